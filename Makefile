@@ -1,0 +1,62 @@
+# Everything a developer or a curious user runs. Needs Python >= 3.11, a Rust toolchain and make.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# What the extension is built from: a change to any of it builds it anew.
+RUST := $(shell find rust -path rust/fuzz -prune -o -name '*.rs' -print -o -name Cargo.toml -print)
+LOG := tests/data/demo.strace.zst
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-rust test-python lint format bench clean
+
+help: ## Print this list.
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | column -t -s "$$(printf '\t')"
+
+# The tests use the same release build as the demonstration and the benches: building takes minutes.
+$(VENV)/.installed: pyproject.toml Cargo.toml Cargo.lock $(RUST)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --editable .
+	touch $@
+
+# The groups of pyproject.toml, which pip knows since 25.1.
+$(VENV)/.developed: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --group dev
+	touch $@
+
+demo: $(VENV)/.installed ## Build, parse a real log, and print its files and forks.
+	mkdir -p demo
+	$(BIN)/tracefast parse $(LOG) -o demo/demo.parquet
+	$(BIN)/tracefast files demo/demo.parquet --top 15
+	$(BIN)/tracefast forks demo/demo.parquet --top 15
+
+test: test-rust test-python ## Run all tests.
+
+# The extension is tested from Python: it cannot be linked without an interpreter.
+test-rust: ## Run the tests of the Rust crates.
+	cargo test --locked --workspace --exclude tracefast-py
+
+test-python: $(VENV)/.developed ## Run the tests of the Python package and of the installed command.
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.developed ## Check formatting, lints and types; change nothing.
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/stubtest tracefast._core
+
+format: $(VENV)/.developed ## Format the code.
+	cargo fmt --all
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+
+bench: $(VENV)/.developed ## Measure speed and memory; BENCH='--size 1G' goes to benches/run.py.
+	$(BIN)/python benches/run.py $(BENCH)
+
+clean: ## Remove what was built.
+	rm -rf $(VENV) target demo build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find python tests benches -name __pycache__ -prune -exec rm -rf {} +
+	rm -f python/tracefast/_core*.so

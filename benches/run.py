@@ -1,0 +1,356 @@
+"""Measure tracefast beside ``wc -l``, and beside what one would write in polars today.
+
+Speeds are given as ratios to ``wc -l`` of the same file, measured just before and just after each
+run: on a shared machine absolute speeds of different minutes cannot be compared. Every run is a
+process of its own, every log is in the page cache, the runs of a round alternate, and the median
+over the rounds counts. Exits with 1 if a log is not understood, or two runs disagree about it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import json
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+
+import make_log
+
+HERE = Path(__file__).resolve().parent
+POLARS_BYTES = 200_000_000
+"""Length of the head of the log that the polars pipeline gets: it is slow, and slower on more."""
+
+GOALS = {"strace to Arrow": 0.10, "strace to Parquet": 0.03, "ftrace to Parquet": 0.035}
+"""Least ratio to ``wc -l`` on two cores."""
+
+GOAL_PEAK = 400_000_000
+"""Most memory on two cores, whatever the length of the log."""
+
+GOAL_GROWTH = 1.2
+"""Most memory for the longest log, by that for the first: it should not grow with the log."""
+
+JUDGED_BYTES = 200_000_000
+"""Shorter logs are over before the time of a process's start stops to matter."""
+
+
+@dataclass
+class Case:
+    """One thing to measure, and what was measured.
+
+    Attributes
+    ----------
+    label
+        What it is, for people.
+    tool
+        The case of ``measure.py``.
+    log
+        The log it reads.
+    threads
+        How many it may use.
+    once
+        Whether it is measured in the first round only: it shows how memory grows, not speed.
+    ratios
+        Time of ``wc -l`` by time of the run, one a round.
+    seconds, wall
+        Time of the work; of the whole process.
+    peaks
+        Largest resident memory.
+    """
+
+    label: str
+    tool: str
+    log: Path
+    threads: int
+    once: bool = False
+    ratios: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    wall: list[float] = field(default_factory=list)
+    peaks: list[int] = field(default_factory=list)
+    rows: int = 0
+
+
+class Bench:
+    """The runs of one invocation.
+
+    Attributes
+    ----------
+    folder
+        Where the Parquet files go, each removed again.
+    complaints
+        What was found wrong with the results.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.complaints: list[str] = []
+        self.lines: dict[Path, int] = {}
+        self.rows: dict[Path, int] = {}
+        self.examples: set[str] = set()
+
+    def count_lines(self, log: Path) -> float:
+        """Return the seconds that ``wc -l`` takes."""
+        start = time.perf_counter()
+        done = subprocess.run(["wc", "-l", str(log)], capture_output=True, text=True, check=True)
+        seconds = time.perf_counter() - start
+        self.lines[log] = int(done.stdout.split()[0])
+        return seconds
+
+    def measure(self, case: Case) -> None:
+        """Run a case once, with ``wc -l`` before and after, and check its counts."""
+        before = self.count_lines(case.log)
+        output = self.folder / "measured.parquet"
+        command = [sys.executable, str(HERE / "measure.py"), case.tool, str(case.log)]
+        command += ["--threads", str(case.threads), "--output", str(output)]
+        environment = {**os.environ, "POLARS_MAX_THREADS": str(case.threads)}
+        start = time.perf_counter()
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        wall = time.perf_counter() - start
+        output.unlink(missing_ok=True)
+        after = self.count_lines(case.log)
+        if done.returncode != 0:
+            raise SystemExit(f"{case.label}, {case.threads} threads, failed:\n{done.stderr}")
+        result = json.loads(done.stdout)
+        case.ratios.append((before + after) / 2 / result["seconds"])
+        case.seconds.append(result["seconds"])
+        case.wall.append(wall)
+        case.peaks.append(result["peak"])
+        case.rows = result["rows"]
+        self.check(case, result)
+
+    def check(self, case: Case, result: dict) -> None:
+        """Note what is wrong with the counts of a run."""
+        lines = self.lines[case.log]
+        wrong = []
+        if result["lines"] != lines:
+            wrong.append(f"read {result['lines']} of {lines} lines")
+        if case.tool != "polars":
+            if result["accounted"] != lines:
+                wrong.append(f"accounted for {result['accounted']} of {lines} lines")
+            if result["unparsed"]:
+                wrong.append(f"did not understand {result['unparsed']} lines")
+                self.examples.update(f"{line}: {text}" for _, line, text in result["examples"])
+            rows = self.rows.setdefault(case.log, result["rows"])
+            if result["rows"] != rows:
+                wrong.append(f"gave {result['rows']} rows where another run gave {rows}")
+        for text in wrong:
+            complaint = f"{case.label}, {case.threads} threads, {case.log.name}: {text}"
+            if complaint not in self.complaints:
+                self.complaints.append(complaint)
+
+
+def machine() -> dict[str, str]:
+    """Describe the machine and the software."""
+    model = "unknown processor"
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        found = re.search(r"^model name\s*: (.*)$", cpuinfo.read_text(), re.MULTILINE)
+        model = found[1].strip() if found else model
+    flags = cpuinfo.read_text() if cpuinfo.exists() else ""
+    vectors = [name for name in ("avx2", "avx512bw") if re.search(rf"\b{name}\b", flags)]
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    names = ("tracefast", "polars", "pyarrow")
+    installed = {found.metadata["Name"]: found.version for found in metadata.distributions()}
+    versions = ", ".join(f"{name} {installed.get(name, '?')}" for name in names)
+    return {
+        "processor": f"{model} ({', '.join(vectors) or 'no AVX2'})",
+        "cores": str(len(os.sched_getaffinity(0))),
+        "memory": f"{memory / 2**30:.0f} GiB",
+        "system": f"{platform.system()} {platform.release()}",
+        "software": f"Python {platform.python_version()}, {versions}",
+        "date": dt.datetime.now(dt.UTC).date().isoformat(),
+    }
+
+
+def plan(folder: Path, sizes: list[int], threads: list[int], options) -> list[Case]:
+    """Make the logs and list what is to be measured.
+
+    Everything is measured on logs of the first size; the others only show how memory grows.
+    """
+
+    def log(kind: str, size: int) -> Path:
+        return make_log.make_log(kind, size, folder, source=options.source, seconds=options.seconds)
+
+    cases = []
+    for index, size in enumerate(sizes):
+        strace, ftrace = log("strace", size), log("ftrace", size)
+        for count in threads if index == 0 else threads[-1:]:
+            cases += [
+                Case("strace to Arrow", "arrow", strace, count, index > 0),
+                Case("strace to Parquet", "parquet", strace, count, index > 0),
+                Case("ftrace to Parquet", "parquet", ftrace, count, index > 0),
+            ]
+            if index == 0:
+                head = log("strace", min(size, POLARS_BYTES))
+                cases.append(Case("polars, one regex", "polars", head, count))
+    return cases
+
+
+def middle(values: list) -> float:
+    """Return the median."""
+    return statistics.median(values)
+
+
+def table(cases: list[Case]) -> str:
+    """Return the results as a Markdown table."""
+    head = (
+        "",
+        "log",
+        "threads",
+        "MB/s",
+        "x `wc -l`",
+        "lowest, highest",
+        "whole process",
+        "peak MB",
+    )
+    rows = [head, tuple("---" if i < 2 else "---:" for i in range(len(head)))]
+    for case in cases:
+        size = case.log.stat().st_size
+        share = middle(case.seconds) / middle(case.wall)
+        rows.append(
+            (
+                case.label,
+                make_log.show_size(size),
+                str(case.threads),
+                f"{size / middle(case.seconds) / 1e6:,.0f}",
+                f"{middle(case.ratios):.3f}",
+                f"{min(case.ratios):.3f}, {max(case.ratios):.3f}",
+                f"{middle(case.ratios) * share:.3f}",
+                f"{max(case.peaks) / 1e6:,.0f}",
+            )
+        )
+    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
+    lines = []
+    for number, row in enumerate(rows):
+        fill = "-" if number == 1 else " "
+        cells = [
+            cell.ljust(width, fill) if column < 2 else cell.rjust(width, fill)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def judge(cases: list[Case]) -> str:
+    """Return one line per goal: whether it was reached with the most threads measured."""
+    if cases[0].log.stat().st_size < JUDGED_BYTES:
+        return f"logs below {make_log.show_size(JUDGED_BYTES)} are too short to judge speed by"
+    lines = []
+    most = max(case.threads for case in cases)
+    own = [case for case in cases if case.tool != "polars"]
+    for case in own:
+        if case.threads == most and not case.once:
+            goal = GOALS[case.label]
+            ratio = middle(case.ratios)
+            reached = "reached" if ratio >= goal else "MISSED"
+            lines.append(f"goal {reached}: {case.label} {ratio:.3f}, at least {goal}")
+    peak = max(max(case.peaks) for case in own)
+    reached = "reached" if peak <= GOAL_PEAK else "MISSED"
+    lines.append(f"goal {reached}: peak {peak / 1e6:.0f} MB, at most {GOAL_PEAK / 1e6:.0f} MB")
+    for long in (case for case in own if case.once):
+        short = next(case for case in own if (case.label, case.threads) == (long.label, most))
+        growth = max(long.peaks) / max(short.peaks)
+        reached = "reached" if growth <= GOAL_GROWTH else "MISSED"
+        length = long.log.stat().st_size / short.log.stat().st_size
+        lines.append(
+            f"goal {reached}: {long.label}, memory x {growth:.2f} for a log x {length:.1f},"
+            f" at most x {GOAL_GROWTH}"
+        )
+    return "\n".join(lines)
+
+
+def report(cases: list[Case], bench: Bench, rounds: int) -> str:
+    """Return the whole result as Markdown."""
+    facts = [f"{name}: {value}" for name, value in machine().items()]
+    for log in sorted({case.log for case in cases}):
+        size = log.stat().st_size
+        facts.append(f"{log.name}: {size:,} bytes, {bench.lines[log]:,} lines")
+    facts.append(f"rounds: {rounds}, medians; `wc -l` before and after every run")
+    return "\n".join([*(f"- {fact}" for fact in facts), "", table(cases)])
+
+
+def record(text: str, cases: list[Case]) -> Path:
+    """Keep the result, with every single measurement, beside earlier ones."""
+    facts = machine()
+    name = re.sub(r"[^a-z0-9]+", "-", facts["processor"].lower().split("(")[0]).strip("-")
+    folder = HERE / "results"
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{facts['date']}-{name}-{facts['cores']}-cores.md"
+    path.write_text(f"# make bench, {facts['date']}\n\n{text}\n", encoding="utf-8")
+    samples = [
+        {
+            "label": case.label,
+            "log": case.log.name,
+            "bytes": case.log.stat().st_size,
+            "threads": case.threads,
+            "rows": case.rows,
+            "ratios": case.ratios,
+            "seconds": case.seconds,
+            "wall": case.wall,
+            "peaks": case.peaks,
+        }
+        for case in cases
+    ]
+    content = {"machine": facts, "cases": samples}
+    path.with_suffix(".json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    return path
+
+
+def size_list(text: str) -> list[int]:
+    """Return sizes from text such as ``1GB,4GB``; a bare number is gigabytes."""
+    parts = [part.strip() for part in text.split(",")]
+    return [make_log.parse_size(part + "GB" if part.isdigit() else part) for part in parts]
+
+
+def count_list(text: str) -> list[int]:
+    """Return rising thread counts from text such as ``1,2``."""
+    return sorted({int(part) for part in text.split(",")})
+
+
+def main() -> int:
+    """Run the comparison, print it, and say whether anything was wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument(
+        "--size", "--sizes", dest="sizes", type=size_list, default="1GB", metavar="SIZE,…",
+        help="sizes of the logs (1GB); later ones are measured once, for memory",
+    )  # fmt: skip
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of measurements (5)")
+    parser.add_argument("--threads", type=count_list, default="1,2", help="thread counts (1,2)")
+    parser.add_argument("--record", action="store_true", help="keep the result in benches/results")
+    make_log.add_options(parser)
+    options = parser.parse_args()
+
+    folder = options.dir.resolve()
+    bench = Bench(folder)
+    cases = plan(folder, options.sizes, options.threads, options)
+    for log in {case.log for case in cases}:
+        bench.count_lines(log)  # Brings it into the page cache.
+    for number in range(options.rounds):
+        for case in cases:
+            if number == 0 or not case.once:
+                bench.measure(case)
+                print(
+                    f"round {number + 1}: {case.label}, {case.log.name}, {case.threads} threads:"
+                    f" {case.seconds[-1]:.2f} s, {case.ratios[-1]:.3f} x wc -l",
+                    file=sys.stderr,
+                )
+    text = report(cases, bench, options.rounds)
+    print(text, judge(cases), sep="\n\n")
+    if options.record:
+        print(f"\nkept as {record(text, cases)}")
+    for complaint in bench.complaints:
+        print(f"error: {complaint}", file=sys.stderr)
+    for example in sorted(bench.examples):
+        print(f"  {example}", file=sys.stderr)
+    return 1 if bench.complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

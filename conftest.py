@@ -1,0 +1,27 @@
+"""Examples in docstrings run in a folder of their own, beside a small log."""
+
+from pathlib import Path
+
+import pytest
+
+DEMO = r"""
+100 1700000000.000000 openat(AT_FDCWD</srv/demo>, "data.bin", O_RDONLY) = 3</srv/demo/data.bin> <0.000050>
+100 1700000000.000100 read(3</srv/demo/data.bin>, "\0\1"..., 4096) = 4096 <0.000040>
+100 1700000000.000200 read(3</srv/demo/data.bin>, "", 4096) = 0 <0.000020>
+100 1700000000.000300 close(3</srv/demo/data.bin>) = 0 <0.000010>
+100 1700000000.000400 vfork( <unfinished ...>
+101 1700000000.000500 execve("/bin/true", ["true"], 0x7ffd8d7e5a10 /* 2 vars */ <unfinished ...>
+100 1700000000.000700 <... vfork resumed>) = 101 <0.000300>
+101 1700000000.000800 <... execve resumed>) = 0 <0.000300>
+101 1700000000.001500 +++ exited with 0 +++
+100 1700000000.001600 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=101, si_uid=0, si_status=0, si_utime=0, si_stime=0} ---
+""".lstrip()
+
+
+@pytest.fixture(autouse=True)
+def _demo_folder(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if isinstance(request.node, pytest.DoctestItem):
+        (tmp_path / "demo.strace").write_text(DEMO)
+        monkeypatch.chdir(tmp_path)

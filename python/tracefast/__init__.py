@@ -1,0 +1,57 @@
+"""strace and ftrace text into Arrow at disk speed, and the questions people ask of it.
+
+Parse once, losslessly, into one fixed schema; everything else is a polars query over it.
+
+>>> import tracefast as tf
+>>> report = tf.parse("demo.strace", "demo.parquet")
+>>> report.lines == sum(report.accounting.values())
+True
+>>> events = tf.scan("demo.parquet")  # or tf.scan("demo.strace")
+>>> tf.files(events).select("path", "reads", "read_bytes").head(1).collect().rows()
+[('/srv/demo/data.bin', 2, 4096)]
+
+Importing this module is cheap: polars is imported by the first function that needs it.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+from tracefast._core import Error, Reader, Report, __version__, schema
+from tracefast.reading import parse, read
+
+if TYPE_CHECKING:
+    from tracefast.analysis.files import files
+    from tracefast.analysis.forks import forks
+    from tracefast.scanning import scan
+
+__all__ = [
+    "Error",
+    "Reader",
+    "Report",
+    "__version__",
+    "files",
+    "forks",
+    "parse",
+    "read",
+    "scan",
+    "schema",
+]
+
+# What needs polars, and the module that holds it.
+_LAZY = {
+    "files": "tracefast.analysis.files",
+    "forks": "tracefast.analysis.forks",
+    "scan": "tracefast.scanning",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(importlib.import_module(_LAZY[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

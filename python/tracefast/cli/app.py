@@ -1,0 +1,62 @@
+"""The commands and what they have in common: names, help, version."""
+
+from typing import Annotated
+
+import typer
+
+from tracefast import __version__
+from tracefast.cli.files import files
+from tracefast.cli.forks import forks
+from tracefast.cli.parse import parse
+
+_HELP = """\
+strace and ftrace text into Arrow and Parquet, and the questions people ask of it.
+
+\b
+Examples:
+  strace -f -ttt -T -y -o app.strace ./app    record a log
+  tracefast parse app.strace -o app.parquet   turn it into columns
+  tracefast files app.parquet                 which files were read and written, and how
+  tracefast forks app.strace                  who created whom, and what it cost
+
+Every command takes logs or Parquet, any number of them, and - for standard input.
+Results go to standard output, everything else to standard error.
+
+\b
+Exit codes:
+  0    done
+  1    done, but --strict was given and something was not understood
+  2    a wrong command line, an input or an output failed
+  130  interrupted
+"""
+
+app = typer.Typer(
+    name="tracefast",
+    help=_HELP,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"tracefast {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None: ...
+
+
+app.command(short_help="Turn logs into Parquet or Arrow.")(parse)
+app.command(short_help="Show which files were used, and how.")(files)
+app.command(short_help="Show who created which process, and what it cost.")(forks)

@@ -1,0 +1,114 @@
+"""What goes wrong, in words that name the place and the way out, and the exit codes."""
+
+import errno
+import functools
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Final, ParamSpec
+
+import typer
+
+from tracefast import Error
+from tracefast.cli.units import printable
+
+DONE: Final = 0
+NOT_UNDERSTOOD: Final = 1
+FAILED: Final = 2
+INTERRUPTED: Final = 130
+
+P = ParamSpec("P")
+
+
+class CommandError(Exception):
+    """A wrong command line, or a state of the world that the command cannot work in."""
+
+    def __init__(self, what: str, hint: str | None = None) -> None:
+        super().__init__(what)
+        self.hint = hint
+
+
+_HINTS: Final[dict[int, str]] = {
+    errno.ENOENT: "check the name; patterns and - (standard input) are accepted",
+    errno.EACCES: "check the permissions of the file and of its folder",
+    errno.EISDIR: "give the files in it, such as 'FOLDER/*.log'",
+    errno.EEXIST: "leave out --no-clobber to replace it",
+    errno.ENOSPC: "free some space, or write elsewhere with -o",
+    errno.EROFS: "write elsewhere with -o",
+}
+_OUTPUT_HINTS: Final[dict[int, str]] = {
+    errno.ENOENT: "make the folder first",
+    errno.ENOTDIR: "make the folder first",
+    errno.EACCES: "write elsewhere with -o, or change the permissions of the folder",
+    errno.EISDIR: "give the name of a file, not of a folder",
+}
+
+
+def guard(command: Callable[P, int]) -> Callable[P, None]:
+    """Turn what a command returns or raises into an exit code and a message."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **options: P.kwargs) -> None:
+        output = options.get("output")
+        try:
+            code = command(*args, **options)
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            # Polars may deliver the same signal a second time, while the interpreter shuts down.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            code = INTERRUPTED
+        except BrokenPipeError:
+            # The reader has seen enough, as `head` does: that is no error.
+            _abandon_stdout()
+            code = DONE
+        except (CommandError, Error, OSError) as error:
+            explain(error, output if isinstance(output, str) else None)
+            _abandon_stdout()
+            code = FAILED
+        raise typer.Exit(code)
+
+    # typer reads the options from the signature; what is returned is of no interest to it.
+    run.__annotations__ = {**command.__annotations__, "return": None}
+    return run
+
+
+def explain(error: Exception, output: str | None = None) -> None:
+    """Print an error and what to do about it on standard error.
+
+    Parameters
+    ----------
+    error
+        What was raised.
+    output
+        The file that was to be written, so that the hint fits.
+    """
+    what, hint = _words(error, output)
+    print(f"error: {printable(what)}", file=sys.stderr)
+    if hint:
+        print(f"hint: {printable(hint)}", file=sys.stderr)
+
+
+def warn(what: str) -> None:
+    """Print a warning on standard error."""
+    print(f"warning: {printable(what)}", file=sys.stderr)
+
+
+def _words(error: Exception, output: str | None) -> tuple[str, str | None]:
+    if not isinstance(error, OSError):
+        return str(error), getattr(error, "hint", None)
+    name = os.fspath(error.filename) if isinstance(error.filename, str | os.PathLike) else None
+    text = error.strerror or str(error)
+    hints = _HINTS
+    if output is not None and name in {None, output}:
+        name = "standard output" if output == "-" else output
+        hints = _HINTS | _OUTPUT_HINTS
+    hint = hints.get(error.errno) if error.errno is not None else None
+    return (f"{name}: {text}" if name else text), hint
+
+
+def _abandon_stdout() -> None:
+    """Point standard output to nowhere, so that the last flush finds no closed pipe."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)

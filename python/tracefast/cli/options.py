@@ -1,0 +1,68 @@
+"""Arguments and options that several commands share."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from tracefast.reading import FormatIn
+
+
+class Format(StrEnum):
+    """Forms in which a table is written."""
+
+    TABLE = "table"
+    JSON = "json"
+    NDJSON = "ndjson"
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+Inputs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="LOG|PARQUET",
+        help="Logs or Parquet files; - is standard input.",
+        show_default=False,
+    ),
+]
+FormatInOption = Annotated[
+    FormatIn | None,
+    typer.Option(help="Format of the logs.  [default: found from the text]", show_default=False),
+]
+FormatOption = Annotated[
+    Format | None,
+    typer.Option(
+        "--format", help="Form of the result.  [default: by the suffix of -o, else table]"
+    ),
+]
+OutputOption = Annotated[
+    str,
+    typer.Option("-o", "--output", metavar="FILE", help="Where to write; - is standard output."),
+]
+ClobberOption = Annotated[
+    bool,
+    typer.Option("--no-clobber", help="Refuse to replace an output that exists."),
+]
+SortOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Sort by this column: numbers largest first, text in alphabetical order.",
+    ),
+]
+TopOption = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        metavar="N",
+        help="Only the first N rows, 0 for all.  [default: 50 on a terminal, else all]",
+        show_default=False,
+    ),
+]
+WideOption = Annotated[
+    bool, typer.Option("--wide", help="All columns in a table, not the main ones.")
+]
+QuietOption = Annotated[
+    bool, typer.Option("-q", "--quiet", help="Nothing on standard error but errors.")
+]

@@ -1,0 +1,127 @@
+"""A table on its way out: in the form asked for, whole or not at all."""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+
+import polars as pl
+
+from tracefast.cli.errors import CommandError
+from tracefast.cli.options import Format
+from tracefast.cli.tables import render
+from tracefast.sources import STDIN
+
+_SUFFIXES = {
+    ".json": Format.JSON,
+    ".ndjson": Format.NDJSON,
+    ".jsonl": Format.NDJSON,
+    ".csv": Format.CSV,
+    ".parquet": Format.PARQUET,
+}
+_ISO_8601 = "%Y-%m-%dT%H:%M:%S%.9f"
+
+
+def choose(form: Format | None, output: str, *, no_clobber: bool) -> Format:
+    """Choose the form of a result before any work is done.
+
+    Raises
+    ------
+    CommandError
+        The result would be binary on a terminal, or the output exists and is to be kept.
+    """
+    if form is None:
+        form = _SUFFIXES.get(Path(output).suffix.lower(), Format.TABLE)
+    if form is Format.PARQUET and output == STDIN and sys.stdout.isatty():
+        raise CommandError(
+            "standard output is a terminal, and Parquet is binary",
+            "write to a file with -o FILE, or into a pipe",
+        )
+    if no_clobber and output != STDIN and Path(output).exists():
+        raise FileExistsError(17, "File exists", output)
+    return form
+
+
+def on_terminal(form: Format, output: str) -> bool:
+    """Say whether the result is a table on a terminal, where less is more."""
+    return form is Format.TABLE and output == STDIN and sys.stdout.isatty()
+
+
+def write(frame: pl.DataFrame, form: Format, output: str, columns: Sequence[str]) -> None:
+    """Write a table.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    form
+        Its form.
+    output
+        Path of a file, or ``-``.
+    columns
+        What ``table`` shows; the other forms have all columns.
+    """
+    if form is Format.TABLE:
+        width = shutil.get_terminal_size().columns if on_terminal(form, output) else None
+        data = render(frame, columns, width).encode()
+    else:
+        data = _encode(frame, form)
+    if output == STDIN:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    else:
+        _replace(Path(output), data)
+
+
+def _encode(frame: pl.DataFrame, form: Format) -> bytes:
+    buffer = BytesIO()
+    if form is Format.PARQUET:
+        frame.write_parquet(buffer)
+        return buffer.getvalue()
+    # All nine digits, as JSON and CSV have no type for times.
+    plain = frame.with_columns(pl.col(pl.Datetime).dt.to_string(_ISO_8601))
+    if form is Format.CSV:
+        plain.write_csv(buffer)
+    elif form is Format.NDJSON:
+        plain.write_ndjson(buffer)
+    else:
+        plain.write_json(buffer)
+        buffer.write(b"\n")
+    return buffer.getvalue()
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write a file that appears whole: beside its place first, then in it."""
+    if path.exists() and not path.is_file():
+        # A device or a pipe has no other place.
+        path.write_bytes(data)
+        return
+    try:
+        with tempfile.NamedTemporaryFile(
+            dir=path.parent, prefix=f".{path.name}.", suffix=".tmp", delete=False
+        ) as file:
+            partial = Path(file.name)
+            try:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+                partial.chmod(_mode(path))
+                partial.replace(path)
+            except BaseException:
+                partial.unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        # The user knows the output by its own name, not by that of the temporary file.
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _mode(path: Path) -> int:
+    """Give the permissions of the file that is replaced, or those of any new file."""
+    if path.exists():
+        return path.stat().st_mode & 0o7777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

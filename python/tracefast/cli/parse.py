@@ -1,0 +1,106 @@
+"""`tracefast parse`: logs into one Parquet or Arrow file."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+import tracefast
+from tracefast._core import Progress
+from tracefast.cli import options
+from tracefast.cli.errors import DONE, NOT_UNDERSTOOD, CommandError, guard
+from tracefast.cli.progress import shown
+from tracefast.cli.report import print_report
+from tracefast.sources import STDIN, Sink, sink_of
+
+
+@guard
+def parse(
+    logs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="LOG",
+            help="Logs, compressed or not; - is standard input.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        str,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="What to write: .parquet, or .arrow, .feather, .ipc; - is standard output.",
+            show_default=False,
+        ),
+    ],
+    sink: Annotated[
+        str | None,
+        typer.Option(
+            metavar="parquet|arrow",
+            help="Form of the output.  [default: by the suffix of -o]",
+            show_default=False,
+        ),
+    ] = None,
+    format_in: options.FormatInOption = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Worker threads.  [default: all cores]"),
+    ] = None,
+    row_group: Annotated[
+        int, typer.Option(min=1, metavar="ROWS", help="Rows in a row group of Parquet.")
+    ] = 131_072,
+    no_clobber: options.ClobberOption = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 if a line was not understood.")
+    ] = False,
+    quiet: options.QuietOption = False,
+) -> int:
+    """Turn logs of strace or ftrace into one Parquet or Arrow file.
+
+    The output appears whole or not at all. A report goes to standard error: lines, events by
+    kind, what was not understood, bytes per second.
+
+    \b
+    Examples:
+      tracefast parse app.strace -o app.parquet
+      tracefast parse run-*.strace.gz -o runs.parquet
+      zcat app.strace.gz | tracefast parse - -o app.parquet
+      cat /sys/kernel/tracing/trace | tracefast parse - --format-in ftrace -o trace.arrow
+      tracefast parse app.strace -o - --sink arrow | other-program
+    """
+    progress = Progress()
+    with shown(progress, disabled=quiet):
+        report = tracefast.parse(
+            logs,
+            output,
+            sink=_sink(output, sink),
+            format_in=format_in,
+            threads=threads,
+            row_group=row_group,
+            clobber=not no_clobber,
+            progress=progress,
+        )
+    if not quiet:
+        print_report(report, output)
+    return NOT_UNDERSTOOD if strict and report.accounting["unparsed"] else DONE
+
+
+def _sink(output: str, wanted: str | None) -> Sink:
+    """Choose the sink, and refuse bytes that nobody can read."""
+    if wanted not in {None, "parquet", "arrow"}:
+        raise CommandError(f"--sink {wanted}: no such form", "give parquet or arrow")
+    if output == STDIN and sys.stdout.isatty():
+        raise CommandError(
+            "standard output is a terminal, and the result is binary",
+            "write to a file with -o FILE, or into a pipe",
+        )
+    chosen: Sink | None = (
+        "arrow" if wanted == "arrow" else "parquet" if wanted == "parquet" else sink_of(output)
+    )
+    if chosen is None:
+        raise CommandError(
+            f"{output}: this suffix does not say what to write",
+            "name it .parquet, .arrow, .feather or .ipc, or give --sink parquet",
+        )
+    return chosen

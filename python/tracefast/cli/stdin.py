@@ -1,0 +1,92 @@
+"""Standard input as a file: a query may read its events more than once."""
+
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import tracefast
+from tracefast.cli.errors import warn
+from tracefast.reading import FormatIn
+from tracefast.sources import STDIN, content_of
+
+_STDIN = 0
+_HEAD = 8
+_CHUNK = 1 << 16
+
+
+def spool(folder: Path, format_in: FormatIn | None = None) -> Path:
+    """Keep standard input in a file: columns as they come, a log as Parquet, which is far smaller.
+
+    Parameters
+    ----------
+    folder
+        Where to put the file.
+    format_in
+        Format of a log; None to find it from the text.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+
+    Raises
+    ------
+    Error
+        Standard input cannot be a log.
+    OSError
+        It cannot be read, or the folder is full.
+    """
+    head, seekable = _peek()
+    if content_of(head) == "log":
+        path = folder / "stdin.parquet"
+        with _replayed(b"" if seekable else head):
+            report = tracefast.parse(STDIN, path, format_in=format_in)
+        for warning in report.warnings:
+            warn(warning)
+        return path
+    path = folder / "stdin"
+    with path.open("wb") as file:
+        if not seekable:
+            file.write(head)
+        with os.fdopen(_STDIN, "rb", closefd=False) as rest:
+            shutil.copyfileobj(rest, file)
+    return path
+
+
+def _peek() -> tuple[bytes, bool]:
+    """Look at the first bytes; say whether they can be read again."""
+    try:
+        return os.pread(_STDIN, _HEAD, os.lseek(_STDIN, 0, os.SEEK_CUR)), True
+    except OSError:
+        head = b""
+        while len(head) < _HEAD and (more := os.read(_STDIN, _HEAD - len(head))):
+            head += more
+        return head, False
+
+
+@contextmanager
+def _replayed(head: bytes) -> Iterator[None]:
+    """Put bytes back in front of standard input, for as long as the block runs."""
+    if not head:
+        yield
+        return
+    original = os.dup(_STDIN)
+    end, entrance = os.pipe()
+    os.dup2(end, _STDIN)
+    os.close(end)
+
+    def pump() -> None:
+        # The reader may stop early, at an input that is no log.
+        with suppress(BrokenPipeError), os.fdopen(entrance, "wb", buffering=0) as pipe:
+            pipe.write(head)
+            while chunk := os.read(original, _CHUNK):
+                pipe.write(chunk)
+
+    threading.Thread(target=pump, daemon=True).start()
+    try:
+        yield
+    finally:
+        os.dup2(original, _STDIN)

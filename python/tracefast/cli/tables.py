@@ -1,0 +1,126 @@
+"""A table as text: for a terminal in units that fit, elsewhere exact and whole."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import polars as pl
+
+from tracefast.cli import units
+
+_ABSENT: Final = "-"
+_GAP: Final = "  "
+_MIN_TEXT: Final = 16
+_ELLIPSIS: Final = "…"
+# A time before this is no time of day, but counts from the start of the machine or of the log.
+_EPOCH_LOGS: Final = 315_532_800_000_000_000  # 1980
+
+_Writer = Callable[[int], str]
+
+
+def render(frame: pl.DataFrame, columns: Sequence[str], width: int | None = None) -> str:
+    """Lay a table out as text.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    columns
+        The columns to show, in this order; the last one is best a path.
+    width
+        Columns of the terminal: units fit each value, and long text is cut in its middle. None
+        for a text that is exact and whole: bytes as they are, times in milliseconds.
+
+    Returns
+    -------
+    str
+        One line per row after the header, each ended by a newline.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"reads": [10], "read_bytes": [43290], "path": ["/srv/a.pth"]})
+    >>> print(render(frame, frame.columns), end="")
+    reads  read bytes  path
+       10      43,290  /srv/a.pth
+    """
+    terminal = width is not None
+    cells = [
+        [_header(name, terminal=terminal), *_column(frame[name], terminal=terminal)]
+        for name in columns
+    ]
+    numeric = [frame[name].dtype.is_numeric() for name in columns]
+    if width is not None:
+        _fit(cells, numeric, width)
+    widths = [max(map(len, column)) for column in cells]
+    lines = []
+    for row in zip(*cells, strict=True):
+        parts = [
+            cell.rjust(wide) if right else cell.ljust(wide)
+            for cell, wide, right in zip(row, widths, numeric, strict=True)
+        ]
+        lines.append(_GAP.join(parts).rstrip() + "\n")
+    return "".join(lines)
+
+
+def _header(name: str, *, terminal: bool) -> str:
+    if name.endswith("_ns"):
+        name = name.removesuffix("_ns") + (" time" if terminal else " ms")
+    return name.replace("_", " ")
+
+
+def _column(values: pl.Series, *, terminal: bool) -> list[str]:
+    if values.dtype == pl.Datetime:
+        return _times(values)
+    if not values.dtype.is_numeric():
+        return [_ABSENT if value is None else units.printable(str(value)) for value in values]
+    write = _writer(values.name, terminal=terminal)
+    return [_ABSENT if value is None else write(value) for value in values]
+
+
+def _writer(name: str, *, terminal: bool) -> _Writer:
+    """Choose how numbers of a column are written, by the unit in its name."""
+    if name.endswith("_ns"):
+        return units.duration if terminal else units.milliseconds
+    sizes = ("_bytes", "size", "_size_median", "_size_max", "_requested", "_asked_common")
+    if terminal and name.endswith(sizes):
+        return units.size
+    plain = ("line", "file", "pid", "tid", "task", "exit_status")
+    return str if name.endswith(plain) else units.count
+
+
+def _times(values: pl.Series) -> list[str]:
+    """Write times to the microsecond, or to the nanosecond where the log is that fine."""
+    whole = values.cast(pl.Int64)
+    fine = bool((whole % 1000 != 0).any())
+    latest = whole.max()
+    if isinstance(latest, int) and latest < _EPOCH_LOGS:
+        digits = 9 if fine else 6
+        return [_ABSENT if value is None else f"{value / 1e9:.{digits}f}" for value in whole]
+    text = values.dt.to_string("%Y-%m-%d %H:%M:%S%.9f" if fine else "%Y-%m-%d %H:%M:%S%.6f")
+    return [_ABSENT if value is None else value for value in text]
+
+
+def _fit(cells: list[list[str]], numeric: Sequence[bool], width: int) -> None:
+    """Cut the widest columns of text until the lines fit."""
+    room = width - len(_GAP) * (len(cells) - 1)
+    while True:
+        widths = [max(map(len, column)) for column in cells]
+        excess = sum(widths) - room
+        texts = [i for i, number in enumerate(numeric) if not number]
+        if excess <= 0 or not texts:
+            return
+        widest = max(texts, key=lambda i: widths[i])
+        limit = max(widths[widest] - excess, _MIN_TEXT)
+        if limit >= widths[widest]:
+            return
+        # Not below the next widest one: the two share what is left.
+        rivals = [widths[i] for i in texts if i != widest]
+        limit = max(limit, min(max(rivals, default=0), widths[widest] - 1))
+        cells[widest] = [_cut(cell, limit) for cell in cells[widest]]
+
+
+def _cut(text: str, limit: int) -> str:
+    """Cut text in its middle: the two ends of a path say most."""
+    if len(text) <= limit:
+        return text
+    head = (limit - 1) // 3
+    return text[:head] + _ELLIPSIS + text[len(text) - (limit - 1 - head) :]

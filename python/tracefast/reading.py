@@ -1,0 +1,152 @@
+"""Logs into files and streams of Arrow: `parse` and `read`. Neither imports polars."""
+
+import os
+from typing import TYPE_CHECKING, Literal
+
+from tracefast import _core
+from tracefast.sources import Sink, Source, Sources, expand, sink_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FormatIn = Literal["strace", "ftrace"]
+
+
+def parse(
+    sources: Sources,
+    output: Source,
+    *,
+    format_in: FormatIn | None = None,
+    sink: Sink | None = None,
+    threads: int | None = None,
+    row_group: int = 131_072,
+    block_bytes: int = 262_144,
+    clobber: bool = True,
+    progress: _core.Progress | None = None,
+) -> _core.Report:
+    """Parse logs into one Parquet or Arrow IPC file.
+
+    The output appears whole or not at all, and its bytes depend on the input only, not on the
+    number of threads.
+
+    Parameters
+    ----------
+    sources
+        Path of a log, a pattern, or several of them; ``"-"`` is standard input. Compressed logs
+        (gzip, zstd, xz, bzip2) are recognised by their first bytes.
+    output
+        Path of the file to write; ``"-"`` is standard output.
+    format_in
+        Format of the logs; found from the text by default.
+    sink
+        What to write; found from the suffix of `output` by default: ``.parquet``, or ``.arrow``,
+        ``.feather``, ``.ipc``.
+    threads
+        Number of worker threads; all cores by default.
+    row_group
+        Rows in a row group of Parquet.
+    block_bytes
+        Bytes of text that one worker takes at a time.
+    clobber
+        Replace an output that exists.
+    progress
+        Counters to poll from another thread.
+
+    Returns
+    -------
+    Report
+        What was read: lines and bytes, rows by kind, lines by use, what was not understood.
+
+    Raises
+    ------
+    Error
+        An input cannot be a log at all.
+    OSError
+        An input cannot be read or the output cannot be written; ``filename`` says which.
+    ValueError
+        The suffix of `output` says nothing, and `sink` was not given.
+
+    Examples
+    --------
+    >>> import tracefast as tf
+    >>> report = tf.parse("demo.strace", "demo.parquet")
+    >>> report.format, report.clock, report.rows
+    ('strace', 'epoch', 8)
+    >>> report.unparsed
+    []
+    """
+    target = os.fspath(output)
+    chosen = sink or sink_of(target)
+    if chosen is None:
+        raise ValueError(
+            f"{target}: no format known by this suffix; give sink='parquet' or 'arrow'"
+        )
+    return _core.parse(
+        expand(sources),
+        target,
+        sink=chosen,
+        format_in=format_in,
+        threads=threads,
+        row_group=row_group,
+        block_bytes=block_bytes,
+        clobber=clobber,
+        progress=progress,
+    )
+
+
+def read(
+    sources: Sources,
+    *,
+    columns: "Sequence[str] | None" = None,
+    format_in: FormatIn | None = None,
+    threads: int | None = None,
+    block_bytes: int = 262_144,
+    progress: _core.Progress | None = None,
+) -> _core.Reader:
+    """Read logs as a stream of Arrow record batches.
+
+    The reader is handed to whatever takes Arrow: ``pl.DataFrame(reader)``, ``pa.table(reader)``,
+    ``duckdb.sql("select … from reader")``. It can be read once.
+
+    Parameters
+    ----------
+    sources
+        Path of a log, a pattern, or several of them; ``"-"`` is standard input.
+    columns
+        Names of the columns wanted; the others are never built. All by default.
+    format_in
+        Format of the logs; found from the text by default.
+    threads
+        Number of worker threads; all cores by default.
+    block_bytes
+        Bytes of text that one worker takes at a time.
+    progress
+        Counters to poll from another thread.
+
+    Returns
+    -------
+    Reader
+        An iterator of batches with ``__arrow_c_stream__``; its ``report`` is there at the end.
+
+    Raises
+    ------
+    Error
+        While reading: an input cannot be a log at all.
+    OSError
+        An input cannot be read; ``filename`` says which.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import tracefast as tf
+    >>> pl.DataFrame(tf.read("demo.strace", columns=["name", "ret"])).head(2).rows()
+    [('openat', 3), ('read', 4096)]
+    """
+    return _core.Reader(
+        expand(sources),
+        format_in=format_in,
+        threads=threads,
+        block_bytes=block_bytes,
+        columns=None if columns is None else list(columns),
+        progress=progress,
+    )

@@ -1,0 +1,185 @@
+"""Logs, Parquet and Arrow IPC as one polars LazyFrame: `scan`."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import polars as pl
+from polars.io.external_reader import (
+    FileReader,
+    FileReaderBuilder,
+    FilterExpr,
+    ReaderCapabilities,
+    scan_external_reader,
+)
+
+from tracefast import _core
+from tracefast.reading import FormatIn
+from tracefast.sources import STDIN, Sources, expand, sniff
+
+
+def scan(
+    sources: Sources,
+    *,
+    format_in: FormatIn | None = None,
+    threads: int | None = None,
+    progress: _core.Progress | None = None,
+) -> pl.LazyFrame:
+    """Scan logs, Parquet or Arrow IPC files as one table of events.
+
+    Nothing but the first bytes of each file is read before the frame is collected. A log is then
+    parsed in a stream: columns that the query does not need are never built, and ``head`` stops
+    early. A file of columns is read lazily by polars.
+
+    Parameters
+    ----------
+    sources
+        Path of a file, a pattern, or several of them, of any mixture.
+    format_in
+        Format of the logs; found from the text by default.
+    threads
+        Number of worker threads for logs; all cores by default.
+    progress
+        Counters of the logs' bytes, to poll from another thread.
+
+    Returns
+    -------
+    polars.LazyFrame
+        The events in the order of the sources, with the columns of :func:`tracefast.schema`.
+
+    Raises
+    ------
+    OSError
+        A file is missing or cannot be read.
+    ValueError
+        Standard input was given: a lazy query may read its sources more than once.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import tracefast as tf
+    >>> tf.scan("demo.strace").filter(pl.col("name") == "read").select("bytes").collect().rows()
+    [(4096,), (0,)]
+    """
+    names = expand(sources)
+    if STDIN in names:
+        raise ValueError(
+            "standard input cannot be scanned, as a query may read it more than once; "
+            "use tracefast.parse('-', FILE) or tracefast.read('-')"
+        )
+    schema = event_schema()
+    frames: list[pl.LazyFrame] = []
+    for content, run in groupby(names, sniff):
+        files = list(run)
+        if content == "parquet":
+            frames.append(pl.scan_parquet(files, glob=False))
+        elif content == "ipc":
+            frames.append(pl.concat([pl.scan_ipc(file, glob=False) for file in files]))
+        else:
+            frames.append(
+                scan_external_reader(
+                    _LogBuilder(tuple(files), format_in, threads, progress),
+                    # All logs of a run are one source: the parser reads them in turn, with all
+                    # its threads. The name is for `explain` only.
+                    sources=["\n".join(files).encode()],
+                    schema=schema,
+                )
+            )
+    return frames[0] if len(frames) == 1 else pl.concat(frames)
+
+
+def event_schema() -> pl.Schema:
+    """Give the event schema in the types of polars.
+
+    Examples
+    --------
+    >>> event_schema()["ts"]
+    Datetime(time_unit='ns', time_zone=None)
+    """
+    return pl.Schema(_core.schema())
+
+
+@dataclass(frozen=True)
+class _LogBuilder(FileReaderBuilder):
+    """What polars needs to open a stream over logs."""
+
+    names: tuple[str, ...]
+    format_in: FormatIn | None
+    threads: int | None
+    progress: _core.Progress | None
+
+    def reader_capabilities(self) -> ReaderCapabilities:
+        """Say what is pushed down: the head. Filters are faster in polars than in Python."""
+        return ReaderCapabilities(pre_slice=True)
+
+    def build_file_reader(
+        self,
+        source: str | bytes,  # noqa: ARG002
+        multi_scan_context: dict[object, object],  # noqa: ARG002
+    ) -> "_LogReader":
+        """Open the one stream that there is."""
+        return _LogReader(self)
+
+    def explain_properties(self) -> dict[str, str]:
+        """Name the logs in ``LazyFrame.explain``."""
+        return {"logs": ", ".join(self.names)}
+
+
+class _LogReader(FileReader):
+    """One pass over logs."""
+
+    def __init__(self, builder: _LogBuilder) -> None:
+        self._builder = builder
+
+    def _open(self, columns: Sequence[str]) -> _core.Reader:
+        builder = self._builder
+        return _core.Reader(
+            list(builder.names),
+            format_in=builder.format_in,
+            threads=builder.threads,
+            columns=list(columns),
+            progress=builder.progress,
+        )
+
+    def schema(self) -> pl.Schema:
+        """Give the schema, which does not depend on the logs."""
+        return event_schema()
+
+    def collect_batches(
+        self,
+        *,
+        columns: Sequence[str],
+        row_index: tuple[str, int] | None,  # noqa: ARG002
+        pre_slice: tuple[int, int] | None,
+        filters: Sequence[FilterExpr],  # noqa: ARG002
+        num_pipelines: int,  # noqa: ARG002
+    ) -> Iterator[pl.DataFrame]:
+        """Yield the rows wanted, batch by batch."""
+        skip, left = pre_slice if pre_slice is not None else (0, None)
+        with self._open(columns) as reader:
+            for batch in reader:
+                rows = batch.num_rows
+                if skip >= rows:
+                    skip -= rows
+                    continue
+                # Without columns there is still a number of rows: that is how polars counts.
+                frame = (
+                    pl.DataFrame(batch).select(columns) if columns else pl.DataFrame(height=rows)
+                )
+                frame = frame.slice(skip, left)
+                skip = 0
+                yield frame
+                if left is not None:
+                    left -= frame.height
+                    if left <= 0:
+                        return
+
+    def n_rows_in_file(self, limit: int | None = None) -> int:
+        """Count the rows, no further than asked."""
+        rows = 0
+        with self._open([]) as reader:
+            for batch in reader:
+                rows += batch.num_rows
+                if limit is not None and rows >= limit:
+                    break
+        return rows

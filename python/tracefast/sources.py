@@ -1,0 +1,115 @@
+"""Names of inputs and outputs: patterns, and what a file holds by its first bytes."""
+
+import glob
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+Source = str | os.PathLike[str]
+Sources = Source | Iterable[Source]
+Content = Literal["log", "parquet", "ipc"]
+Sink = Literal["parquet", "arrow"]
+
+STDIN = "-"
+
+_MAGIC: tuple[tuple[bytes, Content], ...] = ((b"PAR1", "parquet"), (b"ARROW1", "ipc"))
+_SINKS: dict[str, Sink] = {
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+}
+
+
+def expand(sources: Sources) -> list[str]:
+    """Turn one source or many into a list of names, patterns replaced by what they match.
+
+    Parameters
+    ----------
+    sources
+        A path, or several. A string that holds ``*``, ``?`` or ``[`` and is not the name of an
+        existing file is a pattern (``**`` crosses folders); its matches come in sorted order.
+        ``-`` is standard input.
+
+    Returns
+    -------
+    list of str
+        At least one name. Names without a pattern are not looked up here.
+
+    Raises
+    ------
+    FileNotFoundError
+        A pattern matches nothing.
+    ValueError
+        No source was given.
+
+    Examples
+    --------
+    >>> expand("demo.strace")
+    ['demo.strace']
+    >>> expand(["*.strace", "-"])
+    ['demo.strace', '-']
+    """
+    names: list[str] = []
+    for source in [sources] if isinstance(sources, str | os.PathLike) else sources:
+        name = os.fspath(source)
+        if not isinstance(source, str) or not glob.has_magic(name) or Path(name).exists():
+            names.append(name)
+            continue
+        matches = sorted(glob.glob(name, recursive=True))  # noqa: PTH207 - patterns may be absolute
+        if not matches:
+            raise FileNotFoundError(2, "No file matches the pattern", name)
+        names.extend(matches)
+    if not names:
+        raise ValueError("no source given")
+    return names
+
+
+def content_of(head: bytes) -> Content:
+    """Say what a file holds by its first bytes; whatever is not columns may be a log.
+
+    Examples
+    --------
+    >>> content_of(b"PAR1")
+    'parquet'
+    >>> content_of(b"execve(")
+    'log'
+    """
+    for magic, content in _MAGIC:
+        if head.startswith(magic):
+            return content
+    return "log"
+
+
+def sniff(name: str) -> Content:
+    """Say what a file holds by its first bytes.
+
+    A pipe or another file that cannot be read twice holds a log: nothing is taken from it here.
+
+    Raises
+    ------
+    OSError
+        The file is missing, cannot be read, or is a directory.
+
+    Examples
+    --------
+    >>> sniff("demo.strace")
+    'log'
+    """
+    path = Path(name)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        return "log"
+    with path.open("rb", buffering=0) as file:
+        return content_of(file.read(8))
+
+
+def sink_of(output: str) -> Sink | None:
+    """Say which sink writes an output, by its suffix; None where the suffix says nothing.
+
+    Examples
+    --------
+    >>> sink_of("events.parquet"), sink_of("events.feather"), sink_of("events.txt")
+    ('parquet', 'arrow', None)
+    """
+    return "parquet" if output == STDIN else _SINKS.get(Path(output).suffix.lower())

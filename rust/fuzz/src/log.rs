@@ -1,0 +1,61 @@
+//! A log parsed in memory, in one thread, with blocks of a chosen length.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use tracefast_core::batch::{Part, Projection, assemble};
+use tracefast_core::block::Block;
+use tracefast_core::format::{Format, Grammar};
+use tracefast_core::parsed::LineCounts;
+use tracefast_core::stream::{Pool, Resolved, Stream};
+
+/// Lines by use and all rows of a log cut into blocks of at least `size` bytes.
+///
+/// # Panics
+/// If a byte is not accounted for, or the rows by kind are not the rows.
+pub fn parse(format: &Format, data: &[u8], size: usize) -> (LineCounts, RecordBatch) {
+    let pool = Arc::new(Pool::default());
+    let mut stream = Stream::new(Arc::clone(&pool));
+    let mut grammar = Grammar::default();
+    let mut parts = Vec::new();
+    stream.begin("log", *format);
+    let blocks = blocks(format, data, size);
+    for (number, text) in blocks.iter().enumerate() {
+        let mut block = Block::from_text(text);
+        block.last = number + 1 == blocks.len();
+        let mut parsed = pool.parsed();
+        grammar.parse(format, &block, &mut parsed);
+        keep(&mut parts, stream.resolve(block, parsed));
+    }
+    if let Some(resolved) = stream.end() {
+        keep(&mut parts, resolved);
+    }
+    assert_eq!(stream.tally.bytes, data.len() as u64, "bytes");
+    let batch = assemble(&parts, &Projection::default(), &stream.values());
+    let kinds: u64 = stream.tally.kinds.iter().sum();
+    assert_eq!(kinds, batch.num_rows() as u64, "rows by kind");
+    (stream.tally.lines, batch)
+}
+
+fn keep(parts: &mut Vec<Part>, resolved: Resolved) {
+    let block = Arc::new(resolved);
+    for rows in block.runs.clone() {
+        parts.push(Part { block: Arc::clone(&block), rows });
+    }
+}
+
+/// Cuts whole lines into blocks, none of which begins with the continuation of another line.
+fn blocks<'a>(format: &Format, data: &'a [u8], size: usize) -> Vec<&'a [u8]> {
+    let mut out = Vec::new();
+    let mut start = 0;
+    let mut end = 0;
+    for line in data.split_inclusive(|&b| b == b'\n') {
+        if end - start >= size && !format.is_continuation(line) {
+            out.push(&data[start..end]);
+            start = end;
+        }
+        end += line.len();
+    }
+    out.push(&data[start..end]);
+    out
+}

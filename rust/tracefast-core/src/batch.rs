@@ -1,0 +1,371 @@
+//! Arrow arrays of the one schema, out of resolved blocks.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::types::UInt32Type;
+use arrow_array::{
+    ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, RecordBatchOptions, StringArray,
+    StringViewArray, TimestampNanosecondArray, UInt16Array, UInt32Array, UInt64Array,
+    new_null_array,
+};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
+use arrow_schema::{Schema, SchemaRef};
+
+use crate::event::{Access, EventKind, FileType, OffsetKnown, Status};
+use crate::rows::Rows;
+use crate::schema::{COLUMNS, Column as C, Kind, schema};
+use crate::stream::{Resolved, Values};
+use crate::view::INLINE;
+
+/// Rows of a batch that is handed out.
+pub const BATCH_ROWS: usize = 65_536;
+
+/// Some rows of a block, all of which count.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// The block.
+    pub block: Arc<Resolved>,
+    /// The rows.
+    pub rows: Range<usize>,
+}
+
+/// Which columns a reader wants, in the order of the schema.
+#[derive(Debug, Clone)]
+pub struct Projection {
+    columns: Vec<C>,
+    schema: SchemaRef,
+}
+
+impl Default for Projection {
+    fn default() -> Self {
+        Self { columns: COLUMNS.iter().map(|&(column, ..)| column).collect(), schema: schema() }
+    }
+}
+
+impl Projection {
+    /// Those of these names, in the order of the schema; `Err` names one that there is not.
+    ///
+    /// # Errors
+    /// The first name that is not a column.
+    pub fn of(names: &[String]) -> Result<Self, String> {
+        if let Some(odd) = names.iter().find(|n| COLUMNS.iter().all(|(_, name, _)| name != n)) {
+            return Err(odd.clone());
+        }
+        let all = schema();
+        let wanted = COLUMNS.iter().filter(|(_, name, _)| names.iter().any(|n| n == name));
+        let columns: Vec<C> = wanted.map(|&(column, ..)| column).collect();
+        let fields: Vec<_> =
+            columns.iter().map(|&column| Arc::clone(&all.fields()[column as usize])).collect();
+        Ok(Self { columns, schema: Arc::new(Schema::new(fields)) })
+    }
+
+    /// The schema of the batches.
+    pub fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+/// Makes one batch of `parts`.
+///
+/// # Panics
+/// Never: the arrays have the schema's types and one length.
+pub fn assemble(parts: &[Part], projection: &Projection, values: &Values) -> RecordBatch {
+    let len = parts.iter().map(|part| part.rows.len()).sum();
+    let (mut any, mut all) = (0, u64::MAX);
+    for part in parts {
+        for &valid in &part.block.rows().valid[part.rows.clone()] {
+            any |= valid;
+            all &= valid;
+        }
+    }
+    let batch = Batch { parts, len, any, all, buffers: buffers(parts) };
+    let arrays = projection.columns.iter().map(|&column| batch.column(column, values)).collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(len));
+    RecordBatch::try_new_with_options(projection.schema(), arrays, &options)
+        .expect("arrays of the schema's types and one length")
+}
+
+/// The texts of all parts: two for each block, in order.
+fn buffers(parts: &[Part]) -> Arc<[Buffer]> {
+    let mut out: Vec<Buffer> = Vec::with_capacity(2 * parts.len());
+    let mut last: Option<&Arc<Resolved>> = None;
+    for part in parts {
+        if last.is_none_or(|last| !Arc::ptr_eq(last, &part.block)) {
+            out.extend_from_slice(&part.block.buffers);
+            last = Some(&part.block);
+        }
+    }
+    out.into()
+}
+
+struct Batch<'a> {
+    parts: &'a [Part],
+    len: usize,
+    any: u64,
+    all: u64,
+    buffers: Arc<[Buffer]>,
+}
+
+impl Batch<'_> {
+    fn column(&self, column: C, values: &Values) -> ArrayRef {
+        if column == C::Source {
+            return self.source(&values.open[3]);
+        }
+        // Dictionaries keep their values in every batch, so that later ones extend earlier ones.
+        if self.any & column.bit() == 0 && column.kind() != Kind::Dictionary {
+            return nulls(column, self.len);
+        }
+        match column {
+            C::Ts => {
+                let values = self.values(column, |rows| &rows.ts);
+                Arc::new(TimestampNanosecondArray::new(values, self.validity(column)))
+            }
+            C::DurNs => self.int64(column, |rows| &rows.dur),
+            C::Ret => self.int64(column, |rows| &rows.ret),
+            C::Size => self.int64(column, |rows| &rows.size),
+            C::Offset => self.int64(column, |rows| &rows.offset),
+            C::Offset2 => self.int64(column, |rows| &rows.offset2),
+            C::Requested => self.int64(column, |rows| &rows.requested),
+            C::Bytes => self.int64(column, |rows| &rows.bytes),
+            C::AnonBytes => self.int64(column, |rows| &rows.anon_bytes),
+            C::Task => self.uint32(column, |rows| &rows.task),
+            C::Ofd => self.uint32(column, |rows| &rows.ofd),
+            C::Ofd2 => self.uint32(column, |rows| &rows.ofd2),
+            C::Child => self.uint32(column, |rows| &rows.child),
+            C::Pid => self.int32(column, |rows| &rows.pid),
+            C::Tid => self.int32(column, |rows| &rows.tid),
+            C::Fd => self.int32(column, |rows| &rows.fd),
+            C::Fd2 => self.int32(column, |rows| &rows.fd2),
+            C::File => self.uint64(column, |rows| &rows.file),
+            C::File2 => self.uint64(column, |rows| &rows.file2),
+            C::Cpu => {
+                let values = self.values(column, |rows| &rows.cpu);
+                Arc::new(UInt16Array::new(values, self.validity(column)))
+            }
+            C::Name => self.open(column, |rows| &rows.name, 0, values),
+            C::Errno => self.open(column, |rows| &rows.errno, 1, values),
+            C::Comm => self.open(column, |rows| &rows.comm, 2, values),
+            C::Kind => self.closed(column, |rows| &rows.kind, EventKind::TEXTS),
+            C::Status => self.closed(column, |rows| &rows.status, Status::TEXTS),
+            C::FileType => self.closed(column, |rows| &rows.file_type, FileType::TEXTS),
+            C::OffsetKnown => self.closed(column, |rows| &rows.offset_known, OffsetKnown::TEXTS),
+            C::Access => self.closed(column, |rows| &rows.access, Access::TEXTS),
+            C::Access2 => self.closed(column, |rows| &rows.access2, Access::TEXTS),
+            C::Args => self.views(column, |rows| &rows.args),
+            C::Result => self.views(column, |rows| &rows.result),
+            C::Path => self.views(column, |rows| &rows.path),
+            C::Path2 => self.views(column, |rows| &rows.path2),
+            C::Extra => self.views(column, |rows| &rows.extra),
+            C::Line => self.line(),
+            C::Source => unreachable!("handled above"),
+        }
+    }
+
+    /// Values of a column; slots of nulls hold the default, not what was there before.
+    fn values<T: Copy + Default + arrow_buffer::ArrowNativeType>(
+        &self,
+        column: C,
+        get: impl Fn(&Rows) -> &Vec<T>,
+    ) -> ScalarBuffer<T> {
+        self.mapped(column, get, |_, value| value)
+    }
+
+    #[inline]
+    fn mapped<T: Copy, U: Copy + Default + arrow_buffer::ArrowNativeType>(
+        &self,
+        column: C,
+        get: impl Fn(&Rows) -> &Vec<T>,
+        map: impl Fn(&Resolved, T) -> U,
+    ) -> ScalarBuffer<U> {
+        let mut out: Vec<U> = Vec::with_capacity(self.len);
+        let full = self.all & column.bit() != 0;
+        for part in self.parts {
+            let rows = part.block.rows();
+            let values = &get(rows)[part.rows.clone()];
+            let block = &*part.block;
+            if full {
+                out.extend(values.iter().map(|&value| map(block, value)));
+            } else {
+                let valid = &rows.valid[part.rows.clone()];
+                out.extend(values.iter().zip(valid).map(|(&value, &valid)| {
+                    if valid & column.bit() != 0 { map(block, value) } else { U::default() }
+                }));
+            }
+        }
+        ScalarBuffer::from(out)
+    }
+
+    fn validity(&self, column: C) -> Option<NullBuffer> {
+        if self.all & column.bit() != 0 {
+            return None;
+        }
+        let shift = column as u8;
+        let mut bits: Vec<u64> = Vec::with_capacity(self.len.div_ceil(64));
+        let (mut word, mut filled) = (0u64, 0);
+        for part in self.parts {
+            let mut valid = &part.block.rows().valid[part.rows.clone()];
+            while !valid.is_empty() {
+                if filled == 0 && valid.len() >= 64 {
+                    let (chunk, rest) = valid.split_at(64);
+                    let packed = chunk
+                        .iter()
+                        .enumerate()
+                        .fold(0, |word, (i, valid)| word | ((valid >> shift) & 1) << i);
+                    bits.push(packed);
+                    valid = rest;
+                    continue;
+                }
+                let (chunk, rest) = valid.split_at(valid.len().min(64 - filled));
+                for valid in chunk {
+                    word |= ((valid >> shift) & 1) << filled;
+                    filled += 1;
+                }
+                if filled == 64 {
+                    bits.push(word);
+                    (word, filled) = (0, 0);
+                }
+                valid = rest;
+            }
+        }
+        if filled > 0 {
+            bits.push(word);
+        }
+        Some(NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(bits), 0, self.len)))
+    }
+
+    fn int64(&self, column: C, get: impl Fn(&Rows) -> &Vec<i64>) -> ArrayRef {
+        Arc::new(Int64Array::new(self.values(column, get), self.validity(column)))
+    }
+
+    fn uint64(&self, column: C, get: impl Fn(&Rows) -> &Vec<u64>) -> ArrayRef {
+        Arc::new(UInt64Array::new(self.values(column, get), self.validity(column)))
+    }
+
+    fn int32(&self, column: C, get: impl Fn(&Rows) -> &Vec<i32>) -> ArrayRef {
+        Arc::new(Int32Array::new(self.values(column, get), self.validity(column)))
+    }
+
+    fn uint32(&self, column: C, get: impl Fn(&Rows) -> &Vec<u32>) -> ArrayRef {
+        Arc::new(UInt32Array::new(self.values(column, get), self.validity(column)))
+    }
+
+    fn line(&self) -> ArrayRef {
+        let values: ScalarBuffer<u64> =
+            self.mapped(C::Line, |rows| &rows.line, |block, line| (block.line + line) as u64);
+        Arc::new(UInt64Array::new(values, self.validity(C::Line)))
+    }
+
+    fn source(&self, values: &Arc<StringArray>) -> ArrayRef {
+        let mut keys: Vec<u32> = Vec::with_capacity(self.len);
+        for part in self.parts {
+            keys.resize(keys.len() + part.rows.len(), part.block.source);
+        }
+        dictionary(keys.into(), None, values)
+    }
+
+    fn open(
+        &self,
+        column: C,
+        get: impl Fn(&Rows) -> &Vec<u32>,
+        which: usize,
+        values: &Values,
+    ) -> ArrayRef {
+        let keys =
+            self.mapped(column, get, |block, local| block.maps[which][local as usize]);
+        dictionary(keys, self.validity(column), &values.open[which])
+    }
+
+    fn closed(
+        &self,
+        column: C,
+        get: impl Fn(&Rows) -> &Vec<u8>,
+        texts: &'static [&'static str],
+    ) -> ArrayRef {
+        let keys = self.mapped(column, get, |_, key| u32::from(key));
+        dictionary(keys, self.validity(column), &vocabulary(texts))
+    }
+
+    /// Views of many blocks: the number of the buffer is that among all of them.
+    fn views(&self, column: C, get: impl Fn(&Rows) -> &Vec<u128>) -> ArrayRef {
+        let mut out: Vec<u128> = Vec::with_capacity(self.len);
+        let full = self.all & column.bit() != 0;
+        let mut base: u128 = 0;
+        let mut last: Option<&Arc<Resolved>> = None;
+        for part in self.parts {
+            if let Some(last) = last {
+                if !Arc::ptr_eq(last, &part.block) {
+                    base += 2;
+                }
+            }
+            last = Some(&part.block);
+            let rows = part.block.rows();
+            let moved = base << 64;
+            let place = |view: u128| {
+                if view as u32 as usize <= INLINE { view } else { view + moved }
+            };
+            let views = &get(rows)[part.rows.clone()];
+            if full {
+                out.extend(views.iter().map(|&view| place(view)));
+            } else {
+                let valid = &rows.valid[part.rows.clone()];
+                out.extend(views.iter().zip(valid).map(|(&view, &valid)| {
+                    if valid & column.bit() != 0 { place(view) } else { 0 }
+                }));
+            }
+        }
+        let buffers = Arc::clone(&self.buffers);
+        #[allow(unsafe_code)]
+        // SAFETY: every view was packed over UTF-8 text of its own block (`view::pack`), whose two
+        // buffers stand at `base` of `buffers`; blocks are not written to after they are resolved.
+        let array = unsafe {
+            StringViewArray::new_unchecked(out.into(), buffers, self.validity(column))
+        };
+        Arc::new(array)
+    }
+}
+
+fn dictionary(
+    keys: ScalarBuffer<u32>,
+    validity: Option<NullBuffer>,
+    values: &Arc<StringArray>,
+) -> ArrayRef {
+    let keys = UInt32Array::new(keys, validity);
+    #[allow(unsafe_code)]
+    // SAFETY: keys come from the dictionary that `values` was made of, or from a vocabulary, and
+    // those of nulls are 0 and are not looked up.
+    let array: DictionaryArray<UInt32Type> = unsafe {
+        DictionaryArray::new_unchecked(keys, Arc::clone(values) as ArrayRef)
+    };
+    Arc::new(array)
+}
+
+/// The dictionary of a closed vocabulary, made once.
+fn vocabulary(texts: &'static [&'static str]) -> Arc<StringArray> {
+    use std::collections::HashMap;
+    use std::sync::{LazyLock, Mutex, PoisonError};
+    static MADE: LazyLock<Mutex<HashMap<usize, Arc<StringArray>>>> = LazyLock::new(Mutex::default);
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let array = made
+        .entry(texts.as_ptr() as usize)
+        .or_insert_with(|| Arc::new(StringArray::from_iter_values(texts)));
+    Arc::clone(array)
+}
+
+/// A column without values, made once for full batches.
+fn nulls(column: C, len: usize) -> ArrayRef {
+    use std::sync::{LazyLock, Mutex, PoisonError};
+    type Made = Vec<(Kind, ArrayRef)>;
+    static MADE: LazyLock<Mutex<Made>> = LazyLock::new(Mutex::default);
+    let kind = column.kind();
+    if len > BATCH_ROWS {
+        return new_null_array(&kind.data_type(), len);
+    }
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, array)) = made.iter().find(|(known, _)| *known == kind) {
+        return array.slice(0, len);
+    }
+    let array = new_null_array(&kind.data_type(), BATCH_ROWS);
+    made.push((kind, Arc::clone(&array)));
+    array.slice(0, len)
+}

@@ -1,0 +1,88 @@
+//! A block: some whole lines of one source, in a padded buffer that is used again.
+
+/// Bytes of padding before and behind the text, so that wide loads never leave the buffer.
+pub const PAD: usize = 128;
+
+/// Longest block, and so the longest line: offsets in a block are 32 bits wide.
+pub const MAX_BLOCK: usize = 1 << 30;
+
+/// Whole lines of one source.
+#[derive(Debug, Default)]
+pub struct Block {
+    buf: Vec<u8>,
+    start: usize,
+    len: usize,
+    /// The text ends with the source, whether or not its last line has a line feed.
+    pub last: bool,
+}
+
+impl Block {
+    /// An empty block that needs no allocation up to `capacity` bytes of text.
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self { buf: Vec::with_capacity(capacity + 2 * PAD), ..Self::default() }
+    }
+
+    /// A block that holds `text`.
+    ///
+    /// # Examples
+    /// ```
+    /// let block = tracefast_core::block::Block::from_text(b"close(3) = 0\n");
+    /// assert_eq!(block.text(), b"close(3) = 0\n");
+    /// ```
+    pub fn from_text(text: &[u8]) -> Self {
+        let mut block = Self::default();
+        block.space(text.len()).copy_from_slice(text);
+        block.set(0, text.len());
+        block.last = true;
+        block
+    }
+
+    /// Room for `len` bytes of text, to be read into; then [`Block::set`] says what of it counts.
+    /// Asked again for more, it keeps what was read.
+    pub fn space(&mut self, len: usize) -> &mut [u8] {
+        let need = len + 2 * PAD;
+        if self.buf.len() < need {
+            self.buf.resize(need, 0);
+        }
+        &mut self.buf[PAD..PAD + len]
+    }
+
+    /// Keeps `start..end` of the space as the text.
+    pub fn set(&mut self, start: usize, end: usize) {
+        self.start = start;
+        self.len = end - start;
+        // Wide loads behind the text must not depend on what the buffer held before.
+        self.buf[PAD + end..PAD + end + PAD].fill(0);
+    }
+
+    /// The lines.
+    pub fn text(&self) -> &[u8] {
+        &self.padded()[PAD..PAD + self.len]
+    }
+
+    /// The text with its padding: text position 0 is at [`PAD`].
+    pub fn padded(&self) -> &[u8] {
+        if self.buf.is_empty() { &[0; 2 * PAD] } else { &self.buf[self.start..] }
+    }
+
+    /// Bytes of text.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// No text.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The buffer itself, and where in it the text begins, so that Arrow can hold it.
+    pub fn into_buffer(self) -> (Vec<u8>, usize) {
+        let start = if self.buf.is_empty() { 0 } else { self.start + PAD };
+        (self.buf, start)
+    }
+
+    /// A block over a buffer that served before.
+    pub fn from_buffer(buf: Vec<u8>) -> Self {
+        Self { buf, ..Self::default() }
+    }
+}

@@ -1,0 +1,137 @@
+//! Calls that are open, by task, within one block.
+//!
+//! A block is parsed without its neighbours, so what a task had open before the block is unknown
+//! until the task first shows itself. That first sight is recorded as a [`Touch`], with a row kept
+//! free where a lost call of an earlier block would have to stand.
+
+use hashbrown::HashMap;
+
+use crate::parsed::{Begin, Open, Parsed, Range, Target, Touch};
+
+/// What a second half finds.
+#[derive(Debug)]
+pub enum Pending {
+    /// The first half, in this block.
+    Open(Open),
+    /// The task did something else in this block since.
+    Nothing,
+    /// The task has not been seen in this block.
+    Unknown,
+}
+
+/// Open calls of the tasks seen in the block at hand.
+#[derive(Debug, Default)]
+pub struct Calls {
+    /// By task: a position in `opens`, or [`NOTHING`].
+    tasks: HashMap<i64, u32, foldhash::fast::FixedState>,
+    opens: Vec<Option<Open>>,
+    /// Under which task each of `opens` is found.
+    keys: Vec<i64>,
+    /// A task known to have been seen and to have nothing open: the one of the line before, often.
+    idle: Option<i64>,
+}
+
+const NOTHING: u32 = u32::MAX;
+
+fn key(tid: Option<i32>) -> i64 {
+    tid.map_or(i64::MIN, i64::from)
+}
+
+impl Calls {
+    /// Forgets everything: a block begins.
+    pub fn clear(&mut self) {
+        self.tasks.clear();
+        self.opens.clear();
+        self.keys.clear();
+        self.idle = None;
+    }
+
+    /// The task begins something else. Returns the call that it had open in this block; for one of
+    /// an earlier block a row is kept free.
+    #[inline]
+    pub fn touch(&mut self, tid: Option<i32>, parsed: &mut Parsed, killed: bool) -> Option<Open> {
+        let key = key(tid);
+        if self.idle == Some(key) {
+            return None;
+        }
+        self.idle = Some(key);
+        match self.tasks.insert(key, NOTHING) {
+            None => {
+                let row = place(parsed);
+                parsed.touches.push(Touch::Place { tid, row, killed });
+                None
+            }
+            Some(NOTHING) => None,
+            Some(at) => self.opens[at as usize].take(),
+        }
+    }
+
+    /// A call of `tid`, just touched, is open. Returns its position, for [`Calls::extend`].
+    pub fn open(&mut self, tid: Option<i32>, mut open: Open, parsed: &mut Parsed) -> u32 {
+        let key = key(tid);
+        if self.idle == Some(key) {
+            self.idle = None;
+        }
+        open.begin = parsed.begins.len() as u32;
+        parsed.begins.push(Begin {
+            at: parsed.rows.len as u32,
+            tid: open.tid,
+            head: open.head,
+            target: Target::Open,
+        });
+        let at = self.opens.len() as u32;
+        self.opens.push(Some(open));
+        self.keys.push(key);
+        self.tasks.insert(key, at);
+        at
+    }
+
+    /// A line that belongs to the open call at this position.
+    pub fn extend(&mut self, at: u32, line: Range) {
+        if let Some(open) = self.opens.get_mut(at as usize).and_then(Option::as_mut) {
+            // Such lines follow one another, so one range holds them all.
+            open.extra = Some((open.extra.map_or(line.0, |extra| extra.0), line.1));
+        }
+    }
+
+    /// A second half of `tid`: what it belongs to.
+    pub fn resume(&mut self, tid: Option<i32>) -> Pending {
+        let key = key(tid);
+        match self.tasks.insert(key, NOTHING) {
+            None => Pending::Unknown,
+            Some(NOTHING) => Pending::Nothing,
+            Some(at) => self.opens[at as usize].take().map_or(Pending::Nothing, Pending::Open),
+        }
+    }
+
+    /// `tid` goes on as what was `by`: for the stitch stage, which knows both.
+    pub fn superseded(&mut self, tid: Option<i32>, by: i32, parsed: &mut Parsed) {
+        for task in [Some(by), tid] {
+            if let Some(at) = self.tasks.remove(&key(task)) {
+                if let Some(open) = self.opens.get_mut(at as usize).and_then(Option::take) {
+                    parsed.touches.push(Touch::Open { tid: task, open });
+                }
+            }
+        }
+        self.idle = None;
+        let row = place(parsed);
+        parsed.touches.push(Touch::Superseded { tid, by, row });
+    }
+
+    /// The block ends: what is open goes to the stitch stage.
+    pub fn finish(&mut self, parsed: &mut Parsed) {
+        for (open, key) in self.opens.drain(..).zip(&self.keys) {
+            if let Some(open) = open {
+                let tid = i32::try_from(*key).ok();
+                parsed.touches.push(Touch::Open { tid, open });
+            }
+        }
+    }
+}
+
+/// A row that counts only if the stitch stage fills it.
+fn place(parsed: &mut Parsed) -> u32 {
+    let row = parsed.rows.push();
+    parsed.rows.effect[row].skip = true;
+    row as u32
+}

@@ -1,0 +1,214 @@
+//! Dictionaries: names by small numbers, without hashing a string twice.
+//!
+//! Each worker has an [`Interner`] that outlives its blocks; in a block a name gets the next free
+//! key when it first appears. In block order, [`Dictionary`] turns these keys into those of the
+//! whole stream, so that keys stand in order of appearance whatever the blocks were.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::StringArray;
+
+use crate::text::escape_invalid;
+
+/// Distinct strings of one column, as one worker met them.
+#[derive(Debug, Default)]
+pub struct Interner {
+    /// Open addressing; 0 is free, else entry + 1. A power of two, at most half full.
+    table: Vec<u32>,
+    entries: Vec<Entry>,
+    /// Number of the block at hand, so that nothing has to be cleared between blocks.
+    epoch: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    key: Key,
+    raw: Box<[u8]>,
+    text: Arc<str>,
+    epoch: u64,
+    local: u32,
+    tag: u16,
+}
+
+/// First and last eight bytes and the length: all of a string of up to 16 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Key {
+    first: u64,
+    last: u64,
+    len: usize,
+}
+
+impl Key {
+    #[inline]
+    fn of(raw: &[u8]) -> Self {
+        let len = raw.len();
+        let (first, last) = if let (Some(first), Some(last)) =
+            (raw.first_chunk::<8>(), raw.last_chunk::<8>())
+        {
+            (u64::from_le_bytes(*first), u64::from_le_bytes(*last))
+        } else {
+            let mut bytes = [0; 8];
+            bytes[..len].copy_from_slice(raw);
+            (u64::from_le_bytes(bytes), 0)
+        };
+        Self { first, last, len }
+    }
+
+    #[inline]
+    fn hash(self) -> usize {
+        // Multiplication by an odd constant mixes upwards; the high half is the better one.
+        let h = (self.first ^ self.last.rotate_left(29) ^ self.len as u64)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (h >> 32) as usize
+    }
+}
+
+impl Interner {
+    /// Begins a block: no name has a key yet.
+    pub fn begin(&mut self) {
+        self.epoch += 1;
+    }
+
+    /// Key of `raw` in the block at hand, and the tag that `tag` gave it when it was new to this
+    /// worker. A name new to the block is appended to `names`.
+    #[inline]
+    pub fn key(
+        &mut self,
+        raw: &[u8],
+        names: &mut Vec<Arc<str>>,
+        tag: impl FnOnce(&[u8]) -> u16,
+    ) -> (u32, u16) {
+        if self.table.len() < 2 * (self.entries.len() + 1) {
+            self.rehash();
+        }
+        let key = Key::of(raw);
+        let mask = self.table.len() - 1;
+        let mut slot = key.hash() & mask;
+        loop {
+            let at = self.table[slot];
+            if at == 0 {
+                self.entries.push(Entry {
+                    key,
+                    raw: raw.into(),
+                    text: escape_invalid(raw).into(),
+                    epoch: 0,
+                    local: 0,
+                    tag: tag(raw),
+                });
+                self.table[slot] = self.entries.len() as u32;
+                break;
+            }
+            let entry = &self.entries[at as usize - 1];
+            if entry.key == key && (key.len <= 16 || *entry.raw == *raw) {
+                break;
+            }
+            slot = (slot + 1) & mask;
+        }
+        let entry = &mut self.entries[self.table[slot] as usize - 1];
+        if entry.epoch != self.epoch {
+            entry.epoch = self.epoch;
+            entry.local = names.len() as u32;
+            names.push(Arc::clone(&entry.text));
+        }
+        (entry.local, entry.tag)
+    }
+
+    #[cold]
+    fn rehash(&mut self) {
+        let size = (4 * (self.entries.len() + 1)).next_power_of_two().max(256);
+        self.table.clear();
+        self.table.resize(size, 0);
+        for (i, entry) in self.entries.iter().enumerate() {
+            let mut slot = entry.key.hash() & (size - 1);
+            while self.table[slot] != 0 {
+                slot = (slot + 1) & (size - 1);
+            }
+            self.table[slot] = i as u32 + 1;
+        }
+    }
+}
+
+/// Distinct strings of one column over the whole stream, in order of appearance.
+#[derive(Debug, Default)]
+pub struct Dictionary {
+    keys: HashMap<Arc<str>, u32, foldhash::fast::FixedState>,
+    texts: Vec<Arc<str>>,
+    values: Option<Arc<StringArray>>,
+}
+
+impl Dictionary {
+    /// A dictionary that begins with `texts`.
+    pub fn with(texts: &[&str]) -> Self {
+        let mut dictionary = Self::default();
+        for text in texts {
+            dictionary.key(&Arc::from(*text));
+        }
+        dictionary
+    }
+
+    /// The key of `text`.
+    pub fn key(&mut self, text: &Arc<str>) -> u32 {
+        if let Some(&key) = self.keys.get(text) {
+            return key;
+        }
+        let key = self.texts.len() as u32;
+        self.keys.insert(Arc::clone(text), key);
+        self.texts.push(Arc::clone(text));
+        self.values = None;
+        key
+    }
+
+    /// The keys of a block's names.
+    pub fn map(&mut self, names: &[Arc<str>]) -> Vec<u32> {
+        names.iter().map(|name| self.key(name)).collect()
+    }
+
+    /// All values so far.
+    pub fn values(&mut self) -> Arc<StringArray> {
+        let texts = &self.texts;
+        Arc::clone(self.values.get_or_insert_with(|| {
+            Arc::new(StringArray::from_iter_values(texts.iter().map(AsRef::as_ref)))
+        }))
+    }
+
+    /// The value of `key`.
+    pub fn text(&self, key: u32) -> &Arc<str> {
+        &self.texts[key as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn keys_stand_in_order_of_appearance(
+            words in proptest::collection::vec("[a-c]{0,20}", 0..200), cut in 0usize..200
+        ) {
+            let mut expected: Vec<&str> = Vec::new();
+            for word in &words {
+                if !expected.contains(&word.as_str()) {
+                    expected.push(word);
+                }
+            }
+            // Two workers and any cut must not show.
+            let cut = cut.min(words.len());
+            let mut stream = Dictionary::default();
+            for part in [&words[..cut], &words[cut..]] {
+                let (mut worker, mut names) = (Interner::default(), Vec::new());
+                worker.begin();
+                let local: Vec<u32> =
+                    part.iter().map(|w| worker.key(w.as_bytes(), &mut names, |_| 0).0).collect();
+                let map = stream.map(&names);
+                for (word, key) in part.iter().zip(local) {
+                    prop_assert_eq!(&**stream.text(map[key as usize]), word.as_str());
+                }
+            }
+            prop_assert_eq!(stream.values().iter().flatten().collect::<Vec<_>>(), expected);
+        }
+    }
+}

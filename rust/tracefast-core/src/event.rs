@@ -1,0 +1,193 @@
+//! The closed vocabularies of the schema: kinds, states, file types, classes of access.
+//!
+//! Their dictionaries are complete from the first batch on, so a key means the same everywhere.
+
+/// Makes an enum whose variants are keys of a dictionary column.
+macro_rules! vocabulary {
+    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident => $text:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum $name { $($(#[$vmeta])* $variant,)+ }
+
+        impl $name {
+            /// Every value, in the order of the keys.
+            pub const TEXTS: &'static [&'static str] = &[$($text,)+];
+
+            /// The value as users see it.
+            pub fn text(self) -> &'static str {
+                Self::TEXTS[self as usize]
+            }
+        }
+    };
+}
+
+vocabulary! {
+    /// What a row is.
+    EventKind {
+        /// A system call, both halves joined.
+        Syscall => "syscall",
+        /// A signal, or a stop by one.
+        Signal => "signal",
+        /// The end of a task.
+        Exit => "exit",
+        /// A tracepoint or probe.
+        Event => "event",
+        /// A traced function.
+        Function => "function",
+        /// Text written by a program or a driver.
+        Marker => "marker",
+        /// Records that the tracer lost.
+        Lost => "lost",
+        /// One completed part of an asynchronous submission.
+        Aio => "aio",
+        /// A fact found by the model.
+        Notice => "notice",
+        /// A line that was not understood.
+        Unparsed => "unparsed",
+    }
+}
+
+vocabulary! {
+    /// How a call ended.
+    Status {
+        /// Both ends are in the log.
+        Complete => "complete",
+        /// Ended with one of the ERESTART codes.
+        Interrupted => "interrupted",
+        /// The tracer made up the result; the call did not take place.
+        Injected => "injected",
+        /// The tracer delayed the call, which did take place.
+        Delayed => "delayed",
+        /// No end in the log.
+        Unfinished => "unfinished",
+        /// An end without a start.
+        Headless => "headless",
+        /// The task died in the call.
+        Killed => "killed",
+        /// The tracer let go of the task in the call.
+        Detached => "detached",
+        /// Another thread's execve took the task's place.
+        Superseded => "superseded",
+        /// The tracer could not read the result.
+        Unavailable => "unavailable",
+        /// The line is cut.
+        Truncated => "truncated",
+    }
+}
+
+vocabulary! {
+    /// What a descriptor leads to.
+    FileType {
+        /// Regular file.
+        Regular => "regular",
+        /// Directory.
+        Directory => "directory",
+        /// Pipe without a name.
+        Pipe => "pipe",
+        /// Pipe with a name.
+        Fifo => "fifo",
+        /// Socket.
+        Socket => "socket",
+        /// Character device.
+        Char => "char",
+        /// Block device.
+        Block => "block",
+        /// File of memory only.
+        Memfd => "memfd",
+        /// Anonymous inode: epoll, eventfd, timerfd, …
+        Anon => "anon",
+        /// The log does not say.
+        Unknown => "unknown",
+    }
+}
+
+vocabulary! {
+    /// How well the offset of an access is known.
+    OffsetKnown {
+        /// Position in the file.
+        Exact => "exact",
+        /// Relative to the first access of the description.
+        Relative => "relative",
+        /// Overlapping calls whose order the log does not imply.
+        Ambiguous => "ambiguous",
+        /// Not known.
+        Unknown => "unknown",
+    }
+}
+
+vocabulary! {
+    /// Class of a data access.
+    Access {
+        /// Failed.
+        Error => "error",
+        /// End of file.
+        Eof => "eof",
+        /// First of its stream.
+        First => "first",
+        /// Begins where the previous one ended.
+        Consecutive => "consecutive",
+        /// Begins behind it.
+        Forward => "forward",
+        /// Begins before it.
+        Backward => "backward",
+    }
+}
+
+/// What a call does to the state of the traced system, as far as the model follows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u8)]
+pub enum Op {
+    /// Nothing.
+    #[default]
+    None,
+    /// Uses a descriptor (`fd`, perhaps `fd2`).
+    Use,
+    /// Makes a descriptor (`fd`) for `path`.
+    Open,
+    /// Makes a descriptor without a name, of the type in `flags`.
+    OpenAnon,
+    /// Makes two descriptors, `fd` and `fd2`, of the type in `flags`.
+    OpenPair,
+    /// Ends `fd`.
+    Close,
+    /// Ends the descriptors from `fd` to `fd2`.
+    CloseRange,
+    /// `fd2` becomes another name of `fd`.
+    Dup,
+    /// Makes a task; clone flags in `flags`, its id in `ret`.
+    Fork,
+    /// Replaces the program.
+    Exec,
+    /// Ends the thread, or with `flags` 1 its group.
+    ExitCall,
+    /// The task is gone (a row of kind `exit`).
+    Gone,
+    /// Another thread's execve took over this id.
+    Superseded,
+    /// Changes the working directory to `path`.
+    Chdir,
+    /// Changes the working directory to `fd`.
+    Fchdir,
+    /// Acts on `path` by name.
+    Path,
+}
+
+/// Bits of the internal column `flags` for [`Op::Open`], [`Op::OpenAnon`], [`Op::OpenPair`] and
+/// [`Op::Dup`]; the low byte is a [`FileType`].
+pub mod open_flags {
+    /// Closed by a successful execve.
+    pub const CLOEXEC: u32 = 1 << 8;
+    /// The type in the low byte is known.
+    pub const TYPED: u32 = 1 << 9;
+}
+
+/// The kernel's clone flags that decide what a child shares.
+#[allow(missing_docs)] // The kernel's own names.
+pub mod clone_flags {
+    pub const CLONE_VM: u32 = 0x100;
+    pub const CLONE_FS: u32 = 0x200;
+    pub const CLONE_FILES: u32 = 0x400;
+    pub const CLONE_VFORK: u32 = 0x4000;
+    pub const CLONE_THREAD: u32 = 0x1_0000;
+}

@@ -1,0 +1,113 @@
+//! The formats of logs, behind one face for the stages that need not know which it is.
+
+use crate::block::Block;
+use crate::parsed::Parsed;
+use crate::strace::{self, Half};
+use crate::ftrace;
+
+/// A log's format, with all that had to be found out before parsing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Text of strace.
+    Strace(strace::Format),
+    /// Text of tracefs or trace-cmd report.
+    Ftrace(ftrace::Format),
+}
+
+/// What a user may insist on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// `strace`
+    Strace,
+    /// `ftrace`
+    Ftrace,
+}
+
+/// One worker's memory for both grammars.
+#[derive(Debug, Default)]
+pub struct Grammar {
+    strace: strace::Grammar,
+    ftrace: ftrace::Grammar,
+}
+
+impl Grammar {
+    /// Parses a block.
+    pub fn parse(&mut self, format: &Format, block: &Block, parsed: &mut Parsed) {
+        match format {
+            Format::Strace(format) => self.strace.parse(format, block, parsed),
+            Format::Ftrace(format) => self.ftrace.parse(format, block, parsed),
+        }
+    }
+}
+
+impl Format {
+    /// Finds the format from the first lines of a log; `wanted` decides between the kinds. `None`:
+    /// not one line was recognised.
+    ///
+    /// # Examples
+    /// ```
+    /// use tracefast_core::format::Format;
+    /// assert_eq!(Format::detect(b"close(3) = 0\n", None).unwrap().name(), "strace");
+    /// assert!(Format::detect(b"just text\n", None).is_none());
+    /// ```
+    pub fn detect(text: &[u8], wanted: Option<Wanted>) -> Option<Self> {
+        let strace = || strace::detect(text).map(Self::Strace);
+        let ftrace = || ftrace::detect(text).map(Self::Ftrace);
+        match wanted {
+            Some(Wanted::Strace) => strace(),
+            Some(Wanted::Ftrace) => ftrace(),
+            None if ftrace::likeness(text) > strace::likeness(text) => ftrace(),
+            None => strace(),
+        }
+    }
+
+    /// The format to parse with when nothing was recognised and the user insists.
+    pub fn insisted(wanted: Wanted) -> Self {
+        match wanted {
+            Wanted::Strace => Self::Strace(strace::Format::default()),
+            Wanted::Ftrace => Self::Ftrace(ftrace::Format::default()),
+        }
+    }
+
+    /// Name in the metadata.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Strace(_) => "strace",
+            Self::Ftrace(_) => "tracefs",
+        }
+    }
+
+    /// The clock of `ts`, by its name in the metadata.
+    pub fn clock(&self) -> &'static str {
+        match self {
+            Self::Strace(format) => format.clock(),
+            Self::Ftrace(format) => format.clock(),
+        }
+    }
+
+    /// A line that belongs to the one before it, so that no block may begin with it.
+    #[inline]
+    pub fn is_continuation(&self, line: &[u8]) -> bool {
+        match self {
+            Self::Strace(_) => strace::is_continuation(line),
+            Self::Ftrace(_) => ftrace::is_continuation(line),
+        }
+    }
+
+    /// Joins the two halves of a call in `row`.
+    pub fn finish(&self, parsed: &mut Parsed, text: &[u8], row: usize, half: Half<'_>) {
+        match self {
+            Self::Strace(format) => strace::finish(parsed, text, row, format, half),
+            Self::Ftrace(format) => ftrace::finish(parsed, text, row, format, half),
+        }
+    }
+
+    /// Fills the columns that the arguments of a call without an end give.
+    pub fn abandon(&self, parsed: &mut Parsed, row: usize, args: &[u8], sys: u16) {
+        match self {
+            Self::Strace(_) => strace::abandon(parsed, row, args, sys),
+            Self::Ftrace(_) => ftrace::abandon(parsed, row, args, sys),
+        }
+    }
+
+}

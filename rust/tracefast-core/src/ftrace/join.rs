@@ -1,0 +1,123 @@
+//! The two halves of a system call as one row, wherever the first one stands.
+
+use std::borrow::Cow;
+
+use super::args::result;
+use super::{Clock, fields};
+use crate::errno;
+use crate::event::{EventKind, Status};
+use crate::parsed::Parsed;
+use crate::schema::Column as C;
+use crate::strace::Half;
+use crate::strace::fields::Source;
+use crate::text::escape_invalid;
+use crate::view::{self, Place};
+
+/// The arguments of a call: their text, and the view of it that the row gets.
+#[derive(Clone, Copy)]
+pub(super) struct Args<'a> {
+    pub(super) source: Source<'a>,
+    pub(super) view: u128,
+}
+
+/// What an exit belongs to.
+#[derive(Clone, Copy)]
+pub(super) struct Exit<'a> {
+    /// Arguments; `None`: the log does not have the entry.
+    pub(super) args: Option<Args<'a>>,
+    /// Number of the call.
+    pub(super) sys: u16,
+    /// When it was entered.
+    pub(super) entry: Option<i64>,
+    /// Text of the return value.
+    pub(super) ret: &'a [u8],
+}
+
+/// Fills `row`, which has the exit's time, with all that the halves say together.
+#[inline]
+pub(super) fn join(parsed: &mut Parsed, row: usize, clock: Clock, exit: Exit<'_>) {
+    let value = result(exit.ret);
+    let error = value.filter(|value| (-errno::MAX..0).contains(value));
+    let name = error.and_then(|error| errno::name(error.unsigned_abs()));
+    // The kernel restarts the call, or fails it with EINTR: strace prints `?`.
+    let restart = name.is_some() && error.is_some_and(|error| error <= -512);
+    let mut valid = C::Kind.bit() | C::Status.bit();
+    if let Some(name) = name {
+        parsed.rows.errno[row] = parsed.errno_key(name.as_bytes());
+        valid |= C::Errno.bit();
+    }
+    if let Some(value) = value.filter(|_| !restart) {
+        // An error without a name keeps its number.
+        parsed.rows.ret[row] = if name.is_some() { -1 } else { value };
+        valid |= C::Ret.bit();
+    }
+    let mut status = match value {
+        None => Status::Truncated,
+        Some(_) if restart => Status::Interrupted,
+        Some(_) => Status::Complete,
+    };
+    let Parsed { rows, side, .. } = parsed;
+    if let Some(args) = exit.args {
+        rows.args[row] = args.view;
+        valid |= C::Args.bit();
+        let left = rows.has(row, C::Ts).then_some(rows.ts[row]);
+        match exit.entry {
+            Some(entry) => {
+                // Clocks of two processors may disagree: then the time in the call is not known.
+                let dur = left.and_then(|left| left.checked_sub(entry)).filter(|&dur| dur >= 0);
+                if let Some(dur) = dur.filter(|_| clock == Clock::Uptime) {
+                    rows.dur[row] = dur;
+                    valid |= C::DurNs.bit();
+                }
+                rows.ts[row] = entry;
+                valid |= C::Ts.bit();
+            }
+            None => rows.valid[row] &= !C::Ts.bit(),
+        }
+    } else {
+        // The time stays that of the exit: in a child it is when it began to run.
+        status = Status::Headless;
+    }
+    rows.kind[row] = EventKind::Syscall as u8;
+    rows.status[row] = status as u8;
+    rows.valid[row] |= valid;
+    let nothing = Source { bytes: b"", place: Place::Side, base: 0, utf8: true };
+    let source = exit.args.map_or(nothing, |args| args.source);
+    fields::fill(rows, side, row, source, exit.sys, value.filter(|_| error.is_none()));
+}
+
+/// See [`super::finish`].
+pub(super) fn finish(parsed: &mut Parsed, text: &[u8], row: usize, clock: Clock, half: Half<'_>) {
+    let args = half.head.map(|head| elsewhere(parsed, head));
+    let ret = &text[half.rest.0 as usize..half.rest.1 as usize];
+    join(parsed, row, clock, Exit { args, sys: half.sys, entry: half.entry, ret });
+}
+
+/// See [`super::abandon`].
+pub(super) fn abandon(parsed: &mut Parsed, row: usize, args: &[u8], sys: u16) {
+    let args = elsewhere(parsed, args);
+    let Parsed { rows, side, .. } = parsed;
+    rows.args[row] = args.view;
+    rows.valid[row] |= C::Args.bit();
+    fields::fill(rows, side, row, args.source, sys, None);
+}
+
+/// Arguments that are not in the block's text.
+fn elsewhere<'a>(parsed: &mut Parsed, args: &'a [u8]) -> Args<'a> {
+    let side = &mut parsed.side;
+    match escape_invalid(args) {
+        Cow::Borrowed(_) => {
+            let base = side.bytes.len();
+            side.bytes.extend_from_slice(args);
+            Args {
+                source: Source { bytes: args, place: Place::Side, base, utf8: true },
+                view: view::pack(args, Place::Side, base),
+            }
+        }
+        // Not UTF-8: views of its parts are made of copies.
+        Cow::Owned(text) => Args {
+            source: Source { bytes: args, place: Place::Side, base: 0, utf8: false },
+            view: side.put(text.as_bytes()),
+        },
+    }
+}

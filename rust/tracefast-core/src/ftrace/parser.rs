@@ -1,0 +1,548 @@
+//! A block of ftrace's lines, one after the other.
+
+use super::header::{self, Header};
+use super::join::{self, Args, Exit};
+use super::names::{spelling, x86_64};
+use super::other::{self, Other};
+use super::payload::{self, Call, Payload};
+use super::{Format, Raw, fields, is_continuation};
+use crate::block::{Block, PAD};
+use crate::calls::{Calls, Pending};
+use crate::dict::Interner;
+use crate::event::{EventKind, Op, Status};
+use crate::num;
+use crate::parsed::{Open, Parsed, Range, Target, Touch};
+use crate::scan::{Marks, structure};
+use crate::schema::Column as C;
+use crate::strace::fields::Source;
+use crate::syscalls;
+use crate::text::escape_invalid;
+use crate::view::{Place, pack_padded};
+
+/// What a worker keeps from block to block: nothing that changes results, only memory and names.
+#[derive(Debug, Default)]
+pub struct Grammar {
+    marks: Marks,
+    names: Interner,
+    comms: Interner,
+    calls: Calls,
+}
+
+impl Grammar {
+    /// Parses `block` into `parsed`.
+    pub fn parse(&mut self, format: &Format, block: &Block, parsed: &mut Parsed) {
+        structure(block.padded(), block.len(), &mut self.marks);
+        let text = block.text();
+        let marks = std::mem::take(&mut self.marks);
+        parsed.reset(marks.at.len() + 1);
+        self.names.begin();
+        self.comms.begin();
+        self.calls.clear();
+        let mut parser = Parser {
+            utf8: marks.ascii || simdutf8::basic::from_utf8(text).is_ok(),
+            grammar: self,
+            format,
+            text,
+            padded: block.padded(),
+            parsed,
+            line: 0,
+            owner: Owner::Nobody,
+            frames: None,
+            recent: [(0, 0); RECENT],
+        };
+        let mut start = 0;
+        for &at in &marks.at {
+            let at = at as usize;
+            // The structure pass also marks the results of strace's lines.
+            if text[at] == b'\n' {
+                parser.line(start, at);
+                start = at + 1;
+            }
+        }
+        if start < text.len() {
+            parser.line(start, text.len());
+        }
+        parser.finish();
+        self.marks = marks;
+    }
+}
+
+/// Whom a stack's frames belong to.
+#[derive(Clone, Copy)]
+enum Owner {
+    Nobody,
+    Row(usize),
+    Call(u32),
+}
+
+struct Parser<'a> {
+    grammar: &'a mut Grammar,
+    format: &'a Format,
+    text: &'a [u8],
+    padded: &'a [u8],
+    utf8: bool,
+    parsed: &'a mut Parsed,
+    line: i64,
+    owner: Owner,
+    /// Frames that are not yet in the `extra` of their row.
+    frames: Option<(usize, Range)>,
+    /// Names of commands as their column shows them, and their keys, by the end of the pid: few
+    /// tasks take turns.
+    recent: [(u128, u32); RECENT],
+}
+
+const RECENT: usize = 16;
+
+/// A system call's name in the block's dictionary, its number in the table of calls, and whether it
+/// returns.
+#[derive(Clone, Copy)]
+struct Callee {
+    name: u32,
+    sys: u16,
+    returns: bool,
+}
+
+/// Text by positions in the block.
+type Span = (usize, usize);
+
+impl<'a> Parser<'a> {
+    #[inline]
+    fn line(&mut self, start: usize, mut end: usize) {
+        if end > start && self.text[end - 1] == b'\r' {
+            end -= 1;
+        }
+        match header::parse(&self.text[start..end]) {
+            Some(header) => {
+                self.flush_frames();
+                self.record(start, end, &header);
+            }
+            None => self.other(start, end),
+        }
+        self.line += 1;
+    }
+
+    #[inline]
+    fn record(&mut self, start: usize, end: usize, header: &Header) {
+        let base = start + header.payload;
+        let span = |(from, to): Span| (base + from, base + to);
+        let payload = payload::parse(&self.text[base..end]);
+        match payload {
+            Payload::Enter { call, args } => match self.callee(call, base) {
+                Some(callee) => self.enter(start, header, callee, span(args)),
+                None => self.raw(start, end, header),
+            },
+            Payload::Exit { call, ret } => match self.callee(call, base) {
+                Some(callee) => self.exit(start, header, callee, span(ret)),
+                None => self.raw(start, end, header),
+            },
+            Payload::Event { name, text } => {
+                let (name, text) = (span(name), span(text));
+                let exits = &self.text[name.0..name.1] == b"sched_process_exit"
+                    && exited(&self.text[text.0..text.1]) == Some(header.pid);
+                if exits {
+                    self.touch(Some(header.pid));
+                }
+                let key = self.key(name);
+                let row = self.event(start, header, EventKind::Event, Some(key), text);
+                if exits {
+                    self.parsed.rows.effect[row].op = Op::Gone;
+                }
+            }
+            Payload::Marker { name, text } => {
+                let key = self.static_key(name);
+                self.event(start, header, EventKind::Marker, Some(key), span(text));
+            }
+            Payload::Function { name, rest } => {
+                let key = self.key(span(name));
+                self.event(start, header, EventKind::Function, Some(key), span(rest));
+            }
+            Payload::Stack { name } => {
+                let key = self.static_key(name);
+                self.event(start, header, EventKind::Event, Some(key), (end, end));
+            }
+            Payload::Nameless { text } => {
+                self.event(start, header, EventKind::Event, None, span(text));
+            }
+        }
+    }
+
+    fn key(&mut self, name: Span) -> u32 {
+        let name = &self.text[name.0..name.1];
+        self.grammar.names.key(name, &mut self.parsed.names, syscalls::by_name).0
+    }
+
+    fn static_key(&mut self, name: &[u8]) -> u32 {
+        self.grammar.names.key(name, &mut self.parsed.names, syscalls::by_name).0
+    }
+
+    /// The call; `None` where it is to stay a plain event.
+    #[inline]
+    fn callee(&mut self, call: Call, base: usize) -> Option<Callee> {
+        let mut buffer = [0; 24];
+        let name = match call {
+            Call::Name(start, end) => spelling(&self.text[base + start..base + end]),
+            Call::Number(number) => match self.format.raw {
+                Raw::Events => return None,
+                Raw::X86_64 => match x86_64(number) {
+                    Some(name) => name.as_bytes(),
+                    None => numbered(number, &mut buffer),
+                },
+                Raw::Numbers => numbered(number, &mut buffer),
+            },
+        };
+        let (key, sys) = self.grammar.names.key(name, &mut self.parsed.names, syscalls::by_name);
+        let returns = syscalls::shape(sys).op != Op::ExitCall && name != b"rt_sigreturn";
+        Some(Callee { name: key, sys, returns })
+    }
+
+    /// A record of `raw_syscalls` in a log that has the call by name too.
+    fn raw(&mut self, start: usize, end: usize, header: &Header) {
+        let base = start + header.payload;
+        let colon = memchr::memchr(b':', &self.text[base..end]).map_or(end, |n| base + n);
+        let text = (colon + 2).min(end);
+        let key = self.key((base, colon));
+        self.event(start, header, EventKind::Event, Some(key), (text, end));
+    }
+
+    /// A new row with a record's columns, except its flags.
+    #[inline]
+    fn row(&mut self, start: usize, header: &Header) -> usize {
+        let comm = self.comm(start, header);
+        let rows = &mut self.parsed.rows;
+        let row = rows.push();
+        let mut valid = C::Line.bit() | C::Tid.bit() | C::Comm.bit();
+        rows.line[row] = self.line;
+        rows.tid[row] = header.pid;
+        rows.comm[row] = comm;
+        if let Some(tgid) = header.tgid {
+            rows.pid[row] = tgid;
+            valid |= C::Pid.bit();
+        }
+        if let Some(cpu) = header.cpu {
+            rows.cpu[row] = cpu;
+            valid |= C::Cpu.bit();
+        }
+        if let Some(time) = header.time {
+            rows.ts[row] = time;
+            valid |= C::Ts.bit();
+        }
+        rows.valid[row] = valid;
+        row
+    }
+
+    #[inline]
+    fn comm(&mut self, start: usize, header: &Header) -> u32 {
+        let comm = &self.text[start + header.comm.0..start + header.comm.1];
+        if header.comm.1 != 16 {
+            return self.grammar.comms.key(comm, &mut self.parsed.comms, |_| 0).0;
+        }
+        let column = self.text[start..].first_chunk::<16>().map_or(0, |c| u128::from_le_bytes(*c));
+        let recent = &mut self.recent[header.pid as usize % RECENT];
+        if recent.0 != column || column == 0 {
+            *recent = (column, self.grammar.comms.key(comm, &mut self.parsed.comms, |_| 0).0);
+        }
+        recent.1
+    }
+
+    /// The flags, unless they say nothing.
+    #[inline]
+    fn flags(&self, start: usize, header: &Header) -> Option<Span> {
+        let span = (start + header.flags.0, start + header.flags.1);
+        let quiet = self.text[span.0..span.1].iter().all(|&b| b == b'.');
+        (!quiet).then_some(span)
+    }
+
+    #[inline]
+    fn event(
+        &mut self,
+        start: usize,
+        header: &Header,
+        kind: EventKind,
+        name: Option<u32>,
+        text: Span,
+    ) -> usize {
+        let row = self.row(start, header);
+        let mut valid = C::Kind.bit() | C::Args.bit();
+        if let Some(flags) = self.flags(start, header) {
+            self.parsed.rows.extra[row] = self.view(flags);
+            valid |= C::Extra.bit();
+        }
+        let args = self.view(text);
+        let rows = &mut self.parsed.rows;
+        rows.kind[row] = kind as u8;
+        rows.args[row] = args;
+        if let Some(name) = name {
+            rows.name[row] = name;
+            valid |= C::Name.bit();
+        }
+        rows.valid[row] |= valid;
+        self.parsed.counts.events += 1;
+        self.owner = Owner::Row(row);
+        row
+    }
+
+    #[inline]
+    fn enter(&mut self, start: usize, header: &Header, callee: Callee, args: Span) {
+        let tid = Some(header.pid);
+        self.touch(tid);
+        if !callee.returns {
+            let row = self.event(start, header, EventKind::Syscall, Some(callee.name), args);
+            let source = self.source(args);
+            let Parsed { rows, side, .. } = &mut *self.parsed;
+            rows.status[row] = Status::Complete as u8;
+            rows.valid[row] |= C::Status.bit();
+            fields::fill(rows, side, row, source, callee.sys, None);
+            return;
+        }
+        let narrow = |(start, end): Span| (start as u32, end as u32);
+        let open = Open {
+            tid,
+            line: self.line,
+            ts: header.time,
+            name: callee.name,
+            sys: callee.sys,
+            comm: Some(self.comm(start, header)),
+            cpu: header.cpu,
+            pid: header.tgid,
+            args: narrow(args),
+            extra: self.flags(start, header).map(narrow),
+            head: fields::head(&self.text[args.0..args.1], callee.sys),
+            ..Open::default()
+        };
+        let at = self.grammar.calls.open(tid, open, self.parsed);
+        self.owner = Owner::Call(at);
+        self.parsed.counts.events += 1;
+    }
+
+    #[inline]
+    fn exit(&mut self, start: usize, header: &Header, callee: Callee, ret: Span) {
+        let tid = Some(header.pid);
+        let pending = self.grammar.calls.resume(tid);
+        let row = self.row(start, header);
+        let exit = Exit { args: None, sys: callee.sys, entry: None, ret: &self.text[ret.0..ret.1] };
+        self.parsed.rows.name[row] = callee.name;
+        self.parsed.rows.valid[row] |= C::Name.bit();
+        self.owner = Owner::Row(row);
+        match pending {
+            Pending::Open(open) => {
+                self.head(row, &open);
+                let args = (open.args.0 as usize, open.args.1 as usize);
+                let args = Args { source: self.source(args), view: self.view(args) };
+                let exit = Exit { args: Some(args), sys: open.sys, entry: open.ts, ..exit };
+                join::join(self.parsed, row, self.format.clock, exit);
+                self.parsed.rows.effect[row].begun = true;
+                self.parsed.counts.resumed += 1;
+            }
+            Pending::Nothing => {
+                join::join(self.parsed, row, self.format.clock, exit);
+                self.parsed.counts.events += 1;
+            }
+            Pending::Unknown => {
+                // The entry, if any, is in a block before: that is for the stitch stage.
+                let rest = (ret.0 as u32, ret.1 as u32);
+                let touch = Touch::Resume { tid, row: row as u32, rest, sys: callee.sys };
+                self.parsed.touches.push(touch);
+            }
+        }
+    }
+
+    /// What the entry says, in the row of the whole.
+    #[inline]
+    fn head(&mut self, row: usize, open: &Open) {
+        self.parsed.begins[open.begin as usize].target = Target::Row(row as u32);
+        let extra = open.extra.map(|(start, end)| self.view((start as usize, end as usize)));
+        let rows = &mut self.parsed.rows;
+        let mut valid = C::Line.bit() | C::Name.bit();
+        rows.line[row] = open.line;
+        rows.name[row] = open.name;
+        if let Some(tid) = open.tid {
+            rows.tid[row] = tid;
+            valid |= C::Tid.bit();
+        }
+        if let Some(comm) = open.comm {
+            rows.comm[row] = comm;
+            valid |= C::Comm.bit();
+        }
+        if let Some(cpu) = open.cpu {
+            rows.cpu[row] = cpu;
+            valid |= C::Cpu.bit();
+        }
+        if let Some(pid) = open.pid {
+            rows.pid[row] = pid;
+            valid |= C::Pid.bit();
+        }
+        if let Some(extra) = extra {
+            rows.extra[row] = extra;
+            valid |= C::Extra.bit();
+        }
+        rows.valid[row] |= valid;
+    }
+
+    /// The task does something: a call of its that is still open never ended.
+    #[inline]
+    fn touch(&mut self, tid: Option<i32>) {
+        if let Some(open) = self.grammar.calls.touch(tid, self.parsed, false) {
+            self.abandoned(&open);
+        }
+    }
+
+    /// The row of a call that began in this block and does not end.
+    fn abandoned(&mut self, open: &Open) {
+        let row = self.parsed.rows.push();
+        self.head(row, open);
+        let args = (open.args.0 as usize, open.args.1 as usize);
+        let (source, view) = (self.source(args), self.view(args));
+        let Parsed { rows, side, .. } = &mut *self.parsed;
+        if let Some(ts) = open.ts {
+            rows.ts[row] = ts;
+            rows.valid[row] |= C::Ts.bit();
+        }
+        rows.kind[row] = EventKind::Syscall as u8;
+        rows.status[row] = Status::Unfinished as u8;
+        rows.args[row] = view;
+        rows.valid[row] |= C::Kind.bit() | C::Status.bit() | C::Args.bit();
+        fields::fill(rows, side, row, source, open.sys, None);
+        rows.effect[row].begun = true;
+    }
+
+    #[inline]
+    fn view(&mut self, span: Span) -> u128 {
+        if self.utf8 {
+            return pack_padded(self.padded, PAD + span.0, span.1 - span.0, Place::Text, span.0);
+        }
+        let source = self.source((0, self.text.len()));
+        source.view(span.0, span.1, &mut self.parsed.side)
+    }
+
+    #[inline]
+    fn source(&self, span: Span) -> Source<'a> {
+        Source {
+            bytes: &self.text[span.0..span.1],
+            place: Place::Text,
+            base: span.0,
+            utf8: self.utf8,
+        }
+    }
+
+    /// A line without a record.
+    fn other(&mut self, start: usize, end: usize) {
+        let line = &self.text[start..end];
+        if is_continuation(line) && self.frame((start, end)) {
+            self.parsed.counts.continuation += 1;
+            return;
+        }
+        self.flush_frames();
+        match other::classify(line) {
+            Other::Blank => self.parsed.counts.blank += 1,
+            Other::Header => self.parsed.counts.header += 1,
+            Other::Lost { cpu, count } => self.lost((start, end), cpu, count),
+            Other::Unknown => self.unparsed((start, end)),
+        }
+    }
+
+    fn lost(&mut self, line: Span, cpu: Option<u16>, count: Option<i64>) {
+        self.owner = Owner::Nobody;
+        let args = self.view(line);
+        let name = self.static_key(b"lost");
+        let rows = &mut self.parsed.rows;
+        let row = rows.push();
+        rows.kind[row] = EventKind::Lost as u8;
+        rows.name[row] = name;
+        rows.args[row] = args;
+        rows.line[row] = self.line;
+        let mut valid = C::Kind.bit() | C::Name.bit() | C::Args.bit() | C::Line.bit();
+        if let Some(cpu) = cpu {
+            rows.cpu[row] = cpu;
+            valid |= C::Cpu.bit();
+        }
+        if let Some(count) = count {
+            rows.ret[row] = count;
+            valid |= C::Ret.bit();
+        }
+        rows.valid[row] = valid;
+        self.parsed.counts.events += 1;
+    }
+
+    fn unparsed(&mut self, line: Span) {
+        self.owner = Owner::Nobody;
+        let args = self.view(line);
+        self.parsed.example(self.line as u64, &self.text[line.0..line.1]);
+        let rows = &mut self.parsed.rows;
+        let row = rows.push();
+        rows.kind[row] = EventKind::Unparsed as u8;
+        rows.args[row] = args;
+        rows.line[row] = self.line;
+        rows.valid[row] = C::Kind.bit() | C::Args.bit() | C::Line.bit();
+        self.parsed.counts.unparsed += 1;
+    }
+
+    /// A frame of a stack. `false`: there is nothing that it could belong to.
+    fn frame(&mut self, line: Span) -> bool {
+        let line = (line.0 as u32, line.1 as u32);
+        match self.owner {
+            Owner::Row(row) => {
+                // Frames follow one another, so one range holds them all.
+                let start = self.frames.map_or(line.0, |(_, frames)| frames.0);
+                self.frames = Some((row, (start, line.1)));
+                true
+            }
+            Owner::Call(at) => {
+                self.grammar.calls.extend(at, line);
+                true
+            }
+            Owner::Nobody => false,
+        }
+    }
+
+    /// Puts the frames collected so far into the `extra` of their row, behind its flags.
+    #[inline]
+    fn flush_frames(&mut self) {
+        if let Some((row, frames)) = self.frames.take() {
+            self.put_frames(row, (frames.0 as usize, frames.1 as usize));
+        }
+    }
+
+    fn put_frames(&mut self, row: usize, frames: Span) {
+        let flags = self.parsed.rows.extra[row];
+        let view = if self.parsed.rows.has(row, C::Extra) {
+            let mut joined = std::mem::take(&mut self.parsed.scratch);
+            joined.clear();
+            let Parsed { side, .. } = &mut *self.parsed;
+            joined.extend_from_slice(crate::view::unpack(&flags, self.text, &side.bytes));
+            joined.push(b'\n');
+            joined.extend_from_slice(escape_invalid(&self.text[frames.0..frames.1]).as_bytes());
+            let view = side.put(&joined);
+            self.parsed.scratch = joined;
+            view
+        } else {
+            self.view(frames)
+        };
+        self.parsed.rows.extra[row] = view;
+        self.parsed.rows.valid[row] |= C::Extra.bit();
+    }
+
+    fn finish(&mut self) {
+        self.flush_frames();
+        self.grammar.calls.finish(self.parsed);
+    }
+}
+
+/// `comm=… pid=N prio=…`: the task that exits. The name may hold anything, so from the right.
+fn exited(text: &[u8]) -> Option<i32> {
+    let at = memchr::memmem::rfind(text, b" pid=")? + 5;
+    // The option `fields` prints it in hexadecimal.
+    let (pid, n) = num::c_integer(&text[at..]);
+    (n > 0).then(|| i32::try_from(pid).ok()).flatten()
+}
+
+/// strace's name of a call that has none.
+fn numbered(number: u64, buffer: &mut [u8; 24]) -> &[u8] {
+    const PREFIX: &[u8; 10] = b"syscall_0x";
+    buffer[..PREFIX.len()].copy_from_slice(PREFIX);
+    let digits = (64 - number.leading_zeros()).div_ceil(4).max(1) as usize;
+    for (i, byte) in buffer[PREFIX.len()..PREFIX.len() + digits.min(14)].iter_mut().enumerate() {
+        let digit = (number >> (4 * (digits - 1 - i)) & 0xf) as usize;
+        *byte = b"0123456789abcdef"[digit];
+    }
+    &buffer[..PREFIX.len() + digits.min(14)]
+}

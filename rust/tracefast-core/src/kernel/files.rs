@@ -1,0 +1,218 @@
+//! Open files and the tables of descriptors that lead to them.
+
+use std::sync::Arc;
+
+/// Number of an open file in [`OpenFiles`].
+pub type FileRef = u32;
+
+/// An open file description, shared by every descriptor that was duplicated or inherited.
+#[derive(Debug)]
+pub struct OpenFile {
+    refs: u32,
+    /// Name at open, or from the first annotation; `None` where the log gives none.
+    pub path: Option<Arc<[u8]>>,
+    /// Identity of the file.
+    pub id: Option<u64>,
+    /// Key of the type, if known.
+    pub file_type: Option<u8>,
+    /// The view of `path` in the side text of block `seen`.
+    pub view: u128,
+    /// See `view`.
+    pub seen: u64,
+}
+
+impl OpenFile {
+    /// A description that nothing refers to yet.
+    pub fn new(path: Option<Arc<[u8]>>, id: Option<u64>, file_type: Option<u8>) -> Self {
+        Self { refs: 0, path, id, file_type, view: 0, seen: u64::MAX }
+    }
+}
+
+/// All open file descriptions: those without a descriptor are gone at once.
+#[derive(Debug, Default)]
+pub struct OpenFiles {
+    files: Vec<Option<OpenFile>>,
+    free: Vec<FileRef>,
+}
+
+impl OpenFiles {
+    fn add(&mut self, file: OpenFile) -> FileRef {
+        if let Some(at) = self.free.pop() {
+            self.files[at as usize] = Some(file);
+            at
+        } else {
+            self.files.push(Some(file));
+            self.files.len() as u32 - 1
+        }
+    }
+
+    /// The description.
+    pub fn get(&mut self, file: FileRef) -> Option<&mut OpenFile> {
+        self.files.get_mut(file as usize).and_then(Option::as_mut)
+    }
+
+    fn keep(&mut self, file: FileRef) {
+        if let Some(file) = self.get(file) {
+            file.refs += 1;
+        }
+    }
+
+    fn release(&mut self, file: FileRef) {
+        if let Some(open) = self.get(file) {
+            open.refs -= 1;
+            if open.refs == 0 {
+                self.files[file as usize] = None;
+                self.free.push(file);
+            }
+        }
+    }
+
+    /// Descriptions in memory.
+    pub fn len(&self) -> usize {
+        self.files.len() - self.free.len()
+    }
+
+    /// None at all.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    file: FileRef,
+    cloexec: bool,
+}
+
+/// Largest descriptor that is followed: beyond stands only what hostile text makes up.
+const MAX_FD: i32 = 1 << 20;
+
+/// A table of descriptors, of one process or shared by several tasks.
+#[derive(Debug, Default)]
+pub struct Table {
+    slots: Vec<Option<Slot>>,
+}
+
+impl Table {
+    /// What `fd` leads to.
+    #[inline]
+    pub fn get(&self, fd: i32) -> Option<FileRef> {
+        self.slots.get(usize::try_from(fd).ok()?)?.map(|slot| slot.file)
+    }
+
+    /// Lets `fd` lead to a new description.
+    pub fn open(&mut self, files: &mut OpenFiles, fd: i32, file: OpenFile, cloexec: bool) {
+        if (0..MAX_FD).contains(&fd) {
+            let file = files.add(file);
+            self.put(files, fd, file, cloexec);
+        }
+    }
+
+    /// Lets `to` lead to what `from` leads to; whether that is known.
+    pub fn dup(&mut self, files: &mut OpenFiles, from: i32, to: i32, cloexec: bool) {
+        if from == to {
+            return;
+        }
+        match self.get(from) {
+            Some(file) if (0..MAX_FD).contains(&to) => self.put(files, to, file, cloexec),
+            _ => self.close(files, to),
+        }
+    }
+
+    fn put(&mut self, files: &mut OpenFiles, fd: i32, file: FileRef, cloexec: bool) {
+        files.keep(file);
+        self.close(files, fd);
+        let at = fd as usize;
+        if self.slots.len() <= at {
+            self.slots.resize(at + 1, None);
+        }
+        self.slots[at] = Some(Slot { file, cloexec });
+    }
+
+    /// Frees `fd`.
+    pub fn close(&mut self, files: &mut OpenFiles, fd: i32) {
+        let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at));
+        if let Some(slot) = slot.and_then(Option::take) {
+            files.release(slot.file);
+        }
+    }
+
+    /// Frees every descriptor from `first` to `last`.
+    pub fn close_range(&mut self, files: &mut OpenFiles, first: i32, last: i32) {
+        let end = (i64::from(last) + 1).clamp(0, self.slots.len() as i64) as i32;
+        for fd in first.max(0)..end {
+            self.close(files, fd);
+        }
+    }
+
+    /// Marks every descriptor from `first` to `last` as closed by execve.
+    pub fn mark_range(&mut self, first: i32, last: i32) {
+        let end = (i64::from(last) + 1).clamp(0, self.slots.len() as i64) as usize;
+        let first = first.max(0) as usize;
+        for slot in self.slots.get_mut(first..end).unwrap_or_default().iter_mut().flatten() {
+            slot.cloexec = true;
+        }
+    }
+
+    /// Frees what execve closes.
+    pub fn exec(&mut self, files: &mut OpenFiles) {
+        for fd in 0..self.slots.len() as i32 {
+            if self.slots[fd as usize].is_some_and(|slot| slot.cloexec) {
+                self.close(files, fd);
+            }
+        }
+    }
+
+    /// A copy, whose descriptors lead to the same descriptions.
+    pub fn copy(&self, files: &mut OpenFiles) -> Self {
+        for slot in self.slots.iter().flatten() {
+            files.keep(slot.file);
+        }
+        Self { slots: self.slots.clone() }
+    }
+
+    /// Frees everything.
+    pub fn clear(&mut self, files: &mut OpenFiles) {
+        for slot in self.slots.drain(..).flatten() {
+            files.release(slot.file);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str) -> OpenFile {
+        OpenFile::new(Some(path.as_bytes().into()), None, None)
+    }
+
+    #[test]
+    fn descriptions_live_as_long_as_a_descriptor() {
+        let mut files = OpenFiles::default();
+        let mut parent = Table::default();
+        parent.open(&mut files, 3, file("/a"), true);
+        parent.dup(&mut files, 3, 10, false);
+        let mut child = parent.copy(&mut files);
+        assert_eq!(parent.get(3), child.get(10));
+        child.exec(&mut files);
+        assert_eq!((child.get(3), child.get(10).is_some()), (None, true));
+        parent.close(&mut files, 3);
+        parent.close(&mut files, 10);
+        assert_eq!(files.len(), 1);
+        child.clear(&mut files);
+        assert!(files.is_empty());
+    }
+
+    #[test]
+    fn odd_numbers_do_no_harm() {
+        let mut files = OpenFiles::default();
+        let mut table = Table::default();
+        table.open(&mut files, i32::MAX, file("/a"), false);
+        table.dup(&mut files, -1, i32::MAX, false);
+        table.dup(&mut files, -5, -7, false);
+        table.close_range(&mut files, -3, i32::MAX);
+        table.mark_range(100, 3);
+        assert!(files.is_empty());
+    }
+}

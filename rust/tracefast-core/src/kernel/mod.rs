@@ -1,0 +1,403 @@
+//! The model of the traced system: tasks, tables of descriptors, open files, working directories.
+//!
+//! It knows rows, not text: whatever grammar filled them. Rows come in the order of the log, with
+//! the entries of split calls between them, so that each effect happens where the kernel let it
+//! happen: descriptors are bound and closed at entry, made at exit.
+
+pub mod files;
+mod tasks;
+
+use std::sync::Arc;
+
+use files::OpenFile;
+use tasks::{Tasks, TaskRef};
+
+use crate::event::{EventKind, FileType, Op, open_flags};
+use crate::parsed::{Begin, Parsed, Target};
+use crate::rows::{AT_FDCWD, Rows, Side};
+use crate::schema::Column as C;
+use crate::strace::fields::file_id;
+use crate::view::unpack;
+
+/// What a call that is still open was found to act on, at its entry.
+#[derive(Debug, Clone, Default)]
+pub struct Bound {
+    first: Option<Found>,
+    second: Option<Found>,
+}
+
+#[derive(Debug, Clone)]
+struct Found {
+    path: Option<Arc<[u8]>>,
+    id: Option<u64>,
+    file_type: Option<u8>,
+}
+
+/// State of the system that one source's log tells of.
+#[derive(Debug, Default)]
+pub struct Kernel {
+    tasks: Tasks,
+    block: u64,
+}
+
+impl Kernel {
+    /// Live tasks and open files: what memory depends on.
+    pub fn live(&self) -> (usize, usize) {
+        (self.tasks.len(), self.tasks.files.len())
+    }
+
+    /// Goes through the rows of a block in order and fills the columns that need state.
+    ///
+    /// `bound` takes what the model finds at the entry of calls that the block leaves open, by the
+    /// number of the pending call.
+    pub fn run(&mut self, parsed: &mut Parsed, text: &[u8], mut bound: impl FnMut(u32, Bound)) {
+        self.block += 1;
+        let begins = std::mem::take(&mut parsed.begins);
+        let mut next = begins.iter().peekable();
+        let Parsed { rows, side, .. } = parsed;
+        for row in 0..rows.len {
+            while let Some(begin) = next.next_if(|begin| begin.at as usize <= row) {
+                self.begin(begin, rows, side, &mut bound);
+            }
+            if !rows.effect[row].skip {
+                self.row(row, rows, side, text);
+            }
+        }
+        for begin in next {
+            self.begin(begin, rows, side, &mut bound);
+        }
+        parsed.begins = begins;
+    }
+
+    /// Entry of a call whose row comes later.
+    fn begin(
+        &mut self,
+        begin: &Begin,
+        rows: &mut Rows,
+        side: &mut Side,
+        bound: &mut impl FnMut(u32, Bound),
+    ) {
+        let task = self.tasks.of(begin.tid);
+        let head = begin.head;
+        let (first, second) = binds(head.op);
+        let (first, second) = (head.fd.filter(|_| first), head.fd2.filter(|_| second));
+        match begin.target {
+            Target::Row(row) => {
+                if let Some(fd) = first {
+                    self.bind_one(task, fd, row as usize, rows, side, false);
+                }
+                if let Some(fd) = second {
+                    self.bind_one(task, fd, row as usize, rows, side, true);
+                }
+            }
+            Target::Pending(id) => {
+                let mut find = |fd| {
+                    let file = self.tasks.table(task).get(fd)?;
+                    let file = self.tasks.files.get(file)?;
+                    Some(Found {
+                        path: file.path.clone(),
+                        id: file.id,
+                        file_type: file.file_type,
+                    })
+                };
+                let found = Bound { first: first.and_then(&mut find), second: second.and_then(find) };
+                bound(id, found);
+            }
+            Target::Open => {}
+        }
+        self.entry(task, head.op, head.flags, head.fd);
+    }
+
+    /// Effects that take place when a call is entered.
+    fn entry(&mut self, task: TaskRef, op: Op, flags: u32, fd: Option<i32>) {
+        match (op, fd) {
+            // A failed close frees the descriptor all the same, but not one that was not open.
+            (Op::Close, Some(fd)) => self.tasks.close(task, fd),
+            (Op::Fork, _) => self.tasks.forking(task, flags),
+            _ => {}
+        }
+    }
+
+    /// A row in its place.
+    fn row(&mut self, row: usize, rows: &mut Rows, side: &mut Side, text: &[u8]) {
+        if rows.kind[row] == EventKind::Unparsed as u8 {
+            return;
+        }
+        let tid = rows.has(row, C::Tid).then(|| rows.tid[row]);
+        let op = rows.effect[row].op;
+        if op == Op::Superseded {
+            self.tasks.superseded(tid, rows.effect[row].at);
+        }
+        let task = self.tasks.of(tid);
+        self.identify(task, row, rows);
+        if op == Op::None {
+            return;
+        }
+        let begun = rows.effect[row].begun;
+        if !begun {
+            self.bind(task, row, rows, side);
+            self.learn(task, row, rows);
+        }
+        self.resolve(task, row, rows, side, text);
+        let effect = rows.effect[row];
+        let fd = rows.has(row, C::Fd).then(|| rows.fd[row]);
+        let fd2 = rows.has(row, C::Fd2).then(|| rows.fd2[row]);
+        let ret = rows.has(row, C::Ret).then(|| rows.ret[row]);
+        let failed = rows.has(row, C::Errno);
+        if !begun {
+            self.entry(task, op, effect.flags, fd);
+        }
+        let done = ret.is_some_and(|ret| ret >= 0) && !failed;
+        match (op, fd, fd2) {
+            (Op::Open | Op::OpenAnon, Some(fd), _) if done => {
+                self.open(task, fd, row, rows, side, text, false);
+            }
+            (Op::OpenPair, Some(fd), Some(fd2)) if done => {
+                self.open(task, fd, row, rows, side, text, false);
+                self.open(task, fd2, row, rows, side, text, true);
+            }
+            (Op::Dup, Some(fd), Some(fd2)) if done => {
+                self.tasks.dup(task, fd, fd2, effect.flags & open_flags::CLOEXEC != 0);
+            }
+            (Op::CloseRange, Some(fd), Some(fd2)) if done => {
+                self.tasks.close_range(task, fd, fd2, effect.flags & open_flags::CLOEXEC != 0);
+            }
+            (Op::Fork, ..) => {
+                let child = ret.filter(|_| done).and_then(|ret| i32::try_from(ret).ok());
+                if let Some(child) = self.tasks.forked(task, child, effect.flags) {
+                    rows.child[row] = child;
+                    rows.valid[row] |= C::Child.bit();
+                }
+            }
+            (Op::Exec, ..) if done => self.tasks.exec(task),
+            (Op::Gone, ..) => self.tasks.gone(tid),
+            (Op::Chdir, ..) if done => {
+                let path = unpack(&rows.path[row], text, &side.bytes);
+                let path = (rows.has(row, C::Path) && !effect.relative).then(|| path.into());
+                self.tasks.chdir(task, path);
+            }
+            (Op::Fchdir, Some(fd), _) if done => {
+                let file = self.tasks.table(task).get(fd);
+                let path = file.and_then(|f| self.tasks.files.get(f)).and_then(|f| f.path.clone());
+                self.tasks.chdir(task, path);
+            }
+            _ => {}
+        }
+    }
+
+    fn identify(&mut self, task: TaskRef, row: usize, rows: &mut Rows) {
+        let (id, group) = self.tasks.identity(task);
+        rows.task[row] = id;
+        let mut valid = C::Task.bit();
+        if !rows.has(row, C::Pid) {
+            if let Some(group) = group {
+                rows.pid[row] = group;
+                valid |= C::Pid.bit();
+            }
+        }
+        rows.valid[row] |= valid;
+    }
+
+    /// Path, identity and type of what the descriptors lead to.
+    #[inline]
+    fn bind(&mut self, task: TaskRef, row: usize, rows: &mut Rows, side: &mut Side) {
+        let (first, second) = binds(rows.effect[row].op);
+        if first && rows.has(row, C::Fd) {
+            let fd = rows.fd[row];
+            self.bind_one(task, fd, row, rows, side, false);
+        }
+        if second && rows.has(row, C::Fd2) {
+            let fd = rows.fd2[row];
+            self.bind_one(task, fd, row, rows, side, true);
+        }
+    }
+
+    /// The call tells the type of what its descriptor leads to.
+    #[inline]
+    fn learn(&mut self, task: TaskRef, row: usize, rows: &Rows) {
+        if rows.effect[row].op == Op::Use && rows.has(row, C::FileType) && rows.has(row, C::Fd) {
+            let found = self.tasks.table(task).get(rows.fd[row]);
+            if let Some(file) = found.and_then(|file| self.tasks.files.get(file)) {
+                file.file_type = Some(rows.file_type[row]);
+            }
+        }
+    }
+
+    fn bind_one(
+        &mut self,
+        task: TaskRef,
+        fd: i32,
+        row: usize,
+        rows: &mut Rows,
+        side: &mut Side,
+        second: bool,
+    ) {
+        let (path_column, file_column) =
+            if second { (C::Path2, C::File2) } else { (C::Path, C::File) };
+        let found = self.tasks.table(task).get(fd);
+        let Some(file) = found.and_then(|file| self.tasks.files.get(file)) else {
+            // Older than the log: the annotation is all that there is.
+            return;
+        };
+        if file.path.is_none() && rows.has(row, path_column) {
+            return;
+        }
+        if let Some(path) = &file.path {
+            if file.seen != self.block {
+                file.view = side.put(path);
+                file.seen = self.block;
+            }
+            if second {
+                rows.path2[row] = file.view;
+            } else {
+                rows.path[row] = file.view;
+            }
+            rows.valid[row] |= path_column.bit();
+        }
+        if let Some(id) = file.id {
+            if second {
+                rows.file2[row] = id;
+            } else {
+                rows.file[row] = id;
+            }
+            rows.valid[row] |= file_column.bit();
+        }
+        if let (Some(file_type), false) = (file.file_type, second || rows.has(row, C::FileType)) {
+            rows.file_type[row] = file_type;
+            rows.valid[row] |= C::FileType.bit();
+        }
+    }
+
+    /// Makes relative paths absolute where the directory is known.
+    fn resolve(&mut self, task: TaskRef, row: usize, rows: &mut Rows, side: &mut Side, text: &[u8]) {
+        let effect = rows.effect[row];
+        for (relative, at, second) in
+            [(effect.relative, effect.at, false), (effect.relative2, effect.at2, true)]
+        {
+            if !relative {
+                continue;
+            }
+            let base = if at == AT_FDCWD {
+                self.tasks.cwd(task)
+            } else {
+                let file = self.tasks.table(task).get(at);
+                file.and_then(|file| self.tasks.files.get(file)).and_then(|file| file.path.clone())
+            };
+            let view = if second { rows.path2[row] } else { rows.path[row] };
+            let (view, id) = match base.filter(|base| base.starts_with(b"/")) {
+                Some(base) => {
+                    let path = unpack(&view, text, &side.bytes);
+                    let joined = join(&base, path);
+                    if second {
+                        rows.effect[row].relative2 = false;
+                    } else {
+                        rows.effect[row].relative = false;
+                    }
+                    (side.put(&joined), file_id(&joined))
+                }
+                // As printed: the log does not say where it starts.
+                None => (view, file_id(unpack(&view, text, &side.bytes))),
+            };
+            if second {
+                rows.path2[row] = view;
+                rows.file2[row] = id;
+                rows.valid[row] |= C::File2.bit();
+            } else {
+                rows.path[row] = view;
+                rows.file[row] = id;
+                rows.valid[row] |= C::File.bit();
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)] // A row and its two texts.
+    fn open(
+        &mut self,
+        task: TaskRef,
+        fd: i32,
+        row: usize,
+        rows: &mut Rows,
+        side: &Side,
+        text: &[u8],
+        second: bool,
+    ) {
+        let flags = rows.effect[row].flags;
+        let typed = flags & open_flags::TYPED != 0 && flags & 0xff != FileType::Unknown as u32;
+        let file_type = if rows.has(row, C::FileType) && !second {
+            Some(rows.file_type[row])
+        } else {
+            typed.then_some(flags as u8)
+        };
+        let (path, id) = if second {
+            (
+                rows.has(row, C::Path2).then_some(&rows.path2[row]),
+                rows.has(row, C::File2).then(|| rows.file2[row]),
+            )
+        } else {
+            (
+                rows.has(row, C::Path).then_some(&rows.path[row]),
+                rows.has(row, C::File).then(|| rows.file[row]),
+            )
+        };
+        let path = path.map(|view| unpack(view, text, &side.bytes).into());
+        if let (Some(file_type), false) = (file_type, second) {
+            rows.file_type[row] = file_type;
+            rows.valid[row] |= C::FileType.bit();
+        }
+        self.tasks.open(
+            task,
+            fd,
+            OpenFile::new(path, id, file_type),
+            flags & open_flags::CLOEXEC != 0,
+        );
+    }
+}
+
+/// Whether the operation acts on what its first and its second descriptor lead to.
+fn binds(op: Op) -> (bool, bool) {
+    (matches!(op, Op::Use | Op::Close | Op::Dup | Op::Fchdir), op == Op::Use)
+}
+
+/// Fills in what was bound at the entry of a call that ends in a later block.
+pub fn apply(bound: &Bound, row: usize, rows: &mut Rows, side: &mut Side) {
+    if let Some(found) = &bound.first {
+        if let Some(path) = &found.path {
+            rows.path[row] = side.put(path);
+            rows.valid[row] |= C::Path.bit();
+        }
+        if let Some(id) = found.id {
+            rows.file[row] = id;
+            rows.valid[row] |= C::File.bit();
+        }
+        if let (Some(file_type), false) = (found.file_type, rows.has(row, C::FileType)) {
+            rows.file_type[row] = file_type;
+            rows.valid[row] |= C::FileType.bit();
+        }
+    }
+    if let Some(found) = &bound.second {
+        if let Some(path) = &found.path {
+            rows.path2[row] = side.put(path);
+            rows.valid[row] |= C::Path2.bit();
+        }
+        if let Some(id) = found.id {
+            rows.file2[row] = id;
+            rows.valid[row] |= C::File2.bit();
+        }
+    }
+}
+
+/// `base/path`; a leading `./` is left out.
+fn join(base: &[u8], path: &[u8]) -> Vec<u8> {
+    let mut path = path;
+    while let Some(rest) = path.strip_prefix(b"./") {
+        path = rest;
+    }
+    let mut out = base.to_vec();
+    if path != b"." {
+        if out.last() != Some(&b'/') {
+            out.push(b'/');
+        }
+        out.extend_from_slice(path);
+    }
+    out
+}

@@ -1,0 +1,309 @@
+//! Tasks, from the call that made them to their end, and what they share.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use super::files::{OpenFile, OpenFiles, Table};
+use crate::event::clone_flags::{CLONE_FILES, CLONE_FS, CLONE_THREAD};
+
+/// Number of a live task in [`Tasks`]. Used again; the identity that users see is not.
+pub type TaskRef = usize;
+
+#[derive(Debug)]
+struct Task {
+    /// Unique in this log.
+    id: u32,
+    tid: Option<i32>,
+    /// Thread group.
+    group: Option<i32>,
+    table: usize,
+    directory: usize,
+}
+
+/// Something that tasks may share.
+#[derive(Debug, Default)]
+struct Shared<T> {
+    items: Vec<(u32, T)>,
+    free: Vec<usize>,
+}
+
+impl<T: Default> Shared<T> {
+    fn add(&mut self, item: T) -> usize {
+        if let Some(at) = self.free.pop() {
+            self.items[at] = (1, item);
+            at
+        } else {
+            self.items.push((1, item));
+            self.items.len() - 1
+        }
+    }
+
+    fn keep(&mut self, at: usize) -> usize {
+        self.items[at].0 += 1;
+        at
+    }
+
+    /// Gives the item back if nobody else has it.
+    fn release(&mut self, at: usize) -> Option<T> {
+        self.items[at].0 -= 1;
+        (self.items[at].0 == 0).then(|| {
+            self.free.push(at);
+            std::mem::take(&mut self.items[at].1)
+        })
+    }
+}
+
+/// A call that makes a task and has not returned.
+#[derive(Debug)]
+struct Forking {
+    parent: u32,
+    flags: u32,
+    /// The child, once it showed itself.
+    child: Option<(i32, u32)>,
+}
+
+/// All live tasks.
+#[derive(Debug, Default)]
+pub struct Tasks {
+    slots: Vec<Option<Task>>,
+    free: Vec<TaskRef>,
+    by_tid: HashMap<i64, TaskRef, foldhash::fast::FixedState>,
+    last: Option<(i64, TaskRef)>,
+    tables: Shared<Table>,
+    directories: Shared<Option<Arc<[u8]>>>,
+    /// Open files of all tasks.
+    pub files: OpenFiles,
+    forking: VecDeque<Forking>,
+    next: u32,
+}
+
+fn key(tid: Option<i32>) -> i64 {
+    tid.map_or(i64::MIN, i64::from)
+}
+
+impl Tasks {
+    /// Live tasks.
+    pub fn len(&self) -> usize {
+        self.by_tid.len()
+    }
+
+    /// The task with this id, made if it shows itself for the first time.
+    #[inline]
+    pub fn of(&mut self, tid: Option<i32>) -> TaskRef {
+        let key = key(tid);
+        if let Some((_, task)) = self.last.filter(|&(last, _)| last == key) {
+            return task;
+        }
+        let task = match self.by_tid.get(&key) {
+            Some(&task) => task,
+            None => self.first_sight(tid),
+        };
+        self.last = Some((key, task));
+        task
+    }
+
+    fn task(&self, task: TaskRef) -> Option<&Task> {
+        self.slots.get(task).and_then(Option::as_ref)
+    }
+
+    /// An unknown id is a child whose parent's call has not returned, if there is such a call: the
+    /// oldest one; else a task older than the log.
+    fn first_sight(&mut self, tid: Option<i32>) -> TaskRef {
+        let next = self.next;
+        let open = self.forking.iter_mut().find(|forking| forking.child.is_none());
+        match (tid, open) {
+            (Some(tid), Some(forking)) => {
+                forking.child = Some((tid, next));
+                let (parent, flags) = (forking.parent, forking.flags);
+                let parent = self.slots.iter().position(|slot| {
+                    slot.as_ref().is_some_and(|task| task.id == parent)
+                });
+                self.add(Some(tid), parent, flags)
+            }
+            _ => self.add(tid, None, 0),
+        }
+    }
+
+    fn add(&mut self, tid: Option<i32>, parent: Option<TaskRef>, flags: u32) -> TaskRef {
+        let parent = parent.and_then(|parent| {
+            self.task(parent).map(|task| (task.group, task.table, task.directory))
+        });
+        let (group, table, directory) = match parent {
+            Some((group, table, directory)) => {
+                let group = if flags & CLONE_THREAD != 0 { group } else { tid };
+                let table = if flags & CLONE_FILES != 0 {
+                    self.tables.keep(table)
+                } else {
+                    let copy = self.tables.items[table].1.copy(&mut self.files);
+                    self.tables.add(copy)
+                };
+                let directory = if flags & CLONE_FS != 0 {
+                    self.directories.keep(directory)
+                } else {
+                    let copy = self.directories.items[directory].1.clone();
+                    self.directories.add(copy)
+                };
+                (group, table, directory)
+            }
+            None => (tid, self.tables.add(Table::default()), self.directories.add(None)),
+        };
+        let task = Task { id: self.next, tid, group, table, directory };
+        self.next += 1;
+        let at = if let Some(at) = self.free.pop() {
+            self.slots[at] = Some(task);
+            at
+        } else {
+            self.slots.push(Some(task));
+            self.slots.len() - 1
+        };
+        self.by_tid.insert(key(tid), at);
+        self.last = None;
+        at
+    }
+
+    fn remove(&mut self, tid: Option<i32>) {
+        self.last = None;
+        let Some(at) = self.by_tid.remove(&key(tid)) else { return };
+        if let Some(task) = self.slots[at].take() {
+            self.free.push(at);
+            if let Some(mut table) = self.tables.release(task.table) {
+                table.clear(&mut self.files);
+            }
+            self.directories.release(task.directory);
+            self.forking.retain(|forking| forking.parent != task.id);
+        }
+    }
+
+    /// Identity and thread group.
+    #[inline]
+    pub fn identity(&self, task: TaskRef) -> (u32, Option<i32>) {
+        self.task(task).map_or((0, None), |task| (task.id, task.group))
+    }
+
+    /// The task's descriptors.
+    #[inline]
+    pub fn table(&mut self, task: TaskRef) -> &mut Table {
+        let at = self.slots[task].as_ref().map_or(0, |task| task.table);
+        &mut self.tables.items[at].1
+    }
+
+    /// A call that makes a task was entered.
+    pub fn forking(&mut self, task: TaskRef, flags: u32) {
+        let (parent, _) = self.identity(task);
+        self.forking.retain(|forking| forking.parent != parent);
+        self.forking.push_back(Forking { parent, flags, child: None });
+    }
+
+    /// It returned: `child` is the new task's id, `None` if it failed. Returns the identity.
+    pub fn forked(&mut self, task: TaskRef, child: Option<i32>, flags: u32) -> Option<u32> {
+        let (parent, _) = self.identity(task);
+        let at = self.forking.iter().position(|forking| forking.parent == parent);
+        let forking = at.and_then(|at| self.forking.remove(at));
+        let tid = child.filter(|&tid| tid > 0)?;
+        if let Some((_, id)) = forking.as_ref().and_then(|f| f.child).filter(|&(t, _)| t == tid) {
+            return Some(id);
+        }
+        // Another call's child took this one's place: that call's is still to come.
+        let mut taken = None;
+        for other in &mut self.forking {
+            if other.child.is_some_and(|(seen, _)| seen == tid) {
+                taken = other.child.take();
+            }
+        }
+        if let Some((wrong, _)) = forking.and_then(|f| f.child) {
+            // And what was taken for this call's child is the other one's.
+            let id = self.by_tid.get(&key(Some(wrong))).map(|&at| self.identity(at).0);
+            if let (Some(id), Some(other)) =
+                (id, self.forking.iter_mut().find(|other| other.child.is_none()))
+            {
+                other.child = Some((wrong, id));
+            }
+        }
+        if let Some((_, id)) = taken {
+            return Some(id);
+        }
+        // An id that is still taken has lost its exit in the log.
+        self.remove(Some(tid));
+        let new = self.add(Some(tid), Some(task), flags);
+        Some(self.identity(new).0)
+    }
+
+    /// The task's last sign of life has been seen.
+    pub fn gone(&mut self, tid: Option<i32>) {
+        self.remove(tid);
+    }
+
+    /// Thread `by` goes on as `tid`, the leader of its group, which is gone.
+    pub fn superseded(&mut self, tid: Option<i32>, by: i32) {
+        let Some(&at) = self.by_tid.get(&key(Some(by))) else { return };
+        if tid == Some(by) {
+            return;
+        }
+        self.remove(tid);
+        self.by_tid.remove(&key(Some(by)));
+        if let Some(task) = self.slots[at].as_mut() {
+            task.tid = tid;
+        }
+        self.by_tid.insert(key(tid), at);
+        self.last = None;
+    }
+
+    /// A program was started: descriptors marked so are closed, in a table of its own.
+    pub fn exec(&mut self, task: TaskRef) {
+        let Some(at) = self.task(task).map(|task| task.table) else { return };
+        let at = if self.tables.items[at].0 > 1 {
+            let copy = self.tables.items[at].1.copy(&mut self.files);
+            self.tables.release(at);
+            let own = self.tables.add(copy);
+            if let Some(task) = self.slots[task].as_mut() {
+                task.table = own;
+            }
+            own
+        } else {
+            at
+        };
+        self.tables.items[at].1.exec(&mut self.files);
+    }
+
+    /// Working directory, if known.
+    pub fn cwd(&self, task: TaskRef) -> Option<Arc<[u8]>> {
+        self.task(task).and_then(|task| self.directories.items[task.directory].1.clone())
+    }
+
+    /// Changes it.
+    pub fn chdir(&mut self, task: TaskRef, path: Option<Arc<[u8]>>) {
+        if let Some(at) = self.task(task).map(|task| task.directory) {
+            self.directories.items[at].1 = path;
+        }
+    }
+
+    /// See [`Table::open`].
+    pub fn open(&mut self, task: TaskRef, fd: i32, file: OpenFile, cloexec: bool) {
+        let at = self.slots[task].as_ref().map_or(0, |task| task.table);
+        self.tables.items[at].1.open(&mut self.files, fd, file, cloexec);
+    }
+
+    /// See [`Table::dup`].
+    pub fn dup(&mut self, task: TaskRef, from: i32, to: i32, cloexec: bool) {
+        let at = self.slots[task].as_ref().map_or(0, |task| task.table);
+        self.tables.items[at].1.dup(&mut self.files, from, to, cloexec);
+    }
+
+    /// See [`Table::close`].
+    pub fn close(&mut self, task: TaskRef, fd: i32) {
+        let at = self.slots[task].as_ref().map_or(0, |task| task.table);
+        self.tables.items[at].1.close(&mut self.files, fd);
+    }
+
+    /// See [`Table::close_range`] and [`Table::mark_range`].
+    pub fn close_range(&mut self, task: TaskRef, first: i32, last: i32, mark: bool) {
+        let at = self.slots[task].as_ref().map_or(0, |task| task.table);
+        if mark {
+            self.tables.items[at].1.mark_range(first, last);
+        } else {
+            self.tables.items[at].1.close_range(&mut self.files, first, last);
+        }
+    }
+}

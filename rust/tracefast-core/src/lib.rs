@@ -1,0 +1,26 @@
+//! Text of strace and ftrace to events, events to Arrow: the pure part of tracefast.
+//!
+//! Nothing here opens a file, starts a thread or knows of Python. The stages of `docs/design.md`
+//! are modules: a grammar ([`strace`], [`ftrace`]) makes [`parsed::Parsed`] of a [`block::Block`],
+//! the rest puts blocks together in order.
+
+pub mod batch;
+pub mod block;
+pub mod calls;
+pub mod dict;
+pub mod errno;
+pub mod event;
+pub mod format;
+pub mod ftrace;
+pub mod kernel;
+pub mod num;
+pub mod parsed;
+pub mod rows;
+pub mod scan;
+pub mod schema;
+pub mod stitch;
+pub mod strace;
+pub mod stream;
+pub mod syscalls;
+pub mod text;
+pub mod view;

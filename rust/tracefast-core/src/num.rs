@@ -1,0 +1,134 @@
+//! Numbers in text.
+
+/// The decimal digits at the start of `text`: their value and how many there are. More than 19
+/// digits wrap.
+#[inline]
+pub fn digits(text: &[u8]) -> (u64, usize) {
+    let mut value = 0u64;
+    let mut n = 0;
+    while let Some(digit) = text.get(n).map(|b| b.wrapping_sub(b'0')).filter(|&d| d < 10) {
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        n += 1;
+    }
+    (value, n)
+}
+
+/// The hexadecimal digits at the start of `text`: their value and how many there are.
+#[inline]
+pub fn hex_digits(text: &[u8]) -> (u64, usize) {
+    let mut value = 0u64;
+    let mut n = 0;
+    while let Some(digit) = text.get(n).and_then(|&b| (b as char).to_digit(16)) {
+        value = value << 4 | u64::from(digit);
+        n += 1;
+    }
+    (value, n)
+}
+
+/// An integer as C prints it at the start of `text`: decimal with a sign, `0x…`, or octal with a
+/// leading 0. Values above `i64::MAX` wrap to negative ones, as registers do. Returns the value and
+/// its length, which is 0 if there is none.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::num::c_integer;
+/// assert_eq!(c_integer(b"-100, x"), (-100, 4));
+/// assert_eq!(c_integer(b"0xffffffffffffff9c)"), (-100, 18));
+/// assert_eq!(c_integer(b"0644"), (0o644, 4));
+/// assert_eq!(c_integer(b"NULL"), (0, 0));
+/// ```
+#[inline]
+pub fn c_integer(text: &[u8]) -> (i64, usize) {
+    match text {
+        [b'-', rest @ ..] => {
+            let (value, n) = digits(rest);
+            if n == 0 { (0, 0) } else { ((value as i64).wrapping_neg(), n + 1) }
+        }
+        [b'0', b'x', rest @ ..] => {
+            let (value, n) = hex_digits(rest);
+            if n == 0 { (0, 1) } else { (value as i64, n + 2) }
+        }
+        [b'0', b'0'..=b'7', ..] => {
+            let mut value = 0u64;
+            let mut n = 0;
+            while let Some(digit) = text.get(n).map(|b| b.wrapping_sub(b'0')).filter(|&d| d < 8) {
+                value = value << 3 | u64::from(digit);
+                n += 1;
+            }
+            (value as i64, n)
+        }
+        _ => {
+            let (value, n) = digits(text);
+            (value as i64, n)
+        }
+    }
+}
+
+/// All of `text` as such an integer.
+pub fn whole_integer(text: &[u8]) -> Option<i64> {
+    let (value, n) = c_integer(text);
+    (n > 0 && n == text.len()).then_some(value)
+}
+
+/// Seconds with a fraction of any precision, `SEC[.FRACTION]`, in nanoseconds, and its length.
+#[inline]
+pub fn seconds(text: &[u8]) -> Option<(i64, usize)> {
+    let (whole, n) = digits(text);
+    if n == 0 || n > 10 {
+        return None;
+    }
+    let whole = whole as i64 * 1_000_000_000;
+    if text.get(n) != Some(&b'.') {
+        return Some((whole, n));
+    }
+    let (value, m) = digits(&text[n + 1..]);
+    if m == 0 || m > 9 {
+        return None;
+    }
+    Some((whole + value as i64 * POWERS[9 - m], n + 1 + m))
+}
+
+/// Powers of ten.
+pub const POWERS: [i64; 10] =
+    [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
+
+/// Eight digits at the start of `eight`, if they all are.
+#[inline]
+pub fn eight_digits(eight: [u8; 8]) -> Option<u64> {
+    let word = u64::from_le_bytes(eight);
+    let value = word.wrapping_sub(0x3030_3030_3030_3030);
+    // A byte that is no digit leaves its high nibble, or overflows it when 6 is added.
+    if (value | value.wrapping_add(0x0606_0606_0606_0606)) & 0xf0f0_f0f0_f0f0_f0f0 != 0 {
+        return None;
+    }
+    let pairs = (value.wrapping_mul(10).wrapping_add(value >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let quads = (pairs.wrapping_mul(100).wrapping_add(pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    Some((quads.wrapping_mul(10_000).wrapping_add(quads >> 32)) & 0xffff_ffff)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn eight_digits_agrees(bytes in any::<[u8; 8]>(), n in 0u64..100_000_000) {
+            let text = format!("{n:08}");
+            let eight: [u8; 8] = text.as_bytes().try_into().expect("eight digits");
+            prop_assert_eq!(eight_digits(eight), Some(n));
+            let expected = bytes.iter().all(u8::is_ascii_digit).then(|| digits(&bytes).0);
+            prop_assert_eq!(eight_digits(bytes), expected);
+        }
+    }
+
+    #[test]
+    fn fractions_of_any_precision() {
+        assert_eq!(seconds(b"12.5 "), Some((12_500_000_000, 4)));
+        assert_eq!(seconds(b"0.000017>"), Some((17_000, 8)));
+        assert_eq!(seconds(b"7"), Some((7_000_000_000, 1)));
+        assert_eq!(seconds(b"1."), None);
+        assert_eq!(seconds(b".5"), None);
+    }
+}

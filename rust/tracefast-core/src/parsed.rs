@@ -1,0 +1,251 @@
+//! What the grammar stage makes of one block, and what it leaves to the stages in order.
+
+use std::sync::Arc;
+
+use crate::event::Op;
+use crate::rows::{Rows, Side};
+use crate::text::escape_invalid;
+
+/// How the lines of a log were used; every line counts in exactly one field.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct LineCounts {
+    /// Lines on which a row begins.
+    pub events: u64,
+    /// Second halves joined to a row that began before.
+    pub resumed: u64,
+    /// Stack frames, dumps and other lines that belong to the event before them.
+    pub continuation: u64,
+    /// Tables of counts that the tracer adds.
+    pub summary: u64,
+    /// Header lines.
+    pub header: u64,
+    /// The tracer's own messages.
+    pub message: u64,
+    /// Lines without text.
+    pub blank: u64,
+    /// Lines that were not understood.
+    pub unparsed: u64,
+}
+
+impl LineCounts {
+    /// All lines.
+    pub fn total(&self) -> u64 {
+        self.fields().iter().map(|(_, n)| n).sum()
+    }
+
+    /// Every count by its name.
+    pub fn fields(&self) -> [(&'static str, u64); 8] {
+        [
+            ("events", self.events),
+            ("resumed", self.resumed),
+            ("continuation", self.continuation),
+            ("summary", self.summary),
+            ("header", self.header),
+            ("message", self.message),
+            ("blank", self.blank),
+            ("unparsed", self.unparsed),
+        ]
+    }
+
+    /// Adds the counts of another part of the log.
+    pub fn add(&mut self, other: &Self) {
+        self.events += other.events;
+        self.resumed += other.resumed;
+        self.continuation += other.continuation;
+        self.summary += other.summary;
+        self.header += other.header;
+        self.message += other.message;
+        self.blank += other.blank;
+        self.unparsed += other.unparsed;
+    }
+}
+
+/// A range of a block's text.
+pub type Range = (u32, u32);
+
+/// A call whose end is not (yet) in sight. Dictionary keys are those of the block.
+#[derive(Debug, Clone, Default)]
+pub struct Open {
+    /// Task as printed.
+    pub tid: Option<i32>,
+    /// Line where it began, relative to the block.
+    pub line: i64,
+    /// Entry.
+    pub ts: Option<i64>,
+    /// Key of the name.
+    pub name: u32,
+    /// Number of the call.
+    pub sys: u16,
+    /// Key of the command's name.
+    pub comm: Option<u32>,
+    /// Processor.
+    pub cpu: Option<u16>,
+    /// Thread group as printed.
+    pub pid: Option<i32>,
+    /// Argument text of the first half.
+    pub args: Range,
+    /// What else the first half said.
+    pub extra: Option<Range>,
+    /// Number of its entry in [`Parsed::begins`].
+    pub begin: u32,
+    /// What its first half tells of its effect.
+    pub head: Head,
+}
+
+/// What the first half of a call tells of its effect. Effects at entry use nothing else, so that
+/// they do not depend on where its second half stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Head {
+    /// What it does.
+    pub op: Op,
+    /// As in [`crate::rows::Effect`].
+    pub flags: u32,
+    /// Descriptor that it acts on.
+    pub fd: Option<i32>,
+    /// The second one.
+    pub fd2: Option<i32>,
+}
+
+/// What a block did to the calls that may be open from blocks before it, in order.
+#[derive(Debug, Clone)]
+pub enum Touch {
+    /// The task does something else: a call still open gets `row`, which was kept free for it.
+    Place {
+        /// Task as printed.
+        tid: Option<i32>,
+        /// The row.
+        row: u32,
+        /// The task is killed here, not merely somewhere else.
+        killed: bool,
+    },
+    /// A second half whose first is in an earlier block, or nowhere.
+    Resume {
+        /// Task as printed.
+        tid: Option<i32>,
+        /// The row, so far with the facts of the second half only.
+        row: u32,
+        /// Text behind `resumed>`; for ftrace the return value.
+        rest: Range,
+        /// Number of the call by the second half.
+        sys: u16,
+    },
+    /// A call left open, under the id that its end will have.
+    Open {
+        /// Task.
+        tid: Option<i32>,
+        /// The call.
+        open: Open,
+    },
+    /// Task `tid` goes on as what was task `by`, whose call becomes its own; a call of `tid` that
+    /// is still open gets `row`.
+    Superseded {
+        /// Task as printed.
+        tid: Option<i32>,
+        /// The thread that called execve.
+        by: i32,
+        /// The row.
+        row: u32,
+    },
+}
+
+/// The entry of a call whose two halves stand on different lines: for effects at entry.
+#[derive(Debug, Clone, Copy)]
+pub struct Begin {
+    /// Rows that stand before it.
+    pub at: u32,
+    /// Task as printed.
+    pub tid: Option<i32>,
+    /// What it does there.
+    pub head: Head,
+    /// Where the effect is recorded.
+    pub target: Target,
+}
+
+/// What a [`Begin`] belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// The call is still open within its block.
+    Open,
+    /// A row of the same block.
+    Row(u32),
+    /// A pending call of the stitch stage.
+    Pending(u32),
+}
+
+/// One line that was not understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Example {
+    /// Line, relative to the block.
+    pub line: u64,
+    /// Its beginning.
+    pub text: String,
+}
+
+/// How many examples a report shows.
+pub const EXAMPLES: usize = 3;
+
+/// Everything that the grammar knows of one block.
+#[derive(Debug, Default)]
+pub struct Parsed {
+    /// Events in the order in which they became complete.
+    pub rows: Rows,
+    /// Text that is not in the block as it stands.
+    pub side: Side,
+    /// Names by local key.
+    pub names: Vec<Arc<str>>,
+    /// Names of errors by local key.
+    pub errnos: Vec<Arc<str>>,
+    /// Names of commands by local key.
+    pub comms: Vec<Arc<str>>,
+    /// What happened to calls of earlier blocks.
+    pub touches: Vec<Touch>,
+    /// Entries of split calls.
+    pub begins: Vec<Begin>,
+    /// Lines by use.
+    pub counts: LineCounts,
+    /// First lines that were not understood.
+    pub examples: Vec<Example>,
+    /// Times of the rows are relative to the block's begin; this is the time that it took.
+    pub elapsed: i64,
+    /// Room to join halves in, used again and again.
+    pub scratch: Vec<u8>,
+}
+
+impl Parsed {
+    /// Forgets everything and makes room for the rows of `lines` lines.
+    pub fn reset(&mut self, lines: usize) {
+        // A line gives at most one row; some keep another one free for a call of an earlier block.
+        self.rows.reset(lines + lines / 16 + 64);
+        self.side.bytes.clear();
+        self.names.clear();
+        self.errnos.clear();
+        self.comms.clear();
+        self.touches.clear();
+        self.begins.clear();
+        self.counts = LineCounts::default();
+        self.examples.clear();
+        self.elapsed = 0;
+    }
+
+    /// Records a line that was not understood.
+    pub fn example(&mut self, line: u64, text: &[u8]) {
+        if self.examples.len() < EXAMPLES {
+            let shown = &text[..text.len().min(200)];
+            self.examples.push(Example { line, text: String::from_utf8_lossy(shown).into_owned() });
+        }
+    }
+
+    /// Key of an error's name outside the grammar stage, where there is no interner.
+    pub fn errno_key(&mut self, name: &[u8]) -> u32 {
+        key_in(&mut self.errnos, &escape_invalid(name))
+    }
+}
+
+/// Key of `text` in `names`, added if new.
+pub fn key_in(names: &mut Vec<Arc<str>>, text: &str) -> u32 {
+    let at = names.iter().position(|known| **known == *text);
+    at.unwrap_or_else(|| {
+        names.push(text.into());
+        names.len() - 1
+    }) as u32
+}

@@ -1,0 +1,179 @@
+//! Events of a block, column by column, before they become Arrow arrays.
+//!
+//! Columns are sized once for a block and written by index. A value counts only where the row's
+//! validity mask has the column's bit; elsewhere a slot holds whatever an earlier block left.
+
+use crate::event::Op;
+use crate::schema::Column;
+use crate::view::{self, Place};
+
+/// Number of a row that does not exist.
+pub const NO_ROW: u32 = u32::MAX;
+
+/// What the kernel model has to know of a row beyond its columns.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Effect {
+    /// What the call does.
+    pub op: Op,
+    /// Clone flags, or [`crate::event::open_flags`].
+    pub flags: u32,
+    /// Descriptor that a relative `path` starts from; `AT_FDCWD` (−100) for the working directory.
+    pub at: i32,
+    /// The same for `path2`.
+    pub at2: i32,
+    /// The row is a place kept free for a call that an earlier block left open; it counts only once
+    /// the stitch stage fills it.
+    pub skip: bool,
+    /// `path` is the argument of a call and relative to `at`.
+    pub relative: bool,
+    /// `path2` likewise.
+    pub relative2: bool,
+    /// Effects at the call's entry took place before the row.
+    pub begun: bool,
+}
+
+/// The descriptor that stands for the working directory.
+pub const AT_FDCWD: i32 = -100;
+
+impl Effect {
+    /// No effect, no relative path.
+    pub const NONE: Self = Self {
+        op: Op::None,
+        flags: 0,
+        at: AT_FDCWD,
+        at2: AT_FDCWD,
+        skip: false,
+        relative: false,
+        relative2: false,
+        begun: false,
+    };
+}
+
+macro_rules! rows {
+    ($($(#[$meta:meta])* $field:ident: $ty:ty,)+) => {
+        /// Events of a block as columns.
+        #[derive(Debug, Default)]
+        pub struct Rows {
+            /// Rows in use.
+            pub len: usize,
+            $($(#[$meta])* #[allow(missing_docs)] pub $field: Vec<$ty>,)+
+        }
+
+        impl Rows {
+            /// Forgets all rows and makes room for `capacity`.
+            pub fn reset(&mut self, capacity: usize) {
+                self.len = 0;
+                // Fresh zeroed memory costs nothing for the columns that no row uses.
+                $(if self.$field.len() < capacity {
+                    self.$field = vec![Default::default(); capacity];
+                })+
+            }
+
+            /// Room for one more row at least, with all rows kept.
+            #[cold]
+            fn grow(&mut self) {
+                let capacity = (self.valid.len() * 3 / 2).max(1024);
+                $(self.$field.resize(capacity, Default::default());)+
+            }
+
+            /// Copies row `from` of `other` to row `to`; views are copied as they are.
+            pub fn copy_row(&mut self, to: usize, other: &Self, from: usize) {
+                $(self.$field[to] = other.$field[from];)+
+            }
+        }
+    };
+}
+
+rows! {
+    /// A bit for each column of the schema that has a value.
+    valid: u64,
+    /// What the model needs.
+    effect: Effect,
+    /// See the schema; so for all that follow. Dictionary columns hold keys of the block.
+    ts: i64,
+    dur: i64,
+    task: u32,
+    pid: i32,
+    tid: i32,
+    comm: u32,
+    cpu: u16,
+    kind: u8,
+    name: u32,
+    args: u128,
+    ret: i64,
+    errno: u32,
+    result: u128,
+    status: u8,
+    fd: i32,
+    fd2: i32,
+    ofd: u32,
+    ofd2: u32,
+    path: u128,
+    path2: u128,
+    file: u64,
+    file2: u64,
+    file_type: u8,
+    size: i64,
+    offset: i64,
+    offset2: i64,
+    offset_known: u8,
+    requested: i64,
+    bytes: i64,
+    access: u8,
+    access2: u8,
+    child: u32,
+    anon_bytes: i64,
+    /// Line number relative to the block's first line; negative if the event began in an earlier
+    /// block.
+    line: i64,
+    extra: u128,
+}
+
+impl Rows {
+    /// The row has a value in this column.
+    #[inline]
+    pub fn has(&self, row: usize, column: Column) -> bool {
+        self.valid[row] & column.bit() != 0
+    }
+
+    /// Adds a row without values and returns its number.
+    #[inline]
+    pub fn push(&mut self) -> usize {
+        let row = self.len;
+        if row >= self.valid.len() {
+            self.grow();
+        }
+        self.valid[row] = 0;
+        self.effect[row] = Effect::NONE;
+        self.len += 1;
+        row
+    }
+}
+
+/// Text of a block beside its own: joined, un-escaped or brought from elsewhere.
+#[derive(Debug, Default)]
+pub struct Side {
+    /// The bytes; always valid UTF-8 as a whole.
+    pub bytes: Vec<u8>,
+}
+
+impl Side {
+    /// Keeps a copy of `text`, which must be UTF-8, and returns its view.
+    pub fn put(&mut self, text: &[u8]) -> u128 {
+        if text.len() <= view::INLINE {
+            return view::pack(text, Place::Side, 0);
+        }
+        let offset = self.bytes.len();
+        self.bytes.extend_from_slice(text);
+        view::pack(text, Place::Side, offset)
+    }
+
+    /// The view of what was appended since `offset`, which is taken back if a view can hold it.
+    pub fn since(&mut self, offset: usize) -> u128 {
+        let view = view::pack(&self.bytes[offset..], Place::Side, offset);
+        if self.bytes.len() - offset <= view::INLINE {
+            self.bytes.truncate(offset);
+        }
+        view
+    }
+}

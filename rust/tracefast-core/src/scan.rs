@@ -1,0 +1,178 @@
+//! The structure pass: where lines end and where results may begin, 64 bytes at a time.
+
+use crate::block::PAD;
+
+/// What the structure pass found in a block.
+#[derive(Debug, Default)]
+pub struct Marks {
+    /// Positions, in order, of every line feed and of the second blank of every ` = `. A look at
+    /// the byte tells which.
+    pub at: Vec<u32>,
+    /// No byte is above 0x7f.
+    pub ascii: bool,
+}
+
+/// The four facts about 64 bytes, a bit each.
+#[derive(Clone, Copy)]
+struct Masks {
+    newline: u64,
+    blank: u64,
+    equal: u64,
+    high: u64,
+}
+
+/// Fills `marks` for `buf[PAD..PAD + len]`.
+///
+/// `buf` is the whole padded buffer: at least [`PAD`] bytes follow the text, so that the last 64
+/// bytes can be loaded at once.
+///
+/// # Panics
+/// If `buf` is shorter than `len` and both pads.
+pub fn structure(buf: &[u8], len: usize, marks: &mut Marks) {
+    assert!(buf.len() >= PAD + len + PAD, "the block is not padded");
+    marks.at.clear();
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2, as just asked.
+        #[allow(unsafe_code)]
+        unsafe {
+            x86::structure_avx2(buf, len, marks);
+        }
+        return;
+    }
+    structure_with(buf, len, marks, masks_portable);
+}
+
+#[inline(always)]
+fn structure_with(
+    buf: &[u8],
+    len: usize,
+    marks: &mut Marks,
+    masks: impl Fn(&[u8; 64]) -> Masks,
+) {
+    let mut high = 0;
+    // The last two bits of the blank and equal masks of the 64 bytes before.
+    let (mut blank_before, mut equal_before) = (0, 0);
+    let text = &buf[PAD..];
+    let mut base = 0;
+    while base < len {
+        let Some(chunk) = text[base..].first_chunk::<64>() else { break };
+        let mut m = masks(chunk);
+        let left = len - base;
+        if left < 64 {
+            let keep = (1 << left) - 1;
+            m = Masks {
+                newline: m.newline & keep,
+                blank: m.blank & keep,
+                equal: m.equal & keep,
+                high: m.high & keep,
+            };
+        }
+        high |= m.high;
+        let ends = m.blank & ((m.equal << 1) | equal_before) & ((m.blank << 2) | blank_before);
+        blank_before = m.blank >> 62;
+        equal_before = m.equal >> 63;
+        let mut bits = ends | m.newline;
+        while bits != 0 {
+            marks.at.push((base + bits.trailing_zeros() as usize) as u32);
+            bits &= bits - 1;
+        }
+        base += 64;
+    }
+    marks.ascii = high == 0;
+}
+
+fn masks_portable(chunk: &[u8; 64]) -> Masks {
+    let mut m = Masks { newline: 0, blank: 0, equal: 0, high: 0 };
+    for (i, &byte) in chunk.iter().enumerate() {
+        m.newline |= u64::from(byte == b'\n') << i;
+        m.blank |= u64::from(byte == b' ') << i;
+        m.equal |= u64::from(byte == b'=') << i;
+        m.high |= u64::from(byte >> 7) << i;
+    }
+    m
+}
+
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+mod x86 {
+    use std::arch::x86_64::{
+        __m256i, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8,
+    };
+
+    use super::{Marks, Masks, structure_with};
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn structure_avx2(buf: &[u8], len: usize, marks: &mut Marks) {
+        structure_with(buf, len, marks, |chunk| masks_avx2(chunk));
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn masks_avx2(chunk: &[u8; 64]) -> Masks {
+        // SAFETY: both loads stay inside the 64 bytes of `chunk`; they need no alignment.
+        let (low, high) = unsafe {
+            (
+                _mm256_loadu_si256(chunk.as_ptr().cast::<__m256i>()),
+                _mm256_loadu_si256(chunk.as_ptr().add(32).cast::<__m256i>()),
+            )
+        };
+        let bits = |a: __m256i, b: __m256i| {
+            u64::from(_mm256_movemask_epi8(a).cast_unsigned())
+                | u64::from(_mm256_movemask_epi8(b).cast_unsigned()) << 32
+        };
+        let equal_to = |byte: u8| {
+            let want = _mm256_set1_epi8(byte.cast_signed());
+            bits(_mm256_cmpeq_epi8(low, want), _mm256_cmpeq_epi8(high, want))
+        };
+        Masks {
+            newline: equal_to(b'\n'),
+            blank: equal_to(b' '),
+            equal: equal_to(b'='),
+            high: bits(low, high),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn padded(text: &[u8]) -> Vec<u8> {
+        let mut buf = vec![b' '; PAD];
+        buf.extend_from_slice(text);
+        // Marks in the padding must not be reported.
+        buf.extend([b'\n', b' ', b'=', b' '].iter().cycle().take(PAD));
+        buf
+    }
+
+    fn obvious(text: &[u8]) -> Vec<u32> {
+        (0..text.len())
+            .filter(|&i| text[i] == b'\n' || (i >= 2 && text[i - 2..=i] == *b" = "))
+            .map(|i| i as u32)
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn finds_what_a_slow_search_finds(
+            text in proptest::collection::vec(
+                prop_oneof![Just(b' '), Just(b'='), Just(b'\n'), any::<u8>()], 0..400)
+        ) {
+            let buf = padded(&text);
+            let mut marks = Marks::default();
+            structure(&buf, text.len(), &mut marks);
+            prop_assert_eq!(&marks.at, &obvious(&text));
+            prop_assert_eq!(marks.ascii, text.is_ascii());
+            structure_portable(&buf, text.len(), &mut marks);
+            prop_assert_eq!(&marks.at, &obvious(&text));
+        }
+    }
+
+    fn structure_portable(buf: &[u8], len: usize, marks: &mut Marks) {
+        marks.at.clear();
+        structure_with(buf, len, marks, masks_portable);
+    }
+}

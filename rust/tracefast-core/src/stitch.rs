@@ -1,0 +1,227 @@
+//! Calls that cross the border of a block: joined in the order of the blocks.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use crate::event::{EventKind, Status};
+use crate::format::Format;
+use crate::kernel::{self, Bound};
+use crate::parsed::{Open, Parsed, Range, Target, Touch, key_in};
+use crate::schema::Column as C;
+use crate::strace::Half;
+
+/// A call left open by an earlier block, with text of its own.
+#[derive(Debug)]
+struct Call {
+    open: Open,
+    /// Line in the log, from 0.
+    line: i64,
+    name: Arc<str>,
+    comm: Option<Arc<str>>,
+    args: Vec<u8>,
+    extra: Option<Vec<u8>>,
+    bound: Option<Bound>,
+}
+
+/// At most one open call for each task: all that joins blocks.
+#[derive(Debug, Default)]
+pub struct Stitch {
+    tasks: HashMap<i64, u32, foldhash::fast::FixedState>,
+    calls: Vec<Option<Call>>,
+    free: Vec<u32>,
+}
+
+fn key(tid: Option<i32>) -> i64 {
+    tid.map_or(i64::MIN, i64::from)
+}
+
+impl Stitch {
+    /// Puts what earlier blocks left open into its place in this one, and takes what it leaves
+    /// open. `line` is the log's line on which the block begins.
+    pub fn run(&mut self, parsed: &mut Parsed, text: &[u8], format: &Format, line: i64) {
+        let touches = std::mem::take(&mut parsed.touches);
+        for touch in &touches {
+            match *touch {
+                Touch::Place { tid, row, killed } => {
+                    if let Some(call) = self.take(tid) {
+                        let status = if killed { Status::Killed } else { Status::Unfinished };
+                        abandon(parsed, row as usize, &call, format, line, status);
+                    }
+                }
+                Touch::Resume { tid, row, rest, sys } => {
+                    let call = self.take(tid);
+                    if call.is_some() {
+                        parsed.counts.resumed += 1;
+                    } else {
+                        parsed.counts.events += 1;
+                    }
+                    resume(parsed, text, row as usize, call, format, line, rest, sys);
+                }
+                Touch::Open { tid, ref open } => self.open(parsed, text, tid, open, line),
+                Touch::Superseded { tid, by, row } => {
+                    // The thread's execve was printed under its new id already.
+                    let moved = self.peek(tid).is_some_and(|call| call.open.tid == Some(by));
+                    if !moved {
+                        if let Some(call) = self.take(tid) {
+                            let status = Status::Superseded;
+                            abandon(parsed, row as usize, &call, format, line, status);
+                        }
+                        if let Some(id) = self.tasks.remove(&key(Some(by))) {
+                            self.tasks.insert(key(tid), id);
+                        }
+                    }
+                }
+            }
+        }
+        parsed.touches = touches;
+    }
+
+    /// What the model found at the entry of pending call `id`.
+    pub fn bind(&mut self, id: u32, bound: Bound) {
+        if let Some(call) = self.calls.get_mut(id as usize).and_then(Option::as_mut) {
+            call.bound = Some(bound);
+        }
+    }
+
+    /// The log ends: rows for all that is still open, in the order in which it began.
+    pub fn finish(&mut self, parsed: &mut Parsed, format: &Format, line: i64) {
+        let mut calls: Vec<Call> = self.calls.drain(..).flatten().collect();
+        self.tasks.clear();
+        self.free.clear();
+        calls.sort_by_key(|call| call.line);
+        parsed.reset(calls.len());
+        for call in &calls {
+            let row = parsed.rows.push();
+            abandon(parsed, row, call, format, line, Status::Unfinished);
+        }
+    }
+
+    fn peek(&self, tid: Option<i32>) -> Option<&Call> {
+        let id = *self.tasks.get(&key(tid))?;
+        self.calls.get(id as usize)?.as_ref()
+    }
+
+    fn take(&mut self, tid: Option<i32>) -> Option<Call> {
+        let id = self.tasks.remove(&key(tid))?;
+        self.free.push(id);
+        self.calls.get_mut(id as usize)?.take()
+    }
+
+    fn open(
+        &mut self,
+        parsed: &mut Parsed,
+        text: &[u8],
+        tid: Option<i32>,
+        open: &Open,
+        line: i64,
+    ) {
+        let part = |range: Range| text[range.0 as usize..range.1 as usize].to_vec();
+        let call = Call {
+            line: line + open.line,
+            name: Arc::clone(&parsed.names[open.name as usize]),
+            comm: open.comm.map(|comm| Arc::clone(&parsed.comms[comm as usize])),
+            args: part(open.args),
+            extra: open.extra.map(part),
+            open: open.clone(),
+            bound: None,
+        };
+        let id = match self.free.pop() {
+            Some(id) => {
+                self.calls[id as usize] = Some(call);
+                id
+            }
+            None => {
+                self.calls.push(Some(call));
+                self.calls.len() as u32 - 1
+            }
+        };
+        self.tasks.insert(key(tid), id);
+        parsed.begins[open.begin as usize].target = Target::Pending(id);
+    }
+}
+
+/// What the first half says, in the row of the whole.
+fn head(parsed: &mut Parsed, row: usize, call: &Call, line: i64) {
+    let name = key_in(&mut parsed.names, &call.name);
+    let comm = call.comm.as_ref().map(|comm| key_in(&mut parsed.comms, comm));
+    let rows = &mut parsed.rows;
+    rows.effect[row].skip = false;
+    rows.name[row] = name;
+    rows.line[row] = call.line - line;
+    let mut valid = C::Name.bit() | C::Line.bit();
+    if let Some(comm) = comm {
+        rows.comm[row] = comm;
+        valid |= C::Comm.bit();
+    }
+    if let Some(cpu) = call.open.cpu {
+        rows.cpu[row] = cpu;
+        valid |= C::Cpu.bit();
+    }
+    if let Some(pid) = call.open.pid {
+        rows.pid[row] = pid;
+        valid |= C::Pid.bit();
+    }
+    rows.valid[row] |= valid;
+    if let Some(extra) = &call.extra {
+        let extra = crate::text::escape_invalid(extra);
+        rows.extra[row] = parsed.side.put(extra.as_bytes());
+        rows.valid[row] |= C::Extra.bit();
+    } else {
+        rows.valid[row] &= !C::Extra.bit();
+    }
+}
+
+fn abandon(
+    parsed: &mut Parsed,
+    row: usize,
+    call: &Call,
+    format: &Format,
+    line: i64,
+    status: Status,
+) {
+    head(parsed, row, call, line);
+    let rows = &mut parsed.rows;
+    if let Some(tid) = call.open.tid {
+        rows.tid[row] = tid;
+        rows.valid[row] |= C::Tid.bit();
+    }
+    if let Some(ts) = call.open.ts {
+        rows.ts[row] = ts;
+        rows.valid[row] |= C::Ts.bit();
+    }
+    rows.kind[row] = EventKind::Syscall as u8;
+    rows.status[row] = status as u8;
+    rows.valid[row] |= C::Kind.bit() | C::Status.bit();
+    format.abandon(parsed, row, &call.args, call.open.sys);
+    bound(parsed, row, call);
+}
+
+#[allow(clippy::too_many_arguments)] // The two halves and where they stand.
+fn resume(
+    parsed: &mut Parsed,
+    text: &[u8],
+    row: usize,
+    call: Option<Call>,
+    format: &Format,
+    line: i64,
+    rest: Range,
+    sys: u16,
+) {
+    let Some(call) = call else {
+        format.finish(parsed, text, row, Half { head: None, sys, entry: None, rest });
+        return;
+    };
+    head(parsed, row, &call, line);
+    let half = Half { head: Some(&call.args), sys: call.open.sys, entry: call.open.ts, rest };
+    format.finish(parsed, text, row, half);
+    bound(parsed, row, &call);
+}
+
+/// The model has seen the entry of this call: its row must not do so again.
+fn bound(parsed: &mut Parsed, row: usize, call: &Call) {
+    parsed.rows.effect[row].begun = true;
+    if let Some(bound) = &call.bound {
+        kernel::apply(bound, row, &mut parsed.rows, &mut parsed.side);
+    }
+}

@@ -1,0 +1,127 @@
+//! Two halves of a call, `<unfinished ...>` and `<... resumed>`, as one.
+
+use memchr::memmem;
+
+use crate::event::Status;
+use crate::strace::args::args_end;
+use crate::strace::result::{self, Outcome};
+
+/// Where a call's text ends and what it came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ending {
+    /// Length of the arguments.
+    pub args: usize,
+    /// The result, if the text has one.
+    pub outcome: Option<Outcome>,
+    /// State, where the text says more than the result.
+    pub status: Option<Status>,
+}
+
+/// The text behind `resumed>` without the blank that versions up to 4.26 put there.
+///
+/// `old` says that the log is known to be of such a version.
+pub fn strip_gap(rest: &[u8], old: bool) -> &[u8] {
+    match rest {
+        [b' ', b' ' | b')', ..] => &rest[1..],
+        [b' ', next, ..] if old || !matches!(next, b'=' | b'<' | b'o' | b'|') => &rest[1..],
+        _ => rest,
+    }
+}
+
+/// `)` and blanks before ` = `, whose last blank stands at `mark`: where the arguments end.
+#[inline]
+pub fn plain_end(line: &[u8], mark: usize) -> Option<usize> {
+    let mut i = mark.checked_sub(2)?;
+    while i > 0 && line[i - 1] == b' ' {
+        i -= 1;
+    }
+    (i > 0 && line[i - 1] == b')').then(|| i - 1)
+}
+
+/// The mark of the only ` = ` in `text`, if there is just one.
+pub fn only_mark(text: &[u8]) -> Option<usize> {
+    let mut found = memmem::find_iter(text, b" = ");
+    let first = found.next()?;
+    // Two of them may share a blank.
+    (found.next().is_none() && memmem::find(&text[first + 2..], b" = ").is_none())
+        .then_some(first + 2)
+}
+
+/// Finds the end of a call in `text`, which begins with its arguments and has been cut nowhere.
+/// `None`: the call does not end in it.
+pub fn ending(text: &[u8]) -> Option<Ending> {
+    for (mark, status) in [
+        (&b" <detached ...>"[..], Status::Detached),
+        (b" <unfinished ...>", Status::Unfinished),
+    ] {
+        if let Some(head) = text.strip_suffix(mark) {
+            return Some(Ending { args: head.len(), outcome: None, status: Some(status) });
+        }
+    }
+    if text.ends_with(b">") {
+        // `<Cannot restart pid N …>`, `<ptrace(OP):ERR>`, `<unfinished ... exit status N>`
+        for (mark, status) in [
+            (&b" <Cannot restart pid "[..], Status::Unavailable),
+            (b" <ptrace(", Status::Unavailable),
+            (b" <unfinished ... exit status ", Status::Killed),
+        ] {
+            if let Some(at) = memmem::rfind(text, mark) {
+                if args_end(text, 0).is_none_or(|end| end >= at) {
+                    return Some(Ending { args: at, outcome: None, status: Some(status) });
+                }
+            }
+        }
+    }
+    let mut from = 0;
+    loop {
+        let end = args_end(text, from)?;
+        if let Some(outcome) = behind(text, end) {
+            let (args, killed) = match text[..end].strip_suffix(b" <unfinished ...>") {
+                Some(head) => (head.len(), true),
+                None => (end, false),
+            };
+            return Some(Ending {
+                args,
+                outcome: Some(outcome),
+                status: killed.then_some(Status::Killed),
+            });
+        }
+        from = end + 1;
+    }
+}
+
+/// The result behind the `)` at `end`: blanks, `= `, result.
+pub fn behind(text: &[u8], end: usize) -> Option<Outcome> {
+    let rest = &text[end + 1..];
+    let blanks = rest.iter().position(|&b| b != b' ')?;
+    if blanks == 0 || !rest[blanks..].starts_with(b"= ") {
+        return None;
+    }
+    result::parse(text, end + 1 + blanks + 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_of_old_and_new_versions() {
+        assert_eq!(strip_gap(b" )             = 0", false), b")             = 0");
+        assert_eq!(strip_gap(b" \"x\", 10) = 1", false), b"\"x\", 10) = 1");
+        assert_eq!(strip_gap(b" => {parent_tid=[1]}, 88) = 1", false), b" => {parent_tid=[1]}, 88) = 1");
+        assert_eq!(strip_gap(b" => {parent_tid=[1]}, 88) = 1", true), b"=> {parent_tid=[1]}, 88) = 1");
+        assert_eq!(strip_gap(b", \"x\", 10) = 1", false), b", \"x\", 10) = 1");
+        assert_eq!(strip_gap(b" <unfinished ...>) = ?", false), b" <unfinished ...>) = ?");
+    }
+
+    #[test]
+    fn endings() {
+        let of = |text: &str| ending(text.as_bytes()).map(|e| (text[..e.args].to_owned(), e.status));
+        assert_eq!(of("3) = 0"), Some(("3".into(), None)));
+        assert_eq!(of("3 <unfinished ...>) = ?"), Some(("3".into(), Some(Status::Killed))));
+        assert_eq!(of("3 <detached ...>"), Some(("3".into(), Some(Status::Detached))));
+        assert_eq!(of("3, \"a) = 3"), None);
+        assert_eq!(of("0x3), 5) = 0"), Some(("0x3), 5".into(), None)));
+        assert_eq!(of("1 <ptrace(SYSCALL):No such process>"), Some(("1".into(), Some(Status::Unavailable))));
+    }
+}

@@ -1,0 +1,211 @@
+//! Rows out of calls: whole ones, joined ones, those without one of their halves.
+
+use crate::errno;
+use crate::event::{EventKind, Status};
+use crate::parsed::Parsed;
+use crate::schema::Column as C;
+use crate::strace::fields::{self, Annotation, Source, file_id};
+use crate::strace::join::{self, Ending};
+use crate::strace::result::{Outcome, ResultStatus};
+use crate::strace::{Format, Half};
+use crate::syscalls;
+use crate::text::{escape_invalid, unescape_into};
+use crate::view::{self, Place};
+
+/// Writes what the result says. `source` is the text of the outcome's ranges; `errno_key` is the
+/// key of the error's name.
+#[inline]
+pub(super) fn outcome(
+    parsed: &mut Parsed,
+    row: usize,
+    source: Source<'_>,
+    outcome: &Outcome,
+    errno_key: Option<u32>,
+    sys: u16,
+) {
+    let Parsed { rows, side, .. } = parsed;
+    let mut valid = 0;
+    if let Some(ret) = outcome.ret {
+        rows.ret[row] = ret;
+        valid |= C::Ret.bit();
+    }
+    if let Some(dur) = outcome.dur {
+        rows.dur[row] = dur;
+        valid |= C::DurNs.bit();
+    }
+    if let Some(key) = errno_key {
+        rows.errno[row] = key;
+        valid |= C::Errno.bit();
+    }
+    if let Some((start, end)) = outcome.aux {
+        rows.result[row] = source.view(start, end, side);
+        valid |= C::Result.bit();
+    }
+    if let Some((start, end)) = outcome.annotation {
+        let note = Annotation::parse(&source.bytes[start..end]);
+        let name = &source.bytes[start..start + note.len];
+        let (path, id) = if source.utf8 && !name.contains(&b'\\') {
+            (view::pack(name, source.place, source.base + start), file_id(name))
+        } else {
+            let from = side.bytes.len();
+            unescape_into(name, &mut side.bytes);
+            let id = file_id(&side.bytes[from..]);
+            (side.since(from), id)
+        };
+        if syscalls::shape(sys).makes_fd {
+            rows.path[row] = path;
+            valid |= C::Path.bit();
+            if note.identity {
+                rows.file[row] = id;
+                valid |= C::File.bit();
+            }
+            if let Some(file_type) = note.file_type {
+                rows.file_type[row] = file_type as u8;
+                valid |= C::FileType.bit();
+            }
+        }
+    }
+    let status = match outcome.status {
+        ResultStatus::NoValue if !returns_nothing(sys) => Status::Killed,
+        other => other.status(),
+    };
+    rows.status[row] = status as u8;
+    rows.kind[row] = EventKind::Syscall as u8;
+    rows.valid[row] |= valid | C::Status.bit() | C::Kind.bit();
+}
+
+/// Calls that end without a value as a rule.
+fn returns_nothing(sys: u16) -> bool {
+    matches!(syscalls::name(sys), "exit" | "_exit" | "exit_group")
+        || sys == syscalls::UNKNOWN
+}
+
+/// The name of the error, by its text or by its number.
+pub(super) fn errno_name<'a>(outcome: &Outcome, text: &'a [u8]) -> Option<&'a [u8]> {
+    match outcome.errno {
+        Some((start, end)) => Some(&text[start..end]),
+        None => outcome.errno_number.and_then(errno::name).map(str::as_bytes),
+    }
+}
+
+/// The return value as the arguments' meaning needs it: of a call that succeeded and took place.
+#[inline]
+pub(super) fn success(outcome: &Outcome) -> Option<i64> {
+    let failed = outcome.errno.is_some()
+        || outcome.errno_number.is_some()
+        || outcome.status == ResultStatus::Injected;
+    outcome.ret.filter(|_| !failed)
+}
+
+/// See [`super::finish`].
+pub(super) fn finish(
+    parsed: &mut Parsed,
+    text: &[u8],
+    row: usize,
+    format: &Format,
+    half: Half<'_>,
+) {
+    let rest = &text[half.rest.0 as usize..half.rest.1 as usize];
+    let rest = join::strip_gap(rest, format.old_gap);
+    let mut joined = std::mem::take(&mut parsed.scratch);
+    joined.clear();
+    joined.extend_from_slice(half.head.unwrap_or_default());
+    let head_len = joined.len();
+    joined.extend_from_slice(rest);
+    // The second half alone decides where it is plain; else the whole is read from its start.
+    let plain = join::only_mark(rest).and_then(|mark| {
+        let end = join::plain_end(rest, mark)?;
+        let args = rest[..end].strip_suffix(b" <unfinished ...>");
+        let found = join::behind(rest, end)?;
+        (!format.times_calls || found.dur.is_some() || found.ret.is_none()).then(|| Ending {
+            args: head_len + args.map_or(end, <[u8]>::len),
+            outcome: Some(shift(found, head_len)),
+            status: args.map(|_| Status::Killed),
+        })
+    });
+    let ending = plain.or_else(|| join::ending(&joined)).unwrap_or(cut(joined.len()));
+    // One copy of the joined text serves the views of arguments and result.
+    let base = parsed.side.bytes.len();
+    if simdutf8::basic::from_utf8(&joined).is_ok() {
+        parsed.side.bytes.extend_from_slice(&joined);
+        write(parsed, row, &joined, base, half, &ending);
+    } else {
+        // Views cannot point at text that is not UTF-8: the call is read anew in its escaped form.
+        let escaped = escape_invalid(&joined).into_owned().into_bytes();
+        parsed.side.bytes.extend_from_slice(&escaped);
+        let ending = join::ending(&escaped).unwrap_or(cut(escaped.len()));
+        write(parsed, row, &escaped, base, half, &ending);
+    }
+    parsed.scratch = joined;
+}
+
+/// See [`super::abandon`].
+pub(super) fn abandon(parsed: &mut Parsed, row: usize, args: &[u8], sys: u16) {
+    let text = escape_invalid(args);
+    let base = parsed.side.bytes.len();
+    parsed.side.bytes.extend_from_slice(text.as_bytes());
+    let Parsed { rows, side, .. } = parsed;
+    rows.args[row] = view::pack(text.as_bytes(), Place::Side, base);
+    rows.valid[row] |= C::Args.bit();
+    let source = Source { bytes: text.as_bytes(), place: Place::Side, base, utf8: true };
+    fields::fill(rows, side, row, source, sys, None);
+}
+
+/// The ending of a call whose text just stops.
+fn cut(len: usize) -> Ending {
+    Ending { args: len, outcome: None, status: Some(Status::Truncated) }
+}
+
+fn write(
+    parsed: &mut Parsed,
+    row: usize,
+    joined: &[u8],
+    base: usize,
+    half: Half<'_>,
+    ending: &Ending,
+) {
+    let source = Source { bytes: joined, place: Place::Side, base, utf8: true };
+    let mut ret = None;
+    if let Some(found) = &ending.outcome {
+        let key = errno_name(found, joined).map(|name| parsed.errno_key(name));
+        outcome(parsed, row, source, found, key, half.sys);
+        ret = success(found);
+    }
+    let rows = &mut parsed.rows;
+    rows.kind[row] = EventKind::Syscall as u8;
+    rows.valid[row] |= C::Kind.bit() | C::Status.bit();
+    let exit = rows.has(row, C::Ts).then_some(rows.ts[row]);
+    if let Some(status) = ending.status {
+        rows.status[row] = status as u8;
+    }
+    if half.head.is_none() {
+        rows.status[row] = Status::Headless as u8;
+    }
+    // The row's time so far is that of the exit.
+    let entry = match (half.head, half.entry) {
+        (Some(_), entry) => {
+            if let (Some(entry), Some(exit), false) = (entry, exit, rows.has(row, C::DurNs)) {
+                rows.dur[row] = exit - entry;
+                rows.valid[row] |= C::DurNs.bit();
+            }
+            entry
+        }
+        (None, _) => exit.filter(|_| rows.has(row, C::DurNs)).map(|exit| exit - rows.dur[row]),
+    };
+    match entry {
+        Some(entry) => rows.ts[row] = entry,
+        None => rows.valid[row] &= !C::Ts.bit(),
+    }
+    rows.args[row] = view::pack(&joined[..ending.args], Place::Side, base);
+    rows.valid[row] |= C::Args.bit();
+    let args = Source { bytes: &joined[..ending.args], ..source };
+    fields::fill(&mut parsed.rows, &mut parsed.side, row, args, half.sys, ret);
+}
+
+pub(super) fn shift(mut outcome: Outcome, by: usize) -> Outcome {
+    let moved = |range: Option<(usize, usize)>| range.map(|(a, b)| (a + by, b + by));
+    outcome.annotation = moved(outcome.annotation);
+    outcome.errno = moved(outcome.errno);
+    outcome.aux = moved(outcome.aux);
+    outcome
+}

@@ -1,0 +1,108 @@
+//! The grammar of strace's text: from a block of lines to rows, without a look at other blocks.
+
+pub mod args;
+pub mod fields;
+pub mod join;
+pub mod leader;
+mod lines;
+mod other;
+mod parser;
+pub mod result;
+pub mod sniff;
+
+pub use parser::Grammar;
+
+use crate::parsed::{Parsed, Range};
+
+use leader::{Delta, Layout, Time};
+
+/// What is known of a strace log before its lines are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Format {
+    /// Columns before each event.
+    pub layout: Layout,
+    /// `-T`: complete calls end with the time they took.
+    pub times_calls: bool,
+    /// Version 4.26 or older, which print a blank behind `resumed>`.
+    pub old_gap: bool,
+}
+
+/// The format of a log by its first lines; `None` if they are not strace's.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::strace::{self, leader::{Pid, Time}};
+/// let format = strace::detect(b"7 1795175299.690276 close(3) = 0 <0.000011>\n").unwrap();
+/// assert_eq!(format.layout.pid, Pid::Plain);
+/// assert_eq!(format.layout.time, Time::Epoch);
+/// assert!(format.times_calls);
+/// ```
+pub fn detect(text: &[u8]) -> Option<Format> {
+    // A log may hold nothing but tables and messages.
+    let layout = match sniff::sniff(text) {
+        Some((layout, _)) => layout,
+        None if text.split(|&b| b == b'\n').any(other::is_known) => Layout::default(),
+        None => return None,
+    };
+    let mut timed = 0;
+    let mut untimed = 0;
+    for line in text.split(|&b| b == b'\n').take(1000) {
+        if line.last() == Some(&b'>') && result::elapsed(line, 0).is_some() {
+            timed += 1;
+        } else if join::only_mark(line).is_some() {
+            untimed += 1;
+        }
+    }
+    let old_gap = memchr::memmem::find(text, b" resumed> )").is_some();
+    Some(Format { layout, times_calls: timed > untimed, old_gap })
+}
+
+/// How many lines of `text` look like strace's: to choose between formats.
+pub fn likeness(text: &[u8]) -> usize {
+    sniff::sniff(text).map_or(0, |(_, hits)| hits)
+}
+
+/// The line belongs to the event before it: a stack frame, a dump.
+#[inline]
+pub fn is_continuation(line: &[u8]) -> bool {
+    line.first() == Some(&b' ')
+        && (matches!(line.get(1..3), Some(b"| " | b"> " | b"* " | b"= "))
+            || line.starts_with(b" VCPU"))
+}
+
+/// Fills the row that was kept for the second half of a call whose first half is `head`, its
+/// arguments as bytes, or nowhere.
+pub fn finish(parsed: &mut Parsed, text: &[u8], row: usize, format: &Format, half: Half<'_>) {
+    lines::finish(parsed, text, row, format, half);
+}
+
+/// Fills the columns that `args`, the text of a call without an end, gives.
+pub fn abandon(parsed: &mut Parsed, row: usize, args: &[u8], sys: u16) {
+    lines::abandon(parsed, row, args, sys);
+}
+
+impl Format {
+    /// The clock of `ts`, by its name in the metadata.
+    pub fn clock(&self) -> &'static str {
+        match (self.layout.time, self.layout.delta) {
+            (Time::Epoch, _) => "epoch",
+            (Time::Day, _) => "time-of-day",
+            (Time::None, Delta::Plain) => "delta",
+            (Time::None, _) => "none",
+        }
+    }
+}
+
+/// A second half and what is known of the first.
+#[derive(Debug, Clone, Copy)]
+pub struct Half<'a> {
+    /// Argument text of the first half; `None`: the log has none.
+    pub head: Option<&'a [u8]>,
+    /// Number of the call.
+    pub sys: u16,
+    /// When it was entered.
+    pub entry: Option<i64>,
+    /// Text behind `resumed>`.
+    pub rest: Range,
+}
+

@@ -1,0 +1,230 @@
+//! What stands behind ` = `: value, error, text of its own, time in the call.
+
+use crate::event::Status;
+use crate::num;
+use crate::strace::args::annotation_end;
+
+/// The result of a call, as ranges of the text it was parsed from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Outcome {
+    /// Return value; `None` for `?`.
+    pub ret: Option<i64>,
+    /// Annotation of a returned descriptor, without its angle brackets.
+    pub annotation: Option<(usize, usize)>,
+    /// Name of the error, or of the code of an interrupted call.
+    pub errno: Option<(usize, usize)>,
+    /// Number of an error that the log does not name.
+    pub errno_number: Option<u64>,
+    /// What follows the value and is not the error's text.
+    pub aux: Option<(usize, usize)>,
+    /// Time in the call, ns.
+    pub dur: Option<i64>,
+    /// How the call ended, as far as the result says it.
+    pub status: ResultStatus,
+}
+
+/// What a result says of how the call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ResultStatus {
+    /// As usual.
+    #[default]
+    Complete,
+    /// `? ERESTART…`.
+    Interrupted,
+    /// `(INJECTED)`.
+    Injected,
+    /// `(DELAYED)`.
+    Delayed,
+    /// `?` alone: no return, or the task died.
+    NoValue,
+    /// `? <unavailable>`.
+    Unavailable,
+}
+
+impl ResultStatus {
+    /// The state of a row with this result.
+    pub fn status(self) -> Status {
+        match self {
+            Self::Complete | Self::NoValue => Status::Complete,
+            Self::Interrupted => Status::Interrupted,
+            Self::Injected => Status::Injected,
+            Self::Delayed => Status::Delayed,
+            Self::Unavailable => Status::Unavailable,
+        }
+    }
+}
+
+/// Parses `line[at..]`, the text behind `= ` up to the end of the line. `None`: not a result.
+pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
+    let mut out = Outcome::default();
+    let mut end = line.len();
+    if line.last() == Some(&b'>') {
+        if let Some((open, dur)) = elapsed(line, at) {
+            out.dur = Some(dur);
+            end = open;
+        }
+    }
+    let text = line.get(..end)?;
+    let mut i = at;
+    match text.get(i)? {
+        b'?' => {
+            i += 1;
+            out.status = ResultStatus::NoValue;
+        }
+        _ => {
+            let (value, n) = num::c_integer(&text[i..]);
+            if n == 0 {
+                return None;
+            }
+            out.ret = Some(value);
+            i += n;
+            if text.get(i) == Some(&b'<') {
+                let close = annotation_end(text, i)?;
+                out.annotation = Some((i + 1, close - 1));
+                i = close;
+                if text[i..].starts_with(b"(deleted)") {
+                    i += 9;
+                }
+            }
+        }
+    }
+    if i == end {
+        return Some(out);
+    }
+    if text[i] != b' ' {
+        return None;
+    }
+    i += 1;
+    if text[i..] == *b"<unavailable>" {
+        out.status = ResultStatus::Unavailable;
+        return Some(out);
+    }
+    // Marks of the tracer stand last.
+    for (mark, status) in
+        [(&b"(DELAYED)"[..], ResultStatus::Delayed), (b"(INJECTED)", ResultStatus::Injected)]
+    {
+        if text[i..end].ends_with(mark) {
+            end -= mark.len();
+            out.status = status;
+            while end > i && text[end - 1] == b' ' {
+                end -= 1;
+            }
+        }
+    }
+    let failed = out.ret.is_none_or(|ret| ret == -1);
+    if failed && text[i..end].starts_with(b"(errno ") {
+        let (number, n) = num::digits(&text[i + 7..end]);
+        if n > 0 && text[i + 7 + n..end] == *b")" {
+            out.errno_number = Some(number);
+            return Some(out);
+        }
+    }
+    if failed && text.get(i) == Some(&b'E') && i < end {
+        let n = text[i..end]
+            .iter()
+            .position(|b| !(b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_'))
+            .unwrap_or(end - i);
+        let rest = &text[i + n..end];
+        let explained = rest.starts_with(b" (") && rest.ends_with(b")");
+        if n >= 2 && explained {
+            out.errno = Some((i, i + n));
+            if out.ret.is_none() {
+                out.status = ResultStatus::Interrupted;
+            }
+            return Some(out);
+        }
+    }
+    if i < end {
+        if let Some(inject) = injected_comment(&text[i..end]) {
+            out.status = ResultStatus::Injected;
+            end = i + inject;
+        }
+    }
+    if i < end {
+        // Only parentheses may follow a value, or a comment on it.
+        if !matches!(text[i], b'(' | b'/' | b'[') {
+            return None;
+        }
+        out.aux = Some((i, end));
+    }
+    Some(out)
+}
+
+/// `(INJECTED: args, retval)`, the long form: where it begins.
+fn injected_comment(text: &[u8]) -> Option<usize> {
+    let at = memchr::memmem::rfind(text, b"(INJECTED: ")?;
+    text.ends_with(b")").then(|| at.saturating_sub(usize::from(at > 0)))
+}
+
+/// ` <SECONDS>` at the end of the line: where its blank stands, and the time in ns.
+#[inline]
+pub fn elapsed(line: &[u8], from: usize) -> Option<(usize, i64)> {
+    let close = line.len() - 1;
+    // At most ten digits, a point, nine digits.
+    let low = close.saturating_sub(21).max(from);
+    let open = low + line[low..close].iter().rposition(|&b| b == b'<')?;
+    if open == 0 || line[open - 1] != b' ' {
+        return None;
+    }
+    let body = &line[open + 1..close];
+    let (ns, n) = num::seconds(body)?;
+    (n == body.len()).then_some((open - 1, ns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Outcome {
+        parse(text.as_bytes(), 0).unwrap_or_else(|| panic!("{text} is a result"))
+    }
+
+    fn at<'a>(text: &'a str, range: Option<(usize, usize)>) -> &'a str {
+        range.map_or("", |(a, b)| &text[a..b])
+    }
+
+    #[test]
+    fn values_and_times() {
+        assert_eq!(parsed("3").ret, Some(3));
+        assert_eq!(parsed("3 <0.000017>").dur, Some(17_000));
+        assert_eq!(parsed("0 <0>").dur, Some(0));
+        assert_eq!(parsed("0x7f86bb6f5000 <0.000063>").ret, Some(0x7f86_bb6f_5000));
+        assert_eq!(parsed("0xfffffffffffffffe").ret, Some(-2));
+        assert_eq!(parsed("022").ret, Some(0o22));
+        assert_eq!(parsed("?").status, ResultStatus::NoValue);
+        assert_eq!(parsed("-38").ret, Some(-38));
+    }
+
+    #[test]
+    fn errors_are_taken_from_the_name() {
+        let text = "-1 ENOENT (Datei (oder) Verzeichnis nicht gefunden) <0.000036>";
+        assert_eq!(at(text, parsed(text).errno), "ENOENT");
+        let text = "? ERESTARTSYS (To be restarted if SA_RESTART is set)";
+        assert_eq!(at(text, parsed(text).errno), "ERESTARTSYS");
+        assert_eq!(parsed(text).status, ResultStatus::Interrupted);
+        assert_eq!(parsed("-1 (errno 2)").errno_number, Some(2));
+        let text = "-1 EPERM (Operation not permitted) (INJECTED)";
+        assert_eq!(at(text, parsed(text).errno), "EPERM");
+        assert_eq!(parsed(text).status, ResultStatus::Injected);
+    }
+
+    #[test]
+    fn what_follows_the_value() {
+        let text = "1 ([{fd=3, revents=POLLIN}]) <0.000005>";
+        assert_eq!(at(text, parsed(text).aux), "([{fd=3, revents=POLLIN}])");
+        let text = "3</data/x) = 3> <0.1>";
+        assert_eq!(at(text, parsed(text).annotation), "/data/x) = 3");
+        assert_eq!(at("4</gone>(deleted)", parsed("4</gone>(deleted)").annotation), "/gone");
+        assert_eq!(parsed("17 (INJECTED)").status, ResultStatus::Injected);
+        assert_eq!(parsed("17 (INJECTED: args, retval)").status, ResultStatus::Injected);
+        assert_eq!(parsed("0 (DELAYED) <0.1>").status, ResultStatus::Delayed);
+        assert_eq!(parsed("? <unavailable>").status, ResultStatus::Unavailable);
+    }
+
+    #[test]
+    fn other_text_is_no_result() {
+        for text in ["", "3\\n\", 11", "abc", "3x", "3 abc", "3</cut", "-"] {
+            assert_eq!(parse(text.as_bytes(), 0), None, "{text}");
+        }
+    }
+}

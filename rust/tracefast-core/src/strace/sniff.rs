@@ -1,0 +1,102 @@
+//! Which columns a log has: found from its first lines, since no header names them.
+
+use crate::strace::leader::{Delta, Layout, Pid, Time};
+
+/// Lines that are looked at.
+const LINES: usize = 200;
+
+/// The layout that most of the first lines of `text` have, and how many of them; `None` if not one
+/// line looks like strace's.
+pub fn sniff(text: &[u8]) -> Option<(Layout, usize)> {
+    let lines: Vec<&[u8]> = text.split(|&b| b == b'\n').filter(|l| !l.is_empty()).collect();
+    let lines = &lines[..lines.len().min(LINES)];
+    let mut best: Option<(Layout, usize)> = None;
+    for layout in candidates() {
+        let mut times = Vec::new();
+        let hits = lines
+            .iter()
+            .filter(|line| {
+                layout.leader(line).is_some_and(|leader| {
+                    times.extend(leader.time);
+                    begins_event(&line[leader.next..])
+                })
+            })
+            .count();
+        // A bare number is a pid unless it looks like a clock: large and never going back.
+        let clock = layout.time != Time::Epoch || times.is_sorted() || layout.pid == Pid::Plain;
+        if hits > best.map_or(0, |(_, hits)| hits) && clock {
+            best = Some((layout, hits));
+        }
+    }
+    best
+}
+
+/// Every layout, the simpler ones first: of two that fit equally well the first is taken.
+fn candidates() -> impl Iterator<Item = Layout> {
+    let flags = [false, true];
+    let clocks = [
+        (Time::None, Delta::None),
+        (Time::None, Delta::Plain),
+        (Time::Day, Delta::None),
+        (Time::Epoch, Delta::None),
+        (Time::Day, Delta::Paren),
+        (Time::Epoch, Delta::Paren),
+    ];
+    flags.into_iter().flat_map(move |context| {
+        flags.into_iter().flat_map(move |number| {
+            flags.into_iter().flat_map(move |pointer| {
+                clocks.into_iter().flat_map(move |(time, delta)| {
+                    [Pid::Bracket, Pid::Plain].map(|pid| Layout { pid, time, delta, context, number, pointer })
+                })
+            })
+        })
+    })
+}
+
+/// The rest of a line behind its leader begins as an event does.
+pub fn begins_event(rest: &[u8]) -> bool {
+    match rest.first() {
+        Some(b'a'..=b'z' | b'A'..=b'Z' | b'_') => call_name(rest).is_some(),
+        Some(b'<') => rest.starts_with(b"<... "),
+        Some(b'+') => rest.starts_with(b"+++ "),
+        Some(b'-') => rest.starts_with(b"--- ") && rest.ends_with(b"---"),
+        Some(b'?') => rest.starts_with(b"????(") || rest.starts_with(b"???("),
+        _ => false,
+    }
+}
+
+/// Length of the name before the `(` of a call.
+#[inline]
+pub fn call_name(rest: &[u8]) -> Option<usize> {
+    let n = rest.iter().position(|b| !(b.is_ascii_alphanumeric() || *b == b'_'))?;
+    (n > 0 && rest[n] == b'(').then_some(n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(text: &str) -> Layout {
+        sniff(text.as_bytes()).expect("a strace log").0
+    }
+
+    #[test]
+    fn numbers_are_told_apart() {
+        assert_eq!(layout("1234 read(3, \"\", 1) = 0\n").pid, Pid::Plain);
+        assert_eq!(layout("1795176762 read(3, \"\", 1) = 0\n").time, Time::Epoch);
+        let both = layout("1234  1795176762.1 read(3, \"\", 1) = 0\n");
+        assert_eq!((both.pid, both.time), (Pid::Plain, Time::Epoch));
+        assert_eq!(layout("     0.000123 read(3, \"\", 1) = 0\n").delta, Delta::Plain);
+        assert_eq!(layout("read(3, \"\", 1) = 0\n"), Layout::default());
+        let stderr = layout("execve(\"/x\", [], 0x0) = 0\n[pid   12] read(3, \"\", 1) = 0\n");
+        assert_eq!(stderr.pid, Pid::Bracket);
+        assert!(layout("5240  1795176558.716752 [   3] close(1) = 0\n").number);
+        assert!(layout("26847 [00007fcff6408e67] close(2) = 0\n").pointer);
+    }
+
+    #[test]
+    fn other_text_is_not_strace() {
+        assert_eq!(sniff(b"hello, world\n"), None);
+        assert_eq!(sniff(b""), None);
+    }
+}

@@ -1,0 +1,11 @@
+//! Sources, the pipeline and the sinks.
+
+pub mod error;
+pub mod pipeline;
+pub mod report;
+pub mod run;
+pub mod sink;
+pub mod source;
+pub mod split;
+
+pub use error::{Error, ErrorKind, Result};

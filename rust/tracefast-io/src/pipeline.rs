@@ -1,0 +1,565 @@
+//! All stages at work: N workers over blocks in any order, one of them at a time over what has to
+//! be in order, and bounded queues between them.
+//!
+//! Every worker takes, under one lock, the job nearest to the end of the road that is ready: encode
+//! a group of rows, resolve blocks in order, parse a block. Jobs take a fraction of a millisecond
+//! and more, so the lock is hardly ever contended, and nobody waits for a job that he could do.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use arrow_array::RecordBatch;
+use tracefast_core::batch::{BATCH_ROWS, Part, Projection, assemble};
+use tracefast_core::block::Block;
+use tracefast_core::format::{Format, Grammar, Wanted};
+use tracefast_core::parsed::Parsed;
+use tracefast_core::stream::{Pool, Resolved, Stream, Tally, Values};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::source::{Bytes, Progress, Source};
+use crate::split::{Cutter, block_count, read_block};
+
+/// How to run.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Worker threads; 0 for as many as the machine has processors.
+    pub threads: usize,
+    /// Bytes of a block.
+    pub block_bytes: usize,
+    /// Rows of a group: what one encoder gets at a time.
+    pub group_rows: usize,
+    /// Columns.
+    pub projection: Projection,
+    /// The format that the user insists on.
+    pub format: Option<Wanted>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            threads: 0,
+            block_bytes: 256 << 10,
+            group_rows: BATCH_ROWS,
+            projection: Projection::default(),
+            format: None,
+        }
+    }
+}
+
+impl Options {
+    fn threads(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            n => n,
+        }
+    }
+}
+
+/// What workers make of a group's batches, in any thread.
+pub trait Encode: Send + Sync + 'static {
+    /// The product.
+    type Output: Send + 'static;
+
+    /// Encodes one group.
+    ///
+    /// # Errors
+    /// As the encoder says.
+    fn encode(&self, batches: Vec<RecordBatch>) -> Result<Self::Output>;
+}
+
+/// Rows of one group, all of whose blocks are final.
+struct Group {
+    number: u64,
+    parts: Vec<Part>,
+    values: Values,
+}
+
+/// What the workers read at the moment.
+struct Plan {
+    name: String,
+    format: Format,
+    file: Option<(Arc<std::fs::File>, u64)>,
+    /// Number of its first block.
+    first: u64,
+}
+
+struct State<T> {
+    plan: Option<Arc<Plan>>,
+    /// Blocks that may be claimed: up to this number.
+    blocks: u64,
+    /// Next block to claim.
+    claim: u64,
+    /// Blocks of a stream, read and not yet claimed.
+    read: VecDeque<Block>,
+    /// Parsed blocks by number.
+    parsed: BTreeMap<u64, (Block, Parsed)>,
+    /// Next block to resolve.
+    resolve: u64,
+    /// The serial state; taken by whoever resolves.
+    stream: Option<Box<Serial>>,
+    /// Groups to encode.
+    groups: VecDeque<Group>,
+    /// Groups made and not yet taken from `outputs`.
+    outstanding: u64,
+    outputs: BTreeMap<u64, T>,
+    /// Next output to take.
+    next: u64,
+    /// Everything is in `groups` or behind.
+    finished: Option<Tally>,
+    error: Option<Error>,
+    stop: bool,
+}
+
+/// What only one worker at a time may touch.
+struct Serial {
+    stream: Stream,
+    parts: Vec<Part>,
+    rows: usize,
+    next_group: u64,
+    group_rows: usize,
+}
+
+impl Serial {
+    /// Adds final rows; returns the groups that are full.
+    fn add(&mut self, resolved: Resolved) -> Vec<Group> {
+        let block = Arc::new(resolved);
+        let mut out = Vec::new();
+        for run in block.runs.clone() {
+            let mut run = run;
+            while !run.is_empty() {
+                let take = run.len().min(self.group_rows - self.rows);
+                let rows = run.start..run.start + take;
+                run.start += take;
+                self.rows += take;
+                self.parts.push(Part { block: Arc::clone(&block), rows });
+                if self.rows == self.group_rows {
+                    out.push(self.cut());
+                }
+            }
+        }
+        out
+    }
+
+    fn cut(&mut self) -> Group {
+        let number = self.next_group;
+        self.next_group += 1;
+        self.rows = 0;
+        let values = self.stream.values();
+        Group { number, parts: std::mem::take(&mut self.parts), values }
+    }
+}
+
+struct Shared<E: Encode> {
+    state: Mutex<State<E::Output>>,
+    wake: Condvar,
+    encode: E,
+    options: Options,
+    threads: usize,
+    pool: Arc<Pool>,
+    progress: Arc<Progress>,
+}
+
+/// A running pipeline. Dropping it stops it.
+pub struct Pipeline<E: Encode> {
+    shared: Arc<Shared<E>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+enum Job {
+    Encode(Group),
+    Resolve(Box<Serial>, Vec<(Block, Parsed)>),
+    Read(Arc<Plan>, u64),
+    Parse(Arc<Plan>, u64, Block),
+}
+
+impl<E: Encode> Pipeline<E> {
+    /// Starts reading `names`, the first of which is open already, one after another.
+    ///
+    /// # Errors
+    /// A thread cannot be started.
+    pub fn start(
+        first: Source,
+        names: Vec<String>,
+        encode: E,
+        options: Options,
+        progress: Arc<Progress>,
+    ) -> Result<Self> {
+        let pool = Arc::new(Pool::default());
+        let threads = options.threads();
+        let serial = Serial {
+            stream: Stream::new(Arc::clone(&pool)),
+            parts: Vec::new(),
+            rows: 0,
+            next_group: 0,
+            group_rows: options.group_rows.max(1),
+        };
+        let state = State {
+            plan: None,
+            blocks: 0,
+            claim: 0,
+            read: VecDeque::new(),
+            parsed: BTreeMap::new(),
+            resolve: 0,
+            stream: Some(Box::new(serial)),
+            groups: VecDeque::new(),
+            outstanding: 0,
+            outputs: BTreeMap::new(),
+            next: 0,
+            finished: None,
+            error: None,
+            stop: false,
+        };
+        let shared = Arc::new(Shared {
+            state: Mutex::new(state),
+            wake: Condvar::new(),
+            encode,
+            options,
+            threads,
+            pool,
+            progress,
+        });
+        let mut this = Self { shared, threads: Vec::new() };
+        for number in 0..threads {
+            this.spawn(format!("tracefast-{number}"), Shared::work)?;
+        }
+        this.spawn("tracefast-source".to_owned(), |shared| shared.drive(first, names))?;
+        Ok(this)
+    }
+
+    fn spawn(&mut self, name: String, run: impl FnOnce(&Shared<E>) + Send + 'static) -> Result<()> {
+        let shared = Arc::clone(&self.shared);
+        let guarded = move || {
+            let guard = Guard(&shared);
+            run(&shared);
+            std::mem::forget(guard);
+        };
+        self.threads.push(std::thread::Builder::new().name(name).spawn(guarded)?);
+        Ok(())
+    }
+
+    /// The next output, in order; `Ok(None)` at the end. Gives up after `patience` with
+    /// `Ok(Some(None))`, so that the caller can look for signals.
+    ///
+    /// # Errors
+    /// The first error of any stage.
+    pub fn next(&self, patience: std::time::Duration) -> Result<Option<Option<E::Output>>> {
+        let shared = &*self.shared;
+        let mut state = shared.lock();
+        loop {
+            if let Some(error) = state.error.take() {
+                state.stop = true;
+                shared.wake.notify_all();
+                return Err(error);
+            }
+            if shared.progress.cancelled.load(Ordering::Relaxed) {
+                state.stop = true;
+                shared.wake.notify_all();
+                return Err(Error::cancelled());
+            }
+            let next = state.next;
+            if let Some(output) = state.outputs.remove(&next) {
+                state.next += 1;
+                state.outstanding -= 1;
+                shared.wake.notify_all();
+                return Ok(Some(Some(output)));
+            }
+            if state.finished.is_some() && state.outstanding == 0 {
+                return Ok(None);
+            }
+            if state.stop {
+                return Err(Error::cancelled());
+            }
+            let (guard, timeout) = shared
+                .wake
+                .wait_timeout(state, patience)
+                .unwrap_or_else(PoisonError::into_inner);
+            state = guard;
+            if timeout.timed_out() && !state.outputs.contains_key(&state.next) {
+                return Ok(Some(None));
+            }
+        }
+    }
+
+    /// The counts, once [`Pipeline::next`] has said that nothing follows.
+    pub fn tally(&self) -> Option<Tally> {
+        self.shared.lock().finished.clone()
+    }
+}
+
+impl<E: Encode> Drop for Pipeline<E> {
+    fn drop(&mut self) {
+        self.shared.lock().stop = true;
+        self.shared.wake.notify_all();
+        for thread in self.threads.drain(..) {
+            // One that panicked has left its error behind (see `Guard`). A thread that waits for
+            // input (a pipe nobody writes to) cannot be woken: it is left to end with its input.
+            if thread.thread().name() != Some("tracefast-source") || thread.is_finished() {
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+/// Tells the others when a thread is lost, so that nobody waits for it.
+struct Guard<'a, E: Encode>(&'a Shared<E>);
+
+impl<E: Encode> Drop for Guard<'_, E> {
+    fn drop(&mut self) {
+        let what = "a worker failed; this is an error in tracefast".to_owned();
+        self.0.fail(Error::new(ErrorKind::Broken(what)));
+    }
+}
+
+impl<E: Encode> Shared<E> {
+    fn lock(&self) -> MutexGuard<'_, State<E::Output>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State<E::Output>>) -> MutexGuard<'a, State<E::Output>> {
+        self.wake.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fail(&self, error: Error) {
+        let mut state = self.lock();
+        if !state.stop {
+            state.error.get_or_insert(error);
+        }
+        state.stop = true;
+        self.wake.notify_all();
+    }
+
+    /// Groups that may exist at a time: one for each worker and one to hand over.
+    fn group_limit(&self) -> u64 {
+        self.threads as u64 + 1
+    }
+
+    /// Blocks that may be read ahead of the one to resolve next.
+    fn block_limit(&self) -> u64 {
+        4 * self.threads as u64 + 4
+    }
+
+    fn work(&self) {
+        let mut grammar = Grammar::default();
+        let mut state = self.lock();
+        loop {
+            let Some(job) = self.job(&mut state) else {
+                if state.stop || state.finished.is_some() && state.groups.is_empty() {
+                    return;
+                }
+                state = self.wait(state);
+                continue;
+            };
+            drop(state);
+            let done = self.run(job, &mut grammar);
+            if let Err(error) = done {
+                self.fail(error);
+            }
+            self.wake.notify_all();
+            state = self.lock();
+        }
+    }
+
+    /// The job that is ready and nearest to the end.
+    fn job(&self, state: &mut State<E::Output>) -> Option<Job> {
+        if state.stop {
+            return None;
+        }
+        if let Some(group) = state.groups.pop_front() {
+            return Some(Job::Encode(group));
+        }
+        let room = state.outstanding < self.group_limit();
+        if room && state.parsed.contains_key(&state.resolve) {
+            if let Some(serial) = state.stream.take() {
+                let mut blocks = Vec::new();
+                // A few at a time, so that groups go out soon.
+                while blocks.len() < 8 {
+                    let next = state.resolve + blocks.len() as u64;
+                    match state.parsed.remove(&next) {
+                        Some(block) => blocks.push(block),
+                        None => break,
+                    }
+                }
+                return Some(Job::Resolve(serial, blocks));
+            }
+        }
+        let ahead = state.claim < state.resolve + self.block_limit();
+        if ahead && state.claim < state.blocks {
+            let plan = Arc::clone(state.plan.as_ref()?);
+            let number = state.claim;
+            let job = if plan.file.is_some() {
+                Job::Read(plan, number)
+            } else {
+                Job::Parse(plan, number, state.read.pop_front()?)
+            };
+            state.claim += 1;
+            return Some(job);
+        }
+        None
+    }
+
+    fn run(&self, job: Job, grammar: &mut Grammar) -> Result<()> {
+        match job {
+            Job::Encode(group) => {
+                let number = group.number;
+                let output = self.encode.encode(self.batches(group))?;
+                self.lock().outputs.insert(number, output);
+            }
+            Job::Resolve(mut serial, blocks) => {
+                let count = blocks.len() as u64;
+                let mut groups = Vec::new();
+                for (block, parsed) in blocks {
+                    let resolved = serial.stream.resolve(block, parsed);
+                    groups.extend(serial.add(resolved));
+                }
+                let rows = serial.stream.tally.kinds.iter().sum();
+                self.progress.rows.store(rows, Ordering::Relaxed);
+                let mut state = self.lock();
+                state.resolve += count;
+                state.stream = Some(serial);
+                state.outstanding += groups.len() as u64;
+                state.groups.extend(groups);
+            }
+            Job::Read(plan, number) => {
+                let mut block = Block::from_buffer(self.pool.buffer());
+                if let Some((file, len)) = &plan.file {
+                    let size = self.options.block_bytes;
+                    read_block(file, *len, number - plan.first, size, &plan.format, &mut block)
+                        .map_err(|error| error.at_path(&plan.name))?;
+                    let read = block.len() as u64;
+                    self.progress.bytes_read.fetch_add(read, Ordering::Relaxed);
+                }
+                self.parse(&plan, number, block, grammar);
+            }
+            Job::Parse(plan, number, block) => self.parse(&plan, number, block, grammar),
+        }
+        Ok(())
+    }
+
+    fn parse(&self, plan: &Plan, number: u64, block: Block, grammar: &mut Grammar) {
+        let mut parsed = self.pool.parsed();
+        grammar.parse(&plan.format, &block, &mut parsed);
+        self.lock().parsed.insert(number, (block, parsed));
+    }
+
+    /// The batches of a group; its blocks are given back as soon as they are copied.
+    fn batches(&self, group: Group) -> Vec<RecordBatch> {
+        let Group { mut parts, values, .. } = group;
+        let mut out = Vec::new();
+        while !parts.is_empty() {
+            let mut rows = 0;
+            let mut take = 0;
+            let mut split = None;
+            for part in &parts {
+                let left = BATCH_ROWS - rows;
+                if part.rows.len() > left {
+                    split = (left > 0).then_some(left);
+                    break;
+                }
+                rows += part.rows.len();
+                take += 1;
+            }
+            let mut batch: Vec<Part> = parts.drain(..take).collect();
+            if let Some(left) = split {
+                let part = &mut parts[0];
+                let middle = part.rows.start + left;
+                batch.push(Part { block: Arc::clone(&part.block), rows: part.rows.start..middle });
+                part.rows.start = middle;
+            }
+            out.push(assemble(&batch, &self.options.projection, &values));
+        }
+        out
+    }
+
+    /// Opens one source after another and sees each to its end.
+    fn drive(&self, first: Source, names: Vec<String>) {
+        let mut source = Some(first);
+        for name in names {
+            let open = source.take().map_or_else(
+                || Source::open(&name, self.options.format, &self.progress),
+                Ok,
+            );
+            let done = open.and_then(|source| self.source(source));
+            if let Err(error) = done {
+                self.fail(error);
+                return;
+            }
+            if self.lock().stop {
+                return;
+            }
+        }
+        let mut state = self.lock();
+        if let Some(serial) = state.stream.as_mut() {
+            let last = (serial.rows > 0).then(|| serial.cut());
+            let tally = serial.stream.tally.clone();
+            state.outstanding += u64::from(last.is_some());
+            state.groups.extend(last);
+            state.finished = Some(tally);
+        }
+        self.wake.notify_all();
+    }
+
+    fn source(&self, source: Source) -> Result<()> {
+        let Some(format) = source.format else { return Ok(()) };
+        let name = source.name;
+        let mut state = self.lock();
+        if let Some(serial) = state.stream.as_mut() {
+            serial.stream.begin(&name, format);
+        }
+        let first = state.blocks;
+        match source.bytes {
+            Bytes::File { file, len } => {
+                state.plan = Some(Arc::new(Plan { name, format, file: Some((file, len)), first }));
+                state.blocks += block_count(len, self.options.block_bytes);
+                self.wake.notify_all();
+            }
+            Bytes::Stream { head, rest } => {
+                state.plan =
+                    Some(Arc::new(Plan { name: name.clone(), format, file: None, first }));
+                drop(state);
+                self.cut(&name, Cutter::new(head, rest), &format)?;
+                state = self.lock();
+            }
+        }
+        while !state.stop && (state.resolve < state.blocks || state.stream.is_none()) {
+            state = self.wait(state);
+        }
+        if state.stop {
+            return Ok(());
+        }
+        if let Some(mut serial) = state.stream.take() {
+            drop(state);
+            let groups = serial.stream.end().map_or_else(Vec::new, |rest| serial.add(rest));
+            state = self.lock();
+            state.outstanding += groups.len() as u64;
+            state.groups.extend(groups);
+            state.stream = Some(serial);
+            self.wake.notify_all();
+        }
+        Ok(())
+    }
+
+    /// Reads a stream on this thread, never far ahead of the workers.
+    fn cut(&self, name: &str, mut cutter: Cutter, format: &Format) -> Result<()> {
+        loop {
+            let mut block = Block::from_buffer(self.pool.buffer());
+            let more = cutter
+                .next(self.options.block_bytes, format, &mut block)
+                .map_err(|error| error.at_path(name))?;
+            if !more {
+                return Ok(());
+            }
+            let mut state = self.lock();
+            while !state.stop && state.blocks >= state.resolve + self.block_limit() {
+                state = self.wait(state);
+            }
+            if state.stop {
+                return Ok(());
+            }
+            state.read.push_back(block);
+            state.blocks += 1;
+            self.wake.notify_all();
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Integer columns: differences for what grows, a dictionary for what repeats.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Int32Type, Int64Type, TimestampNanosecondType, UInt16Type, UInt32Type,
+    UInt64Type,
+};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+use parquet::basic::Encoding;
+
+use super::chunk::{Chunk, EncodedColumn, PageInfo};
+use super::delta::{self, Width};
+use super::hybrid::{key_width, put_keys, put_levels};
+use super::pages::{self, Page};
+use super::scratch::Buffers;
+use super::stats::{Order, Range};
+use crate::error::Result;
+use crate::sink::valid::for_each_valid;
+
+/// Entries a dictionary of integers may have.
+const MOST_ENTRIES: usize = 1 << 16;
+
+/// How the integers of a column are ordered and stored, `None` for other types.
+pub(super) fn order(data_type: &DataType) -> Option<Order> {
+    Some(match data_type {
+        DataType::Int32 => Order::Signed(Width::W32),
+        DataType::Int64 | DataType::Timestamp(..) => Order::Signed(Width::W64),
+        DataType::UInt16 | DataType::UInt32 => Order::Unsigned(Width::W32),
+        DataType::UInt64 => Order::Unsigned(Width::W64),
+        _ => return None,
+    })
+}
+
+/// Encodes a column as differences.
+pub(super) fn encode_deltas(
+    mut chunk: Chunk<'_>,
+    buffers: &mut Buffers,
+    order: Order,
+    arrays: &[ArrayRef],
+) -> Result<EncodedColumn> {
+    for page in pages::split(arrays) {
+        gather_page(&page, &mut buffers.values);
+        let nulls = pages::validity(&page, &mut buffers.words);
+        let rows = pages::rows(&page);
+        buffers.page.clear();
+        put_levels(&buffers.words, rows, &mut buffers.page);
+        delta::put_integers(&buffers.values, width(order), &mut buffers.page);
+        let range = order.range(&buffers.values);
+        let encoding = Encoding::DELTA_BINARY_PACKED;
+        chunk.page(&buffers.page, PageInfo { rows, nulls, encoding, range })?;
+    }
+    chunk.finish(true)
+}
+
+/// Encodes a column with a dictionary, or as differences when it would have too many entries.
+pub(super) fn encode_dictionary(
+    mut chunk: Chunk<'_>,
+    buffers: &mut Buffers,
+    order: Order,
+    arrays: &[ArrayRef],
+) -> Result<EncodedColumn> {
+    let pages = pages::split(arrays);
+    let Some(ranges) = find_keys(&pages, order, buffers) else {
+        return encode_deltas(chunk, buffers, order, arrays);
+    };
+    let entries = buffers.integers.entries.len();
+    buffers.page.clear();
+    for entry in &buffers.integers.entries {
+        buffers.page.extend_from_slice(&entry.to_le_bytes()[..width(order).bytes()]);
+    }
+    chunk.dictionary(&buffers.page, entries)?;
+
+    let mut keys = &buffers.keys[..];
+    for (page, range) in pages.iter().zip(ranges) {
+        let rows = pages::rows(page);
+        let nulls = pages::validity(page, &mut buffers.words);
+        let (here, rest) = keys.split_at(rows - nulls);
+        keys = rest;
+        buffers.page.clear();
+        put_levels(&buffers.words, rows, &mut buffers.page);
+        put_keys(here, key_width(entries), &mut buffers.page);
+        let encoding = Encoding::RLE_DICTIONARY;
+        chunk.page(&buffers.page, PageInfo { rows, nulls, encoding, range })?;
+    }
+    chunk.finish(true)
+}
+
+/// Fills `buffers.keys` with the keys of all values and returns the range of each page.
+fn find_keys(pages: &[Page], order: Order, buffers: &mut Buffers) -> Option<Vec<Option<Range>>> {
+    let present: usize = pages.iter().flatten().map(|array| array.len() - array.null_count()).sum();
+    buffers.integers.clear((present / 2 + 16).min(MOST_ENTRIES));
+    buffers.keys.clear();
+    let mut ranges = Vec::with_capacity(pages.len());
+    for page in pages {
+        gather_page(page, &mut buffers.values);
+        ranges.push(order.range(&buffers.values));
+        buffers.integers.push_keys(&buffers.values, &mut buffers.keys)?;
+    }
+    Some(ranges)
+}
+
+fn width(order: Order) -> Width {
+    match order {
+        Order::Signed(width) | Order::Unsigned(width) => width,
+        Order::Text => Width::W64,
+    }
+}
+
+fn gather_page(page: &Page, out: &mut Vec<i64>) {
+    out.clear();
+    for array in page {
+        gather(array, out);
+    }
+}
+
+/// Appends the values that are not null, sign-extended from their width in the file.
+fn gather(array: &ArrayRef, out: &mut Vec<i64>) {
+    match array.data_type() {
+        DataType::Int64 => gather_as::<Int64Type>(array, |v| v, out),
+        DataType::Timestamp(..) => gather_as::<TimestampNanosecondType>(array, |v| v, out),
+        DataType::UInt64 => gather_as::<UInt64Type>(array, |v| v as i64, out),
+        DataType::Int32 => gather_as::<Int32Type>(array, i64::from, out),
+        DataType::UInt32 => gather_as::<UInt32Type>(array, |v| i64::from(v as i32), out),
+        DataType::UInt16 => gather_as::<UInt16Type>(array, i64::from, out),
+        // `order` has no answer for other types, so that none comes here.
+        _ => {}
+    }
+}
+
+#[inline]
+fn gather_as<T: ArrowPrimitiveType>(
+    array: &ArrayRef,
+    convert: impl Fn(T::Native) -> i64,
+    out: &mut Vec<i64>,
+) {
+    let Some(array) = array.as_primitive_opt::<T>() else { return };
+    let values = &array.values()[..];
+    if array.null_count() == 0 {
+        out.extend(values.iter().map(|&value| convert(value)));
+    } else {
+        out.reserve(array.len() - array.null_count());
+        for_each_valid(array.nulls(), array.len(), |i| out.push(convert(values[i])));
+    }
+}
+
+/// Numbers distinct integers in the order in which they appear.
+#[derive(Debug, Default)]
+pub(super) struct Integers {
+    entries: Vec<i64>,
+    /// Open addressing, at most half full; the length is a power of two.
+    slots: Vec<(i64, u32)>,
+    most: usize,
+    /// Steps over occupied slots that are still allowed. A log can be made so that its numbers
+    /// collide; it then loses its dictionary, not our time.
+    patience: usize,
+}
+
+const EMPTY: (i64, u32) = (0, u32::MAX);
+
+impl Integers {
+    /// Forgets all, keeps the memory. More than `most` distinct values will be too many.
+    fn clear(&mut self, most: usize) {
+        self.entries.clear();
+        self.slots.clear();
+        self.slots.resize(256, EMPTY);
+        self.most = most;
+        self.patience = 1 << 20;
+    }
+
+    /// Appends the key of each value; `None` when there are too many.
+    fn push_keys(&mut self, values: &[i64], keys: &mut Vec<u32>) -> Option<()> {
+        keys.reserve(values.len());
+        for &value in values {
+            let mut at = self.slot(value);
+            let key = loop {
+                let (found, key) = self.slots[at];
+                if key == EMPTY.1 {
+                    break self.insert(value, at)?;
+                }
+                if found == value {
+                    break key;
+                }
+                at = (at + 1) & (self.slots.len() - 1);
+                self.patience = self.patience.checked_sub(1)?;
+            };
+            keys.push(key);
+        }
+        Some(())
+    }
+
+    /// Where a value belongs: the upper bits of a product, which depend on all of its bits.
+    #[inline]
+    fn slot(&self, value: i64) -> usize {
+        let hash = (value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (hash >> (64 - self.slots.len().trailing_zeros())) as usize
+    }
+
+    #[cold]
+    fn insert(&mut self, value: i64, at: usize) -> Option<u32> {
+        if self.entries.len() == self.most {
+            return None;
+        }
+        let key = self.entries.len() as u32;
+        self.entries.push(value);
+        self.slots[at] = (value, key);
+        if self.entries.len() * 2 > self.slots.len() {
+            let length = self.slots.len() * 4;
+            self.slots.clear();
+            self.slots.resize(length, EMPTY);
+            for key in 0..self.entries.len() {
+                let value = self.entries[key];
+                let mut at = self.slot(value);
+                while self.slots[at].1 != EMPTY.1 {
+                    at = (at + 1) & (length - 1);
+                    self.patience = self.patience.checked_sub(1)?;
+                }
+                self.slots[at] = (value, key as u32);
+            }
+        }
+        Some(key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_count_up_in_order_of_appearance() {
+        let mut integers = Integers::default();
+        integers.clear(10_000);
+        let values: Vec<i64> = (0..20_000).map(|i| (i % 7_000) * -37).collect();
+        let mut keys = Vec::new();
+        integers.push_keys(&values, &mut keys).unwrap();
+        let expected: Vec<u32> = (0..20_000).map(|i| i % 7_000).collect();
+        assert_eq!(keys, expected);
+        assert_eq!(integers.entries.len(), 7_000);
+    }
+
+    #[test]
+    fn too_many_values_are_refused() {
+        let mut integers = Integers::default();
+        integers.clear(10);
+        let mut keys = Vec::new();
+        assert!(integers.push_keys(&(0..10).collect::<Vec<_>>(), &mut keys).is_some());
+        assert!(integers.push_keys(&[3, 10], &mut keys).is_none());
+    }
+
+    #[test]
+    fn values_made_to_collide_cost_no_time() {
+        // The inverse of the multiplier turns neighbouring products into values.
+        let mut inverse = 1_u64;
+        for _ in 0..6 {
+            let product = 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(inverse);
+            inverse = inverse.wrapping_mul(2_u64.wrapping_sub(product));
+        }
+        let values: Vec<i64> = (0..60_000).map(|i: u64| i.wrapping_mul(inverse) as i64).collect();
+        let mut integers = Integers::default();
+        integers.clear(MOST_ENTRIES);
+        assert!(integers.push_keys(&values, &mut Vec::new()).is_none());
+    }
+}

@@ -1,0 +1,193 @@
+//! Parquet: row groups are encoded by any thread, and appended in order by one.
+//!
+//! The parquet crate writes the file: its header, the pages' headers, the indexes, the footer. The
+//! pages' contents are encoded here, because the event schema knows only few types, and what is known
+//! about them saves most of the work of a general writer: keys of dictionaries are mapped by a table,
+//! so no text is hashed for a row; bitmaps of validity are definition levels already; columns
+//! without values cost nothing. The encoders of the parquet crate serve as the reference in tests.
+//!
+//! Every column has statistics and an offset index; every column except `args` has a column index,
+//! so that readers skip row groups and pages.
+
+mod appender;
+mod chunk;
+mod delta;
+mod hybrid;
+mod integers;
+mod nulls;
+mod pages;
+mod scratch;
+mod stats;
+mod texts;
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use parquet::arrow::ArrowSchemaConverter;
+use parquet::basic::ZstdLevel;
+use parquet::schema::types::SchemaDescriptor;
+use tracefast_core::schema::{Column, schema};
+
+pub use self::appender::ParquetAppender;
+use self::chunk::{Chunk, EncodedColumn};
+use self::scratch::{Pool, Scratch};
+use self::stats::Order;
+use super::check_schema;
+use crate::error::Result;
+
+/// How Parquet files are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ParquetOptions {
+    /// Level of zstd, 1 to 22. Higher levels save a few per cent and cost much time.
+    pub zstd_level: i32,
+    /// Whether readers that restore Arrow types (pyarrow, arrow-rs) find string views, as in the event
+    /// schema, or plain strings. polars and duckdb read both alike. pyarrow 26 can neither filter nor
+    /// compare string views.
+    pub string_views: bool,
+}
+
+impl Default for ParquetOptions {
+    fn default() -> Self {
+        Self { zstd_level: 1, string_views: true }
+    }
+}
+
+/// Turns record batches of the event schema into row groups. Clones share their memory.
+///
+/// # Examples
+/// ```
+/// use arrow_array::RecordBatch;
+/// use tracefast_io::sink::{ParquetAppender, ParquetEncoder, ParquetOptions};
+///
+/// let encoder = ParquetEncoder::try_new(ParquetOptions::default())?;
+/// let batch = RecordBatch::new_empty(tracefast_core::schema::schema());
+/// let group = encoder.encode(&[batch])?;
+///
+/// let mut appender = ParquetAppender::try_new(Vec::new(), &encoder)?;
+/// appender.append(group)?;
+/// let file = appender.finish(vec![("tracefast.schema".into(), "1".into())])?;
+/// assert!(file.starts_with(b"PAR1") && file.ends_with(b"PAR1"));
+/// # Ok::<(), tracefast_io::error::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct ParquetEncoder {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    level: ZstdLevel,
+    string_views: bool,
+    descriptor: Arc<SchemaDescriptor>,
+    pool: Pool,
+}
+
+/// A row group, ready to be copied into the file.
+pub struct EncodedGroup {
+    rows: usize,
+    columns: Vec<EncodedColumn>,
+}
+
+impl ParquetEncoder {
+    /// An encoder for the event schema.
+    ///
+    /// # Errors
+    /// When zstd has no such level.
+    pub fn try_new(options: ParquetOptions) -> Result<Self> {
+        let level = ZstdLevel::try_new(options.zstd_level)?;
+        let descriptor = Arc::new(ArrowSchemaConverter::new().convert(&schema())?);
+        let pool = Pool::new(options.zstd_level);
+        Ok(Self {
+            shared: Arc::new(Shared {
+                level,
+                string_views: options.string_views,
+                descriptor,
+                pool,
+            }),
+        })
+    }
+
+    /// Encodes batches, of which there may be any number, as one row group.
+    ///
+    /// The bytes depend on the rows only, not on how they are cut into batches.
+    ///
+    /// # Errors
+    /// When a batch has another schema, a dictionary holds a null value, or a text does not fit
+    /// into a page (2 GiB).
+    pub fn encode(&self, batches: &[RecordBatch]) -> Result<EncodedGroup> {
+        for batch in batches {
+            check_schema(&batch.schema())?;
+        }
+        let rows = batches.iter().map(RecordBatch::num_rows).sum();
+        let mut scratch = self.shared.pool.take()?;
+        let columns = (0..schema().fields().len())
+            .map(|i| {
+                let arrays: Vec<ArrayRef> =
+                    batches.iter().map(|batch| Arc::clone(batch.column(i))).collect();
+                self.encode_column(i, &arrays, &mut scratch)
+            })
+            .collect::<Result<_>>();
+        self.shared.pool.give_back(scratch);
+        Ok(EncodedGroup { rows, columns: columns? })
+    }
+
+    fn encode_column(
+        &self,
+        index: usize,
+        arrays: &[ArrayRef],
+        scratch: &mut Scratch,
+    ) -> Result<EncodedColumn> {
+        let schema = schema();
+        let order = integers::order(schema.field(index).data_type()).unwrap_or(Order::Text);
+        let Scratch { zstd, compressed, buffers } = scratch;
+        let descr = self.shared.descriptor.column(index);
+        let chunk = Chunk::new(descr, self.shared.level, order, zstd, compressed);
+
+        if arrays.iter().all(|array| array.null_count() == array.len()) {
+            return nulls::encode(chunk, buffers, arrays);
+        }
+        match (order, grows(index)) {
+            (Order::Text, _) if index == Column::Args as usize => {
+                texts::encode_plain(chunk, buffers, arrays, false)
+            }
+            (Order::Text, _) => texts::encode_dictionary(chunk, buffers, arrays),
+            (_, true) => integers::encode_deltas(chunk, buffers, order, arrays),
+            (_, false) => integers::encode_dictionary(chunk, buffers, order, arrays),
+        }
+    }
+}
+
+impl fmt::Debug for ParquetEncoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ParquetEncoder").field("level", &self.shared.level).finish_non_exhaustive()
+    }
+}
+
+impl EncodedGroup {
+    /// Rows in the group.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Bytes it holds in memory and will take in the file.
+    pub fn bytes(&self) -> usize {
+        self.columns.iter().map(|column| column.bytes.len()).sum()
+    }
+}
+
+impl fmt::Debug for EncodedGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EncodedGroup")
+            .field("rows", &self.rows())
+            .field("bytes", &self.bytes())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Columns whose values mostly differ from row to row by little.
+fn grows(index: usize) -> bool {
+    [Column::Ts, Column::DurNs, Column::Line, Column::Offset, Column::Offset2]
+        .iter()
+        .any(|&column| column as usize == index)
+}

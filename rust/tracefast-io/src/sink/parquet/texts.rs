@@ -1,0 +1,94 @@
+//! Text columns: Arrow dictionaries, and views with and without a dictionary.
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
+use parquet::basic::Encoding;
+
+use super::chunk::{Chunk, EncodedColumn, PageInfo};
+use super::hybrid::{key_width, put_keys, put_levels};
+use super::pages::{self, Page};
+use super::scratch::Buffers;
+use super::stats::{Range, Value};
+use crate::error::Result;
+use crate::sink::valid::for_each_valid;
+
+/// Encodes a column with a dictionary: of an Arrow dictionary always, of views unless the
+/// dictionary grows too large.
+pub(super) fn encode_dictionary(
+    mut chunk: Chunk<'_>,
+    buffers: &mut Buffers,
+    arrays: &[ArrayRef],
+) -> Result<EncodedColumn> {
+    let pages = pages::split(arrays);
+    buffers.dictionary.clear();
+    buffers.keys.clear();
+    for array in pages.iter().flatten() {
+        if let Some(array) = array.as_string_view_opt() {
+            if !buffers.dictionary.push_views(array, &mut buffers.keys) {
+                return encode_plain(chunk, buffers, arrays, true);
+            }
+        } else {
+            buffers.dictionary.push_dictionary(array, &mut buffers.keys)?;
+        }
+    }
+    let entries = buffers.dictionary.len();
+    chunk.dictionary(buffers.dictionary.plain(), entries)?;
+
+    let mut keys = &buffers.keys[..];
+    for page in &pages {
+        let rows = pages::rows(page);
+        let nulls = pages::validity(page, &mut buffers.words);
+        let (here, rest) = keys.split_at(rows - nulls);
+        keys = rest;
+        buffers.page.clear();
+        put_levels(&buffers.words, rows, &mut buffers.page);
+        put_keys(here, key_width(entries), &mut buffers.page);
+        let range = buffers.dictionary.bounds(here).map(|(min, max)| range(min, max));
+        let encoding = Encoding::RLE_DICTIONARY;
+        chunk.page(&buffers.page, PageInfo { rows, nulls, encoding, range })?;
+    }
+    chunk.finish(true)
+}
+
+/// Encodes a column of views without a dictionary.
+pub(super) fn encode_plain(
+    mut chunk: Chunk<'_>,
+    buffers: &mut Buffers,
+    arrays: &[ArrayRef],
+    with_range: bool,
+) -> Result<EncodedColumn> {
+    for page in pages::split(arrays) {
+        let rows = pages::rows(&page);
+        let nulls = pages::validity(&page, &mut buffers.words);
+        buffers.page.clear();
+        put_levels(&buffers.words, rows, &mut buffers.page);
+        let range = put_page(&page, buffers, with_range);
+        let encoding = Encoding::DELTA_BYTE_ARRAY;
+        chunk.page(&buffers.page, PageInfo { rows, nulls, encoding, range })?;
+    }
+    chunk.finish(with_range)
+}
+
+fn put_page(page: &Page, buffers: &mut Buffers, with_range: bool) -> Option<Range> {
+    let texts = &mut buffers.texts;
+    texts.clear();
+    let mut previous: &[u8] = &[];
+    let mut bounds: Option<(&[u8], &[u8])> = None;
+    for array in page.iter().filter_map(|array| array.as_string_view_opt()) {
+        for_each_valid(array.nulls(), array.len(), |i| {
+            let text = array.value(i).as_bytes();
+            texts.push(text, previous);
+            previous = text;
+            if with_range {
+                let (min, max) = bounds.unwrap_or((text, text));
+                bounds = Some((min.min(text), max.max(text)));
+            }
+        });
+    }
+    texts.put(&mut buffers.page);
+    bounds.map(|(min, max)| range(min, max))
+}
+
+fn range(min: &[u8], max: &[u8]) -> Range {
+    Range { min: Value::Text(min.to_vec()), max: Value::Text(max.to_vec()) }
+}

@@ -1,0 +1,207 @@
+//! Where logs come from: files, standard input, compressed or not, found by their first bytes.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::{FileExt, FileTypeExt};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use tracefast_core::format::{Format, Wanted};
+
+use crate::error::{Error, Result};
+
+/// Bytes that decide whether an input is a log at all, and of which format.
+pub const SNIFF: usize = 1 << 20;
+
+/// Counters that another thread may look at while a log is read.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Bytes read of the input as it lies there, compressed or not.
+    pub bytes_read: AtomicU64,
+    /// Bytes of all inputs, where known, else 0.
+    pub bytes_total: AtomicU64,
+    /// Rows made.
+    pub rows: AtomicU64,
+    /// Set to stop everything.
+    pub cancelled: AtomicBool,
+}
+
+/// An open log, its format known.
+pub struct Source {
+    /// As the user named it; `-` is standard input.
+    pub name: String,
+    /// How to parse it; `None` for an empty input.
+    pub format: Option<Format>,
+    /// The bytes.
+    pub bytes: Bytes,
+}
+
+/// The two ways to read.
+pub enum Bytes {
+    /// A plain file: any worker reads any part.
+    File {
+        /// The file.
+        file: Arc<File>,
+        /// Its length when it was opened.
+        len: u64,
+    },
+    /// Anything else: one thread reads it from its begin to its end.
+    Stream {
+        /// What was read to find the format.
+        head: Vec<u8>,
+        /// The rest.
+        rest: Box<dyn Read + Send>,
+    },
+}
+
+impl Source {
+    /// Opens the log that a user calls `name` and finds its format.
+    ///
+    /// # Errors
+    /// The file cannot be read, is a directory, or holds in its first megabyte no line that is
+    /// recognised while `wanted` does not insist.
+    pub fn open(name: &str, wanted: Option<Wanted>, progress: &Arc<Progress>) -> Result<Self> {
+        let path = PathBuf::from(OsStr::new(name));
+        let at = |error| Error::io(&path, error);
+        if name == "-" {
+            let reader = Counted { inner: io::stdin(), progress: Arc::clone(progress) };
+            return Self::stream(name, Box::new(reader), wanted);
+        }
+        let file = File::open(&path).map_err(|error| hinted(at(error)))?;
+        let metadata = file.metadata().map_err(at)?;
+        if metadata.is_dir() {
+            let error = at(io::Error::from_raw_os_error(libc::EISDIR));
+            return Err(error.with_hint("name the logs in it, for example with DIR/*.log"));
+        }
+        let mut magic = [0; 6];
+        let regular = metadata.is_file() || metadata.file_type().is_block_device();
+        let len = metadata.len();
+        let read = if regular { read_at(&file, &mut magic, 0).map_err(at)? } else { 0 };
+        if regular && !is_compressed(&magic[..read]) {
+            let mut head = vec![0; SNIFF.min(usize::try_from(len).unwrap_or(SNIFF))];
+            let n = read_at(&file, &mut head, 0).map_err(at)?;
+            head.truncate(n);
+            let format = detect(name, &head, wanted)?;
+            return Ok(Self {
+                name: name.to_owned(),
+                format,
+                bytes: Bytes::File { file: Arc::new(file), len },
+            });
+        }
+        let reader = Counted { inner: file, progress: Arc::clone(progress) };
+        Self::stream(name, Box::new(reader), wanted)
+    }
+
+    fn stream(
+        name: &str,
+        mut raw: Box<dyn Read + Send>,
+        wanted: Option<Wanted>,
+    ) -> Result<Self> {
+        let at = |error| Error::io(name, error);
+        let magic = read_up_to(&mut raw, 6).map_err(at)?;
+        let mut rest = decompressed(magic, raw).map_err(at)?;
+        let head = read_up_to(&mut rest, SNIFF).map_err(at)?;
+        let format = detect(name, &head, wanted)?;
+        Ok(Self { name: name.to_owned(), format, bytes: Bytes::Stream { head, rest } })
+    }
+}
+
+/// The bytes of all inputs, if every one of them is a file.
+pub fn total_bytes(names: &[String]) -> u64 {
+    let lengths: Option<Vec<u64>> =
+        names.iter().map(|name| std::fs::metadata(name).ok().map(|m| m.len())).collect();
+    lengths.map_or(0, |lengths| lengths.iter().sum())
+}
+
+fn hinted(error: Error) -> Error {
+    match error.errno() {
+        Some(libc::ENOENT) => error.with_hint("check the name"),
+        Some(libc::EACCES) => error.with_hint("check who may read it (ls -l)"),
+        _ => error,
+    }
+}
+
+fn detect(name: &str, head: &[u8], wanted: Option<Wanted>) -> Result<Option<Format>> {
+    if head.is_empty() {
+        return Ok(None);
+    }
+    if let Some(format) = Format::detect(head, wanted) {
+        return Ok(Some(format));
+    }
+    if let Some(wanted) = wanted {
+        return Ok(Some(Format::insisted(wanted)));
+    }
+    let what = if head.starts_with(b"PAR1") {
+        "this is a Parquet file, not a log"
+    } else if head.contains(&0) {
+        "this is a binary file, not text of strace or ftrace"
+    } else {
+        "no line of the first megabyte is one of strace or ftrace"
+    };
+    let error = Error::not_a_log(name, what).at_line(1);
+    Err(error.with_hint("--format-in strace or --format-in ftrace reads it all the same"))
+}
+
+/// Reads as much of `buf` as the file has from `offset` on.
+pub fn read_at(file: &File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut done = 0;
+    while done < buf.len() {
+        match file.read_at(&mut buf[done..], offset + done as u64) {
+            Ok(0) => break,
+            Ok(n) => done += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
+}
+
+fn read_up_to(reader: &mut dyn Read, limit: usize) -> io::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    reader.take(limit as u64).read_to_end(&mut out)?;
+    Ok(out)
+}
+
+const GZIP: &[u8] = b"\x1f\x8b";
+const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
+const XZ: &[u8] = b"\xfd7zXZ\0";
+const BZIP2: &[u8] = b"BZh";
+
+fn is_compressed(magic: &[u8]) -> bool {
+    [GZIP, ZSTD, XZ, BZIP2].iter().any(|known| magic.starts_with(known))
+}
+
+/// The text behind `magic` and `raw`. Several members or frames one after another are one text.
+fn decompressed(magic: Vec<u8>, raw: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+    let whole = io::Cursor::new(magic.clone()).chain(raw);
+    Ok(if magic.starts_with(GZIP) {
+        Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::with_capacity(1 << 17, whole)))
+    } else if magic.starts_with(ZSTD) {
+        let mut decoder = zstd::stream::read::Decoder::new(whole)?;
+        // Logs are compressed with long windows, as they repeat themselves.
+        decoder.window_log_max(31)?;
+        Box::new(decoder)
+    } else if magic.starts_with(XZ) {
+        Box::new(liblzma::read::XzDecoder::new_multi_decoder(whole))
+    } else if magic.starts_with(BZIP2) {
+        Box::new(bzip2::read::MultiBzDecoder::new(whole))
+    } else {
+        Box::new(whole)
+    })
+}
+
+/// Counts what was read of the input as it lies there.
+struct Counted<R> {
+    inner: R,
+    progress: Arc<Progress>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buf)?;
+        self.progress.bytes_read.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}

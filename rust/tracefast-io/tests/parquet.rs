@@ -1,0 +1,254 @@
+//! Parquet files of our own encoders against those of the parquet crate.
+
+mod support;
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, RecordBatch, StringArray, StringViewArray, UInt32Array,
+    new_null_array,
+};
+use arrow_schema::DataType;
+use bytes::Bytes;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::basic::{BoundaryOrder, Encoding};
+use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
+use parquet::file::page_index::column_index::ColumnIndexMetaData;
+use parquet::file::statistics::Statistics;
+use proptest::prelude::*;
+use support::{Cell, Numbers, SHAPES, batches, column, own, read, stock, table, vocabulary};
+use tracefast_core::schema::{COLUMNS, Column, schema};
+use tracefast_io::sink::{ParquetAppender, ParquetEncoder, ParquetOptions};
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn both_writers_tell_the_same(batches in batches(), cut in 0_usize..4) {
+        let expected = table(&batches);
+        let (first, second) = batches.split_at(cut.min(batches.len()));
+        prop_assert_eq!(table(&read(own(&[first, second]))), expected.clone());
+        prop_assert_eq!(table(&read(stock(&batches, 1 << 20))), expected);
+    }
+
+    #[test]
+    fn bytes_depend_on_rows_only(batches in batches(), cut in 0_usize..300) {
+        // Columns refer to one vocabulary, or cutting a batch would be all that is tested.
+        let pieces: Vec<RecordBatch> = batches
+            .iter()
+            .flat_map(|batch| {
+                let cut = cut.min(batch.num_rows());
+                [batch.slice(0, cut), batch.slice(cut, batch.num_rows() - cut)]
+            })
+            .collect();
+        prop_assert_eq!(own(&[&pieces]), own(&[&batches]));
+    }
+
+    #[test]
+    fn statistics_are_those_of_the_stock_writer(batches in batches()) {
+        let metadata = |file| footer(file).row_groups().to_vec();
+        let (own, stock) = (metadata(own(&[&batches])), metadata(stock(&batches, 1 << 20)));
+        prop_assert_eq!(own.len(), stock.len());
+        for (own, stock) in own.iter().zip(&stock) {
+            prop_assert_eq!(own.num_rows(), stock.num_rows());
+            for (i, (own, stock)) in own.columns().iter().zip(stock.columns()).enumerate() {
+                let (own, stock) = (own.statistics().unwrap(), stock.statistics().unwrap());
+                prop_assert_eq!(own.null_count_opt(), stock.null_count_opt());
+                if i == Column::Args as usize {
+                    continue;
+                }
+                let at = COLUMNS[i].1;
+                prop_assert_eq!(own.min_bytes_opt(), stock.min_bytes_opt(), "least {}", at);
+                prop_assert_eq!(own.max_bytes_opt(), stock.max_bytes_opt(), "largest {}", at);
+                prop_assert_eq!(own.min_is_exact(), stock.min_is_exact(), "least {}", at);
+                prop_assert_eq!(own.max_is_exact(), stock.max_is_exact(), "largest {}", at);
+                prop_assert_eq!(own.is_min_max_backwards_compatible(),
+                    stock.is_min_max_backwards_compatible(), "{}", at);
+            }
+        }
+    }
+}
+
+/// A batch in which only one column has values.
+fn only(wanted: Column, values: ArrayRef) -> RecordBatch {
+    let columns = COLUMNS
+        .iter()
+        .map(|&(column, _, kind)| {
+            if column == wanted {
+                Arc::clone(&values)
+            } else {
+                new_null_array(&kind.data_type(), values.len())
+            }
+        })
+        .collect();
+    RecordBatch::try_new(schema(), columns).unwrap()
+}
+
+fn footer(file: Vec<u8>) -> Arc<ParquetMetaData> {
+    let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Required);
+    let metadata = ArrowReaderMetadata::load(&Bytes::from(file), options).unwrap();
+    Arc::clone(metadata.metadata())
+}
+
+fn encodings(metadata: &ParquetMetaData, column: Column) -> Vec<Encoding> {
+    metadata.row_group(0).column(column as usize).encodings().collect()
+}
+
+#[test]
+fn a_file_without_rows_has_the_schema() {
+    for file in [own(&[]), own(&[&[]]), own(&[&[RecordBatch::new_empty(schema())]])] {
+        assert!(read(file).is_empty());
+    }
+}
+
+#[test]
+fn metadata_and_arrow_schema_are_in_the_footer() {
+    let encoder = ParquetEncoder::try_new(ParquetOptions::default()).unwrap();
+    let appender = ParquetAppender::try_new(Vec::new(), &encoder).unwrap();
+    let pairs = [("tracefast.clock", "epoch"), ("tracefast.format", "strace")];
+    let pairs = pairs.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let file = appender.finish(pairs.to_vec()).unwrap();
+    let options = ArrowReaderOptions::new();
+    let metadata = ArrowReaderMetadata::load(&Bytes::from(file), options).unwrap();
+    let found = metadata.metadata().file_metadata().key_value_metadata().unwrap();
+    let keys: Vec<&str> = found.iter().map(|pair| pair.key.as_str()).collect();
+    assert_eq!(keys, ["ARROW:schema", "tracefast.clock", "tracefast.format"]);
+    assert_eq!(found[1].value.as_deref(), Some("epoch"));
+}
+
+#[test]
+fn views_can_be_declared_as_strings() {
+    let mut options = ParquetOptions::default();
+    options.string_views = false;
+    let encoder = ParquetEncoder::try_new(options).unwrap();
+    let mut appender = ParquetAppender::try_new(Vec::new(), &encoder).unwrap();
+    let batch = only(Column::Args, Arc::new(StringViewArray::from(vec!["a", "b"])));
+    appender.append(encoder.encode(&[batch]).unwrap()).unwrap();
+    let file = Bytes::from(appender.finish(Vec::new()).unwrap());
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+    for (field, (_, _, kind)) in reader.schema().fields().iter().zip(COLUMNS) {
+        let declared = kind.data_type();
+        let expected = if declared == DataType::Utf8View { DataType::Utf8 } else { declared };
+        assert_eq!(*field.data_type(), expected);
+    }
+    let found: Vec<RecordBatch> = reader.build().unwrap().map(Result::unwrap).collect();
+    assert_eq!(found[0].column(Column::Args as usize).as_string::<i32>().value(1), "b");
+}
+
+#[test]
+fn many_paths_do_without_a_dictionary() {
+    let texts: Vec<String> = (0..70_000)
+        .map(|i| format!("/a/path/that/is/not/short/{i}/{:x}", Numbers(i).next()))
+        .collect();
+    let batch = only(Column::Path, Arc::new(StringViewArray::from_iter_values(&texts)));
+    let file = own(&[std::slice::from_ref(&batch)]);
+    let metadata = footer(file.clone());
+    let found = encodings(&metadata, Column::Path);
+    assert!(found.contains(&Encoding::DELTA_BYTE_ARRAY), "{found:?}");
+    assert!(!found.contains(&Encoding::RLE_DICTIONARY), "{found:?}");
+    let read = read(file);
+    let cells: Vec<Cell> = texts.iter().cloned().map(Cell::Text).collect();
+    assert!(table(&read)[Column::Path as usize] == cells);
+    // Without a dictionary there are bounds all the same.
+    let Some(Statistics::ByteArray(bounds)) =
+        metadata.row_group(0).column(Column::Path as usize).statistics()
+    else {
+        panic!("no statistics")
+    };
+    let least = texts.iter().min().unwrap().as_bytes();
+    assert_eq!(bounds.min_opt().map(|min| min.data()), Some(least));
+}
+
+#[test]
+fn many_numbers_do_without_a_dictionary() {
+    let values: Vec<i64> = (0..140_000).map(|i| Numbers(i).next() as i64).collect();
+    let array: ArrayRef = Arc::new(arrow_array::Int64Array::from(values.clone()));
+    let file = own(&[&[only(Column::Ret, array)]]);
+    let found = encodings(&footer(file.clone()), Column::Ret);
+    assert!(!found.contains(&Encoding::RLE_DICTIONARY), "{found:?}");
+    let cells: Vec<Cell> = values.iter().map(|&v| Cell::Int(v.into())).collect();
+    assert!(table(&read(file))[Column::Ret as usize] == cells);
+}
+
+#[test]
+fn every_column_but_args_can_be_skipped_by_page() {
+    let rows = 131_072;
+    let ts = arrow_array::TimestampNanosecondArray::from_iter_values(0..rows);
+    let metadata = footer(own(&[&[only(Column::Ts, Arc::new(ts))]]));
+    for (i, &(column, name, _)) in COLUMNS.iter().enumerate() {
+        let offsets = metadata.page_index().unwrap();
+        let pages = offsets.offset_index(0, i).unwrap().page_locations();
+        let starts: Vec<i64> = pages.iter().map(|page| page.first_row_index).collect();
+        assert_eq!(starts, [0, 65_536], "{name}");
+        let index = offsets.column_index(0, i);
+        if column == Column::Ts {
+            assert_eq!(index.unwrap().get_boundary_order(), Some(BoundaryOrder::ASCENDING));
+            let Some(ColumnIndexMetaData::INT64(index)) = index else { panic!("no index of ts") };
+            assert_eq!(index.min_value(1), Some(&65_536));
+            assert_eq!(index.max_value(0), Some(&65_535));
+        } else {
+            assert_eq!(index.unwrap().null_count(1), Some(65_536), "{name}");
+            assert!(index.unwrap().is_null_page(1), "{name}");
+        }
+    }
+}
+
+#[test]
+fn dictionaries_that_do_not_extend_each_other_are_told_apart() {
+    let array = |keys: &[u32], words: &[&str]| -> ArrayRef {
+        let keys = UInt32Array::from(keys.to_vec());
+        Arc::new(DictionaryArray::new(keys, Arc::new(StringArray::from(words.to_vec()))))
+    };
+    let batches = [
+        only(Column::Name, array(&[1, 0, 1], &["open", "close"])),
+        only(Column::Name, array(&[1, 0, 2, 3], &["read", "open", "read", "unused"])),
+    ];
+    let expected = ["close", "open", "close", "open", "read", "read", "unused"];
+    let expected: Vec<Cell> = expected.map(|name| Cell::Text(name.to_owned())).to_vec();
+    let found = read(own(&[&batches]));
+    assert_eq!(table(&found)[Column::Name as usize], expected);
+}
+
+#[test]
+fn what_is_not_the_schema_is_refused() {
+    let encoder = ParquetEncoder::try_new(ParquetOptions::default()).unwrap();
+    let values: ArrayRef = Arc::new(UInt32Array::from(vec![1]));
+    let other = RecordBatch::try_from_iter([("a", values)]).unwrap();
+    assert!(encoder.encode(&[other]).is_err());
+
+    let words = StringArray::from(vec![Some("open"), None]);
+    let keys = UInt32Array::from(vec![0, 1]);
+    let names: ArrayRef = Arc::new(DictionaryArray::new(keys, Arc::new(words)));
+    assert!(encoder.encode(&[only(Column::Name, names)]).is_err());
+}
+
+#[test]
+fn used_memory_leaves_no_trace() {
+    let mut numbers = Numbers(1);
+    let words = vocabulary(40);
+    let mut batch = |rows| {
+        let columns = COLUMNS
+            .iter()
+            .enumerate()
+            .map(|(i, &(_, _, kind))| {
+                let shape = SHAPES[(i + rows) % SHAPES.len()];
+                column(kind, shape, i as u64 % 4, rows, &mut numbers, &words)
+            })
+            .collect();
+        RecordBatch::try_new(schema(), columns).unwrap()
+    };
+    let (a, b) = (batch(3_000), batch(70_001));
+    let encoder = ParquetEncoder::try_new(ParquetOptions::default()).unwrap();
+    let file = |batch: &RecordBatch| {
+        let mut appender = ParquetAppender::try_new(Vec::new(), &encoder).unwrap();
+        appender.append(encoder.encode(std::slice::from_ref(batch)).unwrap()).unwrap();
+        appender.finish(Vec::new()).unwrap()
+    };
+    let fresh = file(&a);
+    file(&b);
+    assert!(file(&a) == fresh);
+    assert!(file(&a) == own(&[&[a]]));
+}

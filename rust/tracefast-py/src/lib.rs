@@ -1,0 +1,39 @@
+//! The Python extension `tracefast._core`: conversion only.
+
+mod batch;
+mod errors;
+mod options;
+mod parse;
+mod progress;
+mod reader;
+mod report;
+
+/// Reading and writing of event logs; see the package `tracefast`.
+#[pyo3::pymodule(gil_used = false)]
+mod _core {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use super::batch::{Batch, Schema};
+    #[pymodule_export]
+    use super::errors::Error;
+    #[pymodule_export]
+    use super::parse::parse;
+    #[pymodule_export]
+    use super::progress::Progress;
+    #[pymodule_export]
+    use super::reader::Reader;
+    #[pymodule_export]
+    use super::report::Report;
+
+    /// The event schema.
+    #[pyfunction]
+    fn schema() -> Schema {
+        Schema::new(tracefast_core::schema::schema())
+    }
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,49 @@
+//! Counters that Python may poll while Rust works.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use pyo3::prelude::*;
+
+/// Shared counters of a run.
+#[pyclass(frozen, module = "tracefast._core")]
+#[derive(Default)]
+pub struct Progress {
+    pub inner: Arc<tracefast_io::source::Progress>,
+}
+
+#[pymethods]
+impl Progress {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Bytes read of the input as it lies there.
+    #[getter]
+    fn bytes_read(&self) -> u64 {
+        self.inner.bytes_read.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of all inputs, 0 if unknown.
+    #[getter]
+    fn bytes_total(&self) -> u64 {
+        self.inner.bytes_total.load(Ordering::Relaxed)
+    }
+
+    /// Rows made so far.
+    #[getter]
+    fn rows(&self) -> u64 {
+        self.inner.rows.load(Ordering::Relaxed)
+    }
+
+    /// Stops the run.
+    fn cancel(&self) {
+        self.inner.cancelled.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The counters to use: the caller's, or new ones.
+pub fn counters(progress: Option<&Bound<'_, Progress>>) -> Arc<tracefast_io::source::Progress> {
+    progress.map_or_else(Arc::default, |progress| Arc::clone(&progress.get().inner))
+}

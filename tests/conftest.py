@@ -1,0 +1,70 @@
+"""What the tests share: the installed command, the bundled logs, events made by hand."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tracefast.scanning import event_schema
+
+DATA = Path(__file__).parent / "data"
+COMMAND = Path(sys.executable).with_name("tracefast")
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def command() -> str:
+    """Path of the installed command."""
+    return str(COMMAND)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Run the installed command in a folder of its own."""
+
+    def call(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
+        settings = {"capture_output": True, "text": True, "timeout": 60, "cwd": tmp_path} | options
+        return subprocess.run([COMMAND, *map(str, arguments)], check=False, **settings)
+
+    return call
+
+
+@pytest.fixture
+def pth() -> Path:
+    return DATA / "image-loading" / "pth.strace"
+
+
+@pytest.fixture
+def spawn_strace() -> Path:
+    return DATA / "spawn" / "spawn.strace"
+
+
+@pytest.fixture
+def spawn_ftrace() -> Path:
+    return DATA / "spawn" / "spawn.ftrace"
+
+
+@pytest.fixture(params=["spawn.strace", "spawn.ftrace"])
+def spawn(request: pytest.FixtureRequest) -> Path:
+    return DATA / "spawn" / request.param
+
+
+@pytest.fixture
+def make_events() -> Callable[[list[dict[str, object]]], pl.DataFrame]:
+    """Make a frame of events from the columns that matter to a test."""
+
+    def make(rows: list[dict[str, object]]) -> pl.DataFrame:
+        schema = event_schema()
+        common: dict[str, object] = {"source": "log", "kind": "syscall", "status": "complete"}
+        lines = ({"line": i} for i in range(1, len(rows) + 1))
+        full = [
+            dict.fromkeys(schema) | common | line | row
+            for line, row in zip(lines, rows, strict=True)
+        ]
+        return pl.DataFrame(full, schema=schema)
+
+    return make

@@ -1,0 +1,259 @@
+"""Inputs and outputs that fail: a message that helps, the exit code, and nothing half-done."""
+
+import contextlib
+import os
+import resource
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import tracefast as tf
+
+READ = b'100 1700000000.000100 read(3</srv/a>, "abc", 4096) = 3 <0.000010>\n'
+
+
+def refused(ran, *words: str) -> None:
+    """Check a failure: its exit code, its message, no traceback."""
+    assert ran.returncode == 2, ran.stderr
+    assert ran.stdout in {"", b""}
+    assert ran.stderr.startswith("error: ")
+    assert "\nhint: " in ran.stderr
+    assert "Traceback" not in ran.stderr
+    for word in words:
+        assert word in ran.stderr
+
+
+def leftovers(folder) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("question", ["parse", "files", "forks"])
+class TestInputs:
+    """Inputs that cannot be read, for every command."""
+
+    @pytest.fixture
+    def ask(self, run, question):
+        output = ("-o", "out.parquet") if question == "parse" else ()
+        return lambda *arguments, **options: run(question, *arguments, *output, **options)
+
+    def test_missing(self, ask, tmp_path):
+        refused(ask("no.log"), "error: no.log: No such file or directory")
+        refused(ask("no-*.log"), "no-*.log", "pattern")
+        assert not leftovers(tmp_path)
+
+    def test_a_directory(self, ask, tmp_path):
+        (tmp_path / "logs").mkdir()
+        refused(ask("logs"), "error: logs: Is a directory")
+        assert leftovers(tmp_path) == {"logs"}
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+    def test_no_permission(self, ask, tmp_path):
+        (tmp_path / "log").write_bytes(READ)
+        (tmp_path / "log").chmod(0)
+        refused(ask("log"), "error: log: Permission denied")
+
+    def test_a_read_that_fails(self, ask, tmp_path):
+        refused_by_the_kernel = "/proc/self/mem"
+        ran = ask(refused_by_the_kernel)
+        assert ran.returncode == 2
+        assert ran.stderr.startswith(f"error: {refused_by_the_kernel}: ")
+        assert not leftovers(tmp_path)
+
+    def test_binary(self, ask, tmp_path):
+        (tmp_path / "program").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(range(256)) * 100)
+        refused(ask("program"), "error: program: ")
+        assert leftovers(tmp_path) == {"program"}
+
+    def test_text_that_is_no_log(self, ask, tmp_path):
+        (tmp_path / "letter.txt").write_text("Dear all,\nthis is no log.\n" * 50)
+        refused(ask("letter.txt"), "error: letter.txt: ")
+
+    def test_a_broken_archive(self, ask, tmp_path):
+        import gzip
+
+        whole = gzip.compress(READ * 5000)
+        (tmp_path / "log.gz").write_bytes(whole[: len(whole) // 2])
+        ran = ask("log.gz")
+        assert ran.returncode == 2
+        assert ran.stderr.startswith("error: log.gz: ")
+        assert leftovers(tmp_path) == {"log.gz"}
+
+    def test_nothing_on_standard_input(self, ask):
+        ran = ask("-", stdin=subprocess.DEVNULL)
+        assert ran.returncode == 0
+        assert "warning: " in ran.stderr
+
+    def test_binary_on_standard_input(self, ask, tmp_path):
+        ran = ask("-", input=b"\x7fELF\x02\x01\x01" + bytes(range(256)) * 1000, text=False)
+        assert ran.returncode == 2
+        assert ran.stderr.startswith(b"error: ")
+        assert not leftovers(tmp_path)
+
+
+class TestText:
+    """Text that is odd but a log: data, not errors."""
+
+    def events(self, tmp_path, text: bytes) -> tuple[pl.DataFrame, tf.Report]:
+        log = tmp_path / "log"
+        log.write_bytes(text)
+        report = tf.parse(log, tmp_path / "out.parquet")
+        assert sum(report.accounting.values()) == report.lines
+        assert report.bytes == len(text)
+        return pl.read_parquet(tmp_path / "out.parquet"), report
+
+    def test_empty(self, run, tmp_path):
+        (tmp_path / "log").touch()
+        ran = run("parse", "log", "-o", "out.parquet", "--strict")
+        assert ran.returncode == 0
+        assert "warning: " in ran.stderr
+        assert pl.read_parquet(tmp_path / "out.parquet").height == 0
+
+    def test_a_line_cut_in_the_middle(self, tmp_path):
+        events, report = self.events(tmp_path, READ * 3 + READ[:40])
+        assert report.lines == 4
+        assert events["ret"].to_list()[:3] == [3, 3, 3]
+        assert events.height == 4
+        assert events["line"].to_list() == [1, 2, 3, 4]
+
+    def test_no_newline_at_the_end(self, tmp_path):
+        events, report = self.events(tmp_path, (READ * 3)[:-1])
+        assert report.lines == 3
+        assert events["ret"].to_list() == [3, 3, 3]
+
+    def test_carriage_returns(self, tmp_path):
+        plain, _ = self.events(tmp_path, READ * 3)
+        odd, report = self.events(tmp_path, READ.replace(b"\n", b"\r\n") * 3)
+        assert report.accounting["unparsed"] == 0
+        assert odd.equals(plain)
+
+    def test_nul_bytes(self, tmp_path):
+        odd = READ.replace(b"abc", b"a\0c")
+        events, report = self.events(tmp_path, READ * 10 + b"\0\0\0\n" + odd + b"\0" * 100 + READ)
+        assert report.lines == 13
+        assert events.filter(pl.col("name") == "read").height >= 11
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("known", [True, False], ids=["a call", "not understood"])
+    def test_a_line_of_100_megabytes(self, run, tmp_path, known):
+        size = 100_000_000
+        with (tmp_path / "log").open("wb") as log:
+            log.write(READ * 3)
+            log.write(b'100 1700000000.000200 write(1, "' if known else b"!! ")
+            log.write(b"x" * size)
+            log.write(b'", 100000000) = 100000000\n' if known else b"\n")
+            log.write(READ * 3)
+        ran = run("parse", "log", "-o", "out.parquet")
+        assert ran.returncode == 0, ran.stderr
+        events = pl.scan_parquet(tmp_path / "out.parquet")
+        rows = events.select("line", "name", "ret", pl.col("args").str.len_bytes()).collect()
+        assert rows["line"].to_list() == list(range(1, 8))
+        assert rows["ret"].to_list()[4:] == [3, 3, 3]
+        assert rows["args"][3] > size
+        if known:
+            assert rows["ret"][3] == size
+
+    def test_bytes_that_are_no_text(self, tmp_path):
+        events, _ = self.events(tmp_path, READ * 3 + READ.replace(b"/srv/a", b"/srv/\xff\xfe"))
+        assert events["path"][3] == "/srv/\\xff\\xfe"
+
+
+def limit_files() -> None:
+    """Let no file grow beyond a few bytes: what a full disk does, without a disk."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+
+@pytest.mark.parametrize("question", ["parse", "files"])
+class TestOutputs:
+    """Outputs that cannot be written."""
+
+    def test_a_missing_folder(self, run, question, pth, tmp_path):
+        ran = run(question, pth, "-o", "no/out.parquet")
+        refused(ran, "error: no/out.parquet: No such file or directory", "hint: make the folder")
+        assert not leftovers(tmp_path)
+
+    def test_a_folder_of_that_name(self, run, question, pth, tmp_path):
+        (tmp_path / "out.parquet").mkdir()
+        refused(run(question, pth, "-o", "out.parquet"), "error: out.parquet: Is a directory")
+        assert leftovers(tmp_path) == {"out.parquet"}
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+    def test_a_folder_that_may_not_be_written(self, run, question, pth, tmp_path):
+        (tmp_path / "folder").mkdir(mode=0o500)
+        refused(run(question, pth, "-o", "folder/out.parquet"), "Permission denied")
+
+    def test_a_folder_that_nobody_may_write(self, run, question, pth):
+        ran = run(question, pth, "-o", "/proc/out.parquet")
+        assert ran.returncode == 2
+        assert ran.stderr.startswith("error: /proc/out.parquet: ")
+
+    def test_a_full_device(self, run, question, spawn_strace):
+        ran = run(question, spawn_strace, "-o", "/dev/full", *self.parquet(question))
+        refused(ran, "error: /dev/full: No space left on device", "hint: free some space")
+
+    def test_a_full_standard_output(self, run, question, spawn_strace):
+        with Path("/dev/full").open("wb") as full:
+            ran = run(
+                question,
+                spawn_strace,
+                *(("-o", "-", "-q") if question == "parse" else ()),
+                stdout=full,
+                stderr=subprocess.PIPE,
+                capture_output=False,
+            )
+        assert ran.returncode == 2
+        assert "standard output: No space left on device" in ran.stderr
+        assert "Traceback" not in ran.stderr
+
+    def test_a_full_disk_leaves_what_was_there(self, run, question, spawn_strace, tmp_path):
+        output = tmp_path / "out.parquet"
+        output.write_text("precious")
+        ran = run(question, spawn_strace, "-o", "out.parquet", preexec_fn=limit_files)
+        assert ran.returncode == 2
+        assert ran.stderr.startswith("error: out.parquet: File too large")
+        assert output.read_text() == "precious"
+        assert leftovers(tmp_path) == {"out.parquet"}
+
+    def test_a_reader_that_has_seen_enough(self, command, question, spawn_strace):
+        arguments = [spawn_strace, *(("-o", "-", "-q") if question == "parse" else ())]
+        with subprocess.Popen(
+            [command, question, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            process.stdout.close()
+            message = process.stderr.read()
+            assert process.wait(timeout=60) == 0
+        assert message == b""
+
+    @staticmethod
+    def parquet(question) -> tuple[str, ...]:
+        return ("--sink", "parquet") if question == "parse" else ("--format", "parquet")
+
+
+@pytest.mark.parametrize("question", ["parse", "files"])
+def test_an_interrupt_is_prompt_and_leaves_nothing(command, question, tmp_path):
+    output = tmp_path / "out.parquet"
+    process = subprocess.Popen(
+        [command, question, "-", "-o", output],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # A test run in the background inherits that interrupts are ignored, and passes it on.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+    )
+    with process, contextlib.suppress(BrokenPipeError):
+        # More than a pipe holds: once it is written, the parser is reading.
+        process.stdin.write(READ * 40_000)
+        process.stdin.flush()
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        code = process.wait(timeout=30)
+        took = time.monotonic() - began
+        message = process.stderr.read()
+    assert code == 130
+    assert took < 5
+    assert b"Traceback" not in message
+    assert not leftovers(tmp_path)

@@ -1,0 +1,186 @@
+"""`tracefast files` and `tracefast forks`, as installed."""
+
+import csv
+import io
+import json
+import os
+import pty
+import subprocess
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import tracefast as tf
+
+
+def test_the_model_file(run, pth):
+    ran = run("files", pth)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    _header, row = ran.stdout.splitlines()
+    cells = row.split()
+    assert cells[-1].endswith("data/unet_carvana_scale0.5_epoch2.pth")
+    assert "10" in cells
+    assert "43,290" in cells
+
+
+def test_a_table_that_is_no_terminal_is_whole_and_plain(run, spawn_strace):
+    ran = run("files", spawn_strace)
+    assert ran.returncode == 0
+    assert "\x1b" not in ran.stdout
+    assert "…" not in ran.stdout
+    rows = tf.files(tf.scan(spawn_strace)).collect()
+    assert len(ran.stdout.splitlines()) == rows.height + 1
+    for path in rows["path"]:
+        assert path in ran.stdout
+
+
+@pytest.mark.parametrize("question", ["files", "forks"])
+def test_logs_parquet_arrow_and_standard_input_answer_alike(run, question, spawn, tmp_path):
+    expected = run(question, spawn).stdout
+    assert expected.count("\n") > 3
+    run("parse", spawn, "-o", "events.parquet")
+    run("parse", spawn, "-o", "events.arrow")
+    assert run(question, "events.parquet").stdout == expected
+    assert run(question, "events.arrow").stdout == expected
+    for source in (spawn, tmp_path / "events.parquet", tmp_path / "events.arrow"):
+        assert run(question, "-", input=source.read_bytes(), text=False).stdout.decode() == expected
+        with source.open("rb") as file:
+            assert run(question, "-", stdin=file).stdout == expected
+
+
+def test_json_ndjson_and_csv(run, spawn_strace):
+    expected = tf.forks(tf.scan(spawn_strace)).filter(pl.col("kind") != "thread").collect()
+    array = json.loads(run("forks", spawn_strace, "--format", "json").stdout)
+    lines = run("forks", spawn_strace, "--format", "ndjson").stdout.splitlines()
+    table = list(csv.DictReader(io.StringIO(run("forks", spawn_strace, "--format", "csv").stdout)))
+    assert array == [json.loads(line) for line in lines]
+    assert len(array) == len(table) == expected.height
+    assert list(array[0]) == list(table[0]) == expected.columns[1:]
+    first = array[0]
+    assert first["ts"] == table[0]["ts"] == "2026-11-21T02:58:59.114052000"
+    assert first["call_ns"] == int(table[0]["call_ns"]) == 1_863_000
+    assert first["exit_signal"] is None
+    assert table[0]["exit_signal"] == ""
+
+
+def test_parquet_out(run, spawn_strace, tmp_path):
+    assert run("files", spawn_strace, "--format", "parquet", "-o", "files").returncode == 0
+    assert run("files", spawn_strace, "-o", "files.parquet").returncode == 0
+    expected = tf.files(tf.scan(spawn_strace)).drop("source").collect()
+    assert_frame_equal(pl.read_parquet(tmp_path / "files"), expected)
+    assert_frame_equal(pl.read_parquet(tmp_path / "files.parquet"), expected)
+    ran = run("files", spawn_strace, "--format", "parquet", text=False)
+    assert_frame_equal(pl.read_parquet(io.BytesIO(ran.stdout)), expected)
+
+
+def test_an_output_replaces_what_was_there_unless_asked_not_to(run, pth, tmp_path):
+    output = tmp_path / "files.csv"
+    output.write_text("precious")
+    ran = run("files", pth, "-o", output, "--no-clobber")
+    assert ran.returncode == 2
+    assert "hint: " in ran.stderr
+    assert output.read_text() == "precious"
+    assert run("files", pth, "-o", output).returncode == 0
+    assert output.read_text().startswith("file,path,")
+    assert [path.name for path in tmp_path.iterdir()] == ["files.csv"]
+
+
+def test_sort_top_match_and_type(run, spawn_strace):
+    def column(name, *options):
+        out = run("files", spawn_strace, "--format", "ndjson", *options).stdout
+        return [json.loads(line)[name] for line in out.splitlines()]
+
+    sizes = [size for size in column("size", "--sort", "size") if size is not None]
+    assert sizes == sorted(sizes, reverse=True)
+    paths = column("path", "--sort", "path")
+    assert paths == sorted(paths)
+    assert len(column("path", "--top", 3)) == 3
+    assert len(column("path", "--top", 0)) == len(paths)
+    assert column("path", "--match", "data.bin") == ["/srv/spawn/data.bin"]
+    assert column("path", "--match", "/srv/*.bin", "--top", 1) == ["/srv/spawn/data.bin"]
+    assert set(column("type", "--type", "regular")) == {"regular"}
+    ran = run("files", spawn_strace, "--sort", "nonsense")
+    assert ran.returncode == 2
+    assert "nonsense" in ran.stderr
+    assert "read_bytes" in ran.stderr
+
+
+def test_threads_are_shown_when_asked_for(run, spawn_strace):
+    assert "thread" not in run("forks", spawn_strace).stdout
+    assert "thread" in run("forks", spawn_strace, "--threads").stdout
+    assert run("forks", spawn_strace, "--match", "true").stdout.count("/bin/true") == 2
+
+
+def test_all_columns(run, pth):
+    header = run("files", pth, "--wide").stdout.splitlines()[0]
+    for name in tf.files(tf.scan(pth)).collect_schema():
+        words = name.removesuffix("_ns").replace("_", " ")
+        assert (words in header) == (name != "source")
+
+
+def test_source_comes_first_with_more_than_one_log(run, pth, spawn_strace):
+    ran = run("files", pth, spawn_strace, "--format", "csv")
+    assert ran.stdout.startswith("source,file,path,")
+    assert f"{pth}," in ran.stdout
+    assert run("files", pth, "--format", "csv").stdout.startswith("file,path,")
+    assert run("files", pth, spawn_strace).stdout.startswith("source")
+
+
+def test_logs_that_fail_do_not_stop_the_others(run, pth, tmp_path):
+    (tmp_path / "program").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(range(256)) * 100)
+    (tmp_path / "other.parquet").write_bytes(b"PAR1 but not really PAR1")
+    ran = run("files", "missing", "program", "other.parquet", pth, "--format", "ndjson")
+    assert ran.returncode == 2
+    assert ran.stderr.count("error: ") == 3
+    for name in ("missing", "program", "other.parquet"):
+        assert f"error: {name}: " in ran.stderr
+    assert json.loads(ran.stdout)["read_bytes"] == 43_290
+
+
+def test_parquet_of_something_else(run, tmp_path):
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "other.parquet")
+    ran = run("files", "other.parquet")
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("error: other.parquet: not the events of a log")
+    assert "Traceback" not in ran.stderr
+
+
+def test_an_empty_log_has_an_empty_table(run, tmp_path):
+    (tmp_path / "empty").touch()
+    for question in ("files", "forks"):
+        ran = run(question, "empty")
+        assert ran.returncode == 0
+        assert len(ran.stdout.splitlines()) == 1
+        assert "warning: " in ran.stderr
+
+
+def test_a_terminal_gets_units_that_people_read(command, pth):
+    master, slave = pty.openpty()
+    environment = os.environ | {"COLUMNS": "100", "LINES": "30", "TERM": "xterm"}
+    with subprocess.Popen([command, "files", pth], stdout=slave, env=environment) as process:
+        os.close(slave)
+        text = b""
+        try:
+            while chunk := os.read(master, 4096):
+                text += chunk
+        except OSError:
+            pass  # The other end is closed: that is how a terminal says it.
+        assert process.wait(timeout=60) == 0
+    os.close(master)
+    lines = text.decode().splitlines()
+    assert "42.3 KiB" in lines[1]
+    assert lines[1].endswith(".pth")
+    assert max(map(len, lines)) <= 200
+
+
+def test_binary_does_not_go_to_a_terminal(command, pth):
+    for arguments in (["parse", pth, "-o", "-"], ["files", pth, "--format", "parquet"]):
+        master, slave = pty.openpty()
+        ran = subprocess.run(
+            [command, *arguments], stdout=slave, stderr=subprocess.PIPE, text=True, check=False
+        )
+        os.close(slave)
+        os.close(master)
+        assert ran.returncode == 2
+        assert "hint: " in ran.stderr

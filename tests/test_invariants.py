@@ -1,0 +1,150 @@
+"""What holds for every input: same bytes out, every line accounted for, no crash."""
+
+import re
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import tracefast as tf
+
+CALM = settings(
+    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+BLOCKS = st.sampled_from([64, 300, 1000, 4096, 65_536, 262_144])
+THREADS = st.integers(1, 3)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("invariants")
+
+
+def lines_of(data: bytes) -> int:
+    return data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
+
+
+@pytest.mark.parametrize("sink", ["parquet", "arrow"])
+@CALM
+@given(block_bytes=BLOCKS, threads=THREADS)
+def test_the_same_bytes_for_any_threads_and_blocks(folder, spawn, sink, block_bytes, threads):
+    reference = folder / f"{spawn.name}.{sink}"
+    if not reference.exists():
+        tf.parse(spawn, reference, sink=sink, row_group=500)
+    output = folder / f"{spawn.name}.again.{sink}"
+    report = tf.parse(
+        spawn, output, sink=sink, row_group=500, threads=threads, block_bytes=block_bytes
+    )
+    assert output.read_bytes() == reference.read_bytes()
+    assert sum(report.accounting.values()) == report.lines == lines_of(spawn.read_bytes())
+
+
+@CALM
+@given(block_bytes=BLOCKS, threads=THREADS)
+def test_the_stream_is_the_file(spawn, block_bytes, threads):
+    expected = pl.DataFrame(tf.read(spawn, threads=1))
+    frame = pl.DataFrame(tf.read(spawn, threads=threads, block_bytes=block_bytes))
+    assert_frame_equal(frame, expected)
+
+
+def check(folder: Path, data: bytes, format_in: str | None, block_bytes: int, threads: int) -> None:
+    """Parse any bytes: either rows that account for every line, or a refusal; never a crash."""
+    path = folder / "any.log"
+    path.write_bytes(data)
+    reader = tf.read(path, format_in=format_in, threads=threads, block_bytes=block_bytes)
+    try:
+        table = pa.table(reader)
+    except (tf.Error, pa.ArrowException, OSError):
+        # No line of it was recognised.
+        assert format_in is None
+        return
+    table.validate(full=True)
+    report = reader.report
+    assert report.rows == table.num_rows
+    assert report.lines == lines_of(data)
+    assert sum(report.accounting.values()) == report.lines
+    assert sum(report.kinds.values()) == report.rows
+    unparsed = table.column("kind").to_pylist().count("unparsed")
+    assert unparsed == report.kinds.get("unparsed", 0)
+
+
+@CALM
+@given(
+    data=st.binary(max_size=3000),
+    format_in=st.sampled_from(["strace", "ftrace", None]),
+    block_bytes=BLOCKS,
+    threads=THREADS,
+)
+def test_random_bytes(folder, data, format_in, block_bytes, threads):
+    check(folder, data, format_in, block_bytes, threads)
+
+
+PIECES = [
+    b" <unfinished ...>",
+    b"<... read resumed>",
+    b") = ",
+    b" = -1 ENOENT (No such file or directory)",
+    b"+++ exited with 0 +++",
+    b"--- SIGCHLD {",
+    b"\0",
+    b"\r",
+    b"\n",
+    b"\xff\xfe",
+    b'"',
+    b"[pid  ",
+    b"</",
+    b">",
+    b"99999999999999999999",
+    b"-",
+    b" -> 0x",
+    b"sys_read(fd: ",
+    b"[000] ..... ",
+    b"# tracer: nop",
+]
+
+
+@st.composite
+def mutated(draw, text: bytes) -> bytes:
+    """Take real lines, and cut, repeat, drop and spoil them."""
+    lines = text.splitlines(keepends=True)
+    start = draw(st.integers(0, len(lines) - 1))
+    chosen = lines[start : start + draw(st.integers(1, 60))]
+    for _ in range(draw(st.integers(0, 12))):
+        at = draw(st.integers(0, len(chosen) - 1))
+        line = chosen[at]
+        cut = draw(st.integers(0, len(line)))
+        chosen[at] = draw(
+            st.sampled_from(
+                [
+                    line[:cut],
+                    line[cut:],
+                    line + line,
+                    b"",
+                    line[:cut] + draw(st.sampled_from(PIECES)) + line[cut:],
+                    re.sub(rb"\d", b"9", line),
+                ]
+            )
+        )
+    return b"".join(chosen)
+
+
+@settings(CALM, max_examples=150)
+@given(data=st.data(), block_bytes=BLOCKS, threads=THREADS, forced=st.booleans())
+def test_real_lines_spoiled(folder, spawn, data, block_bytes, threads, forced):
+    format_in = spawn.suffix.removeprefix(".") if forced else None
+    check(folder, data.draw(mutated(spawn.read_bytes())), format_in, block_bytes, threads)
+
+
+@CALM
+@given(data=st.data(), block_bytes=BLOCKS)
+def test_spoiled_lines_do_not_depend_on_blocks(folder, spawn, data, block_bytes):
+    path = folder / "spoiled.log"
+    path.write_bytes(data.draw(mutated(spawn.read_bytes())))
+    format_in = spawn.suffix.removeprefix(".")
+    expected = pl.DataFrame(tf.read(path, format_in=format_in, threads=1))
+    frame = pl.DataFrame(tf.read(path, format_in=format_in, threads=2, block_bytes=block_bytes))
+    assert_frame_equal(frame, expected)
