@@ -19,16 +19,16 @@ pub fn accounting(data: &[u8]) {
         None => Format::insisted(Wanted::Strace),
     };
     let lines = data.split_inclusive(|&b| b == b'\n').count() as u64;
-    let [(counts, rows), others @ ..] = BLOCKS.map(|size| parse(&format, data, size));
+    let [(counts, rows), others @ ..] = BLOCKS.map(|size| parse(format, data, size));
     assert_eq!(counts.total(), lines, "lines of {format:?}: {counts:?}");
     for (other_counts, other_rows) in others {
         assert_eq!(other_counts, counts, "counts depend on the blocks of {format:?}");
-        same(&other_rows, &rows, &format);
+        same(&other_rows, &rows, format);
     }
 }
 
 /// Batches are equal, or the first value that is not is named.
-fn same(left: &RecordBatch, right: &RecordBatch, format: &Format) {
+fn same(left: &RecordBatch, right: &RecordBatch, format: Format) {
     assert_eq!(left.num_rows(), right.num_rows(), "rows depend on the blocks of {format:?}");
     for (index, field) in left.schema().fields().iter().enumerate() {
         for row in 0..left.num_rows() {

@@ -112,7 +112,7 @@ fn given(data: &[u8]) {
 
 fn rows(log: &[u8]) -> RecordBatch {
     let format = Format::detect(log, Some(Wanted::Strace)).expect("a line of strace is in it");
-    parse(&format, log, usize::MAX).1
+    parse(format, log, usize::MAX).1
 }
 
 /// Argument text and result of a row.

@@ -13,18 +13,18 @@ use tracefast_core::stream::{Pool, Resolved, Stream};
 ///
 /// # Panics
 /// If a byte is not accounted for, or the rows by kind are not the rows.
-pub fn parse(format: &Format, data: &[u8], size: usize) -> (LineCounts, RecordBatch) {
+pub fn parse(format: Format, data: &[u8], size: usize) -> (LineCounts, RecordBatch) {
     let pool = Arc::new(Pool::default());
     let mut stream = Stream::new(Arc::clone(&pool));
     let mut grammar = Grammar::default();
     let mut parts = Vec::new();
-    stream.begin("log", *format);
+    stream.begin("log", format);
     let blocks = blocks(format, data, size);
     for (number, text) in blocks.iter().enumerate() {
         let mut block = Block::from_text(text);
         block.last = number + 1 == blocks.len();
         let mut parsed = pool.parsed();
-        grammar.parse(format, &block, &mut parsed);
+        grammar.parse(&format, &block, &mut parsed);
         keep(&mut parts, stream.resolve(block, parsed));
     }
     if let Some(resolved) = stream.end() {
@@ -45,7 +45,7 @@ fn keep(parts: &mut Vec<Part>, resolved: Resolved) {
 }
 
 /// Cuts whole lines into blocks, none of which begins with the continuation of another line.
-fn blocks<'a>(format: &Format, data: &'a [u8], size: usize) -> Vec<&'a [u8]> {
+fn blocks(format: Format, data: &[u8], size: usize) -> Vec<&[u8]> {
     let mut out = Vec::new();
     let mut start = 0;
     let mut end = 0;

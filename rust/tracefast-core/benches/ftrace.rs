@@ -3,7 +3,7 @@
 //! The file is cut into blocks as the pipeline does, and read again and again for two seconds. What
 //! is measured is the grammar stage alone, without reading, stitching and Arrow.
 
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, clippy::cast_precision_loss)]
 
 use std::time::{Duration, Instant};
 

@@ -10,6 +10,7 @@ pub mod calls;
 pub mod dict;
 pub mod errno;
 pub mod event;
+pub mod find;
 pub mod format;
 pub mod ftrace;
 pub mod kernel;

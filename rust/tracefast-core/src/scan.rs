@@ -117,20 +117,26 @@ mod x86 {
                 _mm256_loadu_si256(chunk.as_ptr().add(32).cast::<__m256i>()),
             )
         };
-        let bits = |a: __m256i, b: __m256i| {
-            u64::from(_mm256_movemask_epi8(a).cast_unsigned())
-                | u64::from(_mm256_movemask_epi8(b).cast_unsigned()) << 32
-        };
-        let equal_to = |byte: u8| {
-            let want = _mm256_set1_epi8(byte.cast_signed());
-            bits(_mm256_cmpeq_epi8(low, want), _mm256_cmpeq_epi8(high, want))
-        };
         Masks {
-            newline: equal_to(b'\n'),
-            blank: equal_to(b' '),
-            equal: equal_to(b'='),
+            newline: equal(low, high, b'\n'),
+            blank: equal(low, high, b' '),
+            equal: equal(low, high, b'='),
             high: bits(low, high),
         }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn equal(low: __m256i, high: __m256i, byte: u8) -> u64 {
+        let want = _mm256_set1_epi8(byte.cast_signed());
+        bits(_mm256_cmpeq_epi8(low, want), _mm256_cmpeq_epi8(high, want))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn bits(low: __m256i, high: __m256i) -> u64 {
+        u64::from(_mm256_movemask_epi8(low).cast_unsigned())
+            | u64::from(_mm256_movemask_epi8(high).cast_unsigned()) << 32
     }
 }
 

@@ -209,11 +209,17 @@ fn resume(
     sys: u16,
 ) {
     let Some(call) = call else {
-        format.finish(parsed, text, row, Half { head: None, sys, entry: None, rest });
+        format.finish(parsed, text, row, Half { head: None, sys, entry: None, rest, mark: None });
         return;
     };
     head(parsed, row, &call, line);
-    let half = Half { head: Some(&call.args), sys: call.open.sys, entry: call.open.ts, rest };
+    let half = Half {
+        head: Some(&call.args),
+        sys: call.open.sys,
+        entry: call.open.ts,
+        rest,
+        mark: None,
+    };
     format.finish(parsed, text, row, half);
     bound(parsed, row, &call);
 }

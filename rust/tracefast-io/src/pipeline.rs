@@ -153,7 +153,12 @@ impl Serial {
 
 struct Shared<E: Encode> {
     state: Mutex<State<E::Output>>,
-    wake: Condvar,
+    /// Workers wait here for jobs.
+    work: Condvar,
+    /// The thread that opens and cuts sources waits here.
+    drive: Condvar,
+    /// The consumer waits here.
+    output: Condvar,
     encode: E,
     options: Options,
     threads: usize,
@@ -213,7 +218,9 @@ impl<E: Encode> Pipeline<E> {
         };
         let shared = Arc::new(Shared {
             state: Mutex::new(state),
-            wake: Condvar::new(),
+            work: Condvar::new(),
+            drive: Condvar::new(),
+            output: Condvar::new(),
             encode,
             options,
             threads,
@@ -250,19 +257,19 @@ impl<E: Encode> Pipeline<E> {
         loop {
             if let Some(error) = state.error.take() {
                 state.stop = true;
-                shared.wake.notify_all();
+                shared.wake_all();
                 return Err(error);
             }
             if shared.progress.cancelled.load(Ordering::Relaxed) {
                 state.stop = true;
-                shared.wake.notify_all();
+                shared.wake_all();
                 return Err(Error::cancelled());
             }
             let next = state.next;
             if let Some(output) = state.outputs.remove(&next) {
                 state.next += 1;
                 state.outstanding -= 1;
-                shared.wake.notify_all();
+                shared.work.notify_all();
                 return Ok(Some(Some(output)));
             }
             if state.finished.is_some() && state.outstanding == 0 {
@@ -272,7 +279,7 @@ impl<E: Encode> Pipeline<E> {
                 return Err(Error::cancelled());
             }
             let (guard, timeout) = shared
-                .wake
+                .output
                 .wait_timeout(state, patience)
                 .unwrap_or_else(PoisonError::into_inner);
             state = guard;
@@ -291,7 +298,7 @@ impl<E: Encode> Pipeline<E> {
 impl<E: Encode> Drop for Pipeline<E> {
     fn drop(&mut self) {
         self.shared.lock().stop = true;
-        self.shared.wake.notify_all();
+        self.shared.wake_all();
         for thread in self.threads.drain(..) {
             // One that panicked has left its error behind (see `Guard`). A thread that waits for
             // input (a pipe nobody writes to) cannot be woken: it is left to end with its input.
@@ -317,8 +324,18 @@ impl<E: Encode> Shared<E> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'a>(&self, state: MutexGuard<'a, State<E::Output>>) -> MutexGuard<'a, State<E::Output>> {
-        self.wake.wait(state).unwrap_or_else(PoisonError::into_inner)
+    /// Waits for a sign that something changed for those who wait at `place`.
+    fn wait<'a>(
+        place: &Condvar,
+        state: MutexGuard<'a, State<E::Output>>,
+    ) -> MutexGuard<'a, State<E::Output>> {
+        place.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wake_all(&self) {
+        self.work.notify_all();
+        self.drive.notify_all();
+        self.output.notify_all();
     }
 
     fn fail(&self, error: Error) {
@@ -327,7 +344,7 @@ impl<E: Encode> Shared<E> {
             state.error.get_or_insert(error);
         }
         state.stop = true;
-        self.wake.notify_all();
+        self.wake_all();
     }
 
     /// Groups that may exist at a time: one for each worker and one to hand over.
@@ -348,7 +365,7 @@ impl<E: Encode> Shared<E> {
                 if state.stop || state.finished.is_some() && state.groups.is_empty() {
                     return;
                 }
-                state = self.wait(state);
+                state = Self::wait(&self.work, state);
                 continue;
             };
             drop(state);
@@ -356,7 +373,6 @@ impl<E: Encode> Shared<E> {
             if let Err(error) = done {
                 self.fail(error);
             }
-            self.wake.notify_all();
             state = self.lock();
         }
     }
@@ -405,6 +421,7 @@ impl<E: Encode> Shared<E> {
                 let number = group.number;
                 let output = self.encode.encode(self.batches(group))?;
                 self.lock().outputs.insert(number, output);
+                self.output.notify_one();
             }
             Job::Resolve(mut serial, blocks) => {
                 let count = blocks.len() as u64;
@@ -420,6 +437,9 @@ impl<E: Encode> Shared<E> {
                 state.stream = Some(serial);
                 state.outstanding += groups.len() as u64;
                 state.groups.extend(groups);
+                drop(state);
+                self.work.notify_all();
+                self.drive.notify_one();
             }
             Job::Read(plan, number) => {
                 let mut block = Block::from_buffer(self.pool.buffer());
@@ -440,7 +460,10 @@ impl<E: Encode> Shared<E> {
     fn parse(&self, plan: &Plan, number: u64, block: Block, grammar: &mut Grammar) {
         let mut parsed = self.pool.parsed();
         grammar.parse(&plan.format, &block, &mut parsed);
-        self.lock().parsed.insert(number, (block, parsed));
+        let mut state = self.lock();
+        state.parsed.insert(number, (block, parsed));
+        // This worker looks for a job next, and finds what just became ready; others are woken
+        // when resolving opens the way for several.
     }
 
     /// The batches of a group; its blocks are given back as soon as they are copied.
@@ -497,7 +520,8 @@ impl<E: Encode> Shared<E> {
             state.groups.extend(last);
             state.finished = Some(tally);
         }
-        self.wake.notify_all();
+        drop(state);
+        self.wake_all();
     }
 
     fn source(&self, source: Source) -> Result<()> {
@@ -512,7 +536,7 @@ impl<E: Encode> Shared<E> {
             Bytes::File { file, len } => {
                 state.plan = Some(Arc::new(Plan { name, format, file: Some((file, len)), first }));
                 state.blocks += block_count(len, self.options.block_bytes);
-                self.wake.notify_all();
+                self.work.notify_all();
             }
             Bytes::Stream { head, rest } => {
                 state.plan =
@@ -523,7 +547,7 @@ impl<E: Encode> Shared<E> {
             }
         }
         while !state.stop && (state.resolve < state.blocks || state.stream.is_none()) {
-            state = self.wait(state);
+            state = Self::wait(&self.drive, state);
         }
         if state.stop {
             return Ok(());
@@ -535,7 +559,7 @@ impl<E: Encode> Shared<E> {
             state.outstanding += groups.len() as u64;
             state.groups.extend(groups);
             state.stream = Some(serial);
-            self.wake.notify_all();
+            self.work.notify_all();
         }
         Ok(())
     }
@@ -552,14 +576,14 @@ impl<E: Encode> Shared<E> {
             }
             let mut state = self.lock();
             while !state.stop && state.blocks >= state.resolve + self.block_limit() {
-                state = self.wait(state);
+                state = Self::wait(&self.drive, state);
             }
             if state.stop {
                 return Ok(());
             }
             state.read.push_back(block);
             state.blocks += 1;
-            self.wake.notify_all();
+            self.work.notify_one();
         }
     }
 }

@@ -15,6 +15,7 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 use parquet::basic::{BoundaryOrder, Encoding};
+use parquet::data_type::ByteArray;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
 use parquet::file::statistics::Statistics;
@@ -73,6 +74,7 @@ proptest! {
 }
 
 /// A batch in which only one column has values.
+#[allow(clippy::needless_pass_by_value)] // Callers have no use for the array.
 fn only(wanted: Column, values: ArrayRef) -> RecordBatch {
     let columns = COLUMNS
         .iter()
@@ -159,7 +161,7 @@ fn many_paths_do_without_a_dictionary() {
         panic!("no statistics")
     };
     let least = texts.iter().min().unwrap().as_bytes();
-    assert_eq!(bounds.min_opt().map(|min| min.data()), Some(least));
+    assert_eq!(bounds.min_opt().map(ByteArray::data), Some(least));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::calls::{Calls, Pending};
 use crate::dict::Interner;
 use crate::event::{EventKind, Op, Status};
 use crate::num;
-use crate::parsed::{Open, Parsed, Range, Target, Touch};
+use crate::parsed::{Open, Parsed, Target, Touch};
 use crate::scan::{Marks, structure};
 use crate::schema::Column as C;
 use crate::strace::fields::Source;
@@ -46,7 +46,7 @@ impl Grammar {
             padded: block.padded(),
             parsed,
             line: 0,
-            owner: Owner::Nobody,
+            owner: None,
             frames: None,
             recent: [(0, 0); RECENT],
         };
@@ -67,14 +67,6 @@ impl Grammar {
     }
 }
 
-/// Whom a stack's frames belong to.
-#[derive(Clone, Copy)]
-enum Owner {
-    Nobody,
-    Row(usize),
-    Call(u32),
-}
-
 struct Parser<'a> {
     grammar: &'a mut Grammar,
     format: &'a Format,
@@ -83,9 +75,11 @@ struct Parser<'a> {
     utf8: bool,
     parsed: &'a mut Parsed,
     line: i64,
-    owner: Owner,
+    /// Row that a stack's frames would belong to. Halves of system calls have none: the kernel
+    /// prints a record of its own before a stack.
+    owner: Option<usize>,
     /// Frames that are not yet in the `extra` of their row.
-    frames: Option<(usize, Range)>,
+    frames: Option<(usize, Span)>,
     /// Names of commands as their column shows them, and their keys, by the end of the pid: few
     /// tasks take turns.
     recent: [(u128, u32); RECENT],
@@ -277,7 +271,7 @@ impl<'a> Parser<'a> {
         }
         rows.valid[row] |= valid;
         self.parsed.counts.events += 1;
-        self.owner = Owner::Row(row);
+        self.owner = Some(row);
         row
     }
 
@@ -309,8 +303,8 @@ impl<'a> Parser<'a> {
             head: fields::head(&self.text[args.0..args.1], callee.sys),
             ..Open::default()
         };
-        let at = self.grammar.calls.open(tid, open, self.parsed);
-        self.owner = Owner::Call(at);
+        self.grammar.calls.open(tid, open, self.parsed);
+        self.owner = None;
         self.parsed.counts.events += 1;
     }
 
@@ -322,7 +316,7 @@ impl<'a> Parser<'a> {
         let exit = Exit { args: None, sys: callee.sys, entry: None, ret: &self.text[ret.0..ret.1] };
         self.parsed.rows.name[row] = callee.name;
         self.parsed.rows.valid[row] |= C::Name.bit();
-        self.owner = Owner::Row(row);
+        self.owner = None;
         match pending {
             Pending::Open(open) => {
                 self.head(row, &open);
@@ -432,6 +426,8 @@ impl<'a> Parser<'a> {
             return;
         }
         self.flush_frames();
+        // Frames follow their record at once: blocks are cut by this rule.
+        self.owner = None;
         match other::classify(line) {
             Other::Blank => self.parsed.counts.blank += 1,
             Other::Header => self.parsed.counts.header += 1,
@@ -441,7 +437,6 @@ impl<'a> Parser<'a> {
     }
 
     fn lost(&mut self, line: Span, cpu: Option<u16>, count: Option<i64>) {
-        self.owner = Owner::Nobody;
         let args = self.view(line);
         let name = self.static_key(b"lost");
         let rows = &mut self.parsed.rows;
@@ -464,7 +459,6 @@ impl<'a> Parser<'a> {
     }
 
     fn unparsed(&mut self, line: Span) {
-        self.owner = Owner::Nobody;
         let args = self.view(line);
         self.parsed.example(self.line as u64, &self.text[line.0..line.1]);
         let rows = &mut self.parsed.rows;
@@ -478,27 +472,18 @@ impl<'a> Parser<'a> {
 
     /// A frame of a stack. `false`: there is nothing that it could belong to.
     fn frame(&mut self, line: Span) -> bool {
-        let line = (line.0 as u32, line.1 as u32);
-        match self.owner {
-            Owner::Row(row) => {
-                // Frames follow one another, so one range holds them all.
-                let start = self.frames.map_or(line.0, |(_, frames)| frames.0);
-                self.frames = Some((row, (start, line.1)));
-                true
-            }
-            Owner::Call(at) => {
-                self.grammar.calls.extend(at, line);
-                true
-            }
-            Owner::Nobody => false,
-        }
+        let Some(row) = self.owner else { return false };
+        // Frames follow one another, so one range holds them all.
+        let start = self.frames.map_or(line.0, |(_, frames)| frames.0);
+        self.frames = Some((row, (start, line.1)));
+        true
     }
 
     /// Puts the frames collected so far into the `extra` of their row, behind its flags.
     #[inline]
     fn flush_frames(&mut self) {
         if let Some((row, frames)) = self.frames.take() {
-            self.put_frames(row, (frames.0 as usize, frames.1 as usize));
+            self.put_frames(row, frames);
         }
     }
 

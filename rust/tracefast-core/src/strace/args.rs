@@ -3,7 +3,9 @@
 //! This is the complete tokenizer: strings, nested comments, character literals, annotations of
 //! descriptors and brackets of all kinds. The hot path asks it only where a line is not plain.
 
-use memchr::{memchr, memchr2, memmem};
+use memchr::{memchr, memchr2};
+
+use crate::find::find;
 
 /// Where the token at `at` ends, for tokens in which brackets and commas mean nothing: strings,
 /// comments, character literals, annotations. `None`: the token is not closed.
@@ -62,7 +64,7 @@ fn skip_angle(text: &[u8], at: usize) -> Option<usize> {
         return Some(at + 2);
     }
     if rest.starts_with(b"<... ") {
-        return memmem::find(rest, b" ...>").map(|n| at + n + 5);
+        return find(rest, b" ...>", 4).map(|n| at + n + 5);
     }
     match at.checked_sub(1).map(|i| text[i]) {
         Some(b'0'..=b'9' | b'D' | b']') => annotation_end(text, at),
@@ -123,9 +125,21 @@ fn protocol(body: &[u8]) -> Option<usize> {
     body[name..].starts_with(b":[").then_some(name + 2)
 }
 
-/// A byte at which a token may begin or a bracket stands.
+/// Bytes at which a token may begin or a bracket stands.
+static SPECIAL: [bool; 256] = {
+    let mut table = [false; 256];
+    let bytes = b"\"/'<()[]{},";
+    let mut i = 0;
+    while i < bytes.len() {
+        table[bytes[i] as usize] = true;
+        i += 1;
+    }
+    table
+};
+
+#[inline(always)]
 fn special(byte: u8) -> bool {
-    matches!(byte, b'"' | b'/' | b'\'' | b'<' | b'(' | b')' | b'[' | b']' | b'{' | b'}' | b',')
+    SPECIAL[usize::from(byte)]
 }
 
 /// The position of the `)` that ends the arguments which begin at `start`, right behind `(`.

@@ -1,8 +1,9 @@
 //! Columns that come from the arguments of a call: descriptors, paths, counts, offsets, sizes.
 
-use memchr::memmem;
+use memchr::memchr;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::find;
 use crate::event::{FileType, Op, clone_flags, open_flags};
 use crate::num;
 use crate::parsed::Head;
@@ -170,7 +171,7 @@ impl Out<'_> {
         }
         let body = &self.source.bytes[start..end];
         let note = Annotation::parse(body);
-        let (view, id) = if body[..note.len].contains(&b'\\') || !self.source.utf8 {
+        let (view, id) = if memchr(b'\\', &body[..note.len]).is_some() || !self.source.utf8 {
             let from = self.side.bytes.len();
             unescape_into(&body[..note.len], &mut self.side.bytes);
             let id = file_id(&self.side.bytes[from..]);
@@ -253,7 +254,7 @@ impl Out<'_> {
                 .flatten();
             (if n > 0 { fd } else { AT_FDCWD }, note)
         });
-        let escaped = body.contains(&b'\\') || !self.source.utf8;
+        let escaped = memchr(b'\\', body).is_some() || !self.source.utf8;
         let absolute = body[0] == b'/' || body.starts_with(b"\\x2f") || body.starts_with(b"\\57");
         let mut relative = !absolute;
         let (view, id) = match base {
@@ -424,10 +425,10 @@ fn special(out: &mut Out<'_>, shape: &Shape, sys: u16, ret: Option<i64>) {
         Op::Fork => out.rows.effect[row].flags = fork_flags(text, sys),
         Op::Open | Op::OpenAnon | Op::OpenPair => {
             let mut flags = shape.makes.map_or(0, |t| t as u32 | open_flags::TYPED);
-            if memmem::find(text, b"CLOEXEC").is_some() {
+            if find::contains(text, b"CLOEXEC", 5) {
                 flags |= open_flags::CLOEXEC;
             }
-            if shape.op == Op::Open && memmem::find(text, b"O_DIRECTORY").is_some() {
+            if shape.op == Op::Open && find::contains(text, b"O_DIRECTORY", 10) {
                 flags |= FileType::Directory as u32 | open_flags::TYPED;
             }
             out.rows.effect[row].flags = flags;
@@ -436,13 +437,13 @@ fn special(out: &mut Out<'_>, shape: &Shape, sys: u16, ret: Option<i64>) {
             }
         }
         Op::Dup => {
-            if memmem::find(text, b"O_CLOEXEC").is_some() {
+            if find::contains(text, b"O_CLOEXEC", 7) {
                 out.rows.effect[row].flags = open_flags::CLOEXEC;
             }
         }
         Op::CloseRange => {
             // Only marks them, or works on a copy of the table first: nothing is closed for all.
-            if memmem::find(text, b"CLOSE_RANGE_CLOEXEC").is_some() {
+            if find::contains(text, b"CLOSE_RANGE_CLOEXEC", 17) {
                 out.rows.effect[row].flags = open_flags::CLOEXEC;
             }
             let split = Split::new(text, 1);
@@ -455,7 +456,7 @@ fn special(out: &mut Out<'_>, shape: &Shape, sys: u16, ret: Option<i64>) {
         Op::Use if matches!(syscalls::name(sys), "fcntl" | "fcntl64") => fcntl(out, ret),
         Op::Use if syscalls::name(sys) == "lseek" => {
             // The end of the file is its size.
-            if memmem::find(text, b", 0, SEEK_END").is_some() {
+            if text.ends_with(b", 0, SEEK_END") {
                 if let Some(size) = ret.filter(|&n| n >= 0) {
                     out.integer(size, C::Size);
                 }
@@ -479,7 +480,7 @@ fn fork_flags(text: &[u8], sys: u16) -> u32 {
 fn clone_bits(text: &[u8]) -> u32 {
     use clone_flags::{CLONE_FILES, CLONE_FS, CLONE_THREAD, CLONE_VFORK, CLONE_VM};
     let has = |name: &[u8]| {
-        memmem::find_iter(text, name).any(|at| {
+        memchr::memmem::find_iter(text, name).any(|at| {
             !text.get(at + name.len()).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
         })
     };
@@ -498,19 +499,19 @@ fn clone_bits(text: &[u8]) -> u32 {
         return named;
     }
     // Raw numbers: `flags=0x1200011`.
-    memmem::find(text, b"flags=").map_or(0, |at| num::c_integer(&text[at + 6..]).0 as u32)
+    find::find(text, b"flags=", 5).map_or(0, |at| num::c_integer(&text[at + 6..]).0 as u32)
 }
 
 /// `fcntl(3, F_DUPFD_CLOEXEC, 10) = 10` is a dup.
 fn fcntl(out: &mut Out<'_>, ret: Option<i64>) {
     let text = out.source.bytes;
-    if memmem::find(text, b"F_DUPFD").is_none() {
+    if !find::contains(text, b"F_DUPFD", 5) {
         return;
     }
     if let Some(fd) = ret.and_then(|fd| i32::try_from(fd).ok()).filter(|&fd| fd >= 0) {
         let row = out.row;
         out.rows.effect[row].op = Op::Dup;
-        if memmem::find(text, b"F_DUPFD_CLOEXEC").is_some() {
+        if find::contains(text, b"F_DUPFD_CLOEXEC", 13) {
             out.rows.effect[row].flags = open_flags::CLOEXEC;
         }
         out.rows.fd2[row] = fd;
@@ -543,16 +544,16 @@ fn stat(out: &mut Out<'_>) {
     // The file's name may hold such text; the structure stands behind it.
     let Some(open) = memchr::memrchr(b'{', text) else { return };
     let text = text.get(open.saturating_sub(400)..).unwrap_or(text);
-    let value = |key: &[u8]| memmem::rfind(text, key).map(|at| &text[at + key.len()..]);
-    let mode = value(b"st_mode=").or_else(|| value(b"stx_mode="));
+    let value = |key: &[u8]| find::rfind(text, key, 0).map(|at| &text[at + key.len()..]);
+    let mode = value(b"_mode=S");
     let file_type = mode.and_then(|mode| {
-        Some(match mode.get(..7)? {
-            b"S_IFREG" => FileType::Regular,
-            b"S_IFDIR" => FileType::Directory,
-            b"S_IFIFO" => FileType::Fifo,
-            b"S_IFCHR" => FileType::Char,
-            b"S_IFBLK" => FileType::Block,
-            _ if mode.starts_with(b"S_IFSOCK") => FileType::Socket,
+        Some(match mode.get(..6)? {
+            b"_IFREG" => FileType::Regular,
+            b"_IFDIR" => FileType::Directory,
+            b"_IFIFO" => FileType::Fifo,
+            b"_IFCHR" => FileType::Char,
+            b"_IFBLK" => FileType::Block,
+            _ if mode.starts_with(b"_IFSOCK") => FileType::Socket,
             _ => return None,
         })
     });
@@ -560,7 +561,7 @@ fn stat(out: &mut Out<'_>) {
         out.rows.file_type[out.row] = file_type as u8;
         out.set(C::FileType);
     }
-    if let Some(size) = value(b"st_size=").or_else(|| value(b"stx_size=")) {
+    if let Some(size) = value(b"_size=") {
         let (size, n) = num::c_integer(size);
         if n > 0 && matches!(file_type, None | Some(FileType::Regular)) {
             out.integer(size, C::Size);
@@ -590,7 +591,7 @@ impl Annotation {
                     for (mark, file_type) in
                         [(&b"<char "[..], FileType::Char), (b"<block ", FileType::Block)]
                     {
-                        if let Some(at) = memmem::rfind(body, mark) {
+                        if let Some(at) = find::rfind(body, mark, 0) {
                             note.len = at;
                             note.file_type = Some(file_type);
                         }

@@ -38,13 +38,12 @@ pub fn plain_end(line: &[u8], mark: usize) -> Option<usize> {
     (i > 0 && line[i - 1] == b')').then(|| i - 1)
 }
 
-/// The mark of the only ` = ` in `text`, if there is just one.
+/// The mark of the only ` = ` in `text`, if there is just one: where its last blank stands.
 pub fn only_mark(text: &[u8]) -> Option<usize> {
-    let mut found = memmem::find_iter(text, b" = ");
-    let first = found.next()?;
-    // Two of them may share a blank.
-    (found.next().is_none() && memmem::find(&text[first + 2..], b" = ").is_none())
-        .then_some(first + 2)
+    let mut marks = memchr::memchr_iter(b'=', text)
+        .filter(|&at| at > 0 && text[at - 1] == b' ' && text.get(at + 1) == Some(&b' '));
+    let first = marks.next()?;
+    marks.next().is_none().then_some(first + 1)
 }
 
 /// Finds the end of a call in `text`, which begins with its arguments and has been cut nowhere.

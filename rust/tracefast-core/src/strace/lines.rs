@@ -44,7 +44,7 @@ pub(super) fn outcome(
     if let Some((start, end)) = outcome.annotation {
         let note = Annotation::parse(&source.bytes[start..end]);
         let name = &source.bytes[start..start + note.len];
-        let (path, id) = if source.utf8 && !name.contains(&b'\\') {
+        let (path, id) = if source.utf8 && memchr::memchr(b'\\', name).is_none() {
             (view::pack(name, source.place, source.base + start), file_id(name))
         } else {
             let from = side.bytes.len();
@@ -113,7 +113,7 @@ pub(super) fn finish(
     let head_len = joined.len();
     joined.extend_from_slice(rest);
     // The second half alone decides where it is plain; else the whole is read from its start.
-    let plain = join::only_mark(rest).and_then(|mark| {
+    let plain = half.mark.unwrap_or_else(|| join::only_mark(rest)).and_then(|mark| {
         let end = join::plain_end(rest, mark)?;
         let args = rest[..end].strip_suffix(b" <unfinished ...>");
         let found = join::behind(rest, end)?;

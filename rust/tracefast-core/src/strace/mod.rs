@@ -104,5 +104,8 @@ pub struct Half<'a> {
     pub entry: Option<i64>,
     /// Text behind `resumed>`.
     pub rest: Range,
+    /// Where the only ` = ` of the second half ends, counted from the begin of `rest` without its
+    /// gap, if that is known already; else it is looked for.
+    pub mark: Option<Option<usize>>,
 }
 

@@ -9,6 +9,7 @@ use super::{Format, Half, is_continuation, join};
 use crate::block::{Block, PAD};
 use crate::calls::{Calls, Pending};
 use crate::dict::Interner;
+use crate::find::find;
 use crate::event::{EventKind, Op, Status};
 use crate::num;
 use crate::parsed::{Open, Parsed, Range, Target, Touch};
@@ -169,13 +170,13 @@ impl<'a> Parser<'a> {
             } else {
                 !Self::may_be_open(&bytes[args..end])
             };
-            (whole && !bytes[..end].ends_with(b" <unfinished ...>")).then_some((end, outcome))
+            (whole && !is_killed(&bytes[..end])).then_some((end, outcome))
         });
         if let Some((end, outcome)) = plain {
             self.complete(line, (name, name_len), (args, end), &outcome, None);
             return true;
         }
-        if bytes[args..].ends_with(b" <unfinished ...>") {
+        if is_killed(&bytes[args..]) {
             return self.begin(line, (name, name_len), (args, line.end - 17), line.leader.pid);
         }
         if let Some(ending) = join::ending(&bytes[args..]) {
@@ -420,7 +421,7 @@ impl<'a> Parser<'a> {
     fn resumed(&mut self, line: Line, at: usize) -> bool {
         let bytes = &self.text[at..line.end];
         let Some(name) = bytes.strip_prefix(b"<... ") else { return false };
-        let Some(len) = memmem::find(name, b" resumed>") else { return false };
+        let Some(len) = find(name, b" resumed>", 8) else { return false };
         let rest = ((at + 5 + len + 9) as u32, line.end as u32);
         let ts = self.time(&line.leader);
         let (key, sys) = self.name((at + 5, len));
@@ -435,7 +436,13 @@ impl<'a> Parser<'a> {
                 self.exit_time(row, ts);
                 self.parsed.counts.resumed += 1;
                 let head = &self.text[open.args.0 as usize..open.args.1 as usize];
-                let half = Half { head: Some(head), sys: open.sys, entry: open.ts, rest };
+                let whole = &self.text[rest.0 as usize..rest.1 as usize];
+                let gap = whole.len() - join::strip_gap(whole, self.format.old_gap).len();
+                // The line's only ` = ` is the second half's.
+                let from = rest.0 as usize + gap;
+                let mark = line.mark.map(|mark| mark.checked_sub(from));
+                let half =
+                    Half { head: Some(head), sys: open.sys, entry: open.ts, rest, mark };
                 super::finish(self.parsed, self.text, row, self.format, half);
                 self.parsed.rows.effect[row].begun = true;
                 self.owner = Owner::Row(row);
@@ -444,7 +451,7 @@ impl<'a> Parser<'a> {
                 let row = self.row(&line, ts);
                 self.parsed.rows.name[row] = key;
                 self.parsed.rows.valid[row] |= C::Name.bit();
-                let half = Half { head: None, sys, entry: None, rest };
+                let half = Half { head: None, sys, entry: None, rest, mark: None };
                 super::finish(self.parsed, self.text, row, self.format, half);
             }
             Pending::Unknown => {
@@ -612,6 +619,12 @@ impl<'a> Parser<'a> {
         self.parsed.elapsed = self.elapsed;
         self.grammar.calls.finish(self.parsed);
     }
+}
+
+/// The text ends with the mark of a call that is not finished.
+#[inline]
+fn is_killed(text: &[u8]) -> bool {
+    text.last() == Some(&b'>') && text.ends_with(b" <unfinished ...>")
 }
 
 /// `ARGS <pid changed to N ...>`: the length of the arguments, and N.

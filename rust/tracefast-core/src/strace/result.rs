@@ -162,11 +162,20 @@ pub fn elapsed(line: &[u8], from: usize) -> Option<(usize, i64)> {
     let close = line.len() - 1;
     // At most ten digits, a point, nine digits.
     let low = close.saturating_sub(21).max(from);
-    let open = low + line[low..close].iter().rposition(|&b| b == b'<')?;
+    let open = match close.checked_sub(9) {
+        Some(open) if open >= low && line[open] == b'<' => open,
+        _ => low + line[low..close].iter().rposition(|&b| b == b'<')?,
+    };
     if open == 0 || line[open - 1] != b' ' {
         return None;
     }
     let body = &line[open + 1..close];
+    // The usual shape: seconds below ten, microseconds.
+    if let &[whole @ b'0'..=b'9', b'.', a, b, c, d, e, f] = body {
+        let micros = num::eight_digits([b'0', b'0', a, b, c, d, e, f])? as i64;
+        let ns = i64::from(whole - b'0') * 1_000_000_000 + micros * 1_000;
+        return Some((open - 1, ns));
+    }
     let (ns, n) = num::seconds(body)?;
     (n == body.len()).then_some((open - 1, ns))
 }

@@ -1,14 +1,13 @@
-//! Blocks of real and mutated lines, read back as rows.
+//! Blocks of real lines, read back as rows.
 
-use proptest::prelude::*;
+mod properties;
 
-use super::{Clock, Format, Grammar, Raw, abandon, detect, finish};
+use super::{Format, Grammar, Raw, detect};
 use crate::block::Block;
 use crate::event::{EventKind, FileType, Op, Status, clone_flags, open_flags};
-use crate::parsed::{Open, Parsed, Touch};
+use crate::parsed::{Parsed, Touch};
 use crate::rows::AT_FDCWD;
 use crate::schema::Column as C;
-use crate::strace::Half;
 use crate::view::unpack;
 
 /// A block and what was made of it.
@@ -17,16 +16,16 @@ struct Log {
     parsed: Parsed,
 }
 
-fn parse_as(text: &[u8], format: &Format) -> Log {
+fn parse_as(text: &[u8], format: Format) -> Log {
     let block = Block::from_text(text);
     let mut parsed = Parsed::default();
-    Grammar::default().parse(format, &block, &mut parsed);
+    Grammar::default().parse(&format, &block, &mut parsed);
     Log { text: text.to_vec(), parsed }
 }
 
 fn parse(text: &str) -> Log {
     let format = detect(text.as_bytes()).unwrap_or_default();
-    parse_as(text.as_bytes(), &format)
+    parse_as(text.as_bytes(), format)
 }
 
 /// Records of task 7, a microsecond apart.
@@ -397,7 +396,7 @@ fn raw_calls_beside_named_ones_are_events() {
     assert_eq!(log.args(log.rows()[0]), "NR 3 (5, 0, 0, 0, 0, 0)");
     let format = Format { raw: Raw::Numbers, ..Format::default() };
     let text = b"  a-7 [001] .....     1.000009: sys_enter: NR 435 (1, 0, 0, 0, 0, 0)\n  a-7 [001] .....     1.000010: sys_exit: NR 435 = 0\n";
-    let log = parse_as(text, &format);
+    let log = parse_as(text, format);
     assert_eq!(log.name(log.only()), Some("syscall_0x1b3"));
 }
 
@@ -439,7 +438,7 @@ fn frames_belong_to_the_record_before() {
     assert_eq!(log.extra(rows[1]).as_deref(), Some(" =>  <00007fb1db0c8bd3>"));
     assert_eq!((log.parsed.counts.continuation, log.parsed.counts.events), (3, 2));
     // Without an owner a frame is text.
-    let log = parse_as(b" => schedule\n", &Format::default());
+    let log = parse_as(b" => schedule\n", Format::default());
     assert_eq!(log.kind(log.only()), "unparsed");
 }
 
@@ -460,190 +459,7 @@ fn every_line_has_one_use() {
 #[test]
 fn bytes_that_are_not_utf_8() {
     let text = b"        \xff\xfebad-1544    [001] .....  2999.962368: tracing_mark_write: caf\xc3\xa9 \xff\n";
-    let log = parse_as(text, &Format::default());
+    let log = parse_as(text, Format::default());
     let row = log.only();
     assert_eq!((log.comm(row), log.args(row).as_str()), ("\\xff\\xfebad", "caf\u{e9} \\xff"));
-}
-
-/// A call whose halves stand in two blocks, joined as the stitch stage does.
-fn stitched(enter: &[u8], exit: &[u8], format: &Format) -> (Log, usize) {
-    let first = parse_as(enter, format);
-    let mut second = parse_as(exit, format);
-    let open: &Open = first
-        .parsed
-        .touches
-        .iter()
-        .find_map(|touch| match touch {
-            Touch::Open { open, .. } => Some(open),
-            _ => None,
-        })
-        .expect("left open");
-    let Some(&Touch::Resume { row, rest, .. }) = second.parsed.touches.first() else {
-        panic!("an exit without its entry");
-    };
-    let row = row as usize;
-    let part = |range: (u32, u32)| &first.text[range.0 as usize..range.1 as usize];
-    let half = Half { head: Some(part(open.args)), sys: open.sys, entry: open.ts, rest };
-    let text = second.text.clone();
-    finish(&mut second.parsed, &text, row, format, half);
-    let extra = open.extra.map(|range| second.parsed.side.put(part(range)));
-    if let Some(extra) = extra {
-        second.parsed.rows.extra[row] = extra;
-        second.parsed.rows.valid[row] |= C::Extra.bit();
-    }
-    (second, row)
-}
-
-const CALLS: &[(&str, &str)] = &[
-    ("sys_read(fd: 3, buf: 0x7f, count: 0x340)", "sys_read -> 0x33"),
-    (
-        "sys_openat(dfd: 0x12, filename: 0x7f \"/a/b/c/d/e/f/g\", flags: 0x80000)",
-        "sys_openat -> 0x3",
-    ),
-    ("sys_openat(dfd: 12, filename: 99 \"caf\u{e9}\"..., flags: O_RDONLY)", "sys_openat -> 0x3"),
-    ("sys_clone(clone_flags: 0x1200011, newsp: 0)", "sys_clone -> 0x85b"),
-    ("sys_vfork()", "sys_vfork -> 0x85b"),
-    ("sys_access(filename: 0x1 \"x\", mode: 1)", "sys_access -> 0xfffffffffffffffe"),
-    (
-        "sys_mmap(addr: 0, len: 0x2000, prot: 3, flags: 0x22, fd: 4, off: 0x1000)",
-        "sys_mmap -> 0x7fc0",
-    ),
-    ("sys_enter: NR 17 (3, 7ffc, 310, 40, 0, 0)", "sys_exit: NR 17 = 784"),
-    ("sys_enter_dup2: __syscall_nr=0x21 (33) oldfd=0xb (11) newfd=0x1 (1)", "sys_exit_dup2: 0x1"),
-    (
-        "sys_newfstatat(dfd: 8, filename: 0x55 \"\", statbuf: 0x1, flag: 0x1000)",
-        "sys_newfstatat -> 0x0",
-    ),
-    ("sys_fcntl(fd: 8, cmd: 0x406, arg: 3)", "sys_fcntl -> 0x9"),
-    ("sys_pause()", "sys_pause -> 0xfffffffffffffe00"),
-];
-
-fn line(payload: &[u8], time: u32) -> Vec<u8> {
-    let mut line = format!("             cat-7       [001] d..1.     1.{time:06}: ").into_bytes();
-    line.extend_from_slice(payload);
-    line.push(b'\n');
-    line
-}
-
-#[test]
-fn a_border_between_halves_does_not_show() {
-    for bad in [false, true] {
-        for (enter, exit) in CALLS {
-            let mut enter = enter.as_bytes().to_vec();
-            if bad {
-                // A byte that is not UTF-8, within the string if there is one.
-                let at = enter.iter().rposition(|&b| b == b'"').unwrap_or(enter.len() - 1);
-                enter.insert(at, 0xff);
-            }
-            let (enter, exit) = (line(&enter, 1), line(exit.as_bytes(), 2));
-            let format = Format::default();
-            let (log, row) = stitched(&enter, &exit, &format);
-            let whole = parse_as(&[enter, exit].concat(), &format);
-            assert_eq!(log.show(row), whole.show(whole.only()));
-        }
-    }
-}
-
-#[test]
-fn a_call_without_an_exit_is_the_same_anywhere() {
-    for (enter, _) in CALLS {
-        let enter = line(enter.as_bytes(), 1);
-        let log = parse_as(&[enter.clone(), enter.clone()].concat(), &Format::default());
-        let first = parse_as(&enter, &Format::default());
-        let Some(Touch::Open { open, .. }) = first.parsed.touches.last() else {
-            panic!("left open");
-        };
-        let mut later = parse_as(b"\n", &Format::default());
-        let row = later.parsed.rows.push();
-        abandon(
-            &mut later.parsed,
-            row,
-            &first.text[open.args.0 as usize..open.args.1 as usize],
-            open.sys,
-        );
-        let here = log.rows()[0];
-        assert_eq!(later.args(row), log.args(here));
-        assert_eq!(later.path(row), log.path(here));
-        assert_eq!(later.fd(row), log.fd(here));
-        let (a, b) = (later.parsed.rows.effect[row], log.parsed.rows.effect[here]);
-        assert_eq!((a.op, a.flags, a.at, a.relative), (b.op, b.flags, b.at, b.relative));
-        // Effects at entry follow the first half alone.
-        assert_eq!(open.head.op == Op::Fork, b.op == Op::Fork);
-    }
-}
-
-/// Lines of every kind, some with bytes changed, some cut.
-fn some_line() -> impl Strategy<Value = Vec<u8>> {
-    let real = prop_oneof![
-        (0..CALLS.len(), any::<bool>(), 0..20u32).prop_map(|(i, enter, time)| {
-            let (a, b) = CALLS[i];
-            line(if enter { a } else { b }.as_bytes(), time)
-        }),
-        prop::sample::select(vec![
-            "# tracer: nop\n",
-            "#\n",
-            "\n",
-            " => schedule+0x23/0xa0\n",
-            "CPU:0 [LOST 104 EVENTS]\n",
-            "prose\n",
-            "           <...>-8     (-------) [000] d..2.  2924.355888: <stack trace>\n",
-            "      x-12 [000]-9     (     12) [001]   2999.950796: tracing_mark_write: a\n",
-            "             cat-7       [001] .....     1.000009: sys_exit_group(error_code: 0)\n",
-            "             cat-7       [001] .....     1.000009: sched_process_exit: comm=c pid=7 prio=1\n",
-            "             cat-7       [001] .....     1.000009: _raw_spin_lock <-__schedule\n",
-        ])
-        .prop_map(|line| line.as_bytes().to_vec()),
-    ];
-    (real, proptest::option::of((any::<prop::sample::Index>(), any::<u8>())), any::<bool>())
-        .prop_map(|(mut line, change, cut)| {
-            if let Some((at, byte)) = change {
-                let at = at.index(line.len());
-                if cut {
-                    line.truncate(at);
-                }
-                line.insert(at.min(line.len()), byte);
-            }
-            line
-        })
-}
-
-fn accounted(text: &[u8], format: &Format) -> Result<(), TestCaseError> {
-    let log = parse_as(text, format);
-    let lines =
-        text.split(|&b| b == b'\n').count() - usize::from(text.is_empty() || text.ends_with(b"\n"));
-    let resumes = log.parsed.touches.iter().filter(|t| matches!(t, Touch::Resume { .. })).count();
-    let opens = log.parsed.touches.iter().filter(|t| matches!(t, Touch::Open { .. })).count();
-    let counts = log.parsed.counts;
-    prop_assert_eq!(counts.total() as usize + resumes, lines);
-    let rows = log.rows();
-    // Every line that begins an event has a row here, or one that is still open.
-    prop_assert_eq!(rows.len() + opens, (counts.events + counts.unparsed) as usize + resumes);
-    for &row in &rows {
-        prop_assert!(log.has(row, C::Line));
-        prop_assert!(log.parsed.rows.line[row] < lines as i64);
-        // Reads every view, which must be UTF-8.
-        let _ = log.show(row);
-    }
-    prop_assert!(std::str::from_utf8(&log.parsed.side.bytes).is_ok());
-    Ok(())
-}
-
-proptest! {
-    #[test]
-    fn all_lines_are_accounted_for(
-        lines in proptest::collection::vec(some_line(), 0..40), clock in any::<bool>()
-    ) {
-        let clock = if clock { Clock::Ticks } else { Clock::Uptime };
-        accounted(&lines.concat(), &Format { clock, ..Format::default() })?;
-    }
-
-    #[test]
-    fn no_bytes_panic(text in proptest::collection::vec(
-        prop_oneof![
-            any::<u8>(),
-            prop::sample::select(b" \n[]()-.:0123456789,\"=sys_read->#<>".to_vec()),
-        ], 0..300)
-    ) {
-        accounted(&text, &detect(&text).unwrap_or_default())?;
-    }
 }
