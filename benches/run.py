@@ -34,8 +34,9 @@ GOALS = {"strace to Arrow": 0.10, "strace to Parquet": 0.03, "ftrace to Parquet"
 GOAL_PEAK = 400_000_000
 """Most memory on two cores, whatever the length of the log."""
 
-GOAL_GROWTH = 1.2
-"""Most memory for the longest log, by that for the first: it should not grow with the log."""
+GOAL_GROWTH = 1.3
+"""Most memory for the longest log, by that for the first. Single runs differ by a quarter,
+since queues are longer when a thread has to wait; what grows with the log would be four times."""
 
 JUDGED_BYTES = 200_000_000
 """Shorter logs are over before the time of a process's start stops to matter."""

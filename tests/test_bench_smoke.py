@@ -124,6 +124,8 @@ def test_sizes_are_read_and_shown():
     assert make_log.parse_size("1.5 g") == 1_500_000_000
     assert make_log.parse_size("20mb") == 20_000_000
     assert make_log.show_size(make_log.parse_size("200MB")) == "200MB"
+    assert make_log.show_size(999_999_921) == "1GB"
+    assert make_log.show_size(33_000) == "33KB"
     with pytest.raises(argparse.ArgumentTypeError, match="not a size"):
         make_log.parse_size("much")
 

@@ -38,7 +38,7 @@ def test_a_table_that_is_no_terminal_is_whole_and_plain(run, spawn_strace):
 @pytest.mark.parametrize("question", ["files", "forks"])
 def test_logs_parquet_arrow_and_standard_input_answer_alike(run, question, spawn, tmp_path):
     expected = run(question, spawn).stdout
-    assert expected.count("\n") > 3
+    assert expected.count("\n") > (0 if spawn.suffix == ".ftrace" else 3)
     run("parse", spawn, "-o", "events.parquet")
     run("parse", spawn, "-o", "events.arrow")
     assert run(question, "events.parquet").stdout == expected

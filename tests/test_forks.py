@@ -159,6 +159,18 @@ def test_kinds(make_events, name, args, kind):
     assert table_of(make_events([call(name, 1, 0, ret=20, args=args)]))["kind"].to_list() == [kind]
 
 
+def test_a_thread_is_known_by_its_process(make_events):
+    events = make_events(
+        [
+            call("clone3", 1, 0, ret=20, args="uargs: 0x7ffe, size: 88", child=2),
+            call("clone3", 1, 1, ret=30, args="uargs: 0x7ffe, size: 88", child=3),
+            call("getpid", 2, 2) | {"pid": 10},
+            call("getpid", 3, 3),
+        ]
+    )
+    assert table_of(events)["kind"].to_list() == ["thread", None]
+
+
 def test_a_child_runs_its_parents_program_until_it_starts_one(make_events):
     events = make_events(
         [

@@ -55,8 +55,8 @@ def check(folder: Path, data: bytes, format_in: str | None, block_bytes: int, th
     """Parse any bytes: either rows that account for every line, or a refusal; never a crash."""
     path = folder / "any.log"
     path.write_bytes(data)
-    reader = tf.read(path, format_in=format_in, threads=threads, block_bytes=block_bytes)
     try:
+        reader = tf.read(path, format_in=format_in, threads=threads, block_bytes=block_bytes)
         table = pa.table(reader)
     except (tf.Error, pa.ArrowException, OSError):
         # No line of it was recognised.

@@ -101,7 +101,11 @@ def sniff(name: str) -> Content:
     if path.exists() and not path.is_file() and not path.is_dir():
         return "log"
     with path.open("rb", buffering=0) as file:
-        return content_of(file.read(8))
+        try:
+            return content_of(file.read(8))
+        except OSError as error:
+            # What opens a file names it; what reads from it does not.
+            raise OSError(error.errno, error.strerror, name) from error
 
 
 def sink_of(output: str) -> Sink | None:

@@ -134,6 +134,11 @@ def _table(rows: pl.DataFrame) -> pl.DataFrame:
     return (
         lives.with_collection(children, rows.lazy())
         .with_columns(
+            # The flags of clone3 are not in ftrace, but a thread belongs to its creator's process.
+            pl.when(pl.col("kind").is_null() & (pl.col("child_group") == pl.col("pid")))
+            .then(pl.lit("thread"))
+            .otherwise("kind")
+            .alias("kind"),
             pl.when(pl.col("child_task").is_not_null())
             .then(pl.col("exec_failed").fill_null(0))
             .alias("exec_failed"),

@@ -9,12 +9,16 @@ _TICK_NS = 10_000_000
 
 
 def starts(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Give each task's start: the return of its creation in the child, else its first event."""
+    """Give each task's start: the return of its creation in the child, else its first event.
+
+    And its `child_group`: the process that it belongs to.
+    """
     returned = (
         (pl.col("kind") == "syscall") & pl.col("name").is_in(calls.FORKS) & (pl.col("ret") == 0)
     )
     return rows.group_by("source", pl.col("task").alias("child_task")).agg(
-        pl.coalesce(pl.col("ts").filter(returned).min(), pl.col("ts").min()).alias("start")
+        pl.coalesce(pl.col("ts").filter(returned).min(), pl.col("ts").min()).alias("start"),
+        pl.col("pid").min_by("line").alias("child_group"),
     )
 
 

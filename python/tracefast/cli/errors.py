@@ -95,7 +95,8 @@ def warn(what: str) -> None:
 
 
 def _words(error: Exception, output: str | None) -> tuple[str, str | None]:
-    if not isinstance(error, OSError):
+    # Without a number the text is all there is, and names the place itself.
+    if not isinstance(error, OSError) or error.errno is None:
         return str(error), getattr(error, "hint", None)
     name = os.fspath(error.filename) if isinstance(error.filename, str | os.PathLike) else None
     text = error.strerror or str(error)
@@ -103,8 +104,7 @@ def _words(error: Exception, output: str | None) -> tuple[str, str | None]:
     if output is not None and name in {None, output}:
         name = "standard output" if output == "-" else output
         hints = _HINTS | _OUTPUT_HINTS
-    hint = hints.get(error.errno) if error.errno is not None else None
-    return (f"{name}: {text}" if name else text), hint
+    return (f"{name}: {text}" if name else text), hints.get(error.errno)
 
 
 def _abandon_stdout() -> None:

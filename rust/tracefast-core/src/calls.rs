@@ -90,7 +90,7 @@ impl Calls {
     pub fn extend(&mut self, at: u32, line: Range) {
         if let Some(open) = self.opens.get_mut(at as usize).and_then(Option::as_mut) {
             // Such lines follow one another, so one range holds them all.
-            open.extra = Some((open.extra.map_or(line.0, |extra| extra.0), line.1));
+            open.frames = Some((open.frames.map_or(line.0, |frames| frames.0), line.1));
         }
     }
 

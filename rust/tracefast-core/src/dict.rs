@@ -208,7 +208,8 @@ mod tests {
                     prop_assert_eq!(&**stream.text(map[key as usize]), word.as_str());
                 }
             }
-            prop_assert_eq!(stream.values().iter().flatten().collect::<Vec<_>>(), expected);
+            let values = stream.values();
+            prop_assert_eq!(values.iter().flatten().collect::<Vec<_>>(), expected);
         }
     }
 }

@@ -155,6 +155,8 @@ pub enum Op {
     CloseRange,
     /// `fd2` becomes another name of `fd`.
     Dup,
+    /// Sets or clears the mark of `fd` to be closed by execve, as in `flags`.
+    SetCloexec,
     /// Makes a task; clone flags in `flags`, its id in `ret`.
     Fork,
     /// Replaces the program.

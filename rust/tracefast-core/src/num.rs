@@ -77,7 +77,8 @@ pub fn seconds(text: &[u8]) -> Option<(i64, usize)> {
     if n == 0 || n > 10 {
         return None;
     }
-    let whole = whole as i64 * 1_000_000_000;
+    // Ten digits can be more than 64 bits of nanoseconds hold.
+    let whole = i64::try_from(whole).ok()?.checked_mul(1_000_000_000)?;
     if text.get(n) != Some(&b'.') {
         return Some((whole, n));
     }
@@ -85,7 +86,7 @@ pub fn seconds(text: &[u8]) -> Option<(i64, usize)> {
     if m == 0 || m > 9 {
         return None;
     }
-    Some((whole + value as i64 * POWERS[9 - m], n + 1 + m))
+    Some((whole.checked_add(value as i64 * POWERS[9 - m])?, n + 1 + m))
 }
 
 /// Powers of ten.
@@ -130,5 +131,6 @@ mod tests {
         assert_eq!(seconds(b"7"), Some((7_000_000_000, 1)));
         assert_eq!(seconds(b"1."), None);
         assert_eq!(seconds(b".5"), None);
+        assert_eq!(seconds(b"9223372037.9"), None);
     }
 }

@@ -84,8 +84,10 @@ pub struct Open {
     pub pid: Option<i32>,
     /// Argument text of the first half.
     pub args: Range,
-    /// What else the first half said.
+    /// Columns of the first half that are kept as they are.
     pub extra: Option<Range>,
+    /// Lines that follow the first half and belong to it.
+    pub frames: Option<Range>,
     /// Number of its entry in [`Parsed::begins`].
     pub begin: u32,
     /// What its first half tells of its effect.

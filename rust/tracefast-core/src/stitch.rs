@@ -10,6 +10,7 @@ use crate::kernel::{self, Bound};
 use crate::parsed::{Open, Parsed, Range, Target, Touch, key_in};
 use crate::schema::Column as C;
 use crate::strace::Half;
+use crate::view::unpack;
 
 /// A call left open by an earlier block, with text of its own.
 #[derive(Debug)]
@@ -122,7 +123,11 @@ impl Stitch {
             name: Arc::clone(&parsed.names[open.name as usize]),
             comm: open.comm.map(|comm| Arc::clone(&parsed.comms[comm as usize])),
             args: part(open.args),
-            extra: open.extra.map(part),
+            extra: [open.extra, open.frames]
+                .into_iter()
+                .flatten()
+                .map(part)
+                .reduce(|columns, frames| [columns, frames].join(&b'\n')),
             open: open.clone(),
             bound: None,
         };
@@ -142,7 +147,7 @@ impl Stitch {
 }
 
 /// What the first half says, in the row of the whole.
-fn head(parsed: &mut Parsed, row: usize, call: &Call, line: i64) {
+fn head(parsed: &mut Parsed, text: &[u8], row: usize, call: &Call, line: i64) {
     let name = key_in(&mut parsed.names, &call.name);
     let comm = call.comm.as_ref().map(|comm| key_in(&mut parsed.comms, comm));
     let rows = &mut parsed.rows;
@@ -150,6 +155,7 @@ fn head(parsed: &mut Parsed, row: usize, call: &Call, line: i64) {
     rows.name[row] = name;
     rows.line[row] = call.line - line;
     let mut valid = C::Name.bit() | C::Line.bit();
+    rows.valid[row] &= !C::Comm.bit();
     if let Some(comm) = comm {
         rows.comm[row] = comm;
         valid |= C::Comm.bit();
@@ -164,11 +170,14 @@ fn head(parsed: &mut Parsed, row: usize, call: &Call, line: i64) {
     }
     rows.valid[row] |= valid;
     if let Some(extra) = &call.extra {
-        let extra = crate::text::escape_invalid(extra);
-        rows.extra[row] = parsed.side.put(extra.as_bytes());
+        let mut extra = crate::text::escape_invalid(extra).into_owned().into_bytes();
+        if rows.has(row, C::Extra) {
+            // Frames behind the second half were there first.
+            extra.push(b'\n');
+            extra.extend_from_slice(unpack(&rows.extra[row], text, &parsed.side.bytes));
+        }
+        rows.extra[row] = parsed.side.put(&extra);
         rows.valid[row] |= C::Extra.bit();
-    } else {
-        rows.valid[row] &= !C::Extra.bit();
     }
 }
 
@@ -180,7 +189,7 @@ fn abandon(
     line: i64,
     status: Status,
 ) {
-    head(parsed, row, call, line);
+    head(parsed, b"", row, call, line);
     let rows = &mut parsed.rows;
     if let Some(tid) = call.open.tid {
         rows.tid[row] = tid;
@@ -212,7 +221,7 @@ fn resume(
         format.finish(parsed, text, row, Half { head: None, sys, entry: None, rest, mark: None });
         return;
     };
-    head(parsed, row, &call, line);
+    head(parsed, text, row, &call, line);
     let half = Half {
         head: Some(&call.args),
         sys: call.open.sys,

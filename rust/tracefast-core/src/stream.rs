@@ -207,7 +207,7 @@ impl Stream {
         let source = self.source.as_mut().expect("a source has begun");
         let text = block.text();
         shift_times(&mut parsed, source.elapsed);
-        source.elapsed += parsed.elapsed;
+        source.elapsed = source.elapsed.wrapping_add(parsed.elapsed);
         source.stitch.run(&mut parsed, text, &source.format, source.line);
         let Source { kernel, stitch, .. } = source;
         kernel.run(&mut parsed, text, |id, bound| stitch.bind(id, bound));
@@ -333,12 +333,12 @@ fn shift_times(parsed: &mut Parsed, by: i64) {
     let rows = &mut parsed.rows;
     for row in 0..rows.len {
         if rows.has(row, C::Ts) {
-            rows.ts[row] += by;
+            rows.ts[row] = rows.ts[row].wrapping_add(by);
         }
     }
     for touch in &mut parsed.touches {
         if let Touch::Open { open, .. } = touch {
-            open.ts = open.ts.map(|ts| ts + by);
+            open.ts = open.ts.map(|ts| ts.wrapping_add(by));
         }
     }
 }

@@ -17,7 +17,6 @@ pub mod payload;
 #[cfg(test)]
 mod tests;
 
-
 pub use detect::{detect, likeness};
 pub use fields::head;
 pub use parser::Grammar;

@@ -129,6 +129,14 @@ impl Table {
         self.slots[at] = Some(Slot { file, cloexec });
     }
 
+    /// Sets or clears the mark of `fd` to be closed by execve.
+    pub fn set_cloexec(&mut self, fd: i32, mark: bool) {
+        let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at));
+        if let Some(slot) = slot.and_then(Option::as_mut) {
+            slot.cloexec = mark;
+        }
+    }
+
     /// Frees `fd`.
     pub fn close(&mut self, files: &mut OpenFiles, fd: i32) {
         let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at));

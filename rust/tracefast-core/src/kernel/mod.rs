@@ -162,6 +162,10 @@ impl Kernel {
             (Op::CloseRange, Some(fd), Some(fd2)) if done => {
                 self.tasks.close_range(task, fd, fd2, effect.flags & open_flags::CLOEXEC != 0);
             }
+            (Op::SetCloexec, Some(fd), _) if done => {
+                let mark = effect.flags & open_flags::CLOEXEC != 0;
+                self.tasks.table(task).set_cloexec(fd, mark);
+            }
             (Op::Fork, ..) => {
                 let child = ret.filter(|_| done).and_then(|ret| i32::try_from(ret).ok());
                 if let Some(child) = self.tasks.forked(task, child, effect.flags) {
@@ -355,7 +359,7 @@ impl Kernel {
 
 /// Whether the operation acts on what its first and its second descriptor lead to.
 fn binds(op: Op) -> (bool, bool) {
-    (matches!(op, Op::Use | Op::Close | Op::Dup | Op::Fchdir), op == Op::Use)
+    (matches!(op, Op::Use | Op::Close | Op::Dup | Op::Fchdir | Op::SetCloexec), op == Op::Use)
 }
 
 /// Fills in what was bound at the entry of a call that ends in a later block.

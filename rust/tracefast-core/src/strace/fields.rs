@@ -502,9 +502,17 @@ fn clone_bits(text: &[u8]) -> u32 {
     find::find(text, b"flags=", 5).map_or(0, |at| num::c_integer(&text[at + 6..]).0 as u32)
 }
 
-/// `fcntl(3, F_DUPFD_CLOEXEC, 10) = 10` is a dup.
+/// `fcntl(3, F_DUPFD_CLOEXEC, 10) = 10` is a dup, `fcntl(3, F_SETFD, FD_CLOEXEC)` a mark.
 fn fcntl(out: &mut Out<'_>, ret: Option<i64>) {
     let text = out.source.bytes;
+    if find::contains(text, b"F_SETFD", 6) {
+        if ret == Some(0) {
+            let mark = find::contains(text, b"FD_CLOEXEC", 9);
+            out.rows.effect[out.row].op = Op::SetCloexec;
+            out.rows.effect[out.row].flags = if mark { open_flags::CLOEXEC } else { 0 };
+        }
+        return;
+    }
     if !find::contains(text, b"F_DUPFD", 5) {
         return;
     }

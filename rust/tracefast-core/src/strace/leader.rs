@@ -82,7 +82,8 @@ impl Layout {
         match self.pid {
             Pid::Plain => {
                 let (pid, n) = num::digits(line);
-                if n == 0 || n > 10 {
+                // The kernel's largest is 4194304; nine digits and more are a clock.
+                if n == 0 || n > 8 {
                     return None;
                 }
                 out.pid = Some(i32::try_from(pid).ok()?);
@@ -245,11 +246,15 @@ fn epoch(text: &[u8]) -> Option<(i64, usize)> {
         let high = [a.wrapping_sub(b'0'), b.wrapping_sub(b'0')];
         let whole = [rest[0], rest[1], rest[2], rest[3], rest[4], rest[5], rest[6], rest[7]];
         let micros = [b'0', b'0', rest[9], rest[10], rest[11], rest[12], rest[13], rest[14]];
-        if rest[8] == b'.' && high[0] < 10 && high[1] < 10 && !is_digit(text.get(17)) {
-            let low = num::eight_digits(whole)?;
-            let micros = num::eight_digits(micros)?;
+        if rest[8] == b'.'
+            && high[0] < 10
+            && high[1] < 10
+            && !is_digit(text.get(17))
+            && let (Some(low), Some(micros)) = (num::eight_digits(whole), num::eight_digits(micros))
+        {
             let seconds = i64::from(high[0]) * 1_000_000_000 + i64::from(high[1]) * 100_000_000;
-            return Some(((seconds + low as i64) * 1_000_000_000 + micros as i64 * 1_000, 17));
+            let ns = (seconds + low as i64).checked_mul(1_000_000_000)?;
+            return Some((ns.checked_add(micros as i64 * 1_000)?, 17));
         }
     }
     let (_, digits) = num::digits(text);
@@ -267,7 +272,8 @@ fn is_digit(byte: Option<&u8>) -> bool {
 fn delta(line: &[u8], at: usize) -> Option<(i64, usize)> {
     let pad = line.get(at..)?.iter().position(|&b| b != b' ')?;
     let (_, digits) = num::digits(&line[at + pad..]);
-    if digits == 0 || pad + digits < 6 || (pad > 0 && pad + digits != 6) {
+    // Longer pauses than 999,999 seconds widen the column; nine digits and more are a clock.
+    if digits == 0 || digits > 8 || pad + digits < 6 || (pad > 0 && pad + digits != 6) {
         return None;
     }
     let (ns, n) = num::seconds(&line[at + pad..])?;

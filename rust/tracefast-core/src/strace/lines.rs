@@ -185,12 +185,12 @@ fn write(
     let entry = match (half.head, half.entry) {
         (Some(_), entry) => {
             if let (Some(entry), Some(exit), false) = (entry, exit, rows.has(row, C::DurNs)) {
-                rows.dur[row] = exit - entry;
+                rows.dur[row] = exit.wrapping_sub(entry);
                 rows.valid[row] |= C::DurNs.bit();
             }
             entry
         }
-        (None, _) => exit.filter(|_| rows.has(row, C::DurNs)).map(|exit| exit - rows.dur[row]),
+        (None, _) => exit.filter(|_| rows.has(row, C::DurNs)).map(|exit| exit.wrapping_sub(rows.dur[row])),
     };
     match entry {
         Some(entry) => rows.ts[row] = entry,

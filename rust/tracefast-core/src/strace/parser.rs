@@ -18,7 +18,8 @@ use crate::schema::Column as C;
 use crate::strace::fields::{self, Source};
 use crate::strace::leader::{Delta, Leader};
 use crate::syscalls;
-use crate::view::{Place, pack_padded};
+use crate::text::escape_invalid;
+use crate::view::{Place, pack_padded, unpack};
 
 /// What a worker keeps from block to block: nothing that changes results, only memory and names.
 #[derive(Debug, Default)]
@@ -130,7 +131,7 @@ impl<'a> Parser<'a> {
     /// The line's own time, on the block's clock.
     fn time(&mut self, leader: &Leader) -> Option<i64> {
         if self.format.layout.delta == Delta::Plain {
-            self.elapsed += leader.time?;
+            self.elapsed = self.elapsed.wrapping_add(leader.time?);
             return Some(self.elapsed);
         }
         leader.time
@@ -370,10 +371,8 @@ impl<'a> Parser<'a> {
             valid |= C::Comm.bit();
         }
         rows.valid[row] |= valid;
-        if let Some((start, end)) = open.extra {
-            let view = self.view(start as usize, end as usize);
-            self.parsed.rows.extra[row] = view;
-            self.parsed.rows.valid[row] |= C::Extra.bit();
+        for (start, end) in [open.extra, open.frames].into_iter().flatten() {
+            self.extra(row, start as usize, end as usize);
         }
     }
 
@@ -425,6 +424,8 @@ impl<'a> Parser<'a> {
         let rest = ((at + 5 + len + 9) as u32, line.end as u32);
         let ts = self.time(&line.leader);
         let (key, sys) = self.name((at + 5, len));
+        // The columns that are kept are those of the first half.
+        let second = Line { leader: Leader { extra: None, ..line.leader }, ..line };
         match self.grammar.calls.resume(line.leader.pid) {
             Pending::Open(open) => {
                 let row = self.parsed.rows.push();
@@ -448,7 +449,7 @@ impl<'a> Parser<'a> {
                 self.owner = Owner::Row(row);
             }
             Pending::Nothing => {
-                let row = self.row(&line, ts);
+                let row = self.row(&second, ts);
                 self.parsed.rows.name[row] = key;
                 self.parsed.rows.valid[row] |= C::Name.bit();
                 let half = Half { head: None, sys, entry: None, rest, mark: None };
@@ -456,7 +457,7 @@ impl<'a> Parser<'a> {
             }
             Pending::Unknown => {
                 // The first half, if any, is in a block before: that is for the stitch stage.
-                let row = self.row(&line, ts);
+                let row = self.row(&second, ts);
                 self.parsed.counts.events -= 1;
                 self.parsed.rows.name[row] = key;
                 self.parsed.rows.valid[row] |= C::Name.bit();
@@ -568,6 +569,8 @@ impl<'a> Parser<'a> {
             self.continuation(start, end);
             return;
         }
+        // What follows a table or a message belongs to neither.
+        self.owner = Owner::Nobody;
         let leader = self.format.layout.leader(line).map_or(0, |leader| leader.next);
         match other::classify(line, &line[leader..]) {
             Other::Blank => self.parsed.counts.blank += 1,
@@ -580,30 +583,29 @@ impl<'a> Parser<'a> {
     fn continuation(&mut self, start: usize, end: usize) {
         self.parsed.counts.continuation += 1;
         match self.owner {
-            Owner::Row(row) => {
-                let line = self.source(start, end);
-                let Parsed { rows, side, .. } = &mut *self.parsed;
-                let from = side.bytes.len();
-                if rows.has(row, C::Extra) {
-                    // Columns of the leader, or the frames before.
-                    let before = crate::view::unpack(&rows.extra[row], self.text, &side.bytes);
-                    let before = before.to_vec();
-                    side.bytes.extend_from_slice(&before);
-                    side.bytes.push(b'\n');
-                }
-                side.bytes.extend_from_slice(
-                    crate::text::escape_invalid(line.bytes).as_bytes(),
-                );
-                rows.extra[row] = side.since(from);
-                rows.valid[row] |= C::Extra.bit();
-            }
+            Owner::Row(row) => self.extra(row, start, end),
             Owner::Call(at) => self.grammar.calls.extend(at, (start as u32, end as u32)),
             Owner::Nobody => {}
         }
     }
 
+    /// Adds a line to the row's `extra`.
+    fn extra(&mut self, row: usize, start: usize, end: usize) {
+        let line = self.source(start, end);
+        let Parsed { rows, side, .. } = &mut *self.parsed;
+        let from = side.bytes.len();
+        if rows.has(row, C::Extra) {
+            // Columns of the leader, or the frames before.
+            let before = unpack(&rows.extra[row], self.text, &side.bytes).to_vec();
+            side.bytes.extend_from_slice(&before);
+            side.bytes.push(b'\n');
+        }
+        side.bytes.extend_from_slice(escape_invalid(line.bytes).as_bytes());
+        rows.extra[row] = side.since(from);
+        rows.valid[row] |= C::Extra.bit();
+    }
+
     fn unparsed(&mut self, start: usize, end: usize) {
-        self.owner = Owner::Nobody;
         let view = self.view(start, end);
         self.parsed.example(self.line as u64, &self.text[start..end]);
         let rows = &mut self.parsed.rows;

@@ -86,6 +86,7 @@ mod tests {
         assert_eq!(layout("1795176762 read(3, \"\", 1) = 0\n").time, Time::Epoch);
         let both = layout("1234  1795176762.1 read(3, \"\", 1) = 0\n");
         assert_eq!((both.pid, both.time), (Pid::Plain, Time::Epoch));
+        assert_eq!(both.delta, Delta::None);
         assert_eq!(layout("     0.000123 read(3, \"\", 1) = 0\n").delta, Delta::Plain);
         assert_eq!(layout("read(3, \"\", 1) = 0\n"), Layout::default());
         let stderr = layout("execve(\"/x\", [], 0x0) = 0\n[pid   12] read(3, \"\", 1) = 0\n");

@@ -23,7 +23,9 @@ const INLINE: usize = 12;
 const LARGEST: usize = i32::MAX as usize;
 
 /// The same values in memory of their own; of a dictionary the keys. Zero stands for a null.
-pub(super) fn compact(array: &ArrayRef, dictionary: &mut Dictionary) -> Result<ArrayRef> {
+///
+/// With a `dictionary` to find them, equal texts are kept once; it pays where texts repeat.
+pub(super) fn compact(array: &ArrayRef, dictionary: Option<&mut Dictionary>) -> Result<ArrayRef> {
     Ok(match array.data_type() {
         DataType::Utf8View => Arc::new(compact_views(array.as_string_view(), dictionary)?),
         DataType::Dictionary(..) => {
@@ -65,12 +67,18 @@ fn nulls(array: &dyn Array) -> Option<NullBuffer> {
 
 /// Copies the texts into buffers of their own, equal ones once, unless there are too many. Which views
 /// of the old array were equal does not matter: that depends on how the log was cut into blocks.
-fn compact_views(array: &StringViewArray, dictionary: &mut Dictionary) -> Result<StringViewArray> {
+fn compact_views(
+    array: &StringViewArray,
+    dictionary: Option<&mut Dictionary>,
+) -> Result<StringViewArray> {
     let mut texts = Texts::default();
     let mut views = vec![0_u128; array.len()];
     let mut keys = Vec::new();
-    dictionary.clear();
-    if dictionary.push_views(array, &mut keys) {
+    let dictionary = dictionary.and_then(|dictionary| {
+        dictionary.clear();
+        dictionary.push_views(array, &mut keys).then_some(dictionary)
+    });
+    if let Some(dictionary) = dictionary {
         let of_keys: Vec<u128> =
             (0..dictionary.len() as u32).map(|key| texts.push(dictionary.text(key))).collect();
         let mut keys = keys.iter();
@@ -126,7 +134,7 @@ mod tests {
     fn views_hold_only_what_they_show() {
         let texts: Vec<String> = (0..100).map(|i| format!("a text of some length {i}")).collect();
         let array = StringViewArray::from_iter_values(&texts).slice(40, 3);
-        let compacted = compact_views(&array, &mut Dictionary::default()).unwrap();
+        let compacted = compact_views(&array, Some(&mut Dictionary::default())).unwrap();
         assert_eq!(compacted, array);
         let bytes: usize = compacted.data_buffers().iter().map(Buffer::len).sum();
         assert_eq!(bytes, texts[40..43].iter().map(String::len).sum());
@@ -136,10 +144,13 @@ mod tests {
     fn equal_texts_stand_once() {
         let long = "a text that is longer than a view";
         let array = StringViewArray::from(vec![Some(long), None, Some("short"), Some(long)]);
-        let compacted = compact_views(&array, &mut Dictionary::default()).unwrap();
+        let compacted = compact_views(&array, Some(&mut Dictionary::default())).unwrap();
         assert_eq!(compacted, array);
         assert_eq!(compacted.data_buffers().len(), 1);
         assert_eq!(compacted.data_buffers()[0].as_slice(), long.as_bytes());
+        let plain = compact_views(&array, None).unwrap();
+        assert_eq!(plain, array);
+        assert_eq!(plain.data_buffers()[0].as_slice(), long.repeat(2).as_bytes());
         assert_eq!(compacted.views()[1], 0);
     }
 
@@ -149,7 +160,7 @@ mod tests {
             .map(|i| (i % 7 != 0).then(|| format!("a text of some length {}", i / 2)))
             .collect();
         let array = StringViewArray::from(texts.iter().map(Option::as_deref).collect::<Vec<_>>());
-        assert_eq!(compact_views(&array, &mut Dictionary::default()).unwrap(), array);
+        assert_eq!(compact_views(&array, Some(&mut Dictionary::default())).unwrap(), array);
     }
 
     #[test]

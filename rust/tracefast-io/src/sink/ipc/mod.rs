@@ -29,7 +29,7 @@ use arrow_ipc::writer::{
 use arrow_ipc::{Block, FooterBuilder, MetadataVersion};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use flatbuffers::FlatBufferBuilder;
-use tracefast_core::schema::{COLUMNS, Kind, schema};
+use tracefast_core::schema::{COLUMNS, Column, Kind, schema};
 
 use super::check_schema;
 use super::dictionary::Dictionary;
@@ -95,10 +95,14 @@ impl IpcEncoder {
 /// The message of a batch. A dictionary's column is the column of its keys: in a message they look
 /// the same, and no dictionary is looked at.
 fn encode_batch(batch: &RecordBatch, dictionary: &mut Dictionary) -> Result<EncodedData> {
-    let columns: Vec<ArrayRef> = batch
-        .columns()
+    let columns: Vec<ArrayRef> = COLUMNS
         .iter()
-        .map(|array| compact::compact(array, dictionary))
+        .zip(batch.columns())
+        .map(|(&(column, _, _), array)| {
+            // Nearly every argument text is another one.
+            let dictionary = (column != Column::Args).then_some(&mut *dictionary);
+            compact::compact(array, dictionary)
+        })
         .collect::<Result<_>>()?;
     let fields: Vec<Field> = schema()
         .fields()
