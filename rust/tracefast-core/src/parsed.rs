@@ -130,6 +130,9 @@ pub enum Touch {
         rest: Range,
         /// Number of the call by the second half.
         sys: u16,
+        /// The halves belong together only if they name the same call: otherwise the open one gets
+        /// this row, which was kept free for it.
+        spare: Option<u32>,
     },
     /// A call left open, under the id that its end will have.
     Open {

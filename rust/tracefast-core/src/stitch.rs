@@ -50,8 +50,16 @@ impl Stitch {
                         abandon(parsed, row as usize, &call, format, line, status);
                     }
                 }
-                Touch::Resume { tid, row, rest, sys } => {
-                    let call = self.take(tid);
+                Touch::Resume { tid, row, rest, sys, spare } => {
+                    let mut call = self.take(tid);
+                    if let (Some(spare), Some(other)) = (spare, &call) {
+                        let name = parsed.rows.name[row as usize] as usize;
+                        if parsed.names[name] != other.name {
+                            let spare = spare as usize;
+                            abandon(parsed, spare, other, format, line, Status::Unfinished);
+                            call = None;
+                        }
+                    }
                     if call.is_some() {
                         parsed.counts.resumed += 1;
                     } else {

@@ -311,7 +311,21 @@ impl<'a> Parser<'a> {
     #[inline]
     fn exit(&mut self, start: usize, header: &Header, callee: Callee, ret: Span) {
         let tid = Some(header.pid);
-        let pending = self.grammar.calls.resume(tid);
+        let mut pending = self.grammar.calls.resume(tid);
+        let mut spare = None;
+        match pending {
+            // Records were lost: neither half has its other.
+            Pending::Open(open) if open.name != callee.name => {
+                self.abandoned(&open);
+                pending = Pending::Nothing;
+            }
+            Pending::Unknown => {
+                let row = self.parsed.rows.push();
+                self.parsed.rows.effect[row].skip = true;
+                spare = Some(row as u32);
+            }
+            _ => {}
+        }
         let row = self.row(start, header);
         let exit = Exit { args: None, sys: callee.sys, entry: None, ret: &self.text[ret.0..ret.1] };
         self.parsed.rows.name[row] = callee.name;
@@ -334,8 +348,8 @@ impl<'a> Parser<'a> {
             Pending::Unknown => {
                 // The entry, if any, is in a block before: that is for the stitch stage.
                 let rest = (ret.0 as u32, ret.1 as u32);
-                let touch = Touch::Resume { tid, row: row as u32, rest, sys: callee.sys };
-                self.parsed.touches.push(touch);
+                let (row, sys) = (row as u32, callee.sys);
+                self.parsed.touches.push(Touch::Resume { tid, row, rest, sys, spare });
             }
         }
     }

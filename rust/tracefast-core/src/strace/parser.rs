@@ -462,7 +462,13 @@ impl<'a> Parser<'a> {
                 self.parsed.rows.name[row] = key;
                 self.parsed.rows.valid[row] |= C::Name.bit();
                 let tid = line.leader.pid;
-                self.parsed.touches.push(Touch::Resume { tid, row: row as u32, rest, sys });
+                self.parsed.touches.push(Touch::Resume {
+                    tid,
+                    row: row as u32,
+                    rest,
+                    sys,
+                    spare: None,
+                });
             }
         }
         true

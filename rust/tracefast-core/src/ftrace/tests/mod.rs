@@ -230,7 +230,10 @@ fn halves_without_the_other() {
     let log = records(&["sys_read -> 0x5"]);
     let row = log.rows()[0];
     assert_eq!(log.parsed.counts.total(), 0);
-    assert!(matches!(log.parsed.touches[..], [Touch::Resume { tid: Some(7), row: 0, .. }]));
+    assert!(matches!(
+        log.parsed.touches[..],
+        [Touch::Resume { tid: Some(7), row: 1, spare: Some(0), .. }]
+    ));
     assert_eq!(log.name(row), Some("read"));
     // After another call it does.
     let log = records(&["sys_dup(fildes: 3)", "sys_dup -> 0x4", "sys_clone -> 0x0"]);
@@ -249,6 +252,17 @@ fn halves_without_the_other() {
     assert_eq!((log.name(rows[0]), log.status(rows[0])), (Some("read"), "unfinished"));
     assert_eq!((log.name(rows[1]), log.status(rows[1])), (Some("write"), "complete"));
     assert_eq!(log.fd(rows[0]), Some(3));
+    // An exit of another call is not its end.
+    let log = records(&["sys_read(fd: 3, buf: 0, count: 1)", "sys_write -> 0x1"]);
+    let rows = log.rows();
+    assert_eq!(
+        (log.name(rows[0]), log.status(rows[0]), log.ret(rows[0])),
+        (Some("read"), "unfinished", None)
+    );
+    assert_eq!(
+        (log.name(rows[1]), log.status(rows[1]), log.ret(rows[1])),
+        (Some("write"), "headless", Some(1))
+    );
     // Left open at the end of the block.
     let log = records(&["sys_read(fd: 3, buf: 0, count: 1)"]);
     assert!(log.rows().is_empty());
