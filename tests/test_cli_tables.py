@@ -170,6 +170,8 @@ def test_a_terminal_gets_units_that_people_read(command, pth):
     os.close(master)
     lines = text.decode().splitlines()
     assert "42.3 KiB" in lines[1]
+    assert "reads" in lines[0]
+    assert "write errors" not in lines[0]
     assert lines[1].endswith(".pth")
     assert max(map(len, lines)) <= 200
 

@@ -3,6 +3,18 @@
 from types import TracebackType
 from typing import Self, final
 
+__all__ = [
+    "Batch",
+    "Error",
+    "Progress",
+    "Reader",
+    "Report",
+    "Schema",
+    "__version__",
+    "parse",
+    "schema",
+]
+
 __version__: str
 
 class Error(ValueError):
@@ -12,11 +24,13 @@ class Error(ValueError):
 
 @final
 class Schema:
+    @property
+    def names(self) -> list[str]: ...
     def __arrow_c_schema__(self) -> object: ...
 
 @final
 class Progress:
-    def __init__(self) -> None: ...
+    def __new__(cls) -> Self: ...
     @property
     def bytes_read(self) -> int: ...
     @property
@@ -51,6 +65,7 @@ class Report:
 
 @final
 class Batch:
+    def __len__(self) -> int: ...
     @property
     def num_rows(self) -> int: ...
     def __arrow_c_schema__(self) -> object: ...
@@ -60,8 +75,8 @@ class Batch:
 
 @final
 class Reader:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         sources: list[str],
         *,
         format_in: str | None = None,
@@ -69,7 +84,7 @@ class Reader:
         block_bytes: int = 262144,
         columns: list[str] | None = None,
         progress: Progress | None = None,
-    ) -> None: ...
+    ) -> Self: ...
     @property
     def schema(self) -> Schema: ...
     @property

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from tracefast._core import Progress
 
 _INTERVAL_S = 0.1
+# What takes less needs no bar.
+_PATIENCE_S = 0.5
 
 
 @contextmanager
@@ -24,6 +26,20 @@ def shown(progress: Progress, *, disabled: bool = False) -> Iterator[None]:
     if disabled or not sys.stderr.isatty():
         yield
         return
+    done = threading.Event()
+    follower = threading.Thread(target=_follow, args=(progress, done), daemon=True)
+    follower.start()
+    try:
+        yield
+    finally:
+        done.set()
+        follower.join()
+
+
+def _follow(progress: Progress, done: threading.Event) -> None:
+    """Draw the bar until the work is done; not at all if that is soon."""
+    if done.wait(_PATIENCE_S):
+        return
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -36,7 +52,6 @@ def shown(progress: Progress, *, disabled: bool = False) -> Iterator[None]:
         Progress as Bar,
     )
 
-    done = threading.Event()
     bar = Bar(
         TextColumn("reading"),
         BarColumn(),
@@ -46,17 +61,7 @@ def shown(progress: Progress, *, disabled: bool = False) -> Iterator[None]:
         console=Console(stderr=True),
         transient=True,
     )
-
-    def follow() -> None:
+    with bar:
         task = bar.add_task("", total=None)
         while not done.wait(_INTERVAL_S):
             bar.update(task, completed=progress.bytes_read, total=progress.bytes_total or None)
-
-    with bar:
-        follower = threading.Thread(target=follow, daemon=True)
-        follower.start()
-        try:
-            yield
-        finally:
-            done.set()
-            follower.join()

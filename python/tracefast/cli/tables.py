@@ -27,8 +27,9 @@ def render(frame: pl.DataFrame, columns: Sequence[str], width: int | None = None
     columns
         The columns to show, in this order; the last one is best a path.
     width
-        Columns of the terminal: units fit each value, and long text is cut in its middle. None
-        for a text that is exact and whole: bytes as they are, times in milliseconds.
+        Columns of the terminal: units fit each value, long text is cut in its middle, and counts
+        of nothing are left out. None for a text that is exact and whole: bytes as they are, times
+        in milliseconds.
 
     Returns
     -------
@@ -43,6 +44,8 @@ def render(frame: pl.DataFrame, columns: Sequence[str], width: int | None = None
        10      43,290  /srv/a.pth
     """
     terminal = width is not None
+    if terminal:
+        columns = [name for name in columns if not _idle(frame[name])]
     cells = [
         [_header(name, terminal=terminal), *_column(frame[name], terminal=terminal)]
         for name in columns
@@ -61,15 +64,23 @@ def render(frame: pl.DataFrame, columns: Sequence[str], width: int | None = None
     return "".join(lines)
 
 
+def _idle(values: pl.Series) -> bool:
+    """Say whether a column has nothing but zeros and nulls, as those of errors mostly have."""
+    if values.is_empty() or not (values.dtype.is_numeric() or values.null_count() == len(values)):
+        return False
+    return bool((values.fill_null(0) == 0).all()) if values.dtype.is_numeric() else True
+
+
 def _header(name: str, *, terminal: bool) -> str:
     if name.endswith("_ns"):
-        name = name.removesuffix("_ns") + (" time" if terminal else " ms")
+        unit = " time" if name in {"read_ns", "write_ns"} else ""
+        name = name.removesuffix("_ns") + (unit if terminal else " ms")
     return name.replace("_", " ")
 
 
 def _column(values: pl.Series, *, terminal: bool) -> list[str]:
     if values.dtype == pl.Datetime:
-        return _times(values)
+        return _times(values, terminal=terminal)
     if not values.dtype.is_numeric():
         return [_ABSENT if value is None else units.printable(str(value)) for value in values]
     write = _writer(values.name, terminal=terminal)
@@ -87,15 +98,19 @@ def _writer(name: str, *, terminal: bool) -> _Writer:
     return str if name.endswith(plain) else units.count
 
 
-def _times(values: pl.Series) -> list[str]:
-    """Write times to the microsecond, or to the nanosecond where the log is that fine."""
+def _times(values: pl.Series, *, terminal: bool) -> list[str]:
+    """Write times to the microsecond, or to the nanosecond where the log is that fine.
+
+    A terminal is spared the date where there is only one.
+    """
     whole = values.cast(pl.Int64)
     fine = bool((whole % 1000 != 0).any())
     latest = whole.max()
     if isinstance(latest, int) and latest < _EPOCH_LOGS:
         digits = 9 if fine else 6
         return [_ABSENT if value is None else f"{value / 1e9:.{digits}f}" for value in whole]
-    text = values.dt.to_string("%Y-%m-%d %H:%M:%S%.9f" if fine else "%Y-%m-%d %H:%M:%S%.6f")
+    day = "" if terminal and values.dt.date().n_unique() == 1 else "%Y-%m-%d "
+    text = values.dt.to_string(f"{day}%H:%M:%S{'%.9f' if fine else '%.6f'}")
     return [_ABSENT if value is None else value for value in text]
 
 

@@ -11,7 +11,7 @@ use memchr::{memchr, memrchr};
 /// assert_eq!(find(b"O_RDONLY|O_CLOEXEC", b"CLOEXEC", 5), Some(11));
 /// assert_eq!(find(b"O_RDONLY", b"CLOEXEC", 5), None);
 /// ```
-#[inline]
+#[inline(always)]
 pub fn find(text: &[u8], needle: &[u8], rare: usize) -> Option<usize> {
     let byte = needle[rare];
     let mut from = rare;
@@ -25,7 +25,7 @@ pub fn find(text: &[u8], needle: &[u8], rare: usize) -> Option<usize> {
 }
 
 /// Where `needle` last stands in `text`; otherwise as [`find`].
-#[inline]
+#[inline(always)]
 pub fn rfind(text: &[u8], needle: &[u8], rare: usize) -> Option<usize> {
     let byte = needle[rare];
     let mut end = text.len();
@@ -42,7 +42,7 @@ pub fn rfind(text: &[u8], needle: &[u8], rare: usize) -> Option<usize> {
 }
 
 /// Whether `needle` stands in `text`; as [`find`].
-#[inline]
+#[inline(always)]
 pub fn contains(text: &[u8], needle: &[u8], rare: usize) -> bool {
     find(text, needle, rare).is_some()
 }

@@ -93,6 +93,29 @@ pub fn seconds(text: &[u8]) -> Option<(i64, usize)> {
 pub const POWERS: [i64; 10] =
     [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
 
+/// The decimal digits at the start of eight bytes: their value and how many there are, from 1 to
+/// 7; `None` for none and for eight.
+#[inline(always)]
+pub fn short_digits(eight: [u8; 8]) -> Option<(u64, usize)> {
+    let value = u64::from_le_bytes(eight) ^ 0x3030_3030_3030_3030;
+    // The high bit of every byte that is no digit.
+    let others = (value.wrapping_add(0x7676_7676_7676_7676) | value) & 0x8080_8080_8080_8080;
+    // A carry out of a byte above 0x89 may reach the byte behind it, never one before.
+    let n = others.trailing_zeros() as usize / 8;
+    if n == 0 || n == 8 {
+        return None;
+    }
+    Some((combine(value << (64 - 8 * n)), n))
+}
+
+/// The number of eight bytes from 0 to 9, the first of which counts most.
+#[inline(always)]
+fn combine(value: u64) -> u64 {
+    let pairs = (value.wrapping_mul(10).wrapping_add(value >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let quads = (pairs.wrapping_mul(100).wrapping_add(pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    (quads.wrapping_mul(10_000).wrapping_add(quads >> 32)) & 0xffff_ffff
+}
+
 /// Eight digits at the start of `eight`, if they all are.
 #[inline]
 pub fn eight_digits(eight: [u8; 8]) -> Option<u64> {
@@ -102,9 +125,7 @@ pub fn eight_digits(eight: [u8; 8]) -> Option<u64> {
     if (value | value.wrapping_add(0x0606_0606_0606_0606)) & 0xf0f0_f0f0_f0f0_f0f0 != 0 {
         return None;
     }
-    let pairs = (value.wrapping_mul(10).wrapping_add(value >> 8)) & 0x00ff_00ff_00ff_00ff;
-    let quads = (pairs.wrapping_mul(100).wrapping_add(pairs >> 16)) & 0x0000_ffff_0000_ffff;
-    Some((quads.wrapping_mul(10_000).wrapping_add(quads >> 32)) & 0xffff_ffff)
+    Some(combine(value))
 }
 
 #[cfg(test)]
@@ -115,12 +136,25 @@ mod tests {
 
     proptest! {
         #[test]
-        fn eight_digits_agrees(bytes in any::<[u8; 8]>(), n in 0u64..100_000_000) {
+        fn eight_digits_agrees(
+            bytes in any::<[u8; 8]>(),
+            tail in any::<[u8; 8]>(),
+            cut in 0usize..8,
+            n in 0u64..100_000_000,
+        ) {
             let text = format!("{n:08}");
             let eight: [u8; 8] = text.as_bytes().try_into().expect("eight digits");
             prop_assert_eq!(eight_digits(eight), Some(n));
             let expected = bytes.iter().all(u8::is_ascii_digit).then(|| digits(&bytes).0);
             prop_assert_eq!(eight_digits(bytes), expected);
+            let (value, len) = digits(&bytes);
+            let mut mixed = eight;
+            mixed[cut..].copy_from_slice(&tail[cut..]);
+            let (value_mixed, len_mixed) = digits(&mixed);
+            let short_mixed = (1..8).contains(&len_mixed).then_some((value_mixed, len_mixed));
+            prop_assert_eq!(short_digits(mixed), short_mixed);
+            let short = (1..8).contains(&len).then_some((value, len));
+            prop_assert_eq!(short_digits(bytes), short);
         }
     }
 

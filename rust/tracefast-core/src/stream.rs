@@ -38,6 +38,12 @@ impl Pool {
         lock(&self.parsed).pop().unwrap_or_default()
     }
 
+    /// Takes back what was not made into rows.
+    pub fn give_back(&self, block: Block, parsed: Parsed) {
+        self.give(block.into_buffer().0);
+        self.give_parsed(parsed);
+    }
+
     fn give(&self, buffer: Vec<u8>) {
         if buffer.capacity() <= KEEP {
             lock(&self.buffers).push(buffer);

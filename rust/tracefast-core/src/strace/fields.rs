@@ -1,6 +1,6 @@
 //! Columns that come from the arguments of a call: descriptors, paths, counts, offsets, sizes.
 
-use memchr::memchr;
+use memchr::{memchr, memrchr};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::find;
@@ -425,6 +425,8 @@ fn special(out: &mut Out<'_>, shape: &Shape, sys: u16, ret: Option<i64>) {
         Op::Fork => out.rows.effect[row].flags = fork_flags(text, sys),
         Op::Open | Op::OpenAnon | Op::OpenPair => {
             let mut flags = shape.makes.map_or(0, |t| t as u32 | open_flags::TYPED);
+            // Flags stand behind the path.
+            let text = memrchr(b'"', text).map_or(text, |quote| &text[quote..]);
             if find::contains(text, b"CLOEXEC", 5) {
                 flags |= open_flags::CLOEXEC;
             }
@@ -550,10 +552,15 @@ fn pair(out: &mut Out<'_>) {
 fn stat(out: &mut Out<'_>) {
     let text = out.source.bytes;
     // The file's name may hold such text; the structure stands behind it.
-    let Some(open) = memchr::memrchr(b'{', text) else { return };
-    let text = text.get(open.saturating_sub(400)..).unwrap_or(text);
-    let value = |key: &[u8]| find::rfind(text, key, 0).map(|at| &text[at + key.len()..]);
-    let mode = value(b"_mode=S");
+    let Some(open) = memrchr(b'{', text) else { return };
+    // Abbreviated, it begins with the mode; times and the like are structures of their own.
+    let text = if text[open + 1..].starts_with(b"st_mode=S") {
+        &text[open..]
+    } else {
+        &text[open.saturating_sub(400)..]
+    };
+    let value = |key: &[u8], rare| find::rfind(text, key, rare).map(|at| &text[at + key.len()..]);
+    let mode = value(b"_mode=S", 5);
     let file_type = mode.and_then(|mode| {
         Some(match mode.get(..6)? {
             b"_IFREG" => FileType::Regular,
@@ -569,7 +576,7 @@ fn stat(out: &mut Out<'_>) {
         out.rows.file_type[out.row] = file_type as u8;
         out.set(C::FileType);
     }
-    if let Some(size) = value(b"_size=") {
+    if let Some(size) = value(b"_size=", 5) {
         let (size, n) = num::c_integer(size);
         if n > 0 && matches!(file_type, None | Some(FileType::Regular)) {
             out.integer(size, C::Size);

@@ -77,6 +77,16 @@ impl Layout {
     /// Reads the leader of `line`. `None`: the line has not this layout.
     #[inline]
     pub fn leader(&self, line: &[u8]) -> Option<Leader> {
+        if *self == USUAL {
+            if let Some(leader) = usual(line) {
+                return Some(leader);
+            }
+        }
+        self.any_leader(line)
+    }
+
+    /// Any layout, column by column.
+    fn any_leader(&self, line: &[u8]) -> Option<Leader> {
         let mut out = Leader::default();
         let mut i = 0;
         match self.pid {
@@ -166,6 +176,44 @@ impl Layout {
         out.next = i;
         Some(out)
     }
+}
+
+/// `-f -ttt` into a file: what most logs have.
+const USUAL: Layout = Layout {
+    pid: Pid::Plain,
+    time: Time::Epoch,
+    delta: Delta::None,
+    context: false,
+    number: false,
+    pointer: false,
+};
+
+/// The usual leader in its usual shape, `12345 1795175299.690276 `, in a few wide reads; `None` may
+/// only mean that the shape is another one.
+#[inline]
+fn usual(line: &[u8]) -> Option<Leader> {
+    let head: &[u8; 32] = line.first_chunk()?;
+    let (pid, n) = num::short_digits(head[..8].try_into().ok()?)?;
+    let at = n.max(5);
+    if head[n..=at].iter().any(|&b| b != b' ') {
+        return None;
+    }
+    let time: &[u8; 18] = head[at + 1..].first_chunk()?;
+    let [a, b, whole @ .., b'.', c, d, e, f, g, h, b' '] = *time else { return None };
+    let (a, b) = (a.wrapping_sub(b'0'), b.wrapping_sub(b'0'));
+    if a > 8 || b > 9 {
+        return None;
+    }
+    let micros = num::eight_digits([b'0', b'0', c, d, e, f, g, h])? as i64;
+    let seconds = num::eight_digits(whole)? as i64
+        + i64::from(a) * 1_000_000_000
+        + i64::from(b) * 100_000_000;
+    Some(Leader {
+        pid: Some(pid as i32),
+        time: Some(seconds * 1_000_000_000 + micros * 1_000),
+        next: at + 19,
+        ..Leader::default()
+    })
 }
 
 fn comm(line: &[u8], open: usize, out: &mut Leader) -> Option<usize> {
@@ -282,7 +330,31 @@ fn delta(line: &[u8], at: usize) -> Option<(i64, usize)> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn the_usual_shape_is_read_alike(
+            pid in 0u32..5_000_000,
+            seconds in 0u64..10_000_000_000,
+            micros in 0u32..1_000_000,
+            at in 0usize..30,
+            byte in any::<u8>(),
+        ) {
+            let mut line = format!("{pid:<5} {seconds}.{micros:06} read(3, ...").into_bytes();
+            for broken in [false, true] {
+                if broken {
+                    let at = at.min(line.len() - 1);
+                    line[at] = byte;
+                }
+                if let Some(leader) = usual(&line) {
+                    prop_assert_eq!(USUAL.any_leader(&line), Some(leader));
+                }
+            }
+        }
+    }
 
     #[test]
     fn all_columns_at_once() {

@@ -119,7 +119,7 @@ impl<'a> Parser<'a> {
         let bytes = &self.text[start..end];
         let mark = if several { None } else { first };
         let known = match self.format.layout.leader(bytes) {
-            Some(leader) => self.event(Line { start, end, mark, leader }),
+            Some(leader) => self.event(&Line { start, end, mark, leader }),
             None => false,
         };
         if !known {
@@ -138,7 +138,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A line with a leader. `false`: no event stands behind it.
-    fn event(&mut self, line: Line) -> bool {
+    fn event(&mut self, line: &Line) -> bool {
         let rest = line.start + line.leader.next;
         match self.text.get(rest) {
             Some(b'<') => self.resumed(line, rest),
@@ -156,7 +156,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn call(&mut self, line: Line, name: usize, name_len: usize) -> bool {
+    fn call(&mut self, line: &Line, name: usize, name_len: usize) -> bool {
         let text = self.text;
         let args = name + name_len + 1;
         let bytes = &text[..line.end];
@@ -272,7 +272,7 @@ impl<'a> Parser<'a> {
     /// A call whose end is on this line.
     fn complete(
         &mut self,
-        line: Line,
+        line: &Line,
         name: (usize, usize),
         args: (usize, usize),
         outcome: &super::result::Outcome,
@@ -281,7 +281,7 @@ impl<'a> Parser<'a> {
         let ts = self.time(&line.leader);
         self.touch(line.leader.pid, false);
         let (key, sys) = self.name(name);
-        let row = self.row(&line, ts);
+        let row = self.row(line, ts);
         let source = self.source(0, line.end);
         let errno = errno_name(outcome, source.bytes)
             .map(|name| self.grammar.errnos.key(name, &mut self.parsed.errnos, |_| 0).0);
@@ -295,7 +295,7 @@ impl<'a> Parser<'a> {
     /// A call that ends here without a result.
     fn ended(
         &mut self,
-        line: Line,
+        line: &Line,
         name: (usize, usize),
         args: (usize, usize),
         status: Option<Status>,
@@ -303,7 +303,7 @@ impl<'a> Parser<'a> {
         let ts = self.time(&line.leader);
         self.touch(line.leader.pid, false);
         let (key, sys) = self.name(name);
-        let row = self.row(&line, ts);
+        let row = self.row(line, ts);
         let rows = &mut self.parsed.rows;
         rows.kind[row] = EventKind::Syscall as u8;
         rows.status[row] = status.unwrap_or(Status::Truncated) as u8;
@@ -378,7 +378,7 @@ impl<'a> Parser<'a> {
 
     fn begin(
         &mut self,
-        line: Line,
+        line: &Line,
         name: (usize, usize),
         args: (usize, usize),
         under: Option<i32>,
@@ -417,7 +417,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `<... NAME resumed>` and what follows.
-    fn resumed(&mut self, line: Line, at: usize) -> bool {
+    fn resumed(&mut self, line: &Line, at: usize) -> bool {
         let bytes = &self.text[at..line.end];
         let Some(name) = bytes.strip_prefix(b"<... ") else { return false };
         let Some(len) = find(name, b" resumed>", 8) else { return false };
@@ -425,7 +425,7 @@ impl<'a> Parser<'a> {
         let ts = self.time(&line.leader);
         let (key, sys) = self.name((at + 5, len));
         // The columns that are kept are those of the first half.
-        let second = Line { leader: Leader { extra: None, ..line.leader }, ..line };
+        let second = Line { leader: Leader { extra: None, ..line.leader }, ..*line };
         match self.grammar.calls.resume(line.leader.pid) {
             Pending::Open(open) => {
                 let row = self.parsed.rows.push();
@@ -487,7 +487,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `+++ exited with 0 +++` and the like.
-    fn exit(&mut self, line: Line, at: usize) -> bool {
+    fn exit(&mut self, line: &Line, at: usize) -> bool {
         let bytes = &self.text[at..line.end];
         let Some(body) = bytes.strip_prefix(b"+++ ").and_then(|b| b.strip_suffix(b" +++")) else {
             return false;
@@ -513,7 +513,7 @@ impl<'a> Parser<'a> {
             self.touch(tid, body.starts_with(b"killed"));
         }
         let (key, _) = self.name(name);
-        let row = self.row(&line, ts);
+        let row = self.row(line, ts);
         let view = self.view(at + 4, line.end - 4);
         let rows = &mut self.parsed.rows;
         rows.kind[row] = EventKind::Exit as u8;
@@ -533,7 +533,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `--- SIGCHLD {…} ---` and the forms of older versions.
-    fn signal(&mut self, line: Line, at: usize) -> bool {
+    fn signal(&mut self, line: &Line, at: usize) -> bool {
         let bytes = &self.text[at..line.end];
         let Some(body) = bytes.strip_prefix(b"--- ").and_then(|b| b.strip_suffix(b" ---")) else {
             return false;
@@ -557,7 +557,7 @@ impl<'a> Parser<'a> {
         }
         let ts = self.time(&line.leader);
         let (key, _) = self.name((name_at, len));
-        let row = self.row(&line, ts);
+        let row = self.row(line, ts);
         let view = self.view(args_at, line.end - 4);
         let rows = &mut self.parsed.rows;
         rows.kind[row] = EventKind::Signal as u8;

@@ -65,10 +65,21 @@ pub fn begins_event(rest: &[u8]) -> bool {
     }
 }
 
+/// Bytes of names.
+static NAME: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+        byte += 1;
+    }
+    table
+};
+
 /// Length of the name before the `(` of a call.
 #[inline]
 pub fn call_name(rest: &[u8]) -> Option<usize> {
-    let n = rest.iter().position(|b| !(b.is_ascii_alphanumeric() || *b == b'_'))?;
+    let n = rest.iter().position(|&b| !NAME[usize::from(b)])?;
     (n > 0 && rest[n] == b'(').then_some(n)
 }
 

@@ -1,0 +1,70 @@
+"""Tables as text: fitted to a terminal, exact and whole elsewhere."""
+
+from datetime import datetime, timedelta
+
+import polars as pl
+
+from tracefast.cli.tables import render
+
+LONG = "/srv/a/rather/long/path/to/a/file/that/does/not/fit/model.safetensors"
+
+
+def frame(**columns) -> pl.DataFrame:
+    return pl.DataFrame({name: [value] for name, value in columns.items()})
+
+
+def test_long_text_is_cut_in_its_middle_on_a_terminal_only():
+    table = frame(reads=10, path=LONG)
+    narrow = render(table, table.columns, 40).splitlines()
+    assert max(map(len, narrow)) == 40
+    assert narrow[1].endswith(".safetensors")
+    assert "/srv/" in narrow[1]
+    assert LONG in render(table, table.columns)
+    assert LONG in render(table, table.columns, 200)
+
+
+def test_a_terminal_that_is_too_narrow_for_anything_still_shows_it():
+    table = frame(reads=10, path=LONG, image=LONG)
+    assert len(render(table, table.columns, 5).splitlines()) == 2
+
+
+def test_text_cannot_move_the_cursor():
+    table = frame(path="a\x1b[2Jb\nc\u202e")
+    assert render(table, table.columns) == "path\na\\x1b[2Jb\\x0ac\\u202e\n"
+
+
+def test_counts_of_nothing_are_left_out_on_a_terminal_only():
+    table = frame(reads=1, read_errors=0, errno=None, path="/a")
+    assert render(table, table.columns, 80) == "reads  path\n    1  /a\n"
+    whole = render(table, table.columns)
+    assert whole == "reads  read errors  errno  path\n    1            0  -      /a\n"
+
+
+def test_units():
+    table = frame(call_ns=1_863_000, read_bytes=43_290, line=12_345)
+    assert render(table, table.columns, 80).split() == [
+        *("call", "read", "bytes", "line"),
+        *("1.9", "ms", "42.3", "KiB", "12345"),
+    ]
+    assert render(table, table.columns).split() == [
+        *("call", "ms", "read", "bytes", "line"),
+        *("1.863", "43,290", "12345"),
+    ]
+
+
+def test_times():
+    def shown(times: list[datetime], width: int | None = None) -> list[str]:
+        table = pl.DataFrame({"ts": times}, schema={"ts": pl.Datetime("ns")})
+        return render(table, table.columns, width).splitlines()[1:]
+
+    noon = datetime(2026, 11, 21, 12)  # noqa: DTZ001 - logs have no zone
+    assert shown([noon]) == ["2026-11-21 12:00:00.000000"]
+    assert shown([noon], 80) == ["12:00:00.000000"]
+    assert shown([noon, noon + timedelta(days=1)], 80)[1] == "2026-11-22 12:00:00.000000"
+    # Clocks that count from the start of the machine.
+    assert shown([datetime(1970, 1, 1, 0, 26, 31)]) == ["1591.000000"]  # noqa: DTZ001
+
+
+def test_no_rows():
+    table = pl.DataFrame(schema={"reads": pl.UInt32, "path": pl.String})
+    assert render(table, table.columns, 80) == "reads  path\n"
