@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use arrow_array::types::UInt32Type;
 use arrow_array::{
-    ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, RecordBatchOptions, StringArray,
-    StringViewArray, TimestampNanosecondArray, UInt16Array, UInt32Array, UInt64Array,
+    ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, RecordBatchOptions,
+    StringArray, StringViewArray, TimestampNanosecondArray, UInt16Array, UInt32Array, UInt64Array,
     new_null_array,
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
@@ -271,8 +271,7 @@ impl Batch<'_> {
         which: usize,
         values: &Values,
     ) -> ArrayRef {
-        let keys =
-            self.mapped(column, get, |block, local| block.maps[which][local as usize]);
+        let keys = self.mapped(column, get, |block, local| block.maps[which][local as usize]);
         dictionary(keys, self.validity(column), &values.open[which])
     }
 
@@ -318,9 +317,8 @@ impl Batch<'_> {
         #[allow(unsafe_code)]
         // SAFETY: every view was packed over UTF-8 text of its own block (`view::pack`), whose two
         // buffers stand at `base` of `buffers`; blocks are not written to after they are resolved.
-        let array = unsafe {
-            StringViewArray::new_unchecked(out.into(), buffers, self.validity(column))
-        };
+        let array =
+            unsafe { StringViewArray::new_unchecked(out.into(), buffers, self.validity(column)) };
         Arc::new(array)
     }
 }
@@ -334,9 +332,8 @@ fn dictionary(
     #[allow(unsafe_code)]
     // SAFETY: keys come from the dictionary that `values` was made of, or from a vocabulary, and
     // those of nulls are 0 and are not looked up.
-    let array: DictionaryArray<UInt32Type> = unsafe {
-        DictionaryArray::new_unchecked(keys, Arc::clone(values) as ArrayRef)
-    };
+    let array: DictionaryArray<UInt32Type> =
+        unsafe { DictionaryArray::new_unchecked(keys, Arc::clone(values) as ArrayRef) };
     Arc::new(array)
 }
 

@@ -43,15 +43,14 @@ impl Key {
     #[inline]
     fn of(raw: &[u8]) -> Self {
         let len = raw.len();
-        let (first, last) = if let (Some(first), Some(last)) =
-            (raw.first_chunk::<8>(), raw.last_chunk::<8>())
-        {
-            (u64::from_le_bytes(*first), u64::from_le_bytes(*last))
-        } else {
-            let mut bytes = [0; 8];
-            bytes[..len].copy_from_slice(raw);
-            (u64::from_le_bytes(bytes), 0)
-        };
+        let (first, last) =
+            if let (Some(first), Some(last)) = (raw.first_chunk::<8>(), raw.last_chunk::<8>()) {
+                (u64::from_le_bytes(*first), u64::from_le_bytes(*last))
+            } else {
+                let mut bytes = [0; 8];
+                bytes[..len].copy_from_slice(raw);
+                (u64::from_le_bytes(bytes), 0)
+            };
         Self { first, last, len }
     }
 

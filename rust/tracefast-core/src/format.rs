@@ -1,9 +1,9 @@
 //! The formats of logs, behind one face for the stages that need not know which it is.
 
 use crate::block::Block;
+use crate::ftrace;
 use crate::parsed::Parsed;
 use crate::strace::{self, Half};
-use crate::ftrace;
 
 /// A log's format, with all that had to be found out before parsing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,5 +109,4 @@ impl Format {
             Self::Ftrace(_) => ftrace::abandon(parsed, row, args, sys),
         }
     }
-
 }

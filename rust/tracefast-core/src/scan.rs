@@ -44,12 +44,7 @@ pub fn structure(buf: &[u8], len: usize, marks: &mut Marks) {
 }
 
 #[inline(always)]
-fn structure_with(
-    buf: &[u8],
-    len: usize,
-    marks: &mut Marks,
-    masks: impl Fn(&[u8; 64]) -> Masks,
-) {
+fn structure_with(buf: &[u8], len: usize, marks: &mut Marks, masks: impl Fn(&[u8; 64]) -> Masks) {
     let mut high = 0;
     // The last two bits of the blank and equal masks of the 64 bytes before.
     let (mut blank_before, mut equal_before) = (0, 0);

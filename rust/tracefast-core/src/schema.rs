@@ -162,8 +162,10 @@ impl Column {
 /// ```
 pub fn schema() -> SchemaRef {
     static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
-        let fields: Vec<Field> =
-            COLUMNS.iter().map(|&(_, name, kind)| Field::new(name, kind.data_type(), true)).collect();
+        let fields: Vec<Field> = COLUMNS
+            .iter()
+            .map(|&(_, name, kind)| Field::new(name, kind.data_type(), true))
+            .collect();
         Arc::new(Schema::new(fields))
     });
     Arc::clone(&SCHEMA)

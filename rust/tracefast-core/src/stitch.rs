@@ -117,14 +117,7 @@ impl Stitch {
         self.calls.get_mut(id as usize)?.take()
     }
 
-    fn open(
-        &mut self,
-        parsed: &mut Parsed,
-        text: &[u8],
-        tid: Option<i32>,
-        open: &Open,
-        line: i64,
-    ) {
+    fn open(&mut self, parsed: &mut Parsed, text: &[u8], tid: Option<i32>, open: &Open, line: i64) {
         let part = |range: Range| text[range.0 as usize..range.1 as usize].to_vec();
         let call = Call {
             line: line + open.line,
@@ -230,13 +223,8 @@ fn resume(
         return;
     };
     head(parsed, text, row, &call, line);
-    let half = Half {
-        head: Some(&call.args),
-        sys: call.open.sys,
-        entry: call.open.ts,
-        rest,
-        mark: None,
-    };
+    let half =
+        Half { head: Some(&call.args), sys: call.open.sys, entry: call.open.ts, rest, mark: None };
     format.finish(parsed, text, row, half);
     bound(parsed, row, &call);
 }

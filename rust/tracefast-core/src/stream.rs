@@ -186,10 +186,9 @@ impl Stream {
     /// The next blocks are those of this source.
     pub fn begin(&mut self, name: &str, format: Format) {
         let key = self.sources.key(&Arc::from(name));
-        for (list, item) in [
-            (&mut self.tally.formats, format.name()),
-            (&mut self.tally.clocks, format.clock()),
-        ] {
+        for (list, item) in
+            [(&mut self.tally.formats, format.name()), (&mut self.tally.clocks, format.clock())]
+        {
             if !list.contains(&item) {
                 list.push(item);
             }
@@ -248,7 +247,8 @@ impl Stream {
     }
 
     fn close(&mut self, block: Block, mut parsed: Parsed, line: i64) -> Resolved {
-        let mut maps = [Keys::new(&parsed.names), Keys::new(&parsed.errnos), Keys::new(&parsed.comms)];
+        let mut maps =
+            [Keys::new(&parsed.names), Keys::new(&parsed.errnos), Keys::new(&parsed.comms)];
         let mut runs: Vec<Range<usize>> = Vec::new();
         let rows = &parsed.rows;
         let [names, errnos, comms] = &mut maps;

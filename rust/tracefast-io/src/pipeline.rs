@@ -278,10 +278,8 @@ impl<E: Encode> Pipeline<E> {
             if state.stop {
                 return Err(Error::cancelled());
             }
-            let (guard, timeout) = shared
-                .output
-                .wait_timeout(state, patience)
-                .unwrap_or_else(PoisonError::into_inner);
+            let (guard, timeout) =
+                shared.output.wait_timeout(state, patience).unwrap_or_else(PoisonError::into_inner);
             state = guard;
             if timeout.timed_out() && !state.outputs.contains_key(&state.next) {
                 return Ok(Some(None));
@@ -437,9 +435,17 @@ impl<E: Encode> Shared<E> {
                 state.stream = Some(serial);
                 state.outstanding += groups.len() as u64;
                 state.groups.extend(groups);
+                // The source's thread is woken only for what it waits for: its end, or room for
+                // more of a stream. A thread woken in vain costs more than a block.
+                let streams = state.plan.as_ref().is_some_and(|plan| plan.file.is_none());
+                let drive = streams || state.resolve >= state.blocks;
                 drop(state);
-                self.work.notify_all();
-                self.drive.notify_one();
+                if self.threads > 1 {
+                    self.work.notify_all();
+                }
+                if drive {
+                    self.drive.notify_one();
+                }
             }
             Job::Read(plan, number) => {
                 let mut block = Block::from_buffer(self.pool.buffer());
@@ -499,10 +505,9 @@ impl<E: Encode> Shared<E> {
     fn drive(&self, first: Source, names: Vec<String>) {
         let mut source = Some(first);
         for name in names {
-            let open = source.take().map_or_else(
-                || Source::open(&name, self.options.format, &self.progress),
-                Ok,
-            );
+            let open = source
+                .take()
+                .map_or_else(|| Source::open(&name, self.options.format, &self.progress), Ok);
             let done = open.and_then(|source| self.source(source));
             if let Err(error) = done {
                 self.fail(error);
@@ -539,8 +544,7 @@ impl<E: Encode> Shared<E> {
                 self.work.notify_all();
             }
             Bytes::Stream { head, rest } => {
-                state.plan =
-                    Some(Arc::new(Plan { name: name.clone(), format, file: None, first }));
+                state.plan = Some(Arc::new(Plan { name: name.clone(), format, file: None, first }));
                 drop(state);
                 self.cut(&name, Cutter::new(head, rest), &format)?;
                 state = self.lock();

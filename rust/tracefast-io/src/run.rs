@@ -11,7 +11,9 @@ use arrow_schema::{Schema, SchemaRef};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{Encode, Options, Pipeline};
 use crate::report::{Report, metadata};
-use crate::sink::{AtomicFile, about_output, Encoded, Encoder, IpcEncoder, ParquetEncoder, ParquetOptions};
+use crate::sink::{
+    AtomicFile, Encoded, Encoder, IpcEncoder, ParquetEncoder, ParquetOptions, about_output,
+};
 use crate::source::{Progress, Source, total_bytes};
 
 /// Kinds of files that can be written.
@@ -81,15 +83,12 @@ pub fn parse(
     let first = open_first(names, &options, progress)?;
     let mut warnings = empty_warning(&first);
     let encoder = match output.kind {
-        FileKind::Parquet => {
-            Encoder::Parquet(ParquetEncoder::try_new(ParquetOptions::default())?)
-        }
+        FileKind::Parquet => Encoder::Parquet(ParquetEncoder::try_new(ParquetOptions::default())?),
         FileKind::Arrow => Encoder::Ipc(IpcEncoder::new()),
     };
     let written = |error: Error| about_output(error, Path::new(output.path));
     let mut appender = encoder.appender(file).map_err(written)?;
-    let pipeline =
-        Pipeline::start(first, names.to_vec(), encoder, options, Arc::clone(progress))?;
+    let pipeline = Pipeline::start(first, names.to_vec(), encoder, options, Arc::clone(progress))?;
     loop {
         match pipeline.next(PATIENCE)? {
             Some(Some(encoded)) => appender.append(encoded).map_err(written)?,
@@ -154,8 +153,7 @@ impl BatchStream {
         let (format, clock) =
             first.format.map_or(("none", "none"), |format| (format.name(), format.clock()));
         let schema = options.projection.schema();
-        let facts: std::collections::HashMap<_, _> =
-            metadata(format, clock).into_iter().collect();
+        let facts: std::collections::HashMap<_, _> = metadata(format, clock).into_iter().collect();
         let schema = Arc::new(Schema::new_with_metadata(schema.fields().clone(), facts));
         let pipeline =
             Pipeline::start(first, names.to_vec(), Plain, options, Arc::clone(progress))?;

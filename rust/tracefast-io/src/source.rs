@@ -94,11 +94,7 @@ impl Source {
         Self::stream(name, Box::new(reader), wanted)
     }
 
-    fn stream(
-        name: &str,
-        mut raw: Box<dyn Read + Send>,
-        wanted: Option<Wanted>,
-    ) -> Result<Self> {
+    fn stream(name: &str, mut raw: Box<dyn Read + Send>, wanted: Option<Wanted>) -> Result<Self> {
         let at = |error| Error::io(name, error);
         let magic = read_up_to(&mut raw, 6).map_err(at)?;
         let mut rest = decompressed(magic, raw).map_err(at)?;

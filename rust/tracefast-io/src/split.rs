@@ -82,7 +82,11 @@ pub fn read_block(
                 block.set(0, 0);
                 break;
             }
-            None if have >= part && memchr(b'\n', &text[before..part.min(have)]).is_none() && begin > 0 && text.first() != Some(&b'\n') => {
+            None if have >= part
+                && memchr(b'\n', &text[before..part.min(have)]).is_none()
+                && begin > 0
+                && text.first() != Some(&b'\n') =>
+            {
                 // The whole part is inside of a line that begins before it.
                 block.set(0, 0);
                 break;

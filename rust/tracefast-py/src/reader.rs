@@ -51,11 +51,7 @@ impl Reader {
             .detach(|| BatchStream::open(&sources, options, &progress))
             .map_err(|error| exception(py, &error))?;
         let schema = stream.schema();
-        Ok(Self {
-            stream: Arc::new(Mutex::new(stream)),
-            exported: Mutex::new(false),
-            schema,
-        })
+        Ok(Self { stream: Arc::new(Mutex::new(stream)), exported: Mutex::new(false), schema })
     }
 
     /// The schema of the batches.
@@ -88,8 +84,7 @@ impl Reader {
             return Err(PyRuntimeError::new_err(text));
         }
         *exported = true;
-        let export =
-            Export { stream: Arc::clone(&self.stream), schema: Arc::clone(&self.schema) };
+        let export = Export { stream: Arc::clone(&self.stream), schema: Arc::clone(&self.schema) };
         let stream = FFI_ArrowArrayStream::new(Box::new(export));
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }

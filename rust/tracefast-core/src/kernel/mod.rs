@@ -10,7 +10,7 @@ mod tasks;
 use std::sync::Arc;
 
 use files::OpenFile;
-use tasks::{Tasks, TaskRef};
+use tasks::{TaskRef, Tasks};
 
 use crate::event::{EventKind, FileType, Op, open_flags};
 use crate::parsed::{Begin, Parsed, Target};
@@ -94,13 +94,10 @@ impl Kernel {
                 let mut find = |fd| {
                     let file = self.tasks.table(task).get(fd)?;
                     let file = self.tasks.files.get(file)?;
-                    Some(Found {
-                        path: file.path.clone(),
-                        id: file.id,
-                        file_type: file.file_type,
-                    })
+                    Some(Found { path: file.path.clone(), id: file.id, file_type: file.file_type })
                 };
-                let found = Bound { first: first.and_then(&mut find), second: second.and_then(find) };
+                let found =
+                    Bound { first: first.and_then(&mut find), second: second.and_then(find) };
                 bound(id, found);
             }
             Target::Open => {}
@@ -273,7 +270,14 @@ impl Kernel {
     }
 
     /// Makes relative paths absolute where the directory is known.
-    fn resolve(&mut self, task: TaskRef, row: usize, rows: &mut Rows, side: &mut Side, text: &[u8]) {
+    fn resolve(
+        &mut self,
+        task: TaskRef,
+        row: usize,
+        rows: &mut Rows,
+        side: &mut Side,
+        text: &[u8],
+    ) {
         let effect = rows.effect[row];
         for (relative, at, second) in
             [(effect.relative, effect.at, false), (effect.relative2, effect.at2, true)]

@@ -117,9 +117,10 @@ impl Tasks {
             (Some(tid), Some(forking)) => {
                 forking.child = Some((tid, next));
                 let (parent, flags) = (forking.parent, forking.flags);
-                let parent = self.slots.iter().position(|slot| {
-                    slot.as_ref().is_some_and(|task| task.id == parent)
-                });
+                let parent = self
+                    .slots
+                    .iter()
+                    .position(|slot| slot.as_ref().is_some_and(|task| task.id == parent));
                 self.add(Some(tid), parent, flags)
             }
             _ => self.add(tid, None, 0),

@@ -326,8 +326,7 @@ mod tests {
         let parts: Vec<&str> = (0..split.len() as u8)
             .map(|i| std::str::from_utf8(split.get(args, i).expect("in range")).expect("ascii"))
             .collect();
-        let expected =
-            ["3</a, b>", r#""x, \"y""#, "{a=1, b=2}", "makedev(0x1, 0x3)", "5"];
+        let expected = ["3</a, b>", r#""x, \"y""#, "{a=1, b=2}", "makedev(0x1, 0x3)", "5"];
         assert_eq!(parts, expected);
         assert_eq!(Split::new(args, 0).len(), 1);
         assert_eq!(Split::new(b"", 3).len(), 0);

@@ -3,8 +3,8 @@
 use memchr::{memchr, memrchr};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::find;
 use crate::event::{FileType, Op, clone_flags, open_flags};
+use crate::find;
 use crate::num;
 use crate::parsed::Head;
 use crate::rows::{AT_FDCWD, Rows, Side};
@@ -36,9 +36,7 @@ impl Source<'_> {
             view::pack(part, self.place, self.base + start)
         } else {
             match escape_invalid(part) {
-                std::borrow::Cow::Borrowed(_) => {
-                    view::pack(part, self.place, self.base + start)
-                }
+                std::borrow::Cow::Borrowed(_) => view::pack(part, self.place, self.base + start),
                 std::borrow::Cow::Owned(fixed) => side.put(fixed.as_bytes()),
             }
         }
@@ -450,7 +448,8 @@ fn special(out: &mut Out<'_>, shape: &Shape, sys: u16, ret: Option<i64>) {
             }
             let split = Split::new(text, 1);
             if let Some(last) = split.get(text, 1).and_then(num::whole_integer) {
-                out.rows.fd2[row] = i32::try_from(last).ok().filter(|&fd| fd >= 0).unwrap_or(i32::MAX);
+                out.rows.fd2[row] =
+                    i32::try_from(last).ok().filter(|&fd| fd >= 0).unwrap_or(i32::MAX);
                 out.set(C::Fd2);
             }
         }
@@ -598,7 +597,8 @@ pub struct Annotation {
 impl Annotation {
     /// Reads the text between the angle brackets.
     pub fn parse(body: &[u8]) -> Self {
-        let of = |file_type, identity| Self { len: body.len(), file_type: Some(file_type), identity };
+        let of =
+            |file_type, identity| Self { len: body.len(), file_type: Some(file_type), identity };
         match body.first() {
             Some(b'/') => {
                 let mut note = Self { len: body.len(), file_type: None, identity: true };

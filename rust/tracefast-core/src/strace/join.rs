@@ -49,10 +49,9 @@ pub fn only_mark(text: &[u8]) -> Option<usize> {
 /// Finds the end of a call in `text`, which begins with its arguments and has been cut nowhere.
 /// `None`: the call does not end in it.
 pub fn ending(text: &[u8]) -> Option<Ending> {
-    for (mark, status) in [
-        (&b" <detached ...>"[..], Status::Detached),
-        (b" <unfinished ...>", Status::Unfinished),
-    ] {
+    for (mark, status) in
+        [(&b" <detached ...>"[..], Status::Detached), (b" <unfinished ...>", Status::Unfinished)]
+    {
         if let Some(head) = text.strip_suffix(mark) {
             return Some(Ending { args: head.len(), outcome: None, status: Some(status) });
         }
@@ -107,20 +106,30 @@ mod tests {
     fn gaps_of_old_and_new_versions() {
         assert_eq!(strip_gap(b" )             = 0", false), b")             = 0");
         assert_eq!(strip_gap(b" \"x\", 10) = 1", false), b"\"x\", 10) = 1");
-        assert_eq!(strip_gap(b" => {parent_tid=[1]}, 88) = 1", false), b" => {parent_tid=[1]}, 88) = 1");
-        assert_eq!(strip_gap(b" => {parent_tid=[1]}, 88) = 1", true), b"=> {parent_tid=[1]}, 88) = 1");
+        assert_eq!(
+            strip_gap(b" => {parent_tid=[1]}, 88) = 1", false),
+            b" => {parent_tid=[1]}, 88) = 1"
+        );
+        assert_eq!(
+            strip_gap(b" => {parent_tid=[1]}, 88) = 1", true),
+            b"=> {parent_tid=[1]}, 88) = 1"
+        );
         assert_eq!(strip_gap(b", \"x\", 10) = 1", false), b", \"x\", 10) = 1");
         assert_eq!(strip_gap(b" <unfinished ...>) = ?", false), b" <unfinished ...>) = ?");
     }
 
     #[test]
     fn endings() {
-        let of = |text: &str| ending(text.as_bytes()).map(|e| (text[..e.args].to_owned(), e.status));
+        let of =
+            |text: &str| ending(text.as_bytes()).map(|e| (text[..e.args].to_owned(), e.status));
         assert_eq!(of("3) = 0"), Some(("3".into(), None)));
         assert_eq!(of("3 <unfinished ...>) = ?"), Some(("3".into(), Some(Status::Killed))));
         assert_eq!(of("3 <detached ...>"), Some(("3".into(), Some(Status::Detached))));
         assert_eq!(of("3, \"a) = 3"), None);
         assert_eq!(of("0x3), 5) = 0"), Some(("0x3), 5".into(), None)));
-        assert_eq!(of("1 <ptrace(SYSCALL):No such process>"), Some(("1".into(), Some(Status::Unavailable))));
+        assert_eq!(
+            of("1 <ptrace(SYSCALL):No such process>"),
+            Some(("1".into(), Some(Status::Unavailable)))
+        );
     }
 }

@@ -76,8 +76,7 @@ pub(super) fn outcome(
 
 /// Calls that end without a value as a rule.
 fn returns_nothing(sys: u16) -> bool {
-    matches!(syscalls::name(sys), "exit" | "_exit" | "exit_group")
-        || sys == syscalls::UNKNOWN
+    matches!(syscalls::name(sys), "exit" | "_exit" | "exit_group") || sys == syscalls::UNKNOWN
 }
 
 /// The name of the error, by its text or by its number.
@@ -190,7 +189,9 @@ fn write(
             }
             entry
         }
-        (None, _) => exit.filter(|_| rows.has(row, C::DurNs)).map(|exit| exit.wrapping_sub(rows.dur[row])),
+        (None, _) => {
+            exit.filter(|_| rows.has(row, C::DurNs)).map(|exit| exit.wrapping_sub(rows.dur[row]))
+        }
     };
     match entry {
         Some(entry) => rows.ts[row] = entry,

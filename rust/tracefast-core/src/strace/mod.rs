@@ -108,4 +108,3 @@ pub struct Half<'a> {
     /// gap, if that is known already; else it is looked for.
     pub mark: Option<Option<usize>>,
 }
-

@@ -9,8 +9,8 @@ use super::{Format, Half, is_continuation, join};
 use crate::block::{Block, PAD};
 use crate::calls::{Calls, Pending};
 use crate::dict::Interner;
-use crate::find::find;
 use crate::event::{EventKind, Op, Status};
+use crate::find::find;
 use crate::num;
 use crate::parsed::{Open, Parsed, Range, Target, Touch};
 use crate::scan::{Marks, structure};
@@ -261,12 +261,7 @@ impl<'a> Parser<'a> {
     }
 
     fn source(&self, start: usize, end: usize) -> Source<'a> {
-        Source {
-            bytes: &self.text[start..end],
-            place: Place::Text,
-            base: start,
-            utf8: self.utf8,
-        }
+        Source { bytes: &self.text[start..end], place: Place::Text, base: start, utf8: self.utf8 }
     }
 
     /// A call whose end is on this line.
@@ -442,8 +437,7 @@ impl<'a> Parser<'a> {
                 // The line's only ` = ` is the second half's.
                 let from = rest.0 as usize + gap;
                 let mark = line.mark.map(|mark| mark.checked_sub(from));
-                let half =
-                    Half { head: Some(head), sys: open.sys, entry: open.ts, rest, mark };
+                let half = Half { head: Some(head), sys: open.sys, entry: open.ts, rest, mark };
                 super::finish(self.parsed, self.text, row, self.format, half);
                 self.parsed.rows.effect[row].begun = true;
                 self.owner = Owner::Row(row);

@@ -46,7 +46,14 @@ fn candidates() -> impl Iterator<Item = Layout> {
         flags.into_iter().flat_map(move |number| {
             flags.into_iter().flat_map(move |pointer| {
                 clocks.into_iter().flat_map(move |(time, delta)| {
-                    [Pid::Bracket, Pid::Plain].map(|pid| Layout { pid, time, delta, context, number, pointer })
+                    [Pid::Bracket, Pid::Plain].map(|pid| Layout {
+                        pid,
+                        time,
+                        delta,
+                        context,
+                        number,
+                        pointer,
+                    })
                 })
             })
         })

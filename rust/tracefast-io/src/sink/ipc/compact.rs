@@ -137,7 +137,7 @@ mod tests {
         let compacted = compact_views(&array, Some(&mut Dictionary::default())).unwrap();
         assert_eq!(compacted, array);
         let bytes: usize = compacted.data_buffers().iter().map(Buffer::len).sum();
-        assert_eq!(bytes, texts[40..43].iter().map(String::len).sum());
+        assert_eq!(bytes, texts[40..43].iter().map(String::len).sum::<usize>());
     }
 
     #[test]
