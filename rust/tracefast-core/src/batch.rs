@@ -1,7 +1,8 @@
 //! Arrow arrays of the one schema, out of resolved blocks.
 
+use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use arrow_array::types::UInt32Type;
 use arrow_array::{
@@ -200,6 +201,9 @@ impl Batch<'_> {
         if self.all & column.bit() != 0 {
             return None;
         }
+        if self.any & column.bit() == 0 {
+            return Some(NullBuffer::new_null(self.len));
+        }
         let shift = column as u8;
         let mut bits: Vec<u64> = Vec::with_capacity(self.len.div_ceil(64));
         let (mut word, mut filled) = (0u64, 0);
@@ -271,7 +275,11 @@ impl Batch<'_> {
         which: usize,
         values: &Values,
     ) -> ArrayRef {
-        let keys = self.mapped(column, get, |block, local| block.maps[which][local as usize]);
+        let keys = if self.any & column.bit() == 0 {
+            no_keys(self.len)
+        } else {
+            self.mapped(column, get, |block, local| block.maps[which][local as usize])
+        };
         dictionary(keys, self.validity(column), &values.open[which])
     }
 
@@ -281,7 +289,11 @@ impl Batch<'_> {
         get: impl Fn(&Rows) -> &Vec<u8>,
         texts: &'static [&'static str],
     ) -> ArrayRef {
-        let keys = self.mapped(column, get, |_, key| u32::from(key));
+        let keys = if self.any & column.bit() == 0 {
+            no_keys(self.len)
+        } else {
+            self.mapped(column, get, |_, key| u32::from(key))
+        };
         dictionary(keys, self.validity(column), &vocabulary(texts))
     }
 
@@ -339,8 +351,6 @@ fn dictionary(
 
 /// The dictionary of a closed vocabulary, made once.
 fn vocabulary(texts: &'static [&'static str]) -> Arc<StringArray> {
-    use std::collections::HashMap;
-    use std::sync::{LazyLock, Mutex, PoisonError};
     static MADE: LazyLock<Mutex<HashMap<usize, Arc<StringArray>>>> = LazyLock::new(Mutex::default);
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     let array = made
@@ -349,9 +359,14 @@ fn vocabulary(texts: &'static [&'static str]) -> Arc<StringArray> {
     Arc::clone(array)
 }
 
+/// Keys of a column without values, made once for full batches.
+fn no_keys(len: usize) -> ScalarBuffer<u32> {
+    static ZEROS: LazyLock<ScalarBuffer<u32>> = LazyLock::new(|| vec![0; BATCH_ROWS].into());
+    if len <= BATCH_ROWS { ZEROS.slice(0, len) } else { vec![0; len].into() }
+}
+
 /// A column without values, made once for full batches.
 fn nulls(column: C, len: usize) -> ArrayRef {
-    use std::sync::{LazyLock, Mutex, PoisonError};
     type Made = Vec<(Kind, ArrayRef)>;
     static MADE: LazyLock<Mutex<Made>> = LazyLock::new(Mutex::default);
     let kind = column.kind();

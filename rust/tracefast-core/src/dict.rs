@@ -43,14 +43,19 @@ impl Key {
     #[inline]
     fn of(raw: &[u8]) -> Self {
         let len = raw.len();
-        let (first, last) =
-            if let (Some(first), Some(last)) = (raw.first_chunk::<8>(), raw.last_chunk::<8>()) {
-                (u64::from_le_bytes(*first), u64::from_le_bytes(*last))
-            } else {
-                let mut bytes = [0; 8];
-                bytes[..len].copy_from_slice(raw);
-                (u64::from_le_bytes(bytes), 0)
-            };
+        // Overlapping reads: no copy of a length that only the run knows.
+        let (first, last) = if let (Some(first), Some(last)) =
+            (raw.first_chunk::<8>(), raw.last_chunk::<8>())
+        {
+            (u64::from_le_bytes(*first), u64::from_le_bytes(*last))
+        } else if let (Some(first), Some(last)) = (raw.first_chunk::<4>(), raw.last_chunk::<4>()) {
+            let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
+            (u64::from(first) | u64::from(last) << 32, 0)
+        } else if let [first, .., last] = *raw {
+            (u64::from(first) | u64::from(raw[len / 2]) << 8 | u64::from(last) << 16, 0)
+        } else {
+            (raw.first().map_or(0, |&byte| u64::from(byte)), 0)
+        };
         Self { first, last, len }
     }
 

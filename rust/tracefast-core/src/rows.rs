@@ -28,6 +28,10 @@ pub struct Effect {
     pub relative: bool,
     /// `path2` likewise.
     pub relative2: bool,
+    /// `path` names the file, whose identity is still to be made of it.
+    pub identify: bool,
+    /// `path2` likewise.
+    pub identify2: bool,
     /// Effects at the call's entry took place before the row.
     pub begun: bool,
 }
@@ -45,6 +49,8 @@ impl Effect {
         skip: false,
         relative: false,
         relative2: false,
+        identify: false,
+        identify2: false,
         begun: false,
     };
 }

@@ -219,12 +219,23 @@ fn resume(
     sys: u16,
 ) {
     let Some(call) = call else {
-        format.finish(parsed, text, row, Half { head: None, sys, entry: None, rest, mark: None });
+        format.finish(
+            parsed,
+            text,
+            row,
+            Half { head: None, sys, entry: None, rest, mark: None, utf8: false },
+        );
         return;
     };
     head(parsed, text, row, &call, line);
-    let half =
-        Half { head: Some(&call.args), sys: call.open.sys, entry: call.open.ts, rest, mark: None };
+    let half = Half {
+        head: Some(&call.args),
+        sys: call.open.sys,
+        entry: call.open.ts,
+        rest,
+        mark: None,
+        utf8: false,
+    };
     format.finish(parsed, text, row, half);
     bound(parsed, row, &call);
 }

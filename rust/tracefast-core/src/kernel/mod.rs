@@ -135,6 +135,7 @@ impl Kernel {
             self.bind(task, row, rows, side);
             self.learn(task, row, rows);
         }
+        identify(row, rows, side, text);
         self.resolve(task, row, rows, side, text);
         let effect = rows.effect[row];
         let fd = rows.has(row, C::Fd).then(|| rows.fd[row]);
@@ -262,6 +263,10 @@ impl Kernel {
                 rows.file[row] = id;
             }
             rows.valid[row] |= file_column.bit();
+        } else if second {
+            rows.effect[row].identify2 = false;
+        } else {
+            rows.effect[row].identify = false;
         }
         if let (Some(file_type), false) = (file.file_type, second || rows.has(row, C::FileType)) {
             rows.file_type[row] = file_type;
@@ -361,6 +366,20 @@ impl Kernel {
     }
 }
 
+/// The identity of files that only an annotation names.
+#[inline]
+fn identify(row: usize, rows: &mut Rows, side: &Side, text: &[u8]) {
+    let effect = rows.effect[row];
+    if effect.identify && !rows.has(row, C::File) {
+        rows.file[row] = file_id(unpack(&rows.path[row], text, &side.bytes));
+        rows.valid[row] |= C::File.bit();
+    }
+    if effect.identify2 && !rows.has(row, C::File2) {
+        rows.file2[row] = file_id(unpack(&rows.path2[row], text, &side.bytes));
+        rows.valid[row] |= C::File2.bit();
+    }
+}
+
 /// Whether the operation acts on what its first and its second descriptor lead to.
 fn binds(op: Op) -> (bool, bool) {
     (matches!(op, Op::Use | Op::Close | Op::Dup | Op::Fchdir | Op::SetCloexec), op == Op::Use)
@@ -376,6 +395,8 @@ pub fn apply(bound: &Bound, row: usize, rows: &mut Rows, side: &mut Side) {
         if let Some(id) = found.id {
             rows.file[row] = id;
             rows.valid[row] |= C::File.bit();
+        } else if found.path.is_some() {
+            rows.effect[row].identify = false;
         }
         if let (Some(file_type), false) = (found.file_type, rows.has(row, C::FileType)) {
             rows.file_type[row] = file_type;
@@ -390,6 +411,8 @@ pub fn apply(bound: &Bound, row: usize, rows: &mut Rows, side: &mut Side) {
         if let Some(id) = found.id {
             rows.file2[row] = id;
             rows.valid[row] |= C::File2.bit();
+        } else if found.path.is_some() {
+            rows.effect[row].identify2 = false;
         }
     }
 }

@@ -67,7 +67,6 @@ pub fn fill(
     out.rows.effect[row].op = shape.op;
     // Plain shapes need no split: the first argument, and counts from the end.
     let simple = shape.path == NONE
-        && shape.flags == NONE
         && matches!(shape.fd, 0 | NONE)
         && shape.fd2 == NONE
         && matches!(shape.count, Count::None | Count::Last | Count::LastButOne);
@@ -109,6 +108,11 @@ pub fn head(args: &[u8], sys: u16) -> Head {
     match shape.op {
         Op::Fork => head.flags = fork_flags(args, sys),
         Op::Use | Op::Close | Op::Dup | Op::Fchdir => {
+            if shape.fd == 0 && shape.fd2 == NONE {
+                let (fd, n) = fd_number(&args[args::name_len(args)..]);
+                head.fd = (n > 0).then_some(fd);
+                return head;
+            }
             let last = if shape.fd2 == NONE { shape.fd } else { shape.fd.max(shape.fd2) };
             let split = Split::new(args, usize::from(last));
             let fd = |position| {
@@ -169,30 +173,24 @@ impl Out<'_> {
         }
         let body = &self.source.bytes[start..end];
         let note = Annotation::parse(body);
-        let (view, id) = if memchr(b'\\', &body[..note.len]).is_some() || !self.source.utf8 {
+        let name = &body[..note.len];
+        let view = if memchr(b'\\', name).is_some() || !self.source.utf8 {
             let from = self.side.bytes.len();
-            unescape_into(&body[..note.len], &mut self.side.bytes);
-            let id = file_id(&self.side.bytes[from..]);
-            (self.side.since(from), id)
+            unescape_into(name, &mut self.side.bytes);
+            self.side.since(from)
         } else {
-            let path = &body[..note.len];
-            (view::pack(path, self.source.place, self.source.base + start), file_id(path))
+            view::pack(name, self.source.place, self.source.base + start)
         };
+        // Most descriptors were opened in the log, and their identity is known by then.
         let row = self.row;
         if second {
             self.rows.path2[row] = view;
             self.set(C::Path2);
-            if note.identity {
-                self.rows.file2[row] = id;
-                self.set(C::File2);
-            }
+            self.rows.effect[row].identify2 = note.identity;
         } else {
             self.rows.path[row] = view;
             self.set(C::Path);
-            if note.identity {
-                self.rows.file[row] = id;
-                self.set(C::File);
-            }
+            self.rows.effect[row].identify = note.identity;
             if let Some(file_type) = note.file_type {
                 self.rows.file_type[row] = file_type as u8;
                 self.set(C::FileType);
@@ -327,16 +325,8 @@ fn split_shape(out: &mut Out<'_>, shape: &Shape) {
         Count::Last | Count::LastButOne => MAX_ARGS as u8,
         Count::None => NONE,
     };
-    let upto = last(&[
-        shape.fd,
-        shape.fd2,
-        shape.path,
-        shape.path2,
-        shape.offset,
-        shape.offset2,
-        shape.flags,
-        count,
-    ]);
+    let upto =
+        last(&[shape.fd, shape.fd2, shape.path, shape.path2, shape.offset, shape.offset2, count]);
     let split = Split::new(text, upto);
     // A path argument that is absolute or annotated decides; a descriptor comes after it.
     if shape.path != NONE {

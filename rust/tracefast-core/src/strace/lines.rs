@@ -125,7 +125,7 @@ pub(super) fn finish(
     let ending = plain.or_else(|| join::ending(&joined)).unwrap_or(cut(joined.len()));
     // One copy of the joined text serves the views of arguments and result.
     let base = parsed.side.bytes.len();
-    if simdutf8::basic::from_utf8(&joined).is_ok() {
+    if half.utf8 || simdutf8::basic::from_utf8(&joined).is_ok() {
         parsed.side.bytes.extend_from_slice(&joined);
         write(parsed, row, &joined, base, half, &ending);
     } else {

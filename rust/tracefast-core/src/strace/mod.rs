@@ -107,4 +107,6 @@ pub struct Half<'a> {
     /// Where the only ` = ` of the second half ends, counted from the begin of `rest` without its
     /// gap, if that is known already; else it is looked for.
     pub mark: Option<Option<usize>>,
+    /// Both halves are known to be UTF-8.
+    pub utf8: bool,
 }

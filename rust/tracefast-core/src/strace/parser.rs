@@ -437,7 +437,14 @@ impl<'a> Parser<'a> {
                 // The line's only ` = ` is the second half's.
                 let from = rest.0 as usize + gap;
                 let mark = line.mark.map(|mark| mark.checked_sub(from));
-                let half = Half { head: Some(head), sys: open.sys, entry: open.ts, rest, mark };
+                let half = Half {
+                    head: Some(head),
+                    sys: open.sys,
+                    entry: open.ts,
+                    rest,
+                    mark,
+                    utf8: self.utf8,
+                };
                 super::finish(self.parsed, self.text, row, self.format, half);
                 self.parsed.rows.effect[row].begun = true;
                 self.owner = Owner::Row(row);
@@ -446,7 +453,7 @@ impl<'a> Parser<'a> {
                 let row = self.row(&second, ts);
                 self.parsed.rows.name[row] = key;
                 self.parsed.rows.valid[row] |= C::Name.bit();
-                let half = Half { head: None, sys, entry: None, rest, mark: None };
+                let half = Half { head: None, sys, entry: None, rest, mark: None, utf8: false };
                 super::finish(self.parsed, self.text, row, self.format, half);
             }
             Pending::Unknown => {

@@ -29,8 +29,14 @@ fn stitched(enter: &[u8], exit: &[u8], format: Format) -> (Log, usize) {
     };
     let row = row as usize;
     let part = |range: (u32, u32)| &first.text[range.0 as usize..range.1 as usize];
-    let half =
-        Half { head: Some(part(open.args)), sys: open.sys, entry: open.ts, rest, mark: None };
+    let half = Half {
+        head: Some(part(open.args)),
+        sys: open.sys,
+        entry: open.ts,
+        rest,
+        mark: None,
+        utf8: false,
+    };
     let text = second.text.clone();
     finish(&mut second.parsed, &text, row, &format, half);
     let extra = open.extra.map(|range| second.parsed.side.put(part(range)));
