@@ -74,13 +74,17 @@ impl Projection {
 pub fn assemble(parts: &[Part], projection: &Projection, values: &Values) -> RecordBatch {
     let len = parts.iter().map(|part| part.rows.len()).sum();
     let (mut any, mut all) = (0, u64::MAX);
+    let mut any_of = Vec::with_capacity(parts.len());
     for part in parts {
+        let mut some = 0;
         for &valid in &part.block.rows().valid[part.rows.clone()] {
-            any |= valid;
+            some |= valid;
             all &= valid;
         }
+        any |= some;
+        any_of.push(some);
     }
-    let batch = Batch { parts, len, any, all, buffers: buffers(parts) };
+    let batch = Batch { parts, len, any, all, any_of, buffers: buffers(parts) };
     let arrays = projection.columns.iter().map(|&column| batch.column(column, values)).collect();
     let options = RecordBatchOptions::new().with_row_count(Some(len));
     RecordBatch::try_new_with_options(projection.schema(), arrays, &options)
@@ -105,6 +109,8 @@ struct Batch<'a> {
     len: usize,
     any: u64,
     all: u64,
+    /// Columns of which a part has values: the slots of others need not be read.
+    any_of: Vec<u64>,
     buffers: Arc<[Buffer]>,
 }
 
@@ -181,7 +187,11 @@ impl Batch<'_> {
     ) -> ScalarBuffer<U> {
         let mut out: Vec<U> = Vec::with_capacity(self.len);
         let full = self.all & column.bit() != 0;
-        for part in self.parts {
+        for (part, any) in self.parts.iter().zip(&self.any_of) {
+            if any & column.bit() == 0 {
+                out.resize(out.len() + part.rows.len(), U::default());
+                continue;
+            }
             let rows = part.block.rows();
             let values = &get(rows)[part.rows.clone()];
             let block = &*part.block;
@@ -261,6 +271,10 @@ impl Batch<'_> {
     }
 
     fn source(&self, values: &Arc<StringArray>) -> ArrayRef {
+        // One log, as a rule, and it is the first.
+        if self.parts.iter().all(|part| part.block.source == 0) {
+            return dictionary(no_keys(self.len), None, values);
+        }
         let mut keys: Vec<u32> = Vec::with_capacity(self.len);
         for part in self.parts {
             keys.resize(keys.len() + part.rows.len(), part.block.source);
@@ -303,13 +317,17 @@ impl Batch<'_> {
         let full = self.all & column.bit() != 0;
         let mut base: u128 = 0;
         let mut last: Option<&Arc<Resolved>> = None;
-        for part in self.parts {
+        for (part, any) in self.parts.iter().zip(&self.any_of) {
             if let Some(last) = last {
                 if !Arc::ptr_eq(last, &part.block) {
                     base += 2;
                 }
             }
             last = Some(&part.block);
+            if any & column.bit() == 0 {
+                out.resize(out.len() + part.rows.len(), 0);
+                continue;
+            }
             let rows = part.block.rows();
             let moved = base << 64;
             let place = |view: u128| {

@@ -3,7 +3,7 @@
 //! This is the complete tokenizer: strings, nested comments, character literals, annotations of
 //! descriptors and brackets of all kinds. The hot path asks it only where a line is not plain.
 
-use memchr::{memchr, memchr2};
+use memchr::{memchr, memchr2, memchr3};
 
 use crate::find::find;
 
@@ -29,6 +29,16 @@ pub fn skip_string(text: &[u8], at: usize) -> Option<usize> {
         }
         i += 2;
     }
+}
+
+/// As [`skip_string`], and whether the string holds no escape: known for nothing, as a rule.
+#[inline]
+pub fn string_end(text: &[u8], at: usize) -> Option<(usize, bool)> {
+    let first = at + 1 + memchr2(b'"', b'\\', text.get(at + 1..)?)?;
+    if text[first] == b'"' {
+        return Some((first + 1, true));
+    }
+    skip_string(text, at).map(|end| (end, false))
 }
 
 /// Comments nest. Quotes count only right at their start: some hold bare ones.
@@ -67,9 +77,22 @@ fn skip_angle(text: &[u8], at: usize) -> Option<usize> {
         return find(rest, b" ...>", 4).map(|n| at + n + 5);
     }
     match at.checked_sub(1).map(|i| text[i]) {
-        Some(b'0'..=b'9' | b'D' | b']') => annotation_end(text, at),
+        Some(b'0'..=b'9' | b'D' | b']') => annotation(text, at).map(|(end, _)| end),
         _ => Some(at + 1),
     }
+}
+
+/// As [`annotation_end`], and whether the annotation surely holds neither escapes nor brackets of
+/// its own: one search tells that of most.
+#[inline]
+pub fn annotation(text: &[u8], at: usize) -> Option<(usize, bool)> {
+    if matches!(text.get(at + 1)?, b'/' | b'a'..=b'z') {
+        let first = at + 1 + memchr3(b'<', b'>', b'\\', &text[at + 1..])?;
+        if text[first] == b'>' {
+            return Some((first + 1, true));
+        }
+    }
+    annotation_end(text, at).map(|end| (end, false))
 }
 
 /// Behind the annotation that begins with the `<` at `at`: `3</path>`, `0</dev/null<char 1:3>>`,
@@ -98,8 +121,8 @@ pub fn annotation_end(text: &[u8], at: usize) -> Option<usize> {
             }
         }
     }
-    let mut depth = 0;
-    let mut i = at;
+    let mut depth = 1;
+    let mut i = at + 1;
     loop {
         i += memchr2(b'<', b'>', text.get(i..)?)?;
         depth += if text[i] == b'<' { 1 } else { -1 };

@@ -160,21 +160,21 @@ impl Out<'_> {
             self.set(C::Fd);
         }
         if arg.get(n) == Some(&b'<') {
-            if let Some(end) = args::annotation_end(text, start + n) {
-                self.annotation(start + n + 1, end - 1, second);
+            if let Some((end, plain)) = args::annotation(text, start + n) {
+                self.annotation(start + n + 1, end - 1, plain, second);
             }
         }
     }
 
     /// The body of an annotation, `start..end` of the source, as path, file and type.
-    fn annotation(&mut self, start: usize, end: usize, second: bool) {
+    fn annotation(&mut self, start: usize, end: usize, plain: bool, second: bool) {
         if self.has(if second { C::Path2 } else { C::Path }) {
             return;
         }
         let body = &self.source.bytes[start..end];
         let note = Annotation::parse(body);
         let name = &body[..note.len];
-        let view = if memchr(b'\\', name).is_some() || !self.source.utf8 {
+        let view = if !self.source.utf8 || !plain && memchr(b'\\', name).is_some() {
             let from = self.side.bytes.len();
             unescape_into(name, &mut self.side.bytes);
             self.side.since(from)
@@ -227,7 +227,7 @@ impl Out<'_> {
         if self.has(if second { C::Path2 } else { C::Path }) || arg.first() != Some(&b'"') {
             return;
         }
-        let Some(end) = args::skip_string(arg, 0) else { return };
+        let Some((end, plain)) = args::string_end(arg, 0) else { return };
         let body = &arg[1..end - 1];
         if body.is_empty() {
             // An empty path with AT_EMPTY_PATH acts on the descriptor.
@@ -250,7 +250,7 @@ impl Out<'_> {
                 .flatten();
             (if n > 0 { fd } else { AT_FDCWD }, note)
         });
-        let escaped = memchr(b'\\', body).is_some() || !self.source.utf8;
+        let escaped = !plain || !self.source.utf8;
         let absolute = body[0] == b'/' || body.starts_with(b"\\x2f") || body.starts_with(b"\\57");
         let mut relative = !absolute;
         let (view, id) = match base {

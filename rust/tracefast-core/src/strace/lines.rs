@@ -44,7 +44,8 @@ pub(super) fn outcome(
     if let Some((start, end)) = outcome.annotation {
         let note = Annotation::parse(&source.bytes[start..end]);
         let name = &source.bytes[start..start + note.len];
-        let (path, id) = if source.utf8 && memchr::memchr(b'\\', name).is_none() {
+        let plain = outcome.plain || memchr::memchr(b'\\', name).is_none();
+        let (path, id) = if source.utf8 && plain {
             (view::pack(name, source.place, source.base + start), file_id(name))
         } else {
             let from = side.bytes.len();

@@ -148,10 +148,12 @@ impl<'a> Parser<'a> {
                 let n = self.text[rest..line.end].iter().take_while(|&&b| b == b'?').count();
                 n >= 3 && self.text.get(rest + n) == Some(&b'(') && self.call(line, rest, n)
             }
-            Some(_) if rest < line.end => match call_name(&self.text[rest..line.end]) {
-                Some(n) => self.call(line, rest, n),
-                None => false,
-            },
+            Some(_) if rest < line.end => {
+                match call_name(&self.padded[PAD + rest..PAD + line.end + 8]) {
+                    Some(n) => self.call(line, rest, n),
+                    None => false,
+                }
+            }
             _ => false,
         }
     }

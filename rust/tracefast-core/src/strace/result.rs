@@ -2,7 +2,7 @@
 
 use crate::event::Status;
 use crate::num;
-use crate::strace::args::annotation_end;
+use crate::strace::args::annotation;
 
 /// The result of a call, as ranges of the text it was parsed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -11,6 +11,8 @@ pub struct Outcome {
     pub ret: Option<i64>,
     /// Annotation of a returned descriptor, without its angle brackets.
     pub annotation: Option<(usize, usize)>,
+    /// It surely holds no escapes.
+    pub plain: bool,
     /// Name of the error, or of the code of an interrupted call.
     pub errno: Option<(usize, usize)>,
     /// Number of an error that the log does not name.
@@ -79,7 +81,8 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
             out.ret = Some(value);
             i += n;
             if text.get(i) == Some(&b'<') {
-                let close = annotation_end(text, i)?;
+                let (close, plain) = annotation(text, i)?;
+                out.plain = plain;
                 out.annotation = Some((i + 1, close - 1));
                 i = close;
                 if text[i..].starts_with(b"(deleted)") {
