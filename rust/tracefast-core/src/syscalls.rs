@@ -59,6 +59,19 @@ pub struct Shape {
     pub op: Op,
     /// Type of the descriptors that it makes.
     pub makes: Option<FileType>,
+    /// What else its text tells.
+    pub special: Special,
+}
+
+/// Calls whose text tells more than the positions of their arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Special {
+    /// Nothing more.
+    None,
+    /// The command decides what it does.
+    Fcntl,
+    /// A seek to the end proves the size.
+    Lseek,
 }
 
 impl Shape {
@@ -78,6 +91,7 @@ impl Shape {
         makes_fd: false,
         op: Op::None,
         makes: None,
+        special: Special::None,
     };
 
     /// A call on descriptor `fd`.
@@ -132,6 +146,10 @@ impl Shape {
         Self { makes_fd: true, op: Op::Open, ..self }
     }
 
+    const fn special(self, special: Special) -> Self {
+        Self { special, ..self }
+    }
+
     const fn both(fd: u8, fd2: u8) -> Self {
         Self { fd2, ..Self::fd(fd) }
     }
@@ -169,7 +187,7 @@ static TABLE: &[(&str, Shape)] = &[
     ("sendmsg", Shape::fd(0).moves(Count::None)),
     ("recvmmsg", Shape::fd(0)),
     ("sendmmsg", Shape::fd(0)),
-    ("lseek", Shape::fd(0)),
+    ("lseek", Shape::fd(0).special(Special::Lseek)),
     ("_llseek", Shape::fd(0)),
     ("fstat", Shape::fd(0).stat()),
     ("fstat64", Shape::fd(0).stat()),
@@ -187,8 +205,8 @@ static TABLE: &[(&str, Shape)] = &[
     ("syncfs", Shape::fd(0)),
     ("flock", Shape::fd(0)),
     ("ioctl", Shape::fd(0)),
-    ("fcntl", Shape::fd(0).flags(1)),
-    ("fcntl64", Shape::fd(0).flags(1)),
+    ("fcntl", Shape::fd(0).flags(1).special(Special::Fcntl)),
+    ("fcntl64", Shape::fd(0).flags(1).special(Special::Fcntl)),
     ("getdents", Shape::fd(0)),
     ("getdents64", Shape::fd(0)),
     ("fchmod", Shape::fd(0)),

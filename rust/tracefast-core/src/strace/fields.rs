@@ -10,7 +10,7 @@ use crate::parsed::Head;
 use crate::rows::{AT_FDCWD, Rows, Side};
 use crate::schema::Column as C;
 use crate::strace::args::{self, MAX_ARGS, Split};
-use crate::syscalls::{self, Count, NONE, Shape};
+use crate::syscalls::{self, Count, NONE, Shape, Special};
 use crate::text::{escape_invalid, unescape_into};
 use crate::view::{self, Place};
 
@@ -444,8 +444,8 @@ fn special(out: &mut Out<'_>, shape: &Shape, sys: u16, ret: Option<i64>) {
             }
         }
         Op::ExitCall => out.rows.effect[row].flags = u32::from(syscalls::name(sys) == "exit_group"),
-        Op::Use if matches!(syscalls::name(sys), "fcntl" | "fcntl64") => fcntl(out, ret),
-        Op::Use if syscalls::name(sys) == "lseek" => {
+        Op::Use if shape.special == Special::Fcntl => fcntl(out, ret),
+        Op::Use if shape.special == Special::Lseek => {
             // The end of the file is its size.
             if text.ends_with(b", 0, SEEK_END") {
                 if let Some(size) = ret.filter(|&n| n >= 0) {
