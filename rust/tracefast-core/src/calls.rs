@@ -1,8 +1,8 @@
 //! Calls that are open, by task, within one block.
 //!
 //! A block is parsed without its neighbours, so what a task had open before the block is unknown
-//! until the task first shows itself. That first sight is recorded as a [`Touch`], with a row kept
-//! free where a lost call of an earlier block would have to stand.
+//! until the task first shows itself. That first sight is recorded as a [`Touch`], with the place
+//! where the row of a lost call of an earlier block would have to stand.
 
 use hashbrown::HashMap;
 
@@ -47,7 +47,7 @@ impl Calls {
     }
 
     /// The task begins something else. Returns the call that it had open in this block; for one of
-    /// an earlier block a row is kept free.
+    /// an earlier block its place is recorded.
     #[inline]
     pub fn touch(&mut self, tid: Option<i32>, parsed: &mut Parsed, killed: bool) -> Option<Open> {
         let key = key(tid);
@@ -57,8 +57,8 @@ impl Calls {
         self.idle = Some(key);
         match self.tasks.insert(key, NOTHING) {
             None => {
-                let row = place(parsed);
-                parsed.touches.push(Touch::Place { tid, row, killed });
+                let at = parsed.spot();
+                parsed.touches.push(Touch::Place { tid, at, killed });
                 None
             }
             Some(NOTHING) => None,
@@ -114,8 +114,8 @@ impl Calls {
             }
         }
         self.idle = None;
-        let row = place(parsed);
-        parsed.touches.push(Touch::Superseded { tid, by, row });
+        let at = parsed.spot();
+        parsed.touches.push(Touch::Superseded { tid, by, at });
     }
 
     /// The block ends: what is open goes to the stitch stage.
@@ -127,11 +127,4 @@ impl Calls {
             }
         }
     }
-}
-
-/// A row that counts only if the stitch stage fills it.
-fn place(parsed: &mut Parsed) -> u32 {
-    let row = parsed.rows.push();
-    parsed.rows.effect[row].skip = true;
-    row as u32
 }

@@ -108,15 +108,24 @@ pub struct Head {
     pub fd2: Option<i32>,
 }
 
+/// A spot between the rows and entries of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spot {
+    /// Rows before it.
+    pub row: u32,
+    /// Entries of split calls before it.
+    pub begins: u32,
+}
+
 /// What a block did to the calls that may be open from blocks before it, in order.
 #[derive(Debug, Clone)]
 pub enum Touch {
-    /// The task does something else: a call still open gets `row`, which was kept free for it.
+    /// The task does something else: the row of a call still open belongs to the spot `at`.
     Place {
         /// Task as printed.
         tid: Option<i32>,
-        /// The row.
-        row: u32,
+        /// The place.
+        at: Spot,
         /// The task is killed here, not merely somewhere else.
         killed: bool,
     },
@@ -130,9 +139,9 @@ pub enum Touch {
         rest: Range,
         /// Number of the call by the second half.
         sys: u16,
-        /// The halves belong together only if they name the same call: otherwise the open one gets
-        /// this row, which was kept free for it.
-        spare: Option<u32>,
+        /// The halves belong together only if they name the same call: otherwise the row of the
+        /// open one belongs here.
+        lost: Option<Spot>,
     },
     /// A call left open, under the id that its end will have.
     Open {
@@ -142,14 +151,14 @@ pub enum Touch {
         open: Open,
     },
     /// Task `tid` goes on as what was task `by`, whose call becomes its own; a call of `tid` that
-    /// is still open gets `row`.
+    /// is still open belongs to the spot `at`.
     Superseded {
         /// Task as printed.
         tid: Option<i32>,
         /// The thread that called execve.
         by: i32,
-        /// The row.
-        row: u32,
+        /// The place.
+        at: Spot,
     },
 }
 
@@ -204,6 +213,8 @@ pub struct Parsed {
     pub comms: Vec<Arc<str>>,
     /// What happened to calls of earlier blocks.
     pub touches: Vec<Touch>,
+    /// Rows of calls of earlier blocks, which stand at the end: where each belongs, and its number.
+    pub inserted: Vec<(Spot, u32)>,
     /// Entries of split calls.
     pub begins: Vec<Begin>,
     /// Lines by use.
@@ -219,13 +230,14 @@ pub struct Parsed {
 impl Parsed {
     /// Forgets everything and makes room for the rows of `lines` lines.
     pub fn reset(&mut self, lines: usize) {
-        // A line gives at most one row; some keep another one free for a call of an earlier block.
-        self.rows.reset(lines + lines / 16 + 64);
+        // A line gives at most one row; calls of earlier blocks that never ended add some.
+        self.rows.reset(lines + 64);
         self.side.bytes.clear();
         self.names.clear();
         self.errnos.clear();
         self.comms.clear();
         self.touches.clear();
+        self.inserted.clear();
         self.begins.clear();
         self.counts = LineCounts::default();
         self.examples.clear();
@@ -243,6 +255,33 @@ impl Parsed {
     /// Key of an error's name outside the grammar stage, where there is no interner.
     pub fn errno_key(&mut self, name: &[u8]) -> u32 {
         key_in(&mut self.errnos, &escape_invalid(name))
+    }
+}
+
+impl Parsed {
+    /// The spot behind all that has been parsed.
+    #[inline]
+    pub fn spot(&self) -> Spot {
+        Spot { row: self.rows.len as u32, begins: self.begins.len() as u32 }
+    }
+
+    /// The rows in their order, as ranges: one, unless calls of earlier blocks were put between.
+    pub fn runs(&self) -> Vec<std::ops::Range<usize>> {
+        let own = self.rows.len - self.inserted.len();
+        let mut out = Vec::with_capacity(1 + 2 * self.inserted.len());
+        let mut done = 0;
+        for &(at, row) in &self.inserted {
+            let (at, row) = (at.row as usize, row as usize);
+            if at > done {
+                out.push(done..at);
+                done = at;
+            }
+            out.push(row..row + 1);
+        }
+        if own > done {
+            out.push(done..own);
+        }
+        out
     }
 }
 

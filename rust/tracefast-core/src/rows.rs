@@ -21,9 +21,6 @@ pub struct Effect {
     pub at: i32,
     /// The same for `path2`.
     pub at2: i32,
-    /// The row is a place kept free for a call that an earlier block left open; it counts only once
-    /// the stitch stage fills it.
-    pub skip: bool,
     /// `path` is the argument of a call and relative to `at`.
     pub relative: bool,
     /// `path2` likewise.
@@ -46,7 +43,6 @@ impl Effect {
         flags: 0,
         at: AT_FDCWD,
         at2: AT_FDCWD,
-        skip: false,
         relative: false,
         relative2: false,
         identify: false,

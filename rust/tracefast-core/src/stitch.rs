@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use crate::event::{EventKind, Status};
 use crate::format::Format;
 use crate::kernel::{self, Bound};
-use crate::parsed::{Open, Parsed, Range, Target, Touch, key_in};
+use crate::parsed::{Open, Parsed, Range, Spot, Target, Touch, key_in};
 use crate::schema::Column as C;
 use crate::strace::Half;
 use crate::view::unpack;
@@ -44,19 +44,18 @@ impl Stitch {
         let touches = std::mem::take(&mut parsed.touches);
         for touch in &touches {
             match *touch {
-                Touch::Place { tid, row, killed } => {
+                Touch::Place { tid, at, killed } => {
                     if let Some(call) = self.take(tid) {
                         let status = if killed { Status::Killed } else { Status::Unfinished };
-                        abandon(parsed, row as usize, &call, format, line, status);
+                        insert(parsed, at, &call, format, line, status);
                     }
                 }
-                Touch::Resume { tid, row, rest, sys, spare } => {
+                Touch::Resume { tid, row, rest, sys, lost } => {
                     let mut call = self.take(tid);
-                    if let (Some(spare), Some(other)) = (spare, &call) {
+                    if let (Some(at), Some(other)) = (lost, &call) {
                         let name = parsed.rows.name[row as usize] as usize;
                         if parsed.names[name] != other.name {
-                            let spare = spare as usize;
-                            abandon(parsed, spare, other, format, line, Status::Unfinished);
+                            insert(parsed, at, other, format, line, Status::Unfinished);
                             call = None;
                         }
                     }
@@ -68,13 +67,12 @@ impl Stitch {
                     resume(parsed, text, row as usize, call, format, line, rest, sys);
                 }
                 Touch::Open { tid, ref open } => self.open(parsed, text, tid, open, line),
-                Touch::Superseded { tid, by, row } => {
+                Touch::Superseded { tid, by, at } => {
                     // The thread's execve was printed under its new id already.
                     let moved = self.peek(tid).is_some_and(|call| call.open.tid == Some(by));
                     if !moved {
                         if let Some(call) = self.take(tid) {
-                            let status = Status::Superseded;
-                            abandon(parsed, row as usize, &call, format, line, status);
+                            insert(parsed, at, &call, format, line, Status::Superseded);
                         }
                         if let Some(id) = self.tasks.remove(&key(Some(by))) {
                             self.tasks.insert(key(tid), id);
@@ -152,7 +150,6 @@ fn head(parsed: &mut Parsed, text: &[u8], row: usize, call: &Call, line: i64) {
     let name = key_in(&mut parsed.names, &call.name);
     let comm = call.comm.as_ref().map(|comm| key_in(&mut parsed.comms, comm));
     let rows = &mut parsed.rows;
-    rows.effect[row].skip = false;
     rows.name[row] = name;
     rows.line[row] = call.line - line;
     let mut valid = C::Name.bit() | C::Line.bit();
@@ -180,6 +177,13 @@ fn head(parsed: &mut Parsed, text: &[u8], row: usize, call: &Call, line: i64) {
         rows.extra[row] = parsed.side.put(&extra);
         rows.valid[row] |= C::Extra.bit();
     }
+}
+
+/// Adds the row of a call that never ended, which belongs to `at`.
+fn insert(parsed: &mut Parsed, at: Spot, call: &Call, format: &Format, line: i64, status: Status) {
+    let row = parsed.rows.push();
+    parsed.inserted.push((at, row as u32));
+    abandon(parsed, row, call, format, line, status);
 }
 
 fn abandon(

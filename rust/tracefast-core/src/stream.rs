@@ -249,17 +249,10 @@ impl Stream {
     fn close(&mut self, block: Block, mut parsed: Parsed, line: i64) -> Resolved {
         let mut maps =
             [Keys::new(&parsed.names), Keys::new(&parsed.errnos), Keys::new(&parsed.comms)];
-        let mut runs: Vec<Range<usize>> = Vec::new();
+        let runs = parsed.runs();
         let rows = &parsed.rows;
         let [names, errnos, comms] = &mut maps;
-        for row in 0..rows.len {
-            if rows.effect[row].skip {
-                continue;
-            }
-            match runs.last_mut() {
-                Some(run) if run.end == row => run.end += 1,
-                _ => runs.push(row..row + 1),
-            }
+        for row in runs.iter().cloned().flatten() {
             let valid = rows.valid[row];
             if valid & C::Name.bit() != 0 {
                 names.see(rows.name[row], &mut self.names);

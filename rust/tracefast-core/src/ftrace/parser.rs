@@ -312,17 +312,12 @@ impl<'a> Parser<'a> {
     fn exit(&mut self, start: usize, header: &Header, callee: Callee, ret: Span) {
         let tid = Some(header.pid);
         let mut pending = self.grammar.calls.resume(tid);
-        let mut spare = None;
+        let lost = Some(self.parsed.spot());
         match pending {
             // Records were lost: neither half has its other.
             Pending::Open(open) if open.name != callee.name => {
                 self.abandoned(&open);
                 pending = Pending::Nothing;
-            }
-            Pending::Unknown => {
-                let row = self.parsed.rows.push();
-                self.parsed.rows.effect[row].skip = true;
-                spare = Some(row as u32);
             }
             _ => {}
         }
@@ -349,7 +344,7 @@ impl<'a> Parser<'a> {
                 // The entry, if any, is in a block before: that is for the stitch stage.
                 let rest = (ret.0 as u32, ret.1 as u32);
                 let (row, sys) = (row as u32, callee.sys);
-                self.parsed.touches.push(Touch::Resume { tid, row, rest, sys, spare });
+                self.parsed.touches.push(Touch::Resume { tid, row, rest, sys, lost });
             }
         }
     }

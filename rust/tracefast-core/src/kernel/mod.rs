@@ -52,21 +52,26 @@ impl Kernel {
     /// number of the pending call.
     pub fn run(&mut self, parsed: &mut Parsed, text: &[u8], mut bound: impl FnMut(u32, Bound)) {
         self.block += 1;
-        let begins = std::mem::take(&mut parsed.begins);
-        let mut next = begins.iter().peekable();
-        let Parsed { rows, side, .. } = parsed;
-        for row in 0..rows.len {
-            while let Some(begin) = next.next_if(|begin| begin.at as usize <= row) {
-                self.begin(begin, rows, side, &mut bound);
+        let runs = parsed.runs();
+        let Parsed { rows, side, begins, inserted, .. } = parsed;
+        let own = rows.len - inserted.len();
+        let mut inserted = inserted.iter();
+        let mut next = 0;
+        for row in runs.into_iter().flatten() {
+            // Entries that come before the row: a row put between says how many.
+            let known = (row >= own).then(|| inserted.next()).flatten();
+            let before = known.map(|(at, _)| at.begins as usize);
+            while next < begins.len()
+                && before.map_or(begins[next].at as usize <= row, |before| next < before)
+            {
+                self.begin(&begins[next], rows, side, &mut bound);
+                next += 1;
             }
-            if !rows.effect[row].skip {
-                self.row(row, rows, side, text);
-            }
+            self.row(row, rows, side, text);
         }
-        for begin in next {
+        for begin in &begins[next..] {
             self.begin(begin, rows, side, &mut bound);
         }
-        parsed.begins = begins;
     }
 
     /// Entry of a call whose row comes later.

@@ -470,7 +470,7 @@ impl<'a> Parser<'a> {
                     row: row as u32,
                     rest,
                     sys,
-                    spare: None,
+                    lost: None,
                 });
             }
         }

@@ -40,7 +40,7 @@ fn records(payloads: &[&str]) -> Log {
 
 impl Log {
     fn rows(&self) -> Vec<usize> {
-        (0..self.parsed.rows.len).filter(|&row| !self.parsed.rows.effect[row].skip).collect()
+        self.parsed.runs().into_iter().flatten().collect()
     }
 
     /// The only row.
@@ -232,7 +232,7 @@ fn halves_without_the_other() {
     assert_eq!(log.parsed.counts.total(), 0);
     assert!(matches!(
         log.parsed.touches[..],
-        [Touch::Resume { tid: Some(7), row: 1, spare: Some(0), .. }]
+        [Touch::Resume { tid: Some(7), row: 0, lost: Some(_), .. }]
     ));
     assert_eq!(log.name(row), Some("read"));
     // After another call it does.
