@@ -318,10 +318,10 @@ impl Batch<'_> {
         let mut base: u128 = 0;
         let mut last: Option<&Arc<Resolved>> = None;
         for (part, any) in self.parts.iter().zip(&self.any_of) {
-            if let Some(last) = last {
-                if !Arc::ptr_eq(last, &part.block) {
-                    base += 2;
-                }
+            if let Some(last) = last
+                && !Arc::ptr_eq(last, &part.block)
+            {
+                base += 2;
             }
             last = Some(&part.block);
             if any & column.bit() == 0 {

@@ -107,10 +107,10 @@ impl Calls {
     /// `tid` goes on as what was `by`: for the stitch stage, which knows both.
     pub fn superseded(&mut self, tid: Option<i32>, by: i32, parsed: &mut Parsed) {
         for task in [Some(by), tid] {
-            if let Some(at) = self.tasks.remove(&key(task)) {
-                if let Some(open) = self.opens.get_mut(at as usize).and_then(Option::take) {
-                    parsed.touches.push(Touch::Open { tid: task, open });
-                }
+            if let Some(at) = self.tasks.remove(&key(task))
+                && let Some(open) = self.opens.get_mut(at as usize).and_then(Option::take)
+            {
+                parsed.touches.push(Touch::Open { tid: task, open });
             }
         }
         self.idle = None;

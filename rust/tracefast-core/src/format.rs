@@ -54,10 +54,9 @@ impl Format {
         let strace = || strace::detect(text).map(Self::Strace);
         let ftrace = || ftrace::detect(text).map(Self::Ftrace);
         match wanted {
-            Some(Wanted::Strace) => strace(),
             Some(Wanted::Ftrace) => ftrace(),
             None if ftrace::likeness(text) > strace::likeness(text) => ftrace(),
-            None => strace(),
+            None | Some(Wanted::Strace) => strace(),
         }
     }
 

@@ -104,6 +104,7 @@ mod x86 {
 
     #[inline]
     #[target_feature(enable = "avx2")]
+    #[allow(clippy::cast_ptr_alignment)] // The loads are those that need no alignment.
     fn masks_avx2(chunk: &[u8; 64]) -> Masks {
         // SAFETY: both loads stay inside the 64 bytes of `chunk`; they need no alignment.
         let (low, high) = unsafe {

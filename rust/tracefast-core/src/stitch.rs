@@ -130,15 +130,12 @@ impl Stitch {
             open: open.clone(),
             bound: None,
         };
-        let id = match self.free.pop() {
-            Some(id) => {
-                self.calls[id as usize] = Some(call);
-                id
-            }
-            None => {
-                self.calls.push(Some(call));
-                self.calls.len() as u32 - 1
-            }
+        let id = if let Some(id) = self.free.pop() {
+            self.calls[id as usize] = Some(call);
+            id
+        } else {
+            self.calls.push(Some(call));
+            self.calls.len() as u32 - 1
         };
         self.tasks.insert(key(tid), id);
         parsed.begins[open.begin as usize].target = Target::Pending(id);

@@ -384,19 +384,20 @@ impl<E: Encode> Shared<E> {
             return Some(Job::Encode(group));
         }
         let room = state.outstanding < self.group_limit();
-        if room && state.parsed.contains_key(&state.resolve) {
-            if let Some(serial) = state.stream.take() {
-                let mut blocks = Vec::new();
-                // A few at a time, so that groups go out soon.
-                while blocks.len() < 8 {
-                    let next = state.resolve + blocks.len() as u64;
-                    match state.parsed.remove(&next) {
-                        Some(block) => blocks.push(block),
-                        None => break,
-                    }
+        if room
+            && state.parsed.contains_key(&state.resolve)
+            && let Some(serial) = state.stream.take()
+        {
+            let mut blocks = Vec::new();
+            // A few at a time, so that groups go out soon.
+            while blocks.len() < 8 {
+                let next = state.resolve + blocks.len() as u64;
+                match state.parsed.remove(&next) {
+                    Some(block) => blocks.push(block),
+                    None => break,
                 }
-                return Some(Job::Resolve(serial, blocks));
             }
+            return Some(Job::Resolve(serial, blocks));
         }
         let ahead = state.claim < state.resolve + self.block_limit();
         if ahead && state.claim < state.blocks {

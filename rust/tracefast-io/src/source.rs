@@ -97,7 +97,7 @@ impl Source {
     fn stream(name: &str, mut raw: Box<dyn Read + Send>, wanted: Option<Wanted>) -> Result<Self> {
         let at = |error| Error::io(name, error);
         let magic = read_up_to(&mut raw, 6).map_err(at)?;
-        let mut rest = decompressed(magic, raw).map_err(at)?;
+        let mut rest = decompressed(&magic, raw).map_err(at)?;
         let head = read_up_to(&mut rest, SNIFF).map_err(at)?;
         let format = detect(name, &head, wanted)?;
         Ok(Self { name: name.to_owned(), format, bytes: Bytes::Stream { head, rest } })
@@ -141,6 +141,9 @@ fn detect(name: &str, head: &[u8], wanted: Option<Wanted>) -> Result<Option<Form
 }
 
 /// Reads as much of `buf` as the file has from `offset` on.
+///
+/// # Errors
+/// The file cannot be read.
 pub fn read_at(file: &File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut done = 0;
     while done < buf.len() {
@@ -170,8 +173,8 @@ fn is_compressed(magic: &[u8]) -> bool {
 }
 
 /// The text behind `magic` and `raw`. Several members or frames one after another are one text.
-fn decompressed(magic: Vec<u8>, raw: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
-    let whole = io::Cursor::new(magic.clone()).chain(raw);
+fn decompressed(magic: &[u8], raw: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+    let whole = io::Cursor::new(magic.to_vec()).chain(raw);
     Ok(if magic.starts_with(GZIP) {
         Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::with_capacity(1 << 17, whole)))
     } else if magic.starts_with(ZSTD) {

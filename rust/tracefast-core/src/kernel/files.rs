@@ -172,6 +172,7 @@ impl Table {
     }
 
     /// A copy, whose descriptors lead to the same descriptions.
+    #[must_use]
     pub fn copy(&self, files: &mut OpenFiles) -> Self {
         for slot in self.slots.iter().flatten() {
             files.keep(slot.file);

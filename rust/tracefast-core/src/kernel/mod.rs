@@ -196,11 +196,11 @@ impl Kernel {
         let (id, group) = self.tasks.identity(task);
         rows.task[row] = id;
         let mut valid = C::Task.bit();
-        if !rows.has(row, C::Pid) {
-            if let Some(group) = group {
-                rows.pid[row] = group;
-                valid |= C::Pid.bit();
-            }
+        if !rows.has(row, C::Pid)
+            && let Some(group) = group
+        {
+            rows.pid[row] = group;
+            valid |= C::Pid.bit();
         }
         rows.valid[row] |= valid;
     }

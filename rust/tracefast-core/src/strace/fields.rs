@@ -89,11 +89,11 @@ pub fn fill(
     } else {
         split_shape(&mut out, shape);
     }
-    if shape.moves {
-        if let Some(bytes) = ret.filter(|&n| n >= 0) {
-            out.rows.bytes[row] = bytes;
-            out.rows.valid[row] |= C::Bytes.bit();
-        }
+    if shape.moves
+        && let Some(bytes) = ret.filter(|&n| n >= 0)
+    {
+        out.rows.bytes[row] = bytes;
+        out.rows.valid[row] |= C::Bytes.bit();
     }
     if shape.makes_fd {
         out.made(shape, ret);
@@ -159,10 +159,10 @@ impl Out<'_> {
             self.rows.fd[self.row] = fd;
             self.set(C::Fd);
         }
-        if arg.get(n) == Some(&b'<') {
-            if let Some((end, plain)) = args::annotation(text, start + n) {
-                self.annotation(start + n + 1, end - 1, plain, second);
-            }
+        if arg.get(n) == Some(&b'<')
+            && let Some((end, plain)) = args::annotation(text, start + n)
+        {
+            self.annotation(start + n + 1, end - 1, plain, second);
         }
     }
 
@@ -329,21 +329,21 @@ fn split_shape(out: &mut Out<'_>, shape: &Shape) {
         last(&[shape.fd, shape.fd2, shape.path, shape.path2, shape.offset, shape.offset2, count]);
     let split = Split::new(text, upto);
     // A path argument that is absolute or annotated decides; a descriptor comes after it.
-    if shape.path != NONE {
-        if let Some(arg) = split.get(text, shape.path) {
-            let at = (shape.at != NONE)
-                .then(|| split.get(text, shape.at).map(|at| (at, split.start(shape.at))))
-                .flatten();
-            out.path(arg, split.start(shape.path), at, false);
-        }
+    if shape.path != NONE
+        && let Some(arg) = split.get(text, shape.path)
+    {
+        let at = (shape.at != NONE)
+            .then(|| split.get(text, shape.at).map(|at| (at, split.start(shape.at))))
+            .flatten();
+        out.path(arg, split.start(shape.path), at, false);
     }
-    if shape.path2 != NONE {
-        if let Some(arg) = split.get(text, shape.path2) {
-            let at = (shape.at2 != NONE)
-                .then(|| split.get(text, shape.at2).map(|at| (at, split.start(shape.at2))))
-                .flatten();
-            out.path(arg, split.start(shape.path2), at, true);
-        }
+    if shape.path2 != NONE
+        && let Some(arg) = split.get(text, shape.path2)
+    {
+        let at = (shape.at2 != NONE)
+            .then(|| split.get(text, shape.at2).map(|at| (at, split.start(shape.at2))))
+            .flatten();
+        out.path(arg, split.start(shape.path2), at, true);
     }
     for (position, second) in [(shape.fd, false), (shape.fd2, true)] {
         if usize::from(position) < split.len() {
@@ -426,10 +426,8 @@ fn special(out: &mut Out<'_>, shape: &Shape, sys: u16, ret: Option<i64>) {
                 pair(out);
             }
         }
-        Op::Dup => {
-            if find::contains(text, b"O_CLOEXEC", 7) {
-                out.rows.effect[row].flags = open_flags::CLOEXEC;
-            }
+        Op::Dup if find::contains(text, b"O_CLOEXEC", 7) => {
+            out.rows.effect[row].flags = open_flags::CLOEXEC;
         }
         Op::CloseRange => {
             // Only marks them, or works on a copy of the table first: nothing is closed for all.
@@ -447,10 +445,10 @@ fn special(out: &mut Out<'_>, shape: &Shape, sys: u16, ret: Option<i64>) {
         Op::Use if shape.special == Special::Fcntl => fcntl(out, ret),
         Op::Use if shape.special == Special::Lseek => {
             // The end of the file is its size.
-            if text.ends_with(b", 0, SEEK_END") {
-                if let Some(size) = ret.filter(|&n| n >= 0) {
-                    out.integer(size, C::Size);
-                }
+            if text.ends_with(b", 0, SEEK_END")
+                && let Some(size) = ret.filter(|&n| n >= 0)
+            {
+                out.integer(size, C::Size);
             }
         }
         _ => {}

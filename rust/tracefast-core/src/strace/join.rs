@@ -63,10 +63,10 @@ pub fn ending(text: &[u8]) -> Option<Ending> {
             (b" <ptrace(", Status::Unavailable),
             (b" <unfinished ... exit status ", Status::Killed),
         ] {
-            if let Some(at) = memmem::rfind(text, mark) {
-                if args_end(text, 0).is_none_or(|end| end >= at) {
-                    return Some(Ending { args: at, outcome: None, status: Some(status) });
-                }
+            if let Some(at) = memmem::rfind(text, mark)
+                && args_end(text, 0).is_none_or(|end| end >= at)
+            {
+                return Some(Ending { args: at, outcome: None, status: Some(status) });
             }
         }
     }

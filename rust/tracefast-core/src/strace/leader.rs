@@ -77,10 +77,10 @@ impl Layout {
     /// Reads the leader of `line`. `None`: the line has not this layout.
     #[inline]
     pub fn leader(&self, line: &[u8]) -> Option<Leader> {
-        if *self == USUAL {
-            if let Some(leader) = usual(line) {
-                return Some(leader);
-            }
+        if *self == USUAL
+            && let Some(leader) = usual(line)
+        {
+            return Some(leader);
         }
         self.any_leader(line)
     }

@@ -48,7 +48,7 @@ fn is_summary(line: &[u8]) -> bool {
     let name_ok = |word: &[u8]| {
         word.first().is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_' || *b == b'?')
     };
-    share_ok && decimal(seconds, 6) && words.last().is_some_and(name_ok)
+    share_ok && decimal(seconds, 6) && words.next_back().is_some_and(name_ok)
 }
 
 /// A message of strace itself.

@@ -12,7 +12,7 @@ use crate::dict::Interner;
 use crate::event::{EventKind, Op, Status};
 use crate::find::find;
 use crate::num;
-use crate::parsed::{Open, Parsed, Range, Target, Touch};
+use crate::parsed::{Open, Parsed, Target, Touch};
 use crate::scan::{Marks, structure};
 use crate::schema::Column as C;
 use crate::strace::fields::{self, Source};
@@ -390,7 +390,8 @@ impl<'a> Parser<'a> {
             let raw = &self.text[line.start + start..line.start + end];
             self.grammar.comms.key(raw, &mut self.parsed.comms, |_| 0).0
         });
-        let extra = line.leader.extra.map(|(start, end)| self.range(line.start, start, end));
+        let at = line.start;
+        let extra = line.leader.extra.map(|(a, b)| ((at + a) as u32, (at + b) as u32));
         let open = Open {
             tid: line.leader.pid,
             line: self.line,
@@ -407,10 +408,6 @@ impl<'a> Parser<'a> {
         self.owner = Owner::Call(at);
         self.parsed.counts.events += 1;
         true
-    }
-
-    fn range(&self, base: usize, start: usize, end: usize) -> Range {
-        ((base + start) as u32, (base + end) as u32)
     }
 
     /// `<... NAME resumed>` and what follows.

@@ -60,34 +60,31 @@ impl ResultStatus {
 pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
     let mut out = Outcome::default();
     let mut end = line.len();
-    if line.last() == Some(&b'>') {
-        if let Some((open, dur)) = elapsed(line, at) {
-            out.dur = Some(dur);
-            end = open;
-        }
+    if line.last() == Some(&b'>')
+        && let Some((open, dur)) = elapsed(line, at)
+    {
+        out.dur = Some(dur);
+        end = open;
     }
     let text = line.get(..end)?;
     let mut i = at;
-    match text.get(i)? {
-        b'?' => {
-            i += 1;
-            out.status = ResultStatus::NoValue;
+    if text.get(i)? == &b'?' {
+        i += 1;
+        out.status = ResultStatus::NoValue;
+    } else {
+        let (value, n) = num::c_integer(&text[i..]);
+        if n == 0 {
+            return None;
         }
-        _ => {
-            let (value, n) = num::c_integer(&text[i..]);
-            if n == 0 {
-                return None;
-            }
-            out.ret = Some(value);
-            i += n;
-            if text.get(i) == Some(&b'<') {
-                let (close, plain) = annotation(text, i)?;
-                out.plain = plain;
-                out.annotation = Some((i + 1, close - 1));
-                i = close;
-                if text[i..].starts_with(b"(deleted)") {
-                    i += 9;
-                }
+        out.ret = Some(value);
+        i += n;
+        if text.get(i) == Some(&b'<') {
+            let (close, plain) = annotation(text, i)?;
+            out.plain = plain;
+            out.annotation = Some((i + 1, close - 1));
+            i = close;
+            if text[i..].starts_with(b"(deleted)") {
+                i += 9;
             }
         }
     }
@@ -137,11 +134,11 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
             return Some(out);
         }
     }
-    if i < end {
-        if let Some(inject) = injected_comment(&text[i..end]) {
-            out.status = ResultStatus::Injected;
-            end = i + inject;
-        }
+    if i < end
+        && let Some(inject) = injected_comment(&text[i..end])
+    {
+        out.status = ResultStatus::Injected;
+        end = i + inject;
     }
     if i < end {
         // Only parentheses may follow a value, or a comment on it.
@@ -191,7 +188,7 @@ mod tests {
         parse(text.as_bytes(), 0).unwrap_or_else(|| panic!("{text} is a result"))
     }
 
-    fn at<'a>(text: &'a str, range: Option<(usize, usize)>) -> &'a str {
+    fn at(text: &str, range: Option<(usize, usize)>) -> &str {
         range.map_or("", |(a, b)| &text[a..b])
     }
 

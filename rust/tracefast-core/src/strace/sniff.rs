@@ -98,7 +98,7 @@ fn name_bytes(word: u64) -> u64 {
     const EACH: u64 = 0x0101_0101_0101_0101;
     // Sums of seven-bit values stay within their bytes.
     let low = word & !HIGH;
-    let letter = low | EACH * 0x20;
+    let letter = low | (EACH * 0x20);
     let letters = (letter + EACH * (0x80 - 0x61)) & !(letter + EACH * (0x80 - 0x7b));
     let digits = (low + EACH * (0x80 - 0x30)) & !(low + EACH * (0x80 - 0x3a));
     let underscores = !((low ^ (EACH * 0x5f)) + EACH * 0x7f);
