@@ -23,6 +23,8 @@ struct Call {
     args: Vec<u8>,
     extra: Option<Vec<u8>>,
     bound: Option<Bound>,
+    /// Which block left it open.
+    block: u64,
 }
 
 /// At most one open call for each task: all that joins blocks.
@@ -31,6 +33,7 @@ pub struct Stitch {
     tasks: HashMap<i64, u32, foldhash::fast::FixedState>,
     calls: Vec<Option<Call>>,
     free: Vec<u32>,
+    block: u64,
 }
 
 fn key(tid: Option<i32>) -> i64 {
@@ -41,13 +44,15 @@ impl Stitch {
     /// Puts what earlier blocks left open into its place in this one, and takes what it leaves
     /// open. `line` is the log's line on which the block begins.
     pub fn run(&mut self, parsed: &mut Parsed, text: &[u8], format: &Format, line: i64) {
+        self.block += 1;
         let touches = std::mem::take(&mut parsed.touches);
         for touch in &touches {
             match *touch {
                 Touch::Place { tid, at, killed } => {
                     if let Some(call) = self.take(tid) {
                         let status = if killed { Status::Killed } else { Status::Unfinished };
-                        insert(parsed, at, &call, format, line, status);
+                        let row = insert(parsed, at, &call, format, line, status);
+                        self.same_block(parsed, &call, row);
                     }
                 }
                 Touch::Resume { tid, row, rest, sys, lost } => {
@@ -55,7 +60,8 @@ impl Stitch {
                     if let (Some(at), Some(other)) = (lost, &call) {
                         let name = parsed.rows.name[row as usize] as usize;
                         if parsed.names[name] != other.name {
-                            insert(parsed, at, other, format, line, Status::Unfinished);
+                            let lost = insert(parsed, at, other, format, line, Status::Unfinished);
+                            self.same_block(parsed, other, lost);
                             call = None;
                         }
                     }
@@ -63,6 +69,9 @@ impl Stitch {
                         parsed.counts.resumed += 1;
                     } else {
                         parsed.counts.events += 1;
+                    }
+                    if let Some(call) = &call {
+                        self.same_block(parsed, call, row);
                     }
                     resume(parsed, text, row as usize, call, format, line, rest, sys);
                 }
@@ -72,7 +81,9 @@ impl Stitch {
                     let moved = self.peek(tid).is_some_and(|call| call.open.tid == Some(by));
                     if !moved {
                         if let Some(call) = self.take(tid) {
-                            insert(parsed, at, &call, format, line, Status::Superseded);
+                            let status = Status::Superseded;
+                            let row = insert(parsed, at, &call, format, line, status);
+                            self.same_block(parsed, &call, row);
                         }
                         if let Some(id) = self.tasks.remove(&key(Some(by))) {
                             self.tasks.insert(key(tid), id);
@@ -104,6 +115,13 @@ impl Stitch {
         }
     }
 
+    /// A call that began in the very block in which it ends: its entry belongs to its row.
+    fn same_block(&self, parsed: &mut Parsed, call: &Call, row: u32) {
+        if call.block == self.block {
+            parsed.begins[call.open.begin as usize].target = Target::Row(row);
+        }
+    }
+
     fn peek(&self, tid: Option<i32>) -> Option<&Call> {
         let id = *self.tasks.get(&key(tid))?;
         self.calls.get(id as usize)?.as_ref()
@@ -129,6 +147,7 @@ impl Stitch {
                 .reduce(|columns, frames| [columns, frames].join(&b'\n')),
             open: open.clone(),
             bound: None,
+            block: self.block,
         };
         let id = if let Some(id) = self.free.pop() {
             self.calls[id as usize] = Some(call);
@@ -177,10 +196,18 @@ fn head(parsed: &mut Parsed, text: &[u8], row: usize, call: &Call, line: i64) {
 }
 
 /// Adds the row of a call that never ended, which belongs to `at`.
-fn insert(parsed: &mut Parsed, at: Spot, call: &Call, format: &Format, line: i64, status: Status) {
+fn insert(
+    parsed: &mut Parsed,
+    at: Spot,
+    call: &Call,
+    format: &Format,
+    line: i64,
+    status: Status,
+) -> u32 {
     let row = parsed.rows.push();
     parsed.inserted.push((at, row as u32));
     abandon(parsed, row, call, format, line, status);
+    row as u32
 }
 
 fn abandon(

@@ -16,6 +16,7 @@ use crate::report::Report;
     block_bytes = 262_144, clobber = true, progress = None
 ))]
 #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python's keyword arguments.
+#[allow(clippy::redundant_closure_for_method_calls)] // The method's lifetimes do not fit.
 pub fn parse(
     py: Python<'_>,
     sources: Vec<String>,

@@ -1,0 +1,124 @@
+//! The invariants of the design, over logs put together at random from lines of all sorts.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use tracefast_core::format::Wanted;
+use tracefast_io::pipeline::Options;
+use tracefast_io::report::Report;
+use tracefast_io::run::{FileKind, Output, parse};
+
+/// Lines of strace, whole, halved, odd and broken.
+const STRACE: &[&str] = &[
+    "7 1795175299.1 read(3</a>, \"x) = 9\", 4096) = 7 <0.000013>",
+    "7 1795175299.2 close(3 <unfinished ...>",
+    "7 1795175299.3 <... close resumed>) = 0 <0.1>",
+    "8 1795175299.4 openat(AT_FDCWD, \"f\", O_RDONLY) = 3 <0.000021>",
+    "8 1795175299.5 read(3,  <unfinished ...>",
+    "8 1795175299.6 <... read resumed>\"abc\", 10) = 3 <0.2>",
+    "8 1795175299.7 clone3({flags=CLONE_VM|CLONE_VFORK}, 88 <unfinished ...>",
+    "8 1795175299.8 <... clone3 resumed>) = 9 <0.3>",
+    "9 1795175299.9 execve(\"/x\", [], 0x1 /* 0 vars */ <pid changed to 8 ...>",
+    "8 1795175300.0 +++ superseded by execve in pid 9 +++",
+    "8 1795175300.1 <... execve resumed>) = 0 <0.1>",
+    "9 1795175300.2 +++ exited with 3 +++",
+    "8 1795175300.3 +++ killed by SIGKILL +++",
+    "7 1795175300.4 --- SIGCHLD {si_signo=SIGCHLD} ---",
+    "7 1795175300.5 fstat(3, {st_mode=S_IFREG|0644, st_size=5, ...}) = 0 <0.1>",
+    " > /lib/libc.so.6(read+0x17) [0x101ab7]",
+    " | 00000  61 62  ab |",
+    "strace: Process 9 attached",
+    "% time     seconds  usecs/call     calls    errors syscall",
+    "7 1795175300.6 write(1, \"cut",
+    "caf\u{e9} \u{1F980}",
+    "",
+];
+
+/// Lines of tracefs.
+const FTRACE: &[&str] = &[
+    "# tracer: nop",
+    "   cat-7  [000] .....  1.000001: sys_read(fd: 3, buf: 0x7f, count: 0x10)",
+    "   cat-7  [000] .....  1.000002: sys_read -> 0x10",
+    "   cat-8  [001] d..2.  1.000003: sched_switch: prev_comm=a prev_pid=8 ==> next_pid=7",
+    "   cat-8  [001] .....  1.000004: sys_openat(dfd: 0xffffff9c, filename: 0x1 \"/a\", flags: 0)",
+    "   cat-8  [001] .....  1.000005: sys_openat -> 0xfffffffffffffffe",
+    "   cat-8  [001] .....  1.000006: sys_write -> 0x3",
+    "   cat-7  [000] .....  1.000007: sys_clone(clone_flags: 0x11, newsp: 0)",
+    "   cat-9  [000] .....  1.000008: sys_clone -> 0x0",
+    "   cat-7  [000] .....  1.000009: sys_clone -> 0x9",
+    "CPU:1 [LOST 5 EVENTS]",
+    " => do_syscall_64+0x1/0x2",
+    "something else",
+];
+
+fn log(lines: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
+    let line = prop_oneof![
+        9 => proptest::sample::select(lines).prop_map(|line| line.as_bytes().to_vec()),
+        1 => proptest::collection::vec(any::<u8>(), 0..30),
+    ];
+    (proptest::collection::vec(line, 1..60), any::<bool>()).prop_map(|(lines, feed)| {
+        let mut text = lines.join(&b'\n');
+        if feed {
+            text.push(b'\n');
+        }
+        text
+    })
+}
+
+/// Everything that a run leaves behind: the bytes of the file and the report.
+fn run(
+    text: &[u8],
+    wanted: Wanted,
+    block_bytes: usize,
+    threads: usize,
+    kind: FileKind,
+) -> (Vec<u8>, Report) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = folder.path().join("log");
+    std::fs::File::create(&log).and_then(|mut file| file.write_all(text)).expect("room for it");
+    let path = folder.path().join("out").display().to_string();
+    let output = Output { path: &path, kind, clobber: true };
+    let options = Options {
+        threads,
+        block_bytes,
+        group_rows: 16,
+        format: Some(wanted),
+        ..Options::default()
+    };
+    // The name of the log is in the file: it must not change with the folder.
+    std::env::set_current_dir(folder.path()).expect("the folder");
+    let report = parse(&["log".to_owned()], &output, options, &Arc::default(), || false)
+        .expect("any bytes can be parsed on demand");
+    (std::fs::read(&path).expect("the output"), report)
+}
+
+fn check(text: &[u8], wanted: Wanted) -> Result<(), TestCaseError> {
+    let (parquet, report) = run(text, wanted, 1 << 18, 1, FileKind::Parquet);
+    let (arrow, _) = run(text, wanted, 1 << 18, 1, FileKind::Arrow);
+    let lines = text.split_inclusive(|&b| b == b'\n').count() as u64;
+    prop_assert_eq!(report.lines(), lines);
+    prop_assert_eq!(report.tally.bytes, text.len() as u64);
+    let counts = report.tally.lines;
+    prop_assert_eq!(report.rows(), counts.events + counts.unparsed);
+    for (block_bytes, threads) in [(1, 2), (64, 3), (500, 2)] {
+        for (kind, expected) in [(FileKind::Parquet, &parquet), (FileKind::Arrow, &arrow)] {
+            // The bytes themselves would fill the screen.
+            let same = &run(text, wanted, block_bytes, threads, kind).0 == expected;
+            let shown = String::from_utf8_lossy(text);
+            prop_assert!(same, "{kind:?} in blocks of {block_bytes}:\n{shown}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn same_bytes_for_any_blocks_and_threads_and_every_line_counted() {
+    // One test, as the working directory is the process's.
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    runner.run(&log(STRACE), |text| check(&text, Wanted::Strace)).expect("strace");
+    runner.run(&log(FTRACE), |text| check(&text, Wanted::Ftrace)).expect("ftrace");
+}
