@@ -1,15 +1,21 @@
 //! Which columns a log has: found from its first lines, since no header names them.
 
+use crate::find::find;
 use crate::strace::leader::{Delta, Layout, Pid, Time};
+use crate::syscalls;
 
 /// Lines that are looked at.
 const LINES: usize = 200;
 
 /// The layout that most of the first lines of `text` have, and how many of them; `None` if not one
-/// line looks like strace's.
+/// line looks like strace's. Where the first lines do not, later ones are asked: a program's own
+/// output may come first.
 pub fn sniff(text: &[u8]) -> Option<(Layout, usize)> {
     let lines: Vec<&[u8]> = text.split(|&b| b == b'\n').filter(|l| !l.is_empty()).collect();
-    let lines = &lines[..lines.len().min(LINES)];
+    lines.chunks(LINES).find_map(best)
+}
+
+fn best(lines: &[&[u8]]) -> Option<(Layout, usize)> {
     let mut best: Option<(Layout, usize)> = None;
     for layout in candidates() {
         let mut times = Vec::new();
@@ -18,7 +24,8 @@ pub fn sniff(text: &[u8]) -> Option<(Layout, usize)> {
             .filter(|line| {
                 layout.leader(line).is_some_and(|leader| {
                     times.extend(leader.time);
-                    begins_event(&line[leader.next..])
+                    let rest = &line[leader.next..];
+                    begins_event(rest) && (leader.next > 0 || is_plausible(rest))
                 })
             })
             .count();
@@ -29,6 +36,14 @@ pub fn sniff(text: &[u8]) -> Option<(Layout, usize)> {
         }
     }
     best
+}
+
+/// Without any column before it, a name and a parenthesis are not enough: prose and programs have
+/// them too.
+fn is_plausible(rest: &[u8]) -> bool {
+    call_name(rest).is_none_or(|n| {
+        syscalls::by_name(&rest[..n]) != syscalls::UNKNOWN || find(rest, b" = ", 1).is_some()
+    })
 }
 
 /// Every layout, the simpler ones first: of two that fit equally well the first is taken.
@@ -148,8 +163,14 @@ mod tests {
     }
 
     #[test]
+    fn output_of_the_program_may_come_first() {
+        let text = "a line of output\n".repeat(500) + "7 close(3) = 0\n";
+        assert_eq!(layout(&text).pid, Pid::Plain);
+    }
+
+    #[test]
     fn other_text_is_not_strace() {
-        assert_eq!(sniff(b"hello, world\n"), None);
+        assert_eq!(sniff(b"hello, world\nmain(void)\n"), None);
         assert_eq!(sniff(b""), None);
     }
 }
