@@ -134,6 +134,18 @@ vocabulary! {
     }
 }
 
+impl FileType {
+    /// The key of the type to keep where `known` is what made the descriptor and `mode` what a stat
+    /// call says of it: the mode of a pipe without a name is that of one with a name, and a file of
+    /// memory looks like any other.
+    pub fn settled(known: Option<u8>, mode: Option<u8>) -> Option<u8> {
+        let is = |key: Option<u8>, what: Self| key == Some(what as u8);
+        let more = is(known, Self::Pipe) && is(mode, Self::Fifo)
+            || is(known, Self::Memfd) && is(mode, Self::Regular);
+        if more { known } else { mode.or(known) }
+    }
+}
+
 /// What a call does to the state of the traced system, as far as the model follows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]

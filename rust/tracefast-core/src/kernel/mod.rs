@@ -273,9 +273,8 @@ impl Kernel {
         } else {
             rows.effect[row].identify = false;
         }
-        if let (Some(file_type), false) = (file.file_type, second || rows.has(row, C::FileType)) {
-            rows.file_type[row] = file_type;
-            rows.valid[row] |= C::FileType.bit();
+        if !second {
+            settle(file.file_type, row, rows);
         }
     }
 
@@ -385,6 +384,16 @@ fn identify(row: usize, rows: &mut Rows, side: &Side, text: &[u8]) {
     }
 }
 
+/// The type of what the row acts on, of which the model knows `known`.
+#[inline]
+fn settle(known: Option<u8>, row: usize, rows: &mut Rows) {
+    let said = rows.has(row, C::FileType).then(|| rows.file_type[row]);
+    if let Some(file_type) = FileType::settled(known, said) {
+        rows.file_type[row] = file_type;
+        rows.valid[row] |= C::FileType.bit();
+    }
+}
+
 /// Whether the operation acts on what its first and its second descriptor lead to.
 fn binds(op: Op) -> (bool, bool) {
     (matches!(op, Op::Use | Op::Close | Op::Dup | Op::Fchdir | Op::SetCloexec), op == Op::Use)
@@ -403,10 +412,7 @@ pub fn apply(bound: &Bound, row: usize, rows: &mut Rows, side: &mut Side) {
         } else if found.path.is_some() {
             rows.effect[row].identify = false;
         }
-        if let (Some(file_type), false) = (found.file_type, rows.has(row, C::FileType)) {
-            rows.file_type[row] = file_type;
-            rows.valid[row] |= C::FileType.bit();
-        }
+        settle(found.file_type, row, rows);
     }
     if let Some(found) = &bound.second {
         if let Some(path) = &found.path {

@@ -560,8 +560,11 @@ fn stat(out: &mut Out<'_>) {
         })
     });
     if let Some(file_type) = file_type {
-        out.rows.file_type[out.row] = file_type as u8;
-        out.set(C::FileType);
+        let noted = out.has(C::FileType).then(|| out.rows.file_type[out.row]);
+        if let Some(file_type) = FileType::settled(noted, Some(file_type as u8)) {
+            out.rows.file_type[out.row] = file_type;
+            out.set(C::FileType);
+        }
     }
     if let Some(size) = value(b"_size=", 5) {
         let (size, n) = num::c_integer(size);
