@@ -142,15 +142,6 @@ pub struct Dictionary {
 }
 
 impl Dictionary {
-    /// A dictionary that begins with `texts`.
-    pub fn with(texts: &[&str]) -> Self {
-        let mut dictionary = Self::default();
-        for text in texts {
-            dictionary.key(&Arc::from(*text));
-        }
-        dictionary
-    }
-
     /// The key of `text`.
     pub fn key(&mut self, text: &Arc<str>) -> u32 {
         if let Some(&key) = self.keys.get(text) {

@@ -77,11 +77,6 @@ macro_rules! rows {
                 let capacity = (self.valid.len() * 3 / 2).max(1024);
                 $(self.$field.resize(capacity, Default::default());)+
             }
-
-            /// Copies row `from` of `other` to row `to`; views are copied as they are.
-            pub fn copy_row(&mut self, to: usize, other: &Self, from: usize) {
-                $(self.$field[to] = other.$field[from];)+
-            }
         }
     };
 }

@@ -41,11 +41,6 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Live tasks and open files: what memory depends on.
-    pub fn live(&self) -> (usize, usize) {
-        (self.tasks.len(), self.tasks.files.len())
-    }
-
     /// Goes through the rows of a block in order and fills the columns that need state.
     ///
     /// `bound` takes what the model finds at the entry of calls that the block leaves open, by the

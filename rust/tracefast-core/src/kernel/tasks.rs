@@ -84,11 +84,6 @@ fn key(tid: Option<i32>) -> i64 {
 }
 
 impl Tasks {
-    /// Live tasks.
-    pub fn len(&self) -> usize {
-        self.by_tid.len()
-    }
-
     /// The task with this id, made if it shows itself for the first time.
     #[inline]
     pub fn of(&mut self, tid: Option<i32>) -> TaskRef {
