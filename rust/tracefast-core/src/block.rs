@@ -3,8 +3,9 @@
 /// Bytes of padding before and behind the text, so that wide loads never leave the buffer.
 pub const PAD: usize = 128;
 
-/// Longest block, and so the longest line: offsets in a block are 32 bits wide.
-pub const MAX_BLOCK: usize = 1 << 30;
+/// Longest block, and so the longest line. Offsets in a block's texts are 32 bits wide, and a text
+/// that is not UTF-8 takes up to four times its bytes beside it.
+pub const MAX_BLOCK: usize = 1 << 28;
 
 /// Whole lines of one source.
 #[derive(Debug, Default)]

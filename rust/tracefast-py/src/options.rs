@@ -26,8 +26,8 @@ pub fn options(
     if threads == Some(0) {
         return Err(PyValueError::new_err("threads is at least 1"));
     }
-    if !(1..=1 << 28).contains(&block_bytes) {
-        return Err(PyValueError::new_err("block_bytes is from 1 to 268435456"));
+    if !(1..=1 << 26).contains(&block_bytes) {
+        return Err(PyValueError::new_err("block_bytes is from 1 to 67108864"));
     }
     if !(1..=1 << 24).contains(&group_rows) {
         return Err(PyValueError::new_err("row_group is from 1 to 16777216"));

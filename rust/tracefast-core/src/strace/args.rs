@@ -43,17 +43,28 @@ pub fn string_end(text: &[u8], at: usize) -> Option<(usize, bool)> {
 
 /// Comments nest. Quotes count only right at their start: some hold bare ones.
 fn skip_comment(text: &[u8], at: usize) -> Option<usize> {
-    let mut i = at + 2;
-    if text.get(i..i + 2) == Some(b" \"") {
-        i = skip_string(text, i + 1)?;
-    }
+    let mut depth = 0usize;
+    let mut i = at;
+    // A loop, not a recursion: hostile text nests deeper than any stack.
     loop {
-        i += memchr2(b'*', b'/', text.get(i..)?)?;
         match (text[i], text.get(i + 1)) {
-            (b'*', Some(b'/')) => return Some(i + 2),
-            (b'/', Some(b'*')) => i = skip_comment(text, i)?,
+            (b'/', Some(b'*')) => {
+                depth += 1;
+                i += 2;
+                if text.get(i..i + 2) == Some(b" \"") {
+                    i = skip_string(text, i + 1)?;
+                }
+            }
+            (b'*', Some(b'/')) => {
+                depth -= 1;
+                i += 2;
+                if depth == 0 {
+                    return Some(i);
+                }
+            }
             _ => i += 1,
         }
+        i += memchr2(b'*', b'/', text.get(i..)?)?;
     }
 }
 
@@ -333,6 +344,14 @@ mod tests {
         ] {
             assert_eq!(end(&format!("f({args}) = 0")), Some(args));
         }
+    }
+
+    #[test]
+    fn comments_nest_deeper_than_a_stack() {
+        let deep = format!("f({}{}) = 0", "/*".repeat(1_000_000), "*/".repeat(1_000_000));
+        assert_eq!(args_end(deep.as_bytes(), 2), Some(deep.len() - 5));
+        let open = "f(".to_owned() + &"/* \"".repeat(1_000_000);
+        assert_eq!(args_end(open.as_bytes(), 2), None);
     }
 
     #[test]

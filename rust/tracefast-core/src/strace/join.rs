@@ -46,6 +46,9 @@ pub fn only_mark(text: &[u8]) -> Option<usize> {
     marks.next().is_none().then_some(first + 1)
 }
 
+/// How many `)` are tried as the end of the arguments.
+const TRIES: usize = 64;
+
 /// Finds the end of a call in `text`, which begins with its arguments and has been cut nowhere.
 /// `None`: the call does not end in it.
 pub fn ending(text: &[u8]) -> Option<Ending> {
@@ -71,7 +74,9 @@ pub fn ending(text: &[u8]) -> Option<Ending> {
         }
     }
     let mut from = 0;
-    loop {
+    // Brackets that the first half opened may be missing, so a `)` can be too early; each try may
+    // look at all that follows.
+    for _ in 0..TRIES {
         let end = args_end(text, from)?;
         if let Some(outcome) = behind(text, end) {
             let (args, killed) = match text[..end].strip_suffix(b" <unfinished ...>") {
@@ -86,6 +91,7 @@ pub fn ending(text: &[u8]) -> Option<Ending> {
         }
         from = end + 1;
     }
+    None
 }
 
 /// The result behind the `)` at `end`: blanks, `= `, result.
@@ -116,6 +122,13 @@ mod tests {
         );
         assert_eq!(strip_gap(b", \"x\", 10) = 1", false), b", \"x\", 10) = 1");
         assert_eq!(strip_gap(b" <unfinished ...>) = ?", false), b" <unfinished ...>) = ?");
+    }
+
+    #[test]
+    fn a_line_of_many_false_ends_takes_no_longer_than_others() {
+        // With a look at all that follows each of them this would take minutes.
+        let text = ") = -1 E".repeat(1_000_000);
+        assert_eq!(ending(text.as_bytes()), None);
     }
 
     #[test]

@@ -55,6 +55,7 @@ impl Grammar {
             line: 0,
             elapsed: 0,
             owner: Owner::Nobody,
+            frames: None,
         };
         let mut start = 0;
         let mut first = None;
@@ -99,6 +100,8 @@ struct Parser<'a> {
     line: i64,
     elapsed: i64,
     owner: Owner,
+    /// Lines that belong to a row and are not in it yet.
+    frames: Option<(usize, (usize, usize))>,
 }
 
 /// A line at hand: the whole of it is `text[start..end]`.
@@ -589,13 +592,26 @@ impl<'a> Parser<'a> {
     fn continuation(&mut self, start: usize, end: usize) {
         self.parsed.counts.continuation += 1;
         match self.owner {
-            Owner::Row(row) => self.extra(row, start, end),
+            // Such lines follow one another, so one range holds them all, and is copied once.
+            Owner::Row(row) => match &mut self.frames {
+                Some((owner, frames)) if *owner == row => frames.1 = end,
+                _ => {
+                    self.put_frames();
+                    self.frames = Some((row, (start, end)));
+                }
+            },
             Owner::Call(at) => self.grammar.calls.extend(at, (start as u32, end as u32)),
             Owner::Nobody => {}
         }
     }
 
-    /// Adds a line to the row's `extra`.
+    fn put_frames(&mut self) {
+        if let Some((row, (start, end))) = self.frames.take() {
+            self.extra(row, start, end);
+        }
+    }
+
+    /// Adds lines to the row's `extra`.
     fn extra(&mut self, row: usize, start: usize, end: usize) {
         let line = self.source(start, end);
         let Parsed { rows, side, .. } = &mut *self.parsed;
@@ -624,6 +640,7 @@ impl<'a> Parser<'a> {
     }
 
     fn finish(&mut self) {
+        self.put_frames();
         self.parsed.elapsed = self.elapsed;
         self.grammar.calls.finish(self.parsed);
     }
@@ -641,4 +658,23 @@ fn pid_changed(text: &[u8]) -> Option<(usize, i32)> {
     let at = memmem::rfind(body, b" <pid changed to ")?;
     let pid = num::whole_integer(&body[at + 17..])?;
     Some((at, i32::try_from(pid).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_dumps_are_copied_once() {
+        let dump = " | 00000  61 62 63                      abc |\n".repeat(5_000);
+        let text = format!("7 read(3, \"abc\", 3) = 3\n{dump}7 close(3) = 0\n");
+        let format = super::super::detect(text.as_bytes()).expect("a log of strace");
+        let mut parsed = Parsed::default();
+        Grammar::default().parse(&format, &Block::from_text(text.as_bytes()), &mut parsed);
+        assert_eq!(parsed.counts.continuation, 5_000);
+        let extra = unpack(&parsed.rows.extra[0], text.as_bytes(), &parsed.side.bytes);
+        assert_eq!(extra, dump.trim_end_matches('\n').as_bytes());
+        assert!(!parsed.rows.has(1, C::Extra));
+        assert!(parsed.side.bytes.len() < 2 * text.len(), "{}", parsed.side.bytes.len());
+    }
 }

@@ -358,9 +358,9 @@ fn paths_that_the_kernel_prints() {
         (log.path(row), log.parsed.rows.effect[row], log.has(row, C::File))
     };
     let (path, effect, file) = open(
-        "dfd: 18446744073709551516, filename: 140737 \"/tmp/a \"b\", c\", flags: O_RDONLY|O_CLOEXEC",
+        "dfd: 18446744073709551516, filename: 140737 \"/srv/a \"b\", c\", flags: O_RDONLY|O_CLOEXEC",
     );
-    assert_eq!(path.as_deref(), Some("/tmp/a \"b\", c"));
+    assert_eq!(path.as_deref(), Some("/srv/a \"b\", c"));
     assert_eq!((effect.at, effect.relative, file), (AT_FDCWD, false, true));
     assert_eq!(effect.flags, open_flags::CLOEXEC);
     let (path, effect, file) =
