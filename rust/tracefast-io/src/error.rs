@@ -46,7 +46,7 @@ pub enum ErrorKind {
 /// use tracefast_io::error::{Error, ErrorKind};
 ///
 /// let error = Error::new(ErrorKind::TooLong { limit: 1 << 30 }).at_path("a.log").at_line(7);
-/// assert_eq!(error.to_string(), "a.log: line 7: longer than 1073741824 bytes");
+/// assert_eq!(error.to_string(), "a.log: line 7: a line is longer than 1073741824 bytes");
 /// ```
 #[derive(Debug)]
 pub struct Error(Box<Inner>);
@@ -161,7 +161,7 @@ impl fmt::Display for ErrorKind {
                 f.write_str(text.split(" (os error").next().unwrap_or(&text))
             }
             Self::NotALog(what) | Self::Option(what) | Self::Broken(what) => f.write_str(what),
-            Self::TooLong { limit } => write!(f, "longer than {limit} bytes"),
+            Self::TooLong { limit } => write!(f, "a line is longer than {limit} bytes"),
             Self::Exists => f.write_str("exists already"),
             Self::IsADirectory => f.write_str("is a directory"),
             Self::Parquet(error) => write!(f, "cannot write Parquet: {error}"),

@@ -111,12 +111,17 @@ pub fn read_block(
             None => {}
         }
         if want >= MAX_BLOCK {
-            let error = Error::new(ErrorKind::TooLong { limit: MAX_BLOCK as u64 });
-            return Err(error.at_byte(begin));
+            return Err(too_long(begin));
         }
         want = (want + want.max(TAIL)).min(MAX_BLOCK);
     }
     Ok(())
+}
+
+/// A line that begins at or behind `byte` does not end in sight.
+fn too_long(byte: u64) -> Error {
+    let error = Error::new(ErrorKind::TooLong { limit: MAX_BLOCK as u64 }).at_byte(byte);
+    error.with_hint("is it a log? record strings with a smaller -s, or take the line out")
 }
 
 /// Number of blocks of a file.
@@ -184,8 +189,7 @@ impl Cutter {
                 return Ok(true);
             }
             if want >= MAX_BLOCK {
-                let error = Error::new(ErrorKind::TooLong { limit: MAX_BLOCK as u64 });
-                return Err(error.at_byte(self.read - have as u64));
+                return Err(too_long(self.read - have as u64));
             }
             want = (2 * want).min(MAX_BLOCK);
         }
