@@ -31,6 +31,7 @@ pub fn parse(format: Format, data: &[u8], size: usize) -> (LineCounts, RecordBat
         keep(&mut parts, resolved);
     }
     assert_eq!(stream.tally.bytes, data.len() as u64, "bytes");
+    assert_eq!(stream.tally.lines.total_bytes(), data.len() as u64, "bytes by use");
     let batch = assemble(&parts, &Projection::default(), &stream.values());
     let kinds: u64 = stream.tally.kinds.iter().sum();
     assert_eq!(kinds, batch.num_rows() as u64, "rows by kind");

@@ -6,57 +6,76 @@ use crate::event::Op;
 use crate::rows::{Rows, Side};
 use crate::text::escape_invalid;
 
-/// How the lines of a log were used; every line counts in exactly one field.
+/// What a line of a log was used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Use {
+    /// A row begins on it.
+    Events,
+    /// Second half joined to a row that began before.
+    Resumed,
+    /// Stack frame, dump, or other line that belongs to the event before it.
+    Continuation,
+    /// Part of a table of counts that the tracer adds.
+    Summary,
+    /// Header line.
+    Header,
+    /// The tracer's own message.
+    Message,
+    /// No text.
+    Blank,
+    /// Not understood.
+    Unparsed,
+}
+
+impl Use {
+    /// Names, in the order of the report.
+    pub const TEXTS: [&'static str; 8] =
+        ["events", "resumed", "continuation", "summary", "header", "message", "blank", "unparsed"];
+}
+
+/// How the lines of a log were used, and how many bytes they are, line feeds included; every line
+/// counts once.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct LineCounts {
-    /// Lines on which a row begins.
-    pub events: u64,
-    /// Second halves joined to a row that began before.
-    pub resumed: u64,
-    /// Stack frames, dumps and other lines that belong to the event before them.
-    pub continuation: u64,
-    /// Tables of counts that the tracer adds.
-    pub summary: u64,
-    /// Header lines.
-    pub header: u64,
-    /// The tracer's own messages.
-    pub message: u64,
-    /// Lines without text.
-    pub blank: u64,
-    /// Lines that were not understood.
-    pub unparsed: u64,
+    lines: [u64; Use::TEXTS.len()],
+    bytes: [u64; Use::TEXTS.len()],
 }
 
 impl LineCounts {
-    /// All lines.
-    pub fn total(&self) -> u64 {
-        self.fields().iter().map(|(_, n)| n).sum()
+    /// Counts a line of `bytes` bytes.
+    #[inline]
+    pub fn see(&mut self, used: Use, bytes: u64) {
+        self.lines[used as usize] += 1;
+        self.bytes[used as usize] += bytes;
     }
 
-    /// Every count by its name.
-    pub fn fields(&self) -> [(&'static str, u64); 8] {
-        [
-            ("events", self.events),
-            ("resumed", self.resumed),
-            ("continuation", self.continuation),
-            ("summary", self.summary),
-            ("header", self.header),
-            ("message", self.message),
-            ("blank", self.blank),
-            ("unparsed", self.unparsed),
-        ]
+    /// Lines of one use.
+    pub fn lines(&self, used: Use) -> u64 {
+        self.lines[used as usize]
+    }
+
+    /// All lines.
+    pub fn total(&self) -> u64 {
+        self.lines.iter().sum()
+    }
+
+    /// Bytes of all lines.
+    pub fn total_bytes(&self) -> u64 {
+        self.bytes.iter().sum()
+    }
+
+    /// Every use by its name, with its lines and bytes.
+    pub fn fields(&self) -> [(&'static str, u64, u64); Use::TEXTS.len()] {
+        std::array::from_fn(|i| (Use::TEXTS[i], self.lines[i], self.bytes[i]))
     }
 
     /// Adds the counts of another part of the log.
     pub fn add(&mut self, other: &Self) {
-        self.events += other.events;
-        self.resumed += other.resumed;
-        self.continuation += other.continuation;
-        self.summary += other.summary;
-        self.header += other.header;
-        self.message += other.message;
-        self.blank += other.blank;
-        self.unparsed += other.unparsed;
+        for i in 0..Use::TEXTS.len() {
+            self.lines[i] += other.lines[i];
+            self.bytes[i] += other.bytes[i];
+        }
     }
 }
 
@@ -139,6 +158,8 @@ pub enum Touch {
         rest: Range,
         /// Number of the call by the second half.
         sys: u16,
+        /// Bytes of the line, its line feed included.
+        bytes: u64,
         /// The halves belong together only if they name the same call: otherwise the row of the
         /// open one belongs here.
         lost: Option<Spot>,

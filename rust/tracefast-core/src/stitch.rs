@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use crate::event::{EventKind, Status};
 use crate::format::Format;
 use crate::kernel::{self, Bound};
-use crate::parsed::{Open, Parsed, Range, Spot, Target, Touch, key_in};
+use crate::parsed::{Open, Parsed, Range, Spot, Target, Touch, Use, key_in};
 use crate::schema::Column as C;
 use crate::strace::Half;
 use crate::view::unpack;
@@ -55,7 +55,7 @@ impl Stitch {
                         self.same_block(parsed, &call, row);
                     }
                 }
-                Touch::Resume { tid, row, rest, sys, lost } => {
+                Touch::Resume { tid, row, rest, sys, bytes, lost } => {
                     let mut call = self.take(tid);
                     if let (Some(at), Some(other)) = (lost, &call) {
                         let name = parsed.rows.name[row as usize] as usize;
@@ -65,11 +65,8 @@ impl Stitch {
                             call = None;
                         }
                     }
-                    if call.is_some() {
-                        parsed.counts.resumed += 1;
-                    } else {
-                        parsed.counts.events += 1;
-                    }
+                    let used = if call.is_some() { Use::Resumed } else { Use::Events };
+                    parsed.counts.see(used, bytes);
                     if let Some(call) = &call {
                         self.same_block(parsed, call, row);
                     }

@@ -51,6 +51,9 @@ impl Report {
     /// assert!(json.contains("\"rows\":0"));
     /// ```
     pub fn to_json(&self) -> String {
+        let uses = self.tally.lines.fields();
+        let lines = uses.map(|(name, lines, _)| (name, lines));
+        let bytes = uses.map(|(name, _, bytes)| (name, bytes));
         let counts = |fields: &[(&'static str, u64)]| -> Value {
             let map: Map<String, Value> =
                 fields.iter().map(|&(name, n)| (name.to_owned(), json!(n))).collect();
@@ -69,7 +72,8 @@ impl Report {
             "format": self.format(),
             "clock": self.clock(),
             "kinds": counts(&self.kinds()),
-            "accounting": counts(&self.tally.lines.fields()),
+            "accounting": counts(&lines),
+            "accounting_bytes": counts(&bytes),
             "unparsed": unparsed,
             "warnings": self.warnings,
         })

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tracefast_core::format::Wanted;
+use tracefast_core::parsed::Use;
 use tracefast_io::pipeline::Options;
 use tracefast_io::report::Report;
 use tracefast_io::run::{FileKind, Output, parse};
@@ -100,7 +101,7 @@ fn check(text: &[u8], wanted: Wanted) -> Result<(), TestCaseError> {
     prop_assert_eq!(report.lines(), lines);
     prop_assert_eq!(report.tally.bytes, text.len() as u64);
     let counts = report.tally.lines;
-    prop_assert_eq!(report.rows(), counts.events + counts.unparsed);
+    prop_assert_eq!(report.rows(), counts.lines(Use::Events) + counts.lines(Use::Unparsed));
     for (block_bytes, threads) in [(1, 2), (64, 3), (500, 2)] {
         for (kind, expected) in [(FileKind::Parquet, &parquet), (FileKind::Arrow, &arrow)] {
             // The bytes themselves would fill the screen.

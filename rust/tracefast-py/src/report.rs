@@ -61,7 +61,7 @@ impl Report {
     #[getter]
     fn accounting<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let lines = PyDict::new(py);
-        for (name, count) in self.inner.tally.lines.fields() {
+        for (name, count, _) in self.inner.tally.lines.fields() {
             lines.set_item(name, count)?;
         }
         Ok(lines)

@@ -11,7 +11,7 @@ use crate::calls::{Calls, Pending};
 use crate::dict::Interner;
 use crate::event::{EventKind, Op, Status};
 use crate::num;
-use crate::parsed::{Open, Parsed, Target, Touch};
+use crate::parsed::{Open, Parsed, Target, Touch, Use};
 use crate::scan::{Marks, structure};
 use crate::schema::Column as C;
 use crate::strace::fields::Source;
@@ -46,6 +46,8 @@ impl Grammar {
             padded: block.padded(),
             parsed,
             line: 0,
+            bytes: 0,
+            used: None,
             owner: None,
             frames: None,
             recent: [(0, 0); RECENT],
@@ -75,6 +77,10 @@ struct Parser<'a> {
     utf8: bool,
     parsed: &'a mut Parsed,
     line: i64,
+    /// Bytes of the line at hand, its line feed included.
+    bytes: u64,
+    /// What the line at hand is used for; `None`: the stitch stage says.
+    used: Option<Use>,
     /// Row that a stack's frames would belong to. Halves of system calls have none: the kernel
     /// prints a record of its own before a stack.
     owner: Option<usize>,
@@ -102,6 +108,8 @@ type Span = (usize, usize);
 impl<'a> Parser<'a> {
     #[inline]
     fn line(&mut self, start: usize, mut end: usize) {
+        self.bytes = (end - start) as u64 + u64::from(end < self.text.len());
+        self.used = Some(Use::Events);
         if end > start && self.text[end - 1] == b'\r' {
             end -= 1;
         }
@@ -111,6 +119,9 @@ impl<'a> Parser<'a> {
                 self.record(start, end, &header);
             }
             None => self.other(start, end),
+        }
+        if let Some(used) = self.used {
+            self.parsed.counts.see(used, self.bytes);
         }
         self.line += 1;
     }
@@ -270,7 +281,6 @@ impl<'a> Parser<'a> {
             valid |= C::Name.bit();
         }
         rows.valid[row] |= valid;
-        self.parsed.counts.events += 1;
         self.owner = Some(row);
         row
     }
@@ -305,7 +315,6 @@ impl<'a> Parser<'a> {
         };
         self.grammar.calls.open(tid, open, self.parsed);
         self.owner = None;
-        self.parsed.counts.events += 1;
     }
 
     #[inline]
@@ -334,17 +343,15 @@ impl<'a> Parser<'a> {
                 let exit = Exit { args: Some(args), sys: open.sys, entry: open.ts, ..exit };
                 join::join(self.parsed, row, self.format.clock, exit);
                 self.parsed.rows.effect[row].begun = true;
-                self.parsed.counts.resumed += 1;
+                self.used = Some(Use::Resumed);
             }
-            Pending::Nothing => {
-                join::join(self.parsed, row, self.format.clock, exit);
-                self.parsed.counts.events += 1;
-            }
+            Pending::Nothing => join::join(self.parsed, row, self.format.clock, exit),
             Pending::Unknown => {
                 // The entry, if any, is in a block before: that is for the stitch stage.
                 let rest = (ret.0 as u32, ret.1 as u32);
-                let (row, sys) = (row as u32, callee.sys);
-                self.parsed.touches.push(Touch::Resume { tid, row, rest, sys, lost });
+                let (row, sys, bytes) = (row as u32, callee.sys, self.bytes);
+                self.used = None;
+                self.parsed.touches.push(Touch::Resume { tid, row, rest, sys, bytes, lost });
             }
         }
     }
@@ -431,15 +438,15 @@ impl<'a> Parser<'a> {
     fn other(&mut self, start: usize, end: usize) {
         let line = &self.text[start..end];
         if is_continuation(line) && self.frame((start, end)) {
-            self.parsed.counts.continuation += 1;
+            self.used = Some(Use::Continuation);
             return;
         }
         self.flush_frames();
         // Frames follow their record at once: blocks are cut by this rule.
         self.owner = None;
         match other::classify(line) {
-            Other::Blank => self.parsed.counts.blank += 1,
-            Other::Header => self.parsed.counts.header += 1,
+            Other::Blank => self.used = Some(Use::Blank),
+            Other::Header => self.used = Some(Use::Header),
             Other::Lost { cpu, count } => self.lost((start, end), cpu, count),
             Other::Unknown => self.unparsed((start, end)),
         }
@@ -464,7 +471,6 @@ impl<'a> Parser<'a> {
             valid |= C::Ret.bit();
         }
         rows.valid[row] = valid;
-        self.parsed.counts.events += 1;
     }
 
     fn unparsed(&mut self, line: Span) {
@@ -476,7 +482,7 @@ impl<'a> Parser<'a> {
         rows.args[row] = args;
         rows.line[row] = self.line;
         rows.valid[row] = C::Kind.bit() | C::Args.bit() | C::Line.bit();
-        self.parsed.counts.unparsed += 1;
+        self.used = Some(Use::Unparsed);
     }
 
     /// A frame of a stack. `false`: there is nothing that it could belong to.

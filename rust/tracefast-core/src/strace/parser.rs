@@ -12,7 +12,7 @@ use crate::dict::Interner;
 use crate::event::{EventKind, Op, Status};
 use crate::find::find;
 use crate::num;
-use crate::parsed::{Open, Parsed, Target, Touch};
+use crate::parsed::{Open, Parsed, Target, Touch, Use};
 use crate::scan::{Marks, structure};
 use crate::schema::Column as C;
 use crate::strace::fields::{self, Source};
@@ -53,6 +53,8 @@ impl Grammar {
             last: block.last,
             parsed,
             line: 0,
+            bytes: 0,
+            used: None,
             elapsed: 0,
             owner: Owner::Nobody,
             frames: None,
@@ -98,6 +100,10 @@ struct Parser<'a> {
     last: bool,
     parsed: &'a mut Parsed,
     line: i64,
+    /// Bytes of the line at hand, its line feed included.
+    bytes: u64,
+    /// What the line at hand is used for; `None`: the stitch stage says.
+    used: Option<Use>,
     elapsed: i64,
     owner: Owner,
     /// Lines that belong to a row and are not in it yet.
@@ -116,6 +122,8 @@ struct Line {
 
 impl<'a> Parser<'a> {
     fn line(&mut self, start: usize, mut end: usize, first: Option<usize>, several: bool) {
+        self.bytes = (end - start) as u64 + u64::from(end < self.text.len());
+        self.used = Some(Use::Events);
         if end > start && self.text[end - 1] == b'\r' {
             end -= 1;
         }
@@ -127,6 +135,9 @@ impl<'a> Parser<'a> {
         };
         if !known {
             self.other(start, end);
+        }
+        if let Some(used) = self.used {
+            self.parsed.counts.see(used, self.bytes);
         }
         self.line += 1;
     }
@@ -252,7 +263,6 @@ impl<'a> Parser<'a> {
         }
         self.parsed.rows.line[row] = self.line;
         self.parsed.rows.valid[row] = valid;
-        self.parsed.counts.events += 1;
         self.owner = Owner::Row(row);
         row
     }
@@ -409,7 +419,6 @@ impl<'a> Parser<'a> {
         };
         let at = self.grammar.calls.open(under, open, self.parsed);
         self.owner = Owner::Call(at);
-        self.parsed.counts.events += 1;
         true
     }
 
@@ -432,7 +441,7 @@ impl<'a> Parser<'a> {
                     self.parsed.rows.tid[row] = tid;
                 }
                 self.exit_time(row, ts);
-                self.parsed.counts.resumed += 1;
+                self.used = Some(Use::Resumed);
                 let head = &self.text[open.args.0 as usize..open.args.1 as usize];
                 let whole = &self.text[rest.0 as usize..rest.1 as usize];
                 let gap = whole.len() - join::strip_gap(whole, self.format.old_gap).len();
@@ -461,7 +470,7 @@ impl<'a> Parser<'a> {
             Pending::Unknown => {
                 // The first half, if any, is in a block before: that is for the stitch stage.
                 let row = self.row(&second, ts);
-                self.parsed.counts.events -= 1;
+                self.used = None;
                 self.parsed.rows.name[row] = key;
                 self.parsed.rows.valid[row] |= C::Name.bit();
                 let tid = line.leader.pid;
@@ -470,6 +479,7 @@ impl<'a> Parser<'a> {
                     row: row as u32,
                     rest,
                     sys,
+                    bytes: self.bytes,
                     lost: None,
                 });
             }
@@ -582,15 +592,15 @@ impl<'a> Parser<'a> {
         self.owner = Owner::Nobody;
         let leader = self.format.layout.leader(line).map_or(0, |leader| leader.next);
         match other::classify(line, &line[leader..]) {
-            Other::Blank => self.parsed.counts.blank += 1,
-            Other::Summary => self.parsed.counts.summary += 1,
-            Other::Message => self.parsed.counts.message += 1,
+            Other::Blank => self.used = Some(Use::Blank),
+            Other::Summary => self.used = Some(Use::Summary),
+            Other::Message => self.used = Some(Use::Message),
             Other::Unknown => self.unparsed(start, end),
         }
     }
 
     fn continuation(&mut self, start: usize, end: usize) {
-        self.parsed.counts.continuation += 1;
+        self.used = Some(Use::Continuation);
         match self.owner {
             // Such lines follow one another, so one range holds them all, and is copied once.
             Owner::Row(row) => match &mut self.frames {
@@ -636,7 +646,7 @@ impl<'a> Parser<'a> {
         rows.args[row] = view;
         rows.line[row] = self.line;
         rows.valid[row] = C::Kind.bit() | C::Args.bit() | C::Line.bit();
-        self.parsed.counts.unparsed += 1;
+        self.used = Some(Use::Unparsed);
     }
 
     fn finish(&mut self) {
@@ -671,7 +681,7 @@ mod tests {
         let format = super::super::detect(text.as_bytes()).expect("a log of strace");
         let mut parsed = Parsed::default();
         Grammar::default().parse(&format, &Block::from_text(text.as_bytes()), &mut parsed);
-        assert_eq!(parsed.counts.continuation, 5_000);
+        assert_eq!(parsed.counts.lines(Use::Continuation), 5_000);
         let extra = unpack(&parsed.rows.extra[0], text.as_bytes(), &parsed.side.bytes);
         assert_eq!(extra, dump.trim_end_matches('\n').as_bytes());
         assert!(!parsed.rows.has(1, C::Extra));

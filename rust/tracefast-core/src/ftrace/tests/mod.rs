@@ -5,7 +5,7 @@ mod properties;
 use super::{Format, Grammar, Raw, detect};
 use crate::block::Block;
 use crate::event::{EventKind, FileType, Op, Status, clone_flags, open_flags};
-use crate::parsed::{Parsed, Touch};
+use crate::parsed::{Parsed, Touch, Use};
 use crate::rows::AT_FDCWD;
 use crate::schema::Column as C;
 use crate::view::unpack;
@@ -143,7 +143,7 @@ fn a_call_is_one_row() {
     assert_eq!((rows.requested[row], rows.bytes[row], rows.line[row]), (0x340, 0x33, 0));
     assert_eq!(log.extra(row).as_deref(), Some("d...."));
     let counts = log.parsed.counts;
-    assert_eq!((counts.events, counts.resumed, counts.total()), (1, 1, 2));
+    assert_eq!((counts.lines(Use::Events), counts.lines(Use::Resumed), counts.total()), (1, 1, 2));
     assert!(rows.effect[row].begun);
     assert_eq!(log.parsed.begins.len(), 1);
 }
@@ -450,7 +450,10 @@ fn frames_belong_to_the_record_before() {
     let frames = "d..2.\n => schedule+0x23/0xa0\n => do_wait+0x53/0x120";
     assert_eq!(log.extra(rows[0]).as_deref(), Some(frames));
     assert_eq!(log.extra(rows[1]).as_deref(), Some(" =>  <00007fb1db0c8bd3>"));
-    assert_eq!((log.parsed.counts.continuation, log.parsed.counts.events), (3, 2));
+    assert_eq!(
+        (log.parsed.counts.lines(Use::Continuation), log.parsed.counts.lines(Use::Events)),
+        (3, 2)
+    );
     // Without an owner a frame is text.
     let log = parse_as(b" => schedule\n", Format::default());
     assert_eq!(log.kind(log.only()), "unparsed");
@@ -465,7 +468,10 @@ fn every_line_has_one_use() {
         "            bash-7       [001] .....  2924.3558"
     ));
     let counts = log.parsed.counts;
-    assert_eq!((counts.header, counts.blank, counts.events, counts.unparsed), (5, 1, 1, 2));
+    assert_eq!(
+        [Use::Header, Use::Blank, Use::Events, Use::Unparsed].map(|used| counts.lines(used)),
+        [5, 1, 1, 2]
+    );
     assert_eq!(log.parsed.examples[0].text, "prose");
     assert_eq!(log.args(log.rows()[0]), "b");
 }

@@ -6,7 +6,7 @@ use super::{Log, parse_as};
 use crate::block::Block;
 use crate::event::Op;
 use crate::ftrace::{Clock, Format, Grammar, abandon, detect, finish, is_continuation};
-use crate::parsed::{Open, Parsed, Touch};
+use crate::parsed::{Open, Parsed, Touch, Use};
 use crate::schema::Column as C;
 use crate::stitch::Stitch;
 use crate::strace::Half;
@@ -170,7 +170,10 @@ fn accounted(text: &[u8], format: Format) -> Result<(), TestCaseError> {
     prop_assert_eq!(counts.total() as usize + resumes, lines);
     let rows = log.rows();
     // Every line that begins an event has a row here, or one that is still open.
-    prop_assert_eq!(rows.len() + opens, (counts.events + counts.unparsed) as usize + resumes);
+    prop_assert_eq!(
+        rows.len() + opens,
+        (counts.lines(Use::Events) + counts.lines(Use::Unparsed)) as usize + resumes
+    );
     for &row in &rows {
         prop_assert!(log.has(row, C::Line));
         prop_assert!(log.parsed.rows.line[row] < lines as i64);
