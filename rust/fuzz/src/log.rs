@@ -24,7 +24,7 @@ pub fn parse(format: Format, data: &[u8], size: usize) -> (LineCounts, RecordBat
         let mut block = Block::from_text(text);
         block.last = number + 1 == blocks.len();
         let mut parsed = pool.parsed();
-        grammar.parse(&format, &block, &mut parsed);
+        grammar.parse(&format, &mut block, &mut parsed);
         keep(&mut parts, stream.resolve(block, parsed));
     }
     if let Some(resolved) = stream.end() {
@@ -51,7 +51,7 @@ fn blocks(format: Format, data: &[u8], size: usize) -> Vec<&[u8]> {
     let mut start = 0;
     let mut end = 0;
     for line in data.split_inclusive(|&b| b == b'\n') {
-        if end - start >= size && !format.is_continuation(line) {
+        if end - start >= size && format.stands_alone(line.strip_suffix(b"\n").unwrap_or(line)) {
             out.push(&data[start..end]);
             start = end;
         }

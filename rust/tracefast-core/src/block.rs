@@ -56,6 +56,15 @@ impl Block {
         self.buf[PAD + end..PAD + end + PAD].fill(0);
     }
 
+    /// Changes the text in place: `change` returns its new length, which is no greater.
+    pub fn edit(&mut self, change: impl FnOnce(&mut [u8]) -> usize) {
+        if !self.buf.is_empty() {
+            let start = self.start + PAD;
+            let len = change(&mut self.buf[start..start + self.len]).min(self.len);
+            self.set(self.start, self.start + len);
+        }
+    }
+
     /// The lines.
     pub fn text(&self) -> &[u8] {
         &self.padded()[PAD..PAD + self.len]

@@ -4,6 +4,7 @@
 //! are modules: a grammar ([`strace`], [`ftrace`]) makes [`parsed::Parsed`] of a [`block::Block`],
 //! the rest puts blocks together in order.
 
+mod alive;
 pub mod batch;
 pub mod block;
 pub mod calls;

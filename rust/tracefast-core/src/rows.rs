@@ -31,6 +31,8 @@ pub struct Effect {
     pub identify2: bool,
     /// Effects at the call's entry took place before the row.
     pub begun: bool,
+    /// The row's time is of another clock than those of the rows around it.
+    pub own_clock: bool,
 }
 
 /// The descriptor that stands for the working directory.
@@ -48,6 +50,7 @@ impl Effect {
         identify: false,
         identify2: false,
         begun: false,
+        own_clock: false,
     };
 }
 

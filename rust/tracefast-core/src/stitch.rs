@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use crate::alive::Alive;
 use crate::event::{EventKind, Status};
 use crate::format::Format;
 use crate::kernel::{self, Bound};
-use crate::parsed::{Open, Parsed, Range, Spot, Target, Touch, Use, key_in};
+use crate::parsed::{Naming, Open, Parsed, Range, Spot, Target, Touch, Use, key_in};
 use crate::schema::Column as C;
 use crate::strace::Half;
 use crate::view::unpack;
@@ -34,6 +35,7 @@ pub struct Stitch {
     calls: Vec<Option<Call>>,
     free: Vec<u32>,
     block: u64,
+    alive: Alive,
 }
 
 fn key(tid: Option<i32>) -> i64 {
@@ -41,22 +43,36 @@ fn key(tid: Option<i32>) -> i64 {
 }
 
 impl Stitch {
+    /// For a log whose lines without a pid are, at first, of task `root`.
+    pub fn new(root: Option<i32>) -> Self {
+        Self { alive: Alive::new(root), ..Self::default() }
+    }
+
     /// Puts what earlier blocks left open into its place in this one, and takes what it leaves
     /// open. `line` is the log's line on which the block begins.
     pub fn run(&mut self, parsed: &mut Parsed, text: &[u8], format: &Format, line: i64) {
         self.block += 1;
+        let end = parsed.spot();
+        // Since when lines without a pid stand in the block.
+        let mut bare = None;
         let touches = std::mem::take(&mut parsed.touches);
         for touch in &touches {
             match *touch {
                 Touch::Place { tid, at, killed } => {
-                    if let Some(call) = self.take(tid) {
-                        let status = if killed { Status::Killed } else { Status::Unfinished };
+                    self.alive.see(tid);
+                    if let Some(call) = self.take(self.alive.task(tid)) {
+                        let status = call.open.lost(killed);
                         let row = insert(parsed, at, &call, format, line, status);
                         self.same_block(parsed, &call, row);
                     }
                 }
-                Touch::Resume { tid, row, rest, sys, bytes, lost } => {
-                    let mut call = self.take(tid);
+                Touch::Resume { tid, row, begins, rest, sys, bytes, lost } => {
+                    let unknown = self.alive.is_unknown();
+                    let mut call = self.resumed(tid, parsed, row as usize);
+                    if unknown && self.alive.owner().is_some() {
+                        bare = Some(Spot { row, begins });
+                    }
+                    self.alive.see(tid);
                     if let (Some(at), Some(other)) = (lost, &call) {
                         let name = parsed.rows.name[row as usize] as usize;
                         if parsed.names[name] != other.name {
@@ -72,8 +88,16 @@ impl Stitch {
                     }
                     resume(parsed, text, row as usize, call, format, line, rest, sys);
                 }
-                Touch::Open { tid, ref open } => self.open(parsed, text, tid, open, line),
+                Touch::Open { tid, ref open } => {
+                    self.open(parsed, text, self.alive.task(tid), open, line);
+                }
                 Touch::Superseded { tid, by, at } => {
+                    if tid.is_none() && self.alive.is_unknown() {
+                        self.alive.supersede(by);
+                        bare = Some(at);
+                    }
+                    self.alive.see(tid);
+                    let tid = self.alive.task(tid);
                     // The thread's execve was printed under its new id already.
                     let moved = self.peek(tid).is_some_and(|call| call.open.tid == Some(by));
                     if !moved {
@@ -87,9 +111,55 @@ impl Stitch {
                         }
                     }
                 }
+                Touch::Life(life) => self.alive.hear(life),
+                Touch::Naming { naming, at } => {
+                    if let Some(from) = bare.take() {
+                        self.name_rows(parsed, from, at);
+                    }
+                    self.alive.name(naming);
+                    bare = (naming == Naming::Bare).then_some(at);
+                }
             }
         }
+        if let Some(from) = bare {
+            self.name_rows(parsed, from, end);
+        }
         parsed.touches = touches;
+    }
+
+    /// The open call whose second half is in `row`.
+    fn resumed(&mut self, tid: Option<i32>, parsed: &Parsed, row: usize) -> Option<Call> {
+        let task = self.alive.task(tid);
+        if let Some(call) = self.take(task) {
+            return Some(call);
+        }
+        let name = &parsed.names[parsed.rows.name[row] as usize];
+        if self.alive.is_unknown() && tid.is_none() {
+            // Of all tasks only one waits for the end of such a call.
+            let mut fitting = self.calls.iter().flatten().filter(|call| call.name == *name);
+            let owner = fitting.next()?.open.tid.filter(|_| fitting.next().is_none())?;
+            self.alive.own(owner);
+            return self.take(Some(owner));
+        }
+        // The call began before its task had a name.
+        let root = tid.is_some_and(|tid| self.alive.may_be_root(tid))
+            && self.peek(None).is_some_and(|call| call.name == *name);
+        if root { self.take(None) } else { None }
+    }
+
+    /// The lines between two spots have no pid; whose they are may be known by now.
+    fn name_rows(&self, parsed: &mut Parsed, from: Spot, to: Spot) {
+        let Some(owner) = self.alive.owner() else { return };
+        let rows = &mut parsed.rows;
+        for row in from.row as usize..to.row as usize {
+            if !rows.has(row, C::Tid) && rows.kind[row] != EventKind::Unparsed as u8 {
+                rows.tid[row] = owner;
+                rows.valid[row] |= C::Tid.bit();
+            }
+        }
+        for begin in &mut parsed.begins[from.begins as usize..to.begins as usize] {
+            begin.tid.get_or_insert(owner);
+        }
     }
 
     /// What the model found at the entry of pending call `id`.
@@ -108,7 +178,7 @@ impl Stitch {
         parsed.reset(calls.len());
         for call in &calls {
             let row = parsed.rows.push();
-            abandon(parsed, row, call, format, line, Status::Unfinished);
+            abandon(parsed, row, call, format, line, call.open.lost(false));
         }
     }
 
@@ -142,7 +212,7 @@ impl Stitch {
                 .flatten()
                 .map(part)
                 .reduce(|columns, frames| [columns, frames].join(&b'\n')),
-            open: open.clone(),
+            open: Open { tid: open.tid.or(self.alive.owner()), ..open.clone() },
             bound: None,
             block: self.block,
         };
@@ -217,6 +287,7 @@ fn abandon(
 ) {
     head(parsed, b"", row, call, line);
     let rows = &mut parsed.rows;
+    rows.effect[row].own_clock = call.open.own_clock;
     if let Some(tid) = call.open.tid {
         rows.tid[row] = tid;
         rows.valid[row] |= C::Tid.bit();
@@ -248,7 +319,7 @@ fn resume(
             parsed,
             text,
             row,
-            Half { head: None, sys, entry: None, rest, mark: None, utf8: false },
+            Half { head: None, sys, entry: None, rest, gap: true, mark: None, utf8: false },
         );
         return;
     };
@@ -258,6 +329,7 @@ fn resume(
         sys: call.open.sys,
         entry: call.open.ts,
         rest,
+        gap: true,
         mark: None,
         utf8: false,
     };

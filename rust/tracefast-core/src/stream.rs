@@ -12,7 +12,7 @@ use crate::dict::Dictionary;
 use crate::event::EventKind;
 use crate::format::Format;
 use crate::kernel::Kernel;
-use crate::parsed::{EXAMPLES, LineCounts, Parsed};
+use crate::parsed::{EXAMPLES, LineCounts, Oddities, Parsed};
 use crate::rows::Rows;
 use crate::schema::Column as C;
 use crate::stitch::Stitch;
@@ -126,6 +126,8 @@ impl Drop for Resolved {
 pub struct Tally {
     /// Lines by use.
     pub lines: LineCounts,
+    /// What is odd about them.
+    pub oddities: Oddities,
     /// Bytes of text.
     pub bytes: u64,
     /// Rows by kind.
@@ -153,7 +155,25 @@ struct Source {
     stitch: Stitch,
     kernel: Kernel,
     line: i64,
+    /// The sum of all deltas, or the time of the days that began.
     elapsed: i64,
+    /// Time of the last line.
+    last: Option<i64>,
+}
+
+impl Source {
+    /// The block's times become those of the log.
+    fn clock(&mut self, parsed: &mut Parsed) {
+        if let Some(span) = parsed.span {
+            self.elapsed = self.elapsed.wrapping_add(self.format.pause(self.last, span.first));
+            let first = span.first.wrapping_add(self.elapsed);
+            parsed.oddities.time_steps_back +=
+                u64::from(self.last.is_some_and(|last| first < last));
+            self.last = Some(span.last.wrapping_add(self.elapsed));
+        }
+        shift_times(parsed, self.elapsed);
+        self.elapsed = self.elapsed.wrapping_add(parsed.elapsed);
+    }
 }
 
 /// State over all blocks of all sources.
@@ -197,10 +217,11 @@ impl Stream {
             name: name.to_owned(),
             key,
             format,
-            stitch: Stitch::default(),
+            stitch: Stitch::new(format.root()),
             kernel: Kernel::default(),
             line: 0,
             elapsed: 0,
+            last: None,
         });
     }
 
@@ -211,12 +232,11 @@ impl Stream {
     pub fn resolve(&mut self, block: Block, mut parsed: Parsed) -> Resolved {
         let source = self.source.as_mut().expect("a source has begun");
         let text = block.text();
-        shift_times(&mut parsed, source.elapsed);
-        source.elapsed = source.elapsed.wrapping_add(parsed.elapsed);
+        source.clock(&mut parsed);
         source.stitch.run(&mut parsed, text, &source.format, source.line);
         let Source { kernel, stitch, .. } = source;
         kernel.run(&mut parsed, text, |id, bound| stitch.bind(id, bound));
-        self.tally.bytes += text.len() as u64;
+        self.tally.bytes += parsed.counts.total_bytes();
         let line = source.line;
         source.line += parsed.counts.total() as i64;
         self.close(block, parsed, line)
@@ -268,6 +288,7 @@ impl Stream {
         let maps = maps.map(|keys| keys.map);
         let source = self.source.as_ref().map_or(0, |source| source.key);
         self.tally.lines.add(&parsed.counts);
+        self.tally.oddities.add(&parsed.oddities);
         let name = self.source.as_ref().map_or("", |source| &source.name);
         for example in &parsed.examples {
             if self.tally.examples.len() < EXAMPLES {
@@ -331,12 +352,14 @@ fn shift_times(parsed: &mut Parsed, by: i64) {
     }
     let rows = &mut parsed.rows;
     for row in 0..rows.len {
-        if rows.has(row, C::Ts) {
+        if rows.has(row, C::Ts) && !rows.effect[row].own_clock {
             rows.ts[row] = rows.ts[row].wrapping_add(by);
         }
     }
     for touch in &mut parsed.touches {
-        if let Touch::Open { open, .. } = touch {
+        if let Touch::Open { open, .. } = touch
+            && !open.own_clock
+        {
             open.ts = open.ts.map(|ts| ts.wrapping_add(by));
         }
     }

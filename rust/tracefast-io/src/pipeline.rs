@@ -464,9 +464,9 @@ impl<E: Encode> Shared<E> {
         Ok(())
     }
 
-    fn parse(&self, plan: &Plan, number: u64, block: Block, grammar: &mut Grammar) {
+    fn parse(&self, plan: &Plan, number: u64, mut block: Block, grammar: &mut Grammar) {
         let mut parsed = self.pool.parsed();
-        grammar.parse(&plan.format, &block, &mut parsed);
+        grammar.parse(&plan.format, &mut block, &mut parsed);
         let mut state = self.lock();
         state.parsed.insert(number, (block, parsed));
         // This worker looks for a job next, and finds what just became ready; others are woken

@@ -106,7 +106,7 @@ pub(super) fn finish(
     half: Half<'_>,
 ) {
     let rest = &text[half.rest.0 as usize..half.rest.1 as usize];
-    let rest = join::strip_gap(rest, format.old_gap);
+    let rest = if half.gap { join::strip_gap(rest, format.old_gap) } else { rest };
     let mut joined = std::mem::take(&mut parsed.scratch);
     joined.clear();
     joined.extend_from_slice(half.head.unwrap_or_default());

@@ -1,20 +1,29 @@
 //! The grammar of strace's text: from a block of lines to rows, without a look at other blocks.
 
 pub mod args;
+mod calls;
+pub mod clock;
+pub mod colour;
+pub mod columns;
 pub mod fields;
 pub mod join;
 pub mod leader;
 mod lines;
+pub mod message;
 mod other;
 mod parser;
+mod rest;
 pub mod result;
+mod root;
 pub mod sniff;
+mod table;
+pub mod torn;
 
 pub use parser::Grammar;
 
 use crate::parsed::{Parsed, Range};
 
-use leader::{Delta, Layout, Time};
+use leader::{DAY, Delta, Layout, Pid, Time};
 
 /// What is known of a strace log before its lines are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,6 +34,8 @@ pub struct Format {
     pub times_calls: bool,
     /// Version 4.26 or older, which print a blank behind `resumed>`.
     pub old_gap: bool,
+    /// The task of the first lines without a pid, in a log that names tasks only in part.
+    pub root: Option<i32>,
 }
 
 /// The format of a log by its first lines; `None` if they are not strace's.
@@ -38,6 +49,14 @@ pub struct Format {
 /// assert!(format.times_calls);
 /// ```
 pub fn detect(text: &[u8]) -> Option<Format> {
+    let mut plain = Vec::new();
+    let text = if memchr::memmem::find(text, b"\x1b[").is_some() {
+        plain.extend_from_slice(text);
+        let len = colour::strip(&mut plain);
+        &plain[..len]
+    } else {
+        text
+    };
     // A log may hold nothing but tables and messages.
     let layout = match sniff::sniff(text) {
         Some((layout, _)) => layout,
@@ -54,7 +73,8 @@ pub fn detect(text: &[u8]) -> Option<Format> {
         }
     }
     let old_gap = memchr::memmem::find(text, b" resumed> )").is_some();
-    Some(Format { layout, times_calls: timed > untimed, old_gap })
+    let root = (layout.pid == Pid::Bracket).then(|| root::find(text)).flatten();
+    Some(Format { layout, times_calls: timed > untimed, old_gap, root })
 }
 
 /// How many lines of `text` look like strace's: to choose between formats.
@@ -91,6 +111,14 @@ impl Format {
             (Time::None, _) => "none",
         }
     }
+
+    /// See [`crate::format::Format::pause`].
+    pub fn pause(&self, last: i64, first: i64) -> i64 {
+        match self.layout.time {
+            Time::Day => clock::days(last.rem_euclid(DAY), first) * DAY,
+            _ => 0,
+        }
+    }
 }
 
 /// A second half and what is known of the first.
@@ -102,8 +130,10 @@ pub struct Half<'a> {
     pub sys: u16,
     /// When it was entered.
     pub entry: Option<i64>,
-    /// Text behind `resumed>`.
+    /// Text behind `resumed>`, or a line that goes on with a torn call.
     pub rest: Range,
+    /// There may be a blank in front of `rest`, of versions up to 4.26.
+    pub gap: bool,
     /// Where the only ` = ` of the second half ends, counted from the begin of `rest` without its
     /// gap, if that is known already; else it is looked for.
     pub mark: Option<Option<usize>>,
