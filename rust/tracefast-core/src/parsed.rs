@@ -79,6 +79,37 @@ impl LineCounts {
     }
 }
 
+/// What a log shows that is no loss, but that its reader should know.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Oddities {
+    /// Lines whose time is before that of the line before them.
+    pub time_steps_back: u64,
+    /// Lines at which the columns in front of events changed.
+    pub relayouts: u64,
+    /// Lines of the traced program's own output, around or inside of the tracer's; those that stand
+    /// alone are among the lines that were not understood.
+    pub foreign: u64,
+}
+
+impl Oddities {
+    /// Every count by its name.
+    pub fn fields(&self) -> [(&'static str, u64); 3] {
+        [
+            ("time_steps_back", self.time_steps_back),
+            ("relayouts", self.relayouts),
+            ("foreign", self.foreign),
+        ]
+    }
+
+    /// Adds the counts of another part of the log.
+    pub fn add(&mut self, other: &Self) {
+        let Self { time_steps_back, relayouts, foreign } = other;
+        self.time_steps_back += time_steps_back;
+        self.relayouts += relayouts;
+        self.foreign += foreign;
+    }
+}
+
 /// A range of a block's text.
 pub type Range = (u32, u32);
 
@@ -240,6 +271,8 @@ pub struct Parsed {
     pub begins: Vec<Begin>,
     /// Lines by use.
     pub counts: LineCounts,
+    /// What is odd about them.
+    pub oddities: Oddities,
     /// First lines that were not understood.
     pub examples: Vec<Example>,
     /// Times of the rows are relative to the block's begin; this is the time that it took.
@@ -261,6 +294,7 @@ impl Parsed {
         self.inserted.clear();
         self.begins.clear();
         self.counts = LineCounts::default();
+        self.oddities = Oddities::default();
         self.examples.clear();
         self.elapsed = 0;
     }

@@ -12,10 +12,11 @@ use crate::dict::Dictionary;
 use crate::event::EventKind;
 use crate::format::Format;
 use crate::kernel::Kernel;
-use crate::parsed::{EXAMPLES, LineCounts, Parsed};
+use crate::parsed::Parsed;
 use crate::rows::Rows;
 use crate::schema::Column as C;
 use crate::stitch::Stitch;
+use crate::tally::Tally;
 
 /// Memory that goes round: blocks' buffers and columns.
 #[derive(Debug, Default)]
@@ -121,23 +122,6 @@ impl Drop for Resolved {
     }
 }
 
-/// What the report counts.
-#[derive(Debug, Default, Clone)]
-pub struct Tally {
-    /// Lines by use.
-    pub lines: LineCounts,
-    /// Bytes of text.
-    pub bytes: u64,
-    /// Rows by kind.
-    pub kinds: [u64; EventKind::TEXTS.len()],
-    /// First lines that were not understood: source, line, text.
-    pub examples: Vec<(String, u64, String)>,
-    /// Names of the formats, in order of appearance.
-    pub formats: Vec<&'static str>,
-    /// Names of the clocks, likewise.
-    pub clocks: Vec<&'static str>,
-}
-
 /// Values of the open dictionaries at some point of the stream.
 #[derive(Debug, Clone)]
 pub struct Values {
@@ -147,8 +131,9 @@ pub struct Values {
 
 #[derive(Debug)]
 struct Source {
-    name: String,
     key: u32,
+    /// Its number in the tally.
+    number: usize,
     format: Format,
     stitch: Stitch,
     kernel: Kernel,
@@ -186,22 +171,21 @@ impl Stream {
     /// The next blocks are those of this source.
     pub fn begin(&mut self, name: &str, format: Format) {
         let key = self.sources.key(&Arc::from(name));
-        for (list, item) in
-            [(&mut self.tally.formats, format.name()), (&mut self.tally.clocks, format.clock())]
-        {
-            if !list.contains(&item) {
-                list.push(item);
-            }
-        }
+        let number = self.tally.begin(name, Some(&format));
         self.source = Some(Source {
-            name: name.to_owned(),
             key,
+            number,
             format,
             stitch: Stitch::default(),
             kernel: Kernel::default(),
             line: 0,
             elapsed: 0,
         });
+    }
+
+    /// A source without any text: there is nothing to resolve.
+    pub fn empty(&mut self, name: &str) {
+        self.tally.begin(name, None);
     }
 
     /// Makes the rows of the next block final.
@@ -216,7 +200,6 @@ impl Stream {
         source.stitch.run(&mut parsed, text, &source.format, source.line);
         let Source { kernel, stitch, .. } = source;
         kernel.run(&mut parsed, text, |id, bound| stitch.bind(id, bound));
-        self.tally.bytes += text.len() as u64;
         let line = source.line;
         source.line += parsed.counts.total() as i64;
         self.close(block, parsed, line)
@@ -252,6 +235,7 @@ impl Stream {
         let runs = parsed.runs();
         let rows = &parsed.rows;
         let [names, errnos, comms] = &mut maps;
+        let mut kinds = [0; EventKind::TEXTS.len()];
         for row in runs.iter().cloned().flatten() {
             let valid = rows.valid[row];
             if valid & C::Name.bit() != 0 {
@@ -263,17 +247,13 @@ impl Stream {
             if valid & C::Comm.bit() != 0 {
                 comms.see(rows.comm[row], &mut self.comms);
             }
-            self.tally.kinds[usize::from(rows.kind[row])] += 1;
+            kinds[usize::from(rows.kind[row])] += 1;
         }
         let maps = maps.map(|keys| keys.map);
-        let source = self.source.as_ref().map_or(0, |source| source.key);
-        self.tally.lines.add(&parsed.counts);
-        let name = self.source.as_ref().map_or("", |source| &source.name);
-        for example in &parsed.examples {
-            if self.tally.examples.len() < EXAMPLES {
-                let at = line as u64 + example.line + 1;
-                self.tally.examples.push((name.to_owned(), at, example.text.clone()));
-            }
+        let mut key = 0;
+        if let Some(source) = &self.source {
+            key = source.key;
+            self.tally.add(source.number, &parsed, line, block.len() as u64, &kinds);
         }
         let len = block.len();
         let (buffer, start) = block.into_buffer();
@@ -290,7 +270,7 @@ impl Stream {
             maps,
             runs,
             line: line + 1,
-            source,
+            source: key,
         }
     }
 

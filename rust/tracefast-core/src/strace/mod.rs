@@ -1,6 +1,7 @@
 //! The grammar of strace's text: from a block of lines to rows, without a look at other blocks.
 
 pub mod args;
+pub mod explain;
 pub mod fields;
 pub mod join;
 pub mod leader;
