@@ -76,36 +76,28 @@ pub fn parse(
     progress: &Arc<Progress>,
     interrupted: impl FnMut() -> bool,
 ) -> Result<Report> {
-    run(names, Some(output), options, progress, None, interrupted)
+    parse_with(names, Some(output), options, progress, None, interrupted)
 }
 
-/// Hands every line of the logs `names` that is not understood to `tell`, in order and a few at a
-/// time, with what was expected there; and does as [`parse`] if there is an output.
+/// What takes lines that were not understood, in order and some at a time.
+pub type Tell<'a> = &'a mut dyn FnMut(Vec<Explained>);
+
+/// As [`parse`]; but the output may be left out, and `tell` gets every line that is not understood,
+/// with what was expected there.
 ///
 /// # Errors
 /// As [`parse`].
-pub fn explain(
+pub fn parse_with(
     names: &[String],
     output: Option<&Output<'_>>,
     mut options: Options,
     progress: &Arc<Progress>,
-    mut tell: impl FnMut(Vec<Explained>),
-    interrupted: impl FnMut() -> bool,
+    mut tell: Option<Tell<'_>>,
+    mut interrupted: impl FnMut() -> bool,
 ) -> Result<Report> {
     if output.is_none() {
         options.projection = explain::columns();
     }
-    run(names, output, options, progress, Some(&mut tell), interrupted)
-}
-
-fn run(
-    names: &[String],
-    output: Option<&Output<'_>>,
-    options: Options,
-    progress: &Arc<Progress>,
-    mut tell: Option<&mut dyn FnMut(Vec<Explained>)>,
-    mut interrupted: impl FnMut() -> bool,
-) -> Result<Report> {
     let begin = Instant::now();
     let file = match output {
         None => None,

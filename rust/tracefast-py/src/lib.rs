@@ -18,7 +18,7 @@ mod _core {
     #[pymodule_export]
     use super::errors::Error;
     #[pymodule_export]
-    use super::parse::{explain, parse};
+    use super::parse::parse;
     #[pymodule_export]
     use super::progress::Progress;
     #[pymodule_export]

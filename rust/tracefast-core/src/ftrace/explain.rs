@@ -49,9 +49,9 @@ pub fn explain(format: &Format, line: &[u8]) -> String {
 
 /// The first column that the line lacks.
 fn missing(line: &[u8]) -> &'static str {
-    let cpu = memchr::memchr_iter(b'[', line).find_map(|open| {
+    let cpu = memchr::memchr_iter(b'[', line).find(|open| {
         let digits = line[open + 1..].iter().take_while(|b| b.is_ascii_digit()).count();
-        (digits > 0 && line.get(open + 1 + digits) == Some(&b']')).then_some(open)
+        digits > 0 && line.get(open + 1 + digits) == Some(&b']')
     });
     let Some(cpu) = cpu else { return "[CPU]" };
     // `-PID` right before, or before the thread group.
