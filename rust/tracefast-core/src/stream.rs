@@ -321,3 +321,49 @@ fn shift_times(parsed: &mut Parsed, by: i64) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::Grammar;
+
+    /// The rows of logs that follow one another, whose blocks use the same memory.
+    fn rows(logs: &[&str]) -> Tally {
+        let pool = Arc::new(Pool::default());
+        let mut stream = Stream::new(Arc::clone(&pool));
+        let mut grammar = Grammar::default();
+        for log in logs {
+            let format = Format::detect(log.as_bytes(), None).expect("a log");
+            stream.begin("log", format);
+            let block = Block::from_text(log.as_bytes());
+            let mut parsed = pool.parsed();
+            grammar.parse(&format, &block, &mut parsed);
+            drop(stream.resolve(block, parsed));
+            drop(stream.end());
+        }
+        stream.tally
+    }
+
+    #[test]
+    fn columns_without_a_value_are_not_looked_at() {
+        let long = format!("7 open(\"/{}\", O_RDONLY) = 3\n", "x".repeat(100)).repeat(3);
+        // The path's column still holds the place of a path in the block before.
+        let tally = rows(&[&long, "7 chdir(0x1) = 0\n"]);
+        assert_eq!(tally.total.rows(), 4);
+    }
+
+    #[test]
+    fn every_source_has_its_counts() {
+        let mut tally = rows(&["7 close(3) = 0\n7 well\n", "close(3) = 0\n\n"]);
+        tally.begin("empty", None);
+        let [first, second, empty] = &tally.sources[..] else { panic!("three sources") };
+        assert_eq!((first.counts.lines.total(), first.counts.bytes), (2, 22));
+        assert_eq!((second.counts.lines.total(), second.counts.bytes), (2, 14));
+        assert_eq!(first.example, Some((2, "7 well".to_owned())));
+        assert_eq!((second.example.as_ref(), empty.example.as_ref()), (None, None));
+        assert_eq!((first.format, empty.format, empty.clock), ("strace", "none", "none"));
+        assert_eq!(empty.counts, Default::default());
+        assert_eq!((tally.total.lines.total(), tally.total.bytes), (4, 36));
+        assert_eq!(tally.examples, [("log".to_owned(), 2, "7 well".to_owned())]);
+    }
+}
