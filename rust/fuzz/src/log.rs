@@ -30,12 +30,11 @@ pub fn parse(format: Format, data: &[u8], size: usize) -> (LineCounts, RecordBat
     if let Some(resolved) = stream.end() {
         keep(&mut parts, resolved);
     }
-    assert_eq!(stream.tally.bytes, data.len() as u64, "bytes");
-    assert_eq!(stream.tally.lines.total_bytes(), data.len() as u64, "bytes by use");
+    assert_eq!(stream.tally.total.bytes, data.len() as u64, "bytes");
+    assert_eq!(stream.tally.total.lines.total_bytes(), data.len() as u64, "bytes by use");
     let batch = assemble(&parts, &Projection::default(), &stream.values());
-    let kinds: u64 = stream.tally.kinds.iter().sum();
-    assert_eq!(kinds, batch.num_rows() as u64, "rows by kind");
-    (stream.tally.lines, batch)
+    assert_eq!(stream.tally.total.rows(), batch.num_rows() as u64, "rows by kind");
+    (stream.tally.total.lines, batch)
 }
 
 fn keep(parts: &mut Vec<Part>, resolved: Resolved) {

@@ -87,6 +87,21 @@ impl Format {
         }
     }
 
+    /// What was expected on `line`, which was not understood.
+    ///
+    /// # Examples
+    /// ```
+    /// use tracefast_core::format::Format;
+    /// let format = Format::detect(b"close(3) = 0\n", None).unwrap();
+    /// assert!(format.explain(b"hello").starts_with("an event: NAME(…) = RESULT"));
+    /// ```
+    pub fn explain(&self, line: &[u8]) -> String {
+        match self {
+            Self::Strace(format) => strace::explain::explain(format, line),
+            Self::Ftrace(format) => ftrace::explain::explain(format, line),
+        }
+    }
+
     /// The line belongs to none before it, so that a block may begin with it: told by its first
     /// [`LOOK`] bytes.
     #[inline]

@@ -24,5 +24,6 @@ pub mod stitch;
 pub mod strace;
 pub mod stream;
 pub mod syscalls;
+pub mod tally;
 pub mod text;
 pub mod view;

@@ -79,7 +79,7 @@ impl LineCounts {
     }
 }
 
-/// What is odd about a log, and was parsed all the same.
+/// What a log shows that is no loss, but that its reader should know.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Oddities {
     /// Lines whose time is before that of the line before them.
@@ -102,9 +102,10 @@ impl Oddities {
 
     /// Adds the counts of another part of the log.
     pub fn add(&mut self, other: &Self) {
-        self.time_steps_back += other.time_steps_back;
-        self.relayouts += other.relayouts;
-        self.foreign += other.foreign;
+        let Self { time_steps_back, relayouts, foreign } = other;
+        self.time_steps_back += time_steps_back;
+        self.relayouts += relayouts;
+        self.foreign += foreign;
     }
 }
 
@@ -326,6 +327,8 @@ pub struct Parsed {
     pub begins: Vec<Begin>,
     /// Lines by use.
     pub counts: LineCounts,
+    /// What is odd about them.
+    pub oddities: Oddities,
     /// First lines that were not understood.
     pub examples: Vec<Example>,
     /// Times of the rows are relative to the block's begin; this is the time that it took: the sum
@@ -333,8 +336,6 @@ pub struct Parsed {
     pub elapsed: i64,
     /// First and last time.
     pub span: Option<Span>,
-    /// What is odd about its lines.
-    pub oddities: Oddities,
     /// Room to join halves in, used again and again.
     pub scratch: Vec<u8>,
 }
@@ -352,10 +353,10 @@ impl Parsed {
         self.inserted.clear();
         self.begins.clear();
         self.counts = LineCounts::default();
+        self.oddities = Oddities::default();
         self.examples.clear();
         self.elapsed = 0;
         self.span = None;
-        self.oddities = Oddities::default();
     }
 
     /// Records a line that was not understood.

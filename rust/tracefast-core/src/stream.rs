@@ -12,10 +12,11 @@ use crate::dict::Dictionary;
 use crate::event::EventKind;
 use crate::format::Format;
 use crate::kernel::Kernel;
-use crate::parsed::{EXAMPLES, LineCounts, Oddities, Parsed};
+use crate::parsed::Parsed;
 use crate::rows::Rows;
 use crate::schema::Column as C;
 use crate::stitch::Stitch;
+use crate::tally::Tally;
 
 /// Memory that goes round: blocks' buffers and columns.
 #[derive(Debug, Default)]
@@ -121,25 +122,6 @@ impl Drop for Resolved {
     }
 }
 
-/// What the report counts.
-#[derive(Debug, Default, Clone)]
-pub struct Tally {
-    /// Lines by use.
-    pub lines: LineCounts,
-    /// What is odd about them.
-    pub oddities: Oddities,
-    /// Bytes of text.
-    pub bytes: u64,
-    /// Rows by kind.
-    pub kinds: [u64; EventKind::TEXTS.len()],
-    /// First lines that were not understood: source, line, text.
-    pub examples: Vec<(String, u64, String)>,
-    /// Names of the formats, in order of appearance.
-    pub formats: Vec<&'static str>,
-    /// Names of the clocks, likewise.
-    pub clocks: Vec<&'static str>,
-}
-
 /// Values of the open dictionaries at some point of the stream.
 #[derive(Debug, Clone)]
 pub struct Values {
@@ -149,8 +131,9 @@ pub struct Values {
 
 #[derive(Debug)]
 struct Source {
-    name: String,
     key: u32,
+    /// Its number in the tally.
+    number: usize,
     format: Format,
     stitch: Stitch,
     kernel: Kernel,
@@ -206,16 +189,10 @@ impl Stream {
     /// The next blocks are those of this source.
     pub fn begin(&mut self, name: &str, format: Format) {
         let key = self.sources.key(&Arc::from(name));
-        for (list, item) in
-            [(&mut self.tally.formats, format.name()), (&mut self.tally.clocks, format.clock())]
-        {
-            if !list.contains(&item) {
-                list.push(item);
-            }
-        }
+        let number = self.tally.begin(name, Some(&format));
         self.source = Some(Source {
-            name: name.to_owned(),
             key,
+            number,
             format,
             stitch: Stitch::new(format.root()),
             kernel: Kernel::default(),
@@ -223,6 +200,11 @@ impl Stream {
             elapsed: 0,
             last: None,
         });
+    }
+
+    /// A source without any text: there is nothing to resolve.
+    pub fn empty(&mut self, name: &str) {
+        self.tally.begin(name, None);
     }
 
     /// Makes the rows of the next block final.
@@ -236,7 +218,6 @@ impl Stream {
         source.stitch.run(&mut parsed, text, &source.format, source.line);
         let Source { kernel, stitch, .. } = source;
         kernel.run(&mut parsed, text, |id, bound| stitch.bind(id, bound));
-        self.tally.bytes += parsed.counts.total_bytes();
         let line = source.line;
         source.line += parsed.counts.total() as i64;
         self.close(block, parsed, line)
@@ -272,6 +253,7 @@ impl Stream {
         let runs = parsed.runs();
         let rows = &parsed.rows;
         let [names, errnos, comms] = &mut maps;
+        let mut kinds = [0; EventKind::TEXTS.len()];
         for row in runs.iter().cloned().flatten() {
             let valid = rows.valid[row];
             if valid & C::Name.bit() != 0 {
@@ -283,18 +265,13 @@ impl Stream {
             if valid & C::Comm.bit() != 0 {
                 comms.see(rows.comm[row], &mut self.comms);
             }
-            self.tally.kinds[usize::from(rows.kind[row])] += 1;
+            kinds[usize::from(rows.kind[row])] += 1;
         }
         let maps = maps.map(|keys| keys.map);
-        let source = self.source.as_ref().map_or(0, |source| source.key);
-        self.tally.lines.add(&parsed.counts);
-        self.tally.oddities.add(&parsed.oddities);
-        let name = self.source.as_ref().map_or("", |source| &source.name);
-        for example in &parsed.examples {
-            if self.tally.examples.len() < EXAMPLES {
-                let at = line as u64 + example.line + 1;
-                self.tally.examples.push((name.to_owned(), at, example.text.clone()));
-            }
+        let mut key = 0;
+        if let Some(source) = &self.source {
+            key = source.key;
+            self.tally.add(source.number, &parsed, line, block.source_len() as u64, &kinds);
         }
         let len = block.len();
         let (buffer, start) = block.into_buffer();
@@ -311,7 +288,7 @@ impl Stream {
             maps,
             runs,
             line: line + 1,
-            source,
+            source: key,
         }
     }
 
@@ -362,5 +339,52 @@ fn shift_times(parsed: &mut Parsed, by: i64) {
         {
             open.ts = open.ts.map(|ts| ts.wrapping_add(by));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::Grammar;
+    use crate::tally::Counts;
+
+    /// The rows of logs that follow one another, whose blocks use the same memory.
+    fn rows(logs: &[&str]) -> Tally {
+        let pool = Arc::new(Pool::default());
+        let mut stream = Stream::new(Arc::clone(&pool));
+        let mut grammar = Grammar::default();
+        for log in logs {
+            let format = Format::detect(log.as_bytes(), None).expect("a log");
+            stream.begin("log", format);
+            let mut block = Block::from_text(log.as_bytes());
+            let mut parsed = pool.parsed();
+            grammar.parse(&format, &mut block, &mut parsed);
+            drop(stream.resolve(block, parsed));
+            drop(stream.end());
+        }
+        stream.tally
+    }
+
+    #[test]
+    fn columns_without_a_value_are_not_looked_at() {
+        let long = format!("7 open(\"/{}\", O_RDONLY) = 3\n", "x".repeat(100)).repeat(3);
+        // The path's column still holds the place of a path in the block before.
+        let tally = rows(&[&long, "7 chdir(0x1) = 0\n"]);
+        assert_eq!(tally.total.rows(), 4);
+    }
+
+    #[test]
+    fn every_source_has_its_counts() {
+        let mut tally = rows(&["7 close(3) = 0\n7 well\n", "close(3) = 0\n\n"]);
+        tally.begin("empty", None);
+        let [first, second, empty] = &tally.sources[..] else { panic!("three sources") };
+        assert_eq!((first.counts.lines.total(), first.counts.bytes), (2, 22));
+        assert_eq!((second.counts.lines.total(), second.counts.bytes), (2, 14));
+        assert_eq!(first.example, Some((2, "7 well".to_owned())));
+        assert_eq!((second.example.as_ref(), empty.example.as_ref()), (None, None));
+        assert_eq!((first.format, empty.format, empty.clock), ("strace", "none", "none"));
+        assert_eq!(empty.counts, Counts::default());
+        assert_eq!((tally.total.lines.total(), tally.total.bytes), (4, 36));
+        assert_eq!(tally.examples, [("log".to_owned(), 2, "7 well".to_owned())]);
     }
 }

@@ -15,7 +15,8 @@ use tracefast_core::batch::{BATCH_ROWS, Part, Projection, assemble};
 use tracefast_core::block::Block;
 use tracefast_core::format::{Format, Grammar, Wanted};
 use tracefast_core::parsed::Parsed;
-use tracefast_core::stream::{Pool, Resolved, Stream, Tally, Values};
+use tracefast_core::stream::{Pool, Resolved, Stream, Values};
+use tracefast_core::tally::Tally;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::{Bytes, Progress, Source};
@@ -61,6 +62,9 @@ impl Options {
 pub trait Encode: Send + Sync + 'static {
     /// The product.
     type Output: Send + 'static;
+
+    /// A source begins: its rows follow.
+    fn begin(&self, _source: &str, _format: Format) {}
 
     /// Encodes one group.
     ///
@@ -429,7 +433,7 @@ impl<E: Encode> Shared<E> {
                     let resolved = serial.stream.resolve(block, parsed);
                     groups.extend(serial.add(resolved));
                 }
-                let rows = serial.stream.tally.kinds.iter().sum();
+                let rows = serial.stream.tally.total.rows();
                 self.progress.rows.store(rows, Ordering::Relaxed);
                 let mut state = self.lock();
                 state.resolve += count;
@@ -531,9 +535,15 @@ impl<E: Encode> Shared<E> {
     }
 
     fn source(&self, source: Source) -> Result<()> {
-        let Some(format) = source.format else { return Ok(()) };
         let name = source.name;
         let mut state = self.lock();
+        let Some(format) = source.format else {
+            if let Some(serial) = state.stream.as_mut() {
+                serial.stream.empty(&name);
+            }
+            return Ok(());
+        };
+        self.encode.begin(&name, format);
         if let Some(serial) = state.stream.as_mut() {
             serial.stream.begin(&name, format);
         }

@@ -99,8 +99,8 @@ fn check(text: &[u8], wanted: Wanted) -> Result<(), TestCaseError> {
     let (arrow, _) = run(text, wanted, 1 << 18, 1, FileKind::Arrow);
     let lines = text.split_inclusive(|&b| b == b'\n').count() as u64;
     prop_assert_eq!(report.lines(), lines);
-    prop_assert_eq!(report.tally.bytes, text.len() as u64);
-    let counts = report.tally.lines;
+    prop_assert_eq!(report.tally.total.bytes, text.len() as u64);
+    let counts = report.tally.total.lines;
     prop_assert_eq!(report.rows(), counts.lines(Use::Events) + counts.lines(Use::Unparsed));
     for (block_bytes, threads) in [(1, 2), (64, 3), (500, 2)] {
         for (kind, expected) in [(FileKind::Parquet, &parquet), (FileKind::Arrow, &arrow)] {

@@ -5,6 +5,7 @@ mod calls;
 pub mod clock;
 pub mod colour;
 pub mod columns;
+pub mod explain;
 pub mod fields;
 pub mod join;
 pub mod leader;
