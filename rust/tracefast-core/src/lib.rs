@@ -23,6 +23,7 @@ pub mod schema;
 pub mod stitch;
 pub mod strace;
 pub mod stream;
+pub mod syscall_names;
 pub mod syscalls;
 pub mod tally;
 pub mod text;

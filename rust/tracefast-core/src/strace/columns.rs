@@ -5,6 +5,7 @@ use super::colour;
 use super::leader::{self, Delta, Layout, Pid, Time};
 use super::sniff::call_name;
 use crate::num;
+use crate::syscall_names::is_syscall;
 use crate::syscalls;
 
 /// Bytes at the start of a line that decide whether it stands for itself.
@@ -123,7 +124,9 @@ fn begins(look: &[u8], coloured: bool) -> bool {
 
 /// A name that only a system call has.
 pub fn is_call(name: &[u8]) -> bool {
-    name.starts_with(b"syscall_") || syscalls::by_name(name) != syscalls::UNKNOWN
+    name.starts_with(b"syscall_")
+        || syscalls::by_name(name) != syscalls::UNKNOWN
+        || is_syscall(name)
 }
 
 #[cfg(test)]
