@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::event::{Op, Status};
-use crate::rows::{Rows, Side};
+use crate::rows::{RowClock, Rows, Side};
 use crate::text::escape_invalid;
 
 /// What a line of a log was used for.
@@ -139,8 +139,8 @@ pub struct Open {
     pub frames: Option<Range>,
     /// Its line has no mark of its end: something was written into it, or it was cut.
     pub torn: bool,
-    /// Its time is of another clock than those of the lines around it.
-    pub own_clock: bool,
+    /// The clock of its time.
+    pub clock: RowClock,
     /// Number of its entry in [`Parsed::begins`].
     pub begin: u32,
     /// What its first half tells of its effect.
@@ -334,6 +334,8 @@ pub struct Parsed {
     /// Times of the rows are relative to the block's begin; this is the time that it took: the sum
     /// of its deltas, or the days that began in it.
     pub elapsed: i64,
+    /// The sum of the deltas of lines with other columns than the log has at its start.
+    pub other_elapsed: i64,
     /// First and last time.
     pub span: Option<Span>,
     /// Room to join halves in, used again and again.
@@ -356,6 +358,7 @@ impl Parsed {
         self.oddities = Oddities::default();
         self.examples.clear();
         self.elapsed = 0;
+        self.other_elapsed = 0;
         self.span = None;
     }
 

@@ -287,7 +287,7 @@ fn abandon(
 ) {
     head(parsed, b"", row, call, line);
     let rows = &mut parsed.rows;
-    rows.effect[row].own_clock = call.open.own_clock;
+    rows.effect[row].clock = call.open.clock;
     if let Some(tid) = call.open.tid {
         rows.tid[row] = tid;
         rows.valid[row] |= C::Tid.bit();

@@ -12,8 +12,8 @@ use crate::dict::Dictionary;
 use crate::event::EventKind;
 use crate::format::Format;
 use crate::kernel::Kernel;
-use crate::parsed::Parsed;
-use crate::rows::Rows;
+use crate::parsed::{Parsed, Touch};
+use crate::rows::{RowClock, Rows};
 use crate::schema::Column as C;
 use crate::stitch::Stitch;
 use crate::tally::Tally;
@@ -140,6 +140,8 @@ struct Source {
     line: i64,
     /// The sum of all deltas, or the time of the days that began.
     elapsed: i64,
+    /// The sum of the deltas of lines with other columns than the log has at its start.
+    other_elapsed: i64,
     /// Time of the last line.
     last: Option<i64>,
 }
@@ -154,8 +156,9 @@ impl Source {
                 u64::from(self.last.is_some_and(|last| first < last));
             self.last = Some(span.last.wrapping_add(self.elapsed));
         }
-        shift_times(parsed, self.elapsed);
+        shift_times(parsed, self.elapsed, self.other_elapsed);
         self.elapsed = self.elapsed.wrapping_add(parsed.elapsed);
+        self.other_elapsed = self.other_elapsed.wrapping_add(parsed.other_elapsed);
     }
 }
 
@@ -198,6 +201,7 @@ impl Stream {
             kernel: Kernel::default(),
             line: 0,
             elapsed: 0,
+            other_elapsed: 0,
             last: None,
         });
     }
@@ -321,23 +325,25 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// Deltas are sums from the block's begin: from the log's begin on.
-fn shift_times(parsed: &mut Parsed, by: i64) {
-    use crate::parsed::Touch;
-    if by == 0 {
+/// Times that are sums from the block's begin: from the log's begin on.
+fn shift_times(parsed: &mut Parsed, log: i64, other: i64) {
+    if log == 0 && other == 0 {
         return;
     }
+    let shifted = |ts: i64, clock: RowClock| match clock {
+        RowClock::Log => ts.wrapping_add(log),
+        RowClock::Other => ts,
+        RowClock::OtherDelta => ts.wrapping_add(other),
+    };
     let rows = &mut parsed.rows;
     for row in 0..rows.len {
-        if rows.has(row, C::Ts) && !rows.effect[row].own_clock {
-            rows.ts[row] = rows.ts[row].wrapping_add(by);
+        if rows.has(row, C::Ts) {
+            rows.ts[row] = shifted(rows.ts[row], rows.effect[row].clock);
         }
     }
     for touch in &mut parsed.touches {
-        if let Touch::Open { open, .. } = touch
-            && !open.own_clock
-        {
-            open.ts = open.ts.map(|ts| ts.wrapping_add(by));
+        if let Touch::Open { open, .. } = touch {
+            open.ts = open.ts.map(|ts| shifted(ts, open.clock));
         }
     }
 }

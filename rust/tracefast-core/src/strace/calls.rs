@@ -364,7 +364,7 @@ impl Parser<'_> {
         let mut valid = C::Line.bit() | C::Name.bit();
         rows.line[row] = open.line;
         rows.name[row] = open.name;
-        rows.effect[row].own_clock = open.own_clock;
+        rows.effect[row].clock = open.clock;
         if let Some(tid) = open.tid {
             rows.tid[row] = tid;
             valid |= C::Tid.bit();
@@ -403,7 +403,7 @@ impl Parser<'_> {
             tid: line.leader.pid,
             line: self.line,
             ts,
-            own_clock: self.own_clock(),
+            clock: self.row_clock(),
             name,
             sys,
             comm,

@@ -23,7 +23,9 @@ pub struct Ending {
 pub fn strip_gap(rest: &[u8], old: bool) -> &[u8] {
     match rest {
         [b' ', b' ' | b')', ..] => &rest[1..],
-        [b' ', next, ..] if old || !matches!(next, b'=' | b'<' | b'o' | b'|') => &rest[1..],
+        // ` => {…}` and ` <unfinished ...>` begin with a blank of their own.
+        [b' ', b'=' | b'<', ..] => rest,
+        [b' ', next, ..] if old || !matches!(next, b'o' | b'|') => &rest[1..],
         _ => rest,
     }
 }
@@ -164,10 +166,9 @@ mod tests {
             strip_gap(b" => {parent_tid=[1]}, 88) = 1", false),
             b" => {parent_tid=[1]}, 88) = 1"
         );
-        assert_eq!(
-            strip_gap(b" => {parent_tid=[1]}, 88) = 1", true),
-            b"=> {parent_tid=[1]}, 88) = 1"
-        );
+        // Whatever the version of the lines before was.
+        assert_eq!(strip_gap(b" => {a=1}) = 1", true), b" => {a=1}) = 1");
+        assert_eq!(strip_gap(b" <unfinished ...>) = ?", true), b" <unfinished ...>) = ?");
         assert_eq!(strip_gap(b", \"x\", 10) = 1", false), b", \"x\", 10) = 1");
         assert_eq!(strip_gap(b" <unfinished ...>) = ?", false), b" <unfinished ...>) = ?");
     }

@@ -8,6 +8,7 @@ use crate::block::{Block, PAD};
 use crate::calls::Calls;
 use crate::dict::Interner;
 use crate::parsed::{Naming, Parsed, Touch, Use};
+use crate::rows::RowClock;
 use crate::scan::{Marks, structure};
 use crate::schema::Column as C;
 use crate::strace::fields::Source;
@@ -211,21 +212,35 @@ impl<'a> Parser<'a> {
         Some(self.clock.read(time, &mut self.parsed.oddities))
     }
 
-    /// Times of lines with other columns are kept as they are; sums of deltas would need a begin.
+    /// The time of a line with other columns.
     #[cold]
     fn odd_time(&mut self, line: &Line) -> Option<i64> {
-        let own = self.odd?;
-        let same = (own.time, own.delta) == (self.format.layout.time, self.format.layout.delta);
-        if same || own.time == Time::None && own.delta == Delta::None {
-            let time = line.leader.time?;
-            return Some(self.clock.read(time, &mut self.parsed.oddities));
-        }
-        line.leader.time.filter(|_| own.time != Time::None)
+        let time = line.leader.time?;
+        Some(match self.row_clock() {
+            RowClock::Log => self.clock.read(time, &mut self.parsed.oddities),
+            RowClock::Other => time,
+            RowClock::OtherDelta => {
+                self.parsed.other_elapsed = self.parsed.other_elapsed.wrapping_add(time);
+                self.parsed.other_elapsed
+            }
+        })
     }
 
-    /// The line's time is of another clock than the log's.
-    pub(super) fn own_clock(&self) -> bool {
-        self.odd.is_some_and(|own| own.time != self.format.layout.time)
+    /// The clock of the line's time.
+    pub(super) fn row_clock(&self) -> RowClock {
+        let clock = |layout: &Layout| {
+            (layout.time, layout.time == Time::None && layout.delta == Delta::Plain)
+        };
+        match &self.odd {
+            Some(own) if clock(own) != clock(&self.format.layout) => {
+                if own.time == Time::None {
+                    RowClock::OtherDelta
+                } else {
+                    RowClock::Other
+                }
+            }
+            _ => RowClock::Log,
+        }
     }
 
     /// Lines with and without a pid take turns as tasks come and go; under which name a task's
@@ -319,8 +334,8 @@ impl<'a> Parser<'a> {
             self.parsed.rows.extra[row] = self.view(line.start + start, line.start + end);
             valid |= C::Extra.bit();
         }
-        if self.own_clock() {
-            self.parsed.rows.effect[row].own_clock = true;
+        if self.odd.is_some() {
+            self.parsed.rows.effect[row].clock = self.row_clock();
         }
         self.parsed.rows.line[row] = self.line;
         self.parsed.rows.valid[row] = valid;
