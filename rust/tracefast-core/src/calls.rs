@@ -128,6 +128,12 @@ impl Calls {
         parsed.touches.push(Touch::Superseded { tid, by, at });
     }
 
+    /// The call that `tid` has open in this block.
+    pub fn of(&self, tid: Option<i32>) -> Option<&Open> {
+        let at = *self.tasks.get(&key(tid))?;
+        self.opens.get(at as usize)?.as_ref()
+    }
+
     /// The open call at this position.
     pub fn at(&mut self, at: u32) -> Option<&mut Open> {
         self.opens.get_mut(at as usize)?.as_mut()

@@ -1,5 +1,6 @@
 //! Calls that cross the border of a block: joined in the order of the blocks.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -17,6 +18,8 @@ use crate::view::unpack;
 #[derive(Debug)]
 struct Call {
     open: Open,
+    /// Whose second half ends it.
+    task: Option<i32>,
     /// Line in the log, from 0.
     line: i64,
     name: Arc<str>,
@@ -34,8 +37,15 @@ pub struct Stitch {
     tasks: HashMap<i64, u32, foldhash::fast::FixedState>,
     calls: Vec<Option<Call>>,
     free: Vec<u32>,
+    /// Which of `calls` are of execve.
+    execs: BTreeSet<u32>,
     block: u64,
     alive: Alive,
+}
+
+/// A call that other threads of its group do not survive.
+fn is_exec(name: &str) -> bool {
+    matches!(name, "execve" | "execveat")
 }
 
 fn key(tid: Option<i32>) -> i64 {
@@ -67,10 +77,14 @@ impl Stitch {
                     }
                 }
                 Touch::Resume { tid, row, begins, rest, sys, bytes, lost } => {
+                    let at = Spot { row, begins };
+                    if lost.is_none() {
+                        self.exec(tid, at, parsed, format, line);
+                    }
                     let unknown = self.alive.is_unknown();
                     let mut call = self.resumed(tid, parsed, row as usize);
                     if unknown && self.alive.owner().is_some() {
-                        bare = Some(Spot { row, begins });
+                        bare = Some(at);
                     }
                     self.alive.see(tid);
                     if let (Some(at), Some(other)) = (lost, &call) {
@@ -106,9 +120,7 @@ impl Stitch {
                             let row = insert(parsed, at, &call, format, line, status);
                             self.same_block(parsed, &call, row);
                         }
-                        if let Some(id) = self.tasks.remove(&key(Some(by))) {
-                            self.tasks.insert(key(tid), id);
-                        }
+                        self.rename(Some(by), tid);
                     }
                 }
                 Touch::Life(life) => self.alive.hear(life),
@@ -145,6 +157,44 @@ impl Stitch {
         let root = tid.is_some_and(|tid| self.alive.may_be_root(tid))
             && self.peek(None).is_some_and(|call| call.name == *name);
         if root { self.take(None) } else { None }
+    }
+
+    /// A thread's execve may end under the id of its group's leader, without another word: then it
+    /// becomes the leader's, whose own call is over.
+    fn exec(
+        &mut self,
+        tid: Option<i32>,
+        at: Spot,
+        parsed: &mut Parsed,
+        format: &Format,
+        line: i64,
+    ) {
+        let name = &parsed.names[parsed.rows.name[at.row as usize] as usize];
+        let task = self.alive.task(tid);
+        if !is_exec(name) || self.peek(task).is_some_and(|call| call.name == *name) {
+            return;
+        }
+        let (Some(&id), 1) = (self.execs.first(), self.execs.len()) else { return };
+        let Some(call) = self.calls.get(id as usize).and_then(Option::as_ref) else { return };
+        let by = call.task;
+        if by == task || by.is_none() || call.name != *name {
+            return;
+        }
+        if let Some(own) = self.take(task) {
+            let row = insert(parsed, at, &own, format, line, Status::Superseded);
+            self.same_block(parsed, &own, row);
+        }
+        self.rename(by, task);
+    }
+
+    /// The call of one task becomes that of another, which has none.
+    fn rename(&mut self, from: Option<i32>, to: Option<i32>) {
+        if let Some(id) = self.tasks.remove(&key(from)) {
+            self.tasks.insert(key(to), id);
+            if let Some(call) = self.calls.get_mut(id as usize).and_then(Option::as_mut) {
+                call.task = to;
+            }
+        }
     }
 
     /// The lines between two spots have no pid; whose they are may be known by now.
@@ -197,12 +247,14 @@ impl Stitch {
     fn take(&mut self, tid: Option<i32>) -> Option<Call> {
         let id = self.tasks.remove(&key(tid))?;
         self.free.push(id);
+        self.execs.remove(&id);
         self.calls.get_mut(id as usize)?.take()
     }
 
     fn open(&mut self, parsed: &mut Parsed, text: &[u8], tid: Option<i32>, open: &Open, line: i64) {
         let part = |range: Range| text[range.0 as usize..range.1 as usize].to_vec();
         let call = Call {
+            task: tid,
             line: line + open.line,
             name: Arc::clone(&parsed.names[open.name as usize]),
             comm: open.comm.map(|comm| Arc::clone(&parsed.comms[comm as usize])),
@@ -216,6 +268,7 @@ impl Stitch {
             bound: None,
             block: self.block,
         };
+        let exec = is_exec(&call.name);
         let id = if let Some(id) = self.free.pop() {
             self.calls[id as usize] = Some(call);
             id
@@ -224,6 +277,9 @@ impl Stitch {
             self.calls.len() as u32 - 1
         };
         self.tasks.insert(key(tid), id);
+        if exec {
+            self.execs.insert(id);
+        }
         parsed.begins[open.begin as usize].target = Target::Pending(id);
     }
 }

@@ -74,6 +74,7 @@ impl Parser<'_> {
         let text = self.text;
         let bytes = &text[line.start..line.end];
         let called = &text[name.0..name.0 + name.1];
+        self.look_for_colours(line.start, line.end);
         if let Some(at) = torn::glued_exit(&self.format.layout, bytes) {
             return self.glued(line, at);
         }
@@ -425,6 +426,16 @@ impl Parser<'_> {
         let rest = ((at + 5 + len + 9) as u32, line.end as u32);
         let ts = self.enter(line);
         let (key, sys) = self.name((at + 5, len));
+        if line.mark.is_none() {
+            self.look_for_colours(line.start, line.end);
+        }
+        if is_exec(&self.text[at + 5..at + 5 + len])
+            && self.grammar.calls.of(line.leader.pid).is_none_or(|open| open.name != key)
+        {
+            // A thread that calls execve goes on under its leader's id, which may be all that the
+            // log says of it: only the stitch stage knows the calls of all threads.
+            self.grammar.calls.flush(self.parsed);
+        }
         // The columns that are kept are those of the first half.
         let second = Line { leader: Leader { extra: None, ..line.leader }, ..*line };
         match self.grammar.calls.resume(line.leader.pid) {
@@ -496,6 +507,11 @@ fn open_at(parser: &mut Parser<'_>, at: u32, change: impl FnOnce(&mut Open)) {
     if let Some(open) = parser.grammar.calls.at(at) {
         change(open);
     }
+}
+
+/// A call that other threads of its group do not survive.
+fn is_exec(name: &[u8]) -> bool {
+    matches!(name, b"execve" | b"execveat")
 }
 
 /// The text ends with the mark of a call that is not finished.

@@ -113,9 +113,7 @@ impl Parser<'_> {
             // A block may begin here: nothing before it may matter.
             self.above = Above::Nothing;
             self.table = false;
-            if memchr::memchr(0x1b, line).is_some() {
-                self.coloured.push((self.line as u32, start, end));
-            }
+            self.look_for_colours(start, end);
         }
         // What follows a table or a message belongs to neither.
         self.owner = Owner::Nobody;
@@ -171,6 +169,14 @@ impl Parser<'_> {
         side.bytes.extend_from_slice(escape_invalid(line.bytes).as_bytes());
         rows.extra[row] = side.since(from);
         rows.valid[row] |= C::Extra.bit();
+    }
+
+    /// The line may be better understood without colours.
+    pub(super) fn look_for_colours(&mut self, start: usize, end: usize) {
+        let seen = self.coloured.last().is_some_and(|last| i64::from(last.0) == self.line);
+        if !seen && memchr::memchr(0x1b, &self.text[start..end]).is_some() {
+            self.coloured.push((self.line as u32, start, end));
+        }
     }
 
     fn unparsed(&mut self, start: usize, end: usize) {
