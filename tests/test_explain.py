@@ -14,7 +14,7 @@ CALL = "100 1700000000.000100 close(3) = 0 <0.000010>\n"
 LEADER = '"12345 1795175299.690276 " (pid, seconds since 1970)'
 LOSSES = {
     "Hello": f"the leader of this log, such as {LEADER}; missing: pid",
-    "100 close(3) = 0": f"the leader of this log, such as {LEADER}; missing: seconds since 1970",
+    "100 three = 3": f"the leader of this log, such as {LEADER}; missing: seconds since 1970",
     "100 1700000000.000100 well": "an event behind the leader: NAME(…) = RESULT, "
     "<... NAME resumed>, --- SIGNAL {…} ---, +++ exited with N +++",
     "100 1700000000.000100 +++ gone": '"+++ exited with N +++", "+++ killed by SIGNAL +++" or '
@@ -217,7 +217,7 @@ class TestReport:
     def test_logs_with_losses(self, run, good, lossy, trace):
         ran = run("parse", good, lossy, trace, "-o", "out.parquet")
         assert "    in 2 of 3 logs:\n" in ran.stderr
-        assert "      lossy.log: 4 of 9 lines, 81 bytes, the first is line 2\n" in ran.stderr
+        assert "      lossy.log: 4 of 9 lines, 78 bytes, the first is line 2\n" in ran.stderr
         assert "      trace.log: 1 of 2,543 lines, 6 bytes, the first is line 2543\n" in ran.stderr
 
     def test_many_logs_with_losses(self, run, tmp_path):
@@ -243,13 +243,27 @@ class TestReport:
         assert run("parse", good, "-o", "out.parquet", "-v", "-q").stderr == ""
 
 
+def test_oddities_of_a_log(run, tmp_path):
+    later = CALL.replace("1700000000", "1700000009")
+    text = CALL + later + CALL + "12:12:49 close(3) = 0\n" + later
+    (tmp_path / "log").write_text(text)
+    ran = run("parse", "log", "-o", "out.parquet")
+    assert "  to note        time steps back on 1 line, 1 line has other columns\n" in ran.stderr
+    assert "not understood 0\n" in ran.stderr
+    ran = run("parse", "log", "-o", "out.parquet", "-v")
+    assert "log: time steps back on 1 line, 1 line has other columns\n" in ran.stderr
+    report = tf.parse(tmp_path / "log", None)
+    assert report.oddities == {"time_steps_back": 1, "relayouts": 1, "foreign": 0}
+    assert report.sources[0]["oddities"] == report.oddities
+
+
 def test_oddities_are_told_in_words():
     from tracefast.cli.report import odd
 
     nothing = {"time_steps_back": 0, "relayouts": 0, "foreign": 0}
     assert odd(nothing) == ""
-    assert odd(nothing | {"relayouts": 1}) == "columns change on 1 line"
+    assert odd(nothing | {"relayouts": 1}) == "1 line has other columns"
     assert odd({"time_steps_back": 1200, "relayouts": 2, "foreign": 1}) == (
-        "time steps back on 1,200 lines, columns change on 2 lines, "
-        "1 line of the program's own output"
+        "time steps back on 1,200 lines, 2 lines have other columns, "
+        "1 line holds output of the program"
     )

@@ -13,8 +13,8 @@ _LOGS_SHOWN: Final = 10
 # What is odd but no loss: one of it, several, in the order in which it is told.
 _ODDITIES: Final = {
     "time_steps_back": ("time steps back on {} line", "time steps back on {} lines"),
-    "relayouts": ("columns change on {} line", "columns change on {} lines"),
-    "foreign": ("{} line of the program's own output", "{} lines of the program's own output"),
+    "relayouts": ("{} line has other columns", "{} lines have other columns"),
+    "foreign": ("{} line holds output of the program", "{} lines hold output of the program"),
 }
 
 
@@ -89,7 +89,7 @@ def odd(oddities: Mapping[str, int]) -> str:
     Examples
     --------
     >>> odd({"time_steps_back": 1200, "relayouts": 1, "foreign": 0})
-    'time steps back on 1,200 lines, columns change on 1 line'
+    'time steps back on 1,200 lines, 1 line has other columns'
     """
     found = [
         several.format(count(number)) if number > 1 else one.format(number)

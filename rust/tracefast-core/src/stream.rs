@@ -352,6 +352,7 @@ fn shift_times(parsed: &mut Parsed, log: i64, other: i64) {
 mod tests {
     use super::*;
     use crate::format::Grammar;
+    use crate::parsed::Oddities;
     use crate::tally::Counts;
 
     /// The rows of logs that follow one another, whose blocks use the same memory.
@@ -377,6 +378,30 @@ mod tests {
         // The path's column still holds the place of a path in the block before.
         let tally = rows(&[&long, "7 chdir(0x1) = 0\n"]);
         assert_eq!(tally.total.rows(), 4);
+    }
+
+    #[test]
+    fn oddities_go_from_the_block_to_source_and_total() {
+        let pool = Arc::new(Pool::default());
+        let mut stream = Stream::new(Arc::clone(&pool));
+        let format = Format::detect(b"close(3) = 0\n", None).expect("a log");
+        for name in ["one", "two"] {
+            stream.begin(name, format);
+            for _ in 0..2 {
+                let mut parsed = pool.parsed();
+                parsed.reset(1);
+                assert_eq!(parsed.oddities, Oddities::default());
+                parsed.oddities = Oddities { time_steps_back: 1, relayouts: 2, foreign: 3 };
+                stream.resolve(Block::default(), parsed);
+            }
+            stream.end();
+        }
+        let fields =
+            |by: u64| [("time_steps_back", 2 * by), ("relayouts", 4 * by), ("foreign", 6 * by)];
+        assert_eq!(stream.tally.total.oddities.fields(), fields(2));
+        for source in &stream.tally.sources {
+            assert_eq!(source.counts.oddities.fields(), fields(1));
+        }
     }
 
     #[test]

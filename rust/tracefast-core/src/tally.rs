@@ -70,18 +70,18 @@ impl Tally {
         number
     }
 
-    /// Adds a block of source `source`: its text of `bytes` bytes, the rows `runs`, and what its
-    /// lines came to. `line` is the number of lines before it.
+    /// Adds a block of source `source`: what its lines came to, the bytes of its text, and its rows
+    /// by kind. `line` is the number of lines before it.
     ///
     /// # Panics
     /// If there is no such source.
-    pub fn add(&mut self, source: usize, parsed: &Parsed, line: i64, bytes: u64, rows: &[u64]) {
+    pub fn add(&mut self, source: usize, parsed: &Parsed, line: i64, bytes: u64, kinds: &[u64]) {
         let source = &mut self.sources[source];
         for counts in [&mut self.total, &mut source.counts] {
             counts.lines.add(&parsed.counts);
             counts.bytes += bytes;
             counts.oddities.add(&parsed.oddities);
-            for (kind, more) in counts.kinds.iter_mut().zip(rows) {
+            for (kind, more) in counts.kinds.iter_mut().zip(kinds) {
                 *kind += more;
             }
         }

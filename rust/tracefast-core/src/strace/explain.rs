@@ -3,7 +3,7 @@
 use super::args::args_end;
 use super::leader::{Delta, Layout, Pid, Time};
 use super::sniff::{begins_event, call_name};
-use super::{Format, is_continuation, join, result};
+use super::{Format, colour, is_continuation, join, result};
 use crate::text::escape_invalid;
 
 /// Says what `line` should have been in a log of this format.
@@ -23,8 +23,21 @@ use crate::text::escape_invalid;
 /// );
 /// ```
 pub fn explain(format: &Format, line: &[u8]) -> String {
+    let plain;
+    let line = if memchr::memchr(0x1b, line).is_some() {
+        let mut text = line.to_vec();
+        let len = colour::strip(&mut text);
+        text.truncate(len);
+        plain = text;
+        &plain
+    } else {
+        line
+    };
     if is_continuation(line) {
         return "an event on the line before: dumps and stack frames belong to one".to_owned();
+    }
+    if [&b")"[..], b", ", b" => ", b" <"].iter().any(|rest| line.starts_with(rest)) {
+        return "an open call above: this looks like the rest of one".to_owned();
     }
     let Some(leader) = format.layout.leader(line) else {
         return leader_of(&format.layout, line);
@@ -233,6 +246,17 @@ mod tests {
             said(EPOCH, " | 00000  61 62"),
             "an event on the line before: dumps and stack frames belong to one"
         );
+    }
+
+    #[test]
+    fn rests_of_calls_and_colours() {
+        let rest = "an open call above: this looks like the rest of one";
+        for line in [")            = 12", ", 0x7f) = 3", " => {parent_tid=[1]}, 88) = 1"] {
+            assert_eq!(said(EPOCH, line), rest, "{line}");
+        }
+        assert_eq!(said("close(3) = 0\n", " <unfinished ...>"), rest);
+        let coloured = said(EPOCH, "7     1795175299.690276 \x1b[33mclose\x1b[0m(3");
+        assert_eq!(coloured, "\") = RESULT\" behind the arguments of close: \"(\" is not closed");
     }
 
     #[test]
