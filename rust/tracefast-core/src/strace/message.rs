@@ -21,7 +21,7 @@ pub enum News {
 /// assert!(!is_message(b"Process of elimination"));
 /// ```
 pub fn is_message(line: &[u8]) -> bool {
-    text(line).is_some() || is_bare(line) || is_version(line)
+    text(line).is_some() || is_bare(line) || is_version(line) || is_wait(line)
 }
 
 /// The text behind `strace: `, under whatever path strace was called.
@@ -61,6 +61,11 @@ fn process(line: &[u8]) -> Option<(i32, &[u8])> {
     let rest = line.strip_prefix(b"Process ")?;
     let (pid, n) = num::digits(rest);
     Some((i32::try_from(pid).ok().filter(|_| n > 0)?, rest[n..].strip_prefix(b" ")?))
+}
+
+/// What `-d` writes of each stop, whatever it was written into.
+fn is_wait(line: &[u8]) -> bool {
+    memchr::memmem::find(line, b"strace: [wait(0x").is_some()
 }
 
 /// The output of `strace -V`.
@@ -108,6 +113,7 @@ mod tests {
             "strace: [wait(0x00857f) = 14231] WIFSTOPPED,sig=133",
             "strace: System call limit has been reached, detaching tracees",
             "strace: Exit of unknown pid 17 ignored",
+            "seccomp filter/b/strace: [wait(0x00857f) = 14231] WIFSTOPPED,sig=133",
             "tracer: Process 17 attached",
             "Process 17 attached",
             "Process 17 attached (waiting for parent)",
