@@ -54,7 +54,7 @@ fn needed(shape: &Shape) -> Option<usize> {
     .into_iter()
     .filter(|&at| at != NONE)
     .max()
-    .map(|at| if shape.stat != NONE { MAX_ARGS } else { usize::from(at) })
+    .map(|at| if shape.stat == NONE { usize::from(at) } else { MAX_ARGS })
 }
 
 fn split(text: &[u8], shape: &Shape) -> Split {

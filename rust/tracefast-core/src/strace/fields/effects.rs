@@ -87,10 +87,11 @@ impl Out<'_> {
                     self.pair();
                 }
             }
-            Op::Dup if shape.flags != NONE => {
-                if Flags::at(text, split, shape.flags).has(b"CLOEXEC", 5, O_CLOEXEC) {
-                    self.rows.effect[row].flags = open_flags::CLOEXEC;
-                }
+            Op::Dup
+                if shape.flags != NONE
+                    && Flags::at(text, split, shape.flags).has(b"CLOEXEC", 5, O_CLOEXEC) =>
+            {
+                self.rows.effect[row].flags = open_flags::CLOEXEC;
             }
             Op::CloseRange => self.close_range(split),
             Op::ExitCall => {
