@@ -133,8 +133,11 @@ impl Out<'_> {
                 }
             }
             Special::Getcwd => {
-                // A directory outside of the root is shown as `(unreachable)/…`.
-                if ret.is_some() && self.has(C::Path) && !self.rows.effect[row].relative {
+                if self.rows.effect[row].relative {
+                    // A directory outside of the root is shown as `(unreachable)/…`: no path.
+                    self.rows.effect[row].relative = false;
+                    self.rows.valid[row] &= !C::Path.bit();
+                } else if ret.is_some() && self.has(C::Path) {
                     self.rows.effect[row].op = Op::Chdir;
                 }
             }

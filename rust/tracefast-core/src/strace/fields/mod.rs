@@ -228,11 +228,15 @@ impl Out<'_> {
         if let Some(count) = value(2) {
             self.integer(count, C::Requested);
         }
-        // Some machines want the pair to begin with an even register.
+        let pair = |low, high| Some(value(high)? << 32 | value(low)?);
+        let wide = (1..split.len() as u8)
+            .any(|at| value(at).is_some_and(|register| u32::try_from(register).is_err()));
         let offset = match split.len() {
+            // Old versions print a fifth register on 64-bit machines too, whatever is in it.
             4 => value(3),
-            5 => value(3).zip(value(4)).map(|(low, high)| high << 32 | low),
-            6 => value(4).zip(value(5)).map(|(low, high)| high << 32 | low),
+            5 if wide || value(4) == Some(0) => value(3),
+            // Some machines want the pair to begin with an even register.
+            6 if !wide => pair(4, 5),
             _ => None,
         };
         if let Some(offset) = offset {

@@ -16,13 +16,18 @@ fn counts_and_offsets() {
         (r#"pwrite(3, "abc", 3, 0) = 3"#, "fd=3 requested=3 bytes=3 offset=0"),
         ("pread64(0, 0x7f00, 2, -7) = -1 EINVAL (Invalid argument)", "fd=0 requested=2"),
         (r#"pread64(fd=3, buf="a", count=1, pos=9) = 1"#, "fd=3 requested=1 bytes=1 offset=9"),
-        // Registers as they are: 64 bits in one, in two, in two beginning with an even one.
+        // Registers as they are. A fifth one may be the offset's upper half, or nothing.
         ("pread64(0x3, 0x7f00, 0xa, 0x1000) = 0xa", "fd=3 requested=10 bytes=10 offset=4096"),
         (
-            "pread64(0x3, 0xff00, 0xa, 0x1, 0x1) = 0xa",
+            "pread(0x3, 0x7ffeffbcedd0, 0xa, 0x40, 0xc0ff) = 0xa",
+            "fd=3 requested=10 bytes=10 offset=64",
+        ),
+        ("pread64(0x3, 0xff00, 0xa, 0x40, 0) = 0xa", "fd=3 requested=10 bytes=10 offset=64"),
+        ("pread64(0x3, 0xff00, 0xa, 0x40, 0x1) = 0xa", "fd=3 requested=10 bytes=10"),
+        (
+            "pread64(0x3, 0xff00, 0xa, 0, 0x1, 0x1) = 0xa",
             "fd=3 requested=10 bytes=10 offset=4294967297",
         ),
-        ("pread64(0x3, 0xff00, 0xa, 0, 0x1, 0) = 0xa", "fd=3 requested=10 bytes=10 offset=1"),
         (r#"recvfrom(3, "a, b", 100, 0, NULL, NULL) = 4"#, "fd=3 requested=100 bytes=4"),
         (r#"send(3, "ab", 2, 0) = 2"#, "fd=3 requested=2 bytes=2"),
         (r#"recv(3, "ab", 9, 0) = 2"#, "fd=3 requested=9 bytes=2"),
