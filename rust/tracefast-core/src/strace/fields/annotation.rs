@@ -63,6 +63,7 @@ impl Annotation {
 
 impl Out<'_> {
     /// The body of an annotation, `start..end` of the source, as path, file and type.
+    #[inline]
     pub(super) fn annotation(&mut self, start: usize, end: usize, plain: bool, second: bool) {
         if self.has(if second { C::Path2 } else { C::Path }) {
             return;

@@ -89,7 +89,7 @@ impl Out<'_> {
             }
             Op::Dup
                 if shape.flags != NONE
-                    && Flags::at(text, split, shape.flags).has(b"CLOEXEC", 5, O_CLOEXEC) =>
+                    && Flags::at(text, split, shape.flags).cloexec(O_CLOEXEC) =>
             {
                 self.rows.effect[row].flags = open_flags::CLOEXEC;
             }
@@ -180,7 +180,7 @@ impl Out<'_> {
             return known;
         }
         let flags = Flags::at(self.source.bytes, split, shape.flags);
-        if flags.has(b"CLOEXEC", 5, bit) {
+        if flags.cloexec(bit) {
             known |= open_flags::CLOEXEC;
         }
         if shape.op == Op::Open
@@ -195,7 +195,7 @@ impl Out<'_> {
     fn close_range(&mut self, split: Option<&Split>) {
         let text = self.source.bytes;
         // Only marks them, or works on a copy of the table first: nothing is closed for all.
-        if Flags::at(text, split, self.shape.flags).has(b"CLOEXEC", 5, CLOSE_RANGE_CLOEXEC) {
+        if Flags::at(text, split, self.shape.flags).cloexec(CLOSE_RANGE_CLOEXEC) {
             self.rows.effect[self.row].flags = open_flags::CLOEXEC;
         }
         let last = split.and_then(|split| split.get(text, self.shape.fd2));

@@ -38,8 +38,16 @@ impl<'a> Flags<'a> {
     pub fn has(self, name: &[u8], rare: usize, bit: u32) -> bool {
         match self.0.first() {
             Some(b'0'..=b'9') => self.number() & u64::from(bit) != 0,
-            _ => find::contains(self.0, name, rare) || self.has_number(bit),
+            _ => find::contains(self.0, name, rare),
         }
+    }
+
+    /// The flag to be closed by execve, which is called so everywhere. Old versions do not know the
+    /// names of new flags: `SOCK_STREAM|0x80000`.
+    #[inline]
+    pub fn cloexec(self, bit: u32) -> bool {
+        self.has(b"CLOEXEC", 5, bit)
+            || find::contains(self.0, b"|0x", 2) && self.number() & u64::from(bit) != 0
     }
 
     /// All numbers among the flags, together: `0x241`, `0x1|0x80000`, `0x3 /* A|B */`.
@@ -47,11 +55,6 @@ impl<'a> Flags<'a> {
         let end = self.0.iter().position(|b| matches!(b, b',' | b'}')).unwrap_or(self.0.len());
         let numbers = self.0[..end].split(|&b| b == b'|').map(|flag| num::c_integer(flag).0 as u64);
         numbers.fold(0, |all, flag| all | flag)
-    }
-
-    /// Old versions do not know the names of new flags: `SOCK_STREAM|0x80000`.
-    fn has_number(self, bit: u32) -> bool {
-        find::contains(self.0, b"|0x", 2) && self.number() & u64::from(bit) != 0
     }
 }
 

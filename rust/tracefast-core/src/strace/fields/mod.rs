@@ -199,7 +199,7 @@ impl Out<'_> {
 
     /// The last argument of `args`, if it is an integer, into `column`; returns where the comma
     /// before it stands.
-    #[inline]
+    #[inline(always)]
     fn last_integer(&mut self, args: &[u8], column: C) -> Option<usize> {
         // No number is longer than 24 bytes, name included it stays below 40.
         let low = args.len().saturating_sub(40);
@@ -269,6 +269,7 @@ impl Out<'_> {
     }
 
     /// Calls whose arguments are not at the start or the end.
+    #[inline]
     fn split(&mut self, ret: Option<i64>) -> Split {
         let shape = self.shape;
         let text = self.source.bytes;

@@ -12,30 +12,31 @@ use crate::view;
 
 /// The descriptor that a path starts from.
 #[derive(Clone, Copy)]
-struct Start<'a> {
+struct Start {
     fd: i32,
     /// Where its number ends in the source.
     end: usize,
-    /// The directory that it leads to, as printed.
-    note: Option<&'a [u8]>,
 }
 
-impl<'a> Start<'a> {
-    fn read(text: &'a [u8], at: usize) -> Option<Self> {
-        let arg = text.get(at..)?;
-        let (fd, n) = fd_number(arg);
-        if n == 0 {
+impl Start {
+    /// The start of the path at argument `at`.
+    #[inline]
+    fn of(text: &[u8], split: &Split, at: u8) -> Option<Self> {
+        if usize::from(at) >= split.len() {
             return None;
         }
-        let note = (arg.get(n) == Some(&b'<'))
-            .then(|| args::annotation_end(arg, n).map(|end| &arg[n + 1..end - 1]))
-            .flatten();
-        Some(Self { fd, end: at + n, note })
+        let start = split.start(at);
+        let (fd, n) = fd_number(text.get(start..)?);
+        (n > 0).then_some(Self { fd, end: start + n })
     }
 
-    /// The start of the path at argument `at`.
-    fn of(text: &'a [u8], split: &Split, at: u8) -> Option<Self> {
-        (usize::from(at) < split.len()).then(|| Self::read(text, split.start(at))).flatten()
+    /// The directory that it leads to, as printed.
+    fn note(self, text: &[u8]) -> Option<&[u8]> {
+        if text.get(self.end) != Some(&b'<') {
+            return None;
+        }
+        let (end, _) = args::annotation(text, self.end)?;
+        Some(&text[self.end + 1..end - 1])
     }
 }
 
@@ -95,7 +96,7 @@ impl Out<'_> {
     }
 
     /// A path in quotes, at `arg` which begins at `start` of the source.
-    fn path(&mut self, arg: &[u8], start: usize, at: Option<Start<'_>>, second: bool) {
+    fn path(&mut self, arg: &[u8], start: usize, at: Option<Start>, second: bool) {
         if self.has(if second { C::Path2 } else { C::Path }) {
             return;
         }
@@ -122,9 +123,10 @@ impl Out<'_> {
         let plain = plain && self.source.utf8;
         let absolute = body[0] == b'/' || body.starts_with(b"\\x2f");
         let fd = at.map_or(AT_FDCWD, |at| at.fd);
-        let base = at.and_then(|at| at.note).filter(|note| {
-            !absolute && (note.first() == Some(&b'/') || note.starts_with(b"\\x2f"))
-        });
+        let base = at
+            .filter(|_| !absolute)
+            .and_then(|at| at.note(self.source.bytes))
+            .filter(|note| note.first() == Some(&b'/') || note.starts_with(b"\\x2f"));
         let from = self.side.bytes.len();
         let mut relative = !absolute;
         let (view, id) = if !self.shape.prefix.is_empty() {
@@ -206,14 +208,14 @@ impl Out<'_> {
     }
 
     /// An empty path: the call acts on the descriptor that the path would start from.
-    fn on_descriptor(&mut self, at: Start<'_>, second: bool) {
+    fn on_descriptor(&mut self, at: Start, second: bool) {
         let shape = self.shape;
         if at.fd == AT_FDCWD {
             // With the flag that allows it, that is the working directory.
             if !find::contains(self.source.bytes, b"AT_EMPTY_PATH", 3) {
                 return;
             }
-            if at.note.is_none() {
+            if at.note(self.source.bytes).is_none() {
                 let view = view::pack(b".", self.source.place, 0);
                 self.put_path(view, None, second);
                 let effect = &mut self.rows.effect[self.row];
@@ -230,7 +232,7 @@ impl Out<'_> {
         } else if shape.op == Op::Exec {
             self.put_fd(at.fd, second);
         }
-        if at.note.is_some()
+        if self.source.bytes.get(at.end) == Some(&b'<')
             && let Some((end, plain)) = args::annotation(self.source.bytes, at.end)
         {
             self.annotation(at.end + 1, end - 1, plain, second);
