@@ -100,6 +100,7 @@ pub(super) static TABLE: &[(&str, Shape)] = &[
     ("fcntl64", FCNTL),
     ("getdents", Shape::fd(0).count(Arg(2))),
     ("getdents64", Shape::fd(0).count(Arg(2))),
+    ("osf_getdirentries", Shape::fd(0).count(Arg(2))),
     ("readdir", Shape::fd(0)),
     ("fchmod", Shape::fd(0)),
     ("fchown", Shape::fd(0)),
