@@ -78,8 +78,9 @@ impl OpenFiles {
     }
 }
 
+/// What a descriptor leads to, taken out of its table.
 #[derive(Debug, Clone, Copy)]
-struct Slot {
+pub struct Slot {
     file: FileRef,
     cloexec: bool,
 }
@@ -142,6 +143,19 @@ impl Table {
         let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at));
         if let Some(slot) = slot.and_then(Option::take) {
             files.release(slot.file);
+        }
+    }
+
+    /// Takes `fd` out of the table, its description kept.
+    pub fn take(&mut self, fd: i32) -> Option<Slot> {
+        self.slots.get_mut(usize::try_from(fd).ok()?)?.take()
+    }
+
+    /// Puts back what was taken, unless `fd` leads elsewhere by now; or ends it.
+    pub fn give_back(&mut self, files: &mut OpenFiles, fd: i32, taken: Slot, open: bool) {
+        match usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at)) {
+            Some(slot @ None) if open => *slot = Some(taken),
+            _ => files.release(taken.file),
         }
     }
 

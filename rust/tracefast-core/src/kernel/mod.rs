@@ -102,7 +102,10 @@ impl Kernel {
             }
             Target::Open => {}
         }
-        self.entry(task, head.op, head.flags, head.fd);
+        match (head.op, head.fd) {
+            (Op::Close, Some(fd)) => self.tasks.closing(task, fd),
+            _ => self.entry(task, head.op, head.flags, head.fd),
+        }
     }
 
     /// Effects that take place when a call is entered.
@@ -143,8 +146,12 @@ impl Kernel {
         }
         identify(row, rows, side, text);
         self.resolve(task, row, rows, side, text);
-        if rows.has(row, C::Status) && rows.status[row] == Status::Injected as u8 {
-            // It did not take place.
+        // What was injected did not take place.
+        let injected = rows.has(row, C::Status) && rows.status[row] == Status::Injected as u8;
+        if begun && op == Op::Close {
+            self.tasks.closed(task, injected);
+        }
+        if injected {
             return;
         }
         let effect = rows.effect[row];

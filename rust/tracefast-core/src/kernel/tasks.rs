@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::files::{OpenFile, OpenFiles, Table};
+use super::files::{OpenFile, OpenFiles, Slot, Table};
 use crate::event::clone_flags::{CLONE_FILES, CLONE_FS, CLONE_THREAD};
 
 /// Number of a live task in [`Tasks`]. Used again; the identity that users see is not.
@@ -20,6 +20,8 @@ struct Task {
     group: Option<i32>,
     table: usize,
     directory: usize,
+    /// What a close that has not returned takes away.
+    closing: Option<(i32, Slot)>,
 }
 
 /// Something that tasks may share.
@@ -145,7 +147,7 @@ impl Tasks {
             }
             None => (tid, self.tables.add(Table::default()), self.directories.add(None)),
         };
-        let task = Task { id: self.next, tid, group, table, directory };
+        let task = Task { id: self.next, tid, group, table, directory, closing: None };
         self.next += 1;
         let at = if let Some(at) = self.free.pop() {
             self.slots[at] = Some(task);
@@ -164,6 +166,9 @@ impl Tasks {
         let Some(at) = self.by_tid.remove(&key(tid)) else { return };
         if let Some(task) = self.slots[at].take() {
             self.free.push(at);
+            if let Some((fd, slot)) = task.closing {
+                self.tables.items[task.table].1.give_back(&mut self.files, fd, slot, false);
+            }
             if let Some(mut table) = self.tables.release(task.table) {
                 table.clear(&mut self.files);
             }
@@ -291,6 +296,25 @@ impl Tasks {
     pub fn close(&mut self, task: TaskRef, fd: i32) {
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
         self.tables.items[at].1.close(&mut self.files, fd);
+    }
+
+    /// A close begins whose end comes later: it may turn out to have been none.
+    pub fn closing(&mut self, task: TaskRef, fd: i32) {
+        self.closed(task, false);
+        let at = self.slots[task].as_ref().map_or(0, |task| task.table);
+        let taken = self.tables.items[at].1.take(fd).map(|slot| (fd, slot));
+        if let Some(task) = self.slots[task].as_mut() {
+            task.closing = taken;
+        }
+    }
+
+    /// A close that began is over; `open`: it did not take place.
+    pub fn closed(&mut self, task: TaskRef, open: bool) {
+        if let Some(task) = self.slots[task].as_mut()
+            && let Some((fd, slot)) = task.closing.take()
+        {
+            self.tables.items[task.table].1.give_back(&mut self.files, fd, slot, open);
+        }
     }
 
     /// See [`Table::close_range`] and [`Table::mark_range`].

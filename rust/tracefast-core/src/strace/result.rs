@@ -113,6 +113,7 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
         out.status = ResultStatus::Unavailable;
         return Some(out);
     }
+    let rest_end = end;
     // Marks of the tracer stand last.
     for (mark, status) in
         [(&b"(DELAYED)"[..], ResultStatus::Delayed), (b"(INJECTED)", ResultStatus::Injected)]
@@ -125,13 +126,14 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
             }
         }
     }
-    // What of the call was injected, the text alone tells.
-    let rest_end = end;
+    // What of the call was injected, and with what else, the text alone tells.
+    let mut aux_end = end;
     if let Some(from) = find::rfind(&text[i..end], b"(INJECTED: ", 3)
         && text[..end].ends_with(b")")
     {
         out.status = ResultStatus::Injected;
-        out.aux = Some((i + from, end));
+        aux_end = rest_end;
+        out.aux = Some((i + from, aux_end));
         end = i + from.saturating_sub(1);
     }
     let failed = out.ret.is_none_or(|ret| ret == -1);
@@ -166,7 +168,7 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
         if !matches!(text[i], b'(' | b'/' | b'[') {
             return None;
         }
-        out.aux = Some((i, rest_end));
+        out.aux = Some((i, aux_end));
     }
     Some(out)
 }
@@ -257,7 +259,7 @@ mod tests {
         assert_eq!(at(text, parsed(text).aux), "(INJECTED: args, retval)");
         let text = "-1 ENOSYS (Function (not) implemented) (INJECTED: args) (DELAYED) <0.1>";
         assert_eq!(at(text, parsed(text).errno), "ENOSYS");
-        assert_eq!(at(text, parsed(text).aux), "(INJECTED: args)");
+        assert_eq!(at(text, parsed(text).aux), "(INJECTED: args) (DELAYED)");
         assert_eq!(parsed(text).status, ResultStatus::Injected);
         let text = "0 (Timeout) (INJECTED: retval)";
         assert_eq!(at(text, parsed(text).aux), "(Timeout) (INJECTED: retval)");
