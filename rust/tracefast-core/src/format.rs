@@ -88,9 +88,18 @@ impl Format {
     #[inline]
     pub fn is_continuation(&self, line: &[u8]) -> bool {
         match self {
+            Self::Strace(format) if format.merged => {
+                strace::is_continuation(line.get(strace::merged::PREFIX..).unwrap_or_default())
+            }
             Self::Strace(_) => strace::is_continuation(line),
             Self::Ftrace(_) => ftrace::is_continuation(line),
         }
+    }
+
+    /// The lines of several logs of strace, each with a prefix that holds its task and number.
+    #[inline]
+    pub fn is_merged(&self) -> bool {
+        matches!(self, Self::Strace(format) if format.merged)
     }
 
     /// Joins the two halves of a call in `row`.

@@ -240,6 +240,8 @@ pub struct Parsed {
     pub begins: Vec<Begin>,
     /// Lines by use.
     pub counts: LineCounts,
+    /// Bytes of the text that are not the log's: prefixes of merged lines, feeds of their last.
+    pub added: u64,
     /// First lines that were not understood.
     pub examples: Vec<Example>,
     /// Times of the rows are relative to the block's begin; this is the time that it took.
@@ -261,6 +263,7 @@ impl Parsed {
         self.inserted.clear();
         self.begins.clear();
         self.counts = LineCounts::default();
+        self.added = 0;
         self.examples.clear();
         self.elapsed = 0;
     }

@@ -10,6 +10,7 @@ use crate::kernel::{self, Bound};
 use crate::parsed::{Open, Parsed, Range, Spot, Target, Touch, Use, key_in};
 use crate::schema::Column as C;
 use crate::strace::Half;
+use crate::strace::merged::own_text;
 use crate::view::unpack;
 
 /// A call left open by an earlier block, with text of its own.
@@ -72,7 +73,7 @@ impl Stitch {
                     }
                     resume(parsed, text, row as usize, call, format, line, rest, sys);
                 }
-                Touch::Open { tid, ref open } => self.open(parsed, text, tid, open, line),
+                Touch::Open { tid, ref open } => self.open(parsed, text, tid, open, format, line),
                 Touch::Superseded { tid, by, at } => {
                     // The thread's execve was printed under its new id already.
                     let moved = self.peek(tid).is_some_and(|call| call.open.tid == Some(by));
@@ -104,7 +105,8 @@ impl Stitch {
         let mut calls: Vec<Call> = self.calls.drain(..).flatten().collect();
         self.tasks.clear();
         self.free.clear();
-        calls.sort_by_key(|call| call.line);
+        // Lines of merged logs are numbered for each task.
+        calls.sort_by_key(|call| (call.line, call.open.tid));
         parsed.reset(calls.len());
         for call in &calls {
             let row = parsed.rows.push();
@@ -130,7 +132,16 @@ impl Stitch {
         self.calls.get_mut(id as usize)?.take()
     }
 
-    fn open(&mut self, parsed: &mut Parsed, text: &[u8], tid: Option<i32>, open: &Open, line: i64) {
+    fn open(
+        &mut self,
+        parsed: &mut Parsed,
+        text: &[u8],
+        tid: Option<i32>,
+        open: &Open,
+        format: &Format,
+        line: i64,
+    ) {
+        let merged = format.is_merged();
         let part = |range: Range| text[range.0 as usize..range.1 as usize].to_vec();
         let call = Call {
             line: line + open.line,
@@ -141,6 +152,7 @@ impl Stitch {
                 .into_iter()
                 .flatten()
                 .map(part)
+                .map(|lines| if merged { own_text(&lines).into_owned() } else { lines })
                 .reduce(|columns, frames| [columns, frames].join(&b'\n')),
             open: open.clone(),
             bound: None,

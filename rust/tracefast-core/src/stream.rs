@@ -216,9 +216,12 @@ impl Stream {
         source.stitch.run(&mut parsed, text, &source.format, source.line);
         let Source { kernel, stitch, .. } = source;
         kernel.run(&mut parsed, text, |id, bound| stitch.bind(id, bound));
-        self.tally.bytes += text.len() as u64;
+        self.tally.bytes += text.len() as u64 - parsed.added;
         let line = source.line;
-        source.line += parsed.counts.total() as i64;
+        // The lines of merged logs bring their own numbers.
+        if !source.format.is_merged() {
+            source.line += parsed.counts.total() as i64;
+        }
         self.close(block, parsed, line)
     }
 

@@ -9,6 +9,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::merge::{Input, Inputs, inputs};
 use crate::pipeline::{Encode, Options, Pipeline};
 use crate::report::{Report, metadata};
 use crate::sink::{
@@ -48,17 +49,23 @@ impl Encode for Encoder {
 }
 
 /// Opens the first log, so that mistakes show before anything is written.
-fn open_first(names: &[String], options: &Options, progress: &Arc<Progress>) -> Result<Source> {
-    let Some(first) = names.first() else {
+fn open_first(
+    names: &[String],
+    options: &Options,
+    progress: &Arc<Progress>,
+) -> Result<(Source, Inputs)> {
+    let found = inputs(names, options.format)?;
+    let Some(first) = found.inputs.first() else {
         let what = "no log is named".to_owned();
         return Err(Error::new(ErrorKind::Option(what)).with_hint("name at least one, or -"));
     };
-    for name in names.iter().skip(1).filter(|name| *name != "-") {
+    let later = found.inputs.iter().skip(1).flat_map(Input::names);
+    for name in later.filter(|name| *name != "-") {
         std::fs::metadata(name)
             .map_err(|error| Error::io(name, error).with_hint("check the name"))?;
     }
-    progress.bytes_total.store(total_bytes(names), Ordering::Relaxed);
-    Source::open(first, options.format, progress)
+    progress.bytes_total.store(total_bytes(&found.inputs), Ordering::Relaxed);
+    Ok((Source::open_input(first, options.format, progress)?, found))
 }
 
 /// Parses the logs `names`, one after another, into one file.
@@ -80,15 +87,15 @@ pub fn parse(
     } else {
         AtomicFile::create(Path::new(output.path), output.clobber)?
     };
-    let first = open_first(names, &options, progress)?;
-    let mut warnings = empty_warning(&first);
+    let (first, Inputs { inputs, warnings }) = open_first(names, &options, progress)?;
+    let mut warnings = [empty_warning(&first), warnings].concat();
     let encoder = match output.kind {
         FileKind::Parquet => Encoder::Parquet(ParquetEncoder::try_new(ParquetOptions::default())?),
         FileKind::Arrow => Encoder::Ipc(IpcEncoder::new()),
     };
     let written = |error: Error| about_output(error, Path::new(output.path));
     let mut appender = encoder.appender(file).map_err(written)?;
-    let pipeline = Pipeline::start(first, names.to_vec(), encoder, options, Arc::clone(progress))?;
+    let pipeline = Pipeline::start(first, inputs, encoder, options, Arc::clone(progress))?;
     loop {
         match pipeline.next(PATIENCE)? {
             Some(Some(encoded)) => appender.append(encoded).map_err(written)?,
@@ -148,15 +155,14 @@ impl BatchStream {
     /// The first log cannot be read or is none, or another one is missing.
     pub fn open(names: &[String], options: Options, progress: &Arc<Progress>) -> Result<Self> {
         let begin = Instant::now();
-        let first = open_first(names, &options, progress)?;
-        let warnings = empty_warning(&first);
+        let (first, Inputs { inputs, warnings }) = open_first(names, &options, progress)?;
+        let warnings = [empty_warning(&first), warnings].concat();
         let (format, clock) =
             first.format.map_or(("none", "none"), |format| (format.name(), format.clock()));
         let schema = options.projection.schema();
         let facts: std::collections::HashMap<_, _> = metadata(format, clock).into_iter().collect();
         let schema = Arc::new(Schema::new_with_metadata(schema.fields().clone(), facts));
-        let pipeline =
-            Pipeline::start(first, names.to_vec(), Plain, options, Arc::clone(progress))?;
+        let pipeline = Pipeline::start(first, inputs, Plain, options, Arc::clone(progress))?;
         Ok(Self {
             pipeline: Some(pipeline),
             schema,

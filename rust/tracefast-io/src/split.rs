@@ -11,8 +11,9 @@ use tracefast_core::format::Format;
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::read_at;
 
-/// Bytes that are looked at to tell a continuation from a line of its own.
-const LOOK: usize = 16;
+/// Bytes that are looked at to tell a continuation from a line of its own; one of merged logs has a
+/// prefix.
+const LOOK: usize = 16 + tracefast_core::strace::merged::PREFIX;
 
 /// First read behind a block's end, to find the end of its last line.
 const TAIL: usize = 4096;
@@ -168,7 +169,12 @@ impl Cutter {
                             self.read += n as u64;
                         }
                         Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                        Err(error) => return Err(Error::from(error).at_byte(self.read)),
+                        Err(error) => {
+                            let error = Error::from(error);
+                            // One that names a file has its own place.
+                            let named = error.path().is_some();
+                            return Err(if named { error } else { error.at_byte(self.read) });
+                        }
                     },
                     n => {
                         have += n;

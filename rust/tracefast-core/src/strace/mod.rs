@@ -5,6 +5,7 @@ pub mod fields;
 pub mod join;
 pub mod leader;
 mod lines;
+pub mod merged;
 mod other;
 mod parser;
 pub mod result;
@@ -25,6 +26,10 @@ pub struct Format {
     pub times_calls: bool,
     /// Version 4.26 or older, which print a blank behind `resumed>`.
     pub old_gap: bool,
+    /// The lines of several logs, one a task, each behind a [`merged::Prefix`].
+    pub merged: bool,
+    /// The task whose log this is, where no column says it.
+    pub task: Option<i32>,
 }
 
 /// The format of a log by its first lines; `None` if they are not strace's.
@@ -54,7 +59,7 @@ pub fn detect(text: &[u8]) -> Option<Format> {
         }
     }
     let old_gap = memchr::memmem::find(text, b" resumed> )").is_some();
-    Some(Format { layout, times_calls: timed > untimed, old_gap })
+    Some(Format { layout, times_calls: timed > untimed, old_gap, ..Format::default() })
 }
 
 /// How many lines of `text` look like strace's: to choose between formats.

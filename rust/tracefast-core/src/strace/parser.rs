@@ -1,8 +1,11 @@
 //! A block of strace's lines, one after the other.
 
+use std::borrow::Cow;
+
 use memchr::memmem;
 
 use super::lines::{self, errno_name, success};
+use super::merged::{self, Prefix};
 use super::other::{self, Other};
 use super::sniff::call_name;
 use super::{Format, Half, is_continuation, join};
@@ -53,6 +56,8 @@ impl Grammar {
             last: block.last,
             parsed,
             line: 0,
+            task: format.task,
+            fed: false,
             bytes: 0,
             used: None,
             elapsed: 0,
@@ -100,6 +105,10 @@ struct Parser<'a> {
     last: bool,
     parsed: &'a mut Parsed,
     line: i64,
+    /// The task whose log the line comes from, where no column says it.
+    task: Option<i32>,
+    /// The line is the last of a merged log and had no line feed.
+    fed: bool,
     /// Bytes of the line at hand, its line feed included.
     bytes: u64,
     /// What the line at hand is used for; `None`: the stitch stage says.
@@ -121,16 +130,22 @@ struct Line {
 }
 
 impl<'a> Parser<'a> {
-    fn line(&mut self, start: usize, mut end: usize, first: Option<usize>, several: bool) {
+    fn line(&mut self, mut start: usize, mut end: usize, first: Option<usize>, several: bool) {
         self.bytes = (end - start) as u64 + u64::from(end < self.text.len());
         self.used = Some(Use::Events);
+        if self.format.merged {
+            start = self.own(start, end);
+        }
         if end > start && self.text[end - 1] == b'\r' {
             end -= 1;
         }
         let bytes = &self.text[start..end];
         let mark = if several { None } else { first };
         let known = match self.format.layout.leader(bytes) {
-            Some(leader) => self.event(&Line { start, end, mark, leader }),
+            Some(mut leader) => {
+                leader.pid = leader.pid.or(self.task);
+                self.event(&Line { start, end, mark, leader })
+            }
             None => false,
         };
         if !known {
@@ -142,9 +157,33 @@ impl<'a> Parser<'a> {
         self.line += 1;
     }
 
+    /// Takes the prefix off a line of merged logs; returns where the line itself begins.
+    fn own(&mut self, start: usize, end: usize) -> usize {
+        let Some(prefix) = Prefix::read(&self.text[start..end]) else { return start };
+        if self.task.replace(prefix.pid) != Some(prefix.pid) {
+            // What belongs to the line above stands in the same log.
+            self.owner = Owner::Nobody;
+        }
+        self.line = prefix.line as i64 - 1;
+        self.fed = prefix.fed;
+        let added = merged::PREFIX as u64 + u64::from(prefix.fed);
+        self.bytes -= added;
+        self.parsed.added += added;
+        start + merged::PREFIX
+    }
+
+    /// The log ends within this line.
+    fn is_cut(&self, line: &Line) -> bool {
+        if self.format.merged { self.fed } else { self.last && line.end == self.text.len() }
+    }
+
     /// The line's own time, on the block's clock.
     fn time(&mut self, leader: &Leader) -> Option<i64> {
         if self.format.layout.delta == Delta::Plain {
+            if self.format.merged {
+                // A delta counts from the line before of any task: here that is not the one above.
+                return None;
+            }
             self.elapsed = self.elapsed.wrapping_add(leader.time?);
             return Some(self.elapsed);
         }
@@ -220,11 +259,7 @@ impl<'a> Parser<'a> {
         if !columns && syscalls::by_name(&text[name..name + name_len]) == syscalls::UNKNOWN {
             return false;
         }
-        let status = if self.last && line.end == text.len() {
-            Status::Unfinished
-        } else {
-            Status::Truncated
-        };
+        let status = if self.is_cut(line) { Status::Unfinished } else { Status::Truncated };
         self.ended(line, (name, name_len), (args, line.end), Some(status));
         true
     }
@@ -623,7 +658,8 @@ impl<'a> Parser<'a> {
 
     /// Adds lines to the row's `extra`.
     fn extra(&mut self, row: usize, start: usize, end: usize) {
-        let line = self.source(start, end);
+        let line = &self.text[start..end];
+        let line = if self.format.merged { merged::own_text(line) } else { Cow::Borrowed(line) };
         let Parsed { rows, side, .. } = &mut *self.parsed;
         let from = side.bytes.len();
         if rows.has(row, C::Extra) {
@@ -632,7 +668,7 @@ impl<'a> Parser<'a> {
             side.bytes.extend_from_slice(&before);
             side.bytes.push(b'\n');
         }
-        side.bytes.extend_from_slice(escape_invalid(line.bytes).as_bytes());
+        side.bytes.extend_from_slice(escape_invalid(&line).as_bytes());
         rows.extra[row] = side.since(from);
         rows.valid[row] |= C::Extra.bit();
     }
@@ -646,6 +682,10 @@ impl<'a> Parser<'a> {
         rows.args[row] = view;
         rows.line[row] = self.line;
         rows.valid[row] = C::Kind.bit() | C::Args.bit() | C::Line.bit();
+        if let Some(task) = self.task {
+            rows.tid[row] = task;
+            rows.valid[row] |= C::Tid.bit();
+        }
         self.used = Some(Use::Unparsed);
     }
 
