@@ -212,6 +212,8 @@ pub enum Target {
 pub struct Example {
     /// Line, relative to the block.
     pub line: u64,
+    /// Task in whose log it stands, if each has its own.
+    pub task: Option<i32>,
     /// Its beginning.
     pub text: String,
 }
@@ -269,10 +271,11 @@ impl Parsed {
     }
 
     /// Records a line that was not understood.
-    pub fn example(&mut self, line: u64, text: &[u8]) {
+    pub fn example(&mut self, line: u64, task: Option<i32>, text: &[u8]) {
         if self.examples.len() < EXAMPLES {
             let shown = &text[..text.len().min(200)];
-            self.examples.push(Example { line, text: String::from_utf8_lossy(shown).into_owned() });
+            let text = String::from_utf8_lossy(shown).into_owned();
+            self.examples.push(Example { line, task, text });
         }
     }
 

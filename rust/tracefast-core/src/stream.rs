@@ -275,7 +275,11 @@ impl Stream {
         for example in &parsed.examples {
             if self.tally.examples.len() < EXAMPLES {
                 let at = line as u64 + example.line + 1;
-                self.tally.examples.push((name.to_owned(), at, example.text.clone()));
+                let file = match example.task {
+                    Some(task) => format!("{name}.{task}"),
+                    None => name.to_owned(),
+                };
+                self.tally.examples.push((file, at, example.text.clone()));
             }
         }
         let len = block.len();

@@ -182,6 +182,7 @@ fn every_byte_is_counted_once_and_cut_lines_are_told() {
         let states = [rows[1].status.as_str(), &rows[4].status];
         assert_eq!(states, ["truncated", "unfinished"]);
         assert_eq!(rows[3].args, "junk");
+        assert_eq!(report.tally.examples, [(logs.path("log.501"), 4, "junk".to_owned())]);
     }
 }
 
@@ -301,8 +302,8 @@ fn files_that_do_not_belong_are_read_by_themselves_or_refused() {
 fn compressed_logs_and_many_logs_are_merged_too() {
     let mut files = Vec::new();
     for pid in 1000..1600 {
-        let lines: String =
-            (0..3).map(|i| format!("17951752{i}9.{:06} getpid() = {pid}\n", pid - 1000)).collect();
+        let line = |i| format!("17951752{i}9.{:06} getpid() = {pid}\n", pid - 1000);
+        let lines = [line(0), line(1), line(2)].concat();
         files.push((format!("log.{pid}"), lines));
     }
     let folder = tempfile::tempdir().expect("a folder");

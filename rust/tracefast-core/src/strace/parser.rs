@@ -675,7 +675,8 @@ impl<'a> Parser<'a> {
 
     fn unparsed(&mut self, start: usize, end: usize) {
         let view = self.view(start, end);
-        self.parsed.example(self.line as u64, &self.text[start..end]);
+        let task = self.task.filter(|_| self.format.merged);
+        self.parsed.example(self.line as u64, task, &self.text[start..end]);
         let rows = &mut self.parsed.rows;
         let row = rows.push();
         rows.kind[row] = EventKind::Unparsed as u8;
