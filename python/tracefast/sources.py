@@ -118,7 +118,8 @@ def sniff(name: str) -> Content:
 
 def _is_cut_by_task(name: str) -> bool:
     """Say whether a name without a file is the common name of logs, one a task (``strace -ff``)."""
-    return any(_TASK.fullmatch(file[len(name) :]) for file in glob.iglob(glob.escape(name) + ".*"))
+    files = glob.iglob(glob.escape(name) + ".*")  # noqa: PTH207 - the name stays as it was given
+    return any(_TASK.fullmatch(file[len(name) :]) for file in files)
 
 
 def sink_of(output: str) -> Sink | None:

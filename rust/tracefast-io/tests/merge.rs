@@ -211,6 +211,35 @@ fn calls_that_never_end_stand_alike_for_all_blocks() {
 }
 
 #[test]
+fn an_execve_in_a_thread_goes_on_in_the_log_of_its_process() {
+    for (marker, rows) in [("1795175299.7 +++ superseded by execve in pid 401 +++\n", 4), ("", 3)] {
+        let leader = format!(
+            "1795175299.0 getpid() = 400\n1795175299.6 pause() = ?\n{marker}\
+             1795175299.8 <... execve resumed>) = 0\n"
+        );
+        let thread = "1795175299.5 execve(\"/x\", [], 0x1 /* 0 vars */ <pid changed to 400 ...>\n";
+        let logs = Logs::new(&[("log.400", &leader), ("log.401", thread)]);
+        let (found, _) = logs.read(&["log"]);
+        assert_eq!(found.len(), rows);
+        let last = &found[rows - 1];
+        assert_eq!((last.name.as_str(), last.status.as_str()), ("execve", "complete"));
+        assert_eq!(last.ts, Some(1_795_175_299_500_000_000));
+    }
+    // Nobody succeeds these: they stand where they can.
+    let changed =
+        |to: i32| format!("1795175299.5 execve(\"/x\", [], 0x1 <pid changed to {to} ...>\n");
+    let logs = Logs::new(&[
+        ("log.500", &changed(501)),
+        ("log.501", &changed(500)),
+        ("log.502", &(changed(503) + "1795175299.9 getpid() = 502\n")),
+        ("log.503", "1795175299.1 getpid() = 503\n1795175299.7 getpid() = 503\n"),
+        ("log.504", &changed(999)),
+    ]);
+    let (found, report) = logs.read(&["log"]);
+    assert_eq!((found.len(), report.lines()), (7, 7));
+}
+
+#[test]
 fn without_times_tasks_follow_one_another() {
     let logs = Logs::new(&[
         ("plain.700", "getpid() = 700\nclose(3) = 0\n"),

@@ -1,12 +1,12 @@
 //! The lines of several logs as one text, in the order of their effects.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use memchr::memchr;
+use memchr::{memchr, memrchr};
 use tracefast_core::block::MAX_BLOCK;
 use tracefast_core::strace::leader::Layout;
 use tracefast_core::strace::merged::{PREFIX, Prefix};
@@ -130,6 +130,24 @@ impl Task {
         rest[line.len()] = b'\n';
     }
 
+    /// The task under whose number this one goes on behind the line at hand: an execve in a thread.
+    fn successor(&self) -> Option<i32> {
+        let line = self.buf[self.start..self.line.0].strip_suffix(b" ...>")?;
+        let at = memrchr(b' ', line)?;
+        let head = line[..at].ends_with(b" <pid changed to");
+        head.then(|| std::str::from_utf8(&line[at + 1..]).ok()?.parse().ok()).flatten()
+    }
+
+    /// At the line at hand the task goes on as one that called execve.
+    fn succeeds(&self, layout: &Layout) -> bool {
+        let line = &self.buf[self.start..self.line.0];
+        layout.leader(line).is_some_and(|leader| {
+            let event = &line[leader.next..];
+            event.starts_with(b"+++ superseded by execve in ")
+                || event.starts_with(b"<... execve resumed")
+        })
+    }
+
     /// Leaves the line at hand.
     fn leave(&mut self) {
         let next = self.line.0 + usize::from(self.line.1);
@@ -145,13 +163,19 @@ pub struct Merge {
     waiting: BinaryHeap<Reverse<(i64, i32, usize)>>,
     /// The task whose line is next.
     current: Option<usize>,
+    /// Tasks whose lines come before all others, the first one last.
+    urgent: Vec<usize>,
+    /// Tasks at an execve that ends in the log of another task: by that task, behind whose lines
+    /// before the end it belongs, though it was entered earlier.
+    held: BTreeMap<i32, Vec<usize>>,
+    layout: Layout,
     /// A line that did not fit.
     rest: Vec<u8>,
     given: usize,
 }
 
 impl Merge {
-    /// Opens the logs, all of which have the layout; `origin` is the time of day at which the first
+    /// Opens the logs, in the order of their numbers, all with the same layout; `origin` is the time of day at which the first
     /// of them begins.
     ///
     /// # Errors
@@ -165,7 +189,7 @@ impl Merge {
         let files = Arc::new(Descriptors::default());
         let most = (BUFFERS / members.len().max(1)).clamp(BUFFER.0, BUFFER.1);
         let mut tasks = Vec::with_capacity(members.len());
-        let mut waiting = BinaryHeap::with_capacity(members.len());
+        let mut ready = Vec::with_capacity(members.len());
         for (id, member) in members.iter().enumerate() {
             let path = PathBuf::from(&member.name);
             let mut raw = Reopened::new(path.clone(), id, &files, progress);
@@ -190,11 +214,59 @@ impl Merge {
                 key: i64::MIN,
             };
             if task.advance()? {
-                waiting.push(Reverse((task.key, task.pid, id)));
+                ready.push(id);
             }
             tasks.push(task);
         }
-        Ok(Self { tasks, waiting, current: None, rest: Vec::new(), given: 0 })
+        let mut out = Self {
+            tasks,
+            waiting: BinaryHeap::with_capacity(members.len()),
+            current: None,
+            urgent: Vec::new(),
+            held: BTreeMap::new(),
+            layout: *layout,
+            rest: Vec::new(),
+            given: 0,
+        };
+        for id in ready {
+            out.place(id);
+        }
+        Ok(out)
+    }
+
+    /// Puts a task among those that wait.
+    fn place(&mut self, id: usize) {
+        let task = &self.tasks[id];
+        // Members are in the order of their numbers.
+        let open = |pid: i32| {
+            let found = self.tasks.binary_search_by_key(&pid, |other| other.pid);
+            pid != task.pid && found.is_ok_and(|other| self.tasks[other].raw.is_some())
+        };
+        if let Some(pid) = task.successor().filter(|&pid| open(pid)) {
+            self.held.entry(pid).or_default().push(id);
+        } else {
+            self.waiting.push(Reverse((task.key, task.pid, id)));
+        }
+    }
+
+    /// The tasks held for `pid` wait for it no longer.
+    fn release(&mut self, pid: i32) {
+        for id in self.held.remove(&pid).unwrap_or_default() {
+            let task = &self.tasks[id];
+            self.waiting.push(Reverse((task.key, task.pid, id)));
+        }
+    }
+
+    /// The task whose line is next.
+    fn next(&mut self) -> Option<usize> {
+        if self.waiting.is_empty() && self.current.is_none() && self.urgent.is_empty() {
+            // Two tasks that wait for each other, or for one that is never succeeded.
+            while let Some((&pid, _)) = self.held.first_key_value() {
+                self.release(pid);
+            }
+        }
+        let first = self.current.take().or_else(|| self.urgent.pop());
+        first.or_else(|| Some(self.waiting.pop()?.0.2))
     }
 
     /// Fills `out` with the next lines; returns the bytes.
@@ -210,12 +282,19 @@ impl Merge {
             if have == out.len() {
                 return Ok(have);
             }
-            let Some(id) = self.current.take().or_else(|| Some(self.waiting.pop()?.0.2)) else {
-                return Ok(have);
-            };
-            let task = &mut self.tasks[id];
+            let Some(id) = self.next() else { return Ok(have) };
             let next = self.waiting.peek().map(|Reverse((key, pid, _))| (*key, *pid));
             loop {
+                let task = &mut self.tasks[id];
+                if !self.held.is_empty()
+                    && self.held.contains_key(&task.pid)
+                    && task.succeeds(&self.layout)
+                {
+                    self.urgent.push(id);
+                    let held = self.held.remove(&task.pid).unwrap_or_default();
+                    self.urgent.extend(held.into_iter().rev());
+                    break;
+                }
                 let len = task.len();
                 if let Some(space) = out.get_mut(have..have + len) {
                     task.write(space);
@@ -227,10 +306,13 @@ impl Merge {
                 }
                 task.leave();
                 if !task.advance()? {
+                    let pid = task.pid;
+                    self.release(pid);
                     break;
                 }
-                if next.is_some_and(|next| next < (task.key, task.pid)) {
-                    self.waiting.push(Reverse((task.key, task.pid, id)));
+                let later = next.is_some_and(|next| next < (task.key, task.pid));
+                if later || !self.urgent.is_empty() || task.successor().is_some() {
+                    self.place(id);
                     break;
                 }
                 if self.given < self.rest.len() {
