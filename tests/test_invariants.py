@@ -67,9 +67,30 @@ def check(folder: Path, data: bytes, format_in: str | None, block_bytes: int, th
     assert report.rows == table.num_rows
     assert report.lines == lines_of(data)
     assert sum(report.accounting.values()) == report.lines
+    assert sum(report.accounting_bytes.values()) == report.bytes == len(data)
     assert sum(report.kinds.values()) == report.rows
-    unparsed = table.column("kind").to_pylist().count("unparsed")
-    assert unparsed == report.kinds.get("unparsed", 0)
+    (log,) = report.sources
+    for key in ("lines", "bytes", "rows", "kinds", "accounting", "accounting_bytes", "oddities"):
+        assert log[key] == getattr(report, key)
+    kinds = table.column("kind").to_pylist()
+    assert kinds.count("unparsed") == report.accounting["unparsed"]
+    check_explanation(path, table, format_in, block_bytes, threads)
+
+
+def check_explanation(path: Path, table: pa.Table, format_in, block_bytes, threads) -> None:
+    """Every row of kind `unparsed` is explained, in order, whatever the blocks."""
+    told = []
+    tf.parse(
+        path,
+        None,
+        explain=told.extend,
+        format_in=format_in,
+        block_bytes=block_bytes,
+        threads=threads,
+    )
+    lost = pl.DataFrame(table.select(["kind", "line", "args"])).filter(pl.col("kind") == "unparsed")
+    assert [(line, text) for _, line, text, _ in told] == lost.select("line", "args").rows()
+    assert all(expected for *_, expected in told)
 
 
 @CALM

@@ -1,7 +1,8 @@
 """The extension module: the parser, its streams and its sinks, written in Rust."""
 
+from collections.abc import Callable
 from types import TracebackType
-from typing import Self, final
+from typing import Self, TypedDict, final
 
 __all__ = [
     "Batch",
@@ -39,6 +40,23 @@ class Progress:
     def rows(self) -> int: ...
     def cancel(self) -> None: ...
 
+class _Line(TypedDict):
+    line: int
+    text: str
+
+class _SourceReport(TypedDict):
+    source: str
+    lines: int
+    bytes: int
+    rows: int
+    format: str
+    clock: str
+    kinds: dict[str, int]
+    accounting: dict[str, int]
+    accounting_bytes: dict[str, int]
+    oddities: dict[str, int]
+    unparsed: list[_Line]
+
 @final
 class Report:
     @property
@@ -57,6 +75,12 @@ class Report:
     def kinds(self) -> dict[str, int]: ...
     @property
     def accounting(self) -> dict[str, int]: ...
+    @property
+    def accounting_bytes(self) -> dict[str, int]: ...
+    @property
+    def oddities(self) -> dict[str, int]: ...
+    @property
+    def sources(self) -> list[_SourceReport]: ...
     @property
     def unparsed(self) -> list[tuple[str, int, str]]: ...
     @property
@@ -105,7 +129,7 @@ class Reader:
 def schema() -> Schema: ...
 def parse(
     sources: list[str],
-    output: str,
+    output: str | None,
     *,
     sink: str = "parquet",
     format_in: str | None = None,
@@ -113,5 +137,6 @@ def parse(
     row_group: int = 131072,
     block_bytes: int = 262144,
     clobber: bool = True,
+    explain: Callable[[list[tuple[str, int, str, str]]], object] | None = None,
     progress: Progress | None = None,
 ) -> Report: ...

@@ -1,6 +1,7 @@
 """Logs into files and streams of Arrow: `parse` and `read`. Neither imports polars."""
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from tracefast import _core
@@ -10,11 +11,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FormatIn = Literal["strace", "ftrace"]
+# A line that was not understood: its source, its number, its text, what was expected there.
+Told = tuple[str, int, str, str]
+Tell = Callable[[list[Told]], object]
 
 
 def parse(
     sources: Sources,
-    output: Source,
+    output: Source | None,
     *,
     format_in: FormatIn | None = None,
     sink: Sink | None = None,
@@ -22,6 +26,7 @@ def parse(
     row_group: int = 131_072,
     block_bytes: int = 262_144,
     clobber: bool = True,
+    explain: Tell | None = None,
     progress: _core.Progress | None = None,
 ) -> _core.Report:
     """Parse logs into one Parquet or Arrow IPC file.
@@ -36,7 +41,7 @@ def parse(
         ``strace -ff -o NAME`` are merged, also when only ``NAME`` is given. Compressed logs
         (gzip, zstd, xz, bzip2) are recognised by their first bytes.
     output
-        Path of the file to write; ``"-"`` is standard output.
+        Path of the file to write; ``"-"`` is standard output, None writes nothing.
     format_in
         Format of the logs; found from the text by default.
     sink
@@ -50,13 +55,20 @@ def parse(
         Bytes of text that one worker takes at a time.
     clobber
         Replace an output that exists.
+    explain
+        Called with lines that were not understood, in order and some at a time: a list of tuples
+        of source, number of the line, text, and what was expected there, in words. What it raises
+        ends the work.
     progress
         Counters to poll from another thread.
 
     Returns
     -------
     Report
-        What was read: lines and bytes, rows by kind, lines by use, what was not understood.
+        What was read: lines and bytes, rows by kind (``kinds``), lines and bytes by use
+        (``accounting``, ``accounting_bytes``; every line counts once), what is odd but no loss
+        (``oddities``), the first lines that were not understood (``unparsed``), and the same for
+        each log (``sources``). The file's metadata has it too, as ``tracefast.report``.
 
     Raises
     ------
@@ -75,9 +87,18 @@ def parse(
     ('strace', 'epoch', 8)
     >>> report.unparsed
     []
+    >>> [(log["source"], log["lines"], log["accounting"]["resumed"]) for log in report.sources]
+    [('demo.strace', 10, 2)]
+
+    >>> with open("demo.strace", "a") as log:
+    ...     print("100 1700000000.001700 three = 3", file=log)
+    >>> report = tf.parse(
+    ...     "demo.strace", None, explain=lambda lines: print(lines[0][1], lines[0][3])
+    ... )
+    11 an event behind the leader: NAME(…) = RESULT, <... NAME resumed>, --- SIGNAL {…} ---, ...
     """
-    target = os.fspath(output)
-    chosen = sink or sink_of(target)
+    target = None if output is None else os.fspath(output)
+    chosen = sink or ("parquet" if target is None else sink_of(target))
     if chosen is None:
         raise ValueError(
             f"{target}: no format known by this suffix; give sink='parquet' or 'arrow'"
@@ -91,6 +112,7 @@ def parse(
         row_group=row_group,
         block_bytes=block_bytes,
         clobber=clobber,
+        explain=explain,
         progress=progress,
     )
 

@@ -60,11 +60,11 @@ def guard(command: Callable[P, int]) -> Callable[P, None]:
             code = INTERRUPTED
         except BrokenPipeError:
             # The reader has seen enough, as `head` does: that is no error.
-            _abandon_stdout()
+            abandon_stdout()
             code = DONE
         except (CommandError, Error, OSError) as error:
             explain(error, output if isinstance(output, str) else None)
-            _abandon_stdout()
+            abandon_stdout()
             code = FAILED
         raise typer.Exit(code)
 
@@ -107,7 +107,7 @@ def _words(error: Exception, output: str | None) -> tuple[str, str | None]:
     return (f"{name}: {text}" if name else text), hints.get(error.errno)
 
 
-def _abandon_stdout() -> None:
+def abandon_stdout() -> None:
     """Point standard output to nowhere, so that the last flush finds no closed pipe."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)

@@ -1,6 +1,7 @@
 """`tracefast parse`: logs into one Parquet or Arrow file."""
 
 import sys
+from contextlib import nullcontext
 from typing import Annotated
 
 import typer
@@ -9,6 +10,7 @@ import tracefast
 from tracefast._core import Progress
 from tracefast.cli import options
 from tracefast.cli.errors import DONE, NOT_UNDERSTOOD, CommandError, guard
+from tracefast.cli.explanation import ExplainFormat, explanation
 from tracefast.cli.progress import shown
 from tracefast.cli.report import print_report
 from tracefast.sources import STDIN, Sink, sink_of
@@ -25,7 +27,7 @@ def parse(
         ),
     ],
     output: Annotated[
-        str,
+        str | None,
         typer.Option(
             "-o",
             "--output",
@@ -33,7 +35,7 @@ def parse(
             help="What to write: .parquet, or .arrow, .feather, .ipc; - is standard output.",
             show_default=False,
         ),
-    ],
+    ] = None,
     sink: Annotated[
         str | None,
         typer.Option(
@@ -54,12 +56,27 @@ def parse(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 if a line was not understood.")
     ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="Print each line that was not understood, and what was expected; -o may be left "
+            "out.",
+        ),
+    ] = False,
+    form: Annotated[
+        ExplainFormat | None,
+        typer.Option("--format", help="Form of what --explain prints.  [default: text]"),
+    ] = None,
     quiet: options.QuietOption = False,
+    verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="Report on every log, and bytes by use.")
+    ] = False,
 ) -> int:
     """Turn logs of strace or ftrace into one Parquet or Arrow file.
 
     The output appears whole or not at all. A report goes to standard error: lines, events by
-    kind, what was not understood, bytes per second.
+    kind, what was not understood and in which logs, bytes per second.
 
     \b
     Examples:
@@ -68,22 +85,51 @@ def parse(
       zcat app.strace.gz | tracefast parse - -o app.parquet
       cat /sys/kernel/tracing/trace | tracefast parse - --format-in ftrace -o trace.arrow
       tracefast parse app.strace -o - --sink arrow | other-program
+      tracefast parse app.strace --explain
     """
+    chosen = _check(output, sink, form, explain=explain)
     progress = Progress()
-    with shown(progress, disabled=quiet):
+
+    told = explanation(form, outlive=output is not None) if explain else nullcontext()
+    # A bar would be drawn between the lines of the explanation.
+    with shown(progress, disabled=quiet or explain), told as tell:
         report = tracefast.parse(
             logs,
             output,
-            sink=_sink(output, sink),
+            sink=chosen,
             format_in=format_in,
             threads=threads,
             row_group=row_group,
             clobber=not no_clobber,
+            explain=tell,
             progress=progress,
         )
     if not quiet:
-        print_report(report, output)
+        print_report(report, output, explained=explain, verbose=verbose)
     return NOT_UNDERSTOOD if strict and report.accounting["unparsed"] else DONE
+
+
+def _check(
+    output: str | None, sink: str | None, form: ExplainFormat | None, *, explain: bool
+) -> Sink | None:
+    """Refuse options that do not go together before any work is done; choose the sink."""
+    if form is not None and not explain:
+        raise CommandError(
+            f"--format {form}: this is the form of what --explain prints",
+            "give --sink for the form of the output, or --explain",
+        )
+    if output is None:
+        if not explain:
+            raise CommandError(
+                "no output is named", "give -o FILE, or --explain to see what is not understood"
+            )
+        return None
+    if output == STDIN and explain:
+        raise CommandError(
+            "events and explanation would both go to standard output",
+            "write the events to a file with -o FILE",
+        )
+    return _sink(output, sink)
 
 
 def _sink(output: str, wanted: str | None) -> Sink:

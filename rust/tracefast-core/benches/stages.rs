@@ -80,7 +80,7 @@ fn run(mut text: &[u8], format: &Format, depth: Depth) -> (usize, usize) {
         text = &text[end..];
         bytes += end;
         let mut parsed = pool.parsed();
-        grammar.parse(format, &block, &mut parsed);
+        grammar.parse(format, &mut block, &mut parsed);
         rows += parsed.rows.len;
         if depth == Depth::Grammar {
             pool.give_back(block, parsed);
@@ -103,7 +103,7 @@ fn run(mut text: &[u8], format: &Format, depth: Depth) -> (usize, usize) {
 /// Where a block ends: behind a whole line and all that belongs to it.
 fn cut(text: &[u8], format: &Format) -> usize {
     let mut end = text.len().min(BLOCK);
-    while end < text.len() && (text[end - 1] != b'\n' || format.is_continuation(&text[end..])) {
+    while end < text.len() && (text[end - 1] != b'\n' || !format.stands_alone(&text[end..])) {
         end += 1;
     }
     end

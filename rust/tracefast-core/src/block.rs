@@ -13,6 +13,8 @@ pub struct Block {
     buf: Vec<u8>,
     start: usize,
     len: usize,
+    /// Bytes that were taken out of the text.
+    taken: usize,
     /// The text ends with the source, whether or not its last line has a line feed.
     pub last: bool,
 }
@@ -52,8 +54,20 @@ impl Block {
     pub fn set(&mut self, start: usize, end: usize) {
         self.start = start;
         self.len = end - start;
+        self.taken = 0;
         // Wide loads behind the text must not depend on what the buffer held before.
         self.buf[PAD + end..PAD + end + PAD].fill(0);
+    }
+
+    /// Changes the text in place: `change` returns its new length, which is no greater.
+    pub fn edit(&mut self, change: impl FnOnce(&mut [u8]) -> usize) {
+        if !self.buf.is_empty() {
+            let start = self.start + PAD;
+            let len = change(&mut self.buf[start..start + self.len]).min(self.len);
+            let taken = self.taken + self.len - len;
+            self.set(self.start, self.start + len);
+            self.taken = taken;
+        }
     }
 
     /// The lines.
@@ -69,6 +83,11 @@ impl Block {
     /// Bytes of text.
     pub fn len(&self) -> usize {
         self.len
+    }
+
+    /// Bytes of text as its source has it.
+    pub fn source_len(&self) -> usize {
+        self.len + self.taken
     }
 
     /// No text.

@@ -104,6 +104,16 @@ impl Calls {
         }
     }
 
+    /// What `tid` did is over: a line of such a task is the first of another one.
+    pub fn forget(&mut self, tid: Option<i32>, parsed: &mut Parsed) {
+        if let Some(at) = self.tasks.remove(&key(tid))
+            && let Some(open) = self.opens.get_mut(at as usize).and_then(Option::take)
+        {
+            parsed.touches.push(Touch::Open { tid, open });
+        }
+        self.idle = None;
+    }
+
     /// `tid` goes on as what was `by`: for the stitch stage, which knows both.
     pub fn superseded(&mut self, tid: Option<i32>, by: i32, parsed: &mut Parsed) {
         for task in [Some(by), tid] {
@@ -118,13 +128,36 @@ impl Calls {
         parsed.touches.push(Touch::Superseded { tid, by, at });
     }
 
-    /// The block ends: what is open goes to the stitch stage.
-    pub fn finish(&mut self, parsed: &mut Parsed) {
-        for (open, key) in self.opens.drain(..).zip(&self.keys) {
-            if let Some(open) = open {
+    /// The call that `tid` has open in this block.
+    pub fn of(&self, tid: Option<i32>) -> Option<&Open> {
+        let at = *self.tasks.get(&key(tid))?;
+        self.opens.get(at as usize)?.as_ref()
+    }
+
+    /// The open call at this position.
+    pub fn at(&mut self, at: u32) -> Option<&mut Open> {
+        self.opens.get_mut(at as usize)?.as_mut()
+    }
+
+    /// The call at this position is open no more.
+    pub fn take(&mut self, at: u32) -> Option<Open> {
+        let open = self.opens.get_mut(at as usize)?.take()?;
+        self.tasks.insert(self.keys[at as usize], NOTHING);
+        Some(open)
+    }
+
+    /// What is open goes to the stitch stage, and all tasks are forgotten: the block ends, or tasks
+    /// have other names from here on.
+    pub fn flush(&mut self, parsed: &mut Parsed) {
+        for (open, key) in self.opens.iter_mut().zip(&self.keys) {
+            if let Some(open) = open.take() {
                 let tid = i32::try_from(*key).ok();
                 parsed.touches.push(Touch::Open { tid, open });
             }
         }
+        self.tasks.clear();
+        self.opens.clear();
+        self.keys.clear();
+        self.idle = None;
     }
 }

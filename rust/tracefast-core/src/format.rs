@@ -5,6 +5,9 @@ use crate::ftrace;
 use crate::parsed::Parsed;
 use crate::strace::{self, Half};
 
+/// Bytes at the start of a line that tell whether it belongs to the one before it.
+pub const LOOK: usize = strace::columns::LOOK + strace::merged::PREFIX;
+
 /// A log's format, with all that had to be found out before parsing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -32,7 +35,7 @@ pub struct Grammar {
 
 impl Grammar {
     /// Parses a block.
-    pub fn parse(&mut self, format: &Format, block: &Block, parsed: &mut Parsed) {
+    pub fn parse(&mut self, format: &Format, block: &mut Block, parsed: &mut Parsed) {
         match format {
             Format::Strace(format) => self.strace.parse(format, block, parsed),
             Format::Ftrace(format) => self.ftrace.parse(format, block, parsed),
@@ -84,15 +87,49 @@ impl Format {
         }
     }
 
-    /// A line that belongs to the one before it, so that no block may begin with it.
+    /// What was expected on `line`, which was not understood.
+    ///
+    /// # Examples
+    /// ```
+    /// use tracefast_core::format::Format;
+    /// let format = Format::detect(b"close(3) = 0\n", None).unwrap();
+    /// assert!(format.explain(b"hello").starts_with("an event: NAME(…) = RESULT"));
+    /// ```
+    pub fn explain(&self, line: &[u8]) -> String {
+        match self {
+            Self::Strace(format) => strace::explain::explain(format, line),
+            Self::Ftrace(format) => ftrace::explain::explain(format, line),
+        }
+    }
+
+    /// The line belongs to none before it, so that a block may begin with it: told by its first
+    /// [`LOOK`] bytes.
     #[inline]
-    pub fn is_continuation(&self, line: &[u8]) -> bool {
+    pub fn stands_alone(&self, line: &[u8]) -> bool {
         match self {
             Self::Strace(format) if format.merged => {
-                strace::is_continuation(line.get(strace::merged::PREFIX..).unwrap_or_default())
+                let own = line.get(strace::merged::PREFIX..).unwrap_or_default();
+                strace::columns::stands_alone(own)
             }
-            Self::Strace(_) => strace::is_continuation(line),
-            Self::Ftrace(_) => ftrace::is_continuation(line),
+            Self::Strace(_) => strace::columns::stands_alone(line),
+            Self::Ftrace(_) => !ftrace::is_continuation(line),
+        }
+    }
+
+    /// The task of the first lines without a pid, where the log names tasks only in part.
+    pub fn root(&self) -> Option<i32> {
+        match self {
+            Self::Strace(format) => format.root,
+            Self::Ftrace(_) => None,
+        }
+    }
+
+    /// What passed from the last line of a block to the first of the next beyond the difference of
+    /// their times, which are on the clocks of the log and of the second block.
+    pub fn pause(&self, last: Option<i64>, first: i64) -> i64 {
+        match (self, last) {
+            (Self::Strace(format), Some(last)) => format.pause(last, first),
+            _ => 0,
         }
     }
 

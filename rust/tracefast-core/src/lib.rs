@@ -4,6 +4,7 @@
 //! are modules: a grammar ([`strace`], [`ftrace`]) makes [`parsed::Parsed`] of a [`block::Block`],
 //! the rest puts blocks together in order.
 
+mod alive;
 pub mod batch;
 pub mod block;
 pub mod calls;
@@ -22,6 +23,8 @@ pub mod schema;
 pub mod stitch;
 pub mod strace;
 pub mod stream;
+pub mod syscall_names;
 pub mod syscalls;
+pub mod tally;
 pub mod text;
 pub mod view;

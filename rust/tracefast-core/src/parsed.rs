@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::event::Op;
-use crate::rows::{Rows, Side};
+use crate::event::{Op, Status};
+use crate::rows::{RowClock, Rows, Side};
 use crate::text::escape_invalid;
 
 /// What a line of a log was used for.
@@ -79,6 +79,36 @@ impl LineCounts {
     }
 }
 
+/// What a log shows that is no loss, but that its reader should know.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Oddities {
+    /// Lines whose time is before that of the line before them.
+    pub time_steps_back: u64,
+    /// Lines with other columns in front of the event than the log has at its start.
+    pub relayouts: u64,
+    /// Pieces of the traced program's output that were found inside of strace's lines.
+    pub foreign: u64,
+}
+
+impl Oddities {
+    /// Every count by its name.
+    pub fn fields(&self) -> [(&'static str, u64); 3] {
+        [
+            ("time_steps_back", self.time_steps_back),
+            ("relayouts", self.relayouts),
+            ("foreign", self.foreign),
+        ]
+    }
+
+    /// Adds the counts of another part of the log.
+    pub fn add(&mut self, other: &Self) {
+        let Self { time_steps_back, relayouts, foreign } = other;
+        self.time_steps_back += time_steps_back;
+        self.relayouts += relayouts;
+        self.foreign += foreign;
+    }
+}
+
 /// A range of a block's text.
 pub type Range = (u32, u32);
 
@@ -107,10 +137,27 @@ pub struct Open {
     pub extra: Option<Range>,
     /// Lines that follow the first half and belong to it.
     pub frames: Option<Range>,
+    /// Its line has no mark of its end: something was written into it, or it was cut.
+    pub torn: bool,
+    /// The clock of its time.
+    pub clock: RowClock,
     /// Number of its entry in [`Parsed::begins`].
     pub begin: u32,
     /// What its first half tells of its effect.
     pub head: Head,
+}
+
+impl Open {
+    /// State of its row if it never ends.
+    pub fn lost(&self, killed: bool) -> Status {
+        if killed {
+            Status::Killed
+        } else if self.torn {
+            Status::Truncated
+        } else {
+            Status::Unfinished
+        }
+    }
 }
 
 /// What the first half of a call tells of its effect. Effects at entry use nothing else, so that
@@ -154,6 +201,8 @@ pub enum Touch {
         tid: Option<i32>,
         /// The row, so far with the facts of the second half only.
         row: u32,
+        /// Entries of split calls before it.
+        begins: u32,
         /// Text behind `resumed>`; for ftrace the return value.
         rest: Range,
         /// Number of the call by the second half.
@@ -171,6 +220,15 @@ pub enum Touch {
         /// The call.
         open: Open,
     },
+    /// From the spot `at` on tasks are named in another way.
+    Naming {
+        /// How.
+        naming: Naming,
+        /// The place.
+        at: Spot,
+    },
+    /// A task is traced, or no more.
+    Life(Life),
     /// Task `tid` goes on as what was task `by`, whose call becomes its own; a call of `tid` that
     /// is still open belongs to the spot `at`.
     Superseded {
@@ -181,6 +239,35 @@ pub enum Touch {
         /// The place.
         at: Spot,
     },
+}
+
+/// How strace names tasks in a log without a column of pids: not at all while there is one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Naming {
+    /// Lines have no pid: they are of the one task that is traced.
+    Bare,
+    /// Lines have one.
+    Named,
+}
+
+/// What a line says of a task being traced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Life {
+    /// It is.
+    Traced(i32),
+    /// It called exit, or its thread group did: older versions say no more of it.
+    Exiting(Option<i32>),
+    /// It is no more.
+    Gone(Option<i32>),
+}
+
+/// Times of a block's lines on the clock of its rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// Of the first line that has one.
+    pub first: i64,
+    /// Of the last.
+    pub last: i64,
 }
 
 /// The entry of a call whose two halves stand on different lines: for effects at entry.
@@ -244,10 +331,17 @@ pub struct Parsed {
     pub counts: LineCounts,
     /// Bytes of the text that are not the log's: prefixes of merged lines, feeds of their last.
     pub added: u64,
+    /// What is odd about them.
+    pub oddities: Oddities,
     /// First lines that were not understood.
     pub examples: Vec<Example>,
-    /// Times of the rows are relative to the block's begin; this is the time that it took.
+    /// Times of the rows are relative to the block's begin; this is the time that it took: the sum
+    /// of its deltas, or the days that began in it.
     pub elapsed: i64,
+    /// The sum of the deltas of lines with other columns than the log has at its start.
+    pub other_elapsed: i64,
+    /// First and last time.
+    pub span: Option<Span>,
     /// Room to join halves in, used again and again.
     pub scratch: Vec<u8>,
 }
@@ -266,8 +360,11 @@ impl Parsed {
         self.begins.clear();
         self.counts = LineCounts::default();
         self.added = 0;
+        self.oddities = Oddities::default();
         self.examples.clear();
         self.elapsed = 0;
+        self.other_elapsed = 0;
+        self.span = None;
     }
 
     /// Records a line that was not understood.

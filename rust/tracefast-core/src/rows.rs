@@ -10,6 +10,18 @@ use crate::view::{self, Place};
 /// Number of a row that does not exist.
 pub const NO_ROW: u32 = u32::MAX;
 
+/// The clock of a row's time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RowClock {
+    /// The log's own.
+    #[default]
+    Log,
+    /// Another one, of lines with other columns than the log has at its start.
+    Other,
+    /// The sum of the deltas of such lines.
+    OtherDelta,
+}
+
 /// What the kernel model has to know of a row beyond its columns.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Effect {
@@ -31,6 +43,8 @@ pub struct Effect {
     pub identify2: bool,
     /// Effects at the call's entry took place before the row.
     pub begun: bool,
+    /// The clock of its time.
+    pub clock: RowClock,
 }
 
 /// The descriptor that stands for the working directory.
@@ -48,6 +62,7 @@ impl Effect {
         identify: false,
         identify2: false,
         begun: false,
+        clock: RowClock::Log,
     };
 }
 

@@ -1,13 +1,15 @@
 //! Calls that cross the border of a block: joined in the order of the blocks.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use crate::alive::Alive;
 use crate::event::{EventKind, Status};
 use crate::format::Format;
 use crate::kernel::{self, Bound};
-use crate::parsed::{Open, Parsed, Range, Spot, Target, Touch, Use, key_in};
+use crate::parsed::{Naming, Open, Parsed, Range, Spot, Target, Touch, Use, key_in};
 use crate::schema::Column as C;
 use crate::strace::Half;
 use crate::strace::merged::own_text;
@@ -17,6 +19,8 @@ use crate::view::unpack;
 #[derive(Debug)]
 struct Call {
     open: Open,
+    /// Whose second half ends it.
+    task: Option<i32>,
     /// Line in the log, from 0.
     line: i64,
     name: Arc<str>,
@@ -34,7 +38,15 @@ pub struct Stitch {
     tasks: HashMap<i64, u32, foldhash::fast::FixedState>,
     calls: Vec<Option<Call>>,
     free: Vec<u32>,
+    /// Which of `calls` are of execve.
+    execs: BTreeSet<u32>,
     block: u64,
+    alive: Alive,
+}
+
+/// A call that other threads of its group do not survive.
+fn is_exec(name: &str) -> bool {
+    matches!(name, "execve" | "execveat")
 }
 
 fn key(tid: Option<i32>) -> i64 {
@@ -42,22 +54,40 @@ fn key(tid: Option<i32>) -> i64 {
 }
 
 impl Stitch {
+    /// For a log whose lines without a pid are, at first, of task `root`.
+    pub fn new(root: Option<i32>) -> Self {
+        Self { alive: Alive::new(root), ..Self::default() }
+    }
+
     /// Puts what earlier blocks left open into its place in this one, and takes what it leaves
     /// open. `line` is the log's line on which the block begins.
     pub fn run(&mut self, parsed: &mut Parsed, text: &[u8], format: &Format, line: i64) {
         self.block += 1;
+        let end = parsed.spot();
+        // Since when lines without a pid stand in the block.
+        let mut bare = None;
         let touches = std::mem::take(&mut parsed.touches);
         for touch in &touches {
             match *touch {
                 Touch::Place { tid, at, killed } => {
-                    if let Some(call) = self.take(tid) {
-                        let status = if killed { Status::Killed } else { Status::Unfinished };
+                    self.alive.see(tid);
+                    if let Some(call) = self.take(self.alive.task(tid)) {
+                        let status = call.open.lost(killed);
                         let row = insert(parsed, at, &call, format, line, status);
                         self.same_block(parsed, &call, row);
                     }
                 }
-                Touch::Resume { tid, row, rest, sys, bytes, lost } => {
-                    let mut call = self.take(tid);
+                Touch::Resume { tid, row, begins, rest, sys, bytes, lost } => {
+                    let at = Spot { row, begins };
+                    if lost.is_none() {
+                        self.exec(tid, at, parsed, format, line);
+                    }
+                    let unknown = self.alive.is_unknown();
+                    let mut call = self.resumed(tid, parsed, row as usize);
+                    if unknown && self.alive.owner().is_some() {
+                        bare = Some(at);
+                    }
+                    self.alive.see(tid);
                     if let (Some(at), Some(other)) = (lost, &call) {
                         let name = parsed.rows.name[row as usize] as usize;
                         if parsed.names[name] != other.name {
@@ -73,8 +103,16 @@ impl Stitch {
                     }
                     resume(parsed, text, row as usize, call, format, line, rest, sys);
                 }
-                Touch::Open { tid, ref open } => self.open(parsed, text, tid, open, format, line),
+                Touch::Open { tid, ref open } => {
+                    self.open(parsed, text, self.alive.task(tid), open, format, line);
+                }
                 Touch::Superseded { tid, by, at } => {
+                    if tid.is_none() && self.alive.is_unknown() {
+                        self.alive.supersede(by);
+                        bare = Some(at);
+                    }
+                    self.alive.see(tid);
+                    let tid = self.alive.task(tid);
                     // The thread's execve was printed under its new id already.
                     let moved = self.peek(tid).is_some_and(|call| call.open.tid == Some(by));
                     if !moved {
@@ -83,14 +121,96 @@ impl Stitch {
                             let row = insert(parsed, at, &call, format, line, status);
                             self.same_block(parsed, &call, row);
                         }
-                        if let Some(id) = self.tasks.remove(&key(Some(by))) {
-                            self.tasks.insert(key(tid), id);
-                        }
+                        self.rename(Some(by), tid);
                     }
+                }
+                Touch::Life(life) => self.alive.hear(life),
+                Touch::Naming { naming, at } => {
+                    if let Some(from) = bare.take() {
+                        self.name_rows(parsed, from, at);
+                    }
+                    self.alive.name(naming);
+                    bare = (naming == Naming::Bare).then_some(at);
                 }
             }
         }
+        if let Some(from) = bare {
+            self.name_rows(parsed, from, end);
+        }
         parsed.touches = touches;
+    }
+
+    /// The open call whose second half is in `row`.
+    fn resumed(&mut self, tid: Option<i32>, parsed: &Parsed, row: usize) -> Option<Call> {
+        let task = self.alive.task(tid);
+        if let Some(call) = self.take(task) {
+            return Some(call);
+        }
+        let name = &parsed.names[parsed.rows.name[row] as usize];
+        if self.alive.is_unknown() && tid.is_none() {
+            // Of all tasks only one waits for the end of such a call.
+            let mut fitting = self.calls.iter().flatten().filter(|call| call.name == *name);
+            let owner = fitting.next()?.open.tid.filter(|_| fitting.next().is_none())?;
+            self.alive.own(owner);
+            return self.take(Some(owner));
+        }
+        // The call began before its task had a name.
+        let root = tid.is_some_and(|tid| self.alive.may_be_root(tid))
+            && self.peek(None).is_some_and(|call| call.name == *name);
+        if root { self.take(None) } else { None }
+    }
+
+    /// A thread's execve may end under the id of its group's leader, without another word: then it
+    /// becomes the leader's, whose own call is over.
+    fn exec(
+        &mut self,
+        tid: Option<i32>,
+        at: Spot,
+        parsed: &mut Parsed,
+        format: &Format,
+        line: i64,
+    ) {
+        let name = &parsed.names[parsed.rows.name[at.row as usize] as usize];
+        let task = self.alive.task(tid);
+        if !is_exec(name) || self.peek(task).is_some_and(|call| call.name == *name) {
+            return;
+        }
+        let (Some(&id), 1) = (self.execs.first(), self.execs.len()) else { return };
+        let Some(call) = self.calls.get(id as usize).and_then(Option::as_ref) else { return };
+        let by = call.task;
+        if by == task || by.is_none() || call.name != *name {
+            return;
+        }
+        if let Some(own) = self.take(task) {
+            let row = insert(parsed, at, &own, format, line, Status::Superseded);
+            self.same_block(parsed, &own, row);
+        }
+        self.rename(by, task);
+    }
+
+    /// The call of one task becomes that of another, which has none.
+    fn rename(&mut self, from: Option<i32>, to: Option<i32>) {
+        if let Some(id) = self.tasks.remove(&key(from)) {
+            self.tasks.insert(key(to), id);
+            if let Some(call) = self.calls.get_mut(id as usize).and_then(Option::as_mut) {
+                call.task = to;
+            }
+        }
+    }
+
+    /// The lines between two spots have no pid; whose they are may be known by now.
+    fn name_rows(&self, parsed: &mut Parsed, from: Spot, to: Spot) {
+        let Some(owner) = self.alive.owner() else { return };
+        let rows = &mut parsed.rows;
+        for row in from.row as usize..to.row as usize {
+            if !rows.has(row, C::Tid) && rows.kind[row] != EventKind::Unparsed as u8 {
+                rows.tid[row] = owner;
+                rows.valid[row] |= C::Tid.bit();
+            }
+        }
+        for begin in &mut parsed.begins[from.begins as usize..to.begins as usize] {
+            begin.tid.get_or_insert(owner);
+        }
     }
 
     /// What the model found at the entry of pending call `id`.
@@ -110,7 +230,7 @@ impl Stitch {
         parsed.reset(calls.len());
         for call in &calls {
             let row = parsed.rows.push();
-            abandon(parsed, row, call, format, line, Status::Unfinished);
+            abandon(parsed, row, call, format, line, call.open.lost(false));
         }
     }
 
@@ -129,6 +249,7 @@ impl Stitch {
     fn take(&mut self, tid: Option<i32>) -> Option<Call> {
         let id = self.tasks.remove(&key(tid))?;
         self.free.push(id);
+        self.execs.remove(&id);
         self.calls.get_mut(id as usize)?.take()
     }
 
@@ -144,6 +265,7 @@ impl Stitch {
         let merged = format.is_merged();
         let part = |range: Range| text[range.0 as usize..range.1 as usize].to_vec();
         let call = Call {
+            task: tid,
             line: line + open.line,
             name: Arc::clone(&parsed.names[open.name as usize]),
             comm: open.comm.map(|comm| Arc::clone(&parsed.comms[comm as usize])),
@@ -154,10 +276,11 @@ impl Stitch {
                 .map(part)
                 .map(|lines| if merged { own_text(&lines).into_owned() } else { lines })
                 .reduce(|columns, frames| [columns, frames].join(&b'\n')),
-            open: open.clone(),
+            open: Open { tid: open.tid.or(self.alive.owner()), ..open.clone() },
             bound: None,
             block: self.block,
         };
+        let exec = is_exec(&call.name);
         let id = if let Some(id) = self.free.pop() {
             self.calls[id as usize] = Some(call);
             id
@@ -166,6 +289,9 @@ impl Stitch {
             self.calls.len() as u32 - 1
         };
         self.tasks.insert(key(tid), id);
+        if exec {
+            self.execs.insert(id);
+        }
         parsed.begins[open.begin as usize].target = Target::Pending(id);
     }
 }
@@ -229,6 +355,7 @@ fn abandon(
 ) {
     head(parsed, b"", row, call, line);
     let rows = &mut parsed.rows;
+    rows.effect[row].clock = call.open.clock;
     if let Some(tid) = call.open.tid {
         rows.tid[row] = tid;
         rows.valid[row] |= C::Tid.bit();
@@ -260,7 +387,7 @@ fn resume(
             parsed,
             text,
             row,
-            Half { head: None, sys, entry: None, rest, mark: None, utf8: false },
+            Half { head: None, sys, entry: None, rest, gap: true, mark: None, utf8: false },
         );
         return;
     };
@@ -270,6 +397,7 @@ fn resume(
         sys: call.open.sys,
         entry: call.open.ts,
         rest,
+        gap: true,
         mark: None,
         utf8: false,
     };

@@ -12,10 +12,11 @@ use crate::dict::Dictionary;
 use crate::event::EventKind;
 use crate::format::Format;
 use crate::kernel::Kernel;
-use crate::parsed::{EXAMPLES, LineCounts, Parsed};
-use crate::rows::Rows;
+use crate::parsed::{Parsed, Touch};
+use crate::rows::{RowClock, Rows};
 use crate::schema::Column as C;
 use crate::stitch::Stitch;
+use crate::tally::Tally;
 
 /// Memory that goes round: blocks' buffers and columns.
 #[derive(Debug, Default)]
@@ -121,23 +122,6 @@ impl Drop for Resolved {
     }
 }
 
-/// What the report counts.
-#[derive(Debug, Default, Clone)]
-pub struct Tally {
-    /// Lines by use.
-    pub lines: LineCounts,
-    /// Bytes of text.
-    pub bytes: u64,
-    /// Rows by kind.
-    pub kinds: [u64; EventKind::TEXTS.len()],
-    /// First lines that were not understood: source, line, text.
-    pub examples: Vec<(String, u64, String)>,
-    /// Names of the formats, in order of appearance.
-    pub formats: Vec<&'static str>,
-    /// Names of the clocks, likewise.
-    pub clocks: Vec<&'static str>,
-}
-
 /// Values of the open dictionaries at some point of the stream.
 #[derive(Debug, Clone)]
 pub struct Values {
@@ -147,13 +131,35 @@ pub struct Values {
 
 #[derive(Debug)]
 struct Source {
-    name: String,
     key: u32,
+    /// Its number in the tally.
+    number: usize,
     format: Format,
     stitch: Stitch,
     kernel: Kernel,
     line: i64,
+    /// The sum of all deltas, or the time of the days that began.
     elapsed: i64,
+    /// The sum of the deltas of lines with other columns than the log has at its start.
+    other_elapsed: i64,
+    /// Time of the last line.
+    last: Option<i64>,
+}
+
+impl Source {
+    /// The block's times become those of the log.
+    fn clock(&mut self, parsed: &mut Parsed) {
+        if let Some(span) = parsed.span {
+            self.elapsed = self.elapsed.wrapping_add(self.format.pause(self.last, span.first));
+            let first = span.first.wrapping_add(self.elapsed);
+            parsed.oddities.time_steps_back +=
+                u64::from(self.last.is_some_and(|last| first < last));
+            self.last = Some(span.last.wrapping_add(self.elapsed));
+        }
+        shift_times(parsed, self.elapsed, self.other_elapsed);
+        self.elapsed = self.elapsed.wrapping_add(parsed.elapsed);
+        self.other_elapsed = self.other_elapsed.wrapping_add(parsed.other_elapsed);
+    }
 }
 
 /// State over all blocks of all sources.
@@ -186,22 +192,23 @@ impl Stream {
     /// The next blocks are those of this source.
     pub fn begin(&mut self, name: &str, format: Format) {
         let key = self.sources.key(&Arc::from(name));
-        for (list, item) in
-            [(&mut self.tally.formats, format.name()), (&mut self.tally.clocks, format.clock())]
-        {
-            if !list.contains(&item) {
-                list.push(item);
-            }
-        }
+        let number = self.tally.begin(name, Some(&format));
         self.source = Some(Source {
-            name: name.to_owned(),
             key,
+            number,
             format,
-            stitch: Stitch::default(),
+            stitch: Stitch::new(format.root()),
             kernel: Kernel::default(),
             line: 0,
             elapsed: 0,
+            other_elapsed: 0,
+            last: None,
         });
+    }
+
+    /// A source without any text: there is nothing to resolve.
+    pub fn empty(&mut self, name: &str) {
+        self.tally.begin(name, None);
     }
 
     /// Makes the rows of the next block final.
@@ -211,12 +218,10 @@ impl Stream {
     pub fn resolve(&mut self, block: Block, mut parsed: Parsed) -> Resolved {
         let source = self.source.as_mut().expect("a source has begun");
         let text = block.text();
-        shift_times(&mut parsed, source.elapsed);
-        source.elapsed = source.elapsed.wrapping_add(parsed.elapsed);
+        source.clock(&mut parsed);
         source.stitch.run(&mut parsed, text, &source.format, source.line);
         let Source { kernel, stitch, .. } = source;
         kernel.run(&mut parsed, text, |id, bound| stitch.bind(id, bound));
-        self.tally.bytes += text.len() as u64 - parsed.added;
         let line = source.line;
         // The lines of merged logs bring their own numbers.
         if !source.format.is_merged() {
@@ -255,6 +260,7 @@ impl Stream {
         let runs = parsed.runs();
         let rows = &parsed.rows;
         let [names, errnos, comms] = &mut maps;
+        let mut kinds = [0; EventKind::TEXTS.len()];
         for row in runs.iter().cloned().flatten() {
             let valid = rows.valid[row];
             if valid & C::Name.bit() != 0 {
@@ -266,21 +272,14 @@ impl Stream {
             if valid & C::Comm.bit() != 0 {
                 comms.see(rows.comm[row], &mut self.comms);
             }
-            self.tally.kinds[usize::from(rows.kind[row])] += 1;
+            kinds[usize::from(rows.kind[row])] += 1;
         }
         let maps = maps.map(|keys| keys.map);
-        let source = self.source.as_ref().map_or(0, |source| source.key);
-        self.tally.lines.add(&parsed.counts);
-        let name = self.source.as_ref().map_or("", |source| &source.name);
-        for example in &parsed.examples {
-            if self.tally.examples.len() < EXAMPLES {
-                let at = line as u64 + example.line + 1;
-                let file = match example.task {
-                    Some(task) => format!("{name}.{task}"),
-                    None => name.to_owned(),
-                };
-                self.tally.examples.push((file, at, example.text.clone()));
-            }
+        let mut key = 0;
+        if let Some(source) = &self.source {
+            key = source.key;
+            let bytes = block.source_len() as u64 - parsed.added;
+            self.tally.add(source.number, &parsed, line, bytes, &kinds);
         }
         let len = block.len();
         let (buffer, start) = block.into_buffer();
@@ -297,7 +296,7 @@ impl Stream {
             maps,
             runs,
             line: line + 1,
-            source,
+            source: key,
         }
     }
 
@@ -330,21 +329,97 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// Deltas are sums from the block's begin: from the log's begin on.
-fn shift_times(parsed: &mut Parsed, by: i64) {
-    use crate::parsed::Touch;
-    if by == 0 {
+/// Times that are sums from the block's begin: from the log's begin on.
+fn shift_times(parsed: &mut Parsed, log: i64, other: i64) {
+    if log == 0 && other == 0 {
         return;
     }
+    let shifted = |ts: i64, clock: RowClock| match clock {
+        RowClock::Log => ts.wrapping_add(log),
+        RowClock::Other => ts,
+        RowClock::OtherDelta => ts.wrapping_add(other),
+    };
     let rows = &mut parsed.rows;
     for row in 0..rows.len {
         if rows.has(row, C::Ts) {
-            rows.ts[row] = rows.ts[row].wrapping_add(by);
+            rows.ts[row] = shifted(rows.ts[row], rows.effect[row].clock);
         }
     }
     for touch in &mut parsed.touches {
         if let Touch::Open { open, .. } = touch {
-            open.ts = open.ts.map(|ts| ts.wrapping_add(by));
+            open.ts = open.ts.map(|ts| shifted(ts, open.clock));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::Grammar;
+    use crate::parsed::Oddities;
+    use crate::tally::Counts;
+
+    /// The rows of logs that follow one another, whose blocks use the same memory.
+    fn rows(logs: &[&str]) -> Tally {
+        let pool = Arc::new(Pool::default());
+        let mut stream = Stream::new(Arc::clone(&pool));
+        let mut grammar = Grammar::default();
+        for log in logs {
+            let format = Format::detect(log.as_bytes(), None).expect("a log");
+            stream.begin("log", format);
+            let mut block = Block::from_text(log.as_bytes());
+            let mut parsed = pool.parsed();
+            grammar.parse(&format, &mut block, &mut parsed);
+            drop(stream.resolve(block, parsed));
+            drop(stream.end());
+        }
+        stream.tally
+    }
+
+    #[test]
+    fn columns_without_a_value_are_not_looked_at() {
+        let long = format!("7 open(\"/{}\", O_RDONLY) = 3\n", "x".repeat(100)).repeat(3);
+        // The path's column still holds the place of a path in the block before.
+        let tally = rows(&[&long, "7 chdir(0x1) = 0\n"]);
+        assert_eq!(tally.total.rows(), 4);
+    }
+
+    #[test]
+    fn oddities_go_from_the_block_to_source_and_total() {
+        let pool = Arc::new(Pool::default());
+        let mut stream = Stream::new(Arc::clone(&pool));
+        let format = Format::detect(b"close(3) = 0\n", None).expect("a log");
+        for name in ["one", "two"] {
+            stream.begin(name, format);
+            for _ in 0..2 {
+                let mut parsed = pool.parsed();
+                parsed.reset(1);
+                assert_eq!(parsed.oddities, Oddities::default());
+                parsed.oddities = Oddities { time_steps_back: 1, relayouts: 2, foreign: 3 };
+                stream.resolve(Block::default(), parsed);
+            }
+            stream.end();
+        }
+        let fields =
+            |by: u64| [("time_steps_back", 2 * by), ("relayouts", 4 * by), ("foreign", 6 * by)];
+        assert_eq!(stream.tally.total.oddities.fields(), fields(2));
+        for source in &stream.tally.sources {
+            assert_eq!(source.counts.oddities.fields(), fields(1));
+        }
+    }
+
+    #[test]
+    fn every_source_has_its_counts() {
+        let mut tally = rows(&["7 close(3) = 0\n7 well\n", "close(3) = 0\n\n"]);
+        tally.begin("empty", None);
+        let [first, second, empty] = &tally.sources[..] else { panic!("three sources") };
+        assert_eq!((first.counts.lines.total(), first.counts.bytes), (2, 22));
+        assert_eq!((second.counts.lines.total(), second.counts.bytes), (2, 14));
+        assert_eq!(first.example, Some((2, "7 well".to_owned())));
+        assert_eq!((second.example.as_ref(), empty.example.as_ref()), (None, None));
+        assert_eq!((first.format, empty.format, empty.clock), ("strace", "none", "none"));
+        assert_eq!(empty.counts, Counts::default());
+        assert_eq!((tally.total.lines.total(), tally.total.bytes), (4, 36));
+        assert_eq!(tally.examples, [("log".to_owned(), 2, "7 well".to_owned())]);
     }
 }

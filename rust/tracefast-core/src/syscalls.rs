@@ -281,6 +281,8 @@ static TABLE: &[(&str, Shape)] = &[
     ("exit", Shape::EMPTY.op(Op::ExitCall)),
     ("_exit", Shape::EMPTY.op(Op::ExitCall)),
     ("exit_group", Shape::EMPTY.op(Op::ExitCall)),
+    ("rt_sigreturn", Shape::EMPTY),
+    ("sigreturn", Shape::EMPTY),
     ("chdir", Shape::path(0).op(Op::Chdir)),
     ("fchdir", Shape::fd(0).op(Op::Fchdir)),
     ("stat", Shape::path(0).stat()),

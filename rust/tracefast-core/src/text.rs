@@ -30,6 +30,16 @@ pub fn escape_invalid(raw: &[u8]) -> Cow<'_, str> {
 /// Octal escapes take up to three digits, which is right for every version of strace.
 pub fn unescape_into(escaped: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
+    unescape_raw(escaped, out);
+    if std::str::from_utf8(&out[start..]).is_err() {
+        let fixed = escape_invalid(&out[start..]).into_owned();
+        out.truncate(start);
+        out.extend_from_slice(fixed.as_bytes());
+    }
+}
+
+/// Appends the very bytes that `escaped` stands for to `out`, whatever they are.
+pub fn unescape_raw(escaped: &[u8], out: &mut Vec<u8>) {
     let mut rest = escaped;
     while let Some(at) = memchr::memchr(b'\\', rest) {
         out.extend_from_slice(&rest[..at]);
@@ -72,11 +82,6 @@ pub fn unescape_into(escaped: &[u8], out: &mut Vec<u8>) {
         }
     }
     out.extend_from_slice(rest);
-    if std::str::from_utf8(&out[start..]).is_err() {
-        let fixed = escape_invalid(&out[start..]).into_owned();
-        out.truncate(start);
-        out.extend_from_slice(fixed.as_bytes());
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Sources, the pipeline and the sinks.
 
 pub mod error;
+pub mod explain;
 pub mod merge;
 pub mod pipeline;
 pub mod report;

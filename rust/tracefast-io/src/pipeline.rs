@@ -15,7 +15,8 @@ use tracefast_core::batch::{BATCH_ROWS, Part, Projection, assemble};
 use tracefast_core::block::Block;
 use tracefast_core::format::{Format, Grammar, Wanted};
 use tracefast_core::parsed::Parsed;
-use tracefast_core::stream::{Pool, Resolved, Stream, Tally, Values};
+use tracefast_core::stream::{Pool, Resolved, Stream, Values};
+use tracefast_core::tally::Tally;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::merge::Input;
@@ -62,6 +63,9 @@ impl Options {
 pub trait Encode: Send + Sync + 'static {
     /// The product.
     type Output: Send + 'static;
+
+    /// A source begins: its rows follow.
+    fn begin(&self, _source: &str, _format: Format) {}
 
     /// Encodes one group.
     ///
@@ -430,7 +434,7 @@ impl<E: Encode> Shared<E> {
                     let resolved = serial.stream.resolve(block, parsed);
                     groups.extend(serial.add(resolved));
                 }
-                let rows = serial.stream.tally.kinds.iter().sum();
+                let rows = serial.stream.tally.total.rows();
                 self.progress.rows.store(rows, Ordering::Relaxed);
                 let mut state = self.lock();
                 state.resolve += count;
@@ -465,9 +469,9 @@ impl<E: Encode> Shared<E> {
         Ok(())
     }
 
-    fn parse(&self, plan: &Plan, number: u64, block: Block, grammar: &mut Grammar) {
+    fn parse(&self, plan: &Plan, number: u64, mut block: Block, grammar: &mut Grammar) {
         let mut parsed = self.pool.parsed();
-        grammar.parse(&plan.format, &block, &mut parsed);
+        grammar.parse(&plan.format, &mut block, &mut parsed);
         let mut state = self.lock();
         state.parsed.insert(number, (block, parsed));
         // This worker looks for a job next, and finds what just became ready; others are woken
@@ -532,9 +536,15 @@ impl<E: Encode> Shared<E> {
     }
 
     fn source(&self, source: Source) -> Result<()> {
-        let Some(format) = source.format else { return Ok(()) };
         let name = source.name;
         let mut state = self.lock();
+        let Some(format) = source.format else {
+            if let Some(serial) = state.stream.as_mut() {
+                serial.stream.empty(&name);
+            }
+            return Ok(());
+        };
+        self.encode.begin(&name, format);
         if let Some(serial) = state.stream.as_mut() {
             serial.stream.begin(&name, format);
         }

@@ -1,9 +1,8 @@
 //! What a run found: counts that users see, and that go into the file.
 
 use serde_json::{Map, Value, json};
-use tracefast_core::event::EventKind;
 use tracefast_core::schema::SCHEMA_VERSION;
-use tracefast_core::stream::Tally;
+use tracefast_core::tally::{Counts, SourceTally, Tally};
 
 /// Counts of a run over one or more logs.
 #[derive(Debug, Clone, Default)]
@@ -16,31 +15,33 @@ pub struct Report {
     pub seconds: f64,
 }
 
+/// Sources that a footer names, at most: readers refuse a footer of a hundred megabytes.
+const FOOTER_SOURCES: usize = 10_000;
+
 impl Report {
     /// Lines read.
     pub fn lines(&self) -> u64 {
-        self.tally.lines.total()
+        self.tally.total.lines.total()
     }
 
     /// Rows made.
     pub fn rows(&self) -> u64 {
-        self.tally.kinds.iter().sum()
+        self.tally.total.rows()
     }
 
     /// Rows by kind; kinds without rows are left out.
     pub fn kinds(&self) -> Vec<(&'static str, u64)> {
-        let all = EventKind::TEXTS.iter().copied().zip(self.tally.kinds);
-        all.filter(|&(_, count)| count > 0).collect()
+        self.tally.total.kinds()
     }
 
     /// Name of the format; `mixed` if there were several, `none` without input.
     pub fn format(&self) -> &'static str {
-        one_of(&self.tally.formats)
+        one_of(self.tally.sources.iter().map(|source| source.format))
     }
 
     /// Name of the clock, likewise.
     pub fn clock(&self) -> &'static str {
-        one_of(&self.tally.clocks)
+        one_of(self.tally.sources.iter().map(|source| source.clock))
     }
 
     /// The counts as JSON. The same input gives the same text: no times, no threads.
@@ -51,41 +52,59 @@ impl Report {
     /// assert!(json.contains("\"rows\":0"));
     /// ```
     pub fn to_json(&self) -> String {
-        let uses = self.tally.lines.fields();
-        let lines = uses.map(|(name, lines, _)| (name, lines));
-        let bytes = uses.map(|(name, _, bytes)| (name, bytes));
-        let counts = |fields: &[(&'static str, u64)]| -> Value {
-            let map: Map<String, Value> =
-                fields.iter().map(|&(name, n)| (name.to_owned(), json!(n))).collect();
-            Value::Object(map)
-        };
-        let unparsed: Vec<Value> = self
-            .tally
-            .examples
-            .iter()
-            .map(|(source, line, text)| json!({"source": source, "line": line, "text": text}))
-            .collect();
-        json!({
-            "lines": self.lines(),
-            "bytes": self.tally.bytes,
-            "rows": self.rows(),
-            "format": self.format(),
-            "clock": self.clock(),
-            "kinds": counts(&self.kinds()),
-            "accounting": counts(&lines),
-            "accounting_bytes": counts(&bytes),
-            "unparsed": unparsed,
-            "warnings": self.warnings,
-        })
-        .to_string()
+        self.json(usize::MAX)
+    }
+
+    /// As [`Report::to_json`], with at most `limit` sources, and the number of those left out.
+    fn json(&self, limit: usize) -> String {
+        let mut out = counts(&self.tally.total, self.format(), self.clock());
+        let unparsed = self.tally.examples.iter();
+        let unparsed = unparsed
+            .map(|(source, line, text)| json!({"source": source, "line": line, "text": text}));
+        out.insert("unparsed".to_owned(), unparsed.collect());
+        out.insert("warnings".to_owned(), json!(self.warnings));
+        let sources = &self.tally.sources[..limit.min(self.tally.sources.len())];
+        out.insert("sources".to_owned(), sources.iter().map(source).collect());
+        let left_out = self.tally.sources.len() - sources.len();
+        out.insert("sources_left_out".to_owned(), json!(left_out));
+        Value::Object(out).to_string()
     }
 
     /// Metadata of a file that holds the rows.
     pub fn metadata(&self) -> Vec<(String, String)> {
         let mut out = metadata(self.format(), self.clock());
-        out.push(("tracefast.report".to_owned(), self.to_json()));
+        out.push(("tracefast.report".to_owned(), self.json(FOOTER_SOURCES)));
         out
     }
+}
+
+/// What one source came to.
+fn source(source: &SourceTally) -> Value {
+    let mut out = counts(&source.counts, source.format, source.clock);
+    let unparsed = source.example.iter().map(|(line, text)| json!({"line": line, "text": text}));
+    out.insert("source".to_owned(), json!(source.name));
+    out.insert("unparsed".to_owned(), unparsed.collect());
+    Value::Object(out)
+}
+
+/// What holds for a source as for all of them.
+fn counts(counts: &Counts, format: &str, clock: &str) -> Map<String, Value> {
+    let uses = counts.lines.fields();
+    let object = |fields: &mut dyn Iterator<Item = (&'static str, u64)>| -> Value {
+        Value::Object(fields.map(|(name, n)| (name.to_owned(), json!(n))).collect())
+    };
+    let mut out = Map::new();
+    let mut put = |name: &str, value| out.insert(name.to_owned(), value);
+    put("lines", json!(counts.lines.total()));
+    put("bytes", json!(counts.bytes));
+    put("rows", json!(counts.rows()));
+    put("format", json!(format));
+    put("clock", json!(clock));
+    put("kinds", object(&mut counts.kinds().into_iter()));
+    put("accounting", object(&mut uses.iter().map(|&(name, lines, _)| (name, lines))));
+    put("accounting_bytes", object(&mut uses.iter().map(|&(name, _, bytes)| (name, bytes))));
+    put("oddities", object(&mut counts.oddities.fields().into_iter()));
+    out
 }
 
 /// Metadata that is known before the rows are.
@@ -100,10 +119,37 @@ pub fn metadata(format: &str, clock: &str) -> Vec<(String, String)> {
     .to_vec()
 }
 
-fn one_of(names: &[&'static str]) -> &'static str {
-    match names {
-        [] => "none",
-        [name] => name,
-        _ => "mixed",
+/// The only name but `none`.
+fn one_of(names: impl Iterator<Item = &'static str>) -> &'static str {
+    let mut names = names.filter(|&name| name != "none");
+    let Some(first) = names.next() else { return "none" };
+    if names.all(|name| name == first) { first } else { "mixed" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_footer_names_so_many_sources_and_counts_the_rest() {
+        let mut report = Report::default();
+        for number in 0..3 {
+            report.tally.begin(&format!("{number}.log"), None);
+        }
+        let footer: Value = serde_json::from_str(&report.json(2)).expect("JSON");
+        assert_eq!(footer["sources"].as_array().map(Vec::len), Some(2));
+        assert_eq!(footer["sources_left_out"], 1);
+        let whole: Value = serde_json::from_str(&report.to_json()).expect("JSON");
+        assert_eq!(whole["sources"][2]["source"], "2.log");
+        assert_eq!(whole["sources_left_out"], 0);
+    }
+
+    #[test]
+    fn one_name_or_mixed() {
+        let of = |names: &[&'static str]| one_of(names.iter().copied());
+        assert_eq!(of(&[]), "none");
+        assert_eq!(of(&["none", "epoch", "none"]), "epoch");
+        assert_eq!(of(&["epoch", "none", "epoch"]), "epoch");
+        assert_eq!(of(&["epoch", "delta"]), "mixed");
     }
 }

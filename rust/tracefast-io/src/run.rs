@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
+use tracefast_core::tally::Tally;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::explain::{self, Explain, Explained};
 use crate::merge::{Input, Inputs, inputs};
 use crate::pipeline::{Encode, Options, Pipeline};
 use crate::report::{Report, metadata};
@@ -79,26 +81,62 @@ pub fn parse(
     output: &Output<'_>,
     options: Options,
     progress: &Arc<Progress>,
+    interrupted: impl FnMut() -> bool,
+) -> Result<Report> {
+    parse_with(names, Some(output), options, progress, None, interrupted)
+}
+
+/// What takes lines that were not understood, in order and some at a time.
+pub type Tell<'a> = &'a mut dyn FnMut(Vec<Explained>);
+
+/// As [`parse`]; but the output may be left out, and `tell` gets every line that is not understood,
+/// with what was expected there.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_with(
+    names: &[String],
+    output: Option<&Output<'_>>,
+    mut options: Options,
+    progress: &Arc<Progress>,
+    mut tell: Option<Tell<'_>>,
     mut interrupted: impl FnMut() -> bool,
 ) -> Result<Report> {
+    if output.is_none() {
+        options.projection = explain::columns();
+    }
     let begin = Instant::now();
-    let file = if output.path == "-" {
-        AtomicFile::stdout()?
-    } else {
-        AtomicFile::create(Path::new(output.path), output.clobber)?
+    let file = match output {
+        None => None,
+        Some(output) if output.path == "-" => Some(AtomicFile::stdout()?),
+        Some(output) => Some(AtomicFile::create(Path::new(output.path), output.clobber)?),
     };
-    let (first, Inputs { inputs, warnings }) = open_first(names, &options, progress)?;
-    let mut warnings = [empty_warning(&first), warnings].concat();
-    let encoder = match output.kind {
-        FileKind::Parquet => Encoder::Parquet(ParquetEncoder::try_new(ParquetOptions::default())?),
-        FileKind::Arrow => Encoder::Ipc(IpcEncoder::new()),
+    let (first, Inputs { inputs, warnings: known }) = open_first(names, &options, progress)?;
+    let encoder = match output.map(|output| output.kind) {
+        None => None,
+        Some(FileKind::Parquet) => {
+            Some(Encoder::Parquet(ParquetEncoder::try_new(ParquetOptions::default())?))
+        }
+        Some(FileKind::Arrow) => Some(Encoder::Ipc(IpcEncoder::new())),
     };
-    let written = |error: Error| about_output(error, Path::new(output.path));
-    let mut appender = encoder.appender(file).map_err(written)?;
-    let pipeline = Pipeline::start(first, inputs, encoder, options, Arc::clone(progress))?;
+    let path = Path::new(output.map_or("", |output| output.path));
+    let written = |error: Error| about_output(error, path);
+    let mut appender = match (&encoder, file) {
+        (Some(encoder), Some(file)) => Some(encoder.appender(file).map_err(written)?),
+        _ => None,
+    };
+    let encode = Explain::new(encoder, tell.is_some());
+    let pipeline = Pipeline::start(first, inputs, encode, options, Arc::clone(progress))?;
     loop {
         match pipeline.next(PATIENCE)? {
-            Some(Some(encoded)) => appender.append(encoded).map_err(written)?,
+            Some(Some((encoded, explained))) => {
+                if let (Some(appender), Some(encoded)) = (&mut appender, encoded) {
+                    appender.append(encoded).map_err(written)?;
+                }
+                if let Some(tell) = tell.as_mut().filter(|_| !explained.is_empty()) {
+                    tell(explained);
+                }
+            }
             Some(None) => {}
             None => break,
         }
@@ -108,23 +146,24 @@ pub fn parse(
     }
     let tally = pipeline.tally().unwrap_or_default();
     drop(pipeline);
-    warnings.extend(no_rows(&tally, &warnings));
+    let warnings = [known, warnings(&tally)].concat();
     let mut report = Report { tally, warnings, seconds: 0.0 };
-    appender.finish(report.metadata()).map_err(written)?.commit()?;
+    if let Some(appender) = appender {
+        appender.finish(report.metadata()).map_err(written)?.commit()?;
+    }
     report.seconds = begin.elapsed().as_secs_f64();
     Ok(report)
 }
 
-fn empty_warning(source: &Source) -> Vec<String> {
-    match source.format {
-        Some(_) => Vec::new(),
-        None => vec![format!("{}: the log is empty", source.name)],
+/// Logs that hold nothing, by name, and logs without any event.
+fn warnings(tally: &Tally) -> Vec<String> {
+    let empty = tally.sources.iter().filter(|source| source.counts.bytes == 0);
+    let mut out: Vec<String> =
+        empty.map(|source| format!("{}: the log is empty", source.name)).collect();
+    if tally.total.rows() == 0 && out.len() < tally.sources.len() {
+        out.push("no event was found".to_owned());
     }
-}
-
-fn no_rows(tally: &tracefast_core::stream::Tally, warnings: &[String]) -> Option<String> {
-    let none = tally.kinds.iter().sum::<u64>() == 0 && warnings.is_empty();
-    none.then(|| "no event was found".to_owned())
+    out
 }
 
 /// Gives batches as they are.
@@ -156,7 +195,6 @@ impl BatchStream {
     pub fn open(names: &[String], options: Options, progress: &Arc<Progress>) -> Result<Self> {
         let begin = Instant::now();
         let (first, Inputs { inputs, warnings }) = open_first(names, &options, progress)?;
-        let warnings = [empty_warning(&first), warnings].concat();
         let (format, clock) =
             first.format.map_or(("none", "none"), |format| (format.name(), format.clock()));
         let schema = options.projection.schema();
@@ -199,8 +237,8 @@ impl BatchStream {
             Ok(Some(None)) => Ok(Some(None)),
             Ok(None) => {
                 let tally = pipeline.tally().unwrap_or_default();
-                let mut warnings = std::mem::take(&mut self.warnings);
-                warnings.extend(no_rows(&tally, &warnings));
+                let known = std::mem::take(&mut self.warnings);
+                let warnings = [known, warnings(&tally)].concat();
                 let seconds = self.begin.elapsed().as_secs_f64();
                 self.report = Some(Report { tally, warnings, seconds });
                 self.pipeline = None;

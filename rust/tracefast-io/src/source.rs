@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tracefast_core::format::{Format, Wanted};
+use tracefast_core::strace::{self, leader::Pid};
 
 use crate::error::{Error, Result};
 use crate::merge::{Input, Merge};
@@ -110,7 +111,7 @@ impl Source {
                 let mut out = Self::open(name, wanted, progress)?;
                 source.clone_into(&mut out.name);
                 if let Some(Format::Strace(format)) = &mut out.format {
-                    format.task = Some(*pid);
+                    name_by_file(format, *pid);
                 }
                 Ok(out)
             }
@@ -132,6 +133,15 @@ impl Source {
         let head = read_up_to(&mut rest, SNIFF).map_err(at)?;
         let format = detect(name, &head, wanted)?;
         Ok(Self { name: name.to_owned(), format, bytes: Bytes::Stream { head, rest } })
+    }
+}
+
+/// The log names no task: its file does.
+fn name_by_file(format: &mut strace::Format, pid: i32) {
+    if format.layout.pid == Pid::Bracket {
+        format.layout.pid = Pid::File;
+        format.root = None;
+        format.task = Some(pid);
     }
 }
 

@@ -6,30 +6,30 @@ use std::io::{self, Read};
 
 use memchr::{memchr, memrchr};
 use tracefast_core::block::{Block, MAX_BLOCK};
-use tracefast_core::format::Format;
+use tracefast_core::format::{Format, LOOK};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::read_at;
 
-/// Bytes that are looked at to tell a continuation from a line of its own; one of merged logs has a
-/// prefix.
-const LOOK: usize = 16 + tracefast_core::strace::merged::PREFIX;
-
 /// First read behind a block's end, to find the end of its last line.
 const TAIL: usize = 4096;
 
-/// The first position from `from` on at which a line of its own begins, in `text`, which has a
-/// line feed or the begin of the log before `from` exactly if `from_is_start`. `None`: not in sight.
-/// `ends`: the log ends with `text`.
+/// The first position from `from` on at which a line of its own begins, or any line from `limit` on,
+/// in `text`, which has a line feed or the begin of the log before `from` exactly if
+/// `from_is_start`. `None`: not in sight. `ends`: the log ends with `text`.
 fn line_start(
     text: &[u8],
     from: usize,
+    limit: usize,
     from_is_start: bool,
     ends: bool,
     format: &Format,
 ) -> Option<usize> {
     let mut at = if from_is_start { from } else { from + memchr(b'\n', text.get(from..)?)? + 1 };
     loop {
+        if at >= limit {
+            return Some(at);
+        }
         if at >= text.len() {
             return ends.then_some(text.len());
         }
@@ -38,10 +38,13 @@ fn line_start(
             return None;
         }
         let line = memchr(b'\n', seen).map_or(seen, |end| &seen[..end]);
-        if at == 0 || !format.is_continuation(line) {
+        if at == 0 || format.stands_alone(line) {
             return Some(at);
         }
-        at += memchr(b'\n', &text[at..])? + 1;
+        at = match memchr(b'\n', &text[at..]) {
+            Some(feed) => at + feed + 1,
+            None => return ends.then_some(text.len()),
+        };
     }
 }
 
@@ -76,7 +79,7 @@ pub fn read_block(
         let text = &block.space(want)[..have];
         if start.is_none() {
             let is_start = begin == 0 || text.first() == Some(&b'\n');
-            start = line_start(text, before.min(have), is_start, ends, format);
+            start = line_start(text, before.min(have), part, is_start, ends, format);
         }
         match start {
             Some(start) if start >= part || start >= have => {
@@ -97,7 +100,8 @@ pub fn read_block(
                     Some(have)
                 } else {
                     let is_start = text.get(part - 1) == Some(&b'\n');
-                    line_start(text, part, is_start, ends, format).or(ends.then_some(have))
+                    line_start(text, part, usize::MAX, is_start, ends, format)
+                        .or(ends.then_some(have))
                 };
                 if let Some(last) = last {
                     block.set(start, last);
@@ -210,7 +214,7 @@ fn last_start(text: &[u8], format: &Format) -> Option<usize> {
         let seen = &text[at..text.len().min(at + LOOK)];
         let whole = memchr(b'\n', seen);
         if (seen.len() == LOOK || whole.is_some())
-            && !format.is_continuation(whole.map_or(seen, |end| &seen[..end]))
+            && format.stands_alone(whole.map_or(seen, |end| &seen[..end]))
         {
             return Some(at);
         }
@@ -269,7 +273,7 @@ mod tests {
                 for (i, block) in filled.iter().enumerate() {
                     prop_assert!(i + 1 == filled.len() || block.ends_with(b"\n"));
                     let first = block.split(|&b| b == b'\n').next().unwrap_or_default();
-                    prop_assert!(i == 0 || !format.is_continuation(first));
+                    prop_assert!(i == 0 || format.stands_alone(first));
                 }
             }
         }

@@ -36,6 +36,70 @@ const STRACE: &[&str] = &[
     "",
 ];
 
+/// Lines of strace on a terminal, with what is written in between.
+const TERMINAL: &[&str] = &[
+    "execve(\"/x\", [\"x\"], 0x1 /* 0 vars */) = 0",
+    "clone(child_stack=NULL, flags=SIGCHLD/b/strace: Process 8 attached",
+    "clone(Process 9 attached",
+    ", child_tidptr=0x7f) = 8",
+    "child_stack=0, flags=SIGCHLD, child_tidptr=0x7f) = 9",
+    " <unfinished ...>",
+    "strace: Process 8 attached",
+    "strace: Process 9 detached",
+    "[pid     8] write(2, \"err\\n\", 4err",
+    ")            = 4",
+    "write(1, \"part\", 4part)  = 4",
+    "write(1, \"7 up\\nx\\n\", 77 up",
+    "x",
+    "12:00:00 a line of a log (of the program)",
+    "[pid     7] wait4(-1,  <unfinished ...>",
+    "[pid     8] read(3,  <unfinished ...>",
+    "[pid     8] <... read resumed>\"\", 1) = 0",
+    "<... wait4 resumed>NULL, 0, NULL) = 8",
+    "<... clone resumed>, child_tidptr=0x7f) = 8",
+    "[pid     7] <... clone resumed>, child_tidptr=0x7f) = 8",
+    "[{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 8",
+    "[pid     8] exit_group(0) = ?",
+    "exit_group(0) = ?",
+    "[pid     8] +++ exited with 0 +++",
+    "+++ exited with 0 +++",
+    "+++ superseded by execve in pid 8 +++",
+    "<... execve resumed>) = 0",
+    "[pid     8] execve(\"/y\", [], 0x1 <unfinished ...>",
+    "[pid     9] execve(\"/y\", [], 0x1 <pid changed to 7 ...>",
+    "--- SIGCHLD {si_signo=SIGCHLD, si_pid=8} ---",
+    "openat(AT_FDCWD, \"/x\" <ptrace(SYSCALL):No such process>",
+    ")                                       = ?",
+    " > /lib/libc.so.6(read+0x17) [0x101ab7]",
+    "\x1b[33mclose\x1b[0m(\x1b[35m3\x1b[0m) = \x1b[32m0\x1b[0m",
+    "<... close resumed>\x1b[35m\x1b[0m) = \x1b[32m0\x1b[0m",
+    "\x1b[1mfoo\x1b[0m",
+    "[pid     7] execve(\"/z\", [], 0x1 <unfinished ...>",
+    "[pid     7] <... execve resumed>) = 0",
+    "7 1795175299.1 close(3) = 0",
+    "12:00:01 close(3) = 0",
+    "% time     seconds  usecs/call     calls    errors syscall",
+    "    1 read",
+    "[...]",
+];
+
+/// Lines with a time of day, in more than one order.
+const DAYS: &[&str] = &[
+    "7 23:59:59.5 close(3) = 0 <0.1>",
+    "7 00:00:00.5 close(4) = 0 <0.1>",
+    "7 12:00:00.5 read(4</a>, \"\", 1) = 0 <0.1>",
+    "8 06:00:00.5 close(4 <unfinished ...>",
+    "8 20:00:00.5 <... close resumed>) = 0 <0.1>",
+    ", 0x7ffe484ec850)  = -1 ENOTTY (Inappropriate ioctl for device) <0.1>",
+    "7 23:00:00.5 ioctl(1, TCGETS <unfinished ...>",
+    "7 01:00:00.5 write(3</a/new",
+    "line>, \"x\", 1) = 1 <0.1>",
+    "7 01:00:00.5 close(0x37 01:00:01.5 +++ superseded by execve in pid 8 +++",
+    "7 1795175299.1 close(3) = 0",
+    "7      0.000123 close(3) = 0",
+    "caf\u{e9}",
+];
+
 /// Lines of tracefs.
 const FTRACE: &[&str] = &[
     "# tracer: nop",
@@ -99,8 +163,8 @@ fn check(text: &[u8], wanted: Wanted) -> Result<(), TestCaseError> {
     let (arrow, _) = run(text, wanted, 1 << 18, 1, FileKind::Arrow);
     let lines = text.split_inclusive(|&b| b == b'\n').count() as u64;
     prop_assert_eq!(report.lines(), lines);
-    prop_assert_eq!(report.tally.bytes, text.len() as u64);
-    let counts = report.tally.lines;
+    prop_assert_eq!(report.tally.total.bytes, text.len() as u64);
+    let counts = report.tally.total.lines;
     prop_assert_eq!(report.rows(), counts.lines(Use::Events) + counts.lines(Use::Unparsed));
     for (block_bytes, threads) in [(1, 2), (64, 3), (500, 2)] {
         for (kind, expected) in [(FileKind::Parquet, &parquet), (FileKind::Arrow, &arrow)] {
@@ -121,5 +185,7 @@ fn same_bytes_for_any_blocks_and_threads_and_every_line_counted() {
         ..ProptestConfig::default()
     });
     runner.run(&log(STRACE), |text| check(&text, Wanted::Strace)).expect("strace");
+    runner.run(&log(TERMINAL), |text| check(&text, Wanted::Strace)).expect("on a terminal");
+    runner.run(&log(DAYS), |text| check(&text, Wanted::Strace)).expect("times of day");
     runner.run(&log(FTRACE), |text| check(&text, Wanted::Ftrace)).expect("ftrace");
 }

@@ -1,56 +1,85 @@
 //! Logs into a file.
 
+use std::cell::RefCell;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tracefast_io::run::{FileKind, Output};
+use tracefast_io::explain::Explained;
+use tracefast_io::run::{FileKind, Output, Tell, parse_with};
 
 use crate::errors::exception;
 use crate::options::options;
 use crate::progress::{Progress, counters};
 use crate::report::Report;
 
-/// Parses logs into one file.
+/// Parses logs, into one file if it is named; `explain` gets the lines that are not understood.
 #[pyfunction]
 #[pyo3(signature = (
     sources, output, *, sink = "parquet", format_in = None, threads = None, row_group = 131_072,
-    block_bytes = 262_144, clobber = true, progress = None
+    block_bytes = 262_144, clobber = true, explain = None, progress = None
 ))]
 #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python's keyword arguments.
 #[allow(clippy::redundant_closure_for_method_calls)] // The method's lifetimes do not fit.
 pub fn parse(
     py: Python<'_>,
     sources: Vec<String>,
-    output: String,
+    output: Option<String>,
     sink: &str,
     format_in: Option<&str>,
     threads: Option<usize>,
     row_group: usize,
     block_bytes: usize,
     clobber: bool,
+    explain: Option<Py<PyAny>>,
     progress: Option<&Bound<'_, Progress>>,
 ) -> PyResult<Report> {
-    let kind = match sink {
-        "parquet" => FileKind::Parquet,
-        "arrow" => FileKind::Arrow,
-        other => {
-            let text = format!("sink is 'parquet' or 'arrow', not '{other}'");
-            return Err(PyValueError::new_err(text));
-        }
-    };
+    let kind = kind(sink)?;
     let options = options(format_in, threads, block_bytes, row_group, None)?;
     let progress = counters(progress);
-    let mut signal = None;
-    let done = py.detach(|| {
-        let output = Output { path: &output, kind, clobber };
-        tracefast_io::run::parse(&sources, &output, options, &progress, || {
+    let (done, raised) = py.detach(|| {
+        let output = output.as_ref().map(|path| Output { path, kind, clobber });
+        let raised = RefCell::new(None);
+        let mut tell = explain.map(|explain| {
+            let raised = &raised;
+            move |lines: Vec<Explained>| {
+                if let Err(error) = Python::attach(|py| explain.call1(py, (tuples(lines),))) {
+                    raised.borrow_mut().get_or_insert(error);
+                }
+            }
+        });
+        let tell = tell.as_mut().map(|tell| tell as Tell<'_>);
+        let interrupted = || {
             // Only between two results, a few times a second: workers never need Python.
-            signal = Python::attach(|py| py.check_signals()).err();
-            signal.is_some()
-        })
+            if let Err(error) = Python::attach(|py| py.check_signals()) {
+                raised.borrow_mut().get_or_insert(error);
+            }
+            raised.borrow().is_some()
+        };
+        let done = parse_with(&sources, output.as_ref(), options, &progress, tell, interrupted);
+        (done, raised.into_inner())
     });
-    match (done, signal) {
-        (_, Some(signal)) => Err(signal),
+    match (done, raised) {
+        (_, Some(raised)) => Err(raised),
         (Ok(report), None) => Ok(Report::new(report)),
         (Err(error), None) => Err(exception(py, &error)),
+    }
+}
+
+/// Source, number, text, what was expected.
+type Told = (String, u64, String, String);
+
+fn tuples(lines: Vec<Explained>) -> Vec<Told> {
+    let tuple = |line: Explained| (line.source.to_string(), line.line, line.text, line.expected);
+    lines.into_iter().map(tuple).collect()
+}
+
+fn kind(sink: &str) -> PyResult<FileKind> {
+    match sink {
+        "parquet" => Ok(FileKind::Parquet),
+        "arrow" => Ok(FileKind::Arrow),
+        other => {
+            let text = format!("sink is 'parquet' or 'arrow', not '{other}'");
+            Err(PyValueError::new_err(text))
+        }
     }
 }

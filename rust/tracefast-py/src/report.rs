@@ -26,7 +26,7 @@ impl Report {
 
     #[getter]
     fn bytes(&self) -> u64 {
-        self.inner.tally.bytes
+        self.inner.tally.total.bytes
     }
 
     #[getter]
@@ -51,20 +51,31 @@ impl Report {
 
     #[getter]
     fn kinds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let kinds = PyDict::new(py);
-        for (kind, count) in self.inner.kinds() {
-            kinds.set_item(kind, count)?;
-        }
-        Ok(kinds)
+        dict(py, self.inner.kinds())
     }
 
     #[getter]
     fn accounting<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let lines = PyDict::new(py);
-        for (name, count, _) in self.inner.tally.lines.fields() {
-            lines.set_item(name, count)?;
-        }
-        Ok(lines)
+        let uses = self.inner.tally.total.lines.fields();
+        dict(py, uses.map(|(name, lines, _)| (name, lines)))
+    }
+
+    #[getter]
+    fn accounting_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let uses = self.inner.tally.total.lines.fields();
+        dict(py, uses.map(|(name, _, bytes)| (name, bytes)))
+    }
+
+    #[getter]
+    fn oddities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        dict(py, self.inner.tally.total.oddities.fields())
+    }
+
+    /// The same objects as in the JSON.
+    #[getter]
+    fn sources<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let json = py.import("json")?;
+        json.call_method1("loads", (self.inner.to_json(),))?.get_item("sources")
     }
 
     #[getter]
@@ -86,4 +97,15 @@ impl Report {
         let kinds: BTreeMap<_, _> = self.inner.kinds().into_iter().collect();
         format!("Report(lines={}, rows={}, kinds={kinds:?})", self.lines(), self.rows())
     }
+}
+
+fn dict(
+    py: Python<'_>,
+    counts: impl IntoIterator<Item = (&'static str, u64)>,
+) -> PyResult<Bound<'_, PyDict>> {
+    let out = PyDict::new(py);
+    for (name, count) in counts {
+        out.set_item(name, count)?;
+    }
+    Ok(out)
 }

@@ -6,6 +6,7 @@
 
 pub mod args;
 mod detect;
+pub mod explain;
 mod fields;
 pub mod header;
 mod join;

@@ -350,8 +350,17 @@ impl<'a> Parser<'a> {
                 // The entry, if any, is in a block before: that is for the stitch stage.
                 let rest = (ret.0 as u32, ret.1 as u32);
                 let (row, sys, bytes) = (row as u32, callee.sys, self.bytes);
+                let begins = self.parsed.begins.len() as u32;
                 self.used = None;
-                self.parsed.touches.push(Touch::Resume { tid, row, rest, sys, bytes, lost });
+                self.parsed.touches.push(Touch::Resume {
+                    tid,
+                    row,
+                    begins,
+                    rest,
+                    sys,
+                    bytes,
+                    lost,
+                });
             }
         }
     }
@@ -523,7 +532,7 @@ impl<'a> Parser<'a> {
 
     fn finish(&mut self) {
         self.flush_frames();
-        self.grammar.calls.finish(self.parsed);
+        self.grammar.calls.flush(self.parsed);
     }
 }
 

@@ -174,8 +174,8 @@ impl Kernel {
             (Op::Exec, ..) if done => self.tasks.exec(task),
             (Op::Gone, ..) => self.tasks.gone(tid),
             (Op::Chdir, ..) if done => {
-                let path = unpack(&rows.path[row], text, &side.bytes);
-                let path = (rows.has(row, C::Path) && !effect.relative).then(|| path.into());
+                let known = rows.has(row, C::Path) && !effect.relative;
+                let path = known.then(|| unpack(&rows.path[row], text, &side.bytes).into());
                 self.tasks.chdir(task, path);
             }
             (Op::Fchdir, Some(fd), _) if done => {

@@ -216,6 +216,18 @@ pub fn closed(args: &[u8]) -> bool {
     true
 }
 
+/// `text` ends within an annotation.
+pub fn in_annotation(text: &[u8]) -> bool {
+    let mut i = 0;
+    while let Some(n) = text[i..].iter().position(|&b| matches!(b, b'"' | b'/' | b'\'' | b'<')) {
+        match skip_opaque(text, i + n) {
+            Some(end) => i = end.min(text.len()),
+            None => return text[i + n] == b'<',
+        }
+    }
+    false
+}
+
 /// Most arguments that a call has, and a few more.
 pub const MAX_ARGS: usize = 12;
 

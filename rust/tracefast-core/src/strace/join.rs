@@ -23,7 +23,9 @@ pub struct Ending {
 pub fn strip_gap(rest: &[u8], old: bool) -> &[u8] {
     match rest {
         [b' ', b' ' | b')', ..] => &rest[1..],
-        [b' ', next, ..] if old || !matches!(next, b'=' | b'<' | b'o' | b'|') => &rest[1..],
+        // ` => {…}` and ` <unfinished ...>` begin with a blank of their own.
+        [b' ', b'=' | b'<', ..] => rest,
+        [b' ', next, ..] if old || !matches!(next, b'o' | b'|') => &rest[1..],
         _ => rest,
     }
 }
@@ -94,6 +96,54 @@ pub fn ending(text: &[u8]) -> Option<Ending> {
     None
 }
 
+/// What a line without a leader does to the call that the line before it left open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tail {
+    /// Nothing: it is none of strace's.
+    No,
+    /// The rest of the call.
+    Whole,
+    /// The mark of a call that goes on somewhere else.
+    Mark,
+}
+
+/// What `line` does to a call whose text so far is `head`. `torn`: that text has no mark of its end.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::strace::join::{Tail, tail};
+/// let mut room = Vec::new();
+/// let mut tail = |head: &str, line: &str| tail(head.as_bytes(), line.as_bytes(), true, &mut room);
+/// assert_eq!(tail("flags=SIGCHLD", ", child_tidptr=0x7f) = 3490"), Tail::Whole);
+/// assert_eq!(tail("2, \"x\\n\", 2", ")            = 2"), Tail::Whole);
+/// assert_eq!(tail("flags=SIGCHLD", " <unfinished ...>"), Tail::Mark);
+/// assert_eq!(tail("2, \"x\\n\", 2", "some output"), Tail::No);
+/// ```
+pub fn tail(head: &[u8], line: &[u8], torn: bool, room: &mut Vec<u8>) -> Tail {
+    if torn && line == b" <unfinished ...>" {
+        return Tail::Mark;
+    }
+    // The rest may hold nothing of the arguments; the head may be odd then.
+    if line.first() == Some(&b')') && behind(line, 0).is_some() {
+        return Tail::Whole;
+    }
+    if !may_end(line) {
+        return Tail::No;
+    }
+    room.clear();
+    room.extend_from_slice(head);
+    room.extend_from_slice(line);
+    match ending(room) {
+        Some(found) if found.args >= head.len() => Tail::Whole,
+        _ => Tail::No,
+    }
+}
+
+/// A call may end in this line.
+pub fn may_end(line: &[u8]) -> bool {
+    line.ends_with(b">") || memmem::find(line, b" = ").is_some()
+}
+
 /// The result behind the `)` at `end`: blanks, `= `, result.
 pub fn behind(text: &[u8], end: usize) -> Option<Outcome> {
     let rest = &text[end + 1..];
@@ -116,10 +166,9 @@ mod tests {
             strip_gap(b" => {parent_tid=[1]}, 88) = 1", false),
             b" => {parent_tid=[1]}, 88) = 1"
         );
-        assert_eq!(
-            strip_gap(b" => {parent_tid=[1]}, 88) = 1", true),
-            b"=> {parent_tid=[1]}, 88) = 1"
-        );
+        // Whatever the version of the lines before was.
+        assert_eq!(strip_gap(b" => {a=1}) = 1", true), b" => {a=1}) = 1");
+        assert_eq!(strip_gap(b" <unfinished ...>) = ?", true), b" <unfinished ...>) = ?");
         assert_eq!(strip_gap(b", \"x\", 10) = 1", false), b", \"x\", 10) = 1");
         assert_eq!(strip_gap(b" <unfinished ...>) = ?", false), b" <unfinished ...>) = ?");
     }

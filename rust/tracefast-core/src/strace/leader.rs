@@ -12,6 +12,8 @@ pub enum Pid {
     Bracket,
     /// `1234  `, in a file.
     Plain,
+    /// Not on the line: the file is named after the task (`-ff`).
+    File,
 }
 
 /// The clock of the time column.
@@ -108,6 +110,7 @@ impl Layout {
                     blanks(line, i)?
                 };
             }
+            Pid::File => {}
             Pid::Bracket => {
                 if let Some(rest) = line.strip_prefix(b"[pid ") {
                     i = 5 + rest.iter().position(|&b| b != b' ')?;
@@ -233,12 +236,12 @@ fn blanks(line: &[u8], at: usize) -> Option<usize> {
 }
 
 #[inline]
-fn one_blank(line: &[u8], at: usize) -> Option<usize> {
+pub(super) fn one_blank(line: &[u8], at: usize) -> Option<usize> {
     (line.get(at) == Some(&b' ')).then_some(at + 1)
 }
 
 /// `[` body `] `.
-fn bracketed(line: &[u8], at: usize, accept: fn(&[u8]) -> bool) -> Option<usize> {
+pub(super) fn bracketed(line: &[u8], at: usize, accept: fn(&[u8]) -> bool) -> Option<usize> {
     if line.get(at) != Some(&b'[') {
         return None;
     }
@@ -247,14 +250,14 @@ fn bracketed(line: &[u8], at: usize, accept: fn(&[u8]) -> bool) -> Option<usize>
     one_blank(line, close + 1)
 }
 
-fn is_context(body: &[u8]) -> bool {
+pub(super) fn is_context(body: &[u8]) -> bool {
     body.len() > 1
         && !body.contains(&b' ')
         && !is_pointer(body)
         && body.iter().any(|b| matches!(b, b':' | b'_' | b'a'..=b'z'))
 }
 
-fn is_number(body: &[u8]) -> bool {
+pub(super) fn is_number(body: &[u8]) -> bool {
     let digits = body.trim_ascii_start();
     (body.len() == 4 || (body.len() > 4 && body.len() <= 20 && digits.len() == body.len()))
         && !digits.is_empty()
@@ -262,7 +265,7 @@ fn is_number(body: &[u8]) -> bool {
         || body == b"???"
 }
 
-fn is_pointer(body: &[u8]) -> bool {
+pub(super) fn is_pointer(body: &[u8]) -> bool {
     let value = body.trim_ascii_start();
     matches!(body.len(), 8..=16)
         && !value.is_empty()
@@ -271,7 +274,7 @@ fn is_pointer(body: &[u8]) -> bool {
 
 /// `HH:MM:SS[.fraction]`
 #[inline]
-fn time_of_day(text: &[u8]) -> Option<(i64, usize)> {
+pub(super) fn time_of_day(text: &[u8]) -> Option<(i64, usize)> {
     let two = |i: usize| {
         let (a, b) = (text.get(i)?.wrapping_sub(b'0'), text.get(i + 1)?.wrapping_sub(b'0'));
         (a < 10 && b < 10).then(|| i64::from(a * 10 + b))
@@ -288,7 +291,7 @@ fn time_of_day(text: &[u8]) -> Option<(i64, usize)> {
 
 /// Seconds since 1970: nine or ten digits (1973 to 2286), any fraction.
 #[inline]
-fn epoch(text: &[u8]) -> Option<(i64, usize)> {
+pub(super) fn epoch(text: &[u8]) -> Option<(i64, usize)> {
     // The usual shape, ten digits and six, by two wide reads.
     if let Some(&[a, b, rest @ ..]) = text.first_chunk::<17>() {
         let high = [a.wrapping_sub(b'0'), b.wrapping_sub(b'0')];
@@ -317,7 +320,7 @@ fn is_digit(byte: Option<&u8>) -> bool {
 }
 
 /// Seconds right-aligned to six places.
-fn delta(line: &[u8], at: usize) -> Option<(i64, usize)> {
+pub(super) fn delta(line: &[u8], at: usize) -> Option<(i64, usize)> {
     let pad = line.get(at..)?.iter().position(|&b| b != b' ')?;
     let (_, digits) = num::digits(&line[at + pad..]);
     // Longer pauses than 999,999 seconds widen the column; nine digits and more are a clock.

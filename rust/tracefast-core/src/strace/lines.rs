@@ -37,11 +37,13 @@ pub(super) fn outcome(
         rows.errno[row] = key;
         valid |= C::Errno.bit();
     }
-    if let Some((start, end)) = outcome.aux {
+    let makes_fd = syscalls::shape(sys).makes_fd;
+    let noted = outcome.annotation.filter(|_| !makes_fd).map(|(start, _)| start - 1);
+    if let Some((start, end)) = outcome.rest(noted) {
         rows.result[row] = source.view(start, end, side);
         valid |= C::Result.bit();
     }
-    if let Some((start, end)) = outcome.annotation {
+    if makes_fd && let Some((start, end)) = outcome.annotation {
         let note = Annotation::parse(&source.bytes[start..end]);
         let name = &source.bytes[start..start + note.len];
         let plain = outcome.plain || memchr::memchr(b'\\', name).is_none();
@@ -53,17 +55,15 @@ pub(super) fn outcome(
             let id = file_id(&side.bytes[from..]);
             (side.since(from), id)
         };
-        if syscalls::shape(sys).makes_fd {
-            rows.path[row] = path;
-            valid |= C::Path.bit();
-            if note.identity {
-                rows.file[row] = id;
-                valid |= C::File.bit();
-            }
-            if let Some(file_type) = note.file_type {
-                rows.file_type[row] = file_type as u8;
-                valid |= C::FileType.bit();
-            }
+        rows.path[row] = path;
+        valid |= C::Path.bit();
+        if note.identity {
+            rows.file[row] = id;
+            valid |= C::File.bit();
+        }
+        if let Some(file_type) = note.file_type {
+            rows.file_type[row] = file_type as u8;
+            valid |= C::FileType.bit();
         }
     }
     let status = match outcome.status {
@@ -75,9 +75,10 @@ pub(super) fn outcome(
     rows.valid[row] |= valid | C::Status.bit() | C::Kind.bit();
 }
 
-/// Calls that end without a value as a rule.
+/// Calls that end without a value as a rule; any other that does was killed.
 fn returns_nothing(sys: u16) -> bool {
-    matches!(syscalls::name(sys), "exit" | "_exit" | "exit_group") || sys == syscalls::UNKNOWN
+    let names = ["exit", "_exit", "exit_group", "rt_sigreturn", "sigreturn"];
+    names.contains(&syscalls::name(sys))
 }
 
 /// The name of the error, by its text or by its number.
@@ -106,7 +107,7 @@ pub(super) fn finish(
     half: Half<'_>,
 ) {
     let rest = &text[half.rest.0 as usize..half.rest.1 as usize];
-    let rest = join::strip_gap(rest, format.old_gap);
+    let rest = if half.gap { join::strip_gap(rest, format.old_gap) } else { rest };
     let mut joined = std::mem::take(&mut parsed.scratch);
     joined.clear();
     joined.extend_from_slice(half.head.unwrap_or_default());

@@ -1,21 +1,31 @@
 //! The grammar of strace's text: from a block of lines to rows, without a look at other blocks.
 
 pub mod args;
+mod calls;
+pub mod clock;
+pub mod colour;
+pub mod columns;
+pub mod explain;
 pub mod fields;
 pub mod join;
 pub mod leader;
 mod lines;
 pub mod merged;
+pub mod message;
 mod other;
 mod parser;
+mod rest;
 pub mod result;
+mod root;
 pub mod sniff;
+mod table;
+pub mod torn;
 
 pub use parser::Grammar;
 
 use crate::parsed::{Parsed, Range};
 
-use leader::{Delta, Layout, Time};
+use leader::{DAY, Delta, Layout, Pid, Time};
 
 /// What is known of a strace log before its lines are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -26,9 +36,11 @@ pub struct Format {
     pub times_calls: bool,
     /// Version 4.26 or older, which print a blank behind `resumed>`.
     pub old_gap: bool,
+    /// The task of the first lines without a pid, in a log that names tasks only in part.
+    pub root: Option<i32>,
     /// The lines of several logs, one a task, each behind a [`merged::Prefix`].
     pub merged: bool,
-    /// The task whose log this is, where no column says it.
+    /// The task that the file is named after.
     pub task: Option<i32>,
 }
 
@@ -43,6 +55,14 @@ pub struct Format {
 /// assert!(format.times_calls);
 /// ```
 pub fn detect(text: &[u8]) -> Option<Format> {
+    let mut plain = Vec::new();
+    let text = if memchr::memmem::find(text, b"\x1b[").is_some() {
+        plain.extend_from_slice(text);
+        let len = colour::strip(&mut plain);
+        &plain[..len]
+    } else {
+        text
+    };
     // A log may hold nothing but tables and messages.
     let layout = match sniff::sniff(text) {
         Some((layout, _)) => layout,
@@ -59,7 +79,8 @@ pub fn detect(text: &[u8]) -> Option<Format> {
         }
     }
     let old_gap = memchr::memmem::find(text, b" resumed> )").is_some();
-    Some(Format { layout, times_calls: timed > untimed, old_gap, ..Format::default() })
+    let root = (layout.pid == Pid::Bracket).then(|| root::find(text)).flatten();
+    Some(Format { layout, times_calls: timed > untimed, old_gap, root, ..Format::default() })
 }
 
 /// How many lines of `text` look like strace's: to choose between formats.
@@ -96,6 +117,14 @@ impl Format {
             (Time::None, _) => "none",
         }
     }
+
+    /// See [`crate::format::Format::pause`].
+    pub fn pause(&self, last: i64, first: i64) -> i64 {
+        match self.layout.time {
+            Time::Day => clock::days(last.rem_euclid(DAY), first) * DAY,
+            _ => 0,
+        }
+    }
 }
 
 /// A second half and what is known of the first.
@@ -107,8 +136,10 @@ pub struct Half<'a> {
     pub sys: u16,
     /// When it was entered.
     pub entry: Option<i64>,
-    /// Text behind `resumed>`.
+    /// Text behind `resumed>`, or a line that goes on with a torn call.
     pub rest: Range,
+    /// There may be a blank in front of `rest`, of versions up to 4.26.
+    pub gap: bool,
     /// Where the only ` = ` of the second half ends, counted from the begin of `rest` without its
     /// gap, if that is known already; else it is looked for.
     pub mark: Option<Option<usize>>,

@@ -1,6 +1,7 @@
 //! What stands behind ` = `: value, error, text of its own, time in the call.
 
 use crate::event::Status;
+use crate::find;
 use crate::num;
 use crate::strace::args::annotation;
 
@@ -52,6 +53,19 @@ impl ResultStatus {
             Self::Injected => Status::Injected,
             Self::Delayed => Status::Delayed,
             Self::Unavailable => Status::Unavailable,
+        }
+    }
+}
+
+impl Outcome {
+    /// What stands behind the value and is told by no other field, from `noted` on if the
+    /// annotation is part of it.
+    #[inline]
+    pub fn rest(&self, noted: Option<usize>) -> Option<(usize, usize)> {
+        match (noted, self.aux) {
+            (None, aux) => aux,
+            (Some(start), Some((_, end))) => Some((start, end)),
+            (Some(start), None) => self.annotation.map(|(_, end)| (start, end + 1)),
         }
     }
 }
@@ -111,6 +125,15 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
             }
         }
     }
+    // What of the call was injected, the text alone tells.
+    let rest_end = end;
+    if let Some(from) = find::rfind(&text[i..end], b"(INJECTED: ", 3)
+        && text[..end].ends_with(b")")
+    {
+        out.status = ResultStatus::Injected;
+        out.aux = Some((i + from, end));
+        end = i + from.saturating_sub(1);
+    }
     let failed = out.ret.is_none_or(|ret| ret == -1);
     if failed && text[i..end].starts_with(b"(errno ") {
         let (number, n) = num::digits(&text[i + 7..end]);
@@ -134,26 +157,14 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
             return Some(out);
         }
     }
-    if i < end
-        && let Some(inject) = injected_comment(&text[i..end])
-    {
-        out.status = ResultStatus::Injected;
-        end = i + inject;
-    }
     if i < end {
         // Only parentheses may follow a value, or a comment on it.
         if !matches!(text[i], b'(' | b'/' | b'[') {
             return None;
         }
-        out.aux = Some((i, end));
+        out.aux = Some((i, rest_end));
     }
     Some(out)
-}
-
-/// `(INJECTED: args, retval)`, the long form: where it begins.
-fn injected_comment(text: &[u8]) -> Option<usize> {
-    let at = memchr::memmem::rfind(text, b"(INJECTED: ")?;
-    text.ends_with(b")").then(|| at.saturating_sub(usize::from(at > 0)))
 }
 
 /// ` <SECONDS>` at the end of the line: where its blank stands, and the time in ns.
@@ -225,7 +236,18 @@ mod tests {
         assert_eq!(at(text, parsed(text).annotation), "/data/x) = 3");
         assert_eq!(at("4</gone>(deleted)", parsed("4</gone>(deleted)").annotation), "/gone");
         assert_eq!(parsed("17 (INJECTED)").status, ResultStatus::Injected);
-        assert_eq!(parsed("17 (INJECTED: args, retval)").status, ResultStatus::Injected);
+        let text = "17 (INJECTED: args, retval)";
+        assert_eq!(parsed(text).status, ResultStatus::Injected);
+        assert_eq!(at(text, parsed(text).aux), "(INJECTED: args, retval)");
+        let text = "-1 ENOSYS (Function (not) implemented) (INJECTED: args) (DELAYED) <0.1>";
+        assert_eq!(at(text, parsed(text).errno), "ENOSYS");
+        assert_eq!(at(text, parsed(text).aux), "(INJECTED: args)");
+        assert_eq!(parsed(text).status, ResultStatus::Injected);
+        let text = "0 (Timeout) (INJECTED: retval)";
+        assert_eq!(at(text, parsed(text).aux), "(Timeout) (INJECTED: retval)");
+        let text = "12<cat> /* 3 in strace's PID NS */";
+        let found = parsed(text);
+        assert_eq!(at(text, found.rest(Some(2))), "<cat> /* 3 in strace's PID NS */");
         assert_eq!(parsed("0 (DELAYED) <0.1>").status, ResultStatus::Delayed);
         assert_eq!(parsed("? <unavailable>").status, ResultStatus::Unavailable);
     }

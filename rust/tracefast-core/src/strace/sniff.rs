@@ -1,8 +1,8 @@
 //! Which columns a log has: found from its first lines, since no header names them.
 
 use crate::find::find;
+use crate::strace::columns::is_call;
 use crate::strace::leader::{Delta, Layout, Pid, Time};
-use crate::syscalls;
 
 /// Lines that are looked at.
 const LINES: usize = 200;
@@ -41,9 +41,7 @@ fn best(lines: &[&[u8]]) -> Option<(Layout, usize)> {
 /// Without any column before it, a name and a parenthesis are not enough: prose and programs have
 /// them too.
 fn is_plausible(rest: &[u8]) -> bool {
-    call_name(rest).is_none_or(|n| {
-        syscalls::by_name(&rest[..n]) != syscalls::UNKNOWN || find(rest, b" = ", 1).is_some()
-    })
+    call_name(rest).is_none_or(|n| is_call(&rest[..n]) || find(rest, b" = ", 1).is_some())
 }
 
 /// Every layout, the simpler ones first: of two that fit equally well the first is taken.

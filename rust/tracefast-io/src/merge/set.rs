@@ -160,11 +160,11 @@ fn choose(name: &str, insisted: bool, found: Vec<Sniffed>) -> (Option<Input>, Ve
     let timed: usize = filled().filter(|one| one.0.times_calls).map(|one| one.1).sum();
     let untimed: usize = filled().filter(|one| !one.0.times_calls).map(|one| one.1).sum();
     let format = strace::Format {
-        layout,
+        layout: Layout { pid: Pid::File, ..layout },
         times_calls: timed > untimed,
         old_gap: filled().any(|one| one.0.old_gap),
         merged: true,
-        task: None,
+        ..strace::Format::default()
     };
     let spans: Vec<(i64, i64)> = members
         .iter()

@@ -34,6 +34,7 @@ fn stitched(enter: &[u8], exit: &[u8], format: Format) -> (Log, usize) {
         sys: open.sys,
         entry: open.ts,
         rest,
+        gap: true,
         mark: None,
         utf8: false,
     };

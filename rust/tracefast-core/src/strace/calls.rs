@@ -1,0 +1,530 @@
+//! Lines of calls: whole ones, halves, and what is left of torn ones.
+
+use memchr::memmem;
+
+use super::lines::{self, errno_name, success};
+use super::parser::{Above, Line, Owner, Parser};
+use super::{Half, columns, join, message, torn};
+use crate::calls::Pending;
+use crate::event::{EventKind, Op, Status};
+use crate::find::find;
+use crate::num;
+use crate::parsed::{Life, Open, Parsed, Target, Touch, Use};
+use crate::schema::Column as C;
+use crate::strace::fields;
+use crate::strace::leader::{Leader, Pid};
+use crate::syscalls::{self, Count};
+
+/// How many lines that could be the rest of a torn call, and are not, it is kept for.
+const TRIES: u8 = 64;
+
+impl Parser<'_> {
+    pub(super) fn call(&mut self, line: &Line, name: usize, name_len: usize) -> bool {
+        let text = self.text;
+        let args = name + name_len + 1;
+        let bytes = &text[..line.end];
+        let timed = self.format.times_calls;
+        // A whole line has its true ` = ` once, behind `)` and blanks.
+        let plain = line.mark.and_then(|mark| {
+            let end = join::plain_end(bytes, mark).filter(|&end| end >= args)?;
+            let outcome = super::result::parse(bytes, mark + 1)?;
+            // In a log with times a whole line ends with one; in others an open string shows.
+            let whole = if timed {
+                outcome.dur.is_some() || outcome.ret.is_none()
+            } else {
+                !Self::may_be_open(&bytes[args..end])
+            };
+            (whole && !is_killed(&bytes[..end])).then_some((end, outcome))
+        });
+        if let Some((end, outcome)) = plain {
+            self.complete(line, (name, name_len), (args, end), &outcome, None);
+            return true;
+        }
+        if self.odd.is_some() && !columns::is_call(&text[name..name + name_len]) {
+            return false;
+        }
+        if is_killed(&bytes[args..]) {
+            self.begin(line, (name, name_len), (args, line.end - 17), line.leader.pid);
+            return true;
+        }
+        if let Some(ending) = join::ending(&bytes[args..]) {
+            let range = (args, args + ending.args);
+            if let Some(outcome) = ending.outcome {
+                let outcome = lines::shift(outcome, args);
+                self.complete(line, (name, name_len), range, &outcome, ending.status);
+            } else {
+                self.ended(line, (name, name_len), range, ending.status);
+                if ending.status == Some(Status::Unavailable) {
+                    self.above = Above::Unavailable;
+                }
+            }
+            return true;
+        }
+        if let Some((end, pid)) = pid_changed(&bytes[args..]) {
+            // The thread goes on under its leader's id.
+            self.begin(line, (name, name_len), (args, args + end), Some(pid));
+            return true;
+        }
+        self.odd.is_none() && self.torn(line, (name, name_len), args)
+    }
+
+    /// A call that neither ends on its line nor is marked as unfinished.
+    #[cold]
+    fn torn(&mut self, line: &Line, name: (usize, usize), args: usize) -> bool {
+        let text = self.text;
+        let bytes = &text[line.start..line.end];
+        let called = &text[name.0..name.0 + name.1];
+        self.look_for_colours(line.start, line.end);
+        if let Some(at) = torn::glued_exit(&self.format.layout, bytes) {
+            return self.glued(line, at);
+        }
+        let mut end = line.end;
+        let message = torn::message_start(bytes).map(|at| line.start + at).filter(|&at| at >= args);
+        if let Some(at) = message {
+            end = at;
+        } else if line.leader.next == 0 && !columns::is_call(called) {
+            // Without any column before it, only a known name tells a call from prose.
+            return false;
+        } else if torn::writes(called)
+            && let Some(output) = torn::output_start(&text[args..end])
+        {
+            end = args + output;
+            self.parsed.oddities.foreign += 1;
+        }
+        self.begin(line, name, (args, end), line.leader.pid);
+        if let Owner::Call(at) = self.owner {
+            self.above = Above::Torn(at, 0);
+            // The log's last line may just have been cut.
+            let cut = self.is_cut(line);
+            if let Some(open) = self.grammar.calls.at(at) {
+                open.torn = !cut;
+            }
+        }
+        if let Some(at) = message {
+            self.news(&text[at..line.end]);
+        }
+        true
+    }
+
+    /// An exit that was glued to a call of its own task, whose text is not lost.
+    fn glued(&mut self, line: &Line, at: usize) -> bool {
+        let start = line.start + at;
+        let Some(mut leader) = self.format.layout.leader(&self.text[start..line.end]) else {
+            return false;
+        };
+        leader.pid = leader.pid.or(self.task);
+        let event = start + leader.next;
+        let rest = Line { start, mark: None, leader, ..*line };
+        let known = self.exit(&rest, event);
+        if known && let Owner::Row(row) = self.owner {
+            self.extra(row, line.start, start);
+        }
+        known
+    }
+
+    /// What strace says of a task.
+    pub(super) fn news(&mut self, text: &[u8]) {
+        if self.format.layout.pid == Pid::Bracket
+            && let Some(news) = message::news(text)
+        {
+            let life = match news {
+                message::News::Attached(pid) => Life::Traced(pid),
+                message::News::Detached(pid) => Life::Gone(Some(pid)),
+            };
+            self.live(life);
+        }
+    }
+
+    /// A task is traced, or no more: if it shows again, that is news.
+    pub(super) fn live(&mut self, life: Life) {
+        self.parsed.touches.push(Touch::Life(life));
+        if let Life::Gone(tid) = life {
+            self.grammar.calls.forget(tid, self.parsed);
+        }
+    }
+
+    /// A line without a leader may go on with what the line above left open.
+    pub(super) fn tail(&mut self, start: usize, end: usize) -> bool {
+        let line = &self.text[start..end];
+        let (at, tries) = match self.above {
+            Above::Nothing => return false,
+            Above::Unavailable => {
+                self.above = Above::Nothing;
+                let result = line.first() == Some(&b')') && join::behind(line, 0).is_some();
+                if result {
+                    self.used = Some(Use::Continuation);
+                }
+                return result;
+            }
+            Above::Call(at) => (at, None),
+            Above::Torn(at, tries) => (at, Some(tries)),
+        };
+        let Some(open) = self.grammar.calls.at(at) else {
+            self.above = Above::Nothing;
+            return false;
+        };
+        let head = (open.args.0 as usize, open.args.1 as usize);
+        // Up to 4.9 a path in angle brackets may hold a line feed as it is.
+        let split_path = tries.is_some()
+            && start == self.after(head.1)
+            && super::args::in_annotation(&self.text[head.0..head.1]);
+        let mut rest = (start, end);
+        let tail = if split_path {
+            rest.0 = head.1;
+            let whole = &self.text[head.0..end];
+            if join::may_end(line) && join::ending(whole).is_some() {
+                join::Tail::Whole
+            } else {
+                join::Tail::No
+            }
+        } else {
+            let mut room = std::mem::take(&mut self.parsed.scratch);
+            let tail = join::tail(&self.text[head.0..head.1], line, tries.is_some(), &mut room);
+            self.parsed.scratch = room;
+            tail
+        };
+        match tail {
+            join::Tail::Whole => self.finish_torn(at, rest),
+            join::Tail::Mark => {
+                open_at(self, at, |open| open.torn = false);
+                self.above = Above::Nothing;
+                self.owner = Owner::Nobody;
+                self.used = Some(Use::Continuation);
+            }
+            join::Tail::No if split_path && tries.is_some_and(|tries| tries < TRIES) => {
+                open_at(self, at, |open| open.args.1 = end as u32);
+                self.above = Above::Torn(at, tries.unwrap_or(0) + 1);
+                self.owner = Owner::Nobody;
+                self.used = Some(Use::Continuation);
+            }
+            join::Tail::No => {
+                let costly = join::may_end(line);
+                self.above = match tries {
+                    Some(tries) if tries < TRIES => Above::Torn(at, tries + u8::from(costly)),
+                    _ => Above::Nothing,
+                };
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Behind the line end at `at`.
+    fn after(&self, at: usize) -> usize {
+        at + 1 + usize::from(self.text.get(at) == Some(&b'\r'))
+    }
+
+    /// The rest of a call was found on a line of its own.
+    fn finish_torn(&mut self, at: u32, rest: (usize, usize)) {
+        self.above = Above::Nothing;
+        let Some(open) = self.grammar.calls.take(at) else { return };
+        let row = self.parsed.rows.push();
+        self.parsed.begins[open.begin as usize].target = Target::Row(row as u32);
+        self.head(row, &open);
+        // When it ended, its second line does not say.
+        self.parsed.rows.valid[row] &= !C::Ts.bit();
+        self.used = Some(Use::Resumed);
+        let half = Half {
+            head: Some(&self.text[open.args.0 as usize..open.args.1 as usize]),
+            sys: open.sys,
+            entry: open.ts,
+            rest: (rest.0 as u32, rest.1 as u32),
+            gap: false,
+            mark: None,
+            utf8: self.utf8,
+        };
+        super::finish(self.parsed, self.text, row, self.format, half);
+        self.parsed.rows.effect[row].begun = true;
+        self.owner = Owner::Row(row);
+    }
+
+    /// The arguments hold a quote that is not closed.
+    fn may_be_open(args: &[u8]) -> bool {
+        memchr::memchr(b'"', args).is_some() && !super::args::closed(args)
+    }
+
+    pub(super) fn name(&mut self, name: (usize, usize)) -> (u32, u16) {
+        let raw = &self.text[name.0..name.0 + name.1];
+        self.grammar.names.key(raw, &mut self.parsed.names, syscalls::by_name)
+    }
+
+    /// A call whose end is on this line.
+    #[inline]
+    fn complete(
+        &mut self,
+        line: &Line,
+        name: (usize, usize),
+        args: (usize, usize),
+        outcome: &super::result::Outcome,
+        status: Option<Status>,
+    ) {
+        let ts = self.enter(line);
+        self.touch(line.leader.pid, false);
+        let (key, sys) = self.name(name);
+        let row = self.row(line, ts);
+        let source = self.source(0, line.end);
+        let errno = errno_name(outcome, source.bytes)
+            .map(|name| self.grammar.errnos.key(name, &mut self.parsed.errnos, |_| 0).0);
+        lines::outcome(self.parsed, row, source, outcome, errno, sys);
+        if let Some(status) = status {
+            self.parsed.rows.status[row] = status as u8;
+        }
+        self.arguments(row, key, sys, args, success(outcome));
+        if self.format.layout.pid == Pid::Bracket {
+            self.on_terminal(row, line, name, (key, sys), args, success(outcome));
+        }
+    }
+
+    /// A whole call of a log that may have been written to a terminal.
+    fn on_terminal(
+        &mut self,
+        row: usize,
+        line: &Line,
+        name: (usize, usize),
+        (key, sys): (u32, u16),
+        args: (usize, usize),
+        ret: Option<i64>,
+    ) {
+        let rows = &self.parsed.rows;
+        if rows.effect[row].op == Op::ExitCall {
+            self.parsed.touches.push(Touch::Life(Life::Exiting(line.leader.pid)));
+            return;
+        }
+        // Output without a line feed stands before the `)` of its own call.
+        let odd = syscalls::shape(sys).count != Count::None && !rows.has(row, C::Requested);
+        if odd
+            && torn::writes(&self.text[name.0..name.0 + name.1])
+            && let Some(output) = torn::output_start(&self.text[args.0..args.1])
+        {
+            self.parsed.oddities.foreign += 1;
+            self.arguments(row, key, sys, (args.0, args.0 + output), ret);
+        }
+    }
+
+    /// A call that ends here without a result.
+    fn ended(
+        &mut self,
+        line: &Line,
+        name: (usize, usize),
+        args: (usize, usize),
+        status: Option<Status>,
+    ) {
+        let ts = self.enter(line);
+        self.touch(line.leader.pid, false);
+        let (key, sys) = self.name(name);
+        let row = self.row(line, ts);
+        let rows = &mut self.parsed.rows;
+        rows.kind[row] = EventKind::Syscall as u8;
+        rows.status[row] = status.unwrap_or(Status::Truncated) as u8;
+        rows.valid[row] |= C::Kind.bit() | C::Status.bit();
+        self.arguments(row, key, sys, args, None);
+    }
+
+    #[inline]
+    fn arguments(
+        &mut self,
+        row: usize,
+        key: u32,
+        sys: u16,
+        args: (usize, usize),
+        ret: Option<i64>,
+    ) {
+        let view = self.view(args.0, args.1);
+        let source = self.source(args.0, args.1);
+        let Parsed { rows, side, .. } = &mut *self.parsed;
+        rows.name[row] = key;
+        rows.args[row] = view;
+        rows.valid[row] |= C::Name.bit() | C::Args.bit();
+        fields::fill(rows, side, row, source, sys, ret);
+    }
+
+    /// The task does something: a call of its that is still open never ended.
+    #[inline]
+    pub(super) fn touch(&mut self, tid: Option<i32>, killed: bool) {
+        if let Some(open) = self.grammar.calls.touch(tid, self.parsed, killed) {
+            self.abandoned(&open, open.lost(killed));
+        }
+    }
+
+    /// The row of a call that began in this block and does not end.
+    fn abandoned(&mut self, open: &Open, status: Status) {
+        let row = self.parsed.rows.push();
+        self.parsed.begins[open.begin as usize].target = Target::Row(row as u32);
+        self.head(row, open);
+        let rows = &mut self.parsed.rows;
+        rows.kind[row] = EventKind::Syscall as u8;
+        rows.status[row] = status as u8;
+        rows.valid[row] |= C::Kind.bit() | C::Status.bit();
+        let args = (open.args.0 as usize, open.args.1 as usize);
+        self.arguments(row, open.name, open.sys, args, None);
+        self.parsed.rows.effect[row].begun = true;
+    }
+
+    /// What the first half of a call says, in the row of the whole.
+    fn head(&mut self, row: usize, open: &Open) {
+        let rows = &mut self.parsed.rows;
+        let mut valid = C::Line.bit() | C::Name.bit();
+        rows.line[row] = open.line;
+        rows.name[row] = open.name;
+        rows.effect[row].clock = open.clock;
+        if let Some(tid) = open.tid {
+            rows.tid[row] = tid;
+            valid |= C::Tid.bit();
+        }
+        if let Some(ts) = open.ts {
+            rows.ts[row] = ts;
+            valid |= C::Ts.bit();
+        }
+        if let Some(comm) = open.comm {
+            rows.comm[row] = comm;
+            valid |= C::Comm.bit();
+        }
+        rows.valid[row] |= valid;
+        for (start, end) in [open.extra, open.frames].into_iter().flatten() {
+            self.extra(row, start as usize, end as usize);
+        }
+    }
+
+    fn begin(
+        &mut self,
+        line: &Line,
+        name: (usize, usize),
+        args: (usize, usize),
+        under: Option<i32>,
+    ) {
+        let ts = self.enter(line);
+        self.touch(line.leader.pid, false);
+        if under != line.leader.pid {
+            self.touch(under, false);
+        }
+        let (name, sys) = self.name(name);
+        let comm = self.comm(line);
+        let at = line.start;
+        let extra = line.leader.extra.map(|(a, b)| ((at + a) as u32, (at + b) as u32));
+        let open = Open {
+            tid: line.leader.pid,
+            line: self.line,
+            ts,
+            clock: self.row_clock(),
+            name,
+            sys,
+            comm,
+            args: (args.0 as u32, args.1 as u32),
+            extra,
+            head: fields::head(&self.text[args.0..args.1], sys),
+            ..Open::default()
+        };
+        let at = self.grammar.calls.open(under, open, self.parsed);
+        self.owner = Owner::Call(at);
+        self.above = Above::Call(at);
+    }
+
+    /// `<... NAME resumed>` and what follows.
+    pub(super) fn resumed(&mut self, line: &Line, at: usize) -> bool {
+        let bytes = &self.text[at..line.end];
+        let Some(name) = bytes.strip_prefix(b"<... ") else { return false };
+        let Some(len) = find(name, b" resumed>", 8) else { return false };
+        let rest = ((at + 5 + len + 9) as u32, line.end as u32);
+        let ts = self.enter(line);
+        let (key, sys) = self.name((at + 5, len));
+        if line.mark.is_none() {
+            self.look_for_colours(line.start, line.end);
+        }
+        if is_exec(&self.text[at + 5..at + 5 + len])
+            && self.grammar.calls.of(line.leader.pid).is_none_or(|open| open.name != key)
+        {
+            // A thread that calls execve goes on under its leader's id, which may be all that the
+            // log says of it: only the stitch stage knows the calls of all threads.
+            self.grammar.calls.flush(self.parsed);
+        }
+        // The columns that are kept are those of the first half.
+        let second = Line { leader: Leader { extra: None, ..line.leader }, ..*line };
+        match self.grammar.calls.resume(line.leader.pid) {
+            Pending::Open(open) => {
+                let row = self.parsed.rows.push();
+                self.parsed.begins[open.begin as usize].target = Target::Row(row as u32);
+                self.head(row, &open);
+                if let Some(tid) = line.leader.pid {
+                    self.parsed.rows.tid[row] = tid;
+                }
+                self.exit_time(row, ts);
+                self.used = Some(Use::Resumed);
+                let head = &self.text[open.args.0 as usize..open.args.1 as usize];
+                let whole = &self.text[rest.0 as usize..rest.1 as usize];
+                let gap = whole.len() - join::strip_gap(whole, self.format.old_gap).len();
+                // The line's only ` = ` is the second half's.
+                let from = rest.0 as usize + gap;
+                let mark = line.mark.map(|mark| mark.checked_sub(from));
+                let half = Half {
+                    head: Some(head),
+                    sys: open.sys,
+                    entry: open.ts,
+                    rest,
+                    gap: true,
+                    mark,
+                    utf8: self.utf8,
+                };
+                super::finish(self.parsed, self.text, row, self.format, half);
+                self.parsed.rows.effect[row].begun = true;
+                self.owner = Owner::Row(row);
+            }
+            Pending::Nothing => {
+                let row = self.row(&second, ts);
+                self.parsed.rows.name[row] = key;
+                self.parsed.rows.valid[row] |= C::Name.bit();
+                let half =
+                    Half { head: None, sys, entry: None, rest, gap: true, mark: None, utf8: false };
+                super::finish(self.parsed, self.text, row, self.format, half);
+            }
+            Pending::Unknown => {
+                // The first half, if any, is in a block before: that is for the stitch stage.
+                let row = self.row(&second, ts);
+                self.used = None;
+                self.parsed.rows.name[row] = key;
+                self.parsed.rows.valid[row] |= C::Name.bit();
+                let (tid, row, bytes) = (line.leader.pid, row as u32, self.bytes);
+                let begins = self.parsed.begins.len() as u32;
+                let touch = Touch::Resume { tid, row, begins, rest, sys, bytes, lost: None };
+                self.parsed.touches.push(touch);
+            }
+        }
+        true
+    }
+
+    /// Until the halves are joined, the row's time is that of the exit.
+    fn exit_time(&mut self, row: usize, ts: Option<i64>) {
+        let rows = &mut self.parsed.rows;
+        match ts {
+            Some(ts) => {
+                rows.ts[row] = ts;
+                rows.valid[row] |= C::Ts.bit();
+            }
+            None => rows.valid[row] &= !C::Ts.bit(),
+        }
+    }
+}
+
+fn open_at(parser: &mut Parser<'_>, at: u32, change: impl FnOnce(&mut Open)) {
+    if let Some(open) = parser.grammar.calls.at(at) {
+        change(open);
+    }
+}
+
+/// A call that other threads of its group do not survive.
+fn is_exec(name: &[u8]) -> bool {
+    matches!(name, b"execve" | b"execveat")
+}
+
+/// The text ends with the mark of a call that is not finished.
+#[inline]
+fn is_killed(text: &[u8]) -> bool {
+    text.last() == Some(&b'>') && text.ends_with(b" <unfinished ...>")
+}
+
+/// `ARGS <pid changed to N ...>`: the length of the arguments, and N.
+fn pid_changed(text: &[u8]) -> Option<(usize, i32)> {
+    let body = text.strip_suffix(b" ...>")?;
+    let at = memmem::rfind(body, b" <pid changed to ")?;
+    let pid = num::whole_integer(&body[at + 17..])?;
+    Some((at, i32::try_from(pid).ok()?))
+}

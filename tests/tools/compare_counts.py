@@ -1,0 +1,110 @@
+"""Compare tracefast's rows with strace's own counts and with programs' own records, by hand.
+
+`python compare_counts.py FOLDER` goes through every log below the folder:
+
+* a log with a table inside (`-C`), or with `NAME.summary.txt` beside it: calls and errors per
+  system call must be equal;
+* a log with `NAME.truth.json` beside it, recorded with `-y`: reads that returned data and their
+  bytes must be equal per path. The record has `flags`, `workload` and `per_file`, which maps a path
+  to `reads` and `bytes`.
+
+It prints each difference, and ends with exit code 1 if there is any.
+"""
+
+import json
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import polars as pl
+import strace_tables
+
+try:
+    from tracefast import _core
+except ImportError:
+    import _core
+
+# Their reads are touches of memory; their files change names while open.
+LEFT_OUT = {"py_mmap", "tr_relative"}
+READS = ["read", "readv", "pread64", "preadv", "preadv2"]
+
+
+def rows_of(sources: list[Path]) -> pl.DataFrame:
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out.arrow"
+        _core.parse([str(source) for source in sources], str(out), sink="arrow")
+        return pl.read_ipc(out)
+
+
+def of_table(expected: strace_tables.Counts, rows: pl.DataFrame) -> list[str]:
+    calls = rows.filter(pl.col("kind") == "syscall").select("name", "status", "errno")
+    return strace_tables.differences(expected, calls.iter_rows())
+
+
+def per_path(rows: pl.DataFrame) -> dict[str, tuple[int, int]]:
+    reads = rows.filter(pl.col("name").cast(pl.String).is_in(READS), pl.col("bytes") > 0)
+    table = reads.group_by("path").agg(pl.len(), pl.col("bytes").sum())
+    return {path: (n, size) for path, n, size in table.iter_rows()}
+
+
+def of_record(expected: dict[str, tuple[int, int]], rows: pl.DataFrame) -> list[str]:
+    found = per_path(rows)
+    return [
+        f"{path}: the program read {expected[path]}, rows {found.get(path)}"
+        for path in sorted(expected)
+        if expected[path] != found.get(path)
+    ]
+
+
+def sources_of(stem: Path) -> list[Path]:
+    single = stem.with_name(stem.name + ".log")
+    if single.exists():
+        return [single]
+    pattern = re.compile(re.escape(stem.name) + r"(\.log)?\.\d+")
+    return sorted(path for path in stem.parent.iterdir() if pattern.fullmatch(path.name))
+
+
+def main() -> int:
+    folder = Path(sys.argv[1])
+    checked = failed = 0
+
+    def report(what: str, found: list[str]) -> None:
+        nonlocal checked, failed
+        checked += 1
+        if found:
+            failed += 1
+            print(what, *found, sep="\n  ")
+
+    for log in sorted(folder.rglob("*.log")):
+        expected = strace_tables.of_log(log)
+        if expected is None:
+            continue
+        try:
+            rows = rows_of([log])
+        except ValueError as error:
+            report(f"{log}: table", [str(error)])
+            continue
+        # A log of `-c` alone has nothing but its table.
+        if rows.filter(pl.col("kind") == "syscall").is_empty():
+            continue
+        report(f"{log}: table", of_table(expected, rows))
+    for summary in sorted(folder.rglob("*.summary.txt")):
+        stem = summary.with_name(summary.name.removesuffix(".summary.txt"))
+        expected = strace_tables.total(strace_tables.tables(summary.read_bytes()))
+        report(f"{summary}", of_table(expected, rows_of(sources_of(stem))))
+    for record in sorted(folder.rglob("*.truth.json")):
+        truth = json.loads(record.read_text())
+        if "-y" not in truth["flags"] or truth["workload"] in LEFT_OUT:
+            continue
+        stem = record.with_name(record.name.removesuffix(".truth.json"))
+        expected = {
+            path: (file["reads"], file["bytes"]) for path, file in truth["per_file"].items()
+        }
+        report(f"{record}", of_record(expected, rows_of(sources_of(stem))))
+    print(f"{checked} compared, {failed} differ")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
