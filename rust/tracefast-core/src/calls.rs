@@ -6,7 +6,7 @@
 
 use hashbrown::HashMap;
 
-use crate::parsed::{Begin, Open, Parsed, Range, Target, Touch};
+use crate::parsed::{Begin, Lost, Open, Parsed, Range, Target, Touch};
 
 /// What a second half finds.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Calls {
     /// The task begins something else. Returns the call that it had open in this block; for one of
     /// an earlier block its place is recorded.
     #[inline]
-    pub fn touch(&mut self, tid: Option<i32>, parsed: &mut Parsed, killed: bool) -> Option<Open> {
+    pub fn touch(&mut self, tid: Option<i32>, parsed: &mut Parsed, lost: Lost) -> Option<Open> {
         let key = key(tid);
         if self.idle == Some(key) {
             return None;
@@ -58,7 +58,7 @@ impl Calls {
         match self.tasks.insert(key, NOTHING) {
             None => {
                 let at = parsed.spot();
-                parsed.touches.push(Touch::Place { tid, at, killed });
+                parsed.touches.push(Touch::Place { tid, at, lost });
                 None
             }
             Some(NOTHING) => None,
@@ -66,12 +66,8 @@ impl Calls {
         }
     }
 
-    /// A call of `tid`, just touched, is open. Returns its position, for [`Calls::extend`].
-    pub fn open(&mut self, tid: Option<i32>, mut open: Open, parsed: &mut Parsed) -> u32 {
-        let key = key(tid);
-        if self.idle == Some(key) {
-            self.idle = None;
-        }
+    /// The entry of `open` is recorded.
+    pub fn entry(&mut self, mut open: Open, parsed: &mut Parsed) -> Open {
         open.begin = parsed.begins.len() as u32;
         parsed.begins.push(Begin {
             at: parsed.rows.len as u32,
@@ -79,6 +75,16 @@ impl Calls {
             head: open.head,
             target: Target::Open,
         });
+        open
+    }
+
+    /// A call of `tid`, just touched, is open. Returns its position, for [`Calls::extend`].
+    pub fn open(&mut self, tid: Option<i32>, open: Open, parsed: &mut Parsed) -> u32 {
+        let key = key(tid);
+        if self.idle == Some(key) {
+            self.idle = None;
+        }
+        let open = self.entry(open, parsed);
         let at = self.opens.len() as u32;
         self.opens.push(Some(open));
         self.keys.push(key);

@@ -135,27 +135,41 @@ pub struct Open {
     pub args: Range,
     /// Columns of the first half that are kept as they are.
     pub extra: Option<Range>,
+    /// The same: the security context, where other columns stand between it and `extra`.
+    pub context: Option<Range>,
     /// Lines that follow the first half and belong to it.
     pub frames: Option<Range>,
     /// Its line has no mark of its end: something was written into it, or it was cut.
     pub torn: bool,
     /// The clock of its time.
     pub clock: RowClock,
+    /// Its begin is not in the log.
+    pub headless: bool,
     /// Number of its entry in [`Parsed::begins`].
     pub begin: u32,
     /// What its first half tells of its effect.
     pub head: Head,
 }
 
+/// What shows that an open call never ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lost {
+    /// Its task does something else, or the log ends.
+    Elsewhere,
+    /// Its task is killed.
+    Killed,
+    /// A thread's execve takes over its task's id.
+    Superseded,
+}
+
 impl Open {
     /// State of its row if it never ends.
-    pub fn lost(&self, killed: bool) -> Status {
-        if killed {
-            Status::Killed
-        } else if self.torn {
-            Status::Truncated
-        } else {
-            Status::Unfinished
+    pub fn lost(&self, lost: Lost) -> Status {
+        match lost {
+            Lost::Killed => Status::Killed,
+            Lost::Superseded => Status::Superseded,
+            Lost::Elsewhere if self.torn => Status::Truncated,
+            Lost::Elsewhere => Status::Unfinished,
         }
     }
 }
@@ -192,8 +206,8 @@ pub enum Touch {
         tid: Option<i32>,
         /// The place.
         at: Spot,
-        /// The task is killed here, not merely somewhere else.
-        killed: bool,
+        /// How the log goes on for the task.
+        lost: Lost,
     },
     /// A second half whose first is in an earlier block, or nowhere.
     Resume {
@@ -212,6 +226,16 @@ pub enum Touch {
         /// The halves belong together only if they name the same call: otherwise the row of the
         /// open one belongs here.
         lost: Option<Spot>,
+    },
+    /// A second half that does not end its call either: the call goes on.
+    More {
+        /// Task as printed.
+        tid: Option<i32>,
+        /// The half as a call of its own, if it is of none that is open; its arguments are what it
+        /// adds to those of the call.
+        open: Open,
+        /// Bytes of the line, its line feed included.
+        bytes: u64,
     },
     /// A call left open, under the id that its end will have.
     Open {

@@ -45,6 +45,8 @@ pub struct Effect {
     pub begun: bool,
     /// The clock of its time.
     pub clock: RowClock,
+    /// The thread that made the call, if its end is under another id; else 0.
+    pub thread: i32,
 }
 
 /// The descriptor that stands for the working directory.
@@ -63,6 +65,7 @@ impl Effect {
         identify2: false,
         begun: false,
         clock: RowClock::Log,
+        thread: 0,
     };
 }
 

@@ -9,7 +9,7 @@ use crate::alive::Alive;
 use crate::event::{EventKind, Status};
 use crate::format::Format;
 use crate::kernel::{self, Bound};
-use crate::parsed::{Naming, Open, Parsed, Range, Spot, Target, Touch, Use, key_in};
+use crate::parsed::{Lost, Naming, Open, Parsed, Range, Spot, Target, Touch, Use, key_in};
 use crate::schema::Column as C;
 use crate::strace::Half;
 use crate::strace::merged::own_text;
@@ -69,10 +69,10 @@ impl Stitch {
         let touches = std::mem::take(&mut parsed.touches);
         for touch in &touches {
             match *touch {
-                Touch::Place { tid, at, killed } => {
+                Touch::Place { tid, at, lost } => {
                     self.alive.see(tid);
                     if let Some(call) = self.take(self.alive.task(tid)) {
-                        let status = call.open.lost(killed);
+                        let status = call.open.lost(lost);
                         let row = insert(parsed, at, &call, format, line, status);
                         self.same_block(parsed, &call, row);
                     }
@@ -102,6 +102,19 @@ impl Stitch {
                         self.same_block(parsed, call, row);
                     }
                     resume(parsed, text, row as usize, call, format, line, rest, sys);
+                }
+                Touch::More { tid, ref open, bytes } => {
+                    let task = self.alive.task(tid);
+                    self.alive.see(tid);
+                    let more = &text[open.args.0 as usize..open.args.1 as usize];
+                    let used = if let Some(call) = self.peek_mut(task) {
+                        call.args.extend_from_slice(more);
+                        Use::Resumed
+                    } else {
+                        self.open(parsed, text, task, open, format, line);
+                        Use::Events
+                    };
+                    parsed.counts.see(used, bytes);
                 }
                 Touch::Open { tid, ref open } => {
                     self.open(parsed, text, self.alive.task(tid), open, format, line);
@@ -230,7 +243,7 @@ impl Stitch {
         parsed.reset(calls.len());
         for call in &calls {
             let row = parsed.rows.push();
-            abandon(parsed, row, call, format, line, call.open.lost(false));
+            abandon(parsed, row, call, format, line, call.open.lost(Lost::Elsewhere));
         }
     }
 
@@ -244,6 +257,11 @@ impl Stitch {
     fn peek(&self, tid: Option<i32>) -> Option<&Call> {
         let id = *self.tasks.get(&key(tid))?;
         self.calls.get(id as usize)?.as_ref()
+    }
+
+    fn peek_mut(&mut self, tid: Option<i32>) -> Option<&mut Call> {
+        let id = *self.tasks.get(&key(tid))?;
+        self.calls.get_mut(id as usize)?.as_mut()
     }
 
     fn take(&mut self, tid: Option<i32>) -> Option<Call> {
@@ -263,19 +281,23 @@ impl Stitch {
         line: i64,
     ) {
         let merged = format.is_merged();
-        let part = |range: Range| text[range.0 as usize..range.1 as usize].to_vec();
+        let part = |range: Range| {
+            let lines = &text[range.0 as usize..range.1 as usize];
+            if merged { own_text(lines).into_owned() } else { lines.to_vec() }
+        };
         let call = Call {
             task: tid,
             line: line + open.line,
             name: Arc::clone(&parsed.names[open.name as usize]),
             comm: open.comm.map(|comm| Arc::clone(&parsed.comms[comm as usize])),
             args: part(open.args),
-            extra: [open.extra, open.frames]
+            extra: [(open.context, b' '), (open.extra, b'\n'), (open.frames, b'\n')]
                 .into_iter()
-                .flatten()
-                .map(part)
-                .map(|lines| if merged { own_text(&lines).into_owned() } else { lines })
-                .reduce(|columns, frames| [columns, frames].join(&b'\n')),
+                .filter_map(|(range, behind)| Some((part(range?), behind)))
+                .reduce(|(columns, between), (frames, behind)| {
+                    ([columns, frames].join(&between), behind)
+                })
+                .map(|(extra, _)| extra),
             open: Open { tid: open.tid.or(self.alive.owner()), ..open.clone() },
             bound: None,
             block: self.block,
@@ -392,6 +414,9 @@ fn resume(
         return;
     };
     head(parsed, text, row, &call, line);
+    let tid = parsed.rows.has(row, C::Tid).then(|| parsed.rows.tid[row]);
+    let thread = call.open.tid.filter(|_| tid.is_some() && tid != call.open.tid).unwrap_or(0);
+    parsed.rows.effect[row].thread = thread;
     let half = Half {
         head: Some(&call.args),
         sys: call.open.sys,
@@ -402,6 +427,9 @@ fn resume(
         utf8: false,
     };
     format.finish(parsed, text, row, half);
+    if call.open.headless {
+        parsed.rows.status[row] = Status::Headless as u8;
+    }
     bound(parsed, row, &call);
 }
 

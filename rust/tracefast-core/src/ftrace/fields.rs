@@ -8,13 +8,11 @@ use crate::parsed::Head;
 use crate::rows::{AT_FDCWD, Rows, Side};
 use crate::schema::Column as C;
 use crate::strace::fields::{Source, file_id};
-use crate::syscalls::{self, Count, NONE, Shape};
+use crate::syscalls::{self, Cloexec, Count, NONE, Shape};
 use crate::text::escape_invalid;
 use crate::view;
 
-/// Close on exec, in the numbering of all architectures but alpha, parisc and sparc. Sockets,
-/// epoll, eventfd, timerfd and inotify use the same bit.
-const O_CLOEXEC: i64 = 0x8_0000;
+const O_CLOEXEC: i64 = syscalls::O_CLOEXEC as i64;
 const AT_EMPTY_PATH: i64 = 0x1000;
 const F_DUPFD: i64 = 0;
 const F_DUPFD_CLOEXEC: i64 = 1030;
@@ -27,7 +25,7 @@ fn count_at(shape: &Shape) -> u8 {
         Count::Arg(at) => at,
         Count::Last | Count::LastButOne => 2,
         // The text has the address of a vector, not its contents.
-        Count::None | Count::Vector(_) => NONE,
+        _ => NONE,
     }
 }
 
@@ -56,7 +54,7 @@ fn needed(shape: &Shape) -> Option<usize> {
     .into_iter()
     .filter(|&at| at != NONE)
     .max()
-    .map(|at| if shape.stat { MAX_ARGS } else { usize::from(at) })
+    .map(|at| if shape.stat == NONE { usize::from(at) } else { MAX_ARGS })
 }
 
 fn split(text: &[u8], shape: &Shape) -> Split {
@@ -365,9 +363,10 @@ impl Out<'_> {
         let bit = match syscalls::name(sys) {
             // The text has only the address of the flags.
             "openat2" => return 0,
-            "memfd_create" | "fanotify_init" => 1,
-            "perf_event_open" => 8,
-            _ => O_CLOEXEC,
+            _ => match shape.cloexec {
+                Cloexec::Always => return open_flags::CLOEXEC,
+                Cloexec::Bit(bit) => i64::from(bit),
+            },
         };
         let mut flags = 0;
         match self.split.get(self.source.bytes, shape.flags) {

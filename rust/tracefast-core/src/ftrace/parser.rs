@@ -11,7 +11,7 @@ use crate::calls::{Calls, Pending};
 use crate::dict::Interner;
 use crate::event::{EventKind, Op, Status};
 use crate::num;
-use crate::parsed::{Open, Parsed, Target, Touch, Use};
+use crate::parsed::{Lost, Open, Parsed, Target, Touch, Use};
 use crate::scan::{Marks, structure};
 use crate::schema::Column as C;
 use crate::strace::fields::Source;
@@ -400,7 +400,7 @@ impl<'a> Parser<'a> {
     /// The task does something: a call of its that is still open never ended.
     #[inline]
     fn touch(&mut self, tid: Option<i32>) {
-        if let Some(open) = self.grammar.calls.touch(tid, self.parsed, false) {
+        if let Some(open) = self.grammar.calls.touch(tid, self.parsed, Lost::Elsewhere) {
             self.abandoned(&open);
         }
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use files::OpenFile;
 use tasks::{TaskRef, Tasks};
 
-use crate::event::{EventKind, FileType, Op, open_flags};
+use crate::event::{EventKind, FileType, Op, Status, open_flags};
 use crate::parsed::{Begin, Parsed, Target};
 use crate::rows::{AT_FDCWD, Rows, Side};
 use crate::schema::Column as C;
@@ -122,12 +122,18 @@ impl Kernel {
         }
         let tid = rows.has(row, C::Tid).then(|| rows.tid[row]);
         let op = rows.effect[row].op;
-        if op == Op::Superseded {
-            self.tasks.superseded(tid, rows.effect[row].at);
+        if op == Op::Exec && rows.effect[row].thread != 0 {
+            // A thread's execve ended under the id of its group's leader.
+            self.tasks.superseded(tid, rows.effect[row].thread);
         }
         let task = self.tasks.of(tid);
         self.identify(task, row, rows);
         if op == Op::None {
+            return;
+        }
+        if op == Op::Superseded {
+            // The row is the end of the leader that was.
+            self.tasks.superseded(tid, rows.effect[row].at);
             return;
         }
         let begun = rows.effect[row].begun;
@@ -137,6 +143,10 @@ impl Kernel {
         }
         identify(row, rows, side, text);
         self.resolve(task, row, rows, side, text);
+        if rows.has(row, C::Status) && rows.status[row] == Status::Injected as u8 {
+            // It did not take place.
+            return;
+        }
         let effect = rows.effect[row];
         let fd = rows.has(row, C::Fd).then(|| rows.fd[row]);
         let fd2 = rows.has(row, C::Fd2).then(|| rows.fd2[row]);

@@ -9,7 +9,7 @@ use crate::find::find;
 
 /// Where the token at `at` ends, for tokens in which brackets and commas mean nothing: strings,
 /// comments, character literals, annotations. `None`: the token is not closed.
-fn skip_opaque(text: &[u8], at: usize) -> Option<usize> {
+pub(super) fn skip_opaque(text: &[u8], at: usize) -> Option<usize> {
     match text[at] {
         b'"' => skip_string(text, at),
         b'/' if text.get(at + 1) == Some(&b'*') => skip_comment(text, at),
@@ -172,7 +172,7 @@ static SPECIAL: [bool; 256] = {
 };
 
 #[inline(always)]
-fn special(byte: u8) -> bool {
+pub(super) fn special(byte: u8) -> bool {
     SPECIAL[usize::from(byte)]
 }
 
@@ -310,6 +310,11 @@ impl Split {
     /// Where argument `i` begins.
     pub fn start(&self, i: u8) -> usize {
         self.ranges[usize::from(i)].0 as usize
+    }
+
+    /// Where argument `i` ends.
+    pub fn end(&self, i: u8) -> usize {
+        self.ranges[usize::from(i)].1 as usize
     }
 }
 

@@ -4,12 +4,13 @@ use memchr::memmem;
 
 use super::lines::{self, errno_name, success};
 use super::parser::{Above, Line, Owner, Parser};
+use super::result::ResultStatus;
 use super::{Half, columns, join, message, torn};
 use crate::calls::Pending;
 use crate::event::{EventKind, Op, Status};
 use crate::find::find;
 use crate::num;
-use crate::parsed::{Life, Open, Parsed, Target, Touch, Use};
+use crate::parsed::{Life, Lost, Open, Parsed, Range, Target, Touch, Use};
 use crate::schema::Column as C;
 use crate::strace::fields;
 use crate::strace::leader::{Leader, Pid};
@@ -127,11 +128,13 @@ impl Parser<'_> {
         if self.format.layout.pid == Pid::Bracket
             && let Some(news) = message::news(text)
         {
-            let life = match news {
-                message::News::Attached(pid) => Life::Traced(pid),
-                message::News::Detached(pid) => Life::Gone(Some(pid)),
-            };
-            self.live(life);
+            match news {
+                message::News::Attached(pid) => self.live(Life::Traced(pid)),
+                // Its open call is marked as detached on the next line.
+                message::News::Detached(pid) => {
+                    self.parsed.touches.push(Touch::Life(Life::Gone(Some(pid))));
+                }
+            }
         }
     }
 
@@ -254,20 +257,25 @@ impl Parser<'_> {
         &mut self,
         line: &Line,
         name: (usize, usize),
-        args: (usize, usize),
+        mut args: (usize, usize),
         outcome: &super::result::Outcome,
         status: Option<Status>,
     ) {
         let ts = self.enter(line);
-        self.touch(line.leader.pid, false);
+        self.touch(line.leader.pid, Lost::Elsewhere);
         let (key, sys) = self.name(name);
         let row = self.row(line, ts);
         let source = self.source(0, line.end);
         let errno = errno_name(outcome, source.bytes)
-            .map(|name| self.grammar.errnos.key(name, &mut self.parsed.errnos, |_| 0).0);
+            .map(|name| self.grammar.errnos.key(&name, &mut self.parsed.errnos, |_| 0).0);
         lines::outcome(self.parsed, row, source, outcome, errno, sys);
         if let Some(status) = status {
             self.parsed.rows.status[row] = status as u8;
+        }
+        if outcome.status == ResultStatus::Unavailable {
+            // Up to 4.6 in place of the arguments, too.
+            let cut = self.text[args.0..args.1].strip_suffix(b" <unavailable>");
+            args.1 = cut.map_or(args.1, |cut| args.0 + cut.len());
         }
         self.arguments(row, key, sys, args, success(outcome));
         if self.format.layout.pid == Pid::Bracket {
@@ -310,7 +318,7 @@ impl Parser<'_> {
         status: Option<Status>,
     ) {
         let ts = self.enter(line);
-        self.touch(line.leader.pid, false);
+        self.touch(line.leader.pid, Lost::Elsewhere);
         let (key, sys) = self.name(name);
         let row = self.row(line, ts);
         let rows = &mut self.parsed.rows;
@@ -340,9 +348,9 @@ impl Parser<'_> {
 
     /// The task does something: a call of its that is still open never ended.
     #[inline]
-    pub(super) fn touch(&mut self, tid: Option<i32>, killed: bool) {
-        if let Some(open) = self.grammar.calls.touch(tid, self.parsed, killed) {
-            self.abandoned(&open, open.lost(killed));
+    pub(super) fn touch(&mut self, tid: Option<i32>, lost: Lost) {
+        if let Some(open) = self.grammar.calls.touch(tid, self.parsed, lost) {
+            self.abandoned(&open, open.lost(lost));
         }
     }
 
@@ -380,8 +388,15 @@ impl Parser<'_> {
             valid |= C::Comm.bit();
         }
         rows.valid[row] |= valid;
-        for (start, end) in [open.extra, open.frames].into_iter().flatten() {
-            self.extra(row, start as usize, end as usize);
+        let wide = |(start, end): Range| (start as usize, end as usize);
+        if let (Some(context), Some(extra)) = (open.context, open.extra) {
+            self.parsed.rows.extra[row] = self.columns(wide(context), wide(extra));
+            self.parsed.rows.valid[row] |= C::Extra.bit();
+        } else if let Some((start, end)) = open.extra.map(wide) {
+            self.extra(row, start, end);
+        }
+        if let Some((start, end)) = open.frames.map(wide) {
+            self.extra(row, start, end);
         }
     }
 
@@ -393,14 +408,14 @@ impl Parser<'_> {
         under: Option<i32>,
     ) {
         let ts = self.enter(line);
-        self.touch(line.leader.pid, false);
+        self.touch(line.leader.pid, Lost::Elsewhere);
         if under != line.leader.pid {
-            self.touch(under, false);
+            self.touch(under, Lost::Superseded);
         }
         let (name, sys) = self.name(name);
         let comm = self.comm(line);
         let at = line.start;
-        let extra = line.leader.extra.map(|(a, b)| ((at + a) as u32, (at + b) as u32));
+        let range = |(a, b): (usize, usize)| ((at + a) as u32, (at + b) as u32);
         let open = Open {
             tid: line.leader.pid,
             line: self.line,
@@ -410,7 +425,8 @@ impl Parser<'_> {
             sys,
             comm,
             args: (args.0 as u32, args.1 as u32),
-            extra,
+            extra: line.leader.extra.map(range),
+            context: line.leader.context.map(range),
             head: fields::head(&self.text[args.0..args.1], sys),
             ..Open::default()
         };
@@ -430,6 +446,10 @@ impl Parser<'_> {
         if line.mark.is_none() {
             self.look_for_colours(line.start, line.end);
         }
+        if is_killed(&self.text[rest.0 as usize..line.end]) {
+            self.more(line, (key, sys), (rest.0 as usize, line.end - 17), ts);
+            return true;
+        }
         if is_exec(&self.text[at + 5..at + 5 + len])
             && self.grammar.calls.of(line.leader.pid).is_none_or(|open| open.name != key)
         {
@@ -446,6 +466,8 @@ impl Parser<'_> {
                 self.head(row, &open);
                 if let Some(tid) = line.leader.pid {
                     self.parsed.rows.tid[row] = tid;
+                    let thread = open.tid.filter(|&thread| thread != tid).unwrap_or(0);
+                    self.parsed.rows.effect[row].thread = thread;
                 }
                 self.exit_time(row, ts);
                 self.used = Some(Use::Resumed);
@@ -489,6 +511,37 @@ impl Parser<'_> {
             }
         }
         true
+    }
+
+    /// A second half that is marked as unfinished: another task came between once more.
+    fn more(
+        &mut self,
+        line: &Line,
+        (name, sys): (u32, u16),
+        args: (usize, usize),
+        ts: Option<i64>,
+    ) {
+        // The parts of the arguments stand apart: only the stitch stage has them as one text.
+        self.grammar.calls.flush(self.parsed);
+        let whole = &self.text[args.0..args.1];
+        let gap = whole.len() - join::strip_gap(whole, self.format.old_gap).len();
+        let open = Open {
+            tid: line.leader.pid,
+            line: self.line,
+            ts,
+            clock: self.row_clock(),
+            name,
+            sys,
+            comm: self.comm(line),
+            args: ((args.0 + gap) as u32, args.1 as u32),
+            headless: true,
+            ..Open::default()
+        };
+        let open = self.grammar.calls.entry(open, self.parsed);
+        self.used = None;
+        let (tid, bytes) = (line.leader.pid, self.bytes);
+        self.parsed.touches.push(Touch::More { tid, open, bytes });
+        self.owner = Owner::Nobody;
     }
 
     /// Until the halves are joined, the row's time is that of the exit.

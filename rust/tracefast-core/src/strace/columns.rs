@@ -113,6 +113,7 @@ pub fn stands_alone(line: &[u8]) -> bool {
 fn begins(look: &[u8], coloured: bool) -> bool {
     let Some((_, at)) = layout_of(look) else { return false };
     let rest = &look[at..];
+    let rest = &rest[personality(rest)..];
     match rest.first() {
         Some(b'<') => rest.starts_with(b"<... "),
         Some(b'+') => rest.starts_with(b"+++ "),
@@ -120,6 +121,15 @@ fn begins(look: &[u8], coloured: bool) -> bool {
         Some(b'?') => rest.starts_with(b"????(") || rest.starts_with(b"???("),
         _ => call_name(rest).is_some_and(|n| at > 0 || coloured || is_call(&rest[..n])),
     }
+}
+
+/// Length of the `linux:` before a call's name: on some machines strace says of which system the
+/// call is.
+pub(super) fn personality(rest: &[u8]) -> usize {
+    [&b"linux:"[..], b"svr4:", b"solaris:", b"sunos:", b"hpux:", b"osf:"]
+        .iter()
+        .find(|prefix| rest.starts_with(prefix))
+        .map_or(0, |prefix| prefix.len())
 }
 
 /// A name that only a system call has.

@@ -68,6 +68,8 @@ pub struct Leader {
     pub time: Option<i64>,
     /// Range of the columns that are kept as they are: context, number, pointer.
     pub extra: Option<(usize, usize)>,
+    /// Range of the context, where other columns stand between it and `extra`.
+    pub context: Option<(usize, usize)>,
     /// Where the event begins.
     pub next: usize,
 }
@@ -174,7 +176,13 @@ impl Layout {
             if self.pointer {
                 i = bracketed(line, i, is_pointer)?;
             }
-            out.extra = Some((out.extra.map_or(from, |extra| extra.0), i - 1));
+            match out.extra {
+                Some((start, end)) if end + 1 == from => out.extra = Some((start, i - 1)),
+                context => {
+                    out.context = context;
+                    out.extra = Some((from, i - 1));
+                }
+            }
         }
         out.next = i;
         Some(out)

@@ -1,5 +1,7 @@
 //! Rows out of calls: whole ones, joined ones, those without one of their halves.
 
+use std::borrow::Cow;
+
 use crate::errno;
 use crate::event::{EventKind, Status};
 use crate::parsed::Parsed;
@@ -82,11 +84,16 @@ fn returns_nothing(sys: u16) -> bool {
 }
 
 /// The name of the error, by its text or by its number.
-pub(super) fn errno_name<'a>(outcome: &Outcome, text: &'a [u8]) -> Option<&'a [u8]> {
-    match outcome.errno {
-        Some((start, end)) => Some(&text[start..end]),
-        None => outcome.errno_number.and_then(errno::name).map(str::as_bytes),
+pub(super) fn errno_name<'a>(outcome: &Outcome, text: &'a [u8]) -> Option<Cow<'a, [u8]>> {
+    if let Some((start, end)) = outcome.errno {
+        return Some(Cow::Borrowed(&text[start..end]));
     }
+    let number = outcome.errno_number?;
+    Some(match errno::name(number) {
+        Some(name) => Cow::Borrowed(name.as_bytes()),
+        // As strace spells what has no name.
+        None => Cow::Owned(format!("ERRNO_{number}").into_bytes()),
+    })
 }
 
 /// The return value as the arguments' meaning needs it: of a call that succeeded and took place.
@@ -168,7 +175,7 @@ fn write(
     let source = Source { bytes: joined, place: Place::Side, base, utf8: true };
     let mut ret = None;
     if let Some(found) = &ending.outcome {
-        let key = errno_name(found, joined).map(|name| parsed.errno_key(name));
+        let key = errno_name(found, joined).map(|name| parsed.errno_key(&name));
         outcome(parsed, row, source, found, key, half.sys);
         ret = success(found);
     }
@@ -196,7 +203,10 @@ fn write(
         }
     };
     match entry {
-        Some(entry) => rows.ts[row] = entry,
+        Some(entry) => {
+            rows.ts[row] = entry;
+            rows.valid[row] |= C::Ts.bit();
+        }
         None => rows.valid[row] &= !C::Ts.bit(),
     }
     rows.args[row] = view::pack(&joined[..ending.args], Place::Side, base);

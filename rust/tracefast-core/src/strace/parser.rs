@@ -1,6 +1,6 @@
 //! A block of strace's lines, one after the other.
 
-use super::columns::layout_of;
+use super::columns::{self, layout_of};
 use super::leader::{Delta, Layout, Leader, Pid, Time};
 use super::merged::{self, Prefix};
 use super::sniff::{begins_event, call_name};
@@ -13,7 +13,7 @@ use crate::rows::RowClock;
 use crate::scan::{Marks, structure};
 use crate::schema::Column as C;
 use crate::strace::fields::Source;
-use crate::text::unescape_into;
+use crate::text::{escape_invalid, unescape_into};
 use crate::view::{Place, pack_padded};
 
 /// What a worker keeps from block to block: nothing that changes results, only memory and names.
@@ -315,11 +315,19 @@ impl<'a> Parser<'a> {
             Some(_) if rest < line.end => {
                 match call_name(&self.padded[PAD + rest..PAD + line.end + 8]) {
                     Some(n) => self.call(line, rest, n),
-                    None => false,
+                    None => self.foreign_call(line, rest),
                 }
             }
             _ => false,
         }
+    }
+
+    /// A call behind the name of a system, `linux:read(…)`.
+    #[cold]
+    fn foreign_call(&mut self, line: &Line, rest: usize) -> bool {
+        let rest = rest + columns::personality(&self.text[rest..line.end]);
+        let name = call_name(&self.padded[PAD + rest..PAD + line.end + 8]);
+        name.is_some_and(|n| rest > line.start + line.leader.next && self.call(line, rest, n))
     }
 
     /// A line with other columns than the log has at its start: two logs in one file, or several
@@ -380,7 +388,11 @@ impl<'a> Parser<'a> {
             valid |= C::Comm.bit();
         }
         if let Some((start, end)) = line.leader.extra {
-            self.parsed.rows.extra[row] = self.view(line.start + start, line.start + end);
+            let range = (line.start + start, line.start + end);
+            self.parsed.rows.extra[row] = match line.leader.context {
+                Some((from, to)) => self.columns((line.start + from, line.start + to), range),
+                None => self.view(range.0, range.1),
+            };
             valid |= C::Extra.bit();
         }
         if self.odd.is_some() {
@@ -390,6 +402,15 @@ impl<'a> Parser<'a> {
         self.parsed.rows.valid[row] = valid;
         self.owner = Owner::Row(row);
         row
+    }
+
+    /// The view of two ranges with a blank between them.
+    #[cold]
+    pub(super) fn columns(&mut self, first: (usize, usize), second: (usize, usize)) -> u128 {
+        let mut both = escape_invalid(&self.text[first.0..first.1]).into_owned();
+        both.push(' ');
+        both.push_str(&escape_invalid(&self.text[second.0..second.1]));
+        self.parsed.side.put(both.as_bytes())
     }
 
     #[inline]

@@ -10,7 +10,7 @@ use super::other::{self, Other};
 use super::parser::{Above, Line, Owner, Parser};
 use crate::event::{EventKind, Op, Status};
 use crate::num;
-use crate::parsed::{Life, Parsed, Use};
+use crate::parsed::{Life, Lost, Parsed, Use};
 use crate::schema::Column as C;
 use crate::strace::leader::Pid;
 use crate::text::escape_invalid;
@@ -41,7 +41,8 @@ impl Parser<'_> {
             let (by, _) = num::digits(&body[28..]);
             self.grammar.calls.superseded(tid, by as i32, self.parsed);
         } else {
-            self.touch(tid, body.starts_with(b"killed"));
+            let killed = body.starts_with(b"killed");
+            self.touch(tid, if killed { Lost::Killed } else { Lost::Elsewhere });
         }
         if self.format.layout.pid == Pid::Bracket {
             let gone =

@@ -142,6 +142,10 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
             return Some(out);
         }
     }
+    if failed && let Some(number) = unnamed(&text[i..end]) {
+        out.errno_number = Some(number);
+        return Some(out);
+    }
     if failed && text.get(i) == Some(&b'E') && i < end {
         let n = text[i..end]
             .iter()
@@ -165,6 +169,16 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
         out.aux = Some((i, rest_end));
     }
     Some(out)
+}
+
+/// `524 (Unknown error 524)` or `E??? (errno 524)`: an error without a name.
+fn unnamed(text: &[u8]) -> Option<u64> {
+    if let Some(rest) = text.strip_prefix(b"E??? (errno ") {
+        let (number, n) = num::digits(rest);
+        return (n > 0 && rest[n..] == *b")").then_some(number);
+    }
+    let (number, n) = num::digits(text);
+    (n > 0 && text[n..].starts_with(b" (") && text.ends_with(b")")).then_some(number)
 }
 
 /// ` <SECONDS>` at the end of the line: where its blank stands, and the time in ns.
@@ -223,6 +237,8 @@ mod tests {
         assert_eq!(at(text, parsed(text).errno), "ERESTARTSYS");
         assert_eq!(parsed(text).status, ResultStatus::Interrupted);
         assert_eq!(parsed("-1 (errno 2)").errno_number, Some(2));
+        assert_eq!(parsed("-1 524 (Unknown error 524) <0.1>").errno_number, Some(524));
+        assert_eq!(parsed("-1 E??? (errno 523)").errno_number, Some(523));
         let text = "-1 EPERM (Operation not permitted) (INJECTED)";
         assert_eq!(at(text, parsed(text).errno), "EPERM");
         assert_eq!(parsed(text).status, ResultStatus::Injected);

@@ -1,7 +1,7 @@
 //! Which columns a log has: found from its first lines, since no header names them.
 
 use crate::find::find;
-use crate::strace::columns::is_call;
+use crate::strace::columns::{is_call, personality};
 use crate::strace::leader::{Delta, Layout, Pid, Time};
 
 /// Lines that are looked at.
@@ -75,6 +75,7 @@ fn candidates() -> impl Iterator<Item = Layout> {
 
 /// The rest of a line behind its leader begins as an event does.
 pub fn begins_event(rest: &[u8]) -> bool {
+    let rest = &rest[personality(rest)..];
     match rest.first() {
         Some(b'a'..=b'z' | b'A'..=b'Z' | b'_') => call_name(rest).is_some(),
         Some(b'<') => rest.starts_with(b"<... "),

@@ -1,0 +1,97 @@
+//! What stands in angle brackets behind a descriptor.
+
+use memchr::memchr;
+
+use super::Out;
+use crate::event::FileType;
+use crate::find;
+use crate::schema::Column as C;
+use crate::text::unescape_into;
+use crate::view;
+
+/// What an annotation says of a descriptor.
+#[derive(Debug, Clone, Copy)]
+pub struct Annotation {
+    /// Length of the name at the start of the annotation.
+    pub len: usize,
+    /// Type, where the annotation tells it.
+    pub file_type: Option<FileType>,
+    /// The name tells one file from another; `anon_inode:[eventpoll]` does not.
+    pub identity: bool,
+}
+
+impl Annotation {
+    /// Reads the text between the angle brackets.
+    pub fn parse(body: &[u8]) -> Self {
+        let of =
+            |file_type, identity| Self { len: body.len(), file_type: Some(file_type), identity };
+        match body.first() {
+            Some(b'/') => {
+                let mut note = Self { len: body.len(), file_type: None, identity: true };
+                if body.ends_with(b">") {
+                    for (mark, file_type) in
+                        [(&b"<char "[..], FileType::Char), (b"<block ", FileType::Block)]
+                    {
+                        if let Some(at) = find::rfind(body, mark, 0) {
+                            note.len = at;
+                            note.file_type = Some(file_type);
+                        }
+                    }
+                }
+                if let Some(name) = body[..note.len].strip_suffix(b" (deleted)") {
+                    note.len = name.len();
+                }
+                if body.starts_with(b"/memfd:") {
+                    note.file_type = Some(FileType::Memfd);
+                }
+                note
+            }
+            Some(b'p') if body.starts_with(b"pipe:[") => of(FileType::Pipe, true),
+            Some(b's') if body.starts_with(b"socket:[") => of(FileType::Socket, true),
+            Some(b'a') if body.starts_with(b"anon_inode:") => of(FileType::Anon, false),
+            // `pid:[4026531836]` is a namespace, `pid:20841` a process.
+            Some(b'p') if body.starts_with(b"pid:") && body.get(4) != Some(&b'[') => {
+                of(FileType::Anon, false)
+            }
+            Some(b's') if body.starts_with(b"signalfd:") => of(FileType::Anon, false),
+            Some(b'{') => of(FileType::Anon, false),
+            Some(b'A'..=b'Z' | b'(') => of(FileType::Socket, true),
+            _ => Self { len: body.len(), file_type: None, identity: true },
+        }
+    }
+}
+
+impl Out<'_> {
+    /// The body of an annotation, `start..end` of the source, as path, file and type.
+    #[inline]
+    pub(super) fn annotation(&mut self, start: usize, end: usize, plain: bool, second: bool) {
+        if self.has(if second { C::Path2 } else { C::Path }) {
+            return;
+        }
+        let body = &self.source.bytes[start..end];
+        let note = Annotation::parse(body);
+        let name = &body[..note.len];
+        let view = if !self.source.utf8 || !plain && memchr(b'\\', name).is_some() {
+            let from = self.side.bytes.len();
+            unescape_into(name, &mut self.side.bytes);
+            self.side.since(from)
+        } else {
+            view::pack(name, self.source.place, self.source.base + start)
+        };
+        // Most descriptors were opened in the log, and their identity is known by then.
+        let row = self.row;
+        if second {
+            self.rows.path2[row] = view;
+            self.set(C::Path2);
+            self.rows.effect[row].identify2 = note.identity;
+        } else {
+            self.rows.path[row] = view;
+            self.set(C::Path);
+            self.rows.effect[row].identify = note.identity;
+            if let Some(file_type) = note.file_type {
+                self.rows.file_type[row] = file_type as u8;
+                self.set(C::FileType);
+            }
+        }
+    }
+}

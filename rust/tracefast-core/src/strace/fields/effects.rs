@@ -1,0 +1,279 @@
+//! What single calls do to the traced system, and what only they say.
+
+use super::Out;
+use super::flags::{Flags, is};
+use crate::event::{FileType, Op, clone_flags, open_flags};
+use crate::find;
+use crate::num;
+use crate::schema::Column as C;
+use crate::strace::args::{MAX_ARGS, Split};
+use crate::syscalls::{self, Cloexec, NONE, Special};
+
+const O_CLOEXEC: u32 = syscalls::O_CLOEXEC;
+/// In the numbering of x86; that of a file without a name has the bit too.
+const O_DIRECTORY: u32 = 0x1_0000;
+const O_TMPFILE: u32 = 0x41_0000;
+const CLOSE_RANGE_CLOEXEC: u32 = 4;
+const FD_CLOEXEC: u32 = 1;
+
+/// Commands of bpf that make a descriptor.
+static BPF_MAKES: [(&[u8], i64); 13] = [
+    (b"BPF_MAP_CREATE", 0),
+    (b"BPF_PROG_LOAD", 5),
+    (b"BPF_OBJ_GET", 7),
+    (b"BPF_PROG_GET_FD_BY_ID", 13),
+    (b"BPF_MAP_GET_FD_BY_ID", 14),
+    (b"BPF_RAW_TRACEPOINT_OPEN", 17),
+    (b"BPF_BTF_LOAD", 18),
+    (b"BPF_BTF_GET_FD_BY_ID", 19),
+    (b"BPF_LINK_CREATE", 28),
+    (b"BPF_LINK_GET_FD_BY_ID", 30),
+    (b"BPF_ENABLE_STATS", 32),
+    (b"BPF_ITER_CREATE", 33),
+    (b"BPF_TOKEN_CREATE", 36),
+];
+
+/// Clone flags of the text.
+pub(super) fn fork_flags(text: &[u8], sys: u16) -> u32 {
+    match syscalls::name(sys) {
+        "fork" => 0,
+        "vfork" => clone_flags::CLONE_VM | clone_flags::CLONE_VFORK,
+        _ => clone_bits(text),
+    }
+}
+
+fn clone_bits(text: &[u8]) -> u32 {
+    use clone_flags::{CLONE_FILES, CLONE_FS, CLONE_THREAD, CLONE_VFORK, CLONE_VM};
+    let has = |name: &[u8]| {
+        memchr::memmem::find_iter(text, name).any(|at| {
+            !text.get(at + name.len()).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
+        })
+    };
+    let named: u32 = [
+        (&b"CLONE_VM"[..], CLONE_VM),
+        (b"CLONE_FS", CLONE_FS),
+        (b"CLONE_FILES", CLONE_FILES),
+        (b"CLONE_VFORK", CLONE_VFORK),
+        (b"CLONE_THREAD", CLONE_THREAD),
+    ]
+    .iter()
+    .filter(|(name, _)| has(name))
+    .map(|(_, bit)| bit)
+    .sum();
+    if named != 0 {
+        return named;
+    }
+    match find::find(text, b"flags=", 5) {
+        // Raw numbers: `flags=0x1200011`.
+        Some(at) => num::c_integer(&text[at + 6..]).0 as u32,
+        // Registers as they are, the flags first.
+        None => num::c_integer(text).0 as u32,
+    }
+}
+
+impl Out<'_> {
+    /// Effects and columns of single calls. `split` holds the arguments up to the last one that a
+    /// column needs, if the shape is not a plain one.
+    #[inline]
+    pub(super) fn effects(&mut self, split: Option<&Split>, sys: u16, ret: Option<i64>) {
+        let shape = self.shape;
+        let row = self.row;
+        let text = self.source.bytes;
+        match shape.op {
+            Op::Fork => self.rows.effect[row].flags = fork_flags(text, sys),
+            Op::Open | Op::OpenAnon | Op::OpenPair => {
+                self.rows.effect[row].flags = self.opened(split);
+                if shape.op == Op::OpenPair && ret == Some(0) {
+                    self.pair();
+                }
+            }
+            Op::Dup
+                if shape.flags != NONE
+                    && Flags::at(text, split, shape.flags).cloexec(O_CLOEXEC) =>
+            {
+                self.rows.effect[row].flags = open_flags::CLOEXEC;
+            }
+            Op::CloseRange => self.close_range(split),
+            Op::ExitCall => {
+                self.rows.effect[row].flags = u32::from(syscalls::name(sys) == "exit_group");
+            }
+            _ if shape.special != Special::None => self.special(ret),
+            _ => {}
+        }
+        if shape.length != NONE && ret == Some(0) {
+            let split = Split::new(text, usize::from(shape.length));
+            if let Some(size) = split.get(text, shape.length).and_then(num::whole_integer) {
+                self.integer(size, C::Size);
+            }
+        }
+    }
+
+    fn special(&mut self, ret: Option<i64>) {
+        let text = self.source.bytes;
+        let row = self.row;
+        match self.shape.special {
+            Special::Fcntl => self.fcntl(ret),
+            Special::Ioctl => self.ioctl(ret),
+            Special::Lseek => {
+                if let Some(position) = ret
+                    && matches!(text.last(), Some(b'D' | b'2' | b'/'))
+                {
+                    let split = Split::new(text, 2);
+                    self.seek(&split, 2, position);
+                }
+            }
+            Special::Llseek => {
+                if ret == Some(0) {
+                    let split = Split::new(text, 3);
+                    let position = split.get(text, 2).and_then(|arg| arg.strip_prefix(b"["));
+                    let position = position.and_then(|arg| arg.strip_suffix(b"]"));
+                    if let Some(position) = position.and_then(num::whole_integer) {
+                        self.seek(&split, 3, position);
+                    }
+                }
+            }
+            Special::Getcwd => {
+                if self.rows.effect[row].relative {
+                    // A directory outside of the root is shown as `(unreachable)/…`: no path.
+                    self.rows.effect[row].relative = false;
+                    self.rows.valid[row] &= !C::Path.bit();
+                } else if ret.is_some() && self.has(C::Path) {
+                    self.rows.effect[row].op = Op::Chdir;
+                }
+            }
+            Special::Whole => {
+                if ret == Some(0) && self.has(C::Requested) {
+                    self.integer(self.rows.requested[row], C::Bytes);
+                }
+            }
+            Special::Bpf => {
+                let split = Split::new(text, 0);
+                let command = split.get(text, 0).unwrap_or_default();
+                if BPF_MAKES.iter().any(|&(name, number)| is(command, name, number)) {
+                    self.rows.effect[row].op = Op::OpenAnon;
+                    self.rows.effect[row].flags =
+                        FileType::Anon as u32 | open_flags::TYPED | open_flags::CLOEXEC;
+                    self.made(ret);
+                }
+            }
+            Special::Waitid => {
+                let split = Split::new(text, 1);
+                if split.len() == 2
+                    && split.get(text, 0).is_some_and(|kind| is(kind, b"P_PIDFD", 3))
+                {
+                    self.descriptor(split.start(1), false);
+                }
+            }
+            Special::None | Special::Address | Special::Mount | Special::Submission => {}
+        }
+    }
+
+    /// What is known of a descriptor that is made.
+    fn opened(&self, split: Option<&Split>) -> u32 {
+        let shape = self.shape;
+        let mut known = shape.makes.map_or(0, |t| t as u32 | open_flags::TYPED);
+        let bit = match shape.cloexec {
+            Cloexec::Always => return known | open_flags::CLOEXEC,
+            Cloexec::Bit(bit) => bit,
+        };
+        if shape.flags == NONE {
+            return known;
+        }
+        let flags = Flags::at(self.source.bytes, split, shape.flags);
+        if flags.cloexec(bit) {
+            known |= open_flags::CLOEXEC;
+        }
+        if shape.op == Op::Open
+            && flags.has(b"O_DIRECTORY", 10, O_DIRECTORY)
+            && flags.number() & u64::from(O_TMPFILE) != u64::from(O_TMPFILE)
+        {
+            known |= FileType::Directory as u32 | open_flags::TYPED;
+        }
+        known
+    }
+
+    fn close_range(&mut self, split: Option<&Split>) {
+        let text = self.source.bytes;
+        // Only marks them, or works on a copy of the table first: nothing is closed for all.
+        if Flags::at(text, split, self.shape.flags).cloexec(CLOSE_RANGE_CLOEXEC) {
+            self.rows.effect[self.row].flags = open_flags::CLOEXEC;
+        }
+        let last = split.and_then(|split| split.get(text, self.shape.fd2));
+        if let Some(last) = last.and_then(num::whole_integer) {
+            let last = i32::try_from(last).ok().filter(|&fd| fd >= 0).unwrap_or(i32::MAX);
+            self.put_fd(last, true);
+        }
+    }
+
+    /// The new position, if counted from the end, tells where that is.
+    fn seek(&mut self, split: &Split, whence: u8, position: i64) {
+        let text = self.source.bytes;
+        if !split.get(text, whence).is_some_and(|whence| is(whence, b"SEEK_END", 2)) {
+            return;
+        }
+        let offset = split.get(text, 1).and_then(num::whole_integer);
+        if let Some(size) = offset.and_then(|offset| position.checked_sub(offset)) {
+            self.integer(size, C::Size);
+        }
+    }
+
+    /// `fcntl(3, F_DUPFD_CLOEXEC, 10) = 10` is a dup, `fcntl(3, F_SETFD, FD_CLOEXEC)` a mark.
+    fn fcntl(&mut self, ret: Option<i64>) {
+        let text = self.source.bytes;
+        let split = Split::new(text, 2);
+        let Some(command) = split.get(text, 1) else { return };
+        let row = self.row;
+        if is(command, b"F_SETFD", 2) {
+            if ret == Some(0) {
+                let mark = Flags::at(text, None, 2).has(b"FD_CLOEXEC", 9, FD_CLOEXEC);
+                self.rows.effect[row].op = Op::SetCloexec;
+                self.rows.effect[row].flags = if mark { open_flags::CLOEXEC } else { 0 };
+            }
+            return;
+        }
+        let marked = is(command, b"F_DUPFD_CLOEXEC", 0x406);
+        if !marked && !is(command, b"F_DUPFD", 0) {
+            return;
+        }
+        if let Some(fd) = ret.and_then(|fd| i32::try_from(fd).ok()).filter(|&fd| fd >= 0) {
+            self.rows.effect[row].op = Op::Dup;
+            if marked {
+                self.rows.effect[row].flags = open_flags::CLOEXEC;
+            }
+            self.put_fd(fd, true);
+        }
+    }
+
+    /// `ioctl(3, FIOCLEX)` is another way to mark a descriptor.
+    fn ioctl(&mut self, ret: Option<i64>) {
+        let text = self.source.bytes;
+        if ret != Some(0) || matches!(text.last(), Some(b'}' | b']' | b'"')) {
+            return;
+        }
+        let split = Split::new(text, 1);
+        let Some(command) = split.get(text, 1) else { return };
+        let mark = is(command, b"FIOCLEX", 0x5451);
+        if mark || is(command, b"FIONCLEX", 0x5450) {
+            self.rows.effect[self.row].op = Op::SetCloexec;
+            self.rows.effect[self.row].flags = if mark { open_flags::CLOEXEC } else { 0 };
+        }
+    }
+
+    /// `[3<…>, 4<…>]` of pipe and socketpair.
+    fn pair(&mut self) {
+        let text = self.source.bytes;
+        let split = Split::new(text, MAX_ARGS);
+        for i in 0..split.len() as u8 {
+            let Some(arg) = split.get(text, i) else { return };
+            if arg.first() != Some(&b'[') {
+                continue;
+            }
+            let from = split.start(i) + 1;
+            let two = Split::new(&arg[1..], 1);
+            if two.len() == 2 {
+                self.descriptor(from + two.start(0), false);
+                self.descriptor(from + two.start(1), true);
+            }
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! Columns that come from the arguments of a call: descriptors, paths, counts, offsets, sizes.
+
+mod annotation;
+mod effects;
+mod flags;
+mod paths;
+mod stat;
+#[cfg(test)]
+mod tests;
+mod vectors;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+pub use annotation::Annotation;
+
+use crate::event::Op;
+use crate::num;
+use crate::parsed::Head;
+use crate::rows::{AT_FDCWD, Rows, Side};
+use crate::schema::Column as C;
+use crate::strace::args::{self, MAX_ARGS, Split};
+use crate::syscalls::{self, Count, NONE, Shape, Special};
+use crate::text::escape_invalid;
+use crate::view::{self, Place};
+
+/// A text that a row's views can point into.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    /// The bytes.
+    pub bytes: &'a [u8],
+    /// Which buffer of the block holds them.
+    pub place: Place,
+    /// Where in that buffer they begin.
+    pub base: usize,
+    /// They are valid UTF-8.
+    pub utf8: bool,
+}
+
+impl Source<'_> {
+    /// The view of `start..end`; a copy beside the text where that is not UTF-8.
+    #[inline]
+    pub fn view(&self, start: usize, end: usize, side: &mut Side) -> u128 {
+        let part = &self.bytes[start..end];
+        if self.utf8 {
+            view::pack(part, self.place, self.base + start)
+        } else {
+            match escape_invalid(part) {
+                std::borrow::Cow::Borrowed(_) => view::pack(part, self.place, self.base + start),
+                std::borrow::Cow::Owned(fixed) => side.put(fixed.as_bytes()),
+            }
+        }
+    }
+}
+
+/// Identity of a file known by `name` (a path, `pipe:[…]`, `socket:[…]`).
+#[inline]
+pub fn file_id(name: &[u8]) -> u64 {
+    xxh3_64(name)
+}
+
+/// Fills the columns that the arguments `source` of call `sys` give.
+///
+/// `ret` is the return value where the call succeeded. Columns set before (the path of an annotated
+/// return value) stay.
+pub fn fill(
+    rows: &mut Rows,
+    side: &mut Side,
+    row: usize,
+    source: Source<'_>,
+    sys: u16,
+    ret: Option<i64>,
+) {
+    let shape = syscalls::shape(sys);
+    let mut out = Out { rows, side, row, source, shape };
+    let text = source.bytes;
+    out.rows.effect[row].op = shape.op;
+    // Plain shapes need no split: the first argument, and counts from the end.
+    let simple = shape.path == NONE
+        && matches!(shape.fd, 0 | NONE)
+        && shape.fd2 == NONE
+        && matches!(shape.count, Count::None | Count::Last | Count::LastButOne);
+    let split = if simple {
+        if shape.fd == 0 {
+            let start = args::name_len(text);
+            out.descriptor(start, false);
+        }
+        match shape.count {
+            Count::Last => {
+                out.last_integer(text, C::Requested);
+            }
+            Count::LastButOne => out.last_integers(text),
+            _ => {}
+        }
+        None
+    } else {
+        Some(out.split(ret))
+    };
+    if shape.moves
+        && let Some(bytes) = ret.filter(|&n| n >= 0)
+    {
+        out.rows.bytes[row] = bytes;
+        out.rows.valid[row] |= C::Bytes.bit();
+    }
+    if shape.makes_fd {
+        out.made(ret);
+    }
+    out.effects(split.as_ref(), sys, ret);
+    if shape.stat != NONE && ret == Some(0) {
+        out.stat();
+    }
+}
+
+/// What the first half of a call tells of its effect.
+pub fn head(args: &[u8], sys: u16) -> Head {
+    let shape = syscalls::shape(sys);
+    let mut head = Head { op: shape.op, ..Head::default() };
+    match shape.op {
+        Op::Fork => head.flags = effects::fork_flags(args, sys),
+        Op::Use if shape.special == Special::Submission => {
+            head.fd = vectors::submission(args, shape).fd;
+        }
+        Op::Use | Op::Close | Op::Dup | Op::Fchdir => {
+            if shape.fd == 0 && shape.fd2 == NONE && shape.special != Special::Address {
+                let (fd, n) = fd_number(&args[args::name_len(args)..]);
+                head.fd = (n > 0).then_some(fd);
+                return head;
+            }
+            let last = [shape.fd, shape.fd2, shape.path].into_iter().filter(|&at| at != NONE).max();
+            let split = Split::new(args, usize::from(last.unwrap_or(0)));
+            let fd = |position| {
+                let (fd, n) = fd_number(split.get(args, position)?);
+                (n > 0).then_some(fd)
+            };
+            head.fd = fd(shape.fd);
+            head.fd2 = fd(shape.fd2);
+            if shape.special == Special::Address
+                && split.get(args, shape.path).and_then(paths::in_address).is_some()
+            {
+                head.op = Op::Path;
+            }
+        }
+        Op::Path if shape.at != NONE && shape.fd == NONE => {
+            (head.fd, head.fd2) = paths::descriptors(args, shape);
+            if head.fd.is_some() || head.fd2.is_some() {
+                head.op = Op::Use;
+            }
+        }
+        _ => {}
+    }
+    head
+}
+
+/// The row that is filled, and the text that it is filled from.
+struct Out<'a> {
+    rows: &'a mut Rows,
+    side: &'a mut Side,
+    row: usize,
+    source: Source<'a>,
+    shape: &'static Shape,
+}
+
+impl Out<'_> {
+    #[inline]
+    fn set(&mut self, column: C) {
+        self.rows.valid[self.row] |= column.bit();
+    }
+
+    fn has(&self, column: C) -> bool {
+        self.rows.has(self.row, column)
+    }
+
+    #[inline]
+    fn put_fd(&mut self, fd: i32, second: bool) {
+        if second {
+            self.rows.fd2[self.row] = fd;
+            self.set(C::Fd2);
+        } else {
+            self.rows.fd[self.row] = fd;
+            self.set(C::Fd);
+        }
+    }
+
+    /// A descriptor with or without its annotation, at `start` of the source.
+    #[inline]
+    fn descriptor(&mut self, start: usize, second: bool) {
+        let text = self.source.bytes;
+        let Some(arg) = text.get(start..) else { return };
+        let (fd, n) = fd_number(arg);
+        if n == 0 {
+            return;
+        }
+        self.put_fd(fd, second);
+        if arg.get(n) == Some(&b'<')
+            && let Some((end, plain)) = args::annotation(text, start + n)
+        {
+            self.annotation(start + n + 1, end - 1, plain, second);
+        }
+    }
+
+    /// The last argument of `args`, if it is an integer, into `column`; returns where the comma
+    /// before it stands.
+    #[inline(always)]
+    fn last_integer(&mut self, args: &[u8], column: C) -> Option<usize> {
+        // No number is longer than 24 bytes, name included it stays below 40.
+        let low = args.len().saturating_sub(40);
+        let comma = low + args[low..].iter().rposition(|&b| b == b',')?;
+        let arg = args.get(comma + 2..)?;
+        let value = num::whole_integer(&arg[args::name_len(arg)..])?;
+        self.integer(value, column);
+        Some(comma)
+    }
+
+    /// Count and offset, the last two arguments.
+    #[inline]
+    fn last_integers(&mut self, text: &[u8]) {
+        if text.starts_with(b"0x") {
+            // Registers as they are: on 32-bit machines an offset takes two.
+            self.registers(text);
+        } else if let Some(comma) = self.last_integer(text, C::Offset) {
+            self.last_integer(&text[..comma], C::Requested);
+        }
+    }
+
+    #[cold]
+    fn registers(&mut self, text: &[u8]) {
+        let split = Split::new(text, MAX_ARGS);
+        let value = |at| split.get(text, at).and_then(num::whole_integer);
+        if let Some(count) = value(2) {
+            self.integer(count, C::Requested);
+        }
+        let pair = |low, high| Some(value(high)? << 32 | value(low)?);
+        let wide = (1..split.len() as u8)
+            .any(|at| value(at).is_some_and(|register| u32::try_from(register).is_err()));
+        let offset = match split.len() {
+            // Old versions print a fifth register on 64-bit machines too, whatever is in it.
+            4 => value(3),
+            5 if wide || value(4) == Some(0) => value(3),
+            // Some machines want the pair to begin with an even register.
+            6 if !wide => pair(4, 5),
+            _ => None,
+        };
+        if let Some(offset) = offset {
+            self.integer(offset, C::Offset);
+        }
+    }
+
+    /// A number of bytes; what is below zero, or above what the column holds, is none.
+    #[inline]
+    fn integer(&mut self, value: i64, column: C) {
+        if value < 0 {
+            return;
+        }
+        match column {
+            C::Requested => self.rows.requested[self.row] = value,
+            C::Offset => self.rows.offset[self.row] = value,
+            C::Offset2 => self.rows.offset2[self.row] = value,
+            C::Size => self.rows.size[self.row] = value,
+            C::Bytes => self.rows.bytes[self.row] = value,
+            _ => return,
+        }
+        self.set(column);
+    }
+
+    /// A descriptor that the call returns.
+    fn made(&mut self, ret: Option<i64>) {
+        if let Some(fd) = ret.and_then(|fd| i32::try_from(fd).ok()).filter(|&fd| fd >= 0) {
+            self.put_fd(fd, self.shape.op == Op::Dup);
+        }
+    }
+
+    /// Calls whose arguments are not at the start or the end.
+    #[inline]
+    fn split(&mut self, ret: Option<i64>) -> Split {
+        let shape = self.shape;
+        let text = self.source.bytes;
+        let split = Split::new(text, last_position(shape));
+        // A path argument that is absolute or annotated decides; a descriptor comes after it.
+        if shape.path != NONE {
+            self.path_argument(&split, false);
+        }
+        if shape.path2 != NONE {
+            self.path_argument(&split, true);
+        }
+        for (position, second) in [(shape.fd, false), (shape.fd2, true)] {
+            if usize::from(position) < split.len() {
+                self.descriptor(split.start(position), second);
+            }
+        }
+        match shape.count {
+            Count::Arg(at) => {
+                if let Some(value) = split.get(text, at).and_then(num::whole_integer) {
+                    self.integer(value, C::Requested);
+                }
+            }
+            Count::Vector(at) => {
+                if let Some(sum) = split.get(text, at).and_then(vectors::bytes) {
+                    self.integer(sum, C::Requested);
+                }
+            }
+            Count::Message(at) => {
+                if let Some(sum) = split.get(text, at).and_then(vectors::message) {
+                    self.integer(sum, C::Requested);
+                }
+            }
+            Count::Messages(at) => {
+                if let Some(arg) = split.get(text, at) {
+                    let vlen = split.get(text, at + 1).and_then(num::whole_integer);
+                    self.messages(arg, vlen, ret);
+                }
+            }
+            Count::Submission(_) => self.submission(),
+            _ => {}
+        }
+        // Where two descriptors have offsets of their own, their addresses stand in the call.
+        let offset = if shape.fd2 == NONE { offset } else { offset_at };
+        for (position, column) in [(shape.offset, C::Offset), (shape.offset2, C::Offset2)] {
+            if let Some(value) = split.get(text, position).and_then(offset) {
+                self.integer(value, column);
+            }
+        }
+        split
+    }
+}
+
+/// The last position that a column needs.
+#[inline]
+fn last_position(shape: &Shape) -> usize {
+    let count = match shape.count {
+        Count::Arg(at) | Count::Vector(at) | Count::Message(at) | Count::Submission(at) => at,
+        // The number of messages stands behind them.
+        Count::Messages(at) => at + 1,
+        Count::Last | Count::LastButOne => MAX_ARGS as u8,
+        Count::None => NONE,
+    };
+    [shape.fd, shape.fd2, shape.path, shape.path2, shape.offset, shape.offset2, count]
+        .into_iter()
+        .filter(|&at| at != NONE)
+        .max()
+        .map_or(0, usize::from)
+}
+
+/// −1 of preadv2 stands for the description's own offset, which is not in the text.
+fn offset(arg: &[u8]) -> Option<i64> {
+    num::whole_integer(arg)
+}
+
+/// `[14]`, `[14 => 20]` or `[14] => [20]`: where the transfer began. A bare number is an address,
+/// NULL stands for the description's own offset.
+fn offset_at(arg: &[u8]) -> Option<i64> {
+    let (value, n) = num::c_integer(arg.strip_prefix(b"[")?);
+    (n > 0).then_some(value)
+}
+
+/// A descriptor's number and the length of its text.
+#[inline]
+fn fd_number(arg: &[u8]) -> (i32, usize) {
+    if let [b'A', ..] = arg {
+        return if arg.starts_with(b"AT_FDCWD") { (AT_FDCWD, 8) } else { (0, 0) };
+    }
+    // `-e raw` prints −1 and AT_FDCWD as unsigned 32- or 64-bit numbers.
+    let (value, n) = num::c_integer(arg);
+    (value as i32, n)
+}

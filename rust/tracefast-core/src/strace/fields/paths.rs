@@ -1,0 +1,241 @@
+//! Paths among the arguments: where they start from, and what an empty one means.
+
+use super::{Annotation, Out, fd_number, file_id};
+use crate::event::{FileType, Op};
+use crate::find;
+use crate::rows::AT_FDCWD;
+use crate::schema::Column as C;
+use crate::strace::args::{self, Split};
+use crate::syscalls::{NONE, Shape, Special};
+use crate::text::unescape_into;
+use crate::view;
+
+/// The descriptor that a path starts from.
+#[derive(Clone, Copy)]
+struct Start {
+    fd: i32,
+    /// Where its number ends in the source.
+    end: usize,
+}
+
+impl Start {
+    /// The start of the path at argument `at`.
+    #[inline]
+    fn of(text: &[u8], split: &Split, at: u8) -> Option<Self> {
+        if usize::from(at) >= split.len() {
+            return None;
+        }
+        let start = split.start(at);
+        let (fd, n) = fd_number(text.get(start..)?);
+        (n > 0).then_some(Self { fd, end: start + n })
+    }
+
+    /// The directory that it leads to, as printed.
+    fn note(self, text: &[u8]) -> Option<&[u8]> {
+        if text.get(self.end) != Some(&b'<') {
+            return None;
+        }
+        let (end, _) = args::annotation(text, self.end)?;
+        Some(&text[self.end + 1..end - 1])
+    }
+}
+
+/// Whether a path names nothing: then the call acts on the descriptor.
+fn is_empty(arg: &[u8]) -> bool {
+    arg == b"NULL" || arg.strip_prefix(b"\"\"").is_some_and(|rest| !rest.starts_with(b"..."))
+}
+
+/// The descriptors that a call acts on whose paths are empty.
+pub(super) fn descriptors(text: &[u8], shape: &Shape) -> (Option<i32>, Option<i32>) {
+    let last = if shape.path2 == NONE { shape.path } else { shape.path.max(shape.path2) };
+    let split = Split::new(text, usize::from(last));
+    let fd = |path, at| {
+        split.get(text, path).filter(|arg| is_empty(arg))?;
+        Start::of(text, &split, at).map(|start| start.fd).filter(|&fd| fd != AT_FDCWD)
+    };
+    (fd(shape.path, shape.at), fd(shape.path2, shape.at2))
+}
+
+/// Where the path of `{sa_family=AF_UNIX, sun_path="/run/x"}` begins; up to 4.5 it is called
+/// `path`. The name of an abstract socket, `@"x"`, is no path.
+pub(super) fn in_address(arg: &[u8]) -> Option<usize> {
+    let at = find::find(arg, b"path=\"", 4)? + 5;
+    arg.starts_with(b"{").then_some(at)
+}
+
+/// What is mounted is a path: a word like `proc` is none, unless a directory is bound.
+fn is_mounted(arg: &[u8], text: &[u8]) -> bool {
+    [&b"\"/"[..], b"\".", b"\"\\x2f", b"\"\\x2e"].iter().any(|start| arg.starts_with(start))
+        || find::contains(text, b"MS_BIND", 0)
+        || find::contains(text, b"MS_MOVE", 0)
+}
+
+impl Out<'_> {
+    /// The path at its position, or at that of the second one.
+    pub(super) fn path_argument(&mut self, split: &Split, second: bool) {
+        let shape = self.shape;
+        let text = self.source.bytes;
+        let (path, at) = if second { (shape.path2, shape.at2) } else { (shape.path, shape.at) };
+        let Some(arg) = split.get(text, path) else { return };
+        let start = split.start(path);
+        match shape.special {
+            Special::Address => self.address(arg, start),
+            Special::Mount if second && !is_mounted(arg, text) => {}
+            _ => self.path(arg, start, Start::of(text, split, at), second),
+        }
+    }
+
+    /// `bind(3, {sa_family=AF_UNIX, sun_path="/run/x"}, 110)`.
+    fn address(&mut self, arg: &[u8], start: usize) {
+        let Some(at) = in_address(arg) else { return };
+        self.path(&arg[at..], start + at, None, false);
+        // The descriptor leads to the socket, not to its name.
+        self.rows.effect[self.row].op = Op::Path;
+        self.rows.file_type[self.row] = FileType::Socket as u8;
+        self.set(C::FileType);
+    }
+
+    /// A path in quotes, at `arg` which begins at `start` of the source.
+    fn path(&mut self, arg: &[u8], start: usize, at: Option<Start>, second: bool) {
+        if self.has(if second { C::Path2 } else { C::Path }) {
+            return;
+        }
+        if arg.first() != Some(&b'"') {
+            if arg == b"NULL"
+                && let Some(at) = at
+            {
+                self.on_descriptor(at, second);
+            }
+            return;
+        }
+        let Some((end, plain)) = args::string_end(arg, 0) else { return };
+        let body = &arg[1..end - 1];
+        if arg[end..].starts_with(b"...") {
+            // Only its beginning was printed.
+            return;
+        }
+        if body.is_empty() {
+            if let Some(at) = at {
+                self.on_descriptor(at, second);
+            }
+            return;
+        }
+        let plain = plain && self.source.utf8;
+        let absolute = body[0] == b'/' || body.starts_with(b"\\x2f");
+        let fd = at.map_or(AT_FDCWD, |at| at.fd);
+        let base = at
+            .filter(|_| !absolute)
+            .and_then(|at| at.note(self.source.bytes))
+            .filter(|note| note.first() == Some(&b'/') || note.starts_with(b"\\x2f"));
+        let from = self.side.bytes.len();
+        let mut relative = !absolute;
+        let (view, id) = if !self.shape.prefix.is_empty() {
+            relative = false;
+            self.side.bytes.extend_from_slice(self.shape.prefix.as_bytes());
+            unescape_into(body, &mut self.side.bytes);
+            self.appended(from)
+        } else if let Some(base) = base {
+            relative = false;
+            self.join(base, body, plain);
+            self.appended(from)
+        } else if plain {
+            let at = self.source.base + start + 1;
+            (view::pack(body, self.source.place, at), file_id(body))
+        } else {
+            unescape_into(body, &mut self.side.bytes);
+            self.appended(from)
+        };
+        self.put_path(view, (!relative).then_some(id), second);
+        let effect = &mut self.rows.effect[self.row];
+        if second {
+            effect.at2 = fd;
+            effect.relative2 = relative;
+        } else {
+            effect.at = fd;
+            effect.relative = relative;
+        }
+    }
+
+    /// View and identity of what was appended to the side text.
+    fn appended(&mut self, from: usize) -> (u128, u64) {
+        let id = file_id(&self.side.bytes[from..]);
+        (self.side.since(from), id)
+    }
+
+    /// The identity of a relative path has to wait for the working directory.
+    fn put_path(&mut self, view: u128, id: Option<u64>, second: bool) {
+        let row = self.row;
+        if second {
+            self.rows.path2[row] = view;
+            self.set(C::Path2);
+            if let Some(id) = id {
+                self.rows.file2[row] = id;
+                self.set(C::File2);
+            }
+        } else {
+            self.rows.path[row] = view;
+            self.set(C::Path);
+            if let Some(id) = id {
+                self.rows.file[row] = id;
+                self.set(C::File);
+            }
+        }
+    }
+
+    /// Appends `base/body`, a leading `./` left out, to the side text.
+    fn join(&mut self, base: &[u8], body: &[u8], plain: bool) {
+        let side = &mut self.side.bytes;
+        let from = side.len();
+        unescape_into(&base[..Annotation::parse(base).len], side);
+        let unescaped;
+        let mut path = body;
+        if !plain {
+            let mut buffer = Vec::new();
+            unescape_into(body, &mut buffer);
+            unescaped = buffer;
+            path = &unescaped;
+        }
+        while let Some(rest) = path.strip_prefix(b"./") {
+            path = rest;
+        }
+        if path.is_empty() || path == b"." {
+            return;
+        }
+        if side.len() == from || side.last() != Some(&b'/') {
+            side.push(b'/');
+        }
+        side.extend_from_slice(path);
+    }
+
+    /// An empty path: the call acts on the descriptor that the path would start from.
+    fn on_descriptor(&mut self, at: Start, second: bool) {
+        let shape = self.shape;
+        if at.fd == AT_FDCWD {
+            // With the flag that allows it, that is the working directory.
+            if !find::contains(self.source.bytes, b"AT_EMPTY_PATH", 3) {
+                return;
+            }
+            if at.note(self.source.bytes).is_none() {
+                let view = view::pack(b".", self.source.place, 0);
+                self.put_path(view, None, second);
+                let effect = &mut self.rows.effect[self.row];
+                if second {
+                    effect.relative2 = true;
+                } else {
+                    effect.relative = true;
+                }
+                return;
+            }
+        } else if shape.op == Op::Path && (second || shape.fd == NONE) {
+            self.put_fd(at.fd, second);
+            self.rows.effect[self.row].op = Op::Use;
+        } else if shape.op == Op::Exec {
+            self.put_fd(at.fd, second);
+        }
+        if self.source.bytes.get(at.end) == Some(&b'<')
+            && let Some((end, plain)) = args::annotation(self.source.bytes, at.end)
+        {
+            self.annotation(at.end + 1, end - 1, plain, second);
+        }
+    }
+}
