@@ -34,7 +34,8 @@ def scan(
     Parameters
     ----------
     sources
-        Path of a file, a pattern, or several of them, of any mixture.
+        Path of a file, a pattern, or several of them, of any mixture. Logs of
+        ``strace -ff -o NAME`` are merged, also when only ``NAME`` is given.
     format_in
         Format of the logs; found from the text by default.
     threads

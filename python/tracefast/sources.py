@@ -2,6 +2,7 @@
 
 import glob
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
@@ -22,6 +23,10 @@ _SINKS: dict[str, Sink] = {
 }
 
 
+# Behind the common name: the number of a task, and the suffix of a compression.
+_TASK = re.compile(r"\.[1-9][0-9]{0,6}(\.(gz|zst|xz|bz2))?", re.ASCII)
+
+
 def expand(sources: Sources) -> list[str]:
     """Turn one source or many into a list of names, patterns replaced by what they match.
 
@@ -30,7 +35,8 @@ def expand(sources: Sources) -> list[str]:
     sources
         A path, or several. A string that holds ``*``, ``?`` or ``[`` and is not the name of an
         existing file is a pattern (``**`` crosses folders); its matches come in sorted order.
-        ``-`` is standard input.
+        ``-`` is standard input. The common name of the logs of several tasks (``log`` for
+        ``log.1234``, ``log.1235``, by ``strace -ff -o log``) stays as it is: the parser finds them.
 
     Returns
     -------
@@ -100,12 +106,20 @@ def sniff(name: str) -> Content:
     path = Path(name)
     if path.exists() and not path.is_file() and not path.is_dir():
         return "log"
+    if not path.exists() and _is_cut_by_task(name):
+        return "log"
     with path.open("rb", buffering=0) as file:
         try:
             return content_of(file.read(8))
         except OSError as error:
             # What opens a file names it; what reads from it does not.
             raise OSError(error.errno, error.strerror, name) from error
+
+
+def _is_cut_by_task(name: str) -> bool:
+    """Say whether a name without a file is the common name of logs, one a task (``strace -ff``)."""
+    files = glob.iglob(glob.escape(name) + ".*")  # noqa: PTH207 - the name stays as it was given
+    return any(_TASK.fullmatch(file[len(name) :]) for file in files)
 
 
 def sink_of(output: str) -> Sink | None:

@@ -6,7 +6,7 @@ use crate::parsed::Parsed;
 use crate::strace::{self, Half};
 
 /// Bytes at the start of a line that tell whether it belongs to the one before it.
-pub const LOOK: usize = strace::columns::LOOK;
+pub const LOOK: usize = strace::columns::LOOK + strace::merged::PREFIX;
 
 /// A log's format, with all that had to be found out before parsing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,6 +107,10 @@ impl Format {
     #[inline]
     pub fn stands_alone(&self, line: &[u8]) -> bool {
         match self {
+            Self::Strace(format) if format.merged => {
+                let own = line.get(strace::merged::PREFIX..).unwrap_or_default();
+                strace::columns::stands_alone(own)
+            }
             Self::Strace(_) => strace::columns::stands_alone(line),
             Self::Ftrace(_) => !ftrace::is_continuation(line),
         }
@@ -127,6 +131,12 @@ impl Format {
             (Self::Strace(format), Some(last)) => format.pause(last, first),
             _ => 0,
         }
+    }
+
+    /// The lines of several logs of strace, each with a prefix that holds its task and number.
+    #[inline]
+    pub fn is_merged(&self) -> bool {
+        matches!(self, Self::Strace(format) if format.merged)
     }
 
     /// Joins the two halves of a call in `row`.

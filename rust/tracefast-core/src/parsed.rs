@@ -323,6 +323,8 @@ pub enum Target {
 pub struct Example {
     /// Line, relative to the block.
     pub line: u64,
+    /// Task in whose log it stands, if each has its own.
+    pub task: Option<i32>,
     /// Its beginning.
     pub text: String,
 }
@@ -351,6 +353,8 @@ pub struct Parsed {
     pub begins: Vec<Begin>,
     /// Lines by use.
     pub counts: LineCounts,
+    /// Bytes of the text that are not the log's: prefixes of merged lines, feeds of their last.
+    pub added: u64,
     /// What is odd about them.
     pub oddities: Oddities,
     /// First lines that were not understood.
@@ -379,6 +383,7 @@ impl Parsed {
         self.inserted.clear();
         self.begins.clear();
         self.counts = LineCounts::default();
+        self.added = 0;
         self.oddities = Oddities::default();
         self.examples.clear();
         self.elapsed = 0;
@@ -387,10 +392,11 @@ impl Parsed {
     }
 
     /// Records a line that was not understood.
-    pub fn example(&mut self, line: u64, text: &[u8]) {
+    pub fn example(&mut self, line: u64, task: Option<i32>, text: &[u8]) {
         if self.examples.len() < EXAMPLES {
             let shown = &text[..text.len().min(200)];
-            self.examples.push(Example { line, text: String::from_utf8_lossy(shown).into_owned() });
+            let text = String::from_utf8_lossy(shown).into_owned();
+            self.examples.push(Example { line, task, text });
         }
     }
 

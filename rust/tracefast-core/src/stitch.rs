@@ -12,6 +12,7 @@ use crate::kernel::{self, Bound};
 use crate::parsed::{Lost, Naming, Open, Parsed, Range, Spot, Target, Touch, Use, key_in};
 use crate::schema::Column as C;
 use crate::strace::Half;
+use crate::strace::merged::own_text;
 use crate::view::unpack;
 
 /// A call left open by an earlier block, with text of its own.
@@ -110,13 +111,13 @@ impl Stitch {
                         call.args.extend_from_slice(more);
                         Use::Resumed
                     } else {
-                        self.open(parsed, text, task, open, line);
+                        self.open(parsed, text, task, open, format, line);
                         Use::Events
                     };
                     parsed.counts.see(used, bytes);
                 }
                 Touch::Open { tid, ref open } => {
-                    self.open(parsed, text, self.alive.task(tid), open, line);
+                    self.open(parsed, text, self.alive.task(tid), open, format, line);
                 }
                 Touch::Superseded { tid, by, at } => {
                     if tid.is_none() && self.alive.is_unknown() {
@@ -237,7 +238,8 @@ impl Stitch {
         let mut calls: Vec<Call> = self.calls.drain(..).flatten().collect();
         self.tasks.clear();
         self.free.clear();
-        calls.sort_by_key(|call| call.line);
+        // Lines of merged logs are numbered for each task.
+        calls.sort_by_key(|call| (call.line, call.open.tid));
         parsed.reset(calls.len());
         for call in &calls {
             let row = parsed.rows.push();
@@ -269,8 +271,20 @@ impl Stitch {
         self.calls.get_mut(id as usize)?.take()
     }
 
-    fn open(&mut self, parsed: &mut Parsed, text: &[u8], tid: Option<i32>, open: &Open, line: i64) {
-        let part = |range: Range| text[range.0 as usize..range.1 as usize].to_vec();
+    fn open(
+        &mut self,
+        parsed: &mut Parsed,
+        text: &[u8],
+        tid: Option<i32>,
+        open: &Open,
+        format: &Format,
+        line: i64,
+    ) {
+        let merged = format.is_merged();
+        let part = |range: Range| {
+            let lines = &text[range.0 as usize..range.1 as usize];
+            if merged { own_text(lines).into_owned() } else { lines.to_vec() }
+        };
         let call = Call {
             task: tid,
             line: line + open.line,

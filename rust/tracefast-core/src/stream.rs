@@ -223,7 +223,10 @@ impl Stream {
         let Source { kernel, stitch, .. } = source;
         kernel.run(&mut parsed, text, |id, bound| stitch.bind(id, bound));
         let line = source.line;
-        source.line += parsed.counts.total() as i64;
+        // The lines of merged logs bring their own numbers.
+        if !source.format.is_merged() {
+            source.line += parsed.counts.total() as i64;
+        }
         self.close(block, parsed, line)
     }
 
@@ -275,7 +278,8 @@ impl Stream {
         let mut key = 0;
         if let Some(source) = &self.source {
             key = source.key;
-            self.tally.add(source.number, &parsed, line, block.source_len() as u64, &kinds);
+            let bytes = block.source_len() as u64 - parsed.added;
+            self.tally.add(source.number, &parsed, line, bytes, &kinds);
         }
         let len = block.len();
         let (buffer, start) = block.into_buffer();

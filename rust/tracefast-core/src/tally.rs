@@ -89,7 +89,11 @@ impl Tally {
             let at = line as u64 + example.line + 1;
             source.example.get_or_insert_with(|| (at, example.text.clone()));
             if self.examples.len() < EXAMPLES {
-                self.examples.push((source.name.clone(), at, example.text.clone()));
+                let file = match example.task {
+                    Some(task) => format!("{}.{task}", source.name),
+                    None => source.name.clone(),
+                };
+                self.examples.push((file, at, example.text.clone()));
             }
         }
     }

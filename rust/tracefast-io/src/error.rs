@@ -196,9 +196,20 @@ impl std::error::Error for Error {
     }
 }
 
+/// An error of this crate that went through a reader is taken out again.
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
-        Self::new(ErrorKind::Io(error))
+        match error.downcast::<Self>() {
+            Ok(own) => own,
+            Err(error) => Self::new(ErrorKind::Io(error)),
+        }
+    }
+}
+
+/// For readers, which can only say what is wrong by the error of the standard library.
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        Self::other(error)
     }
 }
 
@@ -244,6 +255,14 @@ mod tests {
     fn the_first_path_stays() {
         let error = Error::not_a_log("inner.log", "no line is understood").at_path("outer");
         assert_eq!(error.to_string(), "inner.log: no line is understood");
+    }
+
+    #[test]
+    fn an_error_goes_through_a_reader_as_it_is() {
+        let inner = Error::io("a.log.7", io::Error::from_raw_os_error(libc::EACCES));
+        let error = Error::from(io::Error::from(inner)).at_path("a.log");
+        assert_eq!(error.to_string(), "a.log.7: Permission denied");
+        assert_eq!(error.errno(), Some(libc::EACCES));
     }
 
     #[test]

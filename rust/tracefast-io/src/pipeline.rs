@@ -19,6 +19,7 @@ use tracefast_core::stream::{Pool, Resolved, Stream, Values};
 use tracefast_core::tally::Tally;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::merge::Input;
 use crate::source::{Bytes, Progress, Source};
 use crate::split::{Cutter, block_count, read_block};
 
@@ -184,13 +185,13 @@ enum Job {
 }
 
 impl<E: Encode> Pipeline<E> {
-    /// Starts reading `names`, the first of which is open already, one after another.
+    /// Starts reading `inputs`, the first of which is open already, one after another.
     ///
     /// # Errors
     /// A thread cannot be started.
     pub fn start(
         first: Source,
-        names: Vec<String>,
+        inputs: Vec<Input>,
         encode: E,
         options: Options,
         progress: Arc<Progress>,
@@ -235,7 +236,7 @@ impl<E: Encode> Pipeline<E> {
         for number in 0..threads {
             this.spawn(format!("tracefast-{number}"), Shared::work)?;
         }
-        this.spawn("tracefast-source".to_owned(), |shared| shared.drive(first, names))?;
+        this.spawn("tracefast-source".to_owned(), move |shared| shared.drive(first, &inputs))?;
         Ok(this)
     }
 
@@ -507,12 +508,12 @@ impl<E: Encode> Shared<E> {
     }
 
     /// Opens one source after another and sees each to its end.
-    fn drive(&self, first: Source, names: Vec<String>) {
+    fn drive(&self, first: Source, inputs: &[Input]) {
         let mut source = Some(first);
-        for name in names {
-            let open = source
-                .take()
-                .map_or_else(|| Source::open(&name, self.options.format, &self.progress), Ok);
+        for input in inputs {
+            let wanted = self.options.format;
+            let open =
+                source.take().map_or_else(|| Source::open_input(input, wanted, &self.progress), Ok);
             let done = open.and_then(|source| self.source(source));
             if let Err(error) = done {
                 self.fail(error);

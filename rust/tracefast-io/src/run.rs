@@ -11,6 +11,7 @@ use tracefast_core::tally::Tally;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::explain::{self, Explain, Explained};
+use crate::merge::{Input, Inputs, inputs};
 use crate::pipeline::{Encode, Options, Pipeline};
 use crate::report::{Report, metadata};
 use crate::sink::{
@@ -50,17 +51,23 @@ impl Encode for Encoder {
 }
 
 /// Opens the first log, so that mistakes show before anything is written.
-fn open_first(names: &[String], options: &Options, progress: &Arc<Progress>) -> Result<Source> {
-    let Some(first) = names.first() else {
+fn open_first(
+    names: &[String],
+    options: &Options,
+    progress: &Arc<Progress>,
+) -> Result<(Source, Inputs)> {
+    let found = inputs(names, options.format)?;
+    let Some(first) = found.inputs.first() else {
         let what = "no log is named".to_owned();
         return Err(Error::new(ErrorKind::Option(what)).with_hint("name at least one, or -"));
     };
-    for name in names.iter().skip(1).filter(|name| *name != "-") {
+    let later = found.inputs.iter().skip(1).flat_map(Input::names);
+    for name in later.filter(|name| *name != "-") {
         std::fs::metadata(name)
             .map_err(|error| Error::io(name, error).with_hint("check the name"))?;
     }
-    progress.bytes_total.store(total_bytes(names), Ordering::Relaxed);
-    Source::open(first, options.format, progress)
+    progress.bytes_total.store(total_bytes(&found.inputs), Ordering::Relaxed);
+    Ok((Source::open_input(first, options.format, progress)?, found))
 }
 
 /// Parses the logs `names`, one after another, into one file.
@@ -104,7 +111,7 @@ pub fn parse_with(
         Some(output) if output.path == "-" => Some(AtomicFile::stdout()?),
         Some(output) => Some(AtomicFile::create(Path::new(output.path), output.clobber)?),
     };
-    let first = open_first(names, &options, progress)?;
+    let (first, Inputs { inputs, warnings: known }) = open_first(names, &options, progress)?;
     let encoder = match output.map(|output| output.kind) {
         None => None,
         Some(FileKind::Parquet) => {
@@ -119,7 +126,7 @@ pub fn parse_with(
         _ => None,
     };
     let encode = Explain::new(encoder, tell.is_some());
-    let pipeline = Pipeline::start(first, names.to_vec(), encode, options, Arc::clone(progress))?;
+    let pipeline = Pipeline::start(first, inputs, encode, options, Arc::clone(progress))?;
     loop {
         match pipeline.next(PATIENCE)? {
             Some(Some((encoded, explained))) => {
@@ -139,7 +146,7 @@ pub fn parse_with(
     }
     let tally = pipeline.tally().unwrap_or_default();
     drop(pipeline);
-    let warnings = warnings(&tally);
+    let warnings = [known, warnings(&tally)].concat();
     let mut report = Report { tally, warnings, seconds: 0.0 };
     if let Some(appender) = appender {
         appender.finish(report.metadata()).map_err(written)?.commit()?;
@@ -175,6 +182,7 @@ pub struct BatchStream {
     pipeline: Option<Pipeline<Plain>>,
     schema: SchemaRef,
     ready: std::vec::IntoIter<RecordBatch>,
+    warnings: Vec<String>,
     report: Option<Report>,
     begin: Instant,
 }
@@ -186,18 +194,18 @@ impl BatchStream {
     /// The first log cannot be read or is none, or another one is missing.
     pub fn open(names: &[String], options: Options, progress: &Arc<Progress>) -> Result<Self> {
         let begin = Instant::now();
-        let first = open_first(names, &options, progress)?;
+        let (first, Inputs { inputs, warnings }) = open_first(names, &options, progress)?;
         let (format, clock) =
             first.format.map_or(("none", "none"), |format| (format.name(), format.clock()));
         let schema = options.projection.schema();
         let facts: std::collections::HashMap<_, _> = metadata(format, clock).into_iter().collect();
         let schema = Arc::new(Schema::new_with_metadata(schema.fields().clone(), facts));
-        let pipeline =
-            Pipeline::start(first, names.to_vec(), Plain, options, Arc::clone(progress))?;
+        let pipeline = Pipeline::start(first, inputs, Plain, options, Arc::clone(progress))?;
         Ok(Self {
             pipeline: Some(pipeline),
             schema,
             ready: Vec::new().into_iter(),
+            warnings,
             report: None,
             begin,
         })
@@ -229,7 +237,8 @@ impl BatchStream {
             Ok(Some(None)) => Ok(Some(None)),
             Ok(None) => {
                 let tally = pipeline.tally().unwrap_or_default();
-                let warnings = warnings(&tally);
+                let known = std::mem::take(&mut self.warnings);
+                let warnings = [known, warnings(&tally)].concat();
                 let seconds = self.begin.elapsed().as_secs_f64();
                 self.report = Some(Report { tally, warnings, seconds });
                 self.pipeline = None;

@@ -9,8 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tracefast_core::format::{Format, Wanted};
+use tracefast_core::strace::{self, leader::Pid};
 
 use crate::error::{Error, Result};
+use crate::merge::{Input, Merge};
 
 /// Bytes that decide whether an input is a log at all, and of which format.
 pub const SNIFF: usize = 1 << 20;
@@ -94,6 +96,36 @@ impl Source {
         Self::stream(name, Box::new(reader), wanted)
     }
 
+    /// Opens what names stand for: a log, that of a task, or those of several tasks.
+    ///
+    /// # Errors
+    /// As for [`Source::open`].
+    pub fn open_input(
+        input: &Input,
+        wanted: Option<Wanted>,
+        progress: &Arc<Progress>,
+    ) -> Result<Self> {
+        match input {
+            Input::Log(name) => Self::open(name, wanted, progress),
+            Input::Task { name, source, pid } => {
+                let mut out = Self::open(name, wanted, progress)?;
+                source.clone_into(&mut out.name);
+                if let Some(Format::Strace(format)) = &mut out.format {
+                    name_by_file(format, *pid);
+                }
+                Ok(out)
+            }
+            Input::Set(set) => {
+                let merge = Merge::open(&set.members, &set.format.layout, set.origin, progress)?;
+                Ok(Self {
+                    name: set.name.clone(),
+                    format: Some(Format::Strace(set.format)),
+                    bytes: Bytes::Stream { head: Vec::new(), rest: Box::new(merge) },
+                })
+            }
+        }
+    }
+
     fn stream(name: &str, mut raw: Box<dyn Read + Send>, wanted: Option<Wanted>) -> Result<Self> {
         let at = |error| Error::io(name, error);
         let magic = read_up_to(&mut raw, 6).map_err(at)?;
@@ -104,14 +136,24 @@ impl Source {
     }
 }
 
+/// The log names no task: its file does.
+fn name_by_file(format: &mut strace::Format, pid: i32) {
+    if format.layout.pid == Pid::Bracket {
+        format.layout.pid = Pid::File;
+        format.root = None;
+        format.task = Some(pid);
+    }
+}
+
 /// The bytes of all inputs, if every one of them is a file.
-pub fn total_bytes(names: &[String]) -> u64 {
+pub fn total_bytes(inputs: &[Input]) -> u64 {
+    let mut names = inputs.iter().flat_map(Input::names);
     let lengths: Option<Vec<u64>> =
-        names.iter().map(|name| std::fs::metadata(name).ok().map(|m| m.len())).collect();
+        names.by_ref().map(|name| std::fs::metadata(name).ok().map(|m| m.len())).collect();
     lengths.map_or(0, |lengths| lengths.iter().sum())
 }
 
-fn hinted(error: Error) -> Error {
+pub(crate) fn hinted(error: Error) -> Error {
     match error.errno() {
         Some(libc::ENOENT) => error.with_hint("check the name"),
         Some(libc::EACCES) => error.with_hint("check who may read it (ls -l)"),
@@ -157,7 +199,7 @@ pub fn read_at(file: &File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
     Ok(done)
 }
 
-fn read_up_to(reader: &mut dyn Read, limit: usize) -> io::Result<Vec<u8>> {
+pub(crate) fn read_up_to(reader: &mut dyn Read, limit: usize) -> io::Result<Vec<u8>> {
     let mut out = Vec::new();
     reader.take(limit as u64).read_to_end(&mut out)?;
     Ok(out)
@@ -168,12 +210,15 @@ const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 const XZ: &[u8] = b"\xfd7zXZ\0";
 const BZIP2: &[u8] = b"BZh";
 
-fn is_compressed(magic: &[u8]) -> bool {
+pub(crate) fn is_compressed(magic: &[u8]) -> bool {
     [GZIP, ZSTD, XZ, BZIP2].iter().any(|known| magic.starts_with(known))
 }
 
 /// The text behind `magic` and `raw`. Several members or frames one after another are one text.
-fn decompressed(magic: &[u8], raw: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+pub(crate) fn decompressed(
+    magic: &[u8],
+    raw: Box<dyn Read + Send>,
+) -> io::Result<Box<dyn Read + Send>> {
     let whole = io::Cursor::new(magic.to_vec()).chain(raw);
     Ok(if magic.starts_with(GZIP) {
         Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::with_capacity(1 << 17, whole)))

@@ -173,7 +173,12 @@ impl Cutter {
                             self.read += n as u64;
                         }
                         Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                        Err(error) => return Err(Error::from(error).at_byte(self.read)),
+                        Err(error) => {
+                            let error = Error::from(error);
+                            // One that names a file has its own place.
+                            let named = error.path().is_some();
+                            return Err(if named { error } else { error.at_byte(self.read) });
+                        }
                     },
                     n => {
                         have += n;

@@ -484,7 +484,7 @@ impl<'a> Parser<'a> {
 
     fn unparsed(&mut self, line: Span) {
         let args = self.view(line);
-        self.parsed.example(self.line as u64, &self.text[line.0..line.1]);
+        self.parsed.example(self.line as u64, None, &self.text[line.0..line.1]);
         let rows = &mut self.parsed.rows;
         let row = rows.push();
         rows.kind[row] = EventKind::Unparsed as u8;

@@ -96,7 +96,7 @@ impl Parser<'_> {
         if let Owner::Call(at) = self.owner {
             self.above = Above::Torn(at, 0);
             // The log's last line may just have been cut.
-            let cut = self.last && line.end == text.len();
+            let cut = self.is_cut(line);
             if let Some(open) = self.grammar.calls.at(at) {
                 open.torn = !cut;
             }
@@ -110,9 +110,10 @@ impl Parser<'_> {
     /// An exit that was glued to a call of its own task, whose text is not lost.
     fn glued(&mut self, line: &Line, at: usize) -> bool {
         let start = line.start + at;
-        let Some(leader) = self.format.layout.leader(&self.text[start..line.end]) else {
+        let Some(mut leader) = self.format.layout.leader(&self.text[start..line.end]) else {
             return false;
         };
+        leader.pid = leader.pid.or(self.task);
         let event = start + leader.next;
         let rest = Line { start, mark: None, leader, ..*line };
         let known = self.exit(&rest, event);

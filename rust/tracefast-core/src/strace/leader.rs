@@ -12,6 +12,8 @@ pub enum Pid {
     Bracket,
     /// `1234  `, in a file.
     Plain,
+    /// Not on the line: the file is named after the task (`-ff`).
+    File,
 }
 
 /// The clock of the time column.
@@ -110,6 +112,7 @@ impl Layout {
                     blanks(line, i)?
                 };
             }
+            Pid::File => {}
             Pid::Bracket => {
                 if let Some(rest) = line.strip_prefix(b"[pid ") {
                     i = 5 + rest.iter().position(|&b| b != b' ')?;

@@ -10,6 +10,7 @@ pub mod fields;
 pub mod join;
 pub mod leader;
 mod lines;
+pub mod merged;
 pub mod message;
 mod other;
 mod parser;
@@ -37,6 +38,10 @@ pub struct Format {
     pub old_gap: bool,
     /// The task of the first lines without a pid, in a log that names tasks only in part.
     pub root: Option<i32>,
+    /// The lines of several logs, one a task, each behind a [`merged::Prefix`].
+    pub merged: bool,
+    /// The task that the file is named after.
+    pub task: Option<i32>,
 }
 
 /// The format of a log by its first lines; `None` if they are not strace's.
@@ -75,7 +80,7 @@ pub fn detect(text: &[u8]) -> Option<Format> {
     }
     let old_gap = memchr::memmem::find(text, b" resumed> )").is_some();
     let root = (layout.pid == Pid::Bracket).then(|| root::find(text)).flatten();
-    Some(Format { layout, times_calls: timed > untimed, old_gap, root })
+    Some(Format { layout, times_calls: timed > untimed, old_gap, root, ..Format::default() })
 }
 
 /// How many lines of `text` look like strace's: to choose between formats.

@@ -2,6 +2,7 @@
 
 use super::columns::{self, layout_of};
 use super::leader::{Delta, Layout, Leader, Pid, Time};
+use super::merged::{self, Prefix};
 use super::sniff::{begins_event, call_name};
 use super::{Format, clock::Clock, colour};
 use crate::block::{Block, PAD};
@@ -63,6 +64,9 @@ impl Grammar {
             last: block.last,
             parsed,
             line: 0,
+            count: 0,
+            task: format.task,
+            fed: false,
             bytes: 0,
             used: None,
             clock: Clock::new(&format.layout),
@@ -130,7 +134,14 @@ pub(super) struct Parser<'a> {
     pub(super) utf8: bool,
     pub(super) last: bool,
     pub(super) parsed: &'a mut Parsed,
+    /// Number of the line, from the block's begin; of merged logs, from that of the task's log.
     pub(super) line: i64,
+    /// Lines of the block before.
+    pub(super) count: u32,
+    /// The task that the file is named after from which the line comes.
+    pub(super) task: Option<i32>,
+    /// The line is the last of a merged log and had no line feed.
+    fed: bool,
     /// Bytes of the line at hand, its line feed included.
     pub(super) bytes: u64,
     /// What the line at hand is used for; `None`: the stitch stage says.
@@ -162,16 +173,22 @@ pub(super) struct Line {
 }
 
 impl<'a> Parser<'a> {
-    fn line(&mut self, start: usize, mut end: usize, first: Option<usize>, several: bool) {
+    fn line(&mut self, mut start: usize, mut end: usize, first: Option<usize>, several: bool) {
         self.bytes = (end - start) as u64 + u64::from(end < self.text.len());
         self.used = Some(Use::Events);
+        if self.format.merged {
+            start = self.own(start, end);
+        }
         if end > start && self.text[end - 1] == b'\r' {
             end -= 1;
         }
         let bytes = &self.text[start..end];
         let mark = if several { None } else { first };
         let known = match self.format.layout.leader(bytes) {
-            Some(leader) => self.event(&Line { start, end, mark, leader }),
+            Some(mut leader) => {
+                leader.pid = leader.pid.or(self.task);
+                self.event(&Line { start, end, mark, leader })
+            }
             None => false,
         };
         if !known && !self.odd_event(start, end) {
@@ -184,13 +201,36 @@ impl<'a> Parser<'a> {
             self.parsed.counts.see(used, self.bytes);
         }
         self.line += 1;
+        self.count += 1;
+    }
+
+    /// Takes the prefix off a line of merged logs; returns where the line itself begins.
+    fn own(&mut self, start: usize, end: usize) -> usize {
+        let Some(prefix) = Prefix::read(&self.text[start..end]) else { return start };
+        if self.task.replace(prefix.pid) != Some(prefix.pid) {
+            // What belongs to the line above stands in the same log.
+            self.owner = Owner::Nobody;
+            self.above = Above::Nothing;
+            self.table = false;
+        }
+        self.line = prefix.line as i64 - 1;
+        self.fed = prefix.fed;
+        let added = merged::PREFIX as u64 + u64::from(prefix.fed);
+        self.bytes -= added;
+        self.parsed.added += added;
+        start + merged::PREFIX
+    }
+
+    /// The log ends within this line.
+    pub(super) fn is_cut(&self, line: &Line) -> bool {
+        if self.format.merged { self.fed } else { self.last && line.end == self.text.len() }
     }
 
     /// Colours were part of the line, too.
     #[cold]
     fn count_taken(&mut self) {
         if let Some(&&(line, bytes)) = self.taken.as_slice().first().as_ref()
-            && i64::from(line) == self.line
+            && line == self.count
         {
             self.bytes += u64::from(bytes);
             self.taken.next();
@@ -209,6 +249,10 @@ impl<'a> Parser<'a> {
             return self.odd_time(line);
         }
         let time = line.leader.time?;
+        if self.format.merged && self.format.layout.time == Time::None {
+            // A delta counts from the line before of any task: here that is not the one above.
+            return None;
+        }
         Some(self.clock.read(time, &mut self.parsed.oddities))
     }
 
@@ -291,14 +335,19 @@ impl<'a> Parser<'a> {
     #[cold]
     fn odd_event(&mut self, start: usize, end: usize) -> bool {
         let bytes = &self.text[start..end];
-        let Some((layout, _)) = layout_of(bytes).filter(|(own, _)| *own != self.format.layout)
+        let Some((mut layout, _)) = layout_of(bytes) else { return false };
+        if self.task.is_some() && layout.pid == Pid::Bracket {
+            layout.pid = Pid::File;
+        }
+        if layout == self.format.layout {
+            return false;
+        }
+        let Some(mut leader) =
+            layout.leader(bytes).filter(|found| begins_event(&bytes[found.next..]))
         else {
             return false;
         };
-        let Some(leader) = layout.leader(bytes).filter(|found| begins_event(&bytes[found.next..]))
-        else {
-            return false;
-        };
+        leader.pid = leader.pid.or(self.task);
         self.odd = Some(layout);
         let known = self.event(&Line { start, end, mark: None, leader });
         self.odd = None;

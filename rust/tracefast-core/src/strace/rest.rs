@@ -1,8 +1,11 @@
 //! Lines that are not calls: exits, signals, tables, messages, what belongs to the line before, and
 //! what nobody understands.
 
+use std::borrow::Cow;
+
 use super::columns::stands_alone;
 use super::is_continuation;
+use super::merged::own_text;
 use super::other::{self, Other};
 use super::parser::{Above, Line, Owner, Parser};
 use crate::event::{EventKind, Op, Status};
@@ -158,7 +161,8 @@ impl Parser<'_> {
 
     /// Adds lines to the row's `extra`.
     pub(super) fn extra(&mut self, row: usize, start: usize, end: usize) {
-        let line = self.source(start, end);
+        let line = &self.text[start..end];
+        let line = if self.format.merged { own_text(line) } else { Cow::Borrowed(line) };
         let Parsed { rows, side, .. } = &mut *self.parsed;
         let from = side.bytes.len();
         if rows.has(row, C::Extra) {
@@ -167,28 +171,33 @@ impl Parser<'_> {
             side.bytes.extend_from_slice(&before);
             side.bytes.push(b'\n');
         }
-        side.bytes.extend_from_slice(escape_invalid(line.bytes).as_bytes());
+        side.bytes.extend_from_slice(escape_invalid(&line).as_bytes());
         rows.extra[row] = side.since(from);
         rows.valid[row] |= C::Extra.bit();
     }
 
     /// The line may be better understood without colours.
     pub(super) fn look_for_colours(&mut self, start: usize, end: usize) {
-        let seen = self.coloured.last().is_some_and(|last| i64::from(last.0) == self.line);
+        let seen = self.coloured.last().is_some_and(|last| last.0 == self.count);
         if !seen && memchr::memchr(0x1b, &self.text[start..end]).is_some() {
-            self.coloured.push((self.line as u32, start, end));
+            self.coloured.push((self.count, start, end));
         }
     }
 
     fn unparsed(&mut self, start: usize, end: usize) {
         let view = self.view(start, end);
-        self.parsed.example(self.line as u64, &self.text[start..end]);
+        let task = self.task.filter(|_| self.format.merged);
+        self.parsed.example(self.line as u64, task, &self.text[start..end]);
         let rows = &mut self.parsed.rows;
         let row = rows.push();
         rows.kind[row] = EventKind::Unparsed as u8;
         rows.args[row] = view;
         rows.line[row] = self.line;
         rows.valid[row] = C::Kind.bit() | C::Args.bit() | C::Line.bit();
+        if let Some(task) = self.task {
+            rows.tid[row] = task;
+            rows.valid[row] |= C::Tid.bit();
+        }
         self.used = Some(Use::Unparsed);
     }
 }
