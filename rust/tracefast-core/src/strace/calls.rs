@@ -30,7 +30,10 @@ impl Parser<'_> {
             let end = join::plain_end(bytes, mark).filter(|&end| end >= args)?;
             let outcome = super::result::parse(bytes, mark + 1)?;
             // In a log with times a whole line ends with one; in others an open string shows.
-            let whole = if timed {
+            let whole = if self.format.layout.pid == Pid::Bracket {
+                // Anything may have been written into the line.
+                Self::is_whole(&text[name..name + name_len], &bytes[args..=end])
+            } else if timed {
                 outcome.dur.is_some() || outcome.ret.is_none()
             } else {
                 !Self::may_be_open(&bytes[args..end])
@@ -45,7 +48,15 @@ impl Parser<'_> {
             return false;
         }
         if is_killed(&bytes[args..]) {
-            self.begin(line, (name, name_len), (args, line.end - 17), line.leader.pid);
+            let mut end = line.end - 17;
+            if self.format.layout.pid == Pid::Bracket
+                && torn::writes(&text[name..name + name_len])
+                && let Some(output) = torn::output_start(&text[args..end])
+            {
+                end = args + output;
+                self.parsed.oddities.foreign += 1;
+            }
+            self.begin(line, (name, name_len), (args, end), line.leader.pid);
             return true;
         }
         if let Some(ending) = join::ending(&bytes[args..]) {
@@ -239,6 +250,13 @@ impl Parser<'_> {
         super::finish(self.parsed, self.text, row, self.format, half);
         self.parsed.rows.effect[row].begun = true;
         self.owner = Owner::Row(row);
+    }
+
+    /// The `)` at the end of `args` is that of the call, or output of the program stands before it.
+    fn is_whole(name: &[u8], args: &[u8]) -> bool {
+        let end = args.len() - 1;
+        super::args::args_end(args, 0) == Some(end)
+            || torn::writes(name) && torn::output_start(&args[..end]).is_some()
     }
 
     /// The arguments hold a quote that is not closed.

@@ -4,7 +4,7 @@ use super::columns::{self, layout_of};
 use super::leader::{Delta, Layout, Leader, Pid, Time};
 use super::merged::{self, Prefix};
 use super::sniff::{begins_event, call_name};
-use super::{Format, clock::Clock, colour};
+use super::{Format, clock::Clock, colour, torn};
 use crate::block::{Block, PAD};
 use crate::calls::Calls;
 use crate::dict::Interner;
@@ -352,6 +352,33 @@ impl<'a> Parser<'a> {
         let known = self.event(&Line { start, end, mark: None, leader });
         self.odd = None;
         self.parsed.oddities.relayouts += u64::from(known);
+        known
+    }
+
+    /// On a terminal, output of the program that ends without a line feed may stand before a line
+    /// of strace. Only what is surely of strace counts; the output is kept beside it.
+    pub(super) fn behind_output(&mut self, start: usize, end: usize) -> bool {
+        if self.format.layout.pid != Pid::Bracket {
+            return false;
+        }
+        let layout = self.format.layout;
+        let bytes = &self.text[start..end];
+        let Some((at, leader)) = torn::leader_behind(&layout, bytes) else { return false };
+        self.odd = Some(layout);
+        let known = self.event(&Line { start: start + at, end, mark: None, leader });
+        self.odd = None;
+        if known {
+            self.parsed.oddities.foreign += 1;
+            match self.owner {
+                Owner::Row(row) => self.extra(row, start, start + at),
+                Owner::Call(call) => {
+                    if let Some(open) = self.grammar.calls.at(call) {
+                        open.extra.get_or_insert((start as u32, (start + at) as u32));
+                    }
+                }
+                Owner::Nobody => {}
+            }
+        }
         known
     }
 

@@ -133,6 +133,7 @@ impl Parser<'_> {
                 self.table |= head;
                 self.used = Some(Use::Summary);
             }
+            Other::Unknown if self.behind_output(start, end) => {}
             Other::Unknown => self.unparsed(start, end),
         }
     }

@@ -3,8 +3,9 @@
 //! and the rest of the call stands on a later one.
 
 use super::args::{Split, closed};
-use super::leader::Layout;
+use super::leader::{Layout, Leader, Time};
 use super::message;
+use super::sniff::begins_event;
 use crate::num;
 use crate::text::unescape_raw;
 
@@ -114,6 +115,36 @@ fn strings(text: &[u8], out: &mut Vec<u8>) -> bool {
     }
     true
 }
+
+/// Where in `line` a leader with a pid or a time stands that an event follows, and the leader.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::strace::{leader::Layout, torn::leader_behind};
+/// let line = b"some output[pid 19271] <... newfstatat resumed>0) = 0";
+/// assert_eq!(leader_behind(&Layout::default(), line).unwrap().0, 11);
+/// assert!(leader_behind(&Layout::default(), b"some outputclose(3) = 0").is_none());
+/// ```
+pub fn leader_behind(layout: &Layout, line: &[u8]) -> Option<(usize, Leader)> {
+    let found = |at: usize| {
+        let leader = layout.leader(&line[at..])?;
+        let event = at + leader.next;
+        (leader.next > 0 && begins_event(&line[event..])).then_some((at, leader))
+    };
+    // With a pid or not, by its first byte; no more than a few are worth a try.
+    if let Some(at) = memchr::memmem::find_iter(line, b"[pid ").take(TRIES).find_map(found) {
+        return Some(at);
+    }
+    if layout.time == Time::None {
+        return None;
+    }
+    let digit =
+        |at: &usize| line[*at].is_ascii_digit() && (*at == 0 || !line[*at - 1].is_ascii_digit());
+    (0..line.len()).filter(digit).take(TRIES).find_map(found)
+}
+
+/// How many places in a line are tried.
+const TRIES: usize = 64;
 
 /// `line` ends with an exit that was glued to a call without a line feed: where the leader of the
 /// exit begins. It is of the same task, and no earlier.
