@@ -229,6 +229,8 @@ fn status(ending: &Ending) -> Option<&'static str> {
             _ if outcome.delayed => "delayed",
             // There is no other error without a value.
             Some(_) if outcome.ret.is_none() => "interrupted",
+            // The call does not return, or the task died in it.
+            None if outcome.ret.is_none() => return None,
             _ => "complete",
         },
         Ending::Unfinished => "unfinished",

@@ -141,8 +141,11 @@ fn sweep(text: &[u8]) -> (usize, Vec<(usize, String)>) {
     let sample: Vec<&[u8]> =
         lines.iter().step_by(step).filter(|l| l.len() < 2000).copied().collect();
     let layout = sniff(&sample);
-    // The last blank behind `resumed>`, by the versions that print it.
-    let old = text.windows(11).any(|window| window == b" resumed> )");
+    // The versions that print a blank behind `resumed>` do so whatever comes.
+    let old = lines.iter().filter_map(|text| line(&layout, text)).any(|line| {
+        matches!(line.event, Event::Resumed { rest, .. } if rest.starts_with(b" ")
+            && ![&b" =>"[..], b" <", b" or "].iter().any(|own| rest.starts_with(own)))
+    });
     let (_, batch) = parse(format, text, usize::MAX);
     let fast: HashMap<u64, Row> = rows(&batch).into_iter().map(|row| (row.line, row)).collect();
     let mut open: HashMap<i32, (usize, Line)> = HashMap::new();

@@ -88,9 +88,11 @@ fn is_socket(body: &[u8]) -> bool {
 }
 
 /// The arguments of a call of which `entry` was printed when it began and `rest` when it ended;
-/// `old`: the version puts a blank behind `resumed>`.
+/// `old`: the version puts a blank behind `resumed>`, other than before the mark of a task that
+/// died in the call, which has its own.
 pub fn join(entry: &[u8], rest: &[u8], old: bool) -> Vec<u8> {
-    let rest = if old { rest.strip_prefix(b" ").unwrap_or(rest) } else { rest };
+    let gap = old && !rest.starts_with(b" <unfinished ...>)");
+    let rest = if gap { rest.strip_prefix(b" ").unwrap_or(rest) } else { rest };
     [entry, rest].concat()
 }
 
