@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Cut seeds for the fuzz targets out of logs.
 
     python3 rust/fuzz/seeds.py LOGS [--corpus rust/fuzz/corpus] [--most 400]
@@ -14,8 +13,11 @@ import argparse
 import hashlib
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 #: Longer lines teach a fuzzer nothing that shorter ones do not.
 LONGEST = 1000
@@ -39,7 +41,7 @@ LEADERS = [
 
 
 def shape(line: bytes) -> bytes:
-    """What is left of a line without its numbers, strings and names.
+    """Take from a line its numbers, strings and names.
 
     Examples
     --------
@@ -71,7 +73,7 @@ def pieces(text: bytes, seen: set[bytes]) -> Iterator[tuple[bytes, bytes]]:
 
 
 def choices(line: bytes) -> bytes:
-    """The bytes that tell `grammar` to take a line as it is, in a log of lines like it."""
+    """Give the bytes with which `grammar` takes a line as it is, in a log of lines like it."""
     chosen = [1, 1]
     rest = line
     for pattern, place, choice in LEADERS:
@@ -107,11 +109,10 @@ def main(argv: list[str] | None = None) -> int:
     files = sorted((here / "seeds").iterdir())
     if options.logs is not None:
         if not options.logs.is_dir():
-            print(f"{options.logs}: no folder", file=sys.stderr)
-            return 2
+            parser.error(f"{options.logs}: no folder")
         found = (path for path in options.logs.rglob("*") if path.suffix in {".log", ".trace"})
         # In an order that mixes folders, of which each has logs of one kind.
-        files += sorted(found, key=lambda path: hashlib.sha1(bytes(path)).digest())
+        files += sorted(found, key=lambda path: hashlib.sha256(bytes(path)).digest())
     seen: set[bytes] = set()
     kept = 0
     for path in files:
@@ -127,7 +128,7 @@ def main(argv: list[str] | None = None) -> int:
             write(options.corpus / "join", hashlib.sha512(line).digest())
             for text in strings(line):
                 write(options.corpus / "unescape", text)
-    print(f"{kept} lines of {len(files)} files", file=sys.stderr)
+    sys.stderr.write(f"{kept} lines of {len(files)} files\n")
     return 0
 
 
