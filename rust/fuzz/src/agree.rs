@@ -4,7 +4,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch, StringArray};
 
-use super::reference::{Delta, Ending, Event, Layout, Line, Outcome, Time, join, rest_of};
+use super::reference::{
+    Delta, Ending, Event, Layout, Line, Outcome, Time, begins_with_gap, join, rest_of,
+};
 
 /// What one row says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,7 +152,7 @@ fn headless(
     rest: &[u8],
 ) {
     found.text("name", row.name.as_ref(), Some(name));
-    let old = rest.starts_with(b" )");
+    let old = begins_with_gap(rest);
     let Some((args, Ending::Result(outcome))) = rest_of(layout, &join(b"", rest, old)) else {
         return;
     };
@@ -218,7 +220,20 @@ fn result(found: &mut Differences, outcome: &Outcome, row: &Row) {
     if outcome.errno.is_some() && !aux.is_empty() {
         return;
     }
-    found.text("result", row.result.as_ref(), (!aux.is_empty()).then_some(&aux[..]));
+    let told = row.result.as_deref().map(|told| without(told, outcome.annotation.as_deref()));
+    let aux = String::from_utf8_lossy(&aux);
+    found.check(
+        "result",
+        told.filter(|told| !told.is_empty()),
+        Some(&*aux).filter(|a| !a.is_empty()),
+    );
+}
+
+/// A result without the annotation of its value, which is there where no other column has it.
+fn without<'a>(told: &'a str, annotation: Option<&[u8]>) -> &'a str {
+    let annotation = annotation.map(|text| format!("<{}>", String::from_utf8_lossy(text)));
+    let rest = annotation.and_then(|text| told.strip_prefix(&text)).unwrap_or(told);
+    rest.strip_prefix("(deleted)").unwrap_or(rest).trim_start()
 }
 
 /// The status that a call by itself has, where there is but one.
@@ -226,6 +241,7 @@ fn status(ending: &Ending) -> Option<&'static str> {
     Some(match ending {
         Ending::Result(outcome) => match &outcome.errno {
             _ if outcome.injected => "injected",
+            _ if outcome.poked => return None,
             _ if outcome.delayed => "delayed",
             // There is no other error without a value.
             Some(_) if outcome.ret.is_none() => "interrupted",

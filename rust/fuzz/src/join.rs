@@ -1,6 +1,7 @@
 //! Calls in two halves: joined, they are what they would have been in one.
 
 use tracefast_core::format::{Format, Wanted};
+use tracefast_core::parsed::Use;
 
 use super::agree::{Row, rows};
 use super::log::parse;
@@ -68,7 +69,7 @@ pub fn join(data: &[u8]) {
 fn check(style: &Style, log: &str) {
     let format = Format::detect(log.as_bytes(), Some(Wanted::Strace)).expect("strace's lines");
     let (counts, batch) = parse(format, log.as_bytes(), usize::MAX);
-    assert_eq!(counts.unparsed, 0, "{log}");
+    assert_eq!(counts.lines(Use::Unparsed), 0, "{log}");
     let mut own: Vec<Row> = rows(&batch);
     own.retain(|row| row.tid == Some(7) && row.line > ANCHORS);
     let [whole, joined] = &mut own[..] else { panic!("not two rows in {log}") };

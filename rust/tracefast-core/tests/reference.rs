@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use fuzz::reference::{
-    Delta, Ending, Event, Layout, Line, Outcome, Pid, Time, annotation_end, line, sniff, unescape,
+    Delta, Ending, Event, Layout, Line, Outcome, Pid, Time, annotation_end, begins_with_gap, line,
+    sniff, unescape,
 };
 use fuzz::{Row, differs, pair, parse, rows};
 use proptest::prelude::*;
@@ -142,10 +143,10 @@ fn sweep(text: &[u8]) -> (usize, Vec<(usize, String)>) {
         lines.iter().step_by(step).filter(|l| l.len() < 2000).copied().collect();
     let layout = sniff(&sample);
     // The versions that print a blank behind `resumed>` do so whatever comes.
-    let old = lines.iter().filter_map(|text| line(&layout, text)).any(|line| {
-        matches!(line.event, Event::Resumed { rest, .. } if rest.starts_with(b" ")
-            && ![&b" =>"[..], b" <", b" or "].iter().any(|own| rest.starts_with(own)))
-    });
+    let old = lines
+        .iter()
+        .filter_map(|text| line(&layout, text))
+        .any(|line| matches!(line.event, Event::Resumed { rest, .. } if begins_with_gap(&rest)));
     let (_, batch) = parse(format, text, usize::MAX);
     let fast: HashMap<u64, Row> = rows(&batch).into_iter().map(|row| (row.line, row)).collect();
     let mut open: HashMap<i32, (usize, Line)> = HashMap::new();

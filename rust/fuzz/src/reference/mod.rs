@@ -14,7 +14,7 @@ mod text;
 
 pub use call::{call, rest_of};
 pub use leader::sniff;
-pub use text::{annotation_end, join, unescape, visible};
+pub use text::{annotation_end, begins_with_gap, join, unescape, visible};
 
 use cursor::Cursor;
 
@@ -156,12 +156,14 @@ pub struct Outcome {
     pub errno: Option<Vec<u8>>,
     /// Number of the error, where the name is not told.
     pub errno_number: Option<i64>,
-    /// What else is said of the value: contexts, comments, `(Timeout)`; no error, no marks.
+    /// What else is said of the value: contexts, comments, `(Timeout)`; no error.
     pub aux: Vec<Vec<u8>>,
     /// Time in the call, ns.
     pub dur: Option<i64>,
-    /// `(INJECTED)`
+    /// `(INJECTED)`, or with `retval`: the value is made up.
     pub injected: bool,
+    /// `(INJECTED: args)`
+    pub poked: bool,
     /// `(DELAYED)`
     pub delayed: bool,
     /// Text between `<` and `>` right behind the value.

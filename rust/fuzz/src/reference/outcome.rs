@@ -43,11 +43,16 @@ pub fn outcome(layout: &Layout, text: &[u8]) -> Option<Outcome> {
         } else if cursor.eat(b"(") {
             group(&mut cursor, b')', 0).ok()?;
             let aux = &text[from..cursor.at];
-            if aux == b"(INJECTED)" || aux.starts_with(b"(INJECTED: ") {
+            if aux == b"(INJECTED)" {
                 out.injected = true;
+            } else if aux.starts_with(b"(INJECTED: ") {
+                // Arguments may be made up for a call that does take place.
+                out.injected = aux.ends_with(b"retval)");
+                out.poked = true;
+                out.aux.push(aux.to_vec());
             } else if aux == b"(DELAYED)" {
                 out.delayed = true;
-            } else if out.injected || out.delayed {
+            } else if out.injected || out.poked || out.delayed {
                 return None;
             } else {
                 out.aux.push(aux.to_vec());

@@ -96,6 +96,13 @@ pub fn join(entry: &[u8], rest: &[u8], old: bool) -> Vec<u8> {
     [entry, rest].concat()
 }
 
+/// Whether `rest` begins with the blank that old versions put behind `resumed>`; some texts have
+/// one of their own.
+pub fn begins_with_gap(rest: &[u8]) -> bool {
+    let own = [&b" => "[..], b" <", b" or "];
+    rest.starts_with(b" ") && !own.iter().any(|own| rest.starts_with(own))
+}
+
 /// `bytes` as text: what is not UTF-8 appears as `\xNN`, byte by byte.
 pub fn visible(bytes: &[u8]) -> String {
     let mut out = String::new();
