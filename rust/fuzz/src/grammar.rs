@@ -191,12 +191,13 @@ fn event(style: &Style, choices: &mut Choices<'_>) -> (String, Made) {
 }
 
 /// How a call that does not return ends.
-const MARKS: [(&str, &str); 9] = [
+const MARKS: [(&str, &str); 10] = [
     ("unfinished", " <unfinished ...>"),
     ("detached", " <detached ...>"),
     ("pid changed", " <pid changed to 443 ...>"),
     ("killed", " <unfinished ...>)          = ?"),
     ("unavailable", ") = ? <unavailable>"),
+    ("unavailable", " <unavailable>) = ? <unavailable>"),
     ("unavailable", " <Cannot restart pid 7 with ptrace(PTRACE_SYSCALL): No such process>"),
     ("unavailable", " <ptrace(SYSCALL):No such process>"),
     ("killed", " <unfinished ... exit status 3>"),
