@@ -220,13 +220,16 @@ fn result(found: &mut Differences, outcome: &Outcome, row: &Row) {
     if outcome.errno.is_some() && !aux.is_empty() {
         return;
     }
-    let told = row.result.as_deref().map(|told| without(told, outcome.annotation.as_deref()));
-    let aux = String::from_utf8_lossy(&aux);
-    found.check(
-        "result",
-        told.filter(|told| !told.is_empty()),
-        Some(&*aux).filter(|a| !a.is_empty()),
-    );
+    let told = row.result.as_deref().unwrap_or_default();
+    let told = unmarked(without(told, outcome.annotation.as_deref()));
+    found.check("result", told, unmarked(&String::from_utf8_lossy(&aux)));
+}
+
+/// A result without the marks that the status tells; it can tell but one of them.
+fn unmarked(result: &str) -> String {
+    let marks = [" (INJECTED)", "(INJECTED)", " (DELAYED)", "(DELAYED)"];
+    let rest = marks.iter().fold(result.to_owned(), |rest, mark| rest.replace(mark, ""));
+    rest.trim_start().to_owned()
 }
 
 /// A result without the annotation of its value, which is there where no other column has it.

@@ -26,7 +26,7 @@ fn check(blocks: &[Vec<u8>], text: &[u8], format: &Format) {
         let shown = block.escape_ascii();
         assert!(number + 1 == filled.len() || block.ends_with(b"\n"), "no end: {shown}");
         let line = block.split(|&b| b == b'\n').next().unwrap_or_default();
-        assert!(number == 0 || !format.is_continuation(line), "continues: {shown}");
+        assert!(number == 0 || format.stands_alone(line), "continues: {shown}");
     }
 }
 
