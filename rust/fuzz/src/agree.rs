@@ -72,6 +72,7 @@ pub fn rows(batch: &RecordBatch) -> Vec<Row> {
 struct Differences(String);
 
 impl Differences {
+    #[allow(clippy::needless_pass_by_value)] // Most are numbers.
     fn check<T: PartialEq + std::fmt::Debug>(&mut self, what: &str, fast: T, slow: T) {
         if fast != slow {
             self.0 += &format!("{what}: fast {fast:?}, reference {slow:?}\n");

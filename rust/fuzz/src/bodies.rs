@@ -1,5 +1,7 @@
 //! The bodies that need nothing but the pure part of tracefast.
 
+#![allow(clippy::format_push_string)] // Nothing here is fast, all of it plain.
+
 mod accounting;
 mod agree;
 mod arguments;

@@ -69,7 +69,7 @@ pub fn grammar(data: &[u8]) {
 fn read(style: &Style, text: &[u8]) -> Option<Line> {
     let layout = &style.layout;
     let mut log = anchors(style).into_bytes();
-    let number = log.iter().filter(|&&b| b == b'\n').count() as u64 + 1;
+    let number = log.split(|&b| b == b'\n').count() as u64;
     // Whatever the line is, the others tell the layout.
     let format = Format::detect(&log, Some(Wanted::Strace)).expect("lines of strace");
     log.extend_from_slice(text);
@@ -98,8 +98,8 @@ fn read(style: &Style, text: &[u8]) -> Option<Line> {
 fn anchors(style: &Style) -> String {
     let mut log = String::new();
     let time = if style.layout.times { " <0.000010>" } else { "" };
-    for second in 0..3 {
-        log += &style.leader(&mut Choices::new(&[]), 7, if second == 0 { 0 } else { 1 });
+    for second in [0, 1, 1] {
+        log += &style.leader(&mut Choices::new(&[]), 7, second);
         log += &format!("close(3) = 0{time}\n");
     }
     log

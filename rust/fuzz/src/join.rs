@@ -20,7 +20,7 @@ pub fn join(data: &[u8]) {
     }
     let old = choices.rarely();
     // Since 6.16 the comma is printed with the argument behind it.
-    let late_comma = !old && choices.byte() % 2 == 0;
+    let late_comma = !old && choices.byte().is_multiple_of(2);
     let name = name(&mut choices);
     let mut args = arguments(&mut choices, 3);
     let (result, ..) = choices.pick(&RESULTS);

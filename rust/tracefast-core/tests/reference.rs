@@ -155,20 +155,28 @@ fn sweep(text: &[u8]) -> (usize, Vec<(usize, String)>) {
     for (index, raw) in lines.iter().enumerate() {
         let number = index + 1;
         let Some(read) = line(&layout, raw) else { continue };
-        if layout.pid == Pid::Bracket && read.pid.is_none() && layout.time == Time::None {
+        if layout.pid == Pid::Bracket && read.pid.is_none() {
             // Somebody's, if it is a line of strace at all.
+            open.clear();
+            continue;
+        }
+        if matches!(&read.event, Event::Call { name, args, .. }
+            if name == b"write" && !args.last().is_some_and(u8::is_ascii_digit))
+        {
+            // On a screen the program's own output stands in the line.
             continue;
         }
         let (at, what) = match &read.event {
-            Event::Nothing | Event::Personality => continue,
             Event::Call { ending: Ending::Unfinished, .. } => {
                 if let Some(pid) = read.pid {
                     open.insert(pid, (number, read));
                 }
                 continue;
             }
-            // The next lines may go on with it, or take it up again.
-            Event::Call { ending: Ending::Cut | Ending::PidChanged(_), .. } => continue,
+            // The next lines may go on with a call that is cut, or take it up again.
+            Event::Nothing
+            | Event::Personality
+            | Event::Call { ending: Ending::Cut | Ending::PidChanged(_), .. } => continue,
             Event::Superseded(pid) => {
                 open.remove(pid);
                 open.retain(|own, _| Some(*own) != read.pid);

@@ -40,8 +40,7 @@ pub fn leader(layout: &Layout, cursor: &mut Cursor<'_>) -> Option<Line> {
     }
     if layout.pointer {
         let pointer = column(cursor, |b| b.is_ascii_hexdigit() || b == b'?')?;
-        let unknown = pointer.iter().filter(|&&b| b == b'?').count();
-        let whole = unknown == 0 || unknown == pointer.len();
+        let whole = !pointer.contains(&b'?') || pointer.iter().all(|&b| b == b'?');
         extra.push((matches!(pointer.len(), 8 | 16) && whole).then_some(pointer)?);
     }
     Some(Line { pid, comm, time, delta, extra, event: Event::Nothing })
@@ -86,6 +85,7 @@ fn number(cursor: &mut Cursor<'_>) -> Option<i32> {
 }
 
 /// `<name>` behind a pid, which may be missing.
+#[allow(clippy::option_option)] // No opinion, no name, a name.
 fn comm(cursor: &mut Cursor<'_>) -> Option<Option<Vec<u8>>> {
     if !cursor.eat(b"<") {
         return Some(None);

@@ -112,15 +112,12 @@ pub fn visible(bytes: &[u8]) -> String {
         let letter = (1..=4)
             .filter_map(|len| rest.get(..len))
             .find_map(|some| std::str::from_utf8(some).ok());
-        match letter {
-            Some(letter) => {
-                out += letter;
-                rest = &rest[letter.len()..];
-            }
-            None => {
-                out += &format!("\\x{first:02x}");
-                rest = &rest[1..];
-            }
+        if let Some(letter) = letter {
+            out += letter;
+            rest = &rest[letter.len()..];
+        } else {
+            out += &format!("\\x{first:02x}");
+            rest = &rest[1..];
         }
     }
     out
