@@ -28,6 +28,10 @@ pub fn outcome(layout: &Layout, text: &[u8]) -> Option<Outcome> {
         out.aux.push(text[from..cursor.at].to_vec());
     }
     error(&mut cursor, &mut out)?;
+    // An error is printed as -1, or as no value.
+    if out.errno.is_some() && out.ret.is_some_and(|ret| ret != -1) {
+        return None;
+    }
     let mut timed = false;
     while !cursor.at_end() {
         if !cursor.eat(b" ") || timed {
