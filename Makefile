@@ -5,10 +5,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 # What the extension is built from: a change to any of it builds it anew.
 RUST := $(shell find rust -path rust/fuzz -prune -o -name '*.rs' -print -o -name Cargo.toml -print)
+FUZZ_TARGETS := $(basename $(notdir $(wildcard rust/fuzz/fuzz_targets/*.rs)))
+FUZZ_SECONDS ?= 30
 LOG := tests/data/demo.strace.zst
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python lint format bench clean
+.PHONY: help demo test test-rust test-python lint format bench fuzz clean
 
 help: ## Print this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | column -t -s "$$(printf '\t')"
@@ -55,6 +57,19 @@ format: $(VENV)/.developed ## Format the code.
 
 bench: $(VENV)/.developed ## Measure speed and memory; BENCH='--size 1G' goes to benches/run.py.
 	$(BIN)/python benches/run.py $(BENCH)
+
+# Corpora grow in rust/fuzz/corpus; a finding is a file in rust/fuzz/artifacts.
+fuzz: ## Run each fuzz target for FUZZ_SECONDS (30); FUZZ_LOGS=DIR takes seeds from logs.
+	@cargo +nightly --version >/dev/null 2>&1 || { \
+		echo 'make fuzz needs the nightly toolchain: rustup toolchain install nightly' >&2; exit 2; }
+	@cargo fuzz --version >/dev/null 2>&1 || { \
+		echo 'make fuzz needs cargo-fuzz: cargo install --locked cargo-fuzz' >&2; exit 2; }
+	$(PYTHON) rust/fuzz/seeds.py $(FUZZ_LOGS)
+	@set -e; for target in $(FUZZ_TARGETS); do \
+		echo "fuzz $$target for $(FUZZ_SECONDS) s"; \
+		cargo +nightly fuzz run --fuzz-dir rust/fuzz $$target -- \
+			-max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=20 -print_final_stats=1; \
+	done
 
 clean: ## Remove what was built.
 	rm -rf $(VENV) target demo build .pytest_cache .mypy_cache .ruff_cache .hypothesis

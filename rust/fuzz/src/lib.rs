@@ -1,8 +1,10 @@
 //! What the fuzz targets check, as plain functions: each panics where a promise is broken.
 
-mod accounting;
-mod arguments;
-mod log;
+#[path = "bodies.rs"]
+mod bodies;
+mod split;
+mod whole;
 
-pub use accounting::accounting;
-pub use arguments::arguments;
+pub use bodies::*;
+pub use split::split;
+pub use whole::whole;

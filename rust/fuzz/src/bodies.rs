@@ -1,0 +1,22 @@
+//! The bodies that need nothing but the pure part of tracefast.
+
+#![allow(clippy::format_push_string)] // Nothing here is fast, all of it plain.
+
+mod accounting;
+mod agree;
+mod arguments;
+mod grammar;
+mod join;
+mod log;
+mod made;
+pub mod mutants;
+pub mod reference;
+mod unescape;
+
+pub use accounting::accounting;
+pub use agree::{Row, differs, pair, rows};
+pub use arguments::arguments;
+pub use grammar::grammar;
+pub use join::join;
+pub use log::parse;
+pub use unescape::unescape;

@@ -1,0 +1,19 @@
+//! Escapes undone in two ways.
+
+use tracefast_core::text::unescape_into;
+
+use super::reference;
+
+/// Takes `data` for a string between its quotes.
+///
+/// # Panics
+/// If the two ways disagree, or what stood in front of the text is touched.
+pub fn unescape(data: &[u8]) {
+    let mut fast = b"/in/front\xff".to_vec();
+    let begin = fast.len();
+    unescape_into(data, &mut fast);
+    let slow = reference::visible(&reference::unescape(data));
+    assert_eq!(fast[..begin], b"/in/front\xff"[..]);
+    let shown = data.escape_ascii();
+    assert_eq!(String::from_utf8(fast.split_off(begin)).as_ref(), Ok(&slow), "{shown}");
+}
