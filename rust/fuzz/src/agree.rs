@@ -218,9 +218,6 @@ fn result(found: &mut Differences, outcome: &Outcome, row: &Row) {
         found.text("errno", row.errno.as_ref(), outcome.errno.as_deref());
     }
     let aux = outcome.aux.join(&b' ');
-    if outcome.errno.is_some() && !aux.is_empty() {
-        return;
-    }
     let told = row.result.as_deref().unwrap_or_default();
     let told = unmarked(without(told, outcome.annotation.as_deref()));
     found.check("result", told, unmarked(&String::from_utf8_lossy(&aux)));

@@ -223,6 +223,8 @@ pub enum Touch {
         sys: u16,
         /// Bytes of the line, its line feed included.
         bytes: u64,
+        /// View of the leader's columns that are kept, if there is no first half to have them.
+        columns: Option<u128>,
         /// The halves belong together only if they name the same call: otherwise the row of the
         /// open one belongs here.
         lost: Option<Spot>,

@@ -43,6 +43,8 @@ pub struct Effect {
     pub identify2: bool,
     /// Effects at the call's entry took place before the row.
     pub begun: bool,
+    /// The call did not take place: its result was injected.
+    pub made_up: bool,
     /// The clock of its time.
     pub clock: RowClock,
     /// The thread that made the call, if its end is under another id; else 0.
@@ -64,6 +66,7 @@ impl Effect {
         identify: false,
         identify2: false,
         begun: false,
+        made_up: false,
         clock: RowClock::Log,
         thread: 0,
     };

@@ -77,7 +77,7 @@ impl Stitch {
                         self.same_block(parsed, &call, row);
                     }
                 }
-                Touch::Resume { tid, row, begins, rest, sys, bytes, lost } => {
+                Touch::Resume { tid, row, begins, rest, sys, bytes, columns, lost } => {
                     let at = Spot { row, begins };
                     if lost.is_none() {
                         self.exec(tid, at, parsed, format, line);
@@ -100,6 +100,8 @@ impl Stitch {
                     parsed.counts.see(used, bytes);
                     if let Some(call) = &call {
                         self.same_block(parsed, call, row);
+                    } else if let Some(columns) = columns {
+                        put_columns(parsed, text, row as usize, columns);
                     }
                     resume(parsed, text, row as usize, call, format, line, rest, sys);
                 }
@@ -350,6 +352,19 @@ fn head(parsed: &mut Parsed, text: &[u8], row: usize, call: &Call, line: i64) {
         rows.extra[row] = parsed.side.put(&extra);
         rows.valid[row] |= C::Extra.bit();
     }
+}
+
+/// Puts the leader's columns in front of what the row has beside its own columns.
+fn put_columns(parsed: &mut Parsed, text: &[u8], row: usize, columns: u128) {
+    let Parsed { rows, side, .. } = parsed;
+    rows.extra[row] = if rows.has(row, C::Extra) {
+        let parts =
+            [columns, rows.extra[row]].map(|view| unpack(&view, text, &side.bytes).to_vec());
+        side.put(&parts.join(&b'\n'))
+    } else {
+        columns
+    };
+    rows.valid[row] |= C::Extra.bit();
 }
 
 /// Adds the row of a call that never ended, which belongs to `at`.

@@ -359,6 +359,7 @@ impl<'a> Parser<'a> {
                     rest,
                     sys,
                     bytes,
+                    columns: None,
                     lost,
                 });
             }

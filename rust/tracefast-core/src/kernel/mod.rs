@@ -12,7 +12,7 @@ use std::sync::Arc;
 use files::OpenFile;
 use tasks::{TaskRef, Tasks};
 
-use crate::event::{EventKind, FileType, Op, Status, open_flags};
+use crate::event::{EventKind, FileType, Op, open_flags};
 use crate::parsed::{Begin, Parsed, Target};
 use crate::rows::{AT_FDCWD, Rows, Side};
 use crate::schema::Column as C;
@@ -147,7 +147,7 @@ impl Kernel {
         identify(row, rows, side, text);
         self.resolve(task, row, rows, side, text);
         // What was injected did not take place.
-        let injected = rows.has(row, C::Status) && rows.status[row] == Status::Injected as u8;
+        let injected = rows.effect[row].made_up;
         if begun && op == Op::Close {
             self.tasks.closed(task, injected);
         }

@@ -30,7 +30,7 @@ impl Parser<'_> {
             let end = join::plain_end(bytes, mark).filter(|&end| end >= args)?;
             let outcome = super::result::parse(bytes, mark + 1)?;
             // In a log with times a whole line ends with one; in others an open string shows.
-            let whole = if self.format.layout.pid == Pid::Bracket {
+            let whole = if self.format.terminal {
                 // Anything may have been written into the line.
                 Self::is_whole(&text[name..name + name_len], &bytes[args..=end])
             } else if timed {
@@ -509,7 +509,7 @@ impl Parser<'_> {
                 self.owner = Owner::Row(row);
             }
             Pending::Nothing => {
-                let row = self.row(&second, ts);
+                let row = self.row(line, ts);
                 self.parsed.rows.name[row] = key;
                 self.parsed.rows.valid[row] |= C::Name.bit();
                 let half =
@@ -524,7 +524,9 @@ impl Parser<'_> {
                 self.parsed.rows.valid[row] |= C::Name.bit();
                 let (tid, row, bytes) = (line.leader.pid, row as u32, self.bytes);
                 let begins = self.parsed.begins.len() as u32;
-                let touch = Touch::Resume { tid, row, begins, rest, sys, bytes, lost: None };
+                let columns = self.kept_columns(line);
+                let touch =
+                    Touch::Resume { tid, row, begins, rest, sys, bytes, columns, lost: None };
                 self.parsed.touches.push(touch);
             }
         }

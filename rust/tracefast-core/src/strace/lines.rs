@@ -72,6 +72,7 @@ pub(super) fn outcome(
         ResultStatus::NoValue if !returns_nothing(sys) => Status::Killed,
         other => other.status(),
     };
+    rows.effect[row].made_up = outcome.status == ResultStatus::Injected;
     rows.status[row] = status as u8;
     rows.kind[row] = EventKind::Syscall as u8;
     rows.valid[row] |= valid | C::Status.bit() | C::Kind.bit();

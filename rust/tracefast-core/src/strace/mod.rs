@@ -25,6 +25,8 @@ pub use parser::Grammar;
 
 use crate::parsed::{Parsed, Range};
 
+use other::Other;
+
 use leader::{DAY, Delta, Layout, Pid, Time};
 
 /// What is known of a strace log before its lines are read.
@@ -36,6 +38,8 @@ pub struct Format {
     pub times_calls: bool,
     /// Version 4.26 or older, which print a blank behind `resumed>`.
     pub old_gap: bool,
+    /// The log was written to a terminal: other text may stand within its lines.
+    pub terminal: bool,
     /// The task of the first lines without a pid, in a log that names tasks only in part.
     pub root: Option<i32>,
     /// The lines of several logs, one a task, each behind a [`merged::Prefix`].
@@ -79,8 +83,27 @@ pub fn detect(text: &[u8]) -> Option<Format> {
         }
     }
     let old_gap = memchr::memmem::find(text, b" resumed> )").is_some();
-    let root = (layout.pid == Pid::Bracket).then(|| root::find(text)).flatten();
-    Some(Format { layout, times_calls: timed > untimed, old_gap, root, ..Format::default() })
+    let bracket = layout.pid == Pid::Bracket;
+    let root = bracket.then(|| root::find(text)).flatten();
+    let terminal = bracket && is_terminal(text);
+    let times_calls = timed > untimed;
+    Some(Format { layout, times_calls, old_gap, terminal, root, ..Format::default() })
+}
+
+/// Something that strace writes to a terminal only, or that others wrote, stands in `text`.
+fn is_terminal(text: &[u8]) -> bool {
+    // Its last line may be cut.
+    let whole = &text[..memchr::memrchr(b'\n', text).unwrap_or(0)];
+    memchr::memmem::find(text, b"[pid ").is_some()
+        || whole.split(|&b| b == b'\n').any(|line| {
+            let known = columns::stands_alone(line)
+                || is_continuation(line)
+                || matches!(
+                    other::classify(line, line, true),
+                    Other::Blank | Other::Summary { .. }
+                );
+            !known
+        })
 }
 
 /// How many lines of `text` look like strace's: to choose between formats.

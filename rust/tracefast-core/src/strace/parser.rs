@@ -414,12 +414,8 @@ impl<'a> Parser<'a> {
             self.parsed.rows.comm[row] = comm;
             valid |= C::Comm.bit();
         }
-        if let Some((start, end)) = line.leader.extra {
-            let range = (line.start + start, line.start + end);
-            self.parsed.rows.extra[row] = match line.leader.context {
-                Some((from, to)) => self.columns((line.start + from, line.start + to), range),
-                None => self.view(range.0, range.1),
-            };
+        if let Some(columns) = self.kept_columns(line) {
+            self.parsed.rows.extra[row] = columns;
             valid |= C::Extra.bit();
         }
         if self.odd.is_some() {
@@ -429,6 +425,17 @@ impl<'a> Parser<'a> {
         self.parsed.rows.valid[row] = valid;
         self.owner = Owner::Row(row);
         row
+    }
+
+    /// The view of the leader's columns that are kept as they are.
+    #[inline]
+    pub(super) fn kept_columns(&mut self, line: &Line) -> Option<u128> {
+        let (start, end) = line.leader.extra?;
+        let range = (line.start + start, line.start + end);
+        Some(match line.leader.context {
+            Some((from, to)) => self.columns((line.start + from, line.start + to), range),
+            None => self.view(range.0, range.1),
+        })
     }
 
     /// The view of two ranges with a blank between them.

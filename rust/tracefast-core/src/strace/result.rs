@@ -36,6 +36,8 @@ pub enum ResultStatus {
     Interrupted,
     /// `(INJECTED)`.
     Injected,
+    /// `(INJECTED: args)`: the call took place, with other arguments.
+    Poked,
     /// `(DELAYED)`.
     Delayed,
     /// `?` alone: no return, or the task died.
@@ -50,7 +52,7 @@ impl ResultStatus {
         match self {
             Self::Complete | Self::NoValue => Status::Complete,
             Self::Interrupted => Status::Interrupted,
-            Self::Injected => Status::Injected,
+            Self::Injected | Self::Poked => Status::Injected,
             Self::Delayed => Status::Delayed,
             Self::Unavailable => Status::Unavailable,
         }
@@ -82,6 +84,7 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
     }
     let text = line.get(..end)?;
     let mut i = at;
+    let mut deleted = None;
     if text.get(i)? == &b'?' {
         i += 1;
         out.status = ResultStatus::NoValue;
@@ -98,11 +101,13 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
             out.annotation = Some((i + 1, close - 1));
             i = close;
             if text[i..].starts_with(b"(deleted)") {
+                deleted = Some(i);
                 i += 9;
             }
         }
     }
     if i == end {
+        out.aux = deleted.map(|start| (start, end));
         return Some(out);
     }
     if text[i] != b' ' {
@@ -131,7 +136,9 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
     if let Some(from) = find::rfind(&text[i..end], b"(INJECTED: ", 3)
         && text[..end].ends_with(b")")
     {
-        out.status = ResultStatus::Injected;
+        // Only what the call was given, or its result.
+        let poked = find::find(&text[i + from..end], b"retval", 3).is_none();
+        out.status = if poked { ResultStatus::Poked } else { ResultStatus::Injected };
         aux_end = rest_end;
         out.aux = Some((i + from, aux_end));
         end = i + from.saturating_sub(1);
@@ -157,6 +164,10 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
         let explained = rest.starts_with(b" (") && rest.ends_with(b")");
         if n >= 2 && explained {
             out.errno = Some((i, i + n));
+            // The error's text has no parentheses side by side.
+            if let Some(more) = find::find(rest, b") (", 0) {
+                out.aux = Some((i + n + more + 2, aux_end));
+            }
             if out.ret.is_none() {
                 out.status = ResultStatus::Interrupted;
             }
@@ -164,11 +175,11 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
         }
     }
     if i < end {
-        // Only parentheses may follow a value, or a comment on it.
-        if !matches!(text[i], b'(' | b'/' | b'[') {
+        // Only parentheses may follow a value, or a comment on it, and they are closed.
+        if !matches!((text[i], text[end - 1]), (b'(' | b'/' | b'[', b')' | b'/' | b']')) {
             return None;
         }
-        out.aux = Some((i, aux_end));
+        out.aux = Some((deleted.unwrap_or(i), aux_end));
     }
     Some(out)
 }
@@ -190,7 +201,8 @@ pub fn elapsed(line: &[u8], from: usize) -> Option<(usize, i64)> {
     // At most ten digits, a point, nine digits.
     let low = close.saturating_sub(21).max(from);
     let open = match close.checked_sub(9) {
-        Some(open) if open >= low && line[open] == b'<' => open,
+        // A blank tells it from an annotation.
+        Some(open) if open >= low && line[open] == b'<' && line[..open].ends_with(b" ") => open,
         _ => low + line[low..close].iter().rposition(|&b| b == b'<')?,
     };
     if open == 0 || line[open - 1] != b' ' {
@@ -260,7 +272,13 @@ mod tests {
         let text = "-1 ENOSYS (Function (not) implemented) (INJECTED: args) (DELAYED) <0.1>";
         assert_eq!(at(text, parsed(text).errno), "ENOSYS");
         assert_eq!(at(text, parsed(text).aux), "(INJECTED: args) (DELAYED)");
-        assert_eq!(parsed(text).status, ResultStatus::Injected);
+        assert_eq!(parsed(text).status, ResultStatus::Poked);
+        let text = "4</gone>(deleted) (x) <0.1>";
+        assert_eq!(at(text, parsed(text).aux), "(deleted) (x)");
+        let text = "-1 EAGAIN (Resource temporarily unavailable) (Timeout)";
+        assert_eq!(at(text, parsed(text).aux), "(Timeout)");
+        assert_eq!(parsed("3</x> <0.1>").dur, Some(100_000_000));
+        assert_eq!(parse(b"3 /*> <unfinished ...>", 0), None);
         let text = "0 (Timeout) (INJECTED: retval)";
         assert_eq!(at(text, parsed(text).aux), "(Timeout) (INJECTED: retval)");
         let text = "12<cat> /* 3 in strace's PID NS */";

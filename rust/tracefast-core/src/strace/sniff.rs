@@ -18,20 +18,16 @@ pub fn sniff(text: &[u8]) -> Option<(Layout, usize)> {
 fn best(lines: &[&[u8]]) -> Option<(Layout, usize)> {
     let mut best: Option<(Layout, usize)> = None;
     for layout in candidates() {
-        let mut times = Vec::new();
         let hits = lines
             .iter()
             .filter(|line| {
                 layout.leader(line).is_some_and(|leader| {
-                    times.extend(leader.time);
                     let rest = &line[leader.next..];
                     begins_event(rest) && (leader.next > 0 || is_plausible(rest))
                 })
             })
             .count();
-        // A bare number is a pid unless it looks like a clock: large and never going back.
-        let clock = layout.time != Time::Epoch || times.is_sorted() || layout.pid == Pid::Plain;
-        if hits > best.map_or(0, |(_, hits)| hits) && clock {
+        if hits > best.map_or(0, |(_, hits)| hits) {
             best = Some((layout, hits));
         }
     }

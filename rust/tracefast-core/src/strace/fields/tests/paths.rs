@@ -172,5 +172,5 @@ fn getcwd_finds_the_working_directory() {
     assert_eq!(effect(r#"getcwd("/w", 4096) = 3"#).op, Op::Chdir);
     assert_eq!(columns(r#"getcwd("(unreachable)/w", 4096) = 16"#), "");
     assert_eq!(effect(r#"getcwd("(unreachable)/w", 4096) = 16"#).op, Op::Path);
-    assert_eq!(effect(r#"getcwd("/w", 4096) = 45 (INJECTED: args) (DELAYED)"#).op, Op::Path);
+    assert_eq!(effect(r#"getcwd("/w", 4096) = 45 (INJECTED: args, retval)"#).op, Op::Path);
 }
