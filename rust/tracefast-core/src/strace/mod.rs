@@ -19,6 +19,7 @@ pub mod result;
 mod root;
 pub mod sniff;
 mod table;
+mod tails;
 pub mod torn;
 
 pub use parser::Grammar;
