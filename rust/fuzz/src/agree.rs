@@ -80,7 +80,8 @@ impl Differences {
     }
 
     fn text(&mut self, what: &str, fast: Option<&String>, slow: Option<&[u8]>) {
-        let slow = slow.map(|slow| String::from_utf8_lossy(slow).into_owned());
+        // Bytes that are not UTF-8 appear as `\xNN` in rows.
+        let slow = slow.map(|slow| tracefast_core::text::escape_invalid(slow).into_owned());
         self.check(what, fast, slow.as_ref());
     }
 
@@ -225,7 +226,8 @@ fn result(found: &mut Differences, outcome: &Outcome, row: &Row) {
 
 /// A result without the marks that the status tells; it can tell but one of them.
 fn unmarked(result: &str) -> String {
-    let marks = [" (INJECTED)", "(INJECTED)", " (DELAYED)", "(DELAYED)"];
+    // That a file is gone is part of its annotation, which the reference keeps apart.
+    let marks = [" (INJECTED)", "(INJECTED)", " (DELAYED)", "(DELAYED)", " (deleted)", "(deleted)"];
     let rest = marks.iter().fold(result.to_owned(), |rest, mark| rest.replace(mark, ""));
     rest.trim_start().to_owned()
 }
@@ -234,7 +236,7 @@ fn unmarked(result: &str) -> String {
 fn without<'a>(told: &'a str, annotation: Option<&[u8]>) -> &'a str {
     let annotation = annotation.map(|text| format!("<{}>", String::from_utf8_lossy(text)));
     let rest = annotation.and_then(|text| told.strip_prefix(&text)).unwrap_or(told);
-    rest.strip_prefix("(deleted)").unwrap_or(rest).trim_start()
+    rest.trim_start()
 }
 
 /// The status that a call by itself has, where there is but one.

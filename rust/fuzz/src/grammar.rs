@@ -54,7 +54,7 @@ pub fn grammar(data: &[u8]) {
         (text.into_bytes(), Some(made))
     };
     let text = changed(text, changes, &mut choices);
-    let slow = read(&style, &text);
+    let slow = read(&style, &text, made.is_some() && changes == 0);
     if let Some(made) = made.filter(|_| changes == 0) {
         let shown = text.escape_ascii();
         let slow = slow.unwrap_or_else(|| panic!("the reference has no opinion on {shown}"));
@@ -62,11 +62,13 @@ pub fn grammar(data: &[u8]) {
     }
 }
 
-/// A line in a log of its own kind, read both ways; gives the reference's reading.
+/// A line in a log of its own kind, read both ways; gives the reference's reading. Of a line that
+/// strace cannot print (`exact`: it could) each may think that it is none; where they both read it,
+/// they must read the same call.
 ///
 /// # Panics
 /// If they disagree.
-fn read(style: &Style, text: &[u8]) -> Option<Line> {
+fn read(style: &Style, text: &[u8], exact: bool) -> Option<Line> {
     let layout = &style.layout;
     let mut log = anchors(style).into_bytes();
     let number = log.split(|&b| b == b'\n').count() as u64;
@@ -88,8 +90,13 @@ fn read(style: &Style, text: &[u8]) -> Option<Line> {
     let fast: Vec<Row> = rows(&batch).into_iter().filter(|row| row.line == number).collect();
     let shown = log.escape_ascii().to_string().replace("\\n", "\n");
     let [row] = &fast[..] else { panic!("{} rows of the last line of\n{shown}", fast.len()) };
+    if !exact && (row.kind == "unparsed" || row.status.as_deref() == Some("truncated")) {
+        return Some(slow);
+    }
     if let Some(found) = differs(layout, &slow, row) {
-        panic!("{found}{layout:?}\n{shown}");
+        let call = ["tid:", "ts:", "name:", "args:", "ret:"];
+        let same = !found.lines().any(|line| call.iter().any(|field| line.starts_with(field)));
+        assert!(!exact && same, "{found}{layout:?}\n{shown}");
     }
     Some(slow)
 }

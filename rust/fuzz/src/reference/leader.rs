@@ -8,6 +8,10 @@ pub fn leader(layout: &Layout, cursor: &mut Cursor<'_>) -> Option<Line> {
     let (pid, comm) = pid(layout, cursor)?;
     let mut extra = Vec::new();
     if layout.context {
+        // Unlike numbers it is not padded.
+        if cursor.rest().starts_with(b"[ ") {
+            return None;
+        }
         extra.push(column(cursor, |b| b.is_ascii_graphic() && b != b'[' && b != b']')?);
     }
     let time = match layout.time {
@@ -35,13 +39,18 @@ pub fn leader(layout: &Layout, cursor: &mut Cursor<'_>) -> Option<Line> {
         let from = cursor.at;
         let number = column(cursor, |b| b.is_ascii_digit() || b == b'?')?;
         let padded = cursor.at - from == number.len().max(4) + 3;
-        let known = number.iter().all(u8::is_ascii_digit) && !number.starts_with(b"00");
+        // A number that the kernel did not fill in has up to 20 digits.
+        let digits = number.len() <= 20 && number.iter().all(u8::is_ascii_digit);
+        let known = digits && !number.starts_with(b"00");
         extra.push((padded && (known || number == b"???")).then_some(number)?);
     }
     if layout.pointer {
+        let from = cursor.at;
         let pointer = column(cursor, |b| b.is_ascii_hexdigit() || b == b'?')?;
         let whole = !pointer.contains(&b'?') || pointer.iter().all(|&b| b == b'?');
-        extra.push((matches!(pointer.len(), 8 | 16) && whole).then_some(pointer)?);
+        // Padded by blanks to 16 up to 4.5.
+        let padded = cursor.at - from <= 16 + 3;
+        extra.push((matches!(pointer.len(), 8 | 16) && whole && padded).then_some(pointer)?);
     }
     Some(Line { pid, comm, time, delta, extra, event: Event::Nothing })
 }

@@ -121,7 +121,7 @@ impl Parser<'_> {
             args.1 = cut.map_or(args.1, |cut| args.0 + cut.len());
         }
         self.arguments(row, key, sys, args, success(outcome));
-        if self.format.layout.pid == Pid::Bracket {
+        if self.format.terminal {
             self.on_terminal(row, line, name, (key, sys), args, success(outcome));
         }
     }

@@ -259,7 +259,7 @@ pub(super) fn bracketed(line: &[u8], at: usize, accept: fn(&[u8]) -> bool) -> Op
 }
 
 pub(super) fn is_context(body: &[u8]) -> bool {
-    body.len() > 1
+    !body.is_empty()
         && !body.contains(&b' ')
         && !is_pointer(body)
         && body.iter().any(|b| matches!(b, b':' | b'_' | b'a'..=b'z'))

@@ -133,7 +133,7 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
     }
     // What of the call was injected, and with what else, the text alone tells.
     let mut aux_end = end;
-    if let Some(from) = find::rfind(&text[i..end], b"(INJECTED: ", 3)
+    if let Some(from) = find::find(&text[i..end], b"(INJECTED: ", 3)
         && text[..end].ends_with(b")")
     {
         // Only what the call was given, or its result.
@@ -164,9 +164,10 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
         let explained = rest.starts_with(b" (") && rest.ends_with(b")");
         if n >= 2 && explained {
             out.errno = Some((i, i + n));
-            // The error's text has no parentheses side by side.
-            if let Some(more) = find::find(rest, b") (", 0) {
-                out.aux = Some((i + n + more + 2, aux_end));
+            if find::find(rest, b") (", 0).is_some()
+                && let Some(more) = behind_parentheses(rest)
+            {
+                out.aux = Some((i + n + more, aux_end));
             }
             if out.ret.is_none() {
                 out.status = ResultStatus::Interrupted;
@@ -182,6 +183,20 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
         out.aux = Some((deleted.unwrap_or(i), aux_end));
     }
     Some(out)
+}
+
+/// Where in ` (…) (…` the second pair of parentheses begins; those of the first may nest.
+fn behind_parentheses(rest: &[u8]) -> Option<usize> {
+    let mut depth = 0usize;
+    for (at, byte) in rest.iter().enumerate() {
+        match byte {
+            b'(' => depth += 1,
+            b')' if depth == 1 => return rest[at + 1..].starts_with(b" (").then_some(at + 2),
+            b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// `524 (Unknown error 524)` or `E??? (errno 524)`: an error without a name.
