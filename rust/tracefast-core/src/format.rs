@@ -124,11 +124,11 @@ impl Format {
         }
     }
 
-    /// What passed from the last line of a block to the first of the next beyond the difference of
-    /// their times, which are on the clocks of the log and of the second block.
-    pub fn pause(&self, last: Option<i64>, first: i64) -> i64 {
-        match (self, last) {
-            (Self::Strace(format), Some(last)) => format.pause(last, first),
+    /// What passed from the last line of a block, which printed the time `printed`, to the first of
+    /// the next beyond the difference of their times.
+    pub fn pause(&self, printed: Option<i64>, first: i64) -> i64 {
+        match (self, printed) {
+            (Self::Strace(format), Some(printed)) => format.pause(printed, first),
             _ => 0,
         }
     }

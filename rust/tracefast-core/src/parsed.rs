@@ -294,6 +294,8 @@ pub struct Span {
     pub first: i64,
     /// Of the last.
     pub last: i64,
+    /// Of the last, as printed: without days before it.
+    pub printed: i64,
 }
 
 /// The entry of a call whose two halves stand on different lines: for effects at entry.

@@ -144,17 +144,20 @@ struct Source {
     other_elapsed: i64,
     /// Time of the last line.
     last: Option<i64>,
+    /// The same, as printed.
+    printed: Option<i64>,
 }
 
 impl Source {
     /// The block's times become those of the log.
     fn clock(&mut self, parsed: &mut Parsed) {
         if let Some(span) = parsed.span {
-            self.elapsed = self.elapsed.wrapping_add(self.format.pause(self.last, span.first));
+            self.elapsed = self.elapsed.wrapping_add(self.format.pause(self.printed, span.first));
             let first = span.first.wrapping_add(self.elapsed);
             parsed.oddities.time_steps_back +=
                 u64::from(self.last.is_some_and(|last| first < last));
             self.last = Some(span.last.wrapping_add(self.elapsed));
+            self.printed = Some(span.printed);
         }
         shift_times(parsed, self.elapsed, self.other_elapsed);
         self.elapsed = self.elapsed.wrapping_add(parsed.elapsed);
@@ -203,6 +206,7 @@ impl Stream {
             elapsed: 0,
             other_elapsed: 0,
             last: None,
+            printed: None,
         });
     }
 

@@ -23,6 +23,11 @@ pub enum ErrorKind {
         /// The longest line that is read, in bytes.
         limit: u64,
     },
+    /// So many bytes hold no line that begins an event.
+    NoEvent {
+        /// How far one is looked for, in bytes.
+        limit: u64,
+    },
     /// The output exists and may not be replaced.
     Exists,
     /// The output is a directory.
@@ -162,6 +167,7 @@ impl fmt::Display for ErrorKind {
             }
             Self::NotALog(what) | Self::Option(what) | Self::Broken(what) => f.write_str(what),
             Self::TooLong { limit } => write!(f, "a line is longer than {limit} bytes"),
+            Self::NoEvent { limit } => write!(f, "no event begins in {limit} bytes"),
             Self::Exists => f.write_str("exists already"),
             Self::IsADirectory => f.write_str("is a directory"),
             Self::Parquet(error) => write!(f, "cannot write Parquet: {error}"),

@@ -116,17 +116,23 @@ pub fn read_block(
             None => {}
         }
         if want >= MAX_BLOCK {
-            return Err(too_long(begin));
+            return Err(too_long(&block.space(want)[part.min(have)..have], begin));
         }
         want = (want + want.max(TAIL)).min(MAX_BLOCK);
     }
     Ok(())
 }
 
-/// A line that begins at or behind `byte` does not end in sight.
-fn too_long(byte: u64) -> Error {
-    let error = Error::new(ErrorKind::TooLong { limit: MAX_BLOCK as u64 }).at_byte(byte);
-    error.with_hint("is it a log? record strings with a smaller -s, or take the line out")
+/// No line that stands alone ends in sight of `text`, which begins at or behind `byte`.
+fn too_long(text: &[u8], byte: u64) -> Error {
+    let limit = MAX_BLOCK as u64;
+    let (kind, hint) = if memchr(b'\n', text).is_some() {
+        (ErrorKind::NoEvent { limit }, "is it a log? take out what the program itself wrote")
+    } else {
+        let hint = "is it a log? record strings with a smaller -s, or take the line out";
+        (ErrorKind::TooLong { limit }, hint)
+    };
+    Error::new(kind).at_byte(byte).with_hint(hint)
 }
 
 /// Number of blocks of a file.
@@ -199,7 +205,7 @@ impl Cutter {
                 return Ok(true);
             }
             if want >= MAX_BLOCK {
-                return Err(too_long(self.read - have as u64));
+                return Err(too_long(text, self.read - have as u64));
             }
             want = (2 * want).min(MAX_BLOCK);
         }

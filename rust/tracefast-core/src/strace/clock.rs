@@ -83,6 +83,8 @@ impl Clock {
 
     /// What passed in the block, and its first and last time.
     pub(super) fn end(&self) -> (i64, Option<Span>) {
-        (self.elapsed, self.first.map(|first| Span { first, last: self.last }))
+        (self.elapsed, {
+            self.first.map(|first| Span { first, last: self.last, printed: self.day_time })
+        })
     }
 }

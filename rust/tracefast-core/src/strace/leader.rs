@@ -291,7 +291,10 @@ pub(super) fn time_of_day(text: &[u8]) -> Option<(i64, usize)> {
         return None;
     }
     let (hours, minutes) = (two(0)?, two(3)?);
-    two(6)?;
+    // A leap second is the sixty-first.
+    if two(6)? > 60 || is_digit(text.get(8)) {
+        return None;
+    }
     let (seconds, n) = num::seconds(&text[6..])?;
     let whole = (hours * 60 + minutes) * 60;
     (hours < 24 && minutes < 60).then_some((whole * 1_000_000_000 + seconds, 6 + n))
@@ -407,6 +410,10 @@ mod tests {
         assert_eq!(time("1795176762 r("), Some(1_795_176_762_000_000_000));
         assert_eq!(time("1795176762.123 r("), Some(1_795_176_762_123_000_000));
         assert_eq!(time("1234 r("), None);
+        let layout = Layout { time: Time::Day, ..Layout::default() };
+        let time = |text: &str| layout.leader(text.as_bytes()).and_then(|l| l.time);
+        assert_eq!(time("23:59:60.5 r("), Some(DAY + 500_000_000));
+        assert_eq!(time("12:34:136580.65 r("), None);
         let layout = Layout { delta: Delta::Plain, ..Layout::default() };
         let time = |text: &str| layout.leader(text.as_bytes()).and_then(|l| l.time);
         assert_eq!(time("     0.000123 r("), Some(123_000));

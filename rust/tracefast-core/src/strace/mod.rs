@@ -143,9 +143,9 @@ impl Format {
     }
 
     /// See [`crate::format::Format::pause`].
-    pub fn pause(&self, last: i64, first: i64) -> i64 {
+    pub fn pause(&self, printed: i64, first: i64) -> i64 {
         match self.layout.time {
-            Time::Day => clock::days(last.rem_euclid(DAY), first) * DAY,
+            Time::Day => clock::days(printed, first) * DAY,
             _ => 0,
         }
     }
