@@ -24,8 +24,9 @@ pub fn strip_gap(rest: &[u8], old: bool) -> &[u8] {
     match rest {
         [b' ', b' ' | b')', ..] => &rest[1..],
         // ` => {…}` and ` <unfinished ...>` begin with a blank of their own.
-        [b' ', b'=', b'>', ..] | [b' ', b'<', ..] => rest,
-        [b' ', next, ..] if old || !matches!(next, b'o' | b'|') => &rest[1..],
+        [b' ', b'=', b'>', b' ', ..] | [b' ', b'<', ..] => rest,
+        [b' ', b'o', b'r', b' ', ..] if !old => rest,
+        [b' ', ..] => &rest[1..],
         _ => rest,
     }
 }
