@@ -160,6 +160,8 @@ pub enum Lost {
     Killed,
     /// A thread's execve takes over its task's id.
     Superseded,
+    /// Its task is not traced any more.
+    Detached,
 }
 
 impl Open {
@@ -168,6 +170,7 @@ impl Open {
         match lost {
             Lost::Killed => Status::Killed,
             Lost::Superseded => Status::Superseded,
+            Lost::Detached => Status::Detached,
             Lost::Elsewhere if self.torn => Status::Truncated,
             Lost::Elsewhere => Status::Unfinished,
         }

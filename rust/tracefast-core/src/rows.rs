@@ -30,6 +30,7 @@ pub struct Effect {
     /// Clone flags, or [`crate::event::open_flags`].
     pub flags: u32,
     /// Descriptor that a relative `path` starts from; `AT_FDCWD` (−100) for the working directory.
+    /// Of a call that makes a task, the task's id if it is not the return value.
     pub at: i32,
     /// The same for `path2`.
     pub at2: i32,

@@ -350,7 +350,7 @@ fn shift_times(parsed: &mut Parsed, log: i64, other: i64) {
         }
     }
     for touch in &mut parsed.touches {
-        if let Touch::Open { open, .. } = touch {
+        if let Touch::Open { open, .. } | Touch::More { open, .. } = touch {
             open.ts = open.ts.map(|ts| shifted(ts, open.clock));
         }
     }

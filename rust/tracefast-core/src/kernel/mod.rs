@@ -183,6 +183,7 @@ impl Kernel {
             }
             (Op::Fork, ..) => {
                 let child = ret.filter(|_| done).and_then(|ret| i32::try_from(ret).ok());
+                let child = child.map(|ret| if effect.at == AT_FDCWD { ret } else { effect.at });
                 if let Some(child) = self.tasks.forked(task, child, effect.flags) {
                     rows.child[row] = child;
                     rows.valid[row] |= C::Child.bit();
@@ -313,18 +314,22 @@ impl Kernel {
                 file.and_then(|file| self.tasks.files.get(file)).and_then(|file| file.path.clone())
             };
             let view = if second { rows.path2[row] } else { rows.path[row] };
-            let (view, id) = match base.filter(|base| base.starts_with(b"/")) {
+            let rooted = base.as_ref().is_some_and(|base| base.starts_with(b"/"));
+            // A directory that was itself opened by a relative name is better than none.
+            let (view, id) = match base.filter(|_| rooted || at != AT_FDCWD) {
                 Some(base) => {
                     let path = unpack(&view, text, &side.bytes);
                     let joined = join(&base, path);
                     if second {
-                        rows.effect[row].relative2 = false;
+                        rows.effect[row].relative2 = !rooted;
                     } else {
-                        rows.effect[row].relative = false;
+                        rows.effect[row].relative = !rooted;
                     }
                     (side.put(&joined), file_id(&joined))
                 }
-                // As printed: the log does not say where it starts.
+                // As printed: the log does not say where it starts. Of a descriptor that nobody
+                // opened there may be several, and names in them that are not the same.
+                None if at != AT_FDCWD => continue,
                 None => (view, file_id(unpack(&view, text, &side.bytes))),
             };
             if second {

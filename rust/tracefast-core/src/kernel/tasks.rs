@@ -246,6 +246,8 @@ impl Tasks {
         self.by_tid.remove(&key(Some(by)));
         if let Some(task) = self.slots[at].as_mut() {
             task.tid = tid;
+            // After execve a process has one thread, whose id is its own.
+            task.group = tid.or(task.group);
         }
         self.by_tid.insert(key(tid), at);
         self.last = None;

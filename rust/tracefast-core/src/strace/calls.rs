@@ -34,6 +34,8 @@ impl Parser<'_> {
                 outcome.dur.is_some() || outcome.ret.is_none()
             } else {
                 !Self::may_be_open(&bytes[args..end])
+                    // Up to 4.21 a name may hold a bracket as it is.
+                    || super::args::in_annotation(&bytes[args..end])
             };
             (whole && !is_killed(&bytes[..end])).then_some((end, outcome))
         });
@@ -121,6 +123,7 @@ impl Parser<'_> {
             args.1 = cut.map_or(args.1, |cut| args.0 + cut.len());
         }
         self.arguments(row, key, sys, args, success(outcome));
+        lines::settle(self.parsed, row, outcome, &self.text[..line.end]);
         if self.format.terminal {
             self.on_terminal(row, line, name, (key, sys), args, success(outcome));
         }
@@ -206,7 +209,11 @@ impl Parser<'_> {
         rows.kind[row] = EventKind::Syscall as u8;
         rows.status[row] = status as u8;
         rows.valid[row] |= C::Kind.bit() | C::Status.bit();
-        let args = (open.args.0 as usize, open.args.1 as usize);
+        let start = open.args.0 as usize;
+        let mut args = (start, open.args.1 as usize);
+        if open.torn || status == Status::Unfinished {
+            args.1 = start + join::cut_args(&self.text[args.0..args.1]);
+        }
         self.arguments(row, open.name, open.sys, args, None);
         self.parsed.rows.effect[row].begun = true;
     }
@@ -316,7 +323,7 @@ impl Parser<'_> {
                 self.used = Some(Use::Resumed);
                 let head = &self.text[open.args.0 as usize..open.args.1 as usize];
                 let whole = &self.text[rest.0 as usize..rest.1 as usize];
-                let gap = whole.len() - join::strip_gap(whole, self.format.old_gap).len();
+                let gap = whole.len() - join::strip_gap(whole, self.format.gap).len();
                 // The line's only ` = ` is the second half's.
                 let from = rest.0 as usize + gap;
                 let mark = line.mark.map(|mark| mark.checked_sub(from));
@@ -369,7 +376,7 @@ impl Parser<'_> {
         // The parts of the arguments stand apart: only the stitch stage has them as one text.
         self.grammar.calls.flush(self.parsed);
         let whole = &self.text[args.0..args.1];
-        let gap = whole.len() - join::strip_gap(whole, self.format.old_gap).len();
+        let gap = whole.len() - join::strip_gap(whole, self.format.gap).len();
         let open = Open {
             tid: line.leader.pid,
             line: self.line,

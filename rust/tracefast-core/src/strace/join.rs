@@ -17,16 +17,42 @@ pub struct Ending {
     pub status: Option<Status>,
 }
 
+/// What is known of the blank behind `resumed>`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Gap {
+    /// Nothing.
+    #[default]
+    Unknown,
+    /// Versions from 5.0 on do not print it.
+    New,
+    /// Earlier ones do.
+    Old,
+}
+
+impl Gap {
+    /// By the second halves in `text`.
+    pub fn of(text: &[u8]) -> Self {
+        let has = |text: &[u8], end: &[u8]| memmem::find(text, end).is_some();
+        if has(text, b" resumed> )") {
+            // Where a task dies in a call, 4.15 to 4.26 print it without.
+            Self::Old
+        } else if has(text, b" resumed>)") || has(text, b" resumed>,") {
+            Self::New
+        } else {
+            Self::Unknown
+        }
+    }
+}
+
 /// The text behind `resumed>` without the blank that versions up to 4.26 put there.
-///
-/// `old` says that the log is known to be of such a version.
-pub fn strip_gap(rest: &[u8], old: bool) -> &[u8] {
+pub fn strip_gap(rest: &[u8], gap: Gap) -> &[u8] {
     match rest {
+        // Never of a later version, whatever the lines before say.
         [b' ', b' ' | b')', ..] => &rest[1..],
         // ` => {…}` and ` <unfinished ...>` begin with a blank of their own.
         [b' ', b'=', b'>', b' ', ..] | [b' ', b'<', ..] => rest,
-        [b' ', b'o', b'r', b' ', ..] if !old => rest,
-        [b' ', ..] => &rest[1..],
+        [b' ', b'o', b'r', b' ', ..] if gap != Gap::Old => rest,
+        [b' ', ..] if gap != Gap::New => &rest[1..],
         _ => rest,
     }
 }
@@ -145,6 +171,24 @@ pub fn may_end(line: &[u8]) -> bool {
     line.ends_with(b">") || memmem::find(line, b" = ").is_some()
 }
 
+/// Length of the arguments in `text`, a call that was cut: without the `)` and what of a result may
+/// follow it.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::strace::join::cut_args;
+/// assert_eq!(cut_args(b"3, \"a\", 1)   = -1 ENOENT (No su"), 9);
+/// assert_eq!(cut_args(b"3, \"a"), 5);
+/// ```
+pub fn cut_args(text: &[u8]) -> usize {
+    args_end(text, 0)
+        .filter(|&end| {
+            let rest = text[end + 1..].trim_ascii_start();
+            rest.is_empty() || rest.starts_with(b"=")
+        })
+        .unwrap_or(text.len())
+}
+
 /// The result behind the `)` at `end`: blanks, `= `, result.
 pub fn behind(text: &[u8], end: usize) -> Option<Outcome> {
     let rest = &text[end + 1..];
@@ -161,17 +205,20 @@ mod tests {
 
     #[test]
     fn gaps_of_old_and_new_versions() {
-        assert_eq!(strip_gap(b" )             = 0", false), b")             = 0");
-        assert_eq!(strip_gap(b" \"x\", 10) = 1", false), b"\"x\", 10) = 1");
+        assert_eq!(strip_gap(b" )             = 0", Gap::Unknown), b")             = 0");
+        assert_eq!(strip_gap(b" \"x\", 10) = 1", Gap::Unknown), b"\"x\", 10) = 1");
         assert_eq!(
-            strip_gap(b" => {parent_tid=[1]}, 88) = 1", false),
+            strip_gap(b" => {parent_tid=[1]}, 88) = 1", Gap::Unknown),
             b" => {parent_tid=[1]}, 88) = 1"
         );
         // Whatever the version of the lines before was.
-        assert_eq!(strip_gap(b" => {a=1}) = 1", true), b" => {a=1}) = 1");
-        assert_eq!(strip_gap(b" <unfinished ...>) = ?", true), b" <unfinished ...>) = ?");
-        assert_eq!(strip_gap(b", \"x\", 10) = 1", false), b", \"x\", 10) = 1");
-        assert_eq!(strip_gap(b" <unfinished ...>) = ?", false), b" <unfinished ...>) = ?");
+        assert_eq!(strip_gap(b" => {a=1}) = 1", Gap::Old), b" => {a=1}) = 1");
+        assert_eq!(strip_gap(b" <unfinished ...>) = ?", Gap::Old), b" <unfinished ...>) = ?");
+        assert_eq!(strip_gap(b", \"x\", 10) = 1", Gap::Unknown), b", \"x\", 10) = 1");
+        assert_eq!(strip_gap(b" <unfinished ...>) = ?", Gap::Unknown), b" <unfinished ...>) = ?");
+        assert_eq!(strip_gap(b" [u:r:t:s0], 3) = 4", Gap::New), b" [u:r:t:s0], 3) = 4");
+        assert_eq!(Gap::of(b"<... close resumed> ) = 0 <... close resumed>) = ?"), Gap::Old);
+        assert_eq!(Gap::of(b"<... read resumed>, 3) = 0"), Gap::New);
     }
 
     #[test]

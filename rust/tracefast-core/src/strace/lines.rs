@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 
 use crate::errno;
-use crate::event::{EventKind, Status};
+use crate::event::{EventKind, Op, Status};
+use crate::num;
 use crate::parsed::Parsed;
+use crate::rows::AT_FDCWD;
 use crate::schema::Column as C;
 use crate::strace::fields::{self, Annotation, Source, file_id};
 use crate::strace::join::{self, Ending};
@@ -115,7 +117,7 @@ pub(super) fn finish(
     half: Half<'_>,
 ) {
     let rest = &text[half.rest.0 as usize..half.rest.1 as usize];
-    let rest = if half.gap { join::strip_gap(rest, format.old_gap) } else { rest };
+    let rest = if half.gap { join::strip_gap(rest, format.gap) } else { rest };
     let mut joined = std::mem::take(&mut parsed.scratch);
     joined.clear();
     joined.extend_from_slice(half.head.unwrap_or_default());
@@ -150,6 +152,7 @@ pub(super) fn finish(
 
 /// See [`super::abandon`].
 pub(super) fn abandon(parsed: &mut Parsed, row: usize, args: &[u8], sys: u16) {
+    let args = &args[..join::cut_args(args)];
     let text = escape_invalid(args);
     let base = parsed.side.bytes.len();
     parsed.side.bytes.extend_from_slice(text.as_bytes());
@@ -193,7 +196,10 @@ fn write(
     // The row's time so far is that of the exit.
     let entry = match (half.head, half.entry) {
         (Some(_), entry) => {
-            if let (Some(entry), Some(exit), false) = (entry, exit, rows.has(row, C::DurNs)) {
+            // A clock that was set back tells no duration.
+            if let (Some(entry), Some(exit), false) = (entry, exit, rows.has(row, C::DurNs))
+                && exit >= entry
+            {
                 rows.dur[row] = exit.wrapping_sub(entry);
                 rows.valid[row] |= C::DurNs.bit();
             }
@@ -214,6 +220,29 @@ fn write(
     rows.valid[row] |= C::Args.bit();
     let args = Source { bytes: &joined[..ending.args], ..source };
     fields::fill(&mut parsed.rows, &mut parsed.side, row, args, half.sys, ret);
+    if let Some(found) = &ending.outcome {
+        settle(parsed, row, found, joined);
+    }
+}
+
+/// What the result, whose ranges are those of `text`, means for calls of some kinds.
+#[inline]
+pub(super) fn settle(parsed: &mut Parsed, row: usize, outcome: &Outcome, text: &[u8]) {
+    let rows = &mut parsed.rows;
+    match (rows.effect[row].op, outcome.aux) {
+        // The annotation of a descriptor that a dup returns is that of the one it was made from.
+        (Op::Dup, None) if outcome.annotation.is_some() => rows.valid[row] &= !C::Result.bit(),
+        // A task of another namespace shows under the id that strace knows it by.
+        (Op::Fork, Some((start, end))) => {
+            if let Some(comment) = text[start..end].strip_prefix(b"/* ") {
+                let (pid, n) = num::digits(comment);
+                if n > 0 && comment[n..].starts_with(b" in strace's PID NS") {
+                    rows.effect[row].at = i32::try_from(pid).unwrap_or(AT_FDCWD);
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 pub(super) fn shift(mut outcome: Outcome, by: usize) -> Outcome {

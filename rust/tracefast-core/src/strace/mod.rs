@@ -26,6 +26,7 @@ pub use parser::Grammar;
 
 use crate::parsed::{Parsed, Range};
 
+use join::Gap;
 use other::Other;
 
 use leader::{DAY, Delta, Layout, Pid, Time};
@@ -37,8 +38,8 @@ pub struct Format {
     pub layout: Layout,
     /// `-T`: complete calls end with the time they took.
     pub times_calls: bool,
-    /// Version 4.26 or older, which print a blank behind `resumed>`.
-    pub old_gap: bool,
+    /// What stands behind `resumed>`.
+    pub gap: Gap,
     /// The log was written to a terminal: other text may stand within its lines.
     pub terminal: bool,
     /// The task of the first lines without a pid, in a log that names tasks only in part.
@@ -83,12 +84,12 @@ pub fn detect(text: &[u8]) -> Option<Format> {
             untimed += 1;
         }
     }
-    let old_gap = memchr::memmem::find(text, b" resumed> )").is_some();
+    let gap = Gap::of(text);
     let bracket = layout.pid == Pid::Bracket;
     let root = bracket.then(|| root::find(text)).flatten();
     let terminal = bracket && is_terminal(text);
     let times_calls = timed > untimed;
-    Some(Format { layout, times_calls, old_gap, terminal, root, ..Format::default() })
+    Some(Format { layout, times_calls, gap, terminal, root, ..Format::default() })
 }
 
 /// Something that strace writes to a terminal only, or that others wrote, stands in `text`.

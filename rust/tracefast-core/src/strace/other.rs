@@ -40,6 +40,7 @@ pub(super) fn is_known(line: &[u8]) -> bool {
 /// The mark that people put where they leave lines out.
 fn is_elision(text: &[u8]) -> bool {
     matches!(text, b"[...]" | b"..." | b"(...)" | b"<...>" | b"[..]" | b"[snip]" | b"<snip>")
+        || text.starts_with(b"[...") && text.ends_with(b"...]")
         || matches!(text, [b'[', inner @ .., b']'] if inner == "…".as_bytes())
         || text == "…".as_bytes()
 }

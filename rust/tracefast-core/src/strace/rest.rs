@@ -29,6 +29,9 @@ impl Parser<'_> {
             ((at + 4, 6), Some(status))
         } else if let Some(signal) = body.strip_prefix(b"killed by ") {
             let len = signal.iter().position(|&b| b == b' ').unwrap_or(signal.len());
+            if !is_signal(&signal[..len]) {
+                return false;
+            }
             ((at + 4 + 10, len), None)
         } else if body.starts_with(b"superseded by execve in pid ") {
             ((at + 4, 10), None)
@@ -89,7 +92,7 @@ impl Parser<'_> {
             .iter()
             .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
             .count();
-        if len == 0 {
+        if !is_signal(&self.text[name_at..name_at + len]) {
             return false;
         }
         let ts = self.enter(line);
@@ -125,7 +128,7 @@ impl Parser<'_> {
         match other::classify(line, &line[leader..], self.table) {
             Other::Blank => self.used = Some(Use::Blank),
             Other::Message => {
-                self.news(&line[leader..]);
+                self.news(&line[leader..], None);
                 self.used = Some(Use::Message);
             }
             _ if self.tail(start, end) => {}
@@ -201,6 +204,11 @@ impl Parser<'_> {
         }
         self.used = Some(Use::Unparsed);
     }
+}
+
+/// The name or number of a signal, as strace prints it.
+fn is_signal(name: &[u8]) -> bool {
+    name.starts_with(b"SIG") || !name.is_empty() && name.iter().all(u8::is_ascii_digit)
 }
 
 #[cfg(test)]

@@ -96,7 +96,12 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
         out.ret = Some(value);
         i += n;
         if text.get(i) == Some(&b'<') {
-            let (close, plain) = annotation(text, i)?;
+            let (mut close, mut plain) = annotation(text, i).unwrap_or((i + 1, false));
+            if !matches!(text.get(close), None | Some(b' ' | b'(')) || text[close - 1] != b'>' {
+                // Up to 4.21 a name may hold brackets as they are: it ends with the last one.
+                close = i + text[i..].iter().rposition(|&b| b == b'>')? + 1;
+                plain = false;
+            }
             out.plain = plain;
             out.annotation = Some((i + 1, close - 1));
             i = close;
@@ -288,6 +293,10 @@ mod tests {
         assert_eq!(at(text, parsed(text).errno), "ENOSYS");
         assert_eq!(at(text, parsed(text).aux), "(INJECTED: args) (DELAYED)");
         assert_eq!(parsed(text).status, ResultStatus::Poked);
+        let text = "3</d/a>b> <0.1>";
+        assert_eq!(at(text, parsed(text).annotation), "/d/a>b");
+        assert_eq!(at("3</d/x->y>", parsed("3</d/x->y>").annotation), "/d/x->y");
+        assert_eq!(at("3</d/a<b>", parsed("3</d/a<b>").annotation), "/d/a<b");
         let text = "4</gone>(deleted) (x) <0.1>";
         assert_eq!(at(text, parsed(text).aux), "(deleted) (x)");
         let text = "-1 EAGAIN (Resource temporarily unavailable) (Timeout)";

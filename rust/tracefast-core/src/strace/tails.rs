@@ -2,7 +2,7 @@
 
 use super::parser::{Above, Line, Owner, Parser};
 use super::{Half, columns, join, message, torn};
-use crate::parsed::{Life, Open, Target, Touch, Use};
+use crate::parsed::{Life, Lost, Open, Target, Touch, Use};
 use crate::schema::Column as C;
 use crate::strace::leader::Pid;
 
@@ -24,6 +24,11 @@ impl Parser<'_> {
         let message = torn::message_start(bytes).map(|at| line.start + at).filter(|&at| at >= args);
         if let Some(at) = message {
             end = at;
+            // What a terminal shows of an interrupt.
+            if text[args..end].ends_with(b"^C") {
+                end -= 2;
+                self.parsed.oddities.foreign += 1;
+            }
         } else if line.leader.next == 0 && !columns::is_call(called) {
             // Without any column before it, only a known name tells a call from prose.
             return false;
@@ -43,7 +48,7 @@ impl Parser<'_> {
             }
         }
         if let Some(at) = message {
-            self.news(&text[at..line.end]);
+            self.news(&text[at..line.end], line.leader.pid);
         }
         true
     }
@@ -65,15 +70,19 @@ impl Parser<'_> {
     }
 
     /// What strace says of a task.
-    pub(super) fn news(&mut self, text: &[u8]) {
+    pub(super) fn news(&mut self, text: &[u8], own: Option<i32>) {
         if self.format.layout.pid == Pid::Bracket
             && let Some(news) = message::news(text)
         {
             match news {
                 message::News::Attached(pid) => self.live(Life::Traced(pid)),
                 // Its open call is marked as detached on the next line.
-                message::News::Detached(pid) => {
+                message::News::Detached(pid) if Some(pid) == own => {
                     self.parsed.touches.push(Touch::Life(Life::Gone(Some(pid))));
+                }
+                message::News::Detached(pid) => {
+                    self.touch(Some(pid), Lost::Detached);
+                    self.live(Life::Gone(Some(pid)));
                 }
             }
         }
@@ -108,11 +117,18 @@ impl Parser<'_> {
             return false;
         };
         let head = (open.args.0 as usize, open.args.1 as usize);
+        let name = open.name;
         // Up to 4.9 a path in angle brackets may hold a line feed as it is.
         let split_path = tries.is_some()
             && start == self.after(head.1)
             && super::args::in_annotation(&self.text[head.0..head.1]);
         let mut rest = (start, end);
+        if let Above::Torn(..) = self.above
+            && torn::writes(self.parsed.names[name as usize].as_bytes())
+        {
+            rest.0 += torn::output_before(&self.text[head.0..head.1], line);
+        }
+        let line = &self.text[rest.0..end];
         let tail = if split_path {
             rest.0 = head.1;
             let whole = &self.text[head.0..end];

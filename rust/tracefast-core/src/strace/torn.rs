@@ -39,7 +39,13 @@ pub fn message_start(line: &[u8]) -> Option<usize> {
 /// path, all of it that a path can be; what a call prints before it ends with no slash.
 fn program_start(line: &[u8], at: usize) -> usize {
     let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'_' | b'-' | b'+');
-    let low = line[..at].iter().rposition(|b| !part(b)).map_or(0, |n| n + 1);
+    let mut low = line[..at].iter().rposition(|b| !part(b)).map_or(0, |n| n + 1);
+    // The slash of a comment's end is not of a path; nor are the dots of a cut string.
+    if line[..=low].ends_with(b"*/") {
+        low += 1;
+    } else if line[low..at].starts_with(b"...") && line[..low].ends_with(b"\"") {
+        low += 3;
+    }
     let Some(slash) = line[low..at].iter().position(|&b| b == b'/') else { return at };
     let mut start = low + slash;
     // `./strace`, `../strace`
@@ -86,7 +92,11 @@ pub fn output_start(args: &[u8]) -> Option<usize> {
     let mut written = Vec::new();
     let whole = strings(data, &mut written);
     let line_end = memchr::memchr(b'\n', &written);
-    let first = &written[..line_end.unwrap_or(written.len())];
+    let mut first = &written[..line_end.unwrap_or(written.len())];
+    // The line may end with CR LF, and has been cut before it.
+    if !tail.ends_with(b"\r") && line_end.is_some() {
+        first = first.strip_suffix(b"\r").unwrap_or(first);
+    }
     if first.is_empty() {
         return None;
     }
@@ -99,6 +109,25 @@ pub fn output_start(args: &[u8]) -> Option<usize> {
     // In front of it stands the end of an argument.
     let end = tail[..at].last()?;
     (end.is_ascii_alphanumeric() || matches!(end, b')' | b']' | b'}')).then_some(from + at)
+}
+
+/// Length of the program's output at the start of `line`, in front of the rest of a call that writes
+/// with the arguments `args`: what its strings hold behind their last line feed.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::strace::torn::output_before;
+/// assert_eq!(output_before(br#"1, "menu\n> ", 7"#, b"> ) = 7"), 2);
+/// assert_eq!(output_before(br#"1, "menu\n", 5"#, b")  = 5"), 0);
+/// ```
+pub fn output_before(args: &[u8], line: &[u8]) -> usize {
+    let split = Split::new(args, 1);
+    let mut written = Vec::new();
+    let Some(true) = split.get(args, 1).map(|data| strings(data, &mut written)) else { return 0 };
+    let last = memchr::memrchr(b'\n', &written).map_or(0, |n| n + 1);
+    let end = &written[last..];
+    let before = last > 0 && line.starts_with(end) && line.get(end.len()) == Some(&b')');
+    if before { end.len() } else { 0 }
 }
 
 /// The strings in `text`, un-escaped, one behind the other. `false`: one is cut (`"…"...`).
@@ -168,7 +197,10 @@ pub fn glued_exit(layout: &Layout, line: &[u8]) -> Option<usize> {
     }
     let own = layout.leader(line)?;
     // A leader is no longer than this.
-    (at.saturating_sub(200).max(own.next + 1)..at).rev().find(|&start| {
+    if !closed(&line[..at]) {
+        return None;
+    }
+    (at.saturating_sub(200).max(own.next + 1)..=at).rev().find(|&start| {
         layout.leader(&line[start..]).is_some_and(|found| {
             found.next == at - start
                 && found.pid == own.pid
@@ -199,6 +231,11 @@ mod tests {
             ("futex(0x55, FUTEX_WAIT_PRIVATE, 2, NULL", "strace: Process 27680 detached"),
             ("clone(", "Process 27418 attached"),
             ("clone(", "Process 27418 attached (waiting for parent)"),
+            ("execve(\"/x\", [], 0x7f /* 3 vars */", "strace: Process 4 attached"),
+            ("execve(\"/x\", [], 0x7f /* 3 vars */", "/usr/bin/strace: Process 4 attached"),
+            ("openat(AT_FDCWD, \"/x\"...", "strace: Process 4 attached"),
+            ("openat(AT_FDCWD, \"/x\"...", "/b/strace: Process 4 attached"),
+            ("read(3, \"/x\"", "./strace: Process 4 attached"),
             ("execve(\"/x\"", "[ Process PID=30788 runs in 32 bit mode. ]"),
         ] {
             let line = format!("{head}{message}");
@@ -244,10 +281,12 @@ mod tests {
             let layout = detect(first.as_bytes()).expect("a log").layout;
             assert_eq!(glued_exit(&layout, line.as_bytes()), Some(at), "{line}");
         }
+        let layout = detect(b"close(3) = 0\n").expect("a log").layout;
+        assert_eq!(glued_exit(&layout, b"pause(+++ killed by SIGKILL +++"), Some(6));
         let layout = detect(b"7 close(3) = 0\n").expect("a log").layout;
         for line in [
             "7 +++ exited with 0 +++",
-            "7 write(1, \"+++ killed by me +++",
+            "7 write(1, \"+++ killed by SIGKILL +++",
             "7 x(8 +++ killed by SIGKILL +++",
         ] {
             assert_eq!(glued_exit(&layout, line.as_bytes()), None, "{line}");

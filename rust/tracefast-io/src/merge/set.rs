@@ -162,7 +162,7 @@ fn choose(name: &str, insisted: bool, found: Vec<Sniffed>) -> (Option<Input>, Ve
     let format = strace::Format {
         layout: Layout { pid: Pid::File, ..layout },
         times_calls: timed > untimed,
-        old_gap: filled().any(|one| one.0.old_gap),
+        gap: filled().map(|one| one.0.gap).max().unwrap_or_default(),
         merged: true,
         ..strace::Format::default()
     };
