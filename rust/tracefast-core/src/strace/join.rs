@@ -32,14 +32,19 @@ pub enum Gap {
 impl Gap {
     /// By the second halves in `text`.
     pub fn of(text: &[u8]) -> Self {
-        let has = |text: &[u8], end: &[u8]| memmem::find(text, end).is_some();
-        if has(text, b" resumed> )") {
-            // Where a task dies in a call, 4.15 to 4.26 print it without.
-            Self::Old
-        } else if has(text, b" resumed>)") || has(text, b" resumed>,") {
-            Self::New
-        } else {
-            Self::Unknown
+        let halves = memmem::find_iter(text, b" resumed>");
+        halves.map(|at| Self::of_half(&text[at + 9..])).max().unwrap_or_default()
+    }
+
+    /// By what follows one `resumed>`.
+    fn of_half(rest: &[u8]) -> Self {
+        match rest {
+            // These begin with a blank of their own in all versions, or may.
+            [b' ', b'=' | b'<' | b'o' | b'/' | b'[', ..] | [b'<' | b'\n', ..] | [] => Self::Unknown,
+            [b' ', ..] => Self::Old,
+            // Where a task dies in a call, 4.15 to 4.26 print no blank either.
+            [b')', rest @ ..] if rest.trim_ascii_start().starts_with(b"= ?") => Self::Unknown,
+            _ => Self::New,
         }
     }
 }
@@ -219,6 +224,9 @@ mod tests {
         assert_eq!(strip_gap(b" [u:r:t:s0], 3) = 4", Gap::New), b" [u:r:t:s0], 3) = 4");
         assert_eq!(Gap::of(b"<... close resumed> ) = 0 <... close resumed>) = ?"), Gap::Old);
         assert_eq!(Gap::of(b"<... read resumed>, 3) = 0"), Gap::New);
+        assert_eq!(Gap::of(b"<... read resumed>\"x\", 3) = 0"), Gap::New);
+        assert_eq!(Gap::of(b"<... a resumed>) = ?\n<... b resumed> NULL) = 0"), Gap::Old);
+        assert_eq!(Gap::of(b"<... a resumed>) = ?\n<... b resumed> => {a=1}) = 0"), Gap::Unknown);
     }
 
     #[test]
