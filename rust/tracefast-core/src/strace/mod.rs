@@ -94,8 +94,9 @@ pub fn detect(text: &[u8]) -> Option<Format> {
 
 /// Something that strace writes to a terminal only, or that others wrote, stands in `text`.
 fn is_terminal(text: &[u8]) -> bool {
-    // Its last line may be cut.
-    let whole = &text[..memchr::memrchr(b'\n', text).unwrap_or(0)];
+    // Whole lines of its begin; the last one may be cut.
+    let begin = &text[..text.len().min(1 << 18)];
+    let whole = &begin[..memchr::memrchr(b'\n', begin).unwrap_or(0)];
     memchr::memmem::find(text, b"[pid ").is_some()
         || whole.split(|&b| b == b'\n').any(|line| {
             let known = columns::stands_alone(line)

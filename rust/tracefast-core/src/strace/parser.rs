@@ -4,7 +4,7 @@ use super::columns::{self, layout_of};
 use super::leader::{Delta, Layout, Leader, Pid, Time};
 use super::merged::{self, Prefix};
 use super::sniff::{begins_event, call_name};
-use super::{Format, clock::Clock, colour, torn};
+use super::{Format, clock::Clock, colour, is_continuation, torn};
 use crate::block::{Block, PAD};
 use crate::calls::Calls;
 use crate::dict::Interner;
@@ -335,6 +335,9 @@ impl<'a> Parser<'a> {
     #[cold]
     fn odd_event(&mut self, start: usize, end: usize) -> bool {
         let bytes = &self.text[start..end];
+        if is_continuation(bytes) {
+            return false;
+        }
         let Some((mut layout, _)) = layout_of(bytes) else { return false };
         if self.task.is_some() && layout.pid == Pid::Bracket {
             layout.pid = Pid::File;
