@@ -435,7 +435,8 @@ fn resume(
     let half = Half {
         head: Some(&call.args),
         sys: call.open.sys,
-        entry: call.open.ts,
+        // The time of a middle part is not that of the entry.
+        entry: call.open.ts.filter(|_| !call.open.headless),
         rest,
         gap: true,
         mark: None,

@@ -107,6 +107,21 @@ const DAYS: &[&str] = &[
     "caf\u{e9}",
 ];
 
+/// Lines with the time since the one before, and calls that are cut more than once.
+const DELTAS: &[&str] = &[
+    "7          0.000123 close(3) = 0",
+    "7          0.000321 read(3,  <unfinished ...>",
+    "7          0.000213 <... read resumed>\"x\",  <unfinished ...>",
+    "7          0.000231 <... read resumed>1) = 1",
+    "8          1.000123 wait4(-1 <unfinished ...>",
+    "8          0.000001 <... wait4 resumed>, NULL <unfinished ...>",
+    "8          0.000002 <... wait4 resumed>, 0, NULL) = 7",
+    "8          0.000003 +++ exited with 0 +++",
+    "8 12:00:01 close(3) = 0",
+    "     0.000123 close(3) = 0",
+    " > /lib/libc.so.6(read+0x17) [0x101ab7]",
+];
+
 /// Lines of tracefs.
 const FTRACE: &[&str] = &[
     "# tracer: nop",
@@ -194,5 +209,6 @@ fn same_bytes_for_any_blocks_and_threads_and_every_line_counted() {
     runner.run(&log(STRACE), |text| check(&text, Wanted::Strace)).expect("strace");
     runner.run(&log(TERMINAL), |text| check(&text, Wanted::Strace)).expect("on a terminal");
     runner.run(&log(DAYS), |text| check(&text, Wanted::Strace)).expect("times of day");
+    runner.run(&log(DELTAS), |text| check(&text, Wanted::Strace)).expect("deltas");
     runner.run(&log(FTRACE), |text| check(&text, Wanted::Ftrace)).expect("ftrace");
 }
