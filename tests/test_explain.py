@@ -253,14 +253,14 @@ def test_oddities_of_a_log(run, tmp_path):
     ran = run("parse", "log", "-o", "out.parquet", "-v")
     assert "log: time steps back on 1 line, 1 line has other columns\n" in ran.stderr
     report = tf.parse(tmp_path / "log", None)
-    assert report.oddities == {"time_steps_back": 1, "relayouts": 1, "foreign": 0}
+    assert report.oddities == {"time_steps_back": 1, "relayouts": 1, "foreign": 0, "shared_lines": 0}
     assert report.sources[0]["oddities"] == report.oddities
 
 
 def test_oddities_are_told_in_words():
     from tracefast.cli.report import odd
 
-    nothing = {"time_steps_back": 0, "relayouts": 0, "foreign": 0}
+    nothing = {"time_steps_back": 0, "relayouts": 0, "foreign": 0, "shared_lines": 0}
     assert odd(nothing) == ""
     assert odd(nothing | {"relayouts": 1}) == "1 line has other columns"
     assert odd({"time_steps_back": 1200, "relayouts": 2, "foreign": 1}) == (

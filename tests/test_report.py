@@ -95,7 +95,7 @@ def test_what_each_log_came_to(report, logs):
 
 
 def test_oddities_are_named(report):
-    assert list(report.oddities) == ["time_steps_back", "relayouts", "foreign"]
+    assert list(report.oddities) == ["time_steps_back", "relayouts", "foreign", "shared_lines"]
     assert all(set(log["oddities"]) == set(report.oddities) for log in report.sources)
 
 

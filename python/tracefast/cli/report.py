@@ -15,6 +15,7 @@ _ODDITIES: Final = {
     "time_steps_back": ("time steps back on {} line", "time steps back on {} lines"),
     "relayouts": ("{} line has other columns", "{} lines have other columns"),
     "foreign": ("{} line holds output of the program", "{} lines hold output of the program"),
+    "shared_lines": ("{} record shares another's line", "{} records share another's line"),
 }
 
 

@@ -75,7 +75,7 @@ impl Format {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Strace(_) => "strace",
-            Self::Ftrace(_) => "tracefs",
+            Self::Ftrace(format) => format.name(),
         }
     }
 
@@ -112,7 +112,7 @@ impl Format {
                 strace::columns::stands_alone(own)
             }
             Self::Strace(_) => strace::columns::stands_alone(line),
-            Self::Ftrace(_) => !ftrace::is_continuation(line),
+            Self::Ftrace(format) => format.stands_alone(line),
         }
     }
 

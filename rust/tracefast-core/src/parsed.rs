@@ -88,24 +88,28 @@ pub struct Oddities {
     pub relayouts: u64,
     /// Pieces of the traced program's output that were found inside of strace's lines.
     pub foreign: u64,
+    /// Records that stand on the line of the one before them: each gives a row more than lines say.
+    pub shared_lines: u64,
 }
 
 impl Oddities {
     /// Every count by its name.
-    pub fn fields(&self) -> [(&'static str, u64); 3] {
+    pub fn fields(&self) -> [(&'static str, u64); 4] {
         [
             ("time_steps_back", self.time_steps_back),
             ("relayouts", self.relayouts),
             ("foreign", self.foreign),
+            ("shared_lines", self.shared_lines),
         ]
     }
 
     /// Adds the counts of another part of the log.
     pub fn add(&mut self, other: &Self) {
-        let Self { time_steps_back, relayouts, foreign } = other;
+        let Self { time_steps_back, relayouts, foreign, shared_lines } = other;
         self.time_steps_back += time_steps_back;
         self.relayouts += relayouts;
         self.foreign += foreign;
+        self.shared_lines += shared_lines;
     }
 }
 
@@ -224,7 +228,7 @@ pub enum Touch {
         rest: Range,
         /// Number of the call by the second half.
         sys: u16,
-        /// Bytes of the line, its line feed included.
+        /// Bytes of the line, its line feed included; 0: another record on it counts them.
         bytes: u64,
         /// View of the leader's columns that are kept, if there is no first half to have them.
         columns: Option<u128>,

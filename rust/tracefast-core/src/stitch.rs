@@ -97,7 +97,12 @@ impl Stitch {
                         }
                     }
                     let used = if call.is_some() { Use::Resumed } else { Use::Events };
-                    parsed.counts.see(used, bytes);
+                    // A line is counted once, for the first record on it.
+                    if bytes > 0 {
+                        parsed.counts.see(used, bytes);
+                    } else {
+                        parsed.oddities.shared_lines += u64::from(call.is_none());
+                    }
                     if let Some(call) = &call {
                         self.same_block(parsed, call, row);
                     } else if let Some(columns) = columns {

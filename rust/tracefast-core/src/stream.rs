@@ -399,13 +399,20 @@ mod tests {
                 let mut parsed = pool.parsed();
                 parsed.reset(1);
                 assert_eq!(parsed.oddities, Oddities::default());
-                parsed.oddities = Oddities { time_steps_back: 1, relayouts: 2, foreign: 3 };
+                parsed.oddities =
+                    Oddities { time_steps_back: 1, relayouts: 2, foreign: 3, shared_lines: 4 };
                 stream.resolve(Block::default(), parsed);
             }
             stream.end();
         }
-        let fields =
-            |by: u64| [("time_steps_back", 2 * by), ("relayouts", 4 * by), ("foreign", 6 * by)];
+        let fields = |by: u64| {
+            [
+                ("time_steps_back", 2 * by),
+                ("relayouts", 4 * by),
+                ("foreign", 6 * by),
+                ("shared_lines", 8 * by),
+            ]
+        };
         assert_eq!(stream.tally.total.oddities.fields(), fields(2));
         for source in &stream.tally.sources {
             assert_eq!(source.counts.oddities.fields(), fields(1));

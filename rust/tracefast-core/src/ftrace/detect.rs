@@ -1,9 +1,10 @@
 //! Whether a text is ftrace's, and which of its optional columns it has.
 
 use super::header::{self, Header};
+use super::layout::{self, Layout};
 use super::other::{Other, classify};
 use super::payload::{Call, Payload, parse};
-use super::{Clock, Format, Raw};
+use super::{Clock, Format, Raw, Wrap, wrap};
 
 /// Lines that decide between formats.
 const LINES: usize = 200;
@@ -18,15 +19,28 @@ const LINES: usize = 200;
 /// assert_eq!(ftrace::detect(b"close(3) = 0\n"), None);
 /// ```
 pub fn detect(text: &[u8]) -> Option<Format> {
-    let mut found = Found::default();
+    let mut found =
+        Found { format: Format { wrap: wrap(text), ..Format::default() }, ..Found::default() };
     let mut known = false;
-    for line in lines(text) {
-        if let Some(header) = header::parse(line) {
-            found.record(line, &header);
-        }
-        known = known || is_ftrace(line);
+    for line in text.split(|&b| b == b'\n') {
+        let (start, end) = found.format.own(line);
+        let line = &line[start..end];
+        known = found.line(line) || known;
     }
     known.then(|| found.format())
+}
+
+/// What stands around the lines of this log.
+fn wrap(text: &[u8]) -> Wrap {
+    if wrap::is_page(text) {
+        return Wrap::Page;
+    }
+    // A dump stands between the kernel's other messages.
+    let mut lines = lines(text).take(LINES).filter(|line| !line.is_empty());
+    let (prefixed, all) = lines.by_ref().fold((0, 0), |(prefixed, all), line| {
+        (prefixed + usize::from(wrap::kernel_log(line).is_some()), all + 1)
+    });
+    if prefixed * 2 > all { Wrap::KernelLog } else { Wrap::None }
 }
 
 /// How many of the first lines of `text` look like ftrace's: to choose between formats. A log that
@@ -35,7 +49,20 @@ pub fn likeness(text: &[u8]) -> usize {
     if lines(text).take(LINES).any(|line| line.starts_with(b"# tracer: ")) {
         return LINES + 1;
     }
-    lines(text).filter(|line| !line.is_empty()).take(LINES).filter(|line| is_ftrace(line)).count()
+    match wrap(text) {
+        // The page around a trace is long.
+        Wrap::Page => {
+            usize::from(text.split(|&b| b == b'\n').any(|line| header::parse(line).is_some()))
+        }
+        Wrap::KernelLog => {
+            let dumped = lines(text).filter_map(|line| line.get(wrap::kernel_log(line)?..));
+            dumped.filter(|line| is_ftrace(line)).take(LINES).count()
+        }
+        Wrap::None => {
+            let full = lines(text).filter(|line| !line.is_empty());
+            full.take(LINES).filter(|line| is_ftrace(line)).count()
+        }
+    }
 }
 
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -44,36 +71,58 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// The line is a record or one that only ftrace writes.
 fn is_ftrace(line: &[u8]) -> bool {
-    if let Some(comment) = line.strip_prefix(b"#") {
-        return [&b" tracer: "[..], b" entries-in-buffer", b"#### CPU "]
-            .iter()
-            .any(|known| comment.starts_with(known))
-            || comment.starts_with(b"        ")
-            || memchr::memmem::find(comment, b"TASK-PID").is_some();
+    match classify(line) {
+        Other::Header => line != b"--",
+        Other::Lost { .. } => true,
+        _ => layout::parse(line, Layout::Default).is_some(),
     }
-    matches!(classify(line), Other::Lost { .. } | Other::Header) || header::parse(line).is_some()
 }
 
 /// What the records show.
 #[derive(Default)]
 struct Found {
-    tgid: bool,
+    format: Format,
+    /// Records by layout.
+    layouts: [usize; Layout::ALL.len()],
+    /// Where the column of names ends, and in how many records.
+    widths: [usize; 32],
     flags: Option<u8>,
-    seconds: usize,
+    uptime: usize,
+    start: usize,
     ticks: usize,
+    /// Lines that would be records, were there no columns.
+    bare: usize,
+    tracer: bool,
     named: bool,
     x86_64: usize,
     others: usize,
 }
 
 impl Found {
+    /// Whether the line is one of ftrace's.
+    fn line(&mut self, line: &[u8]) -> bool {
+        if let Some(header) = layout::parse(line, Layout::Default) {
+            self.record(line, &header);
+            return true;
+        }
+        self.tracer |= line.starts_with(b"# tracer: ");
+        self.format.trace_cmd |= line.starts_with(b"cpus=");
+        let known = classify(line);
+        self.bare += usize::from(known == Other::Unknown);
+        (known == Other::Header && line != b"--") || matches!(known, Other::Lost { .. })
+    }
+
     fn record(&mut self, line: &[u8], header: &Header) {
-        self.tgid |= header.has_tgid;
+        self.layouts[header.layout as usize] += 1;
+        if let Some(count) = header.comm.and_then(|(_, end)| self.widths.get_mut(end)) {
+            *count += 1;
+        }
+        self.format.tgid |= header.has_tgid;
         self.flags.get_or_insert((header.flags.1 - header.flags.0) as u8);
-        if header.seconds {
-            self.seconds += 1;
-        } else {
-            self.ticks += 1;
+        match header.clock {
+            Clock::Uptime => self.uptime += 1,
+            Clock::Start => self.start += 1,
+            Clock::Ticks => self.ticks += 1,
         }
         let payload = &line[header.payload..];
         match parse(payload) {
@@ -107,10 +156,43 @@ impl Found {
             Raw::X86_64
         };
         Format {
-            tgid: self.tgid,
+            layout: self.layout(),
+            width: self.width(),
             flags: self.flags.unwrap_or(0),
-            clock: if self.ticks > self.seconds { Clock::Ticks } else { Clock::Uptime },
+            clock: self.clock(),
             raw,
+            ..self.format
+        }
+    }
+
+    /// The commonest layout. Without columns all records look like other text: the tracer's name
+    /// says that they are records.
+    fn layout(&self) -> Layout {
+        let most =
+            Layout::ALL.into_iter().rev().max_by_key(|&layout| self.layouts[layout as usize]);
+        let columns = self.layouts.iter().sum::<usize>() - self.layouts[Layout::NoContext as usize];
+        match most {
+            _ if columns == 0 && self.tracer && self.bare > 0 => Layout::NoContext,
+            Some(most) if self.layouts[most as usize] > 0 => most,
+            _ => Layout::Default,
+        }
+    }
+
+    /// The end of the column of names, unless more than a tenth of the records have another.
+    fn width(&self) -> u8 {
+        let all: usize = self.widths.iter().sum();
+        let most = self.widths.iter().enumerate().max_by_key(|&(_, &count)| count);
+        most.filter(|&(_, &count)| count > 0 && count >= all - all / 10)
+            .map_or(0, |(end, _)| end as u8)
+    }
+
+    fn clock(&self) -> Clock {
+        if self.ticks > self.uptime.max(self.start) {
+            Clock::Ticks
+        } else if self.start > self.uptime {
+            Clock::Start
+        } else {
+            Clock::Uptime
         }
     }
 }
@@ -153,7 +235,7 @@ mod tests {
         assert_eq!(detect(b"hello, world\n# comment\n"), None);
         assert_eq!(likeness(b"7 close(3) = 0\n# x\n"), 0);
         let text = b"cpus=2\n#\nCPU:0 [LOST 1 EVENTS]\n  b-1 [000] 1.0: x: y\nprose\n\n";
-        assert_eq!(likeness(text), 3);
+        assert_eq!(likeness(text), 4);
         // Without their columns the records may be taken for strace's calls.
         let bare = "# tracer: nop\n#\n".to_owned() + &"sys_read(fd: 3)\n".repeat(300);
         assert!(likeness(bare.as_bytes()) > crate::strace::likeness(bare.as_bytes()));

@@ -35,7 +35,7 @@ pub fn explain(format: &Format, line: &[u8]) -> String {
         names.push("flags");
     }
     let (time, unit) = match format.clock {
-        Clock::Uptime => ("2881.878957: ", "seconds"),
+        Clock::Uptime | Clock::Start => ("2881.878957: ", "seconds"),
         Clock::Ticks => ("321623902270: ", "ticks"),
     };
     such += time;
@@ -116,9 +116,9 @@ mod tests {
             let said = explain(&format, b"hello");
             let such = said.split('"').nth(1).expect("an example");
             let header = header::parse(format!("{such}x: y").as_bytes()).expect("a record");
-            assert_eq!((header.has_tgid, header.pid), (tgid, 12345), "{such}");
+            assert_eq!((header.has_tgid, header.pid), (tgid, Some(12345)), "{such}");
             assert_eq!(header.flags.1 - header.flags.0, usize::from(flags), "{such}");
-            assert_eq!(header.seconds, clock == Clock::Uptime, "{such}");
+            assert_eq!(header.clock, clock, "{such}");
         }
     }
 

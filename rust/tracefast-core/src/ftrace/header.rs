@@ -4,15 +4,19 @@
 //! shift them. What is fixed is the order, and that the kernel right-aligns a command's name to 16
 //! bytes, so the `-` at byte 16 decides where a name looks like columns itself.
 
+use super::Clock;
+use super::layout::Layout;
 use crate::num;
 
 /// The columns of one record. Positions count from the start of the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Where the command's name stands, without the blanks before it.
-    pub comm: (usize, usize),
-    /// Thread id.
-    pub pid: i32,
+    /// Which columns they are.
+    pub layout: Layout,
+    /// Where the command's name stands, without the blanks before it; `None`: no such column.
+    pub comm: Option<(usize, usize)>,
+    /// Thread id, where there is such a column.
+    pub pid: Option<i32>,
     /// Thread group, where the log has the column and the kernel knew it.
     pub tgid: Option<i32>,
     /// The log has the column of thread groups.
@@ -23,8 +27,8 @@ pub struct Header {
     pub flags: (usize, usize),
     /// Nanoseconds, or the value of a clock that does not count seconds.
     pub time: Option<i64>,
-    /// The time is printed in seconds with a fraction.
-    pub seconds: bool,
+    /// What the time counts.
+    pub clock: Clock,
     /// Where the payload begins.
     pub payload: usize,
 }
@@ -42,8 +46,9 @@ const COLUMNS: usize = 256;
 /// use tracefast_core::ftrace::header::parse;
 /// let line = b"            bash-2101    [001] d..2.  2881.878957: sys_write -> 0x2";
 /// let header = parse(line).unwrap();
-/// assert_eq!(&line[header.comm.0..header.comm.1], b"bash");
-/// assert_eq!((header.pid, header.cpu), (2101, Some(1)));
+/// let (start, end) = header.comm.unwrap();
+/// assert_eq!(&line[start..end], b"bash");
+/// assert_eq!((header.pid, header.cpu), (Some(2101), Some(1)));
 /// assert_eq!(header.time, Some(2_881_878_957_000));
 /// assert_eq!(&line[header.payload..], b"sys_write -> 0x2");
 /// ```
@@ -66,7 +71,7 @@ fn anywhere(line: &[u8]) -> Option<Header> {
 }
 
 /// The `-` before the pid whose columns end at `bracket`.
-fn dash_before(line: &[u8], bracket: usize) -> Option<usize> {
+pub(super) fn dash_before(line: &[u8], bracket: usize) -> Option<usize> {
     let mut left = trim_blanks(&line[..bracket]);
     if let Some(group) = left.strip_suffix(b")") {
         let inner = group.iter().rev().take_while(|b| matches!(b, b' ' | b'-' | b'0'..=b'9'));
@@ -84,7 +89,7 @@ fn trim_blanks(text: &[u8]) -> &[u8] {
 
 /// The columns, if the `-` before the pid is at `dash`.
 #[inline]
-fn at_dash(line: &[u8], dash: usize) -> Option<Header> {
+pub(super) fn at_dash(line: &[u8], dash: usize) -> Option<Header> {
     let comm = comm(line, dash)?;
     let (pid, at) = number(line, dash + 1)?;
     let pid = i32::try_from(pid).ok()?;
@@ -126,12 +131,28 @@ fn at_dash(line: &[u8], dash: usize) -> Option<Header> {
         flags.1 = end;
         next = blanks(line, end);
     }
-    let (time, seconds, end) = timestamp(line, next)?;
+    let (time, clock, end) = timestamp(line, next)?;
     if line.get(end) != Some(&b':') {
         return None;
     }
-    let payload = if line.get(end + 1) == Some(&b' ') { end + 2 } else { end + 1 };
-    Some(Header { comm, pid, tgid, has_tgid, cpu, flags, time, seconds, payload })
+    Some(Header {
+        layout: Layout::Default,
+        comm: Some(comm),
+        pid: Some(pid),
+        tgid,
+        has_tgid,
+        cpu,
+        flags,
+        time,
+        clock,
+        payload: behind_colon(line, end),
+    })
+}
+
+/// Where the payload begins, if the colon before it is at `colon`.
+#[inline]
+pub(super) fn behind_colon(line: &[u8], colon: usize) -> usize {
+    if line.get(colon + 1) == Some(&b' ') { colon + 2 } else { colon + 1 }
 }
 
 /// The name before `dash`. A name of a trace instance or of a file may stand before its column.
@@ -149,7 +170,7 @@ fn comm(line: &[u8], dash: usize) -> Option<(usize, usize)> {
 
 /// Past the blanks at `at`.
 #[inline]
-fn blanks(line: &[u8], mut at: usize) -> usize {
+pub(super) fn blanks(line: &[u8], mut at: usize) -> usize {
     while line.get(at) == Some(&b' ') {
         at += 1;
     }
@@ -158,7 +179,7 @@ fn blanks(line: &[u8], mut at: usize) -> usize {
 
 /// A decimal number of at most 19 digits and where it ends.
 #[inline]
-fn number(line: &[u8], at: usize) -> Option<(u64, usize)> {
+pub(super) fn number(line: &[u8], at: usize) -> Option<(u64, usize)> {
     let (value, n) = num::digits(line.get(at..)?);
     (n > 0 && n < 20).then_some((value, at + n))
 }
@@ -175,10 +196,10 @@ fn flags_end(line: &[u8], at: usize) -> Option<usize> {
     ((3..=7).contains(&n) && rest.get(n) == Some(&b' ')).then_some(at + 1 + n)
 }
 
-/// `SECONDS.FRACTION` in nanoseconds, or an integer as it stands; then whether it is in seconds,
-/// and where it ends.
+/// `SECONDS.FRACTION` in nanoseconds, or an integer as it stands; then what it counts, and where it
+/// ends.
 #[inline]
-fn timestamp(line: &[u8], at: usize) -> Option<(Option<i64>, bool, usize)> {
+pub(super) fn timestamp(line: &[u8], at: usize) -> Option<(Option<i64>, Clock, usize)> {
     let (whole, n) = num::digits(line.get(at..)?);
     let point = at + n;
     if n == 0 || n > 20 {
@@ -186,7 +207,7 @@ fn timestamp(line: &[u8], at: usize) -> Option<(Option<i64>, bool, usize)> {
     }
     if line.get(point) != Some(&b'.') {
         let value = if n < 20 { i64::try_from(whole).ok() } else { None };
-        return Some((value, false, point));
+        return Some((value, Clock::Ticks, point));
     }
     let (fraction, m) = num::digits(&line[point + 1..]);
     if m == 0 || m > 9 {
@@ -197,7 +218,7 @@ fn timestamp(line: &[u8], at: usize) -> Option<(Option<i64>, bool, usize)> {
     let time = whole
         .and_then(|whole| whole.checked_mul(1_000_000_000))
         .and_then(|whole| whole.checked_add(fraction));
-    Some((time, true, point + 1 + m))
+    Some((time, Clock::Uptime, point + 1 + m))
 }
 
 #[cfg(test)]
@@ -209,8 +230,8 @@ mod tests {
     }
 
     fn comm(line: &str) -> &str {
-        let header = header(line);
-        &line[header.comm.0..header.comm.1]
+        let (start, end) = header(line).comm.expect("a column of names");
+        &line[start..end]
     }
 
     fn flags(line: &str) -> &str {
@@ -238,33 +259,33 @@ mod tests {
         let known = header("            bash-2101    (   2101) [001] .....  2882.097484: x: y");
         assert_eq!((known.tgid, known.has_tgid), (Some(2101), true));
         let unknown = header("          <idle>-0       (-------) [001] d..2.  2882.097484: x: y");
-        assert_eq!((unknown.tgid, unknown.has_tgid, unknown.pid), (None, true, 0));
+        assert_eq!((unknown.tgid, unknown.has_tgid, unknown.pid), (None, true, Some(0)));
         let old = header("            bash-2101  ( 2101) [001] ....  2882.097484: x: y");
         assert_eq!(old.tgid, Some(2101));
     }
 
     #[test]
     fn every_clock() {
-        let time = |line| (header(line).time, header(line).seconds);
+        let time = |line| (header(line).time, header(line).clock);
         assert_eq!(
             time("            bash-2101    [001] d..2.            2: x: y"),
-            (Some(2), false)
+            (Some(2), Clock::Ticks)
         );
         assert_eq!(
             time("            bash-2101    [001]   2881.878957: x: y"),
-            (Some(2_881_878_957_000), true)
+            (Some(2_881_878_957_000), Clock::Uptime)
         );
         assert_eq!(
             time("         bash-2330  [000]   321.623902270: x: y"),
-            (Some(321_623_902_270), true)
+            (Some(321_623_902_270), Clock::Uptime)
         );
         assert_eq!(
             time("         bash-2330  [000]321623902270: x: y"),
-            (Some(321_623_902_270), false)
+            (Some(321_623_902_270), Clock::Ticks)
         );
         // Seconds that overflow nanoseconds, and a counter beyond 63 bits.
-        assert_eq!(time("b-1 [000] 99999999999.000000: x: y"), (None, true));
-        assert_eq!(time("b-1 [000] 18446744073709551615: x: y"), (None, false));
+        assert_eq!(time("b-1 [000] 99999999999.000000: x: y"), (None, Clock::Uptime));
+        assert_eq!(time("b-1 [000] 18446744073709551615: x: y"), (None, Clock::Ticks));
     }
 
     #[test]
@@ -284,8 +305,8 @@ mod tests {
     #[test]
     fn what_shifts_columns() {
         let wide = header("            bash-123456789 [1023] .....  2881.878957: x: y");
-        assert_eq!((wide.pid, wide.cpu), (123_456_789, Some(1023)));
-        assert_eq!(header("line-1541    [001] .....  2999.950796: x: y").pid, 1541);
+        assert_eq!((wide.pid, wide.cpu), (Some(123_456_789), Some(1023)));
+        assert_eq!(header("line-1541    [001] .....  2999.950796: x: y").pid, Some(1541));
         let instance = "  other:             bash-2330  [000]   321.623902: x: y";
         assert_eq!(comm(instance), "bash");
     }

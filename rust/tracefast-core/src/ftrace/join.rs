@@ -65,7 +65,7 @@ pub(super) fn join(parsed: &mut Parsed, row: usize, clock: Clock, exit: Exit<'_>
             Some(entry) => {
                 // Clocks of two processors may disagree: then the time in the call is not known.
                 let dur = left.and_then(|left| left.checked_sub(entry)).filter(|&dur| dur >= 0);
-                if let Some(dur) = dur.filter(|_| clock == Clock::Uptime) {
+                if let Some(dur) = dur.filter(|_| clock != Clock::Ticks) {
                     rows.dur[row] = dur;
                     valid |= C::DurNs.bit();
                 }

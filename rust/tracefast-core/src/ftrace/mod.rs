@@ -1,5 +1,5 @@
-//! The grammar of ftrace's text: tracefs' `trace` and `trace_pipe` in their default layout, and
-//! trace-cmd report where it prints the same columns.
+//! The grammar of ftrace's text: tracefs' `trace` and `trace_pipe`, and trace-cmd report, in all
+//! layouts.
 //!
 //! Every record becomes a row, except that a system call's entry and exit become one: its text is
 //! that of the entry, its columns are those that strace's text would give. Values are hexadecimal.
@@ -10,10 +10,13 @@ pub mod explain;
 mod fields;
 pub mod header;
 mod join;
+pub mod layout;
+mod lines;
 pub mod names;
 pub mod other;
 mod parser;
 pub mod payload;
+pub mod wrap;
 
 #[cfg(test)]
 mod tests;
@@ -22,12 +25,20 @@ pub use detect::{detect, likeness};
 pub use fields::head;
 pub use parser::Grammar;
 
+use header::Header;
+use layout::Layout;
+
 use crate::parsed::Parsed;
 use crate::strace::Half;
 
 /// What is known of an ftrace log before its records are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Format {
+    /// The usual columns. A line that does not have them is looked at on its own.
+    pub layout: Layout,
+    /// Where the column of commands ends, the same in all records: it shows a name with line feeds.
+    /// 0: the names are not aligned.
+    pub width: u8,
     /// The log has a column of thread groups.
     pub tgid: bool,
     /// Number of characters for interrupts, scheduling and preemption; 0: no such column.
@@ -36,24 +47,75 @@ pub struct Format {
     pub clock: Clock,
     /// What `sys_enter: NR …` and `sys_exit: NR …` are.
     pub raw: Raw,
+    /// What other programs put around its lines.
+    pub wrap: Wrap,
+    /// trace-cmd wrote it, not the kernel.
+    pub trace_cmd: bool,
 }
 
 impl Format {
+    /// Its name in the metadata.
+    pub fn name(&self) -> &'static str {
+        if self.trace_cmd { "trace-cmd" } else { "tracefs" }
+    }
+
     /// The clock of `ts`, by its name in the metadata.
     pub fn clock(&self) -> &'static str {
         match self.clock {
+            _ if self.layout == Layout::NoContext => "none",
             Clock::Uptime => "uptime",
+            Clock::Start => "delta",
             Clock::Ticks => "ticks",
         }
     }
+
+    /// The part of a line that ftrace wrote: from where to where.
+    #[inline]
+    pub(crate) fn own(&self, line: &[u8]) -> (usize, usize) {
+        let end = line.len() - usize::from(line.ends_with(b"\r"));
+        match self.wrap {
+            Wrap::None => (0, end),
+            Wrap::Page => (0, wrap::script(&line[..end]).map_or(end, <[u8]>::len)),
+            Wrap::KernelLog => (wrap::kernel_log(&line[..end]).unwrap_or(0), end),
+        }
+    }
+
+    /// The line is a record by itself, and none that began on the lines before it.
+    pub fn stands_alone(&self, line: &[u8]) -> bool {
+        let (start, end) = self.own(line);
+        let line = &line[start..end];
+        !is_continuation(line)
+            && layout::parse(line, self.layout).is_some_and(|header| self.is_whole(&header))
+    }
+
+    /// The record's columns begin on its own line: a name with line feeds ends before its column
+    /// does.
+    #[inline]
+    pub(crate) fn is_whole(&self, header: &Header) -> bool {
+        header.comm.is_none_or(|(_, end)| end >= usize::from(self.width))
+    }
+}
+
+/// What other programs put around the lines of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Wrap {
+    /// Nothing.
+    #[default]
+    None,
+    /// It is a part of a page of HTML.
+    Page,
+    /// Its lines went through the kernel's log.
+    KernelLog,
 }
 
 /// What the times of a log count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Clock {
-    /// Seconds, with a fraction.
+    /// Time since the machine's start, or by another of the kernel's clocks.
     #[default]
     Uptime,
+    /// Time since the trace's start.
+    Start,
     /// Cycles, records, jiffies: integers that are no time.
     Ticks,
 }

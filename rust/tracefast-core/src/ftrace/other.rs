@@ -9,6 +9,8 @@ pub enum Other {
     Blank,
     /// Of the log as a whole.
     Header,
+    /// It begins as headers do, but is none that the kernel writes: perhaps somebody's text.
+    Comment,
     /// The tracer lost records.
     Lost {
         /// On which processor.
@@ -32,11 +34,39 @@ pub enum Other {
 pub fn classify(line: &[u8]) -> Other {
     match line.first() {
         _ if line.iter().all(|b| matches!(b, b' ' | b'\t')) => return Other::Blank,
-        Some(b'#') => return Other::Header,
+        Some(b'#') => {
+            return if is_known(&line[1..]) { Other::Header } else { Other::Comment };
+        }
         _ => {}
     }
     lost(line).unwrap_or(if is_header(line) { Other::Header } else { Other::Unknown })
 }
+
+/// What the kernel writes behind a `#`: `# tracer: nop`, counts, the legend of the columns.
+fn is_known(comment: &[u8]) -> bool {
+    const WORDS: [&[u8]; 12] = [
+        b"  ",
+        b" tracer: ",
+        b" entries-in-buffer/",
+        b" latency: ",
+        b" ---",
+        b" CPU",
+        b" TIME ",
+        b" DEV ",
+        b" TASK",
+        b" WARNING",
+        b" MAY BE MISSING",
+        b"####",
+    ];
+    matches!(comment, b"" | b" ")
+        || comment.starts_with(b" | ")
+        || WORDS.iter().any(|word| comment.starts_with(word))
+        || memchr::memmem::find(comment, b" latency trace v").is_some()
+}
+
+/// Headers that are a whole line. The last one stands between what grep found with lines around it.
+const WHOLE: [&[u8]; 5] =
+    [b"TRACE:", b"PROCESS DUMP", b"CGROUP DUMP", b"Dumping ftrace buffer:", b"--"];
 
 /// `cpus=2`, `CPU 3 is empty`, `version = 6`, `TRACE:`.
 fn is_header(line: &[u8]) -> bool {
@@ -53,13 +83,22 @@ fn is_header(line: &[u8]) -> bool {
     if let Some(rest) = line.strip_prefix(b"version = ") {
         return number(rest, b"");
     }
-    line == b"TRACE:"
+    let line = line.trim_ascii();
+    WHOLE.contains(&line) || (line.len() > 20 && line.iter().all(|&b| b == b'-'))
+}
+
+/// `MARK 12.345678 Lost 5 events.` of mmiotrace.
+fn lost_mmio(line: &[u8]) -> Option<Other> {
+    let rest = line.strip_prefix(b"MARK ")?;
+    let note = &rest[memchr::memmem::find(rest, b" Lost ")? + 6..];
+    let count = num::whole_integer(note.strip_suffix(b" events.")?)?;
+    Some(Other::Lost { cpu: None, count: Some(count) })
 }
 
 /// `CPU:0 [LOST 104 EVENTS]`, `CPU:1 [LOST EVENTS]`, `CPU:0 [17 EVENTS DROPPED]`,
 /// `CPU:0 [EVENTS DROPPED]`, all perhaps behind the name of an instance.
 fn lost(line: &[u8]) -> Option<Other> {
-    let body = line.strip_suffix(b"]")?;
+    let Some(body) = line.strip_suffix(b"]") else { return lost_mmio(line) };
     let open = memchr::memrchr(b'[', body)?;
     let note = &body[open + 1..];
     let count = match note {
@@ -96,6 +135,8 @@ mod tests {
             let expected = Other::Lost { cpu: Some(cpu), count };
             assert_eq!(classify(line.as_bytes()), expected, "{line}");
         }
+        let expected = Other::Lost { cpu: None, count: Some(5) };
+        assert_eq!(classify(b"MARK 12.345678 Lost 5 events."), expected);
         assert_eq!(classify(b"CPU:x [LOST EVENTS]"), Other::Unknown);
         assert_eq!(classify(b"CPU:0 [LOST x EVENTS]"), Other::Unknown);
         assert_eq!(classify(b"[LOST EVENTS]"), Other::Unknown);
@@ -103,11 +144,30 @@ mod tests {
 
     #[test]
     fn headers_and_blanks() {
-        for line in
-            ["#", "# tracer: nop", "##### CPU 0 buffer started ####", "cpus=2", "CPU 3 is empty"]
-        {
+        for line in [
+            "#",
+            "# tracer: nop",
+            "# entries-in-buffer/entries-written: 2058/2058   #P:2",
+            "##### CPU 0 buffer started ####",
+            "#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION",
+            "# nop latency trace v1.1.5 on 6.18.44",
+            "# --------------------------------------------------------------------",
+            "# latency: 0 us, #2058/2058, CPU#0 | (M:PREEMPT(none) VP:0, KP:0, SP:0 HP:0 #P:2)",
+            "#    | task: -0 (uid:0 nice:0 policy:0 rt_prio:0)",
+            "# DEV   CPU TIMESTAMP     PID ACT FLG",
+            "#  |     |     |           |   |   |",
+            "# CPU  DURATION                  FUNCTION CALLS",
+            "# |     |   |                     |   |   |   |",
+            "cpus=2",
+            "CPU 3 is empty",
+            "TRACE:",
+            "--",
+            "---------------------------------",
+        ] {
             assert_eq!(classify(line.as_bytes()), Other::Header, "{line}");
         }
+        assert_eq!(classify(b"# a heading"), Other::Comment);
+        assert_eq!(classify(b"#include"), Other::Comment);
         assert_eq!(classify(b"version = 6"), Other::Header);
         assert_eq!(classify(b""), Other::Blank);
         assert_eq!(classify(b"  \t"), Other::Blank);

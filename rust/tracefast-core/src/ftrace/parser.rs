@@ -1,22 +1,22 @@
 //! A block of ftrace's lines, one after the other.
 
-use super::header::{self, Header};
+use super::header::Header;
 use super::join::{self, Args, Exit};
+use super::layout;
+use super::lines::{Frames, More, Pieces};
 use super::names::{spelling, x86_64};
-use super::other::{self, Other};
 use super::payload::{self, Call, Payload};
-use super::{Format, Raw, fields, is_continuation};
+use super::{Clock, Format, Raw, fields};
 use crate::block::{Block, PAD};
 use crate::calls::{Calls, Pending};
 use crate::dict::Interner;
 use crate::event::{EventKind, Op, Status};
 use crate::num;
-use crate::parsed::{Lost, Open, Parsed, Target, Touch, Use};
+use crate::parsed::{Lost, Open, Parsed, Span as Times, Target, Touch, Use};
 use crate::scan::{Marks, structure};
 use crate::schema::Column as C;
 use crate::strace::fields::Source;
 use crate::syscalls;
-use crate::text::escape_invalid;
 use crate::view::{Place, pack_padded};
 
 /// What a worker keeps from block to block: nothing that changes results, only memory and names.
@@ -46,10 +46,14 @@ impl Grammar {
             padded: block.padded(),
             parsed,
             line: 0,
+            begin: 0,
             bytes: 0,
             used: None,
+            pieces: None,
             owner: None,
             frames: None,
+            more: None,
+            next: None,
             recent: [(0, 0); RECENT],
         };
         let mut start = 0;
@@ -69,26 +73,45 @@ impl Grammar {
     }
 }
 
-struct Parser<'a> {
+pub(super) struct Parser<'a> {
     grammar: &'a mut Grammar,
-    format: &'a Format,
-    text: &'a [u8],
+    pub(super) format: &'a Format,
+    pub(super) text: &'a [u8],
     padded: &'a [u8],
     utf8: bool,
-    parsed: &'a mut Parsed,
-    line: i64,
+    pub(super) parsed: &'a mut Parsed,
+    pub(super) line: i64,
+    /// The line on which the record at hand begins.
+    pub(super) begin: i64,
     /// Bytes of the line at hand, its line feed included.
     bytes: u64,
     /// What the line at hand is used for; `None`: the stitch stage says.
-    used: Option<Use>,
-    /// Row that a stack's frames would belong to. Halves of system calls have none: the kernel
-    /// prints a record of its own before a stack.
-    owner: Option<usize>,
+    pub(super) used: Option<Use>,
+    /// The lines at hand are parts of the name of a command.
+    pub(super) pieces: Option<Pieces>,
+    /// Row that lines without a record belong to.
+    pub(super) owner: Option<Owner>,
     /// Frames that are not yet in the `extra` of their row.
-    frames: Option<(usize, Span)>,
+    pub(super) frames: Option<Frames>,
+    /// Text that is not yet in the `args` of its row.
+    pub(super) more: Option<More>,
+    /// The record behind the one at hand on the same line.
+    next: Option<(usize, Header)>,
     /// Names of commands as their column shows them, and their keys, by the end of the pid: few
     /// tasks take turns.
     recent: [(u128, u32); RECENT],
+}
+
+/// A record's row, to which the lines that follow may belong. Halves of system calls have none: the
+/// kernel prints a record of its own before a stack, and no line feeds within arguments.
+#[derive(Clone, Copy)]
+pub(super) struct Owner {
+    /// The row.
+    pub(super) row: usize,
+    /// Where its text begins, if it may go on.
+    pub(super) text: Option<usize>,
+    /// Frames may follow.
+    pub(super) frames: bool,
 }
 
 const RECENT: usize = 16;
@@ -103,22 +126,22 @@ struct Callee {
 }
 
 /// Text by positions in the block.
-type Span = (usize, usize);
+pub(super) type Span = (usize, usize);
 
 impl<'a> Parser<'a> {
     #[inline]
-    fn line(&mut self, start: usize, mut end: usize) {
+    fn line(&mut self, start: usize, end: usize) {
         self.bytes = (end - start) as u64 + u64::from(end < self.text.len());
         self.used = Some(Use::Events);
-        if end > start && self.text[end - 1] == b'\r' {
-            end -= 1;
-        }
-        match header::parse(&self.text[start..end]) {
-            Some(header) => {
-                self.flush_frames();
+        let (from, to) = self.format.own(&self.text[start..end]);
+        let (start, end) = (start + from, start + to);
+        let header = layout::parse(&self.text[start..end], self.format.layout);
+        match header {
+            Some(header) if self.pieces.is_none() && self.format.is_whole(&header) => {
+                self.begin = self.line;
                 self.record(start, end, &header);
             }
-            None => self.other(start, end),
+            _ => self.odd(start, end, header),
         }
         if let Some(used) = self.used {
             self.parsed.counts.see(used, self.bytes);
@@ -126,8 +149,26 @@ impl<'a> Parser<'a> {
         self.line += 1;
     }
 
+    /// The records of a line: one, but for markers with a NUL.
     #[inline]
-    fn record(&mut self, start: usize, end: usize, header: &Header) {
+    pub(super) fn record(&mut self, start: usize, end: usize, header: &Header) {
+        self.one(start, end, header);
+        while let Some((start, header)) = self.next.take() {
+            self.pieces = None;
+            // Its line is used for the first record, whatever this one is.
+            let first = self.used.replace(Use::Events);
+            self.bytes = 0;
+            self.one(start, end, &header);
+            let rows = u64::from(self.used == Some(Use::Events));
+            self.parsed.oddities.shared_lines += rows;
+            self.used = first;
+        }
+    }
+
+    #[inline]
+    fn one(&mut self, start: usize, end: usize, header: &Header) {
+        self.flush_lines();
+        self.time(header);
         let base = start + header.payload;
         let span = |(from, to): Span| (base + from, base + to);
         let payload = payload::parse(&self.text[base..end]);
@@ -143,9 +184,10 @@ impl<'a> Parser<'a> {
             Payload::Event { name, text } => {
                 let (name, text) = (span(name), span(text));
                 let exits = &self.text[name.0..name.1] == b"sched_process_exit"
-                    && exited(&self.text[text.0..text.1]) == Some(header.pid);
+                    && header.pid.is_some()
+                    && exited(&self.text[text.0..text.1]) == header.pid;
                 if exits {
-                    self.touch(Some(header.pid));
+                    self.touch(header.pid);
                 }
                 let key = self.key(name);
                 let row = self.event(start, header, EventKind::Event, Some(key), text);
@@ -155,7 +197,11 @@ impl<'a> Parser<'a> {
             }
             Payload::Marker { name, text } => {
                 let key = self.static_key(name);
-                self.event(start, header, EventKind::Marker, Some(key), span(text));
+                let text = span(text);
+                let next = self.next_record(text);
+                let text = (text.0, next.map_or(text.1, |(next, _)| next));
+                self.event(start, header, EventKind::Marker, Some(key), text);
+                self.next = next;
             }
             Payload::Function { name, rest } => {
                 let key = self.key(span(name));
@@ -163,7 +209,12 @@ impl<'a> Parser<'a> {
             }
             Payload::Stack { name } => {
                 let key = self.static_key(name);
-                self.event(start, header, EventKind::Event, Some(key), (end, end));
+                let row = self.event(start, header, EventKind::Event, Some(key), (end, end));
+                self.owner = Some(Owner { row, text: None, frames: true });
+            }
+            Payload::Tracer { name, text } => {
+                let key = self.static_key(name);
+                self.event(start, header, EventKind::Event, Some(key), span(text));
             }
             Payload::Nameless { text } => {
                 self.event(start, header, EventKind::Event, None, span(text));
@@ -176,7 +227,7 @@ impl<'a> Parser<'a> {
         self.grammar.names.key(name, &mut self.parsed.names, syscalls::by_name).0
     }
 
-    fn static_key(&mut self, name: &[u8]) -> u32 {
+    pub(super) fn static_key(&mut self, name: &[u8]) -> u32 {
         self.grammar.names.key(name, &mut self.parsed.names, syscalls::by_name).0
     }
 
@@ -213,12 +264,19 @@ impl<'a> Parser<'a> {
     #[inline]
     fn row(&mut self, start: usize, header: &Header) -> usize {
         let comm = self.comm(start, header);
+        let time = self.on_clock(header);
         let rows = &mut self.parsed.rows;
         let row = rows.push();
-        let mut valid = C::Line.bit() | C::Tid.bit() | C::Comm.bit();
-        rows.line[row] = self.line;
-        rows.tid[row] = header.pid;
-        rows.comm[row] = comm;
+        let mut valid = C::Line.bit();
+        rows.line[row] = self.begin;
+        if let Some(tid) = header.pid {
+            rows.tid[row] = tid;
+            valid |= C::Tid.bit();
+        }
+        if let Some(comm) = comm {
+            rows.comm[row] = comm;
+            valid |= C::Comm.bit();
+        }
         if let Some(tgid) = header.tgid {
             rows.pid[row] = tgid;
             valid |= C::Pid.bit();
@@ -227,7 +285,7 @@ impl<'a> Parser<'a> {
             rows.cpu[row] = cpu;
             valid |= C::Cpu.bit();
         }
-        if let Some(time) = header.time {
+        if let Some(time) = time {
             rows.ts[row] = time;
             valid |= C::Ts.bit();
         }
@@ -235,18 +293,49 @@ impl<'a> Parser<'a> {
         row
     }
 
+    /// The time, if it is one of the log's clock and not of another that counts something else.
     #[inline]
-    fn comm(&mut self, start: usize, header: &Header) -> u32 {
-        let comm = &self.text[start + header.comm.0..start + header.comm.1];
-        if header.comm.1 != 16 {
-            return self.grammar.comms.key(comm, &mut self.parsed.comms, |_| 0).0;
+    fn on_clock(&self, header: &Header) -> Option<i64> {
+        let same = (header.clock == Clock::Ticks) == (self.format.clock == Clock::Ticks);
+        header.time.filter(|_| same)
+    }
+
+    /// Counts steps back and records in other layouts.
+    #[inline]
+    fn time(&mut self, header: &Header) {
+        let odd = &mut self.parsed.oddities;
+        odd.relayouts += u64::from(header.layout != self.format.layout);
+        let Some(time) = self.on_clock(header) else { return };
+        let parsed = &mut *self.parsed;
+        match &mut parsed.span {
+            Some(span) => {
+                parsed.oddities.time_steps_back += u64::from(time < span.last);
+                span.last = time;
+                span.printed = time;
+            }
+            None => parsed.span = Some(Times { first: time, last: time, printed: time }),
+        }
+    }
+
+    #[inline]
+    fn comm(&mut self, start: usize, header: &Header) -> Option<u32> {
+        let (from, to) = header.comm?;
+        if let Some(pieces) = &self.pieces {
+            // Blanks align the name as a whole.
+            let name = &self.text[pieces.start..start + to];
+            let name = &name[name.iter().take_while(|&&b| b == b' ').count()..];
+            return Some(self.grammar.comms.key(name, &mut self.parsed.comms, |_| 0).0);
+        }
+        let comm = &self.text[start + from..start + to];
+        if to != 16 {
+            return Some(self.grammar.comms.key(comm, &mut self.parsed.comms, |_| 0).0);
         }
         let column = self.text[start..].first_chunk::<16>().map_or(0, |c| u128::from_le_bytes(*c));
-        let recent = &mut self.recent[header.pid as usize % RECENT];
+        let recent = &mut self.recent[header.pid.unwrap_or(0) as usize % RECENT];
         if recent.0 != column || column == 0 {
             *recent = (column, self.grammar.comms.key(comm, &mut self.parsed.comms, |_| 0).0);
         }
-        recent.1
+        Some(recent.1)
     }
 
     /// The flags, unless they say nothing.
@@ -281,13 +370,16 @@ impl<'a> Parser<'a> {
             valid |= C::Name.bit();
         }
         rows.valid[row] |= valid;
-        self.owner = Some(row);
+        // Nobody writes line feeds into the names of functions.
+        let goes_on = kind != EventKind::Function;
+        let frames = kind != EventKind::Marker;
+        self.owner = Some(Owner { row, text: goes_on.then_some(text.0), frames });
         row
     }
 
     #[inline]
     fn enter(&mut self, start: usize, header: &Header, callee: Callee, args: Span) {
-        let tid = Some(header.pid);
+        let tid = header.pid;
         self.touch(tid);
         if !callee.returns {
             let row = self.event(start, header, EventKind::Syscall, Some(callee.name), args);
@@ -301,11 +393,11 @@ impl<'a> Parser<'a> {
         let narrow = |(start, end): Span| (start as u32, end as u32);
         let open = Open {
             tid,
-            line: self.line,
-            ts: header.time,
+            line: self.begin,
+            ts: self.on_clock(header),
             name: callee.name,
             sys: callee.sys,
-            comm: Some(self.comm(start, header)),
+            comm: self.comm(start, header),
             cpu: header.cpu,
             pid: header.tgid,
             args: narrow(args),
@@ -319,7 +411,7 @@ impl<'a> Parser<'a> {
 
     #[inline]
     fn exit(&mut self, start: usize, header: &Header, callee: Callee, ret: Span) {
-        let tid = Some(header.pid);
+        let tid = header.pid;
         let mut pending = self.grammar.calls.resume(tid);
         let lost = Some(self.parsed.spot());
         match pending {
@@ -426,7 +518,7 @@ impl<'a> Parser<'a> {
     }
 
     #[inline]
-    fn view(&mut self, span: Span) -> u128 {
+    pub(super) fn view(&mut self, span: Span) -> u128 {
         if self.utf8 {
             return pack_padded(self.padded, PAD + span.0, span.1 - span.0, Place::Text, span.0);
         }
@@ -444,95 +536,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A line without a record.
-    fn other(&mut self, start: usize, end: usize) {
-        let line = &self.text[start..end];
-        if is_continuation(line) && self.frame((start, end)) {
-            self.used = Some(Use::Continuation);
-            return;
-        }
-        self.flush_frames();
-        // Frames follow their record at once: blocks are cut by this rule.
-        self.owner = None;
-        match other::classify(line) {
-            Other::Blank => self.used = Some(Use::Blank),
-            Other::Header => self.used = Some(Use::Header),
-            Other::Lost { cpu, count } => self.lost((start, end), cpu, count),
-            Other::Unknown => self.unparsed((start, end)),
-        }
-    }
-
-    fn lost(&mut self, line: Span, cpu: Option<u16>, count: Option<i64>) {
-        let args = self.view(line);
-        let name = self.static_key(b"lost");
-        let rows = &mut self.parsed.rows;
-        let row = rows.push();
-        rows.kind[row] = EventKind::Lost as u8;
-        rows.name[row] = name;
-        rows.args[row] = args;
-        rows.line[row] = self.line;
-        let mut valid = C::Kind.bit() | C::Name.bit() | C::Args.bit() | C::Line.bit();
-        if let Some(cpu) = cpu {
-            rows.cpu[row] = cpu;
-            valid |= C::Cpu.bit();
-        }
-        if let Some(count) = count {
-            rows.ret[row] = count;
-            valid |= C::Ret.bit();
-        }
-        rows.valid[row] = valid;
-    }
-
-    fn unparsed(&mut self, line: Span) {
-        let args = self.view(line);
-        self.parsed.example(self.line as u64, None, &self.text[line.0..line.1]);
-        let rows = &mut self.parsed.rows;
-        let row = rows.push();
-        rows.kind[row] = EventKind::Unparsed as u8;
-        rows.args[row] = args;
-        rows.line[row] = self.line;
-        rows.valid[row] = C::Kind.bit() | C::Args.bit() | C::Line.bit();
-        self.used = Some(Use::Unparsed);
-    }
-
-    /// A frame of a stack. `false`: there is nothing that it could belong to.
-    fn frame(&mut self, line: Span) -> bool {
-        let Some(row) = self.owner else { return false };
-        // Frames follow one another, so one range holds them all.
-        let start = self.frames.map_or(line.0, |(_, frames)| frames.0);
-        self.frames = Some((row, (start, line.1)));
-        true
-    }
-
-    /// Puts the frames collected so far into the `extra` of their row, behind its flags.
-    #[inline]
-    fn flush_frames(&mut self) {
-        if let Some((row, frames)) = self.frames.take() {
-            self.put_frames(row, frames);
-        }
-    }
-
-    fn put_frames(&mut self, row: usize, frames: Span) {
-        let flags = self.parsed.rows.extra[row];
-        let view = if self.parsed.rows.has(row, C::Extra) {
-            let mut joined = std::mem::take(&mut self.parsed.scratch);
-            joined.clear();
-            let Parsed { side, .. } = &mut *self.parsed;
-            joined.extend_from_slice(crate::view::unpack(&flags, self.text, &side.bytes));
-            joined.push(b'\n');
-            joined.extend_from_slice(escape_invalid(&self.text[frames.0..frames.1]).as_bytes());
-            let view = side.put(&joined);
-            self.parsed.scratch = joined;
-            view
-        } else {
-            self.view(frames)
-        };
-        self.parsed.rows.extra[row] = view;
-        self.parsed.rows.valid[row] |= C::Extra.bit();
-    }
-
     fn finish(&mut self) {
-        self.flush_frames();
+        self.flush_lines();
         self.grammar.calls.flush(self.parsed);
     }
 }

@@ -47,6 +47,13 @@ pub enum Payload {
         /// Name of the event.
         name: &'static [u8],
     },
+    /// A record of a tracer that has no events.
+    Tracer {
+        /// Name by which the kernel or the tracer knows such records.
+        name: &'static [u8],
+        /// All of it.
+        text: (usize, usize),
+    },
     /// Without a name that can be told from its text.
     Nameless {
         /// All of it.
@@ -158,9 +165,7 @@ fn event(text: &[u8], start: usize) -> Payload {
     let whole = text.len();
     let rest = &text[start..];
     match rest {
-        b"<stack trace>" | b"kernel_stack:         <stack trace >" => {
-            return Payload::Stack { name: b"kernel_stack" };
-        }
+        b"<stack trace>" => return Payload::Stack { name: b"kernel_stack" },
         b"<user stack trace>" => return Payload::Stack { name: b"user_stack" },
         [b'#', b' ', ..] => {
             let (_, n) = num::hex_digits(&rest[2..]);
@@ -176,6 +181,11 @@ fn event(text: &[u8], start: usize) -> Payload {
         let behind = (end + 2).min(whole);
         let name = &text[start..end];
         return match name {
+            // Only its number is known.
+            b"type" => Payload::Nameless { text: (start, whole) },
+            b"kernel_stack" if text[behind..].trim_ascii().starts_with(b"<stack trace") => {
+                Payload::Stack { name: b"kernel_stack" }
+            }
             b"tracing_mark_write" | b"0" => {
                 Payload::Marker { name: b"tracing_mark_write", text: (behind, whole) }
             }
@@ -199,7 +209,44 @@ fn event(text: &[u8], start: usize) -> Payload {
     if end > start && memmem::find(&text[end..], b" <-").is_some() {
         return Payload::Function { name: (start, end), rest: (blanks(text, end), whole) };
     }
-    Payload::Nameless { text: (start, whole) }
+    match tracer(rest) {
+        Some(name) => Payload::Tracer { name, text: (start, whole) },
+        None => Payload::Nameless { text: (start, whole) },
+    }
+}
+
+/// Whose record without a name of an event this is: `254,0    Q  RA 8 + 8 [dd]` of blk,
+/// `#1 inner/outer(us): 3/4 …` of hwlat, `#1 context irq timer_latency 9 ns` of timerlat,
+/// `1:120:S ==> [000]    2:120:R …` and `1:120:S   + [000] …` of wakeup.
+fn tracer(text: &[u8]) -> Option<&'static [u8]> {
+    if let Some(rest) = text.strip_prefix(b"#") {
+        let (_, n) = num::digits(rest);
+        let word = rest.get(n..)?.trim_ascii_start();
+        return match n {
+            0 => None,
+            _ if word.starts_with(b"inner/outer") => Some(b"hwlat"),
+            _ if word.starts_with(b"context ") => Some(b"timerlat"),
+            _ => None,
+        };
+    }
+    let (_, n) = num::digits(text);
+    let (_, m) = num::digits(text.get(n + 1..)?);
+    if n == 0 || m == 0 {
+        return None;
+    }
+    let behind = &text[n + 1 + m..];
+    match text[n] {
+        b',' if behind.starts_with(b" ") => Some(b"blk"),
+        b':' if behind.starts_with(b":") => {
+            let state = behind.get(2..)?.trim_ascii_start();
+            if state.starts_with(b"==>") {
+                Some(b"context_switch")
+            } else {
+                state.starts_with(b"+ [").then_some(b"wakeup")
+            }
+        }
+        _ => None,
+    }
 }
 
 /// Names of events are words; those of functions that print may have suffixes.
@@ -286,13 +333,38 @@ mod tests {
             ("sys_probe", "(do_sys+0x0/0x1) a=0x1")
         );
         assert_eq!(event("xcmd: (0x55) s=(fault)"), ("xcmd", "(0x55) s=(fault)"));
-        assert_eq!(event("type: 839"), ("type", "839"));
+        assert_eq!(parse(b"type: 839"), Payload::Nameless { text: (0, 9) });
         assert_eq!(event("kvm_entry:            vcpu 0"), ("kvm_entry", "vcpu 0"));
         assert_eq!(event("empty:"), ("empty", ""));
         assert_eq!(parse(b"<stack trace>"), Payload::Stack { name: b"kernel_stack" });
         assert_eq!(parse(b"<user stack trace>"), Payload::Stack { name: b"user_stack" });
-        assert_eq!(parse(b"254,0    Q  RA 1 + 16 [dd]"), Payload::Nameless { text: (0, 26) });
+        assert_eq!(
+            parse(b"kernel_stack:         <stack trace >"),
+            Payload::Stack { name: b"kernel_stack" }
+        );
         assert_eq!(parse(b""), Payload::Nameless { text: (0, 0) });
+    }
+
+    #[test]
+    fn tracers_without_events() {
+        for (text, name) in [
+            ("254,0    Q  RA 1 + 16 [dd]", "blk"),
+            ("  8,16   m   N cfq1234 put_queue", "blk"),
+            ("#1 inner/outer(us):   11/12   ts:1581527483.343962693 count:6", "hwlat"),
+            ("#1  context    irq timer_latency       932 ns", "timerlat"),
+            ("     0:120:R ==> [000]   1234:100:R kworker", "context_switch"),
+            ("  1234:100:S   + [000]   5678:120:R bash", "wakeup"),
+        ] {
+            match parse(text.as_bytes()) {
+                Payload::Tracer { name: found, text: (_, end) } => {
+                    assert_eq!((found, end), (name.as_bytes(), text.len()), "{text}");
+                }
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+        for text in ["254,0", "254", "#1", "# 1", "1:2", "1:2:S", "1:2:S x", "Unknown type 1"] {
+            assert!(matches!(parse(text.as_bytes()), Payload::Nameless { .. }), "{text}");
+        }
     }
 
     #[test]

@@ -425,7 +425,7 @@ fn markers_functions_and_lost_records() {
         log.rows().iter().map(|&row| (log.kind(row), log.name(row), log.args(row))).collect();
     assert_eq!(rows[0], ("marker", Some("tracing_mark_write"), "B|1|x".into()));
     assert_eq!(rows[1], ("function", Some("_raw_spin_lock"), "<-__schedule".into()));
-    assert_eq!(rows[2], ("event", None, "254,0    Q  RA 29947752 + 16 [dd]".into()));
+    assert_eq!(rows[2], ("event", Some("blk"), "254,0    Q  RA 29947752 + 16 [dd]".into()));
     let log = parse("CPU:1 [LOST 104 EVENTS]\nCPU:0 [LOST EVENTS]\n");
     let rows = log.rows();
     assert_eq!(
@@ -470,10 +470,11 @@ fn every_line_has_one_use() {
     let counts = log.parsed.counts;
     assert_eq!(
         [Use::Header, Use::Blank, Use::Events, Use::Unparsed].map(|used| counts.lines(used)),
-        [5, 1, 1, 2]
+        [5, 1, 1, 1]
     );
-    assert_eq!(log.parsed.examples[0].text, "prose");
-    assert_eq!(log.args(log.rows()[0]), "b");
+    assert_eq!(counts.lines(Use::Continuation), 1);
+    assert_eq!(log.parsed.examples[0].text, "            bash-7       [001] .....  2924.3558");
+    assert_eq!(log.args(log.rows()[0]), "b\r\nprose");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{Log, parse_as};
 use crate::block::Block;
 use crate::event::Op;
-use crate::ftrace::{Clock, Format, Grammar, abandon, detect, finish, is_continuation};
+use crate::ftrace::{Clock, Format, Grammar, abandon, detect, finish};
 use crate::parsed::{Open, Parsed, Touch, Use};
 use crate::schema::Column as C;
 use crate::stitch::Stitch;
@@ -140,10 +140,17 @@ fn some_line() -> impl Strategy<Value = Vec<u8>> {
             " => schedule+0x23/0xa0\n",
             "CPU:0 [LOST 104 EVENTS]\n",
             "prose\n",
+            "# a heading\n",
+            "    bash-2101      1..... 25321us : sys_read -> 0x2\n",
+            "2101 1 2881878957473 type: 839\n",
+            "sys_read -> 0x2\n",
+            "      new\nline w-8       [000] d..2.  2924.355888: tracing_mark_write: multi\nline\n",
+            "             \n\na-8       [000] d..2.  2924.355888: sys_write(fd: 1)\n",
             "           <...>-8     (-------) [000] d..2.  2924.355888: <stack trace>\n",
             "      x-12 [000]-9     (     12) [001]   2999.950796: tracing_mark_write: a\n",
             "             cat-7       [001] .....     1.000009: sys_exit_group(error_code: 0)\n",
             "             cat-7       [001] .....     1.000009: sched_process_exit: comm=c pid=7 prio=1\n",
+            "             cat-7       [001] .....     1.000009: tracing_mark_write: \0",
             "             cat-7       [001] .....     1.000009: _raw_spin_lock <-__schedule\n",
         ])
         .prop_map(|line| line.as_bytes().to_vec()),
@@ -165,7 +172,12 @@ fn accounted(text: &[u8], format: Format) -> Result<(), TestCaseError> {
     let log = parse_as(text, format);
     let lines =
         text.split(|&b| b == b'\n').count() - usize::from(text.is_empty() || text.ends_with(b"\n"));
-    let resumes = log.parsed.touches.iter().filter(|t| matches!(t, Touch::Resume { .. })).count();
+    // Halves on a line of their own.
+    let resume = |touch: &&Touch| matches!(touch, Touch::Resume { bytes: 1.., .. });
+    let resumes = log.parsed.touches.iter().filter(resume).count();
+    let shared = |touch: &&Touch| matches!(touch, Touch::Resume { bytes: 0, .. });
+    let shared = log.parsed.oddities.shared_lines as usize
+        + log.parsed.touches.iter().filter(shared).count();
     let opens = log.parsed.touches.iter().filter(|t| matches!(t, Touch::Open { .. })).count();
     let counts = log.parsed.counts;
     prop_assert_eq!(counts.total() as usize + resumes, lines);
@@ -173,7 +185,7 @@ fn accounted(text: &[u8], format: Format) -> Result<(), TestCaseError> {
     // Every line that begins an event has a row here, or one that is still open.
     prop_assert_eq!(
         rows.len() + opens,
-        (counts.lines(Use::Events) + counts.lines(Use::Unparsed)) as usize + resumes
+        (counts.lines(Use::Events) + counts.lines(Use::Unparsed)) as usize + resumes + shared
     );
     for &row in &rows {
         prop_assert!(log.has(row, C::Line));
@@ -188,10 +200,13 @@ fn accounted(text: &[u8], format: Format) -> Result<(), TestCaseError> {
 proptest! {
     #[test]
     fn all_lines_are_accounted_for(
-        lines in proptest::collection::vec(some_line(), 0..40), clock in any::<bool>()
+        lines in proptest::collection::vec(some_line(), 0..40),
+        clock in any::<bool>(),
+        aligned in any::<bool>(),
     ) {
         let clock = if clock { Clock::Ticks } else { Clock::Uptime };
-        accounted(&lines.concat(), Format { clock, ..Format::default() })?;
+        let width = if aligned { 16 } else { 0 };
+        accounted(&lines.concat(), Format { width, clock, ..Format::default() })?;
     }
 
     #[test]
@@ -203,6 +218,11 @@ proptest! {
     ) {
         accounted(&text, detect(&text).unwrap_or_default())?;
     }
+}
+
+fn stands_alone(line: &[u8], format: &crate::format::Format) -> bool {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    format.stands_alone(&line[..line.len().min(crate::format::LOOK)])
 }
 
 /// What grammar and stitch stage make of a log that is cut into blocks of so many lines.
@@ -220,7 +240,7 @@ fn in_blocks(lines: &[Vec<u8>], sizes: &[usize], format: Format) -> Vec<String> 
         };
     while at < lines.len() {
         let mut end = (at + sizes.next().copied().unwrap_or(usize::MAX).max(1)).min(lines.len());
-        while end < lines.len() && is_continuation(&lines[end]) {
+        while end < lines.len() && !stands_alone(&lines[end], &wrapped) {
             end += 1;
         }
         let text = lines[at..end].concat();
@@ -241,6 +261,7 @@ proptest! {
     fn blocks_do_not_show(
         lines in proptest::collection::vec(some_line(), 1..40),
         sizes in proptest::collection::vec(1usize..6, 1..5),
+        aligned in any::<bool>(),
     ) {
         // Whole lines only: a cut one would swallow the next.
         let lines: Vec<Vec<u8>> = lines
@@ -248,8 +269,9 @@ proptest! {
             .split(|&b| b == b'\n')
             .map(|line| [line, b"\n"].concat())
             .collect();
-        let whole = in_blocks(&lines, &[usize::MAX], Format::default());
-        let cut = in_blocks(&lines, &sizes, Format::default());
+        let format = Format { width: if aligned { 16 } else { 0 }, ..Format::default() };
+        let whole = in_blocks(&lines, &[usize::MAX], format);
+        let cut = in_blocks(&lines, &sizes, format);
         for (cut, whole) in cut.iter().zip(&whole) {
             prop_assert_eq!(cut, whole, "{}", String::from_utf8_lossy(&lines.concat()));
         }

@@ -1,0 +1,237 @@
+//! Lines that are not a record: parts of a name with line feeds, text that goes on, frames of
+//! stacks, notes of lost records, headers.
+
+use super::header::{self, Header};
+use super::layout::{self, Layout};
+use super::other::{self, Other};
+use super::parser::{Parser, Span};
+use super::{Wrap, is_continuation};
+use crate::event::EventKind;
+use crate::format::LOOK;
+use crate::parsed::{Parsed, Use};
+use crate::schema::Column as C;
+use crate::text::escape_invalid;
+
+/// A record whose command's name has line feeds in it: its columns go over several lines.
+#[derive(Clone, Copy)]
+pub(super) struct Pieces {
+    /// Where the first of them begins.
+    pub(super) start: usize,
+    /// Where the last one begins, which has the other columns.
+    last: usize,
+}
+
+/// Frames of a stack, which follow one another, so that one range holds them all.
+#[derive(Clone, Copy)]
+pub(super) struct Frames {
+    row: usize,
+    text: Span,
+}
+
+/// The text of a record with line feeds in it: all of it up to the last line so far.
+#[derive(Clone, Copy)]
+pub(super) struct More {
+    row: usize,
+    text: Span,
+}
+
+/// How many brackets of a marker may be those of the record behind it: a bound to the work.
+const NEXT: usize = 64;
+
+impl Parser<'_> {
+    /// A line that is not, or not by itself, a record.
+    #[cold]
+    pub(super) fn odd(&mut self, start: usize, end: usize, header: Option<Header>) {
+        if self.pieces.is_none() {
+            self.pieces = self.begins_name(start);
+            if self.pieces.is_some() {
+                self.begin = self.line;
+            }
+        }
+        let Some(pieces) = self.pieces else {
+            return match header {
+                // Not aligned, as the log's names usually are.
+                Some(header) => {
+                    self.begin = self.line;
+                    self.record(start, end, &header);
+                }
+                None => self.other(start, end),
+            };
+        };
+        if start < pieces.last {
+            self.used = Some(Use::Continuation);
+            return;
+        }
+        let width = usize::from(self.format.width);
+        let dash = width.saturating_sub(start - pieces.start);
+        if let Some(header) = layout::at(&self.text[start..end], self.format.layout, dash) {
+            self.record(start, end, &header);
+        }
+        self.pieces = None;
+    }
+
+    /// Whether the line at `start` is the first part of a command's name with line feeds: it and
+    /// the lines behind it up to a record's `-PID` are as wide as the column of names.
+    fn begins_name(&self, start: usize) -> Option<Pieces> {
+        let width = usize::from(self.format.width);
+        if self.format.wrap != Wrap::None || width == 0 {
+            return None;
+        }
+        let end = (start + width).min(self.text.len());
+        memchr::memchr_iter(b'\n', &self.text[start..end]).find_map(|feed| {
+            let last = start + feed + 1;
+            let line = &self.text[last..(last + LOOK).min(self.text.len())];
+            let line = &line[..memchr::memchr(b'\n', line).unwrap_or(line.len())];
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            layout::at(line, self.format.layout, width - feed - 1)?;
+            Some(Pieces { start, last })
+        })
+    }
+
+    /// The record that follows a marker's text on its own line: a NUL in what was written takes
+    /// away the line feed. Its columns are aligned as in all records.
+    pub(super) fn next_record(&self, text: Span) -> Option<(usize, Header)> {
+        let width = usize::from(self.format.width);
+        if self.format.layout != Layout::Default || width == 0 {
+            return None;
+        }
+        let line = &self.text[text.0..text.1];
+        memchr::memchr_iter(b'[', line).take(NEXT).find_map(|bracket| {
+            let column = header::dash_before(line, bracket)?.checked_sub(width)?;
+            let header = layout::at(&line[column..], Layout::Default, width)?;
+            Some((text.0 + column, header))
+        })
+    }
+
+    /// A line without a record.
+    fn other(&mut self, start: usize, end: usize) {
+        let line = &self.text[start..end];
+        if is_continuation(line) && self.frame((start, end)) {
+            self.used = Some(Use::Continuation);
+            return;
+        }
+        let known = other::classify(line);
+        if known == Other::Blank {
+            // Text may have empty lines in it.
+            self.used = Some(Use::Blank);
+            return;
+        }
+        if matches!(known, Other::Unknown | Other::Comment) && self.goes_on(start, end) {
+            self.used = Some(Use::Continuation);
+            return;
+        }
+        self.flush_lines();
+        // What follows a record does so at once: blocks are cut by this rule.
+        self.owner = None;
+        match known {
+            Other::Lost { cpu, count } => self.lost((start, end), cpu, count),
+            Other::Unknown => match self.format.wrap {
+                Wrap::None => self.unparsed((start, end)),
+                Wrap::Page => self.used = Some(Use::Header),
+                Wrap::KernelLog => self.used = Some(Use::Message),
+            },
+            Other::Blank | Other::Header | Other::Comment => self.used = Some(Use::Header),
+        }
+    }
+
+    /// The line belongs to the text of the record before it, which has line feeds in it.
+    fn goes_on(&mut self, start: usize, end: usize) -> bool {
+        let line = &self.text[start..end];
+        let Some(row) = self.owner.filter(|_| self.frames.is_none()) else { return false };
+        let Some(text) = row.text else { return false };
+        let foreign = match self.format.wrap {
+            Wrap::None => is_cut(line, self.format.width.into()),
+            Wrap::Page => line.trim_ascii_start().starts_with(b"<"),
+            // Each line has the prefix of the kernel's log: it is not known whose it is.
+            Wrap::KernelLog => true,
+        };
+        if !foreign {
+            self.more = Some(More { row: row.row, text: (text, end) });
+        }
+        !foreign
+    }
+
+    fn lost(&mut self, line: Span, cpu: Option<u16>, count: Option<i64>) {
+        let args = self.view(line);
+        let name = self.static_key(b"lost");
+        let rows = &mut self.parsed.rows;
+        let row = rows.push();
+        rows.kind[row] = EventKind::Lost as u8;
+        rows.name[row] = name;
+        rows.args[row] = args;
+        rows.line[row] = self.line;
+        let mut valid = C::Kind.bit() | C::Name.bit() | C::Args.bit() | C::Line.bit();
+        if let Some(cpu) = cpu {
+            rows.cpu[row] = cpu;
+            valid |= C::Cpu.bit();
+        }
+        if let Some(count) = count {
+            rows.ret[row] = count;
+            valid |= C::Ret.bit();
+        }
+        rows.valid[row] = valid;
+    }
+
+    fn unparsed(&mut self, line: Span) {
+        let args = self.view(line);
+        self.parsed.example(self.line as u64, None, &self.text[line.0..line.1]);
+        let rows = &mut self.parsed.rows;
+        let row = rows.push();
+        rows.kind[row] = EventKind::Unparsed as u8;
+        rows.args[row] = args;
+        rows.line[row] = self.line;
+        rows.valid[row] = C::Kind.bit() | C::Args.bit() | C::Line.bit();
+        self.used = Some(Use::Unparsed);
+    }
+
+    /// A frame of a stack. `false`: there is nothing that it could belong to.
+    fn frame(&mut self, line: Span) -> bool {
+        let Some(owner) = self.owner.filter(|owner| owner.frames && self.more.is_none()) else {
+            return false;
+        };
+        let start = self.frames.map_or(line.0, |frames| frames.text.0);
+        self.frames = Some(Frames { row: owner.row, text: (start, line.1) });
+        true
+    }
+
+    /// Puts what was collected into the row that it belongs to.
+    #[inline]
+    pub(super) fn flush_lines(&mut self) {
+        if let Some(frames) = self.frames.take() {
+            self.put_frames(frames.row, frames.text);
+        }
+        if let Some(more) = self.more.take() {
+            let view = self.view(more.text);
+            self.parsed.rows.args[more.row] = view;
+        }
+    }
+
+    /// Frames stand behind the row's flags.
+    fn put_frames(&mut self, row: usize, frames: Span) {
+        let flags = self.parsed.rows.extra[row];
+        let view = if self.parsed.rows.has(row, C::Extra) {
+            let mut joined = std::mem::take(&mut self.parsed.scratch);
+            joined.clear();
+            let Parsed { side, .. } = &mut *self.parsed;
+            joined.extend_from_slice(crate::view::unpack(&flags, self.text, &side.bytes));
+            joined.push(b'\n');
+            joined.extend_from_slice(escape_invalid(&self.text[frames.0..frames.1]).as_bytes());
+            let view = side.put(&joined);
+            self.parsed.scratch = joined;
+            view
+        } else {
+            self.view(frames)
+        };
+        self.parsed.rows.extra[row] = view;
+        self.parsed.rows.valid[row] |= C::Extra.bit();
+    }
+}
+
+/// The line begins as a record does, with a name in its column and a pid: its end is missing.
+fn is_cut(line: &[u8], width: usize) -> bool {
+    let Some(pid) = line.get(width..).and_then(|text| text.strip_prefix(b"-")) else {
+        return false;
+    };
+    let digits = pid.iter().take_while(|b| b.is_ascii_digit()).count();
+    width > 0 && digits > 0 && matches!(pid.get(digits), None | Some(b' '))
+}
