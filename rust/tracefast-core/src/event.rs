@@ -171,6 +171,8 @@ pub enum Op {
     SetCloexec,
     /// Makes a task; clone flags in `flags`, its id in `ret`.
     Fork,
+    /// Tells that a task was made: clone flags in `flags`, its id in `at`.
+    Appear,
     /// Replaces the program.
     Exec,
     /// Ends the thread, or with `flags` 1 its group.
@@ -194,6 +196,12 @@ pub mod open_flags {
     pub const CLOEXEC: u32 = 1 << 8;
     /// The type in the low byte is known.
     pub const TYPED: u32 = 1 << 9;
+}
+
+/// Bits of the internal column `flags` for [`Op::Gone`].
+pub mod gone_flags {
+    /// Events may still name the task.
+    pub const NAMED: u32 = 1;
 }
 
 /// The kernel's clone flags that decide what a child shares.

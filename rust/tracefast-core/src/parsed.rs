@@ -318,6 +318,19 @@ pub struct Begin {
     pub target: Target,
 }
 
+/// A task has this name, as an event tells.
+#[derive(Debug, Clone, Copy)]
+pub struct Named {
+    /// The row of the event.
+    pub row: u32,
+    /// It has it from the next row on.
+    pub later: bool,
+    /// The task.
+    pub tid: i32,
+    /// Key of the name.
+    pub comm: u32,
+}
+
 /// What a [`Begin`] belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
@@ -362,6 +375,8 @@ pub struct Parsed {
     pub inserted: Vec<(Spot, u32)>,
     /// Entries of split calls.
     pub begins: Vec<Begin>,
+    /// Names of tasks that events tell, in order.
+    pub named: Vec<Named>,
     /// Lines by use.
     pub counts: LineCounts,
     /// Bytes of the text that are not the log's: prefixes of merged lines, feeds of their last.
@@ -393,6 +408,7 @@ impl Parsed {
         self.touches.clear();
         self.inserted.clear();
         self.begins.clear();
+        self.named.clear();
         self.counts = LineCounts::default();
         self.added = 0;
         self.oddities = Oddities::default();

@@ -458,6 +458,6 @@ fn resume(
 fn bound(parsed: &mut Parsed, row: usize, call: &Call) {
     parsed.rows.effect[row].begun = true;
     if let Some(bound) = &call.bound {
-        kernel::apply(bound, row, &mut parsed.rows, &mut parsed.side);
+        kernel::apply(bound, row, parsed);
     }
 }

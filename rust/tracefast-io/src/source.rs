@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tracefast_core::format::{Format, Wanted};
+use tracefast_core::ftrace::wrap::is_page;
 use tracefast_core::strace::{self, leader::Pid};
 
 use crate::error::{Error, Result};
@@ -16,6 +17,10 @@ use crate::merge::{Input, Merge};
 
 /// Bytes that decide whether an input is a log at all, and of which format.
 pub const SNIFF: usize = 1 << 20;
+
+/// The same of a page of HTML: systrace puts the program that shows a trace, of several megabytes,
+/// before it.
+const SNIFF_PAGE: usize = 64 << 20;
 
 /// Counters that another thread may look at while a log is read.
 #[derive(Debug, Default)]
@@ -82,9 +87,15 @@ impl Source {
         let len = metadata.len();
         let read = if regular { read_at(&file, &mut magic, 0).map_err(at)? } else { 0 };
         if regular && !is_compressed(&magic[..read]) {
-            let mut head = vec![0; SNIFF.min(usize::try_from(len).unwrap_or(SNIFF))];
+            let most = usize::try_from(len).unwrap_or(usize::MAX);
+            let mut head = vec![0; SNIFF.min(most)];
             let n = read_at(&file, &mut head, 0).map_err(at)?;
             head.truncate(n);
+            if is_page(&head) {
+                head.resize(SNIFF_PAGE.min(most), 0);
+                let more = read_at(&file, &mut head[n..], n as u64).map_err(at)?;
+                head.truncate(n + more);
+            }
             let format = detect(name, &head, wanted)?;
             return Ok(Self {
                 name: name.to_owned(),
@@ -130,7 +141,10 @@ impl Source {
         let at = |error| Error::io(name, error);
         let magic = read_up_to(&mut raw, 6).map_err(at)?;
         let mut rest = decompressed(&magic, raw).map_err(at)?;
-        let head = read_up_to(&mut rest, SNIFF).map_err(at)?;
+        let mut head = read_up_to(&mut rest, SNIFF).map_err(at)?;
+        if is_page(&head) {
+            head.append(&mut read_up_to(&mut rest, SNIFF_PAGE - head.len()).map_err(at)?);
+        }
         let format = detect(name, &head, wanted)?;
         Ok(Self { name: name.to_owned(), format, bytes: Bytes::Stream { head, rest } })
     }

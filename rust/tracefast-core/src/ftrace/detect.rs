@@ -25,7 +25,9 @@ pub fn detect(text: &[u8]) -> Option<Format> {
     for line in text.split(|&b| b == b'\n') {
         let (start, end) = found.format.own(line);
         let line = &line[start..end];
-        known = found.line(line) || known;
+        // A page has lines of any form around its trace.
+        let page = found.format.wrap == Wrap::Page;
+        known = (found.line(line) && !(page && found.records() == 0)) || known;
     }
     known.then(|| found.format())
 }
@@ -50,9 +52,10 @@ pub fn likeness(text: &[u8]) -> usize {
         return LINES + 1;
     }
     match wrap(text) {
-        // The page around a trace is long.
+        // The page around a trace is long, and has programs in it.
         Wrap::Page => {
-            usize::from(text.split(|&b| b == b'\n').any(|line| header::parse(line).is_some()))
+            let record = text.split(|&b| b == b'\n').any(|line| header::parse(line).is_some());
+            if record { LINES + 1 } else { 0 }
         }
         Wrap::KernelLog => {
             let dumped = lines(text).filter_map(|line| line.get(wrap::kernel_log(line)?..));
@@ -106,7 +109,7 @@ impl Found {
             return true;
         }
         self.tracer |= line.starts_with(b"# tracer: ");
-        self.format.trace_cmd |= line.starts_with(b"cpus=");
+        self.format.trace_cmd |= self.records() == 0 && line.starts_with(b"cpus=");
         let known = classify(line);
         self.bare += usize::from(known == Other::Unknown);
         (known == Other::Header && line != b"--") || matches!(known, Other::Lost { .. })
@@ -165,12 +168,16 @@ impl Found {
         }
     }
 
+    fn records(&self) -> usize {
+        self.layouts.iter().sum()
+    }
+
     /// The commonest layout. Without columns all records look like other text: the tracer's name
     /// says that they are records.
     fn layout(&self) -> Layout {
         let most =
             Layout::ALL.into_iter().rev().max_by_key(|&layout| self.layouts[layout as usize]);
-        let columns = self.layouts.iter().sum::<usize>() - self.layouts[Layout::NoContext as usize];
+        let columns = self.records() - self.layouts[Layout::NoContext as usize];
         match most {
             _ if columns == 0 && self.tracer && self.bare > 0 => Layout::NoContext,
             Some(most) if self.layouts[most as usize] > 0 => most,

@@ -200,9 +200,14 @@ impl Parser<'_> {
         if let Some(frames) = self.frames.take() {
             self.put_frames(frames.row, frames.text);
         }
+        let mut end = 0;
         if let Some(more) = self.more.take() {
             let view = self.view(more.text);
             self.parsed.rows.args[more.row] = view;
+            end = more.text.1;
+        }
+        if let Some(told) = self.told.take() {
+            self.take_told(told, end);
         }
     }
 

@@ -16,6 +16,7 @@ pub mod names;
 pub mod other;
 mod parser;
 pub mod payload;
+pub mod tasks;
 pub mod wrap;
 
 #[cfg(test)]

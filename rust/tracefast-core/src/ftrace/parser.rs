@@ -6,13 +6,13 @@ use super::layout;
 use super::lines::{Frames, More, Pieces};
 use super::names::{spelling, x86_64};
 use super::payload::{self, Call, Payload};
+use super::tasks::{self, Teller};
 use super::{Clock, Format, Raw, fields};
 use crate::block::{Block, PAD};
 use crate::calls::{Calls, Pending};
 use crate::dict::Interner;
-use crate::event::{EventKind, Op, Status};
-use crate::num;
-use crate::parsed::{Lost, Open, Parsed, Span as Times, Target, Touch, Use};
+use crate::event::{EventKind, Op, Status, gone_flags};
+use crate::parsed::{Lost, Named, Open, Parsed, Span as Times, Target, Touch, Use};
 use crate::scan::{Marks, structure};
 use crate::schema::Column as C;
 use crate::strace::fields::Source;
@@ -52,6 +52,7 @@ impl Grammar {
             pieces: None,
             owner: None,
             frames: None,
+            told: None,
             more: None,
             next: None,
             recent: [(0, 0); RECENT],
@@ -93,6 +94,8 @@ pub(super) struct Parser<'a> {
     pub(super) owner: Option<Owner>,
     /// Frames that are not yet in the `extra` of their row.
     pub(super) frames: Option<Frames>,
+    /// What was told, of which nothing was taken yet: its text may go on.
+    pub(super) told: Option<Told>,
     /// Text that is not yet in the `args` of its row.
     pub(super) more: Option<More>,
     /// The record behind the one at hand on the same line.
@@ -100,6 +103,14 @@ pub(super) struct Parser<'a> {
     /// Names of commands as their column shows them, and their keys, by the end of the pid: few
     /// tasks take turns.
     recent: [(u128, u32); RECENT],
+}
+
+/// An event that tells of tasks.
+#[derive(Clone, Copy)]
+pub(super) struct Told {
+    teller: Teller,
+    row: usize,
+    text: Span,
 }
 
 /// A record's row, to which the lines that follow may belong. Halves of system calls have none: the
@@ -183,17 +194,19 @@ impl<'a> Parser<'a> {
             },
             Payload::Event { name, text } => {
                 let (name, text) = (span(name), span(text));
-                let exits = &self.text[name.0..name.1] == b"sched_process_exit"
-                    && header.pid.is_some()
-                    && exited(&self.text[text.0..text.1]) == header.pid;
+                let teller = Teller::of(&self.text[name.0..name.1]);
+                // It is the task itself that tells.
+                let exits = teller == Some(Teller::Exit) && header.pid.is_some();
                 if exits {
                     self.touch(header.pid);
                 }
                 let key = self.key(name);
                 let row = self.event(start, header, EventKind::Event, Some(key), text);
                 if exits {
-                    self.parsed.rows.effect[row].op = Op::Gone;
+                    let effect = &mut self.parsed.rows.effect[row];
+                    (effect.op, effect.flags) = (Op::Gone, gone_flags::NAMED);
                 }
+                self.told = teller.map(|teller| Told { teller, row, text });
             }
             Payload::Marker { name, text } => {
                 let key = self.static_key(name);
@@ -517,6 +530,30 @@ impl<'a> Parser<'a> {
         rows.effect[row].begun = true;
     }
 
+    /// Takes what an event, whose text ends at `end` at least, tells of tasks.
+    #[inline]
+    pub(super) fn take_told(&mut self, told: Told, end: usize) {
+        let text = &self.text[told.text.0..told.text.1.max(end)];
+        let row = told.row as u32;
+        for fact in tasks::facts(told.teller, text).into_iter().flatten() {
+            let own =
+                self.parsed.rows.has(told.row, C::Tid).then(|| self.parsed.rows.tid[told.row]);
+            // All processors' idle tasks have the id 0, and the kernel calls them by one name.
+            let Some(tid) = fact.tid.or(own).filter(|&tid| tid != 0) else { continue };
+            let comm = self.grammar.comms.key(fact.comm, &mut self.parsed.comms, |_| 0).0;
+            self.parsed.named.push(Named { row, later: fact.later, tid, comm });
+        }
+        if let Some((tid, flags)) = tasks::made(told.teller, text) {
+            let effect = &mut self.parsed.rows.effect[told.row];
+            (effect.op, effect.at, effect.flags) = (Op::Appear, tid, flags);
+        }
+        if told.teller == Teller::Exec
+            && let Some((tid, by)) = tasks::superseded(text)
+        {
+            self.grammar.calls.superseded(Some(tid), by, self.parsed);
+        }
+    }
+
     #[inline]
     pub(super) fn view(&mut self, span: Span) -> u128 {
         if self.utf8 {
@@ -540,14 +577,6 @@ impl<'a> Parser<'a> {
         self.flush_lines();
         self.grammar.calls.flush(self.parsed);
     }
-}
-
-/// `comm=… pid=N prio=…`: the task that exits. The name may hold anything, so from the right.
-fn exited(text: &[u8]) -> Option<i32> {
-    let at = memchr::memmem::rfind(text, b" pid=")? + 5;
-    // The option `fields` prints it in hexadecimal.
-    let (pid, n) = num::c_integer(&text[at..]);
-    (n > 0).then(|| i32::try_from(pid).ok()).flatten()
 }
 
 /// strace's name of a call that has none.

@@ -5,15 +5,19 @@
 //! happen: descriptors are bound and closed at entry, made at exit.
 
 pub mod files;
+mod names;
 mod tasks;
 
+use std::iter::Peekable;
+use std::slice::Iter;
 use std::sync::Arc;
 
 use files::OpenFile;
+use names::Names;
 use tasks::{TaskRef, Tasks};
 
-use crate::event::{EventKind, FileType, Op, open_flags};
-use crate::parsed::{Begin, Parsed, Target};
+use crate::event::{EventKind, FileType, Op, gone_flags, open_flags};
+use crate::parsed::{Begin, Named, Parsed, Target, key_in};
 use crate::rows::{AT_FDCWD, Rows, Side};
 use crate::schema::Column as C;
 use crate::strace::fields::file_id;
@@ -24,6 +28,8 @@ use crate::view::unpack;
 pub struct Bound {
     first: Option<Found>,
     second: Option<Found>,
+    /// Name of the caller.
+    comm: Option<Arc<str>>,
 }
 
 #[derive(Debug, Clone)]
@@ -37,6 +43,7 @@ struct Found {
 #[derive(Debug, Default)]
 pub struct Kernel {
     tasks: Tasks,
+    names: Names,
     block: u64,
 }
 
@@ -48,10 +55,11 @@ impl Kernel {
     pub fn run(&mut self, parsed: &mut Parsed, text: &[u8], mut bound: impl FnMut(u32, Bound)) {
         self.block += 1;
         let runs = parsed.runs();
-        let Parsed { rows, side, begins, inserted, .. } = parsed;
+        let Parsed { rows, side, begins, inserted, named, comms, .. } = parsed;
         let own = rows.len - inserted.len();
         let mut inserted = inserted.iter();
         let mut next = 0;
+        let mut told = named.iter().peekable();
         for row in runs.into_iter().flatten() {
             // Entries that come before the row: a row put between says how many.
             let known = (row >= own).then(|| inserted.next()).flatten();
@@ -59,13 +67,36 @@ impl Kernel {
             while next < begins.len()
                 && before.map_or(begins[next].at as usize <= row, |before| next < before)
             {
-                self.begin(&begins[next], rows, side, &mut bound);
+                let at = begins[next].at;
+                self.tell(&mut told, comms, |named| named.row < at);
+                self.begin(&begins[next], rows, side, comms, &mut bound);
                 next += 1;
             }
-            self.row(row, rows, side, text);
+            let at = known.map_or(row as u32, |(at, _)| at.row);
+            let own = known.is_none();
+            self.tell(&mut told, comms, |named| {
+                named.row < at || (own && named.row == at && !named.later)
+            });
+            self.row(row, rows, side, comms, text);
         }
         for begin in &begins[next..] {
-            self.begin(begin, rows, side, &mut bound);
+            let at = begin.at;
+            self.tell(&mut told, comms, |named| named.row < at);
+            self.begin(begin, rows, side, comms, &mut bound);
+        }
+        self.tell(&mut told, comms, |_| true);
+    }
+
+    /// Names that events have told by now.
+    #[inline]
+    fn tell(
+        &mut self,
+        told: &mut Peekable<Iter<'_, Named>>,
+        comms: &[Arc<str>],
+        by_now: impl Fn(&Named) -> bool,
+    ) {
+        while let Some(named) = told.next_if(|named| by_now(named)) {
+            self.names.tell(named.tid, &comms[named.comm as usize], self.block, named.comm);
         }
     }
 
@@ -75,14 +106,20 @@ impl Kernel {
         begin: &Begin,
         rows: &mut Rows,
         side: &mut Side,
+        comms: &mut Vec<Arc<str>>,
         bound: &mut impl FnMut(u32, Bound),
     ) {
         let task = self.tasks.of(begin.tid);
+        let task = self.tasks.calling(task);
         let head = begin.head;
+        if let Some(tid) = begin.tid.filter(|_| head.op == Op::Exec) {
+            self.names.executing(tid);
+        }
         let (first, second) = binds(head.op);
         let (first, second) = (head.fd.filter(|_| first), head.fd2.filter(|_| second));
         match begin.target {
             Target::Row(row) => {
+                self.name(begin.tid, row as usize, rows, comms);
                 if let Some(fd) = first {
                     self.bind_one(task, fd, row as usize, rows, side, false);
                 }
@@ -96,9 +133,9 @@ impl Kernel {
                     let file = self.tasks.files.get(file)?;
                     Some(Found { path: file.path.clone(), id: file.id, file_type: file.file_type })
                 };
-                let found =
-                    Bound { first: first.and_then(&mut find), second: second.and_then(find) };
-                bound(id, found);
+                let (first, second) = (first.and_then(&mut find), second.and_then(find));
+                let comm = begin.tid.and_then(|tid| self.names.of(tid)).map(Arc::clone);
+                bound(id, Bound { first, second, comm });
             }
             Target::Open => {}
         }
@@ -118,8 +155,28 @@ impl Kernel {
         }
     }
 
+    /// The name that the task has at this moment, if the log told it: a record has that of the
+    /// moment when the log was read.
+    #[inline]
+    fn name(&mut self, tid: Option<i32>, row: usize, rows: &mut Rows, comms: &mut Vec<Arc<str>>) {
+        if self.names.is_empty() {
+            return;
+        }
+        if let Some(key) = tid.and_then(|tid| self.names.key(tid, self.block, comms)) {
+            rows.comm[row] = key;
+            rows.valid[row] |= C::Comm.bit();
+        }
+    }
+
     /// A row in its place.
-    fn row(&mut self, row: usize, rows: &mut Rows, side: &mut Side, text: &[u8]) {
+    fn row(
+        &mut self,
+        row: usize,
+        rows: &mut Rows,
+        side: &mut Side,
+        comms: &mut Vec<Arc<str>>,
+        text: &[u8],
+    ) {
         if rows.kind[row] == EventKind::Unparsed as u8 {
             return;
         }
@@ -127,10 +184,20 @@ impl Kernel {
         let op = rows.effect[row].op;
         if op == Op::Exec && rows.effect[row].thread != 0 {
             // A thread's execve ended under the id of its group's leader.
-            self.tasks.superseded(tid, rows.effect[row].thread);
+            let by = rows.effect[row].thread;
+            self.tasks.superseded(tid, by);
+            if let Some(tid) = tid {
+                self.names.superseded(tid, by);
+            }
         }
-        let task = self.tasks.of(tid);
+        let mut task = self.tasks.of(tid);
+        if rows.kind[row] == EventKind::Syscall as u8 && !rows.effect[row].begun {
+            task = self.tasks.calling(task);
+        }
         self.identify(task, row, rows);
+        if !rows.effect[row].begun {
+            self.name(tid, row, rows, comms);
+        }
         if op == Op::None {
             return;
         }
@@ -184,13 +251,33 @@ impl Kernel {
             (Op::Fork, ..) => {
                 let child = ret.filter(|_| done).and_then(|ret| i32::try_from(ret).ok());
                 let child = child.map(|ret| if effect.at == AT_FDCWD { ret } else { effect.at });
+                if let (Some(child), Some(parent)) = (child, tid) {
+                    self.names.inherit(child, parent);
+                }
                 if let Some(child) = self.tasks.forked(task, child, effect.flags) {
                     rows.child[row] = child;
                     rows.valid[row] |= C::Child.bit();
                 }
             }
-            (Op::Exec, ..) if done => self.tasks.exec(task),
-            (Op::Gone, ..) => self.tasks.gone(tid),
+            (Op::Appear, ..) => {
+                self.tasks.appeared(task, effect.at, effect.flags);
+            }
+            (Op::Exec, ..) if done => {
+                if let Some(tid) = tid {
+                    self.names.executed(tid);
+                }
+                self.tasks.exec(task);
+            }
+            (Op::Gone, ..) => {
+                if let Some(tid) = tid {
+                    self.names.forget(tid);
+                }
+                if effect.flags & gone_flags::NAMED != 0 {
+                    self.tasks.exited(tid);
+                } else {
+                    self.tasks.gone(tid);
+                }
+            }
             (Op::Chdir, ..) if done => {
                 let known = rows.has(row, C::Path) && !effect.relative;
                 let path = known.then(|| unpack(&rows.path[row], text, &side.bytes).into());
@@ -417,7 +504,12 @@ fn binds(op: Op) -> (bool, bool) {
 }
 
 /// Fills in what was bound at the entry of a call that ends in a later block.
-pub fn apply(bound: &Bound, row: usize, rows: &mut Rows, side: &mut Side) {
+pub fn apply(bound: &Bound, row: usize, parsed: &mut Parsed) {
+    let Parsed { rows, side, comms, .. } = parsed;
+    if let Some(comm) = &bound.comm {
+        rows.comm[row] = key_in(comms, comm);
+        rows.valid[row] |= C::Comm.bit();
+    }
     if let Some(found) = &bound.first {
         if let Some(path) = &found.path {
             rows.path[row] = side.put(path);

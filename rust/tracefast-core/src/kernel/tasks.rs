@@ -22,6 +22,8 @@ struct Task {
     directory: usize,
     /// What a close that has not returned takes away.
     closing: Option<(i32, Slot)>,
+    /// It exited; events may still name it.
+    exited: bool,
 }
 
 /// Something that tasks may share.
@@ -64,7 +66,12 @@ struct Forking {
     flags: u32,
     /// The child, once it showed itself.
     child: Option<(i32, u32)>,
+    /// The log told that it is the child.
+    told: bool,
 }
+
+/// How many tasks that exited are kept.
+const EXITED: usize = 256;
 
 /// All live tasks.
 #[derive(Debug, Default)]
@@ -78,6 +85,12 @@ pub struct Tasks {
     /// Open files of all tasks.
     pub files: OpenFiles,
     forking: VecDeque<Forking>,
+    /// Children of which one event told, and their parents: another event will tell of them too.
+    newborn: HashMap<i32, u32, foldhash::fast::FixedState>,
+    /// Tasks that exited, the latest last: a task shows itself once more when it is switched away.
+    exited: VecDeque<(i32, u32)>,
+    /// The log tells of every child: there is nothing to guess.
+    told: bool,
     next: u32,
 }
 
@@ -109,7 +122,8 @@ impl Tasks {
     /// oldest one; else a task older than the log.
     fn first_sight(&mut self, tid: Option<i32>) -> TaskRef {
         let next = self.next;
-        let open = self.forking.iter_mut().find(|forking| forking.child.is_none());
+        let mut open = self.forking.iter_mut();
+        let open = open.find(|forking| forking.child.is_none()).filter(|_| !self.told);
         match (tid, open) {
             (Some(tid), Some(forking)) => {
                 forking.child = Some((tid, next));
@@ -147,7 +161,8 @@ impl Tasks {
             }
             None => (tid, self.tables.add(Table::default()), self.directories.add(None)),
         };
-        let task = Task { id: self.next, tid, group, table, directory, closing: None };
+        let task =
+            Task { id: self.next, tid, group, table, directory, closing: None, exited: false };
         self.next += 1;
         let at = if let Some(at) = self.free.pop() {
             self.slots[at] = Some(task);
@@ -163,6 +178,9 @@ impl Tasks {
 
     fn remove(&mut self, tid: Option<i32>) {
         self.last = None;
+        if let Some(tid) = tid {
+            self.newborn.remove(&tid);
+        }
         let Some(at) = self.by_tid.remove(&key(tid)) else { return };
         if let Some(task) = self.slots[at].take() {
             self.free.push(at);
@@ -194,7 +212,7 @@ impl Tasks {
     pub fn forking(&mut self, task: TaskRef, flags: u32) {
         let (parent, _) = self.identity(task);
         self.forking.retain(|forking| forking.parent != parent);
-        self.forking.push_back(Forking { parent, flags, child: None });
+        self.forking.push_back(Forking { parent, flags, child: None, told: false });
     }
 
     /// It returned: `child` is the new task's id, `None` if it failed. Returns the identity.
@@ -203,6 +221,11 @@ impl Tasks {
         let at = self.forking.iter().position(|forking| forking.parent == parent);
         let forking = at.and_then(|at| self.forking.remove(at));
         let tid = child.filter(|&tid| tid > 0)?;
+        // What the call returns is an id of the caller's namespace, which may be another one.
+        if let Some((_, id)) = forking.as_ref().filter(|forking| forking.told).and_then(|f| f.child)
+        {
+            return Some(id);
+        }
         if let Some((_, id)) = forking.as_ref().and_then(|f| f.child).filter(|&(t, _)| t == tid) {
             return Some(id);
         }
@@ -231,9 +254,74 @@ impl Tasks {
         Some(self.identity(new).0)
     }
 
+    /// An event of `task` tells that it made task `child`.
+    pub fn appeared(&mut self, task: TaskRef, child: i32, flags: u32) {
+        self.told = true;
+        let (parent, _) = self.identity(task);
+        if self.newborn.remove(&child) == Some(parent) {
+            return;
+        }
+        let forking = self.forking.iter().position(|forking| forking.parent == parent);
+        let known = forking.and_then(|at| self.forking[at].child).filter(|known| known.0 == child);
+        let id = if let Some((_, id)) = known {
+            id
+        } else {
+            // An id that is still taken has lost its exit in the log.
+            self.remove(Some(child));
+            let flags = match forking {
+                Some(at) if flags == 0 => self.forking[at].flags,
+                _ => flags,
+            };
+            let new = self.add(Some(child), Some(task), flags);
+            self.identity(new).0
+        };
+        if let Some(at) = forking {
+            (self.forking[at].child, self.forking[at].told) = (Some((child, id)), true);
+        }
+        self.newborn.insert(child, parent);
+    }
+
     /// The task's last sign of life has been seen.
     pub fn gone(&mut self, tid: Option<i32>) {
         self.remove(tid);
+    }
+
+    /// The task exited, but events may still name it. Its descriptors are closed.
+    pub fn exited(&mut self, tid: Option<i32>) {
+        let (Some(tid), Some(&at)) = (tid, self.by_tid.get(&key(tid))) else { return };
+        let fresh = self.tables.add(Table::default());
+        let Some(task) = self.slots[at].as_mut() else { return };
+        let (table, id) = (std::mem::replace(&mut task.table, fresh), task.id);
+        task.exited = true;
+        let closing = task.closing.take();
+        if let Some((fd, slot)) = closing {
+            self.tables.items[table].1.give_back(&mut self.files, fd, slot, false);
+        }
+        if let Some(mut table) = self.tables.release(table) {
+            table.clear(&mut self.files);
+        }
+        self.exited.push_back((tid, id));
+        if self.exited.len() > EXITED
+            && let Some((tid, id)) = self.exited.pop_front()
+        {
+            let known = self.by_tid.get(&key(Some(tid))).map(|&at| self.identity(at).0);
+            if known == Some(id) {
+                self.remove(Some(tid));
+            }
+        }
+    }
+
+    /// The task makes a call: one that exited does not, another one has its id now.
+    #[inline]
+    pub fn calling(&mut self, task: TaskRef) -> TaskRef {
+        match self.task(task) {
+            Some(Task { exited: true, tid, .. }) => {
+                let tid = *tid;
+                self.remove(tid);
+                self.of(tid)
+            }
+            _ => task,
+        }
     }
 
     /// Thread `by` goes on as `tid`, the leader of its group, which is gone.

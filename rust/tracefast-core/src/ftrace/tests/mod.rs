@@ -296,8 +296,6 @@ fn the_end_of_a_task() {
     assert_eq!(log.parsed.rows.effect[row].op, Op::Gone);
     let log = records(&["sched_process_exit: comm=cat pid=0x7 (7) prio=0x78 (120)"]);
     assert_eq!(log.parsed.rows.effect[log.only()].op, Op::Gone);
-    let log = records(&["sched_process_exit: comm=cat pid=8 prio=120"]);
-    assert_eq!(log.parsed.rows.effect[log.only()].op, Op::None);
     let log = records(&["sys_read(fd: 3)", "sched_process_exit: comm=cat pid=7 prio=120"]);
     assert_eq!(log.status(log.rows()[0]), "unfinished");
 }
