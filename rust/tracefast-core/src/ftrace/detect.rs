@@ -4,6 +4,7 @@ use super::header::{self, Header};
 use super::layout::{self, Layout};
 use super::other::{Other, classify};
 use super::payload::{Call, Payload, parse};
+use super::tasks::Teller;
 use super::{Clock, Format, Raw, Wrap, wrap};
 
 /// Lines that decide between formats.
@@ -133,6 +134,10 @@ impl Found {
             | Payload::Exit { call: Call::Name(..), .. } => self.named = true,
             Payload::Enter { call: Call::Number(_), args } => {
                 self.addresses(&payload[args.0..args.1]);
+            }
+            Payload::Event { name, .. } => {
+                let teller = Teller::of(&payload[name.0..name.1]);
+                self.format.renames |= teller.is_some_and(Teller::renames);
             }
             _ => {}
         }

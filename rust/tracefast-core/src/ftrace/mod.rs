@@ -50,6 +50,9 @@ pub struct Format {
     pub raw: Raw,
     /// What other programs put around its lines.
     pub wrap: Wrap,
+    /// Events tell when names of tasks change. Without them a name that an event told may have
+    /// changed since, and that of the record is as good.
+    pub renames: bool,
     /// trace-cmd wrote it, not the kernel.
     pub trace_cmd: bool,
 }

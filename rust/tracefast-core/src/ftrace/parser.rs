@@ -535,7 +535,8 @@ impl<'a> Parser<'a> {
     pub(super) fn take_told(&mut self, told: Told, end: usize) {
         let text = &self.text[told.text.0..told.text.1.max(end)];
         let row = told.row as u32;
-        for fact in tasks::facts(told.teller, text).into_iter().flatten() {
+        let lasts = self.format.renames || told.teller.renames();
+        for fact in tasks::facts(told.teller, text).into_iter().flatten().filter(|_| lasts) {
             let own =
                 self.parsed.rows.has(told.row, C::Tid).then(|| self.parsed.rows.tid[told.row]);
             // All processors' idle tasks have the id 0, and the kernel calls them by one name.

@@ -47,6 +47,11 @@ impl Teller {
             _ => None,
         }
     }
+
+    /// It shows when a name changes.
+    pub fn renames(self) -> bool {
+        matches!(self, Self::Switch | Self::Rename | Self::Exec)
+    }
 }
 
 /// A name of a task, and when it has it: before the event and at it, or only behind it.
