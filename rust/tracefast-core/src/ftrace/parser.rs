@@ -168,8 +168,9 @@ impl<'a> Parser<'a> {
             self.pieces = None;
             // Its line is used for the first record, whatever this one is.
             let first = self.used.replace(Use::Events);
-            self.bytes = 0;
+            let bytes = std::mem::take(&mut self.bytes);
             self.one(start, end, &header);
+            self.bytes = bytes;
             let rows = u64::from(self.used == Some(Use::Events));
             self.parsed.oddities.shared_lines += rows;
             self.used = first;

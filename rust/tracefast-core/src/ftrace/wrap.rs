@@ -11,7 +11,7 @@ use crate::num;
 /// use tracefast_core::ftrace::wrap::kernel_log;
 /// let line = b"[   12.345678]     bash-7       0d..2. 12345us : f <-g";
 /// assert_eq!(kernel_log(line), Some(15));
-/// assert_eq!(kernel_log(b"host kernel: [ 1.000000] x"), Some(24));
+/// assert_eq!(kernel_log(b"host kernel: [ 1.000000] x"), Some(25));
 /// assert_eq!(kernel_log(b"[000] 1.000000: x"), None);
 /// ```
 pub fn kernel_log(line: &[u8]) -> Option<usize> {

@@ -181,6 +181,11 @@ fn accounted(text: &[u8], format: Format) -> Result<(), TestCaseError> {
     let opens = log.parsed.touches.iter().filter(|t| matches!(t, Touch::Open { .. })).count();
     let counts = log.parsed.counts;
     prop_assert_eq!(counts.total() as usize + resumes, lines);
+    let halves = log.parsed.touches.iter().map(|touch| match touch {
+        Touch::Resume { bytes, .. } => *bytes,
+        _ => 0,
+    });
+    prop_assert_eq!(counts.total_bytes() + halves.sum::<u64>(), text.len() as u64);
     let rows = log.rows();
     // Every line that begins an event has a row here, or one that is still open.
     prop_assert_eq!(
