@@ -143,6 +143,8 @@ pub struct Open {
     pub context: Option<Range>,
     /// Lines that follow the first half and belong to it.
     pub frames: Option<Range>,
+    /// The same: a second stack, where a record stands between the two.
+    pub more_frames: Option<Range>,
     /// Its line has no mark of its end: something was written into it, or it was cut.
     pub torn: bool,
     /// The clock of its time.

@@ -298,13 +298,18 @@ impl Stitch {
             name: Arc::clone(&parsed.names[open.name as usize]),
             comm: open.comm.map(|comm| Arc::clone(&parsed.comms[comm as usize])),
             args: part(open.args),
-            extra: [(open.context, b' '), (open.extra, b'\n'), (open.frames, b'\n')]
-                .into_iter()
-                .filter_map(|(range, behind)| Some((part(range?), behind)))
-                .reduce(|(columns, between), (frames, behind)| {
-                    ([columns, frames].join(&between), behind)
-                })
-                .map(|(extra, _)| extra),
+            extra: [
+                (open.context, b' '),
+                (open.extra, b'\n'),
+                (open.frames, b'\n'),
+                (open.more_frames, b'\n'),
+            ]
+            .into_iter()
+            .filter_map(|(range, behind)| Some((part(range?), behind)))
+            .reduce(|(columns, between), (frames, behind)| {
+                ([columns, frames].join(&between), behind)
+            })
+            .map(|(extra, _)| extra),
             open: Open { tid: open.tid.or(self.alive.owner()), ..open.clone() },
             bound: None,
             block: self.block,

@@ -125,18 +125,51 @@ const DELTAS: &[&str] = &[
 /// Lines of tracefs.
 const FTRACE: &[&str] = &[
     "# tracer: nop",
-    "   cat-7  [000] .....  1.000001: sys_read(fd: 3, buf: 0x7f, count: 0x10)",
-    "   cat-7  [000] .....  1.000002: sys_read -> 0x10",
-    "   cat-8  [001] d..2.  1.000003: sched_switch: prev_comm=a prev_pid=8 ==> next_pid=7",
-    "   cat-8  [001] .....  1.000004: sys_openat(dfd: 0xffffff9c, filename: 0x1 \"/a\", flags: 0)",
-    "   cat-8  [001] .....  1.000005: sys_openat -> 0xfffffffffffffffe",
-    "   cat-8  [001] .....  1.000006: sys_write -> 0x3",
-    "   cat-7  [000] .....  1.000007: sys_clone(clone_flags: 0x11, newsp: 0)",
-    "   cat-9  [000] .....  1.000008: sys_clone -> 0x0",
-    "   cat-7  [000] .....  1.000009: sys_clone -> 0x9",
-    "CPU:1 [LOST 5 EVENTS]",
+    "             cat-7       [000] .....     1.000001: sys_read(fd: 3, buf: 0x7f, count: 0x10)",
+    "             cat-7       [000] ..N..     1.000002: sys_read -> 0x10",
+    "             cat-8       [001] d..2.     1.000003: sched_switch: prev_comm=a prev_pid=8 \
+     prev_prio=120 prev_state=S ==> next_comm=b next_pid=7 next_prio=120",
+    "             cat-8       [001] .....     1.000004: sys_openat(dfd: 0xffffff9c, filename: 0x1 \
+     \"/a\", flags: 0)",
+    "             cat-8       [001] .....     1.000005: sys_openat -> 0xfffffffffffffffe",
+    "             cat-8       [001] .....     1.000006: sys_write -> 0x3",
+    "             cat-7       [000] .....     1.000007: sys_clone(clone_flags: 0x11, newsp: 0)",
+    "             cat-7       [000] .....     1.000007: task_newtask: pid=9 comm=cat clone_flags=11",
+    "             cat-7       [000] .....     1.000007: sched_process_fork: comm=cat pid=7 \
+     child_comm=cat child_pid=9",
+    "             cat-9       [000] .....     1.000008: sys_clone -> 0x0",
+    "             cat-7       [000] .....     1.000009: sys_clone -> 0x9",
+    "             cat-9       [000] .....     1.000010: sys_execve(filename: 0x1)",
+    "             cat-9       [000] .....     1.000011: task_rename: pid=9 oldcomm=cat newcomm=new",
+    "line oom_score_adj=0",
+    "             cat-9       [000] .....     1.000012: sched_process_exec: filename=/a pid=9 \
+     old_pid=9",
+    "             cat-7       [000] .....     1.000012: sched_process_exec: filename=/a pid=7 \
+     old_pid=9",
+    "             cat-9       [000] .....     1.000013: sys_execve -> 0x0",
+    "             cat-7       [000] .....     1.000013: sys_execve -> 0x0",
+    "             cat-9       [000] .....     1.000014: sched_process_exit: comm=cat pid=9 prio=1",
+    "         new",
+    "cat-8       [001] .....     1.000015: sys_write(fd: 4, buf: 0x1, count: 3)",
+    "             cat-7       [000] d..2.     1.000016: <stack trace>",
+    "             cat-8       [001] d..2.     1.000016: <user stack trace>",
     " => do_syscall_64+0x1/0x2",
+    "             cat-7       [000] .....     1.000017: tracing_mark_write: nul             cat-8  \
+         [001] .....     1.000018: sys_write -> 0x3",
+    "             cat-7       [000] .....     1.000017: tracing_mark_write: a",
+    "             cat-7       [000] .....     1.000018: f <-g",
+    "     cat-8         1..... 25321us : sys_read -> 0x10",
+    "7 0 2881878957473 type: 839",
+    "00000007 00000001 0000029efd5f1da1 type: 839",
+    "254,0    0  3068.686402651     7  Q  RA 29947752 + 16 [dd]",
+    "sys_read -> 0x10",
+    "CPU:1 [LOST 5 EVENTS]",
     "something else",
+    "# a heading",
+    "",
+    // Where blocks of a log with stacks may begin.
+    "             cat-7       [000] .....     2.000142: sys_read -> 0x10",
+    "             cat-8       [001] d..2.     2.000044: x: y",
 ];
 
 fn log(lines: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
@@ -187,7 +220,9 @@ fn check(text: &[u8], wanted: Wanted) -> Result<(), TestCaseError> {
     prop_assert_eq!(report.lines(), lines);
     prop_assert_eq!(report.tally.total.bytes, text.len() as u64);
     let counts = report.tally.total.lines;
-    prop_assert_eq!(report.rows(), counts.lines(Use::Events) + counts.lines(Use::Unparsed));
+    let shared = report.tally.total.oddities.shared_lines;
+    let begun = counts.lines(Use::Events) + counts.lines(Use::Unparsed);
+    prop_assert_eq!(report.rows(), begun + shared);
     for (block_bytes, threads) in [(1, 2), (64, 3), (500, 2)] {
         for (kind, expected) in [(FileKind::Parquet, &parquet), (FileKind::Arrow, &arrow)] {
             // The bytes themselves would fill the screen.

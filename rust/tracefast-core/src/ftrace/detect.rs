@@ -135,6 +135,7 @@ impl Found {
             Payload::Enter { call: Call::Number(_), args } => {
                 self.addresses(&payload[args.0..args.1]);
             }
+            Payload::Stack { .. } => self.format.stacks = true,
             Payload::Event { name, .. } => {
                 let teller = Teller::of(&payload[name.0..name.1]);
                 self.format.renames |= teller.is_some_and(Teller::renames);

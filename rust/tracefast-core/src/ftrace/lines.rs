@@ -5,6 +5,7 @@ use super::header::{self, Header};
 use super::layout::{self, Layout};
 use super::other::{self, Other};
 use super::parser::{Parser, Span};
+use super::stacks::Target;
 use super::{Wrap, is_continuation};
 use crate::event::EventKind;
 use crate::format::LOOK;
@@ -24,7 +25,7 @@ pub(super) struct Pieces {
 /// Frames of a stack, which follow one another, so that one range holds them all.
 #[derive(Clone, Copy)]
 pub(super) struct Frames {
-    row: usize,
+    target: Target,
     text: Span,
 }
 
@@ -75,6 +76,10 @@ impl Parser<'_> {
     fn begins_name(&self, start: usize) -> Option<Pieces> {
         let width = usize::from(self.format.width);
         if self.format.wrap != Wrap::None || width == 0 {
+            return None;
+        }
+        // The names of commands are shorter than the column of all but `latency-format`.
+        if self.format.layout == Layout::Default && self.text.get(start) != Some(&b' ') {
             return None;
         }
         let end = (start + width).min(self.text.len());
@@ -137,18 +142,21 @@ impl Parser<'_> {
     /// The line belongs to the text of the record before it, which has line feeds in it.
     fn goes_on(&mut self, start: usize, end: usize) -> bool {
         let line = &self.text[start..end];
-        let Some(row) = self.owner.filter(|_| self.frames.is_none()) else { return false };
-        let Some(text) = row.text else { return false };
+        let Some(owner) = self.owner.filter(|_| self.frames.is_none()) else { return false };
+        let Some(text) = owner.text else { return false };
         let foreign = match self.format.wrap {
             Wrap::None => is_cut(line, self.format.width.into()),
             Wrap::Page => line.trim_ascii_start().starts_with(b"<"),
             // Each line has the prefix of the kernel's log: it is not known whose it is.
             Wrap::KernelLog => true,
         };
-        if !foreign {
-            self.more = Some(More { row: row.row, text: (text, end) });
+        if let Target::Row(row) = owner.target
+            && !foreign
+        {
+            self.more = Some(More { row, text: (text, end) });
+            return true;
         }
-        !foreign
+        false
     }
 
     fn lost(&mut self, line: Span, cpu: Option<u16>, count: Option<i64>) {
@@ -190,15 +198,36 @@ impl Parser<'_> {
             return false;
         };
         let start = self.frames.map_or(line.0, |frames| frames.text.0);
-        self.frames = Some(Frames { row: owner.row, text: (start, line.1) });
+        self.frames = Some(Frames { target: owner.target, text: (start, line.1) });
         true
+    }
+
+    /// Frames can be put there: of an open call only those of two stacks, the kernel's and the
+    /// program's.
+    pub(super) fn takes_frames(&mut self, target: Target) -> bool {
+        match target {
+            Target::Row(_) => true,
+            Target::Call(at) => {
+                self.grammar.calls.at(at).is_some_and(|open| open.more_frames.is_none())
+            }
+        }
     }
 
     /// Puts what was collected into the row that it belongs to.
     #[inline]
     pub(super) fn flush_lines(&mut self) {
         if let Some(frames) = self.frames.take() {
-            self.put_frames(frames.row, frames.text);
+            match frames.target {
+                Target::Row(row) => self.put_frames(row, frames.text),
+                Target::Call(at) => {
+                    let text = (frames.text.0 as u32, frames.text.1 as u32);
+                    if let Some(open) = self.grammar.calls.at(at) {
+                        let second = open.frames.is_some();
+                        *(if second { &mut open.more_frames } else { &mut open.frames }) =
+                            Some(text);
+                    }
+                }
+            }
         }
         let mut end = 0;
         if let Some(more) = self.more.take() {
@@ -212,7 +241,7 @@ impl Parser<'_> {
     }
 
     /// Frames stand behind the row's flags.
-    fn put_frames(&mut self, row: usize, frames: Span) {
+    pub(super) fn put_frames(&mut self, row: usize, frames: Span) {
         let flags = self.parsed.rows.extra[row];
         let view = if self.parsed.rows.has(row, C::Extra) {
             let mut joined = std::mem::take(&mut self.parsed.scratch);

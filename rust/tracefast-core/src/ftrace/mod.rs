@@ -16,6 +16,7 @@ pub mod names;
 pub mod other;
 mod parser;
 pub mod payload;
+mod stacks;
 pub mod tasks;
 pub mod wrap;
 
@@ -50,6 +51,8 @@ pub struct Format {
     pub raw: Raw,
     /// What other programs put around its lines.
     pub wrap: Wrap,
+    /// The log has stacks, which belong to the record before them of the same processor and task.
+    pub stacks: bool,
     /// Events tell when names of tasks change. Without them a name that an event told may have
     /// changed since, and that of the record is as good.
     pub renames: bool,
@@ -90,6 +93,7 @@ impl Format {
         let line = &line[start..end];
         !is_continuation(line)
             && layout::parse(line, self.layout).is_some_and(|header| self.is_whole(&header))
+            && (!self.stacks || stacks::is_seam(line))
     }
 
     /// The record's columns begin on its own line: a name with line feeds ends before its column

@@ -6,13 +6,14 @@ use super::layout;
 use super::lines::{Frames, More, Pieces};
 use super::names::{spelling, x86_64};
 use super::payload::{self, Call, Payload};
+use super::stacks::{Last, Target as Whose, is_seam};
 use super::tasks::{self, Teller};
 use super::{Clock, Format, Raw, fields};
 use crate::block::{Block, PAD};
 use crate::calls::{Calls, Pending};
 use crate::dict::Interner;
 use crate::event::{EventKind, Op, Status, gone_flags};
-use crate::parsed::{Lost, Named, Open, Parsed, Span as Times, Target, Touch, Use};
+use crate::parsed::{Lost, Named, Open, Parsed, Range, Span as Times, Target, Touch, Use};
 use crate::scan::{Marks, structure};
 use crate::schema::Column as C;
 use crate::strace::fields::Source;
@@ -25,7 +26,8 @@ pub struct Grammar {
     marks: Marks,
     names: Interner,
     comms: Interner,
-    calls: Calls,
+    pub(super) calls: Calls,
+    last: Last,
 }
 
 impl Grammar {
@@ -38,6 +40,7 @@ impl Grammar {
         self.names.begin();
         self.comms.begin();
         self.calls.clear();
+        self.last.clear();
         let mut parser = Parser {
             utf8: marks.ascii || simdutf8::basic::from_utf8(text).is_ok(),
             grammar: self,
@@ -75,7 +78,7 @@ impl Grammar {
 }
 
 pub(super) struct Parser<'a> {
-    grammar: &'a mut Grammar,
+    pub(super) grammar: &'a mut Grammar,
     pub(super) format: &'a Format,
     pub(super) text: &'a [u8],
     padded: &'a [u8],
@@ -113,12 +116,12 @@ pub(super) struct Told {
     text: Span,
 }
 
-/// A record's row, to which the lines that follow may belong. Halves of system calls have none: the
-/// kernel prints a record of its own before a stack, and no line feeds within arguments.
+/// What the lines that follow a record may belong to. Halves of system calls have none: the kernel
+/// prints a record of its own before a stack, and no line feeds within arguments.
 #[derive(Clone, Copy)]
 pub(super) struct Owner {
-    /// The row.
-    pub(super) row: usize,
+    /// The row, or the call.
+    pub(super) target: Whose,
     /// Where its text begins, if it may go on.
     pub(super) text: Option<usize>,
     /// Frames may follow.
@@ -181,6 +184,9 @@ impl<'a> Parser<'a> {
     fn one(&mut self, start: usize, end: usize, header: &Header) {
         self.flush_lines();
         self.time(header);
+        if self.format.stacks && is_seam(&self.text[start..end]) {
+            self.grammar.last.clear();
+        }
         let base = start + header.payload;
         let span = |(from, to): Span| (base + from, base + to);
         let payload = payload::parse(&self.text[base..end]);
@@ -223,8 +229,12 @@ impl<'a> Parser<'a> {
             }
             Payload::Stack { name } => {
                 let key = self.static_key(name);
+                let owner = self.grammar.last.of(header);
                 let row = self.event(start, header, EventKind::Event, Some(key), (end, end));
-                self.owner = Some(Owner { row, text: None, frames: true });
+                self.grammar.last.keep(header, owner);
+                let target = owner.filter(|&owner| self.takes_frames(owner));
+                let target = target.unwrap_or(Whose::Row(row));
+                self.owner = Some(Owner { target, text: None, frames: true });
             }
             Payload::Tracer { name, text } => {
                 let key = self.static_key(name);
@@ -387,7 +397,9 @@ impl<'a> Parser<'a> {
         // Nobody writes line feeds into the names of functions.
         let goes_on = kind != EventKind::Function;
         let frames = kind != EventKind::Marker;
-        self.owner = Some(Owner { row, text: goes_on.then_some(text.0), frames });
+        let target = Whose::Row(row);
+        self.owner = Some(Owner { target, text: goes_on.then_some(text.0), frames });
+        self.stack_may_follow(header, target);
         row
     }
 
@@ -419,7 +431,8 @@ impl<'a> Parser<'a> {
             head: fields::head(&self.text[args.0..args.1], callee.sys),
             ..Open::default()
         };
-        self.grammar.calls.open(tid, open, self.parsed);
+        let at = self.grammar.calls.open(tid, open, self.parsed);
+        self.stack_may_follow(header, Whose::Call(at));
         self.owner = None;
     }
 
@@ -440,6 +453,7 @@ impl<'a> Parser<'a> {
         let exit = Exit { args: None, sys: callee.sys, entry: None, ret: &self.text[ret.0..ret.1] };
         self.parsed.rows.name[row] = callee.name;
         self.parsed.rows.valid[row] |= C::Name.bit();
+        self.stack_may_follow(header, Whose::Row(row));
         self.owner = None;
         match pending {
             Pending::Open(open) => {
@@ -451,12 +465,19 @@ impl<'a> Parser<'a> {
                 self.parsed.rows.effect[row].begun = true;
                 self.used = Some(Use::Resumed);
             }
-            Pending::Nothing => join::join(self.parsed, row, self.format.clock, exit),
+            Pending::Nothing => {
+                join::join(self.parsed, row, self.format.clock, exit);
+                if let Some(flags) = self.flags(start, header) {
+                    self.parsed.rows.extra[row] = self.view(flags);
+                    self.parsed.rows.valid[row] |= C::Extra.bit();
+                }
+            }
             Pending::Unknown => {
                 // The entry, if any, is in a block before: that is for the stitch stage.
                 let rest = (ret.0 as u32, ret.1 as u32);
                 let (row, sys, bytes) = (row as u32, callee.sys, self.bytes);
                 let begins = self.parsed.begins.len() as u32;
+                let columns = self.flags(start, header).map(|flags| self.view(flags));
                 self.used = None;
                 self.parsed.touches.push(Touch::Resume {
                     tid,
@@ -465,10 +486,18 @@ impl<'a> Parser<'a> {
                     rest,
                     sys,
                     bytes,
-                    columns: None,
+                    columns,
                     lost,
                 });
             }
+        }
+    }
+
+    /// The record may have a stack.
+    #[inline]
+    fn stack_may_follow(&mut self, header: &Header, target: Whose) {
+        if self.format.stacks {
+            self.grammar.last.record(header, target);
         }
     }
 
@@ -476,7 +505,8 @@ impl<'a> Parser<'a> {
     #[inline]
     fn head(&mut self, row: usize, open: &Open) {
         self.parsed.begins[open.begin as usize].target = Target::Row(row as u32);
-        let extra = open.extra.map(|(start, end)| self.view((start as usize, end as usize)));
+        let wide = |(start, end): Range| (start as usize, end as usize);
+        let extra = open.extra.map(|extra| self.view(wide(extra)));
         let rows = &mut self.parsed.rows;
         let mut valid = C::Line.bit() | C::Name.bit();
         rows.line[row] = open.line;
@@ -502,6 +532,10 @@ impl<'a> Parser<'a> {
             valid |= C::Extra.bit();
         }
         rows.valid[row] |= valid;
+        // Those of the exit come later.
+        for frames in [open.frames, open.more_frames].into_iter().flatten() {
+            self.put_frames(row, wide(frames));
+        }
     }
 
     /// The task does something: a call of its that is still open never ended.

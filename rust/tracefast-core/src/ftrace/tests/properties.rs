@@ -126,6 +126,15 @@ fn a_call_without_an_exit_is_the_same_anywhere() {
     }
 }
 
+const SEAM: &str = "             cat-7       [001] d..1.     1.000264: sys_read -> 0x1\n";
+
+#[test]
+fn a_record_that_parts_what_stacks_belong_to() {
+    let format = Format { stacks: true, ..Format::default() };
+    assert!(format.stands_alone(SEAM.trim_end().as_bytes()));
+    assert!(!format.stands_alone(SEAM.trim_end().replace("264", "265").as_bytes()));
+}
+
 /// Lines of every kind, some with bytes changed, some cut.
 fn some_line() -> impl Strategy<Value = Vec<u8>> {
     let real = prop_oneof![
@@ -146,7 +155,11 @@ fn some_line() -> impl Strategy<Value = Vec<u8>> {
             "sys_read -> 0x2\n",
             "      new\nline w-8       [000] d..2.  2924.355888: tracing_mark_write: multi\nline\n",
             "             \n\na-8       [000] d..2.  2924.355888: sys_write(fd: 1)\n",
-            "           <...>-8     (-------) [000] d..2.  2924.355888: <stack trace>\n",
+            "           <...>-8     (-------) [000] d..2.  2924.355888: <stack trace>\n => a\n",
+            "             cat-7       [001] d..1.     1.000003: <stack trace>\n => schedule\n",
+            "             cat-7       [001] d..1.     1.000004: <user stack trace>\n =>  <7f>\n",
+            // Seams.
+            SEAM,
             "      x-12 [000]-9     (     12) [001]   2999.950796: tracing_mark_write: a\n",
             "             cat-7       [001] .....     1.000009: sys_exit_group(error_code: 0)\n",
             "             cat-7       [001] .....     1.000009: sched_process_exit: comm=c pid=7 prio=1\n",
@@ -267,6 +280,7 @@ proptest! {
         lines in proptest::collection::vec(some_line(), 1..40),
         sizes in proptest::collection::vec(1usize..6, 1..5),
         aligned in any::<bool>(),
+        stacks in any::<bool>(),
     ) {
         // Whole lines only: a cut one would swallow the next.
         let lines: Vec<Vec<u8>> = lines
@@ -274,7 +288,8 @@ proptest! {
             .split(|&b| b == b'\n')
             .map(|line| [line, b"\n"].concat())
             .collect();
-        let format = Format { width: if aligned { 16 } else { 0 }, ..Format::default() };
+        let width = if aligned { 16 } else { 0 };
+        let format = Format { width, stacks, ..Format::default() };
         let whole = in_blocks(&lines, &[usize::MAX], format);
         let cut = in_blocks(&lines, &sizes, format);
         for (cut, whole) in cut.iter().zip(&whole) {
