@@ -237,13 +237,23 @@ fn check(text: &[u8], wanted: Wanted) -> Result<(), TestCaseError> {
 #[test]
 fn same_bytes_for_any_blocks_and_threads_and_every_line_counted() {
     // One test, as the working directory is the process's.
-    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    });
-    runner.run(&log(STRACE), |text| check(&text, Wanted::Strace)).expect("strace");
-    runner.run(&log(TERMINAL), |text| check(&text, Wanted::Strace)).expect("on a terminal");
-    runner.run(&log(DAYS), |text| check(&text, Wanted::Strace)).expect("times of day");
-    runner.run(&log(DELTAS), |text| check(&text, Wanted::Strace)).expect("deltas");
-    runner.run(&log(FTRACE), |text| check(&text, Wanted::Ftrace)).expect("ftrace");
+    for (name, lines, wanted) in [
+        ("strace", STRACE, Wanted::Strace),
+        ("on a terminal", TERMINAL, Wanted::Strace),
+        ("times of day", DAYS, Wanted::Strace),
+        ("deltas", DELTAS, Wanted::Strace),
+        ("ftrace", FTRACE, Wanted::Ftrace),
+    ] {
+        // A runner counts the cases of all its runs: with one of them only the first list would
+        // be tried.
+        let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+        let mut runner = proptest::test_runner::TestRunner::new(config);
+        let tried = std::cell::Cell::new(0);
+        let outcome = runner.run(&log(lines), |text| {
+            tried.set(tried.get() + 1);
+            check(&text, wanted)
+        });
+        outcome.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(tried.get() > 0, "{name}: nothing was tried");
+    }
 }

@@ -1,6 +1,6 @@
 //! Whether a text is ftrace's, and which of its optional columns it has.
 
-use super::header::{self, Header};
+use super::header::{self, COMM, Header};
 use super::layout::{self, Layout};
 use super::other::{Other, classify};
 use super::payload::{Call, Payload, parse};
@@ -90,6 +90,8 @@ struct Found {
     layouts: [usize; Layout::ALL.len()],
     /// Where the column of names ends, and in how many records.
     widths: [usize; 32],
+    /// Length of the line before, if it may be the begin of a name.
+    before: Option<usize>,
     flags: Option<u8>,
     uptime: usize,
     start: usize,
@@ -111,6 +113,7 @@ impl Found {
         }
         self.tracer |= line.starts_with(b"# tracer: ");
         self.format.trace_cmd |= self.records() == 0 && line.starts_with(b"cpus=");
+        self.before = line.starts_with(b" ").then_some(line.len());
         let known = classify(line);
         self.bare += usize::from(known == Other::Unknown);
         (known == Other::Header && line != b"--") || matches!(known, Other::Lost { .. })
@@ -118,12 +121,19 @@ impl Found {
 
     fn record(&mut self, line: &[u8], header: &Header) {
         self.layouts[header.layout as usize] += 1;
-        if let Some(count) = header.comm.and_then(|(_, end)| self.widths.get_mut(end)) {
-            *count += 1;
+        let before = self.before.take();
+        if let Some((_, end)) = header.comm {
+            // A name with a line feed ends before its column, and begins on the line before.
+            let whole = before.map_or(end, |before| before + 1 + end);
+            let end = if whole == COMM { whole } else { end };
+            if let Some(count) = self.widths.get_mut(end) {
+                *count += 1;
+            }
         }
         self.format.tgid |= header.has_tgid;
         self.flags.get_or_insert((header.flags.1 - header.flags.0) as u8);
         match header.clock {
+            _ if header.layout == Layout::NoContext => {}
             Clock::Uptime => self.uptime += 1,
             Clock::Start => self.start += 1,
             Clock::Ticks => self.ticks += 1,

@@ -34,7 +34,7 @@ pub struct Header {
 }
 
 /// Longest name of a command.
-const COMM: usize = 16;
+pub(super) const COMM: usize = 16;
 
 /// No columns are wider, whatever stands before them.
 const COLUMNS: usize = 256;
@@ -71,7 +71,7 @@ fn anywhere(line: &[u8]) -> Option<Header> {
 }
 
 /// The `-` before the pid whose columns end at `bracket`.
-pub(super) fn dash_before(line: &[u8], bracket: usize) -> Option<usize> {
+fn dash_before(line: &[u8], bracket: usize) -> Option<usize> {
     let mut left = trim_blanks(&line[..bracket]);
     if let Some(group) = left.strip_suffix(b")") {
         let inner = group.iter().rev().take_while(|b| matches!(b, b' ' | b'-' | b'0'..=b'9'));

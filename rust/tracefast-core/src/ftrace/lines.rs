@@ -1,7 +1,7 @@
 //! Lines that are not a record: parts of a name with line feeds, text that goes on, frames of
 //! stacks, notes of lost records, headers.
 
-use super::header::{self, Header};
+use super::header::Header;
 use super::layout::{self, Layout};
 use super::other::{self, Other};
 use super::parser::{Parser, Span};
@@ -36,7 +36,7 @@ pub(super) struct More {
     text: Span,
 }
 
-/// How many brackets of a marker may be those of the record behind it: a bound to the work.
+/// How many numbers of a marker may be the pid of the record behind it: a bound to the work.
 const NEXT: usize = 64;
 
 impl Parser<'_> {
@@ -83,27 +83,35 @@ impl Parser<'_> {
             return None;
         }
         let end = (start + width).min(self.text.len());
-        memchr::memchr_iter(b'\n', &self.text[start..end]).find_map(|feed| {
+        for feed in memchr::memchr_iter(b'\n', &self.text[start..end]) {
             let last = start + feed + 1;
             let line = &self.text[last..(last + LOOK).min(self.text.len())];
             let line = &line[..memchr::memchr(b'\n', line).unwrap_or(line.len())];
             let line = line.strip_suffix(b"\r").unwrap_or(line);
-            layout::at(line, self.format.layout, width - feed - 1)?;
-            Some(Pieces { start, last })
-        })
+            if layout::at(line, self.format.layout, width).is_some() {
+                // A record of its own, whatever its name looks like.
+                return None;
+            }
+            if layout::at(line, self.format.layout, width - feed - 1).is_some() {
+                return Some(Pieces { start, last });
+            }
+        }
+        None
     }
 
     /// The record that follows a marker's text on its own line: a NUL in what was written takes
     /// away the line feed. Its columns are aligned as in all records.
     pub(super) fn next_record(&self, text: Span) -> Option<(usize, Header)> {
         let width = usize::from(self.format.width);
-        if self.format.layout != Layout::Default || width == 0 {
+        if width == 0 {
             return None;
         }
         let line = &self.text[text.0..text.1];
-        memchr::memchr_iter(b'[', line).take(NEXT).find_map(|bracket| {
-            let column = header::dash_before(line, bracket)?.checked_sub(width)?;
-            let header = layout::at(&line[column..], Layout::Default, width)?;
+        let mut pids = memchr::memchr_iter(b'-', line)
+            .filter(|&dash| line.get(dash + 1).is_some_and(u8::is_ascii_digit));
+        pids.by_ref().take(NEXT).find_map(|dash| {
+            let column = dash.checked_sub(width)?;
+            let header = layout::at(&line[column..], self.format.layout, width)?;
             Some((text.0 + column, header))
         })
     }
@@ -146,7 +154,7 @@ impl Parser<'_> {
         let Some(text) = owner.text else { return false };
         let foreign = match self.format.wrap {
             Wrap::None => is_cut(line, self.format.width.into()),
-            Wrap::Page => line.trim_ascii_start().starts_with(b"<"),
+            Wrap::Page => line.trim_ascii_start().starts_with(b"<") || line.ends_with(b"\";"),
             // Each line has the prefix of the kernel's log: it is not known whose it is.
             Wrap::KernelLog => true,
         };

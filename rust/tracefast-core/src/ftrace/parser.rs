@@ -394,8 +394,8 @@ impl<'a> Parser<'a> {
             valid |= C::Name.bit();
         }
         rows.valid[row] |= valid;
-        // Nobody writes line feeds into the names of functions.
-        let goes_on = kind != EventKind::Function;
+        // Nobody writes line feeds into the names of functions, nor into arguments.
+        let goes_on = matches!(kind, EventKind::Event | EventKind::Marker);
         let frames = kind != EventKind::Marker;
         let target = Whose::Row(row);
         self.owner = Some(Owner { target, text: goes_on.then_some(text.0), frames });
