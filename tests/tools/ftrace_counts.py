@@ -30,14 +30,22 @@ class Rows:
     size: int
     accounting: dict[str, int]
     accounting_bytes: dict[str, int]
+    oddities: dict[str, int]
 
 
-def read(log: Path) -> Rows:
-    """Read a log with tracefast."""
-    with Reader([str(log)], format_in="ftrace", columns=COLUMNS) as reader:
+def read(log: Path, columns: list[str] = COLUMNS) -> Rows:
+    """Read columns of a log with tracefast."""
+    with Reader([str(log)], format_in="ftrace", columns=columns) as reader:
         frame = pl.DataFrame(reader)
         report = reader.report
-    return Rows(frame, report.lines, report.bytes, report.accounting, report.accounting_bytes)
+    return Rows(
+        frame,
+        report.lines,
+        report.bytes,
+        report.accounting,
+        report.accounting_bytes,
+        report.oddities,
+    )
 
 
 def pairs(expected: ftrace_text.Counts, frame: pl.DataFrame) -> list[str]:
@@ -82,7 +90,12 @@ def differences(expected: ftrace_text.Counts, rows: Rows) -> list[str]:
         ("bytes", expected.size, rows.size),
         ("lines by use", expected.lines, sum(uses.values())),
         ("bytes by use", expected.size, sum(rows.accounting_bytes.values())),
-        ("records", expected.records + len(expected.lost), uses["events"] + uses["resumed"]),
+        (
+            "records and notes of lost ones",
+            expected.records - expected.shared + len(expected.lost),
+            uses["events"] + uses["resumed"],
+        ),
+        ("records on another's line", expected.shared, rows.oddities["shared_lines"]),
         ("lost", expected.lost, lost),
         ("stacks", expected.stacks, stacks.height),
         ("frames", expected.frames, frames),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 SECONDS = rb"\d+\.\d+"
 FLAGS = rb"[-.dDbBXx][-.0-9A-Za-z#*]{3,6}"
@@ -67,21 +67,57 @@ LOST = re.compile(
     rb"^(?:\S+: +)?CPU:\d+ \[(?:LOST (?P<lost>\d+) EVENTS|(?P<dropped>\d+) EVENTS DROPPED"
     rb"|LOST EVENTS|EVENTS DROPPED)\]$"
 )
-HEADER = re.compile(rb"^(?:#.*|cpus=\d+|version = \d+|CPU \d+ is empty|TRACE:|--)$")
+# What the kernel and trace-cmd write above the records and between them.
+HEADER = re.compile(
+    rb"^(?:# tracer: .*|#|# entries-in-buffer/.*|#{5} CPU \d+ buffer started #{4}|#  .*|#\t.*"
+    rb"|# \w+ latency trace .*|# -+|# latency: .*"
+    rb"|cpus=\d+|version = \d+|CPU \d+ is empty|TRACE:|--)$"
+)
+COMMENT = re.compile(rb"^#")
 FRAME = re.compile(rb"^ ?=> ")
 BLANK = re.compile(rb"^[ \t]*$")
-RAW_MARK = re.compile(rb"^# [0-9a-f]+ buf: ")
 
 # What strace calls the system calls that the kernel's tracer calls otherwise.
 SPELLING = {
-    **{f"new{name}": name for name in ("stat", "lstat", "fstat", "uname")},
-    **{"sendfile64": "sendfile", "umount": "umount2", "llseek": "_llseek", "sysctl": "_sysctl"},
+    "newstat": "stat",
+    "newlstat": "lstat",
+    "newfstat": "fstat",
+    "newuname": "uname",
+    "sendfile64": "sendfile",
+    "umount": "umount2",
+    "llseek": "_llseek",
+    "sysctl": "_sysctl",
 }
-# What writes text into the trace, and its name among the events.
-MARKERS = {
-    **{"tracing_mark_write": "tracing_mark_write", "0": "tracing_mark_write"},
-    **{"print": "print", "bprint": "bprint", "bputs": "bputs"},
-}
+
+
+def spelled(name: bytes) -> str:
+    """Return strace's name of a system call."""
+    return SPELLING.get(name.decode(), name.decode())
+
+
+# What payloads look like, the kind of each, and what its name is made of: the first that matches
+# holds.
+KINDS: list[tuple[re.Pattern[bytes], str, Callable[[bytes], str | int | None]]] = [
+    (re.compile(pattern), kind, name)
+    for pattern, kind, name in (
+        (rb"<(stack trace)>$|kernel_stack: +<stack trace", "event", lambda _: "kernel_stack"),
+        (rb"<(user stack trace)>$", "event", lambda _: "user_stack"),
+        (rb"sys_(\w+) -> ", "exit", spelled),
+        (rb"sys_(\w+)\((?!.*\) <-)", "enter", spelled),
+        (rb"sys_enter_(\w+):(?: |$)", "enter", spelled),
+        (rb"sys_exit_(\w+):(?: |$)", "exit", spelled),
+        (rb"sys_enter: NR (\d+) \(.*\)$", "enter", int),
+        (rb"sys_exit: NR (\d+) = ", "exit", int),
+        (rb"# ([0-9a-f]+) buf: ", "marker", lambda _: "raw_data"),
+        (rb"(?:print: +)?(tracing_mark_write): ", "marker", bytes.decode),
+        (rb"(0): ", "marker", lambda _: "tracing_mark_write"),
+        (rb"(print|bprint|bputs):(?: |$)", "marker", bytes.decode),
+        (rb"(type): \d+$", "event", lambda _: None),
+        (rb"([\w.$-]+):(?: |$)", "event", bytes.decode),
+        (rb"([\w.$-]+).* <-", "function", bytes.decode),
+        (rb"(\d+,\d+) +", "event", lambda _: "blk"),
+    )
+]
 
 
 @dataclass
@@ -94,6 +130,9 @@ class Counts:
         Lines, and bytes.
     records
         Records of the trace.
+    shared
+        Those of them that stand on the line of the record before: a NUL in its text took away the
+        line feed.
     lost
         What each note of lost records says of their number.
     entered, exited
@@ -111,6 +150,7 @@ class Counts:
     lines: int = 0
     size: int = 0
     records: int = 0
+    shared: int = 0
     lost: list[int | None] = field(default_factory=list)
     entered: Counter[str | int] = field(default_factory=Counter)
     exited: Counter[str | int] = field(default_factory=Counter)
@@ -168,39 +208,24 @@ def kind_of(payload: bytes) -> tuple[str, str | int | None]:
     """Return what a payload is, and its name."""
     # trace-cmd pads names of events, and may print the time since the record before.
     text = re.sub(rb"^ *(?:\(\+\d+\) *)?", b"", payload)
-    if text == b"<stack trace>" or re.match(rb"kernel_stack: +<stack trace", text):
-        return "event", "kernel_stack"
-    if text == b"<user stack trace>":
-        return "event", "user_stack"
-    if match := re.match(rb"sys_(\w+) -> ", text):
-        return "exit", spelled(match[1])
-    if (match := re.match(rb"sys_(\w+)\(", text)) and b") <-" not in text:
-        return "enter", spelled(match[1])
-    if match := re.match(rb"sys_(enter|exit)_(\w+):(?: |$)", text):
-        return match[1].decode(), spelled(match[2])
-    if match := re.match(rb"sys_enter: NR (\d+) \(.*\)$|sys_exit: NR (\d+) = ", text):
-        half, number = ("enter", match[1]) if match[1] else ("exit", match[2])
-        return half, int(number)
-    if RAW_MARK.match(text):
-        return "marker", "raw_data"
-    if match := re.match(rb"([\w.$-]+):(?: |$)", text):
-        name = match[1].decode()
-        if name == "type":
-            return "event", None
-        if name not in MARKERS:
-            return "event", name
-        written = name == "print" and re.match(rb"print: +tracing_mark_write: ", text)
-        return "marker", "tracing_mark_write" if written else MARKERS[name]
-    if (match := re.match(rb"[\w.$-]+", text)) and b" <-" in text:
-        return "function", match[0].decode()
-    if re.match(rb"\d+,\d+ +", text):
-        return "event", "blk"
+    for pattern, kind, name in KINDS:
+        match = pattern.match(text)
+        if match:
+            return kind, name(match[1] or b"")
     return "nameless", None
 
 
-def spelled(name: bytes) -> str:
-    """Return strace's name of a system call."""
-    return SPELLING.get(name.decode(), name.decode())
+def shared(layout: str, payload: bytes) -> bytes | None:
+    """Return the payload of a record that stands behind a mark, on the same line."""
+    name, _, text = payload.partition(b": ")
+    # trace-cmd ends every line.
+    if layout not in {"default", "latency"} or name != b"tracing_mark_write":
+        return None
+    pattern, width = LAYOUTS[layout]
+    # Its name is padded as those of all records are.
+    aligned = (match for match in starts(pattern, text) if match.start() >= width)
+    first = next(aligned, None)
+    return first["payload"] if first else None
 
 
 class Reader:
@@ -226,7 +251,7 @@ class Reader:
         """Read all lines."""
         for line in self.lines:
             found = None
-            if not HEADER.match(line) or RAW_MARK.match(line):
+            if not HEADER.match(line):
                 found = record(line, [self.usual])
                 # Without columns, only a name tells a record.
                 if self.usual == "nocontext" and kind_of(line)[0] == "nameless":
@@ -245,6 +270,12 @@ class Reader:
         counts = self.counts
         counts.records += 1
         kind, name = kind_of(payload)
+        behind = shared(layout, payload) if kind == "marker" else None
+        if behind is not None:
+            counts.shared += 1
+            counts.events[kind, name] += 1
+            self.record(layout, LAYOUTS[layout][1], behind)
+            return
         self.before = "text"
         if kind in {"enter", "exit"}:
             (counts.entered if kind == "enter" else counts.exited)[name] += 1
@@ -288,9 +319,11 @@ class Reader:
             self.settle(0)
             number = lost["lost"] or lost["dropped"]
             counts.lost.append(int(number) if number else None)
-        elif HEADER.match(line):
+            self.before = "lost"
+        elif HEADER.match(line) or (COMMENT.match(line) and self.before != "text"):
             self.settle(0)
             counts.header += 1
+            self.before = "header"
         elif FRAME.match(line) and self.before == "stack":
             counts.frames += 1
             counts.continued += 1
