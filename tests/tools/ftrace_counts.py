@@ -84,7 +84,8 @@ def differences(expected: ftrace_text.Counts, rows: Rows) -> list[str]:
     lost = frame.filter(pl.col("kind") == "lost")["ret"].to_list()
     others = frame.filter(pl.col("kind").is_in(["event", "marker", "function"]))
     stacks = others.filter(pl.col("name").is_in(["kernel_stack", "user_stack"]))
-    frames = sum(text.count("=> ") for text in stacks["extra"].drop_nulls())
+    # They stand with the record whose stack it is.
+    frames = frame["extra"].str.count_matches(r"(?m)^ ?=> ").sum()
     checks = [
         ("lines", expected.lines, rows.lines),
         ("bytes", expected.size, rows.size),
