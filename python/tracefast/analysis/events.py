@@ -64,8 +64,9 @@ def events(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
     >>> import tracefast as tf
     >>> table = tf.events(tf.scan("demo.strace")).collect()
     >>> table.select("kind", "name", "count", "dur_ns", "dur_p50_ns").head(3).rows()
-    [('syscall', 'read', 2, 60000, 20000), ('exit', 'exited', 1, None, None), \
-('signal', 'SIGCHLD', 1, None, None)]
+    [('syscall', 'read', 2, 60000, 20000),
+     ('exit', 'exited', 1, None, None),
+     ('signal', 'SIGCHLD', 1, None, None)]
     """
     groups = (
         events.lazy()
