@@ -25,6 +25,7 @@ from pathlib import Path
 import make_log
 
 HERE = Path(__file__).resolve().parent
+PROJECT = HERE.parent
 POLARS_BYTES = 200_000_000
 """Length of the head of the log that the polars pipeline gets: it is slow, and slower on more."""
 
@@ -51,7 +52,7 @@ class Case:
     label
         What it is, for people.
     tool
-        The case of ``measure.py``.
+        The case of ``measure.py``, or ``headers``, which is a program of its own.
     log
         The log it reads.
     threads
@@ -85,12 +86,15 @@ class Bench:
     ----------
     folder
         Where the Parquet files go, each removed again.
+    headers
+        Program that finds the lines and the columns of a log, and no more.
     complaints
         What was found wrong with the results.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, headers: Path | None) -> None:
         self.folder = folder
+        self.headers = headers
         self.complaints: list[str] = []
         self.lines: dict[Path, int] = {}
         self.rows: dict[Path, int] = {}
@@ -111,6 +115,9 @@ class Bench:
         command = [sys.executable, str(HERE / "measure.py"), case.tool, str(case.log)]
         command += ["--threads", str(case.threads), "--output", str(output)]
         environment = {**os.environ, "POLARS_MAX_THREADS": str(case.threads)}
+        if case.tool == "headers":
+            command = [str(self.headers)]
+            environment = {**os.environ, "TRACEFAST_BENCH_LOG": str(case.log)}
         start = time.perf_counter()
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
         wall = time.perf_counter() - start
@@ -132,7 +139,7 @@ class Bench:
         wrong = []
         if result["lines"] != lines:
             wrong.append(f"read {result['lines']} of {lines} lines")
-        if case.tool != "polars":
+        if case.tool not in {"polars", "headers"}:
             if result["accounted"] != lines:
                 wrong.append(f"accounted for {result['accounted']} of {lines} lines")
             if result["unparsed"]:
@@ -145,6 +152,19 @@ class Bench:
             complaint = f"{case.label}, {case.threads} threads, {case.log.name}: {text}"
             if complaint not in self.complaints:
                 self.complaints.append(complaint)
+
+
+def build_headers() -> Path | None:
+    """Build the program that finds lines and columns only; None without cargo."""
+    command = ["cargo", "bench", "--locked", "-p", "tracefast-core", "--bench", "headers"]
+    command += ["--no-run", "--message-format=json"]
+    try:
+        done = subprocess.run(command, cwd=PROJECT, stdout=subprocess.PIPE, text=True, check=True)
+    except FileNotFoundError:
+        print("cargo is not installed: headers are not measured alone", file=sys.stderr)
+        return None
+    built = (json.loads(line).get("executable") for line in done.stdout.splitlines())
+    return next(Path(path) for path in built if path)
 
 
 def machine() -> dict[str, str]:
@@ -170,7 +190,7 @@ def machine() -> dict[str, str]:
     }
 
 
-def plan(folder: Path, sizes: list[int], threads: list[int], options) -> list[Case]:
+def plan(folder: Path, sizes: list[int], headers: Path | None, options) -> list[Case]:
     """Make the logs and list what is to be measured.
 
     Everything is measured on logs of the first size; the others only show how memory grows.
@@ -180,6 +200,7 @@ def plan(folder: Path, sizes: list[int], threads: list[int], options) -> list[Ca
         return make_log.make_log(kind, size, folder, source=options.source, seconds=options.seconds)
 
     cases = []
+    threads = options.threads
     for index, size in enumerate(sizes):
         strace, ftrace = log("strace", size), log("ftrace", size)
         for count in threads if index == 0 else threads[-1:]:
@@ -188,6 +209,8 @@ def plan(folder: Path, sizes: list[int], threads: list[int], options) -> list[Ca
                 Case("strace to Parquet", "parquet", strace, count, index > 0),
                 Case("ftrace to Parquet", "parquet", ftrace, count, index > 0),
             ]
+            if index == 0 and count == threads[0] and headers is not None:
+                cases.append(Case("ftrace header scanning", "headers", ftrace, 1))
             if index == 0:
                 head = log("strace", min(size, POLARS_BYTES))
                 cases.append(Case("polars, one regex", "polars", head, count))
@@ -247,7 +270,7 @@ def judge(cases: list[Case]) -> str:
     most = max(case.threads for case in cases)
     own = [case for case in cases if case.tool != "polars"]
     for case in own:
-        if case.threads == most and not case.once:
+        if case.threads == most and not case.once and case.label in GOALS:
             goal = GOALS[case.label]
             ratio = middle(case.ratios)
             reached = "reached" if ratio >= goal else "MISSED"
@@ -325,12 +348,17 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5, help="rounds of measurements (5)")
     parser.add_argument("--threads", type=count_list, default="1,2", help="thread counts (1,2)")
     parser.add_argument("--record", action="store_true", help="keep the result in benches/results")
+    parser.add_argument(
+        "--headers", type=Path, metavar="PROGRAM",
+        help="finds lines and columns only (built by cargo)",
+    )  # fmt: skip
     make_log.add_options(parser)
     options = parser.parse_args()
 
     folder = options.dir.resolve()
-    bench = Bench(folder)
-    cases = plan(folder, options.sizes, options.threads, options)
+    headers = options.headers or build_headers()
+    bench = Bench(folder, headers)
+    cases = plan(folder, options.sizes, headers, options)
     for log in {case.log for case in cases}:
         bench.count_lines(log)  # Brings it into the page cache.
     for number in range(options.rounds):

@@ -35,7 +35,7 @@ def test_a_table_that_is_no_terminal_is_whole_and_plain(run, spawn_strace):
         assert path in ran.stdout
 
 
-@pytest.mark.parametrize("question", ["files", "forks"])
+@pytest.mark.parametrize("question", ["files", "forks", "events"])
 def test_logs_parquet_arrow_and_standard_input_answer_alike(run, question, spawn, tmp_path):
     expected = run(question, spawn).stdout
     assert expected.count("\n") > (0 if spawn.suffix == ".ftrace" else 3)
@@ -148,7 +148,7 @@ def test_parquet_of_something_else(run, tmp_path):
 
 def test_an_empty_log_has_an_empty_table(run, tmp_path):
     (tmp_path / "empty").touch()
-    for question in ("files", "forks"):
+    for question in ("files", "forks", "events"):
         ran = run(question, "empty")
         assert ran.returncode == 0
         assert len(ran.stdout.splitlines()) == 1

@@ -1,4 +1,4 @@
-"""The examples in the README run, on the program that is bundled."""
+"""The examples in the README and the page on ftrace run, on the program that is bundled."""
 
 import re
 import subprocess
@@ -8,24 +8,26 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-TEXT = (ROOT / "README.md").read_text()
+PAGES = {name: (ROOT / name).read_text() for name in ("README.md", "docs/ftrace.md")}
 
 
 @pytest.fixture
-def folder(tmp_path, spawn_strace):
+def folder(tmp_path, spawn_strace, spawn_ftrace):
     (tmp_path / "app.strace").write_bytes(spawn_strace.read_bytes())
+    (tmp_path / "app.ftrace").write_bytes(spawn_ftrace.read_bytes())
     (tmp_path / "tests").symlink_to(ROOT / "tests")
     return tmp_path
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+def blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGES[page], re.MULTILINE | re.DOTALL)
 
 
-def test_commands(folder, command):
+@pytest.mark.parametrize(("page", "least"), [("README.md", 7), ("docs/ftrace.md", 4)])
+def test_commands(folder, command, page, least):
     ran = 0
     environment = {"PATH": f"{Path(command).parent}:/usr/bin:/bin"}
-    for block in blocks("console"):
+    for block in blocks(page, "console"):
         for text in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             line, _, expected = text.partition("\n")
             if not line.startswith("tracefast "):
@@ -42,18 +44,22 @@ def test_commands(folder, command):
             if expected.strip():
                 assert result.stdout == expected
             ran += 1
-    assert ran >= 6
+    assert ran >= least
 
 
-def test_python(folder):
-    (program,) = blocks("python")
+@pytest.mark.parametrize(
+    ("page", "shown"), [("README.md", "/srv/spawn/data.bin"), ("docs/ftrace.md", "shape: (0, 3)")]
+)
+def test_python(folder, page, shown):
+    (program,) = blocks(page, "python")
     ran = subprocess.run(
         [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=False
     )
     assert ran.returncode == 0, ran.stderr
-    assert "/srv/spawn/data.bin" in ran.stdout
+    assert shown in ran.stdout
 
 
-def test_files_that_it_names_are_there():
-    for name in re.findall(r"\]\(([^)#:]+)\)", TEXT):
-        assert (ROOT / name).is_file()
+@pytest.mark.parametrize("page", PAGES)
+def test_files_that_it_names_are_there(page):
+    for name in re.findall(r"\]\(([^)#:]+)\)", PAGES[page]):
+        assert (ROOT / page).parent.joinpath(name).is_file()

@@ -20,6 +20,7 @@ from tracefast._core import Error, Reader, Report, __version__, schema
 from tracefast.reading import parse, read
 
 if TYPE_CHECKING:
+    from tracefast.analysis.events import events
     from tracefast.analysis.files import files
     from tracefast.analysis.forks import forks
     from tracefast.scanning import scan
@@ -29,6 +30,7 @@ __all__ = [
     "Reader",
     "Report",
     "__version__",
+    "events",
     "files",
     "forks",
     "parse",
@@ -39,6 +41,7 @@ __all__ = [
 
 # What needs polars, and the module that holds it.
 _LAZY = {
+    "events": "tracefast.analysis.events",
     "files": "tracefast.analysis.files",
     "forks": "tracefast.analysis.forks",
     "scan": "tracefast.scanning",

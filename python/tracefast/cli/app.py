@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from tracefast import __version__
+from tracefast.cli.event_list import events
 from tracefast.cli.files import files
 from tracefast.cli.forks import forks
 from tracefast.cli.parse import parse
@@ -18,6 +19,7 @@ Examples:
   tracefast parse app.strace -o app.parquet   turn it into columns
   tracefast files app.parquet                 which files were read and written, and how
   tracefast forks app.strace                  who created whom, and what it cost
+  tracefast events trace.txt                  which events there are, and how many
 
 Every command takes logs or Parquet, any number of them, and - for standard input.
 Results go to standard output, everything else to standard error.
@@ -60,3 +62,4 @@ def _common(
 app.command(short_help="Turn logs into Parquet or Arrow.")(parse)
 app.command(short_help="Show which files were used, and how.")(files)
 app.command(short_help="Show who created which process, and what it cost.")(forks)
+app.command(short_help="Show which events there are, and how many.")(events)

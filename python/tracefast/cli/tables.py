@@ -94,6 +94,8 @@ def _writer(name: str, *, terminal: bool) -> _Writer:
     sizes = ("_bytes", "size", "_size_median", "_size_max", "_requested", "_asked_common")
     if terminal and name.endswith(sizes):
         return units.size
+    if name == "share":
+        return units.percentage
     plain = ("line", "file", "pid", "tid", "task", "exit_status")
     return str if name.endswith(plain) else units.count
 

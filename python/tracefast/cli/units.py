@@ -62,6 +62,17 @@ def milliseconds(nanoseconds: int) -> str:
     return f"{nanoseconds / 1_000_000:,.3f}"
 
 
+def percentage(share: float) -> str:
+    """Write a part of a whole.
+
+    Examples
+    --------
+    >>> percentage(0.1234), percentage(1)
+    ('12.34%', '100.00%')
+    """
+    return f"{share:.2%}"
+
+
 def rate(amount: int, seconds: float) -> str:
     """Write a speed in bytes per second.
 

@@ -1,0 +1,142 @@
+"""One row per event: how often it stands in the log, when, and how long its calls took."""
+
+from typing import Final
+
+import polars as pl
+
+SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
+    "source": pl.String,
+    "kind": pl.String,
+    "name": pl.String,
+    "count": pl.UInt64,
+    "share": pl.Float64,
+    "ts_first": pl.Datetime("ns"),
+    "ts_last": pl.Datetime("ns"),
+    "tasks": pl.UInt32,
+    "cpus": pl.UInt32,
+    "dur_ns": pl.Int64,
+    "dur_p50_ns": pl.Int64,
+    "dur_max_ns": pl.Int64,
+}
+
+# What makes two rows those of one event.
+_KEY: Final = ("source", "kind", "name")
+
+# What is told apart or ranked: that needs to know every value.
+_MEASURES: Final = ("task", "cpu", "dur_ns")
+
+# What `_of_batch` gives: a row per event and batch, with null in `measure`; then, of that event, a
+# row per measure and distinct value. `count` is how often each occurs in the batch.
+_COUNTED: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
+    "source": pl.String,
+    "kind": pl.String,
+    "name": pl.String,
+    "measure": pl.String,
+    "value": pl.Int64,
+    "count": pl.Int64,
+    "ts_first": pl.Datetime("ns"),
+    "ts_last": pl.Datetime("ns"),
+}
+
+
+def events(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
+    """Give one row per event that the log names: count, times, tasks, processors, durations.
+
+    An event is a pair of `kind` and `name`: a system call, a tracepoint, a function, a signal.
+    Lines that were not understood, and events without a name, are counted with null as their name.
+
+    Parameters
+    ----------
+    events
+        The events of a log, of Parquet files, or a part of them.
+
+    Returns
+    -------
+    polars.LazyFrame
+        Largest `count` first. `share` is the part of the source's rows, from 0 to 1. `tasks` and
+        `cpus` count the different ones; null means that the log names none. Columns that end in
+        ``_ns`` are nanoseconds: the sum of the durations, their median (exact, nearest rank) and
+        the longest; null where no row has one. `ts_first` and `ts_last` are the first and the last
+        time at which the event happened or the call was entered.
+
+    Examples
+    --------
+    >>> import tracefast as tf
+    >>> table = tf.events(tf.scan("demo.strace")).collect()
+    >>> table.select("kind", "name", "count", "dur_ns", "dur_p50_ns").head(3).rows()
+    [('syscall', 'read', 2, 60000, 20000),
+     ('exit', 'exited', 1, None, None),
+     ('signal', 'SIGCHLD', 1, None, None)]
+    """
+    groups = (
+        events.lazy()
+        .select(*_KEY, "ts", *_MEASURES)
+        # Batch by batch, so that a log of any size streams through.
+        .map_batches(
+            _of_batch,
+            predicate_pushdown=False,
+            projection_pushdown=False,
+            slice_pushdown=False,
+            streamable=True,
+            schema=_COUNTED,
+        )
+        .group_by(*_KEY, "measure", "value")
+        .agg(pl.col("count").sum(), pl.col("ts_first").min(), pl.col("ts_last").max())
+    )
+    of_value = pl.col("measure").is_not_null()
+    return (
+        groups.filter(~of_value)
+        .join(_measured(groups.filter(of_value)), on=_KEY, how="left", nulls_equal=True)
+        .with_columns((pl.col("count") / pl.col("count").sum().over("source")).alias("share"))
+        .select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
+        .sort("count", *_KEY[1:], "source", descending=[True, False, False, False])
+    )
+
+
+def _of_batch(events: pl.DataFrame) -> pl.DataFrame:
+    """Count the events of a batch, and the values of their measures."""
+    seen = events.group_by(_KEY).agg(
+        pl.len().alias("count"),
+        pl.col("ts").min().alias("ts_first"),
+        pl.col("ts").max().alias("ts_last"),
+    )
+    values = (
+        events.select(*_KEY, pl.col(_MEASURES).cast(pl.Int64))
+        .unpivot(_MEASURES, index=_KEY, variable_name="measure", value_name="value")
+        .drop_nulls("value")
+        .group_by(*_KEY, "measure", "value")
+        .agg(pl.len().alias("count"))
+    )
+    counted = pl.concat([seen, values], how="diagonal")
+    return counted.select(pl.col(name).cast(dtype) for name, dtype in _COUNTED.items())
+
+
+def _measured(counts: pl.LazyFrame) -> pl.LazyFrame:
+    """Give what the values of each event add up to.
+
+    Parameters
+    ----------
+    counts
+        How often each value of each measure stands in an event: that is exact, and far smaller
+        than the values themselves.
+    """
+    of_event = [*_KEY, "measure"]
+    ranks = counts.with_columns(
+        pl.col("count").cum_sum().over(of_event, order_by="value").alias("rank"),
+        pl.col("count").sum().over(of_event).alias("total"),
+    )
+    value = pl.col("value")
+    dur = pl.col("measure") == "dur_ns"
+    middle = pl.col("rank") * 2 >= pl.col("total")
+
+    def different(measure: str) -> pl.Expr:
+        number = (pl.col("measure") == measure).sum()
+        return pl.when(number > 0).then(number)
+
+    return ranks.group_by(_KEY).agg(
+        different("task").alias("tasks"),
+        different("cpu").alias("cpus"),
+        pl.when(dur.any()).then((value * pl.col("count")).filter(dur).sum()).alias("dur_ns"),
+        value.filter(dur & middle).min().alias("dur_p50_ns"),
+        value.filter(dur).max().alias("dur_max_ns"),
+    )

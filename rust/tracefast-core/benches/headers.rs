@@ -1,0 +1,102 @@
+//! What finding the lines of an ftrace log and the columns of each costs, on one thread:
+//! `TRACEFAST_BENCH_LOG=FILE cargo bench --bench headers`.
+//!
+//! The file is read once, in pieces, as `wc` reads it. What was measured is one line of JSON.
+
+#![allow(clippy::print_stdout)]
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::time::Instant;
+
+use tracefast_core::block::PAD;
+use tracefast_core::ftrace::layout::{Layout, parse};
+use tracefast_core::ftrace::{self, header::Header};
+use tracefast_core::scan::{Marks, structure};
+
+const PIECE: usize = 256 << 10;
+
+/// Lines that decide the usual layout.
+const LOOK: usize = 1 << 20;
+
+fn main() -> io::Result<()> {
+    let Ok(file) = std::env::var("TRACEFAST_BENCH_LOG") else {
+        println!("TRACEFAST_BENCH_LOG names no log: nothing to measure");
+        return Ok(());
+    };
+    let begin = Instant::now();
+    let mut head = Vec::new();
+    File::open(&file)?.take(LOOK as u64).read_to_end(&mut head)?;
+    let layout = ftrace::detect(&head).map_or(Layout::Default, |format| format.layout);
+    let mut seen = Seen::default();
+    scan(File::open(&file)?, |line| seen.see(parse(line, layout)))?;
+    let seconds = begin.elapsed().as_secs_f64();
+    let Seen { lines, records, time, .. } = seen;
+    println!(
+        r#"{{"seconds": {seconds}, "rows": {records}, "lines": {lines}, "peak": {}, "time": {time}}}"#,
+        peak()?
+    );
+    Ok(())
+}
+
+/// What the columns say; all of them, so that none goes unread.
+#[derive(Default)]
+struct Seen {
+    lines: u64,
+    records: u64,
+    time: i64,
+    others: u64,
+}
+
+impl Seen {
+    fn see(&mut self, header: Option<Header>) {
+        self.lines += 1;
+        let Some(header) = header else { return };
+        self.records += 1;
+        self.time = self.time.max(header.time.unwrap_or(0));
+        let comm = header.comm.map_or(0, |(start, end)| end - start);
+        let flags = header.flags.1 - header.flags.0;
+        let numbers = header.pid.unwrap_or(0) as u64 + u64::from(header.cpu.unwrap_or(0));
+        self.others += numbers + (comm + flags + header.payload) as u64;
+        std::hint::black_box(self.others);
+    }
+}
+
+/// Calls `see` with each line.
+fn scan(mut file: File, mut see: impl FnMut(&[u8])) -> io::Result<()> {
+    let mut buffer = vec![0; PIECE + 2 * PAD];
+    let mut marks = Marks::default();
+    let mut len = 0;
+    loop {
+        if len == buffer.len() - 2 * PAD {
+            buffer.resize(2 * buffer.len(), 0);
+        }
+        let end = buffer.len() - PAD;
+        let more = file.read(&mut buffer[PAD + len..end])?;
+        len += more;
+        if more == 0 {
+            if len > 0 {
+                see(&buffer[PAD..PAD + len]);
+            }
+            return Ok(());
+        }
+        structure(&buffer, len, &mut marks);
+        let text = &buffer[PAD..PAD + len];
+        let mut start = 0;
+        // The structure pass marks the results of strace's lines too.
+        for at in marks.at.iter().map(|&at| at as usize).filter(|&at| text[at] == b'\n') {
+            see(&text[start..at]);
+            start = at + 1;
+        }
+        buffer.copy_within(PAD + start..PAD + len, PAD);
+        len -= start;
+    }
+}
+
+/// Largest resident memory of this process so far, bytes.
+fn peak() -> io::Result<u64> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    Ok(kib.unwrap_or(0) * 1024)
+}
