@@ -113,7 +113,7 @@ impl Found {
         }
         self.tracer |= line.starts_with(b"# tracer: ");
         self.format.trace_cmd |= self.records() == 0 && line.starts_with(b"cpus=");
-        self.before = line.starts_with(b" ").then_some(line.len());
+        self.before = Some(line.len());
         let known = classify(line);
         self.bare += usize::from(known == Other::Unknown);
         (known == Other::Header && line != b"--") || matches!(known, Other::Lost { .. })
@@ -124,8 +124,9 @@ impl Found {
         let before = self.before.take();
         if let Some((_, end)) = header.comm {
             // A name with a line feed ends before its column, and begins on the line before.
+            let column = if header.layout == Layout::Latency { COMM / 2 } else { COMM };
             let whole = before.map_or(end, |before| before + 1 + end);
-            let end = if whole == COMM { whole } else { end };
+            let end = if whole == column { whole } else { end };
             if let Some(count) = self.widths.get_mut(end) {
                 *count += 1;
             }

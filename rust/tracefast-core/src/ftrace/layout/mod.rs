@@ -10,6 +10,7 @@ mod latency;
 use super::header::{self, Header};
 use super::is_continuation;
 use super::other::{Other, classify};
+use super::payload::{self, Payload};
 
 /// Which columns stand in front of the payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
@@ -56,8 +57,8 @@ impl Layout {
 /// let header = parse(line, Layout::Default).unwrap();
 /// assert_eq!((header.layout, header.cpu, header.time), (Layout::Latency, Some(1), Some(25_321_000)));
 /// assert_eq!(&line[header.payload..], b"sys_write -> 0x2");
-/// assert_eq!(parse(b"marker", Layout::Default), None);
-/// assert!(parse(b"marker", Layout::NoContext).is_some());
+/// assert_eq!(parse(b"x: y", Layout::Default), None);
+/// assert!(parse(b"x: y", Layout::NoContext).is_some());
 /// ```
 #[inline]
 pub fn parse(line: &[u8], usual: Layout) -> Option<Header> {
@@ -95,10 +96,7 @@ fn only(line: &[u8], layout: Layout) -> Option<Header> {
         Layout::Hex => bare::hex(line),
         Layout::Classic => bare::classic(line),
         Layout::Remote => bare::remote(line),
-        Layout::NoContext => {
-            let record = classify(line) == Other::Unknown && !is_continuation(line);
-            record.then(no_context)
-        }
+        Layout::NoContext => is_payload(line).then(no_context),
     }
 }
 
@@ -120,6 +118,23 @@ pub(super) fn is_call(line: &[u8]) -> bool {
     let n = rest.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
     let behind = &rest[n..];
     n > 0 && ((behind.starts_with(b"(") && behind.ends_with(b")")) || behind.starts_with(b" -> 0x"))
+}
+
+/// A payload that shows what it is, and so no text that goes on from the line before.
+fn is_payload(line: &[u8]) -> bool {
+    if is_continuation(line) {
+        return false;
+    }
+    match payload::parse(line) {
+        Payload::Nameless { .. } => {
+            line.starts_with(b"type: ") || line.starts_with(b"Unknown type")
+        }
+        // Nobody but the kernel begins a line so.
+        Payload::Marker { .. } => true,
+        // Of blk there are columns that begin like its payload.
+        Payload::Tracer { .. } => bare::classic(line).is_none(),
+        _ => matches!(classify(line), Other::Unknown),
+    }
 }
 
 fn no_context() -> Header {
@@ -163,9 +178,8 @@ mod tests {
             (Layout::NoContext, "sys_write -> 0x2"),
         ] {
             for usual in Layout::ALL {
-                let expected = if usual == Layout::NoContext { usual } else { layout };
                 let found = parse(line.as_bytes(), usual).map(|header| header.layout);
-                assert_eq!(found, Some(expected), "{line} in {usual:?}");
+                assert_eq!(found, Some(layout), "{line} in {usual:?}");
             }
         }
     }
