@@ -95,7 +95,7 @@ def odd(oddities: Mapping[str, int]) -> str:
     found = [
         several.format(count(number)) if number > 1 else one.format(number)
         for name, (one, several) in _ODDITIES.items()
-        if (number := oddities[name])
+        if (number := oddities.get(name, 0))
     ]
     return ", ".join(found)
 

@@ -6,6 +6,7 @@ use super::layout::{self, Layout};
 use super::other::{self, Other};
 use super::parser::{Parser, Span};
 use super::stacks::Target;
+use super::text::Text;
 use super::{Wrap, is_continuation};
 use crate::event::EventKind;
 use crate::format::LOOK;
@@ -34,6 +35,7 @@ pub(super) struct Frames {
 pub(super) struct More {
     row: usize,
     text: Span,
+    state: Text,
 }
 
 /// How many numbers of a marker may be the pid of the record behind it: a bound to the work.
@@ -152,6 +154,12 @@ impl Parser<'_> {
         let line = &self.text[start..end];
         let Some(owner) = self.owner.filter(|_| self.frames.is_none()) else { return false };
         let Some(text) = owner.text else { return false };
+        let state = self
+            .more
+            .map_or_else(|| Text::default().with(&self.text[text.0..text.1]), |more| more.state);
+        if !owner.free && !state.open {
+            return false;
+        }
         let foreign = match self.format.wrap {
             Wrap::None => is_cut(line, self.format.width.into()),
             Wrap::Page => line.trim_ascii_start().starts_with(b"<") || line.ends_with(b"\";"),
@@ -161,7 +169,9 @@ impl Parser<'_> {
         if let Target::Row(row) = owner.target
             && !foreign
         {
-            self.more = Some(More { row, text: (text, end) });
+            // Empty lines may stand before this one.
+            let state = if owner.free { state } else { state.with(line) };
+            self.more = Some(More { row, text: (text.0, end), state });
             return true;
         }
         false

@@ -18,6 +18,7 @@ mod parser;
 pub mod payload;
 mod stacks;
 pub mod tasks;
+mod text;
 pub mod wrap;
 
 #[cfg(test)]

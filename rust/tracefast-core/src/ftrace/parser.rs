@@ -122,8 +122,10 @@ pub(super) struct Told {
 pub(super) struct Owner {
     /// The row, or the call.
     pub(super) target: Whose,
-    /// Where its text begins, if it may go on.
-    pub(super) text: Option<usize>,
+    /// Its text, if it may go on.
+    pub(super) text: Option<Span>,
+    /// Somebody wrote its text: it may be anything.
+    pub(super) free: bool,
     /// Frames may follow.
     pub(super) frames: bool,
 }
@@ -234,7 +236,7 @@ impl<'a> Parser<'a> {
                 self.grammar.last.keep(header, owner);
                 let target = owner.filter(|&owner| self.takes_frames(owner));
                 let target = target.unwrap_or(Whose::Row(row));
-                self.owner = Some(Owner { target, text: None, frames: true });
+                self.owner = Some(Owner { target, text: None, free: false, frames: true });
             }
             Payload::Tracer { name, text } => {
                 let key = self.static_key(name);
@@ -396,9 +398,9 @@ impl<'a> Parser<'a> {
         rows.valid[row] |= valid;
         // Nobody writes line feeds into the names of functions, nor into arguments.
         let goes_on = matches!(kind, EventKind::Event | EventKind::Marker);
-        let frames = kind != EventKind::Marker;
+        let free = kind == EventKind::Marker;
         let target = Whose::Row(row);
-        self.owner = Some(Owner { target, text: goes_on.then_some(text.0), frames });
+        self.owner = Some(Owner { target, text: goes_on.then_some(text), free, frames: !free });
         self.stack_may_follow(header, target);
         row
     }
