@@ -6,7 +6,7 @@
 
 use super::Clock;
 use super::layout::Layout;
-use crate::num;
+use crate::num::{self, short_digits};
 
 /// The columns of one record. Positions count from the start of the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,12 +54,71 @@ const COLUMNS: usize = 256;
 /// ```
 #[inline]
 pub fn parse(line: &[u8]) -> Option<Header> {
-    if line.get(COMM) == Some(&b'-')
-        && let Some(header) = at_dash(line, COMM)
-    {
-        return Some(header);
+    if line.get(COMM) == Some(&b'-') {
+        if let Some(header) = usual(line) {
+            return Some(header);
+        }
+        if let Some(header) = at_dash(line, COMM) {
+            return Some(header);
+        }
     }
     anywhere(line)
+}
+
+/// The columns as nearly all logs have them: numbers of less than eight digits, no thread group.
+/// Eight bytes at a time; [`at_dash`] says the same of each line that this one takes.
+#[inline(always)]
+fn usual(line: &[u8]) -> Option<Header> {
+    let column = u128::from_le_bytes(*line.first_chunk::<COMM>()?);
+    let blanks_before = (column ^ BLANKS).trailing_zeros() as usize / 8;
+    let (pid, n) = short_digits(eight(line, COMM + 1)?)?;
+    // Blanks align the pid to seven digits; older kernels to five.
+    let mut at = COMM + 1 + n;
+    let gap = u64::from_le_bytes(eight(line, at)?) ^ BLANKS as u64;
+    let gap = gap.trailing_zeros() as usize / 8;
+    at += gap;
+    if gap == 0 || line.get(at) != Some(&b'[') {
+        return None;
+    }
+    let (cpu, n) = short_digits(eight(line, at + 1)?)?;
+    at += 1 + n;
+    if line.get(at..at + 2) != Some(b"] ") || cpu > u64::from(u16::MAX) {
+        return None;
+    }
+    at += 2;
+    let mut flags = (at, at);
+    if matches!(line.get(at)?, b'.' | b'd' | b'D') {
+        flags.1 = flags_end(line, at)?;
+        at = flags.1;
+    }
+    let gap = u64::from_le_bytes(eight(line, at)?) ^ BLANKS as u64;
+    at += gap.trailing_zeros() as usize / 8;
+    let (whole, n) = short_digits(eight(line, at)?)?;
+    at += n;
+    let (fraction, m) = short_digits(eight(line, at + 1)?)?;
+    if line[at] != b'.' || line.get(at + 7..at + 9) != Some(b": ") || m != 6 {
+        return None;
+    }
+    Some(Header {
+        layout: Layout::Default,
+        comm: Some((blanks_before, COMM)),
+        pid: Some(pid as i32),
+        tgid: None,
+        has_tgid: false,
+        cpu: Some(cpu as u16),
+        flags,
+        time: Some(whole as i64 * 1_000_000_000 + fraction as i64 * 1_000),
+        clock: Clock::Uptime,
+        payload: at + 9,
+    })
+}
+
+/// Sixteen blanks.
+const BLANKS: u128 = u128::from_le_bytes([b' '; COMM]);
+
+#[inline(always)]
+fn eight(line: &[u8], at: usize) -> Option<[u8; 8]> {
+    line.get(at..)?.first_chunk().copied()
 }
 
 /// Looks at each `[`: the first one with `-PID` before and a time behind it is the processor's.
@@ -251,6 +310,35 @@ mod tests {
         ] {
             assert_eq!(flags(line), expected, "{line}");
             assert_eq!(&line[header(line).payload..], "x: y");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn eight_bytes_at_a_time_is_the_same(
+            comm in "[ -~]{0,15}",
+            pid in 0u32..200_000_000,
+            cpu in 0u32..70_000,
+            gap in 0usize..5,
+            flags in "[.dDbXnNhsHz0-9]{0,7} ?",
+            time in "[ ]{0,9}[0-9]{1,9}[.]?[0-9]{0,9}:? ?",
+            payload in "[ -~]{0,20}",
+        ) {
+            let line = format!("{comm:>16}-{pid}{:gap$} [{cpu:03}] {flags}{time}{payload}", "");
+            if let Some(header) = usual(line.as_bytes()) {
+                proptest::prop_assert_eq!(Some(header), at_dash(line.as_bytes(), COMM), "{}", line);
+            }
+        }
+    }
+
+    #[test]
+    fn the_usual_line_is_read_eight_bytes_at_a_time() {
+        for line in [
+            "            bash-2101    [001] d..2.  2881.878957: sys_write -> 0x2",
+            "            bash-2101    [001]   2881.878957: sys_write -> 0x2",
+            "            bash-1977  [000] ....   17284.993652: sys_write -> 0x2",
+        ] {
+            assert!(usual(line.as_bytes()).is_some(), "{line}");
         }
     }
 
