@@ -181,6 +181,8 @@ pub enum Op {
     Gone,
     /// Another thread's execve took over this id.
     Superseded,
+    /// Tells that a thread, `thread`, goes on under this id.
+    Supersedes,
     /// Changes the working directory to `path`.
     Chdir,
     /// Changes the working directory to `fd`.

@@ -589,6 +589,8 @@ impl<'a> Parser<'a> {
             && let Some((tid, by)) = tasks::superseded(text)
         {
             self.grammar.calls.superseded(Some(tid), by, self.parsed);
+            let effect = &mut self.parsed.rows.effect[told.row];
+            (effect.op, effect.thread) = (Op::Supersedes, by);
         }
     }
 

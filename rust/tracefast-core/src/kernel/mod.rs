@@ -182,7 +182,7 @@ impl Kernel {
         }
         let tid = rows.has(row, C::Tid).then(|| rows.tid[row]);
         let op = rows.effect[row].op;
-        if op == Op::Exec && rows.effect[row].thread != 0 {
+        if matches!(op, Op::Exec | Op::Supersedes) && rows.effect[row].thread != 0 {
             // A thread's execve ended under the id of its group's leader.
             let by = rows.effect[row].thread;
             self.tasks.superseded(tid, by);
