@@ -90,8 +90,8 @@ struct Found {
     layouts: [usize; Layout::ALL.len()],
     /// Where the column of names ends, and in how many records.
     widths: [usize; 32],
-    /// Length of the line before, if it may be the begin of a name.
-    before: Option<usize>,
+    /// Lengths of the lines since the last record: they may be the begin of a name.
+    run: Vec<usize>,
     flags: Option<u8>,
     uptime: usize,
     start: usize,
@@ -113,7 +113,7 @@ impl Found {
         }
         self.tracer |= line.starts_with(b"# tracer: ");
         self.format.trace_cmd |= self.records() == 0 && line.starts_with(b"cpus=");
-        self.before = Some(line.len());
+        self.run.push(line.len());
         let known = classify(line);
         self.bare += usize::from(known == Other::Unknown);
         (known == Other::Header && line != b"--") || matches!(known, Other::Lost { .. })
@@ -121,16 +121,10 @@ impl Found {
 
     fn record(&mut self, line: &[u8], header: &Header) {
         self.layouts[header.layout as usize] += 1;
-        let before = self.before.take();
-        if let Some((_, end)) = header.comm {
-            // A name with a line feed ends before its column, and begins on the line before.
-            let column = if header.layout == Layout::Latency { COMM / 2 } else { COMM };
-            let whole = before.map_or(end, |before| before + 1 + end);
-            let end = if whole == column { whole } else { end };
-            if let Some(count) = self.widths.get_mut(end) {
-                *count += 1;
-            }
+        if let Some(count) = self.column(header).and_then(|end| self.widths.get_mut(end)) {
+            *count += 1;
         }
+        self.run.clear();
         self.format.tgid |= header.has_tgid;
         self.flags.get_or_insert((header.flags.1 - header.flags.0) as u8);
         match header.clock {
@@ -202,12 +196,26 @@ impl Found {
         }
     }
 
-    /// The end of the column of names, unless more than a tenth of the records have another.
+    /// Where the column of names ends. A name with line feeds ends before it, and begins on the
+    /// lines before.
+    fn column(&self, header: &Header) -> Option<usize> {
+        let (_, end) = header.comm?;
+        let column = if header.layout == Layout::Latency { COMM / 2 } else { COMM };
+        let mut whole = end;
+        for line in self.run.iter().rev() {
+            whole += line + 1;
+            if whole >= column {
+                break;
+            }
+        }
+        Some(if whole == column { whole } else { end })
+    }
+
+    /// The end of the column of names, unless half of the records have another.
     fn width(&self) -> u8 {
         let all: usize = self.widths.iter().sum();
         let most = self.widths.iter().enumerate().max_by_key(|&(_, &count)| count);
-        most.filter(|&(_, &count)| count > 0 && count >= all - all / 10)
-            .map_or(0, |(end, _)| end as u8)
+        most.filter(|&(_, &count)| count * 2 > all).map_or(0, |(end, _)| end as u8)
     }
 
     fn clock(&self) -> Clock {

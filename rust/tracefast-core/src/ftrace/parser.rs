@@ -171,6 +171,7 @@ impl<'a> Parser<'a> {
         self.one(start, end, header);
         while let Some((start, header)) = self.next.take() {
             self.pieces = None;
+            self.begin = self.line;
             // Its line is used for the first record, whatever this one is.
             let first = self.used.replace(Use::Events);
             let bytes = std::mem::take(&mut self.bytes);
