@@ -2,8 +2,10 @@
 //!
 //! `fd: 3, buf: 0x7ffc…, count: 0x340`; before Linux 6.18 the same without `0x`. Since 6.19 data
 //! that pointers lead to follow them: `filename: 0x7f… "path"`, `buf: 0x… (2f:74, ...) "/t"...`;
-//! quotes in them are not escaped. `sys_enter` of `raw_syscalls` prints values alone, the option
-//! `fields` prints `__syscall_nr=0x1 (1) fd=0x3 (3) …`.
+//! quotes in them are not escaped. `sys_enter` of `raw_syscalls` prints values alone. The option
+//! `fields` prints `__syscall_nr=0x1 (1) fd=0x3 (3) …`, trace-cmd's `-R` the same without the
+//! values in brackets; there a value without `0x` is decimal, and data stand behind the arguments:
+//! `__filename_val=path`.
 
 use memchr::memchr;
 
@@ -15,6 +17,24 @@ pub const MAX_ARGS: usize = 6;
 pub struct Split {
     at: [(u32, u32); MAX_ARGS],
     len: usize,
+    form: Form,
+}
+
+/// How arguments are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// With their names: `fd: 3, …`.
+    Named,
+    /// Registers: `3, 7ffc, …`.
+    Raw,
+    /// As fields of the event: `fd=0x3 (3) …`.
+    Fields,
+}
+
+impl Default for Split {
+    fn default() -> Self {
+        Self { at: [(0, 0); MAX_ARGS], len: 0, form: Form::Named }
+    }
 }
 
 impl Split {
@@ -22,8 +42,9 @@ impl Split {
     /// last place where one can end; otherwise a string is a path and ends at the first.
     #[inline]
     pub fn new(text: &[u8], upto: usize, data: bool) -> Self {
-        let mut split = Self { at: [(0, 0); MAX_ARGS], len: 0 };
+        let mut split = Self::default();
         if let Some(fields) = text.strip_prefix(b"__syscall_nr=") {
+            split.form = Form::Fields;
             split.fields(text.len() - fields.len(), text, upto);
             return split;
         }
@@ -45,6 +66,9 @@ impl Split {
                     Some(_) => at += 1,
                 }
             };
+            if colon.is_none() {
+                split.form = Form::Raw;
+            }
             split.at[split.len] = (colon.unwrap_or(start) as u32, end as u32);
             split.len += 1;
             start = end + 2;
@@ -85,27 +109,74 @@ impl Split {
     /// The number at this position.
     #[inline]
     pub fn number(&self, text: &[u8], position: u8) -> Option<i64> {
-        number(self.get(text, position)?)
+        let value = self.get(text, position)?;
+        if self.form == Form::Fields && !value.starts_with(b"0x") {
+            return signed(value);
+        }
+        number(value)
+    }
+
+    /// How many arguments were found.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// No arguments.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// How they are printed.
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// The data that the pointer at this position leads to, where they stand behind the arguments.
+    #[cold]
+    pub fn data(&self, text: &[u8], position: u8) -> Option<(usize, usize)> {
+        if self.form != Form::Fields {
+            return None;
+        }
+        let (value, _) = self.range(position)?;
+        let before = text.get(..value)?.strip_suffix(b"=")?;
+        let key = &before[memchr::memrchr(b' ', before)? + 1..];
+        let mut found = None;
+        for at in memchr::memmem::find_iter(text, b"_val=") {
+            let Some(start) = memchr::memrchr(b' ', &text[..at]) else { continue };
+            let Some(name) = text[start + 1..at].strip_prefix(b"__") else { continue };
+            if let Some(from) = found {
+                return Some((from, start));
+            }
+            if name == key {
+                found = Some(at + 5);
+            }
+        }
+        found.map(|from| (from, text.len()))
     }
 }
 
 /// Behind the string that begins with the quote at `at`: behind a quote, or `"...`, with an
 /// argument or the end of the text next.
+#[cold]
 fn string_end(text: &[u8], at: usize, data: bool) -> usize {
+    // With the option `verbose`, types stand before the names: `const char * filename: 0x7f…`.
+    let typed = memchr(b':', text).is_some_and(|colon| text[..colon].contains(&b' '));
     let mut ends = memchr::memchr_iter(b'"', text.get(at + 1..).unwrap_or_default())
         .map(|n| {
             let behind = at + n + 2;
             if text[behind..].starts_with(b"...") { behind + 3 } else { behind }
         })
-        .filter(|&end| begins_argument(&text[end..]));
+        .filter(|&end| begins_argument(&text[end..], typed));
     let end = if data { ends.next_back() } else { ends.next() };
     end.unwrap_or(text.len())
 }
 
 /// Nothing, or `, NAME: `.
-fn begins_argument(text: &[u8]) -> bool {
+fn begins_argument(text: &[u8], typed: bool) -> bool {
     let Some(name) = text.strip_prefix(b", ") else { return text.is_empty() };
-    let n = name.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+    let is_part =
+        |b: u8| b.is_ascii_alphanumeric() || b == b'_' || typed && matches!(b, b' ' | b'*');
+    let n = name.iter().take_while(|&&b| is_part(b)).count();
     n > 0 && name[n..].starts_with(b": ")
 }
 
@@ -136,8 +207,9 @@ pub fn number(value: &[u8]) -> Option<i64> {
     whole.then_some(number as i64)
 }
 
+/// The value of a digit.
 #[inline]
-fn hexadecimal(byte: u8) -> Option<u64> {
+pub(super) fn hexadecimal(byte: u8) -> Option<u64> {
     match byte {
         b'0'..=b'9' => Some(u64::from(byte - b'0')),
         b'a'..=b'f' => Some(u64::from(byte - b'a' + 10)),
@@ -170,6 +242,11 @@ pub fn result(text: &[u8]) -> Option<i64> {
     if value.starts_with(b"0x") {
         return number(value).filter(|_| value.len() > 2);
     }
+    signed(value)
+}
+
+/// A decimal value with a sign.
+fn signed(value: &[u8]) -> Option<i64> {
     let digits = value.strip_prefix(b"-").unwrap_or(value);
     let magnitude = decimal(digits)?;
     Some(if digits.len() < value.len() { magnitude.wrapping_neg() } else { magnitude })
