@@ -48,6 +48,10 @@ impl Split {
             split.fields(text.len() - fields.len(), text, upto);
             return split;
         }
+        if text.starts_with(b"id=") {
+            // A call by number as fields: its arguments are one, and not printed.
+            return split;
+        }
         let mut start = 0;
         while split.len < MAX_ARGS && split.len <= upto && start < text.len() {
             // Most pieces have no quote and no bracket; then the comma ends them.
@@ -317,6 +321,12 @@ mod tests {
         assert_eq!(values("__syscall_nr=33", false), [""; 0]);
         let split = Split::new(b"__syscall_nr=0x11 (17) fd=0x3 (3)", 6, false);
         assert_eq!(split.number(b"__syscall_nr=0x11 (17) fd=0x3 (3)", 0), Some(3));
+    }
+
+    #[test]
+    fn calls_by_number_as_fields_have_no_arguments() {
+        assert_eq!(values("id=33 args=ARRAY[0b, 00, 01]", true), [""; 0]);
+        assert_eq!(result(b"0xfffffffffffffffe (-2)"), Some(-2));
     }
 
     #[test]

@@ -87,7 +87,15 @@ pub(super) fn join(parsed: &mut Parsed, row: usize, format: &Format, exit: Exit<
     rows.valid[row] |= valid;
     let nothing = Source { bytes: b"", place: Place::Side, base: 0, utf8: true };
     let source = exit.args.map_or(nothing, |args| args.source);
-    fields::fill(rows, side, row, source, exit.sys, &format.calls, value.filter(|_| error.is_none()));
+    fields::fill(
+        rows,
+        side,
+        row,
+        source,
+        exit.sys,
+        &format.calls,
+        value.filter(|_| error.is_none()),
+    );
 }
 
 /// A value as a register of 32 bits holds it: only errors are negative.
@@ -97,20 +105,20 @@ fn narrow(value: i64) -> i64 {
 }
 
 /// See [`super::finish`].
-pub(super) fn finish(parsed: &mut Parsed, text: &[u8], row: usize, format: &Format, half: Half<'_>) {
+pub(super) fn finish(
+    parsed: &mut Parsed,
+    text: &[u8],
+    row: usize,
+    format: &Format,
+    half: Half<'_>,
+) {
     let args = half.head.map(|head| elsewhere(parsed, head));
     let ret = &text[half.rest.0 as usize..half.rest.1 as usize];
     join(parsed, row, format, Exit { args, sys: half.sys, entry: half.entry, ret });
 }
 
 /// See [`super::abandon`].
-pub(super) fn abandon(
-    parsed: &mut Parsed,
-    row: usize,
-    format: &Format,
-    args: &[u8],
-    sys: u16,
-) {
+pub(super) fn abandon(parsed: &mut Parsed, row: usize, format: &Format, args: &[u8], sys: u16) {
     let args = elsewhere(parsed, args);
     let Parsed { rows, side, .. } = parsed;
     rows.args[row] = args.view;

@@ -225,7 +225,9 @@ fn returned(name: &str, registers: Option<&Registers>, tid: Option<i32>, ret: i6
     let fits = |fits: bool, points: i64| if fits { points } else { -2 * points };
     let shape = syscalls::shape(syscalls::by_name(name.as_bytes()));
     match name {
-        "gettid" | "set_tid_address" => return fits(tid.is_none_or(|tid| ret == i64::from(tid)), 3),
+        "gettid" | "set_tid_address" => {
+            return fits(tid.is_none_or(|tid| ret == i64::from(tid)), 3);
+        }
         "mmap" | "mmap2" | "mremap" => {
             // On machines with 32 bits it may look negative.
             return fits(ret != 0 && ret.trailing_zeros() >= 12, 2);

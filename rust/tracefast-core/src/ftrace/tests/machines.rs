@@ -186,6 +186,17 @@ fn a_few_calls_of_32_bit_programs_do_not_mislead() {
 }
 
 #[test]
+fn numbers_as_fields_have_names_but_no_arguments() {
+    let head = "             cat-7       [001] .....     1.00000";
+    let log = parse(&format!(
+        "{head}0: sys_enter: id=0x101 (257) args=<INVALID-SIZE>\n{head}1: sys_exit: id=0x101 (257) ret=0x3 (3)\n"
+    ));
+    let row = log.only();
+    assert_eq!((log.name(row), log.fd(row), log.ret(row)), (Some("openat"), Some(3), Some(3)));
+    assert_eq!(log.args(row), "id=0x101 (257) args=<INVALID-SIZE>");
+}
+
+#[test]
 fn x32_is_x86_64() {
     let text = raw("1073741824 3 ffc3c2a0 200 0 0 0 = 512
          1073742344 ffc3c2a0 ffc3c2b0 ffc3c2c0 0 0 7fb1daff2a10 = 0
