@@ -264,29 +264,20 @@ impl Out<'_> {
     fn wide_counts(&mut self, ret: Option<i64>) {
         let shape = self.shape;
         let name = syscalls::name(self.sys);
-        // Calls by name show two registers only on x86.
-        let machine = match self.split.form() {
-            Form::Raw => self.calls.machine.unwrap_or(Machine::I386),
-            Form::Named | Form::Fields => Machine::I386,
+        let machine = match (self.split.form(), registers::of(Machine::I386, name)) {
+            (Form::Raw, _) => self.calls.machine.unwrap_or(Machine::I386),
+            // By name x86 shows every register.
+            (_, Some(all)) if self.split.len() >= all.registers => Machine::I386,
+            // ARM only as many as the call has arguments.
+            _ => Machine::Arm,
         };
-        let mut wide = registers::of(machine, name);
-        let plain = wide.is_none();
-        if self.split.len() < wide.map_or(0, |wide| wide.registers) {
-            // By name on ARM: values are printed as if each stood in one register.
-            wide = None;
-        }
         let place = |at: u8| (at != NONE).then_some(Place::One(at));
-        let wide = match wide {
-            Some(wide) => wide,
-            None if plain => Wide {
-                offset: place(shape.offset),
-                count: place(self.plan.count),
-                length: place(shape.length),
-                registers: 0,
-            },
-            // Those before the first wide one are where they belong.
-            None => Wide { count: place(self.plan.count).filter(|_| shape.moves), ..Wide::NOTHING },
-        };
+        let wide = registers::of(machine, name).unwrap_or_else(|| Wide {
+            offset: place(shape.offset),
+            count: place(self.plan.count),
+            length: place(shape.length),
+            registers: 0,
+        });
         self.requested(self.at(wide.count));
         if shape.fd2 == NONE {
             let offset = self.at(wide.offset);

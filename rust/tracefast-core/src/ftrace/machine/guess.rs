@@ -38,8 +38,6 @@ const MAX_FD: i32 = 1 << 20;
 pub struct Evidence {
     /// Points by machine.
     points: [i64; 5],
-    /// Calls by number that a machine does not have.
-    unknown: [u32; 5],
     /// Calls by number.
     numbered: u32,
     /// Calls by name.
@@ -65,12 +63,8 @@ impl Evidence {
             self.value(value);
         }
         for machine in Machine::ALL {
-            self.points[machine as usize] += if let Some(name) = machine.call(number) {
-                entered(name, &registers)
-            } else {
-                self.unknown[machine as usize] += 1;
-                -6
-            };
+            let name = machine.call(number);
+            self.points[machine as usize] += name.map_or(-6, |name| entered(name, &registers));
         }
         self.open.insert(tid, (number, registers));
     }
@@ -175,8 +169,7 @@ impl Evidence {
     /// Most numbers mean a call, and what the calls do makes sense.
     fn fits(&self, machine: Machine) -> bool {
         let few = self.numbered < 4;
-        few || self.unknown[machine as usize].saturating_mul(4) < self.numbered
-            && self.points[machine as usize] * 2 >= i64::from(self.numbered)
+        few || self.points[machine as usize] * 2 >= i64::from(self.numbered)
     }
 }
 

@@ -422,7 +422,13 @@ fn every_form_of_every_call_is_one_row_with_straces_columns() {
         let never = name == "exit_group";
         for [enter, exit] in forms(spec, &name, ret) {
             let log = if never { records(&[&enter]) } else { records(&[&enter, &exit]) };
-            assert_eq!(columns(&log, log.only()), expected, "{line}\n{enter}");
+            let row = log.only();
+            assert_eq!(columns(&log, row), expected, "{line}\n{enter}");
+            // What it acts on is known when it is entered.
+            let head = log.parsed.begins.first().map(|begin| begin.head);
+            if let Some(head) = head.filter(|head| head.op == Op::Use || head.op == Op::Close) {
+                assert_eq!(head.fd, log.fd(row), "{line}\n{enter}");
+            }
         }
     }
 }

@@ -245,6 +245,11 @@ fn calls_by_name_tell_of_the_machine() {
         + &log(&["sys_fcntl(fd: 3, cmd: 0x409, arg: 0x80000000)"]);
     assert!(!calls(&text).narrow);
     let text = log(&[
+        "sys_mmap(addr: 0, len: 0x40000000, prot: 3, flags: 0x22, fd: 0xffffffff, off: 0)",
+        "sys_mmap -> 0x7fc0a1b2c000",
+    ]);
+    assert!(!calls(&text).narrow);
+    let text = log(&[
         "sys_read(fd: 3, buf: be9a3728, count: 200)",
         "sys_read -> 0x200",
         "sys_getuid()",
@@ -255,10 +260,17 @@ fn calls_by_name_tell_of_the_machine() {
         "sys_pread64 -> 0x10",
         "sys_mmap_pgoff(addr: 0, len: 2000, prot: 1, flags: 2, fd: 3, pgoff: 2)",
         "sys_mmap_pgoff -> 0xb6f21000",
+        "sys_fallocate(fd: 3, mode: 0, offset: 10, len: 1)",
+        "sys_fallocate -> 0x0",
+        "sys_readahead(fd: 3, offset: be9a3728, count: 10)",
+        "sys_readahead -> 0x0",
     ]);
     assert!(calls(&text).narrow);
     let log = parse(&text);
-    assert_eq!(names(&log), ["read", "getuid32", "pread64", "pread64", "mmap2"]);
+    assert_eq!(
+        names(&log),
+        ["read", "getuid32", "pread64", "pread64", "mmap2", "fallocate", "readahead"]
+    );
     let rows = log.rows();
     let offset = |row: usize| log.has(row, C::Offset).then(|| log.parsed.rows.offset[row]);
     assert_eq!(offset(rows[2]), Some((1 << 32) + 0x40));
@@ -267,6 +279,11 @@ fn calls_by_name_tell_of_the_machine() {
     assert_eq!(offset(rows[3]), None);
     assert_eq!(log.parsed.rows.requested[rows[3]], 16);
     assert_eq!((offset(rows[4]), log.ret(rows[4])), (Some(0x2000), Some(0xb6f2_1000)));
+    // The first of two wide values is whole, as halves of the second stand where it is printed.
+    assert_eq!(offset(rows[5]), Some((1 << 32) + 0x10));
+    assert!(!log.has(rows[5], C::Requested));
+    assert_eq!(offset(rows[6]), None);
+    assert!(!log.has(rows[6], C::Requested));
 }
 
 #[test]
