@@ -105,9 +105,6 @@ pub fn head(text: &[u8], sys: u16, calls: &Calls) -> Head {
             };
             head.fd = descriptor(&split, text, shape.fd);
             head.fd2 = descriptor(&split, text, shape.fd2);
-            if shape.special == Special::Waitid {
-                head.fd = effects::waited(&split, text);
-            }
         }
         Op::Path | Op::Exec if plan.empty != Empty::Never => {
             let split = plan.split(text, shape, sys, calls);

@@ -32,12 +32,6 @@ pub(super) fn fork_flags(text: &[u8], sys: u16) -> u32 {
     }
 }
 
-/// The descriptor of a process that waitid waits for.
-pub(super) fn waited(split: &Split, text: &[u8]) -> Option<i32> {
-    let kind = split.number(text, 0)? as u32;
-    split.number(text, 1).filter(|_| kind == P_PIDFD).map(|fd| fd as i32)
-}
-
 /// Command of bpf that makes a descriptor.
 fn makes_descriptor(command: u32) -> bool {
     BPF_MAKES.iter().any(|&(_, number)| number == i64::from(command))
@@ -103,8 +97,8 @@ impl Out<'_> {
                 }
             }
             Special::Waitid => {
-                let fd = waited(&self.split, self.source.bytes);
-                self.fd(fd);
+                let fd = self.int(1).filter(|_| self.int(0) == Some(P_PIDFD));
+                self.fd(fd.map(|fd| fd as i32));
             }
             // The kernel prints no addresses of sockets, directories found, results of seeks, parts
             // of submissions.
