@@ -12,6 +12,9 @@ use memchr::memchr;
 /// Most arguments of a system call.
 pub const MAX_ARGS: usize = 6;
 
+/// What begins the text of a call that is printed as fields.
+const NUMBER_FIELD: &[u8] = b"__syscall_nr=";
+
 /// Where the value of each argument stands in the text.
 #[derive(Debug, Clone, Copy)]
 pub struct Split {
@@ -43,14 +46,15 @@ impl Split {
     #[inline]
     pub fn new(text: &[u8], upto: usize, data: bool) -> Self {
         let mut split = Self::default();
-        if let Some(fields) = text.strip_prefix(b"__syscall_nr=") {
-            split.form = Form::Fields;
-            split.fields(text.len() - fields.len(), text, upto);
-            return split;
-        }
-        if text.starts_with(b"id=") {
+        match text.first() {
+            Some(b'_') if text.starts_with(NUMBER_FIELD) => {
+                split.form = Form::Fields;
+                split.fields(NUMBER_FIELD.len(), text, upto);
+                return split;
+            }
             // A call by number as fields: its arguments are one, and not printed.
-            return split;
+            Some(b'i') if text.starts_with(b"id=") => return split,
+            _ => {}
         }
         let mut start = 0;
         while split.len < MAX_ARGS && split.len <= upto && start < text.len() {
@@ -111,8 +115,12 @@ impl Split {
     }
 
     /// The number at this position.
-    #[inline]
+    #[inline(always)]
     pub fn number(&self, text: &[u8], position: u8) -> Option<i64> {
+        if usize::from(position) < self.len { self.known_number(text, position) } else { None }
+    }
+
+    fn known_number(&self, text: &[u8], position: u8) -> Option<i64> {
         let value = self.get(text, position)?;
         if self.form == Form::Fields && !value.starts_with(b"0x") {
             return signed(value);

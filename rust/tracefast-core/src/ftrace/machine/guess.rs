@@ -18,6 +18,10 @@ use crate::syscalls::{self, Count, NONE, Shape};
 const REGISTERS: usize = 6;
 type Registers = [u64; REGISTERS];
 
+/// So many calls say all that there is to know; those by name matter less.
+const ENOUGH: u32 = 4096;
+const ENOUGH_NAMED: u32 = 512;
+
 /// No program has addresses below.
 const LOWEST: u64 = 0x1000;
 /// Of an address that no 32 bits hold.
@@ -53,6 +57,9 @@ pub struct Evidence {
 impl Evidence {
     /// `sys_enter: NR number (args)`.
     pub fn entry(&mut self, tid: Option<i32>, number: u64, args: &[u8]) {
+        if self.numbered == ENOUGH {
+            return;
+        }
         self.numbered += 1;
         let mut registers = [0; REGISTERS];
         let values = args.split(|&b| b == b' ').map(|v| v.strip_suffix(b",").unwrap_or(v));
@@ -71,6 +78,9 @@ impl Evidence {
 
     /// `sys_exit: NR number = ret`.
     pub fn exit(&mut self, tid: Option<i32>, number: u64, ret: &[u8]) {
+        if self.numbered == ENOUGH {
+            return;
+        }
         let entry = self.open.remove(&tid).filter(|(entered, _)| *entered == number);
         let Some(ret) = result(ret).filter(|ret| !(-errno::MAX..0).contains(ret)) else { return };
         // The address of a mapping may look negative where registers have 32 bits.
@@ -86,6 +96,9 @@ impl Evidence {
 
     /// `sys_name(args)`, by the kernel's name, in any form.
     pub fn name(&mut self, name: &[u8], args: &[u8]) {
+        if self.named == ENOUGH_NAMED {
+            return;
+        }
         self.named += 1;
         let spelt = spelling(name.strip_prefix(b"ia32_").unwrap_or(name));
         let row = CALLS.binary_search_by(|(known, _)| known.as_bytes().cmp(spelt));
@@ -114,6 +127,9 @@ impl Evidence {
 
     /// `sys_name -> ret`, in any form.
     pub fn result(&mut self, ret: &[u8]) {
+        if self.named == ENOUGH_NAMED {
+            return;
+        }
         self.named += 1;
         if let Some(ret) = result(ret).filter(|ret| !(-errno::MAX..0).contains(ret)) {
             self.value(ret as u64);
