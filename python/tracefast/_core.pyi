@@ -51,6 +51,7 @@ class _SourceReport(TypedDict):
     rows: int
     format: str
     clock: str
+    machine: str | None
     kinds: dict[str, int]
     accounting: dict[str, int]
     accounting_bytes: dict[str, int]
@@ -107,6 +108,7 @@ class Reader:
         threads: int | None = None,
         block_bytes: int = 262144,
         columns: list[str] | None = None,
+        machine: str | None = None,
         progress: Progress | None = None,
     ) -> Self: ...
     @property
@@ -137,6 +139,7 @@ def parse(
     row_group: int = 131072,
     block_bytes: int = 262144,
     clobber: bool = True,
+    machine: str | None = None,
     explain: Callable[[list[tuple[str, int, str, str]]], object] | None = None,
     progress: Progress | None = None,
 ) -> Report: ...

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FormatIn = Literal["strace", "ftrace"]
+Machine = Literal["x86_64", "i386", "arm64", "arm", "riscv64"]
 # A line that was not understood: its source, its number, its text, what was expected there.
 Told = tuple[str, int, str, str]
 Tell = Callable[[list[Told]], object]
@@ -26,6 +27,7 @@ def parse(
     row_group: int = 131_072,
     block_bytes: int = 262_144,
     clobber: bool = True,
+    machine: Machine | None = None,
     explain: Tell | None = None,
     progress: _core.Progress | None = None,
 ) -> _core.Report:
@@ -55,6 +57,11 @@ def parse(
         Bytes of text that one worker takes at a time.
     clobber
         Replace an output that exists.
+    machine
+        The machine that ftrace's logs were recorded on: its numbers of calls give those of
+        ``raw_syscalls`` their names, its registers their columns. By default it is guessed from
+        the numbers, arguments and addresses of the first megabyte. Logs that name their calls
+        need none.
     explain
         Called with lines that were not understood, in order and some at a time: a list of tuples
         of source, number of the line, text, and what was expected there, in words. What it raises
@@ -77,7 +84,7 @@ def parse(
     OSError
         An input cannot be read or the output cannot be written; ``filename`` says which.
     ValueError
-        The suffix of `output` says nothing, and `sink` was not given.
+        The suffix of `output` says nothing, and `sink` was not given; there is no such `machine`.
 
     Examples
     --------
@@ -112,6 +119,7 @@ def parse(
         row_group=row_group,
         block_bytes=block_bytes,
         clobber=clobber,
+        machine=machine,
         explain=explain,
         progress=progress,
     )
@@ -122,6 +130,7 @@ def read(
     *,
     columns: "Sequence[str] | None" = None,
     format_in: FormatIn | None = None,
+    machine: Machine | None = None,
     threads: int | None = None,
     block_bytes: int = 262_144,
     progress: _core.Progress | None = None,
@@ -140,6 +149,8 @@ def read(
         Names of the columns wanted; the others are never built. All by default.
     format_in
         Format of the logs; found from the text by default.
+    machine
+        As for :func:`parse`.
     threads
         Number of worker threads; all cores by default.
     block_bytes
@@ -158,6 +169,8 @@ def read(
         While reading: an input cannot be a log at all.
     OSError
         An input cannot be read; ``filename`` says which.
+    ValueError
+        There is no such `machine`, or no such column.
 
     Examples
     --------
@@ -172,5 +185,6 @@ def read(
         threads=threads,
         block_bytes=block_bytes,
         columns=None if columns is None else list(columns),
+        machine=machine,
         progress=progress,
     )

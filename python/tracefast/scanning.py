@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import get_args
 
 import polars as pl
 from polars.io.external_reader import (
@@ -14,7 +15,7 @@ from polars.io.external_reader import (
 )
 
 from tracefast import _core
-from tracefast.reading import FormatIn
+from tracefast.reading import FormatIn, Machine
 from tracefast.sources import STDIN, Sources, expand, sniff
 
 
@@ -22,6 +23,7 @@ def scan(
     sources: Sources,
     *,
     format_in: FormatIn | None = None,
+    machine: Machine | None = None,
     threads: int | None = None,
     progress: _core.Progress | None = None,
 ) -> pl.LazyFrame:
@@ -38,6 +40,8 @@ def scan(
         ``strace -ff -o NAME`` are merged, also when only ``NAME`` is given.
     format_in
         Format of the logs; found from the text by default.
+    machine
+        As for :func:`tracefast.parse`.
     threads
         Number of worker threads for logs; all cores by default.
     progress
@@ -53,7 +57,8 @@ def scan(
     OSError
         A file is missing or cannot be read.
     ValueError
-        Standard input was given: a lazy query may read its sources more than once.
+        Standard input was given: a lazy query may read its sources more than once. Or there is no
+        such `machine`.
 
     Examples
     --------
@@ -62,6 +67,10 @@ def scan(
     >>> tf.scan("demo.strace").filter(pl.col("name") == "read").select("bytes").collect().rows()
     [(4096,), (0,)]
     """
+    # What is wrong shows now, not when the frame is collected.
+    if machine is not None and machine not in get_args(Machine):
+        known = ", ".join(map(repr, get_args(Machine)))
+        raise ValueError(f"machine is one of {known}, not {machine!r}")
     names = expand(sources)
     if STDIN in names:
         raise ValueError(
@@ -79,7 +88,7 @@ def scan(
         else:
             frames.append(
                 scan_external_reader(
-                    _LogBuilder(tuple(files), format_in, threads, progress),
+                    _LogBuilder(tuple(files), format_in, machine, threads, progress),
                     # All logs of a run are one source: the parser reads them in turn, with all
                     # its threads. The name is for `explain` only.
                     sources=["\n".join(files).encode()],
@@ -106,6 +115,7 @@ class _LogBuilder(FileReaderBuilder):
 
     names: tuple[str, ...]
     format_in: FormatIn | None
+    machine: Machine | None
     threads: int | None
     progress: _core.Progress | None
 
@@ -137,6 +147,7 @@ class _LogReader(FileReader):
         return _core.Reader(
             list(builder.names),
             format_in=builder.format_in,
+            machine=builder.machine,
             threads=builder.threads,
             columns=list(columns),
             progress=builder.progress,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tracefast.reading import FormatIn
+from tracefast.reading import FormatIn, Machine
 
 
 class Format(StrEnum):
@@ -29,6 +29,13 @@ Inputs = Annotated[
 FormatInOption = Annotated[
     FormatIn | None,
     typer.Option(help="Format of the logs.  [default: found from the text]", show_default=False),
+]
+MachineOption = Annotated[
+    Machine | None,
+    typer.Option(
+        help="Machine that numbered the calls of ftrace's raw_syscalls.  [default: guessed]",
+        show_default=False,
+    ),
 ]
 FormatOption = Annotated[
     Format | None,

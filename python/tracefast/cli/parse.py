@@ -45,6 +45,7 @@ def parse(
         ),
     ] = None,
     format_in: options.FormatInOption = None,
+    machine: options.MachineOption = None,
     threads: Annotated[
         int | None,
         typer.Option(min=1, metavar="N", help="Worker threads.  [default: all cores]"),
@@ -98,6 +99,7 @@ def parse(
             output,
             sink=chosen,
             format_in=format_in,
+            machine=machine,
             threads=threads,
             row_group=row_group,
             clobber=not no_clobber,

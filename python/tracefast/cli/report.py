@@ -39,7 +39,7 @@ def print_report(
     size = f"{count(report.bytes)} bytes in {report.seconds:.2f} s"
     lines = [
         f"{_title(report, output)}: {what}, {size} ({rate(report.bytes, report.seconds)})",
-        f"  format         {report.format}, clock: {report.clock}",
+        f"  format         {report.format}, clock: {report.clock}{_machine(report)}",
         f"  events         {_parts(report.kinds)}",
         f"  lines          {_parts(report.accounting)}",
     ]
@@ -64,6 +64,12 @@ def _title(report: Report, output: str | None) -> str:
         return _many(len(logs), "log")
     name = logs[0]["source"]
     return "standard input" if name == STDIN else printable(name)
+
+
+def _machine(report: Report) -> str:
+    """Name the machines by which numbers of calls became names."""
+    found = sorted({log["machine"] for log in report.sources if log["machine"] is not None})
+    return f", calls numbered as on: {', '.join(found)}" if found else ""
 
 
 def _examples(report: Report) -> Iterator[str]:

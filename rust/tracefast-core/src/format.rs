@@ -1,7 +1,7 @@
 //! The formats of logs, behind one face for the stages that need not know which it is.
 
 use crate::block::Block;
-use crate::ftrace;
+use crate::ftrace::{self, Machine};
 use crate::parsed::Parsed;
 use crate::strace::{self, Half};
 
@@ -71,11 +71,30 @@ impl Format {
         }
     }
 
+    /// The same log as recorded on `machine`, if that is chosen: it matters to ftrace's only.
+    #[must_use]
+    pub fn on(self, machine: Option<Machine>) -> Self {
+        match (self, machine) {
+            (Self::Ftrace(format), Some(machine)) => {
+                Self::Ftrace(ftrace::Format { calls: format.calls.of(machine), ..format })
+            }
+            _ => self,
+        }
+    }
+
     /// Name in the metadata.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Strace(_) => "strace",
             Self::Ftrace(format) => format.name(),
+        }
+    }
+
+    /// The machine by whose numbers ftrace's calls got their names.
+    pub fn machine(&self) -> Option<&'static str> {
+        match self {
+            Self::Strace(_) => None,
+            Self::Ftrace(format) => format.calls.told(),
         }
     }
 
@@ -147,11 +166,19 @@ impl Format {
         }
     }
 
+    /// Whether a second half that names the call `exit` ends the call `enter`.
+    pub fn ends(&self, enter: &str, exit: &str) -> bool {
+        match self {
+            Self::Strace(_) => enter == exit,
+            Self::Ftrace(format) => format.calls.ends(enter, exit),
+        }
+    }
+
     /// Fills the columns that the arguments of a call without an end give.
     pub fn abandon(&self, parsed: &mut Parsed, row: usize, args: &[u8], sys: u16) {
         match self {
             Self::Strace(_) => strace::abandon(parsed, row, args, sys),
-            Self::Ftrace(_) => ftrace::abandon(parsed, row, args, sys),
+            Self::Ftrace(format) => ftrace::abandon(parsed, row, format, args, sys),
         }
     }
 }

@@ -90,7 +90,7 @@ impl Stitch {
                     self.alive.see(tid);
                     if let (Some(at), Some(other)) = (lost, &call) {
                         let name = parsed.rows.name[row as usize] as usize;
-                        if parsed.names[name] != other.name {
+                        if !format.ends(&other.name, &parsed.names[name]) {
                             let lost = insert(parsed, at, other, format, line, Status::Unfinished);
                             self.same_block(parsed, other, lost);
                             call = None;

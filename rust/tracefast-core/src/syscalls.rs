@@ -253,6 +253,11 @@ pub fn shape(sys: u16) -> &'static Shape {
     TABLE.get(usize::from(sys)).map_or(&EMPTY, |(_, shape)| shape)
 }
 
+/// How many calls the table has.
+pub fn count() -> usize {
+    TABLE.len()
+}
+
 /// The name of a call of the table.
 pub fn name(sys: u16) -> &'static str {
     TABLE.get(usize::from(sys)).map_or("", |(name, _)| name)

@@ -39,6 +39,8 @@ pub struct SourceTally {
     pub format: &'static str,
     /// Name of its clock, likewise.
     pub clock: &'static str,
+    /// Name of the machine by whose numbers its calls got their names.
+    pub machine: Option<&'static str>,
     /// The counts.
     pub counts: Counts,
     /// The first line that was not understood, and its beginning.
@@ -64,6 +66,7 @@ impl Tally {
             name: name.to_owned(),
             format: format.map_or("none", Format::name),
             clock: format.map_or("none", Format::clock),
+            machine: format.and_then(Format::machine),
             counts: Counts::default(),
             example: None,
         });

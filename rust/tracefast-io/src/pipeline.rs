@@ -14,6 +14,7 @@ use arrow_array::RecordBatch;
 use tracefast_core::batch::{BATCH_ROWS, Part, Projection, assemble};
 use tracefast_core::block::Block;
 use tracefast_core::format::{Format, Grammar, Wanted};
+use tracefast_core::ftrace::Machine;
 use tracefast_core::parsed::Parsed;
 use tracefast_core::stream::{Pool, Resolved, Stream, Values};
 use tracefast_core::tally::Tally;
@@ -36,6 +37,8 @@ pub struct Options {
     pub projection: Projection,
     /// The format that the user insists on.
     pub format: Option<Wanted>,
+    /// The machine that ftrace's logs were recorded on; `None`: it is guessed.
+    pub machine: Option<Machine>,
 }
 
 impl Default for Options {
@@ -46,6 +49,7 @@ impl Default for Options {
             group_rows: BATCH_ROWS,
             projection: Projection::default(),
             format: None,
+            machine: None,
         }
     }
 }
@@ -514,7 +518,7 @@ impl<E: Encode> Shared<E> {
             let wanted = self.options.format;
             let open =
                 source.take().map_or_else(|| Source::open_input(input, wanted, &self.progress), Ok);
-            let done = open.and_then(|source| self.source(source));
+            let done = open.and_then(|source| self.source(source.on(self.options.machine)));
             if let Err(error) = done {
                 self.fail(error);
                 return;

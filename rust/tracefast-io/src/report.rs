@@ -83,6 +83,7 @@ fn source(source: &SourceTally) -> Value {
     let mut out = counts(&source.counts, source.format, source.clock);
     let unparsed = source.example.iter().map(|(line, text)| json!({"line": line, "text": text}));
     out.insert("source".to_owned(), json!(source.name));
+    out.insert("machine".to_owned(), json!(source.machine));
     out.insert("unparsed".to_owned(), unparsed.collect());
     Value::Object(out)
 }

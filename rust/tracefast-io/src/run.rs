@@ -67,7 +67,8 @@ fn open_first(
             .map_err(|error| Error::io(name, error).with_hint("check the name"))?;
     }
     progress.bytes_total.store(total_bytes(&found.inputs), Ordering::Relaxed);
-    Ok((Source::open_input(first, options.format, progress)?, found))
+    let source = Source::open_input(first, options.format, progress)?;
+    Ok((source.on(options.machine), found))
 }
 
 /// Parses the logs `names`, one after another, into one file.

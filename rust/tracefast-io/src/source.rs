@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tracefast_core::format::{Format, Wanted};
+use tracefast_core::ftrace::Machine;
 use tracefast_core::ftrace::wrap::is_page;
 use tracefast_core::strace::{self, leader::Pid};
 
@@ -105,6 +106,13 @@ impl Source {
         }
         let reader = Counted { inner: file, progress: Arc::clone(progress) };
         Self::stream(name, Box::new(reader), wanted)
+    }
+
+    /// The same log as recorded on `machine`, if that is chosen.
+    #[must_use]
+    pub fn on(mut self, machine: Option<Machine>) -> Self {
+        self.format = self.format.map(|format| format.on(machine));
+        self
     }
 
     /// Opens what names stand for: a log, that of a task, or those of several tasks.

@@ -4,6 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tracefast_core::batch::{BATCH_ROWS, Projection};
 use tracefast_core::format::Wanted;
+use tracefast_core::ftrace::Machine;
 use tracefast_io::pipeline::Options;
 
 /// Checks and collects the options.
@@ -13,6 +14,7 @@ pub fn options(
     block_bytes: usize,
     group_rows: usize,
     columns: Option<&[String]>,
+    machine: Option<&str>,
 ) -> PyResult<Options> {
     let format = match format_in {
         None => None,
@@ -22,6 +24,10 @@ pub fn options(
             let text = format!("format_in is 'strace' or 'ftrace', not '{other}'");
             return Err(PyValueError::new_err(text));
         }
+    };
+    let machine = match machine {
+        None => None,
+        Some(name) => Some(Machine::by_name(name).ok_or_else(|| unknown_machine(name))?),
     };
     if threads == Some(0) {
         return Err(PyValueError::new_err("threads is at least 1"));
@@ -38,7 +44,13 @@ pub fn options(
             PyValueError::new_err(format!("'{name}' is not a column of the event schema"))
         })?,
     };
-    Ok(Options { threads: threads.unwrap_or(0), block_bytes, group_rows, projection, format })
+    let threads = threads.unwrap_or(0);
+    Ok(Options { threads, block_bytes, group_rows, projection, format, machine })
+}
+
+fn unknown_machine(name: &str) -> PyErr {
+    let known = Machine::ALL.map(|machine| format!("'{}'", machine.name())).join(", ");
+    PyValueError::new_err(format!("machine is one of {known}, not '{name}'"))
 }
 
 /// Rows of a batch that a reader hands out.

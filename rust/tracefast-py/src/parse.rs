@@ -16,7 +16,7 @@ use crate::report::Report;
 #[pyfunction]
 #[pyo3(signature = (
     sources, output, *, sink = "parquet", format_in = None, threads = None, row_group = 131_072,
-    block_bytes = 262_144, clobber = true, explain = None, progress = None
+    block_bytes = 262_144, clobber = true, machine = None, explain = None, progress = None
 ))]
 #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python's keyword arguments.
 #[allow(clippy::redundant_closure_for_method_calls)] // The method's lifetimes do not fit.
@@ -30,11 +30,12 @@ pub fn parse(
     row_group: usize,
     block_bytes: usize,
     clobber: bool,
+    machine: Option<&str>,
     explain: Option<Py<PyAny>>,
     progress: Option<&Bound<'_, Progress>>,
 ) -> PyResult<Report> {
     let kind = kind(sink)?;
-    let options = options(format_in, threads, block_bytes, row_group, None)?;
+    let options = options(format_in, threads, block_bytes, row_group, None, machine)?;
     let progress = counters(progress);
     let (done, raised) = py.detach(|| {
         let output = output.as_ref().map(|path| Output { path, kind, clobber });

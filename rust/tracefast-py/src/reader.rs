@@ -33,9 +33,9 @@ impl Reader {
     #[new]
     #[pyo3(signature = (
         sources, *, format_in = None, threads = None, block_bytes = 262_144, columns = None,
-        progress = None
+        machine = None, progress = None
     ))]
-    #[allow(clippy::needless_pass_by_value)] // Python's keyword arguments.
+    #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python's keyword arguments.
     fn new(
         py: Python<'_>,
         sources: Vec<String>,
@@ -43,9 +43,11 @@ impl Reader {
         threads: Option<usize>,
         block_bytes: usize,
         columns: Option<Vec<String>>,
+        machine: Option<&str>,
         progress: Option<&Bound<'_, Progress>>,
     ) -> PyResult<Self> {
-        let options = options(format_in, threads, block_bytes, READ_ROWS, columns.as_deref())?;
+        let columns = columns.as_deref();
+        let options = options(format_in, threads, block_bytes, READ_ROWS, columns, machine)?;
         let progress = counters(progress);
         let stream = py
             .detach(|| BatchStream::open(&sources, options, &progress))

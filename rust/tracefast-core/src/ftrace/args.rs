@@ -2,19 +2,42 @@
 //!
 //! `fd: 3, buf: 0x7ffc…, count: 0x340`; before Linux 6.18 the same without `0x`. Since 6.19 data
 //! that pointers lead to follow them: `filename: 0x7f… "path"`, `buf: 0x… (2f:74, ...) "/t"...`;
-//! quotes in them are not escaped. `sys_enter` of `raw_syscalls` prints values alone, the option
-//! `fields` prints `__syscall_nr=0x1 (1) fd=0x3 (3) …`.
+//! quotes in them are not escaped. `sys_enter` of `raw_syscalls` prints values alone. The option
+//! `fields` prints `__syscall_nr=0x1 (1) fd=0x3 (3) …`, trace-cmd's `-R` the same without the
+//! values in brackets; there a value without `0x` is decimal, and data stand behind the arguments:
+//! `__filename_val=path`.
 
 use memchr::memchr;
 
 /// Most arguments of a system call.
 pub const MAX_ARGS: usize = 6;
 
+/// What begins the text of a call that is printed as fields.
+const NUMBER_FIELD: &[u8] = b"__syscall_nr=";
+
 /// Where the value of each argument stands in the text.
 #[derive(Debug, Clone, Copy)]
 pub struct Split {
     at: [(u32, u32); MAX_ARGS],
     len: usize,
+    form: Form,
+}
+
+/// How arguments are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// With their names: `fd: 3, …`.
+    Named,
+    /// Registers: `3, 7ffc, …`.
+    Raw,
+    /// As fields of the event: `fd=0x3 (3) …`.
+    Fields,
+}
+
+impl Default for Split {
+    fn default() -> Self {
+        Self { at: [(0, 0); MAX_ARGS], len: 0, form: Form::Named }
+    }
 }
 
 impl Split {
@@ -22,10 +45,16 @@ impl Split {
     /// last place where one can end; otherwise a string is a path and ends at the first.
     #[inline]
     pub fn new(text: &[u8], upto: usize, data: bool) -> Self {
-        let mut split = Self { at: [(0, 0); MAX_ARGS], len: 0 };
-        if let Some(fields) = text.strip_prefix(b"__syscall_nr=") {
-            split.fields(text.len() - fields.len(), text, upto);
-            return split;
+        let mut split = Self::default();
+        match text.first() {
+            Some(b'_') if text.starts_with(NUMBER_FIELD) => {
+                split.form = Form::Fields;
+                split.fields(NUMBER_FIELD.len(), text, upto);
+                return split;
+            }
+            // A call by number as fields: its arguments are one, and not printed.
+            Some(b'i') if text.starts_with(b"id=") => return split,
+            _ => {}
         }
         let mut start = 0;
         while split.len < MAX_ARGS && split.len <= upto && start < text.len() {
@@ -45,6 +74,9 @@ impl Split {
                     Some(_) => at += 1,
                 }
             };
+            if colon.is_none() {
+                split.form = Form::Raw;
+            }
             split.at[split.len] = (colon.unwrap_or(start) as u32, end as u32);
             split.len += 1;
             start = end + 2;
@@ -83,29 +115,80 @@ impl Split {
     }
 
     /// The number at this position.
-    #[inline]
+    #[inline(always)]
     pub fn number(&self, text: &[u8], position: u8) -> Option<i64> {
-        number(self.get(text, position)?)
+        if usize::from(position) < self.len { self.known_number(text, position) } else { None }
+    }
+
+    fn known_number(&self, text: &[u8], position: u8) -> Option<i64> {
+        let value = self.get(text, position)?;
+        if self.form == Form::Fields && !value.starts_with(b"0x") {
+            return signed(value);
+        }
+        number(value)
+    }
+
+    /// How many arguments were found.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// No arguments.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// How they are printed.
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// The data that the pointer at this position leads to, where they stand behind the arguments.
+    #[cold]
+    pub fn data(&self, text: &[u8], position: u8) -> Option<(usize, usize)> {
+        if self.form != Form::Fields {
+            return None;
+        }
+        let (value, _) = self.range(position)?;
+        let before = text.get(..value)?.strip_suffix(b"=")?;
+        let key = &before[memchr::memrchr(b' ', before)? + 1..];
+        let mut found = None;
+        for at in memchr::memmem::find_iter(text, b"_val=") {
+            let Some(start) = memchr::memrchr(b' ', &text[..at]) else { continue };
+            let Some(name) = text[start + 1..at].strip_prefix(b"__") else { continue };
+            if let Some(from) = found {
+                return Some((from, start));
+            }
+            if name == key {
+                found = Some(at + 5);
+            }
+        }
+        found.map(|from| (from, text.len()))
     }
 }
 
 /// Behind the string that begins with the quote at `at`: behind a quote, or `"...`, with an
 /// argument or the end of the text next.
+#[cold]
 fn string_end(text: &[u8], at: usize, data: bool) -> usize {
+    // With the option `verbose`, types stand before the names: `const char * filename: 0x7f…`.
+    let typed = memchr(b':', text).is_some_and(|colon| text[..colon].contains(&b' '));
     let mut ends = memchr::memchr_iter(b'"', text.get(at + 1..).unwrap_or_default())
         .map(|n| {
             let behind = at + n + 2;
             if text[behind..].starts_with(b"...") { behind + 3 } else { behind }
         })
-        .filter(|&end| begins_argument(&text[end..]));
+        .filter(|&end| begins_argument(&text[end..], typed));
     let end = if data { ends.next_back() } else { ends.next() };
     end.unwrap_or(text.len())
 }
 
 /// Nothing, or `, NAME: `.
-fn begins_argument(text: &[u8]) -> bool {
+fn begins_argument(text: &[u8], typed: bool) -> bool {
     let Some(name) = text.strip_prefix(b", ") else { return text.is_empty() };
-    let n = name.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+    let is_part =
+        |b: u8| b.is_ascii_alphanumeric() || b == b'_' || typed && matches!(b, b' ' | b'*');
+    let n = name.iter().take_while(|&&b| is_part(b)).count();
     n > 0 && name[n..].starts_with(b": ")
 }
 
@@ -136,8 +219,9 @@ pub fn number(value: &[u8]) -> Option<i64> {
     whole.then_some(number as i64)
 }
 
+/// The value of a digit.
 #[inline]
-fn hexadecimal(byte: u8) -> Option<u64> {
+pub(super) fn hexadecimal(byte: u8) -> Option<u64> {
     match byte {
         b'0'..=b'9' => Some(u64::from(byte - b'0')),
         b'a'..=b'f' => Some(u64::from(byte - b'a' + 10)),
@@ -170,6 +254,11 @@ pub fn result(text: &[u8]) -> Option<i64> {
     if value.starts_with(b"0x") {
         return number(value).filter(|_| value.len() > 2);
     }
+    signed(value)
+}
+
+/// A decimal value with a sign.
+fn signed(value: &[u8]) -> Option<i64> {
     let digits = value.strip_prefix(b"-").unwrap_or(value);
     let magnitude = decimal(digits)?;
     Some(if digits.len() < value.len() { magnitude.wrapping_neg() } else { magnitude })
@@ -240,6 +329,12 @@ mod tests {
         assert_eq!(values("__syscall_nr=33", false), [""; 0]);
         let split = Split::new(b"__syscall_nr=0x11 (17) fd=0x3 (3)", 6, false);
         assert_eq!(split.number(b"__syscall_nr=0x11 (17) fd=0x3 (3)", 0), Some(3));
+    }
+
+    #[test]
+    fn calls_by_number_as_fields_have_no_arguments() {
+        assert_eq!(values("id=33 args=ARRAY[0b, 00, 01]", true), [""; 0]);
+        assert_eq!(result(b"0xfffffffffffffffe (-2)"), Some(-2));
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use super::header::{self, COMM, Header};
 use super::layout::{self, Layout};
+use super::machine::guess::Evidence;
 use super::other::{Other, classify};
 use super::payload::{Call, Payload, parse};
 use super::tasks::Teller;
-use super::{Clock, Format, Raw, Wrap, wrap};
+use super::{Clock, Format, Wrap, wrap};
 
 /// Lines that decide between formats.
 const LINES: usize = 200;
@@ -99,9 +100,7 @@ struct Found {
     /// Lines that would be records, were there no columns.
     bare: usize,
     tracer: bool,
-    named: bool,
-    x86_64: usize,
-    others: usize,
+    calls: Evidence,
 }
 
 impl Found {
@@ -135,10 +134,17 @@ impl Found {
         }
         let payload = &line[header.payload..];
         match parse(payload) {
-            Payload::Enter { call: Call::Name(..), .. }
-            | Payload::Exit { call: Call::Name(..), .. } => self.named = true,
-            Payload::Enter { call: Call::Number(_), args } => {
-                self.addresses(&payload[args.0..args.1]);
+            Payload::Enter { call: Call::Name(start, end), args } => {
+                self.calls.name(&payload[start..end], &payload[args.0..args.1]);
+            }
+            Payload::Exit { call: Call::Name(..), ret } => {
+                self.calls.result(&payload[ret.0..ret.1]);
+            }
+            Payload::Enter { call: Call::Number(number), args } => {
+                self.calls.entry(header.pid, number, &payload[args.0..args.1]);
+            }
+            Payload::Exit { call: Call::Number(number), ret } => {
+                self.calls.exit(header.pid, number, &payload[ret.0..ret.1]);
             }
             Payload::Stack { .. } => self.format.stacks = true,
             Payload::Event { name, .. } => {
@@ -149,32 +155,13 @@ impl Found {
         }
     }
 
-    /// Addresses of programs, of 12 digits: below 0x7fff… and above 0x5555… on x86-64; on arm64
-    /// and others with 48 bits 0xffff… and 0xaaaa….
-    fn addresses(&mut self, args: &[u8]) {
-        for value in args.split(|&b| b == b' ').map(|v| v.strip_suffix(b",").unwrap_or(v)) {
-            match value {
-                [b'7' | b'5', ..] if value.len() == 12 => self.x86_64 += 1,
-                [b'f' | b'a', ..] if value.len() == 12 => self.others += 1,
-                _ => {}
-            }
-        }
-    }
-
     fn format(&self) -> Format {
-        let raw = if self.named {
-            Raw::Events
-        } else if self.others > self.x86_64 {
-            Raw::Numbers
-        } else {
-            Raw::X86_64
-        };
         Format {
             layout: self.layout(),
             width: self.width(),
             flags: self.flags.unwrap_or(0),
             clock: self.clock(),
-            raw,
+            calls: self.calls.calls(),
             ..self.format
         }
     }
@@ -232,6 +219,7 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ftrace::Machine;
 
     fn format(text: &str) -> Format {
         detect(text.as_bytes()).unwrap_or_else(|| panic!("ftrace's: {text}"))
@@ -251,14 +239,13 @@ mod tests {
     }
 
     #[test]
-    fn raw_calls_by_architecture() {
+    fn calls_by_number_and_by_name() {
         let head = "            bash-2101    [001] .....  2881.878957: ";
-        let x86_64 = format!("{head}sys_enter: NR 0 (3, 7ffcad6c47c8, 340, 0, 0, 0)\n");
-        assert_eq!(format(&x86_64).raw, Raw::X86_64);
         let arm64 = format!("{head}sys_enter: NR 63 (3, ffffcad6c47c, 340, 0, 0, 0)\n");
-        assert_eq!(format(&arm64).raw, Raw::Numbers);
-        let both = format!("{head}sys_read(fd: 3, buf: 7f, count: 1)\n{x86_64}");
-        assert_eq!(format(&both).raw, Raw::Events);
+        let calls = format(&arm64).calls;
+        assert_eq!((calls.machine, calls.named), (Some(Machine::Arm64), false));
+        let both = format!("{head}sys_read(fd: 3, buf: 7f, count: 1)\n{arm64}");
+        assert!(format(&both).calls.named);
     }
 
     #[test]

@@ -1,85 +1,116 @@
-//! Columns that come from the arguments of a call: descriptors, paths, counts, offsets.
+//! Columns that come from the arguments of a call: descriptors, paths, counts, offsets, sizes.
+//!
+//! They are those that strace's text of the same call would fill, as far as ftrace's shows what they
+//! come from: it has the addresses of structures and vectors, not what is in them.
 
-use std::borrow::Cow;
+mod effects;
+mod paths;
 
-use super::args::{MAX_ARGS, Split, decimal, number};
-use crate::event::{FileType, Op, clone_flags, open_flags};
+use std::sync::LazyLock;
+
+use paths::Empty;
+
+use super::args::{Form, MAX_ARGS, Split};
+use super::machine::registers::{self, Place, Wide};
+use super::machine::{Calls, Machine};
+use crate::event::Op;
 use crate::parsed::Head;
-use crate::rows::{AT_FDCWD, Rows, Side};
+use crate::rows::{Rows, Side};
 use crate::schema::Column as C;
-use crate::strace::fields::{Source, file_id};
-use crate::syscalls::{self, Cloexec, Count, NONE, Shape};
-use crate::text::escape_invalid;
-use crate::view;
+use crate::strace::fields::Source;
+use crate::syscalls::{self, Count, NONE, Shape, Special};
 
-const O_CLOEXEC: i64 = syscalls::O_CLOEXEC as i64;
-const AT_EMPTY_PATH: i64 = 0x1000;
-const F_DUPFD: i64 = 0;
-const F_DUPFD_CLOEXEC: i64 = 1030;
-const CLOSE_RANGE_CLOEXEC: i64 = 4;
-const SEEK_END: i64 = 2;
+/// The position of the offset of mmap2, which counts pages.
+const PAGES_AT: u8 = 5;
+const PAGE: i64 = 4096;
 
-/// Where the count of bytes stands: the kernel's argument, whatever the text before it.
-fn count_at(shape: &Shape) -> u8 {
-    match shape.count {
-        Count::Arg(at) => at,
-        Count::Last | Count::LastButOne => 2,
-        // The text has the address of a vector, not its contents.
-        _ => NONE,
+/// What is looked for in the arguments of a call, found out once.
+struct Plan {
+    /// Highest position that its columns need; `None`: they need none.
+    upto: Option<usize>,
+    /// Where the count of bytes stands.
+    count: u8,
+    /// How an empty path shows.
+    empty: Empty,
+}
+
+/// By number of the call.
+static PLANS: LazyLock<Box<[Plan]>> =
+    LazyLock::new(|| (0..syscalls::count()).map(|sys| Plan::of(sys as u16)).collect());
+
+impl Plan {
+    fn of(sys: u16) -> Self {
+        let shape = syscalls::shape(sys);
+        let count = match shape.count {
+            Count::Arg(at) => at,
+            // The kernel's argument, whatever the text before it.
+            Count::Last | Count::LastButOne => 2,
+            // The text has the address of a vector, not its contents.
+            _ => NONE,
+        };
+        let empty = Empty::of(syscalls::name(sys));
+        let whole = shape.special != Special::None || empty != Empty::Never;
+        let highest = [
+            shape.fd,
+            shape.fd2,
+            shape.path,
+            shape.path2,
+            shape.at2,
+            shape.offset,
+            shape.flags,
+            shape.length,
+            count,
+        ]
+        .into_iter()
+        .filter(|&at| at != NONE)
+        .max();
+        let upto = if whole { Some(MAX_ARGS) } else { highest.map(usize::from) };
+        Self { upto, count, empty }
+    }
+
+    #[inline]
+    fn split(&self, text: &[u8], shape: &Shape, sys: u16, calls: &Calls) -> Split {
+        if calls.narrow {
+            // Two registers may hold a value.
+            let split = Split::new(text, MAX_ARGS, shape.path == NONE);
+            return if is_indirect(&split, sys, calls) { Split::default() } else { split };
+        }
+        match self.upto {
+            Some(upto) => Split::new(text, upto, shape.path == NONE),
+            None => Split::default(),
+        }
     }
 }
 
-/// The highest position that the columns of a call need; `None`: it needs none.
-fn needed(shape: &Shape) -> Option<usize> {
-    if shape.op == Op::Use
-        && shape.fd == 0
-        && shape.fd2 == NONE
-        && !shape.moves
-        && shape.path == NONE
-    {
-        // Of fcntl and lseek, the whole; they are short.
-        return Some(MAX_ARGS);
-    }
-    [
-        shape.fd,
-        shape.fd2,
-        shape.path,
-        shape.path2,
-        shape.at2,
-        shape.offset,
-        shape.offset2,
-        shape.flags,
-        count_at(shape),
-    ]
-    .into_iter()
-    .filter(|&at| at != NONE)
-    .max()
-    .map(|at| if shape.stat == NONE { usize::from(at) } else { MAX_ARGS })
-}
-
-fn split(text: &[u8], shape: &Shape) -> Split {
-    match needed(shape) {
-        Some(upto) => Split::new(text, upto, shape.path == NONE),
-        None => Split::new(b"", 0, false),
-    }
+/// The registers of the first mmap of i386 have but the address of its arguments.
+#[cold]
+fn is_indirect(split: &Split, sys: u16, calls: &Calls) -> bool {
+    split.form() == Form::Raw
+        && calls.machine == Some(Machine::I386)
+        && syscalls::name(sys) == "mmap"
 }
 
 /// What the arguments tell before the call returns; see [`Head`].
-pub fn head(text: &[u8], sys: u16) -> Head {
+pub fn head(text: &[u8], sys: u16, calls: &Calls) -> Head {
     let shape = syscalls::shape(sys);
     let mut head = Head { op: shape.op, ..Head::default() };
+    let Some(plan) = PLANS.get(usize::from(sys)) else { return head };
     match shape.op {
-        Op::Fork => head.flags = fork_flags(text, sys),
+        Op::Fork => head.flags = effects::fork_flags(text, sys),
         Op::Use | Op::Close | Op::Dup | Op::Fchdir => {
             let last = [shape.fd, shape.fd2].into_iter().filter(|&at| at != NONE).max();
-            let split = Split::new(text, usize::from(last.unwrap_or(0)), true);
+            let split = match last {
+                Some(last) if !calls.narrow => Split::new(text, usize::from(last), true),
+                _ => plan.split(text, shape, sys, calls),
+            };
             head.fd = descriptor(&split, text, shape.fd);
             head.fd2 = descriptor(&split, text, shape.fd2);
         }
-        Op::Path => {
-            if let Some(fd) = empty_path(&split(text, shape), text, shape, sys) {
+        Op::Path | Op::Exec if plan.empty != Empty::Never => {
+            let split = plan.split(text, shape, sys, calls);
+            (head.fd, head.fd2) = paths::descriptors(&split, text, shape, plan.empty);
+            if shape.op == Op::Path && (head.fd.is_some() || head.fd2.is_some()) {
                 head.op = Op::Use;
-                head.fd = Some(fd);
             }
         }
         _ => {}
@@ -93,31 +124,6 @@ fn descriptor(split: &Split, text: &[u8], at: u8) -> Option<i32> {
     split.number(text, at).map(|fd| fd as i32)
 }
 
-/// `newfstatat(fd, "", …, AT_EMPTY_PATH)` and the like act on the descriptor.
-fn empty_path(split: &Split, text: &[u8], shape: &Shape, sys: u16) -> Option<i32> {
-    let flags = match syscalls::name(sys) {
-        "newfstatat" | "fstatat64" => 3,
-        "statx" => 2,
-        _ => return None,
-    };
-    let printed = split.get(text, shape.path).and_then(quoted);
-    let empty = printed.map_or_else(
-        || split.number(text, flags).is_some_and(|flags| flags & AT_EMPTY_PATH != 0),
-        |path| path.text.is_empty(),
-    );
-    let fd = descriptor(split, text, shape.at)?;
-    (empty && fd != AT_FDCWD).then_some(fd)
-}
-
-/// Clone flags where the text has them: that of clone3 has only their address.
-fn fork_flags(text: &[u8], sys: u16) -> u32 {
-    match syscalls::name(sys) {
-        "vfork" => clone_flags::CLONE_VM | clone_flags::CLONE_VFORK,
-        "clone" | "clone2" => Split::new(text, 0, false).number(text, 0).unwrap_or(0) as u32,
-        _ => 0,
-    }
-}
-
 /// Fills the columns that the arguments `source` of call `sys` give; `ret` is the return value of a
 /// call that succeeded.
 #[inline]
@@ -127,52 +133,36 @@ pub fn fill(
     row: usize,
     source: Source<'_>,
     sys: u16,
+    calls: &Calls,
     ret: Option<i64>,
 ) {
-    if sys == syscalls::UNKNOWN {
-        return;
-    }
+    let Some(plan) = PLANS.get(usize::from(sys)) else { return };
     let shape = syscalls::shape(sys);
     rows.effect[row].op = shape.op;
-    let split = split(source.bytes, shape);
-    let mut out = Out { rows, side, row, source, split };
-    out.descriptors(shape);
-    out.counts(shape, ret);
+    let split = plan.split(source.bytes, shape, sys, calls);
+    let mut out = Out { rows, side, row, source, split, shape, plan, sys, calls };
+    out.descriptors();
+    out.counts(ret);
     if shape.path != NONE {
-        out.paths(shape, sys);
+        out.paths();
     }
     if shape.makes_fd {
-        out.made(shape, ret);
+        out.made(ret);
     }
-    out.special(shape, sys, ret);
+    out.effects(ret);
 }
 
+/// The row that is filled, and what it is filled from.
 struct Out<'a> {
     rows: &'a mut Rows,
     side: &'a mut Side,
     row: usize,
     source: Source<'a>,
     split: Split,
-}
-
-/// A string in quotes.
-struct Quoted<'a> {
-    /// Where it begins in the value.
-    start: usize,
-    text: &'a [u8],
-    /// The kernel printed only its beginning.
-    cut: bool,
-}
-
-/// The string of `0x7f… "path"` or `0x7f… "beginning"...`.
-fn quoted(value: &[u8]) -> Option<Quoted<'_>> {
-    let start = memchr::memchr(b'"', value)? + 1;
-    let (body, cut) = match value.strip_suffix(b"...") {
-        Some(body) => (body, true),
-        None => (value, false),
-    };
-    let text = body.get(start..)?.strip_suffix(b"\"")?;
-    Some(Quoted { start, text, cut })
+    shape: &'static Shape,
+    plan: &'static Plan,
+    sys: u16,
+    calls: &'a Calls,
 }
 
 impl Out<'_> {
@@ -186,8 +176,10 @@ impl Out<'_> {
         self.split.number(self.source.bytes, at)
     }
 
-    fn flags(&self, shape: &Shape) -> i64 {
-        self.number(shape.flags).unwrap_or(0)
+    /// An argument that the kernel takes as an `int`: the upper half of its register is nothing.
+    #[inline]
+    fn int(&self, at: u8) -> Option<u32> {
+        self.number(at).map(|value| value as u32)
     }
 
     fn fd(&mut self, fd: Option<i32>) {
@@ -205,198 +197,111 @@ impl Out<'_> {
     }
 
     #[inline]
-    fn descriptors(&mut self, shape: &Shape) {
-        let fd = descriptor(&self.split, self.source.bytes, shape.fd);
-        let fd2 = descriptor(&self.split, self.source.bytes, shape.fd2);
+    fn descriptors(&mut self) {
+        let fd = descriptor(&self.split, self.source.bytes, self.shape.fd);
+        let fd2 = descriptor(&self.split, self.source.bytes, self.shape.fd2);
         self.fd(fd);
         self.fd2(fd2);
     }
 
     #[inline]
-    fn counts(&mut self, shape: &Shape, ret: Option<i64>) {
-        if let Some(count) = self.number(count_at(shape)).filter(|&n| n >= 0) {
+    fn counts(&mut self, ret: Option<i64>) {
+        let shape = self.shape;
+        if self.calls.narrow {
+            self.wide_counts(ret);
+        } else {
+            self.requested(self.number(self.plan.count));
+            // Calls on two descriptors take the address of an offset, which is not in the text.
+            if shape.fd2 == NONE {
+                self.offset(self.number(shape.offset));
+            }
+            if shape.length != NONE && ret == Some(0) {
+                self.size(self.number(shape.length));
+            }
+        }
+        if shape.moves {
+            self.bytes(ret);
+        }
+    }
+
+    #[inline]
+    fn requested(&mut self, count: Option<i64>) {
+        if let Some(count) = count.filter(|&n| n >= 0) {
             self.rows.requested[self.row] = count;
             self.set(C::Requested);
         }
-        // Calls on two descriptors take the address of an offset, which is not in the text.
-        if shape.fd2 == NONE
-            && let Some(offset) = self.number(shape.offset).filter(|&n| n >= 0)
-        {
+    }
+
+    /// −1 of preadv2 stands for the description's own offset, which is not in the text.
+    #[inline]
+    fn offset(&mut self, offset: Option<i64>) {
+        if let Some(offset) = offset.filter(|&n| n >= 0) {
             self.rows.offset[self.row] = offset;
             self.set(C::Offset);
         }
-        if shape.moves
-            && let Some(bytes) = ret.filter(|&n| n >= 0)
-        {
+    }
+
+    fn size(&mut self, size: Option<i64>) {
+        if let Some(size) = size.filter(|&n| n >= 0) {
+            self.rows.size[self.row] = size;
+            self.set(C::Size);
+        }
+    }
+
+    #[inline]
+    fn bytes(&mut self, bytes: Option<i64>) {
+        if let Some(bytes) = bytes.filter(|&n| n >= 0) {
             self.rows.bytes[self.row] = bytes;
             self.set(C::Bytes);
         }
     }
 
-    /// Paths where the kernel prints them.
-    fn paths(&mut self, shape: &Shape, sys: u16) {
-        if let Some(fd) = empty_path(&self.split, self.source.bytes, shape, sys) {
-            self.rows.effect[self.row].op = Op::Use;
-            self.fd(Some(fd));
-            return;
-        }
-        self.path(shape.path, shape.at, false);
-        self.path(shape.path2, shape.at2, true);
-    }
-
-    fn path(&mut self, position: u8, at: u8, second: bool) {
-        let bytes = self.source.bytes;
-        let Some((start, end)) = self.split.range(position) else { return };
-        let Some(path) = quoted(&bytes[start..end]).filter(|path| !path.text.is_empty()) else {
-            return;
+    /// Counts where registers have 32 bits.
+    #[cold]
+    fn wide_counts(&mut self, ret: Option<i64>) {
+        let shape = self.shape;
+        let name = syscalls::name(self.sys);
+        let machine = match (self.split.form(), registers::of(Machine::I386, name)) {
+            (Form::Raw, _) => self.calls.machine.unwrap_or(Machine::I386),
+            // By name x86 shows every register.
+            (_, Some(all)) if self.split.len() >= all.registers => Machine::I386,
+            // ARM only as many as the call has arguments.
+            _ => Machine::Arm,
         };
-        let base = self.start_of_path(at, &bytes[start..end]);
-        let from = start + path.start;
-        let relative = path.text[0] != b'/';
-        let name = if self.source.utf8 { None } else { Some(escape_invalid(path.text)) };
-        let view = match (&name, path.cut) {
-            (None, false) => view::pack(path.text, self.source.place, self.source.base + from),
-            (_, cut) => {
-                let name = name.as_deref().map_or(path.text, str::as_bytes);
-                let begin = self.side.bytes.len();
-                self.side.bytes.extend_from_slice(name);
-                if cut {
-                    self.side.bytes.extend_from_slice(b"...");
-                }
-                self.side.since(begin)
-            }
-        };
-        // What a path in full would be is not known, nor is a relative one before it is resolved.
-        let id = (!relative && !path.cut).then(|| {
-            file_id(name.as_ref().map_or(path.text, |name: &Cow<'_, str>| name.as_bytes()))
+        let place = |at: u8| (at != NONE).then_some(Place::One(at));
+        let wide = registers::of(machine, name).unwrap_or_else(|| Wide {
+            offset: place(shape.offset),
+            count: place(self.plan.count),
+            length: place(shape.length),
+            registers: 0,
         });
-        let row = self.row;
-        let effect = &mut self.rows.effect[row];
-        if second {
-            effect.at2 = base;
-            effect.relative2 = relative;
-            self.rows.path2[row] = view;
-            self.set(C::Path2);
-            if let Some(id) = id {
-                self.rows.file2[row] = id;
-                self.set(C::File2);
-            }
-        } else {
-            effect.at = base;
-            effect.relative = relative;
-            self.rows.path[row] = view;
-            self.set(C::Path);
-            if let Some(id) = id {
-                self.rows.file[row] = id;
-                self.set(C::File);
-            }
+        self.requested(self.at(wide.count));
+        if shape.fd2 == NONE {
+            let offset = self.at(wide.offset);
+            let pages = shape.offset == PAGES_AT && name == "mmap2";
+            self.offset(if pages { offset.and_then(|n| n.checked_mul(PAGE)) } else { offset });
+        }
+        if ret == Some(0) {
+            self.size(self.at(wide.length));
         }
     }
 
-    /// The descriptor that a relative path starts from. Where the pointer of the path has no `0x`,
-    /// Linux 6.19 prints both in decimal.
-    fn start_of_path(&self, at: u8, path: &[u8]) -> i32 {
-        let Some(value) = self.split.get(self.source.bytes, at) else { return AT_FDCWD };
-        let fd = if path.starts_with(b"0x") { number(value) } else { decimal(value) };
-        fd.map_or(AT_FDCWD, |fd| fd as i32)
+    fn at(&self, place: Option<Place>) -> Option<i64> {
+        match place? {
+            Place::One(at) => self.int(at).map(i64::from),
+            Place::Two(low, high) => {
+                Some(i64::from(self.int(high)? as i32) << 32 | i64::from(self.int(low)?))
+            }
+        }
     }
 
     /// A descriptor that the call returns.
-    fn made(&mut self, shape: &Shape, ret: Option<i64>) {
+    fn made(&mut self, ret: Option<i64>) {
         let fd = ret.and_then(|fd| i32::try_from(fd).ok()).filter(|&fd| fd >= 0);
-        if shape.op == Op::Dup {
+        if self.shape.op == Op::Dup {
             self.fd2(fd);
         } else {
             self.fd(fd);
         }
-    }
-
-    /// Effects and columns of single calls.
-    #[inline]
-    fn special(&mut self, shape: &Shape, sys: u16, ret: Option<i64>) {
-        let row = self.row;
-        match shape.op {
-            Op::Fork => {
-                // A return of 0 is the child's view of its own creation.
-                if ret == Some(0) {
-                    self.rows.effect[row].op = Op::None;
-                }
-                self.rows.effect[row].flags = fork_flags(self.source.bytes, sys);
-            }
-            Op::Open | Op::OpenAnon | Op::OpenPair => {
-                let mut flags = shape.makes.map_or(0, |t| t as u32 | open_flags::TYPED);
-                flags |= self.opened(shape, sys);
-                self.rows.effect[row].flags = flags;
-            }
-            Op::Dup if self.flags(shape) & O_CLOEXEC != 0 => {
-                self.rows.effect[row].flags = open_flags::CLOEXEC;
-            }
-            Op::CloseRange => {
-                if self.flags(shape) & CLOSE_RANGE_CLOEXEC != 0 {
-                    self.rows.effect[row].flags = open_flags::CLOEXEC;
-                }
-                if self.rows.has(row, C::Fd2) && self.rows.fd2[row] < 0 {
-                    self.rows.fd2[row] = i32::MAX;
-                }
-            }
-            Op::ExitCall => {
-                self.rows.effect[row].flags = u32::from(syscalls::name(sys) == "exit_group");
-            }
-            Op::Use => match syscalls::name(sys) {
-                "fcntl" | "fcntl64" => self.fcntl(ret),
-                "lseek" => {
-                    // The end of the file is its size.
-                    let end = self.number(1) == Some(0) && self.number(2) == Some(SEEK_END);
-                    if let Some(size) = ret.filter(|&n| end && n >= 0) {
-                        self.rows.size[row] = size;
-                        self.set(C::Size);
-                    }
-                }
-                _ => {}
-            },
-            _ => {}
-        }
-    }
-
-    /// What the flags of a call that makes a descriptor say of it.
-    fn opened(&self, shape: &Shape, sys: u16) -> u32 {
-        let bit = match syscalls::name(sys) {
-            // The text has only the address of the flags.
-            "openat2" => return 0,
-            _ => match shape.cloexec {
-                Cloexec::Always => return open_flags::CLOEXEC,
-                Cloexec::Bit(bit) => i64::from(bit),
-            },
-        };
-        let mut flags = 0;
-        match self.split.get(self.source.bytes, shape.flags) {
-            Some(value) if value.starts_with(b"O_") => {
-                let has = |name: &[u8]| value.split(|&b| b == b'|').any(|flag| flag == name);
-                if has(b"O_CLOEXEC") {
-                    flags |= open_flags::CLOEXEC;
-                }
-                if has(b"O_DIRECTORY") {
-                    flags |= FileType::Directory as u32 | open_flags::TYPED;
-                }
-            }
-            Some(value) if number(value).is_some_and(|value| value & bit != 0) => {
-                flags |= open_flags::CLOEXEC;
-            }
-            _ => {}
-        }
-        flags
-    }
-
-    /// `fcntl(fd: 3, cmd: 0x406, arg: 0xa)` is a dup.
-    fn fcntl(&mut self, ret: Option<i64>) {
-        let Some(cmd @ (F_DUPFD | F_DUPFD_CLOEXEC)) = self.number(1) else { return };
-        let Some(fd) = ret.and_then(|fd| i32::try_from(fd).ok()).filter(|&fd| fd >= 0) else {
-            return;
-        };
-        self.rows.effect[self.row].op = Op::Dup;
-        if cmd == F_DUPFD_CLOEXEC {
-            self.rows.effect[self.row].flags = open_flags::CLOEXEC;
-        }
-        self.fd2(Some(fd));
     }
 }

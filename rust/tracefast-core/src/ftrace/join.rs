@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::args::result;
-use super::{Clock, fields};
+use super::{Clock, Format, fields};
 use crate::errno;
 use crate::event::{EventKind, Status};
 use crate::parsed::Parsed;
@@ -35,20 +35,24 @@ pub(super) struct Exit<'a> {
 
 /// Fills `row`, which has the exit's time, with all that the halves say together.
 #[inline]
-pub(super) fn join(parsed: &mut Parsed, row: usize, clock: Clock, exit: Exit<'_>) {
+pub(super) fn join(parsed: &mut Parsed, row: usize, format: &Format, exit: Exit<'_>) {
     let value = result(exit.ret);
+    let value = if format.calls.narrow { value.map(narrow) } else { value };
     let error = value.filter(|value| (-errno::MAX..0).contains(value));
     let name = error.and_then(|error| errno::name(error.unsigned_abs()));
     // The kernel restarts the call, or fails it with EINTR: strace prints `?`.
     let restart = name.is_some() && error.is_some_and(|error| error <= -512);
     let mut valid = C::Kind.bit() | C::Status.bit();
-    if let Some(name) = name {
-        parsed.rows.errno[row] = parsed.errno_key(name.as_bytes());
+    if let Some(error) = error {
+        parsed.rows.errno[row] = match name {
+            Some(name) => parsed.errno_key(name.as_bytes()),
+            // As strace has it.
+            None => parsed.errno_key(format!("ERRNO_{}", error.unsigned_abs()).as_bytes()),
+        };
         valid |= C::Errno.bit();
     }
     if let Some(value) = value.filter(|_| !restart) {
-        // An error without a name keeps its number.
-        parsed.rows.ret[row] = if name.is_some() { -1 } else { value };
+        parsed.rows.ret[row] = if error.is_some() { -1 } else { value };
         valid |= C::Ret.bit();
     }
     let mut status = match value {
@@ -65,7 +69,7 @@ pub(super) fn join(parsed: &mut Parsed, row: usize, clock: Clock, exit: Exit<'_>
             Some(entry) => {
                 // Clocks of two processors may disagree: then the time in the call is not known.
                 let dur = left.and_then(|left| left.checked_sub(entry)).filter(|&dur| dur >= 0);
-                if let Some(dur) = dur.filter(|_| clock != Clock::Ticks) {
+                if let Some(dur) = dur.filter(|_| format.clock != Clock::Ticks) {
                     rows.dur[row] = dur;
                     valid |= C::DurNs.bit();
                 }
@@ -83,23 +87,43 @@ pub(super) fn join(parsed: &mut Parsed, row: usize, clock: Clock, exit: Exit<'_>
     rows.valid[row] |= valid;
     let nothing = Source { bytes: b"", place: Place::Side, base: 0, utf8: true };
     let source = exit.args.map_or(nothing, |args| args.source);
-    fields::fill(rows, side, row, source, exit.sys, value.filter(|_| error.is_none()));
+    fields::fill(
+        rows,
+        side,
+        row,
+        source,
+        exit.sys,
+        &format.calls,
+        value.filter(|_| error.is_none()),
+    );
+}
+
+/// A value as a register of 32 bits holds it: only errors are negative.
+fn narrow(value: i64) -> i64 {
+    let signed = i64::from(value as i32);
+    if (-errno::MAX..0).contains(&signed) { signed } else { i64::from(value as u32) }
 }
 
 /// See [`super::finish`].
-pub(super) fn finish(parsed: &mut Parsed, text: &[u8], row: usize, clock: Clock, half: Half<'_>) {
+pub(super) fn finish(
+    parsed: &mut Parsed,
+    text: &[u8],
+    row: usize,
+    format: &Format,
+    half: Half<'_>,
+) {
     let args = half.head.map(|head| elsewhere(parsed, head));
     let ret = &text[half.rest.0 as usize..half.rest.1 as usize];
-    join(parsed, row, clock, Exit { args, sys: half.sys, entry: half.entry, ret });
+    join(parsed, row, format, Exit { args, sys: half.sys, entry: half.entry, ret });
 }
 
 /// See [`super::abandon`].
-pub(super) fn abandon(parsed: &mut Parsed, row: usize, args: &[u8], sys: u16) {
+pub(super) fn abandon(parsed: &mut Parsed, row: usize, format: &Format, args: &[u8], sys: u16) {
     let args = elsewhere(parsed, args);
     let Parsed { rows, side, .. } = parsed;
     rows.args[row] = args.view;
     rows.valid[row] |= C::Args.bit();
-    fields::fill(rows, side, row, args.source, sys, None);
+    fields::fill(rows, side, row, args.source, sys, &format.calls, None);
 }
 
 /// Arguments that are not in the block's text.

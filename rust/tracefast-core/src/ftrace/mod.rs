@@ -12,6 +12,7 @@ pub mod header;
 mod join;
 pub mod layout;
 mod lines;
+pub mod machine;
 pub mod names;
 pub mod other;
 mod parser;
@@ -26,6 +27,7 @@ mod tests;
 
 pub use detect::{detect, likeness};
 pub use fields::head;
+pub use machine::{Calls, Machine};
 pub use parser::Grammar;
 
 use header::Header;
@@ -48,8 +50,8 @@ pub struct Format {
     pub flags: u8,
     /// What its times count.
     pub clock: Clock,
-    /// What `sys_enter: NR …` and `sys_exit: NR …` are.
-    pub raw: Raw,
+    /// How its calls are numbered, and what their arguments hold.
+    pub calls: Calls,
     /// What other programs put around its lines.
     pub wrap: Wrap,
     /// The log has stacks, which belong to the record before them of the same processor and task.
@@ -129,19 +131,6 @@ pub enum Clock {
     Ticks,
 }
 
-/// What the events of `raw_syscalls` are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Raw {
-    /// Halves of system calls, numbered as on x86-64.
-    #[default]
-    X86_64,
-    /// Halves of system calls of another architecture: they get strace's names of unknown calls,
-    /// `syscall_0x3f`.
-    Numbers,
-    /// Events: the log has the same calls by name as well.
-    Events,
-}
-
 /// The line belongs to the record before it: a frame of its stack.
 ///
 /// # Examples
@@ -158,10 +147,10 @@ pub fn is_continuation(line: &[u8]) -> bool {
 /// Fills the row of an exit whose entry is in an earlier block (`half.head` is the text of its
 /// arguments) or nowhere. The row holds the exit's columns; its time becomes that of the entry.
 pub fn finish(parsed: &mut Parsed, text: &[u8], row: usize, format: &Format, half: Half<'_>) {
-    join::finish(parsed, text, row, format.clock, half);
+    join::finish(parsed, text, row, format, half);
 }
 
 /// Fills the columns that `args`, the text of a call without an exit, gives.
-pub fn abandon(parsed: &mut Parsed, row: usize, args: &[u8], sys: u16) {
-    join::abandon(parsed, row, args, sys);
+pub fn abandon(parsed: &mut Parsed, row: usize, format: &Format, args: &[u8], sys: u16) {
+    join::abandon(parsed, row, format, args, sys);
 }

@@ -4,11 +4,10 @@ use super::header::Header;
 use super::join::{self, Args, Exit};
 use super::layout;
 use super::lines::{Frames, More, Pieces};
-use super::names::{spelling, x86_64};
 use super::payload::{self, Call, Payload};
 use super::stacks::{Last, Target as Whose, is_seam};
 use super::tasks::{self, Teller};
-use super::{Clock, Format, Raw, fields};
+use super::{Clock, Format, fields};
 use crate::block::{Block, PAD};
 use crate::calls::{Calls, Pending};
 use crate::dict::Interner;
@@ -261,20 +260,18 @@ impl<'a> Parser<'a> {
     /// The call; `None` where it is to stay a plain event.
     #[inline]
     fn callee(&mut self, call: Call, base: usize) -> Option<Callee> {
+        let calls = &self.format.calls;
         let mut buffer = [0; 24];
         let name = match call {
-            Call::Name(start, end) => spelling(&self.text[base + start..base + end]),
-            Call::Number(number) => match self.format.raw {
-                Raw::Events => return None,
-                Raw::X86_64 => match x86_64(number) {
-                    Some(name) => name.as_bytes(),
-                    None => numbered(number, &mut buffer),
-                },
-                Raw::Numbers => numbered(number, &mut buffer),
+            Call::Name(start, end) => calls.spelling(&self.text[base + start..base + end]),
+            Call::Number(_) if calls.named => return None,
+            Call::Number(number) => match calls.machine.and_then(|machine| machine.call(number)) {
+                Some(name) => name.as_bytes(),
+                None => numbered(number, &mut buffer),
             },
         };
         let (key, sys) = self.grammar.names.key(name, &mut self.parsed.names, syscalls::by_name);
-        let returns = syscalls::shape(sys).op != Op::ExitCall && name != b"rt_sigreturn";
+        let returns = syscalls::shape(sys).op != Op::ExitCall && calls.returns(name);
         Some(Callee { name: key, sys, returns })
     }
 
@@ -416,7 +413,7 @@ impl<'a> Parser<'a> {
             let Parsed { rows, side, .. } = &mut *self.parsed;
             rows.status[row] = Status::Complete as u8;
             rows.valid[row] |= C::Status.bit();
-            fields::fill(rows, side, row, source, callee.sys, None);
+            fields::fill(rows, side, row, source, callee.sys, &self.format.calls, None);
             return;
         }
         let narrow = |(start, end): Span| (start as u32, end as u32);
@@ -431,7 +428,7 @@ impl<'a> Parser<'a> {
             pid: header.tgid,
             args: narrow(args),
             extra: self.flags(start, header).map(narrow),
-            head: fields::head(&self.text[args.0..args.1], callee.sys),
+            head: fields::head(&self.text[args.0..args.1], callee.sys, &self.format.calls),
             ..Open::default()
         };
         let at = self.grammar.calls.open(tid, open, self.parsed);
@@ -446,7 +443,7 @@ impl<'a> Parser<'a> {
         let lost = Some(self.parsed.spot());
         match pending {
             // Records were lost: neither half has its other.
-            Pending::Open(open) if open.name != callee.name => {
+            Pending::Open(open) if !self.ends(open.name, callee.name) => {
                 self.abandoned(&open);
                 pending = Pending::Nothing;
             }
@@ -464,12 +461,12 @@ impl<'a> Parser<'a> {
                 let args = (open.args.0 as usize, open.args.1 as usize);
                 let args = Args { source: self.source(args), view: self.view(args) };
                 let exit = Exit { args: Some(args), sys: open.sys, entry: open.ts, ..exit };
-                join::join(self.parsed, row, self.format.clock, exit);
+                join::join(self.parsed, row, self.format, exit);
                 self.parsed.rows.effect[row].begun = true;
                 self.used = Some(Use::Resumed);
             }
             Pending::Nothing => {
-                join::join(self.parsed, row, self.format.clock, exit);
+                join::join(self.parsed, row, self.format, exit);
                 if let Some(flags) = self.flags(start, header) {
                     self.parsed.rows.extra[row] = self.view(flags);
                     self.parsed.rows.valid[row] |= C::Extra.bit();
@@ -502,6 +499,14 @@ impl<'a> Parser<'a> {
         if self.format.stacks {
             self.grammar.last.record(header, target);
         }
+    }
+
+    /// Whether the exit of call `exit` is that of `enter`.
+    #[inline]
+    fn ends(&self, enter: u32, exit: u32) -> bool {
+        let names = &self.parsed.names;
+        let [enter_name, exit_name] = [enter, exit].map(|name| &names[name as usize]);
+        enter == exit || self.format.calls.ends(enter_name, exit_name)
     }
 
     /// What the entry says, in the row of the whole.
@@ -564,7 +569,7 @@ impl<'a> Parser<'a> {
         rows.status[row] = Status::Unfinished as u8;
         rows.args[row] = view;
         rows.valid[row] |= C::Kind.bit() | C::Status.bit() | C::Args.bit();
-        fields::fill(rows, side, row, source, open.sys, None);
+        fields::fill(rows, side, row, source, open.sys, &self.format.calls, None);
         rows.effect[row].begun = true;
     }
 

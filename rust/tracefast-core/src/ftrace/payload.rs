@@ -140,6 +140,9 @@ fn call(text: &[u8], start: usize) -> Option<Payload> {
                 let call = Call::Name(end - name.len(), end);
                 return (!name.is_empty()).then_some(Payload::Exit { call, ret: (rest, whole) });
             }
+            if text[rest..].starts_with(b"id=") {
+                return numbered_fields(text, word, rest);
+            }
             let number = text[rest..].strip_prefix(b"NR ")?;
             let (number, n) = num::digits(number);
             let behind = rest + 3 + n;
@@ -156,6 +159,22 @@ fn call(text: &[u8], start: usize) -> Option<Payload> {
                 }
                 _ => None,
             }
+        }
+        _ => None,
+    }
+}
+
+/// `id=0x21 (33) args=<INVALID-SIZE>`, `id=0x21 (33) ret=0x1 (1)`: calls by number as fields of the
+/// event, whose arguments the kernel does not print then.
+#[cold]
+fn numbered_fields(text: &[u8], word: &[u8], start: usize) -> Option<Payload> {
+    let (number, n) = num::c_integer(&text[start + 3..]);
+    let call = Call::Number(u64::try_from(number).ok().filter(|_| n > 0)?);
+    match word {
+        b"enter" => Some(Payload::Enter { call, args: (start, text.len()) }),
+        b"exit" => {
+            let ret = memmem::find(&text[start..], b" ret=")? + start + 5;
+            Some(Payload::Exit { call, ret: (ret, text.len()) })
         }
         _ => None,
     }
@@ -321,6 +340,15 @@ mod tests {
             parse(b"sys_exit: NR 1 = -2"),
             Payload::Exit { call: Call::Number(1), ret: (17, 19) }
         );
+        assert_eq!(
+            parse(b"sys_enter: id=0x21 (33) args=<INVALID-SIZE>"),
+            Payload::Enter { call: Call::Number(33), args: (11, 43) }
+        );
+        assert_eq!(
+            parse(b"sys_exit:             id=33 ret=-2"),
+            Payload::Exit { call: Call::Number(33), ret: (32, 34) }
+        );
+        assert_eq!(event("sys_exit: id=0xffffffffffffffff (-1) ret=0x0 (0)").0, "sys_exit");
         // rt_sigreturn leaves no number behind.
         assert_eq!(event("sys_exit: NR -1 = 0"), ("sys_exit", "NR -1 = 0"));
     }

@@ -500,7 +500,9 @@ fn settle(known: Option<u8>, row: usize, rows: &mut Rows) {
 
 /// Whether the operation acts on what its first and its second descriptor lead to.
 fn binds(op: Op) -> (bool, bool) {
-    (matches!(op, Op::Use | Op::Close | Op::Dup | Op::Fchdir | Op::SetCloexec), op == Op::Use)
+    let first =
+        matches!(op, Op::Use | Op::Close | Op::Dup | Op::Fchdir | Op::SetCloexec | Op::Exec);
+    (first, op == Op::Use)
 }
 
 /// Fills in what was bound at the entry of a call that ends in a later block.

@@ -1,8 +1,11 @@
 //! Blocks of real lines, read back as rows.
 
+mod forms;
+mod machines;
+mod paths;
 mod properties;
 
-use super::{Format, Grammar, Raw, detect};
+use super::{Calls, Format, Grammar, detect};
 use crate::block::Block;
 use crate::event::{EventKind, FileType, Op, Status, clone_flags, open_flags};
 use crate::parsed::{Parsed, Touch, Use};
@@ -217,9 +220,9 @@ fn errors_and_restarts() {
     let row = log.only();
     assert_eq!((log.ret(row), log.errno(row)), (Some(-1), Some("EAGAIN")));
     assert!(!log.has(row, C::Bytes));
-    // An error that has no name keeps its number; addresses are no errors.
+    // An error that has no name has its number; addresses are no errors.
     let log = records(&["sys_ioctl(fd: 3)", "sys_ioctl -> 0xfffffffffffff001"]);
-    assert_eq!((log.ret(log.only()), log.errno(log.only())), (Some(-4095), None));
+    assert_eq!((log.ret(log.only()), log.errno(log.only())), (Some(-1), Some("ERRNO_4095")));
     let log = records(&["sys_brk(brk: 0)", "sys_brk -> 0x561b893ac000"]);
     assert_eq!(log.ret(log.only()), Some(0x561b_893a_c000));
 }
@@ -406,7 +409,8 @@ fn raw_calls_beside_named_ones_are_events() {
         [("event", Some("sys_enter")), ("event", Some("sys_exit")), ("syscall", Some("close"))]
     );
     assert_eq!(log.args(log.rows()[0]), "NR 3 (5, 0, 0, 0, 0, 0)");
-    let format = Format { raw: Raw::Numbers, ..Format::default() };
+    let calls = Calls { machine: None, ..Calls::default() };
+    let format = Format { calls, ..Format::default() };
     let text = b"  a-7 [001] .....     1.000009: sys_enter: NR 435 (1, 0, 0, 0, 0, 0)\n  a-7 [001] .....     1.000010: sys_exit: NR 435 = 0\n";
     let log = parse_as(text, format);
     assert_eq!(log.name(log.only()), Some("syscall_0x1b3"));

@@ -6,7 +6,7 @@ use super::{Log, parse_as};
 use crate::block::Block;
 use crate::event::Op;
 use crate::ftrace::{Clock, Format, Grammar, abandon, detect, finish};
-use crate::parsed::{Open, Parsed, Touch, Use};
+use crate::parsed::{Open, Parsed, Touch, Use, key_in};
 use crate::schema::Column as C;
 use crate::stitch::Stitch;
 use crate::strace::Half;
@@ -39,6 +39,8 @@ fn stitched(enter: &[u8], exit: &[u8], format: Format) -> (Log, usize) {
         utf8: false,
     };
     let text = second.text.clone();
+    let name = &first.parsed.names[open.name as usize];
+    second.parsed.rows.name[row] = key_in(&mut second.parsed.names, name);
     finish(&mut second.parsed, &text, row, &format, half);
     let extra = open.extra.map(|range| second.parsed.side.put(part(range)));
     if let Some(extra) = extra {
@@ -70,6 +72,15 @@ const CALLS: &[(&str, &str)] = &[
     ),
     ("sys_fcntl(fd: 8, cmd: 0x406, arg: 3)", "sys_fcntl -> 0x9"),
     ("sys_pause()", "sys_pause -> 0xfffffffffffffe00"),
+    (
+        "sys_execveat(fd: 3, filename: 0x7f \"\", argv: 0, envp: 0, flags: 0x1000)",
+        "sys_execve -> 0x0",
+    ),
+    ("sys_memfd_create(uname: 0x7f \"x\", flags: 1)", "sys_memfd_create -> 0x3"),
+    (
+        "sys_enter_openat: __syscall_nr=0x101 (257) dfd=0xc (12) filename=0x7f0 (2032) flags=0x0 (0) mode=0x0 (0) __filename_val=/a/b c",
+        "sys_exit_openat: __syscall_nr=0x101 (257) ret=0x3 (3)",
+    ),
 ];
 
 fn line(payload: &[u8], time: u32) -> Vec<u8> {
@@ -112,6 +123,7 @@ fn a_call_without_an_exit_is_the_same_anywhere() {
         abandon(
             &mut later.parsed,
             row,
+            &Format::default(),
             &first.text[open.args.0 as usize..open.args.1 as usize],
             open.sys,
         );

@@ -17,7 +17,7 @@ const CLOSE_RANGE_CLOEXEC: u32 = 4;
 const FD_CLOEXEC: u32 = 1;
 
 /// Commands of bpf that make a descriptor.
-static BPF_MAKES: [(&[u8], i64); 13] = [
+pub(crate) static BPF_MAKES: [(&[u8], i64); 13] = [
     (b"BPF_MAP_CREATE", 0),
     (b"BPF_PROG_LOAD", 5),
     (b"BPF_OBJ_GET", 7),

@@ -12,6 +12,7 @@ mod vectors;
 use xxhash_rust::xxh3::xxh3_64;
 
 pub use annotation::Annotation;
+pub(crate) use effects::BPF_MAKES;
 
 use crate::event::Op;
 use crate::num;
@@ -139,9 +140,9 @@ pub fn head(args: &[u8], sys: u16) -> Head {
                 head.op = Op::Path;
             }
         }
-        Op::Path if shape.at != NONE && shape.fd == NONE => {
+        Op::Path | Op::Exec if shape.at != NONE && shape.fd == NONE => {
             (head.fd, head.fd2) = paths::descriptors(args, shape);
-            if head.fd.is_some() || head.fd2.is_some() {
+            if shape.op == Op::Path && (head.fd.is_some() || head.fd2.is_some()) {
                 head.op = Op::Use;
             }
         }

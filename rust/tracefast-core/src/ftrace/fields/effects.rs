@@ -1,0 +1,183 @@
+//! What single calls do to the traced system, and what only they say.
+
+use super::super::args::Split;
+use super::Out;
+use crate::event::{FileType, Op, clone_flags, open_flags};
+use crate::schema::Column as C;
+use crate::strace::fields::BPF_MAKES;
+use crate::syscalls::{self, Cloexec, NONE, Special};
+
+const F_DUPFD: u32 = 0;
+const F_SETFD: u32 = 2;
+const F_DUPFD_CLOEXEC: u32 = 1030;
+const FD_CLOEXEC: u32 = 1;
+const FIONCLEX: u32 = 0x5450;
+const FIOCLEX: u32 = 0x5451;
+const CLOSE_RANGE_CLOEXEC: u32 = 4;
+const SEEK_END: u32 = 2;
+const P_PIDFD: u32 = 3;
+
+/// Clone flags where the text has them: that of clone3 has only their address.
+pub(super) fn fork_flags(text: &[u8], sys: u16) -> u32 {
+    match syscalls::name(sys) {
+        "vfork" => clone_flags::CLONE_VM | clone_flags::CLONE_VFORK,
+        "clone" | "clone2" => {
+            // Some machines take the new stack first.
+            let name = memchr::memmem::find(text, b"clone_flags");
+            let second = name.is_some_and(|at| text[..at].contains(&b','));
+            let at = u8::from(second);
+            Split::new(text, usize::from(at), false).number(text, at).unwrap_or(0) as u32
+        }
+        _ => 0,
+    }
+}
+
+/// Command of bpf that makes a descriptor.
+fn makes_descriptor(command: u32) -> bool {
+    BPF_MAKES.iter().any(|&(_, number)| number == i64::from(command))
+}
+
+impl Out<'_> {
+    /// Effects and columns of single calls.
+    #[inline]
+    pub(super) fn effects(&mut self, ret: Option<i64>) {
+        let shape = self.shape;
+        let row = self.row;
+        match shape.op {
+            Op::Fork => {
+                // A return of 0 is the child's view of its own creation.
+                if ret == Some(0) {
+                    self.rows.effect[row].op = Op::None;
+                }
+                self.rows.effect[row].flags = fork_flags(self.source.bytes, self.sys);
+            }
+            Op::Open | Op::OpenAnon | Op::OpenPair => {
+                self.rows.effect[row].flags = self.opened();
+            }
+            Op::Dup if self.has_flag(shape.flags, syscalls::O_CLOEXEC) => {
+                self.rows.effect[row].flags = open_flags::CLOEXEC;
+            }
+            Op::CloseRange => {
+                if self.has_flag(shape.flags, CLOSE_RANGE_CLOEXEC) {
+                    self.rows.effect[row].flags = open_flags::CLOEXEC;
+                }
+                if self.rows.has(row, C::Fd2) && self.rows.fd2[row] < 0 {
+                    self.rows.fd2[row] = i32::MAX;
+                }
+            }
+            Op::ExitCall => {
+                self.rows.effect[row].flags = u32::from(syscalls::name(self.sys) == "exit_group");
+            }
+            _ if shape.special != Special::None => self.special(ret),
+            _ => {}
+        }
+    }
+
+    fn special(&mut self, ret: Option<i64>) {
+        match self.shape.special {
+            Special::Fcntl => self.fcntl(ret),
+            // Another way to mark a descriptor.
+            Special::Ioctl => {
+                if let (Some(command @ (FIOCLEX | FIONCLEX)), Some(0)) = (self.int(1), ret) {
+                    self.mark(command == FIOCLEX);
+                }
+            }
+            Special::Lseek => self.seek(ret),
+            Special::Whole => {
+                if ret == Some(0) && self.rows.has(self.row, C::Requested) {
+                    self.bytes(Some(self.rows.requested[self.row]));
+                }
+            }
+            Special::Bpf => {
+                if self.int(0).is_some_and(makes_descriptor) {
+                    self.rows.effect[self.row].op = Op::OpenAnon;
+                    self.rows.effect[self.row].flags =
+                        FileType::Anon as u32 | open_flags::TYPED | open_flags::CLOEXEC;
+                    self.made(ret);
+                }
+            }
+            Special::Waitid => {
+                let fd = self.int(1).filter(|_| self.int(0) == Some(P_PIDFD));
+                self.fd(fd.map(|fd| fd as i32));
+            }
+            // The kernel prints no addresses of sockets, directories found, results of seeks, parts
+            // of submissions.
+            Special::None
+            | Special::Address
+            | Special::Getcwd
+            | Special::Llseek
+            | Special::Mount
+            | Special::Submission => {}
+        }
+    }
+
+    fn has_flag(&self, at: u8, bit: u32) -> bool {
+        at != NONE && self.int(at).is_some_and(|flags| flags & bit != 0)
+    }
+
+    /// What is known of a descriptor that is made.
+    fn opened(&self) -> u32 {
+        let shape = self.shape;
+        let mut known = shape.makes.map_or(0, |makes| makes as u32 | open_flags::TYPED);
+        let bit = match shape.cloexec {
+            Cloexec::Always => return known | open_flags::CLOEXEC,
+            Cloexec::Bit(bit) => bit,
+        };
+        let Some(value) = self.split.get(self.source.bytes, shape.flags) else { return known };
+        let (cloexec, directory) = if value.starts_with(b"O_") {
+            let has = |name: &[u8]| value.split(|&b| b == b'|').any(|flag| flag == name);
+            (has(b"O_CLOEXEC"), has(b"O_DIRECTORY"))
+        } else if syscalls::name(self.sys) == "openat2" {
+            // The text has only the address of the flags.
+            (false, false)
+        } else {
+            let flags = self.int(shape.flags).unwrap_or(0);
+            let (directory, temporary) = self.calls.directory();
+            (flags & bit != 0, flags & directory != 0 && flags & temporary != temporary)
+        };
+        if cloexec {
+            known |= open_flags::CLOEXEC;
+        }
+        if directory && shape.op == Op::Open {
+            known |= FileType::Directory as u32 | open_flags::TYPED;
+        }
+        known
+    }
+
+    /// The new position, if counted from the end, tells where that is.
+    fn seek(&mut self, ret: Option<i64>) {
+        if self.int(2) != Some(SEEK_END) {
+            return;
+        }
+        let offset = self.number(1);
+        let offset = if self.calls.narrow { offset.map(|n| i64::from(n as i32)) } else { offset };
+        self.size(ret.and_then(|position| position.checked_sub(offset?)));
+    }
+
+    /// `fcntl(fd: 3, cmd: 0x406, arg: 0xa)` is a dup, `fcntl(fd: 3, cmd: 2, arg: 1)` a mark.
+    fn fcntl(&mut self, ret: Option<i64>) {
+        match self.int(1) {
+            Some(F_SETFD) if ret == Some(0) => {
+                let mark = self.has_flag(2, FD_CLOEXEC);
+                self.mark(mark);
+            }
+            Some(command @ (F_DUPFD | F_DUPFD_CLOEXEC)) => {
+                let fd = ret.and_then(|fd| i32::try_from(fd).ok()).filter(|&fd| fd >= 0);
+                if fd.is_some() {
+                    self.rows.effect[self.row].op = Op::Dup;
+                    if command == F_DUPFD_CLOEXEC {
+                        self.rows.effect[self.row].flags = open_flags::CLOEXEC;
+                    }
+                    self.fd2(fd);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The descriptor is to be closed by execve, or not.
+    fn mark(&mut self, cloexec: bool) {
+        self.rows.effect[self.row].op = Op::SetCloexec;
+        self.rows.effect[self.row].flags = if cloexec { open_flags::CLOEXEC } else { 0 };
+    }
+}

@@ -1,0 +1,307 @@
+//! Machines: how they number their calls, and what their registers hold.
+//!
+//! `raw_syscalls` prints calls by number, and numbers mean other calls on other machines. A log does
+//! not name its machine; [`guess`] tells it by the numbers themselves, by what the registers hold
+//! and by the shape of addresses.
+
+pub mod guess;
+pub(super) mod registers;
+mod table;
+
+use table::{CALLS, X32};
+
+use super::names::{narrow_spelling, spelling};
+
+/// A machine whose calls are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Machine {
+    /// x86 with 64 bits; x32 included.
+    X86_64,
+    /// x86 with 32 bits.
+    I386,
+    /// ARM with 64 bits.
+    Arm64,
+    /// ARM with 32 bits, by the EABI.
+    Arm,
+    /// RISC-V with 64 bits.
+    Riscv64,
+}
+
+/// Calls of x32 are marked by this bit.
+const X32_BIT: u64 = 0x4000_0000;
+/// The first number of calls that x32 has for itself.
+const X32_FIRST: u64 = 512;
+/// The first number of ARM's private calls.
+const ARM_FIRST: u64 = 0xf_0001;
+static ARM_PRIVATE: [&str; 6] =
+    ["breakpoint", "cacheflush", "usr26", "usr32", "set_tls", "get_tls"];
+
+/// Above all numbers of the table.
+const NUMBERS: usize = 480;
+
+/// By machine and number, the position in the table plus one; 0: no such call.
+static BY_NUMBER: [[u16; NUMBERS]; 5] = by_number();
+
+const fn by_number() -> [[u16; NUMBERS]; 5] {
+    let mut all = [[0; NUMBERS]; 5];
+    let mut row = 0;
+    while row < CALLS.len() {
+        let mut machine = 0;
+        while machine < 5 {
+            let number = CALLS[row].1[machine];
+            if number >= 0 {
+                all[machine][number as usize] = row as u16 + 1;
+            }
+            machine += 1;
+        }
+        row += 1;
+    }
+    all
+}
+
+impl Machine {
+    /// All of them, the likeliest first.
+    pub const ALL: [Self; 5] = [Self::X86_64, Self::Arm64, Self::Riscv64, Self::Arm, Self::I386];
+
+    /// The name by which users choose it.
+    ///
+    /// # Examples
+    /// ```
+    /// use tracefast_core::ftrace::machine::Machine;
+    /// assert_eq!(Machine::Arm64.name(), "arm64");
+    /// ```
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::X86_64 => "x86_64",
+            Self::I386 => "i386",
+            Self::Arm64 => "arm64",
+            Self::Arm => "arm",
+            Self::Riscv64 => "riscv64",
+        }
+    }
+
+    /// The machine of this name; `None`: there is none.
+    ///
+    /// # Examples
+    /// ```
+    /// use tracefast_core::ftrace::machine::Machine;
+    /// assert_eq!(Machine::by_name("riscv64"), Some(Machine::Riscv64));
+    /// assert_eq!(Machine::by_name("vax"), None);
+    /// ```
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|machine| machine.name() == name)
+    }
+
+    /// The call with this number, by the name that strace prints; `None`: the machine has none.
+    ///
+    /// # Examples
+    /// ```
+    /// use tracefast_core::ftrace::machine::Machine;
+    /// assert_eq!(Machine::X86_64.call(0), Some("read"));
+    /// assert_eq!(Machine::Arm64.call(63), Some("read"));
+    /// assert_eq!(Machine::Arm.call(0xf0005), Some("set_tls"));
+    /// assert_eq!(Machine::X86_64.call(0x4000_0208), Some("execve"));
+    /// assert_eq!(Machine::X86_64.call(400), None);
+    /// ```
+    #[inline]
+    pub fn call(self, number: u64) -> Option<&'static str> {
+        let Some(&at) = BY_NUMBER[self as usize].get(usize::try_from(number).ok()?) else {
+            return self.rare(number);
+        };
+        CALLS.get(usize::from(at).checked_sub(1)?).map(|(name, _)| *name)
+    }
+
+    /// Numbers beyond the common ones.
+    #[cold]
+    fn rare(self, number: u64) -> Option<&'static str> {
+        match self {
+            Self::X86_64 => {
+                let number = number.checked_sub(X32_BIT)?;
+                match number.checked_sub(X32_FIRST) {
+                    Some(own) => X32.get(usize::try_from(own).ok()?).copied(),
+                    None => self.call(number),
+                }
+            }
+            Self::Arm => {
+                let private = number.checked_sub(ARM_FIRST)?;
+                ARM_PRIVATE.get(usize::try_from(private).ok()?).copied()
+            }
+            _ => None,
+        }
+    }
+
+    /// Registers have 32 bits.
+    pub fn is_narrow(self) -> bool {
+        matches!(self, Self::I386 | Self::Arm)
+    }
+
+    /// The bit of `O_DIRECTORY`.
+    fn directory(self) -> u32 {
+        match self {
+            Self::X86_64 | Self::I386 | Self::Riscv64 => 0x1_0000,
+            Self::Arm64 | Self::Arm => 0x4000,
+        }
+    }
+}
+
+/// How the calls of a log are numbered, and what their arguments hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Calls {
+    /// The machine; `None`: one that is not known.
+    pub machine: Option<Machine>,
+    /// The log has calls by name: those by number are the same ones again, and plain events.
+    pub named: bool,
+    /// The log is known to have calls by number.
+    pub numbered: bool,
+    /// Registers have 32 bits.
+    pub narrow: bool,
+}
+
+impl Default for Calls {
+    fn default() -> Self {
+        let machine = Some(Machine::X86_64);
+        Self { machine, named: false, numbered: false, narrow: false }
+    }
+}
+
+impl Calls {
+    /// The same log as recorded on `machine`.
+    #[must_use]
+    pub fn of(self, machine: Machine) -> Self {
+        Self { machine: Some(machine), narrow: machine.is_narrow(), ..self }
+    }
+
+    /// The machine by which calls got their names, as users know it; `None`: they have names in the
+    /// log, or there are none.
+    pub fn told(&self) -> Option<&'static str> {
+        let told = self.numbered && !self.named;
+        told.then(|| self.machine.map_or("unknown", Machine::name))
+    }
+
+    /// The name by which strace knows a call that the kernel's trace metadata call `kernel`.
+    #[inline]
+    pub fn spelling<'a>(&self, kernel: &'a [u8]) -> &'a [u8] {
+        if self.narrow { narrow_spelling(kernel) } else { spelling(kernel) }
+    }
+
+    /// Whether the kernel prints an exit of the call `name`. Those that end a task have none, nor
+    /// has what returns from a signal's handler: the number of the call is gone by then, except on
+    /// 32-bit ARM, which keeps it elsewhere.
+    #[inline]
+    pub fn returns(&self, name: &[u8]) -> bool {
+        match name {
+            b"rt_sigreturn" | b"sigreturn" => self.machine == Some(Machine::Arm),
+            _ => true,
+        }
+    }
+
+    /// Whether an exit that is called `exit` ends the call `enter`. A program that starts gets its
+    /// registers anew: on x86-64 every form of execve then ends as execve, or under the number of
+    /// i386's if the program has 32 bits. That is munmap's number, which cannot be meant: munmap
+    /// would have been entered.
+    pub fn ends(&self, enter: &str, exit: &str) -> bool {
+        if enter == exit {
+            return true;
+        }
+        matches!(enter, "execve" | "execveat")
+            && (exit == "execve"
+                || exit == "munmap" && !self.named && self.machine == Some(Machine::X86_64))
+    }
+
+    /// The bits of `O_DIRECTORY` and of `O_TMPFILE`, which contains it; nothing where the machine is
+    /// not known.
+    pub(super) fn directory(&self) -> (u32, u32) {
+        const TMPFILE: u32 = 0x40_0000;
+        self.machine.map_or((0, 0), |machine| {
+            let directory = machine.directory();
+            (directory, TMPFILE | directory)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_mean_calls() {
+        for (name, numbers) in [
+            ("read", [0, 3, 63, 3, 63]),
+            ("write", [1, 4, 64, 4, 64]),
+            ("close", [3, 6, 57, 6, 57]),
+            ("execve", [59, 11, 221, 11, 221]),
+            ("exit_group", [231, 252, 94, 248, 94]),
+            ("openat", [257, 295, 56, 322, 56]),
+            ("clone", [56, 120, 220, 120, 220]),
+            ("futex", [202, 240, 98, 240, 98]),
+            ("getrandom", [318, 355, 278, 384, 278]),
+            ("statx", [332, 383, 291, 397, 291]),
+            ("pidfd_send_signal", [424; 5]),
+            ("clone3", [435; 5]),
+            ("openat2", [437; 5]),
+            ("fchmodat2", [452; 5]),
+            ("file_setattr", [469; 5]),
+        ] {
+            let machines =
+                [Machine::X86_64, Machine::I386, Machine::Arm64, Machine::Arm, Machine::Riscv64];
+            for (machine, number) in machines.into_iter().zip(numbers) {
+                assert_eq!(machine.call(number), Some(name), "{} {number}", machine.name());
+            }
+        }
+    }
+
+    #[test]
+    fn calls_of_single_machines() {
+        for (machine, number, name) in [
+            (Machine::X86_64, 262, "newfstatat"),
+            (Machine::X86_64, 335, "uretprobe"),
+            (Machine::I386, 102, "socketcall"),
+            (Machine::I386, 192, "mmap2"),
+            (Machine::I386, 300, "fstatat64"),
+            (Machine::I386, 422, "futex_time64"),
+            (Machine::Arm64, 79, "newfstatat"),
+            (Machine::Arm, 270, "fadvise64_64"),
+            (Machine::Arm, 341, "sync_file_range2"),
+            (Machine::Riscv64, 258, "riscv_hwprobe"),
+            (Machine::Riscv64, 259, "riscv_flush_icache"),
+        ] {
+            assert_eq!(machine.call(number), Some(name));
+        }
+        assert_eq!(Machine::Riscv64.call(38), None);
+        assert_eq!(Machine::Arm64.call(258), None);
+        assert_eq!(Machine::Arm.call(7), None);
+    }
+
+    #[test]
+    fn marked_and_private_numbers() {
+        assert_eq!(Machine::X86_64.call(X32_BIT), Some("read"));
+        assert_eq!(Machine::X86_64.call(X32_BIT + 511), None);
+        assert_eq!(Machine::X86_64.call(X32_BIT + 512), Some("rt_sigaction"));
+        assert_eq!(Machine::X86_64.call(X32_BIT + 547), Some("pwritev2"));
+        assert_eq!(Machine::X86_64.call(X32_BIT + 548), None);
+        assert_eq!(Machine::X86_64.call(512), None);
+        assert_eq!(Machine::Arm64.call(X32_BIT), None);
+        assert_eq!(Machine::Arm.call(0xf_0002), Some("cacheflush"));
+        assert_eq!(Machine::Arm.call(0xf_0000), None);
+        assert_eq!(Machine::Arm.call(0xf_0007), None);
+        assert_eq!(Machine::X86_64.call(u64::MAX), None);
+    }
+
+    #[test]
+    fn every_name_is_that_of_a_call() {
+        for (name, _) in &CALLS {
+            let known = crate::syscall_names::is_syscall(name.as_bytes());
+            let newer = ["listns", "rseq_slice_yield"].contains(name);
+            assert!(known || newer, "{name}");
+        }
+        assert!(CALLS.is_sorted_by_key(|(name, _)| *name));
+    }
+
+    #[test]
+    fn machines_have_names() {
+        for machine in Machine::ALL {
+            assert_eq!(Machine::by_name(machine.name()), Some(machine));
+        }
+        assert_eq!(Machine::by_name("X86_64"), None);
+    }
+}
