@@ -112,6 +112,9 @@ impl Found {
         }
         self.tracer |= line.starts_with(b"# tracer: ");
         self.format.trace_cmd |= self.records() == 0 && line.starts_with(b"cpus=");
+        if self.run.len() == COMM {
+            self.run.remove(0);
+        }
         self.run.push(line.len());
         let known = classify(line);
         self.bare += usize::from(known == Other::Unknown);

@@ -9,6 +9,9 @@ pub(super) struct Text {
     pub(super) open: bool,
 }
 
+/// What is in the keys of names.
+const NAMES: [&[u8]; 6] = [b"comm", b"name", b"path", b"file", b"interp", b"str"];
+
 /// No key or name is longer.
 const LOOK: usize = 256;
 
@@ -35,7 +38,6 @@ fn ends_in_name(text: &[u8]) -> bool {
         let n = n.count();
         (n > 0).then(|| &text[at - n..at])
     });
-    const NAMES: [&[u8]; 6] = [b"comm", b"name", b"path", b"file", b"interp", b"str"];
     key.is_none_or(|key| NAMES.iter().any(|name| memchr::memmem::find(key, name).is_some()))
 }
 
