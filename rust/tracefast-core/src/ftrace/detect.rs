@@ -1,11 +1,12 @@
 //! Whether a text is ftrace's, and which of its optional columns it has.
 
+use super::graph::{self, Special};
 use super::header::{self, COMM, Header};
 use super::layout::{self, Layout};
 use super::other::{Other, classify};
 use super::payload::{Call, Payload, parse};
 use super::tasks::Teller;
-use super::{Clock, Format, Raw, Wrap, wrap};
+use super::{Clock, Format, Graph, Raw, Wrap, wrap};
 
 /// Lines that decide between formats.
 const LINES: usize = 200;
@@ -78,8 +79,14 @@ fn is_ftrace(line: &[u8]) -> bool {
     match classify(line) {
         Other::Header => line != b"--",
         Other::Lost { .. } => true,
-        _ => layout::parse(line, Layout::Default).is_some(),
+        _ => layout::parse(line, Layout::Default).is_some() || is_graph(line),
     }
+}
+
+/// The line is one of `function_graph`, or of those between them.
+fn is_graph(line: &[u8]) -> bool {
+    graph::parse(line, false).is_some()
+        || matches!(graph::special(line), Some(Special::Switch { .. }))
 }
 
 /// What the records show.
@@ -99,6 +106,10 @@ struct Found {
     /// Lines that would be records, were there no columns.
     bare: usize,
     tracer: bool,
+    /// Lines of `function_graph`.
+    graphs: usize,
+    /// The log names this tracer.
+    graph_tracer: bool,
     named: bool,
     x86_64: usize,
     others: usize,
@@ -111,12 +122,22 @@ impl Found {
             self.record(line, &header);
             return true;
         }
+        if let Some(line) = graph::parse(line, false) {
+            self.graphs += 1;
+            self.uptime += usize::from(line.time.is_some() && !line.relative);
+            self.start += usize::from(line.relative);
+            self.before = None;
+            return true;
+        }
+        self.graph_tracer |= line == b"# tracer: function_graph";
         self.tracer |= line.starts_with(b"# tracer: ");
         self.format.trace_cmd |= self.records() == 0 && line.starts_with(b"cpus=");
         self.before = Some(line.len());
         let known = classify(line);
         self.bare += usize::from(known == Other::Unknown);
-        (known == Other::Header && line != b"--") || matches!(known, Other::Lost { .. })
+        is_graph(line)
+            || (known == Other::Header && line != b"--")
+            || matches!(known, Other::Lost { .. })
     }
 
     fn record(&mut self, line: &[u8], header: &Header) {
@@ -138,6 +159,7 @@ impl Found {
             Clock::Uptime => self.uptime += 1,
             Clock::Start => self.start += 1,
             Clock::Ticks => self.ticks += 1,
+            Clock::None => {}
         }
         let payload = &line[header.payload..];
         match parse(payload) {
@@ -181,12 +203,22 @@ impl Found {
             flags: self.flags.unwrap_or(0),
             clock: self.clock(),
             raw,
+            graph: self.graph(),
             ..self.format
         }
     }
 
     fn records(&self) -> usize {
         self.layouts.iter().sum()
+    }
+
+    /// The lines of `function_graph` have columns, unless nothing else is in a log that names it.
+    fn graph(&self) -> Graph {
+        match (self.graphs > 0, self.graph_tracer) {
+            (true, _) => Graph::Columns,
+            (false, true) if self.records() == 0 => Graph::Bare,
+            (false, _) => Graph::No,
+        }
     }
 
     /// The commonest layout. Without columns all records look like other text: the tracer's name
@@ -196,6 +228,7 @@ impl Found {
             Layout::ALL.into_iter().rev().max_by_key(|&layout| self.layouts[layout as usize]);
         let columns = self.records() - self.layouts[Layout::NoContext as usize];
         match most {
+            _ if self.graph() != Graph::No && columns == 0 => Layout::Default,
             _ if columns == 0 && self.tracer && self.bare > 0 => Layout::NoContext,
             Some(most) if self.layouts[most as usize] > 0 => most,
             _ => Layout::Default,
@@ -211,7 +244,9 @@ impl Found {
     }
 
     fn clock(&self) -> Clock {
-        if self.ticks > self.uptime.max(self.start) {
+        if self.graph() != Graph::No && self.ticks + self.uptime + self.start == 0 {
+            Clock::None
+        } else if self.ticks > self.uptime.max(self.start) {
             Clock::Ticks
         } else if self.start > self.uptime {
             Clock::Start
