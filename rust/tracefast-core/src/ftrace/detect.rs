@@ -278,6 +278,26 @@ mod tests {
     }
 
     #[test]
+    fn lines_of_function_graph() {
+        let found = |text| {
+            let found = format(text);
+            (found.graph, found.layout, found.clock())
+        };
+        let columns = Graph::Columns;
+        let header = "# tracer: function_graph\n#\n";
+        let line = " 0)   1.382 us    |  f();\n";
+        assert_eq!(found(line), (columns, Layout::Default, "none"));
+        assert_eq!(found(&format!("{header}{line}}}\n")), (columns, Layout::Default, "none"));
+        assert_eq!(found(&format!("  1.000000 | {line}")).2, "uptime");
+        assert_eq!(found("  4 us |   0)   sh-7    |  d..2 |   0.1 us    |  f();\n").2, "delta");
+        let bare = (Graph::Bare, Layout::Default, "none");
+        assert_eq!(found(&format!("{header}f() {{\n}}\n")), bare);
+        assert_eq!(found("# tracer: nop\nsys_read(fd: 3)\n").0, Graph::No);
+        assert!(likeness(line.as_bytes()) > 0);
+        assert_eq!(likeness(b"f() {\n}\n"), 0);
+    }
+
+    #[test]
     fn raw_calls_by_architecture() {
         let head = "            bash-2101    [001] .....  2881.878957: ";
         let x86_64 = format!("{head}sys_enter: NR 0 (3, 7ffcad6c47c8, 340, 0, 0, 0)\n");
