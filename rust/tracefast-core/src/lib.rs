@@ -14,6 +14,7 @@ pub mod event;
 pub mod find;
 pub mod format;
 pub mod ftrace;
+pub mod graph;
 pub mod kernel;
 pub mod num;
 pub mod parsed;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::event::{Op, Status};
+use crate::graph::Item;
 use crate::rows::{RowClock, Rows, Side};
 use crate::text::escape_invalid;
 
@@ -379,6 +380,8 @@ pub struct Parsed {
     pub begins: Vec<Begin>,
     /// Names of tasks that events tell, in order.
     pub named: Vec<Named>,
+    /// What lines of `function_graph` did.
+    pub graph: Vec<Item>,
     /// Lines by use.
     pub counts: LineCounts,
     /// Bytes of the text that are not the log's: prefixes of merged lines, feeds of their last.
@@ -411,6 +414,7 @@ impl Parsed {
         self.inserted.clear();
         self.begins.clear();
         self.named.clear();
+        self.graph.clear();
         self.counts = LineCounts::default();
         self.added = 0;
         self.oddities = Oddities::default();

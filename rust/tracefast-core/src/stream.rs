@@ -11,6 +11,7 @@ use crate::block::Block;
 use crate::dict::Dictionary;
 use crate::event::EventKind;
 use crate::format::Format;
+use crate::graph::Graph;
 use crate::kernel::Kernel;
 use crate::parsed::{Parsed, Touch};
 use crate::rows::{RowClock, Rows};
@@ -136,6 +137,7 @@ struct Source {
     number: usize,
     format: Format,
     stitch: Stitch,
+    graph: Graph,
     kernel: Kernel,
     line: i64,
     /// The sum of all deltas, or the time of the days that began.
@@ -201,6 +203,7 @@ impl Stream {
             number,
             format,
             stitch: Stitch::new(format.root()),
+            graph: Graph::default(),
             kernel: Kernel::default(),
             line: 0,
             elapsed: 0,
@@ -224,6 +227,9 @@ impl Stream {
         let text = block.text();
         source.clock(&mut parsed);
         source.stitch.run(&mut parsed, text, &source.format, source.line);
+        if !parsed.graph.is_empty() {
+            source.graph.run(&mut parsed, text, source.line);
+        }
         let Source { kernel, stitch, .. } = source;
         kernel.run(&mut parsed, text, |id, bound| stitch.bind(id, bound));
         let line = source.line;
@@ -239,6 +245,7 @@ impl Stream {
         let source = self.source.as_mut()?;
         let mut parsed = self.pool.parsed();
         source.stitch.finish(&mut parsed, &source.format, source.line);
+        source.graph.finish(&mut parsed, source.line);
         source.kernel.run(&mut parsed, b"", |_, _| ());
         let line = source.line;
         let resolved = self.close(Block::default(), parsed, line);

@@ -172,6 +172,65 @@ const FTRACE: &[&str] = &[
     "             cat-8       [001] d..2.     2.000044: x: y",
 ];
 
+/// Lines of `function_graph`, with tasks that change processors and lines that are lost.
+const GRAPH: &[&str] = &[
+    "# tracer: function_graph",
+    "# CPU  DURATION                  FUNCTION CALLS",
+    " 0)               |  sys_open() {",
+    " 0)               |    do_sys_open(dfd=3, filename=0x7f12345678) {",
+    " 0)               |  sys_open() {",
+    " 1)               |    do_sys_open() {",
+    " 0)   1.382 us    |      getname();",
+    " 1)   0.570 us    |    ext4_probe [ext4](a=1);",
+    " 1)               |      a_function_that_was_left_open_for_long() {",
+    " 0)   2.553 us    |    }",
+    " 0) + 12.553 us   |  }",
+    " 1)   7.876 us    |  } /* sys_open = 0x3 */",
+    " 1)   7.876 us    |    } /* another */",
+    " 1)               |  do_task_dead() {",
+    " 0)               |    /* sched_wakeup: comm=bash pid=12 prio=120 */",
+    " 0)               |    /* a note",
+    "in two lines */",
+    " ------------------------------------------",
+    " 0)    sh-4802    =>    top-12    ",
+    " 0)    top-12     =>    sh-4802   ",
+    " 1)   <idle>-0    =>    top-12    ",
+    " 1)    top-12     =>   <idle>-0   ",
+    " 0)   ==========> |",
+    " (Overruns: 3)",
+    " 0)    sh-4802     |               |  f() {",
+    " 0)    sh-4802     |   0.616 us    |  }",
+    "  360.774522 |   0)   bash-9      |  d..1 |               |  g() {",
+    "  360.774528 |   0)   bash-9      |  d..1 |   1.107 us    |  }",
+    "    0.541 us    |  }",
+    "                |  h() {",
+    "   sh-4802  [000]  12.345678: funcgraph_entry:                   |  k() {",
+    "   sh-4802  [001]  12.345679: funcgraph_exit:         0.5 us     |  }",
+    "             cat-7       [001] .....  1.000001: sys_read(fd: 3, buf: 0x7f, count: 0x10)",
+    "             cat-7       [001] .....  1.000002: sys_read -> 0x10",
+    "             cat-7       [001] .....  1.000003: <stack trace>",
+    " => do_syscall_64+0x1/0x2",
+    "CPU:1 [LOST 5 EVENTS]",
+    "",
+    "}",
+    "something else",
+];
+
+/// Lines of `function_graph` without columns.
+const BARE: &[&str] = &[
+    "# tracer: function_graph",
+    "sys_open() {",
+    "  do_sys_open() {",
+    "    getname();",
+    "  }",
+    "} /* sys_open = 0x3 */",
+    "/* a note",
+    "in two lines */",
+    "something else",
+    "==========>",
+    "",
+];
+
 fn log(lines: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
     let line = prop_oneof![
         9 => proptest::sample::select(lines).prop_map(|line| line.as_bytes().to_vec()),
@@ -243,6 +302,8 @@ fn same_bytes_for_any_blocks_and_threads_and_every_line_counted() {
         ("times of day", DAYS, Wanted::Strace),
         ("deltas", DELTAS, Wanted::Strace),
         ("ftrace", FTRACE, Wanted::Ftrace),
+        ("function_graph", GRAPH, Wanted::Ftrace),
+        ("without columns", BARE, Wanted::Ftrace),
     ] {
         // A runner counts the cases of all its runs: with one of them only the first list would
         // be tried.

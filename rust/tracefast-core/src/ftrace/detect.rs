@@ -1,12 +1,13 @@
 //! Whether a text is ftrace's, and which of its optional columns it has.
 
+use super::graph::{self, Special};
 use super::header::{self, COMM, Header};
 use super::layout::{self, Layout};
 use super::machine::guess::Evidence;
 use super::other::{Other, classify};
 use super::payload::{Call, Payload, parse};
 use super::tasks::Teller;
-use super::{Clock, Format, Wrap, wrap};
+use super::{Clock, Format, Graph, Wrap, wrap};
 
 /// Lines that decide between formats.
 const LINES: usize = 200;
@@ -79,8 +80,14 @@ fn is_ftrace(line: &[u8]) -> bool {
     match classify(line) {
         Other::Header => line != b"--",
         Other::Lost { .. } => true,
-        _ => layout::parse(line, Layout::Default).is_some(),
+        _ => layout::parse(line, Layout::Default).is_some() || is_graph(line),
     }
+}
+
+/// The line is one of `function_graph`, or of those between them.
+fn is_graph(line: &[u8]) -> bool {
+    graph::parse(line, false).is_some()
+        || matches!(graph::special(line), Some(Special::Switch { .. }))
 }
 
 /// What the records show.
@@ -101,6 +108,10 @@ struct Found {
     bare: usize,
     tracer: bool,
     calls: Evidence,
+    /// Lines of `function_graph`.
+    graphs: usize,
+    /// The log names this tracer.
+    graph_tracer: bool,
 }
 
 impl Found {
@@ -110,6 +121,14 @@ impl Found {
             self.record(line, &header);
             return true;
         }
+        if let Some(line) = graph::parse(line, false) {
+            self.graphs += 1;
+            self.uptime += usize::from(line.time.is_some() && !line.relative);
+            self.start += usize::from(line.relative);
+            self.run.clear();
+            return true;
+        }
+        self.graph_tracer |= line == b"# tracer: function_graph";
         self.tracer |= line.starts_with(b"# tracer: ");
         self.format.trace_cmd |= self.records() == 0 && line.starts_with(b"cpus=");
         if self.run.len() == COMM {
@@ -118,7 +137,9 @@ impl Found {
         self.run.push(line.len());
         let known = classify(line);
         self.bare += usize::from(known == Other::Unknown);
-        (known == Other::Header && line != b"--") || matches!(known, Other::Lost { .. })
+        is_graph(line)
+            || (known == Other::Header && line != b"--")
+            || matches!(known, Other::Lost { .. })
     }
 
     fn record(&mut self, line: &[u8], header: &Header) {
@@ -134,6 +155,7 @@ impl Found {
             Clock::Uptime => self.uptime += 1,
             Clock::Start => self.start += 1,
             Clock::Ticks => self.ticks += 1,
+            Clock::None => {}
         }
         let payload = &line[header.payload..];
         match parse(payload) {
@@ -165,12 +187,22 @@ impl Found {
             flags: self.flags.unwrap_or(0),
             clock: self.clock(),
             calls: self.calls.calls(),
+            graph: self.graph(),
             ..self.format
         }
     }
 
     fn records(&self) -> usize {
         self.layouts.iter().sum()
+    }
+
+    /// The lines of `function_graph` have columns, unless nothing else is in a log that names it.
+    fn graph(&self) -> Graph {
+        match (self.graphs > 0, self.graph_tracer) {
+            (true, _) => Graph::Columns,
+            (false, true) if self.records() == 0 => Graph::Bare,
+            (false, _) => Graph::No,
+        }
     }
 
     /// The commonest layout. Without columns all records look like other text: the tracer's name
@@ -180,6 +212,7 @@ impl Found {
             Layout::ALL.into_iter().rev().max_by_key(|&layout| self.layouts[layout as usize]);
         let columns = self.records() - self.layouts[Layout::NoContext as usize];
         match most {
+            _ if self.graph() != Graph::No && columns == 0 => Layout::Default,
             _ if columns == 0 && self.tracer && self.bare > 0 => Layout::NoContext,
             Some(most) if self.layouts[most as usize] > 0 => most,
             _ => Layout::Default,
@@ -209,7 +242,9 @@ impl Found {
     }
 
     fn clock(&self) -> Clock {
-        if self.ticks > self.uptime.max(self.start) {
+        if self.graph() != Graph::No && self.ticks + self.uptime + self.start == 0 {
+            Clock::None
+        } else if self.ticks > self.uptime.max(self.start) {
             Clock::Ticks
         } else if self.start > self.uptime {
             Clock::Start
@@ -239,6 +274,26 @@ mod tests {
             Clock::Ticks
         );
         assert_eq!(format("# tracer: nop\n#\n").flags, 0);
+    }
+
+    #[test]
+    fn lines_of_function_graph() {
+        let found = |text: &str| {
+            let found = format(text);
+            (found.graph, found.layout, found.clock())
+        };
+        let columns = Graph::Columns;
+        let header = "# tracer: function_graph\n#\n";
+        let line = " 0)   1.382 us    |  f();\n";
+        assert_eq!(found(line), (columns, Layout::Default, "none"));
+        assert_eq!(found(&format!("{header}{line}}}\n")), (columns, Layout::Default, "none"));
+        assert_eq!(found(&format!("  1.000000 | {line}")).2, "uptime");
+        assert_eq!(found("  4 us |   0)   sh-7    |  d..2 |   0.1 us    |  f();\n").2, "delta");
+        let bare = (Graph::Bare, Layout::Default, "none");
+        assert_eq!(found(&format!("{header}f() {{\n}}\n")), bare);
+        assert_eq!(found("# tracer: nop\nsys_read(fd: 3)\n").0, Graph::No);
+        assert!(likeness(line.as_bytes()) > 0);
+        assert_eq!(likeness(b"f() {\n}\n"), 0);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What was expected on a line that was not understood, in words.
 
-use super::{Clock, Format, header, is_continuation};
+use super::{Clock, Format, Graph, header, is_continuation};
 
 /// Says what `line` should have been in a log of this format.
 ///
@@ -21,6 +21,11 @@ pub fn explain(format: &Format, line: &[u8]) -> String {
     if header::parse(line).is_some() {
         return "an event behind the columns".to_owned();
     }
+    if format.graph != Graph::No {
+        return "a function, such as \" 0)   1.382 us    |    getname();\" or \" 0)               |  \
+                sys_open() {\", its end (\"}\"), or a comment (\"/* … */\"), behind the log's columns"
+            .to_owned();
+    }
     let mut such = "bash-12345 ".to_owned();
     let mut names = vec!["command and pid"];
     if format.tgid {
@@ -35,7 +40,7 @@ pub fn explain(format: &Format, line: &[u8]) -> String {
         names.push("flags");
     }
     let (time, unit) = match format.clock {
-        Clock::Uptime | Clock::Start => ("2881.878957: ", "seconds"),
+        Clock::Uptime | Clock::Start | Clock::None => ("2881.878957: ", "seconds"),
         Clock::Ticks => ("321623902270: ", "ticks"),
     };
     such += time;
@@ -102,6 +107,8 @@ mod tests {
                 assert_eq!(said, format!("{such}{missing}"), "{line}");
             }
         }
+        let format = Format { graph: Graph::Columns, ..Format::default() };
+        assert!(explain(&format, b"hello").starts_with("a function, such as "));
         let format = Format::default();
         let frame = explain(&format, b" => schedule+0x23/0xa0");
         assert_eq!(frame, "a record on the line before: stack frames belong to one");

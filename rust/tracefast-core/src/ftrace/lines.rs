@@ -7,7 +7,7 @@ use super::other::{self, Other};
 use super::parser::{Parser, Span};
 use super::stacks::Target;
 use super::text::Text;
-use super::{Wrap, is_continuation};
+use super::{Graph, Wrap, is_continuation};
 use crate::event::EventKind;
 use crate::format::LOOK;
 use crate::parsed::{Parsed, Use};
@@ -120,6 +120,10 @@ impl Parser<'_> {
 
     /// A line without a record.
     fn other(&mut self, start: usize, end: usize) {
+        // A log that has such lines looks for them first.
+        if self.format.graph == Graph::No && self.graph(start, end) {
+            return;
+        }
         let line = &self.text[start..end];
         if is_continuation(line) && self.frame((start, end)) {
             self.used = Some(Use::Continuation);
@@ -171,7 +175,12 @@ impl Parser<'_> {
         {
             // Empty lines may stand before this one.
             let state = if owner.free { state } else { state.with(line) };
+            let closed = owner.comment && line.ends_with(b" */");
+            let end = if closed { end - 3 } else { end };
             self.more = Some(More { row, text: (text.0, end), state });
+            if closed {
+                self.owner = None;
+            }
             return true;
         }
         false

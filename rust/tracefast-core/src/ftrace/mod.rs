@@ -8,6 +8,8 @@ pub mod args;
 mod detect;
 pub mod explain;
 mod fields;
+pub mod function;
+pub mod graph;
 pub mod header;
 mod join;
 pub mod layout;
@@ -33,6 +35,7 @@ pub use parser::Grammar;
 use header::Header;
 use layout::Layout;
 
+use crate::format::LOOK;
 use crate::parsed::Parsed;
 use crate::strace::Half;
 
@@ -61,6 +64,8 @@ pub struct Format {
     pub renames: bool,
     /// trace-cmd wrote it, not the kernel.
     pub trace_cmd: bool,
+    /// Whether it has lines of the `function_graph` tracer.
+    pub graph: Graph,
 }
 
 impl Format {
@@ -73,6 +78,7 @@ impl Format {
     pub fn clock(&self) -> &'static str {
         match self.clock {
             _ if self.layout == Layout::NoContext => "none",
+            Clock::None => "none",
             Clock::Uptime => "uptime",
             Clock::Start => "delta",
             Clock::Ticks => "ticks",
@@ -92,11 +98,19 @@ impl Format {
 
     /// The line is a record by itself, and none that began on the lines before it.
     pub fn stands_alone(&self, line: &[u8]) -> bool {
+        let whole = line.len() < LOOK;
         let (start, end) = self.own(line);
         let line = &line[start..end];
-        !is_continuation(line)
-            && layout::parse(line, self.layout).is_some_and(|header| self.is_whole(&header))
-            && (!self.stacks || stacks::is_seam(line))
+        // Only all of a line tells that it is one of `function_graph`, and it is longer than a part
+        // of a name.
+        let graph = whole
+            && line.len() >= usize::from(self.width)
+            && graph::parse(line, self.graph == Graph::Bare).is_some();
+        let record = || {
+            !is_continuation(line)
+                && layout::parse(line, self.layout).is_some_and(|header| self.is_whole(&header))
+        };
+        (graph || record()) && (!self.stacks || stacks::is_seam(line))
     }
 
     /// The record's columns begin on its own line: a name with line feeds ends before its column
@@ -129,6 +143,20 @@ pub enum Clock {
     Start,
     /// Cycles, records, jiffies: integers that are no time.
     Ticks,
+    /// There are no times.
+    None,
+}
+
+/// Lines of the `function_graph` tracer, as tracefs prints them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Graph {
+    /// None, as it seems.
+    #[default]
+    No,
+    /// There are some; their columns tell them from others.
+    Columns,
+    /// The log is theirs, and they have no columns.
+    Bare,
 }
 
 /// The line belongs to the record before it: a frame of its stack.

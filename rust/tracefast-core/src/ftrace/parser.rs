@@ -2,12 +2,12 @@
 
 use super::header::Header;
 use super::join::{self, Args, Exit};
-use super::layout;
+use super::layout::{self, Layout};
 use super::lines::{Frames, More, Pieces};
 use super::payload::{self, Call, Payload};
 use super::stacks::{Last, Target as Whose, is_seam};
 use super::tasks::{self, Teller};
-use super::{Clock, Format, fields};
+use super::{Clock, Format, Graph, fields, graph};
 use crate::block::{Block, PAD};
 use crate::calls::{Calls, Pending};
 use crate::dict::Interner;
@@ -24,9 +24,9 @@ use crate::view::{Place, pack_padded};
 pub struct Grammar {
     marks: Marks,
     names: Interner,
-    comms: Interner,
+    pub(super) comms: Interner,
     pub(super) calls: Calls,
-    last: Last,
+    pub(super) last: Last,
 }
 
 impl Grammar {
@@ -87,7 +87,7 @@ pub(super) struct Parser<'a> {
     /// The line on which the record at hand begins.
     pub(super) begin: i64,
     /// Bytes of the line at hand, its line feed included.
-    bytes: u64,
+    pub(super) bytes: u64,
     /// What the line at hand is used for; `None`: the stitch stage says.
     pub(super) used: Option<Use>,
     /// The lines at hand are parts of the name of a command.
@@ -127,6 +127,8 @@ pub(super) struct Owner {
     pub(super) free: bool,
     /// Frames may follow.
     pub(super) frames: bool,
+    /// The text is a comment of `function_graph`, with a mark at its end.
+    pub(super) comment: bool,
 }
 
 const RECENT: usize = 16;
@@ -150,6 +152,17 @@ impl<'a> Parser<'a> {
         self.used = Some(Use::Events);
         let (from, to) = self.format.own(&self.text[start..end]);
         let (start, end) = (start + from, start + to);
+        if self.format.graph == Graph::No || self.pieces.is_some() || !self.graph(start, end) {
+            self.records(start, end);
+        }
+        if let Some(used) = self.used {
+            self.parsed.counts.see(used, self.bytes);
+        }
+        self.line += 1;
+    }
+
+    #[inline]
+    fn records(&mut self, start: usize, end: usize) {
         let header = layout::parse(&self.text[start..end], self.format.layout);
         match header {
             Some(header) if self.pieces.is_none() && self.format.is_whole(&header) => {
@@ -158,10 +171,6 @@ impl<'a> Parser<'a> {
             }
             _ => self.odd(start, end, header),
         }
-        if let Some(used) = self.used {
-            self.parsed.counts.see(used, self.bytes);
-        }
-        self.line += 1;
     }
 
     /// The records of a line: one, but for markers with a NUL.
@@ -191,6 +200,12 @@ impl<'a> Parser<'a> {
         }
         let base = start + header.payload;
         let span = |(from, to): Span| (base + from, base + to);
+        if self.text[base..].starts_with(b"f")
+            && let Some((what, dur)) = graph::parse_record(&self.text[base..end])
+        {
+            self.graph_record(start, header, &what, dur);
+            return;
+        }
         let payload = payload::parse(&self.text[base..end]);
         match payload {
             Payload::Enter { call, args } => match self.callee(call, base) {
@@ -225,6 +240,12 @@ impl<'a> Parser<'a> {
                 self.event(start, header, EventKind::Marker, Some(key), text);
                 self.next = next;
             }
+            // Without columns, a word may be anything.
+            Payload::Function { name, rest }
+                if rest.0 == rest.1 && header.layout == Layout::NoContext =>
+            {
+                self.event(start, header, EventKind::Event, None, span((name.0, rest.1)));
+            }
             Payload::Function { name, rest } => {
                 let key = self.key(span(name));
                 self.event(start, header, EventKind::Function, Some(key), span(rest));
@@ -236,7 +257,8 @@ impl<'a> Parser<'a> {
                 self.grammar.last.keep(header, owner);
                 let target = owner.filter(|&owner| self.takes_frames(owner));
                 let target = target.unwrap_or(Whose::Row(row));
-                self.owner = Some(Owner { target, text: None, free: false, frames: true });
+                self.owner =
+                    Some(Owner { target, text: None, free: false, frames: true, comment: false });
             }
             Payload::Tracer { name, text } => {
                 let key = self.static_key(name);
@@ -248,7 +270,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn key(&mut self, name: Span) -> u32 {
+    pub(super) fn key(&mut self, name: Span) -> u32 {
         let name = &self.text[name.0..name.1];
         self.grammar.names.key(name, &mut self.parsed.names, syscalls::by_name).0
     }
@@ -319,7 +341,7 @@ impl<'a> Parser<'a> {
 
     /// The time, if it is one of the log's clock and not of another that counts something else.
     #[inline]
-    fn on_clock(&self, header: &Header) -> Option<i64> {
+    pub(super) fn on_clock(&self, header: &Header) -> Option<i64> {
         let same = (header.clock == Clock::Ticks) == (self.format.clock == Clock::Ticks);
         header.time.filter(|_| same)
     }
@@ -329,7 +351,14 @@ impl<'a> Parser<'a> {
     fn time(&mut self, header: &Header) {
         let odd = &mut self.parsed.oddities;
         odd.relayouts += u64::from(header.layout != self.format.layout);
-        let Some(time) = self.on_clock(header) else { return };
+        if let Some(time) = self.on_clock(header) {
+            self.passes(time);
+        }
+    }
+
+    /// A line has this time.
+    #[inline]
+    pub(super) fn passes(&mut self, time: i64) {
         let parsed = &mut *self.parsed;
         match &mut parsed.span {
             Some(span) => {
@@ -342,7 +371,7 @@ impl<'a> Parser<'a> {
     }
 
     #[inline]
-    fn comm(&mut self, start: usize, header: &Header) -> Option<u32> {
+    pub(super) fn comm(&mut self, start: usize, header: &Header) -> Option<u32> {
         let (from, to) = header.comm?;
         if let Some(pieces) = &self.pieces {
             // Blanks align the name as a whole.
@@ -364,7 +393,7 @@ impl<'a> Parser<'a> {
 
     /// The flags, unless they say nothing.
     #[inline]
-    fn flags(&self, start: usize, header: &Header) -> Option<Span> {
+    pub(super) fn flags(&self, start: usize, header: &Header) -> Option<Span> {
         let span = (start + header.flags.0, start + header.flags.1);
         let quiet = self.text[span.0..span.1].iter().all(|&b| b == b'.');
         (!quiet).then_some(span)
@@ -398,7 +427,13 @@ impl<'a> Parser<'a> {
         let goes_on = matches!(kind, EventKind::Event | EventKind::Marker);
         let free = kind == EventKind::Marker;
         let target = Whose::Row(row);
-        self.owner = Some(Owner { target, text: goes_on.then_some(text), free, frames: !free });
+        self.owner = Some(Owner {
+            target,
+            text: goes_on.then_some(text),
+            free,
+            frames: !free,
+            comment: false,
+        });
         self.stack_may_follow(header, target);
         row
     }
@@ -495,7 +530,7 @@ impl<'a> Parser<'a> {
 
     /// The record may have a stack.
     #[inline]
-    fn stack_may_follow(&mut self, header: &Header, target: Whose) {
+    pub(super) fn stack_may_follow(&mut self, header: &Header, target: Whose) {
         if self.format.stacks {
             self.grammar.last.record(header, target);
         }

@@ -2,6 +2,7 @@
 
 use memchr::memmem;
 
+use super::function;
 use crate::num;
 
 /// A payload. Ranges are positions in it.
@@ -221,12 +222,15 @@ fn event(text: &[u8], start: usize) -> Payload {
                     (None, _) => Payload::Marker { name: b"bputs", text: (at, whole) },
                 }
             }
+            // trace-cmd says the event, too.
+            b"function" if let Some((name, rest)) = function::parse(text, blanks(text, behind)) => {
+                Payload::Function { name, rest }
+            }
             _ => Payload::Event { name: (start, end), text: (blanks(text, behind), whole) },
         };
     }
-    // `func <-caller`, `func+0x0/0x10 <ffffffff81> <-caller`, `func(a=1) <-caller`.
-    if end > start && memmem::find(&text[end..], b" <-").is_some() {
-        return Payload::Function { name: (start, end), rest: (blanks(text, end), whole) };
+    if let Some((name, rest)) = function::parse(text, start) {
+        return Payload::Function { name, rest };
     }
     match tracer(rest) {
         Some(name) => Payload::Tracer { name, text: (start, whole) },
@@ -364,6 +368,7 @@ mod tests {
         assert_eq!(parse(b"type: 839"), Payload::Nameless { text: (0, 9) });
         assert_eq!(event("kvm_entry:            vcpu 0"), ("kvm_entry", "vcpu 0"));
         assert_eq!(event("empty:"), ("empty", ""));
+        assert_eq!(event("function: ip=0x1 parent_ip=0x2"), ("function", "ip=0x1 parent_ip=0x2"));
         assert_eq!(parse(b"<stack trace>"), Payload::Stack { name: b"kernel_stack" });
         assert_eq!(parse(b"<user stack trace>"), Payload::Stack { name: b"user_stack" });
         assert_eq!(
@@ -401,6 +406,7 @@ mod tests {
             ("_raw_spin_lock <-__schedule", "_raw_spin_lock", "<-__schedule"),
             ("sys_read(fd=3) <-do_syscall_64", "sys_read", "(fd=3) <-do_syscall_64"),
             ("mutex_lock+0x0/0x10 <-f", "mutex_lock", "+0x0/0x10 <-f"),
+            ("function:             ip_rcv <-- napi_poll", "ip_rcv", "<-- napi_poll"),
         ] {
             match parse(text.as_bytes()) {
                 Payload::Function { name: n, rest: r } => {

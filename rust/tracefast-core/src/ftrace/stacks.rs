@@ -40,6 +40,20 @@ impl Last {
         }
     }
 
+    /// A line of `function_graph` on a processor: no stack belongs to a record before it, but
+    /// perhaps to the event that it tells of, in `row`, whose task it does not always name.
+    pub(super) fn line(&mut self, cpu: Option<u16>, tid: Option<i32>, row: Option<usize>) {
+        match (cpu, row) {
+            (Some(cpu), Some(row)) => {
+                self.cpus.insert(cpu, (tid, Target::Row(row)));
+            }
+            (Some(cpu), None) => {
+                self.cpus.remove(&cpu);
+            }
+            (None, _) => self.clear(),
+        }
+    }
+
     /// A stack is not a record that another stack may follow: it leaves what there was.
     pub(super) fn keep(&mut self, header: &Header, target: Option<Target>) {
         match (target, header.cpu) {
@@ -54,7 +68,7 @@ impl Last {
     /// What the stack with these columns belongs to.
     pub(super) fn of(&self, header: &Header) -> Option<Target> {
         let (pid, target) = *self.cpus.get(&header.cpu?)?;
-        (pid == header.pid).then_some(target)
+        (pid.is_none() || pid == header.pid).then_some(target)
     }
 }
 

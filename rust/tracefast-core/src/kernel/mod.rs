@@ -181,6 +181,11 @@ impl Kernel {
             return;
         }
         let tid = rows.has(row, C::Tid).then(|| rows.tid[row]);
+        // A log of ftrace that does not say whose records they are has many tasks.
+        let foreign = [EventKind::Event, EventKind::Function, EventKind::Marker, EventKind::Lost];
+        if tid.is_none() && foreign.iter().any(|&kind| rows.kind[row] == kind as u8) {
+            return;
+        }
         let op = rows.effect[row].op;
         if matches!(op, Op::Exec | Op::Supersedes) && rows.effect[row].thread != 0 {
             // A thread's execve ended under the id of its group's leader.

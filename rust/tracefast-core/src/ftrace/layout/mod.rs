@@ -131,6 +131,8 @@ fn is_payload(line: &[u8]) -> bool {
         }
         // Nobody but the kernel begins a line so.
         Payload::Marker { .. } => true,
+        // A word alone may be anybody's.
+        Payload::Function { rest, .. } => rest.0 < rest.1,
         // Of blk there are columns that begin like its payload.
         Payload::Tracer { .. } => bare::classic(line).is_none(),
         _ => matches!(classify(line), Other::Unknown),
