@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn lines_of_function_graph() {
-        let found = |text| {
+        let found = |text: &str| {
             let found = format(text);
             (found.graph, found.layout, found.clock())
         };
