@@ -17,29 +17,46 @@ use crate::num;
 /// assert_eq!(parse(b"8,0 A R 1 + 8 <- (8,1) 0", 0), None);
 /// ```
 #[inline]
-pub fn parse(text: &[u8], start: usize) -> Option<((usize, usize), (usize, usize))> {
-    let name = symbol_end(text, start);
-    let mut at = place_end(text, start)?;
-    if text.get(at) == Some(&b'(') {
-        // Values are numbers, but for kinds that the kernel does not know.
-        at = match memmem::rfind(&text[at..], b") <-") {
-            Some(close) => at + close + 1,
-            None => text.ends_with(b")").then_some(text.len())?,
-        };
-    }
-    let behind = (name, text.len());
-    let behind = (behind.0 + usize::from(text[name..].starts_with(b" ")), behind.1);
+pub fn parse(text: &[u8], start: usize) -> Option<(Span, Span)> {
+    let (name, at) = called(text, start)?;
     let rest = &text[at..];
-    if rest.is_empty() {
-        // The option `noprint-parent`. A number is no function.
-        let word = text[start].is_ascii_alphabetic() || text[start] == b'_';
-        return word.then_some(((start, name), behind));
-    }
     // trace-cmd prints an arrow of its own.
     let caller = [&b" <-- "[..], b" <-"].iter().find(|arrow| rest.starts_with(arrow))?.len() + at;
     let end = place_end(text, caller)?;
     let ends = end == text.len() || text[end..].starts_with(b" (repeats: ");
-    ends.then_some(((start, name), behind))
+    ends.then(|| parts(text, start, name))
+}
+
+/// The same where the caller is not printed (`noprint-parent`). Any word looks like that, so that
+/// only the columns before it tell that it is a record.
+pub fn alone(text: &[u8]) -> Option<(Span, Span)> {
+    let (name, at) = called(text, 0)?;
+    // A number is no function.
+    let word = text[0].is_ascii_alphabetic() || text[0] == b'_';
+    (word && at == text.len()).then(|| parts(text, 0, name))
+}
+
+/// Text by positions.
+type Span = (usize, usize);
+
+/// The name and what is behind it, without the blank between them.
+fn parts(text: &[u8], start: usize, name: usize) -> (Span, Span) {
+    ((start, name), (name + usize::from(text[name..].starts_with(b" ")), text.len()))
+}
+
+/// Behind a function's name, and behind its place and arguments.
+fn called(text: &[u8], start: usize) -> Option<(usize, usize)> {
+    let name = symbol_end(text, start);
+    let at = place_end(text, start)?;
+    if text.get(at) != Some(&b'(') {
+        return Some((name, at));
+    }
+    // Values are numbers, but for kinds that the kernel does not know.
+    let close = match memmem::rfind(&text[at..], b") <-") {
+        Some(close) => at + close + 1,
+        None => text.ends_with(b")").then_some(text.len())?,
+    };
+    Some((name, close))
 }
 
 /// Behind `symbol+0x1/0x2 [module] <ffffffff81000000>`; all but the symbol may be missing.
@@ -104,15 +121,27 @@ mod tests {
             ("f <-- g", "f", "<-- g"),
             ("foo.constprop.0 <-0xffffffffc0001234", "foo.constprop.0", "<-0xffffffffc0001234"),
             ("0xffffffffc0001234 <-0", "0xffffffffc0001234", "<-0"),
-            ("schedule", "schedule", ""),
-            ("schedule+0x0/0x20", "schedule", "+0x0/0x20"),
-            ("f(a=1)", "f", "(a=1)"),
-            ("f()", "f", "()"),
         ] {
+            assert_eq!(alone(text.as_bytes()), None, "{text}");
             let (n, r) = parse(text.as_bytes(), 0).unwrap_or_else(|| panic!("{text}"));
             assert_eq!((&text[n.0..n.1], &text[r.0..r.1]), (name, rest), "{text}");
         }
         assert_eq!(parse(b"  f <-g", 2), Some(((2, 3), (4, 7))));
+    }
+
+    #[test]
+    fn without_their_callers() {
+        for (text, name, rest) in [
+            ("schedule", "schedule", ""),
+            ("schedule+0x0/0x20", "schedule", "+0x0/0x20"),
+            ("f <ffff>", "f", "<ffff>"),
+            ("f(a=1)", "f", "(a=1)"),
+            ("f()", "f", "()"),
+        ] {
+            assert_eq!(parse(text.as_bytes(), 0), None, "{text}");
+            let (n, r) = alone(text.as_bytes()).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!((&text[n.0..n.1], &text[r.0..r.1]), (name, rest), "{text}");
+        }
     }
 
     #[test]
@@ -134,6 +163,7 @@ mod tests {
             "f <-g (repeat)",
         ] {
             assert_eq!(parse(text.as_bytes(), 0), None, "{text}");
+            assert_eq!(alone(text.as_bytes()), None, "{text}");
         }
     }
 }

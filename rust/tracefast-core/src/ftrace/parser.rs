@@ -7,7 +7,7 @@ use super::lines::{Frames, More, Pieces};
 use super::payload::{self, Call, Payload};
 use super::stacks::{Last, Target as Whose, is_seam};
 use super::tasks::{self, Teller};
-use super::{Clock, Format, Graph, fields, graph};
+use super::{Clock, Format, Graph, fields, function, graph};
 use crate::block::{Block, PAD};
 use crate::calls::{Calls, Pending};
 use crate::dict::Interner;
@@ -240,12 +240,6 @@ impl<'a> Parser<'a> {
                 self.event(start, header, EventKind::Marker, Some(key), text);
                 self.next = next;
             }
-            // Without columns, a word may be anything.
-            Payload::Function { name, rest }
-                if rest.0 == rest.1 && header.layout == Layout::NoContext =>
-            {
-                self.event(start, header, EventKind::Event, None, span((name.0, rest.1)));
-            }
             Payload::Function { name, rest } => {
                 let key = self.key(span(name));
                 self.event(start, header, EventKind::Function, Some(key), span(rest));
@@ -263,6 +257,17 @@ impl<'a> Parser<'a> {
             Payload::Tracer { name, text } => {
                 let key = self.static_key(name);
                 self.event(start, header, EventKind::Event, Some(key), span(text));
+            }
+            // Without columns, a word may be anything.
+            Payload::Nameless { text }
+                if header.layout != Layout::NoContext
+                    && let Some((name, rest)) =
+                        function::alone(&self.text[base + text.0..base + text.1]) =>
+            {
+                let base = base + text.0;
+                let key = self.key((base + name.0, base + name.1));
+                let rest = (base + rest.0, base + rest.1);
+                self.event(start, header, EventKind::Function, Some(key), rest);
             }
             Payload::Nameless { text } => {
                 self.event(start, header, EventKind::Event, None, span(text));
