@@ -18,6 +18,7 @@ MOST: Final = 128
 _SURVEY: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "kind": pl.String,
     "key": pl.String,
+    "word": pl.Boolean,
     "rank": pl.UInt32,
     "rows": pl.UInt32,
     "classes": pl.UInt32,
@@ -149,7 +150,7 @@ def _surveyed(rows: pl.LazyFrame, columns: list[str], event: str) -> _core.Decod
             streamable=True,
             schema=pl.Schema(_SURVEY),
         )
-        .group_by("kind", "key")
+        .group_by("kind", "key", "word")
         .agg(pl.col("rank").min(), pl.col("rows").sum(), pl.col("classes").bitwise_or())
         .collect(engine="streaming")
     )
@@ -158,26 +159,30 @@ def _surveyed(rows: pl.LazyFrame, columns: list[str], event: str) -> _core.Decod
         raise _system_call(event, event)
     if kinds == {_FUNCTION}:
         return _core.Decoder.function()
-    # The commonest keys, in the order in which the text has them.
+    # The commonest keys, in the order in which the text has them. A word is a key if all texts
+    # have it: then it is of the format, not of a value.
+    found = found.filter(pl.col("kind").ne_missing(_SYSCALL))
+    texts = found.filter(pl.col("key").is_null())["rows"].sum()
     keys = (
-        found.filter(pl.col("key").is_not_null(), pl.col("kind").ne_missing(_SYSCALL))
-        .group_by("key")
+        found.filter(pl.col("key").is_not_null())
+        .group_by("key", "word")
         .agg(pl.col("rank").min(), pl.col("rows").sum(), pl.col("classes").bitwise_or())
-        .sort("rows", "rank", "key", descending=[True, False, False])
+        .filter(~pl.col("word") | (pl.col("rows") == texts))
+        .sort("word", "rows", "rank", "key", descending=[False, True, False, False])
+        .unique("key", keep="first", maintain_order=True)
         .head(MOST)
         .sort("rank", "key")
     )
     pairs = zip(keys["key"], keys["classes"], strict=True)
-    return _core.Decoder.generic([(key, _core.field_kind(classes)) for key, classes in pairs])
+    named = [(key, _core.field_kind(classes)) for key, classes in pairs]
+    return _core.Decoder.generic(named, chosen=bool(keys["word"].any()))
 
 
 def _survey(batch: pl.DataFrame) -> pl.DataFrame:
-    """List the keys of a batch, by kind of event; a row without a key says that there are rows."""
-    parts = []
+    """List the keys of a batch by kind of event; rows without a key count the texts."""
+    parts = [pl.DataFrame(schema=_SURVEY)]
     for (kind,), rows in batch.group_by("kind"):
-        parts.append(pl.DataFrame({"kind": [kind]}, schema={"kind": pl.String}))
-        if kind not in {_SYSCALL, _FUNCTION}:
-            keys = [pl.DataFrame(part) for part in _core.survey(rows.select("args"))]
-            parts += [part.with_columns(pl.lit(kind, pl.String).alias("kind")) for part in keys]
-    empty = pl.DataFrame(schema=_SURVEY)
-    return pl.concat([empty, *parts], how="diagonal").select(*_SURVEY)
+        keys = [pl.DataFrame(part) for part in _core.survey(rows.select("args"))]
+        named = [part.with_columns(pl.lit(kind, pl.String).alias("kind")) for part in keys]
+        parts += [part.select(*_SURVEY) for part in named]
+    return pl.concat(parts)

@@ -1,6 +1,7 @@
 //! The text of an event as the kernel's format prints it: literals, and values between them.
 //!
-//! A form is written as `comm={comm:comm} pid={pid:i32}`. Most values end where their text says;
+//! A form is written as `comm={comm:comm} pid={pid:i32}`; `~` is any number of blanks but none,
+//! `{_}` a word that the record has in a column already, `{action=C}` the very value `C`. Most values end where their text says;
 //! names of commands and files hold anything, also what looks like the rest of the form. Between
 //! two of these stands a piece of the form that is looked for from the right: what comes last was
 //! printed by the kernel, whatever a name before it pretends.
@@ -59,6 +60,9 @@ struct Piece {
 #[derive(Debug)]
 enum Part {
     Literal(&'static [u8]),
+    Blanks,
+    Skipped,
+    Exactly { column: usize, value: &'static [u8] },
     Value { column: usize, kind: Type, print: Print, stop: Option<u8> },
 }
 
@@ -71,13 +75,27 @@ impl Form {
         while !rest.is_empty() {
             let piece = pieces.last_mut()?;
             let Some(inner) = rest.strip_prefix('{') else {
-                let end = rest.find('{').unwrap_or(rest.len());
+                if let Some(behind) = rest.strip_prefix('~') {
+                    piece.parts.push(Part::Blanks);
+                    rest = behind;
+                    continue;
+                }
+                let end = rest.find(['{', '~']).unwrap_or(rest.len());
                 piece.parts.push(Part::Literal(&rest.as_bytes()[..end]));
                 rest = &rest[end..];
                 continue;
             };
             let (value, behind) = inner.split_once('}')?;
             rest = behind;
+            if value == "_" {
+                piece.parts.push(Part::Skipped);
+                continue;
+            }
+            if let Some((name, value)) = value.split_once('=') {
+                let column = resolve(name, columns)?;
+                piece.parts.push(Part::Exactly { column, value: value.as_bytes() });
+                continue;
+            }
             let column = resolve(value, columns)?;
             let Column { kind, print, .. } = columns[column];
             if print.is_open() {
@@ -124,6 +142,7 @@ impl Form {
                         note(before, column);
                         before = b"";
                     }
+                    Part::Blanks | Part::Skipped | Part::Exactly { .. } => before = b"",
                 }
             }
             if let Some(&(column, _)) = self.open.get(i) {
@@ -187,6 +206,22 @@ impl Piece {
                         return None;
                     }
                     at += literal.len();
+                }
+                Part::Blanks | Part::Skipped => {
+                    let skipped = matches!(part, Part::Skipped);
+                    let rest = text.get(at..)?.iter();
+                    let n = rest.take_while(|&&b| (b == b' ') != skipped).count();
+                    if n == 0 {
+                        return None;
+                    }
+                    at += n;
+                }
+                Part::Exactly { column, value } => {
+                    if !text.get(at..)?.starts_with(value) {
+                        return None;
+                    }
+                    row.slots[column] = Slot::Text(at, at + value.len());
+                    at += value.len();
                 }
                 Part::Value { column, kind, print, stop } => {
                     let (slot, end) = value::read(print, kind, text, at, stop, &mut row.made)?;
@@ -288,6 +323,9 @@ mod tests {
         assert_eq!(read("[{a:comm}] {b:i32}", "[a] 2] 1"), Some(vec!["a] 2".into(), "1".into()]));
         assert_eq!(read("{a:word} {b:text}", "RA a b "), Some(vec!["RA".into(), "a b ".into()]));
         assert_eq!(read("{a:text}", "any\nthing"), Some(vec!["any\nthing".into()]));
+        assert_eq!(read("{a:word}~{_}~{a=x} b", "q  12   x b"), Some(vec!["x".into()]));
+        assert_eq!(read("{a:word}~{_}~{a=x} b", "q  12 x"), None);
+        assert_eq!(read("{a:word}~{_}~{a=x} b", "q"), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt32Array};
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch, StringArray, UInt32Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use hashbrown::HashMap;
 
@@ -181,50 +181,113 @@ fn classify(text: &str) -> u32 {
     }
 }
 
-/// Keys of an event's texts, and what their values are: a table of `key`, `rank` (the least
-/// position among the keys of a text), `rows` (texts that have it), `classes`.
+/// What is known of a key: the least position among the keys of a text, in how many texts it is,
+/// and the classes of its values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Seen {
+    rank: u32,
+    rows: u32,
+    classes: u32,
+}
+
+/// Keys by their text, and by whether they are words that only stand before others.
+type Found<'a> = HashMap<(&'a str, bool), Seen, foldhash::fast::FixedState>;
+
+fn note<'a>(found: &mut Found<'a>, key: &'a str, word: bool, rank: u32, classes: u32) {
+    if let Some(seen) = found.get_mut(&(key, word)) {
+        seen.rank = seen.rank.min(rank);
+        seen.rows = seen.rows.saturating_add(1);
+        seen.classes |= classes;
+    } else if found.len() < KEYS {
+        found.insert((key, word), Seen { rank, rows: 1, classes });
+    }
+}
+
+/// Keys of an event's texts, and what their values are: a table of `key`, `word`, `rank` (the
+/// least position among the keys of a text), `rows` (texts that have it), `classes`.
+///
+/// A `word` is no key by itself: `flags` and `caller` of `flags A|B caller f+0x1/0x2`. It is one if
+/// all texts of the event have it. A row without a key says how many texts there are.
 ///
 /// # Errors
 /// None that columns of one length could give; Arrow's type is kept.
 pub fn survey<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> Result<RecordBatch, ArrowError> {
-    let mut found: HashMap<&'a str, (u32, u32, u32), foldhash::fast::FixedState> =
-        HashMap::default();
+    let mut found = Found::default();
+    let mut count = 0u32;
+    let mut loose: Vec<(usize, usize)> = Vec::new();
     for text in texts.flatten() {
+        count = count.saturating_add(1);
         let mut rank = 0;
+        loose.clear();
         pieces(
             text,
             |_| false,
-            |piece| {
-                let Piece::Item { key, value, .. } = piece else { return };
-                let classes = classify(&text[value.0..value.1]);
-                if let Some(seen) = found.get_mut(key) {
-                    seen.0 = seen.0.min(rank);
-                    seen.1 = seen.1.saturating_add(1);
-                    seen.2 |= classes;
-                } else if found.len() < KEYS {
-                    found.insert(key, (rank, 1, classes));
+            |piece| match piece {
+                Piece::Loose { span } => loose.push(span),
+                Piece::Item { key, value, .. } => {
+                    words(&mut found, text, &mut loose, &mut rank);
+                    note(&mut found, key, false, rank, classify(&text[value.0..value.1]));
+                    rank += 1;
                 }
-                rank += 1;
             },
         );
+        words(&mut found, text, &mut loose, &mut rank);
     }
     let mut rows: Vec<_> = found.into_iter().collect();
     rows.sort_unstable();
-    let column = |name, kind| Field::new(name, kind, false);
+    let column = |name, kind| Field::new(name, kind, name == "key");
     let schema = Schema::new(vec![
         column("key", DataType::Utf8),
+        column("word", DataType::Boolean),
         column("rank", DataType::UInt32),
         column("rows", DataType::UInt32),
         column("classes", DataType::UInt32),
     ]);
+    let numbers = |first: u32, of: fn(&Seen) -> u32| -> ArrayRef {
+        let others = rows.iter().map(|(_, seen)| of(seen));
+        Arc::new(UInt32Array::from_iter_values(std::iter::once(first).chain(others)))
+    };
+    let keys = rows.iter().map(|((key, _), _)| Some(*key));
+    let words = rows.iter().map(|((_, word), _)| Some(*word));
     let arrays: Vec<ArrayRef> = vec![
-        Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row.0))),
-        Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.1.0))),
-        Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.1.1))),
-        Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.1.2))),
+        Arc::new(std::iter::once(None).chain(keys).collect::<StringArray>()),
+        Arc::new(std::iter::once(Some(false)).chain(words).collect::<BooleanArray>()),
+        numbers(0, |seen| seen.rank),
+        numbers(count, |seen| seen.rows),
+        numbers(0, |seen| seen.classes),
     ];
     RecordBatch::try_new(Arc::new(schema), arrays)
 }
+
+/// Notes the words of a run of loose pieces that may be keys: the first of each two.
+fn words<'a>(
+    found: &mut Found<'a>,
+    text: &'a str,
+    loose: &mut Vec<(usize, usize)>,
+    rank: &mut u32,
+) {
+    let is_word = |word: &str| {
+        word.starts_with(|c: char| c.is_ascii_lowercase())
+            && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+    };
+    let spans = loose.as_slice();
+    if spans.len().is_multiple_of(2) {
+        // Twice the same word would be one column for two values.
+        let keys: Vec<&str> = spans.iter().step_by(2).map(|&(a, b)| &text[a..b]).collect();
+        if keys.len() <= MOST_WORDS && keys.iter().all(|key| is_word(key)) {
+            for (at, key) in keys.iter().enumerate() {
+                if !keys[..at].contains(key) {
+                    note(found, key, true, *rank, class::TEXT);
+                }
+                *rank += 1;
+            }
+        }
+    }
+    loose.clear();
+}
+
+/// How many words side by side may be keys.
+const MOST_WORDS: usize = 16;
 
 /// Finds the column of a key, where keys mostly come in the order of the columns.
 #[derive(Debug)]
@@ -387,12 +450,15 @@ mod tests {
 
     #[test]
     fn keys_are_counted() {
-        let texts = [Some("b=1 a=x"), None, Some("a=y c=0x1"), Some("")];
+        let texts = [Some("b=1 a=x, flags A caller f"), None, Some("a=y c=0x1"), Some("")];
         let table = survey(texts.into_iter()).expect("columns of one length");
-        let keys: Vec<_> = table.column(0).as_string::<i32>().iter().flatten().collect();
-        assert_eq!(keys, ["a", "b", "c"]);
+        let keys: Vec<_> = table.column(0).as_string::<i32>().iter().collect();
+        let expected = [None, Some("a"), Some("b"), Some("c"), Some("caller"), Some("flags")];
+        assert_eq!(keys, expected);
+        let words: Vec<_> = table.column(1).as_boolean().iter().flatten().collect();
+        assert_eq!(words, [false, false, false, false, true, true]);
         let numbers = |n: usize| table.column(n).as_primitive::<UInt32Type>().values().to_vec();
-        assert_eq!(numbers(1), [0, 0, 1]);
-        assert_eq!(numbers(2), [2, 1, 1]);
+        assert_eq!(numbers(2), [0, 0, 0, 1, 3, 2]);
+        assert_eq!(numbers(3), [3, 2, 1, 1, 1, 1]);
     }
 }

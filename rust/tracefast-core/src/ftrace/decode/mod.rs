@@ -122,8 +122,6 @@ impl Decoder {
         let mut out = Columns::new(self.kinds.iter().copied());
         let mut row = Row { slots: vec![Slot::Null; self.kinds.len()], made: String::new() };
         let mut left = Leftovers::default();
-        // The form of the record before: logs rarely mix them.
-        let mut usual = 0;
         for text in texts {
             row.clear();
             let Some(text) = text else {
@@ -132,7 +130,7 @@ impl Decoder {
             };
             match &self.reader {
                 Reader::Known { columns, forms, keys } => {
-                    if formed(forms, text, &mut usual, &mut row) {
+                    if formed(forms, text, &mut row) {
                         out.push(text, &row, None);
                         continue;
                     }
@@ -162,24 +160,20 @@ impl Decoder {
     }
 }
 
-/// Reads `text` by the first form that fits, the usual one first.
+/// Reads `text` by the first form that fits. Their order counts, as one text may fit several: what
+/// the record before was must not.
 #[inline]
-fn formed(forms: &[Form], text: &str, usual: &mut usize, row: &mut Row) -> bool {
+fn formed(forms: &[Form], text: &str, row: &mut Row) -> bool {
     let bytes = text.as_bytes();
-    if forms.get(*usual).is_some_and(|form| form.read(bytes, row)) {
-        return true;
-    }
-    // Some formats end in a blank or a line feed, and some writers cut them off.
-    for bytes in [bytes, bytes.trim_ascii_end()] {
-        for (at, form) in forms.iter().enumerate() {
+    let trimmed = bytes.trim_ascii_end();
+    let mut read = |bytes: &[u8]| {
+        forms.iter().any(|form| {
             row.clear();
-            if form.read(bytes, row) {
-                *usual = at;
-                return true;
-            }
-        }
-    }
-    false
+            form.read(bytes, row)
+        })
+    };
+    // Some formats end in a blank or a line feed, and some writers cut them off.
+    read(bytes) || (trimmed.len() < bytes.len() && read(trimmed))
 }
 
 /// A value that a key gives, all of it.

@@ -38,10 +38,14 @@ fn fields(event: &str, text: &str) -> String {
 fn generic(text: &str) -> (Vec<(String, Kind)>, RecordBatch) {
     use arrow_array::types::UInt32Type;
     let table = survey([Some(text)].into_iter()).expect("columns of one length");
-    let classes = table.column(3).as_primitive::<UInt32Type>();
-    let keys = table.column(0).as_string::<i32>().iter().flatten();
-    let fields: Vec<_> =
-        keys.zip(classes.values()).map(|(key, &c)| (key.to_owned(), Kind::of(c))).collect();
+    let classes = table.column(4).as_primitive::<UInt32Type>();
+    let words = table.column(1).as_boolean();
+    let mut fields = Vec::new();
+    for (at, key) in table.column(0).as_string::<i32>().iter().enumerate() {
+        if let Some(key) = key.filter(|_| !words.value(at)) {
+            fields.push((key.to_owned(), Kind::of(classes.value(at))));
+        }
+    }
     let batch = Decoder::generic(&fields, false).decode([Some(text)].into_iter());
     (fields, batch.expect("columns of one length"))
 }
@@ -250,9 +254,45 @@ fn fields_of_a_family() {
             "comm=a pid=1 runtime=5 [ns] vruntime=6 [ns]",
             "event_comm=a event_pid=1 runtime=5 vruntime=6",
         ),
+        (
+            "blk",
+            "254,0    C  RA 29947752 + 16 [5]",
+            "dev=254:0 action=C rwbs=RA sector=29947752 nr_sector=16 error=5",
+        ),
+        (
+            "blk",
+            "254,0    D  RA 29947752 + 16 [5]",
+            "dev=254:0 action=D rwbs=RA sector=29947752 event_comm=5 nr_sector=16",
+        ),
+        (
+            "blk",
+            "254,0    0  3068.686415710 25219  U   N [dd] 1",
+            "dev=254:0 action=U rwbs=N event_comm=dd nr_rq=1",
+        ),
+        ("blk", "254,0    m   N cfq1 put a [x]", "dev=254:0 action=m rwbs=N text=cfq1 put a [x]"),
+        (
+            "wakeup",
+            "1:120:S   + [000]    2:120:R cyclic test",
+            "prev_pid=1 prev_prio=120 prev_state=S next_cpu=0 next_pid=2 next_prio=120 next_state=R next_comm=cyclic test",
+        ),
+        (
+            "timerlat",
+            "#1 context    irq timer_latency       932 ns",
+            "seq=1 context=irq timer_latency=932",
+        ),
+        ("raw_data", "# 1 buf: 72 61 77 21", "id=1 buf=72 61 77 21"),
+        ("sys_exit", "NR -1 = 0", "id=-1 ret=0"),
     ] {
         assert_eq!(fields(event, text), expected, "{event}: {text}");
     }
+}
+
+#[test]
+fn a_row_does_not_depend_on_those_before() {
+    let decoder = Decoder::of("blk").expect("a known event");
+    let texts = ["254,0    D  RA 1 + 16 [5]", "254,0    C  RA 1 + 16 [5]"];
+    let both = decoder.decode(texts.into_iter().map(Some)).expect("columns of one length");
+    assert_eq!(row(&both, 1), fields("blk", texts[1]));
 }
 
 #[test]

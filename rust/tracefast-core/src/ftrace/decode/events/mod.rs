@@ -14,6 +14,7 @@ mod memory;
 mod power;
 mod sched;
 mod timer;
+mod tracers;
 mod writeback;
 
 /// Events that are printed alike.
@@ -25,7 +26,7 @@ pub struct Event {
 }
 
 /// All events, by subsystem.
-const GROUPS: [&[Event]; 10] = [
+const GROUPS: [&[Event]; 11] = [
     sched::EVENTS,
     block::EVENTS,
     filemap::EVENTS,
@@ -36,6 +37,7 @@ const GROUPS: [&[Event]; 10] = [
     irq::EVENTS,
     timer::EVENTS,
     power::EVENTS,
+    tracers::EVENTS,
 ];
 
 /// The event of that name.
