@@ -46,8 +46,8 @@ impl Row {
 pub struct Form {
     /// Pieces whose values end by themselves; between two of them stands an open value.
     pieces: Vec<Piece>,
-    /// The open values: their columns, and whether they are names of commands.
-    open: Vec<(usize, bool)>,
+    /// The open values: their columns, and how they are printed.
+    open: Vec<(usize, Print)>,
 }
 
 #[derive(Debug, Default)]
@@ -103,7 +103,7 @@ impl Form {
                 if piece.parts.is_empty() && !open.is_empty() {
                     return None;
                 }
-                open.push((column, print == Print::Comm));
+                open.push((column, print));
                 pieces.push(Piece::default());
             } else {
                 let stop = behind.bytes().next().filter(|&b| b != b'{');
@@ -157,7 +157,7 @@ impl Form {
     #[inline]
     pub fn read(&self, text: &[u8], row: &mut Row) -> bool {
         let Some(start) = self.pieces[0].read(text, 0, row) else { return false };
-        let Some(&(first, first_is_comm)) = self.open.first() else { return start == text.len() };
+        let Some(&(first, first_print)) = self.open.first() else { return start == text.len() };
         let last = self.open.len();
         let mut end = text.len();
         for i in (1..=last).rev() {
@@ -171,26 +171,26 @@ impl Form {
                     let at = start + n;
                     let fits = piece.read(&text[..end], at, row).filter(|&stop| match behind {
                         None => stop == end,
-                        Some((_, is_comm)) => !is_comm || is_name(&text[stop..end]),
+                        Some((_, print)) => fits_in(print, &text[stop..end]),
                     });
                     if let Some(stop) = fits
-                        && (i > 1 || !first_is_comm || is_name(&text[start..at]))
+                        && (i > 1 || fits_in(first_print, &text[start..at]))
                     {
                         place = Some((at, stop));
                         break;
                     }
                     bound = at + finder.needle().len() - 1;
                 }
-            } else if i > 1 || !first_is_comm || is_name(&text[start..end]) {
+            } else if i > 1 || fits_in(first_print, &text[start..end]) {
                 place = Some((end, end));
             }
             let Some((at, stop)) = place else { return false };
-            if let Some((column, _)) = behind {
-                row.slots[column] = Slot::Text(stop, end);
+            if let Some((column, print)) = behind {
+                row.slots[column] = print.open(text, stop, end);
             }
             end = at;
         }
-        row.slots[first] = Slot::Text(start, end);
+        row.slots[first] = first_print.open(text, start, end);
         true
     }
 }
@@ -234,6 +234,12 @@ impl Piece {
     }
 }
 
+/// An open value may be `text`.
+#[inline]
+fn fits_in(print: Print, text: &[u8]) -> bool {
+    print != Print::Comm || is_name(text)
+}
+
 /// `text` may be the name of a command. Bytes that are not UTF-8 stand as `\xNN`.
 #[inline]
 fn is_name(text: &[u8]) -> bool {
@@ -275,6 +281,7 @@ fn resolve(value: &'static str, columns: &mut Vec<Column>) -> Option<usize> {
         "ioprio" => (Type::Text, Print::Ioprio),
         "word" => (Type::Text, Print::Word),
         "comm" => (Type::Text, Print::Comm),
+        "symbol" => (Type::Text, Print::Symbol),
         "text" => (Type::Text, Print::Text),
         _ => return None,
     };

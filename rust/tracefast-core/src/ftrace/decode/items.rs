@@ -226,6 +226,9 @@ impl<'a, K: Fn(&str) -> bool> Cutter<'a, K> {
                 at = next;
             }
             Some(quote @ (b'"' | b'\'')) => {
+                if let Some((_, end)) = value::integer(self.bytes, at) {
+                    return ((at, end), end);
+                }
                 if let Some(end) = self.quoted(at, quote) {
                     return ((at + 1, end), end + 1);
                 }
@@ -403,6 +406,7 @@ mod tests {
             ("caller f+0x34/0x90", "<caller>|<f+0x34/0x90>"),
             ("s=\"a b\" t=\"x=1 \" y\" u=(fault)", "s=a b|t=x=1 \" y|u=(fault)"),
             ("s='a b' t=1", "s=a b|t=1"),
+            ("a='x'(120) b=(1) c=' '(32) d='", "a='x'(120)|b=(1)|c=' '(32)|d='"),
             ("a==b c=>d", "<a==b>|<c=>d>"),
             ("std::f x", "<std::f>|<x>"),
             ("runtime=12 [ns]", "runtime=12|<[ns]>"),

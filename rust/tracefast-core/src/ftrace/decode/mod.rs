@@ -180,7 +180,7 @@ fn formed(forms: &[Form], text: &str, row: &mut Row) -> bool {
 fn keyed(column: &Column, text: &str, span: (usize, usize), made: &mut String) -> Option<Slot> {
     let (start, end) = span;
     if column.print.is_open() {
-        return Some(Slot::Text(start, end));
+        return Some(column.print.open(text.as_bytes(), start, end));
     }
     let bytes = text.as_bytes().get(..end)?;
     let (slot, stop) = value::read(column.print, column.kind, bytes, start, None, made)?;

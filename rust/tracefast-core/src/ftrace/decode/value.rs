@@ -46,6 +46,8 @@ pub enum Print {
     Word,
     /// Anything of at most 15 bytes: a command's name.
     Comm,
+    /// A place in the code, `f+0x1/0x2 [module]`; the option `fields` adds its address.
+    Symbol,
     /// Anything.
     Text,
 }
@@ -53,7 +55,20 @@ pub enum Print {
 impl Print {
     /// Whether the text alone does not say where the value ends.
     pub fn is_open(self) -> bool {
-        matches!(self, Self::Comm | Self::Text)
+        matches!(self, Self::Comm | Self::Symbol | Self::Text)
+    }
+
+    /// An open value that stands from `start` to `end`.
+    pub fn open(self, text: &[u8], start: usize, end: usize) -> Slot {
+        let mut stop = end;
+        if self == Self::Symbol
+            && let Some(inner) = text.get(start..end)
+            && let Some(at) = memchr::memrchr(b' ', inner)
+            && both(text, start + at).is_some_and(|(_, behind)| behind == end)
+        {
+            stop = start + at;
+        }
+        Slot::Text(start, stop)
     }
 }
 
@@ -107,16 +122,25 @@ impl Integer {
 }
 
 /// The integer at `at`, decimal or with `0x`, and its end. The option `fields` prints both,
-/// `0xffffffff (-1)`: the decimal one has the sign.
+/// `0xffffffff (-1)`: the decimal one has the sign. One byte it prints as `'a'(97)` or `(7)`.
 #[inline]
 pub fn integer(text: &[u8], at: usize) -> Option<(Integer, usize)> {
-    let rest = text.get(at..)?;
-    if let [b'0', b'x', digits @ ..] = rest {
-        let (magnitude, n) = hex(digits)?;
-        let end = at + 2 + n;
-        return Some(both(text, end).unwrap_or((Integer { negative: false, magnitude }, end)));
+    match text.get(at..)? {
+        [b'0', b'x', digits @ ..] => {
+            let (magnitude, n) = hex(digits)?;
+            let end = at + 2 + n;
+            Some(both(text, end).unwrap_or((Integer { negative: false, magnitude }, end)))
+        }
+        [b'(', ..] => bracketed(text, at),
+        [b'\'', _, b'\'', b'(', ..] => bracketed(text, at + 3),
+        _ => decimal(text, at),
     }
-    decimal(text, at)
+}
+
+/// `(-1)` at `at`.
+fn bracketed(text: &[u8], at: usize) -> Option<(Integer, usize)> {
+    let (integer, end) = decimal(text, at + 1)?;
+    (text.get(end) == Some(&b')')).then_some((integer, end + 1))
 }
 
 #[inline]
@@ -149,11 +173,8 @@ fn hex(text: &[u8]) -> Option<(u64, usize)> {
 
 /// ` (-1)` at `at`.
 fn both(text: &[u8], at: usize) -> Option<(Integer, usize)> {
-    if !text.get(at..)?.starts_with(b" (") {
-        return None;
-    }
-    let (integer, end) = decimal(text, at + 2)?;
-    (text.get(end) == Some(&b')')).then_some((integer, end + 1))
+    let brackets = text.get(at..)?.starts_with(b" (");
+    if brackets { bracketed(text, at + 1) } else { None }
 }
 
 /// The end of the `0x1 (1)` whose `0x1` ends at `at`; `at` itself where there is no more.
@@ -179,7 +200,7 @@ pub fn read(
         }
         Print::Hex => {
             let rest = text.get(at..)?;
-            if rest.starts_with(b"0x") {
+            if rest.starts_with(b"0x") || matches!(rest, [b'(' | b'\'', ..]) {
                 return read(Print::Integer, kind, text, at, stop, made);
             }
             let (magnitude, n) = hex(rest)?;
@@ -188,7 +209,7 @@ pub fn read(
         }
         Print::Octal => {
             let rest = text.get(at..)?;
-            if rest.starts_with(b"0x") {
+            if rest.starts_with(b"0x") || matches!(rest, [b'(' | b'\'', ..]) {
                 return read(Print::Integer, kind, text, at, stop, made);
             }
             let n = rest.iter().take(22).take_while(|b| (b'0'..=b'7').contains(b)).count();
@@ -221,7 +242,7 @@ pub fn read(
             let end = word(text, at, stop);
             (end > at).then_some((Slot::Text(at, end), end))
         }
-        Print::Comm | Print::Text => None,
+        Print::Comm | Print::Symbol | Print::Text => None,
     }
 }
 
@@ -386,6 +407,11 @@ mod tests {
         assert_eq!(i32("0x78").as_deref(), Some("120"));
         assert_eq!(i32("0x78 (120)").as_deref(), Some("120"));
         assert_eq!(i32("0xfffffffffffffffb (-5)").as_deref(), Some("-5"));
+        assert_eq!(i32("(7)").as_deref(), Some("7"));
+        assert_eq!(i32("'a'(97)").as_deref(), Some("97"));
+        assert_eq!(i32("' '(32)").as_deref(), Some("32"));
+        assert_eq!(i32("(x)"), None);
+        assert_eq!(i32("'a'"), None);
         assert_eq!(i32("4294967296"), None);
         assert_eq!(i32("-"), None);
         assert_eq!(i32(""), None);
@@ -446,9 +472,24 @@ mod tests {
     }
 
     #[test]
+    fn the_address_of_a_symbol_is_no_part_of_it() {
+        let symbol = |of: &str| match Print::Symbol.open(of.as_bytes(), 0, of.len()) {
+            Slot::Text(start, end) => of[start..end].to_owned(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(symbol("f+0x1/0x2 (-2122645833)"), "f+0x1/0x2");
+        assert_eq!(symbol("f+0x1/0x2 [ext4]"), "f+0x1/0x2 [ext4]");
+        assert_eq!(symbol("f+0x1/0x2 [ext4] (12)"), "f+0x1/0x2 [ext4]");
+        assert_eq!(symbol("f (x)"), "f (x)");
+        assert_eq!(symbol("(12)"), "(12)");
+        assert_eq!(symbol(""), "");
+    }
+
+    #[test]
     fn truth_and_fractions() {
         assert_eq!(whole(Print::Bool, Type::Bool, "true").as_deref(), Some("1"));
         assert_eq!(whole(Print::Bool, Type::Bool, "0x0 (0)").as_deref(), Some("0"));
+        assert_eq!(whole(Print::Bool, Type::Bool, "(1)").as_deref(), Some("1"));
         assert_eq!(whole(Print::Bool, Type::Bool, "2"), None);
         assert_eq!(whole(Print::Float, Type::F64, "128.5").as_deref(), Some("128.5"));
         // More digits than a float keeps apart.

@@ -287,21 +287,21 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["ext4_journal_start_inode"],
         forms: &[
-            "dev {dev:dev} blocks {blocks:i32}, rsv_blocks {rsv_blocks:i32}, revoke_creds {revoke_creds:i32}, type {type:i32}, ino {ino:u64}, caller {caller:text}",
+            "dev {dev:dev} blocks {blocks:i32}, rsv_blocks {rsv_blocks:i32}, revoke_creds {revoke_creds:i32}, type {type:i32}, ino {ino:u64}, caller {caller:symbol}",
             "ino={ino} dev={dev} ip={caller} blocks={blocks} rsv_blocks={rsv_blocks} revoke_creds={revoke_creds} type={type}",
         ],
     },
     Event {
         names: &["ext4_journal_start_reserved"],
         forms: &[
-            "dev {dev:dev} blocks, {blocks:i32} caller {caller:text}",
+            "dev {dev:dev} blocks, {blocks:i32} caller {caller:symbol}",
             "dev={dev} ip={caller} blocks={blocks}",
         ],
     },
     Event {
         names: &["ext4_journal_start_sb"],
         forms: &[
-            "dev {dev:dev} blocks {blocks:i32}, rsv_blocks {rsv_blocks:i32}, revoke_creds {revoke_creds:i32}, type {type:i32}, caller {caller:text}",
+            "dev {dev:dev} blocks {blocks:i32}, rsv_blocks {rsv_blocks:i32}, revoke_creds {revoke_creds:i32}, type {type:i32}, caller {caller:symbol}",
             "dev={dev} ip={caller} blocks={blocks} rsv_blocks={rsv_blocks} revoke_creds={revoke_creds} type={type}",
         ],
     },
@@ -321,7 +321,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["ext4_mark_inode_dirty"],
         forms: &[
-            "dev {dev:dev} ino {ino:u64} caller {caller:text}",
+            "dev {dev:dev} ino {ino:u64} caller {caller:symbol}",
             "dev={dev} ino={ino} ip={caller}",
         ],
     },

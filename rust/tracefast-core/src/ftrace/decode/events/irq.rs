@@ -5,11 +5,11 @@ use super::Event;
 pub const EVENTS: &[Event] = &[
     Event {
         names: &["csd_function_entry", "csd_function_exit"],
-        forms: &["func={func:text}, csd={csd:x64}"],
+        forms: &["func={func:symbol}, csd={csd:x64}"],
     },
     Event {
         names: &["csd_queue_cpu"],
-        forms: &["cpu={cpu:u32} callsite={callsite:text} func={func:text} csd={csd:x64}"],
+        forms: &["cpu={cpu:u32} callsite={callsite:symbol} func={func:symbol} csd={csd:x64}"],
     },
     Event {
         names: &["page_fault_user"],
@@ -18,16 +18,16 @@ pub const EVENTS: &[Event] = &[
     // The code that faulted has a name, and so may what it touched.
     Event {
         names: &["page_fault_kernel"],
-        forms: &["address={address:x64} ip={ip:text} error_code={error_code:u64}"],
+        forms: &["address={address:x64} ip={ip:symbol} error_code={error_code:u64}"],
     },
     Event {
         names: &["ipi_send_cpu"],
-        forms: &["cpu={cpu:u32} callsite={callsite:text} callback={callback:text}"],
+        forms: &["cpu={cpu:u32} callsite={callsite:symbol} callback={callback:symbol}"],
     },
     Event {
         names: &["ipi_send_cpumask"],
         forms: &[
-            "cpumask={cpumask:text} callsite={callsite:text} callback={callback:text}",
+            "cpumask={cpumask:text} callsite={callsite:symbol} callback={callback:symbol}",
             "callsite={callsite} callback={callback}",
         ],
     },
@@ -50,7 +50,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["tasklet_entry", "tasklet_exit"],
         forms: &[
-            "tasklet={tasklet:text} function={function:text}",
+            "tasklet={tasklet:symbol} function={function:symbol}",
             "tasklet={tasklet} func={function}",
         ],
     },

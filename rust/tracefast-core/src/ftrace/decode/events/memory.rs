@@ -3,11 +3,11 @@
 use super::Event;
 
 pub const EVENTS: &[Event] = &[
-    Event { names: &["kfree"], forms: &["call_site={call_site:text} ptr={ptr:x64}"] },
+    Event { names: &["kfree"], forms: &["call_site={call_site:symbol} ptr={ptr:x64}"] },
     Event {
         names: &["kmalloc", "kmalloc_node"],
         forms: &[
-            "call_site={call_site:text} ptr={ptr:x64} bytes_req={bytes_req:u64} bytes_alloc={bytes_alloc:u64} gfp_flags={gfp_flags:text} node={node:i32} accounted={accounted:bool}",
+            "call_site={call_site:symbol} ptr={ptr:x64} bytes_req={bytes_req:u64} bytes_alloc={bytes_alloc:u64} gfp_flags={gfp_flags:text} node={node:i32} accounted={accounted:bool}",
             "call_site={call_site} ptr={ptr} bytes_req={bytes_req} bytes_alloc={bytes_alloc} gfp_flags={gfp_flags} node={node}",
             "call_site={call_site} ptr={ptr} bytes_req={bytes_req} bytes_alloc={bytes_alloc} gfp_flags={gfp_flags}",
         ],
@@ -15,7 +15,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["kmem_cache_alloc", "kmem_cache_alloc_node"],
         forms: &[
-            "call_site={call_site:text} ptr={ptr:x64} name={name:text} bytes_req={bytes_req:u64} bytes_alloc={bytes_alloc:u64} gfp_flags={gfp_flags:text} node={node:i32} accounted={accounted:bool}",
+            "call_site={call_site:symbol} ptr={ptr:x64} name={name:text} bytes_req={bytes_req:u64} bytes_alloc={bytes_alloc:u64} gfp_flags={gfp_flags:text} node={node:i32} accounted={accounted:bool}",
             "call_site={call_site} ptr={ptr} bytes_req={bytes_req} bytes_alloc={bytes_alloc} gfp_flags={gfp_flags} node={node} accounted={accounted}",
             "call_site={call_site} ptr={ptr} bytes_req={bytes_req} bytes_alloc={bytes_alloc} gfp_flags={gfp_flags} node={node}",
             "call_site={call_site} ptr={ptr} bytes_req={bytes_req} bytes_alloc={bytes_alloc} gfp_flags={gfp_flags}",
@@ -24,7 +24,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["kmem_cache_free"],
         forms: &[
-            "call_site={call_site:text} ptr={ptr:x64} name={name:text}",
+            "call_site={call_site:symbol} ptr={ptr:x64} name={name:text}",
             "call_site={call_site} ptr={ptr}",
         ],
     },
@@ -94,14 +94,14 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["mm_shrink_slab_end"],
         forms: &[
-            "{shrink:text} {shr:x64}: nid: {nid:i32} unused scan count {unused_scan:i64} new scan count {new_scan:i64} total_scan {total_scan:i64} last shrinker return val {retval:i32}",
+            "{shrink:symbol} {shr:x64}: nid: {nid:i32} unused scan count {unused_scan:i64} new scan count {new_scan:i64} total_scan {total_scan:i64} last shrinker return val {retval:i32}",
             "shr={shr} nid={nid} shrink={shrink} unused_scan={unused_scan} new_scan={new_scan} retval={retval} total_scan={total_scan}",
         ],
     },
     Event {
         names: &["mm_shrink_slab_start"],
         forms: &[
-            "{shrink:text} {shr:x64}: nid: {nid:i32} objects to shrink {nr_objects_to_shrink:i64} gfp_flags {gfp_flags:text} cache items {cache_items:i64} delta {delta:u64} total_scan {total_scan:i64} priority {priority:i32}",
+            "{shrink:symbol} {shr:x64}: nid: {nid:i32} objects to shrink {nr_objects_to_shrink:i64} gfp_flags {gfp_flags:text} cache items {cache_items:i64} delta {delta:u64} total_scan {total_scan:i64} priority {priority:i32}",
             "shr={shr} nid={nid} shrink={shrink} nr_objects_to_shrink={nr_objects_to_shrink} gfp_flags={gfp_flags} cache_items={cache_items} delta={delta} total_scan={total_scan} priority={priority}",
         ],
     },
@@ -194,7 +194,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["percpu_alloc_percpu"],
         forms: &[
-            "call_site={call_site:text} reserved={reserved:bool} is_atomic={is_atomic:bool} size={size:u64} align={align:u64} base_addr={base_addr:x64} off={off:i32} ptr={ptr:x64} bytes_alloc={bytes_alloc:u64} gfp_flags={gfp_flags:text}",
+            "call_site={call_site:symbol} reserved={reserved:bool} is_atomic={is_atomic:bool} size={size:u64} align={align:u64} base_addr={base_addr:x64} off={off:i32} ptr={ptr:x64} bytes_alloc={bytes_alloc:u64} gfp_flags={gfp_flags:text}",
         ],
     },
     Event {

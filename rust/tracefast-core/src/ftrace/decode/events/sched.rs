@@ -87,7 +87,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["sched_blocked_reason"],
         forms: &[
-            "pid={pid:i32} iowait={io_wait:i32} caller={caller:text}",
+            "pid={pid:i32} iowait={io_wait:i32} caller={caller:symbol}",
             "pid={pid} caller={caller} io_wait={io_wait}",
         ],
     },

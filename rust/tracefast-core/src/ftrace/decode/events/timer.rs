@@ -10,7 +10,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["hrtimer_start"],
         forms: &[
-            "hrtimer={hrtimer:x64} function={function:text} expires={expires:i64} softexpires={softexpires:i64} mode={mode:text} was_armed={was_armed:bool}",
+            "hrtimer={hrtimer:x64} function={function:symbol} expires={expires:i64} softexpires={softexpires:i64} mode={mode:text} was_armed={was_armed:bool}",
             "hrtimer={hrtimer} function={function} expires={expires} softexpires={softexpires} mode={mode}",
             "hrtimer={hrtimer} function={function} expires={expires} softexpires={softexpires}",
         ],
@@ -18,7 +18,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["hrtimer_expire_entry"],
         forms: &[
-            "hrtimer={hrtimer:x64} function={function:text} now={now:i64}",
+            "hrtimer={hrtimer:x64} function={function:symbol} now={now:i64}",
             "hrtimer={hrtimer} now={now} function={function}",
             "hrtimer={hrtimer} now={now}",
         ],
@@ -46,7 +46,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["timer_start"],
         forms: &[
-            "timer={timer:x64} function={function:text} expires={expires:u64} [timeout={timeout:i64}] bucket_expiry={bucket_expiry:u64} cpu={cpu:u32} idx={idx:u32} flags={flags:text}",
+            "timer={timer:x64} function={function:symbol} expires={expires:u64} [timeout={timeout:i64}] bucket_expiry={bucket_expiry:u64} cpu={cpu:u32} idx={idx:u32} flags={flags:text}",
             "timer={timer} function={function} expires={expires} [timeout={timeout}] cpu={cpu} idx={idx} flags={flags}",
             "timer={timer} function={function} expires={expires} [timeout={timeout}] flags={flags}",
             "timer={timer} function={function} expires={expires} [timeout={timeout}]",
@@ -55,7 +55,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["timer_expire_entry"],
         forms: &[
-            "timer={timer:x64} function={function:text} now={now:u64} baseclk={baseclk:u64}",
+            "timer={timer:x64} function={function:symbol} now={now:u64} baseclk={baseclk:u64}",
             "timer={timer} function={function} now={now}",
             "timer={timer} now={now} function={function} baseclk={baseclk}",
         ],
@@ -63,14 +63,14 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["workqueue_queue_work"],
         forms: &[
-            "work struct={work:x64} function={function:text} workqueue={workqueue:text} req_cpu={req_cpu:i32} cpu={cpu:i32}",
+            "work struct={work:x64} function={function:symbol} workqueue={workqueue:text} req_cpu={req_cpu:i32} cpu={cpu:i32}",
             "work={work} function={function} workqueue={workqueue} req_cpu={req_cpu} cpu={cpu}",
         ],
     },
     Event {
         names: &["workqueue_activate_work"],
         forms: &[
-            "work struct {work:x64} function={function:text} ",
+            "work struct {work:x64} function={function:symbol} ",
             "work struct {work}",
             "work={work} function={function}",
         ],
@@ -78,7 +78,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["workqueue_execute_start", "workqueue_execute_end"],
         forms: &[
-            "work struct {work:x64}: function {function:text}",
+            "work struct {work:x64}: function {function:symbol}",
             "work struct {work}",
             "work={work} function={function}",
         ],
