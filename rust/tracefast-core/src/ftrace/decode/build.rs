@@ -68,7 +68,7 @@ enum Column {
 
 /// A batch in the making.
 pub struct Columns {
-    columns: Vec<Column>,
+    fields: Vec<Column>,
     rest: StringViewBuilder,
     rows: usize,
 }
@@ -76,7 +76,7 @@ pub struct Columns {
 impl Columns {
     /// Columns of these types, and `rest`.
     pub fn new(kinds: impl Iterator<Item = Type>) -> Self {
-        let columns = kinds
+        let fields = kinds
             .map(|kind| match kind {
                 Type::I32 => Column::I32(Int32Builder::new()),
                 Type::U32 => Column::U32(UInt32Builder::new()),
@@ -87,13 +87,13 @@ impl Columns {
                 Type::Text => Column::Text(StringViewBuilder::new()),
             })
             .collect();
-        Self { columns, rest: StringViewBuilder::new(), rows: 0 }
+        Self { fields, rest: StringViewBuilder::new(), rows: 0 }
     }
 
     /// Appends a row of `text`.
     #[inline]
     pub fn push(&mut self, text: &str, row: &Row, rest: Option<&str>) {
-        for (column, slot) in self.columns.iter_mut().zip(&row.slots) {
+        for (column, slot) in self.fields.iter_mut().zip(&row.slots) {
             column.push(text, row, *slot);
         }
         self.rest.append_option(rest);
@@ -105,7 +105,7 @@ impl Columns {
     /// # Errors
     /// None that columns of one length could give; Arrow's type is kept.
     pub fn finish(mut self, schema: SchemaRef) -> Result<RecordBatch, arrow_schema::ArrowError> {
-        let mut arrays: Vec<ArrayRef> = self.columns.iter_mut().map(Column::finish).collect();
+        let mut arrays: Vec<ArrayRef> = self.fields.iter_mut().map(Column::finish).collect();
         arrays.push(Arc::new(self.rest.finish()));
         let options = RecordBatchOptions::new().with_row_count(Some(self.rows));
         RecordBatch::try_new_with_options(schema, arrays, &options)

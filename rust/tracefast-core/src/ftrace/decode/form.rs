@@ -281,18 +281,16 @@ fn resolve(value: &'static str, columns: &mut Vec<Column>) -> Option<usize> {
         "ioprio" => (Type::Text, Print::Ioprio),
         "word" => (Type::Text, Print::Word),
         "comm" => (Type::Text, Print::Comm),
-        "symbol" => (Type::Text, Print::Symbol),
+        "symbol" | "flags" => (Type::Text, Print::Symbol),
         "text" => (Type::Text, Print::Text),
         _ => return None,
     };
     let column = Column { name, kind, print };
-    match known {
-        Some(at) => (columns[at] == column).then_some(at),
-        None => {
-            columns.push(column);
-            Some(columns.len() - 1)
-        }
+    if let Some(at) = known {
+        return (columns[at] == column).then_some(at);
     }
+    columns.push(column);
+    Some(columns.len() - 1)
 }
 
 #[cfg(test)]

@@ -32,9 +32,8 @@ pub fn read(text: &str, row: &mut Row) -> usize {
         at += bytes[at..].iter().take_while(|&&b| b == b' ').count();
         let next = match bytes.get(at) {
             Some(b'+') => offset(bytes, at, row),
-            Some(b'[') => group(text, at, "]").map(|end| {
+            Some(b'[') => group(text, at, "]").inspect(|end| {
                 row.slots[MODULE] = Slot::Text(at + 1, end - 1);
-                end
             }),
             Some(b'(') if row.slots[CALLER] == Slot::Null => {
                 // Arguments may hold anything; behind them stands the caller.
@@ -112,7 +111,7 @@ mod tests {
                 Slot::Null | Slot::Made(..) => {}
                 Slot::Bits(bits) => out.push(format!("{}={bits:#x}", column.name)),
                 Slot::Text(start, end) => {
-                    out.push(format!("{}={}", column.name, &text[start..end]))
+                    out.push(format!("{}={}", column.name, &text[start..end]));
                 }
             }
         }

@@ -62,7 +62,12 @@ pub fn pieces<'a>(text: &'a str, known: impl Fn(&str) -> bool, mut see: impl FnM
         }
         if let Some((key, value, strong)) = cutter.key(at) {
             let (value, end) = cutter.value(value, strong);
-            see(Piece::Item { key: &text[at..key], value, span: (at, end) });
+            let key = match &text[at..key] {
+                "__probe_ip" | "__probe_func" => PROBE,
+                "__probe_ret_ip" => PROBE_RETURN,
+                key => key,
+            };
+            see(Piece::Item { key, value, span: (at, end) });
             at = end;
         } else {
             let end = cutter.token(at);
@@ -302,13 +307,11 @@ impl<'a, K: Fn(&str) -> bool> Cutter<'a, K> {
             match byte {
                 b if is_blank(b) => break,
                 b',' | b';' if end > at && self.byte(end + 1).is_none_or(is_blank) => break,
-                b'(' | b'[' | b'{' if self.brackets => match self.closing(end) {
-                    Some(close) => end = close + 1,
-                    None => {
-                        self.brackets = false;
-                        end += 1;
-                    }
-                },
+                b'(' | b'[' | b'{' if self.brackets => {
+                    let close = self.closing(end);
+                    self.brackets = close.is_some();
+                    end = close.unwrap_or(end) + 1;
+                }
                 _ => end += 1,
             }
         }
@@ -438,6 +441,7 @@ mod tests {
             ("(sched.sched_switch) a=1", "probe=sched.sched_switch|a=1"),
             ("(f+0x1/0x2 [ext4]) a=1", "probe=f+0x1/0x2 [ext4]|a=1"),
             ("(2, 3) a=1", "<(2, 3)>|a=1"),
+            ("__probe_ip=0x1 (1) a=(1)", "probe=0x1 (1)|a=(1)"),
             ("(", "<(>"),
         ] {
             assert_eq!(cut(text), cut_text, "{text}");

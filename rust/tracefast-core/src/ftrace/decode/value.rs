@@ -46,7 +46,8 @@ pub enum Print {
     Word,
     /// Anything of at most 15 bytes: a command's name.
     Comm,
-    /// A place in the code, `f+0x1/0x2 [module]`; the option `fields` adds its address.
+    /// What a number means: a place in the code, `f+0x1/0x2 [module]`, or flags, `A|B`. The
+    /// option `fields` adds the number, or has nothing else.
     Symbol,
     /// Anything.
     Text,
@@ -103,7 +104,7 @@ impl Integer {
         let signed = if negative { magnitude.wrapping_neg() } else { magnitude };
         let fits = match kind {
             Type::I32 | Type::U32 if negative => magnitude <= 1 << 31,
-            Type::I32 | Type::U32 => magnitude <= u64::from(u32::MAX),
+            Type::I32 | Type::U32 => u32::try_from(magnitude).is_ok(),
             Type::I64 | Type::U64 => !negative || magnitude <= 1 << 63,
             Type::Bool => magnitude <= 1 && !negative,
             Type::F64 | Type::Text => false,

@@ -13,7 +13,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["ext4_allocate_blocks"],
         forms: &[
-            "dev {dev:dev} ino {ino:u64} flags {flags:text} len {len:u32} block {block:u64} lblk {lblk:u32} goal {goal:u64} lleft {lleft:u32} lright {lright:u32} pleft {pleft:u64} pright {pright:u64}",
+            "dev {dev:dev} ino {ino:u64} flags {flags:flags} len {len:u32} block {block:u64} lblk {lblk:u32} goal {goal:u64} lleft {lleft:u32} lright {lright:u32} pleft {pleft:u64} pright {pright:u64}",
             "dev={dev} ino={ino} block={block} len={len} logical={lblk} lleft={lleft} lright={lright} goal={goal} pleft={pleft} pright={pright} flags={flags}",
         ],
     },
@@ -72,7 +72,7 @@ pub const EVENTS: &[Event] = &[
     },
     Event {
         names: &["ext4_da_write_pages_extent"],
-        forms: &["dev {dev:dev} ino {ino:u64} lblk {lblk:u64} len {len:u32} flags {flags:text}"],
+        forms: &["dev {dev:dev} ino {ino:u64} lblk {lblk:u64} len {len:u32} flags {flags:flags}"],
     },
     Event {
         names: &["ext4_discard_blocks"],
@@ -90,7 +90,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["ext4_es_cache_extent", "ext4_es_find_extent_range_exit", "ext4_es_insert_extent"],
         forms: &[
-            "dev {dev:dev} ino {ino:u64} es [{lblk:u32}/{len:u32}) mapped {mapped:u64} status {status:text}",
+            "dev {dev:dev} ino {ino:u64} es [{lblk:u32}/{len:u32}) mapped {mapped:u64} status {status:flags}",
             "dev={dev} ino={ino} lblk={lblk} len={len} pblk={mapped} status={status}",
         ],
     },
@@ -101,7 +101,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["ext4_es_insert_delayed_extent"],
         forms: &[
-            "dev {dev:dev} ino {ino:u64} es [{lblk:u32}/{len:u32}) mapped {mapped:u64} status {status:text} allocated {allocated:bool} {end_allocated:bool}",
+            "dev {dev:dev} ino {ino:u64} es [{lblk:u32}/{len:u32}) mapped {mapped:u64} status {status:flags} allocated {allocated:bool} {end_allocated:bool}",
             "dev {dev} ino {ino} es [{lblk}/{len}) mapped {mapped} status {status} allocated {allocated}",
             "dev={dev} ino={ino} lblk={lblk} len={len} pblk={mapped} status={status} lclu_allocated={allocated} end_allocated={end_allocated}",
         ],
@@ -109,7 +109,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["ext4_es_lookup_extent_exit"],
         forms: &[
-            "dev {dev:dev} ino {ino:u64} found {found:i32} [{lblk:u32}/{len:u32}) {mapped:u64} {status:text}",
+            "dev {dev:dev} ino {ino:u64} found {found:i32} [{lblk:u32}/{len:u32}) {mapped:u64} {status:flags}",
             "dev={dev} ino={ino} lblk={lblk} len={len} pblk={mapped} status={status} found={found}",
         ],
     },
@@ -150,7 +150,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["ext4_ext_handle_unwritten_extents"],
         forms: &[
-            "dev {dev:dev} ino {ino:u64} m_lblk {m_lblk:u32} m_pblk {m_pblk:u64} m_len {m_len:u32} flags {flags:text} allocated {allocated:u32} newblock {newblock:u64}",
+            "dev {dev:dev} ino {ino:u64} m_lblk {m_lblk:u32} m_pblk {m_pblk:u64} m_len {m_len:u32} flags {flags:flags} allocated {allocated:u32} newblock {newblock:u64}",
             "dev={dev} ino={ino} flags={flags} lblk={m_lblk} pblk={m_pblk} len={m_len} allocated={allocated} newblk={newblock}",
         ],
     },
@@ -160,12 +160,12 @@ pub const EVENTS: &[Event] = &[
     },
     Event {
         names: &["ext4_ext_map_blocks_enter", "ext4_ind_map_blocks_enter"],
-        forms: &["dev {dev:dev} ino {ino:u64} lblk {lblk:u32} len {len:u32} flags {flags:text}"],
+        forms: &["dev {dev:dev} ino {ino:u64} lblk {lblk:u32} len {len:u32} flags {flags:flags}"],
     },
     Event {
         names: &["ext4_ext_map_blocks_exit", "ext4_ind_map_blocks_exit"],
         forms: &[
-            "dev {dev:dev} ino {ino:u64} flags {flags:text} lblk {lblk:u32} pblk {pblk:u64} len {len:u32} mflags {mflags:text} ret {ret:i32}",
+            "dev {dev:dev} ino {ino:u64} flags {flags:flags} lblk {lblk:u32} pblk {pblk:u64} len {len:u32} mflags {mflags:flags} ret {ret:i32}",
         ],
     },
     Event {
@@ -202,7 +202,7 @@ pub const EVENTS: &[Event] = &[
     },
     Event {
         names: &["ext4_fallocate_enter", "ext4_punch_hole", "ext4_zero_range"],
-        forms: &["dev {dev:dev} ino {ino:u64} offset {offset:i64} len {len:i64} mode {mode:text}"],
+        forms: &["dev {dev:dev} ino {ino:u64} offset {offset:i64} len {len:i64} mode {mode:flags}"],
     },
     Event {
         names: &["ext4_fallocate_exit"],
@@ -261,7 +261,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["ext4_free_blocks"],
         forms: &[
-            "dev {dev:dev} ino {ino:u64} mode {mode:o32} block {block:u64} count {count:u64} flags {flags:text}",
+            "dev {dev:dev} ino {ino:u64} mode {mode:o32} block {block:u64} count {count:u64} flags {flags:flags}",
         ],
     },
     Event {
@@ -273,7 +273,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["ext4_get_implied_cluster_alloc_exit"],
         forms: &[
-            "dev {dev:dev} m_lblk {m_lblk:u32} m_pblk {m_pblk:u64} m_len {m_len:u32} m_flags {m_flags:text} ret {ret:i32}",
+            "dev {dev:dev} m_lblk {m_lblk:u32} m_pblk {m_pblk:u64} m_len {m_len:u32} m_flags {m_flags:flags} ret {ret:i32}",
             "dev={dev} flags={m_flags} lblk={m_lblk} pblk={m_pblk} len={m_len} ret={ret}",
         ],
     },
@@ -350,7 +350,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["ext4_mballoc_alloc"],
         forms: &[
-            "dev {dev:dev} inode {ino:u64} orig {orig_group:u32}/{orig_start:i32}/{orig_len:i32}@{orig_logical:u32} goal {goal_group:u32}/{goal_start:i32}/{goal_len:i32}@{goal_logical:u32} result {result_group:u32}/{result_start:i32}/{result_len:i32}@{result_logical:u32} blks {blks:u32} grps {grps:u32} cr {cr:text} flags {flags:text} tail {tail:u32} broken {broken:u32}",
+            "dev {dev:dev} inode {ino:u64} orig {orig_group:u32}/{orig_start:i32}/{orig_len:i32}@{orig_logical:u32} goal {goal_group:u32}/{goal_start:i32}/{goal_len:i32}@{goal_logical:u32} result {result_group:u32}/{result_start:i32}/{result_len:i32}@{result_logical:u32} blks {blks:u32} grps {grps:u32} cr {cr:flags} flags {flags:flags} tail {tail:u32} broken {broken:u32}",
             "dev={dev} ino={ino} orig_logical={orig_logical} orig_start={orig_start} orig_group={orig_group} orig_len={orig_len} goal_logical={goal_logical} goal_start={goal_start} goal_group={goal_group} goal_len={goal_len} result_logical={result_logical} result_start={result_start} result_group={result_group} result_len={result_len} found={blks} groups={grps} buddy={broken} flags={flags} tail={tail} cr={cr}",
         ],
     },
@@ -399,7 +399,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["ext4_request_blocks"],
         forms: &[
-            "dev {dev:dev} ino {ino:u64} flags {flags:text} len {len:u32} lblk {lblk:u32} goal {goal:u64} lleft {lleft:u32} lright {lright:u32} pleft {pleft:u64} pright {pright:u64} ",
+            "dev {dev:dev} ino {ino:u64} flags {flags:flags} len {len:u32} lblk {lblk:u32} goal {goal:u64} lleft {lleft:u32} lright {lright:u32} pleft {pleft:u64} pright {pright:u64} ",
             "dev={dev} ino={ino} len={len} logical={lblk} lleft={lleft} lright={lright} goal={goal} pleft={pleft} pright={pright} flags={flags}",
         ],
     },

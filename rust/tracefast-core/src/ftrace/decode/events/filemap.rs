@@ -77,7 +77,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["mm_lru_insertion"],
         forms: &[
-            "folio={folio:x64} pfn={pfn:u64} lru={lru:i32} flags={flags:text}",
+            "folio={folio:x64} pfn={pfn:u64} lru={lru:i32} flags={flags:flags}",
             "page={folio} pfn={pfn} lru={lru} flags={flags}",
         ],
     },

@@ -120,10 +120,10 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["tlb_flush"],
         forms: &[
-            "pages:{pages:u64} reason:{reason:text} ({reason_id:i32})",
+            "pages:{pages:u64} reason:{reason:flags} ({reason_id:i32})",
             "reason={reason_id} pages={pages}",
         ],
     },
-    Event { names: &["ipi_raise"], forms: &["target_mask={target_mask:text} ({reason:text})"] },
-    Event { names: &["ipi_entry", "ipi_exit"], forms: &["({reason:text})", "reason={reason}"] },
+    Event { names: &["ipi_raise"], forms: &["target_mask={target_mask:text} ({reason:flags})"] },
+    Event { names: &["ipi_entry", "ipi_exit"], forms: &["({reason:flags})", "reason={reason}"] },
 ];

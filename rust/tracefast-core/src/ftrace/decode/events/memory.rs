@@ -7,7 +7,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["kmalloc", "kmalloc_node"],
         forms: &[
-            "call_site={call_site:symbol} ptr={ptr:x64} bytes_req={bytes_req:u64} bytes_alloc={bytes_alloc:u64} gfp_flags={gfp_flags:text} node={node:i32} accounted={accounted:bool}",
+            "call_site={call_site:symbol} ptr={ptr:x64} bytes_req={bytes_req:u64} bytes_alloc={bytes_alloc:u64} gfp_flags={gfp_flags:flags} node={node:i32} accounted={accounted:bool}",
             "call_site={call_site} ptr={ptr} bytes_req={bytes_req} bytes_alloc={bytes_alloc} gfp_flags={gfp_flags} node={node}",
             "call_site={call_site} ptr={ptr} bytes_req={bytes_req} bytes_alloc={bytes_alloc} gfp_flags={gfp_flags}",
         ],
@@ -15,7 +15,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["kmem_cache_alloc", "kmem_cache_alloc_node"],
         forms: &[
-            "call_site={call_site:symbol} ptr={ptr:x64} name={name:text} bytes_req={bytes_req:u64} bytes_alloc={bytes_alloc:u64} gfp_flags={gfp_flags:text} node={node:i32} accounted={accounted:bool}",
+            "call_site={call_site:symbol} ptr={ptr:x64} name={name:text} bytes_req={bytes_req:u64} bytes_alloc={bytes_alloc:u64} gfp_flags={gfp_flags:flags} node={node:i32} accounted={accounted:bool}",
             "call_site={call_site} ptr={ptr} bytes_req={bytes_req} bytes_alloc={bytes_alloc} gfp_flags={gfp_flags} node={node} accounted={accounted}",
             "call_site={call_site} ptr={ptr} bytes_req={bytes_req} bytes_alloc={bytes_alloc} gfp_flags={gfp_flags} node={node}",
             "call_site={call_site} ptr={ptr} bytes_req={bytes_req} bytes_alloc={bytes_alloc} gfp_flags={gfp_flags}",
@@ -35,7 +35,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["mm_page_alloc"],
         forms: &[
-            "page={page:x64} pfn={pfn:u64} order={order:u32} migratetype={migratetype:i32} gfp_flags={gfp_flags:text}",
+            "page={page:x64} pfn={pfn:u64} order={order:u32} migratetype={migratetype:i32} gfp_flags={gfp_flags:flags}",
             "pfn={pfn} order={order} gfp_flags={gfp_flags} migratetype={migratetype}",
         ],
     },
@@ -85,7 +85,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["rss_stat"],
         forms: &[
-            "mm_id={mm_id:u32} curr={curr:u32} type={type:text} size={size:i64}B",
+            "mm_id={mm_id:u32} curr={curr:u32} type={type:flags} size={size:i64}B",
             "mm_id={mm_id} curr={curr} member={member:i32} size={size}B",
             "mm_id={mm_id} curr={curr} member={member} size={size}",
             "member={member} size={size}B",
@@ -101,7 +101,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["mm_shrink_slab_start"],
         forms: &[
-            "{shrink:symbol} {shr:x64}: nid: {nid:i32} objects to shrink {nr_objects_to_shrink:i64} gfp_flags {gfp_flags:text} cache items {cache_items:i64} delta {delta:u64} total_scan {total_scan:i64} priority {priority:i32}",
+            "{shrink:symbol} {shr:x64}: nid: {nid:i32} objects to shrink {nr_objects_to_shrink:i64} gfp_flags {gfp_flags:flags} cache items {cache_items:i64} delta {delta:u64} total_scan {total_scan:i64} priority {priority:i32}",
             "shr={shr} nid={nid} shrink={shrink} nr_objects_to_shrink={nr_objects_to_shrink} gfp_flags={gfp_flags} cache_items={cache_items} delta={delta} total_scan={total_scan} priority={priority}",
         ],
     },
@@ -111,7 +111,7 @@ pub const EVENTS: &[Event] = &[
             "mm_vmscan_memcg_reclaim_begin",
             "mm_vmscan_memcg_softlimit_reclaim_begin",
         ],
-        forms: &["order={order:i32} gfp_flags={gfp_flags:text}"],
+        forms: &["order={order:i32} gfp_flags={gfp_flags:flags}"],
     },
     Event {
         names: &[
@@ -127,27 +127,27 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["mm_vmscan_lru_isolate"],
         forms: &[
-            "classzone={classzone:i32} order={order:i32} nr_requested={nr_requested:u64} nr_scanned={nr_scanned:u64} nr_skipped={nr_skipped:u64} nr_taken={nr_taken:u64} lru={lru:text}",
+            "classzone={classzone:i32} order={order:i32} nr_requested={nr_requested:u64} nr_scanned={nr_scanned:u64} nr_skipped={nr_skipped:u64} nr_taken={nr_taken:u64} lru={lru:flags}",
             "highest_zoneidx={classzone} order={order} nr_requested={nr_requested} nr_scanned={nr_scanned} nr_skipped={nr_skipped} nr_taken={nr_taken} lru={lru}",
         ],
     },
     Event {
         names: &["mm_vmscan_lru_shrink_active"],
         forms: &[
-            "nid={nid:i32} nr_taken={nr_taken:u64} nr_active={nr_active:u64} nr_deactivated={nr_deactivated:u64} nr_referenced={nr_referenced:u64} priority={priority:i32} flags={flags:text}",
+            "nid={nid:i32} nr_taken={nr_taken:u64} nr_active={nr_active:u64} nr_deactivated={nr_deactivated:u64} nr_referenced={nr_referenced:u64} priority={priority:i32} flags={flags:flags}",
             "nid={nid} nr_taken={nr_taken} nr_active={nr_active} nr_deactivated={nr_deactivated} nr_referenced={nr_referenced} priority={priority} reclaim_flags={flags}",
         ],
     },
     Event {
         names: &["mm_vmscan_lru_shrink_inactive"],
         forms: &[
-            "nid={nid:i32} nr_scanned={nr_scanned:u64} nr_reclaimed={nr_reclaimed:u64} nr_dirty={nr_dirty:u64} nr_writeback={nr_writeback:u64} nr_congested={nr_congested:u64} nr_immediate={nr_immediate:u64} nr_activate_anon={nr_activate_anon:u32} nr_activate_file={nr_activate_file:u32} nr_ref_keep={nr_ref_keep:u64} nr_unmap_fail={nr_unmap_fail:u64} priority={priority:i32} flags={flags:text}",
+            "nid={nid:i32} nr_scanned={nr_scanned:u64} nr_reclaimed={nr_reclaimed:u64} nr_dirty={nr_dirty:u64} nr_writeback={nr_writeback:u64} nr_congested={nr_congested:u64} nr_immediate={nr_immediate:u64} nr_activate_anon={nr_activate_anon:u32} nr_activate_file={nr_activate_file:u32} nr_ref_keep={nr_ref_keep:u64} nr_unmap_fail={nr_unmap_fail:u64} priority={priority:i32} flags={flags:flags}",
             "nid={nid} nr_scanned={nr_scanned} nr_reclaimed={nr_reclaimed} nr_dirty={nr_dirty} nr_writeback={nr_writeback} nr_congested={nr_congested} nr_immediate={nr_immediate} nr_activate0={nr_activate_anon} nr_activate1={nr_activate_file} nr_ref_keep={nr_ref_keep} nr_unmap_fail={nr_unmap_fail} priority={priority} reclaim_flags={flags}",
         ],
     },
     Event {
         names: &["mm_vmscan_node_reclaim_begin", "mm_vmscan_wakeup_kswapd"],
-        forms: &["nid={nid:i32} order={order:i32} gfp_flags={gfp_flags:text}"],
+        forms: &["nid={nid:i32} order={order:i32} gfp_flags={gfp_flags:flags}"],
     },
     Event {
         names: &["mm_vmscan_reclaim_pages"],
@@ -159,14 +159,14 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["mm_vmscan_throttled"],
         forms: &[
-            "nid={nid:i32} usec_timeout={usec_timeout:i32} usect_delayed={usect_delayed:i32} reason={reason:text}",
+            "nid={nid:i32} usec_timeout={usec_timeout:i32} usect_delayed={usect_delayed:i32} reason={reason:flags}",
             "nid={nid} usec_timeout={usec_timeout} usec_delayed={usect_delayed} reason={reason}",
         ],
     },
     Event {
         names: &["mm_vmscan_write_folio"],
         forms: &[
-            "page={page:x64} pfn={pfn:u64} flags={flags:text}",
+            "page={page:x64} pfn={pfn:u64} flags={flags:flags}",
             "pfn={pfn} reclaim_flags={flags}",
         ],
     },
@@ -194,7 +194,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["percpu_alloc_percpu"],
         forms: &[
-            "call_site={call_site:symbol} reserved={reserved:bool} is_atomic={is_atomic:bool} size={size:u64} align={align:u64} base_addr={base_addr:x64} off={off:i32} ptr={ptr:x64} bytes_alloc={bytes_alloc:u64} gfp_flags={gfp_flags:text}",
+            "call_site={call_site:symbol} reserved={reserved:bool} is_atomic={is_atomic:bool} size={size:u64} align={align:u64} base_addr={base_addr:x64} off={off:i32} ptr={ptr:x64} bytes_alloc={bytes_alloc:u64} gfp_flags={gfp_flags:flags}",
         ],
     },
     Event {

@@ -17,7 +17,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["cpu_idle_miss"],
         forms: &[
-            "cpu_id={cpu_id:u32} state={state:u32} type={type:text}",
+            "cpu_id={cpu_id:u32} state={state:u32} type={type:flags}",
             "cpu_id={cpu_id} state={state} below={below:bool}",
         ],
     },

@@ -5,12 +5,12 @@ use super::Event;
 pub const EVENTS: &[Event] = &[
     Event {
         names: &["hrtimer_setup", "hrtimer_init"],
-        forms: &["hrtimer={hrtimer:x64} clockid={clockid:text} mode={mode:text}"],
+        forms: &["hrtimer={hrtimer:x64} clockid={clockid:flags} mode={mode:flags}"],
     },
     Event {
         names: &["hrtimer_start"],
         forms: &[
-            "hrtimer={hrtimer:x64} function={function:symbol} expires={expires:i64} softexpires={softexpires:i64} mode={mode:text} was_armed={was_armed:bool}",
+            "hrtimer={hrtimer:x64} function={function:symbol} expires={expires:i64} softexpires={softexpires:i64} mode={mode:flags} was_armed={was_armed:bool}",
             "hrtimer={hrtimer} function={function} expires={expires} softexpires={softexpires} mode={mode}",
             "hrtimer={hrtimer} function={function} expires={expires} softexpires={softexpires}",
         ],
@@ -34,7 +34,7 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["tick_stop"],
         forms: &[
-            "success={success:i32} dependency={dependency:text}",
+            "success={success:i32} dependency={dependency:flags}",
             "success={success} msg={dependency}",
         ],
     },
@@ -46,10 +46,11 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["timer_start"],
         forms: &[
-            "timer={timer:x64} function={function:symbol} expires={expires:u64} [timeout={timeout:i64}] bucket_expiry={bucket_expiry:u64} cpu={cpu:u32} idx={idx:u32} flags={flags:text}",
+            "timer={timer:x64} function={function:symbol} expires={expires:u64} [timeout={timeout:i64}] bucket_expiry={bucket_expiry:u64} cpu={cpu:u32} idx={idx:u32} flags={flags:flags}",
             "timer={timer} function={function} expires={expires} [timeout={timeout}] cpu={cpu} idx={idx} flags={flags}",
             "timer={timer} function={function} expires={expires} [timeout={timeout}] flags={flags}",
             "timer={timer} function={function} expires={expires} [timeout={timeout}]",
+            "timer={timer} function={function} expires={expires} bucket_expiry={bucket_expiry} now={now:u64} flags={flags}",
         ],
     },
     Event {

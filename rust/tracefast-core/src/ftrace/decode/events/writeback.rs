@@ -67,7 +67,7 @@ pub const EVENTS: &[Event] = &[
             "writeback_lazytime_iput",
         ],
         forms: &[
-            "dev {dev:dev} ino {ino:u64} dirtied {dirtied:u64} state {state:text} mode {mode:o32}",
+            "dev {dev:dev} ino {ino:u64} dirtied {dirtied:u64} state {state:flags} mode {mode:o32}",
             "dev={dev} ino={ino} state={state} mode={mode} dirtied_when={dirtied}",
         ],
     },
@@ -93,7 +93,7 @@ pub const EVENTS: &[Event] = &[
             "writeback_mark_inode_dirty",
         ],
         forms: &[
-            "bdi {bdi:text}: ino={ino:u64} state={state:text} flags={flags:text}",
+            "bdi {bdi:text}: ino={ino:u64} state={state:flags} flags={flags:flags}",
             "name={bdi} ino={ino} state={state} flags={flags}",
         ],
     },
@@ -106,7 +106,7 @@ pub const EVENTS: &[Event] = &[
             "writeback_written",
         ],
         forms: &[
-            "bdi {bdi:text}: sb_dev {sb_dev:dev} nr_pages={nr_pages:i64} sync_mode={sync_mode:i32} kupdate={kupdate:i32} range_cyclic={range_cyclic:i32} background={background:i32} reason={reason:text} cgroup_ino={cgroup_ino:u64}",
+            "bdi {bdi:text}: sb_dev {sb_dev:dev} nr_pages={nr_pages:i64} sync_mode={sync_mode:i32} kupdate={kupdate:i32} range_cyclic={range_cyclic:i32} background={background:i32} reason={reason:flags} cgroup_ino={cgroup_ino:u64}",
             "name={bdi} nr_pages={nr_pages} sb_dev={sb_dev} sync_mode={sync_mode} for_kupdate={kupdate} range_cyclic={range_cyclic} for_background={background} reason={reason} cgroup_ino={cgroup_ino}",
         ],
     },
@@ -114,21 +114,21 @@ pub const EVENTS: &[Event] = &[
     Event {
         names: &["writeback_queue_io"],
         forms: &[
-            "bdi {bdi:text}: older={older:u64} age={age:i64} enqueue={enqueue:i32} reason={reason:text} cgroup_ino={cgroup_ino:u64}",
+            "bdi {bdi:text}: older={older:u64} age={age:i64} enqueue={enqueue:i32} reason={reason:flags} cgroup_ino={cgroup_ino:u64}",
             "name={bdi} older={older} age={age} moved={enqueue} reason={reason} cgroup_ino={cgroup_ino}",
         ],
     },
     Event {
         names: &["writeback_sb_inodes_requeue"],
         forms: &[
-            "bdi {bdi:text}: ino={ino:u64} state={state:text} dirtied_when={dirtied_when:u64} age={age:u64} cgroup_ino={cgroup_ino:u64}",
+            "bdi {bdi:text}: ino={ino:u64} state={state:flags} dirtied_when={dirtied_when:u64} age={age:u64} cgroup_ino={cgroup_ino:u64}",
             "name={bdi} ino={ino} state={state} dirtied_when={dirtied_when} cgroup_ino={cgroup_ino}",
         ],
     },
     Event {
         names: &["writeback_single_inode", "writeback_single_inode_start"],
         forms: &[
-            "bdi {bdi:text}: ino={ino:u64} state={state:text} dirtied_when={dirtied_when:u64} age={age:u64} index={index:u64} to_write={to_write:i64} wrote={wrote:u64} cgroup_ino={cgroup_ino:u64}",
+            "bdi {bdi:text}: ino={ino:u64} state={state:flags} dirtied_when={dirtied_when:u64} age={age:u64} index={index:u64} to_write={to_write:i64} wrote={wrote:u64} cgroup_ino={cgroup_ino:u64}",
             "name={bdi} ino={ino} state={state} dirtied_when={dirtied_when} writeback_index={index} nr_to_write={to_write} wrote={wrote} cgroup_ino={cgroup_ino}",
         ],
     },
