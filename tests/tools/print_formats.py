@@ -20,16 +20,16 @@ def formats() -> dict[str, str]:
     return {name: text.encode().decode("unicode_escape") for name, text in pairs}
 
 
-def render(text: str, chance: random.Random) -> str:
-    """Print made-up values by a format."""
-    return _CONVERSION.sub(lambda found: _value(found, chance), text)
+def render(text: str, chance: random.Random, *, small: bool = False) -> str:
+    """Print made-up values by a format; if they are to be small, numbers are 0 and 1 only."""
+    return _CONVERSION.sub(lambda found: _value(found, chance, small=small), text)
 
 
-def _value(found: re.Match[str], chance: random.Random) -> str:
+def _value(found: re.Match[str], chance: random.Random, *, small: bool) -> str:
     letter, flags = found["letter"], found["flags"]
     if letter == "%":
         return "%"
-    number = chance.choice([0, 1, 7, 250, chance.randrange(1 << 15)])
+    number = chance.choice([0, 1] if small else [0, 1, 7, 250, chance.randrange(1 << 15)])
     if letter in "diu":
         value = str(number)
     elif letter in "xX":

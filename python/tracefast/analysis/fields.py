@@ -1,6 +1,6 @@
 """The fields of one event, typed: what an event of ftrace says, as columns."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import polars as pl
@@ -109,7 +109,7 @@ def fields(
     )
 
 
-def _schema(rows: pl.LazyFrame, record: list[str], decoder: _core.Decoder) -> pl.Schema:
+def _schema(rows: pl.LazyFrame, record: Sequence[str], decoder: _core.Decoder) -> pl.Schema:
     known = rows.collect_schema()
     return pl.Schema({**{name: known[name] for name in record}, **pl.Schema(decoder.schema)})
 
@@ -127,7 +127,9 @@ def _kind(key: str, dtype: pl.DataType | type[pl.DataType]) -> str:
     for known, kind in kinds.items():
         if dtype == known:
             return kind
-    raise ValueError(f"{key}: {dtype} is none of String, Int64, UInt64, Float64; cast it afterwards")
+    raise ValueError(
+        f"{key}: {dtype} is none of String, Int64, UInt64, Float64; cast it afterwards"
+    )
 
 
 def _system_call(event: str, call: str) -> ValueError:

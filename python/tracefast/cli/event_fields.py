@@ -70,7 +70,5 @@ def show(
     # What is left over is worth a column only where something is.
     if table[REST].null_count() == table.height:
         own.remove(REST)
-    finish(
-        table, main=(*_MAIN, *own), form=form, output=output, sort=sort, top=top, wide=wide
-    )
+    finish(table, main=(*_MAIN, *own), form=form, output=output, sort=sort, top=top, wide=wide)
     return DONE if complete else FAILED

@@ -303,6 +303,17 @@ fn an_unknown_event_by_its_keys() {
 }
 
 #[test]
+fn of_two_values_of_a_key_the_last_counts() {
+    let (_, batch) = generic("a=1 b=x a=2");
+    assert_eq!(row(&batch, 0), "a=2 b=x rest=a=1");
+    // The first one is in the name of a command.
+    assert_eq!(
+        fields("sched_wakeup", "comm=x pid=7 pid=8 prio=120 target_cpu=1 new=1"),
+        "event_comm=x event_pid=8 prio=120 target_cpu=1 rest=pid=7 new=1"
+    );
+}
+
+#[test]
 fn a_schema_that_somebody_chose() {
     let chosen = [("status".to_owned(), Kind::Text), ("n".to_owned(), Kind::Unsigned)];
     let decoder = Decoder::generic(&chosen, true);
