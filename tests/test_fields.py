@@ -1,8 +1,6 @@
 """Fields of events: typed, the same for every layout, and nothing lost."""
 
 import random
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -296,48 +294,44 @@ def test_a_known_event_takes_any_text(event):
     check()
 
 
-def show(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the part of the command that prints fields."""
-    code = """
-import sys
-from tracefast.cli.event_fields import show
-from tracefast.cli.errors import CommandError, explain
-from tracefast.cli.options import Format
-event, form, *inputs = sys.argv[1:]
-try:
-    sys.exit(show(inputs, event, form=Format(form), output="-", sort=None, top=None, wide=False,
-                  format_in=None))
-except CommandError as error:
-    explain(error)
-    sys.exit(2)
-"""
-    command = [sys.executable, "-c", code, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-def test_the_command_prints_fields(tmp_path):
+def test_the_command_prints_fields(tmp_path, run):
     log = str(DATA / "default.ftrace")
-    ran = show("sched_process_fork", "csv", log)
+    ran = run("events", "--event", "sched_process_fork", "--format", "csv", log)
     assert ran.returncode == 0
     header, first, *_ = ran.stdout.splitlines()
     assert header == (
         "ts,task,pid,tid,comm,cpu,line,parent_comm,parent_pid,child_comm,child_pid,rest"
     )
     assert ",a pid=7 =>b," in first
-    ran = show("sched_process_fork", "table", log)
+    ran = run("events", "--event", "sched_process_fork", "--format", "table", log)
     assert ran.stdout.splitlines()[0].split()[:4] == ["ts", "cpu", "tid", "comm"]
     assert "rest" not in ran.stdout.splitlines()[0]
-    ran = show("sys_enter_openat", "csv", log)
+    ran = run("events", "--event", "sys_enter_openat", "--format", "csv", log)
     assert ran.returncode == 2
     assert "error: --event sys_enter_openat: no fields to show" in ran.stderr
     assert "hint: system calls are rows of kind 'syscall'" in ran.stderr
-    ran = show("nothing", "csv", log)
+    ran = run("events", "--event", "sched_switch", "--match", "a", log)
+    assert ran.returncode == 2
+    assert "error: --match and --event: one of them names the event" in ran.stderr
+    ran = run("events", "--event", "sched_switch", "--sort", "colour", log)
+    assert ran.returncode == 2
+    assert "error: --sort colour: no such column" in ran.stderr
+    ran = run("events", "--event", "sched_switch", "--sort", "prev_pid", "--top", "1", log)
+    assert len(ran.stdout.splitlines()) == 2
+    ran = run("events", "--event", "nothing", "--format", "csv", log)
     assert ran.returncode == 0
     assert "warning: no event nothing" in ran.stderr
     # What one input fails at is no reason to lose the others, whatever their keys.
     (tmp_path / "a.ftrace").write_text("  a-1 [000] ..... 1.000000: mine: a=1\n" * 20)
     (tmp_path / "b.ftrace").write_text("  a-1 [000] ..... 1.000000: mine: b=x\n" * 20)
     (tmp_path / "c.log").write_text("nothing of the kind\n" * 20)
-    ran = show("mine", "csv", *(str(tmp_path / name) for name in ("a.ftrace", "b.ftrace", "c.log")))
+    ran = run(
+        "events",
+        "--event",
+        "mine",
+        "--format",
+        "csv",
+        *(str(tmp_path / name) for name in ("a.ftrace", "b.ftrace", "c.log")),
+    )
     assert ran.returncode == 2
     assert len(ran.stdout.splitlines()) == 41
