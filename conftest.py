@@ -1,4 +1,4 @@
-"""Examples in docstrings run in a folder of their own, beside a small log."""
+"""Examples in docstrings run in a folder of their own, beside small logs."""
 
 from pathlib import Path
 
@@ -17,6 +17,13 @@ DEMO = r"""
 100 1700000000.001600 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=101, si_uid=0, si_status=0, si_utime=0, si_stime=0} ---
 """.lstrip()
 
+DEMO_FTRACE = r"""
+# tracer: nop
+            bash-100     [000] .....    10.000100: sched_process_fork: comm=bash pid=100 child_comm=bash child_pid=101
+            bash-100     [000] d..2.    10.000300: sched_switch: prev_comm=bash prev_pid=100 prev_prio=120 prev_state=S ==> next_comm=true next_pid=101 next_prio=120
+            true-101     [000] .....    10.000500: my_probe: (vfs_read+0x0/0x2a0) count=0x1000 name="data.bin"
+""".lstrip()
+
 
 @pytest.fixture(autouse=True)
 def _demo_folder(
@@ -24,4 +31,5 @@ def _demo_folder(
 ) -> None:
     if isinstance(request.node, pytest.DoctestItem):
         (tmp_path / "demo.strace").write_text(DEMO)
+        (tmp_path / "demo.ftrace").write_text(DEMO_FTRACE)
         monkeypatch.chdir(tmp_path)

@@ -21,6 +21,7 @@ from tracefast.reading import parse, read
 
 if TYPE_CHECKING:
     from tracefast.analysis.events import events
+    from tracefast.analysis.fields import fields
     from tracefast.analysis.files import files
     from tracefast.analysis.forks import forks
     from tracefast.scanning import scan
@@ -31,6 +32,7 @@ __all__ = [
     "Report",
     "__version__",
     "events",
+    "fields",
     "files",
     "forks",
     "parse",
@@ -42,6 +44,7 @@ __all__ = [
 # What needs polars, and the module that holds it.
 _LAZY = {
     "events": "tracefast.analysis.events",
+    "fields": "tracefast.analysis.fields",
     "files": "tracefast.analysis.files",
     "forks": "tracefast.analysis.forks",
     "scan": "tracefast.scanning",

@@ -1,19 +1,24 @@
 """The extension module: the parser, its streams and its sinks, written in Rust."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Self, TypedDict, final
+from typing import Protocol, Self, TypedDict, final
 
 __all__ = [
     "Batch",
+    "Decoder",
     "Error",
     "Progress",
     "Reader",
     "Report",
     "Schema",
     "__version__",
+    "field_column",
+    "field_kind",
+    "known_events",
     "parse",
     "schema",
+    "survey",
 ]
 
 __version__: str
@@ -98,6 +103,21 @@ class Batch:
         self, requested_schema: object | None = None
     ) -> tuple[object, object]: ...
 
+class _ArrowStream(Protocol):
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class Decoder:
+    @staticmethod
+    def of(event: str) -> Decoder | None: ...
+    @staticmethod
+    def generic(fields: Sequence[tuple[str, str]], *, chosen: bool = False) -> Decoder: ...
+    @staticmethod
+    def function() -> Decoder: ...
+    @property
+    def schema(self) -> Schema: ...
+    def decode(self, texts: _ArrowStream) -> list[Batch]: ...
+
 @final
 class Reader:
     def __new__(
@@ -129,6 +149,10 @@ class Reader:
     ) -> None: ...
 
 def schema() -> Schema: ...
+def survey(texts: _ArrowStream) -> list[Batch]: ...
+def field_kind(classes: int) -> str: ...
+def field_column(name: str) -> str: ...
+def known_events() -> list[str]: ...
 def parse(
     sources: list[str],
     output: str | None,

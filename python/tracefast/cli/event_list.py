@@ -1,4 +1,4 @@
-"""`tracefast events`: one row per event."""
+"""`tracefast events`: one row per event, or the records of one of them."""
 
 from typing import Annotated
 
@@ -33,6 +33,12 @@ def events(
     match: Annotated[
         str | None, typer.Option(metavar="GLOB", help="Only names like this, such as 'sched_*'.")
     ] = None,
+    event: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="The fields of this event of ftrace instead, a row per record."
+        ),
+    ] = None,
     wide: options.WideOption = False,
     format_in: options.FormatInOption = None,
     no_clobber: options.ClobberOption = False,
@@ -42,13 +48,31 @@ def events(
     One row per kind and name, the most frequent first. Times are those of the calls and functions
     whose duration the log shows: their sum, their median, the longest.
 
+    With --event, one row per record of that event, with its fields in columns of their own.
+
     \b
     Examples:
       tracefast events trace.txt
       tracefast events app.strace --sort dur_ns --top 10
       tracefast events trace.txt --match 'sched_*'
+      tracefast events trace.txt --event sched_switch --format csv
       tracefast events app.parquet --format ndjson | jq .name
     """
+    if event is not None:
+        from tracefast.cli.event_fields import show
+
+        return show(
+            inputs,
+            event,
+            form=format_,
+            output=output,
+            sort=sort,
+            top=top,
+            match=match,
+            wide=wide,
+            format_in=format_in,
+            no_clobber=no_clobber,
+        )
     from tracefast.analysis.events import SCHEMA
     from tracefast.analysis.events import events as question
     from tracefast.cli.events import answer

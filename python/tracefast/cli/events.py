@@ -58,7 +58,8 @@ def answer(
                     answers.append(_ask([name], question, format_in, progress))
                 except (Error, OSError, pl.exceptions.PolarsError) as error:
                     explain(_told(error, name))
-        return (pl.concat(answers) if answers else None), False
+        # Inputs asked one by one may have answers of different columns.
+        return (pl.concat(answers, how="diagonal_relaxed") if answers else None), False
 
 
 def _ask(

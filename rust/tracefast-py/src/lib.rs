@@ -2,6 +2,7 @@
 
 mod batch;
 mod errors;
+mod fields;
 mod options;
 mod parse;
 mod progress;
@@ -17,6 +18,8 @@ mod _core {
     use super::batch::{Batch, Schema};
     #[pymodule_export]
     use super::errors::Error;
+    #[pymodule_export]
+    use super::fields::{Decoder, field_column, field_kind, known_events, survey};
     #[pymodule_export]
     use super::parse::parse;
     #[pymodule_export]

@@ -1,0 +1,190 @@
+"""The fields of one event, typed: what an event of ftrace says, as columns."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import polars as pl
+
+from tracefast import _core
+
+REST: Final = "rest"
+
+# Columns of the record that a frame of fields begins with, as far as the events have them.
+RECORD: Final = ("source", "ts", "task", "pid", "tid", "comm", "cpu", "line")
+
+# Fields of an unknown event at most; what others it has stays in `rest`.
+MOST: Final = 128
+
+_SURVEY: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
+    "kind": pl.String,
+    "key": pl.String,
+    "word": pl.Boolean,
+    "rank": pl.UInt32,
+    "rows": pl.UInt32,
+    "classes": pl.UInt32,
+}
+_SYSCALL: Final = "syscall"
+_FUNCTION: Final = "function"
+
+
+def fields(
+    events: pl.LazyFrame | pl.DataFrame,
+    event: str,
+    *,
+    schema: Mapping[str, pl.DataType | type[pl.DataType]] | None = None,
+) -> pl.LazyFrame:
+    """Give the fields of one event of ftrace: a tracepoint, a probe, a marker, a function.
+
+    For the commonest events it is known how kernels print them, and what the types of their
+    fields are: the columns are the same for all kernels, for tracefs and for trace-cmd, whatever
+    their options. ``docs/events.md`` lists them. Any other event is read as keys and values:
+    ``key=value``, ``key value``, ``key: value``.
+
+    Nothing of the text is lost: what is in no column is in `rest`.
+
+    Parameters
+    ----------
+    events
+        The events of a log, of Parquet files, or a part of them; the columns `name` and `args`
+        are needed.
+    event
+        Name of the event, as in the column `name`.
+    schema
+        The keys to read and their types: String, Int64, UInt64 or Float64. By default those of a
+        known event are known. For any other the events are read once when this function is
+        called, to see which keys there are, at most 128, and what holds all their values exactly:
+        Int64, UInt64 (numbers above 2**63, hexadecimal ones with ``0x``, pointers of 16 digits),
+        Float64, else String. With a `schema` the events are not read beforehand, and a key may be
+        followed by any text: ``status D``. It overrides what is known of an event.
+
+    Returns
+    -------
+    polars.LazyFrame
+        One row per record: the columns `source`, `ts`, `task`, `pid`, `tid`, `comm`, `cpu`,
+        `line` of the record, those that `events` has; then the fields, under the names of the
+        text, or of the kernel's format file where the text has none; then `rest`. Fields whose
+        names are those of columns of the record begin with ``event_``: `pid` is the task that the
+        record is of, as in all tables, and `event_pid` the one that the event is about.
+
+    Raises
+    ------
+    ValueError
+        `event` is a system call: these are rows of their own, of kind `syscall`. Or a type in
+        `schema` is none of those above.
+
+    Examples
+    --------
+    >>> import tracefast as tf
+    >>> events = tf.scan("demo.ftrace")
+    >>> switches = tf.fields(events, "sched_switch").collect()
+    >>> switches.select("cpu", "prev_comm", "prev_state", "next_comm", "next_pid").rows()
+    [(0, 'bash', 'S', 'true', 101)]
+    >>> tf.fields(events, "sched_process_fork").select("pid", "child_pid").collect().rows()
+    [(100, 101)]
+    >>> tf.fields(events, "my_probe").select("probe", "count", "name").collect().rows()
+    [('vfs_read+0x0/0x2a0', 4096, 'data.bin')]
+    """
+    rows = events.lazy()
+    columns = rows.collect_schema().names()
+    call = event.removeprefix("sys_enter_").removeprefix("sys_exit_")
+    if call != event:
+        raise _system_call(event, call)
+    rows = rows.filter(pl.col("name") == event)
+    if schema is not None:
+        chosen = [(key, _kind(key, dtype)) for key, dtype in schema.items()]
+        decoder = _core.Decoder.generic(chosen, chosen=True)
+    else:
+        decoder = _core.Decoder.of(event) or _surveyed(rows, columns, event)
+    if "kind" in columns:
+        # A probe may bear the name of a system call.
+        rows = rows.filter(pl.col("kind") != _SYSCALL)
+    record = [name for name in RECORD if name in columns]
+    return rows.select(*record, pl.col("args").cast(pl.String)).map_batches(
+        lambda batch: _decode(decoder, batch),
+        predicate_pushdown=False,
+        projection_pushdown=False,
+        slice_pushdown=False,
+        streamable=True,
+        schema=_schema(rows, record, decoder),
+    )
+
+
+def _schema(rows: pl.LazyFrame, record: Sequence[str], decoder: _core.Decoder) -> pl.Schema:
+    known = rows.collect_schema()
+    return pl.Schema({**{name: known[name] for name in record}, **pl.Schema(decoder.schema)})
+
+
+def _decode(decoder: _core.Decoder, batch: pl.DataFrame) -> pl.DataFrame:
+    texts = batch.select("args")
+    parts = [pl.DataFrame(part) for part in decoder.decode(texts)]
+    decoded = pl.concat(parts) if parts else pl.DataFrame(schema=pl.Schema(decoder.schema))
+    return pl.concat([batch.drop("args"), decoded], how="horizontal")
+
+
+def _kind(key: str, dtype: pl.DataType | type[pl.DataType]) -> str:
+    """Name a type of polars as the decoder does."""
+    kinds = {pl.String: "text", pl.Int64: "i64", pl.UInt64: "u64", pl.Float64: "f64"}
+    for known, kind in kinds.items():
+        if dtype == known:
+            return kind
+    raise ValueError(
+        f"{key}: {dtype} is none of String, Int64, UInt64, Float64; cast it afterwards"
+    )
+
+
+def _system_call(event: str, call: str) -> ValueError:
+    return ValueError(
+        f"{event}: system calls are rows of kind 'syscall', whose fields are columns of the "
+        f"events already: filter by pl.col('name') == '{call}'"
+    )
+
+
+def _surveyed(rows: pl.LazyFrame, columns: list[str], event: str) -> _core.Decoder:
+    """Read an event that is not known, to see what it has."""
+    kind = pl.col("kind").cast(pl.String) if "kind" in columns else pl.lit(None, pl.String)
+    found = (
+        rows.select(kind.alias("kind"), pl.col("args").cast(pl.String))
+        .map_batches(
+            _survey,
+            predicate_pushdown=False,
+            projection_pushdown=False,
+            slice_pushdown=False,
+            streamable=True,
+            schema=pl.Schema(_SURVEY),
+        )
+        .group_by("kind", "key", "word")
+        .agg(pl.col("rank").min(), pl.col("rows").sum(), pl.col("classes").bitwise_or())
+        .collect(engine="streaming")
+    )
+    kinds = set(found["kind"])
+    if kinds == {_SYSCALL}:
+        raise _system_call(event, event)
+    if kinds == {_FUNCTION}:
+        return _core.Decoder.function()
+    # The commonest keys, in the order in which the text has them. A word is a key if all texts
+    # have it: then it is of the format, not of a value.
+    found = found.filter(pl.col("kind").ne_missing(_SYSCALL))
+    texts = found.filter(pl.col("key").is_null())["rows"].sum()
+    keys = (
+        found.filter(pl.col("key").is_not_null())
+        .group_by("key", "word")
+        .agg(pl.col("rank").min(), pl.col("rows").sum(), pl.col("classes").bitwise_or())
+        .filter(~pl.col("word") | (pl.col("rows") == texts))
+        .sort("word", "rows", "rank", "key", descending=[False, True, False, False])
+        .unique("key", keep="first", maintain_order=True)
+        .head(MOST)
+        .sort("rank", "key")
+    )
+    pairs = zip(keys["key"], keys["classes"], strict=True)
+    named = [(key, _core.field_kind(classes)) for key, classes in pairs]
+    return _core.Decoder.generic(named, chosen=bool(keys["word"].any()))
+
+
+def _survey(batch: pl.DataFrame) -> pl.DataFrame:
+    """List the keys of a batch by kind of event; rows without a key count the texts."""
+    parts = [pl.DataFrame(schema=_SURVEY)]
+    for (kind,), rows in batch.group_by("kind"):
+        keys = [pl.DataFrame(part) for part in _core.survey(rows.select("args"))]
+        named = [part.with_columns(pl.lit(kind, pl.String).alias("kind")) for part in keys]
+        parts += [part.select(*_SURVEY) for part in named]
+    return pl.concat(parts)

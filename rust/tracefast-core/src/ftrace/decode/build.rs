@@ -1,0 +1,166 @@
+//! Columns that grow by a row at a time.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{
+    BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, StringViewBuilder, UInt32Builder,
+    UInt64Builder,
+};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+
+use super::form::Row;
+use super::value::{Slot, Type};
+
+/// The column of what no other column holds.
+pub const REST: &str = "rest";
+
+/// Columns that every frame of fields has from the events themselves.
+const RECORD: [&str; 8] = ["source", "ts", "task", "pid", "tid", "comm", "cpu", "line"];
+
+/// What stands before the name of a field that is also that of a column of the record.
+const PREFIX: &str = "event_";
+
+/// The column of the field `name`.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::ftrace::decode::column_name;
+/// assert_eq!(column_name("prev_pid"), "prev_pid");
+/// // `pid` is the task that the record is of.
+/// assert_eq!(column_name("pid"), "event_pid");
+/// ```
+pub fn column_name(name: &str) -> String {
+    // A field of the name `event_pid` must not meet a field `pid`.
+    let bare = name.trim_start_matches(PREFIX);
+    if bare == REST || RECORD.contains(&bare) { format!("{PREFIX}{name}") } else { name.to_owned() }
+}
+
+/// The schema of some fields, and of what is left.
+pub fn schema<'a>(fields: impl Iterator<Item = (&'a str, Type)>) -> SchemaRef {
+    let mut columns: Vec<Field> = fields
+        .map(|(name, kind)| {
+            let kind = match kind {
+                Type::I32 => DataType::Int32,
+                Type::U32 => DataType::UInt32,
+                Type::I64 => DataType::Int64,
+                Type::U64 => DataType::UInt64,
+                Type::F64 => DataType::Float64,
+                Type::Bool => DataType::Boolean,
+                Type::Text => DataType::Utf8View,
+            };
+            Field::new(column_name(name), kind, true)
+        })
+        .collect();
+    columns.push(Field::new(REST, DataType::Utf8View, true));
+    Arc::new(Schema::new(columns))
+}
+
+enum Column {
+    I32(Int32Builder),
+    U32(UInt32Builder),
+    I64(Int64Builder),
+    U64(UInt64Builder),
+    F64(Float64Builder),
+    Bool(BooleanBuilder),
+    Text(StringViewBuilder),
+}
+
+/// A batch in the making.
+pub struct Columns {
+    fields: Vec<Column>,
+    rest: StringViewBuilder,
+    rows: usize,
+}
+
+impl Columns {
+    /// Columns of these types, and `rest`.
+    pub fn new(kinds: impl Iterator<Item = Type>) -> Self {
+        let fields = kinds
+            .map(|kind| match kind {
+                Type::I32 => Column::I32(Int32Builder::new()),
+                Type::U32 => Column::U32(UInt32Builder::new()),
+                Type::I64 => Column::I64(Int64Builder::new()),
+                Type::U64 => Column::U64(UInt64Builder::new()),
+                Type::F64 => Column::F64(Float64Builder::new()),
+                Type::Bool => Column::Bool(BooleanBuilder::new()),
+                Type::Text => Column::Text(StringViewBuilder::new()),
+            })
+            .collect();
+        Self { fields, rest: StringViewBuilder::new(), rows: 0 }
+    }
+
+    /// Appends a row of `text`.
+    #[inline]
+    pub fn push(&mut self, text: &str, row: &Row, rest: Option<&str>) {
+        for (column, slot) in self.fields.iter_mut().zip(&row.slots) {
+            column.push(text, row, *slot);
+        }
+        self.rest.append_option(rest);
+        self.rows += 1;
+    }
+
+    /// The batch.
+    ///
+    /// # Errors
+    /// None that columns of one length could give; Arrow's type is kept.
+    pub fn finish(mut self, schema: SchemaRef) -> Result<RecordBatch, arrow_schema::ArrowError> {
+        let mut arrays: Vec<ArrayRef> = self.fields.iter_mut().map(Column::finish).collect();
+        arrays.push(Arc::new(self.rest.finish()));
+        let options = RecordBatchOptions::new().with_row_count(Some(self.rows));
+        RecordBatch::try_new_with_options(schema, arrays, &options)
+    }
+}
+
+impl Column {
+    #[inline]
+    fn push(&mut self, text: &str, row: &Row, slot: Slot) {
+        let bits = match slot {
+            Slot::Bits(bits) => Some(bits),
+            _ => None,
+        };
+        match self {
+            Self::I32(column) => column.append_option(bits.map(|bits| bits as i32)),
+            Self::U32(column) => column.append_option(bits.map(|bits| bits as u32)),
+            Self::I64(column) => column.append_option(bits.map(|bits| bits as i64)),
+            Self::U64(column) => column.append_option(bits),
+            Self::F64(column) => column.append_option(bits.map(f64::from_bits)),
+            Self::Bool(column) => column.append_option(bits.map(|bits| bits != 0)),
+            // Pieces are cut at ASCII bytes, so that none is cut within a character.
+            Self::Text(column) => column.append_option(match slot {
+                Slot::Text(start, end) => text.get(start..end),
+                Slot::Made(start, end) => row.made.get(start..end),
+                Slot::Null | Slot::Bits(_) => None,
+            }),
+        }
+    }
+
+    fn finish(&mut self) -> ArrayRef {
+        match self {
+            Self::I32(column) => Arc::new(column.finish()),
+            Self::U32(column) => Arc::new(column.finish()),
+            Self::I64(column) => Arc::new(column.finish()),
+            Self::U64(column) => Arc::new(column.finish()),
+            Self::F64(column) => Arc::new(column.finish()),
+            Self::Bool(column) => Arc::new(column.finish()),
+            Self::Text(column) => Arc::new(column.finish()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_fields_share_a_column() {
+        let fields =
+            ["pid", "event_pid", "event_event_pid", "rest", "event_rest", "event_id", "id"];
+        let columns: Vec<String> = fields.iter().map(|field| column_name(field)).collect();
+        let mut distinct = columns.clone();
+        distinct.sort();
+        distinct.dedup();
+        assert_eq!(distinct.len(), fields.len(), "{columns:?}");
+        assert!(!columns.iter().any(|column| column == REST || RECORD.contains(&column.as_str())));
+    }
+}

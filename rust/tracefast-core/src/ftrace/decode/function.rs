@@ -1,0 +1,143 @@
+//! Functions of the function tracer: what stands behind the function's name.
+
+use super::form::{Column, Row};
+use super::value::{self, Print, Slot, Type};
+
+const CALLER: usize = 0;
+const OFFSET: usize = 1;
+const SIZE: usize = 2;
+const ADDRESS: usize = 3;
+const MODULE: usize = 4;
+const ARGS: usize = 5;
+
+/// The columns of a function.
+pub fn columns() -> Vec<Column> {
+    let column = |name, kind, print| Column { name, kind, print };
+    vec![
+        column("caller", Type::Text, Print::Text),
+        column("offset", Type::U64, Print::Integer),
+        column("size", Type::U64, Print::Integer),
+        column("address", Type::U64, Print::Hex),
+        column("module", Type::Text, Print::Text),
+        column("args", Type::Text, Print::Text),
+    ]
+}
+
+/// Reads `+0x4/0x10 [module] <ffffffff81> (a=1) <-caller (repeats: 3)`, all parts of which may be
+/// absent, and gives where the rest of the text begins.
+pub fn read(text: &str, row: &mut Row) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    loop {
+        at += bytes[at..].iter().take_while(|&&b| b == b' ').count();
+        let next = match bytes.get(at) {
+            Some(b'+') => offset(bytes, at, row),
+            Some(b'[') => group(text, at, "]").inspect(|end| {
+                row.slots[MODULE] = Slot::Text(at + 1, end - 1);
+            }),
+            Some(b'(') if row.slots[CALLER] == Slot::Null => {
+                // Arguments may hold anything; behind them stands the caller.
+                group(text, at, ") <-").map(|end| {
+                    row.slots[ARGS] = Slot::Text(at + 1, end - 4);
+                    end - 2
+                })
+            }
+            Some(b'<') if bytes.get(at + 1) == Some(&b'-') => {
+                let word = bytes[at + 2..].iter().take_while(|&&b| b != b' ').count();
+                let mut end = at + 2 + word;
+                // The caller's own module and address belong to it.
+                while let Some(more) = trailer(text, end) {
+                    end = more;
+                }
+                row.slots[CALLER] = Slot::Text(at + 2, end);
+                return end + bytes[end..].iter().take_while(|&&b| b == b' ').count();
+            }
+            Some(b'<') => group(text, at, ">").and_then(|end| {
+                let print = Print::Hex;
+                let made = &mut row.made;
+                let inner = value::read(print, Type::U64, bytes, at + 1, None, made);
+                let (slot, stop) = inner?;
+                row.slots[ADDRESS] = slot;
+                (stop + 1 == end).then_some(end)
+            }),
+            _ => None,
+        };
+        match next {
+            Some(next) => at = next,
+            None => return at,
+        }
+    }
+}
+
+/// ` [module]` or ` <address>` at `at`: its end.
+fn trailer(text: &str, at: usize) -> Option<usize> {
+    let rest = text.get(at..)?;
+    if rest.starts_with(" [") {
+        group(text, at + 1, "]")
+    } else if rest.starts_with(" <") && !rest.starts_with(" <-") {
+        group(text, at + 1, ">")
+    } else {
+        None
+    }
+}
+
+fn group(text: &str, at: usize, close: &str) -> Option<usize> {
+    text.get(at..)?.find(close).map(|n| at + n + close.len())
+}
+
+/// `+0x4/0x10` at `at`.
+fn offset(text: &[u8], at: usize, row: &mut Row) -> Option<usize> {
+    let (offset, end) = value::integer(text, at + 1)?;
+    if text.get(end) != Some(&b'/') {
+        return None;
+    }
+    let (size, end) = value::integer(text, end + 1)?;
+    row.slots[OFFSET] = Slot::Bits(offset.exact(Type::U64)?);
+    row.slots[SIZE] = Slot::Bits(size.exact(Type::U64)?);
+    Some(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(text: &str) -> String {
+        let columns = columns();
+        let mut row = Row { slots: vec![Slot::Null; columns.len()], made: String::new() };
+        let rest = read(text, &mut row);
+        let mut out = Vec::new();
+        for (column, slot) in columns.iter().zip(&row.slots) {
+            match *slot {
+                Slot::Null | Slot::Made(..) => {}
+                Slot::Bits(bits) => out.push(format!("{}={bits:#x}", column.name)),
+                Slot::Text(start, end) => {
+                    out.push(format!("{}={}", column.name, &text[start..end]));
+                }
+            }
+        }
+        if rest < text.len() {
+            out.push(format!("rest={}", &text[rest..]));
+        }
+        out.join(" ")
+    }
+
+    #[test]
+    fn every_option_of_the_tracer() {
+        for (text, expected) in [
+            ("<-g", "caller=g"),
+            ("+0x4/0x10 <-g+0x1/0x2", "caller=g+0x1/0x2 offset=0x4 size=0x10"),
+            ("[ext4] <-g [jbd2]", "caller=g [jbd2] module=ext4"),
+            (
+                "<ffffffff81000000> <-g <ffffffff82>",
+                "caller=g <ffffffff82> address=0xffffffff81000000",
+            ),
+            ("(a=1, b=(2)) <-g", "caller=g args=a=1, b=(2)"),
+            ("() <-g", "caller=g args="),
+            ("<-g (repeats: 3, last_ts: 1.5)", "caller=g rest=(repeats: 3, last_ts: 1.5)"),
+            ("{ /* x */", "rest={ /* x */"),
+            ("", ""),
+        ] {
+            assert_eq!(fields(text), expected, "{text}");
+        }
+    }
+}
