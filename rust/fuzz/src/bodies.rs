@@ -4,6 +4,7 @@
 
 mod accounting;
 mod agree;
+mod agree_ftrace;
 mod arguments;
 mod grammar;
 mod join;
@@ -11,9 +12,11 @@ mod log;
 mod made;
 pub mod mutants;
 pub mod reference;
+pub mod reference_ftrace;
 mod unescape;
 
 pub use accounting::accounting;
+pub use agree_ftrace::compared as compared_ftrace;
 pub use agree::{Row, differs, pair, rows};
 pub use arguments::arguments;
 pub use grammar::grammar;

@@ -1,0 +1,178 @@
+//! System calls: entry and exit are one row.
+
+use std::collections::HashMap;
+
+use tracefast_core::errno;
+use tracefast_core::ftrace::names;
+
+use super::Row;
+use super::header::trim_start;
+use super::payload::{Call, hexadecimal};
+
+/// Calls that have begun.
+pub struct Calls {
+    /// Calls by number are events.
+    named: bool,
+    /// Of each task, which calls a record without one are nobody's.
+    open: HashMap<Option<i32>, (Row, bool)>,
+}
+
+impl Calls {
+    pub fn new(named: bool) -> Self {
+        Self { named, open: HashMap::new() }
+    }
+
+    /// A call begins.
+    pub fn enter(
+        &mut self,
+        rows: &mut Vec<Row>,
+        mut row: Row,
+        call: &Call,
+        args: &[u8],
+        ticks: bool,
+    ) {
+        let Some(name) = self.name(call) else {
+            let Call::Number(number) = call else { return };
+            (row.kind, row.name) = ("event", Some(b"sys_enter".to_vec()));
+            row.args = Some([format!("NR {number} (").as_bytes(), args, b")"].concat());
+            rows.push(row);
+            return;
+        };
+        if let Some((open, _)) = self.open.remove(&row.tid) {
+            rows.push(open);
+        }
+        (row.kind, row.status) = ("syscall", Some("unfinished"));
+        if matches!(&name[..], b"exit" | b"exit_group" | b"rt_sigreturn" | b"sigreturn") {
+            row.status = Some("complete");
+        }
+        row.args = Some(args.to_vec());
+        row.name = Some(name);
+        of_arguments(&mut row);
+        if row.status == Some("complete") {
+            rows.push(row);
+        } else {
+            self.open.insert(row.tid, (row, ticks));
+        }
+    }
+
+    /// A call ends; tells whether its begin is there.
+    pub fn exit(
+        &mut self,
+        rows: &mut Vec<Row>,
+        mut row: Row,
+        call: &Call,
+        value: Option<i64>,
+        ticks: bool,
+    ) -> bool {
+        let Some(name) = self.name(call) else {
+            let Call::Number(number) = call else { return false };
+            (row.kind, row.name) = ("event", Some(b"sys_exit".to_vec()));
+            let value = value.map_or_else(String::new, |value| value.to_string());
+            row.args = Some(format!("NR {number} = {value}").into_bytes());
+            rows.push(row);
+            return false;
+        };
+        let open = self.open.remove(&row.tid);
+        let joined = match open {
+            Some((open, counted)) if open.name.as_ref() == Some(&name) => {
+                let dur = row.ts.zip(open.ts).and_then(|(end, begin)| end.checked_sub(begin));
+                // Ticks are no time.
+                row = Row { dur: dur.filter(|_| !ticks && !counted), ..open };
+                row.status = Some("complete");
+                true
+            }
+            other => {
+                rows.extend(other.map(|(open, _)| open));
+                (row.kind, row.name) = ("syscall", Some(name));
+                row.status = Some("headless");
+                false
+            }
+        };
+        result(&mut row, value);
+        rows.push(row);
+        joined
+    }
+
+    /// What never ends.
+    pub fn end(&mut self, rows: &mut Vec<Row>) {
+        rows.extend(self.open.drain().map(|(_, (row, _))| row));
+    }
+
+    fn name(&self, call: &Call) -> Option<Vec<u8>> {
+        match call {
+            Call::Name(name) => Some(names::spelling(name).to_vec()),
+            Call::Number(_) if self.named => None,
+            Call::Number(number) => Some(match names::x86_64(*number) {
+                Some(name) => name.as_bytes().to_vec(),
+                None => format!("syscall_{number:#x}").into_bytes(),
+            }),
+        }
+    }
+}
+
+/// Largest number of an error.
+const ERRORS: i64 = 4095;
+
+/// What the value says.
+fn result(row: &mut Row, value: Option<i64>) {
+    row.ret = value;
+    if let Some(error) = value.filter(|value| (-ERRORS..0).contains(value)) {
+        let number = error.unsigned_abs();
+        let name = errno::name(number).map_or_else(|| format!("ERRNO_{number}"), str::to_owned);
+        // The call did not return: it is begun again, or the program sees EINTR.
+        row.ret = (!name.starts_with("ERESTART")).then_some(-1);
+        if row.ret.is_none() && row.status == Some("complete") {
+            row.status = Some("interrupted");
+        }
+        row.errno = Some(name);
+        return;
+    }
+    let Some(value) = value.filter(|&value| value >= 0) else { return };
+    match row.name.as_deref() {
+        Some(b"read" | b"write" | b"pread64" | b"pwrite64") => row.bytes = Some(value),
+        Some(b"openat" | b"open") => row.fd = Some(value),
+        _ => {}
+    }
+}
+
+/// What the arguments say, of a few calls.
+fn of_arguments(row: &mut Row) {
+    let args = row.args.clone().unwrap_or_default();
+    match row.name.as_deref() {
+        Some(b"read" | b"write" | b"pread64" | b"pwrite64") => {
+            row.fd = argument(&args, 0).and_then(descriptor);
+            row.requested = argument(&args, 2).and_then(number).filter(|&count| count >= 0);
+        }
+        Some(b"close" | b"lseek" | b"newfstat") => {
+            row.fd = argument(&args, 0).and_then(descriptor);
+        }
+        _ => {}
+    }
+}
+
+fn descriptor(text: &[u8]) -> Option<i64> {
+    // The kernel looks at 32 bits.
+    #[allow(clippy::cast_possible_truncation)]
+    number(text).map(|value| i64::from(value as i32)).filter(|&fd| fd >= 0)
+}
+
+/// The number at the start of an argument: hexadecimal, with or without `0x`.
+fn number(text: &[u8]) -> Option<i64> {
+    let text = trim_start(text);
+    let upto = text.iter().position(|&b| b == b' ').unwrap_or(text.len());
+    hexadecimal(&text[..upto])
+}
+
+/// The value of the argument at `position`: behind `NAME: ` or `NAME=`, or alone.
+fn argument(args: &[u8], position: usize) -> Option<&[u8]> {
+    let text = trim_start(args);
+    if let Some(rest) = text.strip_prefix(b"__syscall_nr=") {
+        // `__syscall_nr=0x3 (3) fd=0xb (11)`
+        let equals: Vec<usize> = (0..rest.len()).filter(|&at| rest[at] == b'=').collect();
+        return equals.get(position).map(|&at| &rest[at + 1..]);
+    }
+    // Strings, which may hold commas, stand behind the arguments that are asked for.
+    let part = text.split(|&b| b == b',').nth(position)?;
+    let at = part.iter().position(|&b| b == b':').map_or(0, |at| at + 1);
+    Some(&part[at..])
+}

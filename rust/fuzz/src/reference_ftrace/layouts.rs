@@ -1,0 +1,307 @@
+//! Columns of all layouts.
+
+use super::header::{Header, WIDTH, are_flags, header, name_of, number, time_of};
+use super::payload::{Payload, payload};
+
+/// How a record begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// `COMM-PID [(TGID)] [CPU] [FLAGS] TIME: `
+    Default,
+    /// `COMM-PID CPUFLAGS TIME: `, the time in microseconds since the log began, with a mark; or
+    /// seconds, if trace-cmd prints it.
+    Latency,
+    /// `COMM PID CPU FLAGS COUNT INDEX [TIME] TIMEms (+TIMEms): `
+    Verbose,
+    /// `MAJOR,MINOR CPU TIME PID ACTION …`
+    BlkClassic,
+    /// `[CPU]\tTIME: `
+    Remote,
+    /// `PID CPU TIME ` in digits of 8 and 16
+    Hex,
+    /// `PID CPU TIME `
+    Raw,
+    /// Nothing.
+    NoContext,
+}
+
+const ALL: [Layout; 7] = [
+    Layout::Default,
+    Layout::Latency,
+    Layout::Verbose,
+    Layout::BlkClassic,
+    Layout::Remote,
+    Layout::Hex,
+    Layout::Raw,
+];
+
+/// The layout that most lines have.
+pub fn usual(lines: &[&[u8]]) -> Layout {
+    let count = |layout| lines.iter().filter(|line| columns(layout, line).is_some()).count();
+    let counts: Vec<(usize, Layout)> = ALL.map(|layout| (count(layout), layout)).to_vec();
+    let most = counts.iter().map(|&(count, _)| count).max().unwrap_or(0);
+    if most == 0 {
+        return Layout::NoContext;
+    }
+    counts.iter().find(|&&(count, _)| count == most).map_or(Layout::Default, |&(_, layout)| layout)
+}
+
+/// The columns and the payload of a line.
+pub fn record(line: &[u8], usual: Layout) -> Option<(Header, Payload)> {
+    let with_columns = std::iter::once(usual)
+        .chain(ALL)
+        .filter(|&layout| layout != Layout::NoContext)
+        .find_map(|layout| Some((layout, columns(layout, line)?)));
+    if let Some((layout, header)) = with_columns {
+        let text = &line[header.payload..];
+        let payload = if layout == Layout::BlkClassic {
+            Payload::Event { name: Some(b"blk".to_vec()), args: text.to_vec() }
+        } else {
+            payload(text)
+        };
+        return Some((header, payload));
+    }
+    let read = payload(line);
+    let call = matches!(read, Payload::Enter { .. } | Payload::Exit { value: Some(_), .. });
+    let known = match usual {
+        Layout::NoContext => {
+            call || matches!(&read, Payload::Event { name: Some(_), .. } | Payload::Marker { .. } | Payload::Function { .. })
+        }
+        // In the middle of other text nothing else is sure.
+        _ => call && (line.contains(&b'(') || line.windows(6).any(|six| six == b" -> 0x")),
+    };
+    known.then(|| (Header::default(), read))
+}
+
+fn columns(layout: Layout, line: &[u8]) -> Option<Header> {
+    match layout {
+        Layout::Default => header(line),
+        Layout::Latency => latency(line),
+        Layout::Verbose => verbose(line),
+        Layout::BlkClassic => blk(line),
+        Layout::Remote => remote(line),
+        Layout::Hex => hex(line),
+        Layout::Raw => raw(line),
+        Layout::NoContext => None,
+    }
+}
+
+/// `    bash-2101      1d..2. 25328us+: `
+fn latency(line: &[u8]) -> Option<Header> {
+    let dashes = (0..line.len()).filter(|&at| line[at] == b'-');
+    dashes.filter_map(|dash| behind_dash(line, dash)).next()
+}
+
+fn behind_dash(line: &[u8], dash: usize) -> Option<Header> {
+    let comm = name_of(&line[..dash], 8).or_else(|| name_of(&line[..dash], WIDTH))?;
+    let mut rest = Words { text: line, at: dash + 1 };
+    let tid = number(rest.word()?)?;
+    // Processor and flags stand together.
+    let glued = rest.word()?;
+    let digits = glued.iter().take_while(|b| b.is_ascii_digit()).count();
+    let cpu = number(&glued[..digits])?;
+    let flags = &glued[digits..];
+    if !flags.is_empty() && !are_flags(flags) {
+        return None;
+    }
+    let (ts, ticks) = if let Some(micros) = rest.micros() {
+        (micros.checked_mul(1000)?, false)
+    } else {
+        let time = rest.word()?.strip_suffix(b":")?;
+        time_of(time)?
+    };
+    if rest.at < line.len() && line[rest.at] != b' ' {
+        return None;
+    }
+    let payload = line.len().min(rest.at + 1);
+    Some(Header {
+        comm: Some(comm.to_vec()),
+        before: WIDTH,
+        tid: Some(tid),
+        cpu: Some(cpu),
+        flags: flags.to_vec(),
+        ts: Some(ts),
+        ticks,
+        payload,
+        ..Header::default()
+    })
+}
+
+/// `            bash    2101   1 1 00000002 00000011 [abc5fc61] 25.500ms (+0.004ms): `
+fn verbose(line: &[u8]) -> Option<Header> {
+    let brackets = (0..line.len()).filter(|&at| line[at] == b'[');
+    brackets.filter_map(|at| around_bracket(line, at)).next()
+}
+
+fn around_bracket(line: &[u8], at: usize) -> Option<Header> {
+    let close = at + line[at..].iter().position(|&b| b == b']')?;
+    let digits = &line[at + 1..close];
+    let time = i64::try_from(hexadecimal(digits)?).ok()?;
+    let mut rest = Words { text: line, at: close + 1 };
+    let (since, difference) = (rest.word()?, rest.word()?);
+    let difference = difference.strip_prefix(b"(+")?.strip_suffix(b"):")?;
+    let millis = |text: &[u8]| {
+        let text = text.strip_suffix(b"ms")?;
+        let point = text.iter().position(|&b| b == b'.')?;
+        let whole = text[..point].strip_prefix(b"-").unwrap_or(&text[..point]);
+        (number::<i64>(whole).is_some() && text.len() - point == 4).then_some(())
+    };
+    let whole = |text: &[u8]| number::<i64>(text.strip_prefix(b"-").unwrap_or(text)).map(drop);
+    let ticks = if millis(since).is_some() && millis(difference).is_some() {
+        false
+    } else {
+        whole(since)?;
+        whole(difference)?;
+        true
+    };
+    if rest.at < line.len() && line[rest.at] != b' ' {
+        return None;
+    }
+    // From the right, since names may hold anything.
+    let left = line[..at].strip_suffix(b" ")?;
+    let mut left = left.to_vec();
+    let mut words = Vec::new();
+    for _ in 0..5 {
+        let from = left.iter().rposition(|&b| b == b' ')?;
+        words.push(left[from + 1..].to_vec());
+        while left.last() == Some(&b' ') {
+            left.pop();
+        }
+        left.truncate(from);
+        while words.len() < 5 && left.last() == Some(&b' ') {
+            left.pop();
+        }
+    }
+    let [index, count, flags, cpu, pid] = &words[..] else { return None };
+    hexadecimal(index)?;
+    hexadecimal(count)?;
+    let flags: u8 = number(flags)?;
+    let count = i64::try_from(hexadecimal(count)?).ok()?;
+    let _ = (flags, count);
+    Some(Header {
+        comm: Some(name_of(&left, WIDTH)?.to_vec()),
+        before: WIDTH,
+        tid: Some(number(pid)?),
+        cpu: Some(number(cpu)?),
+        ts: Some(if ticks { time } else { time.checked_mul(1000)? }),
+        ticks,
+        payload: line.len().min(rest.at + 1),
+        ..Header::default()
+    })
+}
+
+/// `254,0    0  3068.686402651 25219  Q  RA 29947752 + 16 [dd]`
+fn blk(line: &[u8]) -> Option<Header> {
+    let mut words = Words { text: line, at: 0 };
+    let device = words.word()?;
+    let comma = device.iter().position(|&b| b == b',')?;
+    number::<u32>(&device[..comma])?;
+    number::<u32>(&device[comma + 1..])?;
+    let cpu = number(words.word()?)?;
+    let (ts, ticks) = time_of(words.word()?)?;
+    let tid = number(words.word()?)?;
+    let action = words.word()?;
+    if ticks || action.len() > 2 || !action.iter().all(u8::is_ascii_alphabetic) {
+        return None;
+    }
+    Some(Header { tid: Some(tid), cpu: Some(cpu), ts: Some(ts), ..Header::default() })
+}
+
+/// `[003]\t   12.345678: event …`
+fn remote(line: &[u8]) -> Option<Header> {
+    let line_rest = line.strip_prefix(b"[")?;
+    let close = line_rest.iter().position(|&b| b == b']')?;
+    let cpu = number(&line_rest[..close])?;
+    let tab = close + 2;
+    if line.get(tab) != Some(&b'\t') {
+        return None;
+    }
+    let mut words = Words { text: line, at: tab + 1 };
+    let (ts, ticks) = time_of(words.word()?.strip_suffix(b":")?)?;
+    let payload = line.len().min(words.at + 1);
+    Some(Header { cpu: Some(cpu), ts: Some(ts), ticks, payload, ..Header::default() })
+}
+
+/// `00000835 00000001 0000029efd5f1da1 type: 839`
+fn hex(line: &[u8]) -> Option<Header> {
+    let mut words = Words { text: line, at: 0 };
+    let [pid, cpu, time] = [words.word()?, words.word()?, words.word()?];
+    if (pid.len(), cpu.len(), time.len()) != (8, 8, 16) || line.first() == Some(&b' ') {
+        return None;
+    }
+    let unsigned = u32::try_from(hexadecimal(pid)?).ok()?;
+    Some(Header {
+        tid: Some(unsigned.cast_signed()),
+        cpu: Some(u16::try_from(hexadecimal(cpu)?).ok()?),
+        ts: Some(i64::try_from(hexadecimal(time)?).ok()?),
+        payload: line.len().min(words.at + 1),
+        ..Header::default()
+    })
+}
+
+/// `2101 1 2881878957473 type: 839`
+fn raw(line: &[u8]) -> Option<Header> {
+    let mut words = Words { text: line, at: 0 };
+    let (tid, cpu, time) = (words.word()?, words.word()?, words.word()?);
+    if line.first() == Some(&b' ') || words.at >= line.len() {
+        return None;
+    }
+    Some(Header {
+        tid: Some(number(tid)?),
+        cpu: Some(number(cpu)?),
+        ts: Some(number(time)?),
+        payload: words.at + 1,
+        ..Header::default()
+    })
+}
+
+fn hexadecimal(text: &[u8]) -> Option<u64> {
+    if text.is_empty() || !text.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    u64::from_str_radix(std::str::from_utf8(text).ok()?, 16).ok()
+}
+
+/// Words with blanks between them.
+struct Words<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Words<'a> {
+    fn word(&mut self) -> Option<&'a [u8]> {
+        while self.text.get(self.at) == Some(&b' ') {
+            self.at += 1;
+        }
+        let from = self.at;
+        while self.text.get(self.at).is_some_and(|&b| b != b' ') {
+            self.at += 1;
+        }
+        (self.at > from).then(|| &self.text[from..self.at])
+    }
+
+    /// `25328us+:`, the mark of a long delay perhaps a blank.
+    fn micros(&mut self) -> Option<i64> {
+        let from = self.at;
+        let read = self.word().and_then(|word| {
+            let digits = word.iter().take_while(|b| b.is_ascii_digit()).count();
+            let rest = word[digits..].strip_prefix(b"us")?;
+            let marked = match rest {
+                [mark, b':'] => b"+!#*@$".contains(mark),
+                [] => self.text[self.at..].starts_with(b" :"),
+                _ => false,
+            };
+            if !marked {
+                return None;
+            }
+            if rest.is_empty() {
+                self.at += 2;
+            }
+            number(&word[..digits])
+        });
+        if read.is_none() {
+            self.at = from;
+        }
+        read
+    }
+}
