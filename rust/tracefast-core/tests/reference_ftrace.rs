@@ -68,3 +68,8 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) {
         }
     }
 }
+
+#[test]
+fn made_logs() {
+    fuzz::mutants::run(30000, |numbers| numbers.bytes(120), |data| drop(fuzz::made_ftrace(data)));
+}

@@ -153,7 +153,7 @@ fn of_arguments(row: &mut Row) {
 fn descriptor(text: &[u8]) -> Option<i64> {
     // The kernel looks at 32 bits.
     #[allow(clippy::cast_possible_truncation)]
-    number(text).map(|value| i64::from(value as i32)).filter(|&fd| fd >= 0)
+    number(text).map(|value| i64::from(value as i32))
 }
 
 /// The number at the start of an argument: hexadecimal, with or without `0x`.

@@ -56,11 +56,13 @@ fn around(line: &[u8], at: usize) -> Option<Header> {
     })
 }
 
-/// The name in the text before `-PID`, which aligns it to `width` bytes. trace-cmd puts the name of
-/// the file or the buffer before it, or blanks.
+/// The name in the text before `-PID`, which aligns it to `width` bytes. trace-cmd puts the names
+/// of the file and the buffer before it, or blanks.
 pub fn name_of(text: &[u8], width: usize) -> Option<&[u8]> {
     let prefix = &text[..text.len().saturating_sub(width)];
-    let named = prefix.iter().rposition(|&b| b != b' ').is_none_or(|at| prefix[at] == b':');
+    let words: Vec<&[u8]> = prefix.split(|&b| b == b' ').filter(|word| !word.is_empty()).collect();
+    let named = words.len() <= 2
+        && words.iter().all(|word| word.iter().position(|&b| b == b':') == Some(word.len() - 1));
     named.then(|| trim_start(&text[prefix.len()..]))
 }
 

@@ -157,29 +157,15 @@ fn around_bracket(line: &[u8], at: usize) -> Option<Header> {
     if rest.at < line.len() && line[rest.at] != b' ' {
         return None;
     }
-    // From the right, since names may hold anything.
-    let left = line[..at].strip_suffix(b" ")?;
-    let mut left = left.to_vec();
-    let mut words = Vec::new();
-    for _ in 0..5 {
-        let from = left.iter().rposition(|&b| b == b' ')?;
-        words.push(left[from + 1..].to_vec());
-        while left.last() == Some(&b' ') {
-            left.pop();
-        }
-        left.truncate(from);
-        while words.len() < 5 && left.last() == Some(&b' ') {
-            left.pop();
-        }
-    }
-    let [index, count, flags, cpu, pid] = &words[..] else { return None };
-    hexadecimal(index)?;
+    // The name takes 16 bytes, whatever it holds.
+    let left = line.get(WIDTH..at)?.strip_prefix(b" ")?;
+    let words: Vec<&[u8]> = left.split(|&b| b == b' ').filter(|word| !word.is_empty()).collect();
+    let [pid, cpu, flags, count, index] = words[..] else { return None };
+    number::<u32>(flags)?;
     hexadecimal(count)?;
-    let flags: u8 = number(flags)?;
-    let count = i64::try_from(hexadecimal(count)?).ok()?;
-    let _ = (flags, count);
+    hexadecimal(index)?;
     Some(Header {
-        comm: Some(name_of(&left, WIDTH)?.to_vec()),
+        comm: Some(name_of(&line[..WIDTH], WIDTH)?.to_vec()),
         before: WIDTH,
         tid: Some(number(pid)?),
         cpu: Some(number(cpu)?),

@@ -177,13 +177,19 @@ pub fn read(log: &[u8]) -> Reading {
 
 /// A line by itself.
 fn line(text: &[u8], usual: Layout) -> Line {
+    // Without columns an event could be anything; these have their own form.
+    let known = usual == Layout::NoContext;
+    let what = other(text);
+    if known && matches!(what, Other::Lost { .. } | Other::Header) {
+        return Line::Other(what);
+    }
     if let Some((header, payload)) = layouts::record(text, usual) {
         return Line::Record(header, payload);
     }
     if text.starts_with(b" => ") || text.starts_with(b"=> ") {
         return Line::Frame;
     }
-    Line::Other(other(text))
+    Line::Other(what)
 }
 
 /// The log names system calls, so that those by number are the same once more.
@@ -203,6 +209,9 @@ fn broken_names(texts: &[&[u8]], lines: &mut [Line]) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> = Vec::new();
     for last in 0..lines.len() {
         let Line::Record(header, _) = &lines[last] else { continue };
+        if header.comm.is_none() {
+            continue;
+        }
         let (mut width, mut first) = (header.before, last);
         while width < header::WIDTH && first > 0 {
             let free = matches!(lines[first - 1], Line::Other(Other::Text | Other::Blank));

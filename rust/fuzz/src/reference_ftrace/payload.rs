@@ -63,13 +63,13 @@ pub fn payload(text: &[u8]) -> Payload {
     if let Some((name, args)) = named(text) {
         return match name {
             b"tracing_mark_write" | b"0" => marker("tracing_mark_write", args),
-            b"print" => match args.strip_prefix(b"tracing_mark_write: ") {
+            b"print" => match trim_start(args).strip_prefix(b"tracing_mark_write: ") {
                 Some(text) => marker("tracing_mark_write", text),
-                None => marker("print", args),
+                None => marker("print", trim_start(args)),
             },
-            b"bprint" => marker("bprint", args),
-            b"bputs" => marker("bputs", args),
-            b"raw_data" => marker("raw_data", args),
+            b"bprint" => marker("bprint", trim_start(args)),
+            b"bputs" => marker("bputs", trim_start(args)),
+            b"raw_data" => marker("raw_data", trim_start(args)),
             _ => event(Some(name), trim_start(args)),
         };
     }

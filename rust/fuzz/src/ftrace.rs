@@ -1,0 +1,53 @@
+//! ftrace's text, made of all its productions, read by the parser and by the reference.
+
+use tracefast_core::format::{Format, Wanted};
+
+use super::agree_ftrace::compared;
+use super::made::Choices;
+use super::made_ftrace::log;
+use super::reference_ftrace::{Row, read};
+
+/// A log that the bytes choose, read by both.
+///
+/// # Panics
+/// If the reference reads it otherwise than it was made, or the parser otherwise than the
+/// reference.
+pub fn ftrace(data: &[u8]) {
+    let text = made(data);
+    let format = Format::detect(&text, Some(Wanted::Ftrace));
+    let format = format.unwrap_or(Format::insisted(Wanted::Ftrace));
+    if let Some(found) = compared(format, &text) {
+        panic!("{found}{}", shown(&text));
+    }
+}
+
+/// A log that the bytes choose.
+///
+/// # Panics
+/// If the reference reads it otherwise than it was made.
+pub fn made(data: &[u8]) -> Vec<u8> {
+    let made = log(&mut Choices::new(data));
+    let slow = read(&made.text);
+    for told in &made.rows {
+        let row = slow.rows.iter().find(|row| row.line == told.line);
+        let Some(row) = row else { panic!("no row for {told:?} in\n{}", shown(&made.text)) };
+        let fields = |row: &Row| {
+            let Row { kind, name, ts, tid, pid, comm, cpu, ret, .. } = row.clone();
+            (kind, name, ts, tid, pid, comm, cpu, ret)
+        };
+        let what = || format!("the reference on line {}\n{}", told.line, shown(&made.text));
+        assert_eq!(fields(row), fields(told), "{}", what());
+        // A piece of another line may follow, which none can tell from text.
+        let text = |args: &Option<Vec<u8>>| args.as_ref().map(|args| args.escape_ascii().to_string());
+        let (args, put) = (text(&row.args), text(&told.args));
+        let more = row.args.iter().zip(&told.args).any(|(args, put)| {
+            args.strip_prefix(&put[..]).is_some_and(|rest| rest.starts_with(b"\n"))
+        });
+        assert!(put.is_none() || more || args == put, "args {args:?}, put {put:?}: {}", what());
+    }
+    made.text
+}
+
+fn shown(text: &[u8]) -> String {
+    text.escape_ascii().to_string().replace("\\n", "\n")
+}
