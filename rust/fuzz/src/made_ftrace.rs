@@ -493,7 +493,8 @@ impl Tracer {
         let line = self.made.text.split_off(from);
         let line = line.strip_suffix(b"\n").unwrap_or(&line);
         let at = choices.below(line.len() + 1);
-        let piece = if choices.byte() % 2 == 0 { &line[..at] } else { &line[at..] };
+        // The right part of one may be taken for that of a name with a line feed.
+        let piece = if from > 0 { &line[..at] } else { &line[at..] };
         self.line(&piece.to_vec());
     }
 
