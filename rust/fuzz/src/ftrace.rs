@@ -29,7 +29,8 @@ pub fn made(data: &[u8]) -> Vec<u8> {
     let made = log(&mut Choices::new(data));
     let slow = read(&made.text);
     for told in &made.rows {
-        let row = slow.rows.iter().find(|row| row.line == told.line);
+        // Of several on a line, the one of this kind.
+        let row = slow.rows.iter().find(|row| row.line == told.line && row.kind == told.kind);
         let Some(row) = row else { panic!("no row for {told:?} in\n{}", shown(&made.text)) };
         let fields = |row: &Row| {
             let Row { kind, name, ts, tid, pid, comm, cpu, ret, .. } = row.clone();

@@ -93,8 +93,10 @@ struct Tracer {
     /// In ns, or ticks.
     now: i64,
     tasks: Vec<Task>,
-    /// `printk` of a multi-line text may be followed by others.
+    /// How system calls are printed: `%lx`, small numbers in decimal, texts.
     generation: usize,
+    /// The columns change.
+    mixed: bool,
 }
 
 /// A log that the bytes choose.
@@ -108,6 +110,7 @@ pub fn log(choices: &mut Choices<'_>) -> Made {
         })
         .collect();
     let generation = choices.below(3);
+    let mixed = choices.rarely();
     let mut tracer = Tracer {
         made: Made::default(),
         columns,
@@ -115,6 +118,7 @@ pub fn log(choices: &mut Choices<'_>) -> Made {
         now: 2_881_878_957_000,
         tasks,
         generation,
+        mixed,
     };
     tracer.head(choices);
     for _ in 0..1 + choices.below(24) {
@@ -179,9 +183,18 @@ impl Tracer {
         if self.columns == Columns::Blk {
             return self.blk(choices, task);
         }
+        if matches!(self.columns, Columns::Raw | Columns::Hex) {
+            let row = self.record(choices, task, b"type: 839");
+            self.put(row, "event", "", Some(b"type: 839"));
+            if self.mixed && choices.rarely() {
+                self.columns = columns(choices);
+            }
+            return;
+        }
         match choices.below(16) {
             0..5 => self.call(choices, task),
             5..8 => self.event(choices, task),
+            8 if choices.rarely() => self.nul(choices, task),
             8 | 9 => self.marker(choices, task),
             10 => self.function(choices, task),
             11 => self.stack(choices, task),
@@ -191,7 +204,7 @@ impl Tracer {
                 let odd = choices.pick(&odd);
                 self.line(odd.as_bytes());
             }
-            14 if choices.rarely() => self.columns = columns(choices),
+            14 if self.mixed && choices.rarely() => self.columns = columns(choices),
             _ => self.broken(choices, task),
         }
     }
@@ -199,10 +212,10 @@ impl Tracer {
     /// A record; gives the columns that its row must have.
     fn record(&mut self, choices: &mut Choices<'_>, task: Task, payload: &[u8]) -> Row {
         let line = self.number();
-        // Only where a name is known to take 16 bytes can such ones be told from what they look like.
+        // Only where names are known to take 16 bytes can such ones be told from what they look like.
         let odd = task.comm.contains(&b'\n') || task.comm.windows(2).any(|two| two == b": ");
-        let trace = matches!(self.columns, Columns::Trace { .. });
-        let task = if odd && !trace { Task { comm: b"new line", ..task } } else { task };
+        let known = matches!(self.columns, Columns::Trace { .. }) && !self.mixed;
+        let task = if odd && !known { Task { comm: b"new line", ..task } } else { task };
         let cpu: u16 = choices.pick(&[0, 1, 1, 127, 1000]);
         let said = choices.rarely();
         let ticks = self.clock == Clock::Ticks;
@@ -366,7 +379,7 @@ impl Tracer {
             ("foo", b""),
             ("", b"type: 839"),
             ("", b"[FAILED TO PARSE] a=1 b=2"),
-            ("", b"0:120:R   + [000]   29050:  0:R cyclictest"),
+            ("wakeup", b"0:120:R   + [000]   29050:  0:R cyclictest"),
             ("blk", b"254,0    Q  RA 29947752 + 16 [dd]"),
             ("mm_filemap_fault", b"dev=254:0 ino=3f808 ofs=0"),
             ("func.isra.0", b"hello -> world: 1"),
@@ -374,7 +387,7 @@ impl Tracer {
         ]);
         let report = matches!(self.columns, Columns::Report { .. } | Columns::ReportLatency);
         let mut text = Vec::new();
-        if !name.is_empty() && name != "blk" {
+        if !name.is_empty() && !matches!(name, "blk" | "wakeup") {
             text = format!("{name}: ").into_bytes();
             if report {
                 text = format!("{:<20} ", format!("{name}:")).into_bytes();
@@ -398,7 +411,6 @@ impl Tracer {
             b"fake-1 [000] ..... 1.000000: sys_read -> 0x1",
             b"   lead: key=val ",
             b"caf\xc3\xa9 \xff\xfe",
-            b"nul            bash-14115   [001] ...1.  2924.710842: tracing_mark_write: x",
             b"hexdump\n00000000: 61 62 63\n00000010: 64",
             b"x\nsys_read -> 0x1",
         ]);
@@ -415,11 +427,9 @@ impl Tracer {
         };
         let payload = [before.as_bytes(), text].concat();
         let row = self.record(choices, task, &payload);
-        // A frame, a comment and a call begin something else where they stand.
-        let certain = !["=>", "#", "sys_"].iter().any(|odd| {
-            let text = String::from_utf8_lossy(text);
-            text.contains('\n') && text.contains(odd)
-        });
+        // A call is one wherever it stands.
+        let shown = String::from_utf8_lossy(text);
+        let certain = !shown.contains("\nsys_");
         if certain {
             let text: &[u8] = match text {
                 b"two\n" => b"two",
@@ -428,6 +438,25 @@ impl Tracer {
                 _ => text,
             };
             self.put(row, "marker", name, Some(text));
+        }
+    }
+
+    /// A NUL in the text takes away the line feed behind it.
+    fn nul(&mut self, choices: &mut Choices<'_>, task: Task) {
+        if self.mixed || !matches!(self.columns, Columns::Trace { .. } | Columns::Latency) {
+            return self.marker(choices, task);
+        }
+        let text = choices.pick(&["nul", "", "a b-1 [0] 7: x ", "    "]);
+        let row = self.record(choices, task, format!("tracing_mark_write: {text}").as_bytes());
+        self.put(row, "marker", "tracing_mark_write", Some(text.as_bytes()));
+        self.made.text.pop();
+        // A name with a line feed would be one of two lines.
+        let other = Task { comm: b"other", ..task };
+        if choices.rarely() {
+            let row = self.record(choices, other, b"sched_process_exit: comm=x");
+            self.put(row, "event", "sched_process_exit", Some(b"comm=x"));
+        } else {
+            self.call(choices, other);
         }
     }
 
@@ -514,7 +543,7 @@ impl Tracer {
             ..Row::default()
         };
         self.made.rows.push(row);
-        if choices.rarely() {
+        if self.mixed && choices.rarely() {
             self.columns = columns(choices);
         }
     }

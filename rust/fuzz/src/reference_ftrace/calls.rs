@@ -130,7 +130,7 @@ fn result(row: &mut Row, value: Option<i64>) {
     let Some(value) = value.filter(|&value| value >= 0) else { return };
     match row.name.as_deref() {
         Some(b"read" | b"write" | b"pread64" | b"pwrite64") => row.bytes = Some(value),
-        Some(b"openat" | b"open") => row.fd = Some(value),
+        Some(b"openat" | b"open") => row.fd = i32::try_from(value).ok().map(i64::from),
         _ => {}
     }
 }
@@ -140,39 +140,38 @@ fn of_arguments(row: &mut Row) {
     let args = row.args.clone().unwrap_or_default();
     match row.name.as_deref() {
         Some(b"read" | b"write" | b"pread64" | b"pwrite64") => {
-            row.fd = argument(&args, 0).and_then(descriptor);
-            row.requested = argument(&args, 2).and_then(number).filter(|&count| count >= 0);
+            row.fd = argument(&args, 0, "fd").and_then(descriptor);
+            row.requested = argument(&args, 2, "count").filter(|&count| count >= 0);
         }
         Some(b"close" | b"lseek" | b"newfstat") => {
-            row.fd = argument(&args, 0).and_then(descriptor);
+            row.fd = argument(&args, 0, "fd").and_then(descriptor);
         }
         _ => {}
     }
 }
 
-fn descriptor(text: &[u8]) -> Option<i64> {
-    // The kernel looks at 32 bits.
-    #[allow(clippy::cast_possible_truncation)]
-    number(text).map(|value| i64::from(value as i32))
+/// The kernel looks at 32 bits.
+#[allow(clippy::cast_possible_truncation)]
+fn descriptor(value: i64) -> Option<i64> {
+    Some(i64::from(value as i32))
 }
 
-/// The number at the start of an argument: hexadecimal, with or without `0x`.
+/// The value of an argument: behind `NAME: ` or `NAME=`, or, of calls by number, at `position`.
+fn argument(args: &[u8], position: usize, name: &str) -> Option<i64> {
+    let named = args.contains(&b':') || args.contains(&b'=');
+    if !named {
+        return number(args.split(|&b| b == b',').nth(position)?);
+    }
+    // The texts that a call writes stand before its count.
+    [format!("{name}: "), format!("{name}=")].iter().find_map(|before| {
+        let at = args.windows(before.len()).rposition(|part| part == before.as_bytes())?;
+        number(&args[at + before.len()..])
+    })
+}
+
+/// The number at the start of a text: hexadecimal, with or without `0x`.
 fn number(text: &[u8]) -> Option<i64> {
     let text = trim_start(text);
-    let upto = text.iter().position(|&b| b == b' ').unwrap_or(text.len());
+    let upto = text.iter().position(|&b| b == b' ' || b == b',').unwrap_or(text.len());
     hexadecimal(&text[..upto])
-}
-
-/// The value of the argument at `position`: behind `NAME: ` or `NAME=`, or alone.
-fn argument(args: &[u8], position: usize) -> Option<&[u8]> {
-    let text = trim_start(args);
-    if let Some(rest) = text.strip_prefix(b"__syscall_nr=") {
-        // `__syscall_nr=0x3 (3) fd=0xb (11)`
-        let equals: Vec<usize> = (0..rest.len()).filter(|&at| rest[at] == b'=').collect();
-        return equals.get(position).map(|&at| &rest[at + 1..]);
-    }
-    // Strings, which may hold commas, stand behind the arguments that are asked for.
-    let part = text.split(|&b| b == b',').nth(position)?;
-    let at = part.iter().position(|&b| b == b':').map_or(0, |at| at + 1);
-    Some(&part[at..])
 }

@@ -34,6 +34,20 @@ pub fn header(line: &[u8]) -> Option<Header> {
     aligned.or(all.first()).cloned()
 }
 
+/// Where a second record begins on a line, the first of which ends somewhere behind `from`: the name
+/// of its command takes `width` bytes.
+pub fn second(
+    line: &[u8],
+    from: usize,
+    width: usize,
+    columns: fn(&[u8]) -> Option<Header>,
+) -> Option<usize> {
+    (from..line.len()).find(|&start| {
+        line.get(start + width) == Some(&b'-')
+            && columns(&line[start..]).is_some_and(|header| header.before == width)
+    })
+}
+
 /// Reads the columns around the processor's bracket at `at`.
 fn around(line: &[u8], at: usize) -> Option<Header> {
     let (left, right) = (&line[..at], &line[at + 1..]);

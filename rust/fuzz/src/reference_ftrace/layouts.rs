@@ -1,7 +1,10 @@
 //! Columns of all layouts.
 
-use super::header::{Header, WIDTH, are_flags, header, name_of, number, time_of};
+use super::header::{Header, WIDTH, are_flags, header, name_of, number, second, time_of};
 use super::payload::{Payload, payload};
+
+/// The width of names in latency format, which cuts them.
+const LATENCY: usize = 8;
 
 /// How a record begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +40,7 @@ const ALL: [Layout; 7] = [
 
 /// The layout that most lines have.
 pub fn usual(lines: &[&[u8]]) -> Layout {
-    let count = |layout| lines.iter().filter(|line| columns(layout, line).is_some()).count();
+    let count = |layout| lines.iter().filter(|line| by_itself(layout, line).is_some()).count();
     let counts: Vec<(usize, Layout)> = ALL.map(|layout| (count(layout), layout)).to_vec();
     let most = counts.iter().map(|&(count, _)| count).max().unwrap_or(0);
     if most == 0 {
@@ -46,12 +49,57 @@ pub fn usual(lines: &[&[u8]]) -> Layout {
     counts.iter().find(|&&(count, _)| count == most).map_or(Layout::Default, |&(_, layout)| layout)
 }
 
-/// The columns and the payload of a line.
-pub fn record(line: &[u8], usual: Layout) -> Option<(Header, Payload)> {
+/// The columns and the payload of every record on a line. Whoever writes a marker with a NUL in it
+/// takes away the line feed behind it.
+pub fn records(line: &[u8], usual: Layout, width: usize) -> Vec<(Header, Payload)> {
+    let mut out = Vec::new();
+    let mut rest = line;
+    while let Some((columns, mut payload)) = record(rest, usual) {
+        let mut next = None;
+        if let Payload::Marker { args, .. } = &mut payload {
+            let from = rest.len() - args.len();
+            next = match usual {
+                Layout::Default => second(rest, from, width, header),
+                Layout::Latency => second(rest, from, width, latency),
+                _ => None,
+            };
+            if let Some(next) = next {
+                args.truncate(next - from);
+            }
+        }
+        out.push((columns, payload));
+        let Some(next) = next else { break };
+        rest = &rest[next..];
+    }
+    out
+}
+
+/// Where `-PID` stands in most records with names; not before the place that the kernel gives it.
+pub fn width(lines: &[&[u8]], usual: Layout) -> usize {
+    let places: Vec<usize> = lines
+        .iter()
+        .filter_map(|line| ALL.iter().find_map(|&layout| by_itself(layout, line)))
+        .filter(|header| header.comm.is_some() && header.before > 0)
+        .map(|header| header.before)
+        .collect();
+    let count = |place: usize| places.iter().filter(|&&own| own == place).count();
+    let most = places.iter().copied().max_by_key(|&place| (count(place), place)).unwrap_or(0);
+    match usual {
+        Layout::Default => most.max(WIDTH),
+        Layout::Latency => most.max(LATENCY),
+        _ => most,
+    }
+}
+
+/// The columns and the payload of the record at the start of a line.
+fn record(line: &[u8], usual: Layout) -> Option<(Header, Payload)> {
     let with_columns = std::iter::once(usual)
         .chain(ALL)
         .filter(|&layout| layout != Layout::NoContext)
-        .find_map(|layout| Some((layout, columns(layout, line)?)));
+        .find_map(|layout| {
+            let read = if layout == usual { columns } else { by_itself };
+            Some((layout, read(layout, line)?))
+        });
     if let Some((layout, header)) = with_columns {
         let text = &line[header.payload..];
         let payload = if layout == Layout::BlkClassic {
@@ -68,9 +116,17 @@ pub fn record(line: &[u8], usual: Layout) -> Option<(Header, Payload)> {
             call || matches!(&read, Payload::Event { name: Some(_), .. } | Payload::Marker { .. } | Payload::Function { .. })
         }
         // In the middle of other text nothing else is sure.
-        _ => call && (line.contains(&b'(') || line.windows(6).any(|six| six == b" -> 0x")),
+        _ => call && line.starts_with(b"sys_") && (line.contains(&b'(') || line.windows(6).any(|six| six == b" -> 0x")),
     };
     known.then(|| (Header::default(), read))
+}
+
+/// Columns that need no others to be believed: three numbers do.
+fn by_itself(layout: Layout, line: &[u8]) -> Option<Header> {
+    let header = columns(layout, line)?;
+    let numbers = matches!(layout, Layout::Hex | Layout::Raw);
+    let kind = line[header.payload..].strip_prefix(b"type: ");
+    (!numbers || kind.is_some_and(|kind| number::<u32>(kind).is_some())).then_some(header)
 }
 
 fn columns(layout: Layout, line: &[u8]) -> Option<Header> {
@@ -93,7 +149,7 @@ fn latency(line: &[u8]) -> Option<Header> {
 }
 
 fn behind_dash(line: &[u8], dash: usize) -> Option<Header> {
-    let comm = name_of(&line[..dash], 8).or_else(|| name_of(&line[..dash], WIDTH))?;
+    let comm = name_of(&line[..dash], LATENCY).or_else(|| name_of(&line[..dash], WIDTH))?;
     let mut rest = Words { text: line, at: dash + 1 };
     let tid = number(rest.word()?)?;
     // Processor and flags stand together.
@@ -116,7 +172,7 @@ fn behind_dash(line: &[u8], dash: usize) -> Option<Header> {
     let payload = line.len().min(rest.at + 1);
     Some(Header {
         comm: Some(comm.to_vec()),
-        before: WIDTH,
+        before: dash,
         tid: Some(tid),
         cpu: Some(cpu),
         flags: flags.to_vec(),
@@ -161,14 +217,15 @@ fn around_bracket(line: &[u8], at: usize) -> Option<Header> {
     let left = line.get(WIDTH..at)?.strip_prefix(b" ")?;
     let words: Vec<&[u8]> = left.split(|&b| b == b' ').filter(|word| !word.is_empty()).collect();
     let [pid, cpu, flags, count, index] = words[..] else { return None };
-    number::<u32>(flags)?;
+    let flag: u32 = number(flags)?;
+    let flags = if flag == 0 { b"" } else { flags };
     hexadecimal(count)?;
     hexadecimal(index)?;
     Some(Header {
         comm: Some(name_of(&line[..WIDTH], WIDTH)?.to_vec()),
-        before: WIDTH,
         tid: Some(number(pid)?),
         cpu: Some(number(cpu)?),
+        flags: flags.to_vec(),
         ts: Some(if ticks { time } else { time.checked_mul(1000)? }),
         ticks,
         payload: line.len().min(rest.at + 1),

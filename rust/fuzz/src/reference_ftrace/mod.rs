@@ -53,7 +53,9 @@ pub struct Reading {
 /// A line by itself.
 #[derive(Debug, Clone)]
 enum Line {
-    Record(Header, Payload),
+    Records(Vec<(Header, Payload)>),
+    /// The end of a record is missing.
+    Cut,
     Frame,
     Other(Other),
 }
@@ -68,167 +70,228 @@ pub fn read(log: &[u8]) -> Reading {
     let texts: Vec<&[u8]> =
         texts.iter().map(|text| text.strip_suffix(b"\r").unwrap_or(text)).collect();
     let usual = layouts::usual(&texts);
-    let mut lines: Vec<Line> = texts.iter().map(|text| line(text, usual)).collect();
-    let begins = broken_names(&texts, &mut lines);
-    let mut reading = Reading { rows: Vec::new(), uses: vec![Use::Unparsed; texts.len()] };
-    let mut calls = calls::Calls::new(by_names(&lines));
-    // The row whose text, or whose stack, the next line may go on with, and where its text begins.
-    let mut open: Option<(usize, Vec<u8>)> = None;
+    let width = layouts::width(&texts, usual);
+    let mut lines: Vec<Line> = texts.iter().map(|text| line(text, usual, width)).collect();
+    let broken = broken_names(&texts, &mut lines, width);
+    let mut reader = Reader {
+        reading: Reading { rows: Vec::new(), uses: vec![Use::Unparsed; texts.len()] },
+        calls: calls::Calls::new(by_names(&lines)),
+        open: None,
+    };
     let mut at = 0;
     while at < lines.len() {
-        let number = at as u64 + 1;
-        let begin = at;
+        let first = at;
         // Lines before the columns of a record whose name they begin.
-        if let Some(&(_, last)) = begins.iter().find(|&&(first, _)| first == at) {
-            reading.uses[at..=last].fill(Use::Continuation);
+        if let Some(&(_, last)) = broken.iter().find(|&&(begin, _)| begin == at) {
+            reader.reading.uses[first..=last].fill(Use::Continuation);
             at = last;
         }
-        match &lines[at] {
-            Line::Record(header, payload) => {
-                reading.uses[begin] = Use::Events;
-                open = None;
-                let mut row = row(number, header);
-                match payload {
-                    Payload::Enter { call, args } => {
-                        calls.enter(&mut reading.rows, row, call, args, header.ticks);
-                    }
-                    Payload::Exit { call, value } => {
-                        let joined =
-                            calls.exit(&mut reading.rows, row, call, *value, header.ticks);
-                        if joined {
-                            reading.uses[begin] = Use::Resumed;
-                        }
-                    }
-                    Payload::Stack(name) => {
-                        (row.kind, row.name, row.args) =
-                            ("event", Some(name.as_bytes().to_vec()), Some(Vec::new()));
-                        open = Some((reading.rows.len(), Vec::new()));
-                        reading.rows.push(row);
-                    }
-                    Payload::Marker { name, args } => {
-                        (row.kind, row.name, row.args) =
-                            ("marker", Some(name.as_bytes().to_vec()), Some(args.clone()));
-                        open = Some((reading.rows.len(), args.clone()));
-                        reading.rows.push(row);
-                    }
-                    Payload::Event { name, args } => {
-                        (row.kind, row.name, row.args) =
-                            ("event", name.clone(), Some(args.clone()));
-                        open = Some((reading.rows.len(), args.clone()));
-                        reading.rows.push(row);
-                    }
-                    Payload::Function { name, args } => {
-                        (row.kind, row.name, row.args) =
-                            ("function", Some(name.clone()), Some(args.clone()));
-                        reading.rows.push(row);
-                    }
+        reader.reading.uses[first] = reader.line(first, at, &lines[at], texts[at]);
+        at += 1;
+    }
+    reader.calls.end(&mut reader.reading.rows);
+    reader.reading.rows.sort_by_key(|row| row.line);
+    reader.reading
+}
+
+/// What has been read so far.
+struct Reader {
+    reading: Reading,
+    calls: calls::Calls,
+    /// The row that the next line may belong to.
+    open: Option<Open>,
+}
+
+/// A row that lines without columns may belong to.
+struct Open {
+    row: usize,
+    /// They are frames of a stack; else its text goes on over them.
+    stack: bool,
+    /// The text with the blank lines behind it.
+    text: Vec<u8>,
+}
+
+impl Reader {
+    /// Reads the line at `at`, from 0, the name in which may have begun on the line `first`; tells
+    /// what it is used for.
+    fn line(&mut self, first: usize, at: usize, line: &Line, text: &[u8]) -> Use {
+        let number = first as u64 + 1;
+        match line {
+            Line::Records(records) => {
+                let (header, payload) = &records[0];
+                let used = self.record(number, header, payload);
+                for (header, payload) in &records[1..] {
+                    self.record(at as u64 + 1, header, payload);
                 }
+                used
             }
             Line::Other(Other::Lost { cpu, count }) => {
-                reading.uses[at] = Use::Events;
-                open = None;
-                reading.rows.push(Row {
+                self.open = None;
+                self.reading.rows.push(Row {
                     line: number,
                     kind: "lost",
                     name: Some(b"lost".to_vec()),
-                    args: Some(texts[at].to_vec()),
+                    args: Some(text.to_vec()),
                     cpu: *cpu,
                     ret: *count,
                     ..Row::default()
                 });
+                Use::Events
             }
             Line::Other(Other::Header) => {
-                reading.uses[at] = Use::Header;
-                open = None;
+                self.open = None;
+                Use::Header
             }
             Line::Other(Other::Blank) => {
-                reading.uses[at] = Use::Blank;
-                if let Some((_, text)) = &mut open {
-                    text.push(b'\n');
-                    text.extend_from_slice(texts[at]);
+                if let Some(open) = &mut self.open {
+                    open.text.push(b'\n');
+                    open.text.extend_from_slice(text);
+                }
+                Use::Blank
+            }
+            Line::Frame | Line::Other(Other::Text | Other::Comment) => {
+                let frame = matches!(line, Line::Frame);
+                match &mut self.open {
+                    Some(open) if frame || !open.stack => {
+                        open.go_on(&mut self.reading.rows, text);
+                        Use::Continuation
+                    }
+                    _ if matches!(line, Line::Other(Other::Comment)) => {
+                        self.open = None;
+                        Use::Header
+                    }
+                    _ => self.unparsed(number, text),
                 }
             }
-            Line::Frame | Line::Other(Other::Text) => {
-                let frame = matches!(lines[at], Line::Frame);
-                match &mut open {
-                    Some((index, text)) if goes_on(&reading.rows[*index], frame) => {
-                        reading.uses[at] = Use::Continuation;
-                        go_on(&mut reading.rows[*index], text, texts[at]);
-                    }
-                    _ => {
-                        reading.uses[at] = Use::Unparsed;
-                        open = None;
-                        reading.rows.push(Row {
-                            line: number,
-                            kind: "unparsed",
-                            args: Some(texts[at].to_vec()),
-                            ..Row::default()
-                        });
-                    }
-                }
-            }
+            Line::Cut => self.unparsed(number, text),
         }
-        at += 1;
     }
-    calls.end(&mut reading.rows);
-    reading.rows.sort_by_key(|row| row.line);
-    reading
+
+    fn unparsed(&mut self, line: u64, text: &[u8]) -> Use {
+        self.open = None;
+        let args = Some(text.to_vec());
+        self.reading.rows.push(Row { line, kind: "unparsed", args, ..Row::default() });
+        Use::Unparsed
+    }
+
+    fn record(&mut self, line: u64, header: &Header, payload: &Payload) -> Use {
+        self.open = None;
+        let rows = &mut self.reading.rows;
+        let mut row = row(line, header);
+        let (kind, name, args) = match payload {
+            Payload::Enter { call, args } => {
+                self.calls.enter(rows, row, call, args, header.ticks);
+                return Use::Events;
+            }
+            Payload::Exit { call, value } => {
+                let joined = self.calls.exit(rows, row, call, *value, header.ticks);
+                return if joined { Use::Resumed } else { Use::Events };
+            }
+            Payload::Stack(name) => ("event", Some(name.as_bytes().to_vec()), Vec::new()),
+            Payload::Marker { name, args } => {
+                ("marker", Some(name.as_bytes().to_vec()), args.clone())
+            }
+            Payload::Event { name, args } => ("event", name.clone(), args.clone()),
+            Payload::Function { name, args } => ("function", Some(name.clone()), args.clone()),
+        };
+        if !matches!(payload, Payload::Function { .. }) {
+            let stack = matches!(payload, Payload::Stack(_));
+            self.open = Some(Open { row: rows.len(), stack, text: args.clone() });
+        }
+        (row.kind, row.name, row.args) = (kind, name, Some(args));
+        rows.push(row);
+        Use::Events
+    }
+}
+
+impl Open {
+    /// Adds a line.
+    fn go_on(&mut self, rows: &mut [Row], line: &[u8]) {
+        let row = &mut rows[self.row];
+        if self.stack {
+            let extra = row.extra.get_or_insert_default();
+            if !extra.is_empty() {
+                extra.push(b'\n');
+            }
+            extra.extend_from_slice(line);
+        } else {
+            self.text.push(b'\n');
+            self.text.extend_from_slice(line);
+            row.args = Some(self.text.clone());
+        }
+    }
 }
 
 /// A line by itself.
-fn line(text: &[u8], usual: Layout) -> Line {
+fn line(text: &[u8], usual: Layout, width: usize) -> Line {
     // Without columns an event could be anything; these have their own form.
     let known = usual == Layout::NoContext;
     let what = other(text);
     if known && matches!(what, Other::Lost { .. } | Other::Header) {
         return Line::Other(what);
     }
-    if let Some((header, payload)) = layouts::record(text, usual) {
-        return Line::Record(header, payload);
+    let records = layouts::records(text, usual, width);
+    if !records.is_empty() {
+        return Line::Records(records);
     }
     if text.starts_with(b" => ") || text.starts_with(b"=> ") {
         return Line::Frame;
     }
+    if is_cut(text, width) {
+        return Line::Cut;
+    }
     Line::Other(what)
+}
+
+/// The line begins as a record does, with a name and a pid in their columns.
+fn is_cut(text: &[u8], width: usize) -> bool {
+    let Some(rest) = text.get(width..).and_then(|rest| rest.strip_prefix(b"-")) else {
+        return false;
+    };
+    let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+    width > 0 && digits > 0 && matches!(rest.get(digits), None | Some(b' '))
 }
 
 /// The log names system calls, so that those by number are the same once more.
 fn by_names(lines: &[Line]) -> bool {
-    lines.iter().any(|line| {
+    let named = |payload: &Payload| {
         matches!(
-            line,
-            Line::Record(_, Payload::Enter { call: Call::Name(_), .. } | Payload::Exit { call: Call::Name(_), .. })
+            payload,
+            Payload::Enter { call: Call::Name(_), .. } | Payload::Exit { call: Call::Name(_), .. }
         )
+    };
+    lines.iter().any(|line| {
+        matches!(line, Line::Records(records) if records.iter().any(|(_, payload)| named(payload)))
     })
 }
 
 /// Names of commands with line feeds in them: the columns of such a record begin with the last part
-/// of the name, and with the lines before it, it is 16 bytes wide. Gives the first and last line of
-/// each, and puts the whole name into the last.
-fn broken_names(texts: &[&[u8]], lines: &mut [Line]) -> Vec<(usize, usize)> {
+/// of the name, and with the lines before it, it is as wide as all of them are. Gives the first and
+/// last line of each, and puts the whole name into the last.
+fn broken_names(texts: &[&[u8]], lines: &mut [Line], full: usize) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> = Vec::new();
     for last in 0..lines.len() {
-        let Line::Record(header, _) = &lines[last] else { continue };
+        let Line::Records(records) = &lines[last] else { continue };
+        let header = &records[0].0;
         if header.comm.is_none() {
             continue;
         }
         let (mut width, mut first) = (header.before, last);
-        while width < header::WIDTH && first > 0 {
-            let free = matches!(lines[first - 1], Line::Other(Other::Text | Other::Blank));
-            if !free {
+        while width < full && first > 0 {
+            if matches!(lines[first - 1], Line::Records(_)) {
                 break;
             }
             first -= 1;
             width += texts[first].len() + 1;
         }
-        if first == last || width != header::WIDTH {
+        if first == last || width != full {
             continue;
         }
         let mut name = texts[first..last].join(&b'\n');
         name.push(b'\n');
         name.extend_from_slice(&texts[last][..header.before]);
-        if let Line::Record(header, _) = &mut lines[last] {
-            header.comm = Some(header::trim_start(&name).to_vec());
+        if let Line::Records(records) = &mut lines[last] {
+            records[0].0.comm = Some(header::trim_start(&name).to_vec());
         }
         found.push((first, last));
     }
@@ -249,28 +312,4 @@ fn row(line: u64, header: &Header) -> Row {
         extra: says.then(|| header.flags.clone()),
         ..Row::default()
     }
-}
-
-/// A line without columns may belong to `row`: frames to stacks, text to text.
-fn goes_on(row: &Row, frame: bool) -> bool {
-    let stack = matches!(row.name.as_deref(), Some(b"kernel_stack" | b"user_stack"))
-        && row.args.as_deref() == Some(b"");
-    stack == frame
-}
-
-/// Adds a line to `row`; `text` is that of the row with all that stands behind it.
-fn go_on(row: &mut Row, text: &mut Vec<u8>, line: &[u8]) {
-    let stack = matches!(row.name.as_deref(), Some(b"kernel_stack" | b"user_stack"))
-        && row.args.as_deref() == Some(b"");
-    if stack {
-        let extra = row.extra.get_or_insert_default();
-        if !extra.is_empty() {
-            extra.push(b'\n');
-        }
-        extra.extend_from_slice(line);
-        return;
-    }
-    text.push(b'\n');
-    text.extend_from_slice(line);
-    row.args = Some(text.clone());
 }

@@ -9,6 +9,8 @@ pub enum Other {
     Header,
     /// Records that were overwritten before they could be read.
     Lost { cpu: Option<u16>, count: Option<i64> },
+    /// Begins as such a line does, but nobody is known to print it: it may go on with a text.
+    Comment,
     /// Anything else.
     Text,
 }
@@ -21,13 +23,34 @@ pub fn other(line: &[u8]) -> Other {
     if let Some((cpu, count)) = lost(line) {
         return Other::Lost { cpu, count };
     }
-    if is_header(line) { Other::Header } else { Other::Text }
+    match line {
+        _ if is_header(line) => Other::Header,
+        [b'#', ..] => Other::Comment,
+        _ => Other::Text,
+    }
+}
+
+/// `# tracer: nop`, counts of records, the legend over the columns.
+fn is_kernels(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix('#') else { return false };
+    let begins = [
+        "  ",
+        " tracer: ",
+        " entries-in-buffer/entries-written: ",
+        "#### CPU ",
+        " DEV   CPU ",
+        " latency: ",
+        " -----",
+    ];
+    rest.is_empty()
+        || begins.iter().any(|begin| rest.starts_with(begin))
+        || rest.contains(" latency trace v")
 }
 
 fn is_header(line: &[u8]) -> bool {
     let text = String::from_utf8_lossy(line);
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    line.starts_with(b"#")
+    is_kernels(&text)
         || line == b"--"
         || line == b"TRACE:"
         || text.strip_prefix("cpus=").is_some_and(digits)

@@ -28,13 +28,6 @@ pub enum Call {
     Number(u64),
 }
 
-impl Payload {
-    /// Text that lines without columns may go on with.
-    pub fn has_text(&self) -> bool {
-        matches!(self, Self::Marker { .. } | Self::Event { .. })
-    }
-}
-
 /// Reads a payload. trace-cmd may put what passed since the record before it in front: `(+18) `.
 pub fn payload(text: &[u8]) -> Payload {
     let text = without_difference(text);
@@ -73,13 +66,36 @@ pub fn payload(text: &[u8]) -> Payload {
             _ => event(Some(name), trim_start(args)),
         };
     }
-    if is_blk(text) {
-        return event(Some(b"blk"), text);
+    let text = trim_start(text);
+    if let Some(name) = of_tracer(text) {
+        return event(Some(name), text);
     }
     if let Some((name, args)) = function(text) {
         return Payload::Function { name: name.to_vec(), args: args.to_vec() };
     }
-    event(None, trim_start(text))
+    event(None, text)
+}
+
+/// Records of tracers, which print no name: that of the format in which they are kept.
+fn of_tracer(text: &[u8]) -> Option<&'static [u8]> {
+    if is_blk(text) {
+        return Some(b"blk");
+    }
+    let words: Vec<&[u8]> = text.split(|&b| b == b' ').filter(|word| !word.is_empty()).collect();
+    match words[..] {
+        [first, b"inner/outer(us):", ..] if first.starts_with(b"#") => Some(b"hwlat"),
+        [first, b"context", ..] if first.starts_with(b"#") => Some(b"timerlat"),
+        [first, b"==>", ..] if is_state(first) => Some(b"context_switch"),
+        [first, b"+", ..] if is_state(first) => Some(b"wakeup"),
+        _ => None,
+    }
+}
+
+/// `2101:120:S`
+fn is_state(word: &[u8]) -> bool {
+    let parts: Vec<&[u8]> = word.split(|&b| b == b':').collect();
+    let digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    matches!(parts[..], [pid, prio, state] if digits(pid) && digits(prio) && state.len() == 1)
 }
 
 /// Eight bytes or more, blanks for the first record, which has nothing before it.
