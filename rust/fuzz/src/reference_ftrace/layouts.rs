@@ -223,6 +223,7 @@ fn around_bracket(line: &[u8], at: usize) -> Option<Header> {
     hexadecimal(index)?;
     Some(Header {
         comm: Some(name_of(&line[..WIDTH], WIDTH)?.to_vec()),
+        before: WIDTH,
         tid: Some(number(pid)?),
         cpu: Some(number(cpu)?),
         flags: flags.to_vec(),
