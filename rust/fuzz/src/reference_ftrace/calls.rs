@@ -93,6 +93,11 @@ impl Calls {
         joined
     }
 
+    /// The task is gone.
+    pub fn gone(&mut self, rows: &mut Vec<Row>, tid: Option<i32>) {
+        rows.extend(self.open.remove(&tid).map(|(row, _)| row));
+    }
+
     /// What never ends.
     pub fn end(&mut self, rows: &mut Vec<Row>) {
         rows.extend(self.open.drain().map(|(_, (row, _))| row));

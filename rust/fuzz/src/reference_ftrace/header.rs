@@ -125,17 +125,13 @@ pub fn are_flags(word: &[u8]) -> bool {
     matches!(word.len(), 4 | 5 | 7) && word.iter().all(known)
 }
 
-/// Seconds with six or nine digits behind the point, in ns; or an integer.
+/// Seconds with up to nine digits behind the point, in ns; or an integer.
 pub fn time_of(text: &[u8]) -> Option<(i64, bool)> {
     let Some(point) = text.iter().position(|&b| b == b'.') else {
         return Some((number(text)?, true));
     };
     let (seconds, fraction) = (&text[..point], &text[point + 1..]);
-    let unit = match fraction.len() {
-        6 => 1000,
-        9 => 1,
-        _ => return None,
-    };
+    let unit = 10_i64.checked_pow(9_u32.checked_sub(u32::try_from(fraction.len()).ok()?)?)?;
     let seconds: i64 = number(seconds)?;
     let fraction: i64 = number(fraction)?;
     Some((seconds.checked_mul(1_000_000_000)?.checked_add(fraction * unit)?, false))

@@ -74,6 +74,11 @@ pub fn records(line: &[u8], usual: Layout, width: usize) -> Vec<(Header, Payload
     out
 }
 
+/// The line has the columns of this layout.
+pub fn has(line: &[u8], layout: Layout) -> bool {
+    columns(layout, line).is_some()
+}
+
 /// Where `-PID` stands in most records with names; not before the place that the kernel gives it.
 pub fn width(lines: &[&[u8]], usual: Layout) -> usize {
     let places: Vec<usize> = lines

@@ -72,7 +72,7 @@ pub fn read(log: &[u8]) -> Reading {
     let usual = layouts::usual(&texts);
     let width = layouts::width(&texts, usual);
     let mut lines: Vec<Line> = texts.iter().map(|text| line(text, usual, width)).collect();
-    let broken = broken_names(&texts, &mut lines, width);
+    let broken = broken_names(&texts, &mut lines, usual, width);
     let mut reader = Reader {
         reading: Reading { rows: Vec::new(), uses: vec![Use::Unparsed; texts.len()] },
         calls: calls::Calls::new(by_names(&lines)),
@@ -191,7 +191,13 @@ impl Reader {
             Payload::Marker { name, args } => {
                 ("marker", Some(name.as_bytes().to_vec()), args.clone())
             }
-            Payload::Event { name, args } => ("event", name.clone(), args.clone()),
+            Payload::Event { name, args } => {
+                // Whatever its task was in, it does not return from it.
+                if name.as_deref() == Some(b"sched_process_exit") {
+                    self.calls.gone(rows, row.tid);
+                }
+                ("event", name.clone(), args.clone())
+            }
             Payload::Function { name, args } => ("function", Some(name.clone()), args.clone()),
         };
         if !matches!(payload, Payload::Function { .. }) {
@@ -268,12 +274,18 @@ fn by_names(lines: &[Line]) -> bool {
 /// Names of commands with line feeds in them: the columns of such a record begin with the last part
 /// of the name, and with the lines before it, it is as wide as all of them are. Gives the first and
 /// last line of each, and puts the whole name into the last.
-fn broken_names(texts: &[&[u8]], lines: &mut [Line], full: usize) -> Vec<(usize, usize)> {
+fn broken_names(
+    texts: &[&[u8]],
+    lines: &mut [Line],
+    usual: Layout,
+    full: usize,
+) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> = Vec::new();
     for last in 0..lines.len() {
         let Line::Records(records) = &lines[last] else { continue };
         let header = &records[0].0;
-        if header.comm.is_none() {
+        // Names of another layout are of another width.
+        if header.comm.is_none() || !layouts::has(texts[last], usual) {
             continue;
         }
         let (mut width, mut first) = (header.before, last);

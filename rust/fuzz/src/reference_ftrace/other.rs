@@ -49,10 +49,11 @@ fn is_kernels(text: &str) -> bool {
 
 fn is_header(line: &[u8]) -> bool {
     let text = String::from_utf8_lossy(line);
+    let text = text.trim_matches(' ');
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    is_kernels(&text)
-        || line == b"--"
-        || line == b"TRACE:"
+    is_kernels(&String::from_utf8_lossy(line))
+        || text == "--"
+        || text == "TRACE:"
         || text.strip_prefix("cpus=").is_some_and(digits)
         || text.strip_prefix("version = ").is_some_and(digits)
         || text
