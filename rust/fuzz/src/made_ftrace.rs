@@ -34,6 +34,18 @@ pub enum Clock {
     Ticks,
 }
 
+/// What is around the lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wrap {
+    None,
+    /// Level and time of the kernel's log.
+    KernelLog,
+    /// A page of HTML.
+    Page,
+    /// A string in a script of such a page.
+    Script,
+}
+
 /// A task.
 #[derive(Debug, Clone, Copy)]
 pub struct Task {
@@ -97,6 +109,8 @@ struct Tracer {
     generation: usize,
     /// The columns change.
     mixed: bool,
+    /// Something else is around the lines.
+    wrapped: bool,
 }
 
 /// A log that the bytes choose.
@@ -111,6 +125,17 @@ pub fn log(choices: &mut Choices<'_>) -> Made {
         .collect();
     let generation = choices.below(3);
     let mixed = choices.rarely();
+    let wrap = choices.pick(&[
+        Wrap::None,
+        Wrap::None,
+        Wrap::None,
+        Wrap::None,
+        Wrap::None,
+        Wrap::KernelLog,
+        Wrap::Page,
+        Wrap::Script,
+    ]);
+    let wrapped = wrap != Wrap::None;
     let mut tracer = Tracer {
         made: Made::default(),
         columns,
@@ -119,6 +144,7 @@ pub fn log(choices: &mut Choices<'_>) -> Made {
         tasks,
         generation,
         mixed,
+        wrapped,
     };
     tracer.head(choices);
     for _ in 0..1 + choices.below(24) {
@@ -127,7 +153,7 @@ pub fn log(choices: &mut Choices<'_>) -> Made {
         }
         tracer.step(choices);
     }
-    tracer.made
+    wrap_up(tracer.made, wrap)
 }
 
 fn columns(choices: &mut Choices<'_>) -> Columns {
@@ -214,7 +240,7 @@ impl Tracer {
         let line = self.number();
         // Only where names are known to take 16 bytes can such ones be told from what they look like.
         let odd = task.comm.contains(&b'\n') || task.comm.windows(2).any(|two| two == b": ");
-        let known = matches!(self.columns, Columns::Trace { .. }) && !self.mixed;
+        let known = matches!(self.columns, Columns::Trace { .. }) && !self.mixed && !self.wrapped;
         let task = if odd && !known { Task { comm: b"new line", ..task } } else { task };
         let cpu: u16 = choices.pick(&[0, 1, 1, 127, 1000]);
         let said = choices.rarely();
@@ -547,6 +573,40 @@ impl Tracer {
             self.columns = columns(choices);
         }
     }
+}
+
+/// The same log as another program keeps it.
+fn wrap_up(made: Made, wrap: Wrap) -> Made {
+    let Made { text, mut rows } = made;
+    let (head, before, behind, tail): (&[u8], &[u8], &[u8], &[u8]) = match wrap {
+        Wrap::None => return Made { text, rows },
+        Wrap::KernelLog => (b"", b"<4>[   12.345678] ", b"", b""),
+        Wrap::Page => (
+            b"<!DOCTYPE html>\n<html>\n<style>\nbody { color: red }\n</style>\n<script>\n",
+            b"",
+            b"",
+            b"  </script>\n</html>\n",
+        ),
+        Wrap::Script => (
+            b"<html>\n<script>\nvar linuxPerfData = \"\\\n",
+            b"",
+            br"\n\",
+            b"\\n\";\n</script>\n</html>\n",
+        ),
+    };
+    let more = head.iter().filter(|&&b| b == b'\n').count() as u64;
+    for row in &mut rows {
+        row.line += more;
+        // Its text goes on behind what is around the lines, or not at all.
+        row.args.take_if(|args| args.contains(&b'\n'));
+    }
+    let mut out = head.to_vec();
+    for line in text.split_inclusive(|&b| b == b'\n') {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        out.extend([before, line, behind, b"\n"].concat());
+    }
+    out.extend_from_slice(tail);
+    Made { text: out, rows }
 }
 
 /// Aligned to the right.

@@ -7,6 +7,7 @@ mod header;
 mod layouts;
 mod other;
 mod payload;
+mod wrap;
 
 pub use header::{Header, header};
 pub use layouts::Layout;
@@ -15,6 +16,7 @@ pub use payload::{Call, Payload, hexadecimal, payload};
 use tracefast_core::parsed::Use;
 
 use other::{Other, other};
+use wrap::Wrap;
 
 /// What one row says. Text as the log has it, byte by byte.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -62,18 +64,28 @@ enum Line {
 
 /// Reads a log.
 pub fn read(log: &[u8]) -> Reading {
-    let mut texts: Vec<&[u8]> = log.split(|&b| b == b'\n').collect();
-    if texts.last().is_some_and(|last| last.is_empty()) {
-        texts.pop();
+    let mut whole: Vec<&[u8]> = log.split(|&b| b == b'\n').collect();
+    if whole.last().is_some_and(|last| last.is_empty()) {
+        whole.pop();
     }
-    // Some programs end lines in the way of other systems.
-    let texts: Vec<&[u8]> =
-        texts.iter().map(|text| text.strip_suffix(b"\r").unwrap_or(text)).collect();
+    let wrap = wrap::wrap(&whole);
+    let mut ends = Vec::new();
+    let mut texts = Vec::new();
+    let mut begin = 0;
+    for line in whole {
+        let (from, upto) = wrap::inner(line, wrap);
+        texts.push(&line[from..upto]);
+        ends.push(begin + upto);
+        begin += line.len() + 1;
+    }
     let usual = layouts::usual(&texts);
     let width = layouts::width(&texts, usual);
-    let mut lines: Vec<Line> = texts.iter().map(|text| line(text, usual, width)).collect();
+    let mut lines: Vec<Line> =
+        texts.iter().map(|text| line(text, usual, width, wrap)).collect();
     let broken = broken_names(&texts, &mut lines, usual, width);
     let mut reader = Reader {
+        log,
+        wrap,
         reading: Reading { rows: Vec::new(), uses: vec![Use::Unparsed; texts.len()] },
         calls: calls::Calls::new(by_names(&lines)),
         open: None,
@@ -86,7 +98,8 @@ pub fn read(log: &[u8]) -> Reading {
             reader.reading.uses[first..=last].fill(Use::Continuation);
             at = last;
         }
-        reader.reading.uses[first] = reader.line(first, at, &lines[at], texts[at]);
+        let place = Place { first: first as u64 + 1, last: at as u64 + 1, end: ends[at] };
+        reader.reading.uses[first] = reader.line(&place, &lines[at], texts[at]);
         at += 1;
     }
     reader.calls.end(&mut reader.reading.rows);
@@ -95,40 +108,49 @@ pub fn read(log: &[u8]) -> Reading {
 }
 
 /// What has been read so far.
-struct Reader {
+struct Reader<'a> {
+    log: &'a [u8],
+    wrap: Wrap,
     reading: Reading,
     calls: calls::Calls,
     /// The row that the next line may belong to.
     open: Option<Open>,
 }
 
+/// Where a line is.
+struct Place {
+    /// The number of the line on which its name began, and its own.
+    first: u64,
+    last: u64,
+    /// Where its text ends in the log.
+    end: usize,
+}
+
 /// A row that lines without columns may belong to.
 struct Open {
     row: usize,
-    /// They are frames of a stack; else its text goes on over them.
-    stack: bool,
-    /// The text with the blank lines behind it.
-    text: Vec<u8>,
+    /// They are frames of a stack, behind these flags; else its text goes on over them.
+    stack: Option<Vec<u8>>,
+    /// Where its text begins in the log, or the first frame.
+    begin: Option<usize>,
 }
 
-impl Reader {
-    /// Reads the line at `at`, from 0, the name in which may have begun on the line `first`; tells
-    /// what it is used for.
-    fn line(&mut self, first: usize, at: usize, line: &Line, text: &[u8]) -> Use {
-        let number = first as u64 + 1;
+impl Reader<'_> {
+    /// Reads a line; tells what it is used for.
+    fn line(&mut self, place: &Place, line: &Line, text: &[u8]) -> Use {
         match line {
             Line::Records(records) => {
                 let (header, payload) = &records[0];
-                let used = self.record(number, header, payload);
+                let used = self.record(place.first, place.end, header, payload);
                 for (header, payload) in &records[1..] {
-                    self.record(at as u64 + 1, header, payload);
+                    self.record(place.last, place.end, header, payload);
                 }
                 used
             }
             Line::Other(Other::Lost { cpu, count }) => {
                 self.open = None;
                 self.reading.rows.push(Row {
-                    line: number,
+                    line: place.first,
                     kind: "lost",
                     name: Some(b"lost".to_vec()),
                     args: Some(text.to_vec()),
@@ -142,39 +164,63 @@ impl Reader {
                 self.open = None;
                 Use::Header
             }
-            Line::Other(Other::Blank) => {
-                if let Some(open) = &mut self.open {
-                    open.text.push(b'\n');
-                    open.text.extend_from_slice(text);
-                }
-                Use::Blank
+            Line::Other(Other::Message) => {
+                self.open = None;
+                Use::Message
             }
-            Line::Frame | Line::Other(Other::Text | Other::Comment) => {
-                let frame = matches!(line, Line::Frame);
-                match &mut self.open {
-                    Some(open) if frame || !open.stack => {
-                        open.go_on(&mut self.reading.rows, text);
-                        Use::Continuation
-                    }
-                    _ if matches!(line, Line::Other(Other::Comment)) => {
-                        self.open = None;
-                        Use::Header
-                    }
-                    _ => self.unparsed(number, text),
-                }
+            Line::Other(Other::Blank) => Use::Blank,
+            Line::Other(Other::Text | Other::Comment) | Line::Frame
+                if self.goes_on(place, line, text) =>
+            {
+                Use::Continuation
             }
-            Line::Cut => self.unparsed(number, text),
+            Line::Other(Other::Comment) => {
+                self.open = None;
+                Use::Header
+            }
+            // Whoever else wrote into the kernel's log.
+            Line::Frame if self.wrap == Wrap::KernelLog => {
+                self.open = None;
+                Use::Message
+            }
+            Line::Other(Other::Text) | Line::Frame | Line::Cut => {
+                self.open = None;
+                self.reading.rows.push(Row {
+                    line: place.first,
+                    kind: "unparsed",
+                    args: Some(text.to_vec()),
+                    ..Row::default()
+                });
+                Use::Unparsed
+            }
         }
     }
 
-    fn unparsed(&mut self, line: u64, text: &[u8]) -> Use {
-        self.open = None;
-        let args = Some(text.to_vec());
-        self.reading.rows.push(Row { line, kind: "unparsed", args, ..Row::default() });
-        Use::Unparsed
+    /// Puts the line into the row before it, if that can go on.
+    fn goes_on(&mut self, place: &Place, line: &Line, text: &[u8]) -> bool {
+        let Some(open) = &mut self.open else { return false };
+        let row = &mut self.reading.rows[open.row];
+        match &open.stack {
+            None if self.wrap == Wrap::KernelLog => return false,
+            Some(_) if !matches!(line, Line::Frame) => return false,
+            Some(flags) => {
+                let begin = *open.begin.get_or_insert(place.end - text.len());
+                let mut extra = flags.clone();
+                if !flags.is_empty() {
+                    extra.push(b'\n');
+                }
+                extra.extend_from_slice(&self.log[begin..place.end]);
+                row.extra = Some(extra);
+            }
+            None => {
+                let begin = open.begin.unwrap_or(place.end);
+                row.args = Some(self.log[begin..place.end].to_vec());
+            }
+        }
+        true
     }
 
-    fn record(&mut self, line: u64, header: &Header, payload: &Payload) -> Use {
+    fn record(&mut self, line: u64, end: usize, header: &Header, payload: &Payload) -> Use {
         self.open = None;
         let rows = &mut self.reading.rows;
         let mut row = row(line, header);
@@ -200,39 +246,25 @@ impl Reader {
             }
             Payload::Function { name, args } => ("function", Some(name.clone()), args.clone()),
         };
-        if !matches!(payload, Payload::Function { .. }) {
-            let stack = matches!(payload, Payload::Stack(_));
-            self.open = Some(Open { row: rows.len(), stack, text: args.clone() });
-        }
+        self.open = match payload {
+            Payload::Function { .. } => None,
+            Payload::Stack(_) => {
+                let flags = row.extra.clone().unwrap_or_default();
+                Some(Open { row: rows.len(), stack: Some(flags), begin: None })
+            }
+            _ => Some(Open { row: rows.len(), stack: None, begin: Some(end - args.len()) }),
+        };
         (row.kind, row.name, row.args) = (kind, name, Some(args));
         rows.push(row);
         Use::Events
     }
 }
 
-impl Open {
-    /// Adds a line.
-    fn go_on(&mut self, rows: &mut [Row], line: &[u8]) {
-        let row = &mut rows[self.row];
-        if self.stack {
-            let extra = row.extra.get_or_insert_default();
-            if !extra.is_empty() {
-                extra.push(b'\n');
-            }
-            extra.extend_from_slice(line);
-        } else {
-            self.text.push(b'\n');
-            self.text.extend_from_slice(line);
-            row.args = Some(self.text.clone());
-        }
-    }
-}
-
 /// A line by itself.
-fn line(text: &[u8], usual: Layout, width: usize) -> Line {
+fn line(text: &[u8], usual: Layout, width: usize, wrap: Wrap) -> Line {
     // Without columns an event could be anything; these have their own form.
     let known = usual == Layout::NoContext;
-    let what = other(text);
+    let what = other(text, wrap);
     if known && matches!(what, Other::Lost { .. } | Other::Header) {
         return Line::Other(what);
     }
@@ -243,7 +275,7 @@ fn line(text: &[u8], usual: Layout, width: usize) -> Line {
     if text.starts_with(b" => ") || text.starts_with(b"=> ") {
         return Line::Frame;
     }
-    if is_cut(text, width) {
+    if is_cut(text, width) && wrap == Wrap::None {
         return Line::Cut;
     }
     Line::Other(what)

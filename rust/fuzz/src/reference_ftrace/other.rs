@@ -1,5 +1,7 @@
 //! Lines that are no records.
 
+use super::wrap::Wrap;
+
 /// What such a line is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Other {
@@ -11,12 +13,14 @@ pub enum Other {
     Lost { cpu: Option<u16>, count: Option<i64> },
     /// Begins as such a line does, but nobody is known to print it: it may go on with a text.
     Comment,
+    /// Of another part of the kernel.
+    Message,
     /// Anything else.
     Text,
 }
 
 /// Reads a line that has no columns.
-pub fn other(line: &[u8]) -> Other {
+pub fn other(line: &[u8], wrap: Wrap) -> Other {
     if line.iter().all(|&b| matches!(b, b' ' | b'\t' | b'\r')) {
         return Other::Blank;
     }
@@ -26,8 +30,20 @@ pub fn other(line: &[u8]) -> Other {
     match line {
         _ if is_header(line) => Other::Header,
         [b'#', ..] => Other::Comment,
+        _ if wrap == Wrap::KernelLog && is_dump(line) => Other::Header,
+        _ if wrap == Wrap::KernelLog => Other::Message,
+        _ if wrap == Wrap::Page && line.trim_ascii_start().starts_with(b"<") => Other::Header,
+        // The end of a string in a script.
+        _ if wrap == Wrap::Page && matches!(line, br#"\n";"# | b"\";") => Other::Header,
+        // What stands between the tags is no part of the trace, unless a text goes on.
+        _ if wrap == Wrap::Page => Other::Comment,
         _ => Other::Text,
     }
+}
+
+/// `Dumping ftrace buffer:`, and the lines around what was in it.
+fn is_dump(line: &[u8]) -> bool {
+    line.starts_with(b"Dumping ftrace buffer:") || line.iter().all(|&b| b == b'-')
 }
 
 /// `# tracer: nop`, counts of records, the legend over the columns.
