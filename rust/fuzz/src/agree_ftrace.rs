@@ -12,7 +12,7 @@ use tracefast_core::parsed::{LineCounts, Use};
 use tracefast_core::text::escape_invalid;
 
 use super::log::parse;
-use super::reference_ftrace::{Reading, Row, read};
+use super::reference_ftrace::{Hints, Reading, Row, read};
 
 /// Every column that both have, as text; what is null is not there.
 type Columns = BTreeMap<&'static str, String>;
@@ -23,7 +23,10 @@ type Columns = BTreeMap<&'static str, String>;
 /// If a byte is not accounted for.
 pub fn compared(format: Format, log: &[u8]) -> Option<String> {
     let (counts, batch) = parse(format, log, usize::MAX);
-    differences(&counts, &batch, &read(log))
+    let stacks = matches!(format, Format::Ftrace(format) if format.stacks);
+    // Where blocks may begin, nothing belongs to what is before.
+    let seam = |line: &[u8]| stacks && format.stands_alone(line);
+    differences(&counts, &batch, &read(log, &Hints { stacks, seam: &seam }))
 }
 
 fn differences(counts: &LineCounts, batch: &RecordBatch, slow: &Reading) -> Option<String> {

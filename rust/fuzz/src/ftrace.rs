@@ -5,7 +5,7 @@ use tracefast_core::format::{Format, Wanted};
 use super::agree_ftrace::compared;
 use super::made::Choices;
 use super::made_ftrace::log;
-use super::reference_ftrace::{Row, read};
+use super::reference_ftrace::{Hints, Row, read};
 
 /// A log that the bytes choose, read by both.
 ///
@@ -27,7 +27,7 @@ pub fn ftrace(data: &[u8]) {
 /// If the reference reads it otherwise than it was made.
 pub fn made(data: &[u8]) -> Vec<u8> {
     let made = log(&mut Choices::new(data));
-    let slow = read(&made.text);
+    let slow = read(&made.text, &Hints { stacks: true, seam: &|_| false });
     for told in &made.rows {
         // Of several on a line, the one of this kind.
         let row = slow.rows.iter().find(|row| row.line == told.line && row.kind == told.kind);

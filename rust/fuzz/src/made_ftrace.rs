@@ -27,6 +27,9 @@ pub enum Columns {
     Blk,
 }
 
+/// The choice that is a stack.
+const STACK: usize = 11;
+
 /// What the times count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clock {
@@ -52,6 +55,8 @@ pub struct Task {
     pub comm: &'static [u8],
     pub tid: i32,
     pub tgid: i32,
+    /// Where it runs.
+    pub cpu: u16,
 }
 
 /// Names that look like something else, with what the kernel lets into them.
@@ -88,6 +93,8 @@ const COMMS: [&[u8]; 30] = [
     b"1d..2. 5us : x",
 ];
 
+const CPUS: [u16; 5] = [0, 1, 1, 127, 1000];
+
 const PREFIX: &[u8] = b"ftp_cap: ";
 
 /// A log, and what its records say: the columns that are certain.
@@ -111,6 +118,8 @@ struct Tracer {
     mixed: bool,
     /// Something else is around the lines.
     wrapped: bool,
+    /// There are stacks; else there may be markers with a NUL.
+    stacks: bool,
 }
 
 /// A log that the bytes choose.
@@ -120,7 +129,8 @@ pub fn log(choices: &mut Choices<'_>) -> Made {
     let tasks = (0..1 + choices.below(4))
         .map(|number| {
             let tid = choices.pick(&[7, 2101, 99_999, 4_194_303]) + i32::try_from(number).unwrap_or(0);
-            Task { comm: choices.pick(&COMMS), tid, tgid: if choices.rarely() { 0 } else { tid - 1 } }
+            let tgid = if choices.rarely() { 0 } else { tid - 1 };
+            Task { comm: choices.pick(&COMMS), tid, tgid, cpu: choices.pick(&CPUS) }
         })
         .collect();
     let generation = choices.below(3);
@@ -145,6 +155,7 @@ pub fn log(choices: &mut Choices<'_>) -> Made {
         generation,
         mixed,
         wrapped,
+        stacks: choices.byte() % 2 == 0,
     };
     tracer.head(choices);
     for _ in 0..1 + choices.below(24) {
@@ -205,7 +216,13 @@ impl Tracer {
     /// One thing happens.
     fn step(&mut self, choices: &mut Choices<'_>) {
         self.now += i64::from(choices.byte()) * 1_000;
-        let task = self.tasks[choices.below(self.tasks.len())];
+        let number = choices.below(self.tasks.len());
+        let what = choices.below(16);
+        // A stack is printed where the record was that it belongs to.
+        if what != STACK && choices.rarely() {
+            self.tasks[number].cpu = choices.pick(&CPUS);
+        }
+        let task = self.tasks[number];
         if self.columns == Columns::Blk {
             return self.blk(choices, task);
         }
@@ -217,13 +234,13 @@ impl Tracer {
             }
             return;
         }
-        match choices.below(16) {
+        match what {
             0..5 => self.call(choices, task),
             5..8 => self.event(choices, task),
-            8 if choices.rarely() => self.nul(choices, task),
+            STACK => self.nul(choices, task),
             8 | 9 => self.marker(choices, task),
             10 => self.function(choices, task),
-            11 => self.stack(choices, task),
+            STACK if self.stacks => self.stack(choices, task),
             12 => self.lost(choices),
             13 => {
                 let odd = ["", "##### CPU 0 buffer started ####", "--", "# comment", "   "];
@@ -242,7 +259,7 @@ impl Tracer {
         let odd = task.comm.contains(&b'\n') || task.comm.windows(2).any(|two| two == b": ");
         let known = matches!(self.columns, Columns::Trace { .. }) && !self.mixed && !self.wrapped;
         let task = if odd && !known { Task { comm: b"new line", ..task } } else { task };
-        let cpu: u16 = choices.pick(&[0, 1, 1, 127, 1000]);
+        let cpu = task.cpu;
         let said = choices.rarely();
         let ticks = self.clock == Clock::Ticks;
         let time = match self.clock {
@@ -543,13 +560,15 @@ impl Tracer {
     fn broken(&mut self, choices: &mut Choices<'_>, task: Task) {
         let from = self.made.text.len();
         // A name that is cut is another one with what happens to stand before it.
-        let task = if task.comm.contains(&b'\n') { Task { comm: b"cut", ..task } } else { task };
+        let odd = task.comm.iter().any(|b| b"\n:".contains(b));
+        let task = if odd { Task { comm: b"cut", ..task } } else { task };
         self.record(choices, task, b"sys_close(fd: 3)");
         let line = self.made.text.split_off(from);
         let line = line.strip_suffix(b"\n").unwrap_or(&line);
         let at = choices.below(line.len() + 1);
-        // The right part of one may be taken for that of a name with a line feed.
-        let piece = if from > 0 { &line[..at] } else { &line[at..] };
+        // The right part of one may be taken for that of a name with a line feed, or for a name that
+        // is shorter than its column.
+        let piece = if from > 0 || self.columns == Columns::Verbose { &line[..at] } else { &line[at..] };
         self.line(&piece.to_vec());
     }
 

@@ -13,8 +13,9 @@ use super::payload::{Call, hexadecimal};
 pub struct Calls {
     /// Calls by number are events.
     named: bool,
-    /// Of each task, which calls a record without one are nobody's.
-    open: HashMap<Option<i32>, (Row, bool)>,
+    /// The row of each task's call, and whether its time counts ticks. A record without a task is
+    /// of one that nobody knows.
+    open: HashMap<Option<i32>, (usize, bool)>,
 }
 
 impl Calls {
@@ -22,85 +23,71 @@ impl Calls {
         Self { named, open: HashMap::new() }
     }
 
-    /// A call begins.
-    pub fn enter(
-        &mut self,
-        rows: &mut Vec<Row>,
-        mut row: Row,
-        call: &Call,
-        args: &[u8],
-        ticks: bool,
-    ) {
-        let Some(name) = self.name(call) else {
-            let Call::Number(number) = call else { return };
-            (row.kind, row.name) = ("event", Some(b"sys_enter".to_vec()));
-            row.args = Some([format!("NR {number} (").as_bytes(), args, b")"].concat());
-            rows.push(row);
-            return;
-        };
-        if let Some((open, _)) = self.open.remove(&row.tid) {
-            rows.push(open);
-        }
-        (row.kind, row.status) = ("syscall", Some("unfinished"));
-        if matches!(&name[..], b"exit" | b"exit_group" | b"rt_sigreturn" | b"sigreturn") {
-            row.status = Some("complete");
-        }
-        row.args = Some(args.to_vec());
-        row.name = Some(name);
-        of_arguments(&mut row);
-        if row.status == Some("complete") {
-            rows.push(row);
-        } else {
-            self.open.insert(row.tid, (row, ticks));
-        }
+    /// The row of the call in which a task is.
+    pub fn of(&self, tid: Option<i32>) -> Option<usize> {
+        self.open.get(&tid).map(|&(row, _)| row)
     }
 
-    /// A call ends; tells whether its begin is there.
+    /// A call begins: adds its row.
+    pub fn enter(&mut self, rows: &mut Vec<Row>, row: Row, call: &Call, args: &[u8], ticks: bool) {
+        let Some(name) = self.name(call) else {
+            let Call::Number(number) = call else { return };
+            let args = Some([format!("NR {number} (").as_bytes(), args, b")"].concat());
+            rows.push(Row { kind: "event", name: Some(b"sys_enter".to_vec()), args, ..row });
+            return;
+        };
+        // Nobody waits for the end of a call that never returns.
+        let last = matches!(&name[..], b"exit" | b"exit_group" | b"rt_sigreturn" | b"sigreturn");
+        let status = if last { "complete" } else { "unfinished" };
+        self.open.remove(&row.tid);
+        if !last {
+            self.open.insert(row.tid, (rows.len(), ticks));
+        }
+        let (name, args) = (Some(name), Some(args.to_vec()));
+        let mut row = Row { kind: "syscall", name, args, status: Some(status), ..row };
+        of_arguments(&mut row);
+        rows.push(row);
+    }
+
+    /// A call ends: gives its row, and whether its begin is there.
     pub fn exit(
         &mut self,
         rows: &mut Vec<Row>,
-        mut row: Row,
+        row: Row,
         call: &Call,
         value: Option<i64>,
         ticks: bool,
-    ) -> bool {
+    ) -> (usize, bool) {
         let Some(name) = self.name(call) else {
-            let Call::Number(number) = call else { return false };
-            (row.kind, row.name) = ("event", Some(b"sys_exit".to_vec()));
+            let Call::Number(number) = call else { return (rows.len(), false) };
             let value = value.map_or_else(String::new, |value| value.to_string());
-            row.args = Some(format!("NR {number} = {value}").into_bytes());
-            rows.push(row);
-            return false;
+            let args = Some(format!("NR {number} = {value}").into_bytes());
+            rows.push(Row { kind: "event", name: Some(b"sys_exit".to_vec()), args, ..row });
+            return (rows.len() - 1, false);
         };
-        let open = self.open.remove(&row.tid);
-        let joined = match open {
-            Some((open, counted)) if open.name.as_ref() == Some(&name) => {
+        let name = Some(name);
+        match self.open.remove(&row.tid) {
+            Some((index, counted)) if rows[index].name == name => {
+                let open = &mut rows[index];
                 let dur = row.ts.zip(open.ts).and_then(|(end, begin)| end.checked_sub(begin));
                 // Ticks are no time.
-                row = Row { dur: dur.filter(|_| !ticks && !counted), ..open };
-                row.status = Some("complete");
-                true
+                open.dur = dur.filter(|_| !ticks && !counted);
+                open.status = Some("complete");
+                result(open, value);
+                (index, true)
             }
-            other => {
-                rows.extend(other.map(|(open, _)| open));
-                (row.kind, row.name) = ("syscall", Some(name));
-                row.status = Some("headless");
-                false
+            _ => {
+                let mut row = Row { kind: "syscall", name, status: Some("headless"), ..row };
+                result(&mut row, value);
+                rows.push(row);
+                (rows.len() - 1, false)
             }
-        };
-        result(&mut row, value);
-        rows.push(row);
-        joined
+        }
     }
 
     /// The task is gone.
-    pub fn gone(&mut self, rows: &mut Vec<Row>, tid: Option<i32>) {
-        rows.extend(self.open.remove(&tid).map(|(row, _)| row));
-    }
-
-    /// What never ends.
-    pub fn end(&mut self, rows: &mut Vec<Row>) {
-        rows.extend(self.open.drain().map(|(_, (row, _))| row));
+    pub fn gone(&mut self, tid: Option<i32>) {
+        self.open.remove(&tid);
     }
 
     fn name(&self, call: &Call) -> Option<Vec<u8>> {

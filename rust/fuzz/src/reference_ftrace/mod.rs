@@ -13,6 +13,8 @@ pub use header::{Header, header};
 pub use layouts::Layout;
 pub use payload::{Call, Payload, hexadecimal, payload};
 
+use std::collections::HashMap;
+
 use tracefast_core::parsed::Use;
 
 use other::{Other, other};
@@ -62,8 +64,16 @@ enum Line {
     Other(Other),
 }
 
+/// What cannot be told from the text alone.
+pub struct Hints<'a> {
+    /// The log is known to have stacks.
+    pub stacks: bool,
+    /// No stack behind this line belongs to a record before it.
+    pub seam: &'a dyn Fn(&[u8]) -> bool,
+}
+
 /// Reads a log.
-pub fn read(log: &[u8]) -> Reading {
+pub fn read(log: &[u8], hints: &Hints<'_>) -> Reading {
     let mut whole: Vec<&[u8]> = log.split(|&b| b == b'\n').collect();
     if whole.last().is_some_and(|last| last.is_empty()) {
         whole.pop();
@@ -89,6 +99,7 @@ pub fn read(log: &[u8]) -> Reading {
         reading: Reading { rows: Vec::new(), uses: vec![Use::Unparsed; texts.len()] },
         calls: calls::Calls::new(by_names(&lines)),
         open: None,
+        last: HashMap::new(),
     };
     let mut at = 0;
     while at < lines.len() {
@@ -98,11 +109,13 @@ pub fn read(log: &[u8]) -> Reading {
             reader.reading.uses[first..=last].fill(Use::Continuation);
             at = last;
         }
+        if !hints.stacks || (hints.seam)(texts[at]) {
+            reader.last.clear();
+        }
         let place = Place { first: first as u64 + 1, last: at as u64 + 1, end: ends[at] };
         reader.reading.uses[first] = reader.line(&place, &lines[at], texts[at]);
         at += 1;
     }
-    reader.calls.end(&mut reader.reading.rows);
     reader.reading.rows.sort_by_key(|row| row.line);
     reader.reading
 }
@@ -115,6 +128,9 @@ struct Reader<'a> {
     calls: calls::Calls,
     /// The row that the next line may belong to.
     open: Option<Open>,
+    /// The task of each processor's last record, and its row. Stacks are none, but a stack of another
+    /// task shows that the record was not the last.
+    last: HashMap<u16, (Option<i32>, usize)>,
 }
 
 /// Where a line is.
@@ -129,7 +145,7 @@ struct Place {
 /// A row that lines without columns may belong to.
 struct Open {
     row: usize,
-    /// They are frames of a stack, behind these flags; else its text goes on over them.
+    /// They are frames of a stack, behind what its row has already; else its text goes on.
     stack: Option<Vec<u8>>,
     /// Where its text begins in the log, or the first frame.
     begin: Option<usize>,
@@ -203,10 +219,10 @@ impl Reader<'_> {
         match &open.stack {
             None if self.wrap == Wrap::KernelLog => return false,
             Some(_) if !matches!(line, Line::Frame) => return false,
-            Some(flags) => {
+            Some(before) => {
                 let begin = *open.begin.get_or_insert(place.end - text.len());
-                let mut extra = flags.clone();
-                if !flags.is_empty() {
+                let mut extra = before.clone();
+                if !before.is_empty() {
                     extra.push(b'\n');
                 }
                 extra.extend_from_slice(&self.log[begin..place.end]);
@@ -223,40 +239,59 @@ impl Reader<'_> {
     fn record(&mut self, line: u64, end: usize, header: &Header, payload: &Payload) -> Use {
         self.open = None;
         let rows = &mut self.reading.rows;
-        let mut row = row(line, header);
-        let (kind, name, args) = match payload {
-            Payload::Enter { call, args } => {
-                self.calls.enter(rows, row, call, args, header.ticks);
-                return Use::Events;
-            }
+        let row = row(line, header);
+        let mut used = Use::Events;
+        let mut own = rows.len();
+        let call = self.calls.of(header.tid);
+        match payload {
+            Payload::Enter { call, args } => self.calls.enter(rows, row, call, args, header.ticks),
             Payload::Exit { call, value } => {
-                let joined = self.calls.exit(rows, row, call, *value, header.ticks);
-                return if joined { Use::Resumed } else { Use::Events };
+                let (index, joined) = self.calls.exit(rows, row, call, *value, header.ticks);
+                own = index;
+                if joined {
+                    used = Use::Resumed;
+                }
             }
-            Payload::Stack(name) => ("event", Some(name.as_bytes().to_vec()), Vec::new()),
+            Payload::Stack(name) => {
+                let args = Some(Vec::new());
+                rows.push(Row { kind: "event", name: Some(name.as_bytes().to_vec()), args, ..row });
+                // It belongs to what its task did just before on its processor.
+                let last = header.cpu.and_then(|cpu| self.last.remove(&cpu));
+                let last = last.filter(|&(tid, _)| tid == header.tid);
+                if let (Some(cpu), Some(last)) = (header.cpu, last) {
+                    self.last.insert(cpu, last);
+                }
+                let owner = last.map_or(own, |(_, row)| row);
+                let before = rows[owner].extra.clone().unwrap_or_default();
+                self.open = Some(Open { row: owner, stack: Some(before), begin: None });
+                return used;
+            }
+            Payload::Function { name, args } => {
+                let (name, args) = (Some(name.clone()), Some(args.clone()));
+                rows.push(Row { kind: "function", name, args, ..row });
+            }
             Payload::Marker { name, args } => {
-                ("marker", Some(name.as_bytes().to_vec()), args.clone())
+                self.open = Some(Open { row: own, stack: None, begin: Some(end - args.len()) });
+                let (name, args) = (Some(name.as_bytes().to_vec()), Some(args.clone()));
+                rows.push(Row { kind: "marker", name, args, ..row });
             }
             Payload::Event { name, args } => {
                 // Whatever its task was in, it does not return from it.
                 if name.as_deref() == Some(b"sched_process_exit") {
-                    self.calls.gone(rows, row.tid);
+                    self.calls.gone(row.tid);
                 }
-                ("event", name.clone(), args.clone())
+                self.open = Some(Open { row: own, stack: None, begin: Some(end - args.len()) });
+                rows.push(Row { kind: "event", name: name.clone(), args: Some(args.clone()), ..row });
             }
-            Payload::Function { name, args } => ("function", Some(name.clone()), args.clone()),
-        };
-        self.open = match payload {
-            Payload::Function { .. } => None,
-            Payload::Stack(_) => {
-                let flags = row.extra.clone().unwrap_or_default();
-                Some(Open { row: rows.len(), stack: Some(flags), begin: None })
-            }
-            _ => Some(Open { row: rows.len(), stack: None, begin: Some(end - args.len()) }),
-        };
-        (row.kind, row.name, row.args) = (kind, name, Some(args));
-        rows.push(row);
-        Use::Events
+        }
+        // A call that has ended is not what any processor is in.
+        if call != self.calls.of(header.tid) {
+            self.last.retain(|_, (_, row)| Some(*row) != call);
+        }
+        if let Some(cpu) = header.cpu {
+            self.last.insert(cpu, (header.tid, own));
+        }
+        used
     }
 }
 
