@@ -13,6 +13,7 @@ mod log;
 mod made;
 mod made_ftrace;
 pub mod mutants;
+pub mod mutants_ftrace;
 pub mod reference;
 pub mod reference_ftrace;
 mod unescape;

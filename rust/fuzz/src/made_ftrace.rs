@@ -562,7 +562,16 @@ impl Tracer {
         // A name that is cut is another one with what happens to stand before it.
         let odd = task.comm.iter().any(|b| b"\n:".contains(b));
         let task = if odd { Task { comm: b"cut", ..task } } else { task };
-        self.record(choices, task, b"sys_close(fd: 3)");
+        let payload = choices.pick(&[
+            "sys_close(fd: 3)",
+            "sys_close -> 0xfffffffffffffff7",
+            "sys_exit_close:      0xfffffffffffffff7",
+            "sched_wakeup: comm=a pid=7 prio=120",
+            "tracing_mark_write: B|7|x",
+            "f <-g",
+            "<stack trace>",
+        ]);
+        self.record(choices, task, payload.as_bytes());
         let line = self.made.text.split_off(from);
         let line = line.strip_suffix(b"\n").unwrap_or(&line);
         let at = choices.below(line.len() + 1);

@@ -72,7 +72,7 @@ impl Calls {
                 let dur = row.ts.zip(open.ts).and_then(|(end, begin)| end.checked_sub(begin));
                 // Ticks are no time.
                 open.dur = dur.filter(|_| !ticks && !counted);
-                open.status = Some("complete");
+                open.status = Some(if value.is_some() { "complete" } else { "truncated" });
                 result(open, value);
                 (index, true)
             }

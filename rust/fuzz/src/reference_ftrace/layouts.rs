@@ -96,16 +96,16 @@ pub fn width(lines: &[&[u8]], usual: Layout) -> usize {
     }
 }
 
+/// The columns of the record at the start of a line, and which they are: the usual ones go first.
+pub fn any_columns(line: &[u8], usual: Layout) -> Option<(Layout, Header)> {
+    let others = ALL.iter().filter(|&&layout| layout != usual);
+    let usual = columns(usual, line).map(|header| (usual, header));
+    usual.or_else(|| others.clone().find_map(|&layout| Some((layout, by_itself(layout, line)?))))
+}
+
 /// The columns and the payload of the record at the start of a line.
 fn record(line: &[u8], usual: Layout) -> Option<(Header, Payload)> {
-    let with_columns = std::iter::once(usual)
-        .chain(ALL)
-        .filter(|&layout| layout != Layout::NoContext)
-        .find_map(|layout| {
-            let read = if layout == usual { columns } else { by_itself };
-            Some((layout, read(layout, line)?))
-        });
-    if let Some((layout, header)) = with_columns {
+    if let Some((layout, header)) = any_columns(line, usual) {
         let text = &line[header.payload..];
         let payload = if layout == Layout::BlkClassic {
             Payload::Event { name: Some(b"blk".to_vec()), args: text.to_vec() }

@@ -10,7 +10,7 @@ mod payload;
 mod wrap;
 
 pub use header::{Header, header};
-pub use layouts::Layout;
+pub use layouts::{Layout, any_columns};
 pub use payload::{Call, Payload, hexadecimal, payload};
 
 use std::collections::HashMap;

@@ -58,7 +58,7 @@ fn is_kernels(text: &str) -> bool {
         " latency: ",
         " -----",
     ];
-    rest.is_empty()
+    rest.trim_matches(' ').is_empty()
         || begins.iter().any(|begin| rest.starts_with(begin))
         || rest.contains(" latency trace v")
 }
