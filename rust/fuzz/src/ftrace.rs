@@ -33,11 +33,13 @@ pub fn made(data: &[u8]) -> Vec<u8> {
         let row = slow.rows.iter().find(|row| row.line == told.line && row.kind == told.kind);
         let Some(row) = row else { panic!("no row for {told:?} in\n{}", shown(&made.text)) };
         let fields = |row: &Row| {
-            let Row { kind, name, ts, tid, pid, comm, cpu, ret, .. } = row.clone();
-            (kind, name, ts, tid, pid, comm, cpu, ret)
+            let Row { kind, name, tid, pid, comm, cpu, ret, .. } = row.clone();
+            (kind, name, tid, pid, comm, cpu, ret)
         };
         let what = || format!("the reference on line {}\n{}", told.line, shown(&made.text));
         assert_eq!(fields(row), fields(told), "{}", what());
+        // Two clocks cannot be in one column.
+        assert!(row.ts.is_none() || row.ts == told.ts, "{}", what());
         // A piece of another line may follow, which none can tell from text.
         let text = |args: &Option<Vec<u8>>| args.as_ref().map(|args| args.escape_ascii().to_string());
         let (args, put) = (text(&row.args), text(&told.args));

@@ -25,6 +25,8 @@ pub enum Columns {
     Remote,
     /// Of the block layer, as blktrace prints it.
     Blk,
+    /// None.
+    NoContext,
 }
 
 /// The choice that is a stack.
@@ -118,13 +120,16 @@ struct Tracer {
     mixed: bool,
     /// Something else is around the lines.
     wrapped: bool,
+    /// There was a record.
+    known: bool,
     /// There are stacks; else there may be markers with a NUL.
     stacks: bool,
 }
 
 /// A log that the bytes choose.
 pub fn log(choices: &mut Choices<'_>) -> Made {
-    let columns = columns(choices);
+    let mixed = choices.rarely();
+    let columns = columns(choices, mixed);
     let clock = if choices.rarely() { Clock::Ticks } else { Clock::Seconds };
     let tasks = (0..1 + choices.below(4))
         .map(|number| {
@@ -134,7 +139,6 @@ pub fn log(choices: &mut Choices<'_>) -> Made {
         })
         .collect();
     let generation = choices.below(3);
-    let mixed = choices.rarely();
     let wrap = choices.pick(&[
         Wrap::None,
         Wrap::None,
@@ -145,6 +149,8 @@ pub fn log(choices: &mut Choices<'_>) -> Made {
         Wrap::Page,
         Wrap::Script,
     ]);
+    // Text without columns could be anybody's.
+    let wrap = if columns == Columns::NoContext { Wrap::None } else { wrap };
     let wrapped = wrap != Wrap::None;
     let mut tracer = Tracer {
         made: Made::default(),
@@ -155,6 +161,7 @@ pub fn log(choices: &mut Choices<'_>) -> Made {
         generation,
         mixed,
         wrapped,
+        known: false,
         stacks: choices.byte() % 2 == 0,
     };
     tracer.head(choices);
@@ -167,8 +174,8 @@ pub fn log(choices: &mut Choices<'_>) -> Made {
     wrap_up(tracer.made, wrap)
 }
 
-fn columns(choices: &mut Choices<'_>) -> Columns {
-    match choices.below(16) {
+fn columns(choices: &mut Choices<'_>, mixed: bool) -> Columns {
+    match choices.below(17) {
         0..5 => {
             let flags = choices.pick(&["5", "5", "4", "0", "7"]);
             Columns::Trace { tgid: choices.rarely(), flags }
@@ -184,6 +191,7 @@ fn columns(choices: &mut Choices<'_>) -> Columns {
         12 => Columns::Raw,
         13 => Columns::Hex,
         14 => Columns::Remote,
+        15 if !mixed => Columns::NoContext,
         _ => Columns::Blk,
     }
 }
@@ -197,7 +205,7 @@ impl Tracer {
             _ => &["# tracer: nop", "#"],
         };
         // trace_pipe has none.
-        if !choices.rarely() {
+        if !choices.rarely() || self.columns == Columns::NoContext {
             for line in lines {
                 self.line(line.as_bytes());
             }
@@ -217,7 +225,12 @@ impl Tracer {
     fn step(&mut self, choices: &mut Choices<'_>) {
         self.now += i64::from(choices.byte()) * 1_000;
         let number = choices.below(self.tasks.len());
-        let what = choices.below(16);
+        // Something that is known by itself comes first.
+        let what = match choices.below(16) {
+            what if self.known => what,
+            what => what % 8,
+        };
+        self.known = true;
         // A stack is printed where the record was that it belongs to.
         if what != STACK && choices.rarely() {
             self.tasks[number].cpu = choices.pick(&CPUS);
@@ -230,24 +243,26 @@ impl Tracer {
             let row = self.record(choices, task, b"type: 839");
             self.put(row, "event", "", Some(b"type: 839"));
             if self.mixed && choices.rarely() {
-                self.columns = columns(choices);
+                self.columns = columns(choices, true);
             }
             return;
         }
         match what {
             0..5 => self.call(choices, task),
             5..8 => self.event(choices, task),
-            STACK => self.nul(choices, task),
             8 | 9 => self.marker(choices, task),
             10 => self.function(choices, task),
             STACK if self.stacks => self.stack(choices, task),
+            STACK => self.nul(choices, task),
             12 => self.lost(choices),
             13 => {
                 let odd = ["", "##### CPU 0 buffer started ####", "--", "# comment", "   "];
                 let odd = choices.pick(&odd);
                 self.line(odd.as_bytes());
             }
-            14 if self.mixed && choices.rarely() => self.columns = columns(choices),
+            14 if self.mixed && choices.rarely() => self.columns = columns(choices, true),
+            // Old kernels print no `<stack trace>`.
+            14 => self.line(b" => schedule"),
             _ => self.broken(choices, task),
         }
     }
@@ -357,6 +372,9 @@ impl Tracer {
                 text.extend(format!("[{cpu:03}]\t{time}: ").bytes());
                 (row.comm, row.tid) = (None, None);
             }
+            Columns::NoContext => {
+                row = Row { line, ..Row::default() };
+            }
             Columns::Blk => {}
         }
         text.extend_from_slice(payload);
@@ -412,6 +430,12 @@ impl Tracer {
         drop(row);
     }
 
+    /// Without columns every line is a record.
+    fn plain(&self, text: &'static [u8]) -> &'static [u8] {
+        let like = text.contains(&b'\n') || text.windows(8).any(|part| part == b"-1 [000]");
+        if self.columns == Columns::NoContext && like { b"plain" } else { text }
+    }
+
     fn event(&mut self, choices: &mut Choices<'_>, task: Task) {
         let (name, args): (&str, &[u8]) = choices.pick(&[
             ("sched_switch", b"prev_comm=a b prev_pid=7 prev_prio=120 prev_state=R+ ==> next_comm=c next_pid=9 next_prio=120"),
@@ -428,6 +452,7 @@ impl Tracer {
             ("func.isra.0", b"hello -> world: 1"),
             ("irq_handler_entry", b"irq=4 name=x-1 [000] 1.000000: y"),
         ]);
+        let args = self.plain(args);
         let report = matches!(self.columns, Columns::Report { .. } | Columns::ReportLatency);
         let mut text = Vec::new();
         if !name.is_empty() && !matches!(name, "blk" | "wakeup") {
@@ -457,6 +482,7 @@ impl Tracer {
             b"hexdump\n00000000: 61 62 63\n00000010: 64",
             b"x\nsys_read -> 0x1",
         ]);
+        let text = self.plain(text);
         let report = matches!(self.columns, Columns::Report { .. } | Columns::ReportLatency);
         let (name, before) = if report {
             choices.pick(&[
@@ -490,11 +516,14 @@ impl Tracer {
             return self.marker(choices, task);
         }
         let text = choices.pick(&["nul", "", "a b-1 [0] 7: x ", "    "]);
+        // A name with a line feed would be one of two lines.
+        let [task, other] = [task.comm, b"other"].map(|comm| match comm.contains(&b'\n') {
+            true => Task { comm: b"one", ..task },
+            false => Task { comm, ..task },
+        });
         let row = self.record(choices, task, format!("tracing_mark_write: {text}").as_bytes());
         self.put(row, "marker", "tracing_mark_write", Some(text.as_bytes()));
         self.made.text.pop();
-        // A name with a line feed would be one of two lines.
-        let other = Task { comm: b"other", ..task };
         if choices.rarely() {
             let row = self.record(choices, other, b"sched_process_exit: comm=x");
             self.put(row, "event", "sched_process_exit", Some(b"comm=x"));
@@ -598,7 +627,7 @@ impl Tracer {
         };
         self.made.rows.push(row);
         if self.mixed && choices.rarely() {
-            self.columns = columns(choices);
+            self.columns = columns(choices, true);
         }
     }
 }

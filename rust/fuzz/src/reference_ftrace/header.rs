@@ -15,6 +15,8 @@ pub struct Header {
     pub ts: Option<i64>,
     /// The time is an integer of a clock that does not count seconds.
     pub ticks: bool,
+    /// The time counts from where the log begins.
+    pub since: bool,
     /// Where the payload begins.
     pub payload: usize,
 }
@@ -67,6 +69,7 @@ fn around(line: &[u8], at: usize) -> Option<Header> {
         ts: Some(ts),
         ticks,
         payload: behind + payload,
+        ..Header::default()
     })
 }
 

@@ -115,14 +115,11 @@ fn record(line: &[u8], usual: Layout) -> Option<(Header, Payload)> {
         return Some((header, payload));
     }
     let read = payload(line);
-    let call = matches!(read, Payload::Enter { .. } | Payload::Exit { value: Some(_), .. });
-    let known = match usual {
-        Layout::NoContext => {
-            call || matches!(&read, Payload::Event { name: Some(_), .. } | Payload::Marker { .. } | Payload::Function { .. })
-        }
-        // In the middle of other text nothing else is sure.
-        _ => call && line.starts_with(b"sys_") && (line.contains(&b'(') || line.windows(6).any(|six| six == b" -> 0x")),
-    };
+    // In the middle of other text nothing else is sure.
+    let call = matches!(read, Payload::Enter { .. } | Payload::Exit { value: Some(_), .. })
+        && line.starts_with(b"sys_")
+        && (line.contains(&b'(') || line.windows(6).any(|six| six == b" -> 0x"));
+    let known = call || usual == Layout::NoContext;
     known.then(|| (Header::default(), read))
 }
 
@@ -165,11 +162,12 @@ fn behind_dash(line: &[u8], dash: usize) -> Option<Header> {
     if !flags.is_empty() && !are_flags(flags) {
         return None;
     }
-    let (ts, ticks) = if let Some(micros) = rest.micros() {
-        (micros.checked_mul(1000)?, false)
+    let (ts, ticks, since) = if let Some(micros) = rest.micros() {
+        (micros.checked_mul(1000)?, false, true)
     } else {
         let time = rest.word()?.strip_suffix(b":")?;
-        time_of(time)?
+        let (ts, ticks) = time_of(time)?;
+        (ts, ticks, false)
     };
     if rest.at < line.len() && line[rest.at] != b' ' {
         return None;
@@ -183,6 +181,7 @@ fn behind_dash(line: &[u8], dash: usize) -> Option<Header> {
         flags: flags.to_vec(),
         ts: Some(ts),
         ticks,
+        since,
         payload,
         ..Header::default()
     })

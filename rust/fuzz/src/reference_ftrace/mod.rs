@@ -92,6 +92,7 @@ pub fn read(log: &[u8], hints: &Hints<'_>) -> Reading {
     let width = layouts::width(&texts, usual);
     let mut lines: Vec<Line> =
         texts.iter().map(|text| line(text, usual, width, wrap)).collect();
+    one_clock(&mut lines);
     let broken = broken_names(&texts, &mut lines, usual, width);
     let mut reader = Reader {
         log,
@@ -143,12 +144,15 @@ struct Place {
 }
 
 /// A row that lines without columns may belong to.
+#[derive(Default)]
 struct Open {
     row: usize,
-    /// They are frames of a stack, behind what its row has already; else its text goes on.
+    /// Where its text begins in the log, if that goes on over them.
+    text: Option<usize>,
+    /// What its row has before frames of its stack, if they may follow.
     stack: Option<Vec<u8>>,
-    /// Where its text begins in the log, or the first frame.
-    begin: Option<usize>,
+    /// Where the first frame begins.
+    frames: Option<usize>,
 }
 
 impl Reader<'_> {
@@ -194,10 +198,10 @@ impl Reader<'_> {
                 self.open = None;
                 Use::Header
             }
-            // Whoever else wrote into the kernel's log.
-            Line::Frame if self.wrap == Wrap::KernelLog => {
+            // Of another part of the kernel, or of the page.
+            Line::Frame if self.wrap != Wrap::None => {
                 self.open = None;
-                Use::Message
+                if self.wrap == Wrap::Page { Use::Header } else { Use::Message }
             }
             Line::Other(Other::Text) | Line::Frame | Line::Cut => {
                 self.open = None;
@@ -216,24 +220,29 @@ impl Reader<'_> {
     fn goes_on(&mut self, place: &Place, line: &Line, text: &[u8]) -> bool {
         let Some(open) = &mut self.open else { return false };
         let row = &mut self.reading.rows[open.row];
-        match &open.stack {
-            None if self.wrap == Wrap::KernelLog => return false,
-            Some(_) if !matches!(line, Line::Frame) => return false,
-            Some(before) => {
-                let begin = *open.begin.get_or_insert(place.end - text.len());
+        let frame = matches!(line, Line::Frame);
+        match (&open.stack, open.text) {
+            (Some(before), _) if frame => {
+                // Behind the stack there is no text.
+                open.text = None;
+                let begin = *open.frames.get_or_insert(place.end - text.len());
                 let mut extra = before.clone();
                 if !before.is_empty() {
                     extra.push(b'\n');
                 }
                 extra.extend_from_slice(&self.log[begin..place.end]);
                 row.extra = Some(extra);
+                true
             }
-            None => {
-                let begin = open.begin.unwrap_or(place.end);
+            // Lines of the kernel's log are not one text.
+            (_, Some(begin)) if self.wrap != Wrap::KernelLog => {
+                // What looks like frames behind it is more of it.
+                open.stack = None;
                 row.args = Some(self.log[begin..place.end].to_vec());
+                true
             }
+            _ => false,
         }
-        true
     }
 
     fn record(&mut self, line: u64, end: usize, header: &Header, payload: &Payload) -> Use {
@@ -243,11 +252,16 @@ impl Reader<'_> {
         let mut used = Use::Events;
         let mut own = rows.len();
         let call = self.calls.of(header.tid);
+        let (mut text, mut framed) = (None, true);
         match payload {
-            Payload::Enter { call, args } => self.calls.enter(rows, row, call, args, header.ticks),
+            Payload::Enter { call, args } => {
+                self.calls.enter(rows, row, call, args, header.ticks);
+                framed = self.calls.of(header.tid).is_none();
+            }
             Payload::Exit { call, value } => {
                 let (index, joined) = self.calls.exit(rows, row, call, *value, header.ticks);
                 own = index;
+                framed = false;
                 if joined {
                     used = Use::Resumed;
                 }
@@ -263,7 +277,7 @@ impl Reader<'_> {
                 }
                 let owner = last.map_or(own, |(_, row)| row);
                 let before = rows[owner].extra.clone().unwrap_or_default();
-                self.open = Some(Open { row: owner, stack: Some(before), begin: None });
+                self.open = Some(Open { row: owner, stack: Some(before), ..Open::default() });
                 return used;
             }
             Payload::Function { name, args } => {
@@ -271,7 +285,7 @@ impl Reader<'_> {
                 rows.push(Row { kind: "function", name, args, ..row });
             }
             Payload::Marker { name, args } => {
-                self.open = Some(Open { row: own, stack: None, begin: Some(end - args.len()) });
+                (text, framed) = (Some(end - args.len()), false);
                 let (name, args) = (Some(name.as_bytes().to_vec()), Some(args.clone()));
                 rows.push(Row { kind: "marker", name, args, ..row });
             }
@@ -280,10 +294,15 @@ impl Reader<'_> {
                 if name.as_deref() == Some(b"sched_process_exit") {
                     self.calls.gone(row.tid);
                 }
-                self.open = Some(Open { row: own, stack: None, begin: Some(end - args.len()) });
+                text = Some(end - args.len());
                 rows.push(Row { kind: "event", name: name.clone(), args: Some(args.clone()), ..row });
             }
         }
+        // Old kernels print frames without a record of their own; what a program wrote is text, and
+        // halves of calls have none.
+        let before = self.reading.rows[own].extra.clone().unwrap_or_default();
+        let stack = framed.then_some(before);
+        self.open = Some(Open { row: own, text, stack, frames: None });
         // A call that has ended is not what any processor is in.
         if call != self.calls.of(header.tid) {
             self.last.retain(|_, (_, row)| Some(*row) != call);
@@ -300,14 +319,18 @@ fn line(text: &[u8], usual: Layout, width: usize, wrap: Wrap) -> Line {
     // Without columns an event could be anything; these have their own form.
     let known = usual == Layout::NoContext;
     let what = other(text, wrap);
-    if known && matches!(what, Other::Lost { .. } | Other::Header) {
+    let frame = text.starts_with(b" => ") || text.starts_with(b"=> ");
+    if known && frame {
+        return Line::Frame;
+    }
+    if known && !matches!(what, Other::Text) {
         return Line::Other(what);
     }
     let records = layouts::records(text, usual, width);
     if !records.is_empty() {
         return Line::Records(records);
     }
-    if text.starts_with(b" => ") || text.starts_with(b"=> ") {
+    if frame {
         return Line::Frame;
     }
     if is_cut(text, width) && wrap == Wrap::None {
@@ -323,6 +346,28 @@ fn is_cut(text: &[u8], width: usize) -> bool {
     };
     let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
     width > 0 && digits > 0 && matches!(rest.get(digits), None | Some(b' '))
+}
+
+/// Times that count seconds and others cannot stand in one column: the clock of most records stays.
+fn one_clock(lines: &mut [Line]) {
+    let headers = |lines: &[Line]| -> Vec<Header> {
+        let records = lines.iter().filter_map(|line| match line {
+            Line::Records(records) => Some(records[0].0.clone()),
+            _ => None,
+        });
+        records.filter(|header| header.ts.is_some()).collect()
+    };
+    let headers = headers(lines);
+    let count = |is: fn(&Header) -> bool| headers.iter().filter(|header| is(header)).count();
+    let seconds = count(|header| !header.ticks && !header.since);
+    let ticks = count(|header| header.ticks) > seconds.max(count(|header| header.since));
+    for line in lines {
+        if let Line::Records(records) = line {
+            for (header, _) in records {
+                header.ts = header.ts.filter(|_| header.ticks == ticks);
+            }
+        }
+    }
 }
 
 /// The log names system calls, so that those by number are the same once more.
@@ -363,7 +408,8 @@ fn broken_names(
             first -= 1;
             width += texts[first].len() + 1;
         }
-        if first == last || width != full {
+        // A name is shorter than its column.
+        if first == last || width != full || !texts[first].starts_with(b" ") {
             continue;
         }
         let mut name = texts[first..last].join(&b'\n');
