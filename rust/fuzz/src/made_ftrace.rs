@@ -174,6 +174,37 @@ pub fn log(choices: &mut Choices<'_>) -> Made {
     wrap_up(tracer.made, wrap)
 }
 
+/// One record as it is printed, without its line feed.
+pub fn record(choices: &mut Choices<'_>) -> Vec<u8> {
+    let columns = columns(choices, true);
+    let comm = choices.pick(&COMMS);
+    let task = Task { comm, tid: 2101, tgid: 2100, cpu: choices.pick(&CPUS) };
+    let clock = if choices.rarely() { Clock::Ticks } else { Clock::Seconds };
+    let mut tracer = Tracer {
+        made: Made::default(),
+        columns,
+        clock,
+        now: 2_881_878_957_000,
+        tasks: Vec::new(),
+        generation: 1,
+        mixed: true,
+        wrapped: false,
+        known: true,
+        stacks: false,
+    };
+    let numbers = matches!(columns, Columns::Raw | Columns::Hex);
+    let texts: [&[u8]; 4] =
+        [b"sys_close(fd: 3)", b"foo: x-1 [000] 1.000000: y", b"a: [1] 2.000000: b", b"f <-g"];
+    let text = if numbers { b"type: 839" } else { choices.pick(&texts) };
+    match columns {
+        Columns::Blk => tracer.blk(choices, task),
+        _ => drop(tracer.record(choices, task, text)),
+    }
+    let mut line = tracer.made.text;
+    line.truncate(line.iter().position(|&b| b == b'\n').unwrap_or(line.len()));
+    line
+}
+
 fn columns(choices: &mut Choices<'_>, mixed: bool) -> Columns {
     match choices.below(17) {
         0..5 => {
