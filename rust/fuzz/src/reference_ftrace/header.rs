@@ -79,7 +79,10 @@ pub fn name_of(text: &[u8], width: usize) -> Option<&[u8]> {
     let prefix = &text[..text.len().saturating_sub(width)];
     let words: Vec<&[u8]> = prefix.split(|&b| b == b' ').filter(|word| !word.is_empty()).collect();
     let named = words.len() <= 2
-        && words.iter().all(|word| word.iter().position(|&b| b == b':') == Some(word.len() - 1));
+        && words.iter().all(|word| {
+            word.len() > 1 && word.iter().position(|&b| b == b':') == Some(word.len() - 1)
+        })
+        && (words.is_empty() || !prefix.starts_with(b" "));
     named.then(|| trim_start(&text[prefix.len()..]))
 }
 

@@ -7,6 +7,7 @@ mod header;
 mod layouts;
 mod other;
 mod payload;
+mod text;
 mod wrap;
 
 pub use header::{Header, header};
@@ -149,6 +150,8 @@ struct Open {
     row: usize,
     /// Where its text begins in the log, if that goes on over them.
     text: Option<usize>,
+    /// Somebody wrote it: it may be anything.
+    free: bool,
     /// What its row has before frames of its stack, if they may follow.
     stack: Option<Vec<u8>>,
     /// Where the first frame begins.
@@ -238,7 +241,11 @@ impl Reader<'_> {
             (_, Some(begin)) if self.wrap != Wrap::KernelLog => {
                 // What looks like frames behind it is more of it.
                 open.stack = None;
-                row.args = Some(self.log[begin..place.end].to_vec());
+                let text = &self.log[begin..place.end];
+                row.args = Some(text.to_vec());
+                if !open.free && !text::may_go_on(text) {
+                    open.text = None;
+                }
                 true
             }
             _ => false,
@@ -294,7 +301,7 @@ impl Reader<'_> {
                 if name.as_deref() == Some(b"sched_process_exit") {
                     self.calls.gone(row.tid);
                 }
-                text = Some(end - args.len());
+                text = text::may_go_on(args).then(|| end - args.len());
                 rows.push(Row { kind: "event", name: name.clone(), args: Some(args.clone()), ..row });
             }
         }
@@ -302,7 +309,7 @@ impl Reader<'_> {
         // halves of calls have none.
         let before = self.reading.rows[own].extra.clone().unwrap_or_default();
         let stack = framed.then_some(before);
-        self.open = Some(Open { row: own, text, stack, frames: None });
+        self.open = Some(Open { row: own, text, free: !framed, stack, frames: None });
         // A call that has ended is not what any processor is in.
         if call != self.calls.of(header.tid) {
             self.last.retain(|_, (_, row)| Some(*row) != call);
