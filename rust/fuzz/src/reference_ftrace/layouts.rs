@@ -1,10 +1,12 @@
 //! Columns of all layouts.
 
 use super::header::{Header, WIDTH, are_flags, header, name_of, number, second, time_of};
+use super::other::{Other, other};
 use super::payload::{Payload, payload};
+use super::wrap::Wrap;
 
 /// The width of names in latency format, which cuts them.
-const LATENCY: usize = 8;
+pub const LATENCY: usize = 8;
 
 /// How a record begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,15 +40,45 @@ const ALL: [Layout; 7] = [
     Layout::Raw,
 ];
 
-/// The layout that most lines have.
+/// The layout that most lines have. Without columns records look like any text: there are none but
+/// system calls, unless the log names its tracer.
 pub fn usual(lines: &[&[u8]]) -> Layout {
-    let count = |layout| lines.iter().filter(|line| by_itself(layout, line).is_some()).count();
-    let counts: Vec<(usize, Layout)> = ALL.map(|layout| (count(layout), layout)).to_vec();
-    let most = counts.iter().map(|&(count, _)| count).max().unwrap_or(0);
-    if most == 0 {
-        return Layout::NoContext;
+    let tracer = lines.iter().any(|line| line.starts_with(b"# tracer: "));
+    let mut best = (Layout::Default, 0);
+    for layout in ALL {
+        let count = lines.iter().filter(|line| by_itself(layout, line).is_some()).count();
+        if count > best.1 {
+            best = (layout, count);
+        }
     }
-    counts.iter().find(|&&(count, _)| count == most).map_or(Layout::Default, |&(_, layout)| layout)
+    let bare = |line: &&&[u8]| {
+        let columns = ALL.iter().any(|&layout| by_itself(layout, line).is_some());
+        !columns && if tracer { is_payload(line) } else { is_bare_call(line) }
+    };
+    if lines.iter().filter(bare).count() > best.1 { Layout::NoContext } else { best.0 }
+}
+
+/// What a system call says without columns, and nothing else does.
+fn is_bare_call(line: &[u8]) -> bool {
+    let call = matches!(payload(line), Payload::Enter { .. } | Payload::Exit { value: Some(_), .. });
+    let arrow = line.windows(6).any(|six| six == b" -> 0x");
+    call && line.starts_with(b"sys_") && (line.contains(&b'(') || arrow)
+}
+
+/// Shows by itself what it is: a name, a mark, a stack.
+fn is_payload(line: &[u8]) -> bool {
+    let text = other(line, Wrap::None) == Other::Text;
+    match payload(line) {
+        _ if is_frame(line) => false,
+        Payload::Marker { .. } => true,
+        Payload::Event { name: None, args } => args.starts_with(b"type: ") || args.starts_with(b"Unknown type"),
+        _ => text,
+    }
+}
+
+/// A line of a stack.
+pub fn is_frame(line: &[u8]) -> bool {
+    line.starts_with(b" => ") || line.starts_with(b"=> ")
 }
 
 /// The columns and the payload of every record on a line. Whoever writes a marker with a NUL in it
@@ -105,6 +137,9 @@ pub fn any_columns(line: &[u8], usual: Layout) -> Option<(Layout, Header)> {
 
 /// The columns and the payload of the record at the start of a line.
 fn record(line: &[u8], usual: Layout) -> Option<(Header, Payload)> {
+    if usual == Layout::NoContext && is_payload(line) {
+        return Some((Header::default(), payload(line)));
+    }
     if let Some((layout, header)) = any_columns(line, usual) {
         let text = &line[header.payload..];
         let payload = if layout == Layout::BlkClassic {
@@ -114,13 +149,8 @@ fn record(line: &[u8], usual: Layout) -> Option<(Header, Payload)> {
         };
         return Some((header, payload));
     }
-    let read = payload(line);
     // In the middle of other text nothing else is sure.
-    let call = matches!(read, Payload::Enter { .. } | Payload::Exit { value: Some(_), .. })
-        && line.starts_with(b"sys_")
-        && (line.contains(&b'(') || line.windows(6).any(|six| six == b" -> 0x"));
-    let known = call || usual == Layout::NoContext;
-    known.then(|| (Header::default(), read))
+    is_bare_call(line).then(|| (Header::default(), payload(line)))
 }
 
 /// Columns that need no others to be believed: three numbers do.

@@ -11,6 +11,7 @@ mod text;
 mod wrap;
 
 pub use header::{Header, header};
+use layouts::LATENCY;
 pub use layouts::{Layout, any_columns};
 pub use payload::{Call, Payload, hexadecimal, payload};
 
@@ -323,21 +324,12 @@ impl Reader<'_> {
 
 /// A line by itself.
 fn line(text: &[u8], usual: Layout, width: usize, wrap: Wrap) -> Line {
-    // Without columns an event could be anything; these have their own form.
-    let known = usual == Layout::NoContext;
     let what = other(text, wrap);
-    let frame = text.starts_with(b" => ") || text.starts_with(b"=> ");
-    if known && frame {
-        return Line::Frame;
-    }
-    if known && !matches!(what, Other::Text) {
-        return Line::Other(what);
-    }
     let records = layouts::records(text, usual, width);
     if !records.is_empty() {
         return Line::Records(records);
     }
-    if frame {
+    if layouts::is_frame(text) {
         return Line::Frame;
     }
     if is_cut(text, width) && wrap == Wrap::None {
@@ -415,8 +407,9 @@ fn broken_names(
             first -= 1;
             width += texts[first].len() + 1;
         }
-        // A name is shorter than its column.
-        if first == last || width != full || !texts[first].starts_with(b" ") {
+        // A name is shorter than its column, but in the narrow one.
+        let aligned = full <= LATENCY || texts[first].starts_with(b" ");
+        if first == last || width != full || !aligned {
             continue;
         }
         let mut name = texts[first..last].join(&b'\n');
