@@ -31,11 +31,11 @@ pub enum Layout {
 }
 
 const ALL: [Layout; 7] = [
+    Layout::Remote,
     Layout::Default,
     Layout::Latency,
     Layout::Verbose,
     Layout::BlkClassic,
-    Layout::Remote,
     Layout::Hex,
     Layout::Raw,
 ];
