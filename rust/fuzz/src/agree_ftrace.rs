@@ -8,6 +8,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, RecordBatch, StringArray};
 use tracefast_core::format::Format;
+use tracefast_core::ftrace::machine::Calls;
 use tracefast_core::parsed::{LineCounts, Use};
 use tracefast_core::text::escape_invalid;
 
@@ -23,10 +24,13 @@ type Columns = BTreeMap<&'static str, String>;
 /// If a byte is not accounted for.
 pub fn compared(format: Format, log: &[u8]) -> Option<String> {
     let (counts, batch) = parse(format, log, usize::MAX);
-    let stacks = matches!(format, Format::Ftrace(format) if format.stacks);
+    let (stacks, machine) = match format {
+        Format::Ftrace(format) => (format.stacks, format.calls),
+        Format::Strace(_) => (false, Calls::default()),
+    };
     // Where blocks may begin, nothing belongs to what is before.
     let seam = |line: &[u8]| stacks && format.stands_alone(line);
-    differences(&counts, &batch, &read(log, &Hints { stacks, seam: &seam }))
+    differences(&counts, &batch, &read(log, &Hints { machine, stacks, seam: &seam }))
 }
 
 fn differences(counts: &LineCounts, batch: &RecordBatch, slow: &Reading) -> Option<String> {

@@ -1,6 +1,7 @@
 //! ftrace's text, made of all its productions, read by the parser and by the reference.
 
 use tracefast_core::format::{Format, Wanted};
+use tracefast_core::ftrace::machine::Calls;
 
 use super::agree_ftrace::compared;
 use super::made::Choices;
@@ -27,7 +28,7 @@ pub fn ftrace(data: &[u8]) {
 /// If the reference reads it otherwise than it was made.
 pub fn made(data: &[u8]) -> Vec<u8> {
     let made = log(&mut Choices::new(data));
-    let slow = read(&made.text, &Hints { stacks: true, seam: &|_| false });
+    let slow = read(&made.text, &Hints { machine: Calls::default(), stacks: true, seam: &|_| false });
     for told in &made.rows {
         // Of several on a line, the one of this kind.
         let row = slow.rows.iter().find(|row| row.line == told.line && row.kind == told.kind);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use tracefast_core::errno;
-use tracefast_core::ftrace::names;
+use tracefast_core::ftrace::machine::{Calls as Machine, Machine as Kind};
 
 use super::Row;
 use super::header::trim_start;
@@ -13,14 +13,16 @@ use super::payload::{Call, hexadecimal};
 pub struct Calls {
     /// Calls by number are events.
     named: bool,
+    /// The tables of the machine.
+    machine: Machine,
     /// The row of each task's call, and whether its time counts ticks. A record without a task is
     /// of one that nobody knows.
     open: HashMap<Option<i32>, (usize, bool)>,
 }
 
 impl Calls {
-    pub fn new(named: bool) -> Self {
-        Self { named, open: HashMap::new() }
+    pub fn new(named: bool, machine: Machine) -> Self {
+        Self { named, machine, open: HashMap::new() }
     }
 
     /// The row of the call in which a task is.
@@ -37,7 +39,12 @@ impl Calls {
             return;
         };
         // Nobody waits for the end of a call that never returns.
-        let last = matches!(&name[..], b"exit" | b"exit_group" | b"rt_sigreturn" | b"sigreturn");
+        let last = match &name[..] {
+            b"exit" | b"exit_group" => true,
+            // There the number of the call is kept over the end of a handler.
+            b"rt_sigreturn" | b"sigreturn" => self.machine.machine != Some(Kind::Arm),
+            _ => false,
+        };
         let status = if last { "complete" } else { "unfinished" };
         self.open.remove(&row.tid);
         if !last {
@@ -65,20 +72,21 @@ impl Calls {
             rows.push(Row { kind: "event", name: Some(b"sys_exit".to_vec()), args, ..row });
             return (rows.len() - 1, false);
         };
-        let name = Some(name);
-        match self.open.remove(&row.tid) {
-            Some((index, counted)) if rows[index].name == name => {
+        let open = self.open.remove(&row.tid);
+        match open {
+            Some((index, counted)) if self.ends(rows[index].name.as_deref(), &name) => {
                 let open = &mut rows[index];
                 let dur = row.ts.zip(open.ts).and_then(|(end, begin)| end.checked_sub(begin));
                 // Ticks are no time.
                 open.dur = dur.filter(|_| !ticks && !counted);
                 open.status = Some(if value.is_some() { "complete" } else { "truncated" });
-                result(open, value);
+                result(open, value, self.machine.narrow);
                 (index, true)
             }
             _ => {
+                let name = Some(name);
                 let mut row = Row { kind: "syscall", name, status: Some("headless"), ..row };
-                result(&mut row, value);
+                result(&mut row, value, self.machine.narrow);
                 rows.push(row);
                 (rows.len() - 1, false)
             }
@@ -92,21 +100,39 @@ impl Calls {
 
     fn name(&self, call: &Call) -> Option<Vec<u8>> {
         match call {
-            Call::Name(name) => Some(names::spelling(name).to_vec()),
+            Call::Name(name) => Some(self.machine.spelling(name).to_vec()),
             Call::Number(_) if self.named => None,
-            Call::Number(number) => Some(match names::x86_64(*number) {
-                Some(name) => name.as_bytes().to_vec(),
-                None => format!("syscall_{number:#x}").into_bytes(),
-            }),
+            Call::Number(number) => {
+                let name = self.machine.machine.and_then(|machine| machine.call(*number));
+                Some(name.map_or_else(
+                    || format!("syscall_{number:#x}").into_bytes(),
+                    |name| name.as_bytes().to_vec(),
+                ))
+            }
         }
+    }
+
+    /// The exit of the call `exit` ends the call `enter`. Programs of another size start under its
+    /// numbers, and whatever started them, it was an execve.
+    fn ends(&self, enter: Option<&[u8]>, exit: &[u8]) -> bool {
+        let Some(enter) = enter else { return false };
+        let starts = enter == b"execve" || enter == b"execveat";
+        let other = !self.named && self.machine.machine == Some(Kind::X86_64) && exit == b"munmap";
+        enter == exit || starts && (exit == b"execve" || other)
     }
 }
 
 /// Largest number of an error.
 const ERRORS: i64 = 4095;
 
-/// What the value says.
-fn result(row: &mut Row, value: Option<i64>) {
+/// What the value says; `narrow`: it has 32 bits.
+fn result(row: &mut Row, value: Option<i64>, narrow: bool) {
+    #[allow(clippy::cast_possible_truncation)]
+    let error = |value: i64| i64::from(value as i32);
+    let value = value.map(|value| match error(value) {
+        error if narrow && (-ERRORS..0).contains(&error) => error,
+        _ => value,
+    });
     row.ret = value;
     if let Some(error) = value.filter(|value| (-ERRORS..0).contains(value)) {
         let number = error.unsigned_abs();

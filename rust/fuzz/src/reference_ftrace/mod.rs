@@ -17,6 +17,7 @@ pub use payload::{Call, Payload, hexadecimal, payload};
 
 use std::collections::HashMap;
 
+use tracefast_core::ftrace::machine::Calls as Machine;
 use tracefast_core::parsed::Use;
 
 use other::{Other, other};
@@ -68,6 +69,8 @@ enum Line {
 
 /// What cannot be told from the text alone.
 pub struct Hints<'a> {
+    /// The machine, whose numbers of calls are told apart by guesses.
+    pub machine: Machine,
     /// The log is known to have stacks.
     pub stacks: bool,
     /// No stack behind this line belongs to a record before it.
@@ -100,7 +103,7 @@ pub fn read(log: &[u8], hints: &Hints<'_>) -> Reading {
         log,
         wrap,
         reading: Reading { rows: Vec::new(), uses: vec![Use::Unparsed; texts.len()] },
-        calls: calls::Calls::new(by_names(&lines)),
+        calls: calls::Calls::new(by_names(&lines), hints.machine),
         open: None,
         last: HashMap::new(),
     };
