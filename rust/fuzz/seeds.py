@@ -2,9 +2,10 @@
 
     python3 rust/fuzz/seeds.py LOGS [--corpus rust/fuzz/corpus] [--most 400]
 
-LOGS is a folder; every ``*.log`` and ``*.trace`` below it is read. Of lines that look alike once
-numbers, strings and names are taken away, one is kept: logs repeat themselves, grammars do not.
-Each target gets what its input looks like; the seeds of ``rust/fuzz/seeds`` are always among them.
+LOGS is a folder; every ``*.log``, ``*.trace`` and ``*.ftrace`` below it is read. Of lines that look
+alike once numbers, strings and names are taken away, one is kept: logs repeat themselves, grammars
+do not. Each target gets what its input looks like; the seeds of ``rust/fuzz/seeds`` and the
+captures of ``tests/data/ftrace`` are always among them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+#: What logs are named.
+SUFFIXES = {".log", ".trace", ".ftrace"}
+
 #: Longer lines teach a fuzzer nothing that shorter ones do not.
 LONGEST = 1000
 
@@ -27,6 +31,9 @@ AROUND = 6
 
 #: Bytes in front of the text that a target takes from its input (`rust/fuzz/src`).
 PREFIX = {"accounting": b"", "whole": b"\x07\x02\x00", "split": b"\x28\x00"}
+
+#: The same for a log of ftrace, which `split` cannot tell.
+PREFIX_FTRACE = PREFIX | {"split": b"\x28\x10"}
 
 #: Leaders, and the bytes with which `grammar` chooses them (`rust/fuzz/src/made.rs`).
 LEADERS = [
@@ -107,25 +114,34 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--most", type=int, default=2000, help="lines to keep (default: 2000)")
     options = parser.parse_args(argv)
     files = sorted((here / "seeds").iterdir())
+    files += sorted((here.parent.parent / "tests" / "data" / "ftrace").glob("*.ftrace"))
     if options.logs is not None:
         if not options.logs.is_dir():
             parser.error(f"{options.logs}: no folder")
-        found = (path for path in options.logs.rglob("*") if path.suffix in {".log", ".trace"})
+        found = (path for path in options.logs.rglob("*") if path.suffix in SUFFIXES)
         # In an order that mixes folders, of which each has logs of one kind.
         files += sorted(found, key=lambda path: hashlib.sha256(bytes(path)).digest())
     seen: set[bytes] = set()
     kept = 0
     for path in files:
+        ftrace = path.suffix == ".ftrace"
         for line, around in pieces(path.read_bytes(), seen):
             if kept >= options.most:
                 break
             kept += 1
-            for target, prefix in PREFIX.items():
+            for target, prefix in (PREFIX_FTRACE if ftrace else PREFIX).items():
                 write(options.corpus / target, prefix + around)
+            # Bytes that are choices: any will do.
+            chosen = hashlib.sha512(line).digest()
+            if ftrace:
+                # Any layout, no changes, the line itself.
+                write(options.corpus / "ftrace_header", b"\0\0\x07" + line)
+                write(options.corpus / "ftrace", chosen)
+                write(options.corpus / "ftrace_join", chosen)
+                continue
             write(options.corpus / "grammar", choices(line) + line)
             write(options.corpus / "arguments", line)
-            # Its bytes are choices: any will do.
-            write(options.corpus / "join", hashlib.sha512(line).digest())
+            write(options.corpus / "join", chosen)
             for text in strings(line):
                 write(options.corpus / "unescape", text)
     sys.stderr.write(f"{kept} lines of {len(files)} files\n")

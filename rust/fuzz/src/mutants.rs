@@ -104,16 +104,21 @@ impl Numbers {
 
 /// A seed with a few things cut out, put in, doubled or moved.
 pub fn mutant(numbers: &mut Numbers) -> Vec<u8> {
-    let mut log = SEEDS[numbers.below(SEEDS.len())].as_bytes().to_vec();
+    mutated(&SEEDS, &PIECES, numbers)
+}
+
+/// One or two of `seeds` with a few things cut out, put in, of `pieces`, doubled or moved.
+pub fn mutated(seeds: &[&str], pieces: &[&[u8]], numbers: &mut Numbers) -> Vec<u8> {
+    let mut log = seeds[numbers.below(seeds.len())].as_bytes().to_vec();
     if numbers.below(4) == 0 {
-        log.extend_from_slice(SEEDS[numbers.below(SEEDS.len())].as_bytes());
+        log.extend_from_slice(seeds[numbers.below(seeds.len())].as_bytes());
     }
     for _ in 0..numbers.below(12) {
         let at = numbers.below(log.len() + 1);
         let end = (at + numbers.below(40)).min(log.len());
         match numbers.below(6) {
             0 => drop(log.drain(at..end)),
-            1 => drop(log.splice(at..at, PIECES[numbers.below(PIECES.len())].iter().copied())),
+            1 => drop(log.splice(at..at, pieces[numbers.below(pieces.len())].iter().copied())),
             2 => {
                 let piece = log[at..end].to_vec();
                 let to = numbers.below(log.len() + 1);
