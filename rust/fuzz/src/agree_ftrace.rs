@@ -41,7 +41,8 @@ fn differences(counts: &LineCounts, batch: &RecordBatch, slow: &Reading) -> Opti
         fast.entry(line).or_default().push(columns);
     }
     // The model of tasks knows names better than the records that were printed later.
-    let named = slow.rows.iter().any(|row| TELL_NAMES.contains(&row.name.as_deref().unwrap_or(b"")));
+    let named =
+        slow.rows.iter().any(|row| TELL_NAMES.contains(&row.name.as_deref().unwrap_or(b"")));
     for row in &slow.rows {
         let own = columns_of_row(row);
         let line = row.line;
@@ -112,9 +113,8 @@ const TELL_NAMES: [&[u8]; 5] = [
 ];
 
 /// Calls whose arguments the reference reads.
-const CALLS: [&str; 9] = [
-    "read", "write", "pread64", "pwrite64", "close", "lseek", "newfstat", "open", "openat",
-];
+const CALLS: [&str; 9] =
+    ["read", "write", "pread64", "pwrite64", "close", "lseek", "newfstat", "open", "openat"];
 
 fn columns_of_row(row: &Row) -> Columns {
     let mut out = Columns::new();
@@ -147,8 +147,23 @@ fn columns_of_row(row: &Row) -> Columns {
 
 fn columns_of_batch(batch: &RecordBatch, row: usize) -> (u64, Columns) {
     const NAMES: [&str; 17] = [
-        "kind", "name", "ts", "dur_ns", "tid", "pid", "comm", "cpu", "args", "ret", "errno",
-        "status", "fd", "requested", "bytes", "path", "extra",
+        "kind",
+        "name",
+        "ts",
+        "dur_ns",
+        "tid",
+        "pid",
+        "comm",
+        "cpu",
+        "args",
+        "ret",
+        "errno",
+        "status",
+        "fd",
+        "requested",
+        "bytes",
+        "path",
+        "extra",
     ];
     let mut out = Columns::new();
     for name in NAMES {

@@ -21,8 +21,8 @@ pub mod reference_ftrace;
 mod unescape;
 
 pub use accounting::accounting;
-pub use agree_ftrace::compared as compared_ftrace;
 pub use agree::{Row, differs, pair, rows};
+pub use agree_ftrace::compared as compared_ftrace;
 pub use arguments::arguments;
 pub use ftrace::{ftrace, made as made_ftrace};
 pub use grammar::grammar;

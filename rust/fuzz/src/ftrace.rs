@@ -28,7 +28,8 @@ pub fn ftrace(data: &[u8]) {
 /// If the reference reads it otherwise than it was made.
 pub fn made(data: &[u8]) -> Vec<u8> {
     let made = log(&mut Choices::new(data));
-    let slow = read(&made.text, &Hints { machine: Calls::default(), stacks: true, seam: &|_| false });
+    let slow =
+        read(&made.text, &Hints { machine: Calls::default(), stacks: true, seam: &|_| false });
     for told in &made.rows {
         // Of several on a line, the one of this kind.
         let row = slow.rows.iter().find(|row| row.line == told.line && row.kind == told.kind);
@@ -42,7 +43,8 @@ pub fn made(data: &[u8]) -> Vec<u8> {
         // Two clocks cannot be in one column.
         assert!(row.ts.is_none() || row.ts == told.ts, "{}", what());
         // A piece of another line may follow, which none can tell from text.
-        let text = |args: &Option<Vec<u8>>| args.as_ref().map(|args| args.escape_ascii().to_string());
+        let text =
+            |args: &Option<Vec<u8>>| args.as_ref().map(|args| args.escape_ascii().to_string());
         let (args, put) = (text(&row.args), text(&told.args));
         let more = row.args.iter().zip(&told.args).any(|(args, put)| {
             let rest = args.strip_prefix(&put[..]);

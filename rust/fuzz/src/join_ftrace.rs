@@ -70,7 +70,15 @@ pub fn join(data: &[u8]) {
                 });
                 let (args, ts) = (Some(args), now);
                 let call = Call {
-                    line, tid, name, args, ret: None, errno: None, status: "unfinished", ts, dur: None,
+                    line,
+                    tid,
+                    name,
+                    args,
+                    ret: None,
+                    errno: None,
+                    status: "unfinished",
+                    ts,
+                    dur: None,
                 };
                 // What the task was in before has no end.
                 done.extend(open[number].replace(call));
@@ -91,7 +99,15 @@ pub fn join(data: &[u8]) {
                         done.extend(other);
                         let (args, ts, dur) = (None, now, None);
                         done.push(Call {
-                            line, tid, name, args, ret, errno, status: "headless", ts, dur,
+                            line,
+                            tid,
+                            name,
+                            args,
+                            ret,
+                            errno,
+                            status: "headless",
+                            ts,
+                            dur,
                         });
                     }
                 }
@@ -115,7 +131,14 @@ pub fn join(data: &[u8]) {
             (row.ret, row.errno.as_deref(), row.status.as_deref()),
         );
         let put = (
-            (call.line, Some(call.ts), call.dur, Some(call.tid), Some(call.name), call.args.as_ref()),
+            (
+                call.line,
+                Some(call.ts),
+                call.dur,
+                Some(call.tid),
+                Some(call.name),
+                call.args.as_ref(),
+            ),
             (call.ret, call.errno, Some(call.status)),
         );
         assert_eq!(read, put, "blocks of {size}:\n{log}");

@@ -133,7 +133,8 @@ pub fn log(choices: &mut Choices<'_>) -> Made {
     let clock = if choices.rarely() { Clock::Ticks } else { Clock::Seconds };
     let tasks = (0..1 + choices.below(4))
         .map(|number| {
-            let tid = choices.pick(&[7, 2101, 99_999, 4_194_303]) + i32::try_from(number).unwrap_or(0);
+            let tid =
+                choices.pick(&[7, 2101, 99_999, 4_194_303]) + i32::try_from(number).unwrap_or(0);
             let tgid = if choices.rarely() { 0 } else { tid - 1 };
             Task { comm: choices.pick(&COMMS), tid, tgid, cpu: choices.pick(&CPUS) }
         })
@@ -309,7 +310,9 @@ impl Tracer {
         let said = choices.rarely();
         let ticks = self.clock == Clock::Ticks;
         let time = match self.clock {
-            Clock::Seconds => format!("{:5}.{:06}", self.now / 1_000_000_000, self.now / 1000 % 1_000_000),
+            Clock::Seconds => {
+                format!("{:5}.{:06}", self.now / 1_000_000_000, self.now / 1000 % 1_000_000)
+            }
             Clock::Ticks => format!("{:12}", self.now),
         };
         let micros = self.now / 1000 * 1000;
@@ -384,11 +387,27 @@ impl Tracer {
             }
             Columns::Verbose => {
                 text.extend(right(task.comm, 16));
-                text.extend(format!(" {:7} {cpu:3} {} {:08x} {line:08x} ", task.tid, i32::from(said), i32::from(said) * 2).bytes());
+                text.extend(
+                    format!(
+                        " {:7} {cpu:3} {} {:08x} {line:08x} ",
+                        task.tid,
+                        i32::from(said),
+                        i32::from(said) * 2
+                    )
+                    .bytes(),
+                );
                 if ticks {
                     text.extend(format!("[{:016x}] {} (+{}): ", self.now, self.now, 7).bytes());
                 } else {
-                    text.extend(format!("[{:08x}] {}.{:03}ms (+0.002ms): ", self.now / 1000, self.now / 1_000_000, self.now / 1000 % 1000).bytes());
+                    text.extend(
+                        format!(
+                            "[{:08x}] {}.{:03}ms (+0.002ms): ",
+                            self.now / 1000,
+                            self.now / 1_000_000,
+                            self.now / 1000 % 1000
+                        )
+                        .bytes(),
+                    );
                 }
             }
             Columns::Raw => {
@@ -425,7 +444,8 @@ impl Tracer {
 
     /// Half of a system call, whose row depends on the other.
     fn call(&mut self, choices: &mut Choices<'_>, task: Task) {
-        let name = choices.pick(&["read", "close", "openat", "vfork", "write", "exit_group", "lseek"]);
+        let name =
+            choices.pick(&["read", "close", "openat", "vfork", "write", "exit_group", "lseek"]);
         let report = matches!(self.columns, Columns::Report { .. } | Columns::ReportLatency);
         let hex = if self.generation == 0 { "" } else { "0x" };
         let args = match (name, report) {
@@ -437,22 +457,41 @@ impl Tracer {
             ("write", _) => format!("fd: 1, buf: {hex}7f, count: {hex}20"),
             ("close", _) => format!("fd: {hex}{}", choices.pick(&["3", "ff", "ffffffff"])),
             ("openat", false) if self.generation == 2 => {
-                "dfd: 18446744073709551516, filename: 1407 \"/a \"b)\", flags: O_RDONLY|O_CLOEXEC".to_owned()
+                "dfd: 18446744073709551516, filename: 1407 \"/a \"b)\", flags: O_RDONLY|O_CLOEXEC"
+                    .to_owned()
             }
-            ("openat", _) => format!("dfd: {hex}ffffff9c, filename: {hex}7fff84ce9440, flags: {hex}80000, mode: 0"),
+            ("openat", _) => format!(
+                "dfd: {hex}ffffff9c, filename: {hex}7fff84ce9440, flags: {hex}80000, mode: 0"
+            ),
             ("lseek", _) => format!("fd: {hex}ff, offset: {hex}fffffffffffffb5b, whence: 1"),
             ("exit_group", _) => "error_code: 0".to_owned(),
             _ => String::new(),
         };
         let payload = if choices.byte() % 2 == 0 {
-            if report { format!("{:<20} {args}", format!("sys_enter_{name}:")) } else { format!("sys_{name}({args})") }
+            if report {
+                format!("{:<20} {args}", format!("sys_enter_{name}:"))
+            } else {
+                format!("sys_{name}({args})")
+            }
         } else {
             let value = choices.pick(&[
-                "0x0", "0x3", "0x340", "0x7f6f574a2000", "0xfffffffffffffffe", "0xfffffffffffffe00",
-                "0xfffffffffffffdf4", "0xfffffffffffff001", "0xfffffffffffff000", "0xffffffffffffffff",
+                "0x0",
+                "0x3",
+                "0x340",
+                "0x7f6f574a2000",
+                "0xfffffffffffffffe",
+                "0xfffffffffffffe00",
+                "0xfffffffffffffdf4",
+                "0xfffffffffffff001",
+                "0xfffffffffffff000",
+                "0xffffffffffffffff",
                 "0x8000000000000000",
             ]);
-            if report { format!("{:<20} {value}", format!("sys_exit_{name}:")) } else { format!("sys_{name} -> {value}") }
+            if report {
+                format!("{:<20} {value}", format!("sys_exit_{name}:"))
+            } else {
+                format!("sys_{name} -> {value}")
+            }
         };
         let mut row = self.record(choices, task, payload.as_bytes());
         // What the line alone tells, whoever the row belongs to.
@@ -525,7 +564,10 @@ impl Tracer {
                 ("bputs", "bputs:                "),
             ])
         } else {
-            choices.pick(&[("tracing_mark_write", "tracing_mark_write: "), ("tracing_mark_write", "0: ")])
+            choices.pick(&[
+                ("tracing_mark_write", "tracing_mark_write: "),
+                ("tracing_mark_write", "0: "),
+            ])
         };
         let payload = [before.as_bytes(), text].concat();
         let row = self.record(choices, task, &payload);
@@ -579,8 +621,8 @@ impl Tracer {
     }
 
     fn stack(&mut self, choices: &mut Choices<'_>, task: Task) {
-        let (name, text) =
-            choices.pick(&[("kernel_stack", "<stack trace>"), ("user_stack", "<user stack trace>")]);
+        let (name, text) = choices
+            .pick(&[("kernel_stack", "<stack trace>"), ("user_stack", "<user stack trace>")]);
         let mut row = self.record(choices, task, text.as_bytes());
         let mut extra = row.extra.take().unwrap_or_default();
         for _ in 0..choices.below(4) {
@@ -639,7 +681,8 @@ impl Tracer {
         let at = choices.below(line.len() + 1);
         // The right part of one may be taken for that of a name with a line feed, or for a name that
         // is shorter than its column.
-        let piece = if from > 0 || self.columns == Columns::Verbose { &line[..at] } else { &line[at..] };
+        let piece =
+            if from > 0 || self.columns == Columns::Verbose { &line[..at] } else { &line[at..] };
         self.line(&piece.to_vec());
     }
 

@@ -60,7 +60,8 @@ pub fn usual(lines: &[&[u8]]) -> Layout {
 
 /// What a system call says without columns, and nothing else does.
 fn is_bare_call(line: &[u8]) -> bool {
-    let call = matches!(payload(line), Payload::Enter { .. } | Payload::Exit { value: Some(_), .. });
+    let call =
+        matches!(payload(line), Payload::Enter { .. } | Payload::Exit { value: Some(_), .. });
     let arrow = line.windows(6).any(|six| six == b" -> 0x");
     call && line.starts_with(b"sys_") && (line.contains(&b'(') || arrow)
 }
@@ -71,7 +72,9 @@ fn is_payload(line: &[u8]) -> bool {
     match payload(line) {
         _ if is_frame(line) => false,
         Payload::Marker { .. } => true,
-        Payload::Event { name: None, args } => args.starts_with(b"type: ") || args.starts_with(b"Unknown type"),
+        Payload::Event { name: None, args } => {
+            args.starts_with(b"type: ") || args.starts_with(b"Unknown type")
+        }
         _ => text,
     }
 }

@@ -95,8 +95,7 @@ pub fn read(log: &[u8], hints: &Hints<'_>) -> Reading {
     }
     let usual = layouts::usual(&texts);
     let width = layouts::width(&texts, usual);
-    let mut lines: Vec<Line> =
-        texts.iter().map(|text| line(text, usual, width, wrap)).collect();
+    let mut lines: Vec<Line> = texts.iter().map(|text| line(text, usual, width, wrap)).collect();
     one_clock(&mut lines);
     let broken = broken_names(&texts, &mut lines, usual, width);
     let mut reader = Reader {
@@ -306,7 +305,12 @@ impl Reader<'_> {
                     self.calls.gone(row.tid);
                 }
                 text = text::may_go_on(args).then(|| end - args.len());
-                rows.push(Row { kind: "event", name: name.clone(), args: Some(args.clone()), ..row });
+                rows.push(Row {
+                    kind: "event",
+                    name: name.clone(),
+                    args: Some(args.clone()),
+                    ..row
+                });
             }
         }
         // Old kernels print frames without a record of their own; what a program wrote is text, and

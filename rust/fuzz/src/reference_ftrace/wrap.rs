@@ -40,9 +40,13 @@ pub fn inner(line: &[u8], wrap: Wrap) -> (usize, usize) {
 /// before them: `host kernel: `; 0: there are none.
 fn prefix(line: &[u8]) -> usize {
     let daemon = b" kernel: ";
-    let begins = std::iter::once(0)
-        .chain(line.windows(daemon.len()).position(|part| part == daemon).map(|at| at + daemon.len()));
-    begins.map(|at| (at, level_and_time(&line[at..]))).find(|&(_, own)| own > 0).map_or(0, |(at, own)| at + own)
+    let begins = std::iter::once(0).chain(
+        line.windows(daemon.len()).position(|part| part == daemon).map(|at| at + daemon.len()),
+    );
+    begins
+        .map(|at| (at, level_and_time(&line[at..])))
+        .find(|&(_, own)| own > 0)
+        .map_or(0, |(at, own)| at + own)
 }
 
 fn level_and_time(line: &[u8]) -> usize {

@@ -128,6 +128,7 @@ impl Found {
             self.run.clear();
             return true;
         }
+        self.format.functions |= line == b"# tracer: function";
         self.graph_tracer |= line == b"# tracer: function_graph";
         self.tracer |= line.starts_with(b"# tracer: ");
         self.format.trace_cmd |= self.records() == 0 && line.starts_with(b"cpus=");
@@ -171,6 +172,7 @@ impl Found {
             Payload::Exit { call: Call::Number(number), ret } => {
                 self.calls.exit(header.pid, number, &payload[ret.0..ret.1]);
             }
+            Payload::Function { .. } => self.format.functions = true,
             Payload::Stack { .. } => self.format.stacks = true,
             Payload::Event { name, .. } => {
                 let teller = Teller::of(&payload[name.0..name.1]);

@@ -60,6 +60,8 @@ pub struct Format {
     pub wrap: Wrap,
     /// The log has stacks, which belong to the record before them of the same processor and task.
     pub stacks: bool,
+    /// The log has functions: a word alone is one, whose caller is not printed.
+    pub functions: bool,
     /// Events tell when names of tasks change. Without them a name that an event told may have
     /// changed since, and that of the record is as good.
     pub renames: bool,

@@ -260,7 +260,8 @@ impl<'a> Parser<'a> {
             }
             // Without columns, a word may be anything.
             Payload::Nameless { text }
-                if header.layout != Layout::NoContext
+                if self.format.functions
+                    && header.layout != Layout::NoContext
                     && let Some((name, rest)) =
                         function::alone(&self.text[base + text.0..base + text.1]) =>
             {
