@@ -12,6 +12,17 @@ use memchr::memchr;
 /// Most arguments of a system call.
 pub const MAX_ARGS: usize = 6;
 
+/// Bytes that may end an argument or a name, or begin data.
+static MARKS: [bool; 256] = {
+    let mut marks = [false; 256];
+    let mut at = 0;
+    while at < 4 {
+        marks[b",:(\""[at] as usize] = true;
+        at += 1;
+    }
+    marks
+};
+
 /// What begins the text of a call that is printed as fields.
 const NUMBER_FIELD: &[u8] = b"__syscall_nr=";
 
@@ -62,6 +73,8 @@ impl Split {
             let mut colon = None;
             let mut at = start;
             let end = loop {
+                // Most bytes are none of the four.
+                at += text[at..].iter().take_while(|&&b| !MARKS[usize::from(b)]).count();
                 match text.get(at) {
                     None => break at,
                     Some(b',') if text.get(at + 1) == Some(&b' ') => break at,

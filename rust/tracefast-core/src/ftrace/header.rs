@@ -243,6 +243,17 @@ pub(super) fn number(line: &[u8], at: usize) -> Option<(u64, usize)> {
     (n > 0 && n < 20).then_some((value, at + n))
 }
 
+/// Letters, digits and dots.
+static FLAGS: [bool; 256] = {
+    let mut flags = [false; 256];
+    let mut byte = 0u8;
+    while byte < 128 {
+        flags[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'.';
+        byte += 1;
+    }
+    flags
+};
+
 /// Four characters (five with migration or the lock's depth, seven with real-time preemption):
 /// interrupts first, `.` or a letter; then letters, hexadecimal digits or dots.
 #[inline]
@@ -251,7 +262,7 @@ fn flags_end(line: &[u8], at: usize) -> Option<usize> {
         return None;
     }
     let rest = &line[at + 1..];
-    let n = rest.iter().take(8).take_while(|b| b.is_ascii_alphanumeric() || **b == b'.').count();
+    let n = rest.iter().take(8).take_while(|&&b| FLAGS[usize::from(b)]).count();
     ((3..=7).contains(&n) && rest.get(n) == Some(&b' ')).then_some(at + 1 + n)
 }
 

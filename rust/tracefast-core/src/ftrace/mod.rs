@@ -107,6 +107,7 @@ impl Format {
         // Only all of a line tells that it is one of `function_graph`, and it is longer than a part
         // of a name.
         let graph = whole
+            && self.graph != Graph::No
             && line.len() >= usize::from(self.width)
             && graph::parse(line, self.graph == Graph::Bare).is_some();
         let record = || {
