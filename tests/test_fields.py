@@ -107,7 +107,7 @@ def test_layouts_agree(recorded):
             # The option `fields` does not know how to print markers.
             assert name in {"tracing_mark_write", "raw_data"}
             continue
-        for column in set(plain.columns) - HASHED - NAMED - {"gfp_flags", "source", "comm"}:
+        for column in set(plain.columns) - HASHED - NAMED - {"gfp_flags", "source"}:
             both = pl.DataFrame({"plain": plain[column], "raw": raw[column]}).drop_nulls()
             assert (both["plain"] == both["raw"]).all(), (name, column, both)
             compared += both.height
@@ -226,12 +226,39 @@ def test_markers(recorded):
 
 
 def test_functions():
-    events = table("vfs_read", "<-ksys_read", "+0x4/0x10 <-g+0x1/0x2", kind="function")
-    done = tf.fields(events, "vfs_read").collect()
-    assert done.select("caller", "offset", "size", "rest").rows() == [
-        ("ksys_read", None, None, None),
-        ("g+0x1/0x2", 4, 16, None),
+    texts = ("<-ksys_read", "+0x4/0x10 <-g+0x1/0x2", "(a=1) <-g depth=2")
+    done = tf.fields(table("vfs_read", *texts, kind="function"), "vfs_read").collect()
+    assert done.select("caller", "offset", "size", "args", "depth", "rest").rows() == [
+        ("ksys_read", None, None, None, None, None),
+        ("g+0x1/0x2", 4, 16, None, None, None),
+        ("g", None, None, "a=1", 2, None),
     ]
+
+
+@pytest.mark.parametrize(
+    "log", sorted((DATA.parent / "golden").glob("ftrace-function*.log")), ids=lambda log: log.stem
+)
+def test_functions_are_read_whole(log):
+    events = tf.scan(log).filter(pl.col("kind") == "function", pl.col("name").is_not_null())
+    names = events.collect()["name"].cast(pl.String).unique()
+    assert not names.is_empty()
+    for name in names:
+        done = tf.fields(events, name, kind="function").collect()
+        assert done.height == events.filter(pl.col("name") == name).collect().height
+        left = done["rest"].drop_nulls()
+        assert left.str.starts_with("(repeats: ").all(), (name, left)
+
+
+def test_functions_with_the_name_of_an_event():
+    texts = table("kfree", "call_site=f+0x1/0x2 ptr=00000000deadbeef")
+    both = pl.concat([texts, table("kfree", "(object=0xff) <-g", kind="function")])
+    assert tf.fields(both, "kfree").collect().rows() == [("f+0x1/0x2", 0xDEADBEEF, None)]
+    assert tf.fields(both, "kfree", kind="function").collect()["caller"].to_list() == ["g"]
+    # Of a name that no known event has, too.
+    both = pl.concat([table("mine", "a=1"), table("mine", "<-g", kind="function")])
+    assert tf.fields(both, "mine").collect().rows() == [(1, None)]
+    assert tf.fields(both[1:], "mine").collect()["caller"].to_list() == ["g"]
+    assert tf.fields(both[1:], "mine", kind="event").collect().shape == (0, 1)
 
 
 def test_the_documented_events_are_those_that_are_known():

@@ -1,7 +1,7 @@
 """The fields of one event, typed: what an event of ftrace says, as columns."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, Literal
 
 import polars as pl
 
@@ -32,6 +32,7 @@ def fields(
     event: str,
     *,
     schema: Mapping[str, pl.DataType | type[pl.DataType]] | None = None,
+    kind: Literal["event", "function"] | None = None,
 ) -> pl.LazyFrame:
     """Give the fields of one event of ftrace: a tracepoint, a probe, a marker, a function.
 
@@ -56,6 +57,10 @@ def fields(
         Int64, UInt64 (numbers above 2**63, hexadecimal ones with ``0x``, pointers of 16 digits),
         Float64, else String. With a `schema` the events are not read beforehand, and a key may be
         followed by any text: ``status D``. It overrides what is known of an event.
+    kind
+        ``function`` for the functions of that name that a tracer saw, ``event`` for anything else.
+        By default events; functions where there is nothing else of that name, and the name is none
+        of a known event, as ``kfree`` is.
 
     Returns
     -------
@@ -90,14 +95,20 @@ def fields(
     if call != event:
         raise _system_call(event, call)
     rows = rows.filter(pl.col("name") == event)
+    function = kind == _FUNCTION
     if schema is not None:
         chosen = [(key, _kind(key, dtype)) for key, dtype in schema.items()]
         decoder = _core.Decoder.generic(chosen, chosen=True)
+    elif function:
+        decoder = _core.Decoder.function()
+    elif (known := _core.Decoder.of(event)) is not None:
+        decoder = known
     else:
-        decoder = _core.Decoder.of(event) or _surveyed(rows, columns, event)
+        decoder, function = _surveyed(rows, columns, event, only_events=kind is not None)
     if "kind" in columns:
-        # A probe may bear the name of a system call.
-        rows = rows.filter(pl.col("kind") != _SYSCALL)
+        # Events may bear the names of system calls and of functions.
+        is_function = pl.col("kind") == _FUNCTION
+        rows = rows.filter(is_function if function else ~is_function & (pl.col("kind") != _SYSCALL))
     record = [name for name in RECORD if name in columns]
     return rows.select(*record, pl.col("args").cast(pl.String)).map_batches(
         lambda batch: _decode(decoder, batch),
@@ -139,8 +150,10 @@ def _system_call(event: str, call: str) -> ValueError:
     )
 
 
-def _surveyed(rows: pl.LazyFrame, columns: list[str], event: str) -> _core.Decoder:
-    """Read an event that is not known, to see what it has."""
+def _surveyed(
+    rows: pl.LazyFrame, columns: list[str], event: str, *, only_events: bool
+) -> tuple[_core.Decoder, bool]:
+    """Read an event that is not known, to see what it has, and whether it is a function."""
     kind = pl.col("kind").cast(pl.String) if "kind" in columns else pl.lit(None, pl.String)
     found = (
         rows.select(kind.alias("kind"), pl.col("args").cast(pl.String))
@@ -159,11 +172,11 @@ def _surveyed(rows: pl.LazyFrame, columns: list[str], event: str) -> _core.Decod
     kinds = set(found["kind"])
     if kinds == {_SYSCALL}:
         raise _system_call(event, event)
-    if kinds == {_FUNCTION}:
-        return _core.Decoder.function()
+    if kinds and kinds <= {_FUNCTION, _SYSCALL} and not only_events:
+        return _core.Decoder.function(), True
     # The commonest keys, in the order in which the text has them. A word is a key if all texts
     # have it: then it is of the format, not of a value.
-    found = found.filter(pl.col("kind").ne_missing(_SYSCALL))
+    found = found.filter(~pl.col("kind").is_in([_SYSCALL, _FUNCTION]).fill_null(value=False))
     texts = found.filter(pl.col("key").is_null())["rows"].sum()
     keys = (
         found.filter(pl.col("key").is_not_null())
@@ -177,7 +190,7 @@ def _surveyed(rows: pl.LazyFrame, columns: list[str], event: str) -> _core.Decod
     )
     pairs = zip(keys["key"], keys["classes"], strict=True)
     named = [(key, _core.field_kind(classes)) for key, classes in pairs]
-    return _core.Decoder.generic(named, chosen=bool(keys["word"].any()))
+    return _core.Decoder.generic(named, chosen=bool(keys["word"].any())), False
 
 
 def _survey(batch: pl.DataFrame) -> pl.DataFrame:

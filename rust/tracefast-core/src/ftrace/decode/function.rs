@@ -1,4 +1,4 @@
-//! Functions of the function tracer: what stands behind the function's name.
+//! Functions of the tracers `function` and `function_graph`: what stands behind their names.
 
 use super::form::{Column, Row};
 use super::value::{self, Print, Slot, Type};
@@ -9,6 +9,7 @@ const SIZE: usize = 2;
 const ADDRESS: usize = 3;
 const MODULE: usize = 4;
 const ARGS: usize = 5;
+const DEPTH: usize = 6;
 
 /// The columns of a function.
 pub fn columns() -> Vec<Column> {
@@ -20,11 +21,11 @@ pub fn columns() -> Vec<Column> {
         column("address", Type::U64, Print::Hex),
         column("module", Type::Text, Print::Text),
         column("args", Type::Text, Print::Text),
+        column("depth", Type::U32, Print::Integer),
     ]
 }
 
-/// Reads `+0x4/0x10 [module] <ffffffff81> (a=1) <-caller (repeats: 3)`, all parts of which may be
-/// absent, and gives where the rest of the text begins.
+/// Reads `+0x4/0x10 [module] <ffffffff81> (a=1) <-caller depth=2`, all parts of which may be absent, and gives where the rest of the text begins.
 pub fn read(text: &str, row: &mut Row) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -35,22 +36,31 @@ pub fn read(text: &str, row: &mut Row) -> usize {
             Some(b'[') => group(text, at, "]").inspect(|end| {
                 row.slots[MODULE] = Slot::Text(at + 1, end - 1);
             }),
-            Some(b'(') if row.slots[CALLER] == Slot::Null => {
-                // Arguments may hold anything; behind them stands the caller.
-                group(text, at, ") <-").map(|end| {
-                    row.slots[ARGS] = Slot::Text(at + 1, end - 4);
-                    end - 2
-                })
-            }
+            Some(b'(') if row.slots[CALLER] == Slot::Null => arguments(text, at).map(|end| {
+                row.slots[ARGS] = Slot::Text(at + 1, end);
+                end + 1
+            }),
             Some(b'<') if bytes.get(at + 1) == Some(&b'-') => {
-                let word = bytes[at + 2..].iter().take_while(|&&b| b != b' ').count();
-                let mut end = at + 2 + word;
+                // trace-cmd prints `<-- caller`.
+                let start = at + if bytes[at..].starts_with(b"<-- ") { 4 } else { 2 };
+                let word = bytes[start..].iter().take_while(|&&b| b != b' ').count();
+                let mut end = start + word;
                 // The caller's own module and address belong to it.
                 while let Some(more) = trailer(text, end) {
                     end = more;
                 }
-                row.slots[CALLER] = Slot::Text(at + 2, end);
-                return end + bytes[end..].iter().take_while(|&&b| b == b' ').count();
+                let first = row.slots[CALLER] == Slot::Null;
+                first.then(|| {
+                    row.slots[CALLER] = Slot::Text(start, end);
+                    end
+                })
+            }
+            Some(b'd') if bytes[at..].starts_with(b"depth=") => {
+                let depth = value::integer(bytes, at + 6);
+                depth.filter(|&(_, end)| end == bytes.len()).and_then(|(depth, end)| {
+                    row.slots[DEPTH] = Slot::Bits(depth.exact(Type::U32)?);
+                    Some(end)
+                })
             }
             Some(b'<') => group(text, at, ">").and_then(|end| {
                 let print = Print::Hex;
@@ -67,6 +77,14 @@ pub fn read(text: &str, row: &mut Row) -> usize {
             None => return at,
         }
     }
+}
+
+/// The end of the arguments whose bracket opens at `at`. They may hold anything: behind them stand
+/// the caller, the depth, or nothing.
+fn arguments(text: &str, at: usize) -> Option<usize> {
+    let rest = text.get(at..)?;
+    let end = rest.find(") <-").or_else(|| rest.rfind(") depth="));
+    Some(at + end.or_else(|| rest.strip_suffix(')').map(str::len))?)
 }
 
 /// ` [module]` or ` <address>` at `at`: its end.
@@ -134,6 +152,16 @@ mod tests {
             ("(a=1, b=(2)) <-g", "caller=g args=a=1, b=(2)"),
             ("() <-g", "caller=g args="),
             ("<-g (repeats: 3, last_ts: 1.5)", "caller=g rest=(repeats: 3, last_ts: 1.5)"),
+            ("[ext4] <-alloc_fd depth=3", "caller=alloc_fd module=ext4 depth=0x3"),
+            ("(a=1) <-g depth=1", "caller=g args=a=1 depth=0x1"),
+            ("(a=(1)) depth=1", "args=a=(1) depth=0x1"),
+            ("(a=(1))", "args=a=(1)"),
+            ("<-- g", "caller=g"),
+            ("<-g <-h", "caller=g rest=<-h"),
+            ("depth=0", "depth=0x0"),
+            ("depth=x", "rest=depth=x"),
+            ("what", "rest=what"),
+            ("(a=1", "rest=(a=1"),
             ("{ /* x */", "rest={ /* x */"),
             ("", ""),
         ] {
