@@ -52,15 +52,21 @@ const COLUMNS: usize = 256;
 /// assert_eq!(header.time, Some(2_881_878_957_000));
 /// assert_eq!(&line[header.payload..], b"sys_write -> 0x2");
 /// ```
-#[inline]
+#[inline(always)]
 pub fn parse(line: &[u8]) -> Option<Header> {
-    if line.get(COMM) == Some(&b'-') {
-        if let Some(header) = usual(line) {
-            return Some(header);
-        }
-        if let Some(header) = at_dash(line, COMM) {
-            return Some(header);
-        }
+    match usual(line) {
+        Some(header) => Some(header),
+        None => unusual(line),
+    }
+}
+
+/// Columns of other widths, or none.
+#[inline(never)]
+fn unusual(line: &[u8]) -> Option<Header> {
+    if line.get(COMM) == Some(&b'-')
+        && let Some(header) = at_dash(line, COMM)
+    {
+        return Some(header);
     }
     anywhere(line)
 }
@@ -70,6 +76,9 @@ pub fn parse(line: &[u8]) -> Option<Header> {
 #[inline(always)]
 fn usual(line: &[u8]) -> Option<Header> {
     let column = u128::from_le_bytes(*line.first_chunk::<COMM>()?);
+    if line.get(COMM) != Some(&b'-') {
+        return None;
+    }
     let blanks_before = (column ^ BLANKS).trailing_zeros() as usize / 8;
     let (pid, n) = short_digits(eight(line, COMM + 1)?)?;
     // Blanks align the pid to seven digits; older kernels to five.

@@ -60,10 +60,13 @@ impl Layout {
 /// assert_eq!(parse(b"x: y", Layout::Default), None);
 /// assert!(parse(b"x: y", Layout::NoContext).is_some());
 /// ```
-#[inline]
+#[inline(always)]
 pub fn parse(line: &[u8], usual: Layout) -> Option<Header> {
     let header = if usual == Layout::Default { header::parse(line) } else { only(line, usual) };
-    header.or_else(|| other(line, usual))
+    match header {
+        Some(header) => Some(header),
+        None => other(line, usual),
+    }
 }
 
 /// A record in another layout than the log's usual one.
