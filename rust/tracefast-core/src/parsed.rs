@@ -256,6 +256,13 @@ pub enum Touch {
         /// The call.
         open: Open,
     },
+    /// Records of a processor are missing before this line: it is not known which calls they ended.
+    Lost {
+        /// The processor.
+        cpu: u16,
+        /// Line, relative to the block.
+        line: i64,
+    },
     /// From the spot `at` on tasks are named in another way.
     Naming {
         /// How.

@@ -42,6 +42,8 @@ pub struct Stitch {
     execs: BTreeSet<u32>,
     block: u64,
     alive: Alive,
+    /// Processors of which records were lost, and on which line of the log it says so last.
+    lost: HashMap<u16, i64, foldhash::fast::FixedState>,
 }
 
 /// A call that other threads of its group do not survive.
@@ -90,7 +92,8 @@ impl Stitch {
                     self.alive.see(tid);
                     if let (Some(at), Some(other)) = (lost, &call) {
                         let name = parsed.rows.name[row as usize] as usize;
-                        if !format.ends(&other.name, &parsed.names[name]) {
+                        let parted = self.is_parted(other, parsed, row as usize);
+                        if parted || !format.ends(&other.name, &parsed.names[name]) {
                             let lost = insert(parsed, at, other, format, line, Status::Unfinished);
                             self.same_block(parsed, other, lost);
                             call = None;
@@ -144,6 +147,9 @@ impl Stitch {
                         self.rename(Some(by), tid);
                     }
                 }
+                Touch::Lost { cpu, line: at } => {
+                    self.lost.insert(cpu, line + at);
+                }
                 Touch::Life(life) => self.alive.hear(life),
                 Touch::Naming { naming, at } => {
                     if let Some(from) = bare.take() {
@@ -158,6 +164,13 @@ impl Stitch {
             self.name_rows(parsed, from, end);
         }
         parsed.touches = touches;
+    }
+
+    /// Records of the processor of both halves were lost between them.
+    fn is_parted(&self, call: &Call, parsed: &Parsed, row: usize) -> bool {
+        let cpu = parsed.rows.has(row, C::Cpu).then(|| parsed.rows.cpu[row]);
+        let lost = cpu.filter(|_| cpu == call.open.cpu).and_then(|cpu| self.lost.get(&cpu));
+        lost.is_some_and(|&lost| call.line < lost)
     }
 
     /// The open call whose second half is in `row`.

@@ -163,6 +163,7 @@ const FTRACE: &[&str] = &[
     "00000007 00000001 0000029efd5f1da1 type: 839",
     "254,0    0  3068.686402651     7  Q  RA 29947752 + 16 [dd]",
     "sys_read -> 0x10",
+    "CPU:0 [LOST EVENTS]",
     "CPU:1 [LOST 5 EVENTS]",
     "something else",
     "# a heading",

@@ -10,7 +10,7 @@ use super::text::Text;
 use super::{Graph, Wrap, is_continuation};
 use crate::event::EventKind;
 use crate::format::LOOK;
-use crate::parsed::{Parsed, Use};
+use crate::parsed::{Parsed, Touch, Use};
 use crate::schema::Column as C;
 use crate::text::escape_invalid;
 
@@ -199,7 +199,13 @@ impl Parser<'_> {
         if let Some(cpu) = cpu {
             rows.cpu[row] = cpu;
             valid |= C::Cpu.bit();
+            self.parsed.touches.push(Touch::Lost { cpu, line: self.line });
+            match self.lost.iter_mut().find(|lost| lost.0 == cpu) {
+                Some(lost) => lost.1 = self.line,
+                None => self.lost.push((cpu, self.line)),
+            }
         }
+        let rows = &mut self.parsed.rows;
         if let Some(count) = count {
             rows.ret[row] = count;
             valid |= C::Ret.bit();

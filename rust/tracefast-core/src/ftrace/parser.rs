@@ -12,6 +12,7 @@ use crate::block::{Block, PAD};
 use crate::calls::{Calls, Pending};
 use crate::dict::Interner;
 use crate::event::{EventKind, Op, Status, gone_flags};
+use crate::format::LOOK;
 use crate::parsed::{Lost, Named, Open, Parsed, Range, Span as Times, Target, Touch, Use};
 use crate::scan::{Marks, structure};
 use crate::schema::Column as C;
@@ -56,6 +57,7 @@ impl Grammar {
             frames: None,
             told: None,
             more: None,
+            lost: Vec::new(),
             next: None,
             recent: [(0, 0); RECENT],
         };
@@ -100,6 +102,8 @@ pub(super) struct Parser<'a> {
     pub(super) told: Option<Told>,
     /// Text that is not yet in the `args` of its row.
     pub(super) more: Option<More>,
+    /// Processors of which records were lost, and on which line it says so last.
+    pub(super) lost: Vec<(u16, i64)>,
     /// The record behind the one at hand on the same line.
     next: Option<(usize, Header)>,
     /// Names of commands as their column shows them, and their keys, by the end of the pid: few
@@ -163,7 +167,9 @@ impl<'a> Parser<'a> {
 
     #[inline]
     fn records(&mut self, start: usize, end: usize) {
-        let header = layout::parse(&self.text[start..end], self.format.layout);
+        // No more than what tells whether a block may begin here: both must say the same.
+        let seen = &self.text[start..end.min(start + LOOK)];
+        let header = layout::parse(seen, self.format.layout);
         match header {
             Some(header) if self.pieces.is_none() && self.format.is_whole(&header) => {
                 self.begin = self.line;
@@ -484,7 +490,9 @@ impl<'a> Parser<'a> {
         let lost = Some(self.parsed.spot());
         match pending {
             // Records were lost: neither half has its other.
-            Pending::Open(open) if !self.ends(open.name, callee.name) => {
+            Pending::Open(open)
+                if !self.ends(open.name, callee.name) || self.is_parted(&open, header) =>
+            {
                 self.abandoned(&open);
                 pending = Pending::Nothing;
             }
@@ -532,6 +540,12 @@ impl<'a> Parser<'a> {
                 });
             }
         }
+    }
+
+    /// Records of the processor were lost between the two halves: the exit may be another call's.
+    fn is_parted(&self, open: &Open, header: &Header) -> bool {
+        open.cpu == header.cpu
+            && self.lost.iter().any(|&(cpu, line)| open.cpu == Some(cpu) && open.line < line)
     }
 
     /// The record may have a stack.
