@@ -65,8 +65,14 @@ fn is_known(comment: &[u8]) -> bool {
 }
 
 /// Headers that are a whole line. The last one stands between what grep found with lines around it.
-const WHOLE: [&[u8]; 5] =
-    [b"TRACE:", b"PROCESS DUMP", b"CGROUP DUMP", b"Dumping ftrace buffer:", b"--"];
+const WHOLE: [&[u8]; 6] = [
+    b"capturing trace... done",
+    b"TRACE:",
+    b"PROCESS DUMP",
+    b"CGROUP DUMP",
+    b"Dumping ftrace buffer:",
+    b"--",
+];
 
 /// `cpus=2`, `CPU 3 is empty`, `version = 6`, `TRACE:`.
 fn is_header(line: &[u8]) -> bool {
@@ -160,6 +166,7 @@ mod tests {
             "# |     |   |                     |   |   |   |",
             "cpus=2",
             "CPU 3 is empty",
+            "capturing trace... done",
             "TRACE:",
             "--",
             "---------------------------------",
