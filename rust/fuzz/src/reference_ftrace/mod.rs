@@ -304,6 +304,11 @@ impl Reader<'_> {
                 if name.as_deref() == Some(b"sched_process_exit") {
                     self.calls.gone(row.tid);
                 }
+                if name.as_deref() == Some(b"sched_process_exec")
+                    && let Some((from, to)) = payload::exec(args)
+                {
+                    self.calls.exec(rows, from, to);
+                }
                 text = text::may_go_on(args).then(|| end - args.len());
                 rows.push(Row {
                     kind: "event",

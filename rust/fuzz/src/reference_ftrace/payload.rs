@@ -1,5 +1,6 @@
 //! What a record says.
 
+use super::calls::field;
 use super::header::trim_start;
 
 /// A payload, by its form.
@@ -55,6 +56,9 @@ pub fn payload(text: &[u8]) -> Payload {
     }
     if let Some((name, args)) = named(text) {
         return match name {
+            // trace-cmd's.
+            b"kernel_stack" => Payload::Stack("kernel_stack"),
+            b"user_stack" => Payload::Stack("user_stack"),
             b"tracing_mark_write" | b"0" => marker("tracing_mark_write", args),
             b"print" => match trim_start(args).strip_prefix(b"tracing_mark_write: ") {
                 Some(text) => marker("tracing_mark_write", text),
@@ -112,6 +116,14 @@ fn without_difference(text: &[u8]) -> &[u8] {
     trim_start(&rest[close + 1..])
 }
 
+/// `… pid=101 old_pid=102`: which thread went on as which process. The name before may hold anything.
+pub fn exec(args: &[u8]) -> Option<(i32, i32)> {
+    let text = String::from_utf8_lossy(args);
+    let (rest, from) = text.rsplit_once(" old_pid=")?;
+    let (_, to) = rest.rsplit_once(" pid=")?;
+    Some((from.parse().ok()?, to.parse().ok()?))
+}
+
 /// `sys_NAME(ARGS)` and `sys_NAME -> 0xVALUE`.
 fn by_name(text: &[u8]) -> Option<Payload> {
     let rest = text.strip_prefix(b"sys_")?;
@@ -151,13 +163,11 @@ fn by_event(text: &[u8]) -> Option<Payload> {
         return Some(Payload::Enter { call: Call::Name(name.to_vec()), args: args.to_vec() });
     }
     let name = name.strip_prefix(b"sys_exit_")?;
-    let mut value = args;
-    if let Some(at) = value.windows(4).position(|four| four == b"ret=") {
-        value = &value[at + 4..];
-        let upto = value.iter().position(|&b| b == b' ').unwrap_or(value.len());
-        value = &value[..upto];
-    }
-    Some(Payload::Exit { call: Call::Name(name.to_vec()), value: hexadecimal(value) })
+    let value = match args.windows(4).position(|four| four == b"ret=") {
+        Some(at) => field(&args[at + 4..]),
+        None => hexadecimal(args),
+    };
+    Some(Payload::Exit { call: Call::Name(name.to_vec()), value })
 }
 
 /// `NAME: TEXT`, the text with all its blanks but the first.
