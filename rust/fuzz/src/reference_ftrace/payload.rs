@@ -1,6 +1,7 @@
 //! What a record says.
 
 use super::calls::field;
+use super::function::function;
 use super::header::trim_start;
 
 /// A payload, by its form.
@@ -42,6 +43,10 @@ pub fn payload(text: &[u8]) -> Payload {
         b"<user stack trace>" => return Payload::Stack("user_stack"),
         _ => {}
     }
+    // Functions have such names, too.
+    if let Some((name, args)) = function(text, false) {
+        return Payload::Function { name, args };
+    }
     if let Some(call) = by_name(text).or_else(|| by_number(text)).or_else(|| by_event(text)) {
         return call;
     }
@@ -57,6 +62,13 @@ pub fn payload(text: &[u8]) -> Payload {
     if let Some((name, args)) = named(text) {
         return match name {
             // trace-cmd's.
+            b"function" => match trim_start(args).windows(5).position(|five| five == b" <-- ") {
+                Some(at) => {
+                    let (name, args) = trim_start(args).split_at(at);
+                    Payload::Function { name: name.to_vec(), args: args[1..].to_vec() }
+                }
+                None => event(Some(name), trim_start(args)),
+            },
             b"kernel_stack" => Payload::Stack("kernel_stack"),
             b"user_stack" => Payload::Stack("user_stack"),
             b"tracing_mark_write" | b"0" => marker("tracing_mark_write", args),
@@ -74,8 +86,8 @@ pub fn payload(text: &[u8]) -> Payload {
     if let Some(name) = of_tracer(text) {
         return event(Some(name), text);
     }
-    if let Some((name, args)) = function(text) {
-        return Payload::Function { name: name.to_vec(), args: args.to_vec() };
+    if let Some((name, args)) = function(text, false) {
+        return Payload::Function { name, args };
     }
     event(None, text)
 }
@@ -183,14 +195,6 @@ fn named(text: &[u8]) -> Option<(&[u8], &[u8])> {
         Some((b' ', rest)) => Some((name, rest)),
         Some(_) => None,
     }
-}
-
-/// `FUNCTION <-CALLER`, and with the options: offsets, addresses, modules, arguments, repeats.
-fn function(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let known = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'$');
-    let upto = text.iter().position(|&b| !known(b))?;
-    let arrow = text.windows(3).any(|three| three == b" <-");
-    (upto > 0 && arrow).then(|| (&text[..upto], trim_start(&text[upto..])))
 }
 
 /// `254,0    Q  RA 29947752 + 16 [dd]`: device, action, flags.
