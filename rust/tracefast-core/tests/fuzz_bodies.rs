@@ -66,6 +66,23 @@ fn halves_of_ftrace_are_joined_wherever_blocks_begin() {
 }
 
 #[test]
+fn fields_of_any_text_lose_nothing() {
+    let texts = |numbers: &mut Numbers| {
+        let names: Vec<_> = tracefast_core::ftrace::decode::known().collect();
+        let mut data = names[numbers.below(names.len())].as_bytes().to_vec();
+        let pieces: [&[u8]; 16] = [
+            b"\n", b" pid=", b"7", b"0x1f", b"comm=a b", b" ==> ", b"-1", b" ", b"dev 254,0", b"(f+0x1/0x2)",
+            b"\"", b" [dd]", b"{", b"\xff", b"flags=A|B", b": ",
+        ];
+        for _ in 0..numbers.below(30) {
+            data.extend_from_slice(pieces[numbers.below(pieces.len())]);
+        }
+        data
+    };
+    run(2000, texts, fuzz::ftrace_decode);
+}
+
+#[test]
 fn escapes_are_undone_as_the_reference_undoes_them() {
     run(3000, |numbers| numbers.bytes(40), fuzz::unescape);
     // Mostly escapes, whole and broken.
