@@ -5,7 +5,7 @@
 LOGS is a folder; every ``*.log``, ``*.trace`` and ``*.ftrace`` below it is read. Of lines that look
 alike once numbers, strings and names are taken away, one is kept: logs repeat themselves, grammars
 do not. Each target gets what its input looks like; the seeds of ``rust/fuzz/seeds`` and the
-captures of ``tests/data/ftrace`` are always among them.
+captures of ``tests/data`` are always among them.
 """
 
 from __future__ import annotations
@@ -114,7 +114,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--most", type=int, default=2000, help="lines to keep (default: 2000)")
     options = parser.parse_args(argv)
     files = sorted((here / "seeds").iterdir())
-    files += sorted((here.parent.parent / "tests" / "data" / "ftrace").glob("*.ftrace"))
+    data = here.parent.parent / "tests" / "data"
+    for captures in ("ftrace", "events"):
+        files += sorted((data / captures).glob("*.ftrace"))
     if options.logs is not None:
         if not options.logs.is_dir():
             parser.error(f"{options.logs}: no folder")
@@ -138,6 +140,8 @@ def main(argv: list[str] | None = None) -> int:
                 write(options.corpus / "ftrace_header", b"\0\0\x07" + line)
                 write(options.corpus / "ftrace", chosen)
                 write(options.corpus / "ftrace_join", chosen)
+                if named := re.search(rb": (\w+): (.*)", line):
+                    write(options.corpus / "ftrace_decode", b"\n".join(named.groups()))
                 continue
             write(options.corpus / "grammar", choices(line) + line)
             write(options.corpus / "arguments", line)

@@ -295,6 +295,8 @@ impl Tracer {
             14 if self.mixed && choices.rarely() => self.columns = columns(choices, true),
             // Old kernels print no `<stack trace>`.
             14 => self.line(b" => schedule"),
+            // Where names end in the others tells whether a line is a piece of one.
+            _ if self.mixed => self.event(choices, task),
             _ => self.broken(choices, task),
         }
     }
@@ -551,7 +553,7 @@ impl Tracer {
             b"fake-1 [000] ..... 1.000000: sys_read -> 0x1",
             b"   lead: key=val ",
             b"caf\xc3\xa9 \xff\xfe",
-            b"hexdump\n00000000: 61 62 63\n00000010: 64",
+            b"hexdump\n0000 a1 b2 c3\n0010 d4",
             b"x\nsys_read -> 0x1",
         ]);
         let text = self.plain(text);

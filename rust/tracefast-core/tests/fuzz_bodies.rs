@@ -6,6 +6,7 @@
 mod fuzz;
 
 use fuzz::mutants::{Numbers, PIECES, SEEDS, mutant, run};
+use fuzz::mutants_ftrace;
 
 #[test]
 fn every_line_counts_once_and_blocks_do_not_matter() {
@@ -13,8 +14,14 @@ fn every_line_counts_once_and_blocks_do_not_matter() {
 }
 
 #[test]
+fn the_same_holds_for_ftrace() {
+    run(3000, mutants_ftrace::mutant, fuzz::accounting);
+    run(300, |numbers| fuzz::made_ftrace(&numbers.bytes(150)), fuzz::accounting);
+}
+
+#[test]
 fn seeds_themselves_hold() {
-    for seed in SEEDS {
+    for seed in SEEDS.iter().chain(&mutants_ftrace::SEEDS) {
         fuzz::accounting(seed.as_bytes());
     }
 }
@@ -41,6 +48,38 @@ fn lines_are_read_as_the_reference_reads_them() {
 #[test]
 fn halves_are_joined_to_what_the_call_would_have_been() {
     run(3000, |numbers| numbers.bytes(90), fuzz::join);
+}
+
+#[test]
+fn logs_of_ftrace_are_read_as_the_reference_reads_them() {
+    run(1500, |numbers| numbers.bytes(120), fuzz::ftrace);
+}
+
+#[test]
+fn columns_of_ftrace_are_found_as_the_reference_finds_them() {
+    run(20_000, |numbers| numbers.bytes(40), fuzz::ftrace_header);
+}
+
+#[test]
+fn halves_of_ftrace_are_joined_wherever_blocks_begin() {
+    run(2000, |numbers| numbers.bytes(150), fuzz::ftrace_join);
+}
+
+#[test]
+fn fields_of_any_text_lose_nothing() {
+    let texts = |numbers: &mut Numbers| {
+        let names: Vec<_> = tracefast_core::ftrace::decode::known().collect();
+        let mut data = names[numbers.below(names.len())].as_bytes().to_vec();
+        let pieces: [&[u8]; 16] = [
+            b"\n", b" pid=", b"7", b"0x1f", b"comm=a b", b" ==> ", b"-1", b" ", b"dev 254,0", b"(f+0x1/0x2)",
+            b"\"", b" [dd]", b"{", b"\xff", b"flags=A|B", b": ",
+        ];
+        for _ in 0..numbers.below(30) {
+            data.extend_from_slice(pieces[numbers.below(pieces.len())]);
+        }
+        data
+    };
+    run(2000, texts, fuzz::ftrace_decode);
 }
 
 #[test]

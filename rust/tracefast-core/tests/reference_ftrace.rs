@@ -10,7 +10,99 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use fuzz::compared_ftrace;
+use fuzz::reference_ftrace::{Hints, Reading, header, read};
+use proptest::prelude::*;
 use tracefast_core::format::{Format, Wanted};
+use tracefast_core::ftrace::machine::Calls;
+use tracefast_core::parsed::Use;
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 1500,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// Bytes choose a log; fewer and smaller ones choose a simpler log.
+    #[test]
+    fn made_logs_are_read_alike(data in proptest::collection::vec(any::<u8>(), 0..160)) {
+        fuzz::ftrace(&data);
+    }
+
+    /// A line of any layout, as it is printed or with changes.
+    #[test]
+    fn columns_are_found_alike(data in proptest::collection::vec(any::<u8>(), 0..60)) {
+        fuzz::ftrace_header(&data);
+    }
+
+    /// Calls of several tasks, interleaved.
+    #[test]
+    fn calls_are_what_was_put_into_them(data in proptest::collection::vec(any::<u8>(), 0..160)) {
+        fuzz::ftrace_join(&data);
+    }
+}
+
+fn slow(log: &str) -> Reading {
+    read(log.as_bytes(), &Hints { machine: Calls::default(), stacks: true, seam: &|_| false })
+}
+
+#[test]
+fn the_reference_reads_columns() {
+    let line = b"      x-12 [000]-1535    (   1530) [001] d..2.  2999.950815: sys_read -> 0x1";
+    let header = header(line).expect("columns");
+    assert_eq!(header.comm.as_deref(), Some(&b"x-12 [000]"[..]));
+    assert_eq!((header.tid, header.tgid, header.cpu), (Some(1535), Some(1530), Some(1)));
+    assert_eq!((header.ts, &line[header.payload..]), (Some(2_999_950_815_000), &b"sys_read -> 0x1"[..]));
+    assert_eq!(header.flags, b"d..2.");
+}
+
+#[test]
+fn the_reference_joins_what_line_feeds_and_nuls_tear_apart() {
+    let log = slow(
+        "        new\nline-7       [001] .....  1.000001: task_rename: newcomm=new\nline adj=0\n\
+         \u{20}           cat-8       [000] .....  1.000002: tracing_mark_write: a\n\nb\n\
+         \u{20}           cat-8       [000] .....  1.000003: tracing_mark_write: nul\
+         \u{20}            cat-8       [000] .....  1.000004: sys_read -> 0x1\n",
+    );
+    let [rename, mark, nul, call] = &log.rows[..] else { panic!("{:?}", log.rows) };
+    assert_eq!(rename.comm.as_deref(), Some(&b"new\nline"[..]));
+    assert_eq!(rename.args.as_deref(), Some(&b"newcomm=new\nline adj=0"[..]));
+    assert_eq!(mark.args.as_deref(), Some(&b"a\n\nb"[..]));
+    assert_eq!((nul.args.as_deref(), nul.line), (Some(&b"nul"[..]), 7));
+    assert_eq!((call.name.as_deref(), call.line), (Some(&b"read"[..]), 7));
+    let uses = [
+        Use::Events,
+        Use::Continuation,
+        Use::Continuation,
+        Use::Events,
+        Use::Blank,
+        Use::Continuation,
+        Use::Events,
+    ];
+    assert_eq!(log.uses, uses);
+}
+
+/// The recorded logs that the repository has, and those written by hand.
+#[test]
+fn recorded_logs_are_read_alike() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data");
+    let mut files = Vec::new();
+    for folder in ["ftrace", "events", "golden"] {
+        collect(&data.join(folder), &mut files);
+    }
+    files.retain(|path| is_ftrace(path));
+    files.sort();
+    assert!(files.len() > 60, "{files:?}");
+    assert_eq!(differing(&files), Vec::<PathBuf>::new());
+}
+
+fn is_ftrace(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let ftrace = name.ends_with(".ftrace") || name.starts_with("ftrace") && name.ends_with(".log");
+    // The reference does not read the tracer of graphs.
+    let graph = ["graph", "irqsoff", "function-trace-cmd"].iter().any(|part| name.contains(part));
+    ftrace && !graph
+}
 
 /// Reads every log under the folder that `TRACEFAST_LOGS` names in both ways, and shows every line
 /// on which they differ:
@@ -23,40 +115,46 @@ fn real_logs_are_read_alike() {
     collect(Path::new(&folder), &mut files);
     files.sort();
     assert!(!files.is_empty(), "no log in {}", folder.display());
-    let mut differ = 0;
-    for file in &files {
+    let differ = differing(&files);
+    eprintln!("{} logs", files.len());
+    assert_eq!(differ, Vec::<PathBuf>::new(), "they differ");
+}
+
+/// The logs that the two read differently; shows what differs.
+fn differing(files: &[PathBuf]) -> Vec<PathBuf> {
+    let mut differ = Vec::new();
+    for file in files {
         let text = std::fs::read(file).expect("readable");
-        let format = Format::detect(&text, Some(Wanted::Ftrace));
-        let format = format.unwrap_or(Format::insisted(Wanted::Ftrace));
+        let Some(format) = Format::detect(&text, Some(Wanted::Ftrace)) else { continue };
         let compared = std::panic::catch_unwind(|| compared_ftrace(format, &text));
-        let Some(found) = compared.unwrap_or_else(|_| Some("panicked\n".to_owned())) else {
-            continue;
-        };
-        differ += 1;
-        eprintln!("{}: {} differences", file.display(), found.lines().count());
-        let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
-        for what in found.lines() {
-            let kind = what.split_once(", ").map_or(what, |(_, rest)| rest);
-            let kind = kind.split_once(':').map_or(kind, |(kind, _)| kind).to_owned();
-            let seen = kinds.entry(kind).or_default();
-            *seen += 1;
-            if *seen > 3 {
-                continue;
-            }
-            let number: usize = what
-                .trim_start_matches("line ")
-                .split(|c: char| !c.is_ascii_digit())
-                .next()
-                .and_then(|number| number.parse().ok())
-                .unwrap_or(0);
-            let line = text.split(|&b| b == b'\n').nth(number.wrapping_sub(1)).unwrap_or_default();
-            let line = line[..line.len().min(300)].escape_ascii();
-            eprintln!("  {}\n    {line}", &what[..what.len().min(600)]);
+        let found = compared.unwrap_or_else(|_| Some("panicked\n".to_owned()));
+        if let Some(found) = found {
+            differ.push(file.clone());
+            eprintln!("{}: {} differences", file.display(), found.lines().count());
+            show(&found, &text);
         }
-        eprintln!("  {kinds:?}");
     }
-    eprintln!("{} logs, {differ} differ", files.len());
-    assert_eq!(differ, 0, "they differ");
+    differ
+}
+
+/// The first differences of each kind, with their lines.
+fn show(found: &str, text: &[u8]) {
+    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+    for what in found.lines() {
+        let kind = what.split_once(", ").map_or(what, |(_, rest)| rest);
+        let kind = kind.split_once(':').map_or(kind, |(kind, _)| kind).to_owned();
+        let seen = kinds.entry(kind).or_default();
+        *seen += 1;
+        if *seen > 3 {
+            continue;
+        }
+        let number = what.trim_start_matches("line ").split(|c: char| !c.is_ascii_digit()).next();
+        let number: usize = number.and_then(|number| number.parse().ok()).unwrap_or(0);
+        let line = text.split(|&b| b == b'\n').nth(number.wrapping_sub(1)).unwrap_or_default();
+        let line = line[..line.len().min(300)].escape_ascii();
+        eprintln!("  {}\n    {line}", what.chars().take(600).collect::<String>());
+    }
+    eprintln!("  {kinds:?}");
 }
 
 fn collect(path: &Path, files: &mut Vec<PathBuf>) {
@@ -71,9 +169,4 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) {
             collect(&path, files);
         }
     }
-}
-
-#[test]
-fn made_logs() {
-    fuzz::mutants::run(30000, |numbers| numbers.bytes(120), fuzz::ftrace);
 }

@@ -6,6 +6,7 @@
 mod fuzz;
 
 use fuzz::mutants::{Numbers, mutant, run};
+use fuzz::mutants_ftrace;
 
 /// Bytes that choose how, and a log.
 fn log(numbers: &mut Numbers) -> Vec<u8> {
@@ -14,9 +15,19 @@ fn log(numbers: &mut Numbers) -> Vec<u8> {
     data
 }
 
+/// The same of ftrace.
+fn log_of_ftrace(numbers: &mut Numbers) -> Vec<u8> {
+    let mut data: Vec<u8> = (0..3).map(|_| numbers.below(256) as u8).collect();
+    // That is how `split` is told which it is.
+    data[1] |= 16;
+    data.extend(mutants_ftrace::mutant(numbers));
+    data
+}
+
 #[test]
 fn blocks_are_the_log_again() {
     run(1500, log, fuzz::split);
+    run(1500, log_of_ftrace, fuzz::split);
     // Short lines, many of which continue others.
     let lines = |numbers: &mut Numbers| {
         let mut data = vec![numbers.below(60) as u8, (numbers.below(2) * 16) as u8];
@@ -32,4 +43,5 @@ fn blocks_are_the_log_again() {
 #[test]
 fn rows_do_not_depend_on_blocks_and_threads() {
     run(300, log, fuzz::whole);
+    run(300, log_of_ftrace, fuzz::whole);
 }

@@ -77,8 +77,8 @@ impl Calls {
             Some((index, counted)) if self.ends(rows[index].name.as_deref(), &name) => {
                 let open = &mut rows[index];
                 let dur = row.ts.zip(open.ts).and_then(|(end, begin)| end.checked_sub(begin));
-                // Ticks are no time.
-                open.dur = dur.filter(|_| !ticks && !counted);
+                // Ticks are no time, and no call ends before it begins.
+                open.dur = dur.filter(|&dur| !ticks && !counted && dur >= 0);
                 open.status = Some(if value.is_some() { "complete" } else { "truncated" });
                 result(open, value, self.machine.narrow);
                 (index, true)
@@ -90,6 +90,17 @@ impl Calls {
                 rows.push(row);
                 (rows.len() - 1, false)
             }
+        }
+    }
+
+    /// The thread `from` started a program: it goes on as its process `to`, whose call has no end.
+    pub fn exec(&mut self, rows: &mut [Row], from: i32, to: i32) {
+        if from == to {
+            return;
+        }
+        if let Some(open) = self.open.remove(&Some(from)) {
+            rows[open.0].tid = Some(to);
+            self.open.insert(Some(to), open);
         }
     }
 
@@ -131,6 +142,8 @@ fn result(row: &mut Row, value: Option<i64>, narrow: bool) {
     let error = |value: i64| i64::from(value as i32);
     let value = value.map(|value| match error(value) {
         error if narrow && (-ERRORS..0).contains(&error) => error,
+        // An address, which has no sign.
+        _ if narrow => value & 0xffff_ffff,
         _ => value,
     });
     row.ret = value;
@@ -181,10 +194,23 @@ fn argument(args: &[u8], position: usize, name: &str) -> Option<i64> {
         return number(args.split(|&b| b == b',').nth(position)?);
     }
     // The texts that a call writes stand before its count.
-    [format!("{name}: "), format!("{name}=")].iter().find_map(|before| {
+    let behind = |before: &str| {
         let at = args.windows(before.len()).rposition(|part| part == before.as_bytes())?;
-        number(&args[at + before.len()..])
-    })
+        Some(&args[at + before.len()..])
+    };
+    match behind(&format!("{name}=")) {
+        Some(value) => field(value),
+        None => number(behind(&format!("{name}: "))?),
+    }
+}
+
+/// The number at the start of a text: decimal but for a `0x`.
+pub fn field(text: &[u8]) -> Option<i64> {
+    if text.starts_with(b"0x") {
+        return number(text);
+    }
+    let upto = text.iter().position(|&b| b == b' ').unwrap_or(text.len());
+    std::str::from_utf8(&text[..upto]).ok()?.parse().ok()
 }
 
 /// The number at the start of a text: hexadecimal, with or without `0x`.

@@ -81,8 +81,7 @@ pub fn name_of(text: &[u8], width: usize) -> Option<&[u8]> {
     let named = words.len() <= 2
         && words.iter().all(|word| {
             word.len() > 1 && word.iter().position(|&b| b == b':') == Some(word.len() - 1)
-        })
-        && (words.is_empty() || !prefix.starts_with(b" "));
+        });
     named.then(|| trim_start(&text[prefix.len()..]))
 }
 
@@ -125,10 +124,10 @@ fn behind_cpu(right: &[u8]) -> Option<(&[u8], i64, bool, usize)> {
     }
 }
 
-/// Four characters up to 5.14, five since, seven where the kernel is a real-time one.
+/// Four characters up to 5.14, five since, six to eight where the kernel is a real-time one.
 pub fn are_flags(word: &[u8]) -> bool {
     let known = |b: &u8| b.is_ascii_alphanumeric() || *b == b'.' || *b == b'#';
-    matches!(word.len(), 4 | 5 | 7) && word.iter().all(known)
+    (4..=8).contains(&word.len()) && word.iter().all(known)
 }
 
 /// Seconds with up to nine digits behind the point, in ns; or an integer.

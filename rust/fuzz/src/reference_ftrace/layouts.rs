@@ -1,6 +1,6 @@
 //! Columns of all layouts.
 
-use super::header::{Header, WIDTH, are_flags, header, name_of, number, second, time_of};
+use super::header::{Header, WIDTH, are_flags, header, name_of, number, second, time_of, trim_start};
 use super::other::{Other, other};
 use super::payload::{Payload, payload};
 use super::wrap::Wrap;
@@ -285,7 +285,8 @@ fn blk(line: &[u8]) -> Option<Header> {
     if ticks || action.len() > 2 || !action.iter().all(u8::is_ascii_alphabetic) {
         return None;
     }
-    Some(Header { tid: Some(tid), cpu: Some(cpu), ts: Some(ts), ..Header::default() })
+    let payload = line.len() - trim_start(line).len();
+    Some(Header { tid: Some(tid), cpu: Some(cpu), ts: Some(ts), payload, ..Header::default() })
 }
 
 /// `[003]\t   12.345678: event …`

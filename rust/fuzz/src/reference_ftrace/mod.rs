@@ -3,6 +3,7 @@
 //! parser but the tables of names.
 
 mod calls;
+mod function;
 mod header;
 mod layouts;
 mod other;
@@ -97,6 +98,7 @@ pub fn read(log: &[u8], hints: &Hints<'_>) -> Reading {
     let width = layouts::width(&texts, usual);
     let mut lines: Vec<Line> = texts.iter().map(|text| line(text, usual, width, wrap)).collect();
     one_clock(&mut lines);
+    functions_alone(&mut lines);
     let broken = broken_names(&texts, &mut lines, usual, width);
     let mut reader = Reader {
         log,
@@ -304,6 +306,11 @@ impl Reader<'_> {
                 if name.as_deref() == Some(b"sched_process_exit") {
                     self.calls.gone(row.tid);
                 }
+                if name.as_deref() == Some(b"sched_process_exec")
+                    && let Some((from, to)) = payload::exec(args)
+                {
+                    self.calls.exec(rows, from, to);
+                }
                 text = text::may_go_on(args).then(|| end - args.len());
                 rows.push(Row {
                     kind: "event",
@@ -352,6 +359,31 @@ fn is_cut(text: &[u8], width: usize) -> bool {
     };
     let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
     width > 0 && digits > 0 && matches!(rest.get(digits), None | Some(b' '))
+}
+
+/// In a log of functions, a word alone is one, too.
+fn functions_alone(lines: &mut [Line]) {
+    let records = |line: &Line| match line {
+        Line::Records(records) => records.clone(),
+        _ => Vec::new(),
+    };
+    let known = |(header, payload): &(Header, Payload)| {
+        header.cpu.is_some() && matches!(payload, Payload::Function { .. })
+    };
+    if !lines.iter().any(|line| records(line).iter().any(known)) {
+        return;
+    }
+    for line in lines {
+        let Line::Records(records) = line else { continue };
+        for (header, payload) in records {
+            if let Payload::Event { name: None, args } = payload
+                && header.cpu.is_some()
+                && let Some((name, args)) = function::function(args, true)
+            {
+                *payload = Payload::Function { name, args };
+            }
+        }
+    }
 }
 
 /// Times that count seconds and others cannot stand in one column: the clock of most records stays.

@@ -30,7 +30,7 @@ pub fn other(line: &[u8], wrap: Wrap) -> Other {
     match line {
         _ if is_header(line) => Other::Header,
         [b'#', ..] => Other::Comment,
-        _ if wrap == Wrap::KernelLog && is_dump(line) => Other::Header,
+        _ if wrap == Wrap::KernelLog && line.starts_with(b"Dumping ftrace buffer:") => Other::Header,
         _ if wrap == Wrap::KernelLog => Other::Message,
         _ if wrap == Wrap::Page && line.trim_ascii_start().starts_with(b"<") => Other::Header,
         // The end of a string in a script.
@@ -39,11 +39,6 @@ pub fn other(line: &[u8], wrap: Wrap) -> Other {
         _ if wrap == Wrap::Page => Other::Comment,
         _ => Other::Text,
     }
-}
-
-/// `Dumping ftrace buffer:`, and the lines around what was in it.
-fn is_dump(line: &[u8]) -> bool {
-    line.starts_with(b"Dumping ftrace buffer:") || line.iter().all(|&b| b == b'-')
 }
 
 /// `# tracer: nop`, counts of records, the legend over the columns.

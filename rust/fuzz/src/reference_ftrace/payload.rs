@@ -1,5 +1,7 @@
 //! What a record says.
 
+use super::calls::field;
+use super::function::function;
 use super::header::trim_start;
 
 /// A payload, by its form.
@@ -41,6 +43,10 @@ pub fn payload(text: &[u8]) -> Payload {
         b"<user stack trace>" => return Payload::Stack("user_stack"),
         _ => {}
     }
+    // Functions have such names, too.
+    if let Some((name, args)) = function(text, false) {
+        return Payload::Function { name, args };
+    }
     if let Some(call) = by_name(text).or_else(|| by_number(text)).or_else(|| by_event(text)) {
         return call;
     }
@@ -55,6 +61,16 @@ pub fn payload(text: &[u8]) -> Payload {
     }
     if let Some((name, args)) = named(text) {
         return match name {
+            // trace-cmd's.
+            b"function" => match trim_start(args).windows(5).position(|five| five == b" <-- ") {
+                Some(at) => {
+                    let (name, args) = trim_start(args).split_at(at);
+                    Payload::Function { name: name.to_vec(), args: args[1..].to_vec() }
+                }
+                None => event(Some(name), trim_start(args)),
+            },
+            b"kernel_stack" => Payload::Stack("kernel_stack"),
+            b"user_stack" => Payload::Stack("user_stack"),
             b"tracing_mark_write" | b"0" => marker("tracing_mark_write", args),
             b"print" => match trim_start(args).strip_prefix(b"tracing_mark_write: ") {
                 Some(text) => marker("tracing_mark_write", text),
@@ -70,8 +86,8 @@ pub fn payload(text: &[u8]) -> Payload {
     if let Some(name) = of_tracer(text) {
         return event(Some(name), text);
     }
-    if let Some((name, args)) = function(text) {
-        return Payload::Function { name: name.to_vec(), args: args.to_vec() };
+    if let Some((name, args)) = function(text, false) {
+        return Payload::Function { name, args };
     }
     event(None, text)
 }
@@ -110,6 +126,14 @@ fn without_difference(text: &[u8]) -> &[u8] {
         return text;
     }
     trim_start(&rest[close + 1..])
+}
+
+/// `… pid=101 old_pid=102`: which thread went on as which process. The name before may hold anything.
+pub fn exec(args: &[u8]) -> Option<(i32, i32)> {
+    let text = String::from_utf8_lossy(args);
+    let (rest, from) = text.rsplit_once(" old_pid=")?;
+    let (_, to) = rest.rsplit_once(" pid=")?;
+    Some((from.parse().ok()?, to.parse().ok()?))
 }
 
 /// `sys_NAME(ARGS)` and `sys_NAME -> 0xVALUE`.
@@ -151,13 +175,11 @@ fn by_event(text: &[u8]) -> Option<Payload> {
         return Some(Payload::Enter { call: Call::Name(name.to_vec()), args: args.to_vec() });
     }
     let name = name.strip_prefix(b"sys_exit_")?;
-    let mut value = args;
-    if let Some(at) = value.windows(4).position(|four| four == b"ret=") {
-        value = &value[at + 4..];
-        let upto = value.iter().position(|&b| b == b' ').unwrap_or(value.len());
-        value = &value[..upto];
-    }
-    Some(Payload::Exit { call: Call::Name(name.to_vec()), value: hexadecimal(value) })
+    let value = match args.windows(4).position(|four| four == b"ret=") {
+        Some(at) => field(&args[at + 4..]),
+        None => hexadecimal(args),
+    };
+    Some(Payload::Exit { call: Call::Name(name.to_vec()), value })
 }
 
 /// `NAME: TEXT`, the text with all its blanks but the first.
@@ -173,14 +195,6 @@ fn named(text: &[u8]) -> Option<(&[u8], &[u8])> {
         Some((b' ', rest)) => Some((name, rest)),
         Some(_) => None,
     }
-}
-
-/// `FUNCTION <-CALLER`, and with the options: offsets, addresses, modules, arguments, repeats.
-fn function(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let known = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'$');
-    let upto = text.iter().position(|&b| !known(b))?;
-    let arrow = text.windows(3).any(|three| three == b" <-");
-    (upto > 0 && arrow).then(|| (&text[..upto], trim_start(&text[upto..])))
 }
 
 /// `254,0    Q  RA 29947752 + 16 [dd]`: device, action, flags.
