@@ -131,7 +131,7 @@ pub fn log(choices: &mut Choices<'_>) -> Made {
     let mixed = choices.rarely();
     let columns = columns(choices, mixed);
     let clock = if choices.rarely() { Clock::Ticks } else { Clock::Seconds };
-    let tasks = (0..1 + choices.below(4))
+    let tasks = (0..=choices.below(4))
         .map(|number| {
             let tid =
                 choices.pick(&[7, 2101, 99_999, 4_194_303]) + i32::try_from(number).unwrap_or(0);
@@ -163,10 +163,10 @@ pub fn log(choices: &mut Choices<'_>) -> Made {
         mixed,
         wrapped,
         known: false,
-        stacks: choices.byte() % 2 == 0,
+        stacks: choices.byte().is_multiple_of(2),
     };
     tracer.head(choices);
-    for _ in 0..1 + choices.below(24) {
+    for _ in 0..=choices.below(24) {
         if choices.rest().is_empty() {
             break;
         }
@@ -250,7 +250,7 @@ impl Tracer {
     }
 
     fn number(&self) -> u64 {
-        1 + self.made.text.iter().filter(|&&b| b == b'\n').count() as u64
+        self.made.text.split(|&b| b == b'\n').count() as u64
     }
 
     /// One thing happens.
@@ -469,7 +469,7 @@ impl Tracer {
             ("exit_group", _) => "error_code: 0".to_owned(),
             _ => String::new(),
         };
-        let payload = if choices.byte() % 2 == 0 {
+        let payload = if choices.byte().is_multiple_of(2) {
             if report {
                 format!("{:<20} {args}", format!("sys_enter_{name}:"))
             } else {
@@ -594,9 +594,9 @@ impl Tracer {
         }
         let text = choices.pick(&["nul", "", "a b-1 [0] 7: x ", "    "]);
         // A name with a line feed would be one of two lines.
-        let [task, other] = [task.comm, b"other"].map(|comm| match comm.contains(&b'\n') {
-            true => Task { comm: b"one", ..task },
-            false => Task { comm, ..task },
+        let [task, other] = [task.comm, b"other"].map(|comm| {
+            let comm = if comm.contains(&b'\n') { b"one" } else { comm };
+            Task { comm, ..task }
         });
         let row = self.record(choices, task, format!("tracing_mark_write: {text}").as_bytes());
         self.put(row, "marker", "tracing_mark_write", Some(text.as_bytes()));
@@ -685,7 +685,7 @@ impl Tracer {
         // is shorter than its column.
         let piece =
             if from > 0 || self.columns == Columns::Verbose { &line[..at] } else { &line[at..] };
-        self.line(&piece.to_vec());
+        self.line(piece);
     }
 
     fn blk(&mut self, choices: &mut Choices<'_>, task: Task) {
@@ -729,7 +729,7 @@ fn wrap_up(made: Made, wrap: Wrap) -> Made {
             b"\\n\";\n</script>\n</html>\n",
         ),
     };
-    let more = head.iter().filter(|&&b| b == b'\n').count() as u64;
+    let more = head.split(|&b| b == b'\n').count() as u64 - 1;
     for row in &mut rows {
         row.line += more;
         // Its text goes on behind what is around the lines, or not at all.

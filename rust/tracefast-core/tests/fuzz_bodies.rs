@@ -71,8 +71,22 @@ fn fields_of_any_text_lose_nothing() {
         let names: Vec<_> = tracefast_core::ftrace::decode::known().collect();
         let mut data = names[numbers.below(names.len())].as_bytes().to_vec();
         let pieces: [&[u8]; 16] = [
-            b"\n", b" pid=", b"7", b"0x1f", b"comm=a b", b" ==> ", b"-1", b" ", b"dev 254,0", b"(f+0x1/0x2)",
-            b"\"", b" [dd]", b"{", b"\xff", b"flags=A|B", b": ",
+            b"\n",
+            b" pid=",
+            b"7",
+            b"0x1f",
+            b"comm=a b",
+            b" ==> ",
+            b"-1",
+            b" ",
+            b"dev 254,0",
+            b"(f+0x1/0x2)",
+            b"\"",
+            b" [dd]",
+            b"{",
+            b"\xff",
+            b"flags=A|B",
+            b": ",
         ];
         for _ in 0..numbers.below(30) {
             data.extend_from_slice(pieces[numbers.below(pieces.len())]);

@@ -52,7 +52,10 @@ fn the_reference_reads_columns() {
     let header = header(line).expect("columns");
     assert_eq!(header.comm.as_deref(), Some(&b"x-12 [000]"[..]));
     assert_eq!((header.tid, header.tgid, header.cpu), (Some(1535), Some(1530), Some(1)));
-    assert_eq!((header.ts, &line[header.payload..]), (Some(2_999_950_815_000), &b"sys_read -> 0x1"[..]));
+    assert_eq!(
+        (header.ts, &line[header.payload..]),
+        (Some(2_999_950_815_000), &b"sys_read -> 0x1"[..])
+    );
     assert_eq!(header.flags, b"d..2.");
 }
 

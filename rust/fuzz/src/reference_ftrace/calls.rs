@@ -18,11 +18,25 @@ pub struct Calls {
     /// The row of each task's call, and whether its time counts ticks. A record without a task is
     /// of one that nobody knows.
     open: HashMap<Option<i32>, (usize, bool)>,
+    /// The last line that says that records of a processor are missing.
+    lost: HashMap<Option<u16>, u64>,
 }
 
 impl Calls {
     pub fn new(named: bool, machine: Machine) -> Self {
-        Self { named, machine, open: HashMap::new() }
+        Self { named, machine, open: HashMap::new(), lost: HashMap::new() }
+    }
+
+    /// Records of a processor are missing before this line.
+    pub fn lost(&mut self, cpu: Option<u16>, line: u64) {
+        if cpu.is_some() {
+            self.lost.insert(cpu, line);
+        }
+    }
+
+    /// Records of the processor on which both halves stand are missing between them.
+    fn is_parted(&self, open: &Row, exit: &Row) -> bool {
+        open.cpu == exit.cpu && self.lost.get(&open.cpu).is_some_and(|&lost| lost > open.line)
     }
 
     /// The row of the call in which a task is.
@@ -74,7 +88,10 @@ impl Calls {
         };
         let open = self.open.remove(&row.tid);
         match open {
-            Some((index, counted)) if self.ends(rows[index].name.as_deref(), &name) => {
+            Some((index, counted))
+                if self.ends(rows[index].name.as_deref(), &name)
+                    && !self.is_parted(&rows[index], &row) =>
+            {
                 let open = &mut rows[index];
                 let dur = row.ts.zip(open.ts).and_then(|(end, begin)| end.checked_sub(begin));
                 // Ticks are no time, and no call ends before it begins.
@@ -171,11 +188,11 @@ fn of_arguments(row: &mut Row) {
     let args = row.args.clone().unwrap_or_default();
     match row.name.as_deref() {
         Some(b"read" | b"write" | b"pread64" | b"pwrite64") => {
-            row.fd = argument(&args, 0, "fd").and_then(descriptor);
+            row.fd = argument(&args, 0, "fd").map(descriptor);
             row.requested = argument(&args, 2, "count").filter(|&count| count >= 0);
         }
         Some(b"close" | b"lseek" | b"newfstat") => {
-            row.fd = argument(&args, 0, "fd").and_then(descriptor);
+            row.fd = argument(&args, 0, "fd").map(descriptor);
         }
         _ => {}
     }
@@ -183,8 +200,8 @@ fn of_arguments(row: &mut Row) {
 
 /// The kernel looks at 32 bits.
 #[allow(clippy::cast_possible_truncation)]
-fn descriptor(value: i64) -> Option<i64> {
-    Some(i64::from(value as i32))
+fn descriptor(value: i64) -> i64 {
+    i64::from(value as i32)
 }
 
 /// The value of an argument: behind `NAME: ` or `NAME=`, or, of calls by number, at `position`.

@@ -1,6 +1,8 @@
 //! Columns of all layouts.
 
-use super::header::{Header, WIDTH, are_flags, header, name_of, number, second, time_of, trim_start};
+use super::header::{
+    Header, WIDTH, are_flags, header, name_of, number, second, time_of, trim_start,
+};
 use super::other::{Other, other};
 use super::payload::{Payload, payload};
 use super::wrap::Wrap;
@@ -179,8 +181,8 @@ fn columns(layout: Layout, line: &[u8]) -> Option<Header> {
 
 /// `    bash-2101      1d..2. 25328us+: `
 fn latency(line: &[u8]) -> Option<Header> {
-    let dashes = (0..line.len()).filter(|&at| line[at] == b'-');
-    dashes.filter_map(|dash| behind_dash(line, dash)).next()
+    let mut dashes = (0..line.len()).filter(|&at| line[at] == b'-');
+    dashes.find_map(|dash| behind_dash(line, dash))
 }
 
 fn behind_dash(line: &[u8], dash: usize) -> Option<Header> {

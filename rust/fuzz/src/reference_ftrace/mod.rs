@@ -177,6 +177,7 @@ impl Reader<'_> {
             }
             Line::Other(Other::Lost { cpu, count }) => {
                 self.open = None;
+                self.calls.lost(*cpu, place.first);
                 self.reading.rows.push(Row {
                     line: place.first,
                     kind: "lost",

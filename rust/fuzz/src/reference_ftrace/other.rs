@@ -30,7 +30,9 @@ pub fn other(line: &[u8], wrap: Wrap) -> Other {
     match line {
         _ if is_header(line) => Other::Header,
         [b'#', ..] => Other::Comment,
-        _ if wrap == Wrap::KernelLog && line.starts_with(b"Dumping ftrace buffer:") => Other::Header,
+        _ if wrap == Wrap::KernelLog && line.starts_with(b"Dumping ftrace buffer:") => {
+            Other::Header
+        }
         _ if wrap == Wrap::KernelLog => Other::Message,
         _ if wrap == Wrap::Page && line.trim_ascii_start().starts_with(b"<") => Other::Header,
         // The end of a string in a script.
@@ -77,8 +79,10 @@ fn is_header(line: &[u8]) -> bool {
 /// trace-cmd prints: `CPU:N [M EVENTS DROPPED]`; `MARK 0.000000 Lost M events.` of mmiotrace.
 fn lost(line: &[u8]) -> Option<(Option<u16>, Option<i64>)> {
     let text = std::str::from_utf8(line).ok()?;
-    if let Some(count) =
-        text.strip_prefix("MARK 0.000000 Lost ").and_then(|text| text.strip_suffix(" events."))
+    if let Some(count) = text
+        .strip_prefix("MARK ")
+        .and_then(|text| text.split_once(" Lost "))
+        .and_then(|(_, text)| text.strip_suffix(" events."))
     {
         return Some((None, Some(super::header::number(count.as_bytes())?)));
     }

@@ -135,7 +135,7 @@ pub(super) const RECENT: usize = 16;
 
 /// Text by positions in the block.
 pub(super) type Span = (usize, usize);
-impl<'a> Parser<'a> {
+impl Parser<'_> {
     #[inline]
     fn line(&mut self, start: usize, end: usize) {
         self.bytes = (end - start) as u64 + u64::from(end < self.text.len());

@@ -111,6 +111,17 @@ fn word_end(text: &[u8], start: usize) -> usize {
     at
 }
 
+/// `a=1) <-caller`: arguments of a function, which have `=`, and who called it. Those of a system
+/// call have `: `, and data in them may be anything.
+fn is_function(args: &[u8]) -> bool {
+    let named = match memchr::memchr3(b'=', b':', b')', args) {
+        Some(at) if args[at] == b')' => args[at..].starts_with(b") <-"),
+        Some(at) => args[at] == b'=',
+        None => false,
+    };
+    named && memmem::find(args, b") <-").is_some()
+}
+
 /// `sys_NAME(…)`, `sys_NAME -> …`, `sys_enter_NAME: …`, `sys_exit_NAME: …`, `sys_enter: NR …`,
 /// `sys_exit: NR …`; `start` is behind `sys_`.
 #[inline]
@@ -122,7 +133,7 @@ fn call(text: &[u8], start: usize) -> Option<Payload> {
             let args = end + 1;
             let close = if text[args..].ends_with(b")") { whole - 1 } else { whole };
             // The function tracer with arguments prints `sys_f(a=1) <-caller`.
-            if close == whole && memmem::find(&text[args..], b") <-").is_some() {
+            if is_function(&text[args..]) {
                 return None;
             }
             Some(Payload::Enter { call: Call::Name(start, end), args: (args, close) })
@@ -406,6 +417,12 @@ mod tests {
             ("_raw_spin_lock <-__schedule", "_raw_spin_lock", "<-__schedule"),
             ("sys_read(fd=3) <-do_syscall_64", "sys_read", "(fd=3) <-do_syscall_64"),
             ("mutex_lock+0x0/0x10 <-f", "mutex_lock", "+0x0/0x10 <-f"),
+            (
+                "sys_read(fd=3) <-b (repeats: 2, last_ts:  2881.879001)",
+                "sys_read",
+                "(fd=3) <-b (repeats: 2, last_ts:  2881.879001)",
+            ),
+            ("sys_vfork() <-b", "sys_vfork", "() <-b"),
             ("function:             ip_rcv <-- napi_poll", "ip_rcv", "<-- napi_poll"),
         ] {
             match parse(text.as_bytes()) {
