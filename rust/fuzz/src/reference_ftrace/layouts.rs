@@ -224,8 +224,8 @@ fn behind_dash(line: &[u8], dash: usize) -> Option<Header> {
 
 /// `            bash    2101   1 1 00000002 00000011 [abc5fc61] 25.500ms (+0.004ms): `
 fn verbose(line: &[u8]) -> Option<Header> {
-    let brackets = (0..line.len()).filter(|&at| line[at] == b'[');
-    brackets.filter_map(|at| around_bracket(line, at)).next()
+    let mut brackets = (0..line.len()).filter(|&at| line[at] == b'[');
+    brackets.find_map(|at| around_bracket(line, at))
 }
 
 fn around_bracket(line: &[u8], at: usize) -> Option<Header> {

@@ -6,7 +6,7 @@ const NAMES: [&str; 6] = ["comm", "name", "path", "file", "interp", "str"];
 /// The text ends within quotes, within brackets, in the value of a name, or has no keys in its last
 /// line, so that nobody knows what it says.
 pub fn may_go_on(text: &[u8]) -> bool {
-    let quotes = text.iter().filter(|&&b| b == b'"').count();
+    let quotes = text.split(|&b| b == b'"').count() - 1;
     let last = text.rsplit(|&b| b == b'\n').next().unwrap_or_default();
     let last = String::from_utf8_lossy(last);
     quotes % 2 == 1 || last.rfind('[') > last.rfind(']') || last_key(&last).is_none_or(is_name)

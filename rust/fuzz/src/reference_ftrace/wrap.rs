@@ -29,9 +29,8 @@ pub fn inner(line: &[u8], wrap: Wrap) -> (usize, usize) {
     // Some programs end lines in the way of other systems.
     let upto = line.len() - usize::from(line.ends_with(b"\r"));
     match wrap {
-        Wrap::None => (0, upto),
         Wrap::Page if line[..upto].ends_with(br"\n\") => (0, upto - 3),
-        Wrap::Page => (0, upto),
+        Wrap::None | Wrap::Page => (0, upto),
         Wrap::KernelLog => (prefix(line).min(upto), upto),
     }
 }
