@@ -101,7 +101,8 @@ fn recorded_logs_are_read_alike() {
 
 fn is_ftrace(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let ftrace = name.ends_with(".ftrace") || name.starts_with("ftrace") && name.ends_with(".log");
+    let extension = path.extension().unwrap_or_default();
+    let ftrace = extension == "ftrace" || (extension == "log" && name.starts_with("ftrace"));
     // The reference does not read the tracer of graphs.
     let graph = ["graph", "irqsoff", "function-trace-cmd"].iter().any(|part| name.contains(part));
     ftrace && !graph

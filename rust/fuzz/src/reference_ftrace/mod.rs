@@ -189,10 +189,6 @@ impl Reader<'_> {
                 });
                 Use::Events
             }
-            Line::Other(Other::Header) => {
-                self.open = None;
-                Use::Header
-            }
             Line::Other(Other::Message) => {
                 self.open = None;
                 Use::Message
@@ -203,7 +199,7 @@ impl Reader<'_> {
             {
                 Use::Continuation
             }
-            Line::Other(Other::Comment) => {
+            Line::Other(Other::Header | Other::Comment) => {
                 self.open = None;
                 Use::Header
             }
