@@ -1,6 +1,8 @@
 //! Logs of ftrace as kernel and trace-cmd could have printed them, every choice of which a byte
 //! makes, and what was put into each record.
 
+use std::collections::HashMap;
+
 use super::made::Choices;
 use super::reference_ftrace::Row;
 
@@ -122,6 +124,8 @@ struct Tracer {
     wrapped: bool,
     /// There was a record.
     known: bool,
+    /// Stacks of each task since its last record: one of the kernel and one of the program at most.
+    behind: HashMap<i32, usize>,
     /// There are stacks; else there may be markers with a NUL.
     stacks: bool,
 }
@@ -163,7 +167,8 @@ pub fn log(choices: &mut Choices<'_>) -> Made {
         mixed,
         wrapped,
         known: false,
-        stacks: choices.byte().is_multiple_of(2),
+        behind: HashMap::new(),
+        stacks: choices.byte() % 2 == 0,
     };
     tracer.head(choices);
     for _ in 0..=choices.below(24) {
@@ -191,6 +196,7 @@ pub fn record(choices: &mut Choices<'_>) -> Vec<u8> {
         mixed: true,
         wrapped: false,
         known: true,
+        behind: HashMap::new(),
         stacks: false,
     };
     let numbers = matches!(columns, Columns::Raw | Columns::Hex);
@@ -284,6 +290,9 @@ impl Tracer {
             5..8 => self.event(choices, task),
             8 | 9 => self.marker(choices, task),
             10 => self.function(choices, task),
+            STACK if self.behind.get(&task.tid).is_some_and(|&count| count > 1) => {
+                self.event(choices, task);
+            }
             STACK if self.stacks => self.stack(choices, task),
             STACK => self.nul(choices, task),
             12 => self.lost(choices),
@@ -308,6 +317,8 @@ impl Tracer {
         let odd = task.comm.contains(&b'\n') || task.comm.windows(2).any(|two| two == b": ");
         let known = matches!(self.columns, Columns::Trace { .. }) && !self.mixed && !self.wrapped;
         let task = if odd && !known { Task { comm: b"new line", ..task } } else { task };
+        let behind = self.behind.entry(task.tid).or_default();
+        *behind = if payload.starts_with(b"<") { *behind + 1 } else { 0 };
         let cpu = task.cpu;
         let said = choices.rarely();
         let ticks = self.clock == Clock::Ticks;
