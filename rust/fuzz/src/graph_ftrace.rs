@@ -1,4 +1,4 @@
-//! The tracer function_graph: tasks that call functions, printed as the kernel prints them, and what
+//! The tracer `function_graph`: tasks that call functions, printed as the kernel prints them, and what
 //! each row must be.
 
 use std::collections::BTreeMap;
@@ -75,7 +75,7 @@ pub fn graph(data: &[u8]) {
     let size = 1 + usize::from(choices.byte()) * choices.pick(&[1, 8, 64]);
     let [time, task, flags, tail] = [0; 4].map(|_: i32| choices.byte() % 2 == 1);
     let duration = !choices.rarely();
-    let processor = task || duration || choices.byte() % 2 == 0;
+    let processor = task || duration || choices.byte().is_multiple_of(2);
     let columns = Columns { time, processor, task, flags: flags && task, duration, tail };
     let mut machine = Machine {
         columns,
@@ -121,7 +121,8 @@ impl Machine {
                 let dur = duration(choices);
                 self.print(cpu, Some(dur), depth, &format!("{name}();"));
                 let row = &mut self.rows[row].1;
-                (row.status, row.dur) = (Some("complete"), Some(dur).filter(|_| self.columns.duration));
+                (row.status, row.dur) =
+                    (Some("complete"), Some(dur).filter(|_| self.columns.duration));
             }
             6 => {
                 let args = "comm=top pid=12 prio=120 target_cpu=000";
@@ -234,7 +235,8 @@ impl Machine {
         let running = &self.tasks[self.running[cpu].0];
         let mut line = String::new();
         if time {
-            line += &format!("{:5}.{:06} |  ", self.now / 1_000_000_000, self.now / 1000 % 1_000_000);
+            line +=
+                &format!("{:5}.{:06} |  ", self.now / 1_000_000_000, self.now / 1000 % 1_000_000);
         }
         if processor {
             line += &format!(" {cpu}) ");
@@ -254,17 +256,27 @@ impl Machine {
     /// Reads the log, and holds its rows against what they must be.
     fn check(mut self, size: usize) {
         self.rows.sort_by_key(|row| row.0);
-        let Some(format) = Format::detect(self.log.as_bytes(), Some(Wanted::Ftrace)) else { return };
+        let Some(format) = Format::detect(self.log.as_bytes(), Some(Wanted::Ftrace)) else {
+            return;
+        };
         let (_, batch) = parse(format, self.log.as_bytes(), size);
         let processors = processors(&batch);
-        let read: BTreeMap<u64, Row> = rows(&batch).into_iter().map(|row| (row.line, row)).collect();
+        let read: BTreeMap<u64, Row> =
+            rows(&batch).into_iter().map(|row| (row.line, row)).collect();
         let log = &self.log;
         assert_eq!(read.len(), self.rows.len(), "blocks of {size}\n{log}");
         for (line, expected) in &self.rows {
             let Some(row) = read.get(line) else { panic!("no row for line {line}\n{log}") };
             let told = (
                 (&*row.kind, row.name.as_deref(), row.args.as_deref(), row.status.as_deref()),
-                (row.ret, row.dur, row.ts, row.tid, row.comm.as_deref(), processors.get(line).copied()),
+                (
+                    row.ret,
+                    row.dur,
+                    row.ts,
+                    row.tid,
+                    row.comm.as_deref(),
+                    processors.get(line).copied(),
+                ),
             );
             let Expected { kind, name, args, status, ret, dur, ts, tid, comm, cpu } = expected;
             let must = (
@@ -280,7 +292,10 @@ fn processors(batch: &RecordBatch) -> BTreeMap<u64, u16> {
     let column = batch.column_by_name("cpu").expect("all columns are there");
     let column = column.as_primitive::<UInt16Type>();
     let lines = rows(batch).into_iter().map(|row| row.line).enumerate();
-    lines.filter(|&(at, _)| column.is_valid(at)).map(|(at, line)| (line, column.value(at))).collect()
+    lines
+        .filter(|&(at, _)| column.is_valid(at))
+        .map(|(at, line)| (line, column.value(at)))
+        .collect()
 }
 
 /// A time in ns of as many digits as the kernel prints.
@@ -290,15 +305,15 @@ fn duration(choices: &mut Choices<'_>) -> i64 {
 
 /// Seven characters at most, and a mark of a long one.
 fn printed(ns: i64) -> String {
-    let mark = match ns {
-        ..=10_000 => ' ',
-        ..=100_000 => '+',
-        ..=1_000_000 => '!',
-        ..=10_000_000 => '#',
-        ..=100_000_000 => '*',
-        ..=1_000_000_000 => '@',
-        _ => '$',
-    };
+    let marks = [
+        (1_000_000_000, '$'),
+        (100_000_000, '@'),
+        (10_000_000, '*'),
+        (1_000_000, '#'),
+        (100_000, '!'),
+        (10_000, '+'),
+    ];
+    let mark = marks.iter().find(|&&(more, _)| ns > more).map_or(' ', |&(_, mark)| mark);
     let whole = (ns / 1000).to_string();
     let mut number = format!("{whole}.{:03}", ns % 1000);
     number.truncate(if whole.len() < 7 { number.len().min(8) } else { 7 });
