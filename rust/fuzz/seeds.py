@@ -105,6 +105,27 @@ def write(folder: Path, data: bytes) -> None:
     (folder / hashlib.sha1(data, usedforsecurity=False).hexdigest()).write_bytes(data)
 
 
+def strace_seeds(corpus: Path, line: bytes) -> None:
+    """Write the seeds of targets that take a line of strace, or of what is in one."""
+    write(corpus / "grammar", choices(line) + line)
+    write(corpus / "arguments", line)
+    # Its bytes are choices: any will do.
+    write(corpus / "join", hashlib.sha512(line).digest())
+    for text in strings(line):
+        write(corpus / "unescape", text)
+
+
+def ftrace_seeds(corpus: Path, line: bytes) -> None:
+    """Write the seeds of targets that take a line of ftrace, or of what is in one."""
+    # Any layout, no changes, the line itself.
+    write(corpus / "ftrace_header", b"\0\0\x07" + line)
+    # Their bytes are choices: any will do.
+    for target in ("ftrace", "ftrace_graph", "ftrace_join"):
+        write(corpus / target, hashlib.sha512(line).digest())
+    if named := re.search(rb": (\w+): (.*)", line):
+        write(corpus / "ftrace_decode", b"\n".join(named.groups()))
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command; gives its exit code."""
     here = Path(__file__).resolve().parent
@@ -133,21 +154,7 @@ def main(argv: list[str] | None = None) -> int:
             kept += 1
             for target, prefix in (PREFIX_FTRACE if ftrace else PREFIX).items():
                 write(options.corpus / target, prefix + around)
-            # Bytes that are choices: any will do.
-            chosen = hashlib.sha512(line).digest()
-            if ftrace:
-                # Any layout, no changes, the line itself.
-                write(options.corpus / "ftrace_header", b"\0\0\x07" + line)
-                write(options.corpus / "ftrace", chosen)
-                write(options.corpus / "ftrace_join", chosen)
-                if named := re.search(rb": (\w+): (.*)", line):
-                    write(options.corpus / "ftrace_decode", b"\n".join(named.groups()))
-                continue
-            write(options.corpus / "grammar", choices(line) + line)
-            write(options.corpus / "arguments", line)
-            write(options.corpus / "join", chosen)
-            for text in strings(line):
-                write(options.corpus / "unescape", text)
+            (ftrace_seeds if ftrace else strace_seeds)(options.corpus, line)
     sys.stderr.write(f"{kept} lines of {len(files)} files\n")
     return 0
 

@@ -85,7 +85,7 @@ pub fn header(data: &[u8]) {
         fast.tgid,
         fast.cpu,
         fast.time,
-        &line[fast.payload..],
+        line[fast.payload..].trim_ascii_start(),
     );
     let read = (
         own,
@@ -94,7 +94,7 @@ pub fn header(data: &[u8]) {
         slow.tgid,
         slow.cpu,
         slow.ts,
-        &line[slow.payload..],
+        line[slow.payload..].trim_ascii_start(),
     );
     assert!(told == read, "{usual:?}:\nfast {told:?}\nreference {read:?}\n{shown}");
     let flags = line[fast.flags.0..fast.flags.1].to_vec();

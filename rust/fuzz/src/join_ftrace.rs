@@ -42,7 +42,8 @@ pub fn join(data: &[u8]) {
     let size = 1 + usize::from(choices.byte()) * choices.pick(&[1, 8, 64]);
     let report = choices.rarely();
     let mut log = if report { "cpus=2\n" } else { "# tracer: nop\n" }.to_owned();
-    let mut open: Vec<Option<Call>> = vec![None; 4];
+    // Of each task: its call, the processor on which it began, whether records of that were lost.
+    let mut open: Vec<Option<(Call, usize, bool)>> = vec![None; 4];
     let mut done: Vec<Call> = Vec::new();
     let mut now = 2_881_878_957_000;
     while !choices.rest().is_empty() {
@@ -81,7 +82,7 @@ pub fn join(data: &[u8]) {
                     dur: None,
                 };
                 // What the task was in before has no end.
-                done.extend(open[number].replace(call));
+                done.extend(open[number].replace((call, cpu, false)).map(|(call, ..)| call));
             }
             3..7 => {
                 let (value, ret, errno, status) = choices.pick(&RESULTS);
@@ -91,12 +92,12 @@ pub fn join(data: &[u8]) {
                     format!("sys_{name} -> {value}")
                 });
                 match open[number].take() {
-                    Some(call) if call.name == name => {
+                    Some((call, began, lost)) if call.name == name && !(lost && began == cpu) => {
                         let dur = Some(now - call.ts);
                         done.push(Call { ret, errno, status, dur, ..call });
                     }
                     other => {
-                        done.extend(other);
+                        done.extend(other.map(|(call, ..)| call));
                         let (args, ts, dur) = (None, now, None);
                         done.push(Call {
                             line,
@@ -112,12 +113,18 @@ pub fn join(data: &[u8]) {
                     }
                 }
             }
+            7 if choices.rarely() => {
+                log += &format!("CPU:{cpu} [LOST 5 EVENTS]\n");
+                for (_, began, lost) in open.iter_mut().flatten() {
+                    *lost |= *began == cpu;
+                }
+            }
             _ => {
                 print("sched_wakeup: comm=sys_read( pid=7 prio=120 target_cpu=001");
             }
         }
     }
-    done.extend(open.into_iter().flatten());
+    done.extend(open.into_iter().flatten().map(|(call, ..)| call));
     done.sort_by_key(|call| call.line);
     let Some(format) = Format::detect(log.as_bytes(), Some(Wanted::Ftrace)) else { return };
     let (_, batch) = parse(format, log.as_bytes(), size);

@@ -66,6 +66,11 @@ fn halves_of_ftrace_are_joined_wherever_blocks_begin() {
 }
 
 #[test]
+fn functions_are_those_that_simulated_tasks_called() {
+    run(2000, |numbers| numbers.bytes(100), fuzz::ftrace_graph);
+}
+
+#[test]
 fn fields_of_any_text_lose_nothing() {
     let texts = |numbers: &mut Numbers| {
         let names: Vec<_> = tracefast_core::ftrace::decode::known().collect();

@@ -35,6 +35,12 @@ proptest! {
         fuzz::ftrace_header(&data);
     }
 
+    /// Functions of several tasks, on two processors.
+    #[test]
+    fn functions_are_what_tasks_called(data in proptest::collection::vec(any::<u8>(), 0..120)) {
+        fuzz::ftrace_graph(&data);
+    }
+
     /// Calls of several tasks, interleaved.
     #[test]
     fn calls_are_what_was_put_into_them(data in proptest::collection::vec(any::<u8>(), 0..160)) {
@@ -101,9 +107,13 @@ fn recorded_logs_are_read_alike() {
 
 fn is_ftrace(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let extension = path.extension().unwrap_or_default();
-    let ftrace = extension == "ftrace" || (extension == "log" && name.starts_with("ftrace"));
-    // The reference does not read the tracer of graphs.
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let ftrace = match extension {
+        Some("ftrace") => true,
+        Some("log") => name.starts_with("ftrace"),
+        _ => false,
+    };
+    // function_graph is held against simulated tasks instead.
     let graph = ["graph", "irqsoff", "function-trace-cmd"].iter().any(|part| name.contains(part));
     ftrace && !graph
 }
@@ -168,8 +178,8 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) {
     }
     for entry in std::fs::read_dir(path).expect("a folder") {
         let path = entry.expect("an entry").path();
-        let named = |end: &str| path.to_string_lossy().ends_with(end);
-        if path.is_dir() || named(".txt") || named(".log") || named(".ftrace") {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        if path.is_dir() || matches!(extension, Some("txt" | "log" | "ftrace")) {
             collect(&path, files);
         }
     }

@@ -18,25 +18,13 @@ pub struct Calls {
     /// The row of each task's call, and whether its time counts ticks. A record without a task is
     /// of one that nobody knows.
     open: HashMap<Option<i32>, (usize, bool)>,
-    /// The last line that says that records of a processor are missing.
-    lost: HashMap<Option<u16>, u64>,
+    /// The last line that says that records of a processor were lost.
+    losses: HashMap<u16, u64>,
 }
 
 impl Calls {
     pub fn new(named: bool, machine: Machine) -> Self {
-        Self { named, machine, open: HashMap::new(), lost: HashMap::new() }
-    }
-
-    /// Records of a processor are missing before this line.
-    pub fn lost(&mut self, cpu: Option<u16>, line: u64) {
-        if cpu.is_some() {
-            self.lost.insert(cpu, line);
-        }
-    }
-
-    /// Records of the processor on which both halves stand are missing between them.
-    fn is_parted(&self, open: &Row, exit: &Row) -> bool {
-        open.cpu == exit.cpu && self.lost.get(&open.cpu).is_some_and(|&lost| lost > open.line)
+        Self { named, machine, open: HashMap::new(), losses: HashMap::new() }
     }
 
     /// The row of the call in which a task is.
@@ -90,7 +78,7 @@ impl Calls {
         match open {
             Some((index, counted))
                 if self.ends(rows[index].name.as_deref(), &name)
-                    && !self.is_parted(&rows[index], &row) =>
+                    && !self.lost_between(&rows[index], &row) =>
             {
                 let open = &mut rows[index];
                 let dur = row.ts.zip(open.ts).and_then(|(end, begin)| end.checked_sub(begin));
@@ -108,6 +96,18 @@ impl Calls {
                 (rows.len() - 1, false)
             }
         }
+    }
+
+    /// Records of processor `cpu` were lost.
+    pub fn lost(&mut self, cpu: u16, line: u64) {
+        self.losses.insert(cpu, line);
+    }
+
+    /// The log says that records are missing between the halves, which are of one processor: the
+    /// exit may be that of another call.
+    fn lost_between(&self, enter: &Row, exit: &Row) -> bool {
+        let lost = enter.cpu.and_then(|cpu| self.losses.get(&cpu));
+        enter.cpu == exit.cpu && lost.is_some_and(|&line| line > enter.line)
     }
 
     /// The thread `from` started a program: it goes on as its process `to`, whose call has no end.

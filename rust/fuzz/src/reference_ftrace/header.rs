@@ -117,11 +117,8 @@ fn behind_cpu(right: &[u8]) -> Option<(&[u8], i64, bool, usize)> {
         return None;
     }
     let (ts, ticks) = time_of(time)?;
-    match right.get(colon + 1) {
-        None => Some((flags, ts, ticks, colon + 1)),
-        Some(b' ') => Some((flags, ts, ticks, colon + 2)),
-        Some(_) => None,
-    }
+    let blank = right.get(colon + 1) == Some(&b' ');
+    Some((flags, ts, ticks, colon + 1 + usize::from(blank)))
 }
 
 /// Four characters up to 5.14, five since, six to eight where the kernel is a real-time one.

@@ -1,6 +1,6 @@
 //! A second reading of ftrace's text, slow and obvious: the whole log as a list of lines, each line
 //! by itself, then what belongs together. Written from the grammar; it shares nothing with the
-//! parser but the tables of names.
+//! parser but the tables of names. It does not read the tracer `function_graph`.
 
 mod calls;
 mod function;
@@ -177,7 +177,9 @@ impl Reader<'_> {
             }
             Line::Other(Other::Lost { cpu, count }) => {
                 self.open = None;
-                self.calls.lost(*cpu, place.first);
+                if let Some(cpu) = cpu {
+                    self.calls.lost(*cpu, place.last);
+                }
                 self.reading.rows.push(Row {
                     line: place.first,
                     kind: "lost",

@@ -76,14 +76,14 @@ fn is_header(line: &[u8]) -> bool {
 }
 
 /// `[BUFFER: ]CPU:N [LOST M EVENTS]`, without a number where nobody counted them, and what
-/// trace-cmd prints: `CPU:N [M EVENTS DROPPED]`; `MARK 0.000000 Lost M events.` of mmiotrace.
+/// trace-cmd prints: `CPU:N [M EVENTS DROPPED]`; `MARK 12.345678 Lost M events.` of mmiotrace.
 fn lost(line: &[u8]) -> Option<(Option<u16>, Option<i64>)> {
     let text = std::str::from_utf8(line).ok()?;
-    if let Some(count) = text
-        .strip_prefix("MARK ")
-        .and_then(|text| text.split_once(" Lost "))
-        .and_then(|(_, text)| text.strip_suffix(" events."))
+    if let Some((time, rest)) =
+        text.strip_prefix("MARK ").and_then(|rest| rest.split_once(" Lost "))
     {
+        super::header::time_of(time.as_bytes())?;
+        let count = rest.strip_suffix(" events.")?;
         return Some((None, Some(super::header::number(count.as_bytes())?)));
     }
     let at = text.find("CPU:")?;
