@@ -1,5 +1,7 @@
 //! The formats of logs, behind one face for the stages that need not know which it is.
 
+use std::borrow::Cow;
+
 use crate::block::Block;
 use crate::ftrace::{self, Machine};
 use crate::parsed::Parsed;
@@ -156,6 +158,15 @@ impl Format {
     #[inline]
     pub fn is_merged(&self) -> bool {
         matches!(self, Self::Strace(format) if format.merged)
+    }
+
+    /// Several lines without what the merge or other programs put around each.
+    pub fn own_lines<'a>(&self, lines: &'a [u8]) -> Cow<'a, [u8]> {
+        match self {
+            Self::Strace(format) if format.merged => strace::merged::own_text(lines),
+            Self::Strace(_) => Cow::Borrowed(lines),
+            Self::Ftrace(format) => format.own_lines(lines),
+        }
     }
 
     /// Joins the two halves of a call in `row`.

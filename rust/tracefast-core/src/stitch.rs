@@ -12,7 +12,6 @@ use crate::kernel::{self, Bound};
 use crate::parsed::{Lost, Naming, Open, Parsed, Range, Spot, Target, Touch, Use, key_in};
 use crate::schema::Column as C;
 use crate::strace::Half;
-use crate::strace::merged::own_text;
 use crate::view::unpack;
 
 /// A call left open by an earlier block, with text of its own.
@@ -300,10 +299,9 @@ impl Stitch {
         format: &Format,
         line: i64,
     ) {
-        let merged = format.is_merged();
         let part = |range: Range| {
             let lines = &text[range.0 as usize..range.1 as usize];
-            if merged { own_text(lines).into_owned() } else { lines.to_vec() }
+            format.own_lines(lines).into_owned()
         };
         let call = Call {
             task: tid,

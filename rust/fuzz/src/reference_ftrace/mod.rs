@@ -237,7 +237,7 @@ impl Reader<'_> {
                 if !before.is_empty() {
                     extra.push(b'\n');
                 }
-                extra.extend_from_slice(&self.log[begin..place.end]);
+                extra.extend(wrap::inner_lines(&self.log[begin..place.end], self.wrap));
                 row.extra = Some(extra);
                 true
             }
@@ -246,7 +246,7 @@ impl Reader<'_> {
                 // What looks like frames behind it is more of it.
                 open.stack = None;
                 let text = &self.log[begin..place.end];
-                row.args = Some(text.to_vec());
+                row.args = Some(wrap::inner_lines(text, self.wrap));
                 if !open.free && !text::may_go_on(text) {
                     open.text = None;
                 }

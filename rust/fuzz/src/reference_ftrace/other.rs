@@ -30,6 +30,8 @@ pub fn other(line: &[u8], wrap: Wrap) -> Other {
     match line {
         _ if is_header(line) => Other::Header,
         [b'#', ..] => Other::Comment,
+        // Around a dump, and in texts.
+        _ if is_rule(line) => Other::Comment,
         _ if wrap == Wrap::KernelLog && line.starts_with(b"Dumping ftrace buffer:") => {
             Other::Header
         }
@@ -41,6 +43,11 @@ pub fn other(line: &[u8], wrap: Wrap) -> Other {
         _ if wrap == Wrap::Page => Other::Comment,
         _ => Other::Text,
     }
+}
+
+fn is_rule(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    line.len() >= 20 && line.iter().all(|&b| b == b'-')
 }
 
 /// `# tracer: nop`, counts of records, the legend over the columns.

@@ -35,6 +35,18 @@ pub fn inner(line: &[u8], wrap: Wrap) -> (usize, usize) {
     }
 }
 
+/// Several lines, each without what is not ftrace's. Without a wrap they are as they stand.
+pub fn inner_lines(lines: &[u8], wrap: Wrap) -> Vec<u8> {
+    if wrap == Wrap::None {
+        return lines.to_vec();
+    }
+    let inner = lines.split(|&b| b == b'\n').map(|line| {
+        let (from, upto) = inner(line, wrap);
+        &line[from..upto]
+    });
+    inner.collect::<Vec<_>>().join(&b'\n')
+}
+
 /// Bytes of `<4>[   12.345678] `, `[   12.345678][    T1] `, or of these behind what a daemon puts
 /// before them: `host kernel: `; 0: there are none.
 fn prefix(line: &[u8]) -> usize {

@@ -1,6 +1,8 @@
 //! Lines that are not a record: parts of a name with line feeds, text that goes on, frames of
 //! stacks, notes of lost records, headers.
 
+use std::borrow::Cow;
+
 use super::header::Header;
 use super::layout::{self, Layout};
 use super::other::{self, Other};
@@ -264,12 +266,20 @@ impl Parser<'_> {
         }
         let mut end = 0;
         if let Some(more) = self.more.take() {
-            let view = self.view(more.text);
+            let view = self.view_lines(more.text);
             self.parsed.rows.args[more.row] = view;
             end = more.text.1;
         }
         if let Some(told) = self.told.take() {
             self.take_told(told, end);
+        }
+    }
+
+    /// The view of several lines, without what other programs put around each.
+    fn view_lines(&mut self, lines: Span) -> u128 {
+        match self.format.own_lines(&self.text[lines.0..lines.1]) {
+            Cow::Borrowed(_) => self.view(lines),
+            Cow::Owned(own) => self.parsed.side.put(escape_invalid(&own).as_bytes()),
         }
     }
 
@@ -282,12 +292,13 @@ impl Parser<'_> {
             let Parsed { side, .. } = &mut *self.parsed;
             joined.extend_from_slice(crate::view::unpack(&flags, self.text, &side.bytes));
             joined.push(b'\n');
-            joined.extend_from_slice(escape_invalid(&self.text[frames.0..frames.1]).as_bytes());
+            let frames = self.format.own_lines(&self.text[frames.0..frames.1]);
+            joined.extend_from_slice(escape_invalid(&frames).as_bytes());
             let view = side.put(&joined);
             self.parsed.scratch = joined;
             view
         } else {
-            self.view(frames)
+            self.view_lines(frames)
         };
         self.parsed.rows.extra[row] = view;
         self.parsed.rows.valid[row] |= C::Extra.bit();

@@ -35,6 +35,8 @@ pub use fields::head;
 pub use machine::{Calls, Machine};
 pub use parser::Grammar;
 
+use std::borrow::Cow;
+
 use header::Header;
 use layout::Layout;
 
@@ -101,6 +103,18 @@ impl Format {
         }
     }
 
+    /// The part of several lines that ftrace wrote.
+    pub(crate) fn own_lines<'a>(&self, lines: &'a [u8]) -> Cow<'a, [u8]> {
+        if self.wrap == Wrap::None || memchr::memchr(b'\n', lines).is_none() {
+            return Cow::Borrowed(lines);
+        }
+        let own = lines.split(|&b| b == b'\n').map(|line| {
+            let (start, end) = self.own(line);
+            &line[start..end]
+        });
+        Cow::Owned(own.collect::<Vec<_>>().join(&b'\n'))
+    }
+
     /// The line is a record by itself, and none that began on the lines before it.
     pub fn stands_alone(&self, line: &[u8]) -> bool {
         let whole = line.len() < LOOK;
@@ -109,7 +123,6 @@ impl Format {
         // Only all of a line tells that it is one of `function_graph`, and it is longer than a part
         // of a name.
         let graph = whole
-            && self.graph != Graph::No
             && line.len() >= usize::from(self.width)
             && graph::parse(line, self.graph == Graph::Bare).is_some();
         let record = || {

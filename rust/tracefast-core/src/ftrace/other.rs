@@ -39,6 +39,11 @@ pub fn classify(line: &[u8]) -> Other {
         }
         _ => {}
     }
+    let rule = line.trim_ascii();
+    if rule.len() >= 20 && rule.iter().all(|&b| b == b'-') {
+        // Around a dump in the kernel's log, and in texts.
+        return Other::Comment;
+    }
     lost(line).unwrap_or(if is_header(line) { Other::Header } else { Other::Unknown })
 }
 
@@ -90,7 +95,7 @@ fn is_header(line: &[u8]) -> bool {
         return number(rest, b"");
     }
     let line = line.trim_ascii();
-    WHOLE.contains(&line) || (line.len() > 20 && line.iter().all(|&b| b == b'-'))
+    WHOLE.contains(&line)
 }
 
 /// `MARK 12.345678 Lost 5 events.` of mmiotrace.
@@ -169,12 +174,12 @@ mod tests {
             "capturing trace... done",
             "TRACE:",
             "--",
-            "---------------------------------",
         ] {
             assert_eq!(classify(line.as_bytes()), Other::Header, "{line}");
         }
         assert_eq!(classify(b"# a heading"), Other::Comment);
         assert_eq!(classify(b"#include"), Other::Comment);
+        assert_eq!(classify(b"---------------------------------"), Other::Comment);
         assert_eq!(classify(b"version = 6"), Other::Header);
         assert_eq!(classify(b""), Other::Blank);
         assert_eq!(classify(b"  \t"), Other::Blank);

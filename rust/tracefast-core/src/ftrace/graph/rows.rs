@@ -46,6 +46,10 @@ impl Parser<'_> {
             return true;
         }
         let Some(found) = special(line) else { return false };
+        // Elsewhere a rule is somebody's text.
+        if self.format.graph == Graph::No && !matches!(found, Special::Switch { .. }) {
+            return false;
+        }
         self.apart();
         self.used = Some(Use::Message);
         if let Special::Switch { cpu, from, to } = found {
