@@ -32,6 +32,13 @@ pub(super) struct Frames {
     text: Span,
 }
 
+impl Frames {
+    /// The first one.
+    pub(super) fn begin(target: Target, text: Span) -> Self {
+        Self { target, text }
+    }
+}
+
 /// The text of a record with line feeds in it: all of it up to the last line so far.
 #[derive(Clone, Copy)]
 pub(super) struct More {

@@ -188,7 +188,7 @@ pub enum Graph {
 /// ```
 #[inline]
 pub fn is_continuation(line: &[u8]) -> bool {
-    line.starts_with(b" => ") || line.starts_with(b"=> ")
+    [&b" => "[..], b"=> ", b"\t=> "].iter().any(|frame| line.starts_with(frame))
 }
 
 /// Fills the row of an exit whose entry is in an earlier block (`half.head` is the text of its

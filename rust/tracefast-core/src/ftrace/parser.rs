@@ -236,7 +236,7 @@ impl Parser<'_> {
                 let key = self.key(span(name));
                 self.event(start, header, EventKind::Function, Some(key), span(rest));
             }
-            Payload::Stack { name } => {
+            Payload::Stack { name, frame } => {
                 let key = self.static_key(name);
                 let owner = self.grammar.last.of(header);
                 let row = self.event(start, header, EventKind::Event, Some(key), (end, end));
@@ -245,6 +245,9 @@ impl Parser<'_> {
                 let target = target.unwrap_or(Whose::Row(row));
                 self.owner =
                     Some(Owner { target, text: None, free: false, frames: true, comment: false });
+                if frame.0 < frame.1 {
+                    self.frames = Some(Frames::begin(target, span(frame)));
+                }
             }
             Payload::Tracer { name, text } => {
                 let key = self.static_key(name);

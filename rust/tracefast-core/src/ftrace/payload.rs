@@ -47,6 +47,8 @@ pub enum Payload {
     Stack {
         /// Name of the event.
         name: &'static [u8],
+        /// Its first frame, which trace-cmd prints on the same line; else empty.
+        frame: (usize, usize),
     },
     /// A record of a tracer that has no events.
     Tracer {
@@ -196,8 +198,8 @@ fn event(text: &[u8], start: usize) -> Payload {
     let whole = text.len();
     let rest = &text[start..];
     match rest {
-        b"<stack trace>" => return Payload::Stack { name: b"kernel_stack" },
-        b"<user stack trace>" => return Payload::Stack { name: b"user_stack" },
+        b"<stack trace>" => return stack(b"kernel_stack", text, whole),
+        b"<user stack trace>" => return stack(b"user_stack", text, whole),
         [b'#', b' ', ..] => {
             let (_, n) = num::hex_digits(&rest[2..]);
             if n > 0 && rest[2 + n..].starts_with(b" buf:") {
@@ -214,9 +216,8 @@ fn event(text: &[u8], start: usize) -> Payload {
         return match name {
             // Only its number is known.
             b"type" => Payload::Nameless { text: (start, whole) },
-            b"kernel_stack" if text[behind..].trim_ascii().starts_with(b"<stack trace") => {
-                Payload::Stack { name: b"kernel_stack" }
-            }
+            b"kernel_stack" if is_stack(&text[behind..]) => stack(b"kernel_stack", text, behind),
+            b"user_stack" if is_stack(&text[behind..]) => stack(b"user_stack", text, behind),
             b"tracing_mark_write" | b"0" => {
                 Payload::Marker { name: b"tracing_mark_write", text: (behind, whole) }
             }
@@ -247,6 +248,19 @@ fn event(text: &[u8], start: usize) -> Payload {
         Some(name) => Payload::Tracer { name, text: (start, whole) },
         None => Payload::Nameless { text: (start, whole) },
     }
+}
+
+/// What trace-cmd prints of a stack: a note, or the first frame.
+fn is_stack(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    [&b"<stack trace"[..], b"<user stack trace", b"=> "].iter().any(|head| text.starts_with(head))
+}
+
+/// A stack whose text begins at `from`.
+fn stack(name: &'static [u8], text: &[u8], from: usize) -> Payload {
+    let start = blanks(text, from);
+    let framed = text[start..].trim_ascii_start().starts_with(b"=> ");
+    Payload::Stack { name, frame: (if framed { start } else { text.len() }, text.len()) }
 }
 
 /// Whose record without a name of an event this is: `254,0    Q  RA 8 + 8 [dd]` of blk,
@@ -380,11 +394,19 @@ mod tests {
         assert_eq!(event("kvm_entry:            vcpu 0"), ("kvm_entry", "vcpu 0"));
         assert_eq!(event("empty:"), ("empty", ""));
         assert_eq!(event("function: ip=0x1 parent_ip=0x2"), ("function", "ip=0x1 parent_ip=0x2"));
-        assert_eq!(parse(b"<stack trace>"), Payload::Stack { name: b"kernel_stack" });
-        assert_eq!(parse(b"<user stack trace>"), Payload::Stack { name: b"user_stack" });
+        assert_eq!(
+            parse(b"<stack trace>"),
+            Payload::Stack { name: b"kernel_stack", frame: (13, 13) }
+        );
+        let user = Payload::Stack { name: b"user_stack", frame: (18, 18) };
+        assert_eq!(parse(b"<user stack trace>"), user);
         assert_eq!(
             parse(b"kernel_stack:         <stack trace >"),
-            Payload::Stack { name: b"kernel_stack" }
+            Payload::Stack { name: b"kernel_stack", frame: (36, 36) }
+        );
+        assert_eq!(
+            parse(b"user_stack:           \t=> 0x7fc980939dcc"),
+            Payload::Stack { name: b"user_stack", frame: (22, 40) }
         );
         assert_eq!(parse(b""), Payload::Nameless { text: (0, 0) });
     }

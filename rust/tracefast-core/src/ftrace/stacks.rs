@@ -80,7 +80,7 @@ pub(super) fn is_seam(line: &[u8]) -> bool {
         .take(64)
         .fold(0x811c_9dc5_u32, |hash, &b| (hash ^ u32::from(b)).wrapping_mul(0x0100_0193));
     (hash ^ hash >> 16) % SEAMS == 0
-        && memchr::memmem::find(&line[..line.len().min(256)], b"stack trace").is_none()
+        && memchr::memmem::find(&line[..line.len().min(256)], b"stack").is_none()
 }
 
 #[cfg(test)]

@@ -258,6 +258,9 @@ impl Tasks {
     pub fn appeared(&mut self, task: TaskRef, child: i32, flags: u32) {
         self.told = true;
         let (parent, _) = self.identity(task);
+        if self.task(task).is_none_or(|task| task.tid == Some(child)) {
+            return;
+        }
         if self.newborn.remove(&child) == Some(parent) {
             return;
         }
@@ -275,8 +278,9 @@ impl Tasks {
             let new = self.add(Some(child), Some(task), flags);
             self.identity(new).0
         };
-        if let Some(at) = forking {
-            (self.forking[at].child, self.forking[at].told) = (Some((child, id)), true);
+        // What had the id before may have been about to make a task itself.
+        if let Some(forking) = self.forking.iter_mut().find(|forking| forking.parent == parent) {
+            (forking.child, forking.told) = (Some((child, id)), true);
         }
         self.newborn.insert(child, parent);
     }

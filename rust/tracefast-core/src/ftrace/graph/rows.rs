@@ -265,7 +265,7 @@ impl Parser<'_> {
             Payload::Marker { name, text } => {
                 (EventKind::Marker, self.static_key(name), span(text))
             }
-            Payload::Stack { name } | Payload::Tracer { name, .. } => {
+            Payload::Stack { name, .. } | Payload::Tracer { name, .. } => {
                 (EventKind::Event, self.static_key(name), text)
             }
             Payload::Function { .. } | Payload::Nameless { .. } => {

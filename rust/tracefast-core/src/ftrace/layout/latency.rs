@@ -4,6 +4,7 @@
 use super::super::Clock;
 use super::super::header::{Header, behind_colon, blanks, number, timestamp};
 use super::{EMPTY, Layout};
+use crate::num;
 
 /// The columns are not wider, whatever the name of the command is.
 const COLUMNS: usize = 96;
@@ -30,13 +31,8 @@ pub(super) fn at_dash(line: &[u8], dash: usize) -> Option<Header> {
         return None;
     }
     let (cpu, flags) = number(line, next)?;
-    let letters = line[flags..].iter().take(8);
-    let end = flags + letters.take_while(|b| b.is_ascii_alphanumeric() || **b == b'.').count();
-    if !(4..=7).contains(&(end - flags)) || line.get(end) != Some(&b' ') {
-        return None;
-    }
-    let flags_end = end;
-    let (time, clock, end) = delay(line, blanks(line, end))?;
+    let (flags_end, at) = flags_end(line, flags)?;
+    let (time, clock, end) = delay(line, at)?;
     Some(Header {
         layout: Layout::Latency,
         comm: Some((start, dash)),
@@ -47,6 +43,29 @@ pub(super) fn at_dash(line: &[u8], dash: usize) -> Option<Header> {
         clock,
         payload: behind_colon(line, end),
         ..EMPTY
+    })
+}
+
+/// Where the flags at `at` end, and where the time begins: behind blanks, but for trace-cmd's
+/// `--raw-ts`.
+fn flags_end(line: &[u8], at: usize) -> Option<(usize, usize)> {
+    // trace-cmd's `-R` prints a number.
+    if line[at..].starts_with(b"-0x") {
+        let (_, n) = num::hex_digits(&line[at + 3..]);
+        let end = at + 3 + n;
+        return (n > 0 && line.get(end) == Some(&b' ')).then(|| (end, blanks(line, end)));
+    }
+    let letters = line[at..].iter().take(32);
+    let n = letters.take_while(|b| b.is_ascii_alphanumeric() || **b == b'.').count();
+    let end = at + n;
+    if (4..=7).contains(&n) && line.get(end) == Some(&b' ') {
+        return Some((end, blanks(line, end)));
+    }
+    // The last of the flags may be a digit, too: five of them are the usual number.
+    let glued = line.get(end) == Some(&b':');
+    [5, 4].into_iter().filter(|_| glued).map(|n| at + n).find_map(|split| {
+        let digits = line.get(split..end)?;
+        (!digits.is_empty() && digits.iter().all(u8::is_ascii_digit)).then_some((split, split))
     })
 }
 
@@ -170,6 +189,14 @@ mod tests {
             (
                 "kworker/-12345678  12dN.2.. 3us+: f <-g",
                 ("kworker/", 12_345_678, 12, "dN.2..", 3_000, Clock::Start, "f <-g"),
+            ),
+            (
+                "rvlay:     bash-29843   1-0x0 30010.596487: x: y",
+                ("bash", 29843, 1, "-0x0", 30_010_596_487_000, Clock::Uptime, "x: y"),
+            ),
+            (
+                "rvlay:     bash-29843   1d..2.30010596487011: x: y",
+                ("bash", 29843, 1, "d..2.", 30_010_596_487_011, Clock::Ticks, "x: y"),
             ),
             (
                 "x-1 [0]-7       0..... -4us : f",
