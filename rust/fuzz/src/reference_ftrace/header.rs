@@ -125,7 +125,7 @@ fn behind_cpu(right: &[u8]) -> Option<(&[u8], Option<i64>, bool, usize)> {
 
 /// Four characters up to 5.14, five since, six to eight where the kernel is a real-time one.
 pub fn are_flags(word: &[u8]) -> bool {
-    let known = |b: &u8| b.is_ascii_alphanumeric() || *b == b'.' || *b == b'#';
+    let known = |b: &u8| b.is_ascii_alphanumeric() || *b == b'.';
     (4..=8).contains(&word.len()) && word.iter().all(known)
 }
 
