@@ -54,7 +54,9 @@ pub fn second(
 fn around(line: &[u8], at: usize) -> Option<Header> {
     let (left, right) = (&line[..at], &line[at + 1..]);
     let close = right.iter().position(|&b| b == b']')?;
-    let cpu: u16 = number(&right[..close])?;
+    // What is too large for its column is not there; the record is.
+    digits(&right[..close])?;
+    let cpu: Option<u16> = number(&right[..close]);
     let behind = at + 1 + close + 1;
     let (flags, ts, ticks, payload) = behind_cpu(&line[behind..])?;
     let (before, tid, tgid) = before_cpu(left)?;
@@ -64,9 +66,9 @@ fn around(line: &[u8], at: usize) -> Option<Header> {
         before,
         tid: Some(tid),
         tgid,
-        cpu: Some(cpu),
+        cpu,
         flags: flags.to_vec(),
-        ts: Some(ts),
+        ts,
         ticks,
         payload: behind + payload,
         ..Header::default()
@@ -103,7 +105,7 @@ fn before_cpu(left: &[u8]) -> Option<(usize, i32, Option<i32>)> {
 }
 
 /// `[FLAGS] TIME: `: the flags, the time, whether it counts ticks, and where the payload begins.
-fn behind_cpu(right: &[u8]) -> Option<(&[u8], i64, bool, usize)> {
+fn behind_cpu(right: &[u8]) -> Option<(&[u8], Option<i64>, bool, usize)> {
     let colon = right.iter().position(|&b| b == b':')?;
     let words: Vec<&[u8]> =
         right[..colon].split(|&b| b == b' ').filter(|word| !word.is_empty()).collect();
@@ -123,28 +125,31 @@ fn behind_cpu(right: &[u8]) -> Option<(&[u8], i64, bool, usize)> {
 
 /// Four characters up to 5.14, five since, six to eight where the kernel is a real-time one.
 pub fn are_flags(word: &[u8]) -> bool {
-    let known = |b: &u8| b.is_ascii_alphanumeric() || *b == b'.' || *b == b'#';
+    let known = |b: &u8| b.is_ascii_alphanumeric() || *b == b'.';
     (4..=8).contains(&word.len()) && word.iter().all(known)
 }
 
-/// Seconds with up to nine digits behind the point, in ns; or an integer.
-pub fn time_of(text: &[u8]) -> Option<(i64, bool)> {
+/// Seconds with up to nine digits behind the point, in ns, or an integer, which does not count them;
+/// nothing where the time is too large.
+pub fn time_of(text: &[u8]) -> Option<(Option<i64>, bool)> {
     let Some(point) = text.iter().position(|&b| b == b'.') else {
-        return Some((number(text)?, true));
+        return Some((number(digits(text)?), true));
     };
-    let (seconds, fraction) = (&text[..point], &text[point + 1..]);
+    let (seconds, fraction) = (digits(&text[..point])?, digits(&text[point + 1..])?);
     let unit = 10_i64.checked_pow(9_u32.checked_sub(u32::try_from(fraction.len()).ok()?)?)?;
-    let seconds: i64 = number(seconds)?;
-    let fraction: i64 = number(fraction)?;
-    Some((seconds.checked_mul(1_000_000_000)?.checked_add(fraction * unit)?, false))
+    let nanos = |seconds: i64| {
+        seconds.checked_mul(1_000_000_000)?.checked_add(number::<i64>(fraction)? * unit)
+    };
+    Some((number(seconds).and_then(nanos), false))
+}
+
+fn digits(text: &[u8]) -> Option<&[u8]> {
+    (!text.is_empty() && text.iter().all(u8::is_ascii_digit)).then_some(text)
 }
 
 /// A decimal number of digits alone.
 pub fn number<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
-    if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    std::str::from_utf8(text).ok()?.parse().ok()
+    std::str::from_utf8(digits(text)?).ok()?.parse().ok()
 }
 
 /// Text without the blanks on its left.

@@ -198,7 +198,7 @@ fn behind_dash(line: &[u8], dash: usize) -> Option<Header> {
         return None;
     }
     let (ts, ticks, since) = if let Some(micros) = rest.micros() {
-        (micros.checked_mul(1000)?, false, true)
+        (micros.checked_mul(1000), false, true)
     } else {
         let time = rest.word()?.strip_suffix(b":")?;
         let (ts, ticks) = time_of(time)?;
@@ -214,7 +214,7 @@ fn behind_dash(line: &[u8], dash: usize) -> Option<Header> {
         tid: Some(tid),
         cpu: Some(cpu),
         flags: flags.to_vec(),
-        ts: Some(ts),
+        ts,
         ticks,
         since,
         payload,
@@ -288,7 +288,7 @@ fn blk(line: &[u8]) -> Option<Header> {
         return None;
     }
     let payload = line.len() - trim_start(line).len();
-    Some(Header { tid: Some(tid), cpu: Some(cpu), ts: Some(ts), payload, ..Header::default() })
+    Some(Header { tid: Some(tid), cpu: Some(cpu), ts, payload, ..Header::default() })
 }
 
 /// `[003]\t   12.345678: event …`
@@ -303,7 +303,7 @@ fn remote(line: &[u8]) -> Option<Header> {
     let mut words = Words { text: line, at: tab + 1 };
     let (ts, ticks) = time_of(words.word()?.strip_suffix(b":")?)?;
     let payload = line.len().min(words.at + 1);
-    Some(Header { cpu: Some(cpu), ts: Some(ts), ticks, payload, ..Header::default() })
+    Some(Header { cpu: Some(cpu), ts, ticks, payload, ..Header::default() })
 }
 
 /// `00000835 00000001 0000029efd5f1da1 type: 839`

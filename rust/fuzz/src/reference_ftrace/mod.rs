@@ -282,7 +282,8 @@ impl Reader<'_> {
                 rows.push(Row { kind: "event", name: Some(name.as_bytes().to_vec()), args, ..row });
                 // It belongs to what its task did just before on its processor.
                 let last = header.cpu.and_then(|cpu| self.last.remove(&cpu));
-                let last = last.filter(|&(tid, _)| tid == header.tid);
+                // Whose record it was may be unknown.
+                let last = last.filter(|&(tid, _)| tid.is_none() || tid == header.tid);
                 if let (Some(cpu), Some(last)) = (header.cpu, last) {
                     self.last.insert(cpu, last);
                 }
