@@ -126,7 +126,8 @@ fn behind_cpu(right: &[u8]) -> Option<(&[u8], Option<i64>, bool, usize)> {
 /// Four characters up to 5.14, five since, six to eight where the kernel is a real-time one.
 pub fn are_flags(word: &[u8]) -> bool {
     let known = |b: &u8| b.is_ascii_alphanumeric() || *b == b'.';
-    (4..=8).contains(&word.len()) && word.iter().all(known)
+    // The first one is a letter or a dot.
+    (4..=8).contains(&word.len()) && !word[0].is_ascii_digit() && word.iter().all(known)
 }
 
 /// Seconds with up to nine digits behind the point, in ns, or an integer, which does not count them;

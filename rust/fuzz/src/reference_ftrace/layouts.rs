@@ -83,7 +83,7 @@ fn is_payload(line: &[u8]) -> bool {
 
 /// A line of a stack.
 pub fn is_frame(line: &[u8]) -> bool {
-    line.starts_with(b" => ") || line.starts_with(b"=> ")
+    [&b" => "[..], b"=> ", b"\t=> "].iter().any(|frame| line.starts_with(frame))
 }
 
 /// The columns and the payload of every record on a line. Whoever writes a marker with a NUL in it

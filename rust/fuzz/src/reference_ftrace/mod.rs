@@ -277,7 +277,7 @@ impl Reader<'_> {
                     used = Use::Resumed;
                 }
             }
-            Payload::Stack(name) => {
+            Payload::Stack(name, frame) => {
                 let args = Some(Vec::new());
                 rows.push(Row { kind: "event", name: Some(name.as_bytes().to_vec()), args, ..row });
                 // It belongs to what its task did just before on its processor.
@@ -289,7 +289,15 @@ impl Reader<'_> {
                 }
                 let owner = last.map_or(own, |(_, row)| row);
                 let before = rows[owner].extra.clone().unwrap_or_default();
-                self.open = Some(Open { row: owner, stack: Some(before), ..Open::default() });
+                let mut frames = None;
+                if !frame.is_empty() {
+                    let parts: Vec<&[u8]> =
+                        [&before[..], frame].into_iter().filter(|part| !part.is_empty()).collect();
+                    rows[owner].extra = Some(parts.join(&b'\n'));
+                    frames = Some(end - frame.len());
+                }
+                let stack = Some(before);
+                self.open = Some(Open { row: owner, stack, frames, ..Open::default() });
                 return used;
             }
             Payload::Function { name, args } => {

@@ -11,8 +11,8 @@ pub enum Payload {
     Enter { call: Call, args: Vec<u8> },
     /// It ends with this value.
     Exit { call: Call, value: Option<i64> },
-    /// A stack of the kernel or of the program, whose frames follow.
-    Stack(&'static str),
+    /// A stack of the kernel or of the program, whose frames follow, but for a first one.
+    Stack(&'static str, Vec<u8>),
     /// Text of a program.
     Marker { name: &'static str, args: Vec<u8> },
     /// A function and who called it.
@@ -39,8 +39,8 @@ pub fn payload(text: &[u8]) -> Payload {
     };
     let marker = |name, args: &[u8]| Payload::Marker { name, args: args.to_vec() };
     match text {
-        b"<stack trace>" => return Payload::Stack("kernel_stack"),
-        b"<user stack trace>" => return Payload::Stack("user_stack"),
+        b"<stack trace>" => return Payload::Stack("kernel_stack", Vec::new()),
+        b"<user stack trace>" => return Payload::Stack("user_stack", Vec::new()),
         _ => {}
     }
     // Functions have such names, too.
@@ -69,8 +69,8 @@ pub fn payload(text: &[u8]) -> Payload {
                 }
                 None => event(Some(name), trim_start(args)),
             },
-            b"kernel_stack" => Payload::Stack("kernel_stack"),
-            b"user_stack" => Payload::Stack("user_stack"),
+            b"kernel_stack" if is_stack(args) => Payload::Stack("kernel_stack", frame(args)),
+            b"user_stack" if is_stack(args) => Payload::Stack("user_stack", frame(args)),
             b"tracing_mark_write" | b"0" => marker("tracing_mark_write", args),
             b"print" => match trim_start(args).strip_prefix(b"tracing_mark_write: ") {
                 Some(text) => marker("tracing_mark_write", text),
@@ -240,4 +240,18 @@ pub fn hexadecimal(text: &[u8]) -> Option<i64> {
     }
     let value = u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
     Some(value.cast_signed())
+}
+
+/// trace-cmd's note of a stack, or its first frame.
+fn is_stack(args: &[u8]) -> bool {
+    let args = args.trim_ascii_start();
+    args.starts_with(b"<stack trace")
+        || args.starts_with(b"<user stack trace")
+        || args.starts_with(b"=> ")
+}
+
+/// The first frame, if it is on the line of the record.
+fn frame(args: &[u8]) -> Vec<u8> {
+    let known = args.trim_ascii_start().starts_with(b"=> ");
+    if known { trim_start(args).to_vec() } else { Vec::new() }
 }
