@@ -171,7 +171,8 @@ pub enum Op {
     SetCloexec,
     /// Makes a task; clone flags in `flags`, its id in `ret`.
     Fork,
-    /// Tells that a task was made: clone flags in `flags`, its id in `at`.
+    /// Tells that a task was made: clone flags in `flags`, its id in `at`; `at2` as well if another
+    /// event may tell it again.
     Appear,
     /// Replaces the program.
     Exec,
@@ -179,6 +180,8 @@ pub enum Op {
     ExitCall,
     /// The task is gone (a row of kind `exit`).
     Gone,
+    /// The task is switched away: if it exited, this was its last sign of life.
+    Away,
     /// Another thread's execve took over this id.
     Superseded,
     /// Tells that a thread, `thread`, goes on under this id.

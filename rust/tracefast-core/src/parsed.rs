@@ -258,8 +258,8 @@ pub enum Touch {
     },
     /// Records of a processor are missing before this line: it is not known which calls they ended.
     Lost {
-        /// The processor.
-        cpu: u16,
+        /// The processor; `None`: of all, since another log begins.
+        cpu: Option<u16>,
         /// Line, relative to the block.
         line: i64,
     },

@@ -42,7 +42,7 @@ pub struct Stitch {
     block: u64,
     alive: Alive,
     /// Processors of which records were lost, and on which line of the log it says so last.
-    lost: HashMap<u16, i64, foldhash::fast::FixedState>,
+    lost: HashMap<Option<u16>, i64, foldhash::fast::FixedState>,
 }
 
 /// A call that other threads of its group do not survive.
@@ -167,9 +167,12 @@ impl Stitch {
 
     /// Records of the processor of both halves were lost between them.
     fn is_parted(&self, call: &Call, parsed: &Parsed, row: usize) -> bool {
+        if self.lost.is_empty() {
+            return false;
+        }
         let cpu = parsed.rows.has(row, C::Cpu).then(|| parsed.rows.cpu[row]);
-        let lost = cpu.filter(|_| cpu == call.open.cpu).and_then(|cpu| self.lost.get(&cpu));
-        lost.is_some_and(|&lost| call.line < lost)
+        let own = cpu.filter(|_| cpu == call.open.cpu);
+        [None, own].iter().any(|cpu| self.lost.get(cpu).is_some_and(|&lost| call.line < lost))
     }
 
     /// The open call whose second half is in `row`.

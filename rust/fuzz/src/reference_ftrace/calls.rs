@@ -20,11 +20,13 @@ pub struct Calls {
     open: HashMap<Option<i32>, (usize, bool)>,
     /// The last line that says that records of a processor were lost.
     losses: HashMap<u16, u64>,
+    /// The last line on which another log begins.
+    begun: u64,
 }
 
 impl Calls {
     pub fn new(named: bool, machine: Machine) -> Self {
-        Self { named, machine, open: HashMap::new(), losses: HashMap::new() }
+        Self { named, machine, open: HashMap::new(), losses: HashMap::new(), begun: 0 }
     }
 
     /// The row of the call in which a task is.
@@ -103,11 +105,17 @@ impl Calls {
         self.losses.insert(cpu, line);
     }
 
+    /// Another log begins, or what is left of a processor's records.
+    pub fn begin(&mut self, line: u64) {
+        self.begun = line;
+    }
+
     /// The log says that records are missing between the halves, which are of one processor: the
     /// exit may be that of another call.
     fn lost_between(&self, enter: &Row, exit: &Row) -> bool {
         let lost = enter.cpu.and_then(|cpu| self.losses.get(&cpu));
-        enter.cpu == exit.cpu && lost.is_some_and(|&line| line > enter.line)
+        self.begun > enter.line
+            || enter.cpu == exit.cpu && lost.is_some_and(|&line| line > enter.line)
     }
 
     /// The thread `from` started a program: it goes on as its process `to`, whose call has no end.

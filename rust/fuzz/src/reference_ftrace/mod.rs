@@ -203,6 +203,10 @@ impl Reader<'_> {
             }
             Line::Other(Other::Header | Other::Comment) => {
                 self.open = None;
+                let heads = [&b"# tracer: "[..], b"cpus=", b"##### CPU "];
+                if heads.iter().any(|head| text.starts_with(head)) {
+                    self.calls.begin(place.first);
+                }
                 Use::Header
             }
             // Of another part of the kernel, or of the page.

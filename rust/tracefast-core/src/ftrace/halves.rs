@@ -134,8 +134,10 @@ impl Parser<'_> {
 
     /// Records of the processor were lost between the two halves: the exit may be another call's.
     pub(super) fn is_parted(&self, open: &Open, header: &Header) -> bool {
-        open.cpu == header.cpu
-            && self.lost.iter().any(|&(cpu, line)| open.cpu == Some(cpu) && open.line < line)
+        let lost = |&(cpu, line): &(Option<u16>, i64)| {
+            open.line < line && cpu.is_none_or(|_| cpu == open.cpu && cpu == header.cpu)
+        };
+        self.lost.iter().any(lost)
     }
 
     /// Whether the exit of call `exit` is that of `enter`.

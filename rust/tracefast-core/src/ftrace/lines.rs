@@ -151,6 +151,11 @@ impl Parser<'_> {
         self.flush_lines();
         // What follows a record does so at once: blocks are cut by this rule.
         self.owner = None;
+        if [&b"# tracer: "[..], b"cpus=", b"##### CPU "].iter().any(|head| line.starts_with(head)) {
+            // Another log begins, or the records that a processor still has: it may have done
+            // anything before.
+            self.parted(None);
+        }
         match known {
             Other::Lost { cpu, count } => self.lost((start, end), cpu, count),
             Other::Unknown => match self.format.wrap {
@@ -208,11 +213,7 @@ impl Parser<'_> {
         if let Some(cpu) = cpu {
             rows.cpu[row] = cpu;
             valid |= C::Cpu.bit();
-            self.parsed.touches.push(Touch::Lost { cpu, line: self.line });
-            match self.lost.iter_mut().find(|lost| lost.0 == cpu) {
-                Some(lost) => lost.1 = self.line,
-                None => self.lost.push((cpu, self.line)),
-            }
+            self.parted(Some(cpu));
         }
         let rows = &mut self.parsed.rows;
         if let Some(count) = count {
@@ -220,6 +221,16 @@ impl Parser<'_> {
             valid |= C::Ret.bit();
         }
         rows.valid[row] = valid;
+    }
+
+    /// What began before this line on the processor, or on any, does not end behind it as far as
+    /// the log can tell.
+    fn parted(&mut self, cpu: Option<u16>) {
+        self.parsed.touches.push(Touch::Lost { cpu, line: self.line });
+        match self.lost.iter_mut().find(|lost| lost.0 == cpu) {
+            Some(lost) => lost.1 = self.line,
+            None => self.lost.push((cpu, self.line)),
+        }
     }
 
     fn unparsed(&mut self, line: Span) {

@@ -99,7 +99,7 @@ pub(super) struct Parser<'a> {
     /// Text that is not yet in the `args` of its row.
     pub(super) more: Option<More>,
     /// Processors of which records were lost, and on which line it says so last.
-    pub(super) lost: Vec<(u16, i64)>,
+    pub(super) lost: Vec<(Option<u16>, i64)>,
     /// The record behind the one at hand on the same line.
     pub(super) next: Option<(usize, Header)>,
     /// Names of commands as their column shows them, and their keys, by the end of the pid: few
@@ -221,6 +221,9 @@ impl Parser<'_> {
                 if exits {
                     let effect = &mut self.parsed.rows.effect[row];
                     (effect.op, effect.flags) = (Op::Gone, gone_flags::NAMED);
+                }
+                if teller == Some(Teller::Switch) {
+                    self.parsed.rows.effect[row].op = Op::Away;
                 }
                 self.told = teller.map(|teller| Told { teller, row, text });
             }

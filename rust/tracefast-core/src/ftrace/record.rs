@@ -170,6 +170,9 @@ impl<'a> Parser<'a> {
         if let Some((tid, flags)) = tasks::made(told.teller, text) {
             let effect = &mut self.parsed.rows.effect[told.row];
             (effect.op, effect.at, effect.flags) = (Op::Appear, tid, flags);
+            if told.teller == Teller::NewTask {
+                effect.at2 = tid;
+            }
         }
         if told.teller == Teller::Exec
             && let Some((tid, by)) = tasks::superseded(text)

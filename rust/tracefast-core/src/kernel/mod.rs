@@ -110,7 +110,7 @@ impl Kernel {
         bound: &mut impl FnMut(u32, Bound),
     ) {
         let task = self.tasks.of(begin.tid);
-        let task = self.tasks.calling(task);
+        let task = self.calling(task, begin.tid);
         let head = begin.head;
         if let Some(tid) = begin.tid.filter(|_| head.op == Op::Exec) {
             self.names.executing(tid);
@@ -197,13 +197,17 @@ impl Kernel {
         }
         let mut task = self.tasks.of(tid);
         if rows.kind[row] == EventKind::Syscall as u8 && !rows.effect[row].begun {
-            task = self.tasks.calling(task);
+            task = self.calling(task, tid);
         }
         self.identify(task, row, rows);
         if !rows.effect[row].begun {
             self.name(tid, row, rows, comms);
         }
-        if op == Op::None {
+        if op == Op::Away && self.tasks.has_exited(task) {
+            self.forget(tid);
+            self.tasks.gone(tid);
+        }
+        if matches!(op, Op::None | Op::Away) {
             return;
         }
         if op == Op::Superseded {
@@ -265,7 +269,7 @@ impl Kernel {
                 }
             }
             (Op::Appear, ..) => {
-                self.tasks.appeared(task, effect.at, effect.flags);
+                self.tasks.appeared(task, effect.at, effect.flags, effect.at2 != AT_FDCWD);
             }
             (Op::Exec, ..) if done => {
                 if let Some(tid) = tid {
@@ -273,15 +277,10 @@ impl Kernel {
                 }
                 self.tasks.exec(task);
             }
+            (Op::Gone, ..) if effect.flags & gone_flags::NAMED != 0 => self.tasks.exited(tid),
             (Op::Gone, ..) => {
-                if let Some(tid) = tid {
-                    self.names.forget(tid);
-                }
-                if effect.flags & gone_flags::NAMED != 0 {
-                    self.tasks.exited(tid);
-                } else {
-                    self.tasks.gone(tid);
-                }
+                self.forget(tid);
+                self.tasks.gone(tid);
             }
             (Op::Chdir, ..) if done => {
                 let known = rows.has(row, C::Path) && !effect.relative;
@@ -294,6 +293,23 @@ impl Kernel {
                 self.tasks.chdir(task, path);
             }
             _ => {}
+        }
+    }
+
+    /// The task makes a call: one that exited does not, so that it is another one with its id.
+    #[inline]
+    fn calling(&mut self, task: TaskRef, tid: Option<i32>) -> TaskRef {
+        if !self.tasks.has_exited(task) {
+            return task;
+        }
+        self.forget(tid);
+        self.tasks.gone(tid);
+        self.tasks.of(tid)
+    }
+
+    fn forget(&mut self, tid: Option<i32>) {
+        if let Some(tid) = tid {
+            self.names.forget(tid);
         }
     }
 

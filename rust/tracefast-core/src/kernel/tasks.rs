@@ -255,13 +255,15 @@ impl Tasks {
     }
 
     /// An event of `task` tells that it made task `child`.
-    pub fn appeared(&mut self, task: TaskRef, child: i32, flags: u32) {
+    ///
+    /// `first`: by `task_newtask`, which `sched_process_fork` may follow.
+    pub fn appeared(&mut self, task: TaskRef, child: i32, flags: u32, first: bool) {
         self.told = true;
         let (parent, _) = self.identity(task);
         if self.task(task).is_none_or(|task| task.tid == Some(child)) {
             return;
         }
-        if self.newborn.remove(&child) == Some(parent) {
+        if self.newborn.remove(&child) == Some(parent) && !first {
             return;
         }
         let forking = self.forking.iter().position(|forking| forking.parent == parent);
@@ -282,7 +284,9 @@ impl Tasks {
         if let Some(forking) = self.forking.iter_mut().find(|forking| forking.parent == parent) {
             (forking.child, forking.told) = (Some((child, id)), true);
         }
-        self.newborn.insert(child, parent);
+        if first {
+            self.newborn.insert(child, parent);
+        }
     }
 
     /// The task's last sign of life has been seen.
@@ -315,17 +319,10 @@ impl Tasks {
         }
     }
 
-    /// The task makes a call: one that exited does not, another one has its id now.
+    /// The task exited, and what shows itself with its id may be another one.
     #[inline]
-    pub fn calling(&mut self, task: TaskRef) -> TaskRef {
-        match self.task(task) {
-            Some(Task { exited: true, tid, .. }) => {
-                let tid = *tid;
-                self.remove(tid);
-                self.of(tid)
-            }
-            _ => task,
-        }
+    pub fn has_exited(&self, task: TaskRef) -> bool {
+        self.task(task).is_some_and(|task| task.exited)
     }
 
     /// Thread `by` goes on as `tid`, the leader of its group, which is gone.
