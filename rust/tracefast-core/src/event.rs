@@ -192,6 +192,56 @@ pub enum Op {
     Fchdir,
     /// Acts on `path` by name.
     Path,
+    /// Moves the position of `fd`: how in `flags` ([`whence`]), by the argument in `number`, to `ret`.
+    Seek,
+    /// The status flags of `fd` are those in `flags` ([`open_flags`]).
+    SetStatus,
+    /// Ends the sharing of what `flags` (clone flags) names.
+    Unshare,
+    /// `path` becomes the root.
+    Chroot,
+    /// `path` is called `path2` from now on; with `flags` 1 the two change names.
+    Rename,
+    /// `path` names nothing any more.
+    Unlink,
+    /// `path2` is another name of `path`.
+    Link,
+    /// The file that `fd` or `path` names has the length in column `size`.
+    Truncate,
+    /// The file of `fd` has at least `number` bytes.
+    Allocate,
+    /// Makes a descriptor (`fd`) for the process whose id is in `at`.
+    OpenProcess,
+    /// Makes a descriptor (`fd`) for what `fd2`, a descriptor for a process, has as number `at`.
+    Take,
+}
+
+/// Which way a call moves data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u8)]
+pub enum Motion {
+    /// It moves none.
+    #[default]
+    None,
+    /// Out of `fd`.
+    Read,
+    /// Into `fd`.
+    Write,
+    /// Out of `fd`, into `fd2`.
+    Copy,
+}
+
+/// Where in a file a transfer begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u8)]
+pub enum At {
+    /// At the description's own position, which it moves.
+    #[default]
+    Position,
+    /// At the offset in the row's column, which leaves the position as it is.
+    Given,
+    /// At an offset that the text does not tell; the position stays as it is.
+    Elsewhere,
 }
 
 /// Bits of the internal column `flags` for [`Op::Open`], [`Op::OpenAnon`], [`Op::OpenPair`] and
@@ -201,6 +251,26 @@ pub mod open_flags {
     pub const CLOEXEC: u32 = 1 << 8;
     /// The type in the low byte is known.
     pub const TYPED: u32 = 1 << 9;
+    /// `O_APPEND`.
+    pub const APPEND: u32 = 1 << 10;
+    /// `O_TRUNC`: the file is empty.
+    pub const TRUNC: u32 = 1 << 11;
+    /// The call made the file (`O_CREAT` with `O_EXCL`, `O_TMPFILE`).
+    pub const NEW: u32 = 1 << 12;
+    /// `O_PATH`: nothing can be read or written.
+    pub const PATH: u32 = 1 << 13;
+}
+
+/// Values of the internal column `flags` for [`Op::Seek`]: those of the kernel.
+#[allow(missing_docs)] // The kernel's own names.
+pub mod whence {
+    pub const SEEK_SET: u32 = 0;
+    pub const SEEK_CUR: u32 = 1;
+    pub const SEEK_END: u32 = 2;
+    pub const SEEK_DATA: u32 = 3;
+    pub const SEEK_HOLE: u32 = 4;
+    /// Another one, or the text does not tell.
+    pub const OTHER: u32 = 5;
 }
 
 /// Bits of the internal column `flags` for [`Op::Gone`].
@@ -216,5 +286,6 @@ pub mod clone_flags {
     pub const CLONE_FS: u32 = 0x200;
     pub const CLONE_FILES: u32 = 0x400;
     pub const CLONE_VFORK: u32 = 0x4000;
+    pub const CLONE_PARENT: u32 = 0x8000;
     pub const CLONE_THREAD: u32 = 0x1_0000;
 }

@@ -8,6 +8,7 @@ mod alive;
 pub mod batch;
 pub mod block;
 pub mod calls;
+pub mod detail;
 pub mod dict;
 pub mod errno;
 pub mod event;

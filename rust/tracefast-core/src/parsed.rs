@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::event::{Op, Status};
+use crate::event::{Motion, Op, Status};
 use crate::graph::Item;
 use crate::rows::{RowClock, Rows, Side};
 use crate::text::escape_invalid;
@@ -196,6 +196,12 @@ pub struct Head {
     pub fd: Option<i32>,
     /// The second one.
     pub fd2: Option<i32>,
+    /// Which way it moves data.
+    pub motion: Motion,
+    /// It does so at the description's own position (first, second descriptor).
+    pub moves: (bool, bool),
+    /// As in [`crate::rows::Effect`].
+    pub detail: Option<u32>,
 }
 
 /// A spot between the rows and entries of a block.
@@ -414,6 +420,7 @@ impl Parsed {
         // A line gives at most one row; calls of earlier blocks that never ended add some.
         self.rows.reset(lines + 64);
         self.side.bytes.clear();
+        self.side.details.clear();
         self.names.clear();
         self.errnos.clear();
         self.comms.clear();

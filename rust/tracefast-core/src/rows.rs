@@ -3,7 +3,8 @@
 //! Columns are sized once for a block and written by index. A value counts only where the row's
 //! validity mask has the column's bit; elsewhere a slot holds whatever an earlier block left.
 
-use crate::event::Op;
+use crate::detail::Detail;
+use crate::event::{At, Motion, Op};
 use crate::schema::Column;
 use crate::view::{self, Place};
 
@@ -50,7 +51,20 @@ pub struct Effect {
     pub clock: RowClock,
     /// The thread that made the call, if its end is under another id; else 0.
     pub thread: i32,
+    /// Which way it moves data.
+    pub motion: Motion,
+    /// Where in the file of `fd` a transfer begins.
+    pub place: At,
+    /// The same for `fd2`.
+    pub place2: At,
+    /// A number that the operation needs.
+    pub number: i64,
+    /// What does not fit in here: a position in [`Side::details`], or [`NO_DETAIL`].
+    pub detail: u32,
 }
+
+/// The row has no detail.
+pub const NO_DETAIL: u32 = u32::MAX;
 
 /// The descriptor that stands for the working directory.
 pub const AT_FDCWD: i32 = -100;
@@ -70,6 +84,11 @@ impl Effect {
         made_up: false,
         clock: RowClock::Log,
         thread: 0,
+        motion: Motion::None,
+        place: At::Position,
+        place2: At::Position,
+        number: 0,
+        detail: NO_DETAIL,
     };
 }
 
@@ -169,14 +188,22 @@ impl Rows {
     }
 }
 
-/// Text of a block beside its own: joined, un-escaped or brought from elsewhere.
+/// What belongs to rows of a block and is neither in its text nor in their columns.
 #[derive(Debug, Default)]
 pub struct Side {
-    /// The bytes; always valid UTF-8 as a whole.
+    /// Text that was joined, un-escaped or brought from elsewhere; always valid UTF-8 as a whole.
     pub bytes: Vec<u8>,
+    /// Facts that few rows have; [`Effect::detail`] and [`crate::parsed::Head::detail`] count them.
+    pub details: Vec<Detail>,
 }
 
 impl Side {
+    /// Keeps a fact, and returns where it stands.
+    pub fn detail(&mut self, detail: Detail) -> u32 {
+        self.details.push(detail);
+        self.details.len() as u32 - 1
+    }
+
     /// Keeps a copy of `text`, which must be UTF-8, and returns its view.
     pub fn put(&mut self, text: &[u8]) -> u128 {
         if text.len() <= view::INLINE {

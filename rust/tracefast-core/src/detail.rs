@@ -1,0 +1,140 @@
+//! Facts about single calls that few rows have: what they do to memory, which descriptors travel
+//! through sockets, the parts of asynchronous submissions.
+
+/// A fact that the columns have no room for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Detail {
+    /// The call changed the address space of its task.
+    Memory(Memory),
+    /// Descriptors in the control message that the call sent (`SCM_RIGHTS`), in order.
+    Sent(Vec<i32>),
+    /// Descriptors that the call received, in order.
+    Received(Vec<Received>),
+    /// Parts that were accepted by io_submit, in order.
+    Submitted(Vec<Submission>),
+    /// Parts that io_getevents found complete, in order.
+    Collected(Vec<Completion>),
+    /// The working directory at that moment, as an annotation tells: a view like that of a path.
+    Directory(u128),
+}
+
+/// A change of an address space. Addresses and lengths are in bytes, as printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Memory {
+    /// `start..start + len` was mapped over whatever was there.
+    Map {
+        /// Address.
+        start: u64,
+        /// Length.
+        len: u64,
+        /// Private and without a file.
+        anonymous: bool,
+        /// It may be written to.
+        writable: bool,
+    },
+    /// Nothing is mapped there any more.
+    Unmap {
+        /// Address.
+        start: u64,
+        /// Length.
+        len: u64,
+    },
+    /// It may be written to, or not.
+    Protect {
+        /// Address.
+        start: u64,
+        /// Length.
+        len: u64,
+        /// It may be written to.
+        writable: bool,
+    },
+    /// It was moved, made longer or shorter.
+    Remap {
+        /// Address before.
+        start: u64,
+        /// Length before.
+        len: u64,
+        /// Address after.
+        new_start: u64,
+        /// Length after.
+        new_len: u64,
+    },
+    /// The heap ends here.
+    Break {
+        /// Address.
+        end: u64,
+    },
+}
+
+/// A descriptor that came through a socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Received {
+    /// Its number in the receiver.
+    pub fd: i32,
+    /// View of the name that the annotation gives.
+    pub path: Option<u128>,
+}
+
+/// Part of a submission (`struct iocb`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Submission {
+    /// What the program gave to find it again.
+    pub data: u64,
+    /// What it does.
+    pub call: AioCall,
+    /// Descriptor.
+    pub fd: i32,
+    /// Where it begins in the file.
+    pub offset: Option<i64>,
+    /// Bytes asked for.
+    pub requested: Option<i64>,
+}
+
+/// Part that is complete (`struct io_event`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Completion {
+    /// That of the submission.
+    pub data: u64,
+    /// Address of the submission's `struct iocb`.
+    pub object: u64,
+    /// Bytes moved, or an error below zero.
+    pub result: i64,
+}
+
+/// What a part of a submission does (`IOCB_CMD_…`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum AioCall {
+    /// Reads.
+    Pread,
+    /// Writes.
+    Pwrite,
+    /// Waits for the data to be on the device.
+    Fsync,
+    /// The same.
+    Fdsync,
+    /// Waits for a descriptor.
+    Poll,
+    /// Does nothing.
+    Noop,
+    /// Reads into a vector.
+    Preadv,
+    /// Writes a vector.
+    Pwritev,
+}
+
+impl AioCall {
+    /// Name, as strace prints it without `IOCB_CMD_`.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Pread => "pread",
+            Self::Pwrite => "pwrite",
+            Self::Fsync => "fsync",
+            Self::Fdsync => "fdsync",
+            Self::Poll => "poll",
+            Self::Noop => "noop",
+            Self::Preadv => "preadv",
+            Self::Pwritev => "pwritev",
+        }
+    }
+}
