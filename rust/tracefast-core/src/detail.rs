@@ -14,6 +14,14 @@ pub enum Detail {
     Submitted(Vec<Submission>),
     /// Parts that io_getevents found complete, in order.
     Collected(Vec<Completion>),
+    /// Where a seek ended that does not return it (`_llseek`); `None`: the text does not tell.
+    Position(Option<i64>),
+    /// Within the call around this event, pages of the file with this identity were looked up.
+    Inode(u64),
+    /// Within the call around this event, a page of a mapped file was brought in.
+    Fault,
+    /// The call around this event acts on the path in this view.
+    Name(u128),
     /// The working directory at that moment, as an annotation tells: a view like that of a path.
     Directory(u128),
 }

@@ -8,7 +8,6 @@ use hashbrown::HashMap;
 use crate::alive::Alive;
 use crate::event::{EventKind, Status};
 use crate::format::Format;
-use crate::kernel::{self, Bound};
 use crate::parsed::{Lost, Naming, Open, Parsed, Range, Spot, Target, Touch, Use, key_in};
 use crate::schema::Column as C;
 use crate::strace::Half;
@@ -26,7 +25,6 @@ struct Call {
     comm: Option<Arc<str>>,
     args: Vec<u8>,
     extra: Option<Vec<u8>>,
-    bound: Option<Bound>,
     /// Which block left it open.
     block: u64,
 }
@@ -248,13 +246,6 @@ impl Stitch {
         }
     }
 
-    /// What the model found at the entry of pending call `id`.
-    pub fn bind(&mut self, id: u32, bound: Bound) {
-        if let Some(call) = self.calls.get_mut(id as usize).and_then(Option::as_mut) {
-            call.bound = Some(bound);
-        }
-    }
-
     /// The log ends: rows for all that is still open, in the order in which it began.
     pub fn finish(&mut self, parsed: &mut Parsed, format: &Format, line: i64) {
         let mut calls: Vec<Call> = self.calls.drain(..).flatten().collect();
@@ -325,7 +316,6 @@ impl Stitch {
             })
             .map(|(extra, _)| extra),
             open: Open { tid: open.tid.or(self.alive.owner()), ..open.clone() },
-            bound: None,
             block: self.block,
         };
         let exec = is_exec(&call.name);
@@ -429,7 +419,7 @@ fn abandon(
     rows.status[row] = status as u8;
     rows.valid[row] |= C::Kind.bit() | C::Status.bit();
     format.abandon(parsed, row, &call.args, call.open.sys);
-    bound(parsed, row, call);
+    bound(parsed, row);
 }
 
 #[allow(clippy::too_many_arguments)] // The two halves and where they stand.
@@ -470,13 +460,10 @@ fn resume(
     if call.open.headless {
         parsed.rows.status[row] = Status::Headless as u8;
     }
-    bound(parsed, row, &call);
+    bound(parsed, row);
 }
 
 /// The model has seen the entry of this call: its row must not do so again.
-fn bound(parsed: &mut Parsed, row: usize, call: &Call) {
+fn bound(parsed: &mut Parsed, row: usize) {
     parsed.rows.effect[row].begun = true;
-    if let Some(bound) = &call.bound {
-        kernel::apply(bound, row, parsed);
-    }
 }

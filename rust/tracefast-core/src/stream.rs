@@ -230,8 +230,7 @@ impl Stream {
         if !parsed.graph.is_empty() {
             source.graph.run(&mut parsed, text, source.line);
         }
-        let Source { kernel, stitch, .. } = source;
-        kernel.run(&mut parsed, text, |id, bound| stitch.bind(id, bound));
+        source.kernel.run(&mut parsed, text);
         let line = source.line;
         // The lines of merged logs bring their own numbers.
         if !source.format.is_merged() {
@@ -246,7 +245,7 @@ impl Stream {
         let mut parsed = self.pool.parsed();
         source.stitch.finish(&mut parsed, &source.format, source.line);
         source.graph.finish(&mut parsed, source.line);
-        source.kernel.run(&mut parsed, b"", |_, _| ());
+        source.kernel.run(&mut parsed, b"");
         let line = source.line;
         let resolved = self.close(Block::default(), parsed, line);
         self.source = None;

@@ -5,6 +5,7 @@
 //! that of the entry, its columns are those that strace's text would give. Values are hexadecimal.
 
 pub mod args;
+pub mod clues;
 pub mod decode;
 mod detect;
 pub mod explain;

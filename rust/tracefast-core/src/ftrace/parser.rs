@@ -226,6 +226,9 @@ impl Parser<'_> {
                     self.parsed.rows.effect[row].op = Op::Away;
                 }
                 self.told = teller.map(|teller| Told { teller, row, text });
+                if teller.is_none() {
+                    self.clue(name, text, row);
+                }
             }
             Payload::Marker { name, text } => {
                 let key = self.static_key(name);

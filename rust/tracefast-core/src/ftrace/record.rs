@@ -1,11 +1,13 @@
 //! The row of one record: its columns, its text, what it tells of tasks.
 
 use super::Clock;
+use super::clues::{self, Clue};
 use super::header::Header;
 use super::parser::{Owner, Parser, RECENT, Span, Told};
 use super::stacks::Target as Whose;
 use super::tasks::{self, Teller};
 use crate::block::PAD;
+use crate::detail::Detail;
 use crate::event::{EventKind, Op};
 use crate::parsed::{Named, Span as Times};
 use crate::schema::Column as C;
@@ -143,6 +145,19 @@ impl<'a> Parser<'a> {
         });
         self.stack_may_follow(header, target);
         row
+    }
+
+    /// Takes what an event tells of the call within which it happens.
+    #[inline]
+    pub(super) fn clue(&mut self, name: Span, text: Span, row: usize) {
+        let clue = clues::clue(&self.text[name.0..name.1], &self.text[text.0..text.1]);
+        let Some(clue) = clue else { return };
+        let detail = match clue {
+            Clue::Inode(id) => Detail::Inode(id),
+            Clue::Fault => Detail::Fault,
+            Clue::Path(from, to) => Detail::Name(self.view((text.0 + from, text.0 + to))),
+        };
+        self.parsed.rows.effect[row].detail = self.parsed.side.detail(detail);
     }
 
     /// The record may have a stack.

@@ -2,6 +2,10 @@
 
 use std::sync::Arc;
 
+use super::nodes::{NodeRef, Nodes};
+use super::passing::End;
+use super::position::{Flight, Position, Stream};
+
 /// Number of an open file in [`OpenFiles`].
 pub type FileRef = u32;
 
@@ -9,6 +13,8 @@ pub type FileRef = u32;
 #[derive(Debug)]
 pub struct OpenFile {
     refs: u32,
+    /// What users see; 0 until a row needs it.
+    number: u32,
     /// Name at open, or from the first annotation; `None` where the log gives none.
     pub path: Option<Arc<[u8]>>,
     /// Identity of the file.
@@ -19,12 +25,82 @@ pub struct OpenFile {
     pub view: u128,
     /// See `view`.
     pub seen: u64,
+    /// What is known of the file itself, if it has positions.
+    pub node: Option<NodeRef>,
+    /// Where the next transfer begins.
+    pub position: Position,
+    /// Reads and writes so far.
+    pub streams: [Stream; 2],
+    /// Calls under way that move the position.
+    pub flight: Flight,
+    /// Writes land at the end of the file.
+    pub append: bool,
+    /// It is older than the log: nobody opened it there.
+    pub inherited: bool,
+    /// Rows were given relative offsets.
+    pub relative: bool,
+    /// The process that it stands for.
+    pub process: Option<i32>,
+    /// The end of a pair of sockets that it is.
+    pub end: Option<End>,
 }
 
 impl OpenFile {
     /// A description that nothing refers to yet.
     pub fn new(path: Option<Arc<[u8]>>, id: Option<u64>, file_type: Option<u8>) -> Self {
-        Self { refs: 0, path, id, file_type, view: 0, seen: u64::MAX }
+        Self {
+            refs: 0,
+            number: 0,
+            path,
+            id,
+            file_type,
+            view: 0,
+            seen: u64::MAX,
+            node: None,
+            position: Position::None,
+            streams: [Stream::Fresh; 2],
+            flight: Flight::default(),
+            append: false,
+            inherited: false,
+            relative: false,
+            process: None,
+            end: None,
+        }
+    }
+
+    /// The same, older than the log.
+    pub fn inherited(position: Position) -> Self {
+        Self { inherited: true, position, ..Self::new(None, None, None) }
+    }
+
+    /// What users see of it; 0 as long as no row needed it.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Where it stands may have changed, and nobody knows to what.
+    pub fn lose(&mut self) {
+        if self.position != Position::None {
+            self.position = Position::Unknown;
+            self.streams = [Stream::Lost; 2];
+        }
+    }
+
+    /// It is no file with positions.
+    pub fn never_positioned(&mut self, nodes: &mut Nodes) {
+        self.position = Position::None;
+        if let Some(node) = self.node.take() {
+            nodes.close(node);
+        }
+    }
+
+    /// Relative positions count from `base`, as something proves. Says whether rows have any.
+    pub fn prove(&mut self, base: i64) -> bool {
+        self.position = self.position.based(base);
+        for stream in &mut self.streams {
+            stream.base(base);
+        }
+        std::mem::take(&mut self.relative)
     }
 }
 
@@ -33,6 +109,10 @@ impl OpenFile {
 pub struct OpenFiles {
     files: Vec<Option<OpenFile>>,
     free: Vec<FileRef>,
+    /// The files that they are of.
+    pub nodes: Nodes,
+    /// Numbers given out.
+    numbers: u32,
 }
 
 impl OpenFiles {
@@ -47,22 +127,49 @@ impl OpenFiles {
     }
 
     /// The description.
+    #[inline]
     pub fn get(&mut self, file: FileRef) -> Option<&mut OpenFile> {
         self.files.get_mut(file as usize).and_then(Option::as_mut)
     }
 
-    fn keep(&mut self, file: FileRef) {
+    /// The description, and the files.
+    #[inline]
+    pub fn with_nodes(&mut self, file: FileRef) -> Option<(&mut OpenFile, &mut Nodes)> {
+        let open = self.files.get_mut(file as usize).and_then(Option::as_mut)?;
+        Some((open, &mut self.nodes))
+    }
+
+    /// What users see of it: unique in this log.
+    #[inline]
+    pub fn number(&mut self, file: FileRef) -> u32 {
+        let Some(open) = self.files.get_mut(file as usize).and_then(Option::as_mut) else {
+            return 0;
+        };
+        if open.number == 0 {
+            self.numbers += 1;
+            open.number = self.numbers;
+        }
+        open.number
+    }
+
+    /// A user more: a descriptor, a call under way.
+    pub fn keep(&mut self, file: FileRef) {
         if let Some(file) = self.get(file) {
             file.refs += 1;
         }
     }
 
-    fn release(&mut self, file: FileRef) {
+    /// A user less.
+    pub fn release(&mut self, file: FileRef) {
         if let Some(open) = self.get(file) {
             open.refs -= 1;
             if open.refs == 0 {
+                let node = open.node;
                 self.files[file as usize] = None;
                 self.free.push(file);
+                if let Some(node) = node {
+                    self.nodes.close(node);
+                }
             }
         }
     }
@@ -101,10 +208,25 @@ impl Table {
         self.slots.get(usize::try_from(fd).ok()?)?.map(|slot| slot.file)
     }
 
-    /// Lets `fd` lead to a new description.
-    pub fn open(&mut self, files: &mut OpenFiles, fd: i32, file: OpenFile, cloexec: bool) {
+    /// Lets `fd` lead to a new description; gives that.
+    pub fn open(
+        &mut self,
+        files: &mut OpenFiles,
+        fd: i32,
+        file: OpenFile,
+        cloexec: bool,
+    ) -> Option<FileRef> {
+        if !(0..MAX_FD).contains(&fd) {
+            return None;
+        }
+        let file = files.add(file);
+        self.put(files, fd, file, cloexec);
+        Some(file)
+    }
+
+    /// Lets `fd` lead to a description that there is.
+    pub fn install(&mut self, files: &mut OpenFiles, fd: i32, file: FileRef, cloexec: bool) {
         if (0..MAX_FD).contains(&fd) {
-            let file = files.add(file);
             self.put(files, fd, file, cloexec);
         }
     }

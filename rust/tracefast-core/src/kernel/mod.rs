@@ -1,62 +1,87 @@
-//! The model of the traced system: tasks, tables of descriptors, open files, working directories.
+//! The model of the traced system: tasks, tables of descriptors, open file descriptions, files,
+//! working directories, private memory.
 //!
 //! It knows rows, not text: whatever grammar filled them. Rows come in the order of the log, with
 //! the entries of split calls between them, so that each effect happens where the kernel let it
-//! happen: descriptors are bound and closed at entry, made at exit.
+//! happen: descriptors are held and closed at entry, made at exit; transfers move the position of
+//! their description at exit.
 
+mod aio;
+mod bind;
 pub mod files;
+mod memory;
 mod names;
+mod nodes;
+mod page;
+mod passing;
+mod paths;
+mod pending;
+mod position;
+mod process;
 mod tasks;
+#[cfg(test)]
+mod tests;
+mod transfer;
 
 use std::iter::Peekable;
 use std::slice::Iter;
 use std::sync::Arc;
 
-use files::OpenFile;
+use aio::Aio;
+use bind::{binds, identify, shows};
+use files::{FileRef, OpenFile};
 use names::Names;
+use page::Page;
+use passing::{End, Passes};
+use pending::{Held, Pending, writes};
+use position::Position;
 use tasks::{TaskRef, Tasks};
+use transfer::{Found, Seek, Side};
 
-use crate::event::{EventKind, FileType, Op, gone_flags, open_flags};
-use crate::parsed::{Begin, Named, Parsed, Target, key_in};
-use crate::rows::{AT_FDCWD, Rows, Side};
+use crate::detail::Detail;
+use crate::event::{EventKind, FileType, Motion, Op, Status, gone_flags};
+use crate::event::{clone_flags, open_flags};
+use crate::parsed::{Begin, Named, Parsed, Spot, key_in};
+use crate::rows::{AT_FDCWD, NO_DETAIL};
 use crate::schema::Column as C;
-use crate::strace::fields::file_id;
-use crate::view::unpack;
-
-/// What a call that is still open was found to act on, at its entry.
-#[derive(Debug, Clone, Default)]
-pub struct Bound {
-    first: Option<Found>,
-    second: Option<Found>,
-    /// Name of the caller.
-    comm: Option<Arc<str>>,
-}
-
-#[derive(Debug, Clone)]
-struct Found {
-    path: Option<Arc<[u8]>>,
-    id: Option<u64>,
-    file_type: Option<u8>,
-}
 
 /// State of the system that one source's log tells of.
 #[derive(Debug, Default)]
 pub struct Kernel {
     tasks: Tasks,
     names: Names,
+    passes: Passes,
+    aio: Aio,
     block: u64,
+    /// Pairs of sockets made so far.
+    pairs: u32,
+    /// The log shows programs being started, files being opened, closed, renamed: where it does
+    /// not, it may be that only other calls were traced.
+    executed: bool,
+    opened: bool,
+    closed: bool,
+    renamed: bool,
 }
 
 impl Kernel {
     /// Goes through the rows of a block in order and fills the columns that need state.
-    ///
-    /// `bound` takes what the model finds at the entry of calls that the block leaves open, by the
-    /// number of the pending call.
-    pub fn run(&mut self, parsed: &mut Parsed, text: &[u8], mut bound: impl FnMut(u32, Bound)) {
+    pub fn run(&mut self, parsed: &mut Parsed, text: &[u8]) {
         self.block += 1;
         let runs = parsed.runs();
-        let Parsed { rows, side, begins, inserted, named, comms, .. } = parsed;
+        let inserted = std::mem::take(&mut parsed.inserted);
+        let Parsed { rows, side, begins, named, names, errnos, comms, .. } = parsed;
         let own = rows.len - inserted.len();
+        let mut page = Page {
+            rows,
+            side,
+            names,
+            errnos,
+            comms,
+            text,
+            block: self.block,
+            placed: Vec::with_capacity(inserted.len()),
+            behind: Spot { row: 0, begins: 0 },
+        };
         let mut inserted = inserted.iter();
         let mut next = 0;
         let mut told = named.iter().peekable();
@@ -68,23 +93,26 @@ impl Kernel {
                 && before.map_or(begins[next].at as usize <= row, |before| next < before)
             {
                 let at = begins[next].at;
-                self.tell(&mut told, comms, |named| named.row < at);
-                self.begin(&begins[next], rows, side, comms, &mut bound);
+                self.tell(&mut told, page.comms, |named| named.row < at);
+                self.begin(&begins[next], &mut page);
                 next += 1;
             }
             let at = known.map_or(row as u32, |(at, _)| at.row);
             let own = known.is_none();
-            self.tell(&mut told, comms, |named| {
+            self.tell(&mut told, page.comms, |named| {
                 named.row < at || (own && named.row == at && !named.later)
             });
-            self.row(row, rows, side, comms, text);
+            page.behind = Spot { row: at + u32::from(own), begins: next as u32 };
+            page.placed.extend(known);
+            self.row(row, &mut page);
         }
         for begin in &begins[next..] {
             let at = begin.at;
-            self.tell(&mut told, comms, |named| named.row < at);
-            self.begin(begin, rows, side, comms, &mut bound);
+            self.tell(&mut told, page.comms, |named| named.row < at);
+            self.begin(begin, &mut page);
         }
-        self.tell(&mut told, comms, |_| true);
+        self.tell(&mut told, page.comms, |_| true);
+        parsed.inserted = page.placed;
     }
 
     /// Names that events have told by now.
@@ -101,48 +129,47 @@ impl Kernel {
     }
 
     /// Entry of a call whose row comes later.
-    fn begin(
-        &mut self,
-        begin: &Begin,
-        rows: &mut Rows,
-        side: &mut Side,
-        comms: &mut Vec<Arc<str>>,
-        bound: &mut impl FnMut(u32, Bound),
-    ) {
+    fn begin(&mut self, begin: &Begin, page: &mut Page<'_>) {
         let task = self.tasks.of(begin.tid);
         let task = self.calling(task, begin.tid);
         let head = begin.head;
         if let Some(tid) = begin.tid.filter(|_| head.op == Op::Exec) {
             self.names.executing(tid);
         }
+        let comm = begin.tid.and_then(|tid| self.names.of(tid)).map(Arc::clone);
+        let mut pending = Pending { comm, ..Pending::default() };
         let (first, second) = binds(head.op);
-        let (first, second) = (head.fd.filter(|_| first), head.fd2.filter(|_| second));
-        match begin.target {
-            Target::Row(row) => {
-                self.name(begin.tid, row as usize, rows, comms);
-                if let Some(fd) = first {
-                    self.bind_one(task, fd, row as usize, rows, side, false);
-                }
-                if let Some(fd) = second {
-                    self.bind_one(task, fd, row as usize, rows, side, true);
-                }
-            }
-            Target::Pending(id) => {
-                let mut find = |fd| {
-                    let file = self.tasks.table(task).get(fd)?;
-                    let file = self.tasks.files.get(file)?;
-                    Some(Found { path: file.path.clone(), id: file.id, file_type: file.file_type })
-                };
-                let (first, second) = (first.and_then(&mut find), second.and_then(find));
-                let comm = begin.tid.and_then(|tid| self.names.of(tid)).map(Arc::clone);
-                bound(id, Bound { first, second, comm });
-            }
-            Target::Open => {}
+        let moves = head.motion != Motion::None || head.op == Op::Seek;
+        for (fd, is_second) in
+            [(head.fd.filter(|_| first), false), (head.fd2.filter(|_| second), true)]
+        {
+            let Some(fd) = fd else { continue };
+            let Some(file) = self.descriptor(task, fd, moves) else { continue };
+            let position = if is_second { head.moves.1 } else { head.moves.0 };
+            let position = head.op == Op::Seek || position && head.motion != Motion::None;
+            let write = writes(head.motion, is_second);
+            pending.held[usize::from(is_second)] = self.hold(fd, file, position, write);
         }
+        if let Some(Detail::Sent(fds)) =
+            head.detail.and_then(|at| page.side.details.get(at as usize))
+        {
+            let fds = fds.clone();
+            pending.pass = self.send(task, pending.held[0].map(|held| held.file), &fds);
+        }
+        self.tasks.put_pending(task, pending);
         match (head.op, head.fd) {
             (Op::Close, Some(fd)) => self.tasks.closing(task, fd),
             _ => self.entry(task, head.op, head.flags, head.fd),
         }
+    }
+
+    /// A call under way keeps what its descriptor leads to.
+    fn hold(&mut self, fd: i32, file: FileRef, position: bool, write: bool) -> Option<Held> {
+        self.tasks.files.keep(file);
+        let (open, nodes) = self.tasks.files.with_nodes(file)?;
+        let ticket = position.then(|| open.flight.begin());
+        let node = open.node.filter(|_| write).and_then(|node| nodes.get(node));
+        Some(Held { fd, file, ticket, write: node.map(|node| node.writes.begin()) })
     }
 
     /// Effects that take place when a call is entered.
@@ -158,142 +185,298 @@ impl Kernel {
     /// The name that the task has at this moment, if the log told it: a record has that of the
     /// moment when the log was read.
     #[inline]
-    fn name(&mut self, tid: Option<i32>, row: usize, rows: &mut Rows, comms: &mut Vec<Arc<str>>) {
+    fn comm(&mut self, tid: Option<i32>, row: usize, page: &mut Page<'_>) {
         if self.names.is_empty() {
             return;
         }
-        if let Some(key) = tid.and_then(|tid| self.names.key(tid, self.block, comms)) {
-            rows.comm[row] = key;
-            rows.valid[row] |= C::Comm.bit();
+        if let Some(key) = tid.and_then(|tid| self.names.key(tid, self.block, page.comms)) {
+            page.rows.comm[row] = key;
+            page.set(row, C::Comm);
         }
     }
 
     /// A row in its place.
-    fn row(
-        &mut self,
-        row: usize,
-        rows: &mut Rows,
-        side: &mut Side,
-        comms: &mut Vec<Arc<str>>,
-        text: &[u8],
-    ) {
-        if rows.kind[row] == EventKind::Unparsed as u8 {
+    fn row(&mut self, row: usize, page: &mut Page<'_>) {
+        let kind = page.rows.kind[row];
+        if kind == EventKind::Unparsed as u8 {
             return;
         }
-        let tid = rows.has(row, C::Tid).then(|| rows.tid[row]);
+        let tid = page.rows.has(row, C::Tid).then(|| page.rows.tid[row]);
         // A log of ftrace that does not say whose records they are has many tasks.
         let foreign = [EventKind::Event, EventKind::Function, EventKind::Marker, EventKind::Lost];
-        if tid.is_none() && foreign.iter().any(|&kind| rows.kind[row] == kind as u8) {
+        if tid.is_none() && foreign.iter().any(|&foreign| kind == foreign as u8) {
             return;
         }
-        let op = rows.effect[row].op;
-        if matches!(op, Op::Exec | Op::Supersedes) && rows.effect[row].thread != 0 {
+        let op = page.rows.effect[row].op;
+        if matches!(op, Op::Exec | Op::Supersedes) && page.rows.effect[row].thread != 0 {
             // A thread's execve ended under the id of its group's leader.
-            let by = rows.effect[row].thread;
+            let by = page.rows.effect[row].thread;
             self.tasks.superseded(tid, by);
             if let Some(tid) = tid {
                 self.names.superseded(tid, by);
             }
         }
         let mut task = self.tasks.of(tid);
-        if rows.kind[row] == EventKind::Syscall as u8 && !rows.effect[row].begun {
+        let begun = page.rows.effect[row].begun;
+        let call = kind == EventKind::Syscall as u8;
+        if call && !begun {
             task = self.calling(task, tid);
         }
-        self.identify(task, row, rows);
-        if !rows.effect[row].begun {
-            self.name(tid, row, rows, comms);
+        self.identity(task, row, page);
+        let pending = if begun { self.tasks.take_pending(task) } else { None };
+        if let Some(comm) = pending.as_ref().and_then(|pending| pending.comm.as_ref()) {
+            page.rows.comm[row] = key_in(page.comms, comm);
+            page.set(row, C::Comm);
+        } else if !begun {
+            self.comm(tid, row, page);
         }
         if op == Op::Away && self.tasks.has_exited(task) {
             self.forget(tid);
             self.tasks.gone(tid);
         }
-        if matches!(op, Op::None | Op::Away) {
-            return;
+        match op {
+            Op::Superseded => {
+                // The row is the end of the leader that was.
+                self.tasks.superseded(tid, page.rows.effect[row].at);
+            }
+            Op::None if page.rows.effect[row].detail == NO_DETAIL => {}
+            Op::Away => {}
+            _ => {
+                self.call(task, tid, row, page, pending);
+                return;
+            }
         }
-        if op == Op::Superseded {
-            // The row is the end of the leader that was.
-            self.tasks.superseded(tid, rows.effect[row].at);
-            return;
+        if let Some(pending) = pending {
+            pending.abandon(&mut self.tasks.files);
         }
-        let begun = rows.effect[row].begun;
-        if !begun {
-            self.bind(task, row, rows, side);
-            self.learn(task, row, rows);
-        }
-        identify(row, rows, side, text);
-        self.resolve(task, row, rows, side, text);
-        // What was injected did not take place.
-        let injected = rows.effect[row].made_up;
+    }
+
+    /// A row that does something to the system.
+    fn call(
+        &mut self,
+        task: TaskRef,
+        tid: Option<i32>,
+        row: usize,
+        page: &mut Page<'_>,
+        pending: Option<Box<Pending>>,
+    ) {
+        let effect = page.rows.effect[row];
+        let op = effect.op;
+        let begun = effect.begun;
+        let mut pending = pending.map_or_else(Pending::default, |pending| *pending);
+        let files = self.bound(task, row, page, &mut pending);
+        self.directory(task, row, page);
+        paths::resolve(&mut self.tasks, task, page, row);
+        identify(page, row);
+        let names = self.identities(row, page);
+        self.moved(row, page, files);
         if begun && op == Op::Close {
-            self.tasks.closed(task, injected);
+            self.tasks.closed(task, effect.made_up);
         }
-        if injected {
+        // What was injected did not take place.
+        if !effect.made_up {
+            let files = files.map(|file| file.map(|(file, _)| file));
+            self.act(task, tid, row, page, files, names, &mut pending);
+        } else if let Some(number) = pending.pass {
+            self.unsend(number);
+        }
+        for (_, held) in files.into_iter().flatten() {
+            if let Some(held) = held {
+                self.tasks.files.release(held.file);
+            }
+        }
+        pending.abandon(&mut self.tasks.files);
+    }
+
+    /// What the row's descriptors lead to, in its columns; and what its call held since its entry.
+    #[inline]
+    fn bound(
+        &mut self,
+        task: TaskRef,
+        row: usize,
+        page: &mut Page<'_>,
+        pending: &mut Pending,
+    ) -> [Option<(FileRef, Option<Held>)>; 2] {
+        let op = page.rows.effect[row].op;
+        let (first, second) = binds(op);
+        let mut out = [None; 2];
+        for (is_second, binds) in [(false, first), (true, second)] {
+            let Some(fd) = page.fd(row, is_second).filter(|_| binds) else { continue };
+            let held = pending.take(is_second, fd);
+            let at_entry = held.is_some();
+            let file = held.map(|held| held.file).or_else(|| {
+                let shown = shows(op) && !self.is_bad(row, page);
+                self.descriptor(task, fd, shown)
+            });
+            let Some(file) = file else { continue };
+            let file = self.hear(page, row, task, file, is_second, at_entry);
+            self.put_file(page, row, file, is_second);
+            if !is_second && !page.rows.effect[row].begun {
+                self.learn(page, row, file);
+            }
+            out[usize::from(is_second)] = Some((file, held));
+        }
+        out
+    }
+
+    /// The call found that a descriptor leads nowhere.
+    fn is_bad(&self, row: usize, page: &Page<'_>) -> bool {
+        page.rows.has(row, C::Errno)
+            && page.errnos.get(page.rows.errno[row] as usize).is_some_and(|name| **name == *"EBADF")
+    }
+
+    /// The working directory that an annotation tells.
+    #[inline]
+    fn directory(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) {
+        let at = page.rows.effect[row].detail;
+        if at == NO_DETAIL {
             return;
         }
-        let effect = rows.effect[row];
-        let fd = rows.has(row, C::Fd).then(|| rows.fd[row]);
-        let fd2 = rows.has(row, C::Fd2).then(|| rows.fd2[row]);
-        let ret = rows.has(row, C::Ret).then(|| rows.ret[row]);
-        let failed = rows.has(row, C::Errno);
-        if !begun {
-            self.entry(task, op, effect.flags, fd);
+        if let Some(Detail::Directory(view)) = page.side.details.get(at as usize) {
+            let path = page.text_of(view);
+            let known = &mut self.tasks.directories(task).working;
+            if path.starts_with(b"/") && known.as_ref().is_none_or(|known| **known != *path) {
+                *known = Some(path.into());
+            }
         }
-        let done = ret.is_some_and(|ret| ret >= 0) && !failed;
-        match (op, fd, fd2) {
-            (Op::Open | Op::OpenAnon, Some(fd), _) if done => {
-                self.open(task, fd, row, rows, side, text, false);
-            }
-            (Op::OpenPair, Some(fd), Some(fd2)) if done => {
-                self.open(task, fd, row, rows, side, text, false);
-                self.open(task, fd2, row, rows, side, text, true);
-            }
-            (Op::Dup, Some(fd), Some(fd2)) if done => {
-                self.tasks.dup(task, fd, fd2, effect.flags & open_flags::CLOEXEC != 0);
-            }
-            (Op::CloseRange, Some(fd), Some(fd2)) if done => {
-                self.tasks.close_range(task, fd, fd2, effect.flags & open_flags::CLOEXEC != 0);
-            }
-            (Op::SetCloexec, Some(fd), _) if done => {
-                let mark = effect.flags & open_flags::CLOEXEC != 0;
-                self.tasks.table(task).set_cloexec(fd, mark);
-            }
-            (Op::Fork, ..) => {
-                let child = ret.filter(|_| done).and_then(|ret| i32::try_from(ret).ok());
-                let child = child.map(|ret| if effect.at == AT_FDCWD { ret } else { effect.at });
-                if let (Some(child), Some(parent)) = (child, tid) {
-                    self.names.inherit(child, parent);
-                }
-                if let Some(child) = self.tasks.forked(task, child, effect.flags) {
-                    rows.child[row] = child;
-                    rows.valid[row] |= C::Child.bit();
-                }
-            }
-            (Op::Appear, ..) => {
-                self.tasks.appeared(task, effect.at, effect.flags, effect.at2 != AT_FDCWD);
-            }
-            (Op::Exec, ..) if done => {
-                if let Some(tid) = tid {
-                    self.names.executed(tid);
-                }
-                self.tasks.exec(task);
-            }
-            (Op::Gone, ..) if effect.flags & gone_flags::NAMED != 0 => self.tasks.exited(tid),
-            (Op::Gone, ..) => {
-                self.forget(tid);
-                self.tasks.gone(tid);
-            }
-            (Op::Chdir, ..) if done => {
-                let known = rows.has(row, C::Path) && !effect.relative;
-                let path = known.then(|| unpack(&rows.path[row], text, &side.bytes).into());
-                self.tasks.chdir(task, path);
-            }
-            (Op::Fchdir, Some(fd), _) if done => {
-                let file = self.tasks.table(task).get(fd);
-                let path = file.and_then(|f| self.tasks.files.get(f)).and_then(|f| f.path.clone());
-                self.tasks.chdir(task, path);
-            }
-            _ => {}
+    }
+
+    /// Names that lead elsewhere by now; gives their hashes.
+    #[inline]
+    fn identities(&mut self, row: usize, page: &mut Page<'_>) -> [Option<u64>; 2] {
+        let op = page.rows.effect[row].op;
+        if !matches!(
+            op,
+            Op::Open | Op::Path | Op::Exec | Op::Rename | Op::Unlink | Op::Link | Op::Truncate
+        ) {
+            return [None; 2];
         }
+        let nodes = &self.tasks.files.nodes;
+        let mut names = [None; 2];
+        if page.rows.has(row, C::File) && !(op == Op::Truncate && page.rows.has(row, C::Fd)) {
+            names[0] = Some(page.rows.file[row]);
+            page.rows.file[row] = nodes.identity(page.rows.file[row]);
+        }
+        if page.rows.has(row, C::File2) {
+            names[1] = Some(page.rows.file2[row]);
+            page.rows.file2[row] = nodes.identity(page.rows.file2[row]);
+        }
+        names
+    }
+
+    /// Data moved, or a position.
+    fn moved(
+        &mut self,
+        row: usize,
+        page: &mut Page<'_>,
+        files: [Option<(FileRef, Option<Held>)>; 2],
+    ) {
+        let effect = page.rows.effect[row];
+        let failed = page.rows.has(row, C::Errno);
+        let mut base = None;
+        if effect.op == Op::Seek {
+            if let Some((file, held)) = files[0] {
+                base = self.seek(row, page, file, held, failed);
+            }
+        } else if effect.motion != Motion::None {
+            let interrupted = page.rows.status[row] == Status::Interrupted as u8;
+            let end = if effect.made_up || interrupted {
+                transfer::End::Nothing
+            } else if failed {
+                transfer::End::Failed
+            } else if page.rows.has(row, C::Bytes) {
+                transfer::End::Moved(page.rows.bytes[row])
+            } else {
+                transfer::End::Unknown
+            };
+            let mut known = None;
+            for (second, file) in [false, true].into_iter().zip(files) {
+                if second && effect.motion != Motion::Copy {
+                    continue;
+                }
+                let Some((file, held)) = file else { continue };
+                let column = if second { C::Offset2 } else { C::Offset };
+                let given = if second { page.rows.offset2[row] } else { page.rows.offset[row] };
+                let side = Side {
+                    write: writes(effect.motion, second),
+                    at: if second { effect.place2 } else { effect.place },
+                    given: page.rows.has(row, column).then_some(given),
+                    requested: page.rows.has(row, C::Requested).then(|| page.rows.requested[row]),
+                    end,
+                };
+                let found = transfer::transfer(&mut self.tasks.files, file, held, side);
+                known = known.max(found.known.map(|known| known as u8));
+                put_found(page, row, second, found);
+                if let Some(base) = found.base {
+                    notice(page, row, second, base);
+                }
+            }
+            if let Some(known) = known {
+                page.rows.offset_known[row] = known;
+                page.set(row, C::OffsetKnown);
+            }
+        } else if page.rows.has(row, C::Size) && !failed && !effect.made_up {
+            base = self.sized(row, page, files[0].map(|(file, _)| file));
+        }
+        if let Some(base) = base {
+            notice(page, row, false, base);
+        }
+    }
+
+    fn seek(
+        &mut self,
+        row: usize,
+        page: &mut Page<'_>,
+        file: FileRef,
+        held: Option<Held>,
+        failed: bool,
+    ) -> Option<i64> {
+        let effect = page.rows.effect[row];
+        let mut to = page.ret(row);
+        if let Some(&Detail::Position(position)) = page.side.details.get(effect.detail as usize) {
+            to = position;
+        }
+        let failed = failed || effect.made_up;
+        let seek =
+            Seek { whence: effect.flags, by: effect.number, to: to.filter(|_| !failed), failed };
+        let base = transfer::seek(&mut self.tasks.files, file, held, seek);
+        if self.is(row, page, "ESPIPE")
+            && let Some((open, nodes)) = self.tasks.files.with_nodes(file)
+        {
+            open.never_positioned(nodes);
+        }
+        if page.rows.has(row, C::Size) && !failed {
+            let base = self.sized(row, page, Some(file));
+            debug_assert!(base.is_none(), "a position that a seek found is exact");
+        }
+        base
+    }
+
+    fn is(&self, row: usize, page: &Page<'_>, errno: &str) -> bool {
+        page.rows.has(row, C::Errno)
+            && page.errnos.get(page.rows.errno[row] as usize).is_some_and(|name| **name == *errno)
+    }
+
+    /// The size of a file was found, or made.
+    fn sized(&mut self, row: usize, page: &Page<'_>, file: Option<FileRef>) -> Option<i64> {
+        let size = page.rows.size[row];
+        let cut = page.rows.effect[row].op == Op::Truncate;
+        if let Some(file) = file {
+            let base = transfer::sized(&mut self.tasks.files, file, size);
+            if cut
+                && let Some((open, nodes)) = self.tasks.files.with_nodes(file)
+                && let Some(node) = open.node.and_then(|node| nodes.get(node))
+            {
+                node.cut = true;
+            }
+            return base.filter(|_| !cut);
+        }
+        let id = page.rows.has(row, C::File).then(|| page.rows.file[row])?;
+        let node = self.tasks.files.nodes.by_id(id)?;
+        if node.writes.is_quiet() {
+            (node.size, node.cut) = (Some(size), cut);
+        }
+        None
     }
 
     /// The task makes a call: one that exited does not, so that it is another one with its id.
@@ -313,265 +496,74 @@ impl Kernel {
         }
     }
 
-    fn identify(&mut self, task: TaskRef, row: usize, rows: &mut Rows) {
+    fn identity(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) {
         let (id, group) = self.tasks.identity(task);
-        rows.task[row] = id;
+        page.rows.task[row] = id;
         let mut valid = C::Task.bit();
-        if !rows.has(row, C::Pid)
+        if !page.rows.has(row, C::Pid)
             && let Some(group) = group
         {
-            rows.pid[row] = group;
+            page.rows.pid[row] = group;
             valid |= C::Pid.bit();
         }
-        rows.valid[row] |= valid;
+        page.rows.valid[row] |= valid;
     }
+}
 
-    /// Path, identity and type of what the descriptors lead to.
-    #[inline]
-    fn bind(&mut self, task: TaskRef, row: usize, rows: &mut Rows, side: &mut Side) {
-        let (first, second) = binds(rows.effect[row].op);
-        if first && rows.has(row, C::Fd) {
-            let fd = rows.fd[row];
-            self.bind_one(task, fd, row, rows, side, false);
-        }
-        if second && rows.has(row, C::Fd2) {
-            let fd = rows.fd2[row];
-            self.bind_one(task, fd, row, rows, side, true);
-        }
-    }
-
-    /// The call tells the type of what its descriptor leads to.
-    #[inline]
-    fn learn(&mut self, task: TaskRef, row: usize, rows: &Rows) {
-        if rows.effect[row].op == Op::Use && rows.has(row, C::FileType) && rows.has(row, C::Fd) {
-            let found = self.tasks.table(task).get(rows.fd[row]);
-            if let Some(file) = found.and_then(|file| self.tasks.files.get(file)) {
-                file.file_type = Some(rows.file_type[row]);
-            }
-        }
-    }
-
-    fn bind_one(
-        &mut self,
-        task: TaskRef,
-        fd: i32,
-        row: usize,
-        rows: &mut Rows,
-        side: &mut Side,
-        second: bool,
-    ) {
-        let (path_column, file_column) =
-            if second { (C::Path2, C::File2) } else { (C::Path, C::File) };
-        let found = self.tasks.table(task).get(fd);
-        let Some(file) = found.and_then(|file| self.tasks.files.get(file)) else {
-            // Older than the log: the annotation is all that there is.
-            return;
-        };
-        if file.path.is_none() && rows.has(row, path_column) {
-            return;
-        }
-        if let Some(path) = &file.path {
-            if file.seen != self.block {
-                file.view = side.put(path);
-                file.seen = self.block;
-            }
-            if second {
-                rows.path2[row] = file.view;
-            } else {
-                rows.path[row] = file.view;
-            }
-            rows.valid[row] |= path_column.bit();
-        }
-        if let Some(id) = file.id {
-            if second {
-                rows.file2[row] = id;
-            } else {
-                rows.file[row] = id;
-            }
-            rows.valid[row] |= file_column.bit();
-        } else if second {
-            rows.effect[row].identify2 = false;
+/// What was found of a side of a transfer, in the columns of the row.
+fn put_found(page: &mut Page<'_>, row: usize, second: bool, found: Found) {
+    let rows = &mut *page.rows;
+    let mut valid = rows.valid[row];
+    let (offset, access) = if second { (C::Offset2, C::Access2) } else { (C::Offset, C::Access) };
+    if let Some(at) = found.offset {
+        if second {
+            rows.offset2[row] = at;
         } else {
-            rows.effect[row].identify = false;
+            rows.offset[row] = at;
         }
-        if !second {
-            settle(file.file_type, row, rows);
-        }
+        valid |= offset.bit();
+    } else if found.misleading {
+        valid &= !offset.bit();
     }
-
-    /// Makes relative paths absolute where the directory is known.
-    fn resolve(
-        &mut self,
-        task: TaskRef,
-        row: usize,
-        rows: &mut Rows,
-        side: &mut Side,
-        text: &[u8],
-    ) {
-        let effect = rows.effect[row];
-        for (relative, at, second) in
-            [(effect.relative, effect.at, false), (effect.relative2, effect.at2, true)]
-        {
-            if !relative {
-                continue;
-            }
-            let base = if at == AT_FDCWD {
-                self.tasks.cwd(task)
-            } else {
-                let file = self.tasks.table(task).get(at);
-                file.and_then(|file| self.tasks.files.get(file)).and_then(|file| file.path.clone())
-            };
-            let view = if second { rows.path2[row] } else { rows.path[row] };
-            let rooted = base.as_ref().is_some_and(|base| base.starts_with(b"/"));
-            // A directory that was itself opened by a relative name is better than none.
-            let (view, id) = match base.filter(|_| rooted || at != AT_FDCWD) {
-                Some(base) => {
-                    let path = unpack(&view, text, &side.bytes);
-                    let joined = join(&base, path);
-                    if second {
-                        rows.effect[row].relative2 = !rooted;
-                    } else {
-                        rows.effect[row].relative = !rooted;
-                    }
-                    (side.put(&joined), file_id(&joined))
-                }
-                // As printed: the log does not say where it starts. Of a descriptor that nobody
-                // opened there may be several, and names in them that are not the same.
-                None if at != AT_FDCWD => continue,
-                None => (view, file_id(unpack(&view, text, &side.bytes))),
-            };
-            if second {
-                rows.path2[row] = view;
-                rows.file2[row] = id;
-                rows.valid[row] |= C::File2.bit();
-            } else {
-                rows.path[row] = view;
-                rows.file[row] = id;
-                rows.valid[row] |= C::File.bit();
-            }
+    if let Some(class) = found.access {
+        if second {
+            rows.access2[row] = class as u8;
+        } else {
+            rows.access[row] = class as u8;
         }
+        valid |= access.bit();
     }
+    if let Some(size) = found.size.filter(|_| !second) {
+        rows.size[row] = size;
+        valid |= C::Size.bit();
+    }
+    rows.valid[row] = valid;
+}
 
-    #[allow(clippy::too_many_arguments)] // A row and its two texts.
-    fn open(
-        &mut self,
-        task: TaskRef,
-        fd: i32,
-        row: usize,
-        rows: &mut Rows,
-        side: &Side,
-        text: &[u8],
-        second: bool,
-    ) {
-        let flags = rows.effect[row].flags;
-        let typed = flags & open_flags::TYPED != 0 && flags & 0xff != FileType::Unknown as u32;
-        let file_type = if rows.has(row, C::FileType) && !second {
-            Some(rows.file_type[row])
-        } else {
-            typed.then_some(flags as u8)
-        };
-        let (path, id) = if second {
-            (
-                rows.has(row, C::Path2).then_some(&rows.path2[row]),
-                rows.has(row, C::File2).then(|| rows.file2[row]),
-            )
-        } else {
-            (
-                rows.has(row, C::Path).then_some(&rows.path[row]),
-                rows.has(row, C::File).then(|| rows.file[row]),
-            )
-        };
-        let path = path.map(|view| unpack(view, text, &side.bytes).into());
-        if let (Some(file_type), false) = (file_type, second) {
-            rows.file_type[row] = file_type;
+/// A row that tells from where the relative offsets of the description count.
+fn notice(page: &mut Page<'_>, of: usize, second: bool, base: i64) {
+    let row = page.insert(of, EventKind::Notice, Some("offset-base"));
+    let rows = &mut *page.rows;
+    let (from, to) = if second {
+        rows.ofd[row] = rows.ofd2[of];
+        rows.path[row] = rows.path2[of];
+        rows.file[row] = rows.file2[of];
+        ([C::Ofd2, C::Path2, C::File2], [C::Ofd, C::Path, C::File])
+    } else {
+        rows.ofd[row] = rows.ofd[of];
+        rows.path[row] = rows.path[of];
+        rows.file[row] = rows.file[of];
+        rows.file_type[row] = rows.file_type[of];
+        if rows.has(of, C::FileType) {
             rows.valid[row] |= C::FileType.bit();
         }
-        self.tasks.open(
-            task,
-            fd,
-            OpenFile::new(path, id, file_type),
-            flags & open_flags::CLOEXEC != 0,
-        );
-    }
-}
-
-/// The identity of files that only an annotation names.
-#[inline]
-fn identify(row: usize, rows: &mut Rows, side: &Side, text: &[u8]) {
-    let effect = rows.effect[row];
-    if effect.identify && !rows.has(row, C::File) {
-        rows.file[row] = file_id(unpack(&rows.path[row], text, &side.bytes));
-        rows.valid[row] |= C::File.bit();
-    }
-    if effect.identify2 && !rows.has(row, C::File2) {
-        rows.file2[row] = file_id(unpack(&rows.path2[row], text, &side.bytes));
-        rows.valid[row] |= C::File2.bit();
-    }
-}
-
-/// The type of what the row acts on, of which the model knows `known`.
-#[inline]
-fn settle(known: Option<u8>, row: usize, rows: &mut Rows) {
-    let said = rows.has(row, C::FileType).then(|| rows.file_type[row]);
-    if let Some(file_type) = FileType::settled(known, said) {
-        rows.file_type[row] = file_type;
-        rows.valid[row] |= C::FileType.bit();
-    }
-}
-
-/// Whether the operation acts on what its first and its second descriptor lead to.
-fn binds(op: Op) -> (bool, bool) {
-    let first =
-        matches!(op, Op::Use | Op::Close | Op::Dup | Op::Fchdir | Op::SetCloexec | Op::Exec);
-    (first, op == Op::Use)
-}
-
-/// Fills in what was bound at the entry of a call that ends in a later block.
-pub fn apply(bound: &Bound, row: usize, parsed: &mut Parsed) {
-    let Parsed { rows, side, comms, .. } = parsed;
-    if let Some(comm) = &bound.comm {
-        rows.comm[row] = key_in(comms, comm);
-        rows.valid[row] |= C::Comm.bit();
-    }
-    if let Some(found) = &bound.first {
-        if let Some(path) = &found.path {
-            rows.path[row] = side.put(path);
-            rows.valid[row] |= C::Path.bit();
-        }
-        if let Some(id) = found.id {
-            rows.file[row] = id;
-            rows.valid[row] |= C::File.bit();
-        } else if found.path.is_some() {
-            rows.effect[row].identify = false;
-        }
-        settle(found.file_type, row, rows);
-    }
-    if let Some(found) = &bound.second {
-        if let Some(path) = &found.path {
-            rows.path2[row] = side.put(path);
-            rows.valid[row] |= C::Path2.bit();
-        }
-        if let Some(id) = found.id {
-            rows.file2[row] = id;
-            rows.valid[row] |= C::File2.bit();
-        } else if found.path.is_some() {
-            rows.effect[row].identify2 = false;
+        ([C::Ofd, C::Path, C::File], [C::Ofd, C::Path, C::File])
+    };
+    for (from, to) in from.into_iter().zip(to) {
+        if rows.has(of, from) {
+            rows.valid[row] |= to.bit();
         }
     }
-}
-
-/// `base/path`; a leading `./` is left out.
-fn join(base: &[u8], path: &[u8]) -> Vec<u8> {
-    let mut path = path;
-    while let Some(rest) = path.strip_prefix(b"./") {
-        path = rest;
-    }
-    let mut out = base.to_vec();
-    if path != b"." {
-        if out.last() != Some(&b'/') {
-            out.push(b'/');
-        }
-        out.extend_from_slice(path);
-    }
-    out
+    rows.offset[row] = base;
+    rows.valid[row] |= C::Offset.bit();
 }

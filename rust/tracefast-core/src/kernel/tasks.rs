@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::files::{OpenFile, OpenFiles, Slot, Table};
-use crate::event::clone_flags::{CLONE_FILES, CLONE_FS, CLONE_THREAD};
+use super::files::{FileRef, OpenFile, OpenFiles, Slot, Table};
+use super::memory::Space;
+use super::pending::Pending;
+use super::position::{Position, Spot};
+use crate::event::clone_flags::{CLONE_FILES, CLONE_FS, CLONE_THREAD, CLONE_VM};
 
 /// Number of a live task in [`Tasks`]. Used again; the identity that users see is not.
 pub type TaskRef = usize;
@@ -20,10 +23,22 @@ struct Task {
     group: Option<i32>,
     table: usize,
     directory: usize,
+    space: usize,
+    /// The call that it is in.
+    pending: Option<Box<Pending>>,
     /// What a close that has not returned takes away.
     closing: Option<(i32, Slot)>,
     /// It exited; events may still name it.
     exited: bool,
+}
+
+/// Where paths of a task start.
+#[derive(Debug, Clone, Default)]
+pub struct Directories {
+    /// Working directory, if known.
+    pub working: Option<Arc<[u8]>>,
+    /// Root, if it is another one than that of the log's start.
+    pub root: Option<Arc<[u8]>>,
 }
 
 /// Something that tasks may share.
@@ -81,7 +96,8 @@ pub struct Tasks {
     by_tid: HashMap<i64, TaskRef, foldhash::fast::FixedState>,
     last: Option<(i64, TaskRef)>,
     tables: Shared<Table>,
-    directories: Shared<Option<Arc<[u8]>>>,
+    directories: Shared<Directories>,
+    spaces: Shared<Space>,
     /// Open files of all tasks.
     pub files: OpenFiles,
     forking: VecDeque<Forking>,
@@ -140,10 +156,10 @@ impl Tasks {
 
     fn add(&mut self, tid: Option<i32>, parent: Option<TaskRef>, flags: u32) -> TaskRef {
         let parent = parent.and_then(|parent| {
-            self.task(parent).map(|task| (task.group, task.table, task.directory))
+            self.task(parent).map(|task| (task.group, task.table, task.directory, task.space))
         });
-        let (group, table, directory) = match parent {
-            Some((group, table, directory)) => {
+        let (group, table, directory, space) = match parent {
+            Some((group, table, directory, space)) => {
                 let group = if flags & CLONE_THREAD != 0 { group } else { tid };
                 let table = if flags & CLONE_FILES != 0 {
                     self.tables.keep(table)
@@ -157,12 +173,31 @@ impl Tasks {
                     let copy = self.directories.items[directory].1.clone();
                     self.directories.add(copy)
                 };
-                (group, table, directory)
+                let space = if flags & CLONE_VM != 0 {
+                    self.spaces.keep(space)
+                } else {
+                    let copy = self.spaces.items[space].1.clone();
+                    self.spaces.add(copy)
+                };
+                (group, table, directory, space)
             }
-            None => (tid, self.tables.add(Table::default()), self.directories.add(None)),
+            None => {
+                let table = self.older_table();
+                let directory = self.directories.add(Directories::default());
+                (tid, table, directory, self.spaces.add(Space::default()))
+            }
         };
-        let task =
-            Task { id: self.next, tid, group, table, directory, closing: None, exited: false };
+        let task = Task {
+            id: self.next,
+            tid,
+            group,
+            table,
+            directory,
+            space,
+            pending: None,
+            closing: None,
+            exited: false,
+        };
         self.next += 1;
         let at = if let Some(at) = self.free.pop() {
             self.slots[at] = Some(task);
@@ -176,6 +211,17 @@ impl Tasks {
         at
     }
 
+    /// The table of a task that is older than the log: its children share the descriptions of what
+    /// every program has open, even if they use them first.
+    fn older_table(&mut self) -> usize {
+        let mut table = Table::default();
+        for fd in 0..3 {
+            let file = OpenFile::inherited(Position::At(Spot::Relative(0)));
+            table.open(&mut self.files, fd, file, false);
+        }
+        self.tables.add(table)
+    }
+
     fn remove(&mut self, tid: Option<i32>) {
         self.last = None;
         if let Some(tid) = tid {
@@ -184,6 +230,10 @@ impl Tasks {
         let Some(at) = self.by_tid.remove(&key(tid)) else { return };
         if let Some(task) = self.slots[at].take() {
             self.free.push(at);
+            if let Some(pending) = task.pending {
+                pending.abandon(&mut self.files);
+            }
+            self.spaces.release(task.space);
             if let Some((fd, slot)) = task.closing {
                 self.tables.items[task.table].1.give_back(&mut self.files, fd, slot, false);
             }
@@ -302,6 +352,9 @@ impl Tasks {
         let (table, id) = (std::mem::replace(&mut task.table, fresh), task.id);
         task.exited = true;
         let closing = task.closing.take();
+        if let Some(pending) = task.pending.take() {
+            pending.abandon(&mut self.files);
+        }
         if let Some((fd, slot)) = closing {
             self.tables.items[table].1.give_back(&mut self.files, fd, slot, false);
         }
@@ -342,39 +395,106 @@ impl Tasks {
         self.last = None;
     }
 
-    /// A program was started: descriptors marked so are closed, in a table of its own.
+    /// A program was started: descriptors marked so are closed, in a table of its own; nothing is
+    /// left of the address space.
     pub fn exec(&mut self, task: TaskRef) {
-        let Some(at) = self.task(task).map(|task| task.table) else { return };
-        let at = if self.tables.items[at].0 > 1 {
-            let copy = self.tables.items[at].1.copy(&mut self.files);
-            self.tables.release(at);
+        self.unshare(task, CLONE_FILES);
+        let Some((table, space)) = self.task(task).map(|task| (task.table, task.space)) else {
+            return;
+        };
+        self.tables.items[table].1.exec(&mut self.files);
+        self.spaces.release(space);
+        let own = self.spaces.add(Space::default());
+        if let Some(task) = self.slots[task].as_mut() {
+            task.space = own;
+        }
+    }
+
+    /// Where its paths start.
+    #[inline]
+    pub fn directories(&mut self, task: TaskRef) -> &mut Directories {
+        let at = self.slots[task].as_ref().map_or(0, |task| task.directory);
+        &mut self.directories.items[at].1
+    }
+
+    /// Its address space.
+    pub fn space(&mut self, task: TaskRef) -> &mut Space {
+        let at = self.slots[task].as_ref().map_or(0, |task| task.space);
+        &mut self.spaces.items[at].1
+    }
+
+    /// A number for its address space, while that lives.
+    pub fn space_of(&self, task: TaskRef) -> usize {
+        self.task(task).map_or(0, |task| task.space)
+    }
+
+    /// The call that it is in, taken out.
+    #[inline]
+    pub fn take_pending(&mut self, task: TaskRef) -> Option<Box<Pending>> {
+        self.slots[task].as_mut().and_then(|task| task.pending.take())
+    }
+
+    /// The call that it is in.
+    pub fn pending(&mut self, task: TaskRef) -> Option<&mut Pending> {
+        self.slots[task].as_mut().and_then(|task| task.pending.as_deref_mut())
+    }
+
+    /// It is in this call.
+    pub fn put_pending(&mut self, task: TaskRef, pending: Pending) {
+        let Some(task) = self.slots[task].as_mut() else {
+            pending.abandon(&mut self.files);
+            return;
+        };
+        if let Some(before) = task.pending.replace(Box::new(pending)) {
+            before.abandon(&mut self.files);
+        }
+    }
+
+    /// The live task with this id.
+    pub fn by_tid(&self, tid: i32) -> Option<TaskRef> {
+        self.by_tid.get(&key(Some(tid))).copied()
+    }
+
+    /// See [`Table::open`].
+    pub fn open(
+        &mut self,
+        task: TaskRef,
+        fd: i32,
+        file: OpenFile,
+        cloexec: bool,
+    ) -> Option<FileRef> {
+        let at = self.slots[task].as_ref().map_or(0, |task| task.table);
+        self.tables.items[at].1.open(&mut self.files, fd, file, cloexec)
+    }
+
+    /// See [`Table::install`].
+    pub fn install(&mut self, task: TaskRef, fd: i32, file: FileRef, cloexec: bool) {
+        let at = self.slots[task].as_ref().map_or(0, |task| task.table);
+        self.tables.items[at].1.install(&mut self.files, fd, file, cloexec);
+    }
+
+    /// Shares no more what `flags` (clone flags) names.
+    pub fn unshare(&mut self, task: TaskRef, flags: u32) {
+        let Some((table, directory)) = self.task(task).map(|task| (task.table, task.directory))
+        else {
+            return;
+        };
+        if flags & CLONE_FILES != 0 && self.tables.items[table].0 > 1 {
+            let copy = self.tables.items[table].1.copy(&mut self.files);
+            self.tables.release(table);
             let own = self.tables.add(copy);
             if let Some(task) = self.slots[task].as_mut() {
                 task.table = own;
             }
-            own
-        } else {
-            at
-        };
-        self.tables.items[at].1.exec(&mut self.files);
-    }
-
-    /// Working directory, if known.
-    pub fn cwd(&self, task: TaskRef) -> Option<Arc<[u8]>> {
-        self.task(task).and_then(|task| self.directories.items[task.directory].1.clone())
-    }
-
-    /// Changes it.
-    pub fn chdir(&mut self, task: TaskRef, path: Option<Arc<[u8]>>) {
-        if let Some(at) = self.task(task).map(|task| task.directory) {
-            self.directories.items[at].1 = path;
         }
-    }
-
-    /// See [`Table::open`].
-    pub fn open(&mut self, task: TaskRef, fd: i32, file: OpenFile, cloexec: bool) {
-        let at = self.slots[task].as_ref().map_or(0, |task| task.table);
-        self.tables.items[at].1.open(&mut self.files, fd, file, cloexec);
+        if flags & CLONE_FS != 0 && self.directories.items[directory].0 > 1 {
+            let copy = self.directories.items[directory].1.clone();
+            self.directories.release(directory);
+            let own = self.directories.add(copy);
+            if let Some(task) = self.slots[task].as_mut() {
+                task.directory = own;
+            }
+        }
     }
 
     /// See [`Table::dup`].

@@ -1,0 +1,243 @@
+//! What descriptors lead to, in the columns of a row.
+
+use super::Kernel;
+use super::files::{FileRef, OpenFile};
+use super::page::Page;
+use super::position::{Position, Spot};
+use super::tasks::TaskRef;
+use crate::event::{FileType, Op};
+use crate::schema::Column as C;
+use crate::strace::fields::file_id;
+
+/// Whether the operation acts on what its first and its second descriptor lead to.
+pub fn binds(op: Op) -> (bool, bool) {
+    let first = matches!(
+        op,
+        Op::Use
+            | Op::Close
+            | Op::Dup
+            | Op::Fchdir
+            | Op::SetCloexec
+            | Op::Exec
+            | Op::Seek
+            | Op::SetStatus
+            | Op::Truncate
+            | Op::Allocate
+    );
+    (first, op == Op::Use)
+}
+
+/// The operation shows that the descriptor was open, even if nobody opened it in the log.
+pub fn shows(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Use
+            | Op::Dup
+            | Op::Fchdir
+            | Op::SetCloexec
+            | Op::Seek
+            | Op::SetStatus
+            | Op::Truncate
+            | Op::Allocate
+    )
+}
+
+/// A type of files that have no positions.
+pub fn is_stream(file_type: u8) -> bool {
+    use FileType::{Anon, Char, Directory, Fifo, Pipe, Socket};
+    [Directory, Pipe, Fifo, Socket, Char, Anon].iter().any(|&stream| stream as u8 == file_type)
+}
+
+impl Kernel {
+    /// What `fd` leads to. One that nobody opened in the log is older than it, if the call shows
+    /// that it was open.
+    #[inline]
+    pub(super) fn descriptor(&mut self, task: TaskRef, fd: i32, shown: bool) -> Option<FileRef> {
+        let found = self.tasks.table(task).get(fd);
+        if found.is_some() || !shown || fd < 0 {
+            return found;
+        }
+        let file = self.older(fd);
+        self.tasks.open(task, fd, file, false)
+    }
+
+    /// A description that is older than the log.
+    fn older(&self, fd: i32) -> OpenFile {
+        // A program that began in the log, and opened nothing there, did so unseen; and who knows
+        // how often.
+        let unseen = fd > 2 && self.executed && !self.opened;
+        let relative = Position::At(Spot::Relative(0));
+        OpenFile::inherited(if unseen { Position::Unknown } else { relative })
+    }
+
+    /// Path, identity, type and number of the description in the columns of the row.
+    pub(super) fn put_file(
+        &mut self,
+        page: &mut Page<'_>,
+        row: usize,
+        file: FileRef,
+        second: bool,
+    ) {
+        let number = self.tasks.files.number(file);
+        let Some(open) = self.tasks.files.get(file) else { return };
+        let (path_column, file_column, ofd_column) =
+            if second { (C::Path2, C::File2, C::Ofd2) } else { (C::Path, C::File, C::Ofd) };
+        let rows = &mut *page.rows;
+        if second {
+            rows.ofd2[row] = number;
+        } else {
+            rows.ofd[row] = number;
+        }
+        rows.valid[row] |= ofd_column.bit();
+        if !second {
+            settle(open.file_type, page, row);
+        }
+        let rows = &mut *page.rows;
+        if open.path.is_none() && rows.has(row, path_column) {
+            return;
+        }
+        if let Some(path) = &open.path {
+            if open.seen != page.block {
+                open.view = page.side.put(path);
+                open.seen = page.block;
+            }
+            if second {
+                rows.path2[row] = open.view;
+            } else {
+                rows.path[row] = open.view;
+            }
+            rows.valid[row] |= path_column.bit();
+        }
+        if let Some(id) = open.id {
+            if second {
+                rows.file2[row] = id;
+            } else {
+                rows.file[row] = id;
+            }
+            rows.valid[row] |= file_column.bit();
+        } else if second {
+            rows.effect[row].identify2 = false;
+        } else {
+            rows.effect[row].identify = false;
+        }
+    }
+
+    /// Holds what an annotation says against what the descriptor is known to lead to: a name that
+    /// the description does not have yet, or another file, which was opened unseen.
+    ///
+    /// Gives the description that it leads to.
+    pub(super) fn hear(
+        &mut self,
+        page: &mut Page<'_>,
+        row: usize,
+        task: TaskRef,
+        file: FileRef,
+        second: bool,
+        at_entry: bool,
+    ) -> FileRef {
+        let column = if second { C::Path2 } else { C::Path };
+        if !page.rows.has(row, column) {
+            return file;
+        }
+        let view = if second { page.rows.path2[row] } else { page.rows.path[row] };
+        let Some(open) = self.tasks.files.get(file) else { return file };
+        if let Some(path) = &open.path {
+            // A path begins with a slash, `pipe:[1]`, `socket:[1]` and the like do not.
+            let rooted = (view >> 32) as u8 == b'/';
+            let other_kind = path.starts_with(b"/") != rooted;
+            let doubtful = open.inherited || !self.closed;
+            if at_entry || !other_kind && !doubtful {
+                return file;
+            }
+            let same = **path == *page.text_of(&view);
+            // A name that changed is one that somebody gave to the file, if names change at all.
+            if same || !other_kind && self.renamed {
+                return file;
+            }
+            let Some(fd) = page.fd(row, second) else { return file };
+            // If that went unseen, so may have reads before it.
+            let unseen = !self.closed && !open.inherited;
+            let mut another = self.older(fd);
+            if unseen {
+                another.position = Position::Unknown;
+            }
+            let Some(new) = self.tasks.open(task, fd, another, false) else { return file };
+            self.name(page, row, new, view, second);
+            return new;
+        }
+        self.name(page, row, file, view, second);
+        file
+    }
+
+    /// The description gets the name, identity and type that the row's annotation tells.
+    fn name(&mut self, page: &Page<'_>, row: usize, file: FileRef, view: u128, second: bool) {
+        let effect = &page.rows.effect[row];
+        let identify = if second { effect.identify2 } else { effect.identify };
+        let said = !second && page.rows.has(row, C::FileType);
+        let file_type = said.then(|| page.rows.file_type[row]);
+        self.christen(file, page.text_of(&view), identify, file_type);
+    }
+
+    /// The description gets a name; `identify`: which tells one file from another.
+    pub(super) fn christen(
+        &mut self,
+        file: FileRef,
+        path: &[u8],
+        identify: bool,
+        file_type: Option<u8>,
+    ) {
+        let Some((open, nodes)) = self.tasks.files.with_nodes(file) else { return };
+        let id = identify.then(|| nodes.identity(file_id(path)));
+        let stream = !path.starts_with(b"/") || super::paths::is_stream(path);
+        open.path = Some(path.into());
+        open.id = id.or(open.id);
+        open.file_type = file_type.or(open.file_type);
+        if stream && open.inherited || file_type.is_some_and(is_stream) {
+            open.never_positioned(nodes);
+        } else if let Some(id) = id
+            && open.node.is_none()
+            && open.position != Position::None
+        {
+            open.node = Some(nodes.open(id));
+        }
+    }
+
+    /// The call tells the type of what its descriptor leads to.
+    #[inline]
+    pub(super) fn learn(&mut self, page: &Page<'_>, row: usize, file: FileRef) {
+        if page.rows.effect[row].op != Op::Use || !page.rows.has(row, C::FileType) {
+            return;
+        }
+        let file_type = page.rows.file_type[row];
+        if let Some((open, nodes)) = self.tasks.files.with_nodes(file) {
+            if is_stream(file_type) && open.position != Position::None {
+                open.never_positioned(nodes);
+            }
+            open.file_type = Some(file_type);
+        }
+    }
+}
+
+/// The type of what the row acts on, of which the model knows `known`.
+#[inline]
+pub fn settle(known: Option<u8>, page: &mut Page<'_>, row: usize) {
+    let said = page.rows.has(row, C::FileType).then(|| page.rows.file_type[row]);
+    if let Some(file_type) = FileType::settled(known, said) {
+        page.rows.file_type[row] = file_type;
+        page.set(row, C::FileType);
+    }
+}
+
+/// The identity of files that only an annotation names.
+#[inline]
+pub fn identify(page: &mut Page<'_>, row: usize) {
+    let effect = page.rows.effect[row];
+    if effect.identify && !page.rows.has(row, C::File) {
+        page.rows.file[row] = file_id(page.text_of(&page.rows.path[row]));
+        page.set(row, C::File);
+    }
+    if effect.identify2 && !page.rows.has(row, C::File2) {
+        page.rows.file2[row] = file_id(page.text_of(&page.rows.path2[row]));
+        page.set(row, C::File2);
+    }
+}

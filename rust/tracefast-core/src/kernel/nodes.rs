@@ -1,0 +1,200 @@
+//! Files that are open: what is known of each, whoever opened it; and names that changed hands.
+
+use std::collections::VecDeque;
+
+use hashbrown::HashMap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::position::Flight;
+
+/// Number of a file in [`Nodes`].
+pub type NodeRef = u32;
+
+/// A file that somebody has open.
+#[derive(Debug)]
+pub struct Node {
+    refs: u32,
+    id: u64,
+    /// Its length, if known at this moment.
+    pub size: Option<i64>,
+    /// It was cut, so that the end of an earlier read says nothing of its length.
+    pub cut: bool,
+    /// Writes under way.
+    pub writes: Flight,
+    /// The description that alone appended to it while its length was not known.
+    pub appender: Option<u32>,
+}
+
+/// How many names that lead elsewhere than they did at first are remembered.
+const MOVED: usize = 1 << 16;
+
+/// All files that are open: one that is closed leaves nothing behind but its identity, a hash.
+#[derive(Debug, Default)]
+pub struct Nodes {
+    nodes: Vec<Option<Node>>,
+    free: Vec<NodeRef>,
+    by_id: HashMap<u64, NodeRef, foldhash::fast::FixedState>,
+    /// Identities of what names lead to that were renamed, removed, linked; by the name's hash.
+    moved: HashMap<u64, u64, foldhash::fast::FixedState>,
+    /// The same names, the oldest first.
+    order: VecDeque<u64>,
+}
+
+impl Nodes {
+    /// The file with this identity, made if nobody has it open; a user more.
+    pub fn open(&mut self, id: u64) -> NodeRef {
+        if let Some(&at) = self.by_id.get(&id) {
+            if let Some(node) = self.get(at) {
+                node.refs += 1;
+            }
+            return at;
+        }
+        let writes = Flight::default();
+        let node = Node { refs: 1, id, size: None, cut: false, writes, appender: None };
+        let at = if let Some(at) = self.free.pop() {
+            self.nodes[at as usize] = Some(node);
+            at
+        } else {
+            self.nodes.push(Some(node));
+            self.nodes.len() as u32 - 1
+        };
+        self.by_id.insert(id, at);
+        at
+    }
+
+    /// A user less.
+    pub fn close(&mut self, at: NodeRef) {
+        let Some(node) = self.get(at) else { return };
+        node.refs -= 1;
+        if node.refs == 0 {
+            let id = node.id;
+            self.by_id.remove(&id);
+            self.nodes[at as usize] = None;
+            self.free.push(at);
+        }
+    }
+
+    /// The file.
+    #[inline]
+    pub fn get(&mut self, at: NodeRef) -> Option<&mut Node> {
+        self.nodes.get_mut(at as usize).and_then(Option::as_mut)
+    }
+
+    /// The file with this identity, if somebody has it open.
+    #[inline]
+    pub fn by_id(&mut self, id: u64) -> Option<&mut Node> {
+        if self.by_id.is_empty() {
+            return None;
+        }
+        let at = *self.by_id.get(&id)?;
+        self.get(at)
+    }
+
+    /// What the name with this hash leads to by now.
+    #[inline]
+    pub fn identity(&self, name: u64) -> u64 {
+        if self.moved.is_empty() {
+            return name;
+        }
+        self.moved.get(&name).copied().unwrap_or(name)
+    }
+
+    /// The name leads to this file from now on.
+    fn lead(&mut self, name: u64, id: u64) {
+        if self.moved.insert(name, id).is_none() {
+            self.order.push_back(name);
+            if self.order.len() > MOVED
+                && let Some(oldest) = self.order.pop_front()
+            {
+                self.moved.remove(&oldest);
+            }
+        }
+    }
+
+    /// What is made under this name next is another file.
+    pub fn unlink(&mut self, name: u64) {
+        let id = next_generation(self.identity(name));
+        self.lead(name, id);
+    }
+
+    /// `from` is called `to`.
+    pub fn rename(&mut self, from: u64, to: u64) {
+        let id = self.identity(from);
+        if from == to || id == self.identity(to) {
+            return;
+        }
+        self.lead(to, id);
+        self.lead(from, next_generation(id));
+    }
+
+    /// The two change names.
+    pub fn exchange(&mut self, one: u64, other: u64) {
+        let (first, second) = (self.identity(one), self.identity(other));
+        self.lead(one, second);
+        self.lead(other, first);
+    }
+
+    /// `to` is another name of `from`.
+    pub fn link(&mut self, from: u64, to: u64) {
+        let id = self.identity(from);
+        self.lead(to, id);
+    }
+
+    /// Files in memory.
+    pub fn len(&self) -> usize {
+        self.nodes.len() - self.free.len()
+    }
+}
+
+/// The identity of what comes after `id` under the same name.
+fn next_generation(id: u64) -> u64 {
+    let mut bytes = *b"\0\0\0\0\0\0\0\0 next";
+    bytes[..8].copy_from_slice(&id.to_le_bytes());
+    xxh3_64(&bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_file_leaves_nothing() {
+        let mut nodes = Nodes::default();
+        let (a, b) = (nodes.open(1), nodes.open(1));
+        assert_eq!(a, b);
+        nodes.close(a);
+        assert!(nodes.by_id(1).is_some());
+        nodes.close(b);
+        assert!(nodes.by_id(1).is_none());
+        assert_eq!(nodes.len(), 0);
+    }
+
+    #[test]
+    fn names_lead_where_they_were_made_to() {
+        let mut nodes = Nodes::default();
+        nodes.rename(1, 2);
+        assert_eq!(nodes.identity(2), 1);
+        assert!(![1, 2].contains(&nodes.identity(1)));
+        nodes.link(2, 3);
+        nodes.unlink(2);
+        assert_eq!(nodes.identity(3), 1);
+        assert!(![1, 2].contains(&nodes.identity(2)));
+        let (two, three) = (nodes.identity(2), nodes.identity(3));
+        nodes.exchange(2, 3);
+        assert_eq!((nodes.identity(2), nodes.identity(3)), (three, two));
+        // Two names of one file: renaming does nothing.
+        nodes.link(3, 4);
+        nodes.rename(3, 4);
+        assert_eq!(nodes.identity(3), nodes.identity(4));
+    }
+
+    #[test]
+    fn not_every_name_ever_removed_is_kept() {
+        let mut nodes = Nodes::default();
+        for name in 0..2 * MOVED as u64 {
+            nodes.unlink(name);
+        }
+        assert_eq!((nodes.moved.len(), nodes.order.len()), (MOVED, MOVED));
+        assert_eq!(nodes.identity(0), 0);
+    }
+}

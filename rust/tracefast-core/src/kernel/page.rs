@@ -1,0 +1,100 @@
+//! The rows of a block while the model goes through them, and rows that it puts between.
+
+use std::sync::Arc;
+
+use crate::event::{EventKind, Status};
+use crate::parsed::{Spot, key_in};
+use crate::rows::{Rows, Side};
+use crate::schema::Column as C;
+use crate::view::unpack;
+
+/// A block's rows and what belongs to them.
+#[derive(Debug)]
+pub struct Page<'a> {
+    pub rows: &'a mut Rows,
+    pub side: &'a mut Side,
+    pub names: &'a mut Vec<Arc<str>>,
+    pub errnos: &'a mut Vec<Arc<str>>,
+    pub comms: &'a mut Vec<Arc<str>>,
+    pub text: &'a [u8],
+    /// Number of the block.
+    pub block: u64,
+    /// Rows that stand between the block's own, in order.
+    pub placed: Vec<(Spot, u32)>,
+    /// The spot behind the row at hand.
+    pub behind: Spot,
+}
+
+impl Page<'_> {
+    /// The text of a view.
+    #[inline]
+    pub fn text_of<'a>(&'a self, view: &'a u128) -> &'a [u8] {
+        unpack(view, self.text, &self.side.bytes)
+    }
+
+    /// A value of a column, if the row has one.
+    #[inline]
+    pub fn fd(&self, row: usize, second: bool) -> Option<i32> {
+        if second {
+            self.rows.has(row, C::Fd2).then(|| self.rows.fd2[row])
+        } else {
+            self.rows.has(row, C::Fd).then(|| self.rows.fd[row])
+        }
+    }
+
+    /// The return value, if there is one.
+    #[inline]
+    pub fn ret(&self, row: usize) -> Option<i64> {
+        self.rows.has(row, C::Ret).then(|| self.rows.ret[row])
+    }
+
+    /// The path, first or second, as a copy.
+    pub fn path(&self, row: usize, second: bool) -> Option<Arc<[u8]>> {
+        let (column, view) = if second {
+            (C::Path2, &self.rows.path2[row])
+        } else {
+            (C::Path, &self.rows.path[row])
+        };
+        self.rows.has(row, column).then(|| self.text_of(view).into())
+    }
+
+    /// The column has a value.
+    #[inline]
+    pub fn set(&mut self, row: usize, column: C) {
+        self.rows.valid[row] |= column.bit();
+    }
+
+    /// The column has none.
+    #[inline]
+    pub fn clear(&mut self, row: usize, column: C) {
+        self.rows.valid[row] &= !column.bit();
+    }
+
+    /// A row of its own behind the row at hand, `of`: by the same task, of the same line.
+    pub fn insert(&mut self, of: usize, kind: EventKind, name: Option<&str>) -> usize {
+        let row = self.rows.push();
+        self.placed.push((self.behind, row as u32));
+        let rows = &mut *self.rows;
+        rows.kind[row] = kind as u8;
+        rows.line[row] = rows.line[of];
+        rows.ts[row] = rows.ts[of];
+        rows.task[row] = rows.task[of];
+        rows.pid[row] = rows.pid[of];
+        rows.tid[row] = rows.tid[of];
+        rows.comm[row] = rows.comm[of];
+        let same = [C::Line, C::Ts, C::Task, C::Pid, C::Tid, C::Comm];
+        let same = same.iter().fold(0, |bits, column| bits | column.bit());
+        rows.valid[row] = rows.valid[of] & same | C::Kind.bit();
+        if let Some(name) = name {
+            rows.name[row] = key_in(self.names, name);
+            rows.valid[row] |= C::Name.bit();
+        }
+        row
+    }
+
+    /// The row is of a call that came to its end.
+    pub fn complete(&mut self, row: usize) {
+        self.rows.status[row] = Status::Complete as u8;
+        self.set(row, C::Status);
+    }
+}
