@@ -522,7 +522,7 @@ fn settle(known: Option<u8>, row: usize, rows: &mut Rows) {
 /// Whether the operation acts on what its first and its second descriptor lead to.
 fn binds(op: Op) -> (bool, bool) {
     let first =
-        matches!(op, Op::Use | Op::Close | Op::Dup | Op::Fchdir | Op::SetCloexec | Op::Exec);
+        matches!(op, Op::Close | Op::Dup | Op::Fchdir | Op::SetCloexec | Op::Exec) || op.uses();
     (first, op == Op::Use)
 }
 
