@@ -10,9 +10,9 @@ pub enum Detail {
     Sent(Vec<i32>),
     /// Descriptors that the call received, in order.
     Received(Vec<Received>),
-    /// Parts that were accepted by io_submit, in order.
+    /// Parts that were accepted by `io_submit`, in order.
     Submitted(Vec<Submission>),
-    /// Parts that io_getevents found complete, in order.
+    /// Parts that `io_getevents` found complete, in order.
     Collected(Vec<Completion>),
     /// Where a seek ended that does not return it (`_llseek`); `None`: the text does not tell.
     Position(Option<i64>),

@@ -216,6 +216,20 @@ pub enum Op {
     Take,
 }
 
+impl Op {
+    /// It acts on what its descriptors lead to, and neither makes nor ends one.
+    #[inline]
+    pub fn uses(self) -> bool {
+        matches!(self, Self::Use | Self::Seek | Self::SetStatus | Self::Truncate | Self::Allocate)
+    }
+
+    /// It acts on what paths name; if they are empty, on the descriptors in front of them.
+    #[inline]
+    pub fn names(self) -> bool {
+        matches!(self, Self::Path | Self::Rename | Self::Unlink | Self::Link)
+    }
+}
+
 /// Which way a call moves data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]

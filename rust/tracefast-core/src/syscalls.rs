@@ -6,11 +6,12 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+pub(crate) mod flags;
 mod table;
 
 use table::TABLE;
 
-use crate::event::{FileType, Op};
+use crate::event::{FileType, Motion, Op};
 
 /// Where the number of bytes asked for stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,12 +72,14 @@ pub struct Shape {
     pub offset: u8,
     /// Position of the second offset.
     pub offset2: u8,
-    /// Position of the flags that may hold `O_CLOEXEC` or clone flags.
+    /// Position of the flags that decide what it does.
     pub flags: u8,
     /// Whether the descriptors that it makes are closed by execve.
     pub cloexec: Cloexec,
     /// The return value is the number of bytes moved.
     pub moves: bool,
+    /// Which way it moves data.
+    pub way: Motion,
     /// Position of the `struct stat` or `statx`.
     pub stat: u8,
     /// Position of the length that the file has after the call.
@@ -108,10 +111,16 @@ pub enum Special {
     Getcwd,
     /// Some commands mark the descriptor.
     Ioctl,
-    /// A seek to the end proves the size.
+    /// Moves the position; a seek to the end proves the size.
     Lseek,
     /// The same, with the position in an argument.
     Llseek,
+    /// Makes the file, or empties it.
+    Creat,
+    /// The flags are in a structure.
+    How,
+    /// An offset of −1 stands for the description's own position.
+    Current,
     /// What is mounted is a path, or only a word.
     Mount,
     /// A success moved all that was asked for.
@@ -136,6 +145,7 @@ impl Shape {
         flags: NONE,
         cloexec: Cloexec::Bit(O_CLOEXEC),
         moves: false,
+        way: Motion::None,
         stat: NONE,
         length: NONE,
         prefix: "",
@@ -175,6 +185,10 @@ impl Shape {
 
     const fn moves(self, count: Count) -> Self {
         Self { count, moves: true, ..self }
+    }
+
+    const fn way(self, way: Motion) -> Self {
+        Self { way, ..self }
     }
 
     const fn offset(self, offset: u8) -> Self {

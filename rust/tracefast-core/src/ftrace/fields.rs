@@ -13,7 +13,7 @@ use paths::Empty;
 use super::args::{Form, MAX_ARGS, Split};
 use super::machine::registers::{self, Place, Wide};
 use super::machine::{Calls, Machine};
-use crate::event::Op;
+use crate::event::{At, Motion, Op};
 use crate::parsed::Head;
 use crate::rows::{Rows, Side};
 use crate::schema::Column as C;
@@ -57,6 +57,7 @@ impl Plan {
             shape.path2,
             shape.at2,
             shape.offset,
+            shape.offset2,
             shape.flags,
             shape.length,
             count,
@@ -93,29 +94,91 @@ fn is_indirect(split: &Split, sys: u16, calls: &Calls) -> bool {
 /// What the arguments tell before the call returns; see [`Head`].
 pub fn head(text: &[u8], sys: u16, calls: &Calls) -> Head {
     let shape = syscalls::shape(sys);
-    let mut head = Head { op: shape.op, ..Head::default() };
+    let mut head = Head { op: shape.op, motion: shape.way, ..Head::default() };
     let Some(plan) = PLANS.get(usize::from(sys)) else { return head };
     match shape.op {
         Op::Fork => head.flags = effects::fork_flags(text, sys),
-        Op::Use | Op::Close | Op::Dup | Op::Fchdir => {
+        op if op.uses() || matches!(op, Op::Close | Op::Dup | Op::Fchdir) => {
             let last = [shape.fd, shape.fd2].into_iter().filter(|&at| at != NONE).max();
+            // Whether the call has an offset of its own decides what it moves.
+            let offsets = shape.way == Motion::Copy || shape.special == Special::Current;
             let split = match last {
-                Some(last) if !calls.narrow => Split::new(text, usize::from(last), true),
+                Some(last) if !calls.narrow && !offsets => {
+                    Split::new(text, usize::from(last), true)
+                }
                 _ => plan.split(text, shape, sys, calls),
             };
             head.fd = descriptor(&split, text, shape.fd);
             head.fd2 = descriptor(&split, text, shape.fd2);
+            if shape.way != Motion::None {
+                let (place, place2) = places(&split, text, sys, calls);
+                let second = shape.fd2 != NONE && place2 == At::Position;
+                head.moves = (place == At::Position, second);
+            }
         }
-        Op::Path | Op::Exec if plan.empty != Empty::Never => {
+        op if (op.names() || op == Op::Exec) && plan.empty != Empty::Never => {
             let split = plan.split(text, shape, sys, calls);
             (head.fd, head.fd2) = paths::descriptors(&split, text, shape, plan.empty);
-            if shape.op == Op::Path && (head.fd.is_some() || head.fd2.is_some()) {
+            if shape.op != Op::Exec && (head.fd.is_some() || head.fd2.is_some()) {
                 head.op = Op::Use;
             }
         }
         _ => {}
     }
     head
+}
+
+/// Where each side of a call that moves data begins. Where two descriptors have offsets of their own,
+/// their addresses stand in the call.
+#[inline]
+fn places(split: &Split, text: &[u8], sys: u16, calls: &Calls) -> (At, At) {
+    let shape = syscalls::shape(sys);
+    let pointer = |at| match split.number(text, at) {
+        None | Some(0) => At::Position,
+        Some(_) => At::Elsewhere,
+    };
+    if shape.fd2 != NONE {
+        return (pointer(shape.offset), pointer(shape.offset2));
+    }
+    if shape.offset == NONE {
+        return (At::Position, At::Position);
+    }
+    let offset = if calls.narrow {
+        let offset = wide(split, sys, calls).and_then(|wide| wide.offset);
+        offset.and_then(|place| wide_number(split, text, place))
+    } else {
+        split.number(text, shape.offset)
+    };
+    let place = match offset {
+        Some(0..) => At::Given,
+        None | Some(-1) if shape.special == Special::Current => At::Position,
+        _ => At::Elsewhere,
+    };
+    (place, At::Position)
+}
+
+/// Where registers of 32 bits hold the numbers of a call that has wide ones.
+fn wide(split: &Split, sys: u16, calls: &Calls) -> Option<Wide> {
+    let name = syscalls::name(sys);
+    let machine = match (split.form(), registers::of(Machine::I386, name)) {
+        (Form::Raw, _) => calls.machine.unwrap_or(Machine::I386),
+        // By name x86 shows every register.
+        (_, Some(all)) if split.len() >= all.registers => Machine::I386,
+        // ARM only as many as the call has arguments.
+        _ => Machine::Arm,
+    };
+    registers::of(machine, name)
+}
+
+/// A number out of registers of 32 bits.
+fn wide_number(split: &Split, text: &[u8], place: Place) -> Option<i64> {
+    let register = |at| split.number(text, at).map(|value| value as u32);
+    match place {
+        Place::One(at) => register(at).map(i64::from),
+        Place::Two(low, high) => {
+            Some(i64::from(register(high)? as i32) << 32 | i64::from(register(low)?))
+        }
+    }
 }
 
 /// Descriptors are 32 bits wide in a register of 64.
@@ -139,10 +202,14 @@ pub fn fill(
     let Some(plan) = PLANS.get(usize::from(sys)) else { return };
     let shape = syscalls::shape(sys);
     rows.effect[row].op = shape.op;
+    rows.effect[row].motion = shape.way;
     let split = plan.split(source.bytes, shape, sys, calls);
     let mut out = Out { rows, side, row, source, split, shape, plan, sys, calls };
     out.descriptors();
     out.counts(ret);
+    if shape.way != Motion::None {
+        out.places();
+    }
     if shape.path != NONE {
         out.paths();
     }
@@ -261,15 +328,8 @@ impl Out<'_> {
     fn wide_counts(&mut self, ret: Option<i64>) {
         let shape = self.shape;
         let name = syscalls::name(self.sys);
-        let machine = match (self.split.form(), registers::of(Machine::I386, name)) {
-            (Form::Raw, _) => self.calls.machine.unwrap_or(Machine::I386),
-            // By name x86 shows every register.
-            (_, Some(all)) if self.split.len() >= all.registers => Machine::I386,
-            // ARM only as many as the call has arguments.
-            _ => Machine::Arm,
-        };
         let place = |at: u8| (at != NONE).then_some(Place::One(at));
-        let wide = registers::of(machine, name).unwrap_or_else(|| Wide {
+        let wide = wide(&self.split, self.sys, self.calls).unwrap_or_else(|| Wide {
             offset: place(shape.offset),
             count: place(self.plan.count),
             length: place(shape.length),
@@ -287,12 +347,14 @@ impl Out<'_> {
     }
 
     fn at(&self, place: Option<Place>) -> Option<i64> {
-        match place? {
-            Place::One(at) => self.int(at).map(i64::from),
-            Place::Two(low, high) => {
-                Some(i64::from(self.int(high)? as i32) << 32 | i64::from(self.int(low)?))
-            }
-        }
+        wide_number(&self.split, self.source.bytes, place?)
+    }
+
+    #[inline]
+    fn places(&mut self) {
+        let (place, place2) = places(&self.split, self.source.bytes, self.sys, self.calls);
+        let effect = &mut self.rows.effect[self.row];
+        (effect.place, effect.place2) = (place, place2);
     }
 
     /// A descriptor that the call returns.

@@ -53,7 +53,7 @@ impl Aio {
 }
 
 impl Kernel {
-    /// io_submit returned: its parts are under way.
+    /// `io_submit` returned: its parts are under way.
     pub(super) fn submitted(&mut self, task: TaskRef, row: usize, detail: usize, page: &Page<'_>) {
         let Some(Detail::Submitted(parts)) = page.side.details.get(detail) else { return };
         let rows = &*page.rows;
@@ -82,7 +82,7 @@ impl Kernel {
         }
     }
 
-    /// io_getevents found parts complete: each gets a row.
+    /// `io_getevents` found parts complete: each gets a row.
     pub(super) fn collected(
         &mut self,
         task: TaskRef,
@@ -112,7 +112,7 @@ impl Kernel {
         outcome(page, row, done.result);
         page.complete(row);
         let Some((part, doubtful)) = part else { return };
-        self.submitter(&part, ended, row, page);
+        submitter(&part, ended, row, page);
         let Some(file) = part.file else { return };
         page.rows.fd[row] = part.what.fd;
         page.set(row, C::Fd);
@@ -152,31 +152,6 @@ impl Kernel {
         }
         self.tasks.files.release(file);
     }
-
-    /// Who submitted the part, and when.
-    fn submitter(&mut self, part: &Part, ended: Option<i64>, row: usize, page: &mut Page<'_>) {
-        page.rows.task[row] = part.task;
-        if let Some(pid) = part.pid {
-            page.rows.pid[row] = pid;
-            page.set(row, C::Pid);
-        }
-        if let Some(tid) = part.tid {
-            page.rows.tid[row] = tid;
-            page.set(row, C::Tid);
-        }
-        if let Some(comm) = &part.comm {
-            page.rows.comm[row] = key_in(page.comms, comm);
-            page.set(row, C::Comm);
-        }
-        if let Some(ts) = part.ts {
-            page.rows.ts[row] = ts;
-            page.set(row, C::Ts);
-            if let Some(ended) = ended.filter(|&ended| ended >= ts) {
-                page.rows.dur[row] = ended.wrapping_sub(ts);
-                page.set(row, C::DurNs);
-            }
-        }
-    }
 }
 
 /// The exit of the call.
@@ -201,4 +176,29 @@ fn outcome(page: &mut Page<'_>, row: usize, result: i64) {
         }
     }
     page.set(row, C::Ret);
+}
+
+/// Who submitted the part, and when.
+fn submitter(part: &Part, ended: Option<i64>, row: usize, page: &mut Page<'_>) {
+    page.rows.task[row] = part.task;
+    if let Some(pid) = part.pid {
+        page.rows.pid[row] = pid;
+        page.set(row, C::Pid);
+    }
+    if let Some(tid) = part.tid {
+        page.rows.tid[row] = tid;
+        page.set(row, C::Tid);
+    }
+    if let Some(comm) = &part.comm {
+        page.rows.comm[row] = key_in(page.comms, comm);
+        page.set(row, C::Comm);
+    }
+    if let Some(ts) = part.ts {
+        page.rows.ts[row] = ts;
+        page.set(row, C::Ts);
+        if let Some(ended) = ended.filter(|&ended| ended >= ts) {
+            page.rows.dur[row] = ended.wrapping_sub(ts);
+            page.set(row, C::DurNs);
+        }
+    }
 }

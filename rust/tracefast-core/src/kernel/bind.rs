@@ -11,35 +11,13 @@ use crate::strace::fields::file_id;
 
 /// Whether the operation acts on what its first and its second descriptor lead to.
 pub fn binds(op: Op) -> (bool, bool) {
-    let first = matches!(
-        op,
-        Op::Use
-            | Op::Close
-            | Op::Dup
-            | Op::Fchdir
-            | Op::SetCloexec
-            | Op::Exec
-            | Op::Seek
-            | Op::SetStatus
-            | Op::Truncate
-            | Op::Allocate
-    );
-    (first, op == Op::Use)
+    let first = matches!(op, Op::Close | Op::Dup | Op::Fchdir | Op::SetCloexec | Op::Exec);
+    (first || op.uses(), op == Op::Use)
 }
 
 /// The operation shows that the descriptor was open, even if nobody opened it in the log.
 pub fn shows(op: Op) -> bool {
-    matches!(
-        op,
-        Op::Use
-            | Op::Dup
-            | Op::Fchdir
-            | Op::SetCloexec
-            | Op::Seek
-            | Op::SetStatus
-            | Op::Truncate
-            | Op::Allocate
-    )
+    matches!(op, Op::Dup | Op::Fchdir | Op::SetCloexec) || op.uses()
 }
 
 /// A type of files that have no positions.

@@ -8,10 +8,12 @@
 
 mod aio;
 mod bind;
+mod exchange;
 pub mod files;
 mod memory;
 mod names;
 mod nodes;
+mod open;
 mod page;
 mod passing;
 mod paths;
@@ -19,8 +21,6 @@ mod pending;
 mod position;
 mod process;
 mod tasks;
-#[cfg(test)]
-mod tests;
 mod transfer;
 
 use std::iter::Peekable;
@@ -29,20 +29,18 @@ use std::sync::Arc;
 
 use aio::Aio;
 use bind::{binds, identify, shows};
-use files::{FileRef, OpenFile};
+use files::FileRef;
 use names::Names;
 use page::Page;
-use passing::{End, Passes};
+use passing::Passes;
 use pending::{Held, Pending, writes};
-use position::Position;
 use tasks::{TaskRef, Tasks};
 use transfer::{Found, Seek, Side};
 
 use crate::detail::Detail;
-use crate::event::{EventKind, FileType, Motion, Op, Status, gone_flags};
-use crate::event::{clone_flags, open_flags};
+use crate::event::{EventKind, Motion, Op, Status};
 use crate::parsed::{Begin, Named, Parsed, Spot, key_in};
-use crate::rows::{AT_FDCWD, NO_DETAIL};
+use crate::rows::NO_DETAIL;
 use crate::schema::Column as C;
 
 /// State of the system that one source's log tells of.
@@ -154,7 +152,7 @@ impl Kernel {
             head.detail.and_then(|at| page.side.details.get(at as usize))
         {
             let fds = fds.clone();
-            pending.pass = self.send(task, pending.held[0].map(|held| held.file), &fds);
+            pending.pass = Some(self.send(task, pending.held[0].map(|held| held.file), &fds));
         }
         self.tasks.put_pending(task, pending);
         match (head.op, head.fd) {
@@ -305,7 +303,7 @@ impl Kernel {
             let held = pending.take(is_second, fd);
             let at_entry = held.is_some();
             let file = held.map(|held| held.file).or_else(|| {
-                let shown = shows(op) && !self.is_bad(row, page);
+                let shown = shows(op) && !page.failed_with(row, "EBADF");
                 self.descriptor(task, fd, shown)
             });
             let Some(file) = file else { continue };
@@ -317,12 +315,6 @@ impl Kernel {
             out[usize::from(is_second)] = Some((file, held));
         }
         out
-    }
-
-    /// The call found that a descriptor leads nowhere.
-    fn is_bad(&self, row: usize, page: &Page<'_>) -> bool {
-        page.rows.has(row, C::Errno)
-            && page.errnos.get(page.rows.errno[row] as usize).is_some_and(|name| **name == *"EBADF")
     }
 
     /// The working directory that an annotation tells.
@@ -440,7 +432,7 @@ impl Kernel {
         let seek =
             Seek { whence: effect.flags, by: effect.number, to: to.filter(|_| !failed), failed };
         let base = transfer::seek(&mut self.tasks.files, file, held, seek);
-        if self.is(row, page, "ESPIPE")
+        if page.failed_with(row, "ESPIPE")
             && let Some((open, nodes)) = self.tasks.files.with_nodes(file)
         {
             open.never_positioned(nodes);
@@ -450,11 +442,6 @@ impl Kernel {
             debug_assert!(base.is_none(), "a position that a seek found is exact");
         }
         base
-    }
-
-    fn is(&self, row: usize, page: &Page<'_>, errno: &str) -> bool {
-        page.rows.has(row, C::Errno)
-            && page.errnos.get(page.rows.errno[row] as usize).is_some_and(|name| **name == *errno)
     }
 
     /// The size of a file was found, or made.

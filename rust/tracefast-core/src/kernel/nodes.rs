@@ -31,7 +31,7 @@ const MOVED: usize = 1 << 16;
 /// All files that are open: one that is closed leaves nothing behind but its identity, a hash.
 #[derive(Debug, Default)]
 pub struct Nodes {
-    nodes: Vec<Option<Node>>,
+    open: Vec<Option<Node>>,
     free: Vec<NodeRef>,
     by_id: HashMap<u64, NodeRef, foldhash::fast::FixedState>,
     /// Identities of what names lead to that were renamed, removed, linked; by the name's hash.
@@ -52,11 +52,11 @@ impl Nodes {
         let writes = Flight::default();
         let node = Node { refs: 1, id, size: None, cut: false, writes, appender: None };
         let at = if let Some(at) = self.free.pop() {
-            self.nodes[at as usize] = Some(node);
+            self.open[at as usize] = Some(node);
             at
         } else {
-            self.nodes.push(Some(node));
-            self.nodes.len() as u32 - 1
+            self.open.push(Some(node));
+            self.open.len() as u32 - 1
         };
         self.by_id.insert(id, at);
         at
@@ -69,7 +69,7 @@ impl Nodes {
         if node.refs == 0 {
             let id = node.id;
             self.by_id.remove(&id);
-            self.nodes[at as usize] = None;
+            self.open[at as usize] = None;
             self.free.push(at);
         }
     }
@@ -77,7 +77,7 @@ impl Nodes {
     /// The file.
     #[inline]
     pub fn get(&mut self, at: NodeRef) -> Option<&mut Node> {
-        self.nodes.get_mut(at as usize).and_then(Option::as_mut)
+        self.open.get_mut(at as usize).and_then(Option::as_mut)
     }
 
     /// The file with this identity, if somebody has it open.
@@ -142,7 +142,7 @@ impl Nodes {
 
     /// Files in memory.
     pub fn len(&self) -> usize {
-        self.nodes.len() - self.free.len()
+        self.open.len() - self.free.len()
     }
 }
 

@@ -42,6 +42,12 @@ impl Page<'_> {
         }
     }
 
+    /// The call failed with this error.
+    pub fn failed_with(&self, row: usize, errno: &str) -> bool {
+        self.rows.has(row, C::Errno)
+            && self.errnos.get(self.rows.errno[row] as usize).is_some_and(|name| **name == *errno)
+    }
+
     /// The return value, if there is one.
     #[inline]
     pub fn ret(&self, row: usize) -> Option<i64> {

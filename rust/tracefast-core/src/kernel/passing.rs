@@ -83,22 +83,22 @@ impl Passes {
 mod tests {
     use super::*;
 
-    fn end(pair: u32, second: bool) -> Option<End> {
-        Some(End { pair, second })
+    fn end(pair: u32, second: bool) -> End {
+        End { pair, second }
     }
 
     #[test]
     fn messages_come_out_of_the_other_end_in_order() {
         let mut passes = Passes::default();
         for (from, file) in [(end(1, false), 10), (end(2, false), 20), (end(1, false), 11)] {
-            passes.send(from, vec![Some(file)], vec![None]);
+            passes.send(Some(from), vec![Some(file)], vec![None]);
         }
-        let mut receive = |to| passes.receive(to, &[None]).map(|pass| pass.files[0]);
-        assert_eq!(receive(end(1, false)), None);
-        assert_eq!(receive(end(1, true)), Some(Some(10)));
-        assert_eq!(receive(end(1, true)), Some(Some(11)));
+        let mut receive = |to: Option<End>| passes.receive(to, &[None]).map(|pass| pass.files[0]);
+        assert_eq!(receive(Some(end(1, false))), None);
+        assert_eq!(receive(Some(end(1, true))), Some(Some(10)));
+        assert_eq!(receive(Some(end(1, true))), Some(Some(11)));
         assert_eq!(receive(None), None);
-        assert_eq!(receive(end(2, true)), Some(Some(20)));
+        assert_eq!(receive(Some(end(2, true))), Some(Some(20)));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::files::{FileRef, OpenFiles};
-use super::position::Ticket;
+use super::position::{Ticket, Total};
 use crate::event::Motion;
 
 /// A descriptor of a call under way.
@@ -57,7 +57,7 @@ pub fn drop_held(files: &mut OpenFiles, held: Held) {
     if let Some((file, nodes)) = files.with_nodes(held.file) {
         if let Some(ticket) = held.ticket {
             let landed = file.flight.end(ticket, None, false);
-            if landed.moved.is_some() {
+            if landed.total != Total::Open {
                 file.lose();
             }
         }

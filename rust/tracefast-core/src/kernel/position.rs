@@ -133,13 +133,24 @@ pub struct Ticket {
     alone: bool,
 }
 
+/// How far the position moved since one of them was under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Total {
+    /// Others are under way still.
+    Open,
+    /// By so many bytes.
+    Moved(i64),
+    /// That depends on their order.
+    Lost,
+}
+
 /// What is known when one of them is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Landed {
     /// Others were under way at the same time.
     pub overlapped: bool,
-    /// None is under way any more: the position moved by this, if that is known.
-    pub moved: Option<Option<i64>>,
+    /// How far the position moved by all of them.
+    pub total: Total,
     /// Reads, and writes, among those that were under way together moved something.
     pub ways: [bool; 2],
 }
@@ -183,12 +194,12 @@ impl Flight {
             }
             None => self.lost = true,
         }
-        let all = self.flying == 0;
-        Landed {
-            overlapped,
-            moved: all.then(|| (!self.lost).then_some(self.moved)),
-            ways: self.ways,
-        }
+        let total = match (self.flying, self.lost) {
+            (1.., _) => Total::Open,
+            (0, true) => Total::Lost,
+            (0, false) => Total::Moved(self.moved),
+        };
+        Landed { overlapped, total, ways: self.ways }
     }
 
     fn reset(&mut self) {
@@ -228,19 +239,22 @@ mod tests {
         let mut flight = Flight::default();
         let first = flight.begin();
         let alone = flight.end(first, Some(5), false);
-        assert_eq!(alone, Landed { overlapped: false, moved: Some(Some(5)), ways: [true, false] });
+        assert_eq!(
+            alone,
+            Landed { overlapped: false, total: Total::Moved(5), ways: [true, false] }
+        );
         let (first, second) = (flight.begin(), flight.begin());
         let landed = flight.end(second, Some(1), false);
-        assert_eq!((landed.overlapped, landed.moved), (true, None));
+        assert_eq!((landed.overlapped, landed.total), (true, Total::Open));
         let third = flight.begin();
-        assert_eq!(flight.end(first, Some(2), true).moved, None);
+        assert_eq!(flight.end(first, Some(2), true).total, Total::Open);
         let landed = flight.end(third, Some(4), false);
-        assert_eq!(landed, Landed { overlapped: true, moved: Some(Some(7)), ways: [true, true] });
+        assert_eq!(landed, Landed { overlapped: true, total: Total::Moved(7), ways: [true, true] });
         // One that stands on a line of its own while another is under way.
         let first = flight.begin();
         assert!(flight.pass(Some(3), false).overlapped);
         let landed = flight.end(first, None, false);
-        assert_eq!((landed.overlapped, landed.moved), (true, Some(None)));
+        assert_eq!((landed.overlapped, landed.total), (true, Total::Lost));
         assert!(flight.is_quiet());
     }
 }

@@ -64,6 +64,18 @@ impl<T: Default> Shared<T> {
         at
     }
 
+    /// That of a child: the same, or a copy.
+    fn child(&mut self, at: usize, shared: bool) -> usize
+    where
+        T: Clone,
+    {
+        if shared {
+            return self.keep(at);
+        }
+        let copy = self.items[at].1.clone();
+        self.add(copy)
+    }
+
     /// Gives the item back if nobody else has it.
     fn release(&mut self, at: usize) -> Option<T> {
         self.items[at].0 -= 1;
@@ -158,8 +170,8 @@ impl Tasks {
         let parent = parent.and_then(|parent| {
             self.task(parent).map(|task| (task.group, task.table, task.directory, task.space))
         });
-        let (group, table, directory, space) = match parent {
-            Some((group, table, directory, space)) => {
+        let (group, table, directory, space) =
+            if let Some((group, table, directory, space)) = parent {
                 let group = if flags & CLONE_THREAD != 0 { group } else { tid };
                 let table = if flags & CLONE_FILES != 0 {
                     self.tables.keep(table)
@@ -167,26 +179,13 @@ impl Tasks {
                     let copy = self.tables.items[table].1.copy(&mut self.files);
                     self.tables.add(copy)
                 };
-                let directory = if flags & CLONE_FS != 0 {
-                    self.directories.keep(directory)
-                } else {
-                    let copy = self.directories.items[directory].1.clone();
-                    self.directories.add(copy)
-                };
-                let space = if flags & CLONE_VM != 0 {
-                    self.spaces.keep(space)
-                } else {
-                    let copy = self.spaces.items[space].1.clone();
-                    self.spaces.add(copy)
-                };
-                (group, table, directory, space)
-            }
-            None => {
+                let directory = self.directories.child(directory, flags & CLONE_FS != 0);
+                (group, table, directory, self.spaces.child(space, flags & CLONE_VM != 0))
+            } else {
                 let table = self.older_table();
                 let directory = self.directories.add(Directories::default());
                 (tid, table, directory, self.spaces.add(Space::default()))
-            }
-        };
+            };
         let task = Task {
             id: self.next,
             tid,

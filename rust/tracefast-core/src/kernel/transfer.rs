@@ -3,7 +3,7 @@
 use super::files::{FileRef, OpenFile, OpenFiles};
 use super::nodes::Node;
 use super::pending::Held;
-use super::position::{Landed, Position, Spot, Stream};
+use super::position::{Landed, Position, Spot, Stream, Total};
 use crate::event::{Access, At, OffsetKnown, whence};
 
 /// One side of a call that moves data, as its row tells it.
@@ -224,10 +224,10 @@ fn grow(node: Option<&mut Node>, begin: Where, bytes: i64, open: &OpenFile) {
 fn settle(open: &mut OpenFile, side: Side, begin: Where, landed: Option<Landed>) {
     match landed {
         // Others are under way: it is known again when the last of them is over.
-        Some(Landed { moved: None, .. }) => {}
-        Some(Landed { overlapped: true, moved: Some(total), ways }) => {
+        Some(Landed { total: Total::Open, .. }) => {}
+        Some(Landed { overlapped: true, total, ways }) => {
             open.position = match total {
-                Some(total) if !open.append => open.position.plus(total),
+                Total::Moved(total) if !open.append => open.position.plus(total),
                 _ => Position::Unknown,
             };
             // Whichever came last ended here.
@@ -241,7 +241,7 @@ fn settle(open: &mut OpenFile, side: Side, begin: Where, landed: Option<Landed>)
             (End::Moved(bytes), Where::Spot(spot)) if bytes > 0 => {
                 open.position = Position::At(spot.plus(bytes));
             }
-            (End::Moved(1..), _) | (End::Unknown, _) => open.position = Position::Unknown,
+            (End::Moved(1..) | End::Unknown, _) => open.position = Position::Unknown,
             _ => {}
         },
     }
@@ -273,9 +273,11 @@ pub fn seek(files: &mut OpenFiles, file: FileRef, held: Option<Held>, seek: Seek
     if open.position == Position::None {
         return None;
     }
-    if let Some(Landed { overlapped: true, moved, .. }) = landed {
-        if let Some(total) = moved {
-            open.position = total.map_or(Position::Unknown, |total| open.position.plus(total));
+    if let Some(Landed { overlapped: true, total, .. }) = landed {
+        match total {
+            Total::Open => {}
+            Total::Moved(total) => open.position = open.position.plus(total),
+            Total::Lost => open.position = Position::Unknown,
         }
         return None;
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::errno;
-use crate::event::{EventKind, Op, Status};
+use crate::event::{EventKind, Op, Status, open_flags};
 use crate::num;
 use crate::parsed::Parsed;
 use crate::rows::AT_FDCWD;
@@ -239,6 +239,13 @@ pub(super) fn settle(parsed: &mut Parsed, row: usize, outcome: &Outcome, text: &
                 if n > 0 && comment[n..].starts_with(b" in strace's PID NS") {
                     rows.effect[row].at = i32::try_from(pid).unwrap_or(AT_FDCWD);
                 }
+            }
+        }
+        // The flags that F_GETFL finds: their numbers are not the same on all machines.
+        (Op::SetStatus, Some((start, end))) => {
+            if let Some(flags) = text[start..end].strip_prefix(b"(flags ") {
+                let appends = syscalls::flags::appends(flags);
+                rows.effect[row].flags = if appends { open_flags::APPEND } else { 0 };
             }
         }
         _ => {}

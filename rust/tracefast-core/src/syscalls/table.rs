@@ -6,6 +6,7 @@
 use super::Cloexec::{Always, Bit};
 use super::Count::{Arg, Last, LastButOne, Message, Messages, Submission, Vector};
 use super::{Shape, Special};
+use crate::event::Motion::{Copy, Read, Write};
 use crate::event::{FileType, Op};
 
 const PAIR: Shape = Shape { op: Op::OpenPair, ..Shape::EMPTY };
@@ -14,12 +15,15 @@ const SOCKET: Shape = Shape::makes(FileType::Socket);
 /// Reads or writes at an offset that is the last argument.
 const AT_OFFSET: Shape = Shape::fd(0).moves(LastButOne).offset(3);
 const VECTOR: Shape = Shape::fd(0).moves(Vector(1));
+const CURRENT: Shape = VECTOR.offset(3).special(Special::Current);
 /// Source, its offset, destination, its offset, length.
-const TWO_SIDED: Shape = Shape { offset2: 3, ..Shape::both(0, 2).moves(Arg(4)).offset(1) };
+const TWO_SIDED: Shape =
+    Shape { offset2: 3, ..Shape::both(0, 2).moves(Arg(4)).offset(1).way(Copy) };
 const BETWEEN_PROCESSES: Shape = Shape::EMPTY.moves(Vector(1));
 const MMAP: Shape = Shape::fd(4).count(Arg(1)).offset(5);
+const SENDFILE: Shape = Shape::both(1, 0).moves(Arg(3)).offset(2).way(Copy);
 const MESSAGES: Shape = Shape::fd(0).count(Messages(1));
-const LSEEK: Shape = Shape::fd(0).special(Special::Lseek);
+const LSEEK: Shape = Shape::fd(0).op(Op::Seek).special(Special::Lseek);
 const FCNTL: Shape = Shape::fd(0).flags(1).special(Special::Fcntl);
 /// `NAME(fd, offset, length, …)`.
 const RANGE: Shape = Shape::fd(0).offset(1).count(Arg(2));
@@ -32,33 +36,33 @@ const QUEUE: Shape = Shape { prefix: "/", ..Shape::path(0) };
 
 pub(super) static TABLE: &[(&str, Shape)] = &[
     // Data.
-    ("read", Shape::fd(0).moves(Last)),
-    ("write", Shape::fd(0).moves(Last)),
-    ("pread64", AT_OFFSET),
-    ("pwrite64", AT_OFFSET),
-    ("pread", AT_OFFSET),
-    ("pwrite", AT_OFFSET),
-    ("readv", VECTOR),
-    ("writev", VECTOR),
-    ("preadv", VECTOR.offset(3)),
-    ("pwritev", VECTOR.offset(3)),
-    ("preadv2", VECTOR.offset(3)),
-    ("pwritev2", VECTOR.offset(3)),
-    ("vmsplice", VECTOR),
-    ("sendfile", Shape::both(1, 0).moves(Arg(3)).offset(2)),
-    ("sendfile64", Shape::both(1, 0).moves(Arg(3)).offset(2)),
+    ("read", Shape::fd(0).moves(Last).way(Read)),
+    ("write", Shape::fd(0).moves(Last).way(Write)),
+    ("pread64", AT_OFFSET.way(Read)),
+    ("pwrite64", AT_OFFSET.way(Write)),
+    ("pread", AT_OFFSET.way(Read)),
+    ("pwrite", AT_OFFSET.way(Write)),
+    ("readv", VECTOR.way(Read)),
+    ("writev", VECTOR.way(Write)),
+    ("preadv", VECTOR.offset(3).way(Read)),
+    ("pwritev", VECTOR.offset(3).way(Write)),
+    ("preadv2", CURRENT.way(Read)),
+    ("pwritev2", CURRENT.way(Write)),
+    ("vmsplice", VECTOR.way(Write)),
+    ("sendfile", SENDFILE),
+    ("sendfile64", SENDFILE),
     ("splice", TWO_SIDED),
     ("copy_file_range", TWO_SIDED),
-    ("tee", Shape::both(0, 1).moves(Arg(2))),
-    ("recvfrom", Shape::fd(0).moves(Arg(2))),
-    ("sendto", Shape::fd(0).moves(Arg(2))),
-    ("recv", Shape::fd(0).moves(Arg(2))),
-    ("send", Shape::fd(0).moves(Arg(2))),
-    ("recvmsg", Shape::fd(0).moves(Message(1))),
-    ("sendmsg", Shape::fd(0).moves(Message(1))),
-    ("recvmmsg", MESSAGES),
-    ("recvmmsg_time64", MESSAGES),
-    ("sendmmsg", MESSAGES),
+    ("tee", Shape::both(0, 1).moves(Arg(2)).way(Copy)),
+    ("recvfrom", Shape::fd(0).moves(Arg(2)).way(Read)),
+    ("sendto", Shape::fd(0).moves(Arg(2)).way(Write)),
+    ("recv", Shape::fd(0).moves(Arg(2)).way(Read)),
+    ("send", Shape::fd(0).moves(Arg(2)).way(Write)),
+    ("recvmsg", Shape::fd(0).moves(Message(1)).way(Read)),
+    ("sendmsg", Shape::fd(0).moves(Message(1)).way(Write)),
+    ("recvmmsg", MESSAGES.way(Read)),
+    ("recvmmsg_time64", MESSAGES.way(Read)),
+    ("sendmmsg", MESSAGES.way(Write)),
     ("getpmsg", Shape::fd(0)),
     ("putpmsg", Shape::fd(0)),
     ("process_vm_readv", BETWEEN_PROCESSES),
@@ -71,7 +75,7 @@ pub(super) static TABLE: &[(&str, Shape)] = &[
     ("io_cancel", Shape::EMPTY.op(Op::Use).count(Submission(1)).special(Special::Submission)),
     // Positions and ranges.
     ("lseek", LSEEK),
-    ("_llseek", Shape::fd(0).special(Special::Llseek)),
+    ("_llseek", Shape::fd(0).op(Op::Seek).special(Special::Llseek)),
     ("ftruncate", Shape::fd(0).length(1)),
     ("ftruncate64", Shape::fd(0).length(1)),
     ("truncate", Shape::path(0).length(1)),
@@ -171,17 +175,17 @@ pub(super) static TABLE: &[(&str, Shape)] = &[
     ("memfd_secret", MEMFD.flags(0)),
     ("mq_open", Shape { flags: 1, ..QUEUE.opens().cloexec(Always) }),
     ("mq_unlink", QUEUE),
-    ("mq_timedsend", Shape::fd(0).count(Arg(2)).special(Special::Whole)),
-    ("mq_timedsend_time64", Shape::fd(0).count(Arg(2)).special(Special::Whole)),
-    ("mq_timedreceive", Shape::fd(0).moves(Arg(2))),
-    ("mq_timedreceive_time64", Shape::fd(0).moves(Arg(2))),
+    ("mq_timedsend", Shape::fd(0).count(Arg(2)).special(Special::Whole).way(Write)),
+    ("mq_timedsend_time64", Shape::fd(0).count(Arg(2)).special(Special::Whole).way(Write)),
+    ("mq_timedreceive", Shape::fd(0).moves(Arg(2)).way(Read)),
+    ("mq_timedreceive_time64", Shape::fd(0).moves(Arg(2)).way(Read)),
     ("mq_notify", Shape::fd(0)),
     ("mq_getsetattr", Shape::fd(0)),
     // Tables of descriptors.
     ("open", Shape::path(0).opens().flags(1)),
     ("openat", Shape::path_at(1).opens().flags(2)),
-    ("openat2", Shape::path_at(1).opens().flags(2)),
-    ("creat", Shape::path(0).opens()),
+    ("openat2", Shape::path_at(1).opens().flags(2).special(Special::How)),
+    ("creat", Shape::path(0).opens().special(Special::Creat)),
     ("open_by_handle_at", Shape::EMPTY.opens().with2(0).flags(2)),
     ("spu_create", Shape::path(0).opens()),
     ("pipe", Shape { makes: Some(FileType::Pipe), ..PAIR }),

@@ -2,19 +2,22 @@
 
 use super::super::args::Split;
 use super::Out;
-use crate::event::{FileType, Op, clone_flags, open_flags};
+use crate::detail::Detail;
+use crate::event::{FileType, Op, clone_flags, open_flags, whence};
 use crate::schema::Column as C;
 use crate::strace::fields::BPF_MAKES;
+use crate::syscalls::flags::{self, O_APPEND, O_DIRECTORY};
 use crate::syscalls::{self, Cloexec, NONE, Special};
 
 const F_DUPFD: u32 = 0;
 const F_SETFD: u32 = 2;
+const F_GETFL: u32 = 3;
+const F_SETFL: u32 = 4;
 const F_DUPFD_CLOEXEC: u32 = 1030;
 const FD_CLOEXEC: u32 = 1;
 const FIONCLEX: u32 = 0x5450;
 const FIOCLEX: u32 = 0x5451;
 const CLOSE_RANGE_CLOEXEC: u32 = 4;
-const SEEK_END: u32 = 2;
 const P_PIDFD: u32 = 3;
 
 /// Clone flags where the text has them: that of clone3 has only their address.
@@ -82,7 +85,8 @@ impl Out<'_> {
                     self.mark(command == FIOCLEX);
                 }
             }
-            Special::Lseek => self.seek(ret),
+            Special::Lseek => self.lseek(ret),
+            Special::Llseek => self.llseek(ret),
             Special::Whole => {
                 if ret == Some(0) && self.rows.has(self.row, C::Requested) {
                     self.bytes(Some(self.rows.requested[self.row]));
@@ -100,12 +104,13 @@ impl Out<'_> {
                 let fd = self.int(1).filter(|_| self.int(0) == Some(P_PIDFD));
                 self.fd(fd.map(|fd| fd as i32));
             }
-            // The kernel prints no addresses of sockets, directories found, results of seeks, parts
-            // of submissions.
+            // The kernel prints no addresses of sockets, directories found, parts of submissions.
             Special::None
             | Special::Address
+            | Special::Creat
+            | Special::Current
             | Special::Getcwd
-            | Special::Llseek
+            | Special::How
             | Special::Mount
             | Special::Submission => {}
         }
@@ -123,35 +128,59 @@ impl Out<'_> {
             Cloexec::Always => return known | open_flags::CLOEXEC,
             Cloexec::Bit(bit) => bit,
         };
-        let Some(value) = self.split.get(self.source.bytes, shape.flags) else { return known };
-        let (cloexec, directory) = if value.starts_with(b"O_") {
-            let has = |name: &[u8]| value.split(|&b| b == b'|').any(|flag| flag == name);
-            (has(b"O_CLOEXEC"), has(b"O_DIRECTORY"))
-        } else if syscalls::name(self.sys) == "openat2" {
-            // The text has only the address of the flags.
-            (false, false)
-        } else {
-            let flags = self.int(shape.flags).unwrap_or(0);
-            let (directory, temporary) = self.calls.directory();
-            (flags & bit != 0, flags & directory != 0 && flags & temporary != temporary)
-        };
-        if cloexec {
-            known |= open_flags::CLOEXEC;
+        if shape.special == Special::Creat {
+            return open_flags::TRUNC;
         }
-        if directory && shape.op == Op::Open {
-            known |= FileType::Directory as u32 | open_flags::TYPED;
+        let Some(value) = self.split.get(self.source.bytes, shape.flags) else { return known };
+        if shape.op == Op::Open {
+            return if value.starts_with(b"O_") {
+                flags::opened(value)
+            } else if shape.special == Special::How {
+                // The text has only the address of the flags.
+                0
+            } else {
+                let flags = self.int(shape.flags).unwrap_or(0);
+                // Machines differ in this one only.
+                let directory = flags & self.calls.directory() != 0;
+                let others = flags & !O_DIRECTORY;
+                flags::opened_by(others | if directory { O_DIRECTORY } else { 0 })
+            };
+        }
+        if self.has_flag(shape.flags, bit) {
+            known |= open_flags::CLOEXEC;
         }
         known
     }
 
-    /// The new position, if counted from the end, tells where that is.
-    fn seek(&mut self, ret: Option<i64>) {
-        if self.int(2) != Some(SEEK_END) {
-            return;
-        }
+    fn lseek(&mut self, ret: Option<i64>) {
         let offset = self.number(1);
         let offset = if self.calls.narrow { offset.map(|n| i64::from(n as i32)) } else { offset };
-        self.size(ret.and_then(|position| position.checked_sub(offset?)));
+        self.seek(offset, 2, ret);
+    }
+
+    /// The text has the address of the new position only.
+    #[cold]
+    fn llseek(&mut self, ret: Option<i64>) {
+        let half = |at| self.int(at).map(i64::from);
+        let offset = half(1).and_then(|high| Some(high << 32 | half(2)?));
+        let absolute = self.int(4) == Some(whence::SEEK_SET);
+        let position = offset.filter(|_| absolute && ret == Some(0));
+        self.seek(offset, 4, position);
+        if ret == Some(0) {
+            let detail = self.side.detail(Detail::Position(position));
+            self.rows.effect[self.row].detail = detail;
+        }
+    }
+
+    /// The new position, if counted from the end, tells where that is.
+    fn seek(&mut self, offset: Option<i64>, whence: u8, position: Option<i64>) {
+        let whence = offset.and_then(|_| self.int(whence));
+        let effect = &mut self.rows.effect[self.row];
+        effect.flags = whence.map_or(whence::OTHER, |whence| whence.min(whence::OTHER));
+        effect.number = offset.unwrap_or(0);
+        if whence == Some(whence::SEEK_END) {
+            self.size(position.and_then(|position| position.checked_sub(offset?)));
+        }
     }
 
     /// `fcntl(fd: 3, cmd: 0x406, arg: 0xa)` is a dup, `fcntl(fd: 3, cmd: 2, arg: 1)` a mark.
@@ -160,6 +189,15 @@ impl Out<'_> {
             Some(F_SETFD) if ret == Some(0) => {
                 let mark = self.has_flag(2, FD_CLOEXEC);
                 self.mark(mark);
+            }
+            Some(F_SETFL) if ret == Some(0) => {
+                let appends = self.has_flag(2, O_APPEND);
+                self.status(appends);
+            }
+            Some(F_GETFL) => {
+                if let Some(flags) = ret {
+                    self.status(flags & i64::from(O_APPEND) != 0);
+                }
             }
             Some(command @ (F_DUPFD | F_DUPFD_CLOEXEC)) => {
                 let fd = ret.and_then(|fd| i32::try_from(fd).ok()).filter(|&fd| fd >= 0);
@@ -173,6 +211,13 @@ impl Out<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Writes go to the end of the file, or not.
+    fn status(&mut self, appends: bool) {
+        let effect = &mut self.rows.effect[self.row];
+        effect.op = Op::SetStatus;
+        effect.flags = if appends { open_flags::APPEND } else { 0 };
     }
 
     /// The descriptor is to be closed by execve, or not.

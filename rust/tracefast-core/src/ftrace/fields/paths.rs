@@ -135,7 +135,7 @@ impl Out<'_> {
         if self.plan.empty != Empty::Never {
             let (fd, fd2) = descriptors(&self.split, self.source.bytes, shape, self.plan.empty);
             if fd.is_some() || fd2.is_some() {
-                if shape.op == Op::Path {
+                if shape.op.names() {
                     self.rows.effect[self.row].op = Op::Use;
                 }
                 self.fd(fd);

@@ -208,14 +208,9 @@ impl Calls {
                 || exit == "munmap" && !self.named && self.machine == Some(Machine::X86_64))
     }
 
-    /// The bits of `O_DIRECTORY` and of `O_TMPFILE`, which contains it; nothing where the machine is
-    /// not known.
-    pub(super) fn directory(&self) -> (u32, u32) {
-        const TMPFILE: u32 = 0x40_0000;
-        self.machine.map_or((0, 0), |machine| {
-            let directory = machine.directory();
-            (directory, TMPFILE | directory)
-        })
+    /// The bit of `O_DIRECTORY`; none where the machine is not known.
+    pub(super) fn directory(&self) -> u32 {
+        self.machine.map_or(0, Machine::directory)
     }
 }
 

@@ -3,7 +3,8 @@
 
 use super::{Log, records};
 use crate::block::Block;
-use crate::event::{Op, clone_flags};
+use crate::detail::Detail;
+use crate::event::{At, Motion, Op, clone_flags};
 use crate::ftrace::machine::Machine;
 use crate::parsed::Parsed;
 use crate::schema::Column as C;
@@ -28,19 +29,31 @@ static CASES: &[Case] = &[
     ("writev(3, 0x7ffc, 2) = 16", "writev fd=3 vec=@ vlen=2", 16),
     ("preadv(3, 0x7ffc, 2, 64) = 5", "preadv fd=3 vec=@ vlen=2 pos_l=40 pos_h=0", 5),
     ("pwritev(3, 0x7ffc, 2, 64) = 5", "pwritev fd=3 vec=@ vlen=2 pos_l=40 pos_h=0", 5),
+    ("preadv(3, 0x7ffc, 2, -1) = -1 EINVAL (I)", "preadv fd=3 vec=@ vlen=2 pos_l=-1 pos_h=0", -22),
     ("preadv2(3, 0x7ffc, 2, -1, 0) = 5", "preadv2 fd=3 vec=@ vlen=2 pos_l=-1 pos_h=0 flags=0", 5),
     ("pwritev2(3, 0x7ffc, 2, 8, 0) = 5", "pwritev2 fd=3 vec=@ vlen=2 pos_l=8 pos_h=0 flags=0", 5),
     ("vmsplice(4, 0x7ffc, 1, 0) = 5", "vmsplice fd=4 uiov=@ nr_segs=1 flags=0", 5),
+    ("sendfile(5, 10, 0x7ffc, 16) = 16", "sendfile64 out_fd=5 in_fd=a offset=@ count=10", 16),
     ("sendfile(5, 10, NULL, 16) = 16", "sendfile64 out_fd=5 in_fd=a offset=0 count=10", 16),
     (
         "splice(3, NULL, 5, NULL, 4096, 0) = 100",
         "splice fd_in=3 off_in=0 fd_out=5 off_out=0 len=1000 flags=0",
         100,
     ),
+    (
+        "splice(3, 0x7ffc, 5, NULL, 4096, 0) = 100",
+        "splice fd_in=3 off_in=@ fd_out=5 off_out=0 len=1000 flags=0",
+        100,
+    ),
     ("tee(3, 5, 4096, 0) = 100", "tee fdin=3 fdout=5 len=1000 flags=0", 100),
     (
         "copy_file_range(3, NULL, 4, NULL, 100, 0) = 100",
         "copy_file_range fd_in=3 off_in=0 fd_out=4 off_out=0 len=64 flags=0",
+        100,
+    ),
+    (
+        "copy_file_range(3, NULL, 4, 0x7ffc, 100, 0) = 100",
+        "copy_file_range fd_in=3 off_in=0 fd_out=4 off_out=@ len=64 flags=0",
         100,
     ),
     (
@@ -76,6 +89,9 @@ static CASES: &[Case] = &[
     ("lseek(3, -10, SEEK_END) = 90", "lseek fd=3 offset=-a whence=2", 90),
     ("lseek(3, 0, SEEK_END) = 90", "lseek fd=3 offset=0 whence=2", 90),
     ("lseek(3, 7, SEEK_SET) = 7", "lseek fd=3 offset=7 whence=0", 7),
+    ("lseek(3, -7, SEEK_CUR) = 7", "lseek fd=3 offset=-7 whence=1", 7),
+    ("lseek(3, 0, SEEK_HOLE) = 99", "lseek fd=3 offset=0 whence=4", 99),
+    ("lseek(3, 0, 0x9 /* SEEK_??? */) = -1 EINVAL (I)", "lseek fd=3 offset=0 whence=9", -22),
     ("ftruncate(3, 100) = 0", "ftruncate fd=3 length=64", 0),
     ("ftruncate(3, 100) = -1 EINVAL (I)", "ftruncate fd=3 length=64", -22),
     ("truncate(0x7ffc, 100) = 0", "truncate path=@ length=64", 0),
@@ -100,6 +116,15 @@ static CASES: &[Case] = &[
     ("fcntl(8, F_DUPFD, 0) = -1 EMFILE (T)", "fcntl fd=8 cmd=0 arg=0", -24),
     ("fcntl(8, F_SETFD, FD_CLOEXEC) = 0", "fcntl fd=8 cmd=2 arg=1", 0),
     ("fcntl(8, F_SETFD, 0) = 0", "fcntl fd=8 cmd=2 arg=0", 0),
+    ("fcntl(8, F_SETFL, O_RDWR|O_APPEND) = 0", "fcntl fd=8 cmd=4 arg=402", 0),
+    ("fcntl(8, F_SETFL, O_RDWR|O_NONBLOCK) = 0", "fcntl fd=8 cmd=4 arg=802", 0),
+    ("fcntl(8, F_SETFL, O_APPEND) = -1 EPERM (O)", "fcntl fd=8 cmd=4 arg=400", -1),
+    (
+        "fcntl(8, F_GETFL) = 0x8401 (flags O_WRONLY|O_APPEND|O_LARGEFILE)",
+        "fcntl fd=8 cmd=3 arg=0",
+        0x8401,
+    ),
+    ("fcntl(8, F_GETFL) = 0x8002 (flags O_RDWR|O_LARGEFILE)", "fcntl fd=8 cmd=3 arg=0", 0x8002),
     ("fcntl(8, F_GETFD) = 1", "fcntl fd=8 cmd=1 arg=0", 1),
     (
         "kexec_file_load(3, 4, 1, \"\", 0) = 0",
@@ -218,6 +243,17 @@ static CASES: &[Case] = &[
         "openat dfd=4 filename=@ flags=490002 mode=180",
         5,
     ),
+    (
+        "openat(4, 0x7ffc, O_WRONLY|O_CREAT|O_EXCL|O_APPEND, 0600) = 5",
+        "openat dfd=4 filename=@ flags=4c1 mode=180",
+        5,
+    ),
+    (
+        "openat(4, 0x7ffc, O_WRONLY|O_CREAT|O_TRUNC, 0600) = 5",
+        "openat dfd=4 filename=@ flags=241 mode=180",
+        5,
+    ),
+    ("open(0x7ffc, O_RDONLY|O_PATH) = 3", "open filename=@ flags=200000 mode=0", 3),
     (
         "openat2(AT_FDCWD, 0x7ffc, 0x7ffd, 24) = 3",
         "openat2 dfd=ffffff9c filename=@ how=@ usize=18",
@@ -397,9 +433,15 @@ fn columns(log: &Log, row: usize) -> String {
             (number(C::Fd, rows.fd[row].into()), number(C::Fd2, rows.fd2[row].into())),
             (number(C::Requested, rows.requested[row]), number(C::Bytes, rows.bytes[row])),
             (number(C::Offset, rows.offset[row]), number(C::Size, rows.size[row])),
-            (effect.op, flags),
+            (effect.op, flags, effect.number, detail(log, row)),
+            (effect.motion, effect.place, effect.place2),
         )
     )
+}
+
+/// The fact about the row that the columns have no room for.
+fn detail(log: &Log, row: usize) -> Option<&Detail> {
+    log.parsed.side.details.get(log.parsed.rows.effect[row].detail as usize)
 }
 
 /// The row of a line of strace.
@@ -426,9 +468,17 @@ fn every_form_of_every_call_is_one_row_with_straces_columns() {
             assert_eq!(columns(&log, row), expected, "{line}\n{enter}");
             // What it acts on is known when it is entered.
             let head = log.parsed.begins.first().map(|begin| begin.head);
-            if let Some(head) = head.filter(|head| head.op == Op::Use || head.op == Op::Close) {
+            let Some(head) = head else { continue };
+            if head.op.uses() || head.op == Op::Close {
                 assert_eq!(head.fd, log.fd(row), "{line}\n{enter}");
             }
+            let effect = log.parsed.rows.effect[row];
+            assert_eq!(head.motion, effect.motion, "{line}\n{enter}");
+            let moves = |place, way: bool| way && place == At::Position;
+            let way = effect.motion != Motion::None;
+            let second = effect.motion == Motion::Copy;
+            let moves = (moves(effect.place, way), moves(effect.place2, second));
+            assert_eq!(head.moves, moves, "{line}\n{enter}");
         }
     }
 }

@@ -390,7 +390,8 @@ fn directories_are_told_by_the_flags_of_the_machine() {
     let directory = FileType::Directory as u32 | open_flags::TYPED;
     assert_eq!(flags(Some(Machine::X86_64), "257", "10000"), directory);
     assert_eq!(flags(Some(Machine::X86_64), "257", "4000"), 0);
-    assert_eq!(flags(Some(Machine::X86_64), "257", "410002"), 0);
+    assert_eq!(flags(Some(Machine::X86_64), "257", "410002"), open_flags::NEW);
+    assert_eq!(flags(Some(Machine::Arm64), "56", "404002"), open_flags::NEW);
     assert_eq!(flags(Some(Machine::Arm64), "56", "4000"), directory);
     // That is O_DIRECT there.
     assert_eq!(flags(Some(Machine::Arm64), "56", "10000"), 0);

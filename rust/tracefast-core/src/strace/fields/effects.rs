@@ -7,12 +7,10 @@ use crate::find;
 use crate::num;
 use crate::schema::Column as C;
 use crate::strace::args::{MAX_ARGS, Split};
+use crate::syscalls::flags::O_APPEND;
 use crate::syscalls::{self, Cloexec, NONE, Special};
 
 const O_CLOEXEC: u32 = syscalls::O_CLOEXEC;
-/// In the numbering of x86; that of a file without a name has the bit too.
-const O_DIRECTORY: u32 = 0x1_0000;
-const O_TMPFILE: u32 = 0x41_0000;
 const CLOSE_RANGE_CLOEXEC: u32 = 4;
 const FD_CLOEXEC: u32 = 1;
 
@@ -114,24 +112,8 @@ impl Out<'_> {
         match self.shape.special {
             Special::Fcntl => self.fcntl(ret),
             Special::Ioctl => self.ioctl(ret),
-            Special::Lseek => {
-                if let Some(position) = ret
-                    && matches!(text.last(), Some(b'D' | b'2' | b'/'))
-                {
-                    let split = Split::new(text, 2);
-                    self.seek(&split, 2, position);
-                }
-            }
-            Special::Llseek => {
-                if ret == Some(0) {
-                    let split = Split::new(text, 3);
-                    let position = split.get(text, 2).and_then(|arg| arg.strip_prefix(b"["));
-                    let position = position.and_then(|arg| arg.strip_suffix(b"]"));
-                    if let Some(position) = position.and_then(num::whole_integer) {
-                        self.seek(&split, 3, position);
-                    }
-                }
-            }
+            Special::Lseek => self.lseek(ret),
+            Special::Llseek => self.llseek(ret),
             Special::Getcwd => {
                 if self.rows.effect[row].relative {
                     // A directory outside of the root is shown as `(unreachable)/…`: no path.
@@ -164,7 +146,13 @@ impl Out<'_> {
                     self.descriptor(split.start(1), false);
                 }
             }
-            Special::None | Special::Address | Special::Mount | Special::Submission => {}
+            Special::None
+            | Special::Address
+            | Special::Creat
+            | Special::Current
+            | Special::How
+            | Special::Mount
+            | Special::Submission => {}
         }
     }
 
@@ -177,17 +165,19 @@ impl Out<'_> {
             Cloexec::Bit(bit) => bit,
         };
         if shape.flags == NONE {
-            return known;
+            // The whole of what creat does.
+            return if shape.special == Special::Creat { open_flags::TRUNC } else { known };
         }
-        let flags = Flags::at(self.source.bytes, split, shape.flags);
+        let text = self.source.bytes;
+        if shape.special == Special::How {
+            return Flags::within(text, split, shape.flags).map_or(0, Flags::opened);
+        }
+        let flags = Flags::at(text, split, shape.flags);
+        if shape.op == Op::Open {
+            return flags.opened();
+        }
         if flags.cloexec(bit) {
             known |= open_flags::CLOEXEC;
-        }
-        if shape.op == Op::Open
-            && flags.has(b"O_DIRECTORY", 10, O_DIRECTORY)
-            && flags.number() & u64::from(O_TMPFILE) != u64::from(O_TMPFILE)
-        {
-            known |= FileType::Directory as u32 | open_flags::TYPED;
         }
         known
     }
@@ -205,19 +195,8 @@ impl Out<'_> {
         }
     }
 
-    /// The new position, if counted from the end, tells where that is.
-    fn seek(&mut self, split: &Split, whence: u8, position: i64) {
-        let text = self.source.bytes;
-        if !split.get(text, whence).is_some_and(|whence| is(whence, b"SEEK_END", 2)) {
-            return;
-        }
-        let offset = split.get(text, 1).and_then(num::whole_integer);
-        if let Some(size) = offset.and_then(|offset| position.checked_sub(offset)) {
-            self.integer(size, C::Size);
-        }
-    }
-
-    /// `fcntl(3, F_DUPFD_CLOEXEC, 10) = 10` is a dup, `fcntl(3, F_SETFD, FD_CLOEXEC)` a mark.
+    /// `fcntl(3, F_DUPFD_CLOEXEC, 10) = 10` is a dup, `fcntl(3, F_SETFD, FD_CLOEXEC)` a mark,
+    /// `fcntl(3, F_SETFL, O_APPEND)` and `fcntl(3, F_GETFL) = 0x402 (flags …)` tell its status.
     fn fcntl(&mut self, ret: Option<i64>) {
         let text = self.source.bytes;
         let split = Split::new(text, 2);
@@ -229,6 +208,18 @@ impl Out<'_> {
                 self.rows.effect[row].op = Op::SetCloexec;
                 self.rows.effect[row].flags = if mark { open_flags::CLOEXEC } else { 0 };
             }
+            return;
+        }
+        let status = if is(command, b"F_SETFL", 4) {
+            ret.is_some().then(|| Flags::at(text, None, 2).appends())
+        } else if is(command, b"F_GETFL", 3) {
+            ret.map(|flags| flags & i64::from(O_APPEND) != 0)
+        } else {
+            None
+        };
+        if let Some(appends) = status {
+            self.rows.effect[row].op = Op::SetStatus;
+            self.rows.effect[row].flags = if appends { open_flags::APPEND } else { 0 };
             return;
         }
         let marked = is(command, b"F_DUPFD_CLOEXEC", 0x406);

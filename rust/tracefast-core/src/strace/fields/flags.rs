@@ -3,6 +3,7 @@
 use crate::find;
 use crate::num;
 use crate::strace::args::{self, Split};
+use crate::syscalls::flags;
 
 /// The flags of a call, as printed.
 #[derive(Debug, Clone, Copy)]
@@ -13,15 +14,26 @@ impl<'a> Flags<'a> {
     /// behind it serves as well, arguments that follow the flags included.
     #[inline]
     pub fn at(text: &'a [u8], split: Option<&Split>, position: u8) -> Self {
+        Self::new(Self::text(text, split, position))
+    }
+
+    /// The same, unless there is but the address of a structure.
+    pub fn within(text: &'a [u8], split: Option<&Split>, position: u8) -> Option<Self> {
+        let text = Self::text(text, split, position);
+        text.starts_with(b"{").then(|| Self::new(text))
+    }
+
+    #[inline]
+    fn text(text: &'a [u8], split: Option<&Split>, position: u8) -> &'a [u8] {
         if let Some(split) = split
             && let Some(before) = position.checked_sub(1)
             && usize::from(before) + 1 == split.len()
             && let Some(rest) = text.get(split.end(before)..).and_then(|t| t.strip_prefix(b", "))
         {
-            return Self::new(&rest[args::name_len(rest)..]);
+            return &rest[args::name_len(rest)..];
         }
         let split = Split::new(text, usize::from(position));
-        Self::new(split.get(text, position).unwrap_or_default())
+        split.get(text, position).unwrap_or_default()
     }
 
     fn new(text: &'a [u8]) -> Self {
@@ -48,6 +60,17 @@ impl<'a> Flags<'a> {
     pub fn cloexec(self, bit: u32) -> bool {
         self.has(b"CLOEXEC", 5, bit)
             || find::contains(self.0, b"|0x", 2) && self.number() & u64::from(bit) != 0
+    }
+
+    /// What they tell of a file that is opened.
+    #[inline]
+    pub fn opened(self) -> u32 {
+        flags::opened(self.0)
+    }
+
+    /// `O_APPEND` is among them.
+    pub fn appends(self) -> bool {
+        flags::appends(self.0)
     }
 
     /// All numbers among the flags, together: `0x241`, `0x1|0x80000`, `0x3 /* A|B */`.

@@ -4,9 +4,11 @@ mod annotation;
 mod effects;
 mod flags;
 mod paths;
+mod seek;
 mod stat;
 #[cfg(test)]
 mod tests;
+mod transfer;
 mod vectors;
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -14,7 +16,7 @@ use xxhash_rust::xxh3::xxh3_64;
 pub use annotation::Annotation;
 pub(crate) use effects::BPF_MAKES;
 
-use crate::event::Op;
+use crate::event::{At, Motion, Op};
 use crate::num;
 use crate::parsed::Head;
 use crate::rows::{AT_FDCWD, Rows, Side};
@@ -75,6 +77,7 @@ pub fn fill(
     let mut out = Out { rows, side, row, source, shape };
     let text = source.bytes;
     out.rows.effect[row].op = shape.op;
+    out.rows.effect[row].motion = shape.way;
     // Plain shapes need no split: the first argument, and counts from the end.
     let simple = shape.path == NONE
         && matches!(shape.fd, 0 | NONE)
@@ -89,7 +92,11 @@ pub fn fill(
             Count::Last => {
                 out.last_integer(text, C::Requested);
             }
-            Count::LastButOne => out.last_integers(text),
+            Count::LastButOne => {
+                out.last_integers(text);
+                let known = out.has(C::Offset);
+                out.rows.effect[row].place = if known { At::Given } else { At::Elsewhere };
+            }
             _ => {}
         }
         None
@@ -114,20 +121,30 @@ pub fn fill(
 /// What the first half of a call tells of its effect.
 pub fn head(args: &[u8], sys: u16) -> Head {
     let shape = syscalls::shape(sys);
-    let mut head = Head { op: shape.op, ..Head::default() };
+    let mut head = Head { op: shape.op, motion: shape.way, ..Head::default() };
     match shape.op {
         Op::Fork => head.flags = effects::fork_flags(args, sys),
         Op::Use if shape.special == Special::Submission => {
             head.fd = vectors::submission(args, shape).fd;
         }
-        Op::Use | Op::Close | Op::Dup | Op::Fchdir => {
-            if shape.fd == 0 && shape.fd2 == NONE && shape.special != Special::Address {
+        op if op.uses() || matches!(op, Op::Close | Op::Dup | Op::Fchdir) => {
+            let plain = !matches!(shape.special, Special::Address | Special::Current);
+            if shape.fd == 0 && shape.fd2 == NONE && plain {
+                head.moves.0 = shape.way != Motion::None && shape.offset == NONE;
                 let (fd, n) = fd_number(&args[args::name_len(args)..]);
                 head.fd = (n > 0).then_some(fd);
                 return head;
             }
-            let last = [shape.fd, shape.fd2, shape.path].into_iter().filter(|&at| at != NONE).max();
+            let mut last = [shape.fd, shape.fd2, shape.path, NONE, NONE];
+            if shape.way != Motion::None {
+                (last[3], last[4]) = (shape.offset, shape.offset2);
+            }
+            let last = last.into_iter().filter(|&at| at != NONE).max();
             let split = Split::new(args, usize::from(last.unwrap_or(0)));
+            if shape.way != Motion::None {
+                let moves = |at| transfer::begin(shape, args, &split, at).0 == At::Position;
+                head.moves = (moves(shape.offset), shape.fd2 != NONE && moves(shape.offset2));
+            }
             let fd = |position| {
                 let (fd, n) = fd_number(split.get(args, position)?);
                 (n > 0).then_some(fd)
@@ -140,9 +157,9 @@ pub fn head(args: &[u8], sys: u16) -> Head {
                 head.op = Op::Path;
             }
         }
-        Op::Path | Op::Exec if shape.at != NONE && shape.fd == NONE => {
+        op if (op.names() || op == Op::Exec) && shape.at != NONE && shape.fd == NONE => {
             (head.fd, head.fd2) = paths::descriptors(args, shape);
-            if shape.op == Op::Path && (head.fd.is_some() || head.fd2.is_some()) {
+            if shape.op != Op::Exec && (head.fd.is_some() || head.fd2.is_some()) {
                 head.op = Op::Use;
             }
         }
@@ -312,12 +329,8 @@ impl Out<'_> {
             Count::Submission(_) => self.submission(),
             _ => {}
         }
-        // Where two descriptors have offsets of their own, their addresses stand in the call.
-        let offset = if shape.fd2 == NONE { offset } else { offset_at };
-        for (position, column) in [(shape.offset, C::Offset), (shape.offset2, C::Offset2)] {
-            if let Some(value) = split.get(text, position).and_then(offset) {
-                self.integer(value, column);
-            }
+        if shape.offset != NONE || shape.way != Motion::None {
+            self.transfer(&split);
         }
         split
     }
@@ -338,18 +351,6 @@ fn last_position(shape: &Shape) -> usize {
         .filter(|&at| at != NONE)
         .max()
         .map_or(0, usize::from)
-}
-
-/// −1 of preadv2 stands for the description's own offset, which is not in the text.
-fn offset(arg: &[u8]) -> Option<i64> {
-    num::whole_integer(arg)
-}
-
-/// `[14]`, `[14 => 20]` or `[14] => [20]`: where the transfer began. A bare number is an address,
-/// NULL stands for the description's own offset.
-fn offset_at(arg: &[u8]) -> Option<i64> {
-    let (value, n) = num::c_integer(arg.strip_prefix(b"[")?);
-    (n > 0).then_some(value)
 }
 
 /// A descriptor's number and the length of its text.

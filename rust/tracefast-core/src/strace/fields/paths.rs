@@ -226,7 +226,7 @@ impl Out<'_> {
                 }
                 return;
             }
-        } else if shape.op == Op::Path && (second || shape.fd == NONE) {
+        } else if shape.op.names() && (second || shape.fd == NONE) {
             self.put_fd(at.fd, second);
             self.rows.effect[self.row].op = Op::Use;
         } else if shape.op == Op::Exec {

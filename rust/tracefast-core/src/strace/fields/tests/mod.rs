@@ -3,10 +3,12 @@
 mod counts;
 mod descriptors;
 mod paths;
+mod transfers;
 
 use crate::block::Block;
+use crate::detail::Detail;
 use crate::event::{EventKind, FileType};
-use crate::parsed::Parsed;
+use crate::parsed::{Head, Parsed};
 use crate::rows::Effect;
 use crate::schema::Column as C;
 use crate::strace::{Grammar, detect};
@@ -64,4 +66,16 @@ fn check(cases: &[(&str, &str)]) {
 
 fn effect(line: &str) -> Effect {
     parse(line).0.rows.effect[0]
+}
+
+/// The fact about the line that the columns have no room for.
+fn detail(line: &str) -> Option<Detail> {
+    let (parsed, _) = parse(line);
+    parsed.side.details.get(parsed.rows.effect[0].detail as usize).cloned()
+}
+
+/// What the first half of a call tells.
+fn head(line: &str) -> Head {
+    let (name, args) = line.split_once('(').expect("a call");
+    crate::strace::fields::head(args.as_bytes(), crate::syscalls::by_name(name.as_bytes()))
 }

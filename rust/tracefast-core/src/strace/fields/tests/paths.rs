@@ -1,6 +1,6 @@
 //! Paths, and what names a file otherwise.
 
-use super::{check, columns, effect};
+use super::{check, columns, effect, head};
 use crate::event::Op;
 
 #[test]
@@ -73,10 +73,6 @@ fn empty_paths_act_on_the_descriptor() {
 
 #[test]
 fn the_first_half_tells_what_the_whole_does() {
-    let head = |line: &str| {
-        let (name, args) = line.split_once('(').expect("a call");
-        crate::strace::fields::head(args.as_bytes(), crate::syscalls::by_name(name.as_bytes()))
-    };
     let fds = |line| {
         let head = head(line);
         (head.op, head.fd, head.fd2)

@@ -1,0 +1,75 @@
+//! Where a transfer of data begins: at an offset that the call gives, or at the description's own
+//! position.
+
+use super::Out;
+use crate::event::{At, Motion};
+use crate::num;
+use crate::schema::Column as C;
+use crate::strace::args::{MAX_ARGS, Split};
+use crate::syscalls::{Count, NONE, Shape, Special};
+
+/// Where the transfer begins whose offset is argument `position`, and the offset if the text has it.
+/// Text that ends before the argument is taken to have none.
+pub(super) fn begin(shape: &Shape, text: &[u8], split: &Split, position: u8) -> (At, Option<i64>) {
+    if position == NONE {
+        return (At::Position, None);
+    }
+    // Where two descriptors have offsets of their own, their addresses stand in the call.
+    let pointer = shape.fd2 != NONE;
+    let Some(arg) = split.get(text, position).filter(|arg| !arg.is_empty()) else {
+        let own = pointer || shape.special == Special::Current;
+        return (if own { At::Position } else { At::Elsewhere }, None);
+    };
+    let value = if pointer {
+        pointed(arg)
+    } else if matches!(shape.count, Count::Vector(_)) && text.starts_with(b"0x") {
+        registers(text)
+    } else {
+        num::whole_integer(arg)
+    };
+    let at = match value {
+        Some(0..) => At::Given,
+        Some(-1) if shape.special == Special::Current => At::Position,
+        None if pointer && matches!(arg, b"NULL" | b"0" | b"0x0") => At::Position,
+        _ => At::Elsewhere,
+    };
+    (at, value)
+}
+
+/// `[14]`, `[14 => 20]` or `[14] => [20]`: where the transfer began. A bare number is an address,
+/// NULL stands for the description's own position.
+fn pointed(arg: &[u8]) -> Option<i64> {
+    let (value, n) = num::c_integer(arg.strip_prefix(b"[")?);
+    (n > 0).then_some(value)
+}
+
+/// The offset of preadv in registers as they are: on 32-bit machines it takes two, and elsewhere
+/// there is a second one that says nothing.
+#[cold]
+fn registers(text: &[u8]) -> Option<i64> {
+    let split = Split::new(text, MAX_ARGS);
+    let value = |at| split.get(text, at).and_then(num::whole_integer);
+    let (low, high) = (value(3)?, value(4).unwrap_or(0));
+    let wide = (1..split.len() as u8)
+        .any(|at| value(at).is_some_and(|register| u32::try_from(register).is_err()));
+    Some(if wide { low } else { high << 32 | low })
+}
+
+impl Out<'_> {
+    /// Offsets, and where each side of the call begins.
+    pub(super) fn transfer(&mut self, split: &Split) {
+        let shape = self.shape;
+        let text = self.source.bytes;
+        let (place, offset) = begin(shape, text, split, shape.offset);
+        let (place2, offset2) = begin(shape, text, split, shape.offset2);
+        for (value, column) in [(offset, C::Offset), (offset2, C::Offset2)] {
+            if let Some(value) = value {
+                self.integer(value, column);
+            }
+        }
+        if shape.way != Motion::None {
+            let effect = &mut self.rows.effect[self.row];
+            (effect.place, effect.place2) = (place, place2);
+        }
+    }
+}
