@@ -164,6 +164,7 @@ def parse(
     block_bytes: int = 262144,
     clobber: bool = True,
     machine: str | None = None,
+    model: bool = True,
     explain: Callable[[list[tuple[str, int, str, str]]], object] | None = None,
     progress: Progress | None = None,
 ) -> Report: ...

@@ -176,6 +176,8 @@ pub struct Stream {
     sources: Dictionary,
     source: Option<Source>,
     pool: Arc<Pool>,
+    /// The model of the kernel runs; without it columns that need it have no values.
+    pub model: bool,
     /// Counts so far.
     pub tally: Tally,
 }
@@ -190,6 +192,7 @@ impl Stream {
             sources: Dictionary::default(),
             source: None,
             pool,
+            model: true,
             tally: Tally::default(),
         }
     }
@@ -230,7 +233,9 @@ impl Stream {
         if !parsed.graph.is_empty() {
             source.graph.run(&mut parsed, text, source.line);
         }
-        source.kernel.run(&mut parsed, text);
+        if self.model {
+            source.kernel.run(&mut parsed, text);
+        }
         let line = source.line;
         // The lines of merged logs bring their own numbers.
         if !source.format.is_merged() {
@@ -245,7 +250,9 @@ impl Stream {
         let mut parsed = self.pool.parsed();
         source.stitch.finish(&mut parsed, &source.format, source.line);
         source.graph.finish(&mut parsed, source.line);
-        source.kernel.run(&mut parsed, b"");
+        if self.model {
+            source.kernel.run(&mut parsed, b"");
+        }
         let line = source.line;
         let resolved = self.close(Block::default(), parsed, line);
         self.source = None;

@@ -39,6 +39,8 @@ pub struct Options {
     pub format: Option<Wanted>,
     /// The machine that ftrace's logs were recorded on; `None`: it is guessed.
     pub machine: Option<Machine>,
+    /// The model of the kernel runs; without it the columns that need it are null.
+    pub model: bool,
 }
 
 impl Default for Options {
@@ -50,6 +52,7 @@ impl Default for Options {
             projection: Projection::default(),
             format: None,
             machine: None,
+            model: true,
         }
     }
 }
@@ -202,8 +205,10 @@ impl<E: Encode> Pipeline<E> {
     ) -> Result<Self> {
         let pool = Arc::new(Pool::default());
         let threads = options.threads();
+        let mut stream = Stream::new(Arc::clone(&pool));
+        stream.model = options.model;
         let serial = Serial {
-            stream: Stream::new(Arc::clone(&pool)),
+            stream,
             parts: Vec::new(),
             rows: 0,
             next_group: 0,

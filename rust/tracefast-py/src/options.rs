@@ -45,7 +45,8 @@ pub fn options(
         })?,
     };
     let threads = threads.unwrap_or(0);
-    Ok(Options { threads, block_bytes, group_rows, projection, format, machine })
+    let model = true;
+    Ok(Options { threads, block_bytes, group_rows, projection, format, machine, model })
 }
 
 fn unknown_machine(name: &str) -> PyErr {

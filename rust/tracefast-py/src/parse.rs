@@ -16,7 +16,8 @@ use crate::report::Report;
 #[pyfunction]
 #[pyo3(signature = (
     sources, output, *, sink = "parquet", format_in = None, threads = None, row_group = 131_072,
-    block_bytes = 262_144, clobber = true, machine = None, explain = None, progress = None
+    block_bytes = 262_144, clobber = true, machine = None, model = true,
+    explain = None, progress = None
 ))]
 #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python's keyword arguments.
 #[allow(clippy::redundant_closure_for_method_calls)] // The method's lifetimes do not fit.
@@ -31,11 +32,13 @@ pub fn parse(
     block_bytes: usize,
     clobber: bool,
     machine: Option<&str>,
+    model: bool,
     explain: Option<Py<PyAny>>,
     progress: Option<&Bound<'_, Progress>>,
 ) -> PyResult<Report> {
     let kind = kind(sink)?;
-    let options = options(format_in, threads, block_bytes, row_group, None, machine)?;
+    let mut options = options(format_in, threads, block_bytes, row_group, None, machine)?;
+    options.model = model;
     let progress = counters(progress);
     let (done, raised) = py.detach(|| {
         let output = output.as_ref().map(|path| Output { path, kind, clobber });
