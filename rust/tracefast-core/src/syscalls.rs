@@ -105,6 +105,8 @@ pub enum Special {
     Address,
     /// Some commands make a descriptor.
     Bpf,
+    /// The mode decides whether the file grows.
+    Fallocate,
     /// The command decides what it does.
     Fcntl,
     /// The path that it finds is the working directory.

@@ -240,7 +240,7 @@ impl Kernel {
         }
         let done = ret.is_some_and(|ret| ret >= 0) && !failed;
         match (op, fd, fd2) {
-            (Op::Open | Op::OpenAnon, Some(fd), _) if done => {
+            (Op::Open | Op::OpenAnon | Op::OpenProcess | Op::Take, Some(fd), _) if done => {
                 self.open(task, fd, row, rows, side, text, false);
             }
             (Op::OpenPair, Some(fd), Some(fd2)) if done => {
