@@ -163,7 +163,8 @@ pub enum Op {
     OpenPair,
     /// Ends `fd`.
     Close,
-    /// Ends the descriptors from `fd` to `fd2`.
+    /// Ends the descriptors from `fd` to `fd2`, or marks them as in `flags`. If `number` has
+    /// `CLONE_FILES`, the task gets a table of its own first.
     CloseRange,
     /// `fd2` becomes another name of `fd`.
     Dup,
@@ -196,7 +197,7 @@ pub enum Op {
     Seek,
     /// The status flags of `fd` are those in `flags` ([`open_flags`]).
     SetStatus,
-    /// Ends the sharing of what `flags` (clone flags) names.
+    /// Ends the sharing of what `flags` (`CLONE_FILES`, `CLONE_FS`) names.
     Unshare,
     /// `path` becomes the root.
     Chroot,
@@ -210,7 +211,7 @@ pub enum Op {
     Truncate,
     /// The file of `fd` has at least `number` bytes.
     Allocate,
-    /// Makes a descriptor (`fd`) for the process whose id is in `at`.
+    /// Makes a descriptor (`fd`) for the process whose id is in `at`; −100 if that is not known.
     OpenProcess,
     /// Makes a descriptor (`fd`) for what `fd2`, a descriptor for a process, has as number `at`.
     Take,
@@ -256,6 +257,8 @@ pub enum At {
     Given,
     /// At an offset that the text does not tell; the position stays as it is.
     Elsewhere,
+    /// In what has no positions: the call works on pipes, sockets, queues only.
+    Stream,
 }
 
 /// Bits of the internal column `flags` for [`Op::Open`], [`Op::OpenAnon`], [`Op::OpenPair`] and

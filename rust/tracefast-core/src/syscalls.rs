@@ -80,6 +80,8 @@ pub struct Shape {
     pub moves: bool,
     /// Which way it moves data.
     pub way: Motion,
+    /// It does so between pipes, sockets, queues only, which have no positions.
+    pub streams: bool,
     /// Position of the `struct stat` or `statx`.
     pub stat: u8,
     /// Position of the length that the file has after the call.
@@ -105,6 +107,8 @@ pub enum Special {
     Address,
     /// Some commands make a descriptor.
     Bpf,
+    /// The mode decides whether the file grows.
+    Fallocate,
     /// The command decides what it does.
     Fcntl,
     /// The path that it finds is the working directory.
@@ -146,6 +150,7 @@ impl Shape {
         cloexec: Cloexec::Bit(O_CLOEXEC),
         moves: false,
         way: Motion::None,
+        streams: false,
         stat: NONE,
         length: NONE,
         prefix: "",
@@ -185,6 +190,11 @@ impl Shape {
 
     const fn moves(self, count: Count) -> Self {
         Self { count, moves: true, ..self }
+    }
+
+    /// Moves data between what has no positions.
+    const fn streams(self, way: Motion) -> Self {
+        Self { way, streams: true, ..self }
     }
 
     const fn way(self, way: Motion) -> Self {

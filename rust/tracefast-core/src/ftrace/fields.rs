@@ -133,6 +133,9 @@ pub fn head(text: &[u8], sys: u16, calls: &Calls) -> Head {
 #[inline]
 fn places(split: &Split, text: &[u8], sys: u16, calls: &Calls) -> (At, At) {
     let shape = syscalls::shape(sys);
+    if shape.streams {
+        return (At::Stream, At::Stream);
+    }
     let pointer = |at| match split.number(text, at) {
         None | Some(0) => At::Position,
         Some(_) => At::Elsewhere,
@@ -203,6 +206,9 @@ pub fn fill(
     let shape = syscalls::shape(sys);
     rows.effect[row].op = shape.op;
     rows.effect[row].motion = shape.way;
+    if shape.streams {
+        (rows.effect[row].place, rows.effect[row].place2) = (At::Stream, At::Stream);
+    }
     let split = plan.split(source.bytes, shape, sys, calls);
     let mut out = Out { rows, side, row, source, split, shape, plan, sys, calls };
     out.descriptors();

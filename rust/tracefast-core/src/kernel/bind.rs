@@ -122,12 +122,15 @@ impl Kernel {
         if let Some(path) = &open.path {
             // A path begins with a slash, `pipe:[1]`, `socket:[1]` and the like do not.
             let rooted = (view >> 32) as u8 == b'/';
-            let other_kind = path.starts_with(b"/") != rooted;
+            let named = path.starts_with(b"/") || open.node.is_some();
+            let other_kind = named != rooted;
             let doubtful = open.inherited || !self.closed;
             if at_entry || !other_kind && !doubtful {
                 return file;
             }
-            let same = **path == *page.text_of(&view);
+            // A relative name, of which nobody knows where it starts.
+            let part = rooted && !path.starts_with(b"/");
+            let same = part || **path == *page.text_of(&view);
             // A name that changed is one that somebody gave to the file, if names change at all.
             if same || !other_kind && self.renamed {
                 return file;

@@ -68,6 +68,9 @@ pub fn transfer(files: &mut OpenFiles, file: FileRef, held: Option<Held>, side: 
         End::Unknown => None,
     };
     // Writes under way decide where the end of the file is, and with it where others append to.
+    if side.at == At::Stream && open.position != Position::None {
+        open.never_positioned(nodes);
+    }
     let mut racing = false;
     if side.write
         && let Some(node) = open.node.and_then(|node| nodes.get(node))
@@ -93,7 +96,7 @@ pub fn transfer(files: &mut OpenFiles, file: FileRef, held: Option<Held>, side: 
     let begin = match side.at {
         _ if side.write && open.append => append_at(node.as_deref(), open, racing || overlapped),
         At::Given => side.given.map_or(Where::Unknown, |at| Where::Spot(Spot::Exact(at))),
-        At::Elsewhere => Where::Unknown,
+        At::Elsewhere | At::Stream => Where::Unknown,
         At::Position if overlapped => Where::Ambiguous,
         At::Position => match open.position {
             Position::At(spot) => Where::Spot(spot),

@@ -1,6 +1,6 @@
 //! Flags in text, by name or by number, as the two grammars find them.
 
-use crate::event::{FileType, open_flags};
+use crate::event::{FileType, clone_flags, open_flags};
 use crate::num;
 
 /// The numbering of x86 for what calls that open files take; ARM has another bit for directories.
@@ -15,6 +15,17 @@ const O_CLOEXEC: u32 = super::O_CLOEXEC;
 const O_PATH: u32 = 0x20_0000;
 /// Of a file without a name; the kernel's `O_TMPFILE` has the bit for directories too.
 const O_TMPFILE: u32 = 0x40_0000;
+
+const CLONE_NEWNS: u32 = 0x2_0000;
+const CLONE_NEWUSER: u32 = 0x1000_0000;
+const FALLOC_FL_KEEP_SIZE: u32 = 0x1;
+const FALLOC_FL_ZERO_RANGE: u32 = 0x10;
+const FALLOC_FL_UNSHARE_RANGE: u32 = 0x40;
+const FALLOC_FL_WRITE_ZEROES: u32 = 0x80;
+/// Of `renameat2`: the two change names.
+pub const RENAME_EXCHANGE: u32 = 0x2;
+/// Of `close_range`: on a table of its own.
+pub const CLOSE_RANGE_UNSHARE: u32 = 0x2;
 
 /// The flags of `A|B|0x8`, one after the other. Where a comment explains a number, `0x3 /* A|B */`,
 /// its names stand for it: they are the same on all machines.
@@ -106,6 +117,44 @@ pub fn opened_by(flags: u32) -> u32 {
 /// Whether the flags of an open file have `O_APPEND`.
 pub fn appends(text: &[u8]) -> bool {
     mask(text, open_bit) & O_APPEND != 0
+}
+
+/// The bit of a name in calls that make tasks or end what they share.
+pub fn clone_bit(name: &[u8]) -> u32 {
+    match name {
+        b"CLONE_VM" => clone_flags::CLONE_VM,
+        b"CLONE_FS" => clone_flags::CLONE_FS,
+        b"CLONE_FILES" => clone_flags::CLONE_FILES,
+        b"CLONE_VFORK" => clone_flags::CLONE_VFORK,
+        b"CLONE_PARENT" => clone_flags::CLONE_PARENT,
+        b"CLONE_THREAD" => clone_flags::CLONE_THREAD,
+        b"CLONE_NEWNS" => CLONE_NEWNS,
+        b"CLONE_NEWUSER" => CLONE_NEWUSER,
+        _ => 0,
+    }
+}
+
+/// What unshare with these flags ends the sharing of, that of directories with some namespaces.
+pub fn unshared(flags: u32) -> u32 {
+    let kept = flags & (clone_flags::CLONE_FS | clone_flags::CLONE_FILES);
+    let namespace = flags & (CLONE_NEWNS | CLONE_NEWUSER) != 0;
+    if namespace { kept | clone_flags::CLONE_FS } else { kept }
+}
+
+/// The bit of a name in the mode of fallocate.
+pub fn fallocate_bit(name: &[u8]) -> u32 {
+    match name {
+        b"FALLOC_FL_ZERO_RANGE" => FALLOC_FL_ZERO_RANGE,
+        b"FALLOC_FL_UNSHARE_RANGE" => FALLOC_FL_UNSHARE_RANGE,
+        b"FALLOC_FL_WRITE_ZEROES" => FALLOC_FL_WRITE_ZEROES,
+        // Those that keep the size, or change it in another way.
+        _ => FALLOC_FL_KEEP_SIZE,
+    }
+}
+
+/// fallocate in this mode makes the file reach to the end of the range.
+pub fn allocates(mode: u32) -> bool {
+    mode & !(FALLOC_FL_ZERO_RANGE | FALLOC_FL_UNSHARE_RANGE | FALLOC_FL_WRITE_ZEROES) == 0
 }
 
 #[cfg(test)]

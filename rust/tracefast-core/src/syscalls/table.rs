@@ -24,6 +24,8 @@ const MMAP: Shape = Shape::fd(4).count(Arg(1)).offset(5);
 const SENDFILE: Shape = Shape::both(1, 0).moves(Arg(3)).offset(2).way(Copy);
 const MESSAGES: Shape = Shape::fd(0).count(Messages(1));
 const LSEEK: Shape = Shape::fd(0).op(Op::Seek).special(Special::Lseek);
+const FTRUNCATE: Shape = Shape::fd(0).length(1).op(Op::Truncate);
+const TRUNCATE: Shape = Shape::path(0).length(1).op(Op::Truncate);
 const FCNTL: Shape = Shape::fd(0).flags(1).special(Special::Fcntl);
 /// `NAME(fd, offset, length, …)`.
 const RANGE: Shape = Shape::fd(0).offset(1).count(Arg(2));
@@ -32,6 +34,7 @@ const LATE_RANGE: Shape = Shape::fd(0).offset(2).count(Arg(3));
 const ADDRESS: Shape = Shape { path: 1, ..Shape::fd(0).special(Special::Address) };
 /// An extended attribute of a path, or of a descriptor: its size is the fourth argument.
 const PATH_ATTRIBUTE: Shape = Shape::path(0).count(Arg(3));
+const RENAMEAT: Shape = Shape::path_at(1).path2_at(3).op(Op::Rename);
 const QUEUE: Shape = Shape { prefix: "/", ..Shape::path(0) };
 
 pub(super) static TABLE: &[(&str, Shape)] = &[
@@ -48,21 +51,21 @@ pub(super) static TABLE: &[(&str, Shape)] = &[
     ("pwritev", VECTOR.offset(3).way(Write)),
     ("preadv2", CURRENT.way(Read)),
     ("pwritev2", CURRENT.way(Write)),
-    ("vmsplice", VECTOR.way(Write)),
+    ("vmsplice", VECTOR.streams(Write)),
     ("sendfile", SENDFILE),
     ("sendfile64", SENDFILE),
     ("splice", TWO_SIDED),
     ("copy_file_range", TWO_SIDED),
-    ("tee", Shape::both(0, 1).moves(Arg(2)).way(Copy)),
-    ("recvfrom", Shape::fd(0).moves(Arg(2)).way(Read)),
-    ("sendto", Shape::fd(0).moves(Arg(2)).way(Write)),
-    ("recv", Shape::fd(0).moves(Arg(2)).way(Read)),
-    ("send", Shape::fd(0).moves(Arg(2)).way(Write)),
-    ("recvmsg", Shape::fd(0).moves(Message(1)).way(Read)),
-    ("sendmsg", Shape::fd(0).moves(Message(1)).way(Write)),
-    ("recvmmsg", MESSAGES.way(Read)),
-    ("recvmmsg_time64", MESSAGES.way(Read)),
-    ("sendmmsg", MESSAGES.way(Write)),
+    ("tee", Shape::both(0, 1).moves(Arg(2)).streams(Copy)),
+    ("recvfrom", Shape::fd(0).moves(Arg(2)).streams(Read)),
+    ("sendto", Shape::fd(0).moves(Arg(2)).streams(Write)),
+    ("recv", Shape::fd(0).moves(Arg(2)).streams(Read)),
+    ("send", Shape::fd(0).moves(Arg(2)).streams(Write)),
+    ("recvmsg", Shape::fd(0).moves(Message(1)).streams(Read)),
+    ("sendmsg", Shape::fd(0).moves(Message(1)).streams(Write)),
+    ("recvmmsg", MESSAGES.streams(Read)),
+    ("recvmmsg_time64", MESSAGES.streams(Read)),
+    ("sendmmsg", MESSAGES.streams(Write)),
     ("getpmsg", Shape::fd(0)),
     ("putpmsg", Shape::fd(0)),
     ("process_vm_readv", BETWEEN_PROCESSES),
@@ -76,11 +79,11 @@ pub(super) static TABLE: &[(&str, Shape)] = &[
     // Positions and ranges.
     ("lseek", LSEEK),
     ("_llseek", Shape::fd(0).op(Op::Seek).special(Special::Llseek)),
-    ("ftruncate", Shape::fd(0).length(1)),
-    ("ftruncate64", Shape::fd(0).length(1)),
-    ("truncate", Shape::path(0).length(1)),
-    ("truncate64", Shape::path(0).length(1)),
-    ("fallocate", LATE_RANGE),
+    ("ftruncate", FTRUNCATE),
+    ("ftruncate64", FTRUNCATE),
+    ("truncate", TRUNCATE),
+    ("truncate64", TRUNCATE),
+    ("fallocate", LATE_RANGE.special(Special::Fallocate)),
     ("fadvise64", RANGE),
     ("fadvise64_64", RANGE),
     ("arm_fadvise64_64", LATE_RANGE),
@@ -158,8 +161,8 @@ pub(super) static TABLE: &[(&str, Shape)] = &[
     ("userfaultfd", ANON.flags(0)),
     ("perf_event_open", ANON.flags(4).cloexec(Bit(8))),
     ("bpf", Shape::EMPTY.special(Special::Bpf)),
-    ("pidfd_open", ANON.cloexec(Always)),
-    ("pidfd_getfd", Shape::makes(FileType::Unknown).with2(0).cloexec(Always)),
+    ("pidfd_open", ANON.flags(1).cloexec(Always).op(Op::OpenProcess)),
+    ("pidfd_getfd", TAKE.with2(0).flags(2).cloexec(Always)),
     ("pidfd_send_signal", Shape::fd(0)),
     ("process_madvise", Shape::fd(0)),
     ("process_mrelease", Shape::fd(0)),
@@ -175,10 +178,10 @@ pub(super) static TABLE: &[(&str, Shape)] = &[
     ("memfd_secret", MEMFD.flags(0)),
     ("mq_open", Shape { flags: 1, ..QUEUE.opens().cloexec(Always) }),
     ("mq_unlink", QUEUE),
-    ("mq_timedsend", Shape::fd(0).count(Arg(2)).special(Special::Whole).way(Write)),
-    ("mq_timedsend_time64", Shape::fd(0).count(Arg(2)).special(Special::Whole).way(Write)),
-    ("mq_timedreceive", Shape::fd(0).moves(Arg(2)).way(Read)),
-    ("mq_timedreceive_time64", Shape::fd(0).moves(Arg(2)).way(Read)),
+    ("mq_timedsend", Shape::fd(0).count(Arg(2)).special(Special::Whole).streams(Write)),
+    ("mq_timedsend_time64", Shape::fd(0).count(Arg(2)).special(Special::Whole).streams(Write)),
+    ("mq_timedreceive", Shape::fd(0).moves(Arg(2)).streams(Read)),
+    ("mq_timedreceive_time64", Shape::fd(0).moves(Arg(2)).streams(Read)),
     ("mq_notify", Shape::fd(0)),
     ("mq_getsetattr", Shape::fd(0)),
     // Tables of descriptors.
@@ -201,6 +204,7 @@ pub(super) static TABLE: &[(&str, Shape)] = &[
     ("clone", Shape::EMPTY.op(Op::Fork).flags(0)),
     ("clone2", Shape::EMPTY.op(Op::Fork).flags(0)),
     ("clone3", Shape::EMPTY.op(Op::Fork).flags(0)),
+    ("unshare", Shape::EMPTY.op(Op::Unshare).flags(0)),
     ("execve", Shape::path(0).op(Op::Exec)),
     ("execveat", Shape::path_at(1).op(Op::Exec)),
     ("exit", Shape::EMPTY.op(Op::ExitCall)),
@@ -211,7 +215,7 @@ pub(super) static TABLE: &[(&str, Shape)] = &[
     ("chdir", Shape::path(0).op(Op::Chdir)),
     ("fchdir", Shape::fd(0).op(Op::Fchdir)),
     ("getcwd", Shape::path(0).special(Special::Getcwd)),
-    ("chroot", Shape::path(0)),
+    ("chroot", Shape::path(0).op(Op::Chroot)),
     // Names.
     ("stat", Shape::path(0).stat(1)),
     ("stat64", Shape::path(0).stat(1)),
@@ -229,11 +233,11 @@ pub(super) static TABLE: &[(&str, Shape)] = &[
     ("faccessat2", Shape::path_at(1)),
     ("readlink", Shape::path(0).count(Arg(2))),
     ("readlinkat", Shape::path_at(1).count(Arg(3))),
-    ("unlink", Shape::path(0)),
-    ("unlinkat", Shape::path_at(1)),
+    ("unlink", Shape::path(0).op(Op::Unlink)),
+    ("unlinkat", Shape::path_at(1).op(Op::Unlink)),
     ("mkdir", Shape::path(0)),
     ("mkdirat", Shape::path_at(1)),
-    ("rmdir", Shape::path(0)),
+    ("rmdir", Shape::path(0).op(Op::Unlink)),
     ("mknod", Shape::path(0)),
     ("mknodat", Shape::path_at(1)),
     ("chmod", Shape::path(0)),
@@ -264,11 +268,11 @@ pub(super) static TABLE: &[(&str, Shape)] = &[
     ("file_getattr", Shape::path_at(1)),
     ("file_setattr", Shape::path_at(1)),
     ("name_to_handle_at", Shape::path_at(1)),
-    ("rename", Shape::path(0).path2(1)),
-    ("renameat", Shape::path_at(1).path2_at(3)),
-    ("renameat2", Shape::path_at(1).path2_at(3)),
-    ("link", Shape::path(0).path2(1)),
-    ("linkat", Shape::path_at(1).path2_at(3)),
+    ("rename", Shape::path(0).path2(1).op(Op::Rename)),
+    ("renameat", RENAMEAT),
+    ("renameat2", RENAMEAT.flags(4)),
+    ("link", Shape::path(0).path2(1).op(Op::Link)),
+    ("linkat", Shape::path_at(1).path2_at(3).op(Op::Link)),
     // The text in a symbolic link need not be a path.
     ("symlink", Shape::path(1)),
     ("symlinkat", Shape::path_at(2)),
@@ -293,4 +297,5 @@ pub(super) static TABLE: &[(&str, Shape)] = &[
     ("mount_setattr", Shape::path_at(1)),
 ];
 
+const TAKE: Shape = Shape::makes(FileType::Unknown).op(Op::Take);
 const MEMFD: Shape = Shape::makes(FileType::Memfd);

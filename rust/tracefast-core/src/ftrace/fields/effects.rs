@@ -6,7 +6,7 @@ use crate::detail::Detail;
 use crate::event::{FileType, Op, clone_flags, open_flags, whence};
 use crate::schema::Column as C;
 use crate::strace::fields::BPF_MAKES;
-use crate::syscalls::flags::{self, O_APPEND, O_DIRECTORY};
+use crate::syscalls::flags::{self, CLOSE_RANGE_UNSHARE, O_APPEND, O_DIRECTORY, RENAME_EXCHANGE};
 use crate::syscalls::{self, Cloexec, NONE, Special};
 
 const F_DUPFD: u32 = 0;
@@ -57,12 +57,28 @@ impl Out<'_> {
             Op::Open | Op::OpenAnon | Op::OpenPair => {
                 self.rows.effect[row].flags = self.opened();
             }
+            Op::OpenProcess | Op::Take => {
+                self.rows.effect[row].flags = self.opened();
+                if let Some(at) = self.int(u8::from(shape.op == Op::Take)) {
+                    self.rows.effect[row].at = at as i32;
+                }
+            }
+            Op::Unshare => {
+                self.rows.effect[row].flags = self.int(0).map_or(0, flags::unshared);
+            }
+            Op::Rename => {
+                let exchange = self.has_flag(shape.flags, RENAME_EXCHANGE);
+                self.rows.effect[row].flags = exchange.into();
+            }
             Op::Dup if self.has_flag(shape.flags, syscalls::O_CLOEXEC) => {
                 self.rows.effect[row].flags = open_flags::CLOEXEC;
             }
             Op::CloseRange => {
                 if self.has_flag(shape.flags, CLOSE_RANGE_CLOEXEC) {
                     self.rows.effect[row].flags = open_flags::CLOEXEC;
+                }
+                if self.has_flag(shape.flags, CLOSE_RANGE_UNSHARE) {
+                    self.rows.effect[row].number = clone_flags::CLONE_FILES.into();
                 }
                 if self.rows.has(row, C::Fd2) && self.rows.fd2[row] < 0 {
                     self.rows.fd2[row] = i32::MAX;
@@ -85,6 +101,7 @@ impl Out<'_> {
                     self.mark(command == FIOCLEX);
                 }
             }
+            Special::Fallocate => self.fallocate(ret),
             Special::Lseek => self.lseek(ret),
             Special::Llseek => self.llseek(ret),
             Special::Whole => {
@@ -150,6 +167,19 @@ impl Out<'_> {
             known |= open_flags::CLOEXEC;
         }
         known
+    }
+
+    /// The file reaches to the end of the range.
+    fn fallocate(&mut self, ret: Option<i64>) {
+        let row = self.row;
+        let known = self.rows.has(row, C::Offset) && self.rows.has(row, C::Requested);
+        if ret == Some(0) && known && self.int(1).is_some_and(flags::allocates) {
+            let end = self.rows.offset[row].checked_add(self.rows.requested[row]);
+            if let Some(end) = end {
+                self.rows.effect[row].op = Op::Allocate;
+                self.rows.effect[row].number = end;
+            }
+        }
     }
 
     fn lseek(&mut self, ret: Option<i64>) {

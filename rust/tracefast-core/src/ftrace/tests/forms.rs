@@ -96,6 +96,13 @@ static CASES: &[Case] = &[
     ("ftruncate(3, 100) = -1 EINVAL (I)", "ftruncate fd=3 length=64", -22),
     ("truncate(0x7ffc, 100) = 0", "truncate path=@ length=64", 0),
     ("fallocate(3, 0, 16, 32) = 0", "fallocate fd=3 mode=0 offset=10 len=20", 0),
+    ("fallocate(3, 0, 16, 32) = -1 ENOSPC (N)", "fallocate fd=3 mode=0 offset=10 len=20", -28),
+    ("fallocate(3, FALLOC_FL_KEEP_SIZE, 16, 32) = 0", "fallocate fd=3 mode=1 offset=10 len=20", 0),
+    (
+        "fallocate(3, FALLOC_FL_ZERO_RANGE, 16, 32) = 0",
+        "fallocate fd=3 mode=10 offset=10 len=20",
+        0,
+    ),
     ("fadvise64(3, 16, 32, POSIX_FADV_NORMAL) = 0", "fadvise64 fd=3 offset=10 len=20 advice=0", 0),
     ("readahead(3, 16, 32) = 0", "readahead fd=3 offset=10 count=20", 0),
     ("sync_file_range(3, 16, 32, 0) = 0", "sync_file_range fd=3 offset=10 nbytes=20 flags=0", 0),
@@ -275,6 +282,7 @@ static CASES: &[Case] = &[
         0,
     ),
     ("close_range(3, 9, 0) = 0", "close_range fd=3 max_fd=9 flags=0", 0),
+    ("close_range(3, 9, CLOSE_RANGE_UNSHARE) = 0", "close_range fd=3 max_fd=9 flags=2", 0),
     ("dup(3) = 4", "dup fildes=3", 4),
     ("dup2(11, 1) = 1", "dup2 oldfd=b newfd=1", 1),
     ("dup3(3, 4, O_CLOEXEC) = 4", "dup3 oldfd=3 newfd=4 flags=80000", 4),
@@ -291,6 +299,14 @@ static CASES: &[Case] = &[
         "clone clone_flags=3d0f00 newsp=@ parent_tidptr=@ child_tidptr=@ tls=@",
         9,
     ),
+    (
+        "clone(child_stack=0x7f, flags=CLONE_FILES|CLONE_PARENT|SIGCHLD) = 9",
+        "clone clone_flags=8411 newsp=@ parent_tidptr=@ child_tidptr=@ tls=@",
+        9,
+    ),
+    ("unshare(CLONE_FS|CLONE_FILES) = 0", "unshare unshare_flags=600", 0),
+    ("unshare(CLONE_NEWNS|CLONE_NEWPID) = 0", "unshare unshare_flags=20020000", 0),
+    ("unshare(CLONE_FILES) = -1 ENOMEM (C)", "unshare unshare_flags=400", -12),
     ("execve(0x7ffc, 0x7ffd, 0x7ffe) = 0", "execve filename=@ argv=@ envp=@", 0),
     (
         r#"execveat(3, "", [], 0x7f, AT_EMPTY_PATH) = 0"#,
@@ -338,6 +354,19 @@ static CASES: &[Case] = &[
     ("readlink(0x7ffc, 0x7ffd, 4095) = 4", "readlink path=@ buf=@ bufsiz=fff", 4),
     ("getxattr(0x7ffc, \"a\", 0x7ffd, 100) = 5", "getxattr pathname=@ name=@ value=@ size=64", 5),
     ("rename(0x7ffc, 0x7ffd) = 0", "rename oldname=@ newname=@", 0),
+    (
+        "renameat2(3, 0x7ffc, 4, 0x7ffd, RENAME_EXCHANGE) = 0",
+        "renameat2 olddfd=3 oldname=@ newdfd=4 newname=@ flags=2",
+        0,
+    ),
+    (
+        "renameat2(3, 0x7ffc, 4, 0x7ffd, RENAME_NOREPLACE) = 0",
+        "renameat2 olddfd=3 oldname=@ newdfd=4 newname=@ flags=1",
+        0,
+    ),
+    ("unlinkat(3, 0x7ffc, 0) = 0", "unlinkat dfd=3 pathname=@ flag=0", 0),
+    ("link(0x7ffc, 0x7ffd) = 0", "link oldname=@ newname=@", 0),
+    ("chroot(0x7ffc) = 0", "chroot filename=@", 0),
     ("umount2(0x7ffc, 0) = 0", "umount name=@ flags=0", 0),
 ];
 
@@ -421,11 +450,15 @@ fn columns(log: &Log, row: usize) -> String {
     let flags = match effect.op {
         // Of strace's text only those that matter are read.
         Op::Fork => {
-            use clone_flags::{CLONE_FILES, CLONE_FS, CLONE_THREAD, CLONE_VFORK, CLONE_VM};
-            effect.flags & (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_VFORK | CLONE_THREAD)
+            use clone_flags::{
+                CLONE_FILES, CLONE_FS, CLONE_PARENT, CLONE_THREAD, CLONE_VFORK, CLONE_VM,
+            };
+            let shared = CLONE_VM | CLONE_FS | CLONE_FILES;
+            effect.flags & (shared | CLONE_VFORK | CLONE_PARENT | CLONE_THREAD)
         }
         _ => effect.flags,
     };
+    let process = matches!(effect.op, Op::OpenProcess | Op::Take).then_some(effect.at);
     format!(
         "{:?}",
         (
@@ -433,7 +466,7 @@ fn columns(log: &Log, row: usize) -> String {
             (number(C::Fd, rows.fd[row].into()), number(C::Fd2, rows.fd2[row].into())),
             (number(C::Requested, rows.requested[row]), number(C::Bytes, rows.bytes[row])),
             (number(C::Offset, rows.offset[row]), number(C::Size, rows.size[row])),
-            (effect.op, flags, effect.number, detail(log, row)),
+            (effect.op, flags, effect.number, process, detail(log, row)),
             (effect.motion, effect.place, effect.place2),
         )
     )

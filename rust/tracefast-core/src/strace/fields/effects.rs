@@ -1,13 +1,13 @@
 //! What single calls do to the traced system, and what only they say.
 
-use super::Out;
 use super::flags::{Flags, is};
+use super::{Out, fd_number};
 use crate::event::{FileType, Op, clone_flags, open_flags};
 use crate::find;
 use crate::num;
 use crate::schema::Column as C;
 use crate::strace::args::{MAX_ARGS, Split};
-use crate::syscalls::flags::O_APPEND;
+use crate::syscalls::flags::{self, CLOSE_RANGE_UNSHARE, O_APPEND, RENAME_EXCHANGE};
 use crate::syscalls::{self, Cloexec, NONE, Special};
 
 const O_CLOEXEC: u32 = syscalls::O_CLOEXEC;
@@ -36,37 +36,27 @@ pub(super) fn fork_flags(text: &[u8], sys: u16) -> u32 {
     match syscalls::name(sys) {
         "fork" => 0,
         "vfork" => clone_flags::CLONE_VM | clone_flags::CLONE_VFORK,
-        _ => clone_bits(text),
+        _ => clone_bits(text, sys),
     }
 }
 
-fn clone_bits(text: &[u8]) -> u32 {
-    use clone_flags::{CLONE_FILES, CLONE_FS, CLONE_THREAD, CLONE_VFORK, CLONE_VM};
-    let has = |name: &[u8]| {
-        memchr::memmem::find_iter(text, name).any(|at| {
-            !text.get(at + name.len()).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
-        })
-    };
-    let named: u32 = [
-        (&b"CLONE_VM"[..], CLONE_VM),
-        (b"CLONE_FS", CLONE_FS),
-        (b"CLONE_FILES", CLONE_FILES),
-        (b"CLONE_VFORK", CLONE_VFORK),
-        (b"CLONE_THREAD", CLONE_THREAD),
-    ]
-    .iter()
-    .filter(|(name, _)| has(name))
-    .map(|(_, bit)| bit)
-    .sum();
-    if named != 0 {
-        return named;
-    }
+fn clone_bits(text: &[u8], sys: u16) -> u32 {
     match find::find(text, b"flags=", 5) {
-        // Raw numbers: `flags=0x1200011`.
-        Some(at) => num::c_integer(&text[at + 6..]).0 as u32,
+        Some(at) => flags::mask(&text[at + 6..], flags::clone_bit),
+        // The text has the address of the flags only.
+        None if syscalls::name(sys) == "clone3" => 0,
         // Registers as they are, the flags first.
         None => num::c_integer(text).0 as u32,
     }
+}
+
+/// The task that an argument names. One of another namespace shows under the id that strace knows
+/// it by: `7 /* 20841 in strace's PID NS */`.
+fn process(arg: &[u8]) -> Option<i32> {
+    let known = arg.strip_suffix(b" in strace's PID NS */");
+    let known = known.and_then(|arg| arg.get(find::rfind(arg, b"/* ", 0)? + 3..));
+    let (pid, n) = num::c_integer(known.unwrap_or(arg));
+    i32::try_from(pid).ok().filter(|_| n > 0)
 }
 
 impl Out<'_> {
@@ -79,11 +69,22 @@ impl Out<'_> {
         let text = self.source.bytes;
         match shape.op {
             Op::Fork => self.rows.effect[row].flags = fork_flags(text, sys),
-            Op::Open | Op::OpenAnon | Op::OpenPair => {
+            Op::Open | Op::OpenAnon | Op::OpenPair | Op::OpenProcess | Op::Take => {
                 self.rows.effect[row].flags = self.opened(split);
                 if shape.op == Op::OpenPair && ret == Some(0) {
                     self.pair();
                 }
+                if matches!(shape.op, Op::OpenProcess | Op::Take) {
+                    self.process();
+                }
+            }
+            Op::Unshare => {
+                self.rows.effect[row].flags = Flags::at(text, split, 0).unshared();
+            }
+            Op::Rename if shape.flags != NONE => {
+                let flags = Flags::at(text, split, shape.flags);
+                let exchange = flags.has(b"RENAME_EXCHANGE", 8, RENAME_EXCHANGE);
+                self.rows.effect[row].flags = exchange.into();
             }
             Op::Dup
                 if shape.flags != NONE
@@ -99,10 +100,7 @@ impl Out<'_> {
             _ => {}
         }
         if shape.length != NONE && ret == Some(0) {
-            let split = Split::new(text, usize::from(shape.length));
-            if let Some(size) = split.get(text, shape.length).and_then(num::whole_integer) {
-                self.integer(size, C::Size);
-            }
+            self.length();
         }
     }
 
@@ -114,6 +112,7 @@ impl Out<'_> {
             Special::Ioctl => self.ioctl(ret),
             Special::Lseek => self.lseek(ret),
             Special::Llseek => self.llseek(ret),
+            Special::Fallocate => self.fallocate(ret),
             Special::Getcwd => {
                 if self.rows.effect[row].relative {
                     // A directory outside of the root is shown as `(unreachable)/…`: no path.
@@ -182,11 +181,76 @@ impl Out<'_> {
         known
     }
 
+    /// The process that `pidfd_open(20841, 0)` is about, or the descriptor that is taken from it.
+    fn process(&mut self) {
+        let text = self.source.bytes;
+        let split = Split::new(text, 1);
+        let at = if self.shape.op == Op::Take {
+            split.get(text, 1).map(fd_number).filter(|&(_, n)| n > 0).map(|(fd, _)| fd)
+        } else {
+            split.get(text, 0).and_then(process)
+        };
+        if let Some(at) = at {
+            self.rows.effect[self.row].at = at;
+        }
+    }
+
+    /// The length that the file has now. Of registers of 32 bits as they are it takes two, on some
+    /// machines those that begin with an even one.
+    fn length(&mut self) {
+        let text = self.source.bytes;
+        let split = Split::new(text, MAX_ARGS);
+        let value = |at| split.get(text, at).and_then(num::whole_integer);
+        let length = match split.len() {
+            3 => self.pair_of(&split, 1),
+            4 => self.pair_of(&split, 2),
+            _ => value(self.shape.length),
+        };
+        if let Some(length) = length {
+            self.integer(length, C::Size);
+        }
+    }
+
+    /// Two registers as one number, the lower half first.
+    fn pair_of(&self, split: &Split, low: u8) -> Option<i64> {
+        let text = self.source.bytes;
+        let value = |at| split.get(text, at).and_then(num::whole_integer);
+        Some(value(low + 1)? << 32 | value(low)?)
+    }
+
+    /// `fallocate(3, 0, 4096, 8)` makes the file reach to the end of the range.
+    fn fallocate(&mut self, ret: Option<i64>) {
+        let text = self.source.bytes;
+        let row = self.row;
+        let split = Split::new(text, MAX_ARGS);
+        if split.len() == 6 {
+            for (column, low) in [(C::Offset, 2), (C::Requested, 4)] {
+                self.rows.valid[row] &= !column.bit();
+                if let Some(value) = self.pair_of(&split, low) {
+                    self.integer(value, column);
+                }
+            }
+        }
+        let mode = flags::mask(split.get(text, 1).unwrap_or_default(), flags::fallocate_bit);
+        if ret == Some(0) && flags::allocates(mode) && self.has(C::Offset) && self.has(C::Requested)
+        {
+            let end = self.rows.offset[row].checked_add(self.rows.requested[row]);
+            if let Some(end) = end {
+                self.rows.effect[row].op = Op::Allocate;
+                self.rows.effect[row].number = end;
+            }
+        }
+    }
+
     fn close_range(&mut self, split: Option<&Split>) {
         let text = self.source.bytes;
-        // Only marks them, or works on a copy of the table first: nothing is closed for all.
-        if Flags::at(text, split, self.shape.flags).cloexec(CLOSE_RANGE_CLOEXEC) {
+        // Only marks them: nothing is closed.
+        let flags = Flags::at(text, split, self.shape.flags);
+        if flags.cloexec(CLOSE_RANGE_CLOEXEC) {
             self.rows.effect[self.row].flags = open_flags::CLOEXEC;
+        }
+        if flags.has(b"CLOSE_RANGE_UNSHARE", 12, CLOSE_RANGE_UNSHARE) {
+            self.rows.effect[self.row].number = clone_flags::CLONE_FILES.into();
         }
         let last = split.and_then(|split| split.get(text, self.shape.fd2));
         if let Some(last) = last.and_then(num::whole_integer) {

@@ -73,6 +73,11 @@ impl<'a> Flags<'a> {
         flags::appends(self.0)
     }
 
+    /// What unshare ends the sharing of.
+    pub fn unshared(self) -> u32 {
+        flags::unshared(flags::mask(self.0, flags::clone_bit))
+    }
+
     /// All numbers among the flags, together: `0x241`, `0x1|0x80000`, `0x3 /* A|B */`.
     pub fn number(self) -> u64 {
         let end = self.0.iter().position(|b| matches!(b, b',' | b'}')).unwrap_or(self.0.len());

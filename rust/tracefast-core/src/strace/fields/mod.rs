@@ -78,6 +78,9 @@ pub fn fill(
     let text = source.bytes;
     out.rows.effect[row].op = shape.op;
     out.rows.effect[row].motion = shape.way;
+    if shape.streams {
+        (out.rows.effect[row].place, out.rows.effect[row].place2) = (At::Stream, At::Stream);
+    }
     // Plain shapes need no split: the first argument, and counts from the end.
     let simple = shape.path == NONE
         && matches!(shape.fd, 0 | NONE)

@@ -11,6 +11,9 @@ use crate::syscalls::{Count, NONE, Shape, Special};
 /// Where the transfer begins whose offset is argument `position`, and the offset if the text has it.
 /// Text that ends before the argument is taken to have none.
 pub(super) fn begin(shape: &Shape, text: &[u8], split: &Split, position: u8) -> (At, Option<i64>) {
+    if shape.streams {
+        return (At::Stream, None);
+    }
     if position == NONE {
         return (At::Position, None);
     }

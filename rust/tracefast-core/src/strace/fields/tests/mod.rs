@@ -2,6 +2,7 @@
 
 mod counts;
 mod descriptors;
+mod names;
 mod paths;
 mod transfers;
 

@@ -8,7 +8,7 @@ const IOV: &str = r#"[{iov_base="ab", iov_len=2}]"#;
 
 #[test]
 fn reads_and_writes() {
-    use At::{Elsewhere, Given, Position};
+    use At::{Elsewhere, Given, Position, Stream};
     use Motion::{None, Read, Write};
     for (line, motion, place) in [
         (r#"read(3, "a", 9) = 1"#, Read, Position),
@@ -33,18 +33,18 @@ fn reads_and_writes() {
         ("preadv2(0x3, 0x7ffe00001000, 0x1, 0x40, 0xffff, 0) = 0x2", Read, Given),
         ("pwritev2(0x3, 0xff00, 0x1, 0xffffffff, 0xffffffff, 0) = 0x2", Write, Position),
         ("pwritev2(0x3, 0xff00, 0x1, 0xffffffff, 0, 0) = 0x2", Write, Given),
-        (r#"recvfrom(3, "a", 9, 0, NULL, NULL) = 1"#, Read, Position),
-        (r#"recv(3, "a", 9, 0) = 1"#, Read, Position),
-        (r#"sendto(3, "a", 1, 0, NULL, 0) = 1"#, Write, Position),
-        (r#"send(3, "a", 1, 0) = 1"#, Write, Position),
-        ("recvmsg(3, {msg_iov=IOV, msg_iovlen=1}, 0) = 2", Read, Position),
-        ("sendmsg(3, {msg_iov=IOV, msg_iovlen=1}, 0) = 2", Write, Position),
-        ("recvmmsg(3, [{msg_hdr={msg_iov=IOV}, msg_len=2}], 1, 0, NULL) = 1", Read, Position),
-        ("recvmmsg_time64(3, [], 1, 0, NULL) = 0", Read, Position),
-        ("sendmmsg(3, [{msg_hdr={msg_iov=IOV}, msg_len=2}], 1, 0) = 1", Write, Position),
-        (r#"mq_timedreceive(3, "a", 9, [0], NULL) = 1"#, Read, Position),
-        (r#"mq_timedsend_time64(3, "a", 1, 0, NULL) = 0"#, Write, Position),
-        ("vmsplice(3, IOV, 1, 0) = 2", Write, Position),
+        (r#"recvfrom(3, "a", 9, 0, NULL, NULL) = 1"#, Read, Stream),
+        (r#"recv(3, "a", 9, 0) = 1"#, Read, Stream),
+        (r#"sendto(3, "a", 1, 0, NULL, 0) = 1"#, Write, Stream),
+        (r#"send(3, "a", 1, 0) = 1"#, Write, Stream),
+        ("recvmsg(3, {msg_iov=IOV, msg_iovlen=1}, 0) = 2", Read, Stream),
+        ("sendmsg(3, {msg_iov=IOV, msg_iovlen=1}, 0) = 2", Write, Stream),
+        ("recvmmsg(3, [{msg_hdr={msg_iov=IOV}, msg_len=2}], 1, 0, NULL) = 1", Read, Stream),
+        ("recvmmsg_time64(3, [], 1, 0, NULL) = 0", Read, Stream),
+        ("sendmmsg(3, [{msg_hdr={msg_iov=IOV}, msg_len=2}], 1, 0) = 1", Write, Stream),
+        (r#"mq_timedreceive(3, "a", 9, [0], NULL) = 1"#, Read, Stream),
+        (r#"mq_timedsend_time64(3, "a", 1, 0, NULL) = 0"#, Write, Stream),
+        ("vmsplice(3, IOV, 1, 0) = 2", Write, Stream),
         ("process_vm_readv(7, IOV, 1, IOV, 1, 0) = 2", None, Position),
         (r#"getrandom("a", 1, 0) = 1"#, None, Position),
         ("readahead(3, 4096, 8) = 0", None, Position),
@@ -71,7 +71,7 @@ fn offsets_in_two_registers() {
 
 #[test]
 fn from_one_descriptor_to_another() {
-    use At::{Elsewhere, Given, Position};
+    use At::{Elsewhere, Given, Position, Stream};
     for (line, place, place2) in [
         ("sendfile(1, 3, NULL, 10) = 4", Position, Position),
         ("sendfile(1, 3, [14] => [18], 10) = 4", Given, Position),
@@ -89,7 +89,7 @@ fn from_one_descriptor_to_another() {
             Position,
             Position,
         ),
-        ("tee(6, 9, 100, 0) = 10", Position, Position),
+        ("tee(6, 9, 100, 0) = 10", Stream, Stream),
     ] {
         let effect = effect(line);
         assert_eq!((effect.place, effect.place2), (place, place2), "{line}");
