@@ -38,7 +38,7 @@ use tasks::{TaskRef, Tasks};
 use transfer::{Found, Seek, Side};
 
 use crate::detail::Detail;
-use crate::event::{EventKind, Motion, Op, Status};
+use crate::event::{Access, EventKind, Motion, Op, Status};
 use crate::parsed::{Begin, Named, Parsed, Spot, key_in};
 use crate::rows::NO_DETAIL;
 use crate::schema::Column as C;
@@ -386,7 +386,13 @@ impl Kernel {
                 if second && effect.motion != Motion::Copy {
                     continue;
                 }
-                let Some((file, held)) = file else { continue };
+                let Some((file, held)) = file else {
+                    if end == transfer::End::Failed && !second {
+                        page.rows.access[row] = Access::Error as u8;
+                        page.set(row, C::Access);
+                    }
+                    continue;
+                };
                 let column = if second { C::Offset2 } else { C::Offset };
                 let given = if second { page.rows.offset2[row] } else { page.rows.offset[row] };
                 let side = Side {

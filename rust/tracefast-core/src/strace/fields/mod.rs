@@ -133,7 +133,8 @@ pub fn head(args: &[u8], sys: u16) -> Head {
         op if op.uses() || matches!(op, Op::Close | Op::Dup | Op::Fchdir) => {
             let plain = !matches!(shape.special, Special::Address | Special::Current);
             if shape.fd == 0 && shape.fd2 == NONE && plain {
-                head.moves.0 = shape.way != Motion::None && shape.offset == NONE;
+                let own = shape.offset == NONE && !shape.streams;
+                head.moves.0 = shape.way != Motion::None && own;
                 let (fd, n) = fd_number(&args[args::name_len(args)..]);
                 head.fd = (n > 0).then_some(fd);
                 return head;
