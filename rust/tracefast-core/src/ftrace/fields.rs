@@ -98,6 +98,12 @@ pub fn head(text: &[u8], sys: u16, calls: &Calls) -> Head {
     let Some(plan) = PLANS.get(usize::from(sys)) else { return head };
     match shape.op {
         Op::Fork => head.flags = effects::fork_flags(text, sys),
+        Op::CloseRange => {
+            let split = Split::new(text, 2, true);
+            head.fd = descriptor(&split, text, 0);
+            head.fd2 = descriptor(&split, text, 1).filter(|&last| last >= 0);
+            head.flags = effects::range_flags(&split, text);
+        }
         op if op.uses() || matches!(op, Op::Close | Op::Dup | Op::Fchdir) => {
             let last = [shape.fd, shape.fd2].into_iter().filter(|&at| at != NONE).max();
             // Whether the call has an offset of its own decides what it moves.

@@ -31,6 +31,7 @@ use aio::Aio;
 use bind::{binds, identify, shows};
 use files::FileRef;
 use names::Names;
+use nodes::Appender;
 use page::Page;
 use passing::Passes;
 use pending::{Held, Pending, writes};
@@ -145,7 +146,7 @@ impl Kernel {
             let Some(file) = self.descriptor(task, fd, moves) else { continue };
             let position = if is_second { head.moves.1 } else { head.moves.0 };
             let position = head.op == Op::Seek || position && head.motion != Motion::None;
-            let write = writes(head.motion, is_second);
+            let write = writes(head.motion, is_second) || head.op == Op::Truncate;
             pending.held[usize::from(is_second)] = self.hold(fd, file, position, write);
         }
         if let Some(Detail::Sent(fds)) =
@@ -157,6 +158,10 @@ impl Kernel {
         self.tasks.put_pending(task, pending);
         match (head.op, head.fd) {
             (Op::Close, Some(fd)) => self.tasks.closing(task, fd),
+            (Op::CloseRange, Some(first)) => {
+                let last = head.fd2.unwrap_or(i32::MAX);
+                self.close_range(task, first, last, head.flags);
+            }
             _ => self.entry(task, head.op, head.flags, head.fd),
         }
     }
@@ -307,6 +312,10 @@ impl Kernel {
                 self.descriptor(task, fd, shown)
             });
             let Some(file) = file else { continue };
+            if held.is_some() && page.failed_with(row, "EBADF") && self.vanished(task, fd, file) {
+                out[usize::from(is_second)] = Some((file, held));
+                continue;
+            }
             let file = self.hear(page, row, task, file, is_second, at_entry);
             self.put_file(page, row, file, is_second);
             if !is_second && !page.rows.effect[row].begun {
@@ -315,6 +324,16 @@ impl Kernel {
             out[usize::from(is_second)] = Some((file, held));
         }
         out
+    }
+
+    /// At its entry the call seemed to act on something older than the log, and there was nothing.
+    fn vanished(&mut self, task: TaskRef, fd: i32, file: FileRef) -> bool {
+        let unseen = |open: &mut files::OpenFile| open.inherited && open.number() == 0;
+        let unseen = self.tasks.files.get(file).is_some_and(unseen);
+        if unseen && self.tasks.table(task).get(fd) == Some(file) {
+            self.tasks.close(task, fd);
+        }
+        unseen
     }
 
     /// The working directory that an annotation tells.
@@ -414,7 +433,7 @@ impl Kernel {
                 page.set(row, C::OffsetKnown);
             }
         } else if page.rows.has(row, C::Size) && !failed && !effect.made_up {
-            base = self.sized(row, page, files[0].map(|(file, _)| file));
+            base = self.sized(row, page, files[0]);
         }
         if let Some(base) = base {
             notice(page, row, false, base);
@@ -437,37 +456,35 @@ impl Kernel {
         let failed = failed || effect.made_up;
         let seek =
             Seek { whence: effect.flags, by: effect.number, to: to.filter(|_| !failed), failed };
-        let base = transfer::seek(&mut self.tasks.files, file, held, seek);
+        let mut base = transfer::seek(&mut self.tasks.files, file, held, seek);
         if page.failed_with(row, "ESPIPE")
             && let Some((open, nodes)) = self.tasks.files.with_nodes(file)
         {
             open.never_positioned(nodes);
         }
         if page.rows.has(row, C::Size) && !failed {
-            let base = self.sized(row, page, Some(file));
-            debug_assert!(base.is_none(), "a position that a seek found is exact");
+            base = base.or(self.sized(row, page, Some((file, None))));
         }
         base
     }
 
     /// The size of a file was found, or made.
-    fn sized(&mut self, row: usize, page: &Page<'_>, file: Option<FileRef>) -> Option<i64> {
+    fn sized(
+        &mut self,
+        row: usize,
+        page: &Page<'_>,
+        file: Option<(FileRef, Option<Held>)>,
+    ) -> Option<i64> {
         let size = page.rows.size[row];
         let cut = page.rows.effect[row].op == Op::Truncate;
-        if let Some(file) = file {
-            let base = transfer::sized(&mut self.tasks.files, file, size);
-            if cut
-                && let Some((open, nodes)) = self.tasks.files.with_nodes(file)
-                && let Some(node) = open.node.and_then(|node| nodes.get(node))
-            {
-                node.cut = true;
-            }
-            return base.filter(|_| !cut);
+        if let Some((file, held)) = file {
+            return transfer::sized(&mut self.tasks.files, file, held, size, cut);
         }
         let id = page.rows.has(row, C::File).then(|| page.rows.file[row])?;
         let node = self.tasks.files.nodes.by_id(id)?;
         if node.writes.is_quiet() {
             (node.size, node.cut) = (Some(size), cut);
+            node.appender = Appender::Several;
         }
         None
     }

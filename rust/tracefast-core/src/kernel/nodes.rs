@@ -21,8 +21,21 @@ pub struct Node {
     pub cut: bool,
     /// Writes under way.
     pub writes: Flight,
-    /// The description that alone appended to it while its length was not known.
-    pub appender: Option<u32>,
+    /// Who appended to it while its length was not known.
+    pub appender: Appender,
+}
+
+/// Who writes to the end of a file of unknown length: as long as it is one description alone, the
+/// end is known relative to where its first write began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Appender {
+    /// Nobody so far.
+    #[default]
+    Nobody,
+    /// The description with this number, so many bytes.
+    One(u32, i64),
+    /// Others too.
+    Several,
 }
 
 /// How many names that lead elsewhere than they did at first are remembered.
@@ -50,7 +63,7 @@ impl Nodes {
             return at;
         }
         let writes = Flight::default();
-        let node = Node { refs: 1, id, size: None, cut: false, writes, appender: None };
+        let node = Node { refs: 1, id, size: None, cut: false, writes, appender: Appender::Nobody };
         let at = if let Some(at) = self.free.pop() {
             self.open[at as usize] = Some(node);
             at

@@ -7,6 +7,7 @@ use super::passing::End;
 use super::pending::Pending;
 use super::position::{Position, Spot};
 use super::tasks::TaskRef;
+use super::transfer::nameless;
 use super::{Kernel, paths};
 use crate::event::{FileType, Op, open_flags};
 use crate::schema::Column as C;
@@ -65,8 +66,7 @@ impl Kernel {
             page.set(row, C::Ofd);
         }
         if !stream {
-            // A file without a name is known by its description alone.
-            let id = id.unwrap_or_else(|| u64::MAX - u64::from(number));
+            let id = id.unwrap_or_else(|| nameless(number));
             let node = self.tasks.files.nodes.open(id);
             if (memory || flags & (open_flags::TRUNC | open_flags::NEW) != 0)
                 && let Some(node) = self.tasks.files.nodes.get(node)

@@ -55,11 +55,15 @@ impl Kernel {
                 }
             }
             (Op::Take, Some(fd), Some(from)) if done => self.take(task, fd, from, row, page),
-            (Op::Dup, Some(fd), Some(fd2)) if done => self.tasks.dup(task, fd, fd2, cloexec),
-            (Op::CloseRange, Some(fd), Some(fd2)) if done => {
-                self.closed |= !cloexec;
-                self.tasks.unshare(task, effect.number as u32 & clone_flags::CLONE_FILES);
-                self.tasks.close_range(task, fd, fd2, cloexec);
+            (Op::Dup, Some(fd), Some(fd2)) if done => {
+                self.dup(task, fd, fd2, cloexec, files[0]);
+                if files[0].is_some() {
+                    page.rows.ofd2[row] = page.rows.ofd[row];
+                    page.set(row, C::Ofd2);
+                }
+            }
+            (Op::CloseRange, Some(fd), Some(fd2)) if done && !effect.begun => {
+                self.close_range(task, fd, fd2, effect.flags);
             }
             (Op::Close, ..) => self.closed |= done,
             (Op::SetCloexec, Some(fd), _) if done => {
@@ -132,6 +136,23 @@ impl Kernel {
         if effect.detail != NO_DETAIL {
             self.detail(task, row, page, files[0], pending, done);
         }
+    }
+
+    /// `to` leads to what `from` led to when the call was entered.
+    fn dup(&mut self, task: TaskRef, from: i32, to: i32, cloexec: bool, file: Option<FileRef>) {
+        match file {
+            Some(_) if from == to => {}
+            Some(file) => self.tasks.install(task, to, file, cloexec),
+            None => self.tasks.dup(task, from, to, cloexec),
+        }
+    }
+
+    /// Descriptors from `first` to `last` are closed, or marked.
+    pub(super) fn close_range(&mut self, task: TaskRef, first: i32, last: i32, flags: u32) {
+        let mark = flags & open_flags::CLOEXEC != 0;
+        self.closed |= !mark;
+        self.tasks.unshare(task, flags & clone_flags::CLONE_FILES);
+        self.tasks.close_range(task, first, last, mark);
     }
 
     /// A task was made, or not.

@@ -1,7 +1,7 @@
 //! One side of a transfer: where it began, its class, what it does to position and size.
 
 use super::files::{FileRef, OpenFile, OpenFiles};
-use super::nodes::Node;
+use super::nodes::{Appender, Node};
 use super::pending::Held;
 use super::position::{Landed, Position, Spot, Stream, Total};
 use crate::event::{Access, At, OffsetKnown, whence};
@@ -179,12 +179,13 @@ fn append_at(node: Option<&Node>, open: &OpenFile, raced: bool) -> Where {
     if raced {
         return Where::Ambiguous;
     }
-    match (node.size, open.position) {
+    match (node.size, node.appender) {
         (Some(size), _) => Where::Spot(Spot::Exact(size)),
-        (None, Position::At(Spot::Relative(at))) if node.appender == Some(open.number()) => {
-            Where::Spot(Spot::Relative(at))
+        (None, Appender::One(number, end)) if number == open.number() => {
+            Where::Spot(Spot::Relative(end))
         }
-        (None, _) if node.appender.is_none() && !open.relative => Where::Spot(Spot::Relative(0)),
+        // A description has one base only.
+        (None, Appender::Nobody) if !open.relative => Where::Spot(Spot::Relative(0)),
         _ => Where::Unknown,
     }
 }
@@ -215,11 +216,16 @@ fn grow(node: Option<&mut Node>, begin: Where, bytes: i64, open: &OpenFile) {
         (Some(size), _) if open.append => Some(size.saturating_add(bytes)),
         _ => None,
     };
-    // 0 is the number of none.
-    node.appender = match node.appender {
-        None if open.append => Some(open.number()),
-        Some(number) if number == open.number() => Some(number),
-        _ => Some(0),
+    node.appender = match (node.appender, begin) {
+        (Appender::Nobody, Where::Spot(Spot::Relative(0))) if open.append => {
+            Appender::One(open.number(), bytes)
+        }
+        (Appender::One(number, end), Where::Spot(Spot::Relative(_)))
+            if open.append && number == open.number() =>
+        {
+            Appender::One(number, end.saturating_add(bytes))
+        }
+        _ => Appender::Several,
     };
 }
 
@@ -265,7 +271,7 @@ pub struct Seek {
 
 /// A seek is over. Gives the base of relative offsets, if it proves that.
 pub fn seek(files: &mut OpenFiles, file: FileRef, held: Option<Held>, seek: Seek) -> Option<i64> {
-    let (open, _) = files.with_nodes(file)?;
+    let (open, nodes) = files.with_nodes(file)?;
     // What others move meanwhile comes before it or behind it.
     let moved = seek.failed.then_some(0);
     let landed = match held.and_then(|held| held.ticket) {
@@ -298,26 +304,53 @@ pub fn seek(files: &mut OpenFiles, file: FileRef, held: Option<Held>, seek: Seek
         _ => None,
     };
     let base = base.filter(|&base| open.prove(base));
+    if let Some(base) = base
+        && let Some(node) = open.node.and_then(|node| nodes.get(node))
+        && let Appender::One(number, end) = node.appender
+        && number == open.number()
+    {
+        (node.size, node.appender) = (Some(base.saturating_add(end)), Appender::Several);
+    }
     open.position = Position::At(Spot::Exact(to));
     base
 }
 
-/// A call found the size of a file. Gives the base of relative offsets, if that proves it.
-pub fn sized(files: &mut OpenFiles, file: FileRef, size: i64) -> Option<i64> {
+/// A call found the size of a file, or with `cut` made it. Gives the base of relative offsets, if
+/// that proves it.
+pub fn sized(
+    files: &mut OpenFiles,
+    file: FileRef,
+    held: Option<Held>,
+    size: i64,
+    cut: bool,
+) -> Option<i64> {
+    let number = files.number(file);
     let (open, nodes) = files.with_nodes(file)?;
+    if open.node.is_none() && open.position != Position::None {
+        // A file without a name is known by its description alone.
+        open.node = Some(nodes.open(nameless(number)));
+    }
     let node = open.node.and_then(|node| nodes.get(node))?;
-    if !node.writes.is_quiet() {
+    let racing = match held.and_then(|held| held.write) {
+        Some(ticket) => node.writes.end(ticket, None, true).overlapped,
+        None => !node.writes.is_quiet(),
+    };
+    if racing {
         node.size = None;
         return None;
     }
-    (node.size, node.cut) = (Some(size), false);
-    // It alone appended, and nothing moved since: it stands at the end.
-    match open.position {
-        Position::At(Spot::Relative(at))
-            if open.append && open.flight.is_quiet() && node.appender == Some(open.number()) =>
-        {
-            Some(size.wrapping_sub(at)).filter(|&base| base >= 0 && open.prove(base))
+    (node.size, node.cut) = (Some(size), cut);
+    // It alone appended: its last write ended there.
+    let appender = std::mem::replace(&mut node.appender, Appender::Several);
+    match appender {
+        Appender::One(of, end) if of == number && !cut => {
+            Some(size.wrapping_sub(end)).filter(|&base| base >= 0 && open.prove(base))
         }
         _ => None,
     }
+}
+
+/// The identity of a file that has no name, which no row shows.
+pub fn nameless(number: u32) -> u64 {
+    u64::MAX - u64::from(number)
 }

@@ -40,6 +40,19 @@ fn makes_descriptor(command: u32) -> bool {
     BPF_MAKES.iter().any(|&(_, number)| number == i64::from(command))
 }
 
+/// What `close_range` does: it only marks descriptors, or works on a copy of their table.
+pub(super) fn range_flags(split: &Split, text: &[u8]) -> u32 {
+    let flags = split.number(text, 2).unwrap_or(0) as u32;
+    let mut known = 0;
+    if flags & CLOSE_RANGE_CLOEXEC != 0 {
+        known |= open_flags::CLOEXEC;
+    }
+    if flags & CLOSE_RANGE_UNSHARE != 0 {
+        known |= clone_flags::CLONE_FILES;
+    }
+    known
+}
+
 impl Out<'_> {
     /// Effects and columns of single calls.
     #[inline]
@@ -74,12 +87,7 @@ impl Out<'_> {
                 self.rows.effect[row].flags = open_flags::CLOEXEC;
             }
             Op::CloseRange => {
-                if self.has_flag(shape.flags, CLOSE_RANGE_CLOEXEC) {
-                    self.rows.effect[row].flags = open_flags::CLOEXEC;
-                }
-                if self.has_flag(shape.flags, CLOSE_RANGE_UNSHARE) {
-                    self.rows.effect[row].number = clone_flags::CLONE_FILES.into();
-                }
+                self.rows.effect[row].flags = range_flags(&self.split, self.source.bytes);
                 if self.rows.has(row, C::Fd2) && self.rows.fd2[row] < 0 {
                     self.rows.fd2[row] = i32::MAX;
                 }

@@ -59,6 +59,25 @@ fn process(arg: &[u8]) -> Option<i32> {
     i32::try_from(pid).ok().filter(|_| n > 0)
 }
 
+/// What `close_range` does: it only marks descriptors, or works on a copy of their table.
+pub(super) fn range_flags(text: &[u8], split: Option<&Split>) -> u32 {
+    let flags = Flags::at(text, split, 2);
+    let mut known = 0;
+    if flags.cloexec(CLOSE_RANGE_CLOEXEC) {
+        known |= open_flags::CLOEXEC;
+    }
+    if flags.has(b"CLOSE_RANGE_UNSHARE", 12, CLOSE_RANGE_UNSHARE) {
+        known |= clone_flags::CLONE_FILES;
+    }
+    known
+}
+
+/// The last descriptor of a range, which often is the largest number.
+pub(super) fn range_end(arg: &[u8]) -> Option<i32> {
+    let last = num::whole_integer(arg)?;
+    Some(i32::try_from(last).ok().filter(|&fd| fd >= 0).unwrap_or(i32::MAX))
+}
+
 impl Out<'_> {
     /// Effects and columns of single calls. `split` holds the arguments up to the last one that a
     /// column needs, if the shape is not a plain one.
@@ -244,17 +263,9 @@ impl Out<'_> {
 
     fn close_range(&mut self, split: Option<&Split>) {
         let text = self.source.bytes;
-        // Only marks them: nothing is closed.
-        let flags = Flags::at(text, split, self.shape.flags);
-        if flags.cloexec(CLOSE_RANGE_CLOEXEC) {
-            self.rows.effect[self.row].flags = open_flags::CLOEXEC;
-        }
-        if flags.has(b"CLOSE_RANGE_UNSHARE", 12, CLOSE_RANGE_UNSHARE) {
-            self.rows.effect[self.row].number = clone_flags::CLONE_FILES.into();
-        }
+        self.rows.effect[self.row].flags = range_flags(text, split);
         let last = split.and_then(|split| split.get(text, self.shape.fd2));
-        if let Some(last) = last.and_then(num::whole_integer) {
-            let last = i32::try_from(last).ok().filter(|&fd| fd >= 0).unwrap_or(i32::MAX);
+        if let Some(last) = last.and_then(range_end) {
             self.put_fd(last, true);
         }
     }

@@ -127,6 +127,13 @@ pub fn head(args: &[u8], sys: u16) -> Head {
     let mut head = Head { op: shape.op, motion: shape.way, ..Head::default() };
     match shape.op {
         Op::Fork => head.flags = effects::fork_flags(args, sys),
+        Op::CloseRange => {
+            let split = Split::new(args, 2);
+            let (fd, n) = split.get(args, 0).map_or((0, 0), fd_number);
+            head.fd = (n > 0).then_some(fd);
+            head.fd2 = split.get(args, 1).and_then(effects::range_end);
+            head.flags = effects::range_flags(args, None);
+        }
         Op::Use if shape.special == Special::Submission => {
             head.fd = vectors::submission(args, shape).fd;
         }
