@@ -85,6 +85,30 @@ static CASES: &[Case] = &[
         "mmap addr=0 len=2000 prot=1 flags=22 fd=ffffffff off=0",
         0x7fc0_a1b2_c000,
     ),
+    (
+        "mmap(NULL, 8192, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x7fc0a1b2c000",
+        "mmap addr=0 len=2000 prot=3 flags=22 fd=ffffffff off=0",
+        0x7fc0_a1b2_c000,
+    ),
+    (
+        "mmap(NULL, 8192, PROT_READ|PROT_WRITE, MAP_SHARED|MAP_ANONYMOUS, -1, 0) = 0x7fc0a1b2c000",
+        "mmap addr=0 len=2000 prot=3 flags=21 fd=ffffffff off=0",
+        0x7fc0_a1b2_c000,
+    ),
+    ("munmap(0x7ffcad6c47c8, 8192) = 0", "munmap addr=@ len=2000", 0),
+    ("munmap(0x7ffcad6c47c8, 8192) = -1 EINVAL (I)", "munmap addr=@ len=2000", -22),
+    ("mprotect(0x7ffcad6c47c8, 8192, PROT_READ) = 0", "mprotect start=@ len=2000 prot=1", 0),
+    (
+        "pkey_mprotect(0x7ffcad6c47c8, 8192, PROT_READ|PROT_WRITE, 1) = 0",
+        "pkey_mprotect start=@ len=2000 prot=3 pkey=1",
+        0,
+    ),
+    (
+        "mremap(0x7ffcad6c47c8, 8192, 16384, MREMAP_MAYMOVE) = 0x7fc0a1b2c000",
+        "mremap addr=@ old_len=2000 new_len=4000 flags=1 new_addr=0",
+        0x7fc0_a1b2_c000,
+    ),
+    ("brk(NULL) = 0x7fc0a1b2c000", "brk brk=0", 0x7fc0_a1b2_c000),
     // Positions and ranges.
     ("lseek(3, -10, SEEK_END) = 90", "lseek fd=3 offset=-a whence=2", 90),
     ("lseek(3, 0, SEEK_END) = 90", "lseek fd=3 offset=0 whence=2", 90),
@@ -539,6 +563,18 @@ fn columns_are_not_all_empty() {
     ] {
         assert!(filled(column) >= least, "{column:?}: {}", filled(column));
     }
+    let of = |says: &dyn Fn(&Log, usize) -> bool| {
+        CASES
+            .iter()
+            .filter(|(line, ..)| {
+                let (log, row) = strace_row(line);
+                says(&log, row)
+            })
+            .count()
+    };
+    assert!(of(&|log, row| detail(log, row).is_some()) >= 9);
+    assert!(of(&|log, row| log.parsed.rows.effect[row].motion != Motion::None) >= 25);
+    assert!(of(&|log, row| log.parsed.rows.effect[row].place == At::Elsewhere) >= 3);
 }
 
 #[test]
