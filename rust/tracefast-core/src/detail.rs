@@ -6,9 +6,13 @@
 pub enum Detail {
     /// The call changed the address space of its task.
     Memory(Memory),
-    /// Descriptors in the control message that the call sent (`SCM_RIGHTS`), in order.
+    /// Descriptors in the control messages that the call sends (`SCM_RIGHTS`), in order. Whether they
+    /// arrived, its result tells.
     Sent(Vec<i32>),
-    /// Descriptors that the call received, in order.
+    /// Descriptors that the call received, in order. They are closed by execve if the effect's
+    /// `flags` have [`open_flags::CLOEXEC`].
+    ///
+    /// [`open_flags::CLOEXEC`]: crate::event::open_flags::CLOEXEC
     Received(Vec<Received>),
     /// Parts that were accepted by `io_submit`, in order.
     Submitted(Vec<Submission>),
@@ -22,7 +26,8 @@ pub enum Detail {
     Fault,
     /// The call around this event acts on the path in this view.
     Name(u128),
-    /// The working directory at that moment, as an annotation tells: a view like that of a path.
+    /// The working directory at that moment, as the annotation tells where the row's relative path
+    /// starts: a view like that of a path.
     Directory(u128),
 }
 
@@ -132,6 +137,45 @@ pub enum AioCall {
 }
 
 impl AioCall {
+    const ALL: [Self; 8] = [
+        Self::Pread,
+        Self::Pwrite,
+        Self::Fsync,
+        Self::Fdsync,
+        Self::Poll,
+        Self::Noop,
+        Self::Preadv,
+        Self::Pwritev,
+    ];
+
+    /// The call that the kernel numbers so.
+    pub fn by_number(number: i64) -> Option<Self> {
+        Some(match number {
+            0 => Self::Pread,
+            1 => Self::Pwrite,
+            2 => Self::Fsync,
+            3 => Self::Fdsync,
+            5 => Self::Poll,
+            6 => Self::Noop,
+            7 => Self::Preadv,
+            8 => Self::Pwritev,
+            _ => return None,
+        })
+    }
+
+    /// The call of this name, in small letters or capitals.
+    ///
+    /// # Examples
+    /// ```
+    /// use tracefast_core::detail::AioCall;
+    /// assert_eq!(AioCall::by_name(b"PREADV"), Some(AioCall::Preadv));
+    /// assert_eq!(AioCall::by_name(b"pread"), Some(AioCall::Pread));
+    /// assert_eq!(AioCall::by_name(b"preadx"), None);
+    /// ```
+    pub fn by_name(name: &[u8]) -> Option<Self> {
+        Self::ALL.into_iter().find(|call| name.eq_ignore_ascii_case(call.text().as_bytes()))
+    }
+
     /// Name, as strace prints it without `IOCB_CMD_`.
     pub fn text(self) -> &'static str {
         match self {

@@ -125,12 +125,26 @@ pub enum Special {
     How,
     /// An offset of −1 stands for the description's own position.
     Current,
+    /// The end of the heap.
+    Brk,
+    /// Maps memory.
+    Mmap,
+    /// Changes what may be done to it.
+    Mprotect,
+    /// Moves it.
+    Mremap,
+    /// Ends the mapping.
+    Munmap,
     /// What is mounted is a path, or only a word.
     Mount,
     /// A success moved all that was asked for.
     Whole,
     /// All parts may have the same descriptor.
     Submission,
+    /// The same, of a part that is not to be done any more.
+    Cancel,
+    /// Ends of parts of submissions.
+    Events,
     /// The first argument says whether the second is a descriptor.
     Waitid,
 }

@@ -4,6 +4,7 @@
 //! come from: it has the addresses of structures and vectors, not what is in them.
 
 mod effects;
+mod memory;
 mod paths;
 
 use std::sync::LazyLock;

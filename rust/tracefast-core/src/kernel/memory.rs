@@ -19,12 +19,17 @@ pub struct Space {
     writable: u64,
     /// Start and end of the heap.
     heap: Option<(u64, u64)>,
-    /// Something of it is known.
+    /// It began in the log: what is in it is known.
     known: bool,
 }
 
 impl Space {
-    /// The estimate in bytes; `None` if the log does not show any mapping.
+    /// That of a program which was just started.
+    pub fn fresh() -> Self {
+        Self { known: true, ..Self::default() }
+    }
+
+    /// The estimate in bytes; `None` for what is older than the log.
     pub fn bytes(&self) -> Option<i64> {
         let heap = self.heap.map_or(0, |(start, end)| end.saturating_sub(start));
         let bytes = i64::try_from(self.writable.saturating_add(heap)).unwrap_or(i64::MAX);
@@ -33,7 +38,6 @@ impl Space {
 
     /// A call changed it.
     pub fn change(&mut self, memory: Memory) {
-        self.known = true;
         match memory {
             Memory::Map { start, len, anonymous, writable } => {
                 self.cut(start, len);
@@ -138,8 +142,7 @@ mod tests {
 
     #[test]
     fn what_is_mapped_counts_until_it_is_unmapped() {
-        let mut space = Space::default();
-        assert_eq!(space.bytes(), None);
+        let mut space = Space::fresh();
         space.change(map(MIB, 2 * MIB, true));
         space.change(Memory::Unmap { start: MIB + MIB / 2, len: MIB });
         assert_eq!(space.bytes(), Some(MIB as i64));
@@ -150,7 +153,7 @@ mod tests {
 
     #[test]
     fn reserved_memory_counts_once_it_may_be_written_to() {
-        let mut space = Space::default();
+        let mut space = Space::fresh();
         space.change(map(0, 64 * MIB, false));
         assert_eq!(space.bytes(), Some(0));
         space.change(Memory::Protect { start: 0, len: 3 * MIB, writable: true });
@@ -161,7 +164,7 @@ mod tests {
 
     #[test]
     fn neighbours_become_one() {
-        let mut space = Space::default();
+        let mut space = Space::fresh();
         for i in [3, 1, 2, 0] {
             space.change(map(i * MIB, MIB, true));
         }
@@ -176,7 +179,7 @@ mod tests {
 
     #[test]
     fn the_heap_grows_and_shrinks() {
-        let mut space = Space::default();
+        let mut space = Space::fresh();
         for end in [MIB, 3 * MIB, 2 * MIB] {
             space.change(Memory::Break { end });
         }
@@ -184,8 +187,15 @@ mod tests {
     }
 
     #[test]
-    fn odd_numbers_do_no_harm() {
+    fn who_knows_what_is_older_than_the_log() {
         let mut space = Space::default();
+        space.change(map(MIB, 2 * MIB, true));
+        assert_eq!(space.bytes(), None);
+    }
+
+    #[test]
+    fn odd_numbers_do_no_harm() {
+        let mut space = Space::fresh();
         space.change(map(u64::MAX - 4096, u64::MAX, true));
         space.change(map(0, u64::MAX, true));
         space.change(Memory::Protect { start: 5, len: u64::MAX, writable: false });

@@ -403,7 +403,7 @@ impl Tasks {
         };
         self.tables.items[table].1.exec(&mut self.files);
         self.spaces.release(space);
-        let own = self.spaces.add(Space::default());
+        let own = self.spaces.add(Space::fresh());
         if let Some(task) = self.slots[task].as_mut() {
             task.space = own;
         }

@@ -277,7 +277,7 @@ impl Parser<'_> {
             args: (args.0 as u32, args.1 as u32),
             extra: line.leader.extra.map(range),
             context: line.leader.context.map(range),
-            head: fields::head(&self.text[args.0..args.1], sys),
+            head: fields::head(&self.text[args.0..args.1], sys, &mut self.parsed.side),
             ..Open::default()
         };
         let at = self.grammar.calls.open(under, open, self.parsed);

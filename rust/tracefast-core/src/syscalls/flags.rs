@@ -22,6 +22,12 @@ const FALLOC_FL_KEEP_SIZE: u32 = 0x1;
 const FALLOC_FL_ZERO_RANGE: u32 = 0x10;
 const FALLOC_FL_UNSHARE_RANGE: u32 = 0x40;
 const FALLOC_FL_WRITE_ZEROES: u32 = 0x80;
+const PROT_WRITE: u32 = 0x2;
+const MAP_PRIVATE: u32 = 0x2;
+/// The bits that say whose the changes are.
+const MAP_TYPE: u32 = 0xf;
+/// In the numbering of x86 and ARM.
+const MAP_ANONYMOUS: u32 = 0x20;
 /// Of `renameat2`: the two change names.
 pub const RENAME_EXCHANGE: u32 = 0x2;
 /// Of `close_range`: on a table of its own.
@@ -150,6 +156,35 @@ pub fn fallocate_bit(name: &[u8]) -> u32 {
         // Those that keep the size, or change it in another way.
         _ => FALLOC_FL_KEEP_SIZE,
     }
+}
+
+/// The bit of a name in the protection of memory.
+pub fn prot_bit(name: &[u8]) -> u32 {
+    if name == b"PROT_WRITE" { PROT_WRITE } else { 0 }
+}
+
+/// The bit of a name in the flags of mmap.
+pub fn map_bit(name: &[u8]) -> u32 {
+    match name {
+        b"MAP_PRIVATE" => MAP_PRIVATE,
+        b"MAP_ANONYMOUS" | b"MAP_ANON" => MAP_ANONYMOUS,
+        _ => 0,
+    }
+}
+
+/// Memory with this protection may be written to.
+pub fn is_writable(protection: u32) -> bool {
+    protection & PROT_WRITE != 0
+}
+
+/// What mmap maps with these flags is the task's own.
+pub fn is_private(flags: u32) -> bool {
+    flags & MAP_TYPE == MAP_PRIVATE
+}
+
+/// What mmap maps with these flags has no file.
+pub fn is_anonymous(flags: u32) -> bool {
+    flags & MAP_ANONYMOUS != 0
 }
 
 /// fallocate in this mode makes the file reach to the end of the range.

@@ -20,7 +20,9 @@ const CURRENT: Shape = VECTOR.offset(3).special(Special::Current);
 const TWO_SIDED: Shape =
     Shape { offset2: 3, ..Shape::both(0, 2).moves(Arg(4)).offset(1).way(Copy) };
 const BETWEEN_PROCESSES: Shape = Shape::EMPTY.moves(Vector(1));
-const MMAP: Shape = Shape::fd(4).count(Arg(1)).offset(5);
+const MMAP: Shape = Shape::fd(4).count(Arg(1)).offset(5).special(Special::Mmap);
+const PROTECT: Shape = Shape::EMPTY.special(Special::Mprotect);
+const EVENTS: Shape = Shape::EMPTY.special(Special::Events);
 const SENDFILE: Shape = Shape::both(1, 0).moves(Arg(3)).offset(2).way(Copy);
 const MESSAGES: Shape = Shape::fd(0).count(Messages(1));
 const LSEEK: Shape = Shape::fd(0).op(Op::Seek).special(Special::Lseek);
@@ -74,8 +76,16 @@ pub(super) static TABLE: &[(&str, Shape)] = &[
     ("mmap", MMAP),
     ("mmap2", MMAP),
     ("old_mmap", MMAP),
+    ("munmap", Shape::EMPTY.special(Special::Munmap)),
+    ("mprotect", PROTECT),
+    ("pkey_mprotect", PROTECT),
+    ("mremap", Shape::EMPTY.special(Special::Mremap)),
+    ("brk", Shape::EMPTY.special(Special::Brk)),
     ("io_submit", Shape::EMPTY.op(Op::Use).count(Submission(2)).special(Special::Submission)),
-    ("io_cancel", Shape::EMPTY.op(Op::Use).count(Submission(1)).special(Special::Submission)),
+    ("io_cancel", Shape::EMPTY.op(Op::Use).count(Submission(1)).special(Special::Cancel)),
+    ("io_getevents", EVENTS),
+    ("io_pgetevents", EVENTS),
+    ("io_pgetevents_time64", EVENTS),
     // Positions and ranges.
     ("lseek", LSEEK),
     ("_llseek", Shape::fd(0).op(Op::Seek).special(Special::Llseek)),

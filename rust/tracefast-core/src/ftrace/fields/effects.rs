@@ -109,6 +109,11 @@ impl Out<'_> {
                     self.mark(command == FIOCLEX);
                 }
             }
+            Special::Brk
+            | Special::Mmap
+            | Special::Mprotect
+            | Special::Mremap
+            | Special::Munmap => self.memory(ret),
             Special::Fallocate => self.fallocate(ret),
             Special::Lseek => self.lseek(ret),
             Special::Llseek => self.llseek(ret),
@@ -129,11 +134,14 @@ impl Out<'_> {
                 let fd = self.int(1).filter(|_| self.int(0) == Some(P_PIDFD));
                 self.fd(fd.map(|fd| fd as i32));
             }
-            // The kernel prints no addresses of sockets, directories found, parts of submissions.
+            // The kernel prints no addresses of sockets, directories found, parts of submissions or
+            // their ends.
             Special::None
             | Special::Address
+            | Special::Cancel
             | Special::Creat
             | Special::Current
+            | Special::Events
             | Special::Getcwd
             | Special::How
             | Special::Mount

@@ -1,5 +1,6 @@
 //! Blocks of real lines, read back as rows.
 
+mod cases;
 mod forms;
 mod machines;
 mod paths;

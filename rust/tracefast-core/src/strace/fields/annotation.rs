@@ -6,6 +6,7 @@ use super::Out;
 use crate::event::FileType;
 use crate::find;
 use crate::schema::Column as C;
+use crate::strace::args;
 use crate::text::unescape_into;
 use crate::view;
 
@@ -62,22 +63,38 @@ impl Annotation {
 }
 
 impl Out<'_> {
+    /// The view of the name at `start..end` of the source; `plain`: it surely holds no escape.
+    #[inline]
+    pub(super) fn name_view(&mut self, start: usize, end: usize, plain: bool) -> u128 {
+        let name = &self.source.bytes[start..end];
+        if !self.source.utf8 || !plain && memchr(b'\\', name).is_some() {
+            let from = self.side.bytes.len();
+            unescape_into(name, &mut self.side.bytes);
+            self.side.since(from)
+        } else {
+            view::pack(name, self.source.place, self.source.base + start)
+        }
+    }
+
+    /// The view of the name in the annotation that may begin at `at` of the source.
+    pub(super) fn noted(&mut self, at: usize) -> Option<u128> {
+        let text = self.source.bytes;
+        if text.get(at) != Some(&b'<') {
+            return None;
+        }
+        let (end, plain) = args::annotation(text, at)?;
+        let note = Annotation::parse(&text[at + 1..end - 1]);
+        Some(self.name_view(at + 1, at + 1 + note.len, plain))
+    }
+
     /// The body of an annotation, `start..end` of the source, as path, file and type.
     #[inline]
     pub(super) fn annotation(&mut self, start: usize, end: usize, plain: bool, second: bool) {
         if self.has(if second { C::Path2 } else { C::Path }) {
             return;
         }
-        let body = &self.source.bytes[start..end];
-        let note = Annotation::parse(body);
-        let name = &body[..note.len];
-        let view = if !self.source.utf8 || !plain && memchr(b'\\', name).is_some() {
-            let from = self.side.bytes.len();
-            unescape_into(name, &mut self.side.bytes);
-            self.side.since(from)
-        } else {
-            view::pack(name, self.source.place, self.source.base + start)
-        };
+        let note = Annotation::parse(&self.source.bytes[start..end]);
+        let view = self.name_view(start, start + note.len, plain);
         // Most descriptors were opened in the log, and their identity is known by then.
         let row = self.row;
         if second {

@@ -131,6 +131,12 @@ impl Out<'_> {
             Special::Ioctl => self.ioctl(ret),
             Special::Lseek => self.lseek(ret),
             Special::Llseek => self.llseek(ret),
+            Special::Brk
+            | Special::Mmap
+            | Special::Mprotect
+            | Special::Mremap
+            | Special::Munmap => self.memory(ret),
+            Special::Events => self.collected(ret),
             Special::Fallocate => self.fallocate(ret),
             Special::Getcwd => {
                 if self.rows.effect[row].relative {
@@ -166,6 +172,7 @@ impl Out<'_> {
             }
             Special::None
             | Special::Address
+            | Special::Cancel
             | Special::Creat
             | Special::Current
             | Special::How

@@ -1,9 +1,12 @@
 //! Columns that come from the arguments of a call: descriptors, paths, counts, offsets, sizes.
 
+mod aio;
 mod annotation;
 mod effects;
 mod flags;
+mod memory;
 mod paths;
+mod rights;
 mod seek;
 mod stat;
 #[cfg(test)]
@@ -16,6 +19,7 @@ use xxhash_rust::xxh3::xxh3_64;
 pub use annotation::Annotation;
 pub(crate) use effects::BPF_MAKES;
 
+use crate::detail::Detail;
 use crate::event::{At, Motion, Op};
 use crate::num;
 use crate::parsed::Head;
@@ -121,8 +125,8 @@ pub fn fill(
     }
 }
 
-/// What the first half of a call tells of its effect.
-pub fn head(args: &[u8], sys: u16) -> Head {
+/// What the first half of a call tells of its effect; a detail of it goes to `side`.
+pub fn head(args: &[u8], sys: u16, side: &mut Side) -> Head {
     let shape = syscalls::shape(sys);
     let mut head = Head { op: shape.op, motion: shape.way, ..Head::default() };
     match shape.op {
@@ -134,10 +138,16 @@ pub fn head(args: &[u8], sys: u16) -> Head {
             head.fd2 = split.get(args, 1).and_then(effects::range_end);
             head.flags = effects::range_flags(args, None);
         }
-        Op::Use if shape.special == Special::Submission => {
-            head.fd = vectors::submission(args, shape).fd;
+        Op::Use if matches!(shape.count, Count::Submission(_)) => {
+            head.fd = aio::sum(args, shape).fd;
         }
         op if op.uses() || matches!(op, Op::Close | Op::Dup | Op::Fchdir) => {
+            if shape.way == Motion::Write
+                && let Some(found) = rights::carried(args, shape, i64::MAX)
+            {
+                let fds = found.into_iter().map(|(fd, _)| fd).collect();
+                head.detail = Some(side.detail(Detail::Sent(fds)));
+            }
             let plain = !matches!(shape.special, Special::Address | Special::Current);
             if shape.fd == 0 && shape.fd2 == NONE && plain {
                 let own = shape.offset == NONE && !shape.streams;
@@ -337,8 +347,11 @@ impl Out<'_> {
                     self.messages(arg, vlen, ret);
                 }
             }
-            Count::Submission(_) => self.submission(),
+            Count::Submission(_) => self.submission(ret),
             _ => {}
+        }
+        if matches!(shape.count, Count::Message(_) | Count::Messages(_)) {
+            self.rights(ret);
         }
         if shape.offset != NONE || shape.way != Motion::None {
             self.transfer(&split);

@@ -1,9 +1,10 @@
 //! Paths among the arguments: where they start from, and what an empty one means.
 
 use super::{Annotation, Out, fd_number, file_id};
+use crate::detail::Detail;
 use crate::event::{FileType, Op};
 use crate::find;
-use crate::rows::AT_FDCWD;
+use crate::rows::{AT_FDCWD, NO_DETAIL};
 use crate::schema::Column as C;
 use crate::strace::args::{self, Split};
 use crate::syscalls::{NONE, Shape, Special};
@@ -38,6 +39,11 @@ impl Start {
         let (end, _) = args::annotation(text, self.end)?;
         Some(&text[self.end + 1..end - 1])
     }
+}
+
+/// A path starts at the root; as printed, with `-xx` too.
+fn is_rooted(path: &[u8]) -> bool {
+    path.first() == Some(&b'/') || path.starts_with(b"\\x2f")
 }
 
 /// Whether a path names nothing: then the call acts on the descriptor.
@@ -98,6 +104,12 @@ impl Out<'_> {
     /// A path in quotes, at `arg` which begins at `start` of the source.
     fn path(&mut self, arg: &[u8], start: usize, at: Option<Start>, second: bool) {
         if self.has(if second { C::Path2 } else { C::Path }) {
+            // The result is annotated: the path that was asked for says where it starts.
+            if matches!(arg, [b'"', first, ..] if !b"/\"".contains(first))
+                && !arg.starts_with(b"\"\\x2f")
+            {
+                self.directory(at);
+            }
             return;
         }
         if arg.first() != Some(&b'"') {
@@ -121,12 +133,12 @@ impl Out<'_> {
             return;
         }
         let plain = plain && self.source.utf8;
-        let absolute = body[0] == b'/' || body.starts_with(b"\\x2f");
+        let absolute = is_rooted(body);
         let fd = at.map_or(AT_FDCWD, |at| at.fd);
         let base = at
             .filter(|_| !absolute)
             .and_then(|at| at.note(self.source.bytes))
-            .filter(|note| note.first() == Some(&b'/') || note.starts_with(b"\\x2f"));
+            .filter(|note| is_rooted(note));
         let from = self.side.bytes.len();
         let mut relative = !absolute;
         let (view, id) = if !self.shape.prefix.is_empty() {
@@ -146,6 +158,9 @@ impl Out<'_> {
             self.appended(from)
         };
         self.put_path(view, (!relative).then_some(id), second);
+        if base.is_some() {
+            self.directory(at);
+        }
         let effect = &mut self.rows.effect[self.row];
         if second {
             effect.at2 = fd;
@@ -153,6 +168,19 @@ impl Out<'_> {
         } else {
             effect.at = fd;
             effect.relative = relative;
+        }
+    }
+
+    /// The annotation behind `AT_FDCWD` tells the working directory.
+    fn directory(&mut self, at: Option<Start>) {
+        let known =
+            |at: &Start| at.fd == AT_FDCWD && at.note(self.source.bytes).is_some_and(is_rooted);
+        let at = at.filter(known);
+        if self.rows.effect[self.row].detail == NO_DETAIL
+            && let Some(view) = at.and_then(|at| self.noted(at.end))
+        {
+            let detail = self.side.detail(Detail::Directory(view));
+            self.rows.effect[self.row].detail = detail;
         }
     }
 

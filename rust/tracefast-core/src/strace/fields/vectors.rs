@@ -1,18 +1,18 @@
-//! Sums over what a call moves in parts: vectors of buffers, messages, submissions.
+//! Sums over what a call moves in parts: vectors of buffers, messages.
 //!
 //! A sum counts only where the text holds every part: strace shows the first 32 of them.
 
-use super::{Out, fd_number};
+use super::Out;
 use crate::num;
 use crate::schema::Column as C;
-use crate::strace::args::{self, Split};
-use crate::syscalls::{Count, Shape};
+use crate::strace::args;
 
-type Range = (usize, usize);
+/// A range of the text.
+pub(super) type Range = (usize, usize);
 
 /// The elements of an array or a structure, split at its commas. Each is looked at once, whatever
 /// it nests; an element that is not closed is `None`, and the last.
-struct Elements<'a> {
+pub(super) struct Elements<'a> {
     text: &'a [u8],
     at: usize,
     end: usize,
@@ -29,11 +29,11 @@ impl<'a> Elements<'a> {
         closed.then(|| Self { text, at: start + 1, end: end - 1, done: end - start == 2 })
     }
 
-    fn array(text: &'a [u8], range: Range) -> Option<Self> {
+    pub fn array(text: &'a [u8], range: Range) -> Option<Self> {
         Self::of(text, range, (b'[', b']'))
     }
 
-    fn structure(text: &'a [u8], range: Range) -> Option<Self> {
+    pub fn structure(text: &'a [u8], range: Range) -> Option<Self> {
         Self::of(text, range, (b'{', b'}'))
     }
 
@@ -86,7 +86,7 @@ impl Iterator for Elements<'_> {
 }
 
 /// Length of `NAME=` or, before 4.15, `NAME(N)=` at the start of a field.
-fn key_len(field: &[u8]) -> usize {
+pub(super) fn key_len(field: &[u8]) -> usize {
     match args::name_len(field) {
         0 => field
             .iter()
@@ -98,7 +98,7 @@ fn key_len(field: &[u8]) -> usize {
 }
 
 /// The number that is a field's value.
-fn number(text: &[u8], (start, end): Range) -> Option<i64> {
+pub(super) fn number(text: &[u8], (start, end): Range) -> Option<i64> {
     let field = &text[start..end];
     num::whole_integer(&field[key_len(field)..]).filter(|&n| n >= 0)
 }
@@ -108,7 +108,8 @@ pub(super) fn bytes(arg: &[u8]) -> Option<i64> {
     vector(arg, (0, arg.len()))
 }
 
-fn vector(text: &[u8], range: Range) -> Option<i64> {
+/// The same, within the text.
+pub(super) fn vector(text: &[u8], range: Range) -> Option<i64> {
     let mut sum = 0i64;
     for item in Elements::array(text, range)? {
         let length = Elements::structure(text, item?)?.nth(1)??;
@@ -173,83 +174,6 @@ pub(super) fn messages(arg: &[u8], done: i64) -> Messages {
     sums
 }
 
-/// What the parts of a submission say.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Submission {
-    /// The descriptor that all share.
-    pub fd: Option<i32>,
-    /// Where it stands in the text first.
-    pub start: Option<usize>,
-    /// Sum of their lengths.
-    pub requested: Option<i64>,
-    /// Where the transfer begins, if there is one only.
-    pub offset: Option<i64>,
-}
-
-/// What `[{aio_fildes=3, aio_nbytes=…, aio_offset=…, …}, …]` submits; before 4.19
-/// `[{pread, fildes=3, nbytes=…, offset=…}, …]`. A request to cancel has one part, without `[]`.
-pub(super) fn submission(text: &[u8], shape: &Shape) -> Submission {
-    let Count::Submission(position) = shape.count else { return Submission::default() };
-    let split = Split::new(text, usize::from(position));
-    let Some(arg) = split.get(text, position) else { return Submission::default() };
-    let start = split.start(position);
-    let range = (start, start + arg.len());
-    match Elements::array(text, range) {
-        Some(parts) => sum(text, parts),
-        None => sum(text, std::iter::once(Some(range))),
-    }
-}
-
-fn sum(text: &[u8], parts: impl Iterator<Item = Option<Range>>) -> Submission {
-    let mut all = Submission::default();
-    for (n, part) in parts.enumerate() {
-        // Something left out may be about any file.
-        let Some(part) = part.and_then(|part| one(text, part)) else {
-            return Submission::default();
-        };
-        if n == 0 {
-            all = part;
-            continue;
-        }
-        all.offset = None;
-        if all.fd != part.fd {
-            (all.fd, all.start) = (None, None);
-        }
-        all.requested = match (all.requested, part.requested) {
-            (Some(sum), Some(more)) => sum.checked_add(more),
-            (sum, more) => sum.or(more),
-        };
-    }
-    all
-}
-
-fn one(text: &[u8], range: Range) -> Option<Submission> {
-    let mut part = Submission::default();
-    for field in Elements::structure(text, range)? {
-        let (start, end) = field?;
-        let field = &text[start..end];
-        let at = key_len(field);
-        let value = (start + at, end);
-        let name = field[..at].strip_prefix(b"aio_").unwrap_or(&field[..at]);
-        match name {
-            b"fildes=" => {
-                let (fd, n) = fd_number(&text[value.0..end]);
-                part.fd = (n > 0).then_some(fd);
-                part.start = (n > 0).then_some(value.0);
-            }
-            b"nbytes=" => part.requested = number(text, value),
-            b"offset=" => part.offset = number(text, value),
-            b"buf=" if part.requested.is_none() => part.requested = vector(text, value),
-            b"" if field == b"..." => {
-                // `{...}` tells nothing.
-                return None;
-            }
-            _ => {}
-        }
-    }
-    Some(part)
-}
-
 impl Out<'_> {
     /// The sums over several messages, `vlen` of which were asked for.
     pub(super) fn messages(&mut self, arg: &[u8], vlen: Option<i64>, ret: Option<i64>) {
@@ -261,22 +185,6 @@ impl Out<'_> {
         }
         if let Some(bytes) = sums.moved.filter(|_| ret.is_some_and(|n| n > 0)) {
             self.integer(bytes, C::Bytes);
-        }
-    }
-
-    /// What the parts of a submission share.
-    pub(super) fn submission(&mut self) {
-        let parts = submission(self.source.bytes, self.shape);
-        if let Some(requested) = parts.requested {
-            self.integer(requested, C::Requested);
-        }
-        if let Some(start) = parts.start {
-            self.descriptor(start, false);
-        } else if let Some(fd) = parts.fd {
-            self.put_fd(fd, false);
-        }
-        if let Some(offset) = parts.offset {
-            self.integer(offset, C::Offset);
         }
     }
 }

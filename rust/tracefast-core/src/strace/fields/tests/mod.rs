@@ -2,6 +2,7 @@
 
 mod counts;
 mod descriptors;
+mod details;
 mod names;
 mod paths;
 mod transfers;
@@ -10,7 +11,7 @@ use crate::block::Block;
 use crate::detail::Detail;
 use crate::event::{EventKind, FileType};
 use crate::parsed::{Head, Parsed};
-use crate::rows::Effect;
+use crate::rows::{Effect, Side};
 use crate::schema::Column as C;
 use crate::strace::{Grammar, detect};
 use crate::view::unpack;
@@ -78,5 +79,6 @@ fn detail(line: &str) -> Option<Detail> {
 /// What the first half of a call tells.
 fn head(line: &str) -> Head {
     let (name, args) = line.split_once('(').expect("a call");
-    crate::strace::fields::head(args.as_bytes(), crate::syscalls::by_name(name.as_bytes()))
+    let sys = crate::syscalls::by_name(name.as_bytes());
+    crate::strace::fields::head(args.as_bytes(), sys, &mut Side::default())
 }

@@ -1,0 +1,182 @@
+//! Asynchronous submissions and their ends: `io_submit`, `io_cancel`, `io_getevents`.
+
+use super::vectors::{Elements, Range, key_len, number, vector};
+use super::{Out, fd_number};
+use crate::detail::{AioCall, Completion, Detail, Submission};
+use crate::num;
+use crate::schema::Column as C;
+use crate::strace::args::Split;
+use crate::syscalls::{Count, Shape, Special};
+
+/// What the parts of a submission say together.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Sum {
+    /// The descriptor that all share.
+    pub fd: Option<i32>,
+    /// Where it stands in the text first.
+    pub start: Option<usize>,
+    /// Sum of their lengths.
+    pub requested: Option<i64>,
+    /// Where the transfer begins, if there is one only.
+    pub offset: Option<i64>,
+}
+
+/// One part.
+#[derive(Debug, Default)]
+struct Part {
+    data: u64,
+    call: Option<AioCall>,
+    fd: Option<i32>,
+    start: Option<usize>,
+    requested: Option<i64>,
+    offset: Option<i64>,
+}
+
+/// The parts of `[{aio_fildes=3, aio_nbytes=…, aio_offset=…, …}, …]`; before 4.19
+/// `[{pread, fildes=3, nbytes=…, offset=…}, …]`. A request to cancel has one part, without `[]`.
+/// Ends with `None` where something is left out.
+fn parts(text: &[u8], shape: &Shape) -> impl Iterator<Item = Option<Part>> {
+    let range = argument(text, shape);
+    let many = range.and_then(|range| Elements::array(text, range));
+    let single = range.filter(|_| many.is_none()).map(Some);
+    many.into_iter().flatten().chain(single).map(move |part| one(text, part?))
+}
+
+fn argument(text: &[u8], shape: &Shape) -> Option<Range> {
+    let Count::Submission(position) = shape.count else { return None };
+    let split = Split::new(text, usize::from(position));
+    split.get(text, position)?;
+    Some((split.start(position), split.end(position)))
+}
+
+/// See [`Sum`].
+pub(super) fn sum(text: &[u8], shape: &Shape) -> Sum {
+    let mut all = Sum::default();
+    for (n, part) in parts(text, shape).enumerate() {
+        // Something left out may be about any file.
+        let Some(Part { fd, start, requested, offset, .. }) = part else { return Sum::default() };
+        if n == 0 {
+            all = Sum { fd, start, requested, offset };
+            continue;
+        }
+        all.offset = None;
+        if all.fd != fd {
+            (all.fd, all.start) = (None, None);
+        }
+        all.requested = match (all.requested, requested) {
+            (Some(sum), Some(more)) => sum.checked_add(more),
+            (sum, more) => sum.or(more),
+        };
+    }
+    all
+}
+
+fn one(text: &[u8], range: Range) -> Option<Part> {
+    let mut part = Part::default();
+    for field in Elements::structure(text, range)? {
+        let (start, end) = field?;
+        let field = &text[start..end];
+        let at = key_len(field);
+        let value = (start + at, end);
+        let name = field[..at].strip_prefix(b"aio_").unwrap_or(&field[..at]);
+        let is_vector = matches!(part.call, Some(AioCall::Preadv | AioCall::Pwritev));
+        match name {
+            b"data=" => part.data = num::c_integer(&field[at..]).0 as u64,
+            b"lio_opcode=" => part.call = call(&field[at..]),
+            b"fildes=" | b"filedes=" => {
+                let (fd, n) = fd_number(&text[value.0..end]);
+                part.fd = (n > 0).then_some(fd);
+                part.start = (n > 0).then_some(value.0);
+            }
+            // Of vectors it is how many buffers there are.
+            b"nbytes=" if !is_vector => part.requested = number(text, value),
+            b"offset=" => part.offset = number(text, value),
+            b"buf=" if part.requested.is_none() => part.requested = vector(text, value),
+            b"" if field == b"..." => {
+                // `{...}` tells nothing.
+                return None;
+            }
+            // Up to 4.10 some fields have no names.
+            b"" if part.call.is_none() => part.call = call(field),
+            b"" if is_vector && field.starts_with(b"[") => part.requested = vector(text, value),
+            b"" if is_vector => part.offset = number(text, value),
+            _ => {}
+        }
+    }
+    Some(part)
+}
+
+/// `IOCB_CMD_PREAD`, `0`, `0 /* IOCB_CMD_PREAD */`, before 4.19 `pread`.
+fn call(text: &[u8]) -> Option<AioCall> {
+    let (number, n) = num::c_integer(text);
+    if n > 0 {
+        return AioCall::by_number(number);
+    }
+    AioCall::by_name(text.strip_prefix(b"IOCB_CMD_").unwrap_or(text))
+}
+
+/// The number in `NAME=VALUE`; an address that is null is 0.
+fn value(text: &[u8], (start, end): Range) -> i64 {
+    let field = &text[start..end];
+    num::c_integer(&field[key_len(field)..]).0
+}
+
+/// `{data=0x1, obj=0x7ffd, res=4096, res2=0}`.
+fn completion(text: &[u8], range: Range) -> Option<Completion> {
+    let mut fields = Elements::structure(text, range)?.map(|field| Some(value(text, field?)));
+    let mut next = || fields.next().flatten();
+    Some(Completion { data: next()? as u64, object: next()? as u64, result: next()? })
+}
+
+impl Out<'_> {
+    /// What the parts of a submission share, and those that were accepted.
+    pub(super) fn submission(&mut self, ret: Option<i64>) {
+        let sum = sum(self.source.bytes, self.shape);
+        if let Some(requested) = sum.requested {
+            self.integer(requested, C::Requested);
+        }
+        if let Some(start) = sum.start {
+            self.descriptor(start, false);
+        } else if let Some(fd) = sum.fd {
+            self.put_fd(fd, false);
+        }
+        if let Some(offset) = sum.offset {
+            self.integer(offset, C::Offset);
+        }
+        let accepted = ret.and_then(|ret| usize::try_from(ret).ok()).unwrap_or(0);
+        if accepted > 0 && self.shape.special == Special::Submission {
+            self.submitted(accepted);
+        }
+    }
+
+    fn submitted(&mut self, accepted: usize) {
+        let parts = parts(self.source.bytes, self.shape).take(accepted).flatten();
+        let parts = parts.filter_map(|Part { data, call, fd, requested, offset, .. }| {
+            Some(Submission { data, call: call?, fd: fd?, offset, requested })
+        });
+        let parts: Vec<_> = parts.collect();
+        if !parts.is_empty() {
+            let detail = self.side.detail(Detail::Submitted(parts));
+            self.rows.effect[self.row].detail = detail;
+        }
+    }
+
+    /// `io_getevents(0x7f, 1, 4, [{data=0, obj=0x7ffd, res=4096, res2=0}], NULL) = 1`.
+    #[cold]
+    pub(super) fn collected(&mut self, ret: Option<i64>) {
+        if ret.is_none_or(|ret| ret <= 0) {
+            return;
+        }
+        let text = self.source.bytes;
+        let split = Split::new(text, 3);
+        if split.len() < 4 {
+            return;
+        }
+        let Some(events) = Elements::array(text, (split.start(3), split.end(3))) else { return };
+        let events: Vec<_> = events.map_while(|event| completion(text, event?)).collect();
+        if !events.is_empty() {
+            let detail = self.side.detail(Detail::Collected(events));
+            self.rows.effect[self.row].detail = detail;
+        }
+    }
+}

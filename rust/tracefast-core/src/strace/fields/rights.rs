@@ -1,0 +1,130 @@
+//! Descriptors that travel through sockets, in the control messages of `sendmsg` and `recvmsg`.
+
+use super::flags::{Flags, is};
+use super::vectors::{Elements, Range, key_len};
+use super::{Out, fd_number};
+use crate::detail::{Detail, Received};
+use crate::event::{Motion, open_flags};
+use crate::find;
+use crate::strace::args::{self, Split};
+use crate::syscalls::{Count, Shape};
+
+const MSG_CMSG_CLOEXEC: u32 = 0x4000_0000;
+
+/// Whether there may be a control message with descriptors: a look at the end tells of most calls
+/// that there is none.
+#[inline]
+fn may_carry(text: &[u8], shape: &Shape) -> bool {
+    match shape.count {
+        // The length of control messages stands near the end, behind the data.
+        Count::Message(_) => find::rfind(text, b"controllen=", 10)
+            .is_some_and(|at| !text[at + 11..].starts_with(b"0,")),
+        Count::Messages(_) => find::rfind(text, b"cmsg_type=", 6).is_some(),
+        _ => false,
+    }
+}
+
+/// Where the numbers of the descriptors stand that the first `done` messages of the call carry.
+/// `None`: it is no call with messages, or they carry none.
+#[inline]
+pub(super) fn carried(text: &[u8], shape: &Shape, done: i64) -> Option<Vec<(i32, usize)>> {
+    if may_carry(text, shape) { all(text, shape, done) } else { None }
+}
+
+#[cold]
+fn all(text: &[u8], shape: &Shape, done: i64) -> Option<Vec<(i32, usize)>> {
+    let mut found = Vec::new();
+    let (Count::Message(position) | Count::Messages(position)) = shape.count else { return None };
+    let split = Split::new(text, usize::from(position));
+    let range = (split.start(position), split.end(position));
+    split.get(text, position)?;
+    if matches!(shape.count, Count::Message(_)) {
+        header(text, range, &mut found);
+    } else {
+        let messages = Elements::array(text, range)?;
+        for message in messages.map_while(|message| message).take(usize::try_from(done).ok()?) {
+            let first = Elements::structure(text, message).and_then(|mut fields| fields.next()?);
+            if let Some((start, end)) = first {
+                header(text, (start + args::name_len(&text[start..end]), end), &mut found);
+            }
+        }
+    }
+    (!found.is_empty()).then_some(found)
+}
+
+/// `{…, msg_control=[{cmsg_len=20, …}, …], …}`; up to 4.14 `{…, {cmsg_len=20, …}, {…}, …}`.
+fn header(text: &[u8], range: Range, found: &mut Vec<(i32, usize)>) {
+    let Some(fields) = Elements::structure(text, range) else { return };
+    for (start, end) in fields.map_while(|field| field) {
+        let field = &text[start..end];
+        if field.starts_with(b"{") {
+            control(text, (start, end), found);
+        } else if field.starts_with(b"msg_control=") {
+            let Some(messages) = Elements::array(text, (start + 12, end)) else { continue };
+            for message in messages.map_while(|message| message) {
+                control(text, message, found);
+            }
+        }
+    }
+}
+
+/// `{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[3]}`; up to 4.14 `{3}`
+/// stands for the data.
+fn control(text: &[u8], range: Range, found: &mut Vec<(i32, usize)>) {
+    let Some(fields) = Elements::structure(text, range) else { return };
+    let (mut socket, mut rights) = (false, false);
+    for (start, end) in fields.map_while(|field| field) {
+        let at = start + key_len(&text[start..end]);
+        let value = &text[at..end];
+        match &text[start..at] {
+            b"cmsg_level=" => socket = is(value, b"SOL_SOCKET", 1),
+            b"cmsg_type=" => rights = is(value, b"SCM_RIGHTS", 1),
+            b"cmsg_data=" | b"" if socket && rights => {
+                let data = Elements::array(text, (at, end));
+                let Some(data) = data.or_else(|| Elements::structure(text, (at, end))) else {
+                    continue;
+                };
+                for (start, end) in data.map_while(|item| item) {
+                    let (fd, n) = fd_number(&text[start..end]);
+                    if n > 0 && fd >= 0 {
+                        found.push((fd, start + n));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Out<'_> {
+    /// Descriptors in the messages of the call. Those that were received may be marked to be closed
+    /// by execve.
+    #[inline]
+    pub(super) fn rights(&mut self, ret: Option<i64>) {
+        let received = self.shape.way == Motion::Read;
+        if received && ret.is_none() {
+            return;
+        }
+        let done = ret.unwrap_or(i64::MAX);
+        if let Some(found) = carried(self.source.bytes, self.shape, done) {
+            self.put_rights(&found, received);
+        }
+    }
+
+    #[cold]
+    fn put_rights(&mut self, found: &[(i32, usize)], received: bool) {
+        let text = self.source.bytes;
+        let detail = if received {
+            let position = if matches!(self.shape.count, Count::Message(_)) { 2 } else { 3 };
+            let flags = Flags::at(text, None, position);
+            if flags.has(b"MSG_CMSG_CLOEXEC", 9, MSG_CMSG_CLOEXEC) {
+                self.rows.effect[self.row].flags = open_flags::CLOEXEC;
+            }
+            let view = |&(fd, end): &(i32, usize)| Received { fd, path: self.noted(end) };
+            Detail::Received(found.iter().map(view).collect())
+        } else {
+            Detail::Sent(found.iter().map(|&(fd, _)| fd).collect())
+        };
+        self.rows.effect[self.row].detail = self.side.detail(detail);
+    }
+}

@@ -1,0 +1,345 @@
+//! Facts that the columns have no room for.
+
+use super::{columns, detail, effect, head, parse};
+use crate::detail::{AioCall, Completion, Detail, Memory, Received, Submission};
+use crate::event::open_flags;
+use crate::rows::Side;
+use crate::view::unpack;
+
+#[test]
+fn address_spaces() {
+    let map = |start, len, anonymous, writable| Memory::Map { start, len, anonymous, writable };
+    let unmap = |start, len| Memory::Unmap { start, len };
+    let protect = |start, len, writable| Memory::Protect { start, len, writable };
+    for (line, change) in [
+        (
+            "mmap(NULL, 8192, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x7f00",
+            map(0x7f00, 8192, true, true),
+        ),
+        (
+            "mmap2(0xf000, 8192, PROT_NONE, MAP_PRIVATE|MAP_FIXED|MAP_ANONYMOUS|MAP_NORESERVE, -1, 0) = 0xf000",
+            map(0xf000, 8192, true, false),
+        ),
+        (
+            "old_mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0xf700",
+            map(0xf700, 4096, true, true),
+        ),
+        (
+            "mmap(NULL, 8192, PROT_READ|PROT_WRITE, MAP_SHARED|MAP_ANONYMOUS, -1, 0) = 0x7f00",
+            map(0x7f00, 8192, false, true),
+        ),
+        (
+            "mmap(NULL, 8192, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_DENYWRITE, 3</a>, 0x1000) = 0x7f00",
+            map(0x7f00, 8192, false, true),
+        ),
+        ("mmap(NULL, 8192, 0x3, 0x22, -1, 0) = 0x7f00", map(0x7f00, 8192, true, true)),
+        // MAP_SHARED_VALIDATE
+        ("mmap(NULL, 8192, 0x3, 0x23, -1, 0) = 0x7f00", map(0x7f00, 8192, false, true)),
+        (
+            "mmap(NULL, 8192, 0x1 /* PROT_READ */, 0x22 /* MAP_PRIVATE|MAP_ANONYMOUS */, -1, 0) = 0x7f00",
+            map(0x7f00, 8192, true, false),
+        ),
+        // On mips, by number: no file either.
+        ("mmap(NULL, 8192, 0x3, 0x802, -1, 0) = 0x7f00", map(0x7f00, 8192, true, true)),
+        ("mmap(0, 0x2000, 0x3, 0x22, 0xffffffff, 0) = 0x7f0000", map(0x7f_0000, 8192, true, true)),
+        (
+            "mmap(addr=NULL, length=8, prot=PROT_READ, flags=MAP_PRIVATE|MAP_ANONYMOUS, fd=-1, offset=0) = 0x7f00",
+            map(0x7f00, 8, true, false),
+        ),
+        ("munmap(0x7f2735472000, 39423) = 0", unmap(0x7f27_3547_2000, 39423)),
+        ("mprotect(0x7f00, 4096, PROT_READ|PROT_WRITE) = 0", protect(0x7f00, 4096, true)),
+        ("mprotect(0x7f00, 4096, PROT_NONE) = 0", protect(0x7f00, 4096, false)),
+        ("mprotect(0x7f00, 4096, 0x3 /* PROT_READ|PROT_WRITE */) = 0", protect(0x7f00, 4096, true)),
+        ("pkey_mprotect(0x7f00, 4096, PROT_READ|PROT_WRITE, 1) = 0", protect(0x7f00, 4096, true)),
+        (
+            "mremap(0x7f00, 8192, 16384, MREMAP_MAYMOVE) = 0x9f00",
+            Memory::Remap { start: 0x7f00, len: 8192, new_start: 0x9f00, new_len: 16384 },
+        ),
+        (
+            "mremap(0x7f00, 12288, 8192, 0x3 /* MREMAP_MAYMOVE|MREMAP_FIXED */, 0x9f00) = 0x9f00",
+            Memory::Remap { start: 0x7f00, len: 12288, new_start: 0x9f00, new_len: 8192 },
+        ),
+        ("brk(NULL) = 0x5556e28f8000", Memory::Break { end: 0x5556_e28f_8000 }),
+        ("brk(0x5556e2919000) = 0x5556e2919000", Memory::Break { end: 0x5556_e291_9000 }),
+    ] {
+        assert_eq!(detail(line), Some(Detail::Memory(change)), "{line}");
+    }
+    for line in [
+        "mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, 9, 0) = -1 EBADF (Bad file descriptor)",
+        "mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, 9, 0) = 0x7f00 (INJECTED)",
+        // The address of the arguments.
+        "mmap(0xff8c) = 0xf700",
+        "munmap(0x7f01, 1) = -1 EINVAL (Invalid argument)",
+        "mprotect(0x7f00, 4096, PROT_READ) = -1 ENOMEM (Cannot allocate memory)",
+        "mremap(0x7f00, 8192, 16384, 0) = -1 ENOMEM (Cannot allocate memory)",
+    ] {
+        assert_eq!(detail(line), None, "{line}");
+    }
+    // Mapping a file is what it was.
+    let file = "mmap(NULL, 8, PROT_READ, MAP_PRIVATE, 3</a>, 0x1000) = 0x7f00";
+    assert_eq!(columns(file), "fd=3 path=/a requested=8 offset=4096");
+    assert_eq!(columns("munmap(0x7f00, 4096) = 0"), "");
+}
+
+const IOV: &str =
+    r#"msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base="x", iov_len=1}], msg_iovlen=1"#;
+
+fn message(rest: &str) -> String {
+    format!("{{{IOV}, {rest}, msg_flags=0}}")
+}
+
+/// The control messages of the spellings of 4.15, with `-X verbose`, `-X raw`, and before 4.15.
+fn spellings(data: &str) -> [String; 4] {
+    let new = |level: &str, kind: &str| {
+        message(&format!(
+            "msg_control=[{{cmsg_len=20, cmsg_level={level}, cmsg_type={kind}, cmsg_data=[{data}]}}], msg_controllen=24"
+        ))
+    };
+    [
+        new("SOL_SOCKET", "SCM_RIGHTS"),
+        new("0x1 /* SOL_SOCKET */", "0x1 /* SCM_RIGHTS */"),
+        new("0x1", "0x1"),
+        message(&format!(
+            "msg_controllen=24, {{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, {{{data}}}}}"
+        )),
+    ]
+}
+
+#[test]
+fn descriptors_that_are_sent() {
+    let sent = |fds: &[i32]| Some(Detail::Sent(fds.to_vec()));
+    for message in spellings("3</p, q>, 4") {
+        let line = format!("sendmsg(5<socket:[7]>, {message}, MSG_NOSIGNAL) = 1");
+        assert_eq!(detail(&line), sent(&[3, 4]), "{line}");
+    }
+    let list = spellings("3").map(|message| format!("{{msg_hdr={message}, msg_len=1}}"));
+    let line = format!("sendmmsg(5, [{}, {}], 2, 0)", list[0], list[1]);
+    assert_eq!(detail(&format!("{line} = 2")), sent(&[3, 3]));
+    assert_eq!(detail(&format!("{line} = 1")), sent(&[3]));
+    let old = format!("sendmmsg(5, {{{{{}, 1}}}}, 1, 0) = 1", spellings("3")[3]);
+    assert_eq!(detail(&old), None);
+    let old = format!("sendmmsg(5, [{{{}, 1}}], 1, 0) = 1", spellings("3")[3]);
+    assert_eq!(detail(&old), sent(&[3]));
+    // Several control messages, and others between them.
+    let control = |fd| {
+        format!("{{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[{fd}]}}")
+    };
+    let other = "{cmsg_len=28, cmsg_level=SOL_SOCKET, cmsg_type=SCM_CREDENTIALS, cmsg_data={pid=7, uid=0, gid=0}}";
+    let many = message(&format!(
+        "msg_control=[{}, {other}, {}], msg_controllen=80",
+        control("3"),
+        control("4</a>")
+    ));
+    assert_eq!(detail(&format!("sendmsg(5, {many}, 0) = 1")), sent(&[3, 4]));
+    for message in [
+        message("msg_controllen=0"),
+        message(&format!("msg_control=[{other}], msg_controllen=32")),
+        message(
+            "msg_control=[{cmsg_len=20, cmsg_level=SOL_IP, cmsg_type=0x1, cmsg_data=[3]}], msg_controllen=24",
+        ),
+        message(
+            "msg_control=[{cmsg_len=16, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS}], msg_controllen=16",
+        ),
+        message(
+            r#"msg_control=[{cmsg_len=17, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data="\xf6"}], msg_controllen=17"#,
+        ),
+        message(
+            "msg_controllen=47, {cmsg_len=16, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, ...}",
+        ),
+        message("msg_control=0x7f00, msg_controllen=24"),
+        // Only the data look so.
+        spellings("3")[0]
+            .replace('"', "")
+            .replace(IOV, r#"msg_iov=[{iov_base="cmsg_type=SCM_RIGHTS"}]"#)
+            .replace("msg_control=", "x="),
+    ] {
+        let line = format!("sendmsg(5, {message}, 0) = 1");
+        assert_eq!(detail(&line), None, "{line}");
+    }
+}
+
+#[test]
+fn descriptors_are_sent_when_the_call_begins() {
+    let mut side = Side::default();
+    let text = format!("5, {}, 0", spellings("3</p>, 4")[0]);
+    let sys = crate::syscalls::by_name(b"sendmsg");
+    let head = crate::strace::fields::head(text.as_bytes(), sys, &mut side);
+    assert_eq!(head.detail, Some(0));
+    assert_eq!(side.details, [Detail::Sent(vec![3, 4])]);
+    assert_eq!(head.fd, Some(5));
+    let plain = format!("sendmsg(5, {}, 0", message("msg_controllen=0"));
+    assert_eq!(super::head(&plain).detail, None);
+    assert_eq!(super::head("recvmsg(5, ").detail, None);
+}
+
+/// Descriptors that the line receives, with their names.
+fn received(line: &str) -> Option<Vec<(i32, Option<String>)>> {
+    let (parsed, text) = parse(line);
+    let detail = parsed.side.details.get(parsed.rows.effect[0].detail as usize)?;
+    let Detail::Received(found) = detail else { panic!("{detail:?}") };
+    let name = |view: &u128| {
+        String::from_utf8(unpack(view, text.as_bytes(), &parsed.side.bytes).to_vec()).expect("text")
+    };
+    let one = |received: &Received| (received.fd, received.path.as_ref().map(name));
+    Some(found.iter().map(one).collect())
+}
+
+#[test]
+fn descriptors_that_are_received() {
+    let name = |text: &str| Some(text.to_owned());
+    let data = r"12</dev/null<char 1:3>>, 13, 14</a long name of a file\n>, 15</x>(deleted)";
+    let expected = [
+        (12, name("/dev/null")),
+        (13, None),
+        (14, name("/a long name of a file\n")),
+        (15, name("/x")),
+    ];
+    for message in spellings(data) {
+        let line = format!("recvmsg(11, {message}, 0) = 2");
+        assert_eq!(received(&line).as_deref(), Some(&expected[..]), "{line}");
+        assert_eq!(effect(&line).flags, 0);
+    }
+    let message = &spellings("24")[0];
+    let line = format!("recvmsg(23, {message}, MSG_CMSG_CLOEXEC) = 10");
+    assert_eq!(received(&line), Some(vec![(24, None)]));
+    assert_eq!(effect(&line).flags, open_flags::CLOEXEC);
+    let line = format!("recvmmsg(23, [{{msg_hdr={message}, msg_len=1}}], 8, 0x40000000, NULL) = 1");
+    assert_eq!(received(&line), Some(vec![(24, None)]));
+    assert_eq!(effect(&line).flags, open_flags::CLOEXEC);
+    // What it was to receive, if it failed.
+    let failed = format!("recvmsg(11, {message}, 0) = -1 EAGAIN (Try)");
+    assert_eq!(received(&failed), None);
+    assert_eq!(
+        received(&format!("recvmsg(11, {}, 0) = 1", super::details::message("msg_controllen=0"))),
+        None
+    );
+}
+
+#[test]
+fn submissions_that_were_accepted() {
+    let part = |data, call, fd, offset, requested| Submission { data, call, fd, offset, requested };
+    let new = "{aio_data=0xfeed, aio_lio_opcode=IOCB_CMD_PREAD, aio_reqprio=11, aio_fildes=4</src>, aio_buf=0x7f, aio_nbytes=4096, aio_offset=8192}, {aio_lio_opcode=IOCB_CMD_PWRITE, aio_fildes=5, aio_buf=\"a, b\"..., aio_nbytes=9, aio_offset=0}";
+    let old = "{data=0xfeed, pread, reqprio=11, fildes=4</src>, buf=0x7f, nbytes=4096, offset=8192}, {pwrite, filedes=5, str=\"a, b\"..., nbytes=9, offset=0}";
+    let raw = "{aio_data=0xfeed, aio_lio_opcode=0, aio_fildes=4, aio_buf=0x7f, aio_nbytes=4096, aio_offset=8192}, {aio_data=0, aio_lio_opcode=1 /* IOCB_CMD_PWRITE */, aio_fildes=5, aio_buf=\"\", aio_nbytes=9, aio_offset=0}";
+    let first = part(0xfeed, AioCall::Pread, 4, Some(8192), Some(4096));
+    let second = part(0, AioCall::Pwrite, 5, Some(0), Some(9));
+    for parts in [new, old, raw] {
+        let line = |ret| format!("io_submit(0x7f21, 2, [{parts}]) = {ret}");
+        assert_eq!(detail(&line("2")), Some(Detail::Submitted(vec![first, second])), "{parts}");
+        assert_eq!(detail(&line("1")), Some(Detail::Submitted(vec![first])), "{parts}");
+        assert_eq!(detail(&line("-1 EAGAIN (Try)")), None);
+        assert_eq!(detail(&line("?")), None);
+    }
+    let one = |text: &str| match detail(&format!("io_submit(0x7f, 1, [{text}]) = 1")) {
+        Some(Detail::Submitted(parts)) => parts[0],
+        other => panic!("{text}: {other:?}"),
+    };
+    let iov = r#"[{iov_base="ab", iov_len=2}, {iov_base="c", iov_len=1}]"#;
+    let vector = part(0, AioCall::Pwritev, 3, Some(7), Some(3));
+    for text in [
+        format!(
+            "{{aio_data=0, aio_lio_opcode=IOCB_CMD_PWRITEV, aio_fildes=3, aio_buf={iov}, aio_offset=7}}"
+        ),
+        format!("{{pwritev, fildes=3, buf={iov}, offset=7}}"),
+        format!("{{pwritev, filedes=3, 7, {iov}}}"),
+    ] {
+        assert_eq!(one(&text), vector, "{text}");
+    }
+    // How many buffers there are is no number of bytes.
+    assert_eq!(
+        one(
+            "{aio_lio_opcode=IOCB_CMD_PREADV, aio_fildes=3, aio_buf=0x7f, aio_nbytes=2, aio_offset=7}"
+        ),
+        part(0, AioCall::Preadv, 3, Some(7), None)
+    );
+    for (text, call) in [
+        ("{aio_data=0, aio_lio_opcode=IOCB_CMD_FSYNC, aio_fildes=3}", AioCall::Fsync),
+        ("{fdsync, fildes=3}", AioCall::Fdsync),
+        ("{aio_lio_opcode=IOCB_CMD_POLL, aio_fildes=3, aio_buf=POLLIN}", AioCall::Poll),
+        ("{poll, filedes=3, 1}", AioCall::Poll),
+        ("{aio_lio_opcode=6, aio_fildes=3}", AioCall::Noop),
+    ] {
+        assert_eq!(one(text), part(0, call, 3, None, None), "{text}");
+    }
+    for line in [
+        "io_submit(0x7f, 2, {...}) = 2",
+        "io_submit(139838549946368, 2, 0x7f2eb2f88ff0) = 2",
+        "io_submit(0x7f, 1, [{aio_lio_opcode=IOCB_CMD_PREADX, aio_fildes=3}]) = 1",
+        "io_cancel(0x7f, {aio_lio_opcode=IOCB_CMD_PREAD, aio_fildes=3}, 0x7f00) = 1",
+    ] {
+        assert_eq!(detail(line), None, "{line}");
+    }
+    // Those behind the dots are left out, as the text leaves them out.
+    let cut = format!("io_submit(0x7f, 9, [{new}, ...]) = 9");
+    assert_eq!(detail(&cut), Some(Detail::Submitted(vec![first, second])));
+}
+
+#[test]
+fn submissions_that_ended() {
+    let end = |data, object, result| Completion { data, object, result };
+    let events = "[{data=0xfeed, obj=0x7ffdfcb48270, res=4096, res2=0}, {data=0, obj=0x7ffd, res=-5, res2=0}]";
+    let expected = [end(0xfeed, 0x7ffd_fcb4_8270, 4096), end(0, 0x7ffd, -5)];
+    for line in [
+        format!("io_getevents(0x7f, 2, 4, {events}, NULL) = 2"),
+        format!("io_pgetevents(0x7f, 2, 4, {events}, NULL, {{sigmask=[], sigsetsize=8}}) = 2"),
+        format!("io_pgetevents_time64(0x7f, 2, 4, {events}, NULL, NULL) = 2"),
+        format!("io_getevents(ctx_id=0x7f, min_nr=2, nr=4, events={events}, timeout=NULL) = 2"),
+        format!("io_getevents(0x7f, 2, 4, {}, NULL) = 2", events.replace("data=0,", "data=NULL,")),
+    ] {
+        assert_eq!(detail(&line), Some(Detail::Collected(expected.to_vec())), "{line}");
+    }
+    for line in [
+        "io_getevents(139915600556032, 2, 4, {...}NULL) = 2",
+        "io_getevents(0x7f, 0, 4, [], NULL) = 0",
+        "io_getevents(0x7f, 0, 4, []NULL) = 0",
+        "io_getevents(0x7f, 2, 4, 0x7ffd, NULL) = -1 EINTR (Interrupted system call)",
+        "io_getevents(0x7f, 0x2, 0x4, 0x7ffd, 0) = 0x2",
+    ] {
+        assert_eq!(detail(line), None, "{line}");
+    }
+}
+
+#[test]
+fn working_directories_that_annotations_tell() {
+    let directory = |line: &str| {
+        let (parsed, text) = parse(line);
+        let detail = parsed.side.details.get(parsed.rows.effect[0].detail as usize)?;
+        let Detail::Directory(view) = detail else { panic!("{detail:?}") };
+        let name = unpack(view, text.as_bytes(), &parsed.side.bytes);
+        Some(String::from_utf8(name.to_vec()).expect("text"))
+    };
+    for (line, expected) in [
+        (r#"openat(AT_FDCWD</w>, "a", O_RDONLY) = 3</w/a>"#, Some("/w")),
+        (
+            r#"newfstatat(AT_FDCWD</a directory with a long name>, "a", 0x7f, 0) = 0"#,
+            Some("/a directory with a long name"),
+        ),
+        (r#"unlinkat(AT_FDCWD</w>, "a", 0) = -1 ENOENT (No such file or directory)"#, Some("/w")),
+        (r#"faccessat(AT_FDCWD<\x2f\x77>, "\x61", R_OK) = 0"#, Some("/w")),
+        (r#"faccessat(AT_FDCWD</w>(deleted), "a", R_OK) = 0"#, Some("/w")),
+        (r#"renameat(AT_FDCWD</w>, "a", AT_FDCWD</w>, "b") = 0"#, Some("/w")),
+        (r#"openat(AT_FDCWD</w>, "/a", O_RDONLY) = 3</a>"#, None),
+        (r#"openat(AT_FDCWD, "a", O_RDONLY) = 3</w/a>"#, None),
+        (r#"openat(AT_FDCWD<(unreachable)/w>, "a", O_RDONLY) = 3</w/a>"#, None),
+        ("openat(AT_FDCWD</w>, 0x7f00, O_RDONLY) = 3</w/a>", None),
+        (r#"faccessat(3</w>, "a", R_OK) = 0"#, None),
+    ] {
+        assert_eq!(directory(line).as_deref(), expected, "{line}");
+    }
+    // Its name does not come twice.
+    let (parsed, _) = parse(r#"renameat(AT_FDCWD</w>, "a", AT_FDCWD</w>, "b") = 0"#);
+    assert_eq!(parsed.side.details.len(), 1);
+}
+
+#[test]
+fn hostile_messages_take_no_longer_than_others() {
+    let deep = "{cmsg_type=".repeat(200_000);
+    let line =
+        format!("sendmsg(3, {{msg_control=[{deep}], msg_controllen=9, msg_flags=0}}, 0) = 1");
+    assert_eq!(detail(&line), None);
+    let many = "{cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[1]}, ".repeat(100_000);
+    let line =
+        format!("sendmsg(3, {{msg_control=[{many}], msg_controllen=9, msg_flags=0}}, 0) = 1");
+    assert!(matches!(detail(&line), Some(Detail::Sent(fds)) if fds.len() == 100_000));
+    assert_eq!(head("sendmmsg(3, [{cmsg_type=").detail, None);
+}
