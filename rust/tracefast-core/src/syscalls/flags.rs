@@ -62,9 +62,20 @@ impl<'a> Iterator for Words<'a> {
     }
 }
 
+/// Bytes of words.
+static WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+        byte += 1;
+    }
+    table
+};
+
 #[inline]
 fn word_len(text: &[u8]) -> usize {
-    text.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count()
+    text.iter().take_while(|&&b| WORD[usize::from(b)]).count()
 }
 
 /// All flags of `text` in one number: names by `bit`, numbers as they are.
@@ -155,20 +166,6 @@ pub fn fallocate_bit(name: &[u8]) -> u32 {
         b"FALLOC_FL_WRITE_ZEROES" => FALLOC_FL_WRITE_ZEROES,
         // Those that keep the size, or change it in another way.
         _ => FALLOC_FL_KEEP_SIZE,
-    }
-}
-
-/// The bit of a name in the protection of memory.
-pub fn prot_bit(name: &[u8]) -> u32 {
-    if name == b"PROT_WRITE" { PROT_WRITE } else { 0 }
-}
-
-/// The bit of a name in the flags of mmap.
-pub fn map_bit(name: &[u8]) -> u32 {
-    match name {
-        b"MAP_PRIVATE" => MAP_PRIVATE,
-        b"MAP_ANONYMOUS" | b"MAP_ANON" => MAP_ANONYMOUS,
-        _ => 0,
     }
 }
 

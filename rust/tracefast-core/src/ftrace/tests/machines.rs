@@ -400,6 +400,41 @@ fn directories_are_told_by_the_flags_of_the_machine() {
 }
 
 #[test]
+fn positions_in_registers_of_32_bits() {
+    use crate::detail::Detail;
+    use crate::event::{At, Op, whence};
+    let log = |machine: Machine, text: &str| {
+        let format = Format { calls: Calls::default().of(machine), ..Format::default() };
+        parse_as(raw(text).as_bytes(), format)
+    };
+    let seek = |text| {
+        let log = log(Machine::I386, text);
+        let effect = log.parsed.rows.effect[log.only()];
+        assert_eq!(effect.op, Op::Seek, "{text}");
+        let detail = log.parsed.side.details.get(effect.detail as usize).cloned();
+        (effect.flags, effect.number, detail)
+    };
+    let position = |position| Some(Detail::Position(position));
+    let far = 0x1_0000_0005;
+    assert_eq!(seek("140 3 1 5 ff00 0 0 = 0"), (whence::SEEK_SET, far, position(Some(far))));
+    assert_eq!(seek("140 3 0 0 ff00 1 0 = 0"), (whence::SEEK_CUR, 0, position(None)));
+    assert_eq!(seek("140 3 0 0 ff00 0 0 = -29"), (whence::SEEK_SET, 0, None));
+    assert_eq!(seek("19 3 fffffff6 1 0 0 0 = 5"), (whence::SEEK_CUR, -10, None));
+    let place = |machine, text| {
+        let log = log(machine, text);
+        log.parsed.rows.effect[log.only()].place
+    };
+    assert_eq!(place(Machine::I386, "378 3 ff00 1 ffffffff ffffffff 0 = 5"), At::Position);
+    assert_eq!(place(Machine::I386, "378 3 ff00 1 ffffffff 0 0 = 5"), At::Given);
+    assert_eq!(place(Machine::Arm, "180 3 ff00 9 0 40 0 = 5"), At::Given);
+    assert_eq!(place(Machine::I386, "187 1 3 0 9 0 0 = 5"), At::Position);
+    assert_eq!(place(Machine::I386, "187 1 3 ff00 9 0 0 = 5"), At::Elsewhere);
+    let log = log(Machine::I386, "324 3 0 10 1 8 0 = 0");
+    let effect = log.parsed.rows.effect[log.only()];
+    assert_eq!((effect.op, effect.number), (Op::Allocate, 0x1_0000_0018));
+}
+
+#[test]
 fn arm_shows_the_end_of_handlers() {
     let enter = "  a-7 [001] .....     1.000009: sys_enter: NR 173 (0, 0, 0, 0, 0, 0)\n";
     let exit = "  a-7 [001] .....     1.000010: sys_exit: NR 173 = 5\n";

@@ -64,7 +64,7 @@ impl Annotation {
 
 impl Out<'_> {
     /// The view of the name at `start..end` of the source; `plain`: it surely holds no escape.
-    #[inline]
+    #[inline(always)]
     pub(super) fn name_view(&mut self, start: usize, end: usize, plain: bool) -> u128 {
         let name = &self.source.bytes[start..end];
         if !self.source.utf8 || !plain && memchr(b'\\', name).is_some() {

@@ -115,7 +115,7 @@ impl Out<'_> {
             Op::ExitCall => {
                 self.rows.effect[row].flags = u32::from(syscalls::name(sys) == "exit_group");
             }
-            _ if shape.special != Special::None => self.special(ret),
+            _ if shape.special != Special::None => self.special(split, ret),
             _ => {}
         }
         if shape.length != NONE && ret == Some(0) {
@@ -123,7 +123,7 @@ impl Out<'_> {
         }
     }
 
-    fn special(&mut self, ret: Option<i64>) {
+    fn special(&mut self, split: Option<&Split>, ret: Option<i64>) {
         let text = self.source.bytes;
         let row = self.row;
         match self.shape.special {
@@ -135,7 +135,7 @@ impl Out<'_> {
             | Special::Mmap
             | Special::Mprotect
             | Special::Mremap
-            | Special::Munmap => self.memory(ret),
+            | Special::Munmap => self.memory(split, ret),
             Special::Events => self.collected(ret),
             Special::Fallocate => self.fallocate(ret),
             Special::Getcwd => {

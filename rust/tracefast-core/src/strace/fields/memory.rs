@@ -2,55 +2,73 @@
 
 use super::Out;
 use crate::detail::{Detail, Memory};
+use crate::find;
 use crate::num;
 use crate::schema::Column as C;
 use crate::strace::args::Split;
 use crate::syscalls::{Special, flags};
 
+/// `PROT_READ|PROT_WRITE`, `0x3`, `0x3 /* PROT_READ|PROT_WRITE */`.
+fn is_writable(protection: &[u8]) -> bool {
+    if protection.first().is_some_and(u8::is_ascii_digit) {
+        return flags::is_writable(num::c_integer(protection).0 as u32);
+    }
+    find::contains(protection, b"PROT_WRITE", 5)
+}
+
+/// What is mapped with these flags is the task's own, and has no file: `no_file` if that is known.
+fn is_anonymous(shared: &[u8], no_file: bool) -> bool {
+    // A number that names explain is not the same on all machines.
+    if !find::contains(shared, b"MAP_", 3) {
+        let shared = num::c_integer(shared).0 as u32;
+        return flags::is_private(shared) && (no_file || flags::is_anonymous(shared));
+    }
+    find::contains(shared, b"MAP_PRIVATE", 8) && (no_file || find::contains(shared, b"MAP_ANON", 6))
+}
+
 impl Out<'_> {
-    /// The change that a call made which returned `ret`.
-    #[cold]
-    pub(super) fn memory(&mut self, ret: Option<i64>) {
+    /// The change that a call made which returned `ret`. `split` holds the arguments, if the call
+    /// has columns of them.
+    pub(super) fn memory(&mut self, split: Option<&Split>, ret: Option<i64>) {
         let Some(ret) = ret else { return };
-        if let Some(change) = self.change(ret) {
+        let change = match split {
+            Some(split) => self.change(split, ret),
+            None if self.shape.special == Special::Brk => Some(Memory::Break { end: ret as u64 }),
+            None => self.change(&Split::new(self.source.bytes, 2), ret),
+        };
+        if let Some(change) = change {
             let detail = self.side.detail(Detail::Memory(change));
             self.rows.effect[self.row].detail = detail;
         }
     }
 
-    fn change(&self, ret: i64) -> Option<Memory> {
+    fn change(&self, split: &Split, ret: i64) -> Option<Memory> {
         let text = self.source.bytes;
-        let split = Split::new(text, 3);
         let value = |at| match split.get(text, at)? {
             b"NULL" => Some(0),
             arg => num::whole_integer(arg).map(|value| value as u64),
         };
-        let mask =
-            |at, bit: fn(&[u8]) -> u32| flags::mask(split.get(text, at).unwrap_or_default(), bit);
+        let word = |at| split.get(text, at).unwrap_or_default();
         Some(match self.shape.special {
             Special::Mmap => {
-                let shared = mask(3, flags::map_bit);
-                let file = !self.has(C::Fd) || self.rows.fd[self.row] >= 0;
+                let no_file = self.has(C::Fd) && self.rows.fd[self.row] < 0;
                 Memory::Map {
                     start: ret as u64,
                     len: value(1)?,
-                    anonymous: flags::is_private(shared) && (flags::is_anonymous(shared) || !file),
-                    writable: flags::is_writable(mask(2, flags::prot_bit)),
+                    anonymous: is_anonymous(word(3), no_file),
+                    writable: is_writable(word(2)),
                 }
             }
             Special::Munmap => Memory::Unmap { start: value(0)?, len: value(1)? },
-            Special::Mprotect => Memory::Protect {
-                start: value(0)?,
-                len: value(1)?,
-                writable: flags::is_writable(mask(2, flags::prot_bit)),
-            },
+            Special::Mprotect => {
+                Memory::Protect { start: value(0)?, len: value(1)?, writable: is_writable(word(2)) }
+            }
             Special::Mremap => Memory::Remap {
                 start: value(0)?,
                 len: value(1)?,
                 new_start: ret as u64,
                 new_len: value(2)?,
             },
-            Special::Brk => Memory::Break { end: ret as u64 },
             _ => return None,
         })
     }

@@ -33,6 +33,12 @@ fn address_spaces() {
             map(0x7f00, 8192, false, true),
         ),
         ("mmap(NULL, 8192, 0x3, 0x22, -1, 0) = 0x7f00", map(0x7f00, 8192, true, true)),
+        // The descriptor means nothing then.
+        (
+            "mmap(NULL, 8192, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, 0, 0) = 0x7f00",
+            map(0x7f00, 8192, true, false),
+        ),
+        ("mmap(NULL, 8192, 0x1, 0x22, 0, 0) = 0x7f00", map(0x7f00, 8192, true, false)),
         // MAP_SHARED_VALIDATE
         ("mmap(NULL, 8192, 0x3, 0x23, -1, 0) = 0x7f00", map(0x7f00, 8192, false, true)),
         (
