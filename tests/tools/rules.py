@@ -8,12 +8,25 @@ import polars as pl
 import truth
 
 # As strace prints them.
-FORK = "clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD, child_tidptr=0x7f1)"
+FORK = (
+    "clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD, "
+    "child_tidptr=0x7f1)"
+)
 THREAD = (
     "clone(child_stack=0x7f2, flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD|"
     "CLONE_SYSVSEM|CLONE_SETTLS|CLONE_PARENT_SETTID|CLONE_CHILD_CLEARTID, parent_tid=[101], "
     "tls=0x7f3, child_tidptr=0x7f4)"
 )
+
+
+def rights(*fds: int) -> str:
+    """The message that passes descriptors, as sendmsg and recvmsg print it."""
+    data = ", ".join(map(str, fds))
+    return (
+        '{msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base="x", iov_len=1}], msg_iovlen=1, '
+        "msg_control=[{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, "
+        f"cmsg_data=[{data}]}}], msg_controllen=24, msg_flags=0}}"
+    )
 
 
 class Log:
