@@ -22,6 +22,8 @@ THREAD = (
     "CLONE_SYSVSEM|CLONE_SETTLS|CLONE_PARENT_SETTID|CLONE_CHILD_CLEARTID"
 )
 FILES = "child_stack=0x7f2, flags=CLONE_FILES|SIGCHLD"
+# While one of these is under way, nobody else changes the table.
+FREEZES = {"clone", "vfork", "execve"}
 FIRST = 1000  # `-ff` logs are known by numbers above 300.
 
 
@@ -75,10 +77,12 @@ class Call:
     effect: Callable[[], None] | None = None
     last: Callable[[], None] | None = None
     table: bool = False  # It changes the table.
+    at_once: bool = False  # Nothing happens meanwhile.
     tail: str = ""
     ret: int | None = 0
     error: str = ""
     offset: int | None = None
+    appends: bool = False
     done: bool = False
     line: int = 0
     begun: int = 0
@@ -112,6 +116,10 @@ class Machine:
         self.half: Call | None = None
         self.events = 0
         self.clock = 1_700_000_000_000_000
+        # What sendfile writes to has no position.
+        self.lines.append(f"{self.leader(self.tasks[0])}socketpair(AF_UNIX, SOCK_STREAM, 0, [0, 1]) = 0")
+        stamp = f"{self.clock / 1e6:.6f}"
+        self.separate[FIRST].append(f"{stamp} socketpair(AF_UNIX, SOCK_STREAM, 0, [0, 1]) = 0")
         self.run()
 
     # -- choices
@@ -138,8 +146,9 @@ class Machine:
         if task.call is None:
             self.begin(self.choose(task))
             # Most calls end before another task does anything.
-            if task.call and self.pick(3) and self.may_end(task.call):
-                self.finish(task.call)
+            call = task.call
+            if call and self.may_end(call) and (call.at_once or self.pick(3)):
+                self.finish(call)
         elif not task.call.done and self.pick(2):
             self.happen(task.call)
         else:
@@ -149,8 +158,7 @@ class Machine:
         child = next((task for task in self.tasks if task.held is call), None)
         if child is not None:
             return False
-        return not (call.table and call.task.table.forking and "clone" not in call.name
-                    and call.name != "vfork")
+        return not (call.table and call.task.table.forking and call.name not in FREEZES)
 
     # -- what strace prints
 
@@ -194,6 +202,7 @@ class Machine:
         if not self.may_end(call):
             return
         task = call.task
+        before = task.table
         if call.last:
             call.last()
         self.tick()
@@ -215,8 +224,8 @@ class Machine:
         self.separate.setdefault(task.tid, []).append(text)
         task.call = None
         task.table.busy -= call.table
-        if call.name in {"clone", "vfork"}:
-            task.table.forking = False
+        if call.name in FREEZES:
+            before.forking = False
             for other in self.tasks:
                 if other.quiet is call:
                     other.quiet = None
@@ -266,7 +275,7 @@ class Machine:
 
     def open(self, task: Task) -> Call:
         inode = self.names[self.pick(len(self.names))]
-        mode = [READ_ONLY, BOTH_WAYS, WRITE_ONLY][self.pick(3)]
+        mode = [BOTH_WAYS, READ_ONLY, BOTH_WAYS, BOTH_WAYS, WRITE_ONLY][self.pick(5)]
         flags = self.pick(12)
         append = flags % 4 == 1 and mode != READ_ONLY
         cloexec = flags % 3 == 1
@@ -291,12 +300,14 @@ class Machine:
         if call.kind == "write" and description.mode == READ_ONLY:
             return self.failing(call, "EBADF")
         if call.kind == "read" and description.mode == WRITE_ONLY:
+            call.tail = call.tail.replace('"x"...', "0x7f5")
             return self.failing(call, "EBADF")
 
         def effect() -> None:
             inode = description.inode
             at = description.position if call.given is None else call.given
             if call.kind == "write":
+                call.appends = description.append
                 at = inode.size if description.append else at
                 call.ret = call.requested
                 inode.size = max(inode.size, at + call.ret)
@@ -395,12 +406,14 @@ class Machine:
         call.effect = effect
         return call
 
-    def set_append(self, task: Task) -> Call:
+    def set_append(self, task: Task) -> Call | None:
         fd = self.fd(task)
         description = task.table.slots[fd][0]
+        if any(other.call and other.call.description is description for other in self.tasks):
+            return None
         append = bool(self.pick(2))
         flags = "O_RDONLY" + "|O_APPEND" * append
-        call = Call(task, "fcntl", f"{fd}, F_SETFL, {flags}", description)
+        call = Call(task, "fcntl", f"{fd}, F_SETFL, {flags}", description, at_once=True)
 
         def effect() -> None:
             description.append = append
@@ -463,8 +476,10 @@ class Machine:
 
     # -- tasks
 
-    def number(self) -> int:
-        if self.dead and self.pick(2):
+    def number(self, again: bool) -> int:
+        # Not before the call that made it has told its number.
+        told = {other.call.ret for other in self.tasks if other.call}
+        if again and self.dead and self.dead[-1] not in told:
             return self.dead.pop()
         self.next_tid += 1
         return self.next_tid - 1
@@ -472,13 +487,12 @@ class Machine:
     def clone(self, task: Task, call: Call, table: Callable[[], Table], thread: bool) -> Call:
         call.table = True
         others = [other.call for other in self.tasks if other.call]
-        alone = not any(other.name in {"clone", "vfork"} and not other.done for other in others)
-        alone = alone and not any(other.quiet for other in self.tasks)
-        alone = alone and not any(other.name == "clone" for other in others)
+        alone = not any(other.name in {"clone", "vfork"} for other in others)
         task.table.forking = True
+        again = bool(self.pick(2))
 
         def effect() -> None:
-            tid = self.number()
+            tid = self.number(again)
             child = Task(tid, task.group if thread else tid, table())
             call.ret = tid
             # Whose child a first line is of, only one call under way tells.
@@ -521,14 +535,16 @@ class Machine:
         call = Call(task, "execve", '"/bin/x", ["x"], 0x7ff /* 1 var */', table=True)
         if self.pick(4) == 0:
             call.ret, call.error = -1, "ENOENT (No such file or directory)"
+            task.table.forking = True
             return call
 
         def last() -> None:
             slots = {fd: slot for fd, slot in task.table.slots.items() if not slot[1]}
             task.table.busy -= 1
-            task.table = Table(slots, busy=1)
+            task.table = Table(slots, busy=1)  # `finish` counts it down.
             task.held = None
 
+        task.table.forking = True
         call.last = last
         return call
 
@@ -543,35 +559,24 @@ class Machine:
 def determined(machine: Machine) -> Iterator[tuple[Call, bool]]:
     """Give each call that uses a position, and whether the log implies where it began.
 
-    It does if no other call moved the description meanwhile, and if what came before is known: a
-    group of overlapping transfers leaves the position behind all of them, one with a seek or an
-    append inside leaves it open, until the next seek that nothing overlaps.
+    It does if no other call used the position meanwhile, and if what came before is known: a group
+    of overlapping transfers leaves the position behind all of them; one with a seek inside leaves
+    it open until the next seek that nothing overlaps. What an append leaves depends on the file.
     """
     groups: dict[Description, list[Call]] = {}
     for call in machine.calls:
         if call.description and call.kind and call.given is None and call.ended:
             groups.setdefault(call.description, []).append(call)
-    unfinished = {task.call.description for task in machine.tasks if task.call and task.call.kind}
+    unfinished = {task.call.description for task in machine.tasks if task.call}
     for description, calls in groups.items():
-        known = True
-        until = -1
-        group: list[Call] = []
-        for call in [*sorted(calls, key=lambda call: call.begun), None]:
-            if call is None or call.begun >= until:
-                known = yield from settle(group, known, description in unfinished)
-                group = []
-            if call is not None:
-                group.append(call)
-                until = max(until, call.ended)
-
-
-def settle(group: list[Call], known: bool, unsure: bool) -> Iterator[tuple[Call, bool]]:
-    """Say what is known of calls that overlap each other, and of the position after them."""
-    movers = [call for call in group if call.moves]
-    for call in group:
-        alone = not any(other is not call and other.overlaps(call) for other in movers)
-        yield call, known and alone and not unsure
-    loose = [call for call in movers if call.kind == "seek" or call.description.append]
-    if len(movers) == 1:
-        return True if loose and movers[0].kind == "seek" else known
-    return known and not loose
+        known = description not in unfinished
+        calls.sort(key=lambda call: call.begun)
+        while calls:
+            group = [calls.pop(0)]
+            while calls and calls[0].begun < max(call.ended for call in group):
+                group.append(calls.pop(0))
+            yield from ((call, known and len(group) == 1) for call in group)
+            movers = [call for call in group if call.moves]
+            loose = [call for call in movers if call.kind == "seek" or call.appends]
+            if loose:
+                known = len(movers) == len(group) == 1 and loose[0].kind == "seek"
