@@ -1,25 +1,31 @@
 """Random programs: what the model says of each access, against a kernel that knows.
 
-The simulated kernel (`tests/tools/simulated.py`) runs everywhere. Where strace and a C compiler are,
-real programs run as well, and read their positions from /proc/self/fdinfo after each step.
+The simulated kernel (`tests/tools/simulated.py`) runs everywhere. Where strace is, real programs
+run as well, and read their positions from /proc/self/fdinfo after each step.
 """
 
 from __future__ import annotations
 
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import simulated
 import truth
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
+from positions import held_and_told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     import polars as pl
 
+STEPS = Path(__file__).parent / "data" / "kernel-model" / "steps.py"
 CALM = settings(
     deadline=None, max_examples=250, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -127,9 +133,57 @@ def test_the_simulation_does_what_it_says() -> None:
     text = ""
     uncertain = 0
     for seed in range(40):
-        machine = simulated.Machine([(seed * 7919 + n * n * 31 + n * 17) % 9973 for n in range(600)])
+        machine = simulated.Machine(
+            [(seed * 7919 + n * n * 31 + n * 17) % 9973 for n in range(600)]
+        )
         text += "\n".join(machine.lines)
         uncertain += sum(not must for _, must in simulated.determined(machine))
-    for part in ("vfork", "CLONE_THREAD", "<unfinished", "<... read resumed", "execve", "dup3", "EBADF"):
+    for part in (
+        "vfork",
+        "CLONE_THREAD",
+        "<unfinished",
+        "<... read resumed",
+        "execve",
+        "dup3",
+        "EBADF",
+    ):
         assert part in text
     assert uncertain > 20
+
+
+@CALM
+@given(numbers=NUMBERS)
+def test_simulated_programs_in_separate_logs(tmp_path: Path, numbers: list[int]) -> None:
+    """`-ff` tells what overlaps by times only: more is left open, nothing is wrong."""
+    machine = simulated.Machine(numbers, reuse=False)
+    for old in tmp_path.glob("made.cut.*"):
+        old.unlink()
+    begun: dict[simulated.Call, int] = {}
+    for tid, lines in machine.separate.items():
+        note("\n".join([f"{tid}:", *(line for line, _ in lines)]))
+        (tmp_path / f"made.cut.{tid}").write_text("".join(f"{line}\n" for line, _ in lines))
+        begun |= {call: number for number, (_, call) in enumerate(lines, 1) if call}
+    found = rows_by_begin(truth.read_rows(tmp_path / "made.cut"))
+    check(machine, lambda call: found[call.task.tid, begun[call]], strict=False)
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+@pytest.mark.parametrize("seed", range(12))
+def test_real_programs(tmp_path: Path, seed: int) -> None:
+    """Real programs, real strace: the kernel says after each step where descriptors are."""
+    chance = random.Random(seed)
+    numbers = [str(chance.randrange(10_000)) for _ in range(400)]
+    log = tmp_path / "steps.strace"
+    done = subprocess.run(
+        ["strace", "-f", "-o", log, sys.executable, "-I", "-S", STEPS, tmp_path, *numbers],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    if "ptrace" in done.stderr:
+        pytest.skip(done.stderr)
+    assert done.returncode == 0, done.stderr
+    rows = truth.read_rows(log).filter(kind="syscall")
+    differences, asked = held_and_told(rows)
+    assert differences == []
+    assert asked > 40

@@ -7,21 +7,18 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 import annotations
 import polars as pl
 import pytest
 import truth
-from positions import Positions
+from positions import POS, held_and_told
 
 DATA = Path(__file__).parent / "data" / "kernel-model"
 MORE = Path(os.environ["TRACEFAST_LOGS"]) if "TRACEFAST_LOGS" in os.environ else None
 POSITIONS = [DATA / "positions.strace", *(MORE.rglob("fdsem.strace") if MORE else [])]
 CLOSING = [DATA / "closing.strace", *(MORE.rglob("closerace.strace") if MORE else [])]
-FDINFO = re.compile(r"/proc/(?:self|\d+)/fdinfo/(\d+)")
-POS = re.compile(r"pos:\\t(\d+)")
 
 
 def log_of(original: Path, folder: Path, annotated: bool) -> Path:
@@ -30,27 +27,6 @@ def log_of(original: Path, folder: Path, annotated: bool) -> Path:
     copy = folder / original.name
     copy.write_bytes(annotations.strip(original.read_bytes()))
     return copy
-
-
-def held_and_told(rows: pl.DataFrame) -> tuple[list[str], int]:
-    """Compare at each moment at which the program asked; say how often it did."""
-    positions = Positions()
-    differences = []
-    asked = 0
-    folders = set()  # Their positions are cookies.
-    for row in rows.iter_rows(named=True):
-        asks = FDINFO.fullmatch(row["path"] or "") if row["name"] == "read" else None
-        if asks and row["bytes"] and (told := POS.search(row["args"])):
-            asked += 1
-            fd, pos = int(asks[1]), int(told[1])
-            held = positions.held(row["pid"], fd)
-            if held != pos and (row["pid"], fd) not in folders:
-                differences.append(f"line {row['line']}: {fd} is at {pos}, held {held}")
-        elif row["name"] == "getdents64":
-            folders.add((row["pid"], row["fd"]))
-        elif problem := positions.take(row):
-            differences.append(f"line {row['line']}, {row['name']}: {problem}")
-    return differences, asked
 
 
 @pytest.mark.parametrize("annotated", [True, False], ids=["annotated", "plain"])

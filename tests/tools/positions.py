@@ -11,10 +11,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import annotations
+import polars as pl
 
 OPENS = {"open", "openat", "openat2", "creat", "memfd_create"}
 AT_POSITION = {"read", "readv", "write", "writev"}
+COPIES = {"dup", "dup2", "dup3", "fcntl"}
 PERHAPS = {"preadv2", "pwritev2"}
+FDINFO = re.compile(r"/proc/(?:self|\d+)/fdinfo/(\d+)")
+POS = re.compile(r"pos:\\t(\d+)")
 Row = dict[str, Any]
 
 
@@ -71,7 +75,9 @@ class Positions:
 
     def name(self, row: Row) -> None:
         """Take what the row says that descriptors mean."""
-        for fd, ofd in ((row["fd"], row["ofd"]), (row["fd2"], row["ofd2"])):
+        # A copy is of the description that it was made from.
+        second = row["ofd"] if row["name"] in COPIES else row["ofd2"]
+        for fd, ofd in ((row["fd"], row["ofd"]), (row["fd2"], second)):
             if fd is not None and ofd is not None:
                 self.description[row["pid"], fd] = ofd
         if row["name"] == "close":
@@ -88,3 +94,24 @@ class Positions:
             if row["bytes"]:
                 self.of[ofd] = None if offset is None else offset + row["bytes"]
         return problem
+
+
+def held_and_told(rows: pl.DataFrame) -> tuple[list[str], int]:
+    """Compare at each moment at which the program asked; say how often it did."""
+    positions = Positions()
+    differences = []
+    asked = 0
+    folders = set()  # Their positions are cookies.
+    for row in rows.iter_rows(named=True):
+        asks = FDINFO.fullmatch(row["path"] or "") if row["name"] == "read" else None
+        if asks and row["bytes"] and (told := POS.search(row["args"])):
+            asked += 1
+            fd, pos = int(asks[1]), int(told[1])
+            held = positions.held(row["pid"], fd)
+            if held != pos and (row["pid"], fd) not in folders:
+                differences.append(f"line {row['line']}: {fd} is at {pos}, held {held}")
+        elif row["name"] == "getdents64":
+            folders.add((row["pid"], row["fd"]))
+        elif problem := positions.take(row):
+            differences.append(f"line {row['line']}, {row['name']}: {problem}")
+    return differences, asked

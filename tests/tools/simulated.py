@@ -12,8 +12,11 @@ the call ends. Where the order of two effects on one table of descriptors would 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 READ_ONLY, WRITE_ONLY, BOTH_WAYS = "O_RDONLY", "O_WRONLY", "O_RDWR"
 FORK = "child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD"
@@ -103,7 +106,8 @@ class Call:
 class Machine:
     """Runs on numbers until there are none left, then lets everything end."""
 
-    def __init__(self, numbers: list[int]) -> None:
+    def __init__(self, numbers: list[int], reuse: bool = True) -> None:
+        self.reuse = reuse
         self.numbers = iter(numbers)
         self.names = [Inode("/srv/a", 5000), Inode("/srv/b", 300), Inode("/srv/c", 1 << 20)]
         self.tasks = [Task(FIRST, FIRST, Table())]
@@ -112,14 +116,16 @@ class Machine:
         self.dead: list[int] = []
         self.calls: list[Call] = []
         self.lines: list[str] = []
-        self.separate: dict[int, list[str]] = {FIRST: []}
+        # As `-ff` cuts it: lines of each task, and the calls that they are.
+        self.separate: dict[int, list[tuple[str, Call | None]]] = {FIRST: []}
         self.half: Call | None = None
         self.events = 0
         self.clock = 1_700_000_000_000_000
         # What sendfile writes to has no position.
-        self.lines.append(f"{self.leader(self.tasks[0])}socketpair(AF_UNIX, SOCK_STREAM, 0, [0, 1]) = 0")
-        stamp = f"{self.clock / 1e6:.6f}"
-        self.separate[FIRST].append(f"{stamp} socketpair(AF_UNIX, SOCK_STREAM, 0, [0, 1]) = 0")
+        first = "socketpair(AF_UNIX, SOCK_STREAM, 0, [0, 1]) = 0 <0.000001>"
+        self.lines.append(self.leader(self.tasks[0]) + first)
+        first = f"{self.clock / 1e6:.6f} {first}"
+        self.separate[FIRST].append((first, None))
         self.run()
 
     # -- choices
@@ -133,9 +139,15 @@ class Machine:
                 self.step()
         except StopIteration:
             pass
-        while pending := [task.call for task in self.tasks if task.call and self.may_end(task.call)]:
+        while pending := [
+            task.call for task in self.tasks if task.call and self.may_end(task.call)
+        ]:
             self.finish(pending[0])
         self.cut()
+        for call in [task.call for task in self.tasks if task.call]:
+            stamp = f"{call.clock_began / 1e6:.6f}"
+            half = f"{stamp} {call.name}({call.head} <unfinished ...>"
+            self.separate[call.task.tid].append((half, call))
 
     def step(self) -> None:
         able = [task for task in self.tasks if task.call or not task.quiet]
@@ -221,7 +233,7 @@ class Machine:
         self.half = None
         stamp = f"{call.clock_began / 1e6:.6f}"
         text = f"{stamp} {call.name}({call.head}{call.tail}{result}{spent_text}"
-        self.separate.setdefault(task.tid, []).append(text)
+        self.separate[task.tid].append((text, call))
         task.call = None
         task.table.busy -= call.table
         if call.name in FREEZES:
@@ -235,7 +247,7 @@ class Machine:
     def gone(self, task: Task) -> None:
         self.tick()
         self.lines.append(f"{self.leader(task)}+++ exited with 0 +++")
-        self.separate[task.tid].append(f"{self.clock / 1e6:.6f} +++ exited with 0 +++")
+        self.separate[task.tid].append((f"{self.clock / 1e6:.6f} +++ exited with 0 +++", None))
         self.tasks.remove(task)
         self.dead.append(task.tid)
         task.held = None
@@ -248,11 +260,21 @@ class Machine:
         fds = sorted(table.slots)
         what: list[Callable[[Task], Call | None]] = [self.bad]
         if fds:
-            what += [self.read, self.read, self.read, self.write, self.seek, self.pread, self.pwrite]
+            what += [
+                self.read,
+                self.read,
+                self.read,
+                self.write,
+                self.seek,
+                self.pread,
+                self.pwrite,
+            ]
             what += [self.preadv2, self.sendfile, self.truncate, self.set_append]
         if changes:
             what += [self.open, self.open]
-            what += [self.dup, self.dup2, self.fcntl_dup, self.close, self.close_range] if fds else []
+            what += (
+                [self.dup, self.dup2, self.fcntl_dup, self.close, self.close_range] if fds else []
+            )
         if len(self.tasks) < 6 and not table.busy and not table.forking:
             what += [self.fork, self.thread, self.share, self.vfork]
         if changes and not table.busy:
@@ -421,7 +443,9 @@ class Machine:
         call.effect = effect
         return call
 
-    def copy(self, task: Task, name: str, head: str, source: int, least: int, cloexec: bool) -> Call:
+    def copy(
+        self, task: Task, name: str, head: str, source: int, least: int, cloexec: bool
+    ) -> Call:
         description = task.table.slots[source][0]
         call = Call(task, name, head, description, table=True)
 
@@ -479,7 +503,7 @@ class Machine:
     def number(self, again: bool) -> int:
         # Not before the call that made it has told its number.
         told = {other.call.ret for other in self.tasks if other.call}
-        if again and self.dead and self.dead[-1] not in told:
+        if self.reuse and again and self.dead and self.dead[-1] not in told:
             return self.dead.pop()
         self.next_tid += 1
         return self.next_tid - 1
