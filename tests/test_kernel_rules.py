@@ -121,6 +121,35 @@ def test_dup_shares_the_offset(read):
     assert log.see("ofd", "ofd2", name=("dup", "dup2", "dup3")) == [(ofd, ofd)] * 3
 
 
+@pytest.mark.parametrize(
+    "call", ["dup(3", "dup2(3, 4", "dup3(3, 4, O_CLOEXEC", "fcntl(3, F_DUPFD, 4"]
+)
+def test_dup_is_of_what_was_there_at_entry(read, call):
+    name = call.partition("(")[0]
+    log = read(f"""
+100   openat(AT_FDCWD, "/data", O_RDONLY) = 3
+100   {THREAD} = 101
+100   {call} <unfinished ...>
+101   close(3) = 0
+101   openat(AT_FDCWD, "/other", O_RDONLY) = 3
+100   <... {name} resumed>) = 4
+100   read(4, "x"..., 10) = 10
+""")
+    assert log.see("path", name=("read", name)) == ["/data", "/data"]
+
+
+def test_close_range_closes_at_entry(read):
+    log = read(f"""
+100   openat(AT_FDCWD, "/data", O_RDONLY) = 4
+100   {THREAD} = 101
+100   close_range(4, 4294967295, 0 <unfinished ...>
+101   openat(AT_FDCWD, "/other", O_RDONLY) = 4
+100   <... close_range resumed>) = 0
+101   read(4, "x"..., 10) = 10
+""")
+    assert log.see("path", "offset", name="read") == [("/other", 0)]
+
+
 def test_dup2_closes_what_was_there(read):
     log = read("""
 100   openat(AT_FDCWD, "/data", O_RDONLY) = 3

@@ -330,6 +330,59 @@ def test_the_end_of_a_file_proves_its_size(read):
     assert log.see("size", name="read") == [None, 70]
 
 
+@pytest.mark.parametrize(
+    "cut",
+    [
+        "ftruncate(3, 40) = 0",
+        'truncate("/data", 40) = 0',
+        'openat(AT_FDCWD, "/data", O_WRONLY|O_TRUNC) = 5\n100   write(5, "x"..., 40) = 40',
+    ],
+)
+def test_the_end_of_a_file_that_was_cut_proves_no_size(read, cut):
+    log = read(f"""
+100   openat(AT_FDCWD, "/data", O_RDWR) = 3
+100   read(3, "x"..., 100) = 100
+100   {cut}
+100   read(3, "", 30) = 0
+100   openat(AT_FDCWD, "/data", O_WRONLY|O_APPEND) = 4
+100   write(4, "x"..., 7) = 7
+""")
+    assert log.see("offset", "size", "access", name="read", bytes=0) == [(100, None, "eof")]
+    assert log.see("offset", "offset_known", name="write", fd=4) == [(40, "exact")]
+
+
+def test_a_truncation_proves_no_base(read):
+    """It makes a size; where the end was before it does not tell."""
+    log = read("""
+100   openat(AT_FDCWD, "/log", O_RDWR|O_APPEND) = 3
+100   write(3, "x"..., 141) = 141
+100   ftruncate(3, 869) = 0
+100   read(3, "", 136) = 0
+""")
+    assert log.see("line", name="offset-base") == []
+    assert log.see("offset_known", name="read") in (["relative"], ["unknown"])
+
+
+def test_relative_appends_follow_each_other(read):
+    log = read("""
+100   openat(AT_FDCWD, "/log", O_RDWR|O_APPEND) = 3
+100   write(3, "x"..., 243) = 243
+100   pwrite64(3, "x"..., 184, 3720) = 184
+100   pwrite64(3, "x"..., 42, 3625) = 42
+100   write(3, "x"..., 10) = 10
+100   fstat(3, {st_mode=S_IFREG|0644, st_size=1479, ...}) = 0
+100   write(3, "x"..., 10) = 10
+""")
+    found = log.see("offset", "offset_known", name=("write", "pwrite64"))
+    assert found[-1] == (1479, "exact")
+    # Or not told, but never at the same place.
+    assert found[:-1] in (
+        [(0, "relative"), (243, "relative"), (427, "relative"), (469, "relative")],
+        [(0, "relative"), (243, "relative"), (None, "unknown"), (None, "unknown")],
+        [(0, "relative"), (None, "unknown"), (None, "unknown"), (None, "unknown")],
+    )
+
+
 def test_io_submit_and_io_getevents(read):
     log = read("""
 100   openat(AT_FDCWD, "/data", O_RDWR) = 3
