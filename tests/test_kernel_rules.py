@@ -138,6 +138,19 @@ def test_dup_is_of_what_was_there_at_entry(read, call):
     assert log.see("path", name=("read", name)) == ["/data", "/data"]
 
 
+def test_dup_to_the_number_it_came_from(read):
+    """Another thread closed it meanwhile, so it was the lowest that is free."""
+    log = read(f"""
+100   openat(AT_FDCWD, "/data", O_RDONLY) = 3
+100   {THREAD} = 101
+100   dup(3 <unfinished ...>
+101   close(3) = 0
+100   <... dup resumed>) = 3
+100   read(3, "x"..., 10) = 10
+""")
+    assert log.see("path", "offset", name="read") == [("/data", 0)]
+
+
 def test_close_range_closes_at_entry(read):
     log = read(f"""
 100   openat(AT_FDCWD, "/data", O_RDONLY) = 4

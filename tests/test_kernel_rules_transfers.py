@@ -336,6 +336,7 @@ def test_the_end_of_a_file_proves_its_size(read):
         "ftruncate(3, 40) = 0",
         'truncate("/data", 40) = 0',
         'openat(AT_FDCWD, "/data", O_WRONLY|O_TRUNC) = 5\n100   write(5, "x"..., 40) = 40',
+        "fstat(3, {st_mode=S_IFREG|0644, st_size=40, ...}) = 0",
     ],
 )
 def test_the_end_of_a_file_that_was_cut_proves_no_size(read, cut):
@@ -417,6 +418,15 @@ def test_inherited_descriptors_are_relative_until_proved(read):
     proof = log.see("kind", "offset", "line", name="offset-base")
     assert proof == [("notice", 1000, 3)]
     assert log.see("ofd", name="offset-base") == log.see("ofd", line=1)
+
+
+def test_descriptors_from_the_shell_are_inherited_too(read):
+    log = read("""
+100   execve("/bin/x", ["x"], 0x7ff /* 1 var */) = 0
+100   read(9, "x"..., 10) = 10
+100   read(9, "x"..., 10) = 10
+""")
+    assert log.reads() == [(0, "relative", "first"), (10, "relative", "consecutive")]
 
 
 def test_a_seek_elsewhere_proves_no_base(read):

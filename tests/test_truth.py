@@ -23,13 +23,18 @@ def name(record: Path) -> str:
     return str(record.relative_to(DATA) if record.is_relative_to(DATA) else record)
 
 
+# Their tasks seek while others read: where that leaves the position, only the next seek tells.
+LOOSE = {f"{name}.truth.json" for name in ("threads", "forks", "plain", "separate")}
+
+
 def check(outcome: truth.Outcome, record: Path) -> None:
     assert outcome.differences == []
     assert outcome.known.total() > 5
-    assert outcome.share("unknown", "null") == 0
+    assert outcome.share("null") == 0
+    assert outcome.share("unknown") <= (0.25 if record.name in LOOSE else 0)
     # Only `copies` has descriptors that are older than the log.
     if record.name != "copies.truth.json":
-        assert outcome.share("exact", "ambiguous") == 1
+        assert outcome.share("relative", "relative and proved") == 0
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=name)
@@ -49,9 +54,8 @@ def test_only_what_overlaps_is_ambiguous() -> None:
     outcome = truth.annotated(DATA / "copies.truth.json")
     assert outcome.share("ambiguous") == 0
     assert outcome.known["relative and proved"] >= 2
-    for log in ("threads", "forks", "plain", "separate"):
-        outcome = truth.annotated(DATA / f"{log}.truth.json")
-        assert outcome.share("exact") > 0.15, log
+    for log in LOOSE:
+        assert truth.annotated(DATA / log).share("exact") > 0.15, log
 
 
 def made(**changes: object) -> tuple[pl.DataFrame, list[dict[str, object]]]:

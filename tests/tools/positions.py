@@ -16,6 +16,7 @@ import polars as pl
 OPENS = {"open", "openat", "openat2", "creat", "memfd_create"}
 AT_POSITION = {"read", "readv", "write", "writev"}
 COPIES = {"dup", "dup2", "dup3", "fcntl"}
+KNOWN = {None, "exact", "relative"}
 PERHAPS = {"preadv2", "pwritev2"}
 FDINFO = re.compile(r"/proc/(?:self|\d+)/fdinfo/(\d+)")
 POS = re.compile(r"pos:\\t(\d+)")
@@ -69,7 +70,7 @@ class Positions:
             self.of[row["ofd"]] = 0
         elif row["name"] in {"lseek", "_llseek"}:
             self.of[row["ofd"]] = row["ret"]
-        elif row["file_type"] not in {"pipe", "fifo", "socket", "char", "anon"}:
+        else:
             return self.move(row)
         return None
 
@@ -86,7 +87,8 @@ class Positions:
     def move(self, row: Row) -> str | None:
         problem = None
         for ofd, offset, access in moved(row):
-            if ofd is None:
+            # Pipes have no offset, whatever is known of the other side.
+            if ofd is None or (offset is None and row["offset_known"] in KNOWN):
                 continue
             reads = row["name"].startswith(("read", "preadv"))
             if reads and offset is not None and self.of.get(ofd) not in {None, offset}:

@@ -202,6 +202,7 @@ static void sent(void)
 	memset(room, 0, sizeof room);
 	recvmsg(pair[1], &m, 0);
 	memcpy(both, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof both);
+	read(both[0], buffer, 4);
 	read(both[1], buffer, 5);
 	show(4, a, b, both[0], both[1]);
 	close(both[0]);
