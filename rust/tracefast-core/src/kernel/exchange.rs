@@ -7,6 +7,7 @@ use super::passing::Pass;
 use super::position::{Position, Spot};
 use super::tasks::TaskRef;
 use crate::detail::Detail;
+use crate::event::open_flags;
 
 impl Kernel {
     /// `pidfd_getfd`: a descriptor of another process.
@@ -79,6 +80,7 @@ impl Kernel {
     pub(super) fn received(
         &mut self,
         task: TaskRef,
+        row: usize,
         detail: usize,
         page: &Page<'_>,
         socket: Option<FileRef>,
@@ -87,10 +89,11 @@ impl Kernel {
         let end = socket.and_then(|file| self.tasks.files.get(file)?.end);
         let paths: Vec<Option<&[u8]>> =
             received.iter().map(|one| one.path.as_ref().map(|view| page.text_of(view))).collect();
+        let cloexec = page.rows.effect[row].flags & open_flags::CLOEXEC != 0;
         let pass = self.passes.receive(end, &paths);
         for (i, one) in received.iter().enumerate() {
             let file = pass.as_ref().and_then(|pass| pass.files.get(i).copied().flatten());
-            self.receive(task, one.fd, file, false);
+            self.receive(task, one.fd, file, cloexec);
             let made = self.tasks.table(task).get(one.fd);
             if let (None, Some(path), Some(made)) = (file, paths[i], made) {
                 self.christen(made, path, true, None);

@@ -226,7 +226,7 @@ impl Kernel {
                     pending.path.get_or_insert(path);
                 }
             }
-            Detail::Received(_) if done => self.received(task, at, page, file),
+            Detail::Received(_) if done => self.received(task, row, at, page, file),
             Detail::Submitted(_) if done => self.submitted(task, row, at, page),
             Detail::Collected(_) if done => self.collected(task, row, at, page),
             _ => {
