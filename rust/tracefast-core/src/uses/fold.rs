@@ -433,12 +433,10 @@ impl Uses {
             (Some(_), None, _) => {}
         }
         let mut class = side.class;
-        if call.ended() && matches!(class, None | Some(Class::Eof)) {
-            class = Some(Class::Eof);
-        }
         let way = entity.way(side.way);
-        if class == Some(Class::Eof) || !moved {
-            way.eof += u64::from(class == Some(Class::Eof) && side.way == READ);
+        if !moved {
+            let ended = class == Some(Class::Eof) || class.is_none() && call.ended();
+            way.eof += u64::from(ended && side.way == READ);
             return;
         }
         let bytes = call.bytes.unwrap_or(0);

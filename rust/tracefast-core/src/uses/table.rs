@@ -107,7 +107,7 @@ impl Row {
     fn of(mut entity: Entity, sources: &Names, kinds: &Names) -> Self {
         let size = entity.size;
         let ways = [READ, WRITE].map(|way| {
-            entity.ways[way].as_deref_mut().map_or_else(Values::default, |way| Values::of(way, size))
+            Values::of(entity.ways[way].take().map_or_else(Way::default, |way| *way), size)
         });
         let kind = entity.kind.and_then(|kind| kinds.text(kind));
         if kind.is_some_and(|kind| STREAMS.contains(&kind)) {
@@ -140,7 +140,6 @@ impl Row {
 }
 
 /// What is said of the reads of a row, or of its writes.
-#[derive(Default)]
 struct Values {
     way: Way,
     bytes: Option<i64>,
@@ -167,9 +166,7 @@ struct Values {
 }
 
 impl Values {
-    /// Takes what was counted out of `way`.
-    fn of(way: &mut Way, size: Option<i64>) -> Self {
-        let mut way = std::mem::take(way);
+    fn of(mut way: Way, size: Option<i64>) -> Self {
         let (union, shared) = way.ranges.lengths();
         let unique = union.saturating_add(way.apart.0);
         let shared = shared.saturating_add(way.apart.1);
