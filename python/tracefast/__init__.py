@@ -20,6 +20,7 @@ from tracefast._core import Error, Reader, Report, __version__, schema
 from tracefast.reading import parse, read
 
 if TYPE_CHECKING:
+    from tracefast.analysis.covered import covered_bytes
     from tracefast.analysis.events import events
     from tracefast.analysis.fields import fields
     from tracefast.analysis.files import files
@@ -31,6 +32,7 @@ __all__ = [
     "Reader",
     "Report",
     "__version__",
+    "covered_bytes",
     "events",
     "fields",
     "files",
@@ -43,6 +45,7 @@ __all__ = [
 
 # What needs polars, and the module that holds it.
 _LAZY = {
+    "covered_bytes": "tracefast.analysis.covered",
     "events": "tracefast.analysis.events",
     "fields": "tracefast.analysis.fields",
     "files": "tracefast.analysis.files",

@@ -6,12 +6,15 @@ from typing import Protocol, Self, TypedDict, final
 
 __all__ = [
     "Batch",
+    "Covered",
+    "Darshan",
     "Decoder",
     "Error",
     "Progress",
     "Reader",
     "Report",
     "Schema",
+    "Uses",
     "__version__",
     "field_column",
     "field_kind",
@@ -105,6 +108,39 @@ class Batch:
 
 class _ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+class _ArrowArray(Protocol):
+    def __arrow_c_array__(
+        self, requested_schema: object | None = None
+    ) -> tuple[object, object]: ...
+
+@final
+class Uses:
+    def __new__(
+        cls, *, by: str | None = None, scope: str = "stream", near: int = 131072
+    ) -> Self: ...
+    @staticmethod
+    def schema(*, by: str | None = None) -> Schema: ...
+    def words(self, column: str, words: _ArrowStream) -> None: ...
+    def push(self, events: _ArrowStream | _ArrowArray) -> None: ...
+    @property
+    def rings(self) -> tuple[int, int]: ...
+    def finish(self) -> Batch: ...
+
+@final
+class Covered:
+    def __new__(cls) -> Self: ...
+    def push(self, ranges: _ArrowStream | _ArrowArray) -> None: ...
+    def finish(self) -> Batch: ...
+
+@final
+class Darshan:
+    def __new__(cls) -> Self: ...
+    @staticmethod
+    def schema() -> Schema: ...
+    def words(self, column: str, words: _ArrowStream) -> None: ...
+    def push(self, events: _ArrowStream | _ArrowArray) -> None: ...
+    def finish(self) -> Batch: ...
 
 @final
 class Decoder:
