@@ -20,11 +20,13 @@ from tracefast._core import Error, Reader, Report, __version__, schema
 from tracefast.reading import parse, read
 
 if TYPE_CHECKING:
+    from tracefast.analysis.blocks import blocks
     from tracefast.analysis.covered import covered_bytes
     from tracefast.analysis.events import events
     from tracefast.analysis.fields import fields
     from tracefast.analysis.files import files
     from tracefast.analysis.forks import forks
+    from tracefast.analysis.page_cache import page_cache
     from tracefast.scanning import scan
 
 __all__ = [
@@ -32,11 +34,13 @@ __all__ = [
     "Reader",
     "Report",
     "__version__",
+    "blocks",
     "covered_bytes",
     "events",
     "fields",
     "files",
     "forks",
+    "page_cache",
     "parse",
     "read",
     "scan",
@@ -45,11 +49,13 @@ __all__ = [
 
 # What needs polars, and the module that holds it.
 _LAZY = {
+    "blocks": "tracefast.analysis.blocks",
     "covered_bytes": "tracefast.analysis.covered",
     "events": "tracefast.analysis.events",
     "fields": "tracefast.analysis.fields",
     "files": "tracefast.analysis.files",
     "forks": "tracefast.analysis.forks",
+    "page_cache": "tracefast.analysis.page_cache",
     "scan": "tracefast.scanning",
 }
 

@@ -33,6 +33,12 @@ mod _core {
     #[pymodule_export]
     use super::uses::{Covered, Darshan, Uses};
 
+    /// Identity of a file that is known by a name: what the column `file` holds.
+    #[pyfunction]
+    fn file_id(name: &[u8]) -> u64 {
+        tracefast_core::strace::fields::file_id(name)
+    }
+
     /// The event schema.
     #[pyfunction]
     fn schema() -> Schema {
