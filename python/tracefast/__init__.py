@@ -20,6 +20,7 @@ from tracefast._core import Error, Reader, Report, __version__, schema
 from tracefast.reading import parse, read
 
 if TYPE_CHECKING:
+    from tracefast.analysis.accesses import accesses
     from tracefast.analysis.blocks import blocks
     from tracefast.analysis.covered import covered_bytes
     from tracefast.analysis.events import events
@@ -34,6 +35,7 @@ __all__ = [
     "Reader",
     "Report",
     "__version__",
+    "accesses",
     "blocks",
     "covered_bytes",
     "events",
@@ -49,6 +51,7 @@ __all__ = [
 
 # What needs polars, and the module that holds it.
 _LAZY = {
+    "accesses": "tracefast.analysis.accesses",
     "blocks": "tracefast.analysis.blocks",
     "covered_bytes": "tracefast.analysis.covered",
     "events": "tracefast.analysis.events",

@@ -1,0 +1,180 @@
+"""One row per data access of one file, in order: where it began, how far it jumped."""
+
+from typing import Final
+
+import polars as pl
+
+from tracefast import _core
+from tracefast.analysis import vocabulary as calls
+
+SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
+    "source": pl.String,
+    "n": pl.UInt32,
+    "ts": pl.Datetime("ns"),
+    "task": pl.UInt32,
+    "pid": pl.Int32,
+    "name": pl.String,
+    "way": pl.String,
+    "access": pl.String,
+    "offset": pl.Int64,
+    "offset_known": pl.String,
+    "gap": pl.Int64,
+    "requested": pl.Int64,
+    "bytes": pl.Int64,
+    "errno": pl.String,
+    "dur_ns": pl.Int64,
+    "ofd": pl.UInt32,
+    "file": pl.UInt64,
+    "line": pl.UInt64,
+}
+
+READ, WRITE = "read", "write"
+_AIO_READS: Final = ("pread", "preadv")
+_AIO_WRITES: Final = ("pwrite", "pwritev")
+_BASE: Final = "offset-base"
+
+# What the second side of a transfer has, and what the first one calls it.
+_SECOND: Final = {
+    "path2": "path",
+    "file2": "file",
+    "ofd2": "ofd",
+    "offset2": "offset",
+    "access2": "access",
+}
+# The columns of the events that are needed, as the first side has them.
+_NEEDED: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
+    **{name: dtype for name, dtype in SCHEMA.items() if name not in {"n", "way", "gap"}},
+    "kind": pl.String,
+    "status": pl.String,
+    "path": pl.String,
+}
+
+
+def accesses(events: pl.LazyFrame | pl.DataFrame, path: str | int) -> pl.LazyFrame:
+    """Give one row per data access of one file, in the order in which they took effect.
+
+    Parameters
+    ----------
+    events
+        The events of a log, of Parquet files, or a part of them.
+    path
+        The file: its whole path, which calls have now or by which it was first opened; or its
+        identity, a number of the column `file`.
+
+    Returns
+    -------
+    polars.LazyFrame
+        `n` counts the rows. `name` is the call, `way` is ``read`` or ``write``; calls that copy
+        within the file have a row for each. `offset` is the byte position at which the access
+        began. Positions that were known relative to the first access of their open file only are
+        exact where the log proves that one's position later on; `offset_known` says what they are.
+
+        `access` is the class among the reads, or the writes, of the open file `ofd`: ``first``,
+        ``consecutive``, ``forward``, ``backward``, ``eof``, ``error``. `gap` is the distance from
+        the end of the one before in bytes, negative where it went back; null where one of the two
+        positions is not known.
+
+        Calls whose result strace injected are left out.
+
+    Examples
+    --------
+    >>> import tracefast as tf
+    >>> rows = tf.accesses(tf.scan("demo.strace"), "/srv/demo/data.bin").collect()
+    >>> rows.select("n", "way", "requested", "bytes").rows()
+    [(1, 'read', 4096, 4096), (2, 'read', 4096, 0)]
+    """
+    sides = _sides(events.lazy(), path)
+    bases = sides.filter(pl.col("name") == _BASE).select(
+        "source", "ofd", pl.col("offset").alias("base")
+    )
+    relative = (pl.col("offset_known") == "relative") & pl.col("base").is_not_null()
+    rows = (
+        sides.filter(pl.col("way").is_not_null(), pl.col("status").ne_missing("injected"))
+        .join(
+            bases.unique(("source", "ofd"), keep="first", maintain_order=True),
+            on=("source", "ofd"),
+            how="left",
+            nulls_equal=True,
+            maintain_order="left",
+        )
+        .with_columns(
+            pl.when(relative)
+            .then(pl.col("offset") + pl.col("base"))
+            .otherwise(pl.col("offset"))
+            .alias("offset"),
+            pl.when(relative)
+            .then(pl.lit("exact"))
+            .otherwise(pl.col("offset_known"))
+            .alias("offset_known"),
+        )
+        .with_columns(_gap().alias("gap"))
+        .sort("row", maintain_order=True)
+        .with_row_index("n", offset=1)
+    )
+    return rows.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
+
+
+def calls_of(events: pl.LazyFrame, files: list[int]) -> pl.LazyFrame:
+    """Give the events that are about one of some files, on either side of a transfer.
+
+    Parameters
+    ----------
+    events
+        The events.
+    files
+        Identities of the files.
+    """
+    return events.filter(pl.col("file").is_in(files) | pl.col("file2").is_in(files))
+
+
+def _sides(events: pl.LazyFrame, path: str | int) -> pl.LazyFrame:
+    """Give each event of the file one row; a transfer within the file has two."""
+    aio = pl.col("kind").cast(pl.String) == "aio"
+    name = pl.col("name").cast(pl.String)
+    called = pl.col("kind").cast(pl.String) == "syscall"
+    transfer = called & name.is_in(calls.TRANSFERS)
+    reads = called & name.is_in([*calls.READS, *calls.RECEIVES, *calls.TRANSFERS])
+    writes = called & name.is_in([*calls.WRITES, *calls.SENDS])
+    way = (
+        pl.when(reads | (aio & name.is_in(_AIO_READS)))
+        .then(pl.lit(READ))
+        .when(writes | (aio & name.is_in(_AIO_WRITES)))
+        .then(pl.lit(WRITE))
+        .alias("way")
+    )
+
+    def mine(path_column: str, file_column: str) -> pl.Expr:
+        if isinstance(path, int):
+            return pl.col(file_column) == path
+        own = pl.col(path_column).cast(pl.String) == path
+        # A file keeps the identity that it got from its first name.
+        return (own | (pl.col(file_column) == _core.file_id(path.encode()))).fill_null(value=False)
+
+    rows = events.with_row_index("row")
+    common = [pl.col("row"), *(_column(name) for name in _NEEDED if name not in _SECOND.values())]
+    first = rows.filter(mine("path", "file")).select(
+        *common, way, *(_column(name) for name in _SECOND.values())
+    )
+    second = rows.filter(transfer & mine("path2", "file2")).select(
+        *common,
+        pl.lit(WRITE).alias("way"),
+        *(_column(second, first).alias(first) for second, first in _SECOND.items()),
+    )
+    return pl.concat([first, second]).sort("row", maintain_order=True)
+
+
+def _column(name: str, like: str | None = None) -> pl.Expr:
+    return pl.col(name).cast(_NEEDED[like or name])
+
+
+def _gap() -> pl.Expr:
+    """Give the distance from the end of the last access that moved data, of the same stream."""
+    stream = ("source", "ofd", "way")
+    moved = pl.col("bytes") > 0
+    # What moved data at an unknown place hides the end: -1 keeps an older one from showing.
+    ends = pl.when(moved).then((pl.col("offset") + pl.col("bytes")).fill_null(-1))
+    end = ends.forward_fill().shift(1).over(stream)
+    known = pl.when(moved).then(pl.col("offset_known")).forward_fill().shift(1).over(stream)
+    comparable = (end >= 0) & (known == pl.col("offset_known")) & pl.col("ofd").is_not_null()
+    failed = pl.col("access") == "error"
+    return pl.when(comparable & ~failed.fill_null(value=False)).then(pl.col("offset") - end)
