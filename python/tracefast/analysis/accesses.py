@@ -1,5 +1,6 @@
 """One row per data access of one file, in order: where it began, how far it jumped."""
 
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import polars as pl
@@ -27,6 +28,9 @@ SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "file": pl.UInt64,
     "line": pl.UInt64,
 }
+
+# Says of the columns of a path and of an identity whether they are those of the file.
+_Choice = Callable[[str, str], pl.Expr]
 
 READ, WRITE = "read", "write"
 _AIO_READS: Final = ("pread", "preadv")
@@ -83,7 +87,45 @@ def accesses(events: pl.LazyFrame | pl.DataFrame, path: str | int) -> pl.LazyFra
     >>> rows.select("n", "way", "requested", "bytes").rows()
     [(1, 'read', 4096, 4096), (2, 'read', 4096, 0)]
     """
-    sides = _sides(events.lazy(), path)
+    if isinstance(path, int):
+        return of_files(events, [path])
+    # A file keeps the identity that it got from its first name.
+    first = _core.file_id(path.encode())
+
+    def mine(name: str, file: str) -> pl.Expr:
+        return (pl.col(name).cast(pl.String) == path) | (pl.col(file) == first)
+
+    return _accesses(events.lazy(), mine)
+
+
+def of_files(events: pl.LazyFrame | pl.DataFrame, files: Sequence[int]) -> pl.LazyFrame:
+    """Give the rows of :func:`accesses` for several identities, such as those of one path.
+
+    Parameters
+    ----------
+    events
+        The events.
+    files
+        Identities of the files.
+    """
+    return _accesses(events.lazy(), lambda _name, file: pl.col(file).is_in(files))
+
+
+def calls_of(events: pl.LazyFrame, files: Sequence[int]) -> pl.LazyFrame:
+    """Give the events that are about one of some files, on either side of a transfer.
+
+    Parameters
+    ----------
+    events
+        The events.
+    files
+        Identities of the files.
+    """
+    return events.filter(pl.col("file").is_in(files) | pl.col("file2").is_in(files))
+
+
+def _accesses(events: pl.LazyFrame, mine: _Choice) -> pl.LazyFrame:
+    sides = _sides(events, mine)
     bases = sides.filter(pl.col("name") == _BASE).select(
         "source", "ofd", pl.col("offset").alias("base")
     )
@@ -114,20 +156,7 @@ def accesses(events: pl.LazyFrame | pl.DataFrame, path: str | int) -> pl.LazyFra
     return rows.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
 
 
-def calls_of(events: pl.LazyFrame, files: list[int]) -> pl.LazyFrame:
-    """Give the events that are about one of some files, on either side of a transfer.
-
-    Parameters
-    ----------
-    events
-        The events.
-    files
-        Identities of the files.
-    """
-    return events.filter(pl.col("file").is_in(files) | pl.col("file2").is_in(files))
-
-
-def _sides(events: pl.LazyFrame, path: str | int) -> pl.LazyFrame:
+def _sides(events: pl.LazyFrame, mine: _Choice) -> pl.LazyFrame:
     """Give each event of the file one row; a transfer within the file has two."""
     aio = pl.col("kind").cast(pl.String) == "aio"
     name = pl.col("name").cast(pl.String)
@@ -143,19 +172,12 @@ def _sides(events: pl.LazyFrame, path: str | int) -> pl.LazyFrame:
         .alias("way")
     )
 
-    def mine(path_column: str, file_column: str) -> pl.Expr:
-        if isinstance(path, int):
-            return pl.col(file_column) == path
-        own = pl.col(path_column).cast(pl.String) == path
-        # A file keeps the identity that it got from its first name.
-        return (own | (pl.col(file_column) == _core.file_id(path.encode()))).fill_null(value=False)
-
     rows = events.with_row_index("row")
     common = [pl.col("row"), *(_column(name) for name in _NEEDED if name not in _SECOND.values())]
-    first = rows.filter(mine("path", "file")).select(
+    first = rows.filter(mine("path", "file").fill_null(value=False)).select(
         *common, way, *(_column(name) for name in _SECOND.values())
     )
-    second = rows.filter(transfer & mine("path2", "file2")).select(
+    second = rows.filter(transfer, mine("path2", "file2").fill_null(value=False)).select(
         *common,
         pl.lit(WRITE).alias("way"),
         *(_column(second, first).alias(first) for second, first in _SECOND.items()),
