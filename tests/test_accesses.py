@@ -123,7 +123,7 @@ def test_images(log, explained, path, codes, asked):
     assert list(found) == codes
     probe = found["eof-probe"]
     assert (probe.count, probe.bytes, probe.ns) == (1, asked, 10_000)
-    assert "1 of them is by CPython's buffered reader" in probe.text
+    assert "They are by CPython's buffered reader" in probe.text
 
 
 def test_the_long_header_is_read_twice(log, explained):
@@ -143,6 +143,14 @@ def test_probes_of_other_programs_are_not_laid_to_cpython(log, explained):
         log.read(asked, got)
     _, found = explained(log, "/srv/small.jpg")
     assert found["eof-probe"].count == 1
+    assert "CPython" not in found["eof-probe"].text
+    half = Log()
+    half('openat(AT_FDCWD, "/srv/small.jpg", O_RDONLY) = 3')
+    half("fstat(3, {st_mode=S_IFREG|0644, st_size=35885, ...}) = 0")
+    half("lseek(3, 0, SEEK_CUR) = 0")
+    for asked, got in ((4096, 4096), (61_440, 31_789), (28_672, 0)):
+        half.read(asked, got)
+    _, found = explained(half, "/srv/small.jpg")
     assert "CPython" not in found["eof-probe"].text
     # Opened so, but another request than the reader would make.
     other = Log()
@@ -197,6 +205,40 @@ def test_jumps_without_a_common_length_are_random(log, explained):
         near(f'pread64(3, "x"..., 100, {n * n * 1000}) = 100')
     _, found = explained(near, DATA)
     assert found == {}
+
+
+def test_few_jumps_are_not_called_random(log, explained):
+    log(f'openat(AT_FDCWD, "{DATA}", O_RDONLY) = 3')
+    for n in range(8):
+        log(f'pread64(3, "x"..., 100, {n * n * 1_000_000}) = 100')
+    _, found = explained(log, DATA)
+    assert found == {}
+    # One jump among many reads in order.
+    one = Log()
+    one(f'openat(AT_FDCWD, "{DATA}", O_RDONLY) = 3')
+    for n in range(12):
+        one(f'pread64(3, "x"..., 100, {n * 100 + (n > 5) * 1_000_000}) = 100')
+    _, found = explained(one, DATA)
+    assert found == {}
+
+
+def test_a_file_read_in_one_call_is_not_read_from_its_tail(log, explained):
+    log(f'openat(AT_FDCWD, "{DATA}", O_RDONLY) = 3')
+    log("fstat(3, {st_mode=S_IFREG|0644, st_size=300, ...}) = 0")
+    log.read(4096, 300)
+    _, found = explained(log, DATA)
+    assert list(found) == ["in-order"]
+    assert found["in-order"].text.endswith("in one call")
+
+
+def test_large_reads_before_a_rewind_probe_no_header(log, explained):
+    log(f'openat(AT_FDCWD, "{DATA}", O_RDONLY) = 3')
+    for _ in range(2):
+        log.read(65_536, 65_536)
+        log.read(65_536, 65_536)
+        log("lseek(3, 0, SEEK_SET) = 0")
+    _, found = explained(log, DATA)
+    assert list(found) == ["rewind", "again"]
 
 
 def test_writes_have_an_order_of_their_own(log, explained):
@@ -284,11 +326,13 @@ def test_gaps_are_null_where_an_end_is_not_known(make_events):
         event(ret=-1, errno="EIO", bytes=None, offset=400, access="error"),
         event(ret=100, offset=500, offset_known="exact", access="forward"),
         event(ret=0, bytes=0, offset=600, offset_known="exact", access="eof"),
+        event(ret=0, bytes=0, offset=9000, offset_known="exact", access="eof"),
+        event(ret=100, offset=700, offset_known="exact", access="forward"),
         event(ret=100, offset=0, offset_known="relative"),
     ]
     events = make_events(rows)
     table = tf.accesses(events, 7).collect()
-    assert table["gap"].to_list() == [None, None, None, None, 100, 0, None]
+    assert table["gap"].to_list() == [None, None, None, None, 100, 0, 8400, 100, None]
     found = {habit.code: habit for habit in habits(events, table)}
     assert found["unknown"].count == 1
 
@@ -304,6 +348,7 @@ def test_what_counts_as_an_access(make_events):
         event(file=8, path="/srv/other", ret=1),
         event(name="pread64", status="unfinished", ret=None, bytes=None),
         event(name="sendto", path=None, ret=30),
+        event(name="rename", file=5, path="/srv/a", path2=DATA, file2=7, ret=0),
     ]
     table = tf.accesses(make_events(rows), 7).collect()
     assert table.select("name", "way", "bytes").rows() == [
@@ -402,3 +447,14 @@ def test_paths_that_are_several_or_none(run, log, tmp_path):
     assert "hint: tracefast files lists the paths" in ran.stderr
     ran = run("files", path, "--explain", "small.jpg", "--type", "regular")
     assert ran.returncode == 2
+
+
+def test_a_whole_path_is_no_pattern(run, log, tmp_path):
+    for name in ("x[1].jpg", "x1.jpg"):
+        log(f'openat(AT_FDCWD, "/srv/{name}", O_RDONLY) = 3')
+        log.read(10, len(name))
+        log("close(3) = 0")
+    path = log.write(tmp_path)
+    for name in ("x[1].jpg", "x1.jpg"):
+        ran = run("files", path, "--explain", f"/srv/{name}", "--format", "ndjson")
+        assert json.loads(ran.stdout)["bytes"] == len(name)

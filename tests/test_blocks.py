@@ -118,6 +118,17 @@ def test_a_request_completed_in_parts_is_done_with_the_last(table):
     assert table(issue(0, 24), complete(0, 8)).row(0, named=True)["completed"] == 0
 
 
+def test_a_completion_of_more_than_was_asked_is_another_request(table):
+    assert table(issue(8, 8), complete(0, 16)).row(0, named=True)["completed"] == 0
+
+
+def test_losses_may_overlap(table):
+    # The loss on processor 1 was noted last, but may have begun first.
+    lost = ["CPU:2 [LOST 1 EVENTS]", "CPU:1 [LOST 1 EVENTS]"]
+    records = [issue(900, cpu=1), issue(0), complete(0), issue(500, cpu=2), *lost]
+    assert table(*records)["completed"].to_list() == [0]
+
+
 def test_devices_and_operations_do_not_complete_each_other(table):
     rows = table(issue(0), complete(0, dev="8,0"), complete(0, rwbs="WS")).rows(named=True)
     assert [(row["dev"], row["completed"]) for row in rows] == [("8:16", 0)]
@@ -257,3 +268,10 @@ def test_the_command_says_what_is_missing(run, pth):
     ran = run("blocks", pth)
     assert ran.returncode == 0
     assert "no requests to block devices: trace the events block_rq_issue" in ran.stderr
+
+
+def test_numbers_that_are_none_do_no_harm(table):
+    huge = 2**64 - 1
+    records = [issue(huge, 2**32 - 1), complete(huge, 2**32 - 1), issue(2**63 - 1), complete(2**63)]
+    records += [issue(0, rwbs="?"), issue(0, rwbs=""), ("block_rq_issue", "")]
+    assert table(*records)["completed"].sum() == 0

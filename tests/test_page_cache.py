@@ -46,13 +46,13 @@ def fault(start, task=1):
     return (task, "mm_filemap_fault", f"dev=8:1 ino=2a ofs={start}")
 
 
-def add(start, order=0, task=1):
-    text = f"dev 8:1 ino 2a pfn=0x1000 ofs={start} order={order}"
+def add(start, order=0, task=1, ino="2a"):
+    text = f"dev 8:1 ino {ino} pfn=0x1000 ofs={start} order={order}"
     return (task, "mm_filemap_add_to_page_cache", text)
 
 
-def ahead(kind, index, prev_pos, task=1):
-    text = f"dev=8:1 ino=2a index={index} req_count=1 order=0 size=0 async_size=0 ra_pages=32"
+def ahead(kind, index, prev_pos, task=1, ino="2a"):
+    text = f"dev=8:1 ino={ino} index={index} req_count=1 order=0 size=0 async_size=0 ra_pages=32"
     return (task, f"page_cache_{kind}_ra", f"{text} mmap_miss=0 prev_pos={prev_pos}")
 
 
@@ -217,6 +217,35 @@ def test_read_ahead_for_a_fault_is_no_miss_of_a_lookup(log):
     assert row["streaming_share"] == 1.0
 
 
+def test_a_fault_is_laid_to_nothing_but_its_own_page(log):
+    # The page was there; what was written next, and read next, is elsewhere.
+    (row,) = (
+        tf.page_cache(log(fault(0), add(1 << 20), ahead("sync", 9, 1 << 24, task=2)))
+        .collect()
+        .rows(named=True)
+    )
+    assert (row["misses"], row["random_misses"], row["streaming_share"]) == (1, 1, 0.0)
+    records = [fault(0), ahead("sync", 9, 1 << 24), add(9 << 12), lookup(9 << 12, 10 << 12)]
+    (row,) = tf.page_cache(log(*records)).collect().rows(named=True)
+    assert (row["misses"], row["random_misses"]) == (1, 1)
+    (row,) = tf.page_cache(log(fault(0), add(1 << 20))).collect().rows(named=True)
+    assert (row["streaming_share"], row["verdict"]) == (None, None)
+
+
+def test_faults_tell_nothing_of_reads_that_are_not_recorded(log):
+    records = [fault(0), add(0), lookup(4096, 8192)]
+    (row,) = tf.page_cache(log(*records)).collect().rows(named=True)
+    assert (row["streaming_share"], row["verdict"]) == (None, None)
+
+
+def test_a_file_that_was_not_used_has_no_verdict(log):
+    delete = "dev 8:1 ino 2b pfn=0x1000 ofs=0 order=0"
+    records = [lookup(0, 4096), ahead("sync", 0, -1)]
+    records += [(1, "mm_filemap_delete_from_page_cache", delete)]
+    table = tf.page_cache(log(*records)).filter(pl.col("ino") == 0x2B).collect()
+    assert table.select("lookups", "removed_bytes", "verdict").rows() == [(0, 4096, None)]
+
+
 def test_read_ahead_around_a_fault_fetches_for_it(log):
     records = [fault(1 << 20), order(248, 32), add(248 << 12, 5), fault(0), order(0, 32)]
     (row,) = tf.page_cache(log(*records)).collect().rows(named=True)
@@ -270,3 +299,31 @@ def test_a_part_of_the_events_will_do():
     parts = [frame.lazy() for frame in part.collect().iter_slices(7)]
     assert_frame_equal(tf.page_cache(pl.concat(parts)).collect(), whole)
     assert_frame_equal(tf.page_cache(part).collect(engine="streaming"), whole)
+
+
+def test_numbers_that_are_none_do_no_harm(log):
+    huge = 2**64 - 1
+    records = [
+        add(0, order=2**32 - 1),
+        add(huge),
+        lookup(huge, huge),
+        ahead("sync", huge, -(2**63)),
+        (1, "mm_filemap_get_pages", "dev=8:1 ino=2a ofs=9-0"),
+        (1, "mm_filemap_fault", "dev=8:1 ino=ffffffffffffffff ofs=-1"),
+        (1, "mm_filemap_fault", "dev=8:1 ino= ofs="),
+        (1, "mm_filemap_fault", ""),
+    ]
+    table = tf.page_cache(log(*records)).collect()
+    assert set(table["ino"]) <= {0x2A, huge}
+
+
+def test_files_are_summed_up_alike_in_one_part_and_in_many(log, monkeypatch):
+    records = [
+        record
+        for n in range(20)
+        for record in (ahead("sync", n, n << 12, ino=n), add(n << 12, ino=n), lookup(0, 9, ino=n))
+    ]
+    whole = tf.page_cache(log(*records)).collect()
+    assert whole.height == 20
+    monkeypatch.setattr("tracefast.analysis.page_cache._PART", 7)
+    assert_frame_equal(tf.page_cache(log(*records)).collect(), whole)

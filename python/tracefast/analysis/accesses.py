@@ -193,10 +193,10 @@ def _gap() -> pl.Expr:
     """Give the distance from the end of the last access that moved data, of the same stream."""
     stream = ("source", "ofd", "way")
     moved = pl.col("bytes") > 0
-    # What moved data at an unknown place hides the end: -1 keeps an older one from showing.
-    ends = pl.when(moved).then((pl.col("offset") + pl.col("bytes")).fill_null(-1))
-    end = ends.forward_fill().shift(1).over(stream)
-    known = pl.when(moved).then(pl.col("offset_known")).forward_fill().shift(1).over(stream)
-    comparable = (end >= 0) & (known == pl.col("offset_known")) & pl.col("ofd").is_not_null()
-    failed = pl.col("access") == "error"
-    return pl.when(comparable & ~failed.fill_null(value=False)).then(pl.col("offset") - end)
+    end = pl.when(moved).then(pl.col("offset") + pl.col("bytes"))
+    # Ends are told by what moved data last only: if that one's place is not known, or counts from
+    # elsewhere, an older end is of no use.
+    known = pl.when(moved).then(pl.col("offset_known").fill_null("unknown"))
+    last_end, last_known = (value.forward_fill().shift(1).over(stream) for value in (end, known))
+    comparable = (last_known == pl.col("offset_known")) & pl.col("ofd").is_not_null()
+    return pl.when(comparable).then(pl.col("offset") - last_end)

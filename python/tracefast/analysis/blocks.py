@@ -279,14 +279,14 @@ def _order(issued: pl.DataFrame) -> pl.DataFrame:
     # Flushes have no place to go on from.
     placed = issued.filter(pl.col("sectors") > 0).drop_nulls("sector")
     for (dev, op), group in placed.group_by(_KEY):
-        sectors = group["sector"].to_list()
-        ends = (group["sector"] + group["sectors"]).to_list()
+        begins, ends = group["sector"], group["sector"] + group["sectors"]
         shares.append(
             {
                 "dev": dev,
                 "op": op,
-                "sequential_share_1": _share(sectors, ends, 1),
-                "sequential_share_4": _share(sectors, ends, STREAMS),
+                # Of one stream only the request before matters; the first has none before it.
+                "sequential_share_1": (begins == ends.shift(1)).mean(),
+                "sequential_share_4": _share(begins.to_list(), ends.to_list(), STREAMS),
             }
         )
     share = {"sequential_share_1": pl.Float64, "sequential_share_4": pl.Float64}

@@ -202,12 +202,12 @@ def _eof_probes(events: pl.DataFrame, rows: pl.DataFrame) -> Iterator[Habit]:
     text = "reads that returned 0 at the end of the file: a short read does not tell that it is the"
     text += " end, so the program asks once more"
     if not named.is_empty():
+        who = "They are" if named.height == found.height else f"{named.height:,} of them are"
         text += (
-            f". {named.height:,} of them {'is' if named.height == 1 else 'are'} by CPython's"
-            f" buffered reader: of {_CHUNK:,} bytes that the program wanted it had got fewer, and"
-            " asks for what is left, rounded down to whole blocks, until nothing comes. No data"
-            " moves: what it costs is the call. Reading the file in one go, or only as far as its"
-            " size, saves it"
+            f". {who} by CPython's buffered reader: of {_CHUNK:,} bytes that the program wanted it"
+            " had got fewer, and asks for what is left, rounded down to whole blocks, until nothing"
+            " comes. No data moves: what it costs is the call. Reading the file in one go, or only"
+            " as far as its size, saves it"
         )
     yield Habit(
         "eof-probe", found.height, _sum(found, "requested") or 0, _sum(found, "dur_ns"), text

@@ -58,9 +58,21 @@ _FIELDS: Final[Dtypes] = {
     "order": pl.Int64,
     "prev_pos": pl.Int64,
 }
+# No kernel has larger folios; a number that is none is not to run over.
+_ORDER_MAX: Final = 30
+# Records whose neighbours are looked at in one go.
+_PART: Final = 1 << 20
 _FILE: Final = ("source", "dev", "ino")
-# What one task does with one file: there the order of records is that of the kernel's steps.
-_USER: Final = ("task", *_FILE)
+# What the sums are made from: a record is about the bytes from `start` up to `end`.
+_STEP: Final[Dtypes] = {
+    **_RECORD,
+    "dev": pl.Categorical(),
+    "ino": pl.UInt64,
+    "name": pl.Enum(EVENTS),
+    "start": pl.Int64,
+    "end": pl.Int64,
+    "prev_pos": pl.Int64,
+}
 
 
 def page_cache(
@@ -130,12 +142,18 @@ def page_cache(
     """
     if page_bytes <= 0 or page_bytes & (page_bytes - 1):
         raise ValueError(f"page_bytes is a power of two, not {page_bytes}")
-    table = decoded(events, EVENTS, record=_RECORD, fields=_FIELDS).map_batches(
-        partial(_of_records, page=page_bytes),
-        predicate_pushdown=False,
-        projection_pushdown=False,
-        slice_pushdown=False,
-        schema=pl.Schema(SCHEMA),
+    table = (
+        decoded(events, EVENTS, record=_RECORD, fields=_FIELDS)
+        .drop_nulls(("dev", "ino"))
+        .with_columns(_ranges(page_bytes))
+        .select(pl.col(name).cast(dtype) for name, dtype in _STEP.items())
+        .map_batches(
+            partial(_of_steps, page=page_bytes),
+            predicate_pushdown=False,
+            projection_pushdown=False,
+            slice_pushdown=False,
+            schema=pl.Schema(SCHEMA),
+        )
     )
     if inode_map is None:
         return table
@@ -147,40 +165,28 @@ def page_cache(
     )
 
 
-def _of_records(records: pl.DataFrame, page: int) -> pl.DataFrame:
+def _of_steps(steps: pl.DataFrame, page: int) -> pl.DataFrame:
     """Sum up the records of whole logs, which are in their order."""
     name = pl.col("name")
-    rows = _linked(
-        records.drop_nulls(("dev", "ino")).select(
-            name.cast(pl.Enum(EVENTS)), *_USER, "prev_pos", *_ranges(page)
-        ),
-        page,
+    files = steps.select(_FILE).unique(maintain_order=True).with_row_index("file")
+    # Numbers in place of keys: what follows looks at many neighbours of the same key.
+    numbered = steps.join(
+        files, on=_FILE, how="left", nulls_equal=True, maintain_order="left"
+    ).select("file", "task", "name", "start", "end", "prev_pos")
+    # Some files at a time, so that what is told of their records never is in memory for all.
+    parts = steps.height // _PART + 1
+    sums = pl.concat(
+        _sums(numbered.filter(pl.col("file") % parts == part), page) for part in range(parts)
     )
-    length = pl.col("end") - pl.col("start")
-    fetch = name.is_in([_SYNC, _ASYNC]) | pl.col("demand")
-    miss = (name == _SYNC) & ~pl.col("of_fault")
-    grouped = rows.group_by(_FILE, maintain_order=True).agg(
-        (name == _LOOKUP).sum().alias("lookups"),
-        miss.sum().alias("misses"),
-        (name == _SYNC).sum().alias("readahead_sync"),
-        (name == _ASYNC).sum().alias("readahead_async"),
-        length.filter((name == _ADD) & pl.col("ahead")).sum().alias("readahead_bytes"),
-        length.filter(name == _ADD).sum().alias("added_bytes"),
-        length.filter(name == _DELETE).sum().alias("removed_bytes"),
-        (name == _FAULT).sum().alias("faults"),
-        (length.filter(name == _MAP) // page).sum().alias("mapped_pages"),
-        (miss & ~pl.col("goes_on")).sum().alias("random_misses"),
-        fetch.sum().alias("fetches"),
-        (fetch & pl.col("goes_on")).sum().alias("streaming"),
-    )
-    recorded = records.group_by("source").agg(
+    recorded = steps.group_by("source").agg(
         name.is_in(_USES).any().alias("has_uses"),
         name.is_in(_AHEAD).any().alias("has_ahead"),
         (name == _ADD).any().alias("has_add"),
         (name == _DELETE).any().alias("has_delete"),
     )
     return (
-        grouped.join(recorded, on="source", how="left", nulls_equal=True)
+        files.join(sums, on="file")
+        .join(recorded, on="source", how="left", nulls_equal=True)
         .with_columns(_told())
         .select(pl.col(column).cast(dtype) for column, dtype in SCHEMA.items())
         .sort(
@@ -195,12 +201,36 @@ def _of_records(records: pl.DataFrame, page: int) -> pl.DataFrame:
     )
 
 
+def _sums(steps: pl.DataFrame, page: int) -> pl.DataFrame:
+    """Count and sum up what each file's records say."""
+    name = pl.col("name")
+    rows = _linked(steps, page)
+    length = pl.col("end") - pl.col("start")
+    fetch = name.is_in([_SYNC, _ASYNC]) | pl.col("demand")
+    miss = (name == _SYNC) & ~pl.col("of_fault")
+    return rows.group_by("file").agg(
+        (name == _LOOKUP).sum().alias("lookups"),
+        miss.sum().alias("misses"),
+        (name == _SYNC).sum().alias("readahead_sync"),
+        (name == _ASYNC).sum().alias("readahead_async"),
+        length.filter((name == _ADD) & pl.col("ahead")).sum().alias("readahead_bytes"),
+        length.filter(name == _ADD).sum().alias("added_bytes"),
+        length.filter(name == _DELETE).sum().alias("removed_bytes"),
+        (name == _FAULT).sum().alias("faults"),
+        (length.filter(name == _MAP) // page).sum().alias("mapped_pages"),
+        (miss & ~pl.col("goes_on")).sum().alias("random_misses"),
+        fetch.sum().alias("fetches"),
+        (fetch & pl.col("goes_on")).sum().alias("streaming"),
+    )
+
+
 def _ranges(page: int) -> list[pl.Expr]:
     """Give the bytes of the file that a record is about, from `start` up to `end`."""
     name = pl.col("name")
     start = pl.coalesce("ofs", pl.col("index") * page)
     # Kernels whose records have no order know no folios of several pages.
-    folio = page * pl.lit(2).pow(pl.col("order").fill_null(0)).cast(pl.Int64)
+    order = pl.col("order").fill_null(0).clip(0, _ORDER_MAX)
+    folio = page * pl.lit(2).pow(order).cast(pl.Int64)
     end = (
         pl.when(name.is_in([_LOOKUP, _MAP]))
         # Both name the last one.
@@ -218,15 +248,16 @@ def _linked(rows: pl.DataFrame, page: int) -> pl.DataFrame:
     A lookup is recorded when it has its pages, behind what was fetched for it; a fault before.
     """
     name, start, end = pl.col("name"), pl.col("start"), pl.col("end")
+    # What one task does with one file: there the order of records is that of the kernel's steps.
+    user = ("task", "file")
     rows = rows.with_row_index("row")
     # A long read makes several lookups, which end alike.
-    same = (end == end.shift(1).over(_USER)) & (start > start.shift(1).over(_USER))
-    begin = pl.when(~same.fill_null(value=False)).then(start)
+    begin = pl.when(end.ne_missing(end.shift(1).over(user))).then(start)
     lookups = rows.filter(name == _LOOKUP).select(
-        "row", begin.forward_fill().over(_USER).alias("read_start")
+        "row", begin.forward_fill().over(user).alias("read_start")
     )
-    before, before_start = name.shift(1).over(_USER), start.shift(1).over(_USER)
-    behind, behind_start = name.shift(-1).over(_USER), start.shift(-1).over(_USER)
+    before, before_start = name.shift(1).over(user), start.shift(1).over(user)
+    behind, behind_start = name.shift(-1).over(user), start.shift(-1).over(user)
     # Read-ahead that was asked for by a mark fetches what is behind the page of the fault.
     fetched = behind.is_in([_ADD, _ORDER, _UNBOUNDED]) & (behind_start <= start)
     cause = pl.when(~name.is_in([_ADD, _DELETE])).then(name.is_in(_AHEAD))
@@ -235,10 +266,10 @@ def _linked(rows: pl.DataFrame, page: int) -> pl.DataFrame:
         ((name == _SYNC) & (before == _FAULT) & (before_start == start))
         .fill_null(value=False)
         .alias("of_fault"),
-        cause.forward_fill().over(_USER).fill_null(value=False).alias("ahead"),
-        pl.when(name == _LOOKUP).then(end).backward_fill().over(_USER).alias("read_end"),
-        pl.col("read_start").backward_fill().over(_USER),
-        pl.when(name == _ADD).then(end).forward_fill().over(_FILE).alias("added_end"),
+        cause.forward_fill().over(user).fill_null(value=False).alias("ahead"),
+        pl.when(name == _LOOKUP).then(end).backward_fill().over(user).alias("read_end"),
+        pl.col("read_start").backward_fill().over(user),
+        pl.when(name == _ADD).then(end).forward_fill().over("file").alias("added_end"),
     )
     prev_pos, read_start = pl.col("prev_pos"), pl.col("read_start")
     own = (read_start <= start) & (start < pl.col("read_end"))
