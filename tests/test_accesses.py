@@ -329,10 +329,15 @@ def test_gaps_are_null_where_an_end_is_not_known(make_events):
         event(ret=0, bytes=0, offset=9000, offset_known="exact", access="eof"),
         event(ret=100, offset=700, offset_known="exact", access="forward"),
         event(ret=100, offset=0, offset_known="relative"),
+        event(ret=100, offset=100, offset_known="exact"),
+        event(ret=100),
+        event(ret=100, offset=300, offset_known="exact"),
     ]
     events = make_events(rows)
     table = tf.accesses(events, 7).collect()
-    assert table["gap"].to_list() == [None, None, None, None, 100, 0, 8400, 100, None]
+    assert table["gap"].to_list() == [
+        *[None, None, None, None, 100, 0, 8400, 100, None, None, None, None]
+    ]
     found = {habit.code: habit for habit in habits(events, table)}
     assert found["unknown"].count == 1
 
