@@ -173,6 +173,17 @@ def test_the_block_is_what_the_file_system_recommends(log, explained):
     assert "CPython" in found["eof-probe"].text
 
 
+def test_a_pipe_that_is_closed_was_not_probed(log, explained):
+    log("pipe2([3<pipe:[7]>, 4<pipe:[7]>], 0) = 0")
+    log('write(4<pipe:[7]>, "x"..., 10) = 10')
+    log("close(4<pipe:[7]>) = 0")
+    log('read(3<pipe:[7]>, "x"..., 100) = 10')
+    log('read(3<pipe:[7]>, "", 100) = 0')
+    rows, found = explained(log, "pipe:[7]")
+    assert rows["access"].to_list() == [None, None, "eof"]
+    assert found == {}
+
+
 def test_strides(log, explained):
     log(f'openat(AT_FDCWD, "{DATA}", O_RDONLY) = 3')
     for n in range(12):

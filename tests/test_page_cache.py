@@ -1,5 +1,6 @@
 """`tf.page_cache`: what the kernel's page cache did, from events of ftrace."""
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -327,3 +328,55 @@ def test_files_are_summed_up_alike_in_one_part_and_in_many(log, monkeypatch):
     assert whole.height == 20
     monkeypatch.setattr("tracefast.analysis.page_cache._PART", 7)
     assert_frame_equal(tf.page_cache(log(*records)).collect(), whole)
+
+
+def test_the_command(run):
+    log = DATA / "seq.ftrace.zst"
+    ran = run("files", log, "--page-cache", "--inode-map", MAP)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    header, row = ran.stdout.splitlines()
+    assert header.split()[0] == "verdict"
+    assert row.split()[:4] == ["streaming", "100.00%", "513", "1"]
+    assert row.endswith(BIG)
+    ran = run("files", log, "--page-cache", "--format", "ndjson")
+    (row,) = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert list(row) == list(SCHEMA)[1:]
+    assert (row["path"], row["added_bytes"]) == (None, SIZE)
+    ran = run(
+        "files", log, "--page-cache", "--inode-map", MAP, "--match", "*.txt", "--format", "csv"
+    )
+    assert len(ran.stdout.splitlines()) == 1
+
+
+def test_the_command_says_what_is_missing(run, pth, tmp_path):
+    ran = run("files", pth, "--page-cache")
+    assert ran.returncode == 0
+    assert "warning: nothing of the page cache: trace the events filemap:*" in ran.stderr
+    bad = tmp_path / "bad.txt"
+    bad.write_text("1792 12 /x\n/y\n")
+    for arguments in (["--page-cache"], [], ["--explain", "x"]):
+        ran = run("files", DATA / "seq.ftrace.zst", *arguments, "--inode-map", bad)
+        assert (ran.returncode, ran.stdout) == (2, "")
+        assert f"error: {bad}: line 2: no device, inode and path: /y\nhint: make the" in ran.stderr
+    assert run("files", pth, "--page-cache", "--type", "regular").returncode == 2
+    assert run("files", pth, "--page-cache", "--explain", "x").returncode == 2
+
+
+def test_a_map_names_the_files_of_system_calls(run, tmp_path):
+    # The file was opened before: what its descriptor is, the lookups within the calls tell.
+    lines = ["# tracer: nop"]
+    for n, part in enumerate(("ofs=0-4095", "ofs=4096-8191")):
+        lines += [
+            f"  app-7   [000] .....  1.{n}00000: sys_read(fd: 3, buf: 7f00, count: 1000)",
+            f"  app-7   [000] .....  1.{n}00001: mm_filemap_get_pages: dev=7:0 ino=c {part}",
+            f"  app-7   [000] .....  1.{n}00002: sys_read -> 0x1000",
+        ]
+    path = tmp_path / "calls.ftrace"
+    path.write_text("\n".join(lines) + "\n")
+    rows = run("files", path, "--inode-map", MAP, "--format", "ndjson").stdout.splitlines()
+    (row,) = [json.loads(row) for row in rows]
+    assert (row["path"], row["reads"], row["read_bytes"]) == (BIG, 2, 8192)
+    ran = run("files", path, "--inode-map", MAP, "--explain", "32 MiB.bin")
+    assert ran.returncode == 0
+    assert "in-order: 2 calls, 8,192 bytes" in ran.stdout
+    assert f"{BIG}: 2 accesses" in ran.stdout

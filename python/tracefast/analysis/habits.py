@@ -180,7 +180,8 @@ def _eof_probes(events: pl.DataFrame, rows: pl.DataFrame) -> Iterator[Habit]:
     """Find reads that returned nothing behind the last byte, and who makes them."""
     probes, predicted = [], []
     for (source, ofd), reads in _runs(rows).group_by("source", "ofd", maintain_order=True):
-        ends = reads.filter(pl.col("access") == "eof")
+        # Of a pipe or a socket, nothing means that the other side has closed it.
+        ends = reads.filter(pl.col("access") == "eof", pl.col("offset_known").is_not_null())
         if ends.is_empty():
             continue
         probes.append(ends)
