@@ -242,6 +242,26 @@ def test_a_file_read_in_one_call_is_not_read_from_its_tail(log, explained):
     assert found["in-order"].text.endswith("in one call")
 
 
+def test_the_end_is_read_first_by_early_reads_only(log, explained):
+    for count in (7, 8):
+        log(f'openat(AT_FDCWD, "{DATA}", O_RDONLY) = 3')
+        log("fstat(3, {st_mode=S_IFREG|0644, st_size=9000, ...}) = 0")
+        for n in range(count):
+            log(f'pread64(3, "x"..., 10, {n * 100}) = 10')
+        log('pread64(3, "x"..., 100, 8990) = 10')
+        log("close(3) = 0")
+    _, found = explained(log, DATA)
+    assert found["tail-first"].count == 1
+    # Who read the middle before had no need of a directory.
+    log = Log()
+    log(f'openat(AT_FDCWD, "{DATA}", O_RDONLY) = 3')
+    log("fstat(3, {st_mode=S_IFREG|0644, st_size=9000, ...}) = 0")
+    log('pread64(3, "x"..., 1000, 4000) = 1000')
+    log('pread64(3, "x"..., 100, 8990) = 10')
+    _, found = explained(log, DATA)
+    assert found == {}
+
+
 def test_large_reads_before_a_rewind_probe_no_header(log, explained):
     log(f'openat(AT_FDCWD, "{DATA}", O_RDONLY) = 3')
     for _ in range(2):

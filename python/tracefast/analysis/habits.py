@@ -125,21 +125,26 @@ def _order(rows: pl.DataFrame) -> Iterator[Habit]:
 
 
 def _tail_first(rows: pl.DataFrame, size: int | None) -> Iterator[Habit]:
-    """Find the first read that ends at the end of the file, before its middle was read."""
+    """Find open files whose first reads have one that ends at the end, before the middle."""
     if size is None:
         return
-    reads = _moved(rows, READ).filter(pl.col("offset").is_not_null())
-    end = pl.col("offset") + pl.col("bytes")
     middle = size // 2
-    at_end = reads.filter(end == size, pl.col("offset") > middle).head(1)
-    if at_end.is_empty():
-        return
-    before = reads.filter(pl.col("n") < at_end["n"][0])
-    if before.filter(pl.col("offset") <= middle, end > middle).is_empty():
+    end = pl.col("offset") + pl.col("bytes")
+    tails = []
+    reads = _moved(rows, READ).drop_nulls("offset")
+    for _, opened in reads.group_by("source", "ofd", maintain_order=True):
+        # Later on it is no more than one of many places.
+        early = opened.head(FEW)
+        tail = early.filter(end == size, pl.col("offset") > middle).head(1)
+        between = early.filter(pl.col("offset") <= middle, end > middle)
+        if not tail.is_empty() and between.filter(pl.col("n") < tail["n"][0]).is_empty():
+            tails.append(tail)
+    if tails:
+        found = pl.concat(tails)
         yield _habit(
             "tail-first",
-            at_end,
-            f"the end of the file, from {at_end['offset'][0]:,} on, was read before its middle:"
+            found,
+            f"the end of the file, from {found['offset'][0]:,} on, was read before its middle:"
             " archives such as zip (.pth, .npz, .jar) keep their directory there",
         )
 
