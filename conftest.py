@@ -22,6 +22,12 @@ DEMO_FTRACE = r"""
             bash-100     [000] .....    10.000100: sched_process_fork: comm=bash pid=100 child_comm=bash child_pid=101
             bash-100     [000] d..2.    10.000300: sched_switch: prev_comm=bash prev_pid=100 prev_prio=120 prev_state=S ==> next_comm=true next_pid=101 next_prio=120
             true-101     [000] .....    10.000500: my_probe: (vfs_read+0x0/0x2a0) count=0x1000 name="data.bin"
+            true-101     [000] .....    10.000600: page_cache_sync_ra: dev=254:0 ino=42 index=0 req_count=1 order=0 size=0 async_size=0 ra_pages=32 mmap_miss=0 prev_pos=-1
+            true-101     [000] .....    10.000601: mm_filemap_add_to_page_cache: dev 254:0 ino 42 pfn=0x1000 ofs=0 order=1
+            true-101     [000] .....    10.000602: block_rq_issue: 254,0 RA 8192 () 800 + 16 be,0,4 [true]
+          <idle>-0       [000] d.h..    10.000702: block_rq_complete: 254,0 RA () 800 + 16 be,0,4 [0]
+            true-101     [000] .....    10.000703: mm_filemap_get_pages: dev=254:0 ino=42 ofs=0-4095
+            true-101     [000] .....    10.000704: mm_filemap_get_pages: dev=254:0 ino=42 ofs=4096-8191
 """.lstrip()
 
 

@@ -20,10 +20,14 @@ from tracefast._core import Error, Reader, Report, __version__, schema
 from tracefast.reading import parse, read
 
 if TYPE_CHECKING:
+    from tracefast.analysis.accesses import accesses
+    from tracefast.analysis.blocks import blocks
+    from tracefast.analysis.covered import covered_bytes
     from tracefast.analysis.events import events
     from tracefast.analysis.fields import fields
     from tracefast.analysis.files import files
     from tracefast.analysis.forks import forks
+    from tracefast.analysis.page_cache import page_cache
     from tracefast.scanning import scan
 
 __all__ = [
@@ -31,10 +35,14 @@ __all__ = [
     "Reader",
     "Report",
     "__version__",
+    "accesses",
+    "blocks",
+    "covered_bytes",
     "events",
     "fields",
     "files",
     "forks",
+    "page_cache",
     "parse",
     "read",
     "scan",
@@ -43,10 +51,14 @@ __all__ = [
 
 # What needs polars, and the module that holds it.
 _LAZY = {
+    "accesses": "tracefast.analysis.accesses",
+    "blocks": "tracefast.analysis.blocks",
+    "covered_bytes": "tracefast.analysis.covered",
     "events": "tracefast.analysis.events",
     "fields": "tracefast.analysis.fields",
     "files": "tracefast.analysis.files",
     "forks": "tracefast.analysis.forks",
+    "page_cache": "tracefast.analysis.page_cache",
     "scan": "tracefast.scanning",
 }
 

@@ -1,60 +1,60 @@
-"""One row per file: who opened it, what was read and written, and how long that took."""
+"""One row per file: who used it, what was read and written and in which order, what that took."""
 
-from typing import Final
+from typing import Final, Literal, get_args
 
 import polars as pl
 
-from tracefast.analysis import uses
+from tracefast import _core
+from tracefast.analysis.folds import Types, folded, needed
 
-SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
-    "source": pl.String,
-    "file": pl.UInt64,
+Scope = Literal["stream", "file"]
+By = Literal["process", "open"]
+
+NEAR: Final = 131_072
+
+# The columns of the events that the table is made of.
+NEEDED: Final[Types] = {
+    "ts": pl.Datetime("ns"),
+    "dur_ns": pl.Int64,
+    "task": pl.UInt32,
+    "pid": pl.Int32,
+    "kind": pl.Categorical,
+    "name": pl.Categorical,
+    "ret": pl.Int64,
+    "status": pl.Categorical,
+    "ofd": pl.UInt32,
+    "ofd2": pl.UInt32,
     "path": pl.String,
-    "type": pl.String,
+    "path2": pl.String,
+    "file": pl.UInt64,
+    "file2": pl.UInt64,
+    "file_type": pl.Categorical,
     "size": pl.Int64,
-    "processes": pl.UInt32,
-    "tasks": pl.UInt32,
-    "opens": pl.UInt32,
-    "opens_failed": pl.UInt32,
-    "stats": pl.UInt32,
-    "mmaps": pl.UInt32,
-    "mmap_bytes": pl.Int64,
-    "ts_first": pl.Datetime("ns"),
-    "ts_last": pl.Datetime("ns"),
-    "reads": pl.UInt32,
-    "read_errors": pl.UInt32,
-    "read_bytes": pl.Int64,
-    "read_requested": pl.Int64,
-    "read_eof": pl.UInt32,
-    "read_short": pl.UInt32,
-    "read_size_median": pl.Int64,
-    "read_size_max": pl.Int64,
-    "read_asked_common": pl.Int64,
-    "read_ns": pl.Int64,
-    "read_p50_ns": pl.Int64,
-    "read_p99_ns": pl.Int64,
-    "read_max_ns": pl.Int64,
-    "writes": pl.UInt32,
-    "write_errors": pl.UInt32,
-    "write_bytes": pl.Int64,
-    "write_requested": pl.Int64,
-    "write_short": pl.UInt32,
-    "write_size_median": pl.Int64,
-    "write_size_max": pl.Int64,
-    "write_asked_common": pl.Int64,
-    "write_ns": pl.Int64,
-    "write_p50_ns": pl.Int64,
-    "write_p99_ns": pl.Int64,
-    "write_max_ns": pl.Int64,
+    "offset": pl.Int64,
+    "offset2": pl.Int64,
+    "offset_known": pl.Categorical,
+    "requested": pl.Int64,
+    "bytes": pl.Int64,
+    "access": pl.Categorical,
+    "access2": pl.Categorical,
+    "source": pl.Categorical,
 }
 
 
-def files(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
-    """Give one row per file: opens, reads, writes, bytes, errors, time.
+def files(
+    events: pl.LazyFrame | pl.DataFrame,
+    *,
+    scope: Scope = "stream",
+    by: By | None = None,
+    near: int = NEAR,
+    darshan: bool = False,
+) -> pl.LazyFrame:
+    """Give one row per file: who used it, what was read and written, in which order.
 
     Reads are the calls that take data from the file: read, readv, pread64, preadv, preadv2, the
-    input side of sendfile, splice, copy_file_range and tee, and on sockets the recv family;
-    writes are the mirror image. A call whose result strace injected never counts.
+    input side of sendfile, splice, copy_file_range and tee, the parts of io_submit that read, and
+    on sockets the recv family; writes are the mirror image. A call whose result strace injected
+    never counts. What is read through a mapping, or submitted to io_uring, is not in a log.
 
     Calls that know a path only (a failed open, a stat) are counted with the first file of that
     name, or, where no such file was ever opened, in a row without `file`.
@@ -62,15 +62,38 @@ def files(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
     Parameters
     ----------
     events
-        The events of a log, of Parquet files, or a part of them.
+        The events of a log, of Parquet files, or a part of them, in their order: filter rows as
+        you like, but keep the columns. Of a part of the events, classes are those that the
+        accesses had among all; distances between accesses are taken between those that are there.
+    scope
+        Which access is the one before when an access is classified: ``"stream"`` that of the same
+        open file description, which is what the program did; ``"file"`` that of the same row of
+        the table, whatever the description, which is what storage sees. Reads and writes are two
+        streams; errors and ends of file are in none.
+    by
+        ``"process"`` for one row per process (`pid`) and file; ``"open"`` for one row per open
+        file description, with `ofd`, the `task` that opened it, `ts_open`, and `ts_close`, when
+        the last close that the log shows began.
+    near
+        Bytes that an access may skip and still be near the one before it.
+    darshan
+        Give the counters of Darshan's POSIX module instead, one row per path: see
+        ``docs/files.md``. `scope`, `by` and `near` have no meaning then.
 
     Returns
     -------
     polars.LazyFrame
         Largest sum of `read_bytes` and `write_bytes` first. Columns that end in ``_ns`` are
-        nanoseconds, in ``_bytes`` bytes; null means that the log cannot say. Times count every
-        call of that kind that has a duration, failed ones too; sizes count those that succeeded.
-        Medians and percentiles are exact, nearest rank.
+        nanoseconds, in ``_bytes`` bytes, in ``_share`` parts of 1; null means that the log cannot
+        say. Times count every call of that kind that has a duration, failed ones too; sizes count
+        those that succeeded. Medians and percentiles are exact, nearest rank.
+
+    Raises
+    ------
+    polars.exceptions.ColumnNotFoundError
+        The events lack a column that is needed.
+    ValueError
+        There is no such `scope`, or no such `by`; `near` is negative.
 
     Examples
     --------
@@ -79,150 +102,30 @@ def files(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
     >>> table.select("path", "opens", "reads", "read_eof", "read_bytes").rows()[0]
     ('/srv/demo/data.bin', 1, 2, 1, 4096)
     """
-    batches = (
-        events.lazy()
-        .filter(
-            pl.col("kind") == "syscall",
-            pl.col("status").ne_missing("injected"),
-            pl.any_horizontal(pl.col("path", "file", "path2", "file2").is_not_null()),
-        )
-        .select(uses.NEEDED.keys())
-        # Batch by batch, so that a log of any size streams through.
-        .map_batches(
-            uses.of_batch,
-            predicate_pushdown=False,
-            projection_pushdown=False,
-            slice_pushdown=False,
-            streamable=True,
-            schema=uses.SCHEMA,
-        )
-    )
-    # The one aggregation over all uses; what follows works on its small result.
-    groups = batches.group_by(*uses.KEY, "measure", "value").agg(_aggregates())
-    counted = pl.col("measure").is_not_null()
-    table = groups.filter(~counted).join(
-        _ranked(groups.filter(counted)), on=uses.KEY, how="left", nulls_equal=True
-    )
-    return (
-        _adopt(table)
-        .select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
-        .sort(
-            pl.col("read_bytes").fill_null(0) + pl.col("write_bytes").fill_null(0),
-            "path",
-            "source",
-            "file",
-            descending=[True, False, False, False],
-            nulls_last=True,
-        )
+    if scope not in get_args(Scope):
+        raise ValueError(f"scope is 'stream' or 'file', not {scope!r}")
+    if by is not None and by not in get_args(By):
+        raise ValueError(f"by is None, 'process' or 'open', not {by!r}")
+    if near < 0:
+        raise ValueError(f"near is a number of bytes, not {near}")
+    if darshan:
+        from tracefast.analysis.darshan import darshan as counters
+
+        return counters(events)
+    return folded(
+        needed(events, NEEDED, "tracefast.files"),
+        lambda: _core.Uses(by=by, scope=scope, near=near),
+        columns(by),
+        "FILES",
     )
 
 
-def _aggregates() -> list[pl.Expr]:
-    """Aggregate the uses of one file, or the counts of one value among them.
+def columns(by: By | None = None) -> pl.Schema:
+    """Give the columns of the table.
 
-    None of these has a filter or an order of its own: polars would keep all rows for it.
+    Examples
+    --------
+    >>> columns("process").names()[:4]
+    ['source', 'pid', 'file', 'path']
     """
-    sums = ("opens", "opens_failed", "stats", "mmaps", "read_eof", "count")
-    aggregates = [
-        pl.col("path").min_by("rank"),
-        pl.col("type").min(),
-        pl.col("type_unknown").any(),
-        pl.max_horizontal(pl.col("size").max(), pl.col("touched").max()).alias("size"),
-        pl.col("pid").unique().alias("processes"),
-        pl.col("task").unique().alias("tasks"),
-        *(pl.col(name).sum() for name in sums),
-        _total("mmap_bytes", among="mmaps"),
-        pl.col("ts").min().alias("ts_first"),
-        pl.col("end").max().alias("ts_last"),
-    ]
-    for way in uses.WAYS:
-        size, asked, dur = (f"{way}_{part}" for part in ("size", "asked", "dur"))
-        aggregates += [
-            *(pl.col(f"{way}{part}").sum() for part in ("s", "_errors", "_short")),
-            _total(size, among=f"{way}s").alias(f"{way}_bytes"),
-            _total(asked, among=f"{way}s").alias(f"{way}_requested"),
-            pl.col(size).max().alias(f"{way}_size_max"),
-            _total(dur, among=f"{way}_calls").alias(f"{way}_ns"),
-            pl.col(dur).max().alias(f"{way}_max_ns"),
-        ]
-    return aggregates
-
-
-def _ranked(counts: pl.LazyFrame) -> pl.LazyFrame:
-    """Give what depends on the order of the values: medians, percentiles, the commonest one.
-
-    Parameters
-    ----------
-    counts
-        How often each value of each measure stands in a file: that is exact, and far smaller
-        than the values themselves.
-    """
-    of_file = [*uses.KEY, "measure"]
-    ranks = counts.with_columns(
-        pl.col("count").cum_sum().over(of_file, order_by="value").alias("rank"),
-        pl.col("count").sum().over(of_file).alias("total"),
-        pl.col("count").max().over(of_file).alias("most"),
-    )
-
-    def percentile(measure: str, share: int, name: str) -> pl.Expr:
-        # Nearest rank: the value at position ceil(share * n).
-        reached = pl.col("rank") * 100 >= pl.col("total") * share
-        return pl.col("value").filter((pl.col("measure") == measure) & reached).min().alias(name)
-
-    def commonest(measure: str, name: str) -> pl.Expr:
-        hit = (pl.col("measure") == measure) & (pl.col("count") == pl.col("most"))
-        return pl.col("value").filter(hit).max().alias(name)
-
-    return ranks.group_by(uses.KEY).agg(
-        expression
-        for way in uses.WAYS
-        for expression in (
-            percentile(f"{way}_size", 50, f"{way}_size_median"),
-            percentile(f"{way}_dur", 50, f"{way}_p50_ns"),
-            percentile(f"{way}_dur", 99, f"{way}_p99_ns"),
-            commonest(f"{way}_asked", f"{way}_asked_common"),
-        )
-    )
-
-
-def _total(name: str, *, among: str) -> pl.Expr:
-    """Sum up; null where there are such calls and the log says nothing of any of them."""
-    unknown = (pl.col(among).sum() > 0) & (pl.col(name).count() == 0)
-    return pl.when(~unknown).then(pl.col(name).sum()).alias(name)
-
-
-def _adopt(groups: pl.LazyFrame) -> pl.LazyFrame:
-    """Join what is known by path only to the first file of that name.
-
-    Parts in which data moved stay rows of their own, as percentiles cannot be added up.
-    """
-    moved = pl.sum_horizontal("reads", "read_errors", "writes", "write_errors") > 0
-    owner = pl.col("file").sort_by("ts_first", "file").drop_nulls().first().over("source", "path")
-    parts = groups.with_columns(
-        pl.when(pl.col("file").is_null() & ~moved)
-        .then(owner)
-        .otherwise(pl.col("file"))
-        .alias("file"),
-        pl.col("name_only").is_null().alias("own"),
-    ).with_columns(pl.when(pl.col("file").is_null()).then(pl.col("name_only")).alias("name_only"))
-    sums = ("opens", "opens_failed", "stats", "mmaps")
-    # Only the part with the file itself has data calls.
-    data = [name for name in SCHEMA if name.startswith(("read", "write"))]
-    return (
-        parts.group_by(uses.KEY)
-        .agg(
-            pl.col("path").sort_by("own", descending=True).first(),
-            pl.coalesce(
-                pl.col("type").drop_nulls().first(),
-                pl.when(pl.col("type_unknown").any()).then(pl.lit("unknown")),
-            ).alias("type"),
-            pl.col("size").max(),
-            *(pl.col(name).explode().drop_nulls().n_unique() for name in ("processes", "tasks")),
-            *(pl.col(name).sum() for name in sums),
-            _total("mmap_bytes", among="mmaps"),
-            pl.col("ts_first").min(),
-            pl.col("ts_last").max(),
-            *(pl.col(name).max() for name in data),
-        )
-        .drop("name_only")
-    )
+    return pl.Schema(_core.Uses.schema(by=by))

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from tracefast import __version__
+from tracefast.cli.blocks import blocks
 from tracefast.cli.event_list import events
 from tracefast.cli.files import files
 from tracefast.cli.forks import forks
@@ -20,6 +21,7 @@ Examples:
   tracefast files app.parquet                 which files were read and written, and how
   tracefast forks app.strace                  who created whom, and what it cost
   tracefast events trace.txt                  which events there are, and how many
+  tracefast blocks trace.txt                  what reached the disks, and in which order
 
 Every command takes logs or Parquet, any number of them, and - for standard input.
 Results go to standard output, everything else to standard error.
@@ -63,3 +65,4 @@ app.command(short_help="Turn logs into Parquet or Arrow.")(parse)
 app.command(short_help="Show which files were used, and how.")(files)
 app.command(short_help="Show who created which process, and what it cost.")(forks)
 app.command(short_help="Show which events there are, and how many.")(events)
+app.command(short_help="Show what reached the block devices, and how.")(blocks)

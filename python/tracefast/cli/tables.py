@@ -94,7 +94,7 @@ def _writer(name: str, *, terminal: bool) -> _Writer:
     sizes = ("_bytes", "size", "_size_median", "_size_max", "_requested", "_asked_common")
     if terminal and name.endswith(sizes):
         return units.size
-    if name == "share":
+    if "share" in name.split("_"):
         return units.percentage
     plain = ("line", "file", "pid", "tid", "task", "exit_status")
     return str if name.endswith(plain) else units.count

@@ -29,4 +29,5 @@ pub mod syscall_names;
 pub mod syscalls;
 pub mod tally;
 pub mod text;
+pub mod uses;
 pub mod view;

@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
 use tracefast_core::ftrace::decode::{self, Kind};
 
 use crate::batch::{Batch, Schema};
+use crate::import::{arrow, stream};
 
 /// Reads the texts of one event.
 #[pyclass(frozen, module = "tracefast._core")]
@@ -94,18 +93,8 @@ struct Chunks {
 }
 
 impl Chunks {
-    #[allow(unsafe_code)]
     fn import(table: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let capsule = table.call_method0("__arrow_c_stream__")?;
-        let capsule = capsule.cast::<PyCapsule>()?;
-        let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
-        // SAFETY: a capsule of this name holds a stream, by the definition of the interface, and
-        // lives until the end of this function. The stream is moved out: what stays is marked as
-        // released, so that nobody releases it twice.
-        let reader = unsafe {
-            RecordBatchStreamReader::from_raw(stream.as_ptr().cast::<FFI_ArrowArrayStream>())
-        };
-        let reader = reader.map_err(|error| arrow(&error))?;
+        let reader = stream(table)?;
         let texts = |schema: SchemaRef| {
             let kind = schema.fields().first().map(|field| field.data_type().clone());
             matches!(kind, Some(DataType::Utf8View | DataType::LargeUtf8 | DataType::Utf8))
@@ -135,8 +124,4 @@ impl Chunks {
         let batches = self.chunks.iter().map(|chunk| texts(chunk).map(Batch::new));
         batches.collect::<Result<_, _>>().map_err(|error| arrow(&error))
     }
-}
-
-fn arrow(error: &ArrowError) -> PyErr {
-    PyValueError::new_err(error.to_string())
 }

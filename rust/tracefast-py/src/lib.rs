@@ -3,11 +3,13 @@
 mod batch;
 mod errors;
 mod fields;
+mod import;
 mod options;
 mod parse;
 mod progress;
 mod reader;
 mod report;
+mod uses;
 
 /// Reading and writing of event logs; see the package `tracefast`.
 #[pyo3::pymodule(gil_used = false)]
@@ -28,6 +30,14 @@ mod _core {
     use super::reader::Reader;
     #[pymodule_export]
     use super::report::Report;
+    #[pymodule_export]
+    use super::uses::{Covered, Darshan, Uses};
+
+    /// Identity of a file that is known by a name: what the column `file` holds.
+    #[pyfunction]
+    fn file_id(name: &[u8]) -> u64 {
+        tracefast_core::strace::fields::file_id(name)
+    }
 
     /// The event schema.
     #[pyfunction]

@@ -1,0 +1,330 @@
+"""One row per block device and operation: requests, their order, sizes and latencies."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import polars as pl
+
+from tracefast.analysis.decoded import LOST, Dtypes, decoded
+
+SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
+    "source": pl.String,
+    "dev": pl.String,
+    "op": pl.String,
+    "requests": pl.UInt32,
+    "bytes": pl.Int64,
+    "sequential_share_1": pl.Float64,
+    "sequential_share_4": pl.Float64,
+    "size_median": pl.Int64,
+    "size_max": pl.Int64,
+    "completed": pl.UInt32,
+    "latency_p50_ns": pl.Int64,
+    "latency_p99_ns": pl.Int64,
+    "latency_max_ns": pl.Int64,
+    "readahead_share": pl.Float64,
+    "in_flight_max": pl.UInt32,
+    "task_top": pl.String,
+}
+
+# Streams that `sequential_share_4` keeps open.
+STREAMS: Final = 4
+
+_ISSUE: Final = "block_rq_issue"
+_COMPLETE: Final = "block_rq_complete"
+# The tracer of the block layer: its actions D and C are those two.
+_BLK: Final = "blk"
+_ACTIONS: Final = {"D": _ISSUE, "C": _COMPLETE}
+_SECTOR_BYTES: Final = 512
+
+_OPERATIONS: Final = {
+    "R": "read",
+    "W": "write",
+    "D": "discard",
+    "F": "flush",
+    "Z": "zone",
+    "N": "none",
+}
+_RECORD: Final[Dtypes] = {
+    "source": pl.Categorical(),
+    "ts": pl.Datetime("ns"),
+    "cpu": pl.UInt16,
+    "comm": pl.Categorical(),
+}
+_FIELDS: Final[Dtypes] = {
+    "dev": pl.Categorical(),
+    "rwbs": pl.Categorical(),
+    "action": pl.Categorical(),
+    "bytes": pl.Int64,
+    "sector": pl.Int64,
+    "nr_sector": pl.Int64,
+    "event_comm": pl.Categorical(),
+}
+_KEY: Final = ("dev", "op")
+
+
+def blocks(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
+    """Give one row per block device and operation: requests, order, sizes, latencies.
+
+    It is told by ftrace's events ``block_rq_issue`` and ``block_rq_complete``, or by the tracer
+    ``blk`` where a log has none of these.
+
+    Parameters
+    ----------
+    events
+        The events of a log, of Parquet files, or a part of them.
+
+    Returns
+    -------
+    polars.LazyFrame
+        Largest `bytes` first. `op` is ``read``, ``write``, ``discard``, ``flush``, ``zone`` or
+        ``none``, the kind of request without its flags. Null means that the log cannot say.
+
+        `requests` and `bytes` are those handed to the driver; `size_median` and `size_max` of
+        single requests, in bytes.
+
+        `sequential_share_1`: requests that begin at the sector behind the one before, of the same
+        device and operation, in the order in which they were handed over. It is what bcc's
+        biopattern counts, but for reads and writes apart, and when requests are issued, not when
+        they complete: the first request is not counted. `sequential_share_4`: requests that begin
+        where one of the last four streams ended, so that programs that read side by side do not
+        hide each other's order. A request that goes on with none of them begins a stream, in place
+        of the one that was not used for longest.
+
+        `latency_…_ns`: from issue to completion, exact, nearest rank, over the `completed`
+        requests: those whose completion is in the log, for the same sectors. A request whose
+        sector is issued again, and one that was open where records were lost, has none.
+        `in_flight_max` is the largest number of completed ones that were open at once.
+
+        `readahead_share`: requests that the kernel made ahead of need. `task_top`: the name of the
+        task that issued most of them; much is issued by the kernel's own threads.
+
+    Examples
+    --------
+    >>> import tracefast as tf
+    >>> table = tf.blocks(tf.scan("demo.ftrace")).collect()
+    >>> table.select("dev", "op", "requests", "bytes", "latency_max_ns", "task_top").rows()
+    [('254:0', 'read', 1, 8192, 100000, 'true')]
+    """
+    names = (_ISSUE, _COMPLETE, _BLK)
+    return decoded(events, names, record=_RECORD, fields=_FIELDS, lost=True).map_batches(
+        _of_records,
+        predicate_pushdown=False,
+        projection_pushdown=False,
+        slice_pushdown=False,
+        schema=pl.Schema(SCHEMA),
+    )
+
+
+def _of_records(records: pl.DataFrame) -> pl.DataFrame:
+    """Sum up the records of whole logs, which are in their order."""
+    tables = [_of_log(log) for log in records.partition_by("source", maintain_order=True)]
+    table = pl.concat([pl.DataFrame(schema=SCHEMA), *tables])
+    return table.sort("bytes", "requests", "source", *_KEY, descending=[True, True, *[False] * 3])
+
+
+def _of_log(log: pl.DataFrame) -> pl.DataFrame:
+    log = log.with_row_index("row")
+    rows = _requests(log)
+    issued = rows.filter(pl.col("name") == _ISSUE)
+    done = _completed(rows, log)
+    size = pl.col("size")
+    table = (
+        issued.group_by(_KEY)
+        .agg(
+            pl.len().alias("requests"),
+            size.sum().alias("bytes"),
+            _ranked(size, 50).alias("size_median"),
+            size.max().alias("size_max"),
+            pl.col("ahead").mean().alias("readahead_share"),
+            _commonest("comm").alias("task_top"),
+        )
+        .join(_order(issued), on=_KEY, how="left")
+        .join(_latencies(done), on=_KEY, how="left")
+        .with_columns(
+            pl.lit(log["source"][0], pl.String).alias("source"),
+            # Without any completion nothing says how many there were.
+            pl.when(pl.lit((rows["name"] == _COMPLETE).any())).then(
+                pl.col("completed").fill_null(0)
+            ),
+        )
+    )
+    return table.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
+
+
+def _requests(log: pl.DataFrame) -> pl.DataFrame:
+    """Give the records of requests, from whichever events tell them."""
+    name = pl.col("name")
+    if (log["name"] == _ISSUE).any():
+        rows = log.filter(name.is_in([_ISSUE, _COMPLETE]))
+    else:
+        action = pl.col("action").cast(pl.String).replace_strict(_ACTIONS, default=None)
+        rows = log.with_columns(
+            pl.when(name == _BLK).then(action).otherwise(name).alias("name")
+        ).filter(name.is_in([_ISSUE, _COMPLETE]))
+    rwbs = pl.col("rwbs").cast(pl.String)
+    # A flush that goes before a request is an F before its letter.
+    flushed = (rwbs.str.head(1) == "F") & rwbs.str.slice(1, 1).is_in(list(_OPERATIONS))
+    letter = pl.when(flushed).then(rwbs.str.slice(1, 1)).otherwise(rwbs.str.head(1))
+    sectors = pl.col("nr_sector").fill_null(0)
+    return rows.select(
+        "row",
+        "name",
+        "ts",
+        pl.col("dev").cast(pl.String),
+        letter.replace(_OPERATIONS).alias("op"),
+        ((letter != "Z") & rwbs.str.contains("A", literal=True)).alias("ahead"),
+        "sector",
+        sectors.alias("sectors"),
+        # Kernels before 4.11 print the bytes of commands only; commands may have no sectors.
+        pl.when(sectors > 0)
+        .then(sectors * _SECTOR_BYTES)
+        .otherwise(pl.col("bytes").fill_null(0))
+        .alias("size"),
+        # The kernel noted this name when it issued the request; the record's may be a later one.
+        pl.coalesce(pl.col("event_comm").cast(pl.String), pl.col("comm").cast(pl.String)).alias(
+            "comm"
+        ),
+    ).drop_nulls(("dev", "op"))
+
+
+def _completed(rows: pl.DataFrame, log: pl.DataFrame) -> pl.DataFrame:
+    """Pair each request with its completion, where the log leaves no doubt.
+
+    Several completions may share a request: the last of them ends where it ends.
+    """
+    issue = pl.col("name") == _ISSUE
+    # Flushes have no place: the kernel prints another sector when they complete.
+    place = pl.when(pl.col("sectors") > 0).then(pl.col("sector") + pl.col("sectors"))
+    flush = (pl.col("op") == "flush") & (pl.col("sectors") == 0)
+    again = pl.col("row").shift(-1).over("dev", "op", "sector", "name")
+    linked = (
+        rows.with_columns(
+            pl.when(flush).then(pl.lit(0, pl.Int64)).otherwise(place).alias("end"),
+            pl.when(issue & ~flush).then(again).alias("again"),
+        )
+        .drop_nulls("end")
+        .with_columns(
+            pl.col(name).shift(-1).over("dev", "op", "end").alias(f"{name}_then")
+            for name in ("name", "row", "ts", "sectors")
+        )
+        .filter(
+            issue,
+            pl.col("name_then") == _COMPLETE,
+            pl.col("sectors_then") <= pl.col("sectors"),
+            (pl.col("again") > pl.col("row_then")).fill_null(value=True),
+        )
+    )
+    return linked.filter(~_doubtful(linked, log)).select(
+        *_KEY, "row", "row_then", (pl.col("ts_then") - pl.col("ts")).cast(pl.Int64).alias("latency")
+    )
+
+
+def _doubtful(pairs: pl.DataFrame, log: pl.DataFrame) -> pl.Series:
+    """Say which pairs were open while records were lost: between them others may have been.
+
+    Records are lost on one processor, somewhere between the last record of it and the note.
+    """
+    noted = pl.col("name") == LOST
+    gaps = (
+        log.with_columns(
+            pl.when(~noted).then("row").forward_fill().over("cpu").fill_null(0).alias("begin")
+        )
+        .filter(noted)
+        .select(pl.col("row").alias("end"), "begin")
+        .sort("end")
+        # The earliest begin of those gaps that end there or later.
+        .with_columns(pl.col("begin").cum_min(reverse=True))
+    )
+    if gaps.is_empty():
+        return pl.repeat(value=False, n=pairs.height, eager=True, dtype=pl.Boolean)
+    next_gap = gaps["end"].search_sorted(pairs["row"], side="right")
+    begins = pairs.select(pl.lit(next_gap).alias("gap")).join(
+        gaps.with_row_index("gap").with_columns(pl.col("gap").cast(pl.UInt32)),
+        on="gap",
+        how="left",
+        maintain_order="left",
+    )["begin"]
+    return (begins < pairs["row_then"]).fill_null(value=False)
+
+
+def _latencies(done: pl.DataFrame) -> pl.DataFrame:
+    """Sum up the pairs: how long they took, and how many were open at once."""
+    latency = pl.col("latency").filter(pl.col("latency") >= 0)
+    steps = pl.concat(
+        [
+            done.select(*_KEY, "row", pl.lit(1, pl.Int32).alias("step")),
+            done.select(*_KEY, pl.col("row_then").alias("row"), pl.lit(-1, pl.Int32).alias("step")),
+        ]
+    ).sort("row")
+    return (
+        done.group_by(_KEY)
+        .agg(
+            pl.len().alias("completed"),
+            _ranked(latency, 50).alias("latency_p50_ns"),
+            _ranked(latency, 99).alias("latency_p99_ns"),
+            latency.max().alias("latency_max_ns"),
+        )
+        .join(
+            steps.group_by(_KEY, maintain_order=True).agg(
+                pl.col("step").cum_sum().max().alias("in_flight_max")
+            ),
+            on=_KEY,
+        )
+    )
+
+
+def _order(issued: pl.DataFrame) -> pl.DataFrame:
+    """Give the shares of requests that go on where one before them ended."""
+    shares = []
+    # Flushes have no place to go on from.
+    placed = issued.filter(pl.col("sectors") > 0).drop_nulls("sector")
+    for (dev, op), group in placed.group_by(_KEY):
+        begins, ends = group["sector"], group["sector"] + group["sectors"]
+        shares.append(
+            {
+                "dev": dev,
+                "op": op,
+                # Of one stream only the request before matters; the first has none before it.
+                "sequential_share_1": (begins == ends.shift(1)).mean(),
+                "sequential_share_4": _share(begins.to_list(), ends.to_list(), STREAMS),
+            }
+        )
+    share = {"sequential_share_1": pl.Float64, "sequential_share_4": pl.Float64}
+    return pl.DataFrame(shares, schema={"dev": pl.String, "op": pl.String, **share})
+
+
+def _share(sectors: Iterable[int], ends: Iterable[int], streams: int) -> float | None:
+    """Give the share of requests that continue one of the streams used last.
+
+    Examples
+    --------
+    >>> (
+    ...     _share([0, 100, 8, 108], [8, 108, 16, 116], 1),
+    ...     _share([0, 100, 8, 108], [8, 108, 16, 116], 4),
+    ... )
+    (0.0, 0.666...)
+    """
+    # Where the streams end, that of the one used last at the end.
+    last: list[int] = []
+    requests = hits = 0
+    for sector, end in zip(sectors, ends, strict=True):
+        requests += 1
+        if sector in last:
+            last.remove(sector)
+            hits += 1
+        elif len(last) == streams:
+            del last[0]
+        last.append(end)
+    # The first request has nothing to go on from.
+    return hits / (requests - 1) if requests > 1 else None
+
+
+def _ranked(values: pl.Expr, share: int) -> pl.Expr:
+    """Give a percentile by nearest rank: the value at position ceil(share * n)."""
+    place = (values.count() * share + 99) // 100 - 1
+    return values.drop_nulls().sort().get(place, null_on_oob=True)
+
+
+def _commonest(name: str) -> pl.Expr:
+    """Give the commonest value, the first in alphabetical order of several."""
+    return pl.col(name).drop_nulls().mode().sort().first()

@@ -1,0 +1,131 @@
+"""Tables that one pass over the events makes, in their order, as lazy as any other."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, Protocol
+
+import polars as pl
+from polars.io.plugins import register_io_source
+
+from tracefast import _core
+
+Types = Mapping[str, pl.DataType | type[pl.DataType]]
+
+# Types that the words of a small vocabulary may have: they are looked up once a batch.
+_WORDS: Final = (pl.String, pl.Categorical, pl.Enum)
+
+
+class Fold(Protocol):
+    """What takes in the batches of events, in order, and then is a table."""
+
+    def words(self, column: str, words: pl.DataFrame) -> None:
+        """Take in the words that the numbers in a column stand for."""
+
+    def push(self, events: pl.DataFrame) -> None:
+        """Take in events."""
+
+    def finish(self) -> _core.Batch:
+        """Give the table."""
+
+
+def needed(events: pl.LazyFrame | pl.DataFrame, types: Types, question: str) -> pl.LazyFrame:
+    """Select the columns that a table is made of, in types that a fold takes.
+
+    Parameters
+    ----------
+    events
+        The events.
+    types
+        The columns and their types. ``Categorical`` stands for words: any type of text will do.
+    question
+        Who asks, for the message.
+
+    Raises
+    ------
+    polars.exceptions.ColumnNotFoundError
+        Columns are missing; all of them are named.
+    """
+    rows = events.lazy()
+    have = rows.collect_schema()
+    missing = [name for name in types if name not in have]
+    if missing:
+        names = ", ".join(map(repr, missing))
+        raise pl.exceptions.ColumnNotFoundError(
+            f"{question} needs {'columns' if len(missing) > 1 else 'the column'} {names}, "
+            "which these events do not have: filter rows, but keep the columns"
+        )
+    return rows.select(_as(name, have[name], wanted) for name, wanted in types.items())
+
+
+def _as(name: str, have: pl.DataType, wanted: pl.DataType | type[pl.DataType]) -> pl.Expr:
+    column = pl.col(name)
+    if wanted == pl.Categorical:
+        return column if isinstance(have, _WORDS) else column.cast(pl.String)
+    return column if have == wanted else column.cast(wanted)
+
+
+def folded(
+    rows: pl.LazyFrame, begin: Callable[[], Fold], schema: pl.Schema, name: str
+) -> pl.LazyFrame:
+    """Make a lazy table of what a fold makes of all rows.
+
+    Parameters
+    ----------
+    rows
+        What the fold takes, in order.
+    begin
+        Makes a new fold: the table may be collected more than once.
+    schema
+        The columns of the table.
+    name
+        What ``LazyFrame.explain`` calls it.
+    """
+
+    def source(
+        with_columns: list[str] | None,
+        predicate: pl.Expr | None,
+        n_rows: int | None,
+        _batch_size: int | None,
+    ) -> Iterator[pl.DataFrame]:
+        table = run(rows, begin())
+        if n_rows is not None:
+            table = table.head(n_rows)
+        if predicate is not None:
+            table = table.filter(predicate)
+        yield table if with_columns is None else table.select(with_columns)
+
+    return register_io_source(source, schema=schema, is_pure=True, explain_name=name)
+
+
+def run(rows: pl.LazyFrame, fold: Fold) -> pl.DataFrame:
+    """Feed all rows to a fold, batch by batch, and give its table."""
+    words = {
+        name: _Words(dtype.categories)
+        for name, dtype in rows.collect_schema().items()
+        if isinstance(dtype, pl.Categorical | pl.Enum)
+    }
+    # Words go as the numbers that they have anyway: turning them into dictionaries of Arrow takes
+    # longer than anything that is done with them.
+    # (As a part of the query this would cost polars twice the memory.)
+    for batch in rows.collect_batches(maintain_order=True):
+        for name, known in words.items():
+            if (more := known.more()) is not None:
+                fold.words(name, more)
+        fold.push(batch.with_columns(batch[name].to_physical() for name in words))
+    return pl.DataFrame(fold.finish())
+
+
+class _Words:
+    """The words behind the numbers of a column, which may become more while rows are read."""
+
+    def __init__(self, categories: pl.Categories | pl.Series) -> None:
+        self._categories = categories
+        self._known = -1
+
+    def more(self) -> pl.DataFrame | None:
+        """Give all words, in the order of their numbers; None if none were added."""
+        words = self._categories
+        series = words if isinstance(words, pl.Series) else words.to_series()
+        if len(series) == self._known:
+            return None
+        self._known = len(series)
+        return series.to_frame()

@@ -1,0 +1,77 @@
+"""`tracefast blocks`: one row per block device and operation."""
+
+from typing import Annotated
+
+import typer
+
+from tracefast.cli import options
+from tracefast.cli.errors import DONE, FAILED, guard, warn
+
+# What a table in text shows; the task last, as its name may be long.
+_MAIN = (
+    "dev",
+    "op",
+    "requests",
+    "bytes",
+    "sequential_share_1",
+    "sequential_share_4",
+    "readahead_share",
+    "size_median",
+    "size_max",
+    "completed",
+    "latency_p50_ns",
+    "latency_p99_ns",
+    "latency_max_ns",
+    "in_flight_max",
+    "task_top",
+)
+
+
+@guard
+def blocks(
+    inputs: options.Inputs,
+    format_: options.FormatOption = None,
+    output: options.OutputOption = "-",
+    sort: options.SortOption = None,
+    top: options.TopOption = None,
+    match: Annotated[
+        str | None, typer.Option(metavar="GLOB", help="Only devices like this, such as '254:*'.")
+    ] = None,
+    wide: options.WideOption = False,
+    format_in: options.FormatInOption = None,
+    no_clobber: options.ClobberOption = False,
+) -> int:
+    """Show what reached the block devices: requests, their order, sizes and latencies.
+
+    One row per device and operation, largest number of bytes first. It needs ftrace's events
+    block_rq_issue and, for latencies, block_rq_complete, or the tracer blk.
+
+    A request is sequential if it begins at the sector behind the one before (1), or where one of
+    the last four streams ended (4): programs that read side by side are sequential in the second
+    sense only.
+
+    \b
+    Examples:
+      tracefast blocks trace.txt
+      tracefast blocks trace.txt --match '254:*' --format csv
+      tracefast blocks trace.parquet --format ndjson | jq .sequential_share_4
+    """
+    import polars as pl
+
+    from tracefast.analysis.blocks import SCHEMA
+    from tracefast.analysis.blocks import blocks as question
+    from tracefast.cli.events import answer
+    from tracefast.cli.finish import check_sort, finish, matching
+    from tracefast.cli.output import choose
+
+    form = choose(format_, output, no_clobber=no_clobber)
+    check_sort(sort, list(SCHEMA))
+    table, complete = answer(inputs, question, format_in)
+    if table is not None:
+        if table.is_empty():
+            warn("no requests to block devices: trace the events block_rq_issue, block_rq_complete")
+        # Inputs that were asked one by one are in order each, not together.
+        table = table.sort(pl.col("bytes"), descending=True, maintain_order=True)
+        table = matching(match, "dev")(table)
+        finish(table, main=_MAIN, form=form, output=output, sort=sort, top=top, wide=wide)
+    return DONE if complete else FAILED

@@ -1,0 +1,180 @@
+//! Sets of ranges: which bytes, or which stretches of time, something covers in union.
+
+/// A set of half-open ranges of whole numbers.
+///
+/// A range that begins in the last one or right behind it makes that one longer. Others are
+/// appended where they are in order, and else wait in a list, which is sorted and merged in when it
+/// is as long as what was merged before. So an insertion
+/// costs the logarithm of the number of ranges whatever their order, and memory grows with the
+/// ranges that are apart, at most twice.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::uses::Ranges;
+/// let mut ranges = Ranges::default();
+/// ranges.insert(0, 10);
+/// ranges.insert(10, 15);
+/// ranges.insert(5, 12);
+/// ranges.insert(20, 21);
+/// assert_eq!(ranges.length(), 16);
+/// assert_eq!(ranges.merged(), [(0, 15), (20, 21)]);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Ranges {
+    /// The range that was inserted last; empty if there is none.
+    last: (i64, i64),
+    recent: Vec<(i64, i64)>,
+    merged: Vec<(i64, i64)>,
+}
+
+/// Ranges that wait at least.
+const WAITING: usize = 64;
+
+impl Ranges {
+    /// Adds `start..end`; nothing if that is empty.
+    #[inline]
+    pub fn insert(&mut self, start: i64, end: i64) {
+        if start >= end {
+            return;
+        }
+        let (first, behind) = self.last;
+        if first <= start && start <= behind && first < behind {
+            self.last.1 = behind.max(end);
+            return;
+        }
+        self.last = (start, end);
+        if first < behind {
+            self.retire((first, behind));
+        }
+    }
+
+    /// Takes in a range that grows no longer.
+    fn retire(&mut self, (start, end): (i64, i64)) {
+        // Times come in order, and what is read again was read before: neither has to wait.
+        let at = self.merged.partition_point(|&(_, behind)| behind < start);
+        match self.merged.get(at) {
+            None if self.recent.is_empty() => self.merged.push((start, end)),
+            Some(&(first, behind)) if first <= start && end <= behind => {}
+            _ => self.recent.push((start, end)),
+        }
+        if self.recent.len() >= WAITING.max(self.merged.len()) {
+            self.merge();
+        }
+    }
+
+    /// Whether nothing is covered.
+    pub fn is_empty(&self) -> bool {
+        self.last.0 >= self.last.1
+    }
+
+    /// The ranges in order, apart from one another.
+    pub fn merged(&mut self) -> &[(i64, i64)] {
+        if !self.is_empty() {
+            self.recent.push(std::mem::take(&mut self.last));
+        }
+        self.merge();
+        // What is added from here on begins in the last range or behind it, as a rule.
+        if let Some(last) = self.merged.last() {
+            self.last = *last;
+        }
+        &self.merged
+    }
+
+    /// How much is covered, at most `i64::MAX`.
+    pub fn length(&mut self) -> i64 {
+        let length: i128 =
+            self.merged().iter().map(|&(start, end)| i128::from(end) - i128::from(start)).sum();
+        i64::try_from(length).unwrap_or(i64::MAX)
+    }
+
+    /// Adds all of `other`, moved by `by`.
+    pub fn absorb(&mut self, other: &mut Self, by: i64) {
+        for &(start, end) in other.merged() {
+            self.insert(start.saturating_add(by), end.saturating_add(by));
+        }
+    }
+
+    #[cold]
+    fn merge(&mut self) {
+        if self.recent.is_empty() {
+            return;
+        }
+        self.recent.sort_unstable();
+        let mut all = Vec::with_capacity(self.merged.len() + self.recent.len());
+        let mut old = self.merged.iter().copied().peekable();
+        let mut new = self.recent.iter().copied().peekable();
+        loop {
+            let next = match (old.peek(), new.peek()) {
+                (Some(a), Some(b)) if a <= b => old.next(),
+                (_, Some(_)) => new.next(),
+                _ => old.next(),
+            };
+            let Some((start, end)) = next else { break };
+            match all.last_mut() {
+                Some((_, behind)) if start <= *behind => *behind = end.max(*behind),
+                _ => all.push((start, end)),
+            }
+        }
+        self.merged = all;
+        self.recent.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn covers_what_was_inserted(
+            ranges in prop::collection::vec((0i64..400, 0i64..9), 0..300),
+            looks in prop::collection::vec(0usize..300, 0..4),
+        ) {
+            let mut set = Ranges::default();
+            let mut slow = BTreeSet::new();
+            for (i, &(start, length)) in ranges.iter().enumerate() {
+                set.insert(start, start + length);
+                slow.extend(start..start + length);
+                if looks.contains(&i) {
+                    prop_assert_eq!(set.length(), slow.len() as i64);
+                }
+            }
+            prop_assert_eq!(set.length(), slow.len() as i64);
+            let merged = set.merged();
+            prop_assert!(merged.windows(2).all(|pair| pair[0].1 < pair[1].0));
+            let covered: BTreeSet<i64> = merged.iter().flat_map(|&(a, b)| a..b).collect();
+            prop_assert_eq!(covered, slow);
+        }
+    }
+
+    #[test]
+    fn what_is_the_same_takes_no_room() {
+        let mut set = Ranges::default();
+        for i in 0..100_000i64 {
+            set.insert((i * 37 % 50) * 10, (i * 37 % 50) * 10 + 5);
+        }
+        assert_eq!(set.length(), 250);
+        assert!(set.recent.capacity() + set.merged.capacity() < 1000);
+    }
+
+    #[test]
+    fn the_whole_range_of_numbers_has_a_length() {
+        let mut set = Ranges::default();
+        set.insert(i64::MIN, i64::MAX);
+        assert_eq!(set.length(), i64::MAX);
+    }
+
+    #[test]
+    fn absorbs_with_a_shift() {
+        let (mut a, mut b) = (Ranges::default(), Ranges::default());
+        a.insert(0, 10);
+        b.insert(0, 5);
+        b.insert(-20, -10);
+        a.absorb(&mut b, 8);
+        assert_eq!(a.merged(), [(-12, -2), (0, 13)]);
+    }
+}

@@ -1,0 +1,176 @@
+//! Values and how often each occurred: what exact medians, percentiles and the commonest value
+//! need.
+
+/// A multiset of whole numbers.
+///
+/// New values wait in a list, which is sorted and counted when it is as long as what was counted
+/// before: memory grows with distinct values, not with values.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::uses::Values;
+/// let mut values = Values::default();
+/// for value in [4096, 100, 4096, 0] {
+///     values.push(value);
+/// }
+/// let counted = values.counted();
+/// assert_eq!(counted.rank(50), Some(100));
+/// assert_eq!(counted.max(), Some(4096));
+/// assert_eq!(counted.commonest(), Some(4096));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Values {
+    recent: Vec<(i64, u64)>,
+    counted: Vec<(i64, u64)>,
+}
+
+/// Values that wait at least.
+const WAITING: usize = 64;
+
+impl Values {
+    /// Adds one value.
+    #[inline]
+    pub fn push(&mut self, value: i64) {
+        if let Some((last, count)) = self.recent.last_mut()
+            && *last == value
+        {
+            *count += 1;
+            return;
+        }
+        if self.recent.len() >= WAITING.max(self.counted.len()) {
+            self.count();
+        }
+        self.recent.push((value, 1));
+    }
+
+    /// The values in order.
+    pub fn counted(&mut self) -> Counted<'_> {
+        self.count();
+        Counted { total: self.counted.iter().map(|&(_, count)| count).sum(), values: &self.counted }
+    }
+
+    /// How often `value` occurred.
+    pub fn count_of(&mut self, value: i64) -> u64 {
+        self.count();
+        let found = self.counted.binary_search_by_key(&value, |&(value, _)| value);
+        found.map_or(0, |at| self.counted[at].1)
+    }
+
+    /// How many distinct values there are.
+    pub fn distinct(&mut self) -> u64 {
+        self.count();
+        self.counted.len() as u64
+    }
+
+    /// Adds all of `other`.
+    pub fn absorb(&mut self, mut other: Self) {
+        other.count();
+        self.count();
+        self.recent = other.counted;
+        self.count();
+    }
+
+    #[cold]
+    fn count(&mut self) {
+        if self.recent.is_empty() {
+            return;
+        }
+        self.recent.sort_unstable();
+        let mut all: Vec<(i64, u64)> = Vec::with_capacity(self.counted.len() + self.recent.len());
+        let mut old = self.counted.iter().copied().peekable();
+        let mut new = self.recent.iter().copied().peekable();
+        loop {
+            let next = match (old.peek(), new.peek()) {
+                (Some(a), Some(b)) if a <= b => old.next(),
+                (_, Some(_)) => new.next(),
+                _ => old.next(),
+            };
+            let Some((value, count)) = next else { break };
+            match all.last_mut() {
+                Some((last, sum)) if *last == value => *sum += count,
+                _ => all.push((value, count)),
+            }
+        }
+        self.counted = all;
+        self.recent.clear();
+    }
+}
+
+/// Values in order, each with how often it occurred.
+#[derive(Debug, Clone, Copy)]
+pub struct Counted<'a> {
+    values: &'a [(i64, u64)],
+    total: u64,
+}
+
+impl Counted<'_> {
+    /// How many values there are, each as often as it occurred.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// The value at position `ceil(percent / 100 * n)`, the nearest rank; None of no values.
+    pub fn rank(&self, percent: u64) -> Option<i64> {
+        let wanted = (u128::from(self.total) * u128::from(percent)).div_ceil(100).max(1);
+        let mut reached = 0;
+        let found = self.values.iter().find(|&&(_, count)| {
+            reached += u128::from(count);
+            reached >= wanted
+        });
+        found.map(|&(value, _)| value)
+    }
+
+    /// The largest value.
+    pub fn max(&self) -> Option<i64> {
+        self.values.last().map(|&(value, _)| value)
+    }
+
+    /// The value that occurred most often, of several such the largest.
+    pub fn commonest(&self) -> Option<i64> {
+        self.values.iter().max_by_key(|&&(value, count)| (count, value)).map(|&(value, _)| value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn ranks_are_those_of_the_sorted_values(
+            list in prop::collection::vec(-20i64..200, 0..400), looks in 0usize..400,
+        ) {
+            let mut values = Values::default();
+            for (i, &value) in list.iter().enumerate() {
+                values.push(value);
+                if i == looks {
+                    prop_assert_eq!(values.counted().total(), i as u64 + 1);
+                }
+            }
+            let mut sorted = list.clone();
+            sorted.sort_unstable();
+            let counted = values.counted();
+            prop_assert_eq!(counted.total(), sorted.len() as u64);
+            prop_assert_eq!(counted.max(), sorted.last().copied());
+            for percent in [1, 50, 90, 99, 100] {
+                let at = (sorted.len() * percent).div_ceil(100).max(1) - 1;
+                prop_assert_eq!(counted.rank(percent as u64), sorted.get(at).copied());
+            }
+            let often = |value: i64| list.iter().filter(|&&other| other == value).count();
+            let commonest = list.iter().copied().max_by_key(|&value| (often(value), value));
+            prop_assert_eq!(counted.commonest(), commonest);
+        }
+    }
+
+    #[test]
+    fn what_is_the_same_takes_no_room() {
+        let mut values = Values::default();
+        for i in 0..100_000 {
+            values.push(i % 50);
+        }
+        assert_eq!(values.counted().total(), 100_000);
+        assert!(values.recent.capacity() + values.counted.capacity() < 1000);
+    }
+}

@@ -1,0 +1,223 @@
+//! What was read from a file, or written to it: counts, sizes, ranges, times.
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+use super::place::Trail;
+use super::ranges::Ranges;
+use super::values::Values;
+use super::words::Class;
+
+/// A data call, as far as both its sides share it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Call {
+    pub(super) ts: Option<i64>,
+    pub(super) dur: Option<i64>,
+    pub(super) ret: Option<i64>,
+    pub(super) requested: Option<i64>,
+    pub(super) bytes: Option<i64>,
+    pub(super) pid: Option<i32>,
+}
+
+impl Call {
+    /// Whether it met the end of the file.
+    pub(super) fn ended(&self) -> bool {
+        self.bytes == Some(0) && self.requested != Some(0)
+    }
+}
+
+/// A sum of what some calls tell.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sum {
+    told: u64,
+    sum: i64,
+}
+
+impl Sum {
+    #[inline]
+    pub(super) fn add(&mut self, value: Option<i64>) {
+        if let Some(value) = value {
+            self.told += 1;
+            self.sum = self.sum.saturating_add(value);
+        }
+    }
+
+    pub(super) fn join(&mut self, other: Self) {
+        self.told += other.told;
+        self.sum = self.sum.saturating_add(other.sum);
+    }
+
+    /// The sum; None where there are such calls and none of them tells.
+    pub(super) fn of(self, calls: u64) -> Option<i64> {
+        (calls == 0 || self.told > 0).then_some(self.sum)
+    }
+}
+
+/// The ranges that each process touched.
+#[derive(Debug, Default)]
+pub(super) struct Shares {
+    /// Most files are used by one process.
+    first: Option<(Option<i32>, Ranges)>,
+    others: HashMap<Option<i32>, Ranges, FixedState>,
+}
+
+impl Shares {
+    pub(super) fn of(&mut self, pid: Option<i32>) -> &mut Ranges {
+        let (owner, ranges) = self.first.get_or_insert_with(|| (pid, Ranges::default()));
+        if *owner == pid { ranges } else { self.others.entry(pid).or_default() }
+    }
+
+    /// Moves all ranges to `other`, by `by` bytes.
+    pub(super) fn move_to(&mut self, other: &mut Self, by: i64) {
+        let first = self.first.iter_mut().map(|(pid, ranges)| (*pid, ranges));
+        for (pid, ranges) in first.chain(self.others.iter_mut().map(|(pid, r)| (*pid, r))) {
+            other.of(pid).absorb(ranges, by);
+        }
+    }
+
+    /// How much is covered in union, and how much more by each of the processes on its own.
+    pub(super) fn lengths(&mut self) -> (i64, i64) {
+        let Some((_, all)) = &mut self.first else { return (0, 0) };
+        let mut sum = all.length();
+        for other in self.others.values_mut() {
+            sum = sum.saturating_add(other.length());
+            all.absorb(other, 0);
+        }
+        let union = all.length();
+        (union, sum.saturating_sub(union))
+    }
+}
+
+/// The reads, or the writes, of one row of the table.
+#[derive(Debug, Default)]
+pub(super) struct Way {
+    /// All calls, whatever became of them.
+    pub(super) calls: u64,
+    /// Calls whose duration is known, but not when they began.
+    pub(super) timeless: u64,
+    pub(super) ns: Sum,
+    /// Calls that succeeded.
+    pub(super) done: u64,
+    pub(super) errors: u64,
+    pub(super) bytes: Sum,
+    pub(super) requested: Sum,
+    pub(super) first: u64,
+    pub(super) consecutive: u64,
+    pub(super) forward: u64,
+    pub(super) backward: u64,
+    pub(super) eof: u64,
+    pub(super) near: u64,
+    pub(super) rewinds: u64,
+    pub(super) short: u64,
+    /// Calls that moved something, and those of them whose place is known.
+    pub(super) moved: u64,
+    pub(super) placed: u64,
+    pub(super) placed_bytes: i64,
+    /// Bytes of calls that have a class, and of those among them that are not random.
+    pub(super) judged_bytes: i64,
+    pub(super) straight_bytes: i64,
+    pub(super) runs: Values,
+    pub(super) jumps: Values,
+    pub(super) sizes: Values,
+    pub(super) asked: Values,
+    pub(super) durations: Values,
+    pub(super) wall: Ranges,
+    pub(super) ranges: Shares,
+    /// What descriptions add whose place was never proved: union, and what processes share.
+    pub(super) apart: (i64, i64),
+    /// The stream of all accesses, whatever the description.
+    pub(super) trail: Trail,
+}
+
+impl Way {
+    /// Counts a call; whether it moved data.
+    pub(super) fn count(&mut self, call: &Call) -> bool {
+        self.calls += 1;
+        self.ns.add(call.dur);
+        if let Some(dur) = call.dur {
+            self.durations.push(dur);
+            match call.ts {
+                Some(ts) => self.wall.insert(ts, ts.saturating_add(dur)),
+                None => self.timeless += 1,
+            }
+        }
+        let Some(ret) = call.ret else { return false };
+        if ret < 0 {
+            self.errors += 1;
+            return false;
+        }
+        self.done += 1;
+        self.bytes.add(call.bytes);
+        self.requested.add(call.requested);
+        if let Some(asked) = call.requested {
+            self.asked.push(asked);
+        }
+        let Some(bytes) = call.bytes else { return false };
+        self.sizes.push(bytes);
+        if bytes <= 0 {
+            return false;
+        }
+        self.moved += 1;
+        if call.requested.is_some_and(|asked| bytes < asked) {
+            self.short += 1;
+        }
+        true
+    }
+
+    /// Counts the class of a call that moved `bytes` at `place`.
+    pub(super) fn judge(&mut self, class: Class, bytes: i64, gap: Option<i64>, near: i64) {
+        match class {
+            Class::First => self.first += 1,
+            Class::Consecutive => {
+                self.consecutive += 1;
+                self.straight_bytes = self.straight_bytes.saturating_add(bytes);
+            }
+            Class::Forward => {
+                self.forward += 1;
+                // The distance is that to the access before it, which a part of the events may
+                // not have: then it is not the one that the class was found by.
+                if let Some(gap) = gap.filter(|&gap| gap > 0) {
+                    self.jumps.push(gap);
+                    if gap <= near {
+                        self.near += 1;
+                        self.straight_bytes = self.straight_bytes.saturating_add(bytes);
+                    }
+                }
+            }
+            Class::Backward => {
+                self.backward += 1;
+                if let Some(gap) = gap.filter(|&gap| gap < 0) {
+                    self.jumps.push(gap.saturating_neg());
+                }
+            }
+            Class::Eof | Class::Other => return,
+        }
+        if class != Class::First {
+            self.judged_bytes = self.judged_bytes.saturating_add(bytes);
+        }
+    }
+
+    /// Calls that succeeded and have no class.
+    pub(super) fn unknown(&self) -> u64 {
+        let known = self.first + self.consecutive + self.forward + self.backward + self.eof;
+        self.done.saturating_sub(known)
+    }
+
+    /// Takes in that the first access of `ofd` was at `base`.
+    pub(super) fn prove(&mut self, ofd: u32, base: i64) {
+        self.trail.prove(ofd, base);
+    }
+
+    /// Adds a range whose place is known.
+    pub(super) fn cover(&mut self, pid: Option<i32>, start: i64, bytes: i64) {
+        self.place(bytes);
+        self.ranges.of(pid).insert(start, start.saturating_add(bytes));
+    }
+
+    /// Counts `bytes` whose place is known, if only from the first access of a description.
+    pub(super) fn place(&mut self, bytes: i64) {
+        self.placed += 1;
+        self.placed_bytes = self.placed_bytes.saturating_add(bytes);
+    }
+}

@@ -1,0 +1,399 @@
+"""The table of files, made slowly and plainly: what the fold is held against.
+
+Everything is kept in lists and sets of single bytes and nanoseconds; what becomes known later is
+found by looking ahead.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+
+READS = {"read", "pread64", "preadv2", "recvmsg", "pread"}
+WRITES = {"write", "pwrite64", "sendto", "pwrite"}
+TRANSFERS = {"sendfile", "splice"}
+OPENS = {"openat", "creat"}
+STATS = {"newfstatat", "statx"}
+WORST = ["exact", "relative", "ambiguous", "unknown"]
+NO_OFFSETS = {"pipe", "fifo", "socket", "char", "anon"}
+
+Row = dict[str, object]
+
+
+@dataclass
+class Access:
+    """One side of a data call."""
+
+    row: Row
+    index: int
+    way: str
+    ofd: int | None
+    offset: int | None
+    # The description that the offset is relative to, and the row that proves it, if any.
+    relative_to: int | None = None
+    proved_at: int | None = None
+    base: int = 0
+    known: str | None = None
+    cls: str | None = None
+    gap: int | None = None
+
+    @property
+    def moved(self) -> bool:
+        return self.done and (self.row["bytes"] or 0) > 0
+
+    @property
+    def done(self) -> bool:
+        return self.row["ret"] is not None and self.row["ret"] >= 0
+
+    @property
+    def place(self) -> tuple[str, int] | None:
+        """Where it is, as is known in the end: in the file, or in the description's own count."""
+        if self.offset is None or (self.known == "relative" and self.relative_to is None):
+            return None
+        if self.relative_to is None:
+            return ("file", self.offset)
+        if self.proved_at is not None:
+            return ("file", self.offset + self.base)
+        return (f"ofd {self.relative_to}", self.offset)
+
+    def place_at(self, index: int, offset: int) -> tuple[str, int] | None:
+        """Say where `offset` is as far as is known when row `index` is at hand."""
+        if self.place is None:
+            return None
+        if self.relative_to is None:
+            return ("file", offset)
+        if self.proved_at is not None and self.proved_at < index:
+            return ("file", offset + self.base)
+        return (f"ofd {self.relative_to}", offset)
+
+
+@dataclass
+class Group:
+    """What belongs to one row of the table."""
+
+    key: tuple
+    uses: list[tuple[Row, int]] = field(default_factory=list)
+    accesses: list[Access] = field(default_factory=list)
+    file: int | None = None
+    name_only: bool = False
+
+    @property
+    def path(self) -> str | None:
+        side = {1: "path", 2: "path2"}
+        opens = [r["path"] for r, s in self.uses if s == 1 and r["name"] in OPENS and r["path"]]
+        paths = [r[side[s]] for r, s in self.uses if r[side[s]] is not None]
+        return (opens or paths or [None])[0]
+
+
+def slow_files(rows: list[Row], scope: str, by: str | None, near: int) -> list[Row]:
+    """Give the rows of the table, unsorted."""
+    groups: dict[tuple, Group] = {}
+    waiting: set[tuple] = set()
+    proofs: dict[tuple, tuple[int, int]] = {}
+    for index, row in enumerate(rows):
+        if row["kind"] == "notice" and None not in (row["ofd"], row["offset"]):
+            proofs.setdefault((row["source"], row["ofd"]), (index, row["offset"]))
+    everything: list[tuple[Group, Access]] = []
+    for index, row in enumerate(rows):
+        if row["kind"] == "notice" and row["ofd"] is not None:
+            waiting.discard((row["source"], row["ofd"]))
+        if row["kind"] not in ("syscall", "aio") or row["status"] == "injected":
+            continue
+        for side in (1, 2) if row["name"] in TRANSFERS else (1,):
+            group = _group(groups, row, side, by)
+            if group is None:
+                continue
+            group.uses.append((row, side))
+            way = _way(row["name"], side)
+            if way is None:
+                continue
+            end = "" if side == 1 else "2"
+            access = Access(row, index, way, row["ofd" + end], row["offset" + end])
+            _locate(access, proofs, waiting)
+            access.cls = row["access" + end]
+            group.accesses.append(access)
+            everything.append((group, access))
+    _classify(everything, scope)
+    return [_table_row(group, by, near) for group in _adopted(list(groups.values()))]
+
+
+def _way(name: str, side: int) -> str | None:
+    if name in TRANSFERS:
+        return "read" if side == 1 else "write"
+    return "read" if name in READS else "write" if name in WRITES else None
+
+
+def _group(groups: dict[tuple, Group], row: Row, side: int, by: str | None) -> Group | None:
+    end = "" if side == 1 else "2"
+    file, path = row["file" + end], row["path" + end]
+    if file is None and path is None:
+        return None
+    name_only = file is None
+    what = ("name", path) if name_only else ("file", file)
+    part = None
+    if by == "process":
+        part = row["pid"]
+    elif by == "open":
+        part = row["ofd" + end]
+        if part is not None:
+            what, name_only = ("open",), False
+        elif _way(row["name"], side) is None:
+            return None
+    key = (row["source"], part, what)
+    if key not in groups:
+        groups[key] = Group(key, file=file, name_only=name_only)
+    return groups[key]
+
+
+def _locate(access: Access, proofs: dict, waiting: set) -> None:
+    row = access.row
+    key = (row["source"], access.ofd)
+    known = row["offset_known"]
+    proof = proofs.get(key)
+    if proof is not None and proof[0] < access.index and known == "relative":
+        known = "exact"
+    if access.offset is not None and known in ("ambiguous", "unknown"):
+        known = "relative" if access.ofd is not None and key in waiting else "exact"
+    if access.offset is None and known in ("exact", "relative"):
+        known = None
+    if access.offset is not None and known == "relative" and access.ofd is not None:
+        access.relative_to = access.ofd
+        if proof is not None:
+            access.proved_at, access.base = proof
+        if access.done:
+            waiting.add(key)
+    access.known = known
+
+
+def _classify(everything: list[tuple[Group, Access]], scope: str) -> None:
+    """Find classes and gaps, and mark the ends of file."""
+    last: dict[tuple, Access | str] = {}
+    for group, access in everything:
+        row = access.row
+        ended = access.done and row["bytes"] == 0 and row["requested"] != 0
+        if not access.moved:
+            met = access.done and (access.cls == "eof" or (access.cls is None and ended))
+            access.cls = "eof" if met and access.way == "read" else None
+            continue
+        if scope == "stream" and access.ofd is not None:
+            stream: tuple = (row["source"], access.ofd, access.way)
+        else:
+            stream = (group.key, access.way)
+        before = last.get(stream)
+        here = there = None
+        if access.place is not None:
+            here = access.place_at(access.index, access.offset)
+        if before is not None and before.place is not None:
+            there = before.place_at(access.index, before.offset + before.row["bytes"])
+        if here is not None and there is not None and here[0] == there[0]:
+            access.gap = here[1] - there[1]
+        if scope == "file":
+            access.cls = None
+            if before is None:
+                access.cls = None if here is None else "first"
+            elif access.gap is not None:
+                gap = access.gap
+                access.cls = "consecutive" if gap == 0 else "forward" if gap > 0 else "backward"
+        if access.cls not in ("first", "consecutive", "forward", "backward"):
+            access.cls = None
+        last[stream] = access
+    _chain(everything, scope)
+
+
+def _chain(everything: list[tuple[Group, Access]], scope: str) -> None:
+    """Put consecutive accesses of a stream and a row of the table into runs."""
+    current: dict[tuple, tuple[Group, list[int]]] = {}
+    for group, access in everything:
+        if not access.moved or access.cls in (None, "eof"):
+            continue
+        if scope == "stream" and access.ofd is not None:
+            stream: tuple = (access.row["source"], access.ofd, access.way)
+        else:
+            stream = (group.key, access.way)
+        owner, run = current.get(stream, (None, []))
+        if access.cls == "consecutive" and owner is group:
+            run.append(access.row["bytes"])
+            continue
+        run = [access.row["bytes"]]
+        current[stream] = (group, run)
+        group.__dict__.setdefault("runs", defaultdict(list))[access.way].append(run)
+
+
+def _adopted(groups: list[Group]) -> list[Group]:
+    owners: dict[tuple, Group] = {}
+
+    def first(group: Group) -> tuple:
+        times = [r["ts"] for r, _ in group.uses if r["ts"] is not None]
+        return (not times, min(times, default=0), group.file)
+
+    for group in groups:
+        if group.file is not None and group.path is not None:
+            key = (*group.key[:2], group.path)
+            if key not in owners or first(group) < first(owners[key]):
+                owners[key] = group
+    kept = []
+    for group in groups:
+        tried = any(a.row["ret"] is not None for a in group.accesses)
+        owner = owners.get((*group.key[:2], group.path))
+        if group.name_only and not tried and owner is not None:
+            owner.__dict__.setdefault("children", []).append(group)
+        else:
+            kept.append(group)
+    return kept
+
+
+def rank(values: list[int], percent: int) -> int | None:
+    """Give the value at the nearest rank."""
+    return sorted(values)[max(-(-len(values) * percent // 100), 1) - 1] if values else None
+
+
+def total(values: list[int | None]) -> int | None:
+    """Sum up; null where there are values and all are."""
+    told = [value for value in values if value is not None]
+    return None if values and not told else sum(told)
+
+
+def _table_row(group: Group, by: str | None, near: int) -> Row:
+    own = [row for row, _ in group.uses]
+    first_sides = [row for row, side in group.uses if side == 1]
+    children = group.__dict__.get("children", [])
+    uses = own + [row for child in children for row, _ in child.uses]
+    sides = first_sides + [row for child in children for row, side in child.uses if side == 1]
+    types = [row["file_type"] for row in sides if row["file_type"] is not None]
+    known_types = [name for name in types if name != "unknown"]
+    kind = known_types[0] if known_types else "unknown" if types else None
+    touched = [
+        a.place[1] + a.row["bytes"]
+        for a in group.accesses
+        if a.way == "read" and a.moved and a.place is not None and a.place[0] == "file"
+    ]
+    sizes = [row["size"] for row in sides if row["size"] is not None] + touched
+    opened = [row for row in sides if row["name"] in OPENS and row["ret"] is not None]
+    maps = [r for r in sides if r["name"] == "mmap" and r["ret"] is not None and r["ret"] >= 0]
+    times = [row["ts"] for row in uses if row["ts"] is not None]
+    ends = [row["ts"] + (row["dur_ns"] or 0) for row in uses if row["ts"] is not None]
+    known = [_final_known(a) for a in group.accesses if a.done]
+    known = [] if kind in NO_OFFSETS else [k for k in known if k is not None]
+    row: Row = {"source": group.key[0]}
+    if by == "process":
+        row["pid"] = group.key[1]
+    if by == "open":
+        made = [r for r in opened if r["ret"] >= 0]
+        row |= {
+            "ofd": group.key[1],
+            "task": made[0]["task"] if made else None,
+            "ts_open": made[0]["ts"] if made else None,
+            "ts_close": _closed(group),
+        }
+    size = max(sizes, default=None)
+    row |= {
+        "file": group.file,
+        "path": group.path,
+        "type": kind,
+        "size": size,
+        "processes": len({r["pid"] for r in uses if r["pid"] is not None}),
+        "tasks": len({r["task"] for r in uses if r["task"] is not None}),
+        "opens": sum(r["ret"] >= 0 for r in opened),
+        "opens_failed": sum(r["ret"] < 0 for r in opened),
+        "stats": sum(r["name"] in STATS for r in sides),
+        "mmaps": len(maps),
+        "mmap_bytes": total([r["requested"] for r in maps]),
+        "ts_first": min(times, default=None),
+        "ts_last": max(ends, default=None),
+        "offset_known": max(known, key=WORST.index, default=None),
+    }
+    runs = group.__dict__.get("runs", defaultdict(list))
+    for way in ("read", "write"):
+        accesses = [a for a in group.accesses if a.way == way]
+        row |= _data(way, accesses, [sum(run) for run in runs[way]], size, near)
+    return row
+
+
+def _final_known(access: Access) -> str | None:
+    if access.known == "relative":
+        return "exact" if access.proved_at is not None else "relative"
+    return access.known
+
+
+def _closed(group: Group) -> int | None:
+    closed = None
+    for row, _ in group.uses:
+        if row["name"] == "close":
+            closed = closed if row["ts"] is None else row["ts"]
+        elif closed is not None and row["ts"] is not None and closed < row["ts"]:
+            closed = None
+    return closed
+
+
+def _data(way: str, calls: list[Access], runs: list[int], size: int | None, near: int) -> Row:
+    done = [a for a in calls if a.done]
+    by_class = Counter(a.cls for a in done)
+    moved = [a for a in done if a.moved]
+    judged = [a for a in moved if a.cls in ("consecutive", "forward", "backward")]
+    steps = [a for a in judged if a.cls == "forward" and a.gap is not None and a.gap > 0]
+    backs = [a for a in judged if a.cls == "backward" and a.gap is not None and a.gap < 0]
+    close = [a for a in steps if a.gap <= near]
+    straight = [a for a in judged if a.cls == "consecutive"] + close
+    placed = [a for a in moved if a.place is not None]
+    spaces = defaultdict(lambda: defaultdict(set))
+    for access in placed:
+        space, start = access.place
+        span = range(start, start + access.row["bytes"])
+        spaces[space][access.row["pid"]].update(span)
+    unions = {space: set().union(*pids.values()) for space, pids in spaces.items()}
+    unique = sum(map(len, unions.values()))
+    shared = sum(len(own) for pids in spaces.values() for own in pids.values()) - unique
+    told = bool(placed) or (not moved and total([a.row["bytes"] for a in done]) is not None)
+    placed_bytes = sum(a.row["bytes"] for a in placed)
+    sizes = [a.row["bytes"] for a in done if a.row["bytes"] is not None]
+    asked = [a.row["requested"] for a in done if a.row["requested"] is not None]
+    times = [a.row["dur_ns"] for a in calls if a.row["dur_ns"] is not None]
+    timeless = any(a.row["dur_ns"] is not None and a.row["ts"] is None for a in calls)
+    busy = set()
+    for access in calls:
+        ts, dur = access.row["ts"], access.row["dur_ns"]
+        if ts is not None and dur is not None:
+            busy.update(range(ts, ts + dur))
+    ns = total([a.row["dur_ns"] for a in calls])
+    classes = ["first", "consecutive", "forward", "backward"] + ["eof"] * (way == "read")
+    jumps = [abs(a.gap) for a in steps + backs]
+    starts = [a for a in moved if a.cls == "backward" and a.place == ("file", 0)]
+
+    def share(part: int, whole: int) -> float | None:
+        return 1 - part / whole if whole else None
+
+    values: Row = {
+        "s": len(done),
+        "_errors": sum(a.row["ret"] is not None and a.row["ret"] < 0 for a in calls),
+        "_bytes": total([a.row["bytes"] for a in done]),
+        "_requested": total([a.row["requested"] for a in done]),
+        **{f"_{name}": by_class[name] for name in classes},
+        "_unknown": len(done) - sum(by_class[name] for name in classes),
+        "_near": len(close),
+        "_rewinds": len(starts),
+        "_short": sum(
+            a.row["requested"] is not None and a.row["bytes"] < a.row["requested"] for a in moved
+        ),
+        "_random_share": share(len(straight), len(judged)),
+        "_random_bytes_share": share(
+            sum(a.row["bytes"] for a in straight), sum(a.row["bytes"] for a in judged)
+        ),
+        "_runs": len(runs),
+        "_run_bytes_median": rank(runs, 50),
+        "_jump_median": rank(jumps, 50),
+        "_jump_p90": rank(jumps, 90),
+        "_unique_bytes": unique if told else None,
+        "_reread_bytes": placed_bytes - unique if told else None,
+        "_reread_factor": placed_bytes / unique if told and unique else None,
+        "_coverage_share": min(unique / size, 1.0) if told and size else None,
+        "_shared_bytes": shared if told else None,
+        "_size_median": rank(sizes, 50),
+        "_size_max": max(sizes, default=None),
+        "_asked_common": max(Counter(asked).items(), key=lambda i: i[::-1], default=(None,))[0],
+        "_ns": ns,
+        "_wall_ns": None if ns is None or timeless else len(busy),
+        "_p50_ns": rank(times, 50),
+        "_p99_ns": rank(times, 99),
+        "_max_ns": max(times, default=None),
+    }
+    return {way + name: value for name, value in values.items()}
