@@ -19,8 +19,9 @@ pub fn stream(table: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
     // SAFETY: a capsule of this name holds a stream, by the definition of the interface, and
     // lives until the end of this function. The stream is moved out: what stays is marked as
     // released, so that nobody releases it twice.
-    let reader =
-        unsafe { RecordBatchStreamReader::from_raw(stream.as_ptr().cast::<FFI_ArrowArrayStream>()) };
+    let reader = unsafe {
+        RecordBatchStreamReader::from_raw(stream.as_ptr().cast::<FFI_ArrowArrayStream>())
+    };
     reader.map_err(|error| arrow(&error))
 }
 

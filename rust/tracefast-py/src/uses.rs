@@ -145,9 +145,8 @@ impl Covered {
 
     /// How much each group covers: one column, `length`.
     fn finish(&self, py: Python<'_>) -> PyResult<Batch> {
-        let lengths = py.detach(|| {
-            self.fold.lock().unwrap_or_else(PoisonError::into_inner).lengths()
-        });
+        let lengths =
+            py.detach(|| self.fold.lock().unwrap_or_else(PoisonError::into_inner).lengths());
         let schema = ArrowSchema::new(vec![Field::new("length", DataType::Int64, true)]);
         let column = Arc::new(Int64Array::from(lengths));
         RecordBatch::try_new(Arc::new(schema), vec![column])

@@ -35,17 +35,8 @@ impl Kernel {
         if found.is_some() || !shown || fd < 0 {
             return found;
         }
-        let file = self.older(fd);
+        let file = OpenFile::inherited(Position::At(Spot::Relative(0)));
         self.tasks.open(task, fd, file, false)
-    }
-
-    /// A description that is older than the log.
-    fn older(&self, fd: i32) -> OpenFile {
-        // A program that began in the log, and opened nothing there, did so unseen; and who knows
-        // how often.
-        let unseen = fd > 2 && self.executed && !self.opened;
-        let relative = Position::At(Spot::Relative(0));
-        OpenFile::inherited(if unseen { Position::Unknown } else { relative })
     }
 
     /// Path, identity, type and number of the description in the columns of the row.
@@ -138,10 +129,8 @@ impl Kernel {
             let Some(fd) = page.fd(row, second) else { return file };
             // If that went unseen, so may have reads before it.
             let unseen = !self.closed && !open.inherited;
-            let mut another = self.older(fd);
-            if unseen {
-                another.position = Position::Unknown;
-            }
+            let relative = Position::At(Spot::Relative(0));
+            let another = OpenFile::inherited(if unseen { Position::Unknown } else { relative });
             let Some(new) = self.tasks.open(task, fd, another, false) else { return file };
             self.name(page, row, new, view, second);
             return new;

@@ -54,10 +54,8 @@ pub struct Kernel {
     block: u64,
     /// Pairs of sockets made so far.
     pairs: u32,
-    /// The log shows programs being started, files being opened, closed, renamed: where it does
-    /// not, it may be that only other calls were traced.
-    executed: bool,
-    opened: bool,
+    /// The log shows files being closed, renamed: where it does not, it may be that only other
+    /// calls were traced.
     closed: bool,
     renamed: bool,
 }
@@ -483,7 +481,8 @@ impl Kernel {
         let id = page.rows.has(row, C::File).then(|| page.rows.file[row])?;
         let node = self.tasks.files.nodes.by_id(id)?;
         if node.writes.is_quiet() {
-            (node.size, node.cut) = (Some(size), cut);
+            node.cut |= cut || node.size.is_some_and(|known| size < known);
+            node.size = Some(size);
             node.appender = Appender::Several;
         }
         None

@@ -25,7 +25,6 @@ impl Kernel {
     ) -> Option<FileRef> {
         let flags = page.rows.effect[row].flags;
         let by_name = page.rows.effect[row].op == Op::Open;
-        self.opened |= by_name;
         let typed = flags & open_flags::TYPED != 0 && flags & 0xff != FileType::Unknown as u32;
         let file_type = if page.rows.has(row, C::FileType) && !second {
             Some(page.rows.file_type[row])

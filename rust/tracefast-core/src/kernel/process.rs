@@ -90,7 +90,6 @@ impl Kernel {
                 if let Some(tid) = tid {
                     self.names.executed(tid);
                 }
-                self.executed = true;
                 self.tasks.exec(task);
             }
             (Op::Unshare, ..) if done => self.tasks.unshare(task, effect.flags),
@@ -141,7 +140,8 @@ impl Kernel {
     /// `to` leads to what `from` led to when the call was entered.
     fn dup(&mut self, task: TaskRef, from: i32, to: i32, cloexec: bool, file: Option<FileRef>) {
         match file {
-            Some(_) if from == to => {}
+            // The same number again: it stayed, unless another thread closed it meanwhile.
+            Some(_) if from == to && self.tasks.table(task).get(to).is_some() => {}
             Some(file) => self.tasks.install(task, to, file, cloexec),
             None => self.tasks.dup(task, from, to, cloexec),
         }

@@ -236,7 +236,7 @@ fn settle(open: &mut OpenFile, side: Side, begin: Where, landed: Option<Landed>)
         Some(Landed { total: Total::Open, .. }) => {}
         Some(Landed { overlapped: true, total, ways }) => {
             open.position = match total {
-                Total::Moved(total) if !open.append => open.position.plus(total),
+                Total::Moved(total) if !(open.append && ways[1]) => open.position.plus(total),
                 _ => Position::Unknown,
             };
             // Whichever came last ended here.
@@ -339,7 +339,10 @@ pub fn sized(
         node.size = None;
         return None;
     }
-    (node.size, node.cut) = (Some(size), cut);
+    // Who finds it shorter than what was read finds that somebody cut it.
+    let shorter = matches!(open.streams[0], Stream::End(Spot::Exact(end)) if end > size);
+    node.cut |= cut || shorter || node.size.is_some_and(|known| size < known);
+    node.size = Some(size);
     // It alone appended: its last write ended there.
     let appender = std::mem::replace(&mut node.appender, Appender::Several);
     match appender {

@@ -3,10 +3,8 @@
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
+use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType, UInt32Type, UInt64Type};
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_array::types::{
-    Int32Type, Int64Type, TimestampNanosecondType, UInt32Type, UInt64Type,
-};
 use arrow_schema::ArrowError;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;

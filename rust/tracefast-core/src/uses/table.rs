@@ -201,7 +201,9 @@ impl Values {
                 .map(|unique| way.placed_bytes as f64 / unique as f64),
             coverage: match (unique_bytes, size) {
                 // What was written may have been cut off again, or be counted from elsewhere.
-                (Some(unique), Some(size)) if size > 0 => Some((unique as f64 / size as f64).min(1.0)),
+                (Some(unique), Some(size)) if size > 0 => {
+                    Some((unique as f64 / size as f64).min(1.0))
+                }
                 _ => None,
             },
             shared: placed.then_some(shared),

@@ -9,8 +9,8 @@ mod table;
 
 use std::collections::HashMap;
 
-use arrow_array::{ArrayRef, RecordBatch};
 use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType};
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, SchemaRef};
 use foldhash::fast::FixedState;
 
@@ -180,10 +180,9 @@ impl Darshan {
         if ret < 0 && act != Act::Close {
             return;
         }
-        let span = ts.zip(columns.dur.get(row)).map(|(start, dur)| Span {
-            start,
-            end: start.saturating_add(dur),
-        });
+        let span = ts
+            .zip(columns.dur.get(row))
+            .map(|(start, dur)| Span { start, end: start.saturating_add(dur) });
         match act {
             Act::Open => self.record(source, path).open(span),
             Act::Stat => {

@@ -123,9 +123,7 @@ fn times(rows: &Rows, origins: &Origins) -> Vec<(String, ArrayRef)> {
     };
     add("OPEN_START_TIMESTAMP", &|r, o| since(r.open.start, o, r.meta.ns().is_some()));
     for (way, name) in [(READ, "READ_START_TIMESTAMP"), (WRITE, "WRITE_START_TIMESTAMP")] {
-        add(name, &|r, o| {
-            since(r.flows[way].stamps.start, o, r.flows[way].timer.ns().is_some())
-        });
+        add(name, &|r, o| since(r.flows[way].stamps.start, o, r.flows[way].timer.ns().is_some()));
     }
     add("CLOSE_START_TIMESTAMP", &|r, o| since(r.close.start, o, r.meta.ns().is_some()));
     add("OPEN_END_TIMESTAMP", &|r, o| since(r.open.end, o, r.meta.ns().is_some()));
