@@ -5,7 +5,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import tracefast as tf
-from tracefast.analysis.files import SCHEMA
+from tracefast.analysis.files import columns
 
 A = {"file": 1, "path": "/a", "file_type": "regular", "task": 1, "pid": 10}
 
@@ -13,7 +13,7 @@ A = {"file": 1, "path": "/a", "file_type": "regular", "task": 1, "pid": 10}
 def one(events) -> dict[str, object]:
     table = tf.files(events).collect()
     assert table.height == 1
-    assert dict(table.schema) == SCHEMA
+    assert table.schema == columns()
     return table.row(0, named=True)
 
 

@@ -1,6 +1,5 @@
 """The fold behind the table of files, held against a slow and plain one."""
 
-import datetime as dt
 import math
 from itertools import pairwise
 
@@ -129,8 +128,10 @@ def test_text_in_any_layout_gives_the_same_table(rows):
         fold = _core.Uses()
         fold.push(other)
         assert pl.DataFrame(fold.finish()).equals(expected)
-    assert tf.files(events.with_columns(pl.col("path").cast(pl.Categorical))).collect().equals(
-        expected
+    assert (
+        tf.files(events.with_columns(pl.col("path").cast(pl.Categorical)))
+        .collect()
+        .equals(expected)
     )
 
 
@@ -189,5 +190,5 @@ def test_covered_bytes_wants_columns_that_are_there():
 def test_times_are_those_of_the_events():
     rows = [{"kind": "syscall", "name": "read", "path": "/a", "ts": 10**18, "dur_ns": 5}]
     table = tf.files(frame(rows)).collect()
-    assert table["ts_first"].to_list() == [dt.datetime(2001, 9, 9, 1, 46, 40)]
+    assert table["ts_first"].cast(pl.Int64).to_list() == [10**18]
     assert (table["ts_last"] - table["ts_first"]).dt.total_nanoseconds().to_list() == [5]

@@ -165,7 +165,7 @@ def _locate(access: Access, proofs: dict, waiting: set) -> None:
     access.known = known
 
 
-def _classify(everything: list[tuple[Group, Access]], scope: str) -> None:
+def _classify(everything: list[tuple[Group, Access]], scope: str) -> None:  # noqa: C901 - plain
     """Find classes and gaps, and mark the ends of file."""
     last: dict[tuple, Access | str] = {}
     for group, access in everything:

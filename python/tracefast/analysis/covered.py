@@ -83,8 +83,10 @@ def _run(ranges: pl.LazyFrame, keys: list[str], schema: pl.Schema) -> pl.DataFra
     fold = _core.Covered()
     groups = pl.DataFrame(schema={**{key: schema[key] for key in keys}, _GROUP: pl.UInt32})
     for batch in ranges.collect_batches(maintain_order=True):
-        new = batch.select(keys).unique(maintain_order=True).join(
-            groups, on=keys, how="anti", nulls_equal=True, maintain_order="left"
+        new = (
+            batch.select(keys)
+            .unique(maintain_order=True)
+            .join(groups, on=keys, how="anti", nulls_equal=True, maintain_order="left")
         )
         if not new.is_empty():
             numbers = pl.int_range(groups.height, groups.height + new.height, dtype=pl.UInt32)

@@ -95,7 +95,7 @@ def files(
     """
     import polars as pl
 
-    from tracefast.analysis.files import SCHEMA
+    from tracefast.analysis.files import columns
     from tracefast.analysis.files import files as question
     from tracefast.analysis.inode_map import inodes, with_paths
     from tracefast.cli.accesses import show as explain_file
@@ -136,7 +136,7 @@ def files(
             inode_map=names,
         )
     form = choose(format_, output, no_clobber=no_clobber)
-    check_sort(sort, list(SCHEMA))
+    check_sort(sort, columns().names())
     table, complete = answer(
         inputs,
         lambda events: question(events) if names is None else with_paths(question(events), names),

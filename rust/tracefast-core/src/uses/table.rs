@@ -166,6 +166,7 @@ struct Values {
 }
 
 impl Values {
+    #[allow(clippy::cast_precision_loss)] // As in `share`.
     fn of(mut way: Way, size: Option<i64>) -> Self {
         let (union, shared) = way.ranges.lengths();
         let unique = union.saturating_add(way.apart.0);
@@ -221,6 +222,7 @@ impl Values {
 }
 
 /// The part of `whole` that is not `straight`.
+#[allow(clippy::cast_precision_loss)] // A share of more than 2^53 bytes may be off in its last bit.
 fn share(straight: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| (whole - straight.min(whole)) as f64 / whole as f64)
 }

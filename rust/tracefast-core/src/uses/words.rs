@@ -41,7 +41,7 @@ pub(super) enum Act {
     Map,
     /// It closes a descriptor.
     Close,
-    /// It submits to io_uring.
+    /// It submits to `io_uring`.
     Ring,
     /// A notice: earlier relative positions of a description are known from here on.
     Base,

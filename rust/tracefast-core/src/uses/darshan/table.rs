@@ -108,6 +108,7 @@ fn wholes(rows: &Rows) -> Vec<(String, ArrayRef)> {
 /// Times in seconds: stamps from the first event of the log on; 0 where there was no such call,
 /// as with Darshan, and null where the log has no times.
 fn times(rows: &Rows, origins: &Origins) -> Vec<(String, ArrayRef)> {
+    #[allow(clippy::cast_precision_loss)] // Nobody needs nanoseconds of a century.
     let seconds = |ns: i64| ns as f64 / 1e9;
     let mut columns = Vec::new();
     let mut add = |name: &str, f: &dyn Fn(&Record, i64) -> Option<f64>| {
