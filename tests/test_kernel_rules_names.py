@@ -163,7 +163,7 @@ def test_anon_bytes_are_private_and_writable(read):
     # What the exec takes down is the image before it; what is behind it starts from nothing.
     assert log.see("anon_bytes", name="execve") == [None, before + MIB]
     assert log.see("anon_bytes", name="vfork") == [MIB]
-    assert log.see("anon_bytes", name=("mmap", "munmap", "brk")) == [None] * 9
+    assert log.see("anon_bytes", name=("mmap", "munmap", "brk")) == [None] * 11
 
 
 def ftrace(*records: tuple[int, str]) -> str:
