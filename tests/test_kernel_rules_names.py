@@ -57,6 +57,41 @@ def test_cwd_and_dirfd(read):
     assert len({file for _, file in files}) == len({path for path, _ in files})
 
 
+def test_chroot_and_pivot_root_move_the_root(read):
+    log = read("""
+100   openat(AT_FDCWD, "/f", O_RDONLY) = 3
+100   chroot("/jail") = 0
+100   openat(AT_FDCWD, "/f", O_RDONLY) = 4
+100   openat(AT_FDCWD, "/jails/f", O_RDONLY) = 5
+100   chroot("/none") = -1 ENOENT (No such file or directory)
+100   openat(AT_FDCWD, "/f", O_RDONLY) = 6
+100   chdir("/new") = 0
+100   pivot_root(".", ".") = 0
+100   chdir("/") = 0
+100   openat(AT_FDCWD, "/f", O_RDONLY) = 7
+100   openat(AT_FDCWD, "f", O_RDONLY) = 8
+""")
+    assert log.see("path", name="openat") == [
+        "/f",
+        "/jail/f",
+        "/jail/jails/f",
+        "/jail/f",
+        "/jail/new/f",
+        "/jail/new/f",
+    ]
+
+
+def test_directory_entries_are_no_data(read):
+    log = read("""
+100   openat(AT_FDCWD, "/d", O_RDONLY|O_DIRECTORY) = 3
+100   getdents64(3, 0x55 /* 5 entries */, 32768) = 120
+100   getdents64(3, 0x55 /* 0 entries */, 32768) = 0
+""")
+    assert log.see("bytes", "offset", "offset_known", "access", name="getdents64") == [
+        (None, None, None, None)
+    ] * 2
+
+
 def test_getcwd_tells_the_folder(read):
     log = read("""
 100   openat(AT_FDCWD, "data", O_RDONLY) = 3

@@ -306,6 +306,33 @@ def test_lseek_every_whence(read):
     assert log.see("size", name="lseek") == [None, None, 8192, None, None, None]
 
 
+def test_fallocate_makes_the_file_longer(read):
+    log = read("""
+100   openat(AT_FDCWD, "/a", O_RDWR|O_CREAT|O_TRUNC, 0644) = 3
+100   fallocate(3, 0, 500, 500) = 0
+100   fallocate(3, FALLOC_FL_KEEP_SIZE, 0, 5000) = 0
+100   openat(AT_FDCWD, "/a", O_WRONLY|O_APPEND) = 4
+100   write(4, "x"..., 10) = 10
+100   read(3, "x"..., 10) = 10
+""")
+    assert log.see("offset", "offset_known", name=("write", "read")) == [
+        (1000, "exact"),
+        (0, "exact"),
+    ]
+
+
+def test_signals_move_nothing(read):
+    log = read("""
+100   openat(AT_FDCWD, "/a", O_RDONLY) = 3
+100   read(3, "x"..., 10) = 10
+100   --- SIGUSR1 {si_signo=SIGUSR1, si_code=SI_USER, si_pid=1, si_uid=0} ---
+100   rt_sigreturn({mask=[]}) = -1 EINTR (Interrupted system call)
+100   read(3, "x"..., 10) = 10
+""")
+    assert log.reads() == [(0, "exact", "first"), (10, "exact", "consecutive")]
+    assert log.see("fd", "child", "access", name="rt_sigreturn") == [(None, None, None)]
+
+
 def test_truncation_leaves_the_position(read):
     log = read("""
 100   openat(AT_FDCWD, "/data", O_RDWR) = 3

@@ -12,6 +12,7 @@ pub mod detail;
 pub mod dict;
 pub mod errno;
 pub mod event;
+pub mod file_id;
 pub mod find;
 pub mod format;
 pub mod ftrace;

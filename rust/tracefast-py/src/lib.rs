@@ -36,7 +36,7 @@ mod _core {
     /// Identity of a file that is known by a name: what the column `file` holds.
     #[pyfunction]
     fn file_id(name: &[u8]) -> u64 {
-        tracefast_core::strace::fields::file_id(name)
+        tracefast_core::file_id::file_id(name)
     }
 
     /// The event schema.

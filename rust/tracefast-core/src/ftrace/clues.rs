@@ -3,7 +3,7 @@
 
 use memchr::memmem;
 
-use crate::strace::fields::file_id;
+use crate::file_id::file_id;
 
 /// What an event tells of the call around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum Clue {
 /// # Examples
 /// ```
 /// use tracefast_core::ftrace::clues::{Clue, clue};
-/// use tracefast_core::strace::fields::file_id;
+/// use tracefast_core::file_id::file_id;
 /// let found = clue(b"mm_filemap_get_pages", b"dev=254:0 ino=3443da ofs=0-65535");
 /// assert_eq!(found, Some(Clue::Inode(file_id(b"254:0:3425242"))));
 /// let text = br#"(do_sys_openat2+0x0/0x90) path="/etc/hosts""#;

@@ -6,8 +6,8 @@ use super::page::Page;
 use super::position::{Position, Spot};
 use super::tasks::TaskRef;
 use crate::event::{FileType, Op};
+use crate::file_id::file_id;
 use crate::schema::Column as C;
-use crate::strace::fields::file_id;
 
 /// Whether the operation acts on what its first and its second descriptor lead to.
 pub fn binds(op: Op) -> (bool, bool) {

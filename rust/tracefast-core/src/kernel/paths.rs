@@ -4,9 +4,9 @@ use super::files::FileRef;
 use super::page::Page;
 use super::tasks::{TaskRef, Tasks};
 use crate::event::Op;
+use crate::file_id::file_id;
 use crate::rows::AT_FDCWD;
 use crate::schema::Column as C;
-use crate::strace::fields::file_id;
 
 /// Makes relative paths absolute where the directory is known, and gives those that are a place in
 /// the root that their task has.
@@ -52,7 +52,8 @@ pub fn resolve(tasks: &mut Tasks, task: TaskRef, page: &mut Page<'_>, row: usize
     for (second, relative) in [(false, effect.relative), (true, effect.relative2)] {
         let Some(path) = page.path(row, second).filter(|_| !relative) else { continue };
         // An annotation has the place already.
-        if path.starts_with(b"/") && !path.starts_with(&root) {
+        let inside = path.strip_prefix(&*root).is_some_and(|rest| matches!(rest, [] | [b'/', ..]));
+        if path.starts_with(b"/") && !inside {
             let joined = join(&root, &path[1..]);
             let (view, id) = (page.side.put(&joined), file_id(&joined));
             put(page, row, second, view, id);

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use crate::errno;
 use crate::event::{EventKind, Op, Status, open_flags};
+use crate::file_id::file_id;
 use crate::num;
 use crate::parsed::Parsed;
 use crate::rows::AT_FDCWD;
 use crate::schema::Column as C;
-use crate::strace::fields::{self, Annotation, Source, file_id};
+use crate::strace::fields::{self, Annotation, Source};
 use crate::strace::join::{self, Ending};
 use crate::strace::result::{Outcome, ResultStatus};
 use crate::strace::{Format, Half};

@@ -291,7 +291,7 @@ pub(super) static TABLE: &[(&str, Shape)] = &[
     ("umount", Shape::path(0)),
     ("umount2", Shape::path(0)),
     ("oldumount", Shape::path(0)),
-    ("pivot_root", Shape::path(0).path2(1)),
+    ("pivot_root", Shape::path(0).path2(1).op(Op::Chroot)),
     ("swapon", Shape::path(0)),
     ("swapoff", Shape::path(0)),
     ("acct", Shape::path(0)),

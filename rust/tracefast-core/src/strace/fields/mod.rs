@@ -14,8 +14,6 @@ mod tests;
 mod transfer;
 mod vectors;
 
-use xxhash_rust::xxh3::xxh3_64;
-
 pub use annotation::Annotation;
 pub(crate) use effects::BPF_MAKES;
 
@@ -57,12 +55,6 @@ impl Source<'_> {
             }
         }
     }
-}
-
-/// Identity of a file known by `name` (a path, `pipe:[…]`, `socket:[…]`).
-#[inline]
-pub fn file_id(name: &[u8]) -> u64 {
-    xxh3_64(name)
 }
 
 /// Fills the columns that the arguments `source` of call `sys` give.

@@ -1,8 +1,9 @@
 //! Paths among the arguments: where they start from, and what an empty one means.
 
-use super::{Annotation, Out, fd_number, file_id};
+use super::{Annotation, Out, fd_number};
 use crate::detail::Detail;
 use crate::event::{FileType, Op};
+use crate::file_id::file_id;
 use crate::find;
 use crate::rows::{AT_FDCWD, NO_DETAIL};
 use crate::schema::Column as C;

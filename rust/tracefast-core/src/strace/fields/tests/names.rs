@@ -20,6 +20,7 @@ fn names_that_come_and_go() {
         // No name is given: it acts on the descriptor.
         (r#"linkat(3, "", AT_FDCWD, "/b", AT_EMPTY_PATH) = 0"#, Op::Use),
         (r#"chroot("/new") = 0"#, Op::Chroot),
+        (r#"pivot_root("/new", "/new/old") = 0"#, Op::Chroot),
         (r#"symlink("a", "/b") = 0"#, Op::Path),
         (r#"truncate("/a", 5) = 0"#, Op::Truncate),
         ("ftruncate(3, 5) = 0", Op::Truncate),
