@@ -169,9 +169,6 @@ def test_simulated_programs(check_log: Callable, tmp_path: Path, numbers: list[i
     check_log(numbers, tmp_path)
 
 
-@pytest.mark.xfail(
-    run=False, reason="the ends of files that overlapping calls cut are still taken for known"
-)
 @CHECKS
 @pytest.mark.parametrize("seed", range(10))
 def test_long_simulated_programs(check_log: Callable, tmp_path: Path, seed: int) -> None:

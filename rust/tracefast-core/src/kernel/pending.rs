@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::files::{FileRef, OpenFiles};
+use super::length::{Change, Moment};
 use super::position::{Ticket, Total};
 use crate::event::Motion;
 
@@ -24,6 +25,8 @@ pub struct Held {
 pub struct Pending {
     /// Its descriptors.
     pub held: [Option<Held>; 2],
+    /// When it was entered.
+    pub since: Moment,
     /// Name of the caller.
     pub comm: Option<Arc<str>>,
     /// The message with descriptors that it sends.
@@ -55,6 +58,7 @@ impl Pending {
 /// A descriptor is held no more, by a call of which it is not known what it did.
 pub fn drop_held(files: &mut OpenFiles, held: Held) {
     if let Some((file, nodes)) = files.with_nodes(held.file) {
+        let now = nodes.tick();
         if let Some(ticket) = held.ticket {
             let landed = file.flight.end(ticket, None, false);
             if landed.total != Total::Open {
@@ -64,8 +68,8 @@ pub fn drop_held(files: &mut OpenFiles, held: Held) {
         if let Some(ticket) = held.write
             && let Some(node) = file.node.and_then(|node| nodes.get(node))
         {
-            node.writes.end(ticket, None, true);
-            node.size = None;
+            let raced = node.length.land(Some(ticket), now);
+            node.length.change(Change::Any, raced, now);
         }
     }
     files.release(held.file);
