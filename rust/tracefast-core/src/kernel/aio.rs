@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::length::Moment;
+use super::Kernel;
+use super::length::{Changes, Moment};
 use super::motion::put_found;
 use super::page::Page;
 use super::pending::{Held, drop_held};
 use super::tasks::TaskRef;
 use super::transfer::{self, Side};
-use super::Kernel;
 use crate::detail::{AioCall, Completion, Detail, Submission};
 use crate::errno;
 use crate::event::{At, EventKind, OffsetKnown};
@@ -63,7 +63,8 @@ impl Kernel {
         let space = self.tasks.space_of(task);
         for &what in parts {
             let file = self.descriptor(task, what.fd, true);
-            let held = file.and_then(|file| self.hold(what.fd, file, false, is_write(what.call)));
+            let changes = is_write(what.call).then_some(Changes::Longer);
+            let held = file.and_then(|file| self.hold(what.fd, file, false, changes));
             let comm = rows.has(row, C::Comm).then(|| rows.comm[row] as usize);
             self.aio.parts.push_back(Part {
                 space,

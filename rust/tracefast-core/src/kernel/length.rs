@@ -43,6 +43,22 @@ const APPENDED: u8 = 1;
 const REACHED: u8 = 2;
 const UNCLEAR: u8 = 4;
 
+/// What a call that begins may do to the length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Changes {
+    /// Make the file longer.
+    Longer,
+    /// Make it longer, or shorter.
+    Any,
+}
+
+/// A call under way that may change the length, from its begin to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn {
+    ticket: Ticket,
+    changes: Changes,
+}
+
 /// The length of a file.
 #[derive(Debug)]
 pub struct Length {
@@ -50,6 +66,8 @@ pub struct Length {
     appender: Appender,
     /// Calls under way that may change it.
     flight: Flight,
+    /// How many of them may make it shorter.
+    cutting: u32,
     /// What those did that are over, since one was under way.
     did: u8,
     /// Since when changes are followed.
@@ -79,6 +97,7 @@ impl Length {
             size: None,
             appender: Appender::Nobody,
             flight: Flight::default(),
+            cutting: 0,
             did: 0,
             born,
             changed: 0,
@@ -98,18 +117,22 @@ impl Length {
     }
 
     /// A call begins that may change it.
-    pub fn begin(&mut self) -> Ticket {
+    pub fn begin(&mut self, changes: Changes) -> Turn {
         if self.flight.is_quiet() {
             self.did = 0;
         }
-        self.flight.begin()
+        self.cutting += u32::from(changes == Changes::Any);
+        Turn { ticket: self.flight.begin(), changes }
     }
 
     /// Such a call is over, which began at `since`; says whether others may have changed the length
     /// meanwhile.
-    pub fn land(&mut self, ticket: Option<Ticket>, since: Moment) -> bool {
-        match ticket {
-            Some(ticket) => self.flight.end(ticket, None, true).overlapped,
+    pub fn land(&mut self, turn: Option<Turn>, since: Moment) -> bool {
+        match turn {
+            Some(turn) => {
+                self.cutting = self.cutting.saturating_sub(u32::from(turn.changes == Changes::Any));
+                self.flight.end(turn.ticket, None, true).overlapped
+            }
             None if !self.flight.is_quiet() => self.flight.pass(None, true).overlapped,
             None => {
                 let raced = !self.unchanged(since);
@@ -123,6 +146,14 @@ impl Length {
     /// What the call did that is over `now`.
     pub fn change(&mut self, change: Change, raced: bool, now: Moment) {
         if change == Change::Nothing {
+            return;
+        }
+        if let (Change::Reach(end), Some(size)) = (change, self.size)
+            && end <= size
+            && self.did & !REACHED == 0
+        {
+            // Even if another call cuts the file meanwhile, which will show.
+            self.did |= REACHED;
             return;
         }
         (self.changed, self.told) = (now, now);
@@ -211,8 +242,13 @@ impl Length {
     pub fn ends(&mut self, at: i64, since: Moment, read: Moment, now: Moment) -> Ended {
         let none = Ended::default();
         // Who cut the file after that read may have cut it far before here.
-        if !self.is_still(since) || self.cut > read {
+        if self.cutting > 0 || self.cut > read {
             return none;
+        }
+        if !self.is_still(since) {
+            // It was so long at that moment; it may be longer by now.
+            let fits = self.size.is_none_or(|size| size >= at);
+            return Ended { size: Some(at).filter(|_| fits), base: None };
         }
         match self.size {
             // The other read may be older than what is known.

@@ -32,6 +32,7 @@ use std::sync::Arc;
 use aio::Aio;
 use bind::{binds, identify, shows};
 use files::FileRef;
+use length::Changes;
 use names::Names;
 use page::Page;
 use passing::Passes;
@@ -147,9 +148,11 @@ impl Kernel {
             let Some(file) = self.descriptor(task, fd, moves) else { continue };
             let position = if is_second { head.moves.1 } else { head.moves.0 };
             let position = head.op == Op::Seek || position && head.motion != Motion::None;
-            let write = writes(head.motion, is_second)
-                || matches!(head.op, Op::Truncate | Op::Allocate);
-            pending.held[usize::from(is_second)] = self.hold(fd, file, position, write);
+            let changes = match head.op {
+                Op::Truncate | Op::Allocate => Some(Changes::Any),
+                _ => writes(head.motion, is_second).then_some(Changes::Longer),
+            };
+            pending.held[usize::from(is_second)] = self.hold(fd, file, position, changes);
         }
         if let Some(Detail::Sent(fds)) =
             head.detail.and_then(|at| page.side.details.get(at as usize))
@@ -169,12 +172,19 @@ impl Kernel {
     }
 
     /// A call under way keeps what its descriptor leads to.
-    fn hold(&mut self, fd: i32, file: FileRef, position: bool, write: bool) -> Option<Held> {
+    fn hold(
+        &mut self,
+        fd: i32,
+        file: FileRef,
+        position: bool,
+        changes: Option<Changes>,
+    ) -> Option<Held> {
         self.tasks.files.keep(file);
         let (open, nodes) = self.tasks.files.with_nodes(file)?;
         let ticket = position.then(|| open.flight.begin());
-        let node = open.node.filter(|_| write).and_then(|node| nodes.get(node));
-        Some(Held { fd, file, ticket, write: node.map(|node| node.length.begin()) })
+        let node = open.node.and_then(|node| nodes.get(node));
+        let turn = node.zip(changes).map(|(node, changes)| node.length.begin(changes));
+        Some(Held { fd, file, ticket, turn })
     }
 
     /// Effects that take place when a call is entered.

@@ -144,11 +144,7 @@ impl Kernel {
 }
 
 /// What the call did to the length of a file without moving data, if it is one that may.
-fn resizes(
-    row: usize,
-    page: &Page<'_>,
-    file: Option<(FileRef, Option<Held>)>,
-) -> Option<Change> {
+fn resizes(row: usize, page: &Page<'_>, file: Option<(FileRef, Option<Held>)>) -> Option<Change> {
     let effect = page.rows.effect[row];
     let done = page.ret(row).filter(|_| !effect.made_up && !page.rows.has(row, C::Errno));
     match effect.op {
@@ -161,7 +157,7 @@ fn resizes(
         Op::Allocate if done.is_some() => Some(Change::Reach(effect.number)),
         Op::Truncate | Op::Allocate => Some(Change::Any),
         // It was held as one that may, and its end shows that it did not.
-        _ => file.and_then(|(_, held)| held?.write).map(|_| Change::Nothing),
+        _ => file.and_then(|(_, held)| held?.turn).map(|_| Change::Nothing),
     }
 }
 

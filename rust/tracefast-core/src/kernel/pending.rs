@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::files::{FileRef, OpenFiles};
-use super::length::{Change, Moment};
+use super::length::{Change, Moment, Turn};
 use super::position::{Ticket, Total};
 use crate::event::Motion;
 
@@ -16,8 +16,8 @@ pub struct Held {
     pub file: FileRef,
     /// Moves the position of that.
     pub ticket: Option<Ticket>,
-    /// Changes the file: one of its writes under way.
-    pub write: Option<Ticket>,
+    /// May change how long that file is.
+    pub turn: Option<Turn>,
 }
 
 /// A call under way.
@@ -65,10 +65,10 @@ pub fn drop_held(files: &mut OpenFiles, held: Held) {
                 file.lose();
             }
         }
-        if let Some(ticket) = held.write
+        if let Some(turn) = held.turn
             && let Some(node) = file.node.and_then(|node| nodes.get(node))
         {
-            let raced = node.length.land(Some(ticket), now);
+            let raced = node.length.land(Some(turn), now);
             node.length.change(Change::Any, raced, now);
         }
     }

@@ -76,7 +76,9 @@ pub fn transfer(
     let mut length = open.node.and_then(|node| nodes.get(node)).map(|node| &mut node.length);
     // Writes under way decide where the end of the file is, and with it where others append to.
     let racing = side.write
-        && length.as_mut().is_some_and(|length| length.land(held.and_then(|held| held.write), since));
+        && length
+            .as_mut()
+            .is_some_and(|length| length.land(held.and_then(|held| held.turn), since));
     // Whether it appends depends on whose turn came first.
     let doubtful = side.write && open.switched > since;
     let appends = side.write && (open.append || doubtful);
@@ -211,7 +213,10 @@ fn may_count(open: &OpenFile, at: At) -> bool {
     !open.relative
         && !open.proved
         && !(position && at != At::Position)
-        && !open.streams.iter().any(|stream| matches!(stream, Stream::End(spot) if is_relative(*spot)))
+        && !open
+            .streams
+            .iter()
+            .any(|stream| matches!(stream, Stream::End(spot) if is_relative(*spot)))
 }
 
 /// A read at `at`, where the one before it ended, found the end of the file. Moments: when it began,
@@ -332,8 +337,7 @@ pub fn seek(files: &mut OpenFiles, file: FileRef, held: Option<Held>, seek: Seek
 pub fn sized(files: &mut OpenFiles, file: FileRef, since: Moment, size: i64) -> Option<i64> {
     let number = files.number(file);
     let (open, nodes) = files.with_nodes(file)?;
-    let now = nodes.now() + 1;
-    let length = length_of(open, nodes, number)?;
+    let (length, now) = length_of(open, nodes, number)?;
     let appender = length.see(size, since, now)?;
     // Who finds it shorter than what was read finds that somebody cut it.
     if matches!(open.streams[0], Stream::End(Spot::Exact(end)) if end > size) {
@@ -358,24 +362,24 @@ pub fn resized(
 ) {
     let number = files.number(file);
     let Some((open, nodes)) = files.with_nodes(file) else { return };
-    let now = nodes.now() + 1;
-    if let Some(length) = length_of(open, nodes, number) {
-        let raced = length.land(held.and_then(|held| held.write), since);
+    if let Some((length, now)) = length_of(open, nodes, number) {
+        let raced = length.land(held.and_then(|held| held.turn), since);
         length.change(change, raced, now);
     }
 }
 
-/// What is known of the length of an open file, whose number is `number`.
+/// What is known of the length of an open file, whose number is `number`; and a new moment.
 fn length_of<'a>(
     open: &mut OpenFile,
     nodes: &'a mut Nodes,
     number: u32,
-) -> Option<&'a mut Length> {
+) -> Option<(&'a mut Length, Moment)> {
     if open.node.is_none() && open.position != Position::None {
         // A file without a name is known by its description alone.
         open.node = Some(nodes.open(nameless(number)));
     }
-    open.node.and_then(|node| nodes.get(node)).map(|node| &mut node.length)
+    let now = nodes.tick();
+    Some((&mut nodes.get(open.node?)?.length, now))
 }
 
 /// The identity of a file that has no name, which no row shows.
