@@ -40,6 +40,8 @@ pub struct OpenFile {
     pub inherited: bool,
     /// When the last read that found data began.
     pub read: Moment,
+    /// Calls under way that change `append`.
+    pub switching: u32,
     /// When `append` changed last.
     pub switched: Moment,
     /// Rows were given relative offsets.
@@ -70,6 +72,7 @@ impl OpenFile {
             append: false,
             inherited: false,
             read: 0,
+            switching: 0,
             switched: 0,
             relative: false,
             proved: false,

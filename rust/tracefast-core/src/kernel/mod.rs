@@ -40,7 +40,7 @@ use pending::{Held, Pending, writes};
 use tasks::{TaskRef, Tasks};
 
 use crate::detail::Detail;
-use crate::event::{EventKind, Motion, Op};
+use crate::event::{EventKind, Motion, Op, open_flags};
 use crate::parsed::{Begin, Named, Parsed, Spot, key_in};
 use crate::rows::NO_DETAIL;
 use crate::schema::Column as C;
@@ -152,7 +152,17 @@ impl Kernel {
                 Op::Truncate | Op::Allocate => Some(Changes::Any),
                 _ => writes(head.motion, is_second).then_some(Changes::Longer),
             };
-            pending.held[usize::from(is_second)] = self.hold(fd, file, position, changes);
+            let held = &mut pending.held[usize::from(is_second)];
+            *held = self.hold(fd, file, position, changes);
+            if head.op == Op::SetStatus
+                && let Some(open) = self.tasks.files.get(file)
+                && open.append != (head.flags & open_flags::APPEND != 0)
+            {
+                open.switching += 1;
+                if let Some(held) = held {
+                    held.switches = true;
+                }
+            }
         }
         if let Some(Detail::Sent(fds)) =
             head.detail.and_then(|at| page.side.details.get(at as usize))
@@ -184,7 +194,7 @@ impl Kernel {
         let ticket = position.then(|| open.flight.begin());
         let node = open.node.and_then(|node| nodes.get(node));
         let turn = node.zip(changes).map(|(node, changes)| node.length.begin(changes));
-        Some(Held { fd, file, ticket, turn })
+        Some(Held { fd, file, ticket, turn, switches: false })
     }
 
     /// Effects that take place when a call is entered.
@@ -298,7 +308,7 @@ impl Kernel {
         }
         for (_, held) in files.into_iter().flatten() {
             if let Some(held) = held {
-                self.tasks.files.release(held.file);
+                held.release(&mut self.tasks.files);
             }
         }
         pending.abandon(&mut self.tasks.files);

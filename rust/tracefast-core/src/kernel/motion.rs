@@ -154,10 +154,16 @@ fn resizes(row: usize, page: &Page<'_>, file: Option<(FileRef, Option<Held>)>) -
         Op::Truncate if done.is_some() && page.rows.has(row, C::Size) => {
             Some(Change::Cut(page.rows.size[row]))
         }
-        Op::Allocate if done.is_some() => Some(Change::Reach(effect.number)),
+        Op::Allocate if done.is_some() && effect.number >= 0 => {
+            Some(Change::Reach(effect.number))
+        }
         Op::Truncate | Op::Allocate => Some(Change::Any),
-        // It was held as one that may, and its end shows that it did not.
-        _ => file.and_then(|(_, held)| held?.turn).map(|_| Change::Nothing),
+        // It was held as one that may.
+        _ => {
+            file.and_then(|(_, held)| held?.turn)?;
+            let over = page.rows.has(row, C::Ret) || page.rows.has(row, C::Errno);
+            Some(if over { Change::Nothing } else { Change::Any })
+        }
     }
 }
 

@@ -18,6 +18,18 @@ pub struct Held {
     pub ticket: Option<Ticket>,
     /// May change how long that file is.
     pub turn: Option<Turn>,
+    /// May change whether writes of that append.
+    pub switches: bool,
+}
+
+impl Held {
+    /// It is held no more.
+    pub fn release(self, files: &mut OpenFiles) {
+        if let Some(open) = files.get(self.file).filter(|_| self.switches) {
+            open.switching = open.switching.saturating_sub(1);
+        }
+        files.release(self.file);
+    }
 }
 
 /// A call under way.
@@ -72,7 +84,7 @@ pub fn drop_held(files: &mut OpenFiles, held: Held) {
             node.length.change(Change::Any, raced, now);
         }
     }
-    files.release(held.file);
+    held.release(files);
 }
 
 /// Which descriptors of a call move the position of their descriptions, and which way data goes.

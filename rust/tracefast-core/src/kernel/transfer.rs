@@ -80,7 +80,7 @@ pub fn transfer(
             .as_mut()
             .is_some_and(|length| length.land(held.and_then(|held| held.turn), since));
     // Whether it appends depends on whose turn came first.
-    let doubtful = side.write && open.switched > since;
+    let doubtful = side.write && (open.switching > 0 || open.switched > since);
     let appends = side.write && (open.append || doubtful);
     // Then its own turn among those that move the position.
     let moved = match side.end {

@@ -19,7 +19,9 @@ const O_TMPFILE: u32 = 0x40_0000;
 const CLONE_NEWNS: u32 = 0x2_0000;
 const CLONE_NEWUSER: u32 = 0x1000_0000;
 const FALLOC_FL_KEEP_SIZE: u32 = 0x1;
+const FALLOC_FL_COLLAPSE_RANGE: u32 = 0x8;
 const FALLOC_FL_ZERO_RANGE: u32 = 0x10;
+const FALLOC_FL_INSERT_RANGE: u32 = 0x20;
 const FALLOC_FL_UNSHARE_RANGE: u32 = 0x40;
 const FALLOC_FL_WRITE_ZEROES: u32 = 0x80;
 const PROT_WRITE: u32 = 0x2;
@@ -161,10 +163,12 @@ pub fn unshared(flags: u32) -> u32 {
 /// The bit of a name in the mode of fallocate.
 pub fn fallocate_bit(name: &[u8]) -> u32 {
     match name {
+        b"FALLOC_FL_COLLAPSE_RANGE" => FALLOC_FL_COLLAPSE_RANGE,
+        b"FALLOC_FL_INSERT_RANGE" => FALLOC_FL_INSERT_RANGE,
         b"FALLOC_FL_ZERO_RANGE" => FALLOC_FL_ZERO_RANGE,
         b"FALLOC_FL_UNSHARE_RANGE" => FALLOC_FL_UNSHARE_RANGE,
         b"FALLOC_FL_WRITE_ZEROES" => FALLOC_FL_WRITE_ZEROES,
-        // Those that keep the size, or change it in another way.
+        // Those that keep the size.
         _ => FALLOC_FL_KEEP_SIZE,
     }
 }
@@ -187,6 +191,11 @@ pub fn is_anonymous(flags: u32) -> bool {
 /// fallocate in this mode makes the file reach to the end of the range.
 pub fn allocates(mode: u32) -> bool {
     mode & !(FALLOC_FL_ZERO_RANGE | FALLOC_FL_UNSHARE_RANGE | FALLOC_FL_WRITE_ZEROES) == 0
+}
+
+/// With this mode fallocate moves what is behind the range, and with it the end of the file.
+pub fn shifts(mode: u32) -> bool {
+    mode & (FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE) != 0
 }
 
 #[cfg(test)]

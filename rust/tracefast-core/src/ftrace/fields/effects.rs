@@ -189,7 +189,10 @@ impl Out<'_> {
     fn fallocate(&mut self, ret: Option<i64>) {
         let row = self.row;
         let known = self.rows.has(row, C::Offset) && self.rows.has(row, C::Requested);
-        if ret == Some(0) && known && self.int(1).is_some_and(flags::allocates) {
+        if ret == Some(0) && self.int(1).is_some_and(flags::shifts) {
+            self.rows.effect[row].op = Op::Allocate;
+            self.rows.effect[row].number = -1;
+        } else if ret == Some(0) && known && self.int(1).is_some_and(flags::allocates) {
             let end = self.rows.offset[row].checked_add(self.rows.requested[row]);
             if let Some(end) = end {
                 self.rows.effect[row].op = Op::Allocate;
