@@ -154,9 +154,7 @@ fn resizes(row: usize, page: &Page<'_>, file: Option<(FileRef, Option<Held>)>) -
         Op::Truncate if done.is_some() && page.rows.has(row, C::Size) => {
             Some(Change::Cut(page.rows.size[row]))
         }
-        Op::Allocate if done.is_some() && effect.number >= 0 => {
-            Some(Change::Reach(effect.number))
-        }
+        Op::Allocate if done.is_some() && effect.number >= 0 => Some(Change::Reach(effect.number)),
         Op::Truncate | Op::Allocate => Some(Change::Any),
         // It was held as one that may.
         _ => {

@@ -7,7 +7,9 @@ use crate::find;
 use crate::num;
 use crate::schema::Column as C;
 use crate::strace::args::{MAX_ARGS, Split};
-use crate::syscalls::flags::{self, CLOSE_RANGE_UNSHARE, O_APPEND, RENAME_EXCHANGE};
+use crate::syscalls::flags::{
+    self, CLOSE_RANGE_UNSHARE, O_APPEND, RENAME_EXCHANGE, TCGETS, TIOCGWINSZ,
+};
 use crate::syscalls::{self, Cloexec, NONE, Special};
 
 const O_CLOEXEC: u32 = syscalls::O_CLOEXEC;
@@ -261,7 +263,10 @@ impl Out<'_> {
         if ret == Some(0) && flags::shifts(mode) {
             self.rows.effect[row].op = Op::Allocate;
             self.rows.effect[row].number = -1;
-        } else if ret == Some(0) && flags::allocates(mode) && self.has(C::Offset) && self.has(C::Requested)
+        } else if ret == Some(0)
+            && flags::allocates(mode)
+            && self.has(C::Offset)
+            && self.has(C::Requested)
         {
             let end = self.rows.offset[row].checked_add(self.rows.requested[row]);
             if let Some(end) = end {
@@ -318,14 +323,27 @@ impl Out<'_> {
         }
     }
 
-    /// `ioctl(3, FIOCLEX)` is another way to mark a descriptor.
+    /// `ioctl(3, FIOCLEX)` is another way to mark a descriptor; `ioctl(3, TCGETS, {...})` succeeds
+    /// for terminals alone.
     fn ioctl(&mut self, ret: Option<i64>) {
         let text = self.source.bytes;
-        if ret != Some(0) || matches!(text.last(), Some(b'}' | b']' | b'"')) {
+        if ret != Some(0) {
             return;
         }
         let split = Split::new(text, 1);
         let Some(command) = split.get(text, 1) else { return };
+        // Numbers that several devices share: `SNDCTL_TMR_TIMEBASE or TCGETS`.
+        let terminal = command.ends_with(b"TCGETS")
+            || command == b"TCGETS2"
+            || is(command, b"TIOCGWINSZ", TIOCGWINSZ.into())
+            || is(command, b"TCGETS", TCGETS.into());
+        if terminal {
+            if !self.has(C::FileType) {
+                self.rows.file_type[self.row] = FileType::Char as u8;
+                self.rows.valid[self.row] |= C::FileType.bit();
+            }
+            return;
+        }
         let mark = is(command, b"FIOCLEX", 0x5451);
         if mark || is(command, b"FIONCLEX", 0x5450) {
             self.rows.effect[self.row].op = Op::SetCloexec;
