@@ -139,7 +139,7 @@ fn room_that_is_made() {
         ("ftruncate(0x3, 0x10) = 0", "fd=3 size=16"),
     ]);
     let head = head("fallocate(3, 0, 4096, 8");
-    assert_eq!((head.op, head.fd), (Op::Use, Some(3)));
+    assert_eq!((head.op, head.fd), (Op::Allocate, Some(3)));
 }
 
 #[test]
