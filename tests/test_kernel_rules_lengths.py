@@ -96,6 +96,16 @@ OVERLAPS = {
 101   write(3, "x"..., 7 <unfinished ...>
 101   +++ killed by SIGKILL +++
 """,
+    "a file is emptied that somebody had open meanwhile": """
+100   close(3) = 0
+100   close(4) = 0
+100   close(5) = 0
+100   openat(AT_FDCWD, "/log", O_RDWR|O_APPEND|O_TRUNC <unfinished ...>
+101   openat(AT_FDCWD, "/log", O_WRONLY) = 4
+101   write(4, "x"..., 7) = 7
+101   close(4) = 0
+100   <... openat resumed>) = 3
+""",
     "a range is taken out": """
 100   fallocate(4, FALLOC_FL_COLLAPSE_RANGE, 0, 512) = 0
 """,
@@ -195,6 +205,17 @@ NO_HARM = {
 101   openat(AT_FDCWD, "/other", O_RDWR|O_CREAT|O_TRUNC, 0644) = 7
 101   write(7, "x"..., 9) = 9
 100   <... openat resumed>) = 6
+""",
+        0,
+    ),
+    "a file that is emptied, and opened meanwhile": (
+        """
+100   close(3) = 0
+100   close(4) = 0
+100   close(5) = 0
+100   openat(AT_FDCWD, "/log", O_RDWR|O_TRUNC <unfinished ...>
+101   openat(AT_FDCWD, "/log", O_RDWR|O_APPEND) = 3
+100   <... openat resumed>) = 4
 """,
         0,
     ),

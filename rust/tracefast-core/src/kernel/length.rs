@@ -106,6 +106,11 @@ impl Length {
         }
     }
 
+    /// Changes that began before `born` may have gone unseen.
+    pub fn followed_from(&mut self, born: Moment) {
+        self.born = self.born.max(born);
+    }
+
     /// The length, if it is known.
     pub fn size(&self) -> Option<i64> {
         self.size

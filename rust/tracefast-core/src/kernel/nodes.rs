@@ -33,26 +33,36 @@ pub struct Nodes {
     /// The same names, the oldest first.
     order: VecDeque<u64>,
     now: Moment,
-    /// When a file changed last that nobody has open any more.
+    /// When a file changed last that nobody has open, or had open and closed.
     left: Moment,
 }
 
 impl Nodes {
-    /// The file with this identity, made if nobody has it open; a user more.
+    /// The file with this identity, made if nobody has it open, for a description that was opened
+    /// just now; a user more.
     pub fn open(&mut self, id: u64) -> NodeRef {
-        self.open_since(id, self.now)
+        // As long as nobody has a file open, only its name can have changed it.
+        self.user(id, self.left)
     }
 
-    /// The same by a call that began at `since`: if nobody has the file open, nobody changed it since.
-    pub fn open_since(&mut self, id: u64, since: Moment) -> NodeRef {
+    /// The same for a description that is older: calls on it are under way that the file does not
+    /// know of.
+    pub fn join(&mut self, id: u64) -> NodeRef {
+        let (at, now) = (self.user(id, self.now), self.now);
+        if let Some(node) = self.get(at) {
+            node.length.followed_from(now);
+        }
+        at
+    }
+
+    fn user(&mut self, id: u64, since: Moment) -> NodeRef {
         if let Some(&at) = self.by_id.get(&id) {
             if let Some(node) = self.get(at) {
                 node.refs += 1;
             }
             return at;
         }
-        let born = if self.left > since { self.now } else { since };
-        let node = Node { refs: 1, id, length: Length::unknown(born) };
+        let node = Node { refs: 1, id, length: Length::unknown(since) };
         let at = if let Some(at) = self.free.pop() {
             self.open[at as usize] = Some(node);
             at

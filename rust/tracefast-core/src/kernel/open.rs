@@ -69,7 +69,7 @@ impl Kernel {
         if !stream {
             let id = id.unwrap_or_else(|| nameless(number));
             let nodes = &mut self.tasks.files.nodes;
-            let node = nodes.open_since(id, page.since);
+            let node = nodes.open(id);
             let now = nodes.tick();
             if let Some(Node { length, .. }) = nodes.get(node)
                 && (memory || flags & (open_flags::TRUNC | open_flags::NEW) != 0)
@@ -164,7 +164,7 @@ impl Kernel {
         };
         if open.id.is_none() && open.position != Position::None {
             open.id = Some(id);
-            if let Some(node) = open.node.replace(nodes.open(id)) {
+            if let Some(node) = open.node.replace(nodes.join(id)) {
                 nodes.close(node);
             }
         }

@@ -376,7 +376,7 @@ fn length_of<'a>(
 ) -> Option<(&'a mut Length, Moment)> {
     if open.node.is_none() && open.position != Position::None {
         // A file without a name is known by its description alone.
-        open.node = Some(nodes.open(nameless(number)));
+        open.node = Some(nodes.join(nameless(number)));
     }
     let now = nodes.tick();
     Some((&mut nodes.get(open.node?)?.length, now))
