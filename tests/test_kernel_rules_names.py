@@ -263,3 +263,50 @@ def test_ftrace_overlaps_are_ambiguous(read_ftrace):
         (100, None, "ambiguous"),
         (101, 15, "exact"),
     ]
+
+
+def test_memory_that_mremap_leaves_mapped(read):
+    """With MREMAP_DONTUNMAP pages move, and the range that they leave stays."""
+    log = read(f"""
+100   execve("/bin/x", ["x"], 0x7ff /* 1 var */) = 0
+100   mmap(NULL, {MIB}, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x7f0000000000
+100   mremap(0x7f0000000000, {MIB}, {MIB}, MREMAP_MAYMOVE|MREMAP_DONTUNMAP) = 0x7f1000000000
+100   {FORK} = 101
+100   munmap(0x7f1000000000, {MIB}) = 0
+100   {FORK} = 102
+""")
+    assert log.see("anon_bytes", name="clone") == [2 * MIB, MIB]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "TCGETS, {c_iflag=ICRNL|IXON, c_oflag=NL0|CR0, ...}",
+        "TCGETS, {B38400 opost isig icanon echo ...}",
+        "SNDCTL_TMR_TIMEBASE or TCGETS, {B38400 opost isig icanon echo ...}",
+        "TIOCGWINSZ, {ws_row=24, ws_col=80, ws_xpixel=0, ws_ypixel=0}",
+        "0x5401 /* TCGETS */, 0x7ffd",
+    ],
+)
+def test_a_terminal_is_known_by_what_it_answers(read, question):
+    """It has no positions, so what is read from it then has no offset."""
+    log = read(f"""
+100   ioctl(0, {question}) = 0
+100   read(0, "x"..., 1024) = 2
+100   ioctl(1, {question.partition(",")[0]}, 0x7ffd) = -1 ENOTTY (Inappropriate ioctl for device)
+100   write(1, "x"..., 10) = 10
+""")
+    assert log.see("file_type", name="ioctl") == ["char", None]
+    assert log.see("file_type", "offset", "offset_known", name=("read", "write")) == [
+        ("char", None, None),
+        (None, 0, "relative"),
+    ]
+
+
+def test_the_type_that_an_annotation_tells_of_a_terminal_stays(read):
+    log = read("""
+100   ioctl(0</dev/pts/0<char 136:0>>, TCGETS, {c_iflag=ICRNL, ...}) = 0
+100   ioctl(1</dev/pts/0>, TCGETS, {c_iflag=ICRNL, ...}) = 0
+100   write(1</dev/pts/0>, "x"..., 10) = 10
+""")
+    assert log.see("file_type", "offset", name=("ioctl", "write")) == [("char", None)] * 3

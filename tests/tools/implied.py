@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simulated import Call, Description, Machine
+    from simulated import Call, Description, Inode, Machine
 
 
 def determined(machine: Machine) -> Iterator[tuple[Call, bool]]:
@@ -34,3 +34,59 @@ def determined(machine: Machine) -> Iterator[tuple[Call, bool]]:
             loose = [call for call in movers if call.kind == "seek" or call.appends]
             if loose:
                 known = len(movers) == len(group) == 1 and loose[0].kind == "seek"
+
+
+def appended(machine: Machine, sure: dict[Call, bool]) -> Iterator[tuple[Call, bool]]:
+    """Give each write that appends, and whether the log implies the end of the file there.
+
+    `sure` says so of other offsets. The end is known from a truncation, an emptying open, a seek
+    from the end on, until something may change the length that another change overlaps, or nobody
+    has the file open. Ends that reads find are left out: not every one is a proof.
+    """
+    files: dict[Inode, list[Call]] = {}
+    for call in machine.calls:
+        if call.description and (changes(call) or shows(call) or call.anew):
+            files.setdefault(call.description.inode, []).append(call)
+    for calls in files.values():
+        known = False
+        for call in sorted(calls, key=lambda call: call.ended or 2 * len(machine.lines)):
+            if not call.ended:
+                break
+            others = [other for other in calls if other is not call and over(call, other)]
+            alone = not any(changes(other) for other in others)
+            known = known and not call.anew
+            if call.appends:
+                yield call, known and alone and is_free(call, machine)
+            if call.error:
+                continue
+            if shows(call):
+                known = known or alone
+            elif call.kind == "write":
+                here = call.appends or call.given is not None or sure[call]
+                known = known and alone and here
+            elif changes(call):
+                known = alone
+
+
+def is_free(call: Call, machine: Machine) -> bool:
+    """Whether nobody else used the description's position meanwhile."""
+    if call.given is not None:
+        return True
+    mates = [other for other in machine.calls if other.description is call.description]
+    movers = [other for other in mates if other.kind and other.given is None]
+    return all(other is call or not over(call, other) for other in movers)
+
+
+def over(call: Call, other: Call) -> bool:
+    """Whether they overlap; one that never ended does not end before the other."""
+    return call.overlaps(other) if other.ended else other.begun < call.ended
+
+
+def changes(call: Call) -> bool:
+    """Whether it changed the length of its file, or might have."""
+    return call.name == "ftruncate" or "O_TRUNC" in call.head or call.kind == "write"
+
+
+def shows(call: Call) -> bool:
+    """Whether it tells the length of its file."""
+    return call.name == "lseek" and "SEEK_END" in call.head

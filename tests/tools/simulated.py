@@ -85,7 +85,9 @@ class Call:
     ret: int | None = 0
     error: str = ""
     offset: int | None = None
+    size: int | None = None  # Of the file, when the call's moment had come.
     appends: bool = False
+    anew: bool = False  # Nobody had the file open.
     done: bool = False
     line: int = 0
     begun: int = 0
@@ -208,6 +210,8 @@ class Machine:
             call.done = True
             if call.effect:
                 call.effect()
+            if call.description:
+                call.size = call.description.inode.size
 
     def finish(self, call: Call) -> None:
         self.happen(call)
@@ -308,6 +312,8 @@ class Machine:
         def last() -> None:
             call.ret = task.table.free()
             call.description = Description(inode, mode, append)
+            slots = [slot for other in self.tasks for slot in other.table.slots.values()]
+            call.anew = not any(held.inode is inode for held, _ in slots)
             task.table.slots[call.ret] = call.description, cloexec
             if cuts:
                 inode.size = 0

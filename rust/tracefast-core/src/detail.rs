@@ -71,6 +71,8 @@ pub enum Memory {
         new_start: u64,
         /// Length after.
         new_len: u64,
+        /// What was there stays mapped (`MREMAP_DONTUNMAP`).
+        stays: bool,
     },
     /// The heap ends here.
     Break {

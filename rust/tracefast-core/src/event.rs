@@ -209,7 +209,7 @@ pub enum Op {
     Link,
     /// The file that `fd` or `path` names has the length in column `size`.
     Truncate,
-    /// The file of `fd` has at least `number` bytes.
+    /// The file of `fd` has at least `number` bytes; −1: any number.
     Allocate,
     /// Makes a descriptor (`fd`) for the process whose id is in `at`; −100 if that is not known.
     OpenProcess,

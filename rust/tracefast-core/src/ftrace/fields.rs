@@ -96,6 +96,9 @@ fn is_indirect(split: &Split, sys: u16, calls: &Calls) -> bool {
 pub fn head(text: &[u8], sys: u16, calls: &Calls) -> Head {
     let shape = syscalls::shape(sys);
     let mut head = Head { op: shape.op, motion: shape.way, ..Head::default() };
+    if shape.special == Special::Fallocate {
+        head.op = Op::Allocate;
+    }
     let Some(plan) = PLANS.get(usize::from(sys)) else { return head };
     match shape.op {
         Op::Fork => head.flags = effects::fork_flags(text, sys),

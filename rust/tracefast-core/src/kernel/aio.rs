@@ -3,11 +3,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::files::FileRef;
+use super::Kernel;
+use super::length::{Changes, Moment};
+use super::motion::put_found;
 use super::page::Page;
+use super::pending::{Held, drop_held};
 use super::tasks::TaskRef;
 use super::transfer::{self, Side};
-use super::{Kernel, put_found};
 use crate::detail::{AioCall, Completion, Detail, Submission};
 use crate::errno;
 use crate::event::{At, EventKind, OffsetKnown};
@@ -20,7 +22,8 @@ struct Part {
     /// Address space of the submitter: `data` means something only in there.
     space: usize,
     what: Submission,
-    file: Option<FileRef>,
+    held: Option<Held>,
+    since: Moment,
     task: u32,
     pid: Option<i32>,
     tid: Option<i32>,
@@ -60,14 +63,14 @@ impl Kernel {
         let space = self.tasks.space_of(task);
         for &what in parts {
             let file = self.descriptor(task, what.fd, true);
-            if let Some(file) = file {
-                self.tasks.files.keep(file);
-            }
+            let changes = is_write(what.call).then_some(Changes::Longer);
+            let held = file.and_then(|file| self.hold(what.fd, file, false, changes));
             let comm = rows.has(row, C::Comm).then(|| rows.comm[row] as usize);
             self.aio.parts.push_back(Part {
                 space,
                 what,
-                file,
+                held,
+                since: page.since,
                 task: rows.task[row],
                 pid: rows.has(row, C::Pid).then(|| rows.pid[row]),
                 tid: rows.has(row, C::Tid).then(|| rows.tid[row]),
@@ -75,9 +78,9 @@ impl Kernel {
                 ts: rows.has(row, C::Ts).then(|| rows.ts[row]),
             });
             if self.aio.parts.len() > PARTS
-                && let Some(file) = self.aio.parts.pop_front().and_then(|part| part.file)
+                && let Some(held) = self.aio.parts.pop_front().and_then(|part| part.held)
             {
-                self.tasks.files.release(file);
+                drop_held(&mut self.tasks.files, held);
             }
         }
     }
@@ -113,10 +116,11 @@ impl Kernel {
         page.complete(row);
         let Some((part, doubtful)) = part else { return };
         submitter(&part, ended, row, page);
-        let Some(file) = part.file else { return };
+        let Some(held) = part.held else { return };
+        let file = held.file;
         page.rows.fd[row] = part.what.fd;
         page.set(row, C::Fd);
-        let write = matches!(part.what.call, AioCall::Pwrite | AioCall::Pwritev);
+        let write = is_write(part.what.call);
         let read = matches!(part.what.call, AioCall::Pread | AioCall::Preadv);
         if let Some(requested) = part.what.requested {
             page.rows.requested[row] = requested;
@@ -140,7 +144,8 @@ impl Kernel {
                 requested: part.what.requested,
                 end,
             };
-            let mut found = transfer::transfer(&mut self.tasks.files, file, None, side);
+            let files = &mut self.tasks.files;
+            let mut found = transfer::transfer(files, file, Some(held), part.since, side);
             if doubtful && found.known.is_some() {
                 found.known = Some(OffsetKnown::Ambiguous);
             }
@@ -152,6 +157,10 @@ impl Kernel {
         }
         self.tasks.files.release(file);
     }
+}
+
+fn is_write(call: AioCall) -> bool {
+    matches!(call, AioCall::Pwrite | AioCall::Pwritev)
 }
 
 /// The exit of the call.

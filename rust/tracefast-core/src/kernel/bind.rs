@@ -168,7 +168,7 @@ impl Kernel {
             && open.node.is_none()
             && open.position != Position::None
         {
-            open.node = Some(nodes.open(id));
+            open.node = Some(nodes.join(id));
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::length::Moment;
 use super::nodes::{NodeRef, Nodes};
 use super::passing::End;
 use super::position::{Flight, Position, Stream};
@@ -37,8 +38,16 @@ pub struct OpenFile {
     pub append: bool,
     /// It is older than the log: nobody opened it there.
     pub inherited: bool,
+    /// When the last read that found data began.
+    pub read: Moment,
+    /// Calls under way that change `append`.
+    pub switching: u32,
+    /// When `append` changed last.
+    pub switched: Moment,
     /// Rows were given relative offsets.
     pub relative: bool,
+    /// Rows were given relative offsets, and since then something proved where those count from.
+    pub proved: bool,
     /// The process that it stands for.
     pub process: Option<i32>,
     /// The end of a pair of sockets that it is.
@@ -62,7 +71,11 @@ impl OpenFile {
             flight: Flight::default(),
             append: false,
             inherited: false,
+            read: 0,
+            switching: 0,
+            switched: 0,
             relative: false,
+            proved: false,
             process: None,
             end: None,
         }
@@ -100,6 +113,7 @@ impl OpenFile {
         for stream in &mut self.streams {
             stream.base(base);
         }
+        self.proved |= self.relative;
         std::mem::take(&mut self.relative)
     }
 }

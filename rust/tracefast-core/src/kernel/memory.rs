@@ -53,8 +53,11 @@ impl Space {
                     self.put(start, end - start, writable);
                 }
             }
-            Memory::Remap { start, len, new_start, new_len } => {
+            Memory::Remap { start, len, new_start, new_len, stays } => {
                 let moved = self.cut(start, len);
+                for &(start, end, writable) in moved.iter().filter(|_| stays) {
+                    self.put(start, end - start, writable);
+                }
                 // What is not followed (a file) stays so.
                 if let Some(&(_, _, writable)) = moved.first() {
                     self.cut(new_start, new_len);
@@ -158,8 +161,17 @@ mod tests {
         assert_eq!(space.bytes(), Some(0));
         space.change(Memory::Protect { start: 0, len: 3 * MIB, writable: true });
         assert_eq!(space.bytes(), Some(3 * MIB as i64));
-        space.change(Memory::Remap { start: 0, len: 3 * MIB, new_start: 99 * MIB, new_len: MIB });
-        assert_eq!(space.bytes(), Some(MIB as i64));
+        let to = |stays| Memory::Remap {
+            start: 0,
+            len: 3 * MIB,
+            new_start: if stays { 80 * MIB } else { 99 * MIB },
+            new_len: MIB,
+            stays,
+        };
+        space.change(to(true));
+        assert_eq!(space.bytes(), Some(4 * MIB as i64));
+        space.change(to(false));
+        assert_eq!(space.bytes(), Some(2 * MIB as i64));
     }
 
     #[test]
@@ -200,7 +212,10 @@ mod tests {
         space.change(map(0, u64::MAX, true));
         space.change(Memory::Protect { start: 5, len: u64::MAX, writable: false });
         space.change(Memory::Unmap { start: u64::MAX, len: u64::MAX });
-        space.change(Memory::Remap { start: 0, len: 0, new_start: u64::MAX, new_len: 1 });
+        for stays in [false, true] {
+            let (new_start, new_len) = (u64::MAX, 1);
+            space.change(Memory::Remap { start: 0, len: 0, new_start, new_len, stays });
+        }
         assert!(space.bytes().is_some());
     }
 }

@@ -10,7 +10,9 @@ mod aio;
 mod bind;
 mod exchange;
 pub mod files;
+mod length;
 mod memory;
+mod motion;
 mod names;
 mod nodes;
 mod open;
@@ -30,16 +32,15 @@ use std::sync::Arc;
 use aio::Aio;
 use bind::{binds, identify, shows};
 use files::FileRef;
+use length::Changes;
 use names::Names;
-use nodes::Appender;
 use page::Page;
 use passing::Passes;
 use pending::{Held, Pending, writes};
 use tasks::{TaskRef, Tasks};
-use transfer::{Found, Seek, Side};
 
 use crate::detail::Detail;
-use crate::event::{Access, EventKind, Motion, Op, Status};
+use crate::event::{EventKind, Motion, Op, open_flags};
 use crate::parsed::{Begin, Named, Parsed, Spot, key_in};
 use crate::rows::NO_DETAIL;
 use crate::schema::Column as C;
@@ -78,6 +79,7 @@ impl Kernel {
             block: self.block,
             placed: Vec::with_capacity(inserted.len()),
             behind: Spot { row: 0, begins: 0 },
+            since: 0,
         };
         let mut inserted = inserted.iter();
         let mut next = 0;
@@ -134,7 +136,9 @@ impl Kernel {
             self.names.executing(tid);
         }
         let comm = begin.tid.and_then(|tid| self.names.of(tid)).map(Arc::clone);
-        let mut pending = Pending { comm, ..Pending::default() };
+        let since = self.tasks.files.nodes.now();
+        self.tasks.files.nodes.tick();
+        let mut pending = Pending { comm, since, ..Pending::default() };
         let (first, second) = binds(head.op);
         let moves = head.motion != Motion::None || head.op == Op::Seek;
         for (fd, is_second) in
@@ -144,8 +148,21 @@ impl Kernel {
             let Some(file) = self.descriptor(task, fd, moves) else { continue };
             let position = if is_second { head.moves.1 } else { head.moves.0 };
             let position = head.op == Op::Seek || position && head.motion != Motion::None;
-            let write = writes(head.motion, is_second) || head.op == Op::Truncate;
-            pending.held[usize::from(is_second)] = self.hold(fd, file, position, write);
+            let changes = match head.op {
+                Op::Truncate | Op::Allocate => Some(Changes::Any),
+                _ => writes(head.motion, is_second).then_some(Changes::Longer),
+            };
+            let held = &mut pending.held[usize::from(is_second)];
+            *held = self.hold(fd, file, position, changes);
+            if head.op == Op::SetStatus
+                && let Some(open) = self.tasks.files.get(file)
+                && open.append != (head.flags & open_flags::APPEND != 0)
+            {
+                open.switching += 1;
+                if let Some(held) = held {
+                    held.switches = true;
+                }
+            }
         }
         if let Some(Detail::Sent(fds)) =
             head.detail.and_then(|at| page.side.details.get(at as usize))
@@ -165,12 +182,19 @@ impl Kernel {
     }
 
     /// A call under way keeps what its descriptor leads to.
-    fn hold(&mut self, fd: i32, file: FileRef, position: bool, write: bool) -> Option<Held> {
+    fn hold(
+        &mut self,
+        fd: i32,
+        file: FileRef,
+        position: bool,
+        changes: Option<Changes>,
+    ) -> Option<Held> {
         self.tasks.files.keep(file);
         let (open, nodes) = self.tasks.files.with_nodes(file)?;
         let ticket = position.then(|| open.flight.begin());
-        let node = open.node.filter(|_| write).and_then(|node| nodes.get(node));
-        Some(Held { fd, file, ticket, write: node.map(|node| node.writes.begin()) })
+        let node = open.node.and_then(|node| nodes.get(node));
+        let turn = node.zip(changes).map(|(node, changes)| node.length.begin(changes));
+        Some(Held { fd, file, ticket, turn, switches: false })
     }
 
     /// Effects that take place when a call is entered.
@@ -265,6 +289,7 @@ impl Kernel {
         let op = effect.op;
         let begun = effect.begun;
         let mut pending = pending.map_or_else(Pending::default, |pending| *pending);
+        page.since = if begun { pending.since } else { self.tasks.files.nodes.now() };
         let files = self.bound(task, row, page, &mut pending);
         self.directory(task, row, page);
         paths::resolve(&mut self.tasks, task, page, row);
@@ -283,7 +308,7 @@ impl Kernel {
         }
         for (_, held) in files.into_iter().flatten() {
             if let Some(held) = held {
-                self.tasks.files.release(held.file);
+                held.release(&mut self.tasks.files);
             }
         }
         pending.abandon(&mut self.tasks.files);
@@ -373,121 +398,6 @@ impl Kernel {
         names
     }
 
-    /// Data moved, or a position.
-    fn moved(
-        &mut self,
-        row: usize,
-        page: &mut Page<'_>,
-        files: [Option<(FileRef, Option<Held>)>; 2],
-    ) {
-        let effect = page.rows.effect[row];
-        let failed = page.rows.has(row, C::Errno);
-        let mut base = None;
-        if effect.op == Op::Seek {
-            if let Some((file, held)) = files[0] {
-                base = self.seek(row, page, file, held, failed);
-            }
-        } else if effect.motion != Motion::None {
-            let interrupted = page.rows.status[row] == Status::Interrupted as u8;
-            let end = if effect.made_up || interrupted {
-                transfer::End::Nothing
-            } else if failed {
-                transfer::End::Failed
-            } else if page.rows.has(row, C::Bytes) {
-                transfer::End::Moved(page.rows.bytes[row])
-            } else {
-                transfer::End::Unknown
-            };
-            let mut known = None;
-            for (second, file) in [false, true].into_iter().zip(files) {
-                if second && effect.motion != Motion::Copy {
-                    continue;
-                }
-                let Some((file, held)) = file else {
-                    if end == transfer::End::Failed && !second {
-                        page.rows.access[row] = Access::Error as u8;
-                        page.set(row, C::Access);
-                    }
-                    continue;
-                };
-                let column = if second { C::Offset2 } else { C::Offset };
-                let given = if second { page.rows.offset2[row] } else { page.rows.offset[row] };
-                let side = Side {
-                    write: writes(effect.motion, second),
-                    at: if second { effect.place2 } else { effect.place },
-                    given: page.rows.has(row, column).then_some(given),
-                    requested: page.rows.has(row, C::Requested).then(|| page.rows.requested[row]),
-                    end,
-                };
-                let found = transfer::transfer(&mut self.tasks.files, file, held, side);
-                known = known.max(found.known.map(|known| known as u8));
-                put_found(page, row, second, found);
-                if let Some(base) = found.base {
-                    notice(page, row, second, base);
-                }
-            }
-            if let Some(known) = known {
-                page.rows.offset_known[row] = known;
-                page.set(row, C::OffsetKnown);
-            }
-        } else if page.rows.has(row, C::Size) && !failed && !effect.made_up {
-            base = self.sized(row, page, files[0]);
-        }
-        if let Some(base) = base {
-            notice(page, row, false, base);
-        }
-    }
-
-    fn seek(
-        &mut self,
-        row: usize,
-        page: &mut Page<'_>,
-        file: FileRef,
-        held: Option<Held>,
-        failed: bool,
-    ) -> Option<i64> {
-        let effect = page.rows.effect[row];
-        let mut to = page.ret(row);
-        if let Some(&Detail::Position(position)) = page.side.details.get(effect.detail as usize) {
-            to = position;
-        }
-        let failed = failed || effect.made_up;
-        let seek =
-            Seek { whence: effect.flags, by: effect.number, to: to.filter(|_| !failed), failed };
-        let mut base = transfer::seek(&mut self.tasks.files, file, held, seek);
-        if page.failed_with(row, "ESPIPE")
-            && let Some((open, nodes)) = self.tasks.files.with_nodes(file)
-        {
-            open.never_positioned(nodes);
-        }
-        if page.rows.has(row, C::Size) && !failed {
-            base = base.or(self.sized(row, page, Some((file, None))));
-        }
-        base
-    }
-
-    /// The size of a file was found, or made.
-    fn sized(
-        &mut self,
-        row: usize,
-        page: &Page<'_>,
-        file: Option<(FileRef, Option<Held>)>,
-    ) -> Option<i64> {
-        let size = page.rows.size[row];
-        let cut = page.rows.effect[row].op == Op::Truncate;
-        if let Some((file, held)) = file {
-            return transfer::sized(&mut self.tasks.files, file, held, size, cut);
-        }
-        let id = page.rows.has(row, C::File).then(|| page.rows.file[row])?;
-        let node = self.tasks.files.nodes.by_id(id)?;
-        if node.writes.is_quiet() {
-            node.cut |= cut || node.size.is_some_and(|known| size < known);
-            node.size = Some(size);
-            node.appender = Appender::Several;
-        }
-        None
-    }
-
     /// The task makes a call: one that exited does not, so that it is another one with its id.
     #[inline]
     fn calling(&mut self, task: TaskRef, tid: Option<i32>) -> TaskRef {
@@ -517,62 +427,4 @@ impl Kernel {
         }
         page.rows.valid[row] |= valid;
     }
-}
-
-/// What was found of a side of a transfer, in the columns of the row.
-fn put_found(page: &mut Page<'_>, row: usize, second: bool, found: Found) {
-    let rows = &mut *page.rows;
-    let mut valid = rows.valid[row];
-    let (offset, access) = if second { (C::Offset2, C::Access2) } else { (C::Offset, C::Access) };
-    if let Some(at) = found.offset {
-        if second {
-            rows.offset2[row] = at;
-        } else {
-            rows.offset[row] = at;
-        }
-        valid |= offset.bit();
-    } else if found.misleading {
-        valid &= !offset.bit();
-    }
-    if let Some(class) = found.access {
-        if second {
-            rows.access2[row] = class as u8;
-        } else {
-            rows.access[row] = class as u8;
-        }
-        valid |= access.bit();
-    }
-    if let Some(size) = found.size.filter(|_| !second) {
-        rows.size[row] = size;
-        valid |= C::Size.bit();
-    }
-    rows.valid[row] = valid;
-}
-
-/// A row that tells from where the relative offsets of the description count.
-fn notice(page: &mut Page<'_>, of: usize, second: bool, base: i64) {
-    let row = page.insert(of, EventKind::Notice, Some("offset-base"));
-    let rows = &mut *page.rows;
-    let (from, to) = if second {
-        rows.ofd[row] = rows.ofd2[of];
-        rows.path[row] = rows.path2[of];
-        rows.file[row] = rows.file2[of];
-        ([C::Ofd2, C::Path2, C::File2], [C::Ofd, C::Path, C::File])
-    } else {
-        rows.ofd[row] = rows.ofd[of];
-        rows.path[row] = rows.path[of];
-        rows.file[row] = rows.file[of];
-        rows.file_type[row] = rows.file_type[of];
-        if rows.has(of, C::FileType) {
-            rows.valid[row] |= C::FileType.bit();
-        }
-        ([C::Ofd, C::Path, C::File], [C::Ofd, C::Path, C::File])
-    };
-    for (from, to) in from.into_iter().zip(to) {
-        if rows.has(of, from) {
-            rows.valid[row] |= to.bit();
-        }
-    }
-    rows.offset[row] = base;
-    rows.valid[row] |= C::Offset.bit();
 }

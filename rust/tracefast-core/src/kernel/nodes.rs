@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::position::Flight;
+use super::length::{Length, Moment};
 
 /// Number of a file in [`Nodes`].
 pub type NodeRef = u32;
@@ -15,27 +15,8 @@ pub type NodeRef = u32;
 pub struct Node {
     refs: u32,
     id: u64,
-    /// Its length, if known at this moment.
-    pub size: Option<i64>,
-    /// It was cut, so that the end of an earlier read says nothing of its length.
-    pub cut: bool,
-    /// Writes under way.
-    pub writes: Flight,
-    /// Who appended to it while its length was not known.
-    pub appender: Appender,
-}
-
-/// Who writes to the end of a file of unknown length: as long as it is one description alone, the
-/// end is known relative to where its first write began.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Appender {
-    /// Nobody so far.
-    #[default]
-    Nobody,
-    /// The description with this number, so many bytes.
-    One(u32, i64),
-    /// Others too.
-    Several,
+    /// Its length.
+    pub length: Length,
 }
 
 /// How many names that lead elsewhere than they did at first are remembered.
@@ -51,19 +32,37 @@ pub struct Nodes {
     moved: HashMap<u64, u64, foldhash::fast::FixedState>,
     /// The same names, the oldest first.
     order: VecDeque<u64>,
+    now: Moment,
+    /// When a file changed last that nobody has open, or had open and closed.
+    left: Moment,
 }
 
 impl Nodes {
-    /// The file with this identity, made if nobody has it open; a user more.
+    /// The file with this identity, made if nobody has it open, for a description that was opened
+    /// just now; a user more.
     pub fn open(&mut self, id: u64) -> NodeRef {
+        // As long as nobody has a file open, only its name can have changed it.
+        self.user(id, self.left)
+    }
+
+    /// The same for a description that is older: calls on it are under way that the file does not
+    /// know of.
+    pub fn join(&mut self, id: u64) -> NodeRef {
+        let (at, now) = (self.user(id, self.now), self.now);
+        if let Some(node) = self.get(at) {
+            node.length.followed_from(now);
+        }
+        at
+    }
+
+    fn user(&mut self, id: u64, since: Moment) -> NodeRef {
         if let Some(&at) = self.by_id.get(&id) {
             if let Some(node) = self.get(at) {
                 node.refs += 1;
             }
             return at;
         }
-        let writes = Flight::default();
-        let node = Node { refs: 1, id, size: None, cut: false, writes, appender: Appender::Nobody };
+        let node = Node { refs: 1, id, length: Length::unknown(since) };
         let at = if let Some(at) = self.free.pop() {
             self.open[at as usize] = Some(node);
             at
@@ -75,12 +74,26 @@ impl Nodes {
         at
     }
 
+    /// The moment.
+    #[inline]
+    pub fn now(&self) -> Moment {
+        self.now
+    }
+
+    /// A moment goes by: the next one.
+    #[inline]
+    pub fn tick(&mut self) -> Moment {
+        self.now += 1;
+        self.now
+    }
+
     /// A user less.
     pub fn close(&mut self, at: NodeRef) {
         let Some(node) = self.get(at) else { return };
         node.refs -= 1;
         if node.refs == 0 {
-            let id = node.id;
+            let (id, changed) = (node.id, node.length.changed());
+            self.left = self.left.max(changed);
             self.by_id.remove(&id);
             self.open[at as usize] = None;
             self.free.push(at);
@@ -91,6 +104,11 @@ impl Nodes {
     #[inline]
     pub fn get(&mut self, at: NodeRef) -> Option<&mut Node> {
         self.open.get_mut(at as usize).and_then(Option::as_mut)
+    }
+
+    /// A file changed that nobody has open.
+    pub fn changed_unopened(&mut self) {
+        self.left = self.now;
     }
 
     /// The file with this identity, if somebody has it open.

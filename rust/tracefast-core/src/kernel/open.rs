@@ -2,6 +2,8 @@
 
 use super::bind::{self, identify};
 use super::files::{FileRef, OpenFile};
+use super::length::Change;
+use super::nodes::Node;
 use super::page::Page;
 use super::passing::End;
 use super::pending::Pending;
@@ -66,11 +68,14 @@ impl Kernel {
         }
         if !stream {
             let id = id.unwrap_or_else(|| nameless(number));
-            let node = self.tasks.files.nodes.open(id);
-            if (memory || flags & (open_flags::TRUNC | open_flags::NEW) != 0)
-                && let Some(node) = self.tasks.files.nodes.get(node)
+            let nodes = &mut self.tasks.files.nodes;
+            let node = nodes.open(id);
+            let now = nodes.tick();
+            if let Some(Node { length, .. }) = nodes.get(node)
+                && (memory || flags & (open_flags::TRUNC | open_flags::NEW) != 0)
             {
-                (node.size, node.cut) = (Some(0), true);
+                let raced = length.land(None, page.since);
+                length.change(Change::Cut(0), raced, now);
             }
             if let Some(open) = self.tasks.files.get(file) {
                 open.node = Some(node);
@@ -159,7 +164,7 @@ impl Kernel {
         };
         if open.id.is_none() && open.position != Position::None {
             open.id = Some(id);
-            if let Some(node) = open.node.replace(nodes.open(id)) {
+            if let Some(node) = open.node.replace(nodes.join(id)) {
                 nodes.close(node);
             }
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::length::Moment;
 use crate::event::{EventKind, Status};
 use crate::parsed::{Spot, key_in};
 use crate::rows::{Rows, Side};
@@ -23,6 +24,8 @@ pub struct Page<'a> {
     pub placed: Vec<(Spot, u32)>,
     /// The spot behind the row at hand.
     pub behind: Spot,
+    /// When its call was entered.
+    pub since: Moment,
 }
 
 impl Page<'_> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::files::{FileRef, OpenFiles};
+use super::length::{Change, Moment, Turn};
 use super::position::{Ticket, Total};
 use crate::event::Motion;
 
@@ -15,8 +16,20 @@ pub struct Held {
     pub file: FileRef,
     /// Moves the position of that.
     pub ticket: Option<Ticket>,
-    /// Changes the file: one of its writes under way.
-    pub write: Option<Ticket>,
+    /// May change how long that file is.
+    pub turn: Option<Turn>,
+    /// May change whether writes of that append.
+    pub switches: bool,
+}
+
+impl Held {
+    /// It is held no more.
+    pub fn release(self, files: &mut OpenFiles) {
+        if let Some(open) = files.get(self.file).filter(|_| self.switches) {
+            open.switching = open.switching.saturating_sub(1);
+        }
+        files.release(self.file);
+    }
 }
 
 /// A call under way.
@@ -24,6 +37,8 @@ pub struct Held {
 pub struct Pending {
     /// Its descriptors.
     pub held: [Option<Held>; 2],
+    /// When it was entered.
+    pub since: Moment,
     /// Name of the caller.
     pub comm: Option<Arc<str>>,
     /// The message with descriptors that it sends.
@@ -55,20 +70,21 @@ impl Pending {
 /// A descriptor is held no more, by a call of which it is not known what it did.
 pub fn drop_held(files: &mut OpenFiles, held: Held) {
     if let Some((file, nodes)) = files.with_nodes(held.file) {
+        let now = nodes.tick();
         if let Some(ticket) = held.ticket {
             let landed = file.flight.end(ticket, None, false);
             if landed.total != Total::Open {
                 file.lose();
             }
         }
-        if let Some(ticket) = held.write
+        if let Some(turn) = held.turn
             && let Some(node) = file.node.and_then(|node| nodes.get(node))
         {
-            node.writes.end(ticket, None, true);
-            node.size = None;
+            let raced = node.length.land(Some(turn), now);
+            node.length.change(Change::Any, raced, now);
         }
     }
-    files.release(held.file);
+    held.release(files);
 }
 
 /// Which descriptors of a call move the position of their descriptions, and which way data goes.

@@ -70,16 +70,10 @@ impl Kernel {
                 self.tasks.table(task).set_cloexec(fd, cloexec);
             }
             (Op::SetStatus, ..) if done => {
-                if let Some(open) = files[0].and_then(|file| self.tasks.files.get(file)) {
-                    open.append = effect.flags & open_flags::APPEND != 0;
-                }
-            }
-            (Op::Allocate, ..) if done => {
-                if let Some((open, nodes)) =
-                    files[0].and_then(|file| self.tasks.files.with_nodes(file))
-                    && let Some(node) = open.node.and_then(|node| nodes.get(node))
-                {
-                    node.size = node.size.map(|size| size.max(effect.number));
+                let appends = effect.flags & open_flags::APPEND != 0;
+                let file = files[0].and_then(|file| self.tasks.files.with_nodes(file));
+                if let Some((open, nodes)) = file.filter(|(open, _)| open.append != appends) {
+                    (open.append, open.switched) = (appends, nodes.tick());
                 }
             }
             (Op::Fork, ..) => self.forked(task, tid, row, page, ret.filter(|_| done)),

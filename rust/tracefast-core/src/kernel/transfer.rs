@@ -1,7 +1,8 @@
 //! One side of a transfer: where it began, its class, what it does to position and size.
 
 use super::files::{FileRef, OpenFile, OpenFiles};
-use super::nodes::{Appender, Node};
+use super::length::{Appender, Change, Length, Moment};
+use super::nodes::Nodes;
 use super::pending::Held;
 use super::position::{Landed, Position, Spot, Stream, Total};
 use crate::event::{Access, At, OffsetKnown, whence};
@@ -59,30 +60,35 @@ enum Where {
     Unknown,
 }
 
-/// A side of a transfer is over.
-pub fn transfer(files: &mut OpenFiles, file: FileRef, held: Option<Held>, side: Side) -> Found {
+/// A side of a transfer is over, which began at `since`.
+pub fn transfer(
+    files: &mut OpenFiles,
+    file: FileRef,
+    held: Option<Held>,
+    since: Moment,
+    side: Side,
+) -> Found {
     let Some((open, nodes)) = files.with_nodes(file) else { return Found::default() };
-    let moved = match side.end {
-        End::Moved(moved) => Some(moved),
-        End::Failed | End::Nothing => Some(0),
-        End::Unknown => None,
-    };
-    // Writes under way decide where the end of the file is, and with it where others append to.
     if side.at == At::Stream && open.position != Position::None {
         open.never_positioned(nodes);
     }
-    let mut racing = false;
-    if side.write
-        && let Some(node) = open.node.and_then(|node| nodes.get(node))
-    {
-        if let Some(ticket) = held.and_then(|held| held.write) {
-            racing = node.writes.end(ticket, moved, true).overlapped;
-        } else if !node.writes.is_quiet() {
-            racing = node.writes.pass(moved, true).overlapped;
-        }
-    }
-    let node = open.node.and_then(|node| nodes.get(node));
+    let now = nodes.tick();
+    let mut length = open.node.and_then(|node| nodes.get(node)).map(|node| &mut node.length);
+    // Writes under way decide where the end of the file is, and with it where others append to.
+    let racing = side.write
+        && length
+            .as_mut()
+            .is_some_and(|length| length.land(held.and_then(|held| held.turn), since));
+    // Whether it appends depends on whose turn came first.
+    let doubtful = side.write && (open.switching > 0 || open.switched > since);
+    let appends = side.write && (open.append || doubtful);
     // Then its own turn among those that move the position.
+    let moved = match side.end {
+        End::Moved(1..) | End::Unknown if appends && side.at == At::Position => None,
+        End::Moved(moved) if side.at == At::Position => Some(moved),
+        End::Unknown if side.at == At::Position => None,
+        _ => Some(0),
+    };
     let landed = match held.and_then(|held| held.ticket) {
         Some(ticket) => Some(open.flight.end(ticket, moved, side.write)),
         None if side.at == At::Position && !open.flight.is_quiet() => {
@@ -90,11 +96,13 @@ pub fn transfer(files: &mut OpenFiles, file: FileRef, held: Option<Held>, side: 
         }
         None => None,
     };
-    let overlapped = landed.is_some_and(|landed| landed.overlapped);
+    // What is given does not depend on who moves the position meanwhile.
+    let overlapped = side.at == At::Position && landed.is_some_and(|landed| landed.overlapped);
     let positioned = open.position != Position::None;
     let mut found = Found::default();
     let begin = match side.at {
-        _ if side.write && open.append => append_at(node.as_deref(), open, racing || overlapped),
+        _ if doubtful => Where::Ambiguous,
+        _ if appends => append_at(length.as_deref(), open, side.at, racing || overlapped),
         At::Given => side.given.map_or(Where::Unknown, |at| Where::Spot(Spot::Exact(at))),
         At::Elsewhere | At::Stream => Where::Unknown,
         At::Position if overlapped => Where::Ambiguous,
@@ -103,7 +111,7 @@ pub fn transfer(files: &mut OpenFiles, file: FileRef, held: Option<Held>, side: 
             Position::None | Position::Unknown => Where::Unknown,
         },
     };
-    found.misleading = side.write && open.append && side.at == At::Given;
+    found.misleading = appends && side.at == At::Given;
     match side.end {
         End::Failed => found.access = Some(Access::Error),
         End::Nothing => {}
@@ -118,10 +126,10 @@ pub fn transfer(files: &mut OpenFiles, file: FileRef, held: Option<Held>, side: 
                 found.access = Some(Access::Eof);
                 if positioned {
                     found.put(begin);
-                    if let Where::Spot(at) = begin
+                    if let (Where::Spot(at), Some(length)) = (begin, length.as_mut())
                         && open.streams[0].ended_at(at)
                     {
-                        end_of_file(&mut found, at, node);
+                        end_of_file(&mut found, at, length, [since, open.read, now]);
                     }
                 }
             }
@@ -134,16 +142,25 @@ pub fn transfer(files: &mut OpenFiles, file: FileRef, held: Option<Held>, side: 
                     Where::Ambiguous | Where::Unknown => None,
                 };
                 found.access = open.streams[usize::from(side.write)].see(spot, bytes);
-                if side.write {
-                    grow(node, begin, bytes, open);
+                if !side.write {
+                    // Of those that overlap, the one that came last may have begun first.
+                    open.read = if overlapped { since.min(open.read) } else { since };
+                    if let (Some(Spot::Exact(at)), Some(length)) = (spot, length.as_mut()) {
+                        length.reaches(at.saturating_add(bytes), since);
+                    }
                 }
             }
         }
     }
+    if side.write
+        && let Some(length) = length
+    {
+        length.change(changed(side.end, begin, appends && !doubtful, open.number()), racing, now);
+    }
     if found.known == Some(OffsetKnown::Relative) {
         open.relative = true;
     }
-    if side.at == At::Position && positioned {
+    if positioned && (side.at == At::Position || landed.is_some_and(|landed| landed.overlapped)) {
         settle(open, side, begin, landed);
     }
     if let Some(base) = found.base
@@ -174,59 +191,58 @@ impl Found {
 
 /// Where a write of a description that appends begins: at the end of the file. Where that is not
 /// known, it is counted from the first such write, as long as nobody else writes.
-fn append_at(node: Option<&Node>, open: &OpenFile, raced: bool) -> Where {
-    let Some(node) = node else { return Where::Unknown };
+fn append_at(length: Option<&Length>, open: &OpenFile, at: At, raced: bool) -> Where {
+    let Some(length) = length else { return Where::Unknown };
     if raced {
         return Where::Ambiguous;
     }
-    match (node.size, node.appender) {
+    match (length.size(), length.appender()) {
         (Some(size), _) => Where::Spot(Spot::Exact(size)),
         (None, Appender::One(number, end)) if number == open.number() => {
             Where::Spot(Spot::Relative(end))
         }
-        // A description has one base only.
-        (None, Appender::Nobody) if !open.relative => Where::Spot(Spot::Relative(0)),
+        (None, Appender::Nobody) if may_count(open, at) => Where::Spot(Spot::Relative(0)),
         _ => Where::Unknown,
     }
 }
 
-/// A read at `at`, where the one before it ended, found the end of the file.
-fn end_of_file(found: &mut Found, at: Spot, node: Option<&mut Node>) {
-    let Some(node) = node else { return };
-    match (at, node.size) {
-        (Spot::Exact(at), Some(size)) if at < size || node.cut && at != size => {}
-        (Spot::Exact(at), _) => {
-            node.size = Some(at);
-            found.size = Some(at);
-        }
-        (Spot::Relative(at), Some(size)) if !node.cut && size >= at => {
-            found.base = Some(size - at);
-            found.size = Some(size);
-        }
-        (Spot::Relative(_), _) => {}
-    }
+/// Relative positions may count from a write that begins `at`: a description has one base only.
+fn may_count(open: &OpenFile, at: At) -> bool {
+    let is_relative = |spot| matches!(spot, Spot::Relative(_));
+    let position = matches!(open.position, Position::At(spot) if is_relative(spot));
+    !open.relative
+        && !open.proved
+        && !(position && at != At::Position)
+        && !open
+            .streams
+            .iter()
+            .any(|stream| matches!(stream, Stream::End(spot) if is_relative(*spot)))
 }
 
-/// A write may make the file longer.
-fn grow(node: Option<&mut Node>, begin: Where, bytes: i64, open: &OpenFile) {
-    let Some(node) = node else { return };
-    node.size = match (node.size, begin) {
-        (Some(size), Where::Spot(Spot::Exact(at))) => Some(size.max(at.saturating_add(bytes))),
-        // The order of those that append changes nothing for the end.
-        (Some(size), _) if open.append => Some(size.saturating_add(bytes)),
-        _ => None,
+/// A read at `at`, where the one before it ended, found the end of the file. Moments: when it began,
+/// when the other one did, and now.
+fn end_of_file(found: &mut Found, at: Spot, length: &mut Length, moments: [Moment; 3]) {
+    let [since, read, now] = moments;
+    let ended = match at {
+        Spot::Exact(at) => length.ends(at, since, read, now),
+        Spot::Relative(at) => length.ends_relative(at, since, read),
     };
-    node.appender = match (node.appender, begin) {
-        (Appender::Nobody, Where::Spot(Spot::Relative(0))) if open.append => {
-            Appender::One(open.number(), bytes)
+    (found.size, found.base) = (ended.size, ended.base);
+}
+
+/// What a write did to the length of the file.
+fn changed(end: End, begin: Where, appends: bool, number: u32) -> Change {
+    match (end, begin) {
+        (End::Failed | End::Nothing | End::Moved(..=0), _) => Change::Nothing,
+        (End::Moved(bytes), Where::Spot(Spot::Relative(_))) if appends => {
+            Change::Append(bytes, Some(number))
         }
-        (Appender::One(number, end), Where::Spot(Spot::Relative(_)))
-            if open.append && number == open.number() =>
-        {
-            Appender::One(number, end.saturating_add(bytes))
+        (End::Moved(bytes), _) if appends => Change::Append(bytes, None),
+        (End::Moved(bytes), Where::Spot(Spot::Exact(at))) => {
+            Change::Reach(at.saturating_add(bytes))
         }
-        _ => Appender::Several,
-    };
+        (End::Moved(_) | End::Unknown, _) => Change::Longer,
+    }
 }
 
 /// Where the position is behind the transfer.
@@ -236,12 +252,14 @@ fn settle(open: &mut OpenFile, side: Side, begin: Where, landed: Option<Landed>)
         Some(Landed { total: Total::Open, .. }) => {}
         Some(Landed { overlapped: true, total, ways }) => {
             open.position = match total {
-                Total::Moved(total) if !(open.append && ways[1]) => open.position.plus(total),
+                Total::Moved(total) => open.position.plus(total),
                 _ => Position::Unknown,
             };
-            // Whichever came last ended here.
+            // Whichever came last ended here, unless another one has come since, at an offset of
+            // its own.
             if ways[0] != ways[1]
                 && let Position::At(spot) = open.position
+                && open.streams[usize::from(ways[1])] == Stream::Lost
             {
                 open.streams[usize::from(ways[1])] = Stream::End(spot);
             }
@@ -303,54 +321,65 @@ pub fn seek(files: &mut OpenFiles, file: FileRef, held: Option<Held>, seek: Seek
         }
         _ => None,
     };
+    let now = nodes.tick();
     let base = base.filter(|&base| open.prove(base));
     if let Some(base) = base
         && let Some(node) = open.node.and_then(|node| nodes.get(node))
-        && let Appender::One(number, end) = node.appender
-        && number == open.number()
     {
-        (node.size, node.appender) = (Some(base.saturating_add(end)), Appender::Several);
+        node.length.based(open.number(), base, now);
     }
     open.position = Position::At(Spot::Exact(to));
     base
 }
 
-/// A call found the size of a file, or with `cut` made it. Gives the base of relative offsets, if
+/// A call that began at `since` found the size of a file. Gives the base of relative offsets, if
 /// that proves it.
-pub fn sized(
-    files: &mut OpenFiles,
-    file: FileRef,
-    held: Option<Held>,
-    size: i64,
-    cut: bool,
-) -> Option<i64> {
+pub fn sized(files: &mut OpenFiles, file: FileRef, since: Moment, size: i64) -> Option<i64> {
     let number = files.number(file);
     let (open, nodes) = files.with_nodes(file)?;
-    if open.node.is_none() && open.position != Position::None {
-        // A file without a name is known by its description alone.
-        open.node = Some(nodes.open(nameless(number)));
-    }
-    let node = open.node.and_then(|node| nodes.get(node))?;
-    let racing = match held.and_then(|held| held.write) {
-        Some(ticket) => node.writes.end(ticket, None, true).overlapped,
-        None => !node.writes.is_quiet(),
-    };
-    if racing {
-        node.size = None;
-        return None;
-    }
+    let (length, now) = length_of(open, nodes, number)?;
+    let appender = length.see(size, since, now)?;
     // Who finds it shorter than what was read finds that somebody cut it.
-    let shorter = matches!(open.streams[0], Stream::End(Spot::Exact(end)) if end > size);
-    node.cut |= cut || shorter || node.size.is_some_and(|known| size < known);
-    node.size = Some(size);
+    if matches!(open.streams[0], Stream::End(Spot::Exact(end)) if end > size) {
+        length.was_cut(now);
+    }
     // It alone appended: its last write ended there.
-    let appender = std::mem::replace(&mut node.appender, Appender::Several);
     match appender {
-        Appender::One(of, end) if of == number && !cut => {
+        Appender::One(of, end) if of == number => {
             Some(size.wrapping_sub(end)).filter(|&base| base >= 0 && open.prove(base))
         }
         _ => None,
     }
+}
+
+/// A call that began at `since` changed the size of a file, or did not after all.
+pub fn resized(
+    files: &mut OpenFiles,
+    file: FileRef,
+    held: Option<Held>,
+    since: Moment,
+    change: Change,
+) {
+    let number = files.number(file);
+    let Some((open, nodes)) = files.with_nodes(file) else { return };
+    if let Some((length, now)) = length_of(open, nodes, number) {
+        let raced = length.land(held.and_then(|held| held.turn), since);
+        length.change(change, raced, now);
+    }
+}
+
+/// What is known of the length of an open file, whose number is `number`; and a new moment.
+fn length_of<'a>(
+    open: &mut OpenFile,
+    nodes: &'a mut Nodes,
+    number: u32,
+) -> Option<(&'a mut Length, Moment)> {
+    if open.node.is_none() && open.position != Position::None {
+        // A file without a name is known by its description alone.
+        open.node = Some(nodes.join(nameless(number)));
+    }
+    let now = nodes.tick();
+    Some((&mut nodes.get(open.node?)?.length, now))
 }
 
 /// The identity of a file that has no name, which no row shows.

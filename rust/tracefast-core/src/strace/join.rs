@@ -95,16 +95,20 @@ pub fn ending(text: &[u8]) -> Option<Ending> {
     }
     if text.ends_with(b">") {
         // `<Cannot restart pid N …>`, `<ptrace(OP):ERR>`, `<unfinished ... exit status N>`
-        for (mark, status) in [
+        let marks = [
             (&b" <Cannot restart pid "[..], Status::Unavailable),
             (b" <ptrace(", Status::Unavailable),
             (b" <unfinished ... exit status ", Status::Killed),
-        ] {
-            if let Some(at) = memmem::rfind(text, mark)
-                && args_end(text, 0).is_none_or(|end| end >= at)
-            {
-                return Some(Ending { args: at, outcome: None, status: Some(status) });
-            }
+        ];
+        // The one in which the line ends: what looks like another one in front of it is text.
+        let found = marks
+            .into_iter()
+            .filter_map(|(mark, status)| Some((memmem::rfind(text, mark)?, status)))
+            .max_by_key(|&(at, _)| at);
+        if let Some((at, status)) = found
+            && args_end(text, 0).is_none_or(|end| end >= at)
+        {
+            return Some(Ending { args: at, outcome: None, status: Some(status) });
         }
     }
     let mut from = 0;
@@ -227,6 +231,13 @@ mod tests {
         assert_eq!(Gap::of(b"<... read resumed>\"x\", 3) = 0"), Gap::New);
         assert_eq!(Gap::of(b"<... a resumed>) = ?\n<... b resumed> NULL) = 0"), Gap::Old);
         assert_eq!(Gap::of(b"<... a resumed>) = ?\n<... b resumed> => {a=1}) = 0"), Gap::Unknown);
+    }
+
+    #[test]
+    fn a_mark_is_the_last_one() {
+        let text = b" <Cannot restart pid 7 with <ptrace(PTRACE_SYSCALL): No such process>";
+        let ending = ending(text).expect("a mark");
+        assert_eq!((ending.args, ending.status), (27, Some(Status::Unavailable)));
     }
 
     #[test]

@@ -167,9 +167,16 @@ pub fn leader_behind(layout: &Layout, line: &[u8]) -> Option<(usize, Leader)> {
     if layout.time == Time::None {
         return None;
     }
-    let digit =
-        |at: &usize| line[*at].is_ascii_digit() && (*at == 0 || !line[*at - 1].is_ascii_digit());
-    (0..line.len()).filter(digit).take(TRIES).find_map(found)
+    let digit = |at: usize| line.get(at).is_some_and(u8::is_ascii_digit);
+    // Neither within a number, nor the fraction of one.
+    let starts = |at: &usize| match at.checked_sub(1) {
+        None => digit(*at),
+        Some(before) if line[before] == b'.' => {
+            digit(*at) && !before.checked_sub(1).is_some_and(digit)
+        }
+        Some(before) => digit(*at) && !digit(before),
+    };
+    (0..line.len()).filter(starts).take(TRIES).find_map(found)
 }
 
 /// How many places in a line are tried.
@@ -219,6 +226,16 @@ fn starts_whole(line: &[u8], start: usize, pid: bool) -> bool {
 mod tests {
     use super::*;
     use crate::strace::detect;
+
+    #[test]
+    fn a_clock_behind_output_is_no_part_of_a_number() {
+        let layout = Layout { time: Time::Epoch, ..Layout::default() };
+        let at = |line: &str| leader_behind(&layout, line.as_bytes()).map(|(at, _)| at);
+        assert_eq!(at("done.1795229590.124992 close(3) = 0"), Some(5));
+        assert_eq!(at(".1795229590.124992 close(3) = 0"), Some(1));
+        // Of the fraction it would be a time without a task.
+        assert_eq!(at("[pid 12345] 01795229590.124992224 close(3) = 0"), None);
+    }
 
     #[test]
     fn messages_behind_calls() {

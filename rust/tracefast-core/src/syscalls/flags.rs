@@ -18,8 +18,13 @@ const O_TMPFILE: u32 = 0x40_0000;
 
 const CLONE_NEWNS: u32 = 0x2_0000;
 const CLONE_NEWUSER: u32 = 0x1000_0000;
+/// Commands of ioctl that succeed for terminals alone. Their numbers are those of most machines.
+pub const TCGETS: u32 = 0x5401;
+pub const TIOCGWINSZ: u32 = 0x5413;
 const FALLOC_FL_KEEP_SIZE: u32 = 0x1;
+const FALLOC_FL_COLLAPSE_RANGE: u32 = 0x8;
 const FALLOC_FL_ZERO_RANGE: u32 = 0x10;
+const FALLOC_FL_INSERT_RANGE: u32 = 0x20;
 const FALLOC_FL_UNSHARE_RANGE: u32 = 0x40;
 const FALLOC_FL_WRITE_ZEROES: u32 = 0x80;
 const PROT_WRITE: u32 = 0x2;
@@ -28,6 +33,7 @@ const MAP_PRIVATE: u32 = 0x2;
 const MAP_TYPE: u32 = 0xf;
 /// In the numbering of x86 and ARM.
 const MAP_ANONYMOUS: u32 = 0x20;
+const MREMAP_DONTUNMAP: u32 = 0x4;
 /// Of `renameat2`: the two change names.
 pub const RENAME_EXCHANGE: u32 = 0x2;
 /// Of `close_range`: on a table of its own.
@@ -161,10 +167,12 @@ pub fn unshared(flags: u32) -> u32 {
 /// The bit of a name in the mode of fallocate.
 pub fn fallocate_bit(name: &[u8]) -> u32 {
     match name {
+        b"FALLOC_FL_COLLAPSE_RANGE" => FALLOC_FL_COLLAPSE_RANGE,
+        b"FALLOC_FL_INSERT_RANGE" => FALLOC_FL_INSERT_RANGE,
         b"FALLOC_FL_ZERO_RANGE" => FALLOC_FL_ZERO_RANGE,
         b"FALLOC_FL_UNSHARE_RANGE" => FALLOC_FL_UNSHARE_RANGE,
         b"FALLOC_FL_WRITE_ZEROES" => FALLOC_FL_WRITE_ZEROES,
-        // Those that keep the size, or change it in another way.
+        // Those that keep the size.
         _ => FALLOC_FL_KEEP_SIZE,
     }
 }
@@ -172,6 +180,11 @@ pub fn fallocate_bit(name: &[u8]) -> u32 {
 /// Memory with this protection may be written to.
 pub fn is_writable(protection: u32) -> bool {
     protection & PROT_WRITE != 0
+}
+
+/// With these flags mremap leaves what it moves mapped where it was, too, empty.
+pub fn keeps_old(flags: u32) -> bool {
+    flags & MREMAP_DONTUNMAP != 0
 }
 
 /// What mmap maps with these flags is the task's own.
@@ -187,6 +200,11 @@ pub fn is_anonymous(flags: u32) -> bool {
 /// fallocate in this mode makes the file reach to the end of the range.
 pub fn allocates(mode: u32) -> bool {
     mode & !(FALLOC_FL_ZERO_RANGE | FALLOC_FL_UNSHARE_RANGE | FALLOC_FL_WRITE_ZEROES) == 0
+}
+
+/// With this mode fallocate moves what is behind the range, and with it the end of the file.
+pub fn shifts(mode: u32) -> bool {
+    mode & (FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE) != 0
 }
 
 #[cfg(test)]

@@ -6,7 +6,9 @@ use crate::detail::Detail;
 use crate::event::{FileType, Op, clone_flags, open_flags, whence};
 use crate::schema::Column as C;
 use crate::strace::fields::BPF_MAKES;
-use crate::syscalls::flags::{self, CLOSE_RANGE_UNSHARE, O_APPEND, O_DIRECTORY, RENAME_EXCHANGE};
+use crate::syscalls::flags::{
+    self, CLOSE_RANGE_UNSHARE, O_APPEND, O_DIRECTORY, RENAME_EXCHANGE, TCGETS, TIOCGWINSZ,
+};
 use crate::syscalls::{self, Cloexec, NONE, Special};
 
 const F_DUPFD: u32 = 0;
@@ -104,11 +106,15 @@ impl Out<'_> {
         match self.shape.special {
             Special::Fcntl => self.fcntl(ret),
             // Another way to mark a descriptor.
-            Special::Ioctl => {
-                if let (Some(command @ (FIOCLEX | FIONCLEX)), Some(0)) = (self.int(1), ret) {
-                    self.mark(command == FIOCLEX);
+            Special::Ioctl => match (self.int(1), ret) {
+                (Some(command @ (FIOCLEX | FIONCLEX)), Some(0)) => self.mark(command == FIOCLEX),
+                // They succeed for terminals alone.
+                (Some(TCGETS | TIOCGWINSZ), Some(0)) => {
+                    self.rows.file_type[self.row] = FileType::Char as u8;
+                    self.rows.valid[self.row] |= C::FileType.bit();
                 }
-            }
+                _ => {}
+            },
             Special::Brk
             | Special::Mmap
             | Special::Mprotect
@@ -189,7 +195,10 @@ impl Out<'_> {
     fn fallocate(&mut self, ret: Option<i64>) {
         let row = self.row;
         let known = self.rows.has(row, C::Offset) && self.rows.has(row, C::Requested);
-        if ret == Some(0) && known && self.int(1).is_some_and(flags::allocates) {
+        if ret == Some(0) && self.int(1).is_some_and(flags::shifts) {
+            self.rows.effect[row].op = Op::Allocate;
+            self.rows.effect[row].number = -1;
+        } else if ret == Some(0) && known && self.int(1).is_some_and(flags::allocates) {
             let end = self.rows.offset[row].checked_add(self.rows.requested[row]);
             if let Some(end) = end {
                 self.rows.effect[row].op = Op::Allocate;

@@ -38,6 +38,7 @@ impl Out<'_> {
                 len: value(1)?,
                 new_start: ret as u64,
                 new_len: value(2)?,
+                stays: self.int(3).is_some_and(flags::keeps_old),
             },
             Special::Brk => Memory::Break { end: ret as u64 },
             _ => return None,

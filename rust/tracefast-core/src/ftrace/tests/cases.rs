@@ -98,6 +98,11 @@ pub(super) static CASES: &[Case] = &[
         "mremap addr=@ old_len=2000 new_len=4000 flags=1 new_addr=0",
         0x7fc0_a1b2_c000,
     ),
+    (
+        "mremap(0x7ffcad6c47c8, 8192, 8192, MREMAP_MAYMOVE|MREMAP_DONTUNMAP) = 0x7fc0a1b2c000",
+        "mremap addr=@ old_len=2000 new_len=2000 flags=5 new_addr=0",
+        0x7fc0_a1b2_c000,
+    ),
     ("brk(NULL) = 0x7fc0a1b2c000", "brk brk=0", 0x7fc0_a1b2_c000),
     // Positions and ranges.
     ("lseek(3, -10, SEEK_END) = 90", "lseek fd=3 offset=-a whence=2", 90),
@@ -112,6 +117,11 @@ pub(super) static CASES: &[Case] = &[
     ("fallocate(3, 0, 16, 32) = 0", "fallocate fd=3 mode=0 offset=10 len=20", 0),
     ("fallocate(3, 0, 16, 32) = -1 ENOSPC (N)", "fallocate fd=3 mode=0 offset=10 len=20", -28),
     ("fallocate(3, FALLOC_FL_KEEP_SIZE, 16, 32) = 0", "fallocate fd=3 mode=1 offset=10 len=20", 0),
+    (
+        "fallocate(3, FALLOC_FL_COLLAPSE_RANGE, 16, 32) = 0",
+        "fallocate fd=3 mode=8 offset=10 len=20",
+        0,
+    ),
     (
         "fallocate(3, FALLOC_FL_ZERO_RANGE, 16, 32) = 0",
         "fallocate fd=3 mode=10 offset=10 len=20",
@@ -130,6 +140,8 @@ pub(super) static CASES: &[Case] = &[
     ("fgetxattr(3, \"a\", 0x7ffc, 100) = 5", "fgetxattr fd=3 name=@ value=@ size=64", 5),
     ("fchmod(3, 0644) = 0", "fchmod fd=3 mode=1a4", 0),
     ("ioctl(3, TCGETS, 0x7ffc) = -1 ENOTTY (I)", "ioctl fd=3 cmd=5401 arg=@", -25),
+    ("ioctl(3, TCGETS, 0x7ffc) = 0", "ioctl fd=3 cmd=5401 arg=@", 0),
+    ("ioctl(3, TIOCGWINSZ, 0x7ffc) = 0", "ioctl fd=3 cmd=5413 arg=@", 0),
     ("ioctl(3, FIOCLEX) = 0", "ioctl fd=3 cmd=5451 arg=0", 0),
     ("ioctl(3, FIONCLEX) = 0", "ioctl fd=3 cmd=5450 arg=0", 0),
     ("fcntl(8, F_DUPFD_CLOEXEC, 3) = 9", "fcntl fd=8 cmd=406 arg=3", 9),

@@ -7,7 +7,9 @@ use crate::find;
 use crate::num;
 use crate::schema::Column as C;
 use crate::strace::args::{MAX_ARGS, Split};
-use crate::syscalls::flags::{self, CLOSE_RANGE_UNSHARE, O_APPEND, RENAME_EXCHANGE};
+use crate::syscalls::flags::{
+    self, CLOSE_RANGE_UNSHARE, O_APPEND, RENAME_EXCHANGE, TCGETS, TIOCGWINSZ,
+};
 use crate::syscalls::{self, Cloexec, NONE, Special};
 
 const O_CLOEXEC: u32 = syscalls::O_CLOEXEC;
@@ -258,7 +260,13 @@ impl Out<'_> {
             }
         }
         let mode = flags::mask(split.get(text, 1).unwrap_or_default(), flags::fallocate_bit);
-        if ret == Some(0) && flags::allocates(mode) && self.has(C::Offset) && self.has(C::Requested)
+        if ret == Some(0) && flags::shifts(mode) {
+            self.rows.effect[row].op = Op::Allocate;
+            self.rows.effect[row].number = -1;
+        } else if ret == Some(0)
+            && flags::allocates(mode)
+            && self.has(C::Offset)
+            && self.has(C::Requested)
         {
             let end = self.rows.offset[row].checked_add(self.rows.requested[row]);
             if let Some(end) = end {
@@ -292,16 +300,14 @@ impl Out<'_> {
             }
             return;
         }
-        let status = if is(command, b"F_SETFL", 4) {
-            ret.is_some().then(|| Flags::at(text, None, 2).appends())
-        } else if is(command, b"F_GETFL", 3) {
-            ret.map(|flags| flags & i64::from(O_APPEND) != 0)
+        let status = if is(command, b"F_GETFL", 3) {
+            ret.map(|flags| status(flags & i64::from(O_APPEND) != 0))
         } else {
-            None
+            new_status(text).filter(|_| ret.is_some())
         };
-        if let Some(appends) = status {
+        if let Some(status) = status {
             self.rows.effect[row].op = Op::SetStatus;
-            self.rows.effect[row].flags = if appends { open_flags::APPEND } else { 0 };
+            self.rows.effect[row].flags = status;
             return;
         }
         let marked = is(command, b"F_DUPFD_CLOEXEC", 0x406);
@@ -317,14 +323,27 @@ impl Out<'_> {
         }
     }
 
-    /// `ioctl(3, FIOCLEX)` is another way to mark a descriptor.
+    /// `ioctl(3, FIOCLEX)` is another way to mark a descriptor; `ioctl(3, TCGETS, {...})` succeeds
+    /// for terminals alone.
     fn ioctl(&mut self, ret: Option<i64>) {
         let text = self.source.bytes;
-        if ret != Some(0) || matches!(text.last(), Some(b'}' | b']' | b'"')) {
+        if ret != Some(0) {
             return;
         }
         let split = Split::new(text, 1);
         let Some(command) = split.get(text, 1) else { return };
+        // Numbers that several devices share: `SNDCTL_TMR_TIMEBASE or TCGETS`.
+        let terminal = command.ends_with(b"TCGETS")
+            || command == b"TCGETS2"
+            || is(command, b"TIOCGWINSZ", TIOCGWINSZ.into())
+            || is(command, b"TCGETS", TCGETS.into());
+        if terminal {
+            if !self.has(C::FileType) {
+                self.rows.file_type[self.row] = FileType::Char as u8;
+                self.rows.valid[self.row] |= C::FileType.bit();
+            }
+            return;
+        }
         let mark = is(command, b"FIOCLEX", 0x5451);
         if mark || is(command, b"FIONCLEX", 0x5450) {
             self.rows.effect[self.row].op = Op::SetCloexec;
@@ -349,4 +368,15 @@ impl Out<'_> {
             }
         }
     }
+}
+
+/// The flags of a description, as [`Op::SetStatus`] has them.
+fn status(appends: bool) -> u32 {
+    if appends { open_flags::APPEND } else { 0 }
+}
+
+/// The flags that `fcntl(3, F_SETFL, O_APPEND)` sets, if it is that.
+pub(super) fn new_status(args: &[u8]) -> Option<u32> {
+    let split = Split::new(args, 1);
+    is(split.get(args, 1)?, b"F_SETFL", 4).then(|| status(Flags::at(args, None, 2).appends()))
 }

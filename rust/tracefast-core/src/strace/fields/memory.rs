@@ -16,6 +16,14 @@ fn is_writable(protection: &[u8]) -> bool {
     find::contains(protection, b"PROT_WRITE", 5)
 }
 
+/// `MREMAP_MAYMOVE|MREMAP_DONTUNMAP`, `0x5`.
+fn stays(moves: &[u8]) -> bool {
+    if moves.first().is_some_and(u8::is_ascii_digit) {
+        return flags::keeps_old(num::c_integer(moves).0 as u32);
+    }
+    find::contains(moves, b"DONTUNMAP", 0)
+}
+
 /// What is mapped with these flags is the task's own, and has no file: `no_file` if that is known.
 fn is_anonymous(shared: &[u8], no_file: bool) -> bool {
     // A number that names explain is not the same on all machines.
@@ -34,7 +42,7 @@ impl Out<'_> {
         let change = match split {
             Some(split) => self.change(split, ret),
             None if self.shape.special == Special::Brk => Some(Memory::Break { end: ret as u64 }),
-            None => self.change(&Split::new(self.source.bytes, 2), ret),
+            None => self.change(&Split::new(self.source.bytes, 3), ret),
         };
         if let Some(change) = change {
             let detail = self.side.detail(Detail::Memory(change));
@@ -68,6 +76,7 @@ impl Out<'_> {
                 len: value(1)?,
                 new_start: ret as u64,
                 new_len: value(2)?,
+                stays: stays(word(3)),
             },
             _ => return None,
         })

@@ -121,6 +121,15 @@ pub fn fill(
 pub fn head(args: &[u8], sys: u16, side: &mut Side) -> Head {
     let shape = syscalls::shape(sys);
     let mut head = Head { op: shape.op, motion: shape.way, ..Head::default() };
+    match shape.special {
+        Special::Fallocate => head.op = Op::Allocate,
+        Special::Fcntl => {
+            if let Some(status) = effects::new_status(args) {
+                (head.op, head.flags) = (Op::SetStatus, status);
+            }
+        }
+        _ => {}
+    }
     match shape.op {
         Op::Fork => head.flags = effects::fork_flags(args, sys),
         Op::CloseRange => {

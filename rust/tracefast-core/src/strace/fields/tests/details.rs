@@ -59,11 +59,43 @@ fn address_spaces() {
         ("pkey_mprotect(0x7f00, 4096, PROT_READ|PROT_WRITE, 1) = 0", protect(0x7f00, 4096, true)),
         (
             "mremap(0x7f00, 8192, 16384, MREMAP_MAYMOVE) = 0x9f00",
-            Memory::Remap { start: 0x7f00, len: 8192, new_start: 0x9f00, new_len: 16384 },
+            Memory::Remap {
+                start: 0x7f00,
+                len: 8192,
+                new_start: 0x9f00,
+                new_len: 16384,
+                stays: false,
+            },
         ),
         (
             "mremap(0x7f00, 12288, 8192, 0x3 /* MREMAP_MAYMOVE|MREMAP_FIXED */, 0x9f00) = 0x9f00",
-            Memory::Remap { start: 0x7f00, len: 12288, new_start: 0x9f00, new_len: 8192 },
+            Memory::Remap {
+                start: 0x7f00,
+                len: 12288,
+                new_start: 0x9f00,
+                new_len: 8192,
+                stays: false,
+            },
+        ),
+        (
+            "mremap(0x7f00, 8192, 8192, MREMAP_MAYMOVE|MREMAP_DONTUNMAP) = 0x9f00",
+            Memory::Remap {
+                start: 0x7f00,
+                len: 8192,
+                new_start: 0x9f00,
+                new_len: 8192,
+                stays: true,
+            },
+        ),
+        (
+            "mremap(0x7f00, 8192, 8192, 0x5 /* MREMAP_MAYMOVE|MREMAP_DONTUNMAP */) = 0x9f00",
+            Memory::Remap {
+                start: 0x7f00,
+                len: 8192,
+                new_start: 0x9f00,
+                new_len: 8192,
+                stays: true,
+            },
         ),
         ("brk(NULL) = 0x5556e28f8000", Memory::Break { end: 0x5556_e28f_8000 }),
         ("brk(0x5556e2919000) = 0x5556e2919000", Memory::Break { end: 0x5556_e291_9000 }),

@@ -40,6 +40,7 @@ fn names_that_come_and_go() {
     assert_eq!(head(r#"unlinkat(3, "a", 0"#), (Op::Unlink, None));
     assert_eq!(head(r#"linkat(3, "", AT_FDCWD, "/b""#), (Op::Use, Some(3)));
     assert_eq!(head("ftruncate(3, 5"), (Op::Truncate, Some(3)));
+    assert_eq!(head("fallocate(3, 0, 5, 5"), (Op::Allocate, Some(3)));
     assert_eq!(head(r#"truncate("/a", 5"#), (Op::Truncate, None));
 }
 
@@ -120,7 +121,8 @@ fn room_that_is_made() {
         ("fallocate(3, FALLOC_FL_KEEP_SIZE|FALLOC_FL_PUNCH_HOLE, 4096, 4096) = 0", None),
         ("fallocate(3, 03, 4096, 4096) = 0", None),
         ("fallocate(3, 0x1, 4096, 4096) = 0", None),
-        ("fallocate(3, FALLOC_FL_COLLAPSE_RANGE, 4096, 4096) = 0", None),
+        ("fallocate(3, FALLOC_FL_COLLAPSE_RANGE, 4096, 4096) = 0", Some(-1)),
+        ("fallocate(3, 0x20, 4096, 4096) = 0", Some(-1)),
         ("fallocate(3, 0, 4096, 8) = -1 ENOSPC (No space left on device)", None),
         ("fallocate(3, 0, 4096, 8) = 0 (INJECTED)", None),
         ("fallocate(3, 0, 9223372036854775807, 8) = 0", None),
@@ -137,7 +139,7 @@ fn room_that_is_made() {
         ("ftruncate(0x3, 0x10) = 0", "fd=3 size=16"),
     ]);
     let head = head("fallocate(3, 0, 4096, 8");
-    assert_eq!((head.op, head.fd), (Op::Use, Some(3)));
+    assert_eq!((head.op, head.fd), (Op::Allocate, Some(3)));
 }
 
 #[test]

@@ -1,0 +1,224 @@
+//! Rows that move data or positions, or tell how long files are.
+
+use super::Kernel;
+use super::files::FileRef;
+use super::length::Change;
+use super::page::Page;
+use super::pending::{Held, writes};
+use super::transfer::{self, Found, Seek, Side};
+use crate::detail::Detail;
+use crate::event::{Access, EventKind, Motion, Op, Status};
+use crate::schema::Column as C;
+
+impl Kernel {
+    /// Data moved, or a position.
+    pub(super) fn moved(
+        &mut self,
+        row: usize,
+        page: &mut Page<'_>,
+        files: [Option<(FileRef, Option<Held>)>; 2],
+    ) {
+        let effect = page.rows.effect[row];
+        let failed = page.rows.has(row, C::Errno);
+        let mut base = None;
+        if effect.op == Op::Seek {
+            if let Some((file, held)) = files[0] {
+                base = self.seek(row, page, file, held, failed);
+            }
+        } else if effect.motion != Motion::None {
+            let interrupted = page.rows.status[row] == Status::Interrupted as u8;
+            let end = if effect.made_up || interrupted {
+                transfer::End::Nothing
+            } else if failed {
+                transfer::End::Failed
+            } else if page.rows.has(row, C::Bytes) {
+                transfer::End::Moved(page.rows.bytes[row])
+            } else {
+                transfer::End::Unknown
+            };
+            let mut known = None;
+            for (second, file) in [false, true].into_iter().zip(files) {
+                if second && effect.motion != Motion::Copy {
+                    continue;
+                }
+                let Some((file, held)) = file else {
+                    if end == transfer::End::Failed && !second {
+                        page.rows.access[row] = Access::Error as u8;
+                        page.set(row, C::Access);
+                    }
+                    continue;
+                };
+                let column = if second { C::Offset2 } else { C::Offset };
+                let given = if second { page.rows.offset2[row] } else { page.rows.offset[row] };
+                let side = Side {
+                    write: writes(effect.motion, second),
+                    at: if second { effect.place2 } else { effect.place },
+                    given: page.rows.has(row, column).then_some(given),
+                    requested: page.rows.has(row, C::Requested).then(|| page.rows.requested[row]),
+                    end,
+                };
+                let found = transfer::transfer(&mut self.tasks.files, file, held, page.since, side);
+                known = known.max(found.known.map(|known| known as u8));
+                put_found(page, row, second, found);
+                if let Some(base) = found.base {
+                    notice(page, row, second, base);
+                }
+            }
+            if let Some(known) = known {
+                page.rows.offset_known[row] = known;
+                page.set(row, C::OffsetKnown);
+            }
+        } else if let Some(change) = resizes(row, page, files[0]) {
+            self.resized(row, page, files[0], change);
+        } else if page.rows.has(row, C::Size) && !failed && !effect.made_up {
+            base = self.sized(row, page, files[0].map(|(file, _)| file));
+        }
+        if let Some(base) = base {
+            notice(page, row, false, base);
+        }
+    }
+
+    fn seek(
+        &mut self,
+        row: usize,
+        page: &mut Page<'_>,
+        file: FileRef,
+        held: Option<Held>,
+        failed: bool,
+    ) -> Option<i64> {
+        let effect = page.rows.effect[row];
+        let mut to = page.ret(row);
+        if let Some(&Detail::Position(position)) = page.side.details.get(effect.detail as usize) {
+            to = position;
+        }
+        let failed = failed || effect.made_up;
+        let seek =
+            Seek { whence: effect.flags, by: effect.number, to: to.filter(|_| !failed), failed };
+        let mut base = transfer::seek(&mut self.tasks.files, file, held, seek);
+        if page.failed_with(row, "ESPIPE")
+            && let Some((open, nodes)) = self.tasks.files.with_nodes(file)
+        {
+            open.never_positioned(nodes);
+        }
+        if page.rows.has(row, C::Size) && !failed {
+            base = base.or(self.sized(row, page, Some(file)));
+        }
+        base
+    }
+
+    /// The size of a file was found.
+    fn sized(&mut self, row: usize, page: &Page<'_>, file: Option<FileRef>) -> Option<i64> {
+        let size = page.rows.size[row];
+        if let Some(file) = file {
+            return transfer::sized(&mut self.tasks.files, file, page.since, size);
+        }
+        let id = page.rows.has(row, C::File).then(|| page.rows.file[row])?;
+        let nodes = &mut self.tasks.files.nodes;
+        let now = nodes.tick();
+        nodes.by_id(id)?.length.see(size, page.since, now);
+        None
+    }
+
+    /// The size of a file was changed, or was not after all.
+    fn resized(
+        &mut self,
+        row: usize,
+        page: &Page<'_>,
+        file: Option<(FileRef, Option<Held>)>,
+        change: Change,
+    ) {
+        if let Some((file, held)) = file {
+            transfer::resized(&mut self.tasks.files, file, held, page.since, change);
+            return;
+        }
+        let id = page.rows.has(row, C::File).then(|| page.rows.file[row]);
+        let nodes = &mut self.tasks.files.nodes;
+        let now = nodes.tick();
+        if let Some(node) = id.and_then(|id| nodes.by_id(id)) {
+            let raced = node.length.land(None, page.since);
+            node.length.change(change, raced, now);
+        } else if change != Change::Nothing {
+            nodes.changed_unopened();
+        }
+    }
+}
+
+/// What the call did to the length of a file without moving data, if it is one that may.
+fn resizes(row: usize, page: &Page<'_>, file: Option<(FileRef, Option<Held>)>) -> Option<Change> {
+    let effect = page.rows.effect[row];
+    let done = page.ret(row).filter(|_| !effect.made_up && !page.rows.has(row, C::Errno));
+    match effect.op {
+        Op::Truncate | Op::Allocate if effect.made_up || page.rows.has(row, C::Errno) => {
+            Some(Change::Nothing)
+        }
+        Op::Truncate if done.is_some() && page.rows.has(row, C::Size) => {
+            Some(Change::Cut(page.rows.size[row]))
+        }
+        Op::Allocate if done.is_some() && effect.number >= 0 => Some(Change::Reach(effect.number)),
+        Op::Truncate | Op::Allocate => Some(Change::Any),
+        // It was held as one that may.
+        _ => {
+            file.and_then(|(_, held)| held?.turn)?;
+            let over = page.rows.has(row, C::Ret) || page.rows.has(row, C::Errno);
+            Some(if over { Change::Nothing } else { Change::Any })
+        }
+    }
+}
+
+/// What was found of a side of a transfer, in the columns of the row.
+pub(super) fn put_found(page: &mut Page<'_>, row: usize, second: bool, found: Found) {
+    let rows = &mut *page.rows;
+    let mut valid = rows.valid[row];
+    let (offset, access) = if second { (C::Offset2, C::Access2) } else { (C::Offset, C::Access) };
+    if let Some(at) = found.offset {
+        if second {
+            rows.offset2[row] = at;
+        } else {
+            rows.offset[row] = at;
+        }
+        valid |= offset.bit();
+    } else if found.misleading {
+        valid &= !offset.bit();
+    }
+    if let Some(class) = found.access {
+        if second {
+            rows.access2[row] = class as u8;
+        } else {
+            rows.access[row] = class as u8;
+        }
+        valid |= access.bit();
+    }
+    if let Some(size) = found.size.filter(|_| !second) {
+        rows.size[row] = size;
+        valid |= C::Size.bit();
+    }
+    rows.valid[row] = valid;
+}
+
+/// A row that tells from where the relative offsets of the description count.
+fn notice(page: &mut Page<'_>, of: usize, second: bool, base: i64) {
+    let row = page.insert(of, EventKind::Notice, Some("offset-base"));
+    let rows = &mut *page.rows;
+    let (from, to) = if second {
+        rows.ofd[row] = rows.ofd2[of];
+        rows.path[row] = rows.path2[of];
+        rows.file[row] = rows.file2[of];
+        ([C::Ofd2, C::Path2, C::File2], [C::Ofd, C::Path, C::File])
+    } else {
+        rows.ofd[row] = rows.ofd[of];
+        rows.path[row] = rows.path[of];
+        rows.file[row] = rows.file[of];
+        rows.file_type[row] = rows.file_type[of];
+        if rows.has(of, C::FileType) {
+            rows.valid[row] |= C::FileType.bit();
+        }
+        ([C::Ofd, C::Path, C::File], [C::Ofd, C::Path, C::File])
+    };
+    for (from, to) in from.into_iter().zip(to) {
+        if rows.has(of, from) {
+            rows.valid[row] |= to.bit();
+        }
+    }
+    rows.offset[row] = base;
+    rows.valid[row] |= C::Offset.bit();
+}
