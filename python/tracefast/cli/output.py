@@ -50,7 +50,14 @@ def on_terminal(form: Format, output: str) -> bool:
     return form is Format.TABLE and output == STDIN and sys.stdout.isatty()
 
 
-def write(frame: pl.DataFrame, form: Format, output: str, columns: Sequence[str]) -> None:
+def terminal_width() -> int:
+    """Give the columns of the terminal."""
+    return shutil.get_terminal_size().columns
+
+
+def write(
+    frame: pl.DataFrame, form: Format, output: str, columns: Sequence[str], *, whole: bool = False
+) -> None:
     """Write a table.
 
     Parameters
@@ -63,9 +70,13 @@ def write(frame: pl.DataFrame, form: Format, output: str, columns: Sequence[str]
         Path of a file, or ``-``.
     columns
         What ``table`` shows; the other forms have all columns.
+    whole
+        Cut no text, though the lines be longer than those of the terminal.
     """
     if form is Format.TABLE:
-        width = shutil.get_terminal_size().columns if on_terminal(form, output) else None
+        width = None
+        if on_terminal(form, output):
+            width = sys.maxsize if whole else terminal_width()
         data = render(frame, columns, width).encode()
     else:
         data = _encode(frame, form)

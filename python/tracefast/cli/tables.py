@@ -14,7 +14,17 @@ _ELLIPSIS: Final = "…"
 # A time before this is no time of day, but counts from the start of the machine or of the log.
 _EPOCH_LOGS: Final = 315_532_800_000_000_000  # 1980
 
-_Writer = Callable[[int], str]
+# Headers that are not the name of the column.
+_HEADERS: Final = {
+    "op_bytes": "bytes",
+    "op_ns": "time",
+    "reread_factor": "re-read",
+    "covered_share": "covered",
+    "read_ns": "read time",
+    "write_ns": "write time",
+}
+
+_Writer = Callable[..., str]
 
 
 def render(frame: pl.DataFrame, columns: Sequence[str], width: int | None = None) -> str:
@@ -72,10 +82,16 @@ def _idle(values: pl.Series) -> bool:
 
 
 def _header(name: str, *, terminal: bool) -> str:
+    if name.startswith("POSIX_"):
+        # Darshan's own names stay what they are, but for what all of them have in common.
+        return name.removeprefix("POSIX_")
+    known = _HEADERS.get(name)
     if name.endswith("_ns"):
-        unit = " time" if name in {"read_ns", "write_ns"} else ""
-        name = name.removesuffix("_ns") + (unit if terminal else " ms")
-    return name.replace("_", " ")
+        if terminal:
+            return known or name.removesuffix("_ns").replace("_", " ")
+        known = known if name == "op_ns" else None
+        return f"{known or name.removesuffix('_ns').replace('_', ' ')} ms"
+    return known or name.replace("_", " ")
 
 
 def _column(values: pl.Series, *, terminal: bool) -> list[str]:
@@ -95,8 +111,12 @@ def _writer(name: str, *, terminal: bool) -> _Writer:
     if terminal and name.endswith(sizes):
         return units.size
     if "share" in name.split("_"):
-        return units.percentage
-    plain = ("line", "file", "pid", "tid", "task", "exit_status")
+        return units.share if terminal else units.percentage
+    if name.endswith("_factor"):
+        return units.factor if terminal else "{:.3f}".format
+    if name.startswith("POSIX_F_"):
+        return "{:.9f}".format
+    plain = ("line", "file", "pid", "tid", "task", "ofd", "exit_status")
     return str if name.endswith(plain) else units.count
 
 
