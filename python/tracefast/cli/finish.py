@@ -56,6 +56,7 @@ def finish(
     top: int | None,
     wide: bool,
     words: Words | None = None,
+    spare: Sequence[str] = (),
 ) -> None:
     """Sort a table, cut it to its top, and write it.
 
@@ -78,6 +79,8 @@ def finish(
     words
         Makes the table that is shown as text, if all columns are not asked for, of the rows that
         are left; told the columns of the terminal, None elsewhere. All its columns are shown.
+    spare
+        Columns that a narrow terminal does without, the first one first.
     """
     if sort is not None:
         frame = frame.sort(
@@ -100,6 +103,6 @@ def finish(
     columns = (
         frame.columns if wide else [name for name in ("source", *main) if name in frame.columns]
     )
-    write(frame, form, output, list(dict.fromkeys(columns)), whole=wide)
+    write(frame, form, output, list(dict.fromkeys(columns)), whole=wide, spare=spare)
     if hidden and on_terminal(form, output):
         print(f"{hidden:,} more rows; --top 0 prints all", file=sys.stderr)

@@ -56,7 +56,13 @@ def terminal_width() -> int:
 
 
 def write(
-    frame: pl.DataFrame, form: Format, output: str, columns: Sequence[str], *, whole: bool = False
+    frame: pl.DataFrame,
+    form: Format,
+    output: str,
+    columns: Sequence[str],
+    *,
+    whole: bool = False,
+    spare: Sequence[str] = (),
 ) -> None:
     """Write a table.
 
@@ -71,13 +77,15 @@ def write(
     columns
         What ``table`` shows; the other forms have all columns.
     whole
-        Cut no text, though the lines be longer than those of the terminal.
+        Leave out no column and cut no text, though the lines be longer than those of the terminal.
+    spare
+        Columns that a narrow terminal does without, the first one first.
     """
     if form is Format.TABLE:
         width = None
         if on_terminal(form, output):
             width = sys.maxsize if whole else terminal_width()
-        data = render(frame, columns, width).encode()
+        data = render(frame, columns, width, spare).encode()
     else:
         data = _encode(frame, form)
     if output == STDIN:

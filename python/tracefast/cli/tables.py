@@ -18,6 +18,7 @@ _EPOCH_LOGS: Final = 315_532_800_000_000_000  # 1980
 _HEADERS: Final = {
     "op_bytes": "bytes",
     "op_ns": "time",
+    "errors": "err",
     "reread_factor": "re-read",
     "covered_share": "covered",
     "read_ns": "read time",
@@ -27,7 +28,12 @@ _HEADERS: Final = {
 _Writer = Callable[..., str]
 
 
-def render(frame: pl.DataFrame, columns: Sequence[str], width: int | None = None) -> str:
+def render(
+    frame: pl.DataFrame,
+    columns: Sequence[str],
+    width: int | None = None,
+    spare: Sequence[str] = (),
+) -> str:
     """Lay a table out as text.
 
     Parameters
@@ -40,6 +46,8 @@ def render(frame: pl.DataFrame, columns: Sequence[str], width: int | None = None
         Columns of the terminal: units fit each value, long text is cut in its middle, and counts
         of nothing are left out. None for a text that is exact and whole: bytes as they are, times
         in milliseconds.
+    spare
+        Columns to leave out, the first one first, where a terminal is too narrow for all.
 
     Returns
     -------
@@ -56,12 +64,19 @@ def render(frame: pl.DataFrame, columns: Sequence[str], width: int | None = None
     terminal = width is not None
     if terminal:
         columns = [name for name in columns if not _idle(frame[name])]
-    cells = [
-        [_header(name, terminal=terminal), *_column(frame[name], terminal=terminal)]
-        for name in columns
-    ]
+    columns, cells = (
+        list(columns),
+        [
+            [_header(name, terminal=terminal), *_column(frame[name], terminal=terminal)]
+            for name in columns
+        ],
+    )
     numeric = [frame[name].dtype.is_numeric() for name in columns]
     if width is not None:
+        for name in spare:
+            if name in columns and _least(cells, numeric) > width:
+                at = columns.index(name)
+                del columns[at], cells[at], numeric[at]
         _fit(cells, numeric, width)
     widths = [max(map(len, column)) for column in cells]
     lines = []
@@ -134,6 +149,16 @@ def _times(values: pl.Series, *, terminal: bool) -> list[str]:
     day = "" if terminal and values.dt.date().n_unique() == 1 else "%Y-%m-%d "
     text = values.dt.to_string(f"{day}%H:%M:%S{'%.9f' if fine else '%.6f'}")
     return [_ABSENT if value is None else value for value in text]
+
+
+def _least(cells: list[list[str]], numeric: Sequence[bool]) -> int:
+    """Say how long the lines are when text is cut as far as it may be."""
+    widths = [max(map(len, column)) for column in cells]
+    cut = (
+        wide if number else min(wide, _MIN_TEXT)
+        for wide, number in zip(widths, numeric, strict=True)
+    )
+    return sum(cut) + len(_GAP) * (len(cells) - 1)
 
 
 def _fit(cells: list[list[str]], numeric: Sequence[bool], width: int) -> None:

@@ -30,14 +30,19 @@ def size(number: int) -> str:
     Examples
     --------
     >>> size(22), size(43290), size(124239509)
-    ('22 B', '42.3 KiB', '118.5 MiB')
+    ('22 B', '42.3 KiB', '118 MiB')
     """
     value = float(number)
     for unit in _BYTES[:-1]:
         if abs(value) < 1024:  # noqa: PLR2004
-            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+            return f"{value:.0f} {unit}" if unit == "B" else f"{_short(value)} {unit}"
         value /= 1024
-    return f"{value:.1f} {_BYTES[-1]}"
+    return f"{_short(value)} {_BYTES[-1]}"
+
+
+def _short(value: float) -> str:
+    """Write a number with one digit behind the point, or none where three stand before it."""
+    return f"{value:.0f}" if abs(value) >= 99.95 else f"{value:.1f}"  # noqa: PLR2004 - as 100.0
 
 
 def bytes_of(text: str) -> int:
@@ -75,8 +80,8 @@ def duration(nanoseconds: int) -> str:
     """
     for length, unit in _TIMES:
         if abs(nanoseconds) >= length:
-            digits = 0 if length == 1 else 1
-            return f"{nanoseconds / length:.{digits}f} {unit}"
+            value = nanoseconds / length
+            return f"{value:.0f} {unit}" if length == 1 else f"{_short(value)} {unit}"
     return "0 s"
 
 

@@ -33,6 +33,11 @@ _DARSHAN = (
     "POSIX_BYTES_WRITTEN",
     "path",
 )
+# What narrow terminals do without, the first one first.
+_SPARE = (
+    *("covered_share", "ts_open", "task", "errors", "reread_factor", "op_ns"),
+    *("POSIX_OPENS", "POSIX_SEQ_WRITES", "POSIX_CONSEC_WRITES", "POSIX_WRITES"),
+)
 # On a terminal of fewer columns, words are short.
 _NARROW = 100
 _INDENT = " " * len("total: ")
@@ -152,6 +157,7 @@ def show(
         top=top,
         wide=wide,
         words=None if choice.darshan else words,
+        spare=_SPARE,
     )
     if chosen is Format.TABLE and not choice.darshan:
         width = terminal_width() if on_terminal(chosen, output) else sys.maxsize

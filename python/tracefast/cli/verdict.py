@@ -25,6 +25,10 @@ _SHOWN: Final = {
 _WORDS: Final = {"sequential": "seq", "random": "rand"}
 
 
+# Something was done with the file.
+_DONE: Final = pl.sum_horizontal(pl.col("opens", "stats", "mmaps", "reads", "writes")) > 0
+
+
 def verdict(table: pl.DataFrame, sort: str | None = None, *, short: bool = False) -> pl.DataFrame:
     """Say what was done with each file: one row for its reads, one for its writes.
 
@@ -171,9 +175,8 @@ def foot(table: pl.DataFrame, rings: Iterable[tuple[int, int]] = ()) -> list[str
     """
     stream = pl.col("type").is_in(list(_STREAMS)).fill_null(value=False)
     plain, streams = table.filter(~stream), table.filter(stream)
-    done = pl.sum_horizontal(pl.col("opens", "stats", "mmaps", "reads", "writes")) > 0
-    found = _files(plain.filter((pl.col("opens_failed") == 0) | done))
-    missing = _files(plain) - found
+    failed = pl.col("opens_failed") > 0
+    found, missing = _files(plain.filter(_DONE)), _files(plain.filter(~_DONE, failed))
     looked = f" ({units.count(missing)} more could not be opened)" if missing else ""
     lines = [f"total: {_number(found, 'file')}{looked}{_moved(plain)}"]
     if not streams.is_empty():
@@ -201,7 +204,7 @@ def _notes(table: pl.DataFrame, rings: Iterable[tuple[int, int]]) -> Iterator[st
             f"{_number(_files(relative), 'file')} whose offsets count from the first access: open"
             " before the log began, and nothing proved where they stood"
         )
-    nameless = table.filter(pl.col("path").is_null())
+    nameless = table.filter(pl.col("path").is_null(), _DONE)
     if not nameless.is_empty():
         yield (
             f"{_number(_files(nameless), 'file')} without a name in the log; strace -y prints"
