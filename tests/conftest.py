@@ -42,7 +42,7 @@ def terminal(tmp_path: Path) -> Callable[..., str]:
     def call(*arguments: object, columns: int = 100, cwd: Path = tmp_path) -> str:
         master, slave = pty.openpty()
         command = [COMMAND, *map(str, arguments)]
-        environment = os.environ | {"COLUMNS": str(columns), "LINES": "30", "TERM": "xterm"}
+        environment = os.environ | {"COLUMNS": str(columns), "LINES": "30", "TERM": "dumb"}
         with subprocess.Popen(
             command, stdout=slave, stderr=slave, env=environment, cwd=cwd
         ) as process:
