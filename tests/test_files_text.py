@@ -134,8 +134,8 @@ def test_offsets_that_the_log_cannot_tell_are_counted(make_events):
             " nothing proved where they stood"
         ),
         (
-            "note: 1 file without a name in the log; strace -y prints names, and for ftrace"
-            " docs/ftrace.md says how to get them"
+            "note: 1 file without a name in the log: --by open tells them apart, docs/files.md says"
+            " how names get into a log"
         ),
     ]
 

@@ -54,6 +54,13 @@ def test_every_command_refuses_them(run, question, foreign, pth):
         assert "43290" in ran.stdout
 
 
+def test_they_are_no_logs_either(run, foreign):
+    ran = run("parse", foreign, "-o", "out.parquet")
+    assert ran.returncode == 2
+    assert ran.stderr.startswith(f"error: {foreign}: this is a file of columns, not a log\n")
+    assert "tracefast files, take it as it is" in ran.stderr
+
+
 def test_many_columns_are_not_all_named(tmp_path):
     pl.DataFrame({f"x{n}": [n] for n in range(9)}).write_parquet(tmp_path / "wide.parquet")
     refused(tmp_path / "wide.parquet", "'x0', 'x1', 'x2' and 6 more")

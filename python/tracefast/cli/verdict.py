@@ -207,8 +207,8 @@ def _notes(table: pl.DataFrame, rings: Iterable[tuple[int, int]]) -> Iterator[st
     nameless = table.filter(pl.col("path").is_null(), _DONE)
     if not nameless.is_empty():
         yield (
-            f"{_number(_files(nameless), 'file')} without a name in the log; strace -y prints"
-            " names, and for ftrace docs/ftrace.md says how to get them"
+            f"{_number(_files(nameless), 'file')} without a name in the log: --by open tells them"
+            " apart, docs/files.md says how names get into a log"
         )
     mapped = table.filter(pl.col("mmaps") > 0)
     if not mapped.is_empty():
