@@ -1,5 +1,7 @@
 """What the tests share: the installed command, the bundled logs, events made by hand."""
 
+import os
+import pty
 import subprocess
 import sys
 from collections.abc import Callable
@@ -29,6 +31,31 @@ def run(tmp_path: Path) -> Run:
     def call(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
         settings = {"capture_output": True, "text": True, "timeout": 60, "cwd": tmp_path} | options
         return subprocess.run([COMMAND, *map(str, arguments)], check=False, **settings)
+
+    return call
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Callable[..., str]:
+    """Run the installed command on a terminal, and give what it shows there."""
+
+    def call(*arguments: object, columns: int = 100, cwd: Path = tmp_path) -> str:
+        master, slave = pty.openpty()
+        command = [COMMAND, *map(str, arguments)]
+        environment = os.environ | {"COLUMNS": str(columns), "LINES": "30", "TERM": "dumb"}
+        with subprocess.Popen(
+            command, stdout=slave, stderr=slave, env=environment, cwd=cwd
+        ) as process:
+            os.close(slave)
+            text = b""
+            try:
+                while chunk := os.read(master, 4096):
+                    text += chunk
+            except OSError:
+                pass  # The other end is closed: that is how a terminal says it.
+            assert process.wait(timeout=60) == 0, text
+        os.close(master)
+        return text.decode().replace("\r\n", "\n")
 
     return call
 

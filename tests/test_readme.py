@@ -1,6 +1,7 @@
-"""The examples in the README and the page on ftrace run, on the program that is bundled."""
+"""The examples in the README and in the pages on ftrace and files run, on what is bundled."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = {name: (ROOT / name).read_text() for name in ("README.md", "docs/ftrace.md")}
+PAGES = {
+    name: (ROOT / name).read_text() for name in ("README.md", "docs/ftrace.md", "docs/files.md")
+}
 
 
 @pytest.fixture
@@ -47,10 +50,30 @@ def test_commands(folder, command, page, least):
     assert ran >= least
 
 
+def test_commands_on_a_terminal(folder, terminal):
+    ran = 0
+    for block in blocks("docs/files.md", "console"):
+        line, _, expected = block.removeprefix("$ ").partition("\n")
+        if not line.startswith("tracefast "):
+            continue
+        shown = terminal(*shlex.split(line)[1:], cwd=folder)
+        # The report of the parser has times.
+        assert shown == expected or "parse" in line
+        ran += 1
+    assert ran >= 7
+
+
 @pytest.mark.parametrize(
-    ("page", "shown"), [("README.md", "/srv/spawn/data.bin"), ("docs/ftrace.md", "shape: (0, 3)")]
+    ("page", "shown"),
+    [
+        ("README.md", "/srv/spawn/data.bin"),
+        ("docs/ftrace.md", "shape: (0, 3)"),
+        ("docs/files.md", "│ /srv/demo/data/images.tar.gz"),
+    ],
 )
-def test_python(folder, page, shown):
+def test_python(folder, command, page, shown):
+    log = ROOT / "tests" / "data" / "demo.strace.zst"
+    subprocess.run([command, "parse", log, "-o", folder / "demo.parquet", "-q"], check=True)
     (program,) = blocks(page, "python")
     ran = subprocess.run(
         [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=False

@@ -5,6 +5,7 @@ from types import TracebackType
 from typing import Protocol, Self, TypedDict, final
 
 __all__ = [
+    "SCHEMA_VERSION",
     "Batch",
     "Covered",
     "Darshan",
@@ -20,15 +21,21 @@ __all__ = [
     "field_kind",
     "file_id",
     "known_events",
+    "metadata",
     "parse",
     "schema",
     "survey",
 ]
 
+SCHEMA_VERSION: str
 __version__: str
 
 class Error(ValueError):
-    """An input that cannot be a log at all; the text is ``FILE: line N: what``."""
+    """An input that is no log and holds no events of this schema; the text is ``FILE: what``.
+
+    Of a log, the text may name the line: ``FILE: line N: what``. `hint` says what to do, if
+    anything is known.
+    """
 
     hint: str | None
 
@@ -191,6 +198,7 @@ def field_kind(classes: int) -> str: ...
 def field_column(name: str) -> str: ...
 def file_id(name: bytes) -> int: ...
 def known_events() -> list[str]: ...
+def metadata(path: str) -> dict[str, str]: ...
 def parse(
     sources: list[str],
     output: str | None,

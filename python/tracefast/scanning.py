@@ -16,7 +16,10 @@ from polars.io.external_reader import (
 
 from tracefast import _core
 from tracefast.reading import FormatIn, Machine
-from tracefast.sources import STDIN, Sources, expand, sniff
+from tracefast.sources import STDIN, Content, Sources, expand, sniff
+
+# How many columns a message names.
+_NAMED = 3
 
 
 def scan(
@@ -29,9 +32,10 @@ def scan(
 ) -> pl.LazyFrame:
     """Scan logs, Parquet or Arrow IPC files as one table of events.
 
-    Nothing but the first bytes of each file is read before the frame is collected. A log is then
-    parsed in a stream: columns that the query does not need are never built, and ``head`` stops
-    early. A file of columns is read lazily by polars.
+    Nothing but the first bytes of each file, and the footer of a file of columns, is read before
+    the frame is collected. A log is then parsed in a stream: columns that the query does not need
+    are never built, and ``head`` stops early. A file of columns is read lazily by polars; events
+    that polars wrote, such as a part of them, will do as well.
 
     Parameters
     ----------
@@ -56,6 +60,10 @@ def scan(
     ------
     OSError
         A file is missing or cannot be read.
+    Error
+        A Parquet or Arrow IPC file is not whole, holds something else than events, or events of
+        another version of the schema; ``hint`` says what to do. (A log that is none is found out
+        when the frame is collected.)
     ValueError
         Standard input was given: a lazy query may read its sources more than once. Or there is no
         such `machine`.
@@ -81,6 +89,9 @@ def scan(
     frames: list[pl.LazyFrame] = []
     for content, run in groupby(names, sniff):
         files = list(run)
+        if content != "log":
+            for file in files:
+                check_events(file, content)
         if content == "parquet":
             frames.append(pl.scan_parquet(files, glob=False))
         elif content == "ipc":
@@ -96,6 +107,60 @@ def scan(
                 )
             )
     return frames[0] if len(frames) == 1 else pl.concat(frames)
+
+
+def check_events(file: str, content: Content) -> None:
+    """Refuse a file of columns that does not hold events of this schema.
+
+    Files that tracefast wrote name the version of their schema. Others may hold events as well:
+    polars keeps no such names when it writes a part of them. These are told by their columns.
+
+    Parameters
+    ----------
+    file
+        Path of the file.
+    content
+        What it is by its first bytes: ``"parquet"`` or ``"ipc"``.
+
+    Raises
+    ------
+    Error
+        The file is not whole, or holds something else; ``hint`` says what to do.
+
+    Examples
+    --------
+    >>> pl.DataFrame({"name": ["read"], "loss": [0.5]}).write_parquet("run.parquet")
+    >>> check_events("run.parquet", "parquet")
+    Traceback (most recent call last):
+    ...
+    tracefast.Error: run.parquet: not the events of a log: these have no column 'loss'
+    """
+    metadata = _core.metadata(file)
+    version = metadata.get("tracefast.schema")
+    if version == _core.SCHEMA_VERSION:
+        return
+    if version is not None:
+        writer = metadata.get("tracefast.version", "of another version")
+        raise _refused(
+            file,
+            f"events of schema {version}, written by tracefast {writer}; this is tracefast "
+            f"{_core.__version__}, which reads schema {_core.SCHEMA_VERSION}",
+        )
+    found = pl.read_parquet_schema(file) if content == "parquet" else pl.read_ipc_schema(file)
+    foreign = [name for name in found if name not in event_schema()]
+    if foreign:
+        names = ", ".join(map(repr, foreign[:_NAMED]))
+        more = f" and {len(foreign) - _NAMED} more" if len(foreign) > _NAMED else ""
+        what = "column" if len(foreign) == 1 else "columns"
+        raise _refused(file, f"not the events of a log: these have no {what} {names}{more}")
+    if not found:
+        raise _refused(file, "not the events of a log: it has no columns")
+
+
+def _refused(file: str, why: str) -> _core.Error:
+    error = _core.Error(f"{file}: {why}")
+    error.hint = "make it anew from the log: tracefast parse LOG -o FILE.parquet"
+    return error
 
 
 def event_schema() -> pl.Schema:

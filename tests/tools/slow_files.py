@@ -114,7 +114,7 @@ def slow_files(rows: list[Row], scope: str, by: str | None, near: int) -> list[R
             group.accesses.append(access)
             everything.append((group, access))
     _classify(everything, scope)
-    return [_table_row(group, by, near) for group in _adopted(list(groups.values()))]
+    return [_table_row(group, by, near) for group in _adopted(list(groups.values()), _homes(rows))]
 
 
 def _way(name: str, side: int) -> str | None:
@@ -125,24 +125,49 @@ def _way(name: str, side: int) -> str | None:
 
 def _group(groups: dict[tuple, Group], row: Row, side: int, by: str | None) -> Group | None:
     end = "" if side == 1 else "2"
-    file, path = row["file" + end], row["path" + end]
-    if file is None and path is None:
+    file, path, ofd = row["file" + end], row["path" + end], row["ofd" + end]
+    if file is None and path is None and ofd is None:
         return None
     name_only = file is None
-    what = ("name", path) if name_only else ("file", file)
+    what: tuple = ("file", file)
+    if file is None:
+        what = ("name", path) if path is not None else ("ofd", ofd)
     part = None
     if by == "process":
         part = row["pid"]
     elif by == "open":
-        part = row["ofd" + end]
+        part = ofd
         if part is not None:
             what, name_only = ("open",), False
         elif _way(row["name"], side) is None:
             return None
     key = (row["source"], part, what)
     if key not in groups:
-        groups[key] = Group(key, file=file, name_only=name_only)
-    return groups[key]
+        groups[key] = Group(key, name_only=name_only)
+    group = groups[key]
+    group.file = file if group.file is None else group.file
+    return group
+
+
+def _homes(rows: list[Row]) -> dict[tuple, int]:
+    """Find the first file that a description is known to be of after it was known by nothing."""
+    homes: dict[tuple, int | None] = {}
+    for row in rows:
+        if row["kind"] not in ("syscall", "aio") or row["status"] == "injected":
+            continue
+        for end in ("", "2") if row["name"] in TRANSFERS else ("",):
+            file, path, key = (
+                row["file" + end],
+                row["path" + end],
+                (row["source"], row["ofd" + end]),
+            )
+            if key[1] is None:
+                continue
+            if file is None and path is None:
+                homes.setdefault(key, None)
+            elif file is not None and key in homes and homes[key] is None:
+                homes[key] = file
+    return {key: file for key, file in homes.items() if file is not None}
 
 
 def _locate(access: Access, proofs: dict, waiting: set) -> None:
@@ -219,8 +244,9 @@ def _chain(everything: list[tuple[Group, Access]], scope: str) -> None:
         group.__dict__.setdefault("runs", defaultdict(list))[access.way].append(run)
 
 
-def _adopted(groups: list[Group]) -> list[Group]:
+def _adopted(groups: list[Group], homes: dict[tuple, int]) -> list[Group]:
     owners: dict[tuple, Group] = {}
+    by_key = {group.key: group for group in groups}
 
     def first(group: Group) -> tuple:
         times = [r["ts"] for r, _ in group.uses if r["ts"] is not None]
@@ -235,6 +261,9 @@ def _adopted(groups: list[Group]) -> list[Group]:
     for group in groups:
         tried = any(a.row["ret"] is not None for a in group.accesses)
         owner = owners.get((*group.key[:2], group.path))
+        if group.key[2][0] == "ofd":
+            file = homes.get((group.key[0], group.key[2][1]))
+            owner = by_key.get((*group.key[:2], ("file", file)))
         if group.name_only and not tried and owner is not None:
             owner.__dict__.setdefault("children", []).append(group)
         else:

@@ -1,14 +1,16 @@
 """One row per file: who used it, what was read and written and in which order, what that took."""
 
+from collections.abc import Callable
 from typing import Final, Literal, get_args
 
 import polars as pl
 
 from tracefast import _core
-from tracefast.analysis.folds import Types, folded, needed
+from tracefast.analysis.folds import Fold, Types, folded, needed
 
 Scope = Literal["stream", "file"]
 By = Literal["process", "open"]
+Rings = Callable[[int, int], object]
 
 NEAR: Final = 131_072
 
@@ -57,7 +59,8 @@ def files(
     never counts. What is read through a mapping, or submitted to io_uring, is not in a log.
 
     Calls that know a path only (a failed open, a stat) are counted with the first file of that
-    name, or, where no such file was ever opened, in a row without `file`.
+    name, or, where no such file was ever opened, in a row without `file`. Descriptors of which the
+    log tells neither file nor path have a row per open file description, without either.
 
     Parameters
     ----------
@@ -102,6 +105,36 @@ def files(
     >>> table.select("path", "opens", "reads", "read_eof", "read_bytes").rows()[0]
     ('/srv/demo/data.bin', 1, 2, 1, 4096)
     """
+    return files_and_rings(events, scope=scope, by=by, near=near, darshan=darshan)
+
+
+def files_and_rings(
+    events: pl.LazyFrame | pl.DataFrame,
+    *,
+    scope: Scope = "stream",
+    by: By | None = None,
+    near: int = NEAR,
+    darshan: bool = False,
+    rings: Rings | None = None,
+) -> pl.LazyFrame:
+    """Give the table of `files`, and say what went through io_uring, in one pass.
+
+    Parameters
+    ----------
+    events, scope, by, near, darshan
+        As for `files`.
+    rings
+        Called with the number of calls of io_uring_enter and that of the submissions which they
+        took, each time that the table is made; not with Darshan's counters.
+
+    Examples
+    --------
+    >>> import tracefast as tf
+    >>> told = []
+    >>> table = files_and_rings(tf.scan("demo.strace"), rings=lambda *seen: told.append(seen))
+    >>> table.collect().height, told
+    (1, [(0, 0)])
+    """
     if scope not in get_args(Scope):
         raise ValueError(f"scope is 'stream' or 'file', not {scope!r}")
     if by is not None and by not in get_args(By):
@@ -112,15 +145,27 @@ def files(
         from tracefast.analysis.darshan import darshan as counters
 
         return counters(events)
-    return folded(
-        needed(events, NEEDED, "tracefast.files"),
-        lambda: _core.Uses(by=by, scope=scope, near=near),
-        columns(by),
-        "FILES",
-    )
+
+    def begin() -> Fold:
+        uses = _core.Uses(by=by, scope=scope, near=near)
+        return uses if rings is None else _Telling(uses, rings)
+
+    return folded(needed(events, NEEDED, "tracefast.files"), begin, columns(by), "FILES")
 
 
-def columns(by: By | None = None) -> pl.Schema:
+class _Telling:
+    """A fold that says, before it ends, what went through io_uring."""
+
+    def __init__(self, uses: _core.Uses, tell: Rings) -> None:
+        self._uses, self._tell = uses, tell
+        self.words, self.push = uses.words, uses.push
+
+    def finish(self) -> _core.Batch:
+        self._tell(*self._uses.rings)
+        return self._uses.finish()
+
+
+def columns(by: By | None = None, *, darshan: bool = False) -> pl.Schema:
     """Give the columns of the table.
 
     Examples
@@ -128,4 +173,8 @@ def columns(by: By | None = None) -> pl.Schema:
     >>> columns("process").names()[:4]
     ['source', 'pid', 'file', 'path']
     """
+    if darshan:
+        from tracefast.analysis.darshan import columns as counters
+
+        return counters()
     return pl.Schema(_core.Uses.schema(by=by))

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from tracefast.cli import options
-from tracefast.cli.errors import DONE, FAILED, CommandError, guard
+from tracefast.cli.errors import CommandError, guard
 
 
 class FileType(StrEnum):
@@ -24,21 +24,38 @@ class FileType(StrEnum):
     UNKNOWN = "unknown"
 
 
-# What a table in text shows; the path last, as it may be long.
-_MAIN = (
-    "opens",
-    "opens_failed",
-    "reads",
-    "read_bytes",
-    "read_eof",
-    "read_errors",
-    "read_ns",
-    "writes",
-    "write_bytes",
-    "write_errors",
-    "write_ns",
-    "type",
-    "path",
+class Scopes(StrEnum):
+    """Which access is the one before."""
+
+    STREAM = "stream"
+    FILE = "file"
+
+
+class Parts(StrEnum):
+    """What a row is about, if not a file."""
+
+    PROCESS = "process"
+    OPEN = "open"
+
+
+# Options that mean nothing beside another one, and why.
+_CLASSES = ("--scope", "--by", "--near")
+_APART = (
+    (
+        "--explain",
+        ("--page-cache", "--darshan", "--match", "--type", *_CLASSES),
+        "accesses of one file, in order, as they are",
+    ),
+    (
+        "--page-cache",
+        ("--darshan", "--type", *_CLASSES),
+        "the page cache knows pages of files, neither types nor system calls",
+    ),
+    (
+        "--darshan",
+        ("--type", *_CLASSES),
+        "Darshan has one record per path, of its own classes, and no types",
+    ),
 )
 
 
@@ -55,6 +72,32 @@ def files(
     type_: Annotated[
         FileType | None, typer.Option("--type", help="Only files of this type.")
     ] = None,
+    scope: Annotated[
+        Scopes | None,
+        typer.Option(
+            help="Which access is the one before: that of the same open file (stream), which is"
+            " what the program did, or that of the same row (file), which is what storage sees."
+            "  [default: stream]",
+            show_default=False,
+        ),
+    ] = None,
+    by: Annotated[
+        Parts | None,
+        typer.Option(help="One row per process and file, or per open of a file."),
+    ] = None,
+    near: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BYTES",
+            help="Bytes that an access may skip without being random, such as 4096, 64K or 1MiB."
+            "  [default: 128K]",
+            show_default=False,
+        ),
+    ] = None,
+    darshan: Annotated[
+        bool,
+        typer.Option("--darshan", help="The counters of Darshan's POSIX module, a row per path."),
+    ] = False,
     explain: Annotated[
         str | None,
         typer.Option(
@@ -79,35 +122,46 @@ def files(
     format_in: options.FormatInOption = None,
     no_clobber: options.ClobberOption = False,
 ) -> int:
-    """Show which files were used: opens, reads, writes, bytes, errors, time.
+    """Show which files were used, and how: how much, in which order, how often again, how long.
 
-    One row per file, largest number of bytes first.
+    One row per file, largest number of bytes first. As text, a line for its reads and one for its
+    writes say how: sequential, random or mixed by the share of accesses that jump, once if none
+    had one before it. re-read: bytes moved, by different ones. covered: the part of the file that
+    was touched. A file that is only mapped, opened or looked at has a line as well. --wide and the
+    other formats have all columns, a row per file.
 
     \b
     Examples:
       tracefast files app.strace
       tracefast files app.parquet --match '*.pth' --wide
       tracefast files app.parquet --type regular --sort read_ns --top 10
+      tracefast files app.parquet --by process --scope file --near 1M
       tracefast files run-*.strace --format ndjson | jq .path
       tracefast files app.strace -o files.csv
       tracefast files app.strace --explain model.pth
+      tracefast files app.strace --darshan --format csv
       tracefast files trace.txt --page-cache --inode-map inodes.txt
     """
-    import polars as pl
-
-    from tracefast.analysis.files import columns
-    from tracefast.analysis.files import files as question
-    from tracefast.analysis.inode_map import inodes, with_paths
+    from tracefast.analysis.inode_map import inodes
     from tracefast.cli.accesses import show as explain_file
-    from tracefast.cli.events import answer
-    from tracefast.cli.finish import check_sort, finish, matching
-    from tracefast.cli.output import choose
     from tracefast.cli.page_cache import show as show_page_cache
+    from tracefast.cli.use_table import Choice
+    from tracefast.cli.use_table import show as show_table
 
+    chosen = {
+        "--explain": explain is not None,
+        "--page-cache": page_cache,
+        "--darshan": darshan,
+        "--match": match is not None,
+        "--type": type_ is not None,
+        "--scope": scope is not None,
+        "--by": by is not None,
+        "--near": near is not None,
+    }
+    _check({name for name, given in chosen.items() if given})
+    skip = None if near is None else _bytes(near)
     names = None if inode_map is None else inodes(inode_map)
     if explain is not None:
-        if match is not None or type_ is not None or page_cache:
-            raise CommandError("--explain names the one file", "leave out the other choices")
         return explain_file(
             inputs,
             explain,
@@ -121,8 +175,6 @@ def files(
             inode_map=names,
         )
     if page_cache:
-        if type_ is not None:
-            raise CommandError("--type: events of the page cache tell no types", "leave it out")
         return show_page_cache(
             inputs,
             form=format_,
@@ -135,19 +187,46 @@ def files(
             no_clobber=no_clobber,
             inode_map=names,
         )
-    form = choose(format_, output, no_clobber=no_clobber)
-    check_sort(sort, columns().names())
-    table, complete = answer(
+    return show_table(
         inputs,
-        lambda events: question(events) if names is None else with_paths(question(events), names),
-        format_in,
+        Choice(
+            scope=(scope or Scopes.STREAM).value,
+            by=None if by is None else by.value,
+            near=skip,
+            darshan=darshan,
+            match=match,
+            type=None if type_ is None else type_.value,
+        ),
+        form=format_,
+        output=output,
+        sort=sort,
+        top=top,
+        wide=wide,
+        format_in=format_in,
+        no_clobber=no_clobber,
+        inode_map=names,
     )
-    if table is not None:
-        moved = pl.col("read_bytes").fill_null(0) + pl.col("write_bytes").fill_null(0)
-        # Inputs that were asked one by one are in order each, not together.
-        table = table.sort(moved, descending=True, maintain_order=True)
-        table = matching(match, "path")(table)
-        if type_ is not None:
-            table = table.filter(pl.col("type") == type_.value)
-        finish(table, main=_MAIN, form=form, output=output, sort=sort, top=top, wide=wide)
-    return DONE if complete else FAILED
+
+
+def _check(given: set[str]) -> None:
+    """Refuse options that do not go together.
+
+    Raises
+    ------
+    CommandError
+        There are such options.
+    """
+    for main, others, why in _APART:
+        if main in given and (wrong := [name for name in others if name in given]):
+            raise CommandError(f"{main} and {', '.join(wrong)}: {why}", f"leave out {wrong[0]}")
+
+
+def _bytes(text: str) -> int:
+    from tracefast.cli.units import bytes_of
+
+    try:
+        return bytes_of(text)
+    except ValueError as error:
+        raise CommandError(
+            f"--near {text}: no number of bytes", "such as 4096, 64K or 1MiB"
+        ) from error

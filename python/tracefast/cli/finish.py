@@ -8,9 +8,11 @@ import polars as pl
 
 from tracefast.cli.errors import CommandError
 from tracefast.cli.options import Format
-from tracefast.cli.output import on_terminal, write
+from tracefast.cli.output import on_terminal, terminal_width, write
 
 _TERMINAL_ROWS = 50
+
+Words = Callable[[pl.DataFrame, int | None], pl.DataFrame]
 
 
 def check_sort(column: str | None, columns: Sequence[str]) -> None:
@@ -53,6 +55,8 @@ def finish(
     sort: str | None,
     top: int | None,
     wide: bool,
+    words: Words | None = None,
+    spare: Sequence[str] = (),
 ) -> None:
     """Sort a table, cut it to its top, and write it.
 
@@ -72,6 +76,11 @@ def finish(
         How many rows to keep: 0 for all, None for as many as a terminal bears.
     wide
         Show all columns.
+    words
+        Makes the table that is shown as text, if all columns are not asked for, of the rows that
+        are left; told the columns of the terminal, None elsewhere. All its columns are shown.
+    spare
+        Columns that a narrow terminal does without, the first one first.
     """
     if sort is not None:
         frame = frame.sort(
@@ -88,9 +97,12 @@ def finish(
     several = frame["source"].n_unique() > 1
     if not several:
         frame = frame.drop("source")
+    if words is not None and form is Format.TABLE and not wide:
+        frame = words(frame, terminal_width() if on_terminal(form, output) else None)
+        main = frame.columns
     columns = (
         frame.columns if wide else [name for name in ("source", *main) if name in frame.columns]
     )
-    write(frame, form, output, columns)
+    write(frame, form, output, list(dict.fromkeys(columns)), whole=wide, spare=spare)
     if hidden and on_terminal(form, output):
         print(f"{hidden:,} more rows; --top 0 prints all", file=sys.stderr)

@@ -50,7 +50,20 @@ def on_terminal(form: Format, output: str) -> bool:
     return form is Format.TABLE and output == STDIN and sys.stdout.isatty()
 
 
-def write(frame: pl.DataFrame, form: Format, output: str, columns: Sequence[str]) -> None:
+def terminal_width() -> int:
+    """Give the columns of the terminal."""
+    return shutil.get_terminal_size().columns
+
+
+def write(
+    frame: pl.DataFrame,
+    form: Format,
+    output: str,
+    columns: Sequence[str],
+    *,
+    whole: bool = False,
+    spare: Sequence[str] = (),
+) -> None:
     """Write a table.
 
     Parameters
@@ -63,10 +76,16 @@ def write(frame: pl.DataFrame, form: Format, output: str, columns: Sequence[str]
         Path of a file, or ``-``.
     columns
         What ``table`` shows; the other forms have all columns.
+    whole
+        Leave out no column and cut no text, though the lines be longer than those of the terminal.
+    spare
+        Columns that a narrow terminal does without, the first one first.
     """
     if form is Format.TABLE:
-        width = shutil.get_terminal_size().columns if on_terminal(form, output) else None
-        data = render(frame, columns, width).encode()
+        width = None
+        if on_terminal(form, output):
+            width = sys.maxsize if whole else terminal_width()
+        data = render(frame, columns, width, spare).encode()
     else:
         data = _encode(frame, form)
     if output == STDIN:

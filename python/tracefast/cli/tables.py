@@ -14,10 +14,26 @@ _ELLIPSIS: Final = "…"
 # A time before this is no time of day, but counts from the start of the machine or of the log.
 _EPOCH_LOGS: Final = 315_532_800_000_000_000  # 1980
 
-_Writer = Callable[[int], str]
+# Headers that are not the name of the column.
+_HEADERS: Final = {
+    "op_bytes": "bytes",
+    "op_ns": "time",
+    "errors": "err",
+    "reread_factor": "re-read",
+    "covered_share": "covered",
+    "read_ns": "read time",
+    "write_ns": "write time",
+}
+
+_Writer = Callable[..., str]
 
 
-def render(frame: pl.DataFrame, columns: Sequence[str], width: int | None = None) -> str:
+def render(
+    frame: pl.DataFrame,
+    columns: Sequence[str],
+    width: int | None = None,
+    spare: Sequence[str] = (),
+) -> str:
     """Lay a table out as text.
 
     Parameters
@@ -30,6 +46,8 @@ def render(frame: pl.DataFrame, columns: Sequence[str], width: int | None = None
         Columns of the terminal: units fit each value, long text is cut in its middle, and counts
         of nothing are left out. None for a text that is exact and whole: bytes as they are, times
         in milliseconds.
+    spare
+        Columns to leave out, the first one first, where a terminal is too narrow for all.
 
     Returns
     -------
@@ -46,12 +64,19 @@ def render(frame: pl.DataFrame, columns: Sequence[str], width: int | None = None
     terminal = width is not None
     if terminal:
         columns = [name for name in columns if not _idle(frame[name])]
-    cells = [
-        [_header(name, terminal=terminal), *_column(frame[name], terminal=terminal)]
-        for name in columns
-    ]
+    columns, cells = (
+        list(columns),
+        [
+            [_header(name, terminal=terminal), *_column(frame[name], terminal=terminal)]
+            for name in columns
+        ],
+    )
     numeric = [frame[name].dtype.is_numeric() for name in columns]
     if width is not None:
+        for name in spare:
+            if name in columns and _least(cells, numeric) > width:
+                at = columns.index(name)
+                del columns[at], cells[at], numeric[at]
         _fit(cells, numeric, width)
     widths = [max(map(len, column)) for column in cells]
     lines = []
@@ -72,10 +97,16 @@ def _idle(values: pl.Series) -> bool:
 
 
 def _header(name: str, *, terminal: bool) -> str:
+    if name.startswith("POSIX_"):
+        # Darshan's own names stay what they are, but for what all of them have in common.
+        return name.removeprefix("POSIX_")
+    known = _HEADERS.get(name)
     if name.endswith("_ns"):
-        unit = " time" if name in {"read_ns", "write_ns"} else ""
-        name = name.removesuffix("_ns") + (unit if terminal else " ms")
-    return name.replace("_", " ")
+        if terminal:
+            return known or name.removesuffix("_ns").replace("_", " ")
+        known = known if name == "op_ns" else None
+        return f"{known or name.removesuffix('_ns').replace('_', ' ')} ms"
+    return known or name.replace("_", " ")
 
 
 def _column(values: pl.Series, *, terminal: bool) -> list[str]:
@@ -95,8 +126,12 @@ def _writer(name: str, *, terminal: bool) -> _Writer:
     if terminal and name.endswith(sizes):
         return units.size
     if "share" in name.split("_"):
-        return units.percentage
-    plain = ("line", "file", "pid", "tid", "task", "exit_status")
+        return units.share if terminal else units.percentage
+    if name.endswith("_factor"):
+        return units.factor if terminal else "{:.3f}".format
+    if name.startswith("POSIX_F_"):
+        return "{:.9f}".format
+    plain = ("line", "file", "pid", "tid", "task", "ofd", "exit_status")
     return str if name.endswith(plain) else units.count
 
 
@@ -114,6 +149,16 @@ def _times(values: pl.Series, *, terminal: bool) -> list[str]:
     day = "" if terminal and values.dt.date().n_unique() == 1 else "%Y-%m-%d "
     text = values.dt.to_string(f"{day}%H:%M:%S{'%.9f' if fine else '%.6f'}")
     return [_ABSENT if value is None else value for value in text]
+
+
+def _least(cells: list[list[str]], numeric: Sequence[bool]) -> int:
+    """Say how long the lines are when text is cut as far as it may be."""
+    widths = [max(map(len, column)) for column in cells]
+    cut = (
+        wide if number else min(wide, _MIN_TEXT)
+        for wide, number in zip(widths, numeric, strict=True)
+    )
+    return sum(cut) + len(_GAP) * (len(cells) - 1)
 
 
 def _fit(cells: list[list[str]], numeric: Sequence[bool], width: int) -> None:

@@ -1,9 +1,13 @@
 """Numbers and text for people."""
 
+import math
 import re
+from fractions import Fraction
 
 _BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _TIMES = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(?:([KMGT])(iB|B)?|B)?", re.ASCII | re.IGNORECASE)
+_MOST = 2**63 - 1
 _UNPRINTABLE = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -26,14 +30,44 @@ def size(number: int) -> str:
     Examples
     --------
     >>> size(22), size(43290), size(124239509)
-    ('22 B', '42.3 KiB', '118.5 MiB')
+    ('22 B', '42.3 KiB', '118 MiB')
     """
     value = float(number)
     for unit in _BYTES[:-1]:
         if abs(value) < 1024:  # noqa: PLR2004
-            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+            return f"{value:.0f} {unit}" if unit == "B" else f"{_short(value)} {unit}"
         value /= 1024
-    return f"{value:.1f} {_BYTES[-1]}"
+    return f"{_short(value)} {_BYTES[-1]}"
+
+
+def _short(value: float) -> str:
+    """Write a number with one digit behind the point, or none where three stand before it."""
+    return f"{value:.0f}" if abs(value) >= 99.95 else f"{value:.1f}"  # noqa: PLR2004 - as 100.0
+
+
+def bytes_of(text: str) -> int:
+    """Read a number of bytes, as people write it.
+
+    K, M, G, T and KiB … are powers of 1,024, KB … are powers of 1,000.
+
+    Raises
+    ------
+    ValueError
+        The text is no number of bytes.
+
+    Examples
+    --------
+    >>> bytes_of("131072"), bytes_of("128K"), bytes_of("128 KiB"), bytes_of("1.5MB")
+    (131072, 131072, 131072, 1500000)
+    """
+    match = _SIZE.fullmatch(text.strip())
+    if match is not None:
+        number, unit, kind = match.groups()
+        base = 1000 if kind in {"B", "b"} else 1024
+        value = Fraction(number) * base ** (" KMGT".index(unit.upper()) if unit else 0)
+        if value.denominator == 1 and value <= _MOST:
+            return int(value)
+    raise ValueError(f"{text!r} is no number of bytes, such as 131072, 128K, 128KiB or 1M")
 
 
 def duration(nanoseconds: int) -> str:
@@ -46,8 +80,8 @@ def duration(nanoseconds: int) -> str:
     """
     for length, unit in _TIMES:
         if abs(nanoseconds) >= length:
-            digits = 0 if length == 1 else 1
-            return f"{nanoseconds / length:.{digits}f} {unit}"
+            value = nanoseconds / length
+            return f"{value:.0f} {unit}" if length == 1 else f"{_short(value)} {unit}"
     return "0 s"
 
 
@@ -71,6 +105,38 @@ def percentage(share: float) -> str:
     ('12.34%', '100.00%')
     """
     return f"{share:.2%}"
+
+
+def share(part: float) -> str:
+    """Write a part of a whole for people: cut, not rounded, as only the whole is 100 %.
+
+    Examples
+    --------
+    >>> share(1), share(0.9999), share(8 / 9), share(0.1), share(0.0123), share(0.000217), share(0)
+    ('100 %', '99 %', '88 %', '10 %', '1.2 %', '0.02 %', '0 %')
+    >>> share(0.00001)
+    '<0.01 %'
+    """
+    if 0 < part < 0.0001:  # noqa: PLR2004 - a hundredth of a percent
+        return "<0.01 %"
+    # What is short of a number by the last bit only is that number.
+    hundredths = math.floor(part * 10_000 + 1e-6)
+    digits = 0 if hundredths >= 1000 or not hundredths else 1 if hundredths >= 100 else 2  # noqa: PLR2004
+    step = 10 ** (2 - digits)
+    return f"{hundredths // step * step / 100:.{digits}f} %"
+
+
+def factor(times: float) -> str:
+    """Write how many times as much something is.
+
+    Examples
+    --------
+    >>> factor(1.0), factor(1.605), factor(12.0), factor(2000.4)
+    ('1x', '1.60x', '12x', '2,000x')
+    """
+    if times == int(times) or times >= 1000:  # noqa: PLR2004
+        return f"{times:,.0f}x"
+    return f"{times:.2f}x"
 
 
 def rate(amount: int, seconds: float) -> str:

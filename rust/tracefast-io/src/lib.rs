@@ -2,6 +2,7 @@
 
 pub mod error;
 pub mod explain;
+pub mod footer;
 pub mod merge;
 pub mod pipeline;
 pub mod report;

@@ -193,9 +193,12 @@ fn detect(name: &str, head: &[u8], wanted: Option<Wanted>) -> Result<Option<Form
     if let Some(wanted) = wanted {
         return Ok(Some(Format::insisted(wanted)));
     }
-    let what = if head.starts_with(b"PAR1") {
-        "this is a Parquet file, not a log"
-    } else if head.contains(&0) {
+    if head.starts_with(b"PAR1") || head.starts_with(b"ARROW1") {
+        return Err(Error::not_a_log(name, "this is a file of columns, not a log").with_hint(
+            "only logs are parsed; questions, such as tracefast files, take it as it is",
+        ));
+    }
+    let what = if head.contains(&0) {
         "this is a binary file, not text of strace or ftrace"
     } else {
         "no line of the first megabyte is one of strace or ftrace"

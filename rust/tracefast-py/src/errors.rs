@@ -8,7 +8,7 @@ pyo3::create_exception!(
     tracefast,
     Error,
     PyValueError,
-    "Input that cannot be a log of strace or ftrace."
+    "Input that is no log of strace or ftrace, or holds no events of this schema."
 );
 
 /// The exception for an error: `OSError` with number and file name where the system refused.

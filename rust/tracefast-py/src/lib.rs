@@ -14,6 +14,9 @@ mod uses;
 /// Reading and writing of event logs; see the package `tracefast`.
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
+    use std::collections::BTreeMap;
+    use std::path::Path;
+
     use pyo3::prelude::*;
 
     #[pymodule_export]
@@ -45,8 +48,17 @@ mod _core {
         Schema::new(tracefast_core::schema::schema())
     }
 
+    /// The metadata in the footer of a Parquet or Arrow IPC file.
+    #[pyfunction]
+    fn metadata(py: Python<'_>, path: &str) -> PyResult<BTreeMap<String, String>> {
+        let path = Path::new(path);
+        py.detach(|| tracefast_io::footer::metadata(path))
+            .map_err(|error| super::errors::exception(py, &error))
+    }
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("SCHEMA_VERSION", tracefast_core::schema::SCHEMA_VERSION)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -25,6 +25,8 @@ pub(super) enum What {
     File(u64),
     /// Its name, where only that is known.
     Name,
+    /// The number of a description, where neither the file nor its name is known.
+    Nameless(u32),
     /// The description.
     Description,
 }

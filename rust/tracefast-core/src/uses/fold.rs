@@ -42,8 +42,14 @@ pub struct Uses {
     trails: HashMap<(u32, u32, bool), Trail, FixedState>,
     /// By source and description.
     relative: HashMap<(u32, u32), Relative, FixedState>,
+    /// Descriptions that were used before a file or a name was known, and the file they turned out
+    /// to be of, by source and description.
+    nameless: Nameless,
     rings: (u64, u64),
 }
+
+/// Files of descriptions, by source and description.
+pub(super) type Nameless = HashMap<(u32, u32), Option<u64>, FixedState>;
 
 /// Words by number.
 #[derive(Debug, Default)]
@@ -145,6 +151,7 @@ impl Uses {
             last: None,
             trails: HashMap::default(),
             relative: HashMap::default(),
+            nameless: Nameless::default(),
             rings: (0, 0),
         }
     }
@@ -198,7 +205,7 @@ impl Uses {
                 flush(&mut self.entities, way, run);
             }
         }
-        table::build(self.entities, self.options.by, &self.sources, &self.kinds)
+        table::build(self.entities, &self.nameless, self.options.by, &self.sources, &self.kinds)
     }
 
     #[inline]
@@ -258,9 +265,14 @@ impl Uses {
         side: usize,
     ) -> Option<u32> {
         let file = columns.file[side].get(row);
-        let path = if file.is_none() { Some(columns.path[side].get(row)?) } else { None };
+        let path = if file.is_none() { columns.path[side].get(row) } else { None };
         let pid = columns.pid.get(row);
-        let what = file.map_or(What::Name, What::File);
+        let what = match (file, path) {
+            (Some(file), _) => What::File(file),
+            (None, Some(_)) => What::Name,
+            (None, None) => What::Nameless(columns.ofd[side].get(row)?),
+        };
+        self.identify(source, what, || columns.ofd[side].get(row));
         let key = match self.options.by {
             By::File => Key { source, part: None, what },
             By::Process => Key { source, part: pid.map(i64::from), what },
@@ -275,6 +287,7 @@ impl Uses {
         };
         let number = self.find(key, file, path);
         let entity = self.entities.get_mut(number as usize)?;
+        entity.file = entity.file.or(file);
         if entity.path.is_none() || (act == Act::Open && !entity.opened) {
             // Open calls name a file better than others: what stands after a descriptor is the
             // name at that moment, perhaps another one since.
@@ -299,6 +312,22 @@ impl Uses {
             }
         }
         Some(number)
+    }
+
+    /// Notes which file a description is of, if it was used before that was known.
+    #[inline]
+    fn identify(&mut self, source: u32, what: What, ofd: impl FnOnce() -> Option<u32>) {
+        match what {
+            What::Nameless(ofd) => {
+                self.nameless.entry((source, ofd)).or_default();
+            }
+            What::File(file) if !self.nameless.is_empty() => {
+                if let Some(known) = ofd().and_then(|ofd| self.nameless.get_mut(&(source, ofd))) {
+                    known.get_or_insert(file);
+                }
+            }
+            _ => {}
+        }
     }
 
     #[inline]

@@ -11,8 +11,8 @@ use arrow_array::{
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 
 use super::By;
-use super::entity::{Entity, READ, WRITE, What};
-use super::fold::Names;
+use super::entity::{Entity, Key, READ, WRITE, What};
+use super::fold::{Nameless, Names};
 use super::way::Way;
 use super::words::Known;
 
@@ -31,19 +31,22 @@ const STREAMS: [&str; 5] = ["pipe", "fifo", "socket", "char", "anon"];
 /// ```
 pub fn schema(by: By) -> SchemaRef {
     // An empty table has them all; its columns have one length.
-    build(Vec::new(), by, &Names::default(), &Names::default())
+    build(Vec::new(), &Nameless::default(), by, &Names::default(), &Names::default())
         .map_or_else(|_| Arc::new(Schema::empty()), |table| table.schema())
 }
 
 /// The table, the largest number of bytes first.
 pub(super) fn build(
     entities: Vec<Entity>,
+    nameless: &Nameless,
     by: By,
     sources: &Names,
     kinds: &Names,
 ) -> Result<RecordBatch, ArrowError> {
-    let mut rows: Vec<Row> =
-        adopted(entities).into_iter().map(|entity| Row::of(entity, sources, kinds)).collect();
+    let mut rows: Vec<Row> = adopted(entities, nameless)
+        .into_iter()
+        .map(|entity| Row::of(entity, sources, kinds))
+        .collect();
     rows.sort_by(|a, b| a.order().cmp(&b.order()));
     let columns = columns(&rows, by);
     let fields: Vec<Field> = columns
@@ -54,13 +57,18 @@ pub(super) fn build(
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
 }
 
-/// Joins what is known by name only to the first file of that name.
+/// Joins what is known by name only to the first file of that name, and what was done with a
+/// description before its file was known to that file.
 ///
 /// Where data moved it stays a row of its own, as such a name may be that of several files.
-fn adopted(mut entities: Vec<Entity>) -> Vec<Entity> {
+fn adopted(mut entities: Vec<Entity>, nameless: &Nameless) -> Vec<Entity> {
     let mut owners: HashMap<(u32, Option<i64>, &str), usize> = HashMap::new();
+    let mut homes: HashMap<Key, usize> = HashMap::new();
     let first = |entity: &Entity| (entity.ts_first.is_none(), entity.ts_first, entity.file);
     for (at, entity) in entities.iter().enumerate() {
+        if !nameless.is_empty() && matches!(entity.key.what, What::File(_)) {
+            homes.insert(entity.key, at);
+        }
         if let (Some(path), Some(_)) = (&entity.path, entity.file) {
             let owner = owners.entry((entity.key.source, entity.key.part, path)).or_insert(at);
             if first(entity) < first(&entities[*owner]) {
@@ -70,12 +78,18 @@ fn adopted(mut entities: Vec<Entity>) -> Vec<Entity> {
     }
     let mut adoptions = Vec::new();
     for (at, entity) in entities.iter().enumerate() {
-        let (What::Name, None, Some(path)) = (entity.key.what, entity.file, &entity.path) else {
+        if entity.moved() {
             continue;
+        }
+        let Key { source, part, what } = entity.key;
+        let owner = match (what, &entity.path) {
+            (What::Name, Some(path)) => owners.get(&(source, part, path)),
+            (What::Nameless(ofd), _) => nameless
+                .get(&(source, ofd))
+                .and_then(|file| homes.get(&Key { source, part, what: What::File((*file)?) })),
+            _ => None,
         };
-        if !entity.moved()
-            && let Some(&owner) = owners.get(&(entity.key.source, entity.key.part, path))
-        {
+        if let Some(&owner) = owner {
             adoptions.push((at, owner));
         }
     }

@@ -1,0 +1,166 @@
+"""The table of `tracefast files`: asked for, filtered, summed up."""
+
+import sys
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from tracefast.analysis.files import NEAR, By, Scope, columns, files_and_rings
+from tracefast.analysis.inode_map import with_paths
+from tracefast.cli.errors import DONE, FAILED
+from tracefast.cli.events import answer
+from tracefast.cli.finish import check_sort, finish, matching
+from tracefast.cli.options import Format
+from tracefast.cli.output import choose, on_terminal, terminal_width
+from tracefast.cli.verdict import foot, verdict
+from tracefast.reading import FormatIn
+
+if TYPE_CHECKING:
+    from tracefast.analysis.inode_map import InodeMap
+
+# What a table of Darshan's counters shows as text; the path last, as it may be long.
+_DARSHAN = (
+    "POSIX_OPENS",
+    "POSIX_READS",
+    "POSIX_SEQ_READS",
+    "POSIX_CONSEC_READS",
+    "POSIX_BYTES_READ",
+    "POSIX_WRITES",
+    "POSIX_SEQ_WRITES",
+    "POSIX_CONSEC_WRITES",
+    "POSIX_BYTES_WRITTEN",
+    "path",
+)
+# What narrow terminals do without, the first one first.
+_SPARE = (
+    *("covered_share", "ts_open", "task", "errors", "reread_factor", "op_ns"),
+    *("POSIX_OPENS", "POSIX_SEQ_WRITES", "POSIX_CONSEC_WRITES", "POSIX_WRITES"),
+)
+# On a terminal of fewer columns, words are short.
+_NARROW = 100
+_INDENT = " " * len("total: ")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which rows there are, and how they are made.
+
+    Attributes
+    ----------
+    scope, by, darshan
+        As for :func:`tracefast.files`.
+    near
+        As there; None for the default.
+    match
+        A pattern for paths.
+    type
+        The only type of files that is wanted.
+    """
+
+    scope: Scope = "stream"
+    by: By | None = None
+    near: int | None = None
+    darshan: bool = False
+    match: str | None = None
+    type: str | None = None
+
+
+def show(
+    inputs: list[str],
+    choice: Choice,
+    *,
+    form: Format | None,
+    output: str,
+    sort: str | None,
+    top: int | None,
+    wide: bool,
+    format_in: FormatIn | None,
+    no_clobber: bool,
+    inode_map: "InodeMap | None" = None,
+) -> int:
+    """Print the table of files; below it, as text, what it amounts to and what is not in it.
+
+    Parameters
+    ----------
+    inputs
+        Logs or Parquet files, patterns, ``-``.
+    choice
+        Which rows there are.
+    form
+        The form of the result; None for that of the output's name.
+    output
+        Path of a file, or ``-``.
+    sort
+        The column to sort by; None for the largest number of bytes first.
+    top
+        How many rows to print: 0 for all, None for as many as a terminal bears.
+    wide
+        Show all columns.
+    format_in
+        Format of the logs; None to find it from the text.
+    no_clobber
+        Refuse to replace an output that exists.
+    inode_map
+        Paths of files by device and inode.
+
+    Returns
+    -------
+    int
+        The exit code.
+
+    Raises
+    ------
+    CommandError
+        There is no column to sort by.
+    """
+    chosen = choose(form, output, no_clobber=no_clobber)
+    check_sort(sort, columns(choice.by, darshan=choice.darshan).names())
+    rings: list[tuple[int, int]] = []
+
+    def question(events: pl.LazyFrame) -> pl.LazyFrame:
+        if choice.darshan and inode_map is not None:
+            events = with_paths(events, inode_map)
+        table = files_and_rings(
+            events,
+            scope=choice.scope,
+            by=choice.by,
+            near=NEAR if choice.near is None else choice.near,
+            darshan=choice.darshan,
+            rings=lambda calls, submitted: rings.append((calls, submitted)),
+        )
+        return table if choice.darshan or inode_map is None else with_paths(table, inode_map)
+
+    table, complete = answer(inputs, question, format_in)
+    if table is None:
+        return FAILED
+    moved = ("POSIX_BYTES_READ", "POSIX_BYTES_WRITTEN")
+    if not choice.darshan:
+        moved = ("read_bytes", "write_bytes")
+    # Inputs that were asked one by one are in order each, not together.
+    order = pl.sum_horizontal(pl.col(name).fill_null(0) for name in moved)
+    table = table.sort(order, descending=True, maintain_order=True)
+    table = matching(choice.match, "path")(table)
+    if choice.type is not None:
+        table = table.filter(pl.col("type") == choice.type)
+
+    def words(rows: pl.DataFrame, width: int | None) -> pl.DataFrame:
+        return verdict(rows, sort, short=width is not None and width < _NARROW)
+
+    finish(
+        table,
+        main=_DARSHAN,
+        form=chosen,
+        output=output,
+        sort=sort,
+        top=top,
+        wide=wide,
+        words=None if choice.darshan else words,
+        spare=_SPARE,
+    )
+    if chosen is Format.TABLE and not choice.darshan:
+        width = terminal_width() if on_terminal(chosen, output) else sys.maxsize
+        for line in foot(table, rings):
+            print(textwrap.fill(line, width, subsequent_indent=_INDENT), file=sys.stderr)
+    return DONE if complete else FAILED

@@ -1,0 +1,66 @@
+//! What a file of columns says of itself: the metadata in its footer.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use arrow_ipc::convert::try_fb_to_schema;
+use arrow_ipc::reader::read_footer_length;
+use arrow_ipc::root_as_footer;
+use parquet::file::metadata::ParquetMetaDataReader;
+
+use crate::error::{Error, Result};
+
+const PARQUET: [u8; 4] = *b"PAR1";
+/// Length and magic at the end of Arrow IPC.
+const TAIL: usize = 10;
+
+/// The metadata of a Parquet or Arrow IPC file, by key.
+///
+/// # Errors
+/// The file cannot be read, or it is not whole.
+///
+/// # Examples
+/// ```
+/// let error = tracefast_io::footer::metadata("no.parquet".as_ref()).unwrap_err();
+/// assert!(error.to_string().starts_with("no.parquet: "));
+/// ```
+pub fn metadata(path: &Path) -> Result<BTreeMap<String, String>> {
+    let refused = |error| Error::io(path, error);
+    let mut file = File::open(path).map_err(refused)?;
+    let mut magic = [0; 4];
+    file.read_exact(&mut magic).map_err(refused)?;
+    if magic == PARQUET {
+        let metadata = ParquetMetaDataReader::new()
+            .parse_and_finish(&file)
+            .map_err(|error| broken(path, &error.to_string()))?;
+        let pairs = metadata.file_metadata().key_value_metadata().into_iter().flatten();
+        return Ok(pairs
+            .map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default()))
+            .collect());
+    }
+    let length = file.seek(SeekFrom::End(0)).map_err(refused)?;
+    let odd = || broken(path, "its footer is not where it should be");
+    let end = length.checked_sub(TAIL as u64).ok_or_else(odd)?;
+    let mut tail = [0; TAIL];
+    file.seek(SeekFrom::Start(end)).map_err(refused)?;
+    file.read_exact(&mut tail).map_err(refused)?;
+    let size = read_footer_length(tail).map_err(|error| broken(path, &error.to_string()))?;
+    let begin = end.checked_sub(size as u64).ok_or_else(odd)?;
+    let mut footer = vec![0; size];
+    file.seek(SeekFrom::Start(begin)).map_err(refused)?;
+    file.read_exact(&mut footer).map_err(refused)?;
+    let footer = root_as_footer(&footer).map_err(|_| odd())?;
+    let schema = footer.schema().ok_or_else(odd)?;
+    let schema = try_fb_to_schema(schema).map_err(|error| broken(path, &error.to_string()))?;
+    // Keys of the whole file stand beside those of its schema.
+    let own = footer.custom_metadata().into_iter().flatten();
+    let own = own.filter_map(|pair| Some((pair.key()?.to_owned(), pair.value()?.to_owned())));
+    Ok(schema.metadata.into_iter().chain(own).collect())
+}
+
+fn broken(path: &Path, why: &str) -> Error {
+    Error::not_a_log(path, format!("a file of columns that is not whole: {why}"))
+        .with_hint("make it anew from the log: tracefast parse LOG -o FILE.parquet")
+}

@@ -1,0 +1,185 @@
+"""Files of columns that hold no events of this schema: refused, with what to do about it."""
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import tracefast as tf
+from tracefast import _core
+
+COMMANDS = ["files", "forks", "events", "blocks"]
+
+
+@pytest.fixture
+def events(spawn_strace, tmp_path):
+    tf.parse(spawn_strace, tmp_path / "events.parquet")
+    tf.parse(spawn_strace, tmp_path / "events.arrow")
+    return tmp_path
+
+
+def refused(name, *words):
+    with pytest.raises(tf.Error) as caught:
+        tf.scan(name)
+    assert str(caught.value).startswith(f"{name}: ")
+    for word in words:
+        assert word in str(caught.value)
+    assert "tracefast parse LOG -o FILE.parquet" in caught.value.hint
+
+
+@pytest.fixture(params=["parquet", "arrow"])
+def foreign(request, tmp_path):
+    frame = pl.DataFrame({"name": ["read"], "loss": [0.5], "epoch": [1]})
+    path = tmp_path / f"run.{request.param}"
+    (frame.write_parquet if request.param == "parquet" else frame.write_ipc)(path)
+    return path
+
+
+def test_columns_of_something_else(foreign):
+    refused(foreign, "not the events of a log", "no columns 'loss', 'epoch'")
+
+
+@pytest.mark.parametrize("question", COMMANDS)
+def test_every_command_refuses_them(run, question, foreign, pth):
+    ran = run(question, foreign)
+    assert ran.returncode == 2
+    assert ran.stdout == ""
+    assert ran.stderr.startswith(f"error: {foreign}: not the events of a log")
+    assert "\nhint: " in ran.stderr
+    # The others are done.
+    ran = run(question, foreign, pth, "--format", "csv")
+    assert ran.returncode == 2
+    assert ran.stderr.count("error: ") == 1
+    assert "Traceback" not in ran.stderr
+    if question == "files":
+        assert "43290" in ran.stdout
+
+
+def test_they_are_no_logs_either(run, foreign):
+    ran = run("parse", foreign, "-o", "out.parquet")
+    assert ran.returncode == 2
+    assert ran.stderr.startswith(f"error: {foreign}: this is a file of columns, not a log\n")
+    assert "tracefast files, take it as it is" in ran.stderr
+
+
+def test_many_columns_are_not_all_named(tmp_path):
+    pl.DataFrame({f"x{n}": [n] for n in range(9)}).write_parquet(tmp_path / "wide.parquet")
+    refused(tmp_path / "wide.parquet", "'x0', 'x1', 'x2' and 6 more")
+
+
+def other_version(folder, suffix):
+    """Write the version of the schema anew in the metadata of a file, which keeps its length."""
+    path = folder / f"events.{suffix}"
+    data = path.read_bytes()
+    key = b"tracefast.schema"
+    at = data.rindex(key) + len(key)
+    version = _core.SCHEMA_VERSION.encode()
+    where = data.index(version, at)
+    path.write_bytes(data[:where] + b"9" * len(version) + data[where + len(version) :])
+    return path
+
+
+def test_parquet_of_another_version(run, events):
+    path = other_version(events, "parquet")
+    refused(path, "events of schema 9", f"tracefast {tf.__version__}")
+    ran = run("files", path)
+    assert ran.returncode == 2
+    assert ran.stderr.startswith(f"error: {path}: events of schema 9")
+
+
+def test_the_footer_says_the_version(events):
+    for name in ("events.parquet", "events.arrow"):
+        metadata = _core.metadata(str(events / name))
+        assert metadata["tracefast.schema"] == _core.SCHEMA_VERSION
+        assert metadata["tracefast.version"] == tf.__version__
+
+
+@pytest.mark.parametrize("name", ["events.parquet", "events.arrow"])
+def test_files_that_are_not_whole(run, events, name):
+    data = (events / name).read_bytes()
+    for length in (8, 100, len(data) // 2, len(data) - 1):
+        (events / name).write_bytes(data[:length])
+        refused(events / name, "not whole")
+        ran = run("files", name)
+        assert (ran.returncode, ran.stdout) == (2, "")
+        assert ran.stderr.startswith(f"error: {name}: ")
+        assert "\nhint: " in ran.stderr
+
+
+@pytest.mark.parametrize("byte", range(1, 60))
+def test_footers_that_are_damaged_are_refused_or_read(events, byte):
+    for name in ("events.parquet", "events.arrow"):
+        data = bytearray((events / name).read_bytes())
+        data[-byte] ^= 0x55
+        path = events / f"damaged-{name}"
+        path.write_bytes(data)
+        try:
+            tf.scan(path)
+        except tf.Error as error:
+            assert str(error).startswith(f"{path}: ")  # noqa: PT017
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_a_part_that_polars_wrote_is_read(events, suffix):
+    whole = tf.scan(events / "events.parquet")
+    part = whole.filter(pl.col("path").str.ends_with("data.bin"))
+    path = events / f"part.{suffix}"
+    (part.sink_parquet if suffix == "parquet" else part.sink_ipc)(path)
+    assert_frame_equal(tf.files(tf.scan(path)).collect(), tf.files(part).collect())
+
+
+def test_a_part_without_the_columns_says_so(run, events):
+    tf.scan(events / "events.parquet").select("ts", "name").sink_parquet(events / "part.parquet")
+    with pytest.raises(pl.exceptions.ColumnNotFoundError, match="'dur_ns'"):
+        tf.files(tf.scan(events / "part.parquet"))
+    ran = run("files", "part.parquet")
+    assert ran.returncode == 2
+    assert "error: part.parquet: " in ran.stderr
+    assert "'dur_ns'" in ran.stderr
+
+
+class TestSubsets:
+    """`tf.files` of a part of the events."""
+
+    def test_rows(self, events):
+        lazy = tf.scan(events / "events.parquet")
+        part = lazy.filter(pl.col("path") == "/srv/spawn/data.bin")
+        whole = tf.files(lazy).filter(pl.col("path") == "/srv/spawn/data.bin")
+        columns = ["path", "reads", "read_bytes", "read_unique_bytes", "writes", "write_bytes"]
+        assert_frame_equal(
+            tf.files(part).select(columns).collect(), whole.select(columns).collect()
+        )
+
+    def test_no_rows(self, events):
+        lazy = tf.scan(events / "events.parquet").filter(pl.lit(value=False))
+        table = tf.files(lazy).collect()
+        assert table.height == 0
+        assert table.schema == tf.files(lazy).collect_schema()
+
+    @pytest.mark.parametrize("darshan", [False, True])
+    def test_the_missing_column_is_named(self, events, darshan):
+        lazy = tf.scan(events / "events.parquet")
+        for column in ("offset", "file_type", "ret"):
+            with pytest.raises(pl.exceptions.ColumnNotFoundError) as caught:
+                tf.files(lazy.drop(column), darshan=darshan)
+            assert f"needs the column '{column}'" in str(caught.value)
+
+    def test_columns_that_are_not_needed_may_be_missing(self, events):
+        lazy = tf.scan(events / "events.parquet")
+        narrow = lazy.drop("args", "comm", "cpu", "line", "extra", "child")
+        assert_frame_equal(tf.files(narrow).collect(), tf.files(lazy).collect())
+
+    def test_nothing_is_read_before_the_table_is_collected(self, events):
+        seen = []
+
+        def look(frame: pl.DataFrame) -> pl.DataFrame:
+            seen.append(frame.height)
+            return frame
+
+        lazy = tf.scan(events / "events.parquet").map_batches(
+            look, predicate_pushdown=False, projection_pushdown=False, slice_pushdown=False
+        )
+        table = tf.files(lazy).filter(pl.col("reads") > 0).select("path")
+        assert table.collect_schema() == {"path": pl.String}
+        assert seen == []
+        assert table.collect().height > 0
+        assert len(seen) > 0
