@@ -585,9 +585,6 @@ def test_what_does_not_overlap_is_exact(read):
     ]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="calls that overlap in logs cut by task are not held apart yet"
-)
 def test_separate_logs_overlap_by_their_times(tmp_path):
     """In `-ff` logs no line is split; what begins before another's end overlaps it."""
     (tmp_path / "cut.strace.1000").write_text(
