@@ -169,8 +169,9 @@ impl Kernel {
         self.tasks.files.keep(file);
         let (open, nodes) = self.tasks.files.with_nodes(file)?;
         let ticket = position.then(|| open.flight.begin());
+        let append = open.append;
         let node = open.node.filter(|_| write).and_then(|node| nodes.get(node));
-        Some(Held { fd, file, ticket, write: node.map(|node| node.writes.begin()) })
+        Some(Held { fd, file, ticket, write: node.map(|node| node.writes.begin()), append })
     }
 
     /// Effects that take place when a call is entered.

@@ -17,6 +17,8 @@ pub struct Held {
     pub ticket: Option<Ticket>,
     /// Changes the file: one of its writes under way.
     pub write: Option<Ticket>,
+    /// Writes of its description append.
+    pub append: bool,
 }
 
 /// A call under way.

@@ -62,7 +62,10 @@ enum Where {
 /// A side of a transfer is over.
 pub fn transfer(files: &mut OpenFiles, file: FileRef, held: Option<Held>, side: Side) -> Found {
     let Some((open, nodes)) = files.with_nodes(file) else { return Found::default() };
+    // Whether it appended is not known, if that was changed while it was under way.
+    let turned = side.write && held.is_some_and(|held| held.append != open.append);
     let moved = match side.end {
+        End::Moved(_) if turned => None,
         End::Moved(moved) => Some(moved),
         End::Failed | End::Nothing => Some(0),
         End::Unknown => None,
@@ -94,6 +97,7 @@ pub fn transfer(files: &mut OpenFiles, file: FileRef, held: Option<Held>, side: 
     let positioned = open.position != Position::None;
     let mut found = Found::default();
     let begin = match side.at {
+        _ if turned => Where::Ambiguous,
         _ if side.write && open.append => append_at(node.as_deref(), open, racing || overlapped),
         At::Given => side.given.map_or(Where::Unknown, |at| Where::Spot(Spot::Exact(at))),
         At::Elsewhere | At::Stream => Where::Unknown,
@@ -103,7 +107,7 @@ pub fn transfer(files: &mut OpenFiles, file: FileRef, held: Option<Held>, side: 
             Position::None | Position::Unknown => Where::Unknown,
         },
     };
-    found.misleading = side.write && open.append && side.at == At::Given;
+    found.misleading = side.write && (open.append || turned) && side.at == At::Given;
     match side.end {
         End::Failed => found.access = Some(Access::Error),
         End::Nothing => {}
@@ -135,7 +139,8 @@ pub fn transfer(files: &mut OpenFiles, file: FileRef, held: Option<Held>, side: 
                 };
                 found.access = open.streams[usize::from(side.write)].see(spot, bytes);
                 if side.write {
-                    grow(node, begin, bytes, open);
+                    let append = (!turned).then_some(open.append);
+                    grow(node, begin, bytes, open.number(), append);
                 }
             }
         }
@@ -207,22 +212,21 @@ fn end_of_file(found: &mut Found, at: Spot, node: Option<&mut Node>) {
     }
 }
 
-/// A write may make the file longer.
-fn grow(node: Option<&mut Node>, begin: Where, bytes: i64, open: &OpenFile) {
+/// A write by description `number` may make the file longer. `append`: it appends, if that is known.
+fn grow(node: Option<&mut Node>, begin: Where, bytes: i64, number: u32, append: Option<bool>) {
     let Some(node) = node else { return };
+    let appends = append == Some(true);
     node.size = match (node.size, begin) {
         (Some(size), Where::Spot(Spot::Exact(at))) => Some(size.max(at.saturating_add(bytes))),
         // The order of those that append changes nothing for the end.
-        (Some(size), _) if open.append => Some(size.saturating_add(bytes)),
+        (Some(size), _) if appends => Some(size.saturating_add(bytes)),
         _ => None,
     };
     node.appender = match (node.appender, begin) {
-        (Appender::Nobody, Where::Spot(Spot::Relative(0))) if open.append => {
-            Appender::One(open.number(), bytes)
+        (Appender::Nobody, Where::Spot(Spot::Relative(0))) if appends => {
+            Appender::One(number, bytes)
         }
-        (Appender::One(number, end), Where::Spot(Spot::Relative(_)))
-            if open.append && number == open.number() =>
-        {
+        (Appender::One(of, end), Where::Spot(Spot::Relative(_))) if appends && of == number => {
             Appender::One(number, end.saturating_add(bytes))
         }
         _ => Appender::Several,

@@ -14,13 +14,13 @@ fn is_fork(name: &[u8]) -> bool {
     matches!(name, b"fork" | b"vfork" | b"clone" | b"clone2" | b"clone3")
 }
 
-/// Calls that move a position, change a size or find one: what they did may have happened at any
-/// moment until they surely were over.
+/// Calls that transfer data, move a position, change a size or find one: what they did may have
+/// happened at any moment until they surely were over.
 #[rustfmt::skip]
 fn moves(name: &[u8]) -> bool {
     matches!(
         name,
-        b"read" | b"readv" | b"preadv2" | b"write" | b"writev" | b"pwrite64" | b"pwritev"
+        b"read" | b"readv" | b"pread64" | b"preadv" | b"preadv2" | b"write" | b"writev" | b"pwrite64" | b"pwritev"
             | b"pwritev2" | b"lseek" | b"_llseek" | b"sendfile" | b"sendfile64" | b"splice"
             | b"tee" | b"copy_file_range" | b"getdents" | b"getdents64" | b"truncate"
             | b"truncate64" | b"ftruncate" | b"ftruncate64" | b"fallocate" | b"stat" | b"stat64"
@@ -258,7 +258,12 @@ mod tests {
         assert_eq!(took("1795175299.000100001 lseek(3) = 0 <0.000007001>"), Some(7_003));
         assert_eq!(took("1795175299 read(3) = 0 <0.007>"), Some(1_008_000_000));
         assert_eq!(took("1795175299.000100 statx(3) = 0"), None);
-        for line in ["getpid() = 0 <0.1>", "openat(3) = 4 <0.1>", "read(3, <unfinished ...>"] {
+        for line in [
+            "getpid() = 0 <0.1>",
+            "openat(3) = 4 <0.1>",
+            "recvfrom(3) = 4 <0.1>",
+            "read(3, <unfinished ...>",
+        ] {
             assert!(!span(&format!("1795175299.1 {line}")).moves, "{line}");
         }
         let mut clock = Clock::new(Layout { time: Time::Day, ..EPOCH }, None, 0);

@@ -62,6 +62,8 @@ struct Task {
     turn: Option<Turn>,
     /// The begin of the line at hand was marked.
     marked: bool,
+    /// When the task's next line begins.
+    next: i64,
 }
 
 /// When something of a task's line is to be told: its begin, its end. Begins come first, since what
@@ -101,6 +103,7 @@ impl Task {
             span: Span::default(),
             turn: None,
             marked: false,
+            next: i64::MAX,
         }
     }
 
@@ -263,6 +266,8 @@ pub struct Merge {
     /// the last one that was told.
     open: Vec<(usize, u64)>,
     told: i64,
+    /// Lines that wait for their end though that may have been earlier: when, the task, the line.
+    late: BinaryHeap<Reverse<(i64, usize, u64)>>,
     layout: Layout,
     /// A line that did not fit.
     rest: Vec<u8>,
@@ -308,6 +313,7 @@ impl Merge {
             held: BTreeMap::new(),
             open: Vec::new(),
             told: i64::MIN,
+            late: BinaryHeap::new(),
             layout: *layout,
             rest: Vec::new(),
             given: 0,
@@ -366,6 +372,10 @@ impl Merge {
             self.end(id, out)?;
         } else if let Some((turn, _, id)) = self.first() {
             self.waiting.pop();
+            if let Some(behind) = self.behind(id).filter(|_| turn.ends) {
+                self.wait(id, behind);
+                return Ok(true);
+            }
             self.tasks[id].turn = None;
             if turn.ends {
                 self.end(id, out)?;
@@ -408,6 +418,7 @@ impl Merge {
         }
         let task = &mut self.tasks[id];
         let ahead = if span.moves { task.ahead()? } else { Ahead::Far };
+        task.next = if let Ahead::Time(time) = ahead { time } else { i64::MAX };
         let time = match ahead {
             Ahead::Time(time) => Some(span.end.max(time)),
             Ahead::Far if !span.moves || span.took.is_none() => Some(span.end),
@@ -416,9 +427,11 @@ impl Merge {
             Ahead::Far | Ahead::Nothing => None,
         };
         let turn = Turn { time: time.unwrap_or(i64::MAX), ends: true };
-        if first > (turn, task.pid) {
+        let pid = task.pid;
+        if first > (turn, pid) && self.behind(id).is_none() {
             return self.end(id, out);
         }
+        let task = &mut self.tasks[id];
         let whole = task.line.1;
         if whole && merged::entry(&self.layout, task.own()).is_some() {
             task.marked = true;
@@ -426,12 +439,30 @@ impl Merge {
         }
         if span.moves && span.took.is_some() {
             self.open.push((id, task.number));
+            self.late.push(Reverse((span.end, id, task.number)));
         }
         task.turn = Some(turn);
         if time.is_some() {
             self.wait(id, turn);
         }
         Ok(())
+    }
+
+    /// The turn of the line at hand of a task, if it has to wait for one that ended before it began,
+    /// as far as their durations tell: transfers stand in their order where there is one.
+    fn behind(&mut self, id: usize) -> Option<Turn> {
+        let task = &self.tasks[id];
+        while let Some(&Reverse((end, other, number))) = self.late.peek() {
+            let before = &self.tasks[other];
+            let Some(turn) = before.turn.filter(|turn| turn.ends && before.number == number) else {
+                self.late.pop();
+                continue;
+            };
+            let waits = task.span.moves && end <= task.span.begin && other != id;
+            let time = turn.time.saturating_add(1);
+            return (waits && time < task.next).then_some(Turn { time, ends: true });
+        }
+        None
     }
 
     /// A log tells that it is `time`: strace had let go all tasks whose calls began before.
