@@ -157,12 +157,7 @@ def check_separate(numbers: list[int], folder: Path) -> None:
         check(machine, lambda call: found[call.task.tid, begun[call]], strict=False)
 
 
-CUT = pytest.mark.xfail(
-    run=False, reason="calls that overlap in logs cut by task are not held apart yet"
-)
-CHECKS = pytest.mark.parametrize(
-    "check_log", [check_whole, pytest.param(check_separate, marks=CUT)], ids=["whole", "cut"]
-)
+CHECKS = pytest.mark.parametrize("check_log", [check_whole, check_separate], ids=["whole", "cut"])
 
 
 @CHECKS

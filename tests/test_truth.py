@@ -27,15 +27,6 @@ def name(record: Path) -> str:
 LOOSE = {f"{name}.truth.json" for name in ("threads", "forks", "plain", "separate")}
 
 
-CUT = pytest.mark.xfail(
-    strict=True, reason="calls that overlap in logs cut by task are not held apart yet"
-)
-
-
-def known(record: Path) -> object:
-    return pytest.param(record, marks=CUT if record.name == "separate.truth.json" else ())
-
-
 def check(outcome: truth.Outcome, record: Path) -> None:
     assert outcome.differences == []
     assert outcome.known.total() > 5
@@ -46,12 +37,12 @@ def check(outcome: truth.Outcome, record: Path) -> None:
         assert outcome.share("relative", "relative and proved") == 0
 
 
-@pytest.mark.parametrize("record", [known(path) for path in RECORDS], ids=name)
+@pytest.mark.parametrize("record", RECORDS, ids=name)
 def test_reads_are_those_that_the_program_recorded(record: Path) -> None:
     check(truth.annotated(record), record)
 
 
-@pytest.mark.parametrize("record", [known(path) for path in RECORDS if truth.has_annotations(path)])
+@pytest.mark.parametrize("record", [path for path in RECORDS if truth.has_annotations(path)])
 def test_annotations_are_not_needed(record: Path, tmp_path: Path) -> None:
     check(truth.stripped(record, tmp_path), record)
 

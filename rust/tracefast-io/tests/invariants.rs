@@ -4,6 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use tracefast_core::event::EventKind;
 use tracefast_core::format::Wanted;
 use tracefast_core::parsed::Use;
 use tracefast_io::pipeline::Options;
@@ -232,6 +233,83 @@ const BARE: &[&str] = &[
     "",
 ];
 
+/// Lines of logs cut by task, behind their times: calls of some length, which overlap.
+const CUT: &[&str] = &[
+    "read(3</a>, \"x) = 9\", 4096) = 7 <0.000213>",
+    "read(3, \"\", 10) = 0 <0.000001>",
+    "read(3, \"x\", 10) = 10",
+    "write(4, \"x\", 1) = 1 <0.000040>",
+    "pwrite64(4, \"x\", 1, 70) = 1 <0.000040>",
+    "lseek(3, 0, SEEK_CUR) = 20 <0.000011>",
+    "recvfrom(5, \"x\", 1, 0, NULL, NULL) = 1 <0.000700>",
+    "sendfile(4, 3, NULL, 10) = 10 <0.000033>",
+    "ftruncate(4, 5) = 0 <0.000033>",
+    "fstat(4, {st_mode=S_IFREG|0644, st_size=5, ...}) = 0 <0.000033>",
+    "openat(AT_FDCWD, \"/f\", O_RDWR|O_APPEND) = 3 <0.000021>",
+    "openat(AT_FDCWD, \"/g\", O_RDWR) = 4 <0.000021>",
+    "dup2(3, 4) = 4 <0.000301>",
+    "fcntl(4, F_SETFL, O_RDONLY) = 0 <0.000101>",
+    "close(3) = 0 <0.000091>",
+    "close_range(3, 9, 0) = 0 <0.000091>",
+    "clone(child_stack=0x7f, flags=CLONE_VM|CLONE_FILES|CLONE_THREAD) = 701 <0.000300>",
+    "clone(child_stack=NULL, flags=SIGCHLD) = 702 <0.000300>",
+    "futex(0x7f, FUTEX_WAIT) = 0 <0.000900>",
+    "sendmsg(5, {msg_control=[{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, \
+     cmsg_data=[3]}], msg_controllen=24, msg_flags=0}, 0) = 1 <0.000100>",
+    "read(3, \"cut",
+    "read(3, <unfinished ...>",
+    "read(3, <unfinished ...>) = ?",
+    "read(3, 0x7f, 1) = ? ERESTARTSYS (To be restarted if SA_RESTART is set) <0.000100>",
+    "\x1b[33mread\x1b[0m(\x1b[35m3\x1b[0m, \"x\", 1) = 1 <0.000200>",
+    "execve(\"/x\", [\"x\"], 0x1 /* 0 vars */) = 0 <0.000200>",
+    "execve(\"/x\", [], 0x1 /* 0 vars */ <pid changed to 700 ...>",
+    "+++ superseded by execve in pid 701 +++",
+    "<... execve resumed>) = 0 <0.0001>",
+    "+++ exited with 0 +++",
+    "--- SIGCHLD {si_signo=SIGCHLD, si_pid=702} ---",
+];
+
+/// Lines of such logs without a time.
+const CONTINUED: &[&str] = &[
+    " > /lib/libc.so.6(read+0x17) [0x101ab7]",
+    " | 00000  61 62  ab |",
+    "caf\u{e9} \u{1F980}",
+    "read(3, \"x\", 1) = 1",
+    "",
+];
+
+/// Logs of three tasks, with times that go on by some microseconds from line to line of any task.
+fn cut_log() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    let line = prop_oneof![
+        9 => (proptest::sample::select(CUT), 0..90_u64).prop_map(|(line, by)| (line, Some(by))),
+        1 => proptest::sample::select(CONTINUED).prop_map(|line| (line, None)),
+    ];
+    let ends = prop_oneof![4 => Just("\n"), 1 => Just("\r\n")];
+    let lines = proptest::collection::vec((0..3_usize, line, ends), 1..80);
+    // Calls without times; times without fractions.
+    (lines, proptest::bool::weighted(0.2), proptest::bool::weighted(0.1), any::<[bool; 3]>())
+        .prop_map(|(lines, untimed, coarse, cut)| {
+            let mut logs = vec![Vec::new(); 3];
+            let mut micros = 1_795_175_299_000_000_u64;
+            for (task, (line, by), end) in lines {
+                let log: &mut Vec<u8> = &mut logs[task];
+                if let Some(by) = by {
+                    micros += by;
+                    let (seconds, rest) = (micros / 1_000_000, micros % 1_000_000);
+                    let time = format!("{seconds}.{rest:06} ");
+                    log.extend(if coarse { format!("{seconds} ") } else { time }.into_bytes());
+                }
+                let took = line.rfind(" <0.0").filter(|_| untimed && line.ends_with('>'));
+                log.extend_from_slice(line[..took.unwrap_or(line.len())].as_bytes());
+                log.extend_from_slice(end.as_bytes());
+            }
+            for (log, _) in logs.iter_mut().zip(cut).filter(|(_, cut)| *cut) {
+                log.pop();
+            }
+            logs
+        })
+}
+
 fn log(lines: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
     let line = prop_oneof![
         9 => proptest::sample::select(lines).prop_map(|line| line.as_bytes().to_vec()),
@@ -246,17 +324,21 @@ fn log(lines: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Everything that a run leaves behind: the bytes of the file and the report.
+/// Everything that a run leaves behind: the bytes of the file and the report. One text is a log;
+/// several are those of tasks.
 fn run(
-    text: &[u8],
+    texts: &[Vec<u8>],
     wanted: Wanted,
     block_bytes: usize,
     threads: usize,
     kind: FileKind,
 ) -> (Vec<u8>, Report) {
     let folder = tempfile::tempdir().expect("a folder");
-    let log = folder.path().join("log");
-    std::fs::File::create(&log).and_then(|mut file| file.write_all(text)).expect("room for it");
+    for (text, pid) in texts.iter().zip(700..) {
+        let name = if texts.len() == 1 { "log".to_owned() } else { format!("log.{pid}") };
+        let log = folder.path().join(name);
+        std::fs::File::create(&log).and_then(|mut file| file.write_all(text)).expect("room for it");
+    }
     let path = folder.path().join("out").display().to_string();
     let output = Output { path: &path, kind, clobber: true };
     let options = Options {
@@ -273,21 +355,26 @@ fn run(
     (std::fs::read(&path).expect("the output"), report)
 }
 
-fn check(text: &[u8], wanted: Wanted) -> Result<(), TestCaseError> {
-    let (parquet, report) = run(text, wanted, 1 << 18, 1, FileKind::Parquet);
-    let (arrow, _) = run(text, wanted, 1 << 18, 1, FileKind::Arrow);
-    let lines = text.split_inclusive(|&b| b == b'\n').count() as u64;
-    prop_assert_eq!(report.lines(), lines);
-    prop_assert_eq!(report.tally.total.bytes, text.len() as u64);
+fn check(texts: &[Vec<u8>], wanted: Wanted) -> Result<(), TestCaseError> {
+    let (parquet, report) = run(texts, wanted, 1 << 18, 1, FileKind::Parquet);
+    let (arrow, _) = run(texts, wanted, 1 << 18, 1, FileKind::Arrow);
+    let lines = |text: &Vec<u8>| text.split_inclusive(|&b| b == b'\n').count();
+    prop_assert_eq!(report.lines(), texts.iter().map(lines).sum::<usize>() as u64);
+    let bytes = texts.iter().map(Vec::len).sum::<usize>() as u64;
+    prop_assert_eq!(report.tally.total.bytes, bytes);
+    prop_assert_eq!(report.tally.total.lines.total_bytes(), bytes);
     let counts = report.tally.total.lines;
     let shared = report.tally.total.oddities.shared_lines;
     let begun = counts.lines(Use::Events) + counts.lines(Use::Unparsed);
-    prop_assert_eq!(report.rows(), begun + shared);
+    // What the model found is on no line.
+    let kinds = report.tally.total.kinds;
+    let found = kinds[EventKind::Notice as usize] + kinds[EventKind::Aio as usize];
+    prop_assert_eq!(report.rows() - found, begun + shared);
     for (block_bytes, threads) in [(1, 2), (64, 3), (500, 2)] {
         for (kind, expected) in [(FileKind::Parquet, &parquet), (FileKind::Arrow, &arrow)] {
             // The bytes themselves would fill the screen.
-            let same = &run(text, wanted, block_bytes, threads, kind).0 == expected;
-            let shown = String::from_utf8_lossy(text);
+            let same = &run(texts, wanted, block_bytes, threads, kind).0 == expected;
+            let shown = String::from_utf8_lossy(&texts.join(&b"\n--\n"[..])).into_owned();
             prop_assert!(same, "{kind:?} in blocks of {block_bytes}:\n{shown}");
         }
     }
@@ -297,14 +384,16 @@ fn check(text: &[u8], wanted: Wanted) -> Result<(), TestCaseError> {
 #[test]
 fn same_bytes_for_any_blocks_and_threads_and_every_line_counted() {
     // One test, as the working directory is the process's.
-    for (name, lines, wanted) in [
-        ("strace", STRACE, Wanted::Strace),
-        ("on a terminal", TERMINAL, Wanted::Strace),
-        ("times of day", DAYS, Wanted::Strace),
-        ("deltas", DELTAS, Wanted::Strace),
-        ("ftrace", FTRACE, Wanted::Ftrace),
-        ("function_graph", GRAPH, Wanted::Ftrace),
-        ("without columns", BARE, Wanted::Ftrace),
+    let whole = |lines| log(lines).prop_map(|text| vec![text]).boxed();
+    for (name, logs, wanted) in [
+        ("strace", whole(STRACE), Wanted::Strace),
+        ("on a terminal", whole(TERMINAL), Wanted::Strace),
+        ("times of day", whole(DAYS), Wanted::Strace),
+        ("deltas", whole(DELTAS), Wanted::Strace),
+        ("cut by task", cut_log().boxed(), Wanted::Strace),
+        ("ftrace", whole(FTRACE), Wanted::Ftrace),
+        ("function_graph", whole(GRAPH), Wanted::Ftrace),
+        ("without columns", whole(BARE), Wanted::Ftrace),
     ] {
         // A runner counts the cases of all its runs: with one of them only the first list would
         // be tried.
@@ -314,9 +403,9 @@ fn same_bytes_for_any_blocks_and_threads_and_every_line_counted() {
             ProptestConfig { failure_persistence: None, cases: config.cases.div_ceil(4), ..config };
         let mut runner = proptest::test_runner::TestRunner::new(config);
         let tried = std::cell::Cell::new(0);
-        let outcome = runner.run(&log(lines), |text| {
+        let outcome = runner.run(&logs, |texts| {
             tried.set(tried.get() + 1);
-            check(&text, wanted)
+            check(&texts, wanted)
         });
         outcome.unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(tried.get() > 0, "{name}: nothing was tried");

@@ -2,17 +2,18 @@
 
 use super::columns::{self, layout_of};
 use super::leader::{Delta, Layout, Leader, Pid, Time};
-use super::merged::{self, Prefix};
+use super::merged::{self, Mark, Prefix};
 use super::sniff::{begins_event, call_name};
 use super::{Format, clock::Clock, colour, is_continuation, torn};
 use crate::block::{Block, PAD};
 use crate::calls::Calls;
 use crate::dict::Interner;
-use crate::parsed::{Naming, Parsed, Touch, Use};
+use crate::event::EventKind;
+use crate::parsed::{Begin, Naming, Parsed, Target, Touch, Use};
 use crate::rows::RowClock;
 use crate::scan::{Marks, structure};
 use crate::schema::Column as C;
-use crate::strace::fields::Source;
+use crate::strace::fields::{self, Source};
 use crate::text::{escape_invalid, unescape_into};
 use crate::view::{Place, pack_padded};
 
@@ -66,7 +67,7 @@ impl Grammar {
             line: 0,
             count: 0,
             task: format.task,
-            fed: false,
+            merge: Mark::None,
             bytes: 0,
             used: None,
             clock: Clock::new(&format.layout),
@@ -140,8 +141,8 @@ pub(super) struct Parser<'a> {
     pub(super) count: u32,
     /// The task that the file is named after from which the line comes.
     pub(super) task: Option<i32>,
-    /// The line is the last of a merged log and had no line feed.
-    fed: bool,
+    /// What the line at hand of a merged log is.
+    merge: Mark,
     /// Bytes of the line at hand, its line feed included.
     pub(super) bytes: u64,
     /// What the line at hand is used for; `None`: the stitch stage says.
@@ -178,6 +179,10 @@ impl<'a> Parser<'a> {
         self.used = Some(Use::Events);
         if self.format.merged {
             start = self.own(start, end);
+            if self.merge == Mark::Begin {
+                self.count += 1;
+                return;
+            }
         }
         if end > start && self.text[end - 1] == b'\r' {
             end -= 1;
@@ -206,7 +211,14 @@ impl<'a> Parser<'a> {
 
     /// Takes the prefix off a line of merged logs; returns where the line itself begins.
     fn own(&mut self, start: usize, end: usize) -> usize {
+        self.end_marked();
         let Some(prefix) = Prefix::read(&self.text[start..end]) else { return start };
+        self.merge = prefix.mark;
+        if prefix.mark == Mark::Begin {
+            self.begin_marked(prefix.pid, &self.text[start + merged::PREFIX..end]);
+            self.parsed.added += self.bytes;
+            return end;
+        }
         if self.task.replace(prefix.pid) != Some(prefix.pid) {
             // What belongs to the line above stands in the same log.
             self.owner = Owner::Nobody;
@@ -214,16 +226,39 @@ impl<'a> Parser<'a> {
             self.table = false;
         }
         self.line = prefix.line as i64 - 1;
-        self.fed = prefix.fed;
-        let added = merged::PREFIX as u64 + u64::from(prefix.fed);
+        let added = merged::PREFIX as u64 + u64::from(prefix.mark == Mark::Fed);
         self.bytes -= added;
         self.parsed.added += added;
         start + merged::PREFIX
     }
 
+    /// The begin of a call whose line comes later: neither a line nor a row.
+    fn begin_marked(&mut self, pid: i32, line: &[u8]) {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let Some(entry) = merged::entry(&self.format.layout, line) else { return };
+        let head = fields::head(&line[entry.args], entry.sys, &mut self.parsed.side);
+        let at = self.parsed.rows.len as u32;
+        self.parsed.begins.push(Begin { at, tid: Some(pid), head, target: Target::Open });
+    }
+
+    /// The row of the line before is that of a call whose begin was marked.
+    fn end_marked(&mut self) {
+        let rows = &mut self.parsed.rows;
+        if std::mem::take(&mut self.merge) == Mark::End
+            && let Some(row) = rows.len.checked_sub(1)
+            && rows.kind[row] == EventKind::Syscall as u8
+        {
+            rows.effect[row].begun = true;
+        }
+    }
+
     /// The log ends within this line.
     pub(super) fn is_cut(&self, line: &Line) -> bool {
-        if self.format.merged { self.fed } else { self.last && line.end == self.text.len() }
+        if self.format.merged {
+            self.merge == Mark::Fed
+        } else {
+            self.last && line.end == self.text.len()
+        }
     }
 
     /// Colours were part of the line, too.
@@ -463,6 +498,7 @@ impl<'a> Parser<'a> {
     }
 
     fn finish(mut self) -> Vec<(u32, usize, usize)> {
+        self.end_marked();
         self.put_frames();
         (self.parsed.elapsed, self.parsed.span) = self.clock.end();
         self.grammar.calls.flush(self.parsed);

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use memchr::{memchr, memrchr};
 use tracefast_core::block::MAX_BLOCK;
 use tracefast_core::strace::leader::Layout;
-use tracefast_core::strace::merged::{PREFIX, Prefix};
+use tracefast_core::strace::merged::{self, Mark, PREFIX, Prefix};
 
 use super::files::{Descriptors, Reopened};
-use super::order::Clock;
+use super::order::{Clock, Span};
 use crate::error::{Error, ErrorKind};
 use crate::source::{Progress, decompressed, read_up_to};
 
@@ -24,6 +24,10 @@ const BUFFER: (usize, usize) = (4 << 10, 256 << 10);
 
 /// Longest line: with its prefix it must fit into a block.
 const LONGEST: usize = MAX_BLOCK - 2 * PREFIX;
+
+/// Bytes behind a line in which the time of the next one is looked for: lines without a time may
+/// stand between.
+const SIGHT: usize = 4 << 10;
 
 /// One task's log.
 #[derive(Debug, Clone)]
@@ -52,10 +56,57 @@ struct Task {
     line: (usize, bool),
     number: u64,
     clock: Clock,
-    key: i64,
+    /// When the line at hand has its effect.
+    span: Span,
+    /// Where the task waits for its turn.
+    turn: Option<Turn>,
+    /// The begin of the line at hand was marked.
+    marked: bool,
+    /// When the task's next line begins.
+    next: i64,
+}
+
+/// When something of a task's line is to be told: its begin, its end. Begins come first, since what
+/// happened at the same time may have overlapped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Turn {
+    time: i64,
+    ends: bool,
+}
+
+/// What a log says of the time behind the line at hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ahead {
+    /// The time of the next line that has one.
+    Time(i64),
+    /// There is none.
+    Nothing,
+    /// None is in sight.
+    Far,
 }
 
 impl Task {
+    /// The log of `member`, of which nothing was read.
+    fn new(member: &Member, raw: Box<dyn Read + Send>, room: usize, clock: Clock) -> Self {
+        Self {
+            path: PathBuf::from(&member.name),
+            pid: member.pid,
+            raw: Some(raw),
+            buf: vec![0; room],
+            start: 0,
+            have: 0,
+            done: 0,
+            ended: false,
+            line: (0, false),
+            number: 0,
+            clock,
+            span: Span::default(),
+            turn: None,
+            marked: false,
+            next: i64::MAX,
+        }
+    }
+
     /// Goes to the next line. `false`: there is none.
     fn advance(&mut self) -> Result<bool, Error> {
         let mut seen = self.start;
@@ -78,8 +129,40 @@ impl Task {
             seen += self.start;
         }
         self.number += 1;
-        self.key = self.clock.next(&self.buf[self.start..self.line.0]);
+        self.span = self.clock.next(&self.buf[self.start..self.line.0]);
+        self.marked = false;
         Ok(true)
+    }
+
+    /// Looks for the next time, in the bytes behind the line at hand.
+    fn ahead(&mut self) -> Result<Ahead, Error> {
+        let mut seen = 0;
+        loop {
+            let behind = self.line.0 + usize::from(self.line.1);
+            let sight = self.have.min(behind + SIGHT);
+            let mut at = behind + seen;
+            while at < sight {
+                let feed = memchr(b'\n', &self.buf[at..sight]);
+                let end = feed.map_or(sight, |feed| at + feed);
+                if let Some(time) = self.clock.peek(&self.buf[at..end]) {
+                    return Ok(Ahead::Time(time));
+                }
+                if feed.is_none() {
+                    break;
+                }
+                at = end + 1;
+            }
+            seen = at - behind;
+            if sight == behind + SIGHT || self.have > LONGEST {
+                return Ok(Ahead::Far);
+            }
+            if self.ended {
+                return Ok(Ahead::Nothing);
+            }
+            let len = self.line.0 - self.start;
+            self.fill()?;
+            self.line.0 = self.start + len;
+        }
     }
 
     /// Reads on, behind what is there.
@@ -120,19 +203,29 @@ impl Task {
         PREFIX + self.line.0 - self.start + 1
     }
 
+    /// The line at hand.
+    fn text(&self) -> &[u8] {
+        &self.buf[self.start..self.line.0]
+    }
+
+    /// The line at hand, as it is parsed.
+    fn own(&self) -> &[u8] {
+        let line = self.text();
+        line.strip_suffix(b"\r").unwrap_or(line)
+    }
+
     /// Writes the line at hand into `out`, which has the room for it.
-    fn write(&self, out: &mut [u8]) {
+    fn write(&self, mark: Mark, out: &mut [u8]) {
         let (head, rest) = out.split_at_mut(PREFIX);
-        let fed = !self.line.1;
-        head.copy_from_slice(&Prefix { pid: self.pid, line: self.number, fed }.text());
-        let line = &self.buf[self.start..self.line.0];
+        head.copy_from_slice(&Prefix { pid: self.pid, line: self.number, mark }.text());
+        let line = self.text();
         rest[..line.len()].copy_from_slice(line);
         rest[line.len()] = b'\n';
     }
 
     /// The task under whose number this one goes on behind the line at hand: an execve in a thread.
     fn successor(&self) -> Option<i32> {
-        let line = self.buf[self.start..self.line.0].strip_suffix(b" ...>")?;
+        let line = self.text().strip_suffix(b" ...>")?;
         let at = memrchr(b' ', line)?;
         let head = line[..at].ends_with(b" <pid changed to");
         head.then(|| std::str::from_utf8(&line[at + 1..]).ok()?.parse().ok()).flatten()
@@ -140,7 +233,7 @@ impl Task {
 
     /// At the line at hand the task goes on as one that called execve.
     fn succeeds(&self, layout: &Layout) -> bool {
-        let line = &self.buf[self.start..self.line.0];
+        let line = self.text();
         layout.leader(line).is_some_and(|leader| {
             let event = &line[leader.next..];
             event.starts_with(b"+++ superseded by execve in ")
@@ -159,8 +252,9 @@ impl Task {
 /// The logs of several tasks as one text, each line behind its [`Prefix`].
 pub struct Merge {
     tasks: Vec<Task>,
-    /// Tasks with a line at hand, by its time, then by task.
-    waiting: BinaryHeap<Reverse<(i64, i32, usize)>>,
+    /// Tasks with a line at hand, by the turn that it waits for, then by task. Of those whose turn
+    /// has changed since, only the last one holds.
+    waiting: BinaryHeap<Reverse<(Turn, i32, usize)>>,
     /// The task whose line is next.
     current: Option<usize>,
     /// Tasks whose lines come before all others, the first one last.
@@ -168,6 +262,12 @@ pub struct Merge {
     /// Tasks at an execve that ends in the log of another task: by that task, behind whose lines
     /// before the end it belongs, though it was entered earlier.
     held: BTreeMap<i32, Vec<usize>>,
+    /// Tasks at a line, by its number, whose end depends on the next time that any log tells; and
+    /// the last one that was told.
+    open: Vec<(usize, u64)>,
+    told: i64,
+    /// Lines that wait for their end though that may have been earlier: when, the task, the line.
+    late: BinaryHeap<Reverse<(i64, usize, u64)>>,
     layout: Layout,
     /// A line that did not fit.
     rest: Vec<u8>,
@@ -199,20 +299,7 @@ impl Merge {
             let raw = decompressed(&magic, Box::new(raw)).map_err(at)?;
             let mut clock = Clock::new(*layout, member.first, origin);
             clock.begin(member.first);
-            let mut task = Task {
-                path,
-                pid: member.pid,
-                raw: Some(raw),
-                buf: vec![0; size.min(most)],
-                start: 0,
-                have: 0,
-                done: 0,
-                ended: false,
-                line: (0, false),
-                number: 0,
-                clock,
-                key: i64::MIN,
-            };
+            let mut task = Task::new(member, raw, size.min(most), clock);
             if task.advance()? {
                 ready.push(id);
             }
@@ -224,6 +311,9 @@ impl Merge {
             current: None,
             urgent: Vec::new(),
             held: BTreeMap::new(),
+            open: Vec::new(),
+            told: i64::MIN,
+            late: BinaryHeap::new(),
             layout: *layout,
             rest: Vec::new(),
             given: 0,
@@ -234,7 +324,7 @@ impl Merge {
         Ok(out)
     }
 
-    /// Puts a task among those that wait.
+    /// Puts a task at the begin of a line among those that wait.
     fn place(&mut self, id: usize) {
         let task = &self.tasks[id];
         // Members are in the order of their numbers.
@@ -245,81 +335,229 @@ impl Merge {
         if let Some(pid) = task.successor().filter(|&pid| open(pid)) {
             self.held.entry(pid).or_default().push(id);
         } else {
-            self.waiting.push(Reverse((task.key, task.pid, id)));
+            self.wait(id, Turn { time: task.span.begin, ends: false });
         }
+    }
+
+    fn wait(&mut self, id: usize, turn: Turn) {
+        let task = &mut self.tasks[id];
+        task.turn = Some(turn);
+        self.waiting.push(Reverse((turn, task.pid, id)));
     }
 
     /// The tasks held for `pid` wait for it no longer.
     fn release(&mut self, pid: i32) {
         for id in self.held.remove(&pid).unwrap_or_default() {
-            let task = &self.tasks[id];
-            self.waiting.push(Reverse((task.key, task.pid, id)));
+            let turn = Turn { time: self.tasks[id].span.begin, ends: false };
+            self.wait(id, turn);
         }
     }
 
-    /// The task whose line is next.
-    fn next(&mut self) -> Option<usize> {
-        if self.waiting.is_empty() && self.current.is_none() && self.urgent.is_empty() {
+    /// The first turn that is waited for, and whose it is.
+    fn first(&mut self) -> Option<(Turn, i32, usize)> {
+        while let Some(&Reverse((turn, pid, id))) = self.waiting.peek() {
+            if self.tasks[id].turn == Some(turn) {
+                return Some((turn, pid, id));
+            }
+            self.waiting.pop();
+        }
+        None
+    }
+
+    /// Writes what is to be told next; `false`: the logs have ended. At most one line is written.
+    fn step(&mut self, out: &mut Out<'_>) -> Result<bool, Error> {
+        if let Some(id) = self.current.take() {
+            self.begin(id, out)?;
+        } else if let Some(id) = self.urgent.pop() {
+            self.end(id, out)?;
+        } else if let Some((turn, _, id)) = self.first() {
+            self.waiting.pop();
+            if let Some(behind) = self.behind(id).filter(|_| turn.ends) {
+                self.wait(id, behind);
+                return Ok(true);
+            }
+            self.tasks[id].turn = None;
+            if turn.ends {
+                self.end(id, out)?;
+            } else {
+                self.begin(id, out)?;
+            }
+        } else if !self.open.is_empty() {
+            // No log tells a time any more.
+            self.bound(i64::MAX);
+        } else if let Some((&pid, _)) = self.held.first_key_value() {
             // Two tasks that wait for each other, or for one that is never succeeded.
-            while let Some((&pid, _)) = self.held.first_key_value() {
-                self.release(pid);
+            self.release(pid);
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// The line at hand of a task begins. If others do something before its end, the begin is
+    /// marked, where it tells something, and the line waits; else it is written.
+    fn begin(&mut self, id: usize, out: &mut Out<'_>) -> Result<(), Error> {
+        let task = &self.tasks[id];
+        if !self.held.is_empty() && self.held.contains_key(&task.pid) && task.succeeds(&self.layout)
+        {
+            self.urgent.push(id);
+            let held = self.held.remove(&task.pid).unwrap_or_default();
+            self.urgent.extend(held.into_iter().rev());
+            return Ok(());
+        }
+        let span = task.span;
+        if span.stamped {
+            self.tell(span.begin);
+        }
+        // The only one that has not ended: there is nothing to wait for.
+        let Some(first) = self.first().map(|(turn, pid, _)| (turn, pid)) else {
+            return self.end(id, out);
+        };
+        if !span.moves && span.end == span.begin {
+            return self.end(id, out);
+        }
+        let task = &mut self.tasks[id];
+        let ahead = if span.moves { task.ahead()? } else { Ahead::Far };
+        task.next = if let Ahead::Time(time) = ahead { time } else { i64::MAX };
+        let time = match ahead {
+            Ahead::Time(time) => Some(span.end.max(time)),
+            Ahead::Far if !span.moves || span.took.is_none() => Some(span.end),
+            Ahead::Nothing if span.took.is_none() => Some(i64::MAX),
+            // The next time of any log will say.
+            Ahead::Far | Ahead::Nothing => None,
+        };
+        let turn = Turn { time: time.unwrap_or(i64::MAX), ends: true };
+        let pid = task.pid;
+        if first > (turn, pid) && self.behind(id).is_none() {
+            return self.end(id, out);
+        }
+        let task = &mut self.tasks[id];
+        let whole = task.line.1;
+        if whole && merged::entry(&self.layout, task.own()).is_some() {
+            task.marked = true;
+            out.put(task, Mark::Begin, &mut self.rest, &mut self.given);
+        }
+        if span.moves && span.took.is_some() {
+            self.open.push((id, task.number));
+            self.late.push(Reverse((span.end, id, task.number)));
+        }
+        task.turn = Some(turn);
+        if time.is_some() {
+            self.wait(id, turn);
+        }
+        Ok(())
+    }
+
+    /// The turn of the line at hand of a task, if it has to wait for one that ended before it began,
+    /// as far as their durations tell: transfers stand in their order where there is one.
+    fn behind(&mut self, id: usize) -> Option<Turn> {
+        let task = &self.tasks[id];
+        while let Some(&Reverse((end, other, number))) = self.late.peek() {
+            let before = &self.tasks[other];
+            let Some(turn) = before.turn.filter(|turn| turn.ends && before.number == number) else {
+                self.late.pop();
+                continue;
+            };
+            let waits = task.span.moves && end <= task.span.begin && other != id;
+            let time = turn.time.saturating_add(1);
+            return (waits && time < task.next).then_some(Turn { time, ends: true });
+        }
+        None
+    }
+
+    /// A log tells that it is `time`: strace had let go all tasks whose calls began before.
+    fn tell(&mut self, time: i64) {
+        if time > self.told {
+            self.told = time;
+            self.bound(time);
+        }
+    }
+
+    /// What is known of the end of calls that depend on the next time, if that is `time`.
+    fn bound(&mut self, time: i64) {
+        let mut open = std::mem::take(&mut self.open);
+        for (id, number) in open.drain(..) {
+            let task = &self.tasks[id];
+            let Some(turn) = task.turn.filter(|turn| turn.ends && task.number == number) else {
+                continue;
+            };
+            let took = task.span.took.unwrap_or_default();
+            let latest = task.span.end.max(time.saturating_add(took));
+            // Those without a known end do not wait yet.
+            if latest < turn.time || turn.time == i64::MAX {
+                self.wait(id, Turn { time: latest, ends: true });
             }
         }
-        let first = self.current.take().or_else(|| self.urgent.pop());
-        first.or_else(|| Some(self.waiting.pop()?.0.2))
+        self.open = open;
+    }
+
+    /// Writes the line at hand of a task, and goes to its next one.
+    fn end(&mut self, id: usize, out: &mut Out<'_>) -> Result<(), Error> {
+        let task = &mut self.tasks[id];
+        let mark = match (task.marked, task.line.1) {
+            (true, _) => Mark::End,
+            (false, true) => Mark::None,
+            (false, false) => Mark::Fed,
+        };
+        out.put(task, mark, &mut self.rest, &mut self.given);
+        task.turn = None;
+        task.leave();
+        if !task.advance()? {
+            let pid = task.pid;
+            self.release(pid);
+            return Ok(());
+        }
+        let (pid, span) = (task.pid, task.span);
+        if !span.stamped && task.successor().is_none() {
+            // It belongs to the line above.
+            self.current = Some(id);
+            return Ok(());
+        }
+        let turn = Turn { time: span.begin, ends: false };
+        let free = self.urgent.is_empty() && self.tasks[id].successor().is_none();
+        if free && self.first().is_none_or(|(first, other, _)| (turn, pid) < (first, other)) {
+            self.current = Some(id);
+        } else {
+            self.place(id);
+        }
+        Ok(())
     }
 
     /// Fills `out` with the next lines; returns the bytes.
     fn fill(&mut self, out: &mut [u8]) -> Result<usize, Error> {
-        let mut have = 0;
+        let mut out = Out { space: out, have: 0 };
         loop {
             if self.given < self.rest.len() {
-                let n = (self.rest.len() - self.given).min(out.len() - have);
-                out[have..have + n].copy_from_slice(&self.rest[self.given..self.given + n]);
+                let n = (self.rest.len() - self.given).min(out.space.len() - out.have);
+                out.space[out.have..out.have + n]
+                    .copy_from_slice(&self.rest[self.given..self.given + n]);
                 self.given += n;
-                have += n;
+                out.have += n;
             }
-            if have == out.len() {
-                return Ok(have);
+            if out.have == out.space.len() || !self.step(&mut out)? {
+                return Ok(out.have);
             }
-            let Some(id) = self.next() else { return Ok(have) };
-            let next = self.waiting.peek().map(|Reverse((key, pid, _))| (*key, *pid));
-            loop {
-                let task = &mut self.tasks[id];
-                if !self.held.is_empty()
-                    && self.held.contains_key(&task.pid)
-                    && task.succeeds(&self.layout)
-                {
-                    self.urgent.push(id);
-                    let held = self.held.remove(&task.pid).unwrap_or_default();
-                    self.urgent.extend(held.into_iter().rev());
-                    break;
-                }
-                let len = task.len();
-                if let Some(space) = out.get_mut(have..have + len) {
-                    task.write(space);
-                    have += len;
-                } else {
-                    self.rest.resize(len, 0);
-                    self.given = 0;
-                    task.write(&mut self.rest);
-                }
-                task.leave();
-                if !task.advance()? {
-                    let pid = task.pid;
-                    self.release(pid);
-                    break;
-                }
-                let later = next.is_some_and(|next| next < (task.key, task.pid));
-                if later || !self.urgent.is_empty() || task.successor().is_some() {
-                    self.place(id);
-                    break;
-                }
-                if self.given < self.rest.len() {
-                    self.current = Some(id);
-                    break;
-                }
-            }
+        }
+    }
+}
+
+/// Where lines are written to.
+struct Out<'a> {
+    space: &'a mut [u8],
+    have: usize,
+}
+
+impl Out<'_> {
+    /// Writes the line at hand of `task`, or if it does not fit, into `rest`.
+    fn put(&mut self, task: &Task, mark: Mark, rest: &mut Vec<u8>, given: &mut usize) {
+        let len = task.len();
+        if let Some(space) = self.space.get_mut(self.have..self.have + len) {
+            task.write(mark, space);
+            self.have += len;
+        } else {
+            rest.resize(len, 0);
+            *given = 0;
+            task.write(mark, rest);
         }
     }
 }
