@@ -87,9 +87,10 @@ def test_directory_entries_are_no_data(read):
 100   getdents64(3, 0x55 /* 5 entries */, 32768) = 120
 100   getdents64(3, 0x55 /* 0 entries */, 32768) = 0
 """)
-    assert log.see("bytes", "offset", "offset_known", "access", name="getdents64") == [
-        (None, None, None, None)
-    ] * 2
+    assert (
+        log.see("bytes", "offset", "offset_known", "access", name="getdents64")
+        == [(None, None, None, None)] * 2
+    )
 
 
 def test_getcwd_tells_the_folder(read):
