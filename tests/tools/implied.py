@@ -49,23 +49,29 @@ def appended(machine: Machine, sure: dict[Call, bool]) -> Iterator[tuple[Call, b
             files.setdefault(call.description.inode, []).append(call)
     for calls in files.values():
         known = False
-        for call in sorted(calls, key=lambda call: call.ended or 2 * len(machine.lines)):
-            if not call.ended:
-                break
+        # What never ends may do its work at any time.
+        for call in sorted(filter(ended, calls), key=ended):
             others = [other for other in calls if other is not call and over(call, other)]
             alone = not any(changes(other) for other in others)
             known = known and not call.anew
             if call.appends:
                 yield call, known and alone and is_free(call, machine)
-            if call.error:
-                continue
-            if shows(call):
-                known = known or alone
-            elif call.kind == "write":
-                here = call.appends or call.given is not None or sure[call]
-                known = known and alone and here
-            elif changes(call):
-                known = alone
+            known = known_after(call, known, alone, sure)
+
+
+def ended(call: Call) -> int:
+    return call.ended
+
+
+def known_after(call: Call, known: bool, alone: bool, sure: dict[Call, bool]) -> bool:
+    """Whether the end of the file is known behind a call, if it was `known` before it."""
+    if call.error:
+        return known
+    if shows(call):
+        return known or alone
+    if call.kind == "write":
+        return known and alone and (call.appends or call.given is not None or sure[call])
+    return alone if changes(call) else known
 
 
 def is_free(call: Call, machine: Machine) -> bool:

@@ -138,7 +138,7 @@ impl Kernel {
         let comm = begin.tid.and_then(|tid| self.names.of(tid)).map(Arc::clone);
         let since = self.tasks.files.nodes.now();
         self.tasks.files.nodes.tick();
-        let mut pending = Pending { comm, since, ..Pending::default() };
+        let mut pending = Pending { since, comm, ..Pending::default() };
         let (first, second) = binds(head.op);
         let moves = head.motion != Motion::None || head.op == Op::Seek;
         for (fd, is_second) in

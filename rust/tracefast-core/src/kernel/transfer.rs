@@ -208,15 +208,10 @@ fn append_at(length: Option<&Length>, open: &OpenFile, at: At, raced: bool) -> W
 
 /// Relative positions may count from a write that begins `at`: a description has one base only.
 fn may_count(open: &OpenFile, at: At) -> bool {
-    let is_relative = |spot| matches!(spot, Spot::Relative(_));
-    let position = matches!(open.position, Position::At(spot) if is_relative(spot));
-    !open.relative
-        && !open.proved
-        && !(position && at != At::Position)
-        && !open
-            .streams
-            .iter()
-            .any(|stream| matches!(stream, Stream::End(spot) if is_relative(*spot)))
+    let counts = |stream: &Stream| matches!(stream, Stream::End(Spot::Relative(_)));
+    // What is there already counts from the description's own position.
+    let moves = at == At::Position || !matches!(open.position, Position::At(Spot::Relative(_)));
+    moves && !open.relative && !open.proved && !open.streams.iter().any(counts)
 }
 
 /// A read at `at`, where the one before it ended, found the end of the file. Moments: when it began,
