@@ -133,7 +133,7 @@ def files_and_rings(
     >>> told = []
     >>> table = files_and_rings(tf.scan("demo.strace"), rings=lambda *seen: told.append(seen))
     >>> table.collect().height, told
-    (1, [(0, 0)])
+    (2, [(0, 0)])
     """
     if scope not in get_args(Scope):
         raise ValueError(f"scope is 'stream' or 'file', not {scope!r}")

@@ -33,7 +33,7 @@ def verdict(table: pl.DataFrame, sort: str | None = None, *, short: bool = False
     """Say what was done with each file: one row for its reads, one for its writes.
 
     Files of which nothing was read or written have one row, for what was done with them instead:
-    they were mapped, opened, or looked at.
+    they were mapped, opened, looked at, or something other, such as executed.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def verdict(table: pl.DataFrame, sort: str | None = None, *, short: bool = False
     >>> import tracefast as tf
     >>> table = tf.files(tf.scan("demo.strace")).collect()
     >>> verdict(table).select("op", "op_bytes", "calls", "how", "covered_share").rows()
-    [('read', 4096, 2, 'once', 1.0)]
+    [('read', 4096, 2, 'once', 1.0), ('other', None, None, None, None)]
     """
     table = table.with_row_index("row")
     used = {way: pl.col(f"{way}s") + pl.col(f"{way}_errors") > 0 for way in ("read", "write")}
@@ -96,7 +96,7 @@ def _idle() -> Iterator[pl.Expr]:
     def which(of_map: pl.Expr, of_open: pl.Expr, of_stat: pl.Expr) -> pl.Expr:
         return pl.when(mapped).then(of_map).when(opened).then(of_open).when(looked).then(of_stat)
 
-    yield which(pl.lit("map"), pl.lit("open"), pl.lit("stat")).alias("op")
+    yield which(pl.lit("map"), pl.lit("open"), pl.lit("stat")).fill_null("other").alias("op")
     yield pl.when(mapped).then("mmap_bytes").alias("op_bytes")
     yield which(pl.col("mmaps"), opens, pl.col("stats")).alias("calls")
     yield pl.when(opened & ~mapped).then(failed).otherwise(0).cast(pl.UInt32).alias("errors")
@@ -170,7 +170,7 @@ def foot(table: pl.DataFrame, rings: Iterable[tuple[int, int]] = ()) -> list[str
     --------
     >>> import tracefast as tf
     >>> foot(tf.files(tf.scan("demo.strace")).collect(), [(2, 7)])
-    ['total: 1 file, 4.0 KiB in 2 reads (70.0 µs)',
+    ['total: 1 file, 4.0 KiB in 2 reads (60.0 µs)',
      'note: io_uring: 7 submissions; what they read and wrote is not in a log']
     """
     stream = pl.col("type").is_in(list(_STREAMS)).fill_null(value=False)
