@@ -168,7 +168,8 @@ def test_simulated_programs(check_log: Callable, tmp_path: Path, numbers: list[i
 
 
 UNSURE = pytest.mark.xfail(
-    reason="which file a descriptor leads to is sometimes missed in long logs cut by task", run=False
+    reason="which file a descriptor leads to is sometimes missed in long logs cut by task",
+    run=False,
 )
 
 

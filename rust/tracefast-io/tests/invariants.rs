@@ -300,7 +300,7 @@ fn cut_log() -> impl Strategy<Value = Vec<Vec<u8>>> {
                     log.extend(if coarse { format!("{seconds} ") } else { time }.into_bytes());
                 }
                 let took = line.rfind(" <0.0").filter(|_| untimed && line.ends_with('>'));
-                log.extend_from_slice(line[..took.unwrap_or(line.len())].as_bytes());
+                log.extend_from_slice(&line.as_bytes()[..took.unwrap_or(line.len())]);
                 log.extend_from_slice(end.as_bytes());
             }
             for (log, _) in logs.iter_mut().zip(cut).filter(|(_, cut)| *cut) {
