@@ -199,6 +199,20 @@ NO_HARM = {
 """,
         700,
     ),
+    "a file that is made, while another one is left": (
+        """
+100   close(3) = 0
+100   close(4) = 0
+100   close(5) = 0
+100   openat(AT_FDCWD, "/other", O_RDWR) = 6
+100   openat(AT_FDCWD, "/log", O_RDWR|O_TRUNC|O_APPEND <unfinished ...>
+101   write(6, "x"..., 9) = 9
+101   close(6) = 0
+101   truncate("/third", 100) = 0
+100   <... openat resumed>) = 3
+""",
+        0,
+    ),
     "a file that is made, with other calls meanwhile": (
         """
 100   openat(AT_FDCWD, "/log", O_RDWR|O_TRUNC <unfinished ...>

@@ -94,6 +94,15 @@ fn the_reference_ends_annotations() {
 ///
 /// Only lines that stand alone, and halves of calls that belong together, are compared, in logs in
 /// which every event has its task and its columns.
+/// The status of an exit is decimal, even behind a nought.
+#[test]
+fn statuses_of_exits_are_decimal() {
+    let text = b"7     1795229587.5 close(3) = 0\n7     1795229587.6 +++ exited with 0255 +++\n";
+    let format = Format::detect(text, Some(Wanted::Strace)).expect("lines of strace");
+    let (_, batch) = parse(format, text, usize::MAX);
+    assert_eq!(rows(&batch).last().and_then(|row| row.ret), Some(255));
+}
+
 #[test]
 #[ignore = "needs a folder of logs"]
 fn real_logs_are_read_alike() {

@@ -134,11 +134,12 @@ impl Kernel {
         let id = page.rows.has(row, C::File).then(|| page.rows.file[row]);
         let nodes = &mut self.tasks.files.nodes;
         let now = nodes.tick();
-        if let Some(node) = id.and_then(|id| nodes.by_id(id)) {
+        let Some(id) = id else { return };
+        if let Some(node) = nodes.by_id(id) {
             let raced = node.length.land(None, page.since);
             node.length.change(change, raced, now);
         } else if change != Change::Nothing {
-            nodes.changed_unopened();
+            nodes.changed_unopened(id);
         }
     }
 }

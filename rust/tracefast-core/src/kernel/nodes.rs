@@ -19,6 +19,9 @@ pub struct Node {
     pub length: Length,
 }
 
+/// How many files that nobody has open any more are remembered, for the calls under way.
+const LEFT: usize = 32;
+
 /// How many names that lead elsewhere than they did at first are remembered.
 const MOVED: usize = 1 << 16;
 
@@ -33,16 +36,19 @@ pub struct Nodes {
     /// The same names, the oldest first.
     order: VecDeque<u64>,
     now: Moment,
-    /// When a file changed last that nobody has open, or had open and closed.
-    left: Moment,
+    /// Files that changed and that nobody has open any more, and when; the latest of many.
+    left: VecDeque<(u64, Moment)>,
+    /// When one changed last of those that are forgotten.
+    forgotten: Moment,
 }
 
 impl Nodes {
     /// The file with this identity, made if nobody has it open, for a description that was opened
     /// just now; a user more.
     pub fn open(&mut self, id: u64) -> NodeRef {
-        // As long as nobody has a file open, only its name can have changed it.
-        self.user(id, self.left)
+        let left = self.left.iter().filter(|(left, _)| *left == id).map(|&(_, at)| at);
+        let since = left.max().map_or(self.forgotten, |at| at.max(self.forgotten));
+        self.user(id, since)
     }
 
     /// The same for a description that is older: calls on it are under way that the file does not
@@ -93,7 +99,7 @@ impl Nodes {
         node.refs -= 1;
         if node.refs == 0 {
             let (id, changed) = (node.id, node.length.changed());
-            self.left = self.left.max(changed);
+            self.leave(id, changed);
             self.by_id.remove(&id);
             self.open[at as usize] = None;
             self.free.push(at);
@@ -106,9 +112,22 @@ impl Nodes {
         self.open.get_mut(at as usize).and_then(Option::as_mut)
     }
 
-    /// A file changed that nobody has open.
-    pub fn changed_unopened(&mut self) {
-        self.left = self.now;
+    /// This file changed, which nobody has open.
+    pub fn changed_unopened(&mut self, id: u64) {
+        self.leave(id, self.now);
+    }
+
+    /// Calls that are under way may have opened the file before it changed.
+    fn leave(&mut self, id: u64, changed: Moment) {
+        if changed == 0 {
+            return;
+        }
+        if self.left.len() >= LEFT
+            && let Some((_, oldest)) = self.left.pop_front()
+        {
+            self.forgotten = self.forgotten.max(oldest);
+        }
+        self.left.push_back((id, changed));
     }
 
     /// The file with this identity, if somebody has it open.

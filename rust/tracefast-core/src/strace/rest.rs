@@ -25,8 +25,13 @@ impl Parser<'_> {
         };
         let tid = line.leader.pid;
         let (name, ret) = if let Some(status) = body.strip_prefix(b"exited with ") {
-            let Some(status) = num::whole_integer(status) else { return false };
-            ((at + 4, 6), Some(status))
+            // Always decimal, whatever it begins with.
+            let (value, n) = num::digits(status);
+            let Some(value) = i64::try_from(value).ok().filter(|_| n > 0 && n == status.len())
+            else {
+                return false;
+            };
+            ((at + 4, 6), Some(value))
         } else if let Some(signal) = body.strip_prefix(b"killed by ") {
             let len = signal.iter().position(|&b| b == b' ').unwrap_or(signal.len());
             if !is_signal(&signal[..len]) {
