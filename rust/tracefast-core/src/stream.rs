@@ -207,7 +207,7 @@ impl Stream {
             format,
             stitch: Stitch::new(format.root()),
             graph: Graph::default(),
-            kernel: Kernel::default(),
+            kernel: Kernel::new(format.is_merged()),
             line: 0,
             elapsed: 0,
             other_elapsed: 0,

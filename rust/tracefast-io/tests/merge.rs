@@ -356,6 +356,82 @@ fn compressed_logs_and_many_logs_are_merged_too() {
     assert_eq!(found, expected);
 }
 
+/// What a read on descriptor 3 of the second task acts on, for texts of both.
+fn bound(first: &str, second: &str) -> Vec<(i32, u64, String)> {
+    let logs = Logs::new(&[("log.400", first), ("log.401", second)]);
+    let mut stream = BatchStream::open(
+        &[logs.path("log")],
+        Options { threads: 2, block_bytes: 64, ..Options::default() },
+        &Arc::default(),
+    )
+    .expect("logs");
+    let mut out = Vec::new();
+    for batch in stream.by_ref() {
+        let batch = batch.expect("rows");
+        let paths = texts(&batch, "path");
+        let found = rows(&batch).into_iter().zip(paths).filter(|(row, _)| row.name == "read");
+        out.extend(found.map(|(row, path)| (row.tid.unwrap_or(-1), row.line, path)));
+    }
+    let report = stream.report().expect("the end was reached");
+    assert_eq!(report.tally.total.bytes, (first.len() + second.len()) as u64);
+    assert_eq!(report.tally.total.lines.total_bytes(), report.tally.total.bytes);
+    assert_eq!(report.lines(), (first.lines().count() + second.lines().count()) as u64);
+    out
+}
+
+#[test]
+fn a_call_acts_on_what_was_open_when_it_began() {
+    let thread = "flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD";
+    let first = |rest: &str| {
+        format!(
+            "1795175299.000000 openat(AT_FDCWD, \"/a\", O_RDONLY) = 3 <0.000010>\n\
+             1795175299.000100 clone(child_stack=0x7f, {thread}) = 401 <0.000010>\n{rest}"
+        )
+    };
+    let closing = first(
+        "1795175299.000300 close(3) = 0 <0.000005>\n\
+         1795175299.000400 openat(AT_FDCWD, \"/b\", O_RDONLY) = 3 <0.000005>\n\
+         1795175299.000900 getpid() = 400 <0.000001>\n",
+    );
+    let read = "1795175299.000200 read(3, \"x\", 1) = 1";
+    let next = "1795175299.000800 read(3, \"x\", 1) = 1 <0.000001>\n";
+    let expected = [(401, 1, "/a".to_owned()), (401, 2, "/b".to_owned())];
+    // It lasted until the file was another one; or may have; or nobody knows how long.
+    for took in [" <0.000500>", " <0.000050>", ""] {
+        assert_eq!(bound(&closing, &format!("{read}{took}\n{next}")), expected, "{took}");
+        assert_eq!(bound(&closing, &format!("{read}{took}\r\n{next}")), expected, "{took}");
+    }
+    // Frames do not hide the next time, and stay with their line.
+    let frames = " > /lib/libc.so.6(read+0x17) [0x101ab7]\n".repeat(300);
+    assert_eq!(bound(&closing, &format!("{read} <0.000500>\n{frames}{next}")), expected);
+    // The last line of all.
+    assert_eq!(bound(&closing, &format!("{read} <0.000500>\n")), expected[..1]);
+}
+
+#[test]
+fn a_number_leads_to_what_is_open_until_that_is_closed() {
+    let thread = "flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD";
+    let first = format!(
+        "1795175299.000000 openat(AT_FDCWD, \"/a\", O_RDONLY) = 3 <0.000010>\n\
+         1795175299.000050 close(9) = 0 <0.000010>\n\
+         1795175299.000100 clone(child_stack=0x7f, {thread}) = 401 <0.000010>\n\
+         1795175299.000325 read(3, \"x\", 1) = 1 <0.000001>\n\
+         1795175299.000330 close(3) = 0 <0.000005>\n\
+         1795175299.000600 read(3, \"x\", 1) = 1 <0.000001>\n"
+    );
+    for makes in ["openat(AT_FDCWD, \"/b\", O_RDONLY)", "dup(4)", "fcntl(4, F_DUPFD, 0)"] {
+        // It ended between 320 and 352.
+        let second = format!(
+            "1795175299.000200 openat(AT_FDCWD, \"/b\", O_RDONLY) = 4 <0.000001>\n\
+             1795175299.000300 {makes} = 3 <0.000020>\n\
+             1795175299.000500 read(3, \"x\", 1) = 1 <0.000001>\n"
+        );
+        let path = |path: &str| path.to_owned();
+        let expected = [(400, 4, path("/a")), (401, 3, path("/b")), (400, 6, path("/b"))];
+        assert_eq!(bound(&first, &second), expected, "{makes}");
+    }
+}
+
 fn recorded() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/tasks/log")
 }

@@ -202,8 +202,10 @@ impl OpenFiles {
 /// What a descriptor leads to, taken out of its table.
 #[derive(Debug, Clone, Copy)]
 pub struct Slot {
-    file: FileRef,
-    cloexec: bool,
+    /// What it leads to.
+    pub file: FileRef,
+    /// It is closed by execve.
+    pub cloexec: bool,
 }
 
 /// Largest descriptor that is followed: beyond stands only what hostile text makes up.
@@ -220,6 +222,19 @@ impl Table {
     #[inline]
     pub fn get(&self, fd: i32) -> Option<FileRef> {
         self.slots.get(usize::try_from(fd).ok()?)?.map(|slot| slot.file)
+    }
+
+    /// The descriptor `fd`.
+    pub fn slot(&self, fd: i32) -> Option<Slot> {
+        *self.slots.get(usize::try_from(fd).ok()?)?
+    }
+
+    /// Puts another descriptor in the place of `fd`, which there is; users of files stay as they are.
+    pub fn replace(&mut self, fd: i32, by: Slot) {
+        let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at));
+        if let Some(slot) = slot {
+            *slot = Some(by);
+        }
     }
 
     /// Lets `fd` lead to a new description; gives that.

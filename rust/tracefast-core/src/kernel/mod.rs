@@ -10,6 +10,7 @@ mod aio;
 mod bind;
 mod exchange;
 pub mod files;
+mod late;
 mod length;
 mod memory;
 mod motion;
@@ -32,6 +33,7 @@ use std::sync::Arc;
 use aio::Aio;
 use bind::{binds, identify, shows};
 use files::FileRef;
+use late::Late;
 use length::Changes;
 use names::Names;
 use page::Page;
@@ -59,9 +61,17 @@ pub struct Kernel {
     /// calls were traced.
     closed: bool,
     renamed: bool,
+    /// The logs of several tasks: ends of calls are known by their times only.
+    cut: bool,
+    late: Vec<Late>,
 }
 
 impl Kernel {
+    /// For a log, or with `cut` for those of several tasks that are one.
+    pub fn new(cut: bool) -> Self {
+        Self { cut, ..Self::default() }
+    }
+
     /// Goes through the rows of a block in order and fills the columns that need state.
     pub fn run(&mut self, parsed: &mut Parsed, text: &[u8]) {
         self.block += 1;
@@ -132,6 +142,9 @@ impl Kernel {
         let task = self.tasks.of(begin.tid);
         let task = self.calling(task, begin.tid);
         let head = begin.head;
+        if !self.late.is_empty() {
+            self.settle(task, head.op);
+        }
         if let Some(tid) = begin.tid.filter(|_| head.op == Op::Exec) {
             self.names.executing(tid);
         }
@@ -178,6 +191,9 @@ impl Kernel {
                 self.close_range(task, first, last, head.flags);
             }
             _ => self.entry(task, head.op, head.flags, head.fd),
+        }
+        if !self.late.is_empty() {
+            self.freed();
         }
     }
 
@@ -247,6 +263,9 @@ impl Kernel {
         if call && !begun {
             task = self.calling(task, tid);
         }
+        if !self.late.is_empty() {
+            self.settle(task, op);
+        }
         self.identity(task, row, page);
         let pending = if begun { self.tasks.take_pending(task) } else { None };
         if let Some(comm) = pending.as_ref().and_then(|pending| pending.comm.as_ref()) {
@@ -302,7 +321,12 @@ impl Kernel {
         // What was injected did not take place.
         if !effect.made_up {
             let files = files.map(|file| file.map(|(file, _)| file));
+            let standing = self.standing(task, row, page);
             self.act(task, tid, row, page, files, names, &mut pending);
+            self.postpone(task, standing);
+            if !self.late.is_empty() {
+                self.freed();
+            }
         } else if let Some(number) = pending.pass {
             self.unsend(number);
         }

@@ -454,6 +454,12 @@ impl Tasks {
         self.by_tid.get(&key(Some(tid))).copied()
     }
 
+    /// Others have the same table of descriptors.
+    pub fn shares_table(&self, task: TaskRef) -> bool {
+        let table = self.slots[task].as_ref().map(|task| task.table);
+        table.is_some_and(|at| self.tables.items[at].0 > 1)
+    }
+
     /// See [`Table::open`].
     pub fn open(
         &mut self,
