@@ -403,7 +403,8 @@ fn a_call_acts_on_what_was_open_when_it_began() {
     }
     // Frames do not hide the next time, and stay with their line.
     let frames = " > /lib/libc.so.6(read+0x17) [0x101ab7]\n".repeat(300);
-    assert_eq!(bound(&closing, &format!("{read} <0.000500>\n{frames}{next}")), expected);
+    let apart = [(401, 1, "/a".to_owned()), (401, 302, "/b".to_owned())];
+    assert_eq!(bound(&closing, &format!("{read} <0.000500>\n{frames}{next}")), apart);
     // The last line of all.
     assert_eq!(bound(&closing, &format!("{read} <0.000500>\n")), expected[..1]);
 }
@@ -430,6 +431,10 @@ fn a_number_leads_to_what_is_open_until_that_is_closed() {
         let expected = [(400, 4, path("/a")), (401, 3, path("/b")), (400, 6, path("/b"))];
         assert_eq!(bound(&first, &second), expected, "{makes}");
     }
+    // A copy that gets the number of what it is made from, closed meanwhile.
+    let second = "1795175299.000300 dup(3) = 3 <0.000020>\n\
+         1795175299.000500 read(3, \"x\", 1) = 1 <0.000001>\n";
+    assert!(bound(&first, second).iter().all(|(_, _, path)| path == "/a"));
 }
 
 fn recorded() -> PathBuf {
