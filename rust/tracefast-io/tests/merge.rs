@@ -410,6 +410,26 @@ fn a_call_acts_on_what_was_open_when_it_began() {
 }
 
 #[test]
+fn transfers_stand_in_the_order_of_their_earliest_ends() {
+    // The first may have ended behind the second, but as far as times tell it did not.
+    let read = "1795175299.000420 read(3, \"x\", 1) = 1 <0.000030>\n";
+    let other = "1795175299.000457 pread64(3, \"x\", 1, 0) = 1 <0.000001>\n\
+         1795175299.000465 getpid() = 401 <0.000001>\n\
+         1795175299.000600 getpid() = 401 <0.000001>\n";
+    let logs = Logs::new(&[("log.400", read), ("log.401", other)]);
+    // It does not wait for longer than until its task's next line.
+    assert_eq!(
+        brief(&logs.read(&["log"]).0),
+        [(401, 1, "pread64"), (401, 2, "getpid"), (400, 1, "read"), (401, 3, "getpid")]
+    );
+    let logs = Logs::new(&[("log.400", read), ("log.401", &other.replace(".000465", ".000550"))]);
+    assert_eq!(
+        brief(&logs.read(&["log"]).0),
+        [(400, 1, "read"), (401, 1, "pread64"), (401, 2, "getpid"), (401, 3, "getpid")]
+    );
+}
+
+#[test]
 fn a_number_leads_to_what_is_open_until_that_is_closed() {
     let thread = "flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD";
     let first = format!(
