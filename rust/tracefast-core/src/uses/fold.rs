@@ -38,8 +38,8 @@ pub struct Uses {
     hasher: FixedState,
     /// The row of the last event: most often that of the next one.
     last: Option<(Key, u32)>,
-    /// By source, description and way.
-    trails: HashMap<(u32, u32, bool), Trail, FixedState>,
+    /// By [`stream`].
+    trails: HashMap<u64, Trail, FixedState>,
     /// By source and description.
     relative: HashMap<(u32, u32), Relative, FixedState>,
     /// Descriptions that were used before a file or a name was known, and the file they turned out
@@ -193,8 +193,8 @@ impl Uses {
     /// # Errors
     /// None, as all columns have one length.
     pub fn finish(mut self) -> Result<RecordBatch, ArrowError> {
-        for (&(_, _, way), trail) in &self.trails {
-            flush(&mut self.entities, usize::from(way), trail.run());
+        for (key, trail) in &self.trails {
+            flush(&mut self.entities, (key & 1) as usize, trail.run());
         }
         for relative in self.relative.into_values() {
             relative.finish(&mut self.entities);
@@ -220,8 +220,8 @@ impl Uses {
         if kind == Kind::Notice {
             let (ofd, base) = (columns.ofd[0].get(row), columns.offset[0].get(row));
             if let (Act::Base, Some(ofd), Some(base)) = (act, ofd, base) {
-                for way in [false, true] {
-                    if let Some(trail) = self.trails.get_mut(&(source, ofd, way)) {
+                for way in [READ, WRITE] {
+                    if let Some(trail) = self.trails.get_mut(&stream(source, ofd, way)) {
                         trail.prove(ofd, base);
                     }
                 }
@@ -479,7 +479,7 @@ impl Uses {
         }
         let trail = match (self.options.scope, side.ofd) {
             (Scope::Stream, Some(ofd)) => {
-                self.trails.entry((side.source, ofd, side.way == WRITE)).or_default()
+                self.trails.entry(stream(side.source, ofd, side.way)).or_default()
             }
             _ => &mut way.trail,
         };
@@ -502,6 +502,11 @@ impl Uses {
         }
         flush(&mut self.entities, side.way, over);
     }
+}
+
+/// The number of a description's reads, or of its writes. Sources are fewer than 2^31.
+fn stream(source: u32, ofd: u32, way: usize) -> u64 {
+    u64::from(source) << 33 | u64::from(ofd) << 1 | way as u64
 }
 
 /// Where an access was.
