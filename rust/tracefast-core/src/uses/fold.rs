@@ -471,7 +471,7 @@ impl Uses {
             (Place::Exact(at), _) => way.cover(call.pid, at, bytes),
             (Place::Relative(_, at), Some(part)) => {
                 let end = at.saturating_add(bytes);
-                part.ranges.of(call.pid).insert(at, end);
+                part.ranges.insert(call.pid, at, end);
                 part.highest = part.highest.max(Some(end));
                 way.place(bytes);
             }
