@@ -61,6 +61,11 @@ def opener_of(frame: pl.LazyFrame | pl.DataFrame) -> Opener | None:
     return batches
 
 
+def count() -> int:
+    """Say how many frames are remembered: those that are alive."""
+    return len(_openers)
+
+
 def parquet(files: Sequence[str]) -> Opener:
     """Open Parquet files of events, one after the other.
 

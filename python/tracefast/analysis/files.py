@@ -150,9 +150,7 @@ def files_and_rings(
         uses = _core.Uses(by=by, scope=scope, near=near)
         return uses if rings is None else _Telling(uses, rings)
 
-    return folded(
-        events, NEEDED, begin, columns(by), name="FILES", question="tracefast.files"
-    )
+    return folded(events, NEEDED, begin, columns(by), name="FILES", question="tracefast.files")
 
 
 class _Telling:

@@ -23,7 +23,7 @@ use tracefast_core::schema::schema;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Rows of a batch at most.
-const ROWS: usize = 65_536;
+const ROWS: usize = 8_192;
 
 /// Batches that wait for whoever takes them, for each thread.
 const WAITING: usize = 2;

@@ -16,6 +16,7 @@ mod ranges;
 mod shares;
 mod streams;
 mod table;
+mod trails;
 mod values;
 mod way;
 mod words;
