@@ -37,8 +37,7 @@ impl Saved {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
-        let next =
-            py.detach(|| self.batches.lock().unwrap_or_else(PoisonError::into_inner).next());
+        let next = py.detach(|| self.batches.lock().unwrap_or_else(PoisonError::into_inner).next());
         next.transpose().map(|batch| batch.map(Batch::new)).map_err(|error| exception(py, &error))
     }
 }

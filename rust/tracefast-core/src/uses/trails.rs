@@ -18,7 +18,7 @@ pub(super) struct Trails {
     /// Of each source, by number of the description: where its two trails stand, or [`NONE`].
     numbered: Vec<Vec<[u32; 2]>>,
     others: HashMap<Stream, u32, FixedState>,
-    trails: Vec<(u8, Trail)>,
+    list: Vec<(u8, Trail)>,
 }
 
 /// No trail.
@@ -38,7 +38,7 @@ impl Trails {
             Some(ways) if ways[way & 1] != NONE => ways[way & 1],
             _ => *self.others.get(&(source, ofd, way as u8))?,
         };
-        self.trails.get_mut(at as usize).map(|(_, trail)| trail)
+        self.list.get_mut(at as usize).map(|(_, trail)| trail)
     }
 
     /// The trail of a stream, which begins if there is none.
@@ -49,17 +49,17 @@ impl Trails {
             Some(ways) if ways[way & 1] != NONE => ways[way & 1],
             _ => self.begin(source, ofd, way),
         };
-        &mut self.trails[at as usize].1
+        &mut self.list[at as usize].1
     }
 
     #[cold]
     fn begin(&mut self, source: u32, ofd: u32, way: usize) -> u32 {
-        let next = self.trails.len() as u32;
+        let next = self.list.len() as u32;
         let stream = (source, ofd, way as u8);
         if let Some(&at) = self.others.get(&stream) {
             return at;
         }
-        self.trails.push((way as u8, Trail::default()));
+        self.list.push((way as u8, Trail::default()));
         if source < SOURCES {
             if self.numbered.len() <= source as usize {
                 self.numbered.resize_with(source as usize + 1, Vec::new);
@@ -80,7 +80,7 @@ impl Trails {
 
     /// All trails, each with its way.
     pub(super) fn all(&self) -> impl Iterator<Item = (usize, &Trail)> {
-        self.trails.iter().map(|(way, trail)| (usize::from(*way), trail))
+        self.list.iter().map(|(way, trail)| (usize::from(*way), trail))
     }
 }
 
