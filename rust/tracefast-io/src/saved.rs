@@ -22,7 +22,7 @@ use tracefast_core::schema::schema;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Rows of a batch at most.
+/// Rows of a batch at most: a larger one would leave the cache before it is looked at.
 const ROWS: usize = 8_192;
 
 /// Batches that wait for whoever takes them, for each thread.
@@ -37,7 +37,35 @@ type Piece = Result<Option<RecordBatch>>;
 /// The rows of a Parquet file of events, batch by batch, in order.
 ///
 /// Row groups are read by several threads, each the next one that nobody has. A batch holds rows of
-/// one row group, at most 65,536. Memory is that of a few batches a thread, whatever the file.
+/// one row group, at most 8,192: as many as a cache holds until they are used. Memory is that of a
+/// few batches a thread, whatever the file.
+///
+/// # Examples
+/// ```
+/// use arrow_array::{ArrayRef, RecordBatch, new_null_array};
+/// use tracefast_io::saved::SavedEvents;
+/// use tracefast_io::sink::{ParquetAppender, ParquetEncoder, ParquetOptions};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("events.parquet");
+/// let encoder = ParquetEncoder::try_new(ParquetOptions::default())?;
+/// let schema = tracefast_core::schema::schema();
+/// let nulls = |rows| -> Vec<ArrayRef> {
+///     schema.fields().iter().map(|field| new_null_array(field.data_type(), rows)).collect()
+/// };
+/// let mut file = ParquetAppender::try_new(std::fs::File::create(&path)?, &encoder)?;
+/// for rows in [10_000, 5] {
+///     file.append(encoder.encode(&[RecordBatch::try_new(schema.clone(), nulls(rows))?])?)?;
+/// }
+/// file.finish(Vec::new())?;
+///
+/// let batches = SavedEvents::open(&path, &["ts".to_owned(), "name".to_owned()], 2)?;
+/// let batches = batches.collect::<Result<Vec<_>, _>>()?;
+/// let rows: Vec<usize> = batches.iter().map(RecordBatch::num_rows).collect();
+/// assert_eq!(rows, [8192, 1808, 5]);
+/// assert_eq!(batches[0].num_columns(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct SavedEvents {
     path: PathBuf,
