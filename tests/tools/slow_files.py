@@ -414,7 +414,7 @@ def _data(way: str, calls: list[Access], runs: list[int], size: int | None, near
         "_unique_bytes": unique if told else None,
         "_reread_bytes": placed_bytes - unique if told else None,
         "_reread_factor": placed_bytes / unique if told and unique else None,
-        "_coverage_share": min(unique / size, 1.0) if told and size else None,
+        "_coverage_share": min(unique / size, 1.0) if told and size and size > 0 else None,
         "_shared_bytes": shared if told else None,
         "_size_median": rank(sizes, 50),
         "_size_max": max(sizes, default=None),
