@@ -9,6 +9,7 @@ mod parse;
 mod progress;
 mod reader;
 mod report;
+mod spawns;
 mod uses;
 
 /// Reading and writing of event logs; see the package `tracefast`.
@@ -33,6 +34,8 @@ mod _core {
     use super::reader::Reader;
     #[pymodule_export]
     use super::report::Report;
+    #[pymodule_export]
+    use super::spawns::Spawns;
     #[pymodule_export]
     use super::uses::{Covered, Darshan, Uses};
 
