@@ -201,7 +201,10 @@ impl Spawns {
         match (kind, task) {
             (Row::Call, Some(task)) => self.call(columns, row, source, act, task),
             (Row::Call, None) => {
-                if let Act::Make(maker) = act {
+                if let Act::Make(maker) = act
+                    && columns.ret.get(row) != Some(0)
+                    && columns.status.get(row, Outcome::of) != Some(Outcome::Injected)
+                {
                     let at = self.at(columns, row, source, act);
                     self.makes(columns, &at, None, maker);
                 }

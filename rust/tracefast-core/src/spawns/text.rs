@@ -109,7 +109,8 @@ fn argument(args: &str, at: usize) -> Option<&[u8]> {
 
 /// Address and length of a mapping that is taken away.
 pub(super) fn unmapped(args: &str) -> Option<(i64, i64)> {
-    let ftrace = args.starts_with("addr: ");
+    // strace marks the address as hexadecimal; ftrace marks both or none.
+    let ftrace = args.starts_with("addr: ") || !args.starts_with("0x");
     let value = |at| {
         let part = argument(args, at)?;
         let (value, n) = if ftrace {
@@ -214,7 +215,9 @@ mod tests {
         assert_eq!(unmapped("0x7f41, 38887"), Some((0x7f41, 38887)));
         assert_eq!(unmapped("addr: 0x7f41, len: 0x97e7"), Some((0x7f41, 0x97e7)));
         assert_eq!(unmapped("addr: 7f41, len: 97e7"), Some((0x7f41, 0x97e7)));
+        assert_eq!(unmapped("7f41, 97e7, 0, 0"), Some((0x7f41, 0x97e7)));
         assert_eq!(unmapped("0x7f41"), None);
+        assert_eq!(unmapped("NULL, 4096"), None);
         assert!(executable("0x7f86, 2342912, PROT_READ|PROT_EXEC, MAP_PRIVATE|MAP_FIXED, 3, 0"));
         assert!(!executable("NULL, 6003000, PROT_READ, MAP_PRIVATE|MAP_DENYWRITE, 3, 0"));
         assert!(executable("addr: 0x7fa6, len: 0x23c000, prot: 5, flags: 0x812, fd: 3, off: 0"));
