@@ -34,13 +34,15 @@ FLAGS = [
     None,
 ]
 MAPS = ["NULL, 80, PROT_READ, MAP_PRIVATE, 3, 0", "0x9000, 80, PROT_READ|PROT_EXEC, 0, 3, 0x9"]
-PLAIN = ["getpid", "brk", "mprotect", "openat", "ioctl"]
+PLAIN = ["getpid", "set_robust_list", "brk", "mprotect", "openat", "ioctl"]
 ERRNOS = ["ENOENT", "ENOENT", "EAGAIN", "ERESTARTNOINTR"]
 
 
 def makes(draw):
     child = draw(st.integers(1, 6))
-    row = {"name": draw(st.sampled_from(["clone", "clone", "clone3", "fork", "vfork"]))}
+    row = {
+        "name": draw(st.sampled_from(["clone", "clone", "clone3", "syscall_435", "fork", "vfork"]))
+    }
     row["args"] = draw(st.sampled_from(FLAGS))
     row["anon_bytes"] = draw(maybe(st.integers(0, 3), 2))
     how = draw(st.sampled_from(["made"] * 6 + ["failed", "again", "unfinished", "returned"]))

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 Row = dict[str, object]
 
-MAKERS = {"clone", "clone2", "clone3", "fork", "vfork"}
+CLONE3 = {"clone3", "syscall_435", "syscall_0x1b3"}
+MAKERS = {"clone", "clone2", "fork", "vfork"} | CLONE3
 EXECS = {"execve", "execveat"}
 LINKER = """mmap mmap2 old_mmap munmap mprotect read close brk open openat pread64 stat stat64 lstat
 lstat64 newlstat newstat fstat fstat64 newfstat newfstatat fstatat64 statx access faccessat
@@ -107,11 +108,31 @@ class Birth:
 
     @property
     def kind(self) -> str | None:
-        name = self.rows[-1]["name"] if self.rows else ""
+        name = self.name or ""
         kind = kind_of_call(name, self.rows[-1]["args"]) if self.rows else None
         if kind is None and self.flags is not None:
             kind = by_flags(name, self.flags, None)
         return kind
+
+    @property
+    def name(self) -> str | None:
+        name = self.rows[-1]["name"] if self.rows else None
+        return "clone3" if name in CLONE3 else name
+
+    @property
+    def final_kind(self) -> str | None:
+        """Tell the kind by what became of the child, if by nothing else."""
+        child = self.child
+        if self.kind is not None or self.thread or child is None or self.name != "clone3":
+            return self.kind or ("thread" if self.thread else None)
+        if child.exec is not None:
+            took = [row["dur_ns"] for row in self.rows if row["dur_ns"] is not None]
+            started = child.exec[1]["ts"]
+            known = took and None not in (self.ts, started)
+            return "fork" if known and self.ts + sum(took) < started else "posix_spawn"
+        tried = any(took_place(r) and r["name"] in EXECS and r["errno"] for _, r in child.rows)
+        first = [row["name"] for _, row in child.calls][:2]
+        return "thread" if "set_robust_list" in first and not tried else None
 
     @property
     def thread(self) -> bool:
@@ -276,7 +297,11 @@ class Log:
 
     def makes(self, index: int, row: Row, caller: Life | None) -> None:
         pid = row["ret"] if row["ret"] is not None and row["ret"] > 0 else None
-        same = [b for b in caller.attempts if b.rows[-1]["name"] == row["name"]] if caller else []
+        same = (
+            [b for b in caller.attempts if same_call(b.rows[-1]["name"], row["name"])]
+            if caller
+            else []
+        )
         told = self.announced(row, caller, pid)
         process = caller.process if caller else None
         if same:
@@ -314,7 +339,12 @@ class Log:
         number = row["child"]
         if number is None and pid is None:
             return
-        child = self.numbers.get(number) or birth.child or self.new_life(index)
+        child = self.numbers.get(number) or birth.child
+        if child is None and number is None and pid in self.tids:
+            ran = self.tids[pid]
+            if ran.birth is None and at_least(ran.first, birth.ts):
+                child = ran
+        child = child or self.new_life(index)
         if number is not None:
             self.numbers[number] = child
             child.number = number if child.number is None else child.number
@@ -430,6 +460,9 @@ class Log:
     # What became of them, from all rows.
 
     def table(self) -> list[Row]:
+        for birth in self.births:
+            if birth.final_kind == "thread" and birth.kind is None and birth.name == "clone3":
+                birth.child.process = birth.process
         prices = self.prices()
         return [self.made(birth, prices) for birth in self.births]
 
@@ -462,8 +495,8 @@ class Log:
             "pid": last["pid"],
             "tid": last["tid"],
             "parent_image": self.program(birth) or last["comm"],
-            "name": last["name"] if calls else None,
-            "kind": birth.kind or ("thread" if birth.thread else None),
+            "name": birth.name,
+            "kind": birth.final_kind,
             "child_task": child.number if child else None,
             "child_pid": birth.child_pid,
             "errno": last["errno"] if calls else None,
@@ -552,6 +585,10 @@ class Log:
             "child_stime_ns": child.signal[1] if child.signal else None,
         }
         return result | startup(child)
+
+
+def same_call(a: str, b: str) -> bool:
+    return a == b or {a, b} <= CLONE3
 
 
 def at_least(a: int | None, b: int | None) -> bool:

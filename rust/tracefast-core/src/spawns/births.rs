@@ -176,6 +176,43 @@ impl Spawns {
         }
     }
 
+    /// Tells kinds of births whose flags are not in the log by what became of the child.
+    pub(super) fn guess(&mut self) {
+        for number in 0..self.births.len() as u32 {
+            let Some(birth) = self.births.get(number as usize) else { continue };
+            let child = birth.child;
+            let Some(kind) = self.kind_by_life(number) else { continue };
+            let process = birth.process;
+            if let Some(birth) = self.births.get_mut(number as usize) {
+                birth.kind = Some(kind);
+            }
+            if let Some(child) = child.and_then(|child| self.tasks.get_mut(child as usize))
+                && kind == Kind::Thread
+            {
+                child.process = process;
+            }
+        }
+    }
+
+    /// Only `clone3` hides its flags. The C library makes threads with it, which say where their
+    /// list of robust futexes is, and processes that start a program while the caller waits.
+    fn kind_by_life(&self, number: u32) -> Option<Kind> {
+        let birth = self.births.get(number as usize)?;
+        if birth.kind().is_some() || birth.name != Some(Maker::Clone3) {
+            return None;
+        }
+        if self.is_thread(number) {
+            return Some(Kind::Thread);
+        }
+        let child = self.tasks.get(birth.child? as usize)?;
+        if let Some(exec) = child.exec {
+            let end = birth.ts.zip(birth.call).map(|(ts, call)| ts.saturating_add(call));
+            let over = end.zip(exec.ts).is_some_and(|(end, exec)| end < exec);
+            return Some(if over { Kind::Fork } else { Kind::PosixSpawn });
+        }
+        (child.robust && child.exec_failed == 0).then_some(Kind::Thread)
+    }
+
     fn new_birth(&mut self, source: u32) -> u32 {
         let number = self.births.len() as u32;
         self.births.push(Birth { source, ..Birth::default() });
@@ -187,8 +224,15 @@ impl Spawns {
         let Some(known) = self.births.get_mut(birth as usize) else { return };
         let (source, child) = (known.source, known.child);
         known.child_task = number.or(known.child_task);
+        let ts = known.ts;
         let by_number = number.and_then(|number| self.numbers.get(&(source, number)).copied());
-        let child = by_number.or(child).unwrap_or_else(|| self.new_task(source));
+        // The model does not know the call, but the id that it returned: a child that ran before.
+        let by_id = || {
+            let child = self.tids.get(&(source, pid.filter(|_| number.is_none())?)).copied()?;
+            let task = self.tasks.get(child as usize)?;
+            (task.birth.is_none() && task.first >= ts).then_some(child)
+        };
+        let child = by_number.or(child).or_else(by_id).unwrap_or_else(|| self.new_task(source));
         if let Some(number) = number {
             self.numbers.insert((source, number), child);
             if let Some(child) = self.tasks.get_mut(child as usize) {

@@ -170,7 +170,8 @@ impl Spawns {
     ///
     /// # Errors
     /// None, as all columns have one length.
-    pub fn finish(self) -> Result<RecordBatch, ArrowError> {
+    pub fn finish(mut self) -> Result<RecordBatch, ArrowError> {
+        self.guess();
         table::build(self)
     }
 
@@ -293,6 +294,7 @@ impl Spawns {
         let started = act == Act::Exec && columns.ret.get(row) == Some(0);
         if task.exec.is_none() && !started {
             task.lines = task.lines.saturating_add(1);
+            task.robust |= act == Act::Robust && task.lines <= 2;
             if task.lines > FRESH {
                 task.gaps = Vec::new();
             }

@@ -203,8 +203,7 @@ impl<'a> Made<'a> {
     ) -> Self {
         let name = |name: Option<u32>| name.and_then(|name| spawns.names.text(name));
         let child = birth.child.and_then(|child| spawns.tasks.get(child as usize));
-        let thread = || spawns.is_thread(number).then_some(Kind::Thread);
-        let kind = birth.kind().or_else(thread);
+        let kind = birth.kind().or_else(|| spawns.is_thread(number).then_some(Kind::Thread));
         let between = |from: Option<i64>, to: Option<i64>| {
             from.zip(to).map(|(from, to)| to.saturating_sub(from))
         };

@@ -37,6 +37,8 @@ pub(super) struct Task {
 
     /// The entry of its last call.
     pub(super) last: Option<i64>,
+    /// It called `set_robust_list` first, or second: so do threads of the C library.
+    pub(super) robust: bool,
     /// Calls before it started a program, and their distances.
     pub(super) lines: u32,
     pub(super) gaps: Vec<u32>,

@@ -78,6 +78,8 @@ pub(super) enum Act {
     Unmap,
     /// It changes what memory may be used for.
     Protect,
+    /// `set_robust_list`.
+    Robust,
     /// What else dynamic linkers call.
     Loader,
     /// `exited`: an end with a status.
@@ -106,7 +108,8 @@ impl Act {
         match name {
             "clone" => Self::Make(Maker::Clone),
             "clone2" => Self::Make(Maker::Clone2),
-            "clone3" => Self::Make(Maker::Clone3),
+            // By number where the tracer is older than the call: it has one number on every machine.
+            "clone3" | "syscall_435" | "syscall_0x1b3" => Self::Make(Maker::Clone3),
             "fork" => Self::Make(Maker::Fork),
             "vfork" => Self::Make(Maker::Vfork),
             "execve" | "execveat" => Self::Exec,
@@ -120,10 +123,11 @@ impl Act {
             "mmap" | "mmap2" | "old_mmap" => Self::Map,
             "munmap" => Self::Unmap,
             "mprotect" => Self::Protect,
+            "set_robust_list" => Self::Robust,
             "brk" | "open" | "openat" | "pread64" | "stat" | "stat64" | "lstat" | "lstat64"
             | "newlstat" | "newstat" | "fstat" | "fstat64" | "newfstat" | "newfstatat"
             | "fstatat64" | "statx" | "access" | "faccessat" | "faccessat2" | "readlink"
-            | "readlinkat" | "arch_prctl" | "set_tid_address" | "set_robust_list"
+            | "readlinkat" | "arch_prctl" | "set_tid_address"
             | "set_thread_area" | "set_tls" | "rseq" | "prlimit64" | "getrlimit" | "ugetrlimit"
             | "uname" | "newuname" | "getuid" | "geteuid" | "getgid" | "getegid" | "getuid32"
             | "geteuid32" | "getgid32" | "getegid32" => Self::Loader,
@@ -143,7 +147,13 @@ impl Act {
     pub(super) fn links(self) -> bool {
         matches!(
             self,
-            Self::Map | Self::Unmap | Self::Protect | Self::Loader | Self::Read | Self::Close
+            Self::Map
+                | Self::Unmap
+                | Self::Protect
+                | Self::Robust
+                | Self::Loader
+                | Self::Read
+                | Self::Close
         )
     }
 }
