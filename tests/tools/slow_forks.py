@@ -32,7 +32,7 @@ class Life:
     rows: list[tuple[int, Row]] = field(default_factory=list)
     process: object = None
     birth: Birth | None = None
-    known_at: int = 0
+    known_at: float = 0
     collected: int | None = None
     signal: tuple[int | None, int | None] | None = None
     attempts: list[Birth] = field(default_factory=list)
@@ -255,7 +255,7 @@ class Log:
                     for found in (re.search(rf"si_{t}=(\d+)", args) for t in ("utime", "stime"))
                 )
 
-    def new_life(self, index: int) -> Life:
+    def new_life(self, index: float) -> Life:
         self.lives.append(Life(known_at=index))
         return self.lives[-1]
 
@@ -344,7 +344,7 @@ class Log:
             ran = self.tids[pid]
             if ran.birth is None and at_least(ran.first, birth.ts):
                 child = ran
-        child = child or self.new_life(index)
+        child = child or self.new_life(index + 0.5)
         if number is not None:
             self.numbers[number] = child
             child.number = number if child.number is None else child.number
@@ -395,7 +395,7 @@ class Log:
         if row["name"] == "task_newtask":
             birth.flags = int(found[2], 16)
         if not known:
-            self.tids[pid] = self.new_life(index)
+            self.tids[pid] = self.new_life(index + 0.5)
             self.bind(birth, self.tids[pid])
         else:
             self.settle(birth.child)
@@ -571,6 +571,7 @@ class Log:
         asked = [status for status in asked if status is not None]
         if not status and asked and not signals:
             status = [asked[-1]]
+        reap = less(child.collected, child.end)
         result = {
             "exec_gap_ns": less(exec_row["ts"], child.start) if exec_row else None,
             "exec_failed": len(tried) if child.rows else None,
@@ -580,7 +581,7 @@ class Log:
             "lifetime_ns": less(child.end, child.start),
             "exit_status": status[0] if status else None,
             "exit_signal": signals[0] if signals else None,
-            "reap_ns": less(child.collected, child.end),
+            "reap_ns": None if reap is None else max(reap, 0),
             "child_utime_ns": child.signal[0] if child.signal else None,
             "child_stime_ns": child.signal[1] if child.signal else None,
         }
@@ -699,15 +700,19 @@ def bounds(
     if prices is None or row["call_ns"] is None:
         return None, None
     low, usual, high = prices
-    lines, gap, exec_ns, more = 0, 0, 0, 1
-    if child is not None and child.rows:
-        more += 4
-    if row["exec_gap_ns"] is not None and row["exec_ns"] is not None:
+    call, gap, exec_ns, lines = max(row["call_ns"], 0), 0, 0, 0
+    ran = row["exec_gap_ns"] is not None and row["exec_ns"] is not None
+    if ran:
         exec_at = child.exec[0]
         lines = sum(i < exec_at for i, _ in child.calls)
-        gap, exec_ns, more = max(row["exec_gap_ns"], 0), max(row["exec_ns"], 0), more + 3
-    everything = max(row["call_ns"], 0) + gap + exec_ns
+        gap, exec_ns = max(row["exec_gap_ns"], 0), max(row["exec_ns"], 0)
     least = min(lines * low, gap)
-    most = min((lines + 1) * high, gap) + more * usual
-    most *= 2 if row["kind"] in ("vfork", "posix_spawn") else 1
-    return least, max(least, min(most, everything))
+    if ran and row["kind"] in ("vfork", "posix_spawn"):
+        most = 2 * (min(exec_ns, 10 * high) + gap) + max(call - gap - exec_ns, 0)
+    else:
+        most = (
+            min(exec_ns, 10 * usual)
+            + min((lines + 1) * high, gap)
+            + (5 if child and child.rows else 1) * usual
+        )
+    return least, max(least, min(most, call + gap + exec_ns))

@@ -79,17 +79,19 @@ def forks(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
         `tracer_low_ns` and `tracer_high_ns` are bounds of strace's own share of `call_ns`,
         `exec_gap_ns` and `exec_ns` added up; null for ftrace, which stops nobody. strace stops a
         task twice a call. What a line costs at least is the 10th percentile of the time from one
-        line of a thread to its next, over the whole log (100 µs at most: of calls further apart
-        others between them were not traced). What it costs as a rule and at most are the median and
-        the 90th percentile among the lines of new processes before they start their program; where
-        there are less than ten of these, both are the median of all. The lower bound is one line at
-        the lowest price for each call of the child before its execve, and no more than
-        `exec_gap_ns`. The upper bound is these lines and the execve's at the highest price, no more
-        than `exec_gap_ns` either, and 8 lines at the usual one: 1 for the call, 4 for the birth,
-        which stops parent and child and takes the child on, 3 for the execve, which stops once more
-        and has its strings read; all of it twice for ``vfork`` and ``posix_spawn``, whose call contains what the child does until its execve
-        is over; and no more than what was measured. So `call_ns` + `exec_gap_ns` + `exec_ns` less
-        each of the bounds is a range for the three without strace; and of ``vfork`` and
+        line of a thread to its next, over the whole log (100 µs at most: between calls further
+        apart were others that were not traced). What it costs as a rule and at most are the median
+        and the 90th percentile among the lines of new processes before they start their program;
+        where there are less than ten of these, both are the median of all. The lower bound is a
+        line at the lowest price for each call of the child before its execve, and no more than
+        `exec_gap_ns`. The upper bound of a ``fork`` is these lines and the execve's at the highest
+        price, no more than `exec_gap_ns` either; 5 lines at the usual price for the call and the
+        birth, which stops parent and child and takes the child on; and 10 for the execve, which
+        stops once more and has its strings read, but no more than `exec_ns`. The call of ``vfork``
+        and ``posix_spawn`` contains what the child does until its execve is over, so that the sum
+        has it twice: there the upper bound is all of `exec_gap_ns` and 10 lines at the highest
+        price for the execve, twice, and what of the call is neither. So `call_ns` + `exec_gap_ns` + `exec_ns` less each
+        of the bounds is a range for the three without strace; and of ``vfork`` and
         ``posix_spawn``, `call_ns` alone less each bound, but not below 0, is one for the call.
 
     Raises

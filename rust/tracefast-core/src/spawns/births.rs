@@ -165,7 +165,7 @@ impl Spawns {
             (birth.image, birth.comm, birth.anon) = (image, comm, anon);
             birth.row = self.rows;
             // A number that was used before is that of a new task now.
-            let child = self.new_task(at.source);
+            let child = self.new_task(at.source, 1);
             self.tids.insert((at.source, pid), child);
             self.bind(number, child);
         } else if let Some(child) = birth.child {
@@ -232,7 +232,7 @@ impl Spawns {
             let task = self.tasks.get(child as usize)?;
             (task.birth.is_none() && task.first >= ts).then_some(child)
         };
-        let child = by_number.or(child).or_else(by_id).unwrap_or_else(|| self.new_task(source));
+        let child = by_number.or(child).or_else(by_id).unwrap_or_else(|| self.new_task(source, 1));
         if let Some(number) = number {
             self.numbers.insert((source, number), child);
             if let Some(child) = self.tasks.get_mut(child as usize) {

@@ -16,7 +16,7 @@ impl Spawns {
         let promised = promised.filter(|&task| {
             self.tasks.get(task as usize).is_some_and(|task| task.number.is_none())
         });
-        let task = promised.unwrap_or_else(|| self.new_task(source));
+        let task = promised.unwrap_or_else(|| self.new_task(source, 0));
         if let Some(known) = self.tasks.get_mut(task as usize) {
             known.number = Some(number);
         }
@@ -24,9 +24,11 @@ impl Spawns {
         task
     }
 
-    pub(super) fn new_task(&mut self, source: u32) -> u32 {
+    /// A task that is known from this row on, or, with `behind` 1, only behind it.
+    pub(super) fn new_task(&mut self, source: u32, behind: u64) -> u32 {
         let number = self.tasks.len() as u32;
-        self.tasks.push(Task { source, born_row: self.rows, ..Task::default() });
+        let born_row = self.rows * 2 + behind;
+        self.tasks.push(Task { source, born_row, ..Task::default() });
         number
     }
 
@@ -162,7 +164,7 @@ impl Spawns {
     pub(super) fn ends(&mut self, at: &At<'_>, number: u32) {
         let Some(task) = self.tasks.get_mut(number as usize) else { return };
         task.exit_line = task.exit_line.max(at.ts);
-        task.ended_row = Some(self.rows);
+        task.ended_row = Some(self.rows * 2);
         match at.act {
             Act::Exited if task.status.is_none() => {
                 task.status = at.ret.and_then(|ret| i32::try_from(ret).ok());
@@ -231,7 +233,7 @@ impl Spawns {
             Act::Ended => {
                 let Some(task) = self.tasks.get_mut(number as usize) else { return };
                 task.exit_event = task.exit_event.max(at.ts);
-                task.ended_row = Some(self.rows);
+                task.ended_row = Some(self.rows * 2);
                 task.settle_down();
             }
             Act::Rss => {

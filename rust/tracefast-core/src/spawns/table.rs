@@ -165,7 +165,7 @@ impl Threads {
         let (born, ended) = if let Some(ts) = birth.ts {
             (lives.born.partition_point(|&t| t <= ts), lives.ended.partition_point(|&t| t <= ts))
         } else {
-            let row = birth.row;
+            let row = birth.row * 2;
             (
                 lives.born_rows.partition_point(|&r| r <= row),
                 lives.ended_rows.partition_point(|&r| r <= row),
@@ -236,7 +236,8 @@ impl<'a> Made<'a> {
             gap,
             pipe: child.and_then(|child| pipe(birth, child)),
             lifetime: between(start, end),
-            reap: between(end, child.and_then(|child| child.collected)),
+            // Both times are rounded.
+            reap: between(end, child.and_then(|child| child.collected)).map(|ns| ns.max(0)),
             parent_tasks: threads.at(birth),
             tracer: cost.and_then(|cost| cost.share(&spawn)),
         }

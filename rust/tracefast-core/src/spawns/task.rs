@@ -31,7 +31,7 @@ pub(super) struct Task {
     /// The first time that is known of it, and when its creation returned in it.
     pub(super) first: Option<i64>,
     pub(super) returned: Option<i64>,
-    /// Numbers of the rows in which it first and last lived.
+    /// Twice the numbers of the rows in which it first and last lived; one more: behind that row.
     pub(super) born_row: u64,
     pub(super) ended_row: Option<u64>,
 

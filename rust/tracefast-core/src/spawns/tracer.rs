@@ -93,23 +93,28 @@ impl Cost {
         let all = call.saturating_add(gap).saturating_add(exec);
         let lines = i64::from(spawn.lines);
         let low = lines.saturating_mul(self.low).min(gap);
-        let born = if spawn.followed { BIRTH } else { 0 };
-        let (between, run) = if started.is_some() {
-            (self.high.saturating_mul(lines + 1).min(gap), EXEC)
+        let high = if spawn.waited && started.is_some() {
+            // The call contains the gap and the execve; what else is in it are stops.
+            let execve = exec.min(self.high.saturating_mul(EXEC));
+            let rest = call.saturating_sub(gap).saturating_sub(exec).max(0);
+            gap.saturating_add(execve).saturating_mul(2).saturating_add(rest)
         } else {
-            (0, 0)
+            let price = |lines: i64| self.usual.saturating_mul(lines);
+            let birth = price(CALL + if spawn.followed { BIRTH } else { 0 });
+            let execve = exec.min(price(EXEC));
+            let between = self.high.saturating_mul(lines + 1).min(gap);
+            birth.saturating_add(between).saturating_add(execve)
         };
-        let times = if spawn.waited { 2 } else { 1 };
-        let high = self.usual.saturating_mul(CALL + born + run).saturating_add(between);
-        Some((low, high.saturating_mul(times).clamp(low, all.max(low))))
+        Some((low, high.clamp(low, all.max(low))))
     }
 }
 
-/// Lines that the call itself, the birth of a child that is followed, and its execve cost: a birth
-/// stops both tasks and takes the child on, an execve stops once more and its strings are read.
+/// Lines that the call itself, the birth of a child that is followed, and its execve cost at most:
+/// a birth stops both tasks and takes the child on, an execve stops once more, and its strings are
+/// read from the child one by one.
 const CALL: i64 = 1;
 const BIRTH: i64 = 4;
-const EXEC: i64 = 3;
+const EXEC: i64 = 10;
 
 /// What is known of the making of a process.
 #[derive(Debug, Clone, Copy)]
@@ -173,14 +178,21 @@ mod tests {
 
     #[test]
     fn each_line_has_its_share() {
-        // Eleven distances and eight lines more.
-        assert_eq!(cost().share(&spawn()), Some((100, 440 + 160)));
-        let vfork = Spawn { call: Some(1900), exec: Some(100), waited: true, ..spawn() };
-        assert_eq!(cost().share(&vfork), Some((100, 2 * (440 + 160))));
+        // Eleven distances, fifteen lines more.
+        assert_eq!(cost().share(&spawn()), Some((100, 440 + 300)));
         // No more than there is.
-        assert_eq!(cost().share(&Spawn { gap: Some(60), ..spawn() }), Some((60, 60 + 160)));
-        assert_eq!(cost().share(&Spawn { lines: 100, ..vfork }), Some((500, 2 * (500 + 160))));
-        assert_eq!(cost().share(&Spawn { call: Some(500), ..vfork }), Some((100, 1100)));
+        assert_eq!(cost().share(&Spawn { gap: Some(60), ..spawn() }), Some((60, 60 + 300)));
+        assert_eq!(cost().share(&Spawn { exec: Some(50), ..spawn() }), Some((100, 440 + 150)));
+        assert_eq!(cost().share(&Spawn { lines: 100, ..spawn() }), Some((500, 500 + 300)));
+    }
+
+    #[test]
+    fn a_call_that_waits_contains_the_rest() {
+        let vfork = Spawn { call: Some(1100), exec: Some(450), waited: true, ..spawn() };
+        assert_eq!(cost().share(&vfork), Some((100, 2 * 500 + 2 * 400 + 150)));
+        assert_eq!(cost().share(&Spawn { call: Some(900), ..vfork }), Some((100, 1800)));
+        assert_eq!(cost().share(&Spawn { call: Some(100), ..vfork }), Some((100, 1050)));
+        assert_eq!(cost().share(&Spawn { exec: None, ..vfork }), Some((0, 100)));
     }
 
     #[test]
