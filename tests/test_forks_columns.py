@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from statistics import median
 
-import polars as pl
 import pytest
 
 import tracefast as tf

@@ -34,6 +34,20 @@ FLAGS = [
     None,
 ]
 MAPS = ["NULL, 80, PROT_READ, MAP_PRIVATE, 3, 0", "0x9000, 80, PROT_READ|PROT_EXEC, 0, 3, 0x9"]
+TELLERS = [
+    "SIGCHLD",
+    "SIGUSR1",
+    "task_newtask",
+    "sched_process_fork",
+    "sched_process_exec",
+    "sched_process_exit",
+    "rss_stat",
+]
+MEMORY = [
+    "mm_id=7 curr=1 type=MM_ANONPAGES size=4096B",
+    "mm_id=7 curr=0 type=MM_ANONPAGES size=8192B",
+    "mm_id=7 curr=1 type=MM_FILEPAGES size=8192B",
+]
 PLAIN = ["getpid", "set_robust_list", "brk", "mprotect", "openat", "ioctl"]
 ERRNOS = ["ENOENT", "ENOENT", "EAGAIN", "ERESTARTNOINTR"]
 
@@ -108,30 +122,20 @@ def ends(draw):
 
 def tells(draw):
     pid, row = draw(st.integers(10, 14)), {"dur_ns": None, "ret": None}
-    name = draw(st.sampled_from(["SIGCHLD", "SIGUSR1", "task_newtask", "sched_process_fork",
-                                 "sched_process_exec", "sched_process_exit", "rss_stat"]))  # fmt: skip
+    name = draw(st.sampled_from(TELLERS))
+    flags = draw(st.sampled_from(["1200000", "4100", "3d0f00"]))
+    signal = f"si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid={pid}, si_utime=2, si_stime=1"
     args = {
-        "SIGCHLD": f"{{si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid={pid}, si_utime=2, si_stime=1}}",
+        "SIGCHLD": f"{{{signal}}}",
         "SIGUSR1": "{si_signo=SIGUSR1}",
-        "task_newtask": f"pid={pid} comm=a b clone_flags={draw(st.sampled_from(['1200000', '4100', '3d0f00']))} x",
+        "task_newtask": f"pid={pid} comm=a b clone_flags={flags} oom_score_adj=0",
         "sched_process_fork": f"comm=a pid=1 child_comm=b child_pid={pid}",
         "sched_process_exec": f"filename=/c d pid={pid} old_pid=1",
         "sched_process_exit": "comm=a pid=1 prio=120",
-        "rss_stat": draw(
-            st.sampled_from(
-                [
-                    "mm_id=7 curr=1 type=MM_ANONPAGES size=4096B",
-                    "mm_id=7 curr=0 type=MM_ANONPAGES size=8192B",
-                    "mm_id=7 curr=1 type=MM_FILEPAGES size=8192B",
-                ]
-            )
-        ),
+        "rss_stat": draw(st.sampled_from(MEMORY)),
     }[name]
-    return (
-        row
-        | {"kind": "signal" if name.startswith("SIG") else "event", "name": name}
-        | {"args": args}
-    )
+    row |= {"kind": "signal" if name.startswith("SIG") else "event", "name": name}
+    return row | {"args": args}
 
 
 PARTS = [makes] * 4 + [executes] * 2 + [links] * 3 + [pipes] * 3 + [waits, ends, tells]

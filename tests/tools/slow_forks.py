@@ -6,187 +6,47 @@ All rows are kept, by task. What became of a child is found by looking at all of
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
-Row = dict[str, object]
+from slow_startup import startup
+from slow_tasks import (
+    EXECS,
+    MAKERS,
+    Birth,
+    Life,
+    Process,
+    Row,
+    asked_status,
+    at_least,
+    end_of,
+    gaps,
+    is_event,
+    less,
+    rank,
+    same_call,
+    starts,
+    took_place,
+)
 
-CLONE3 = {"clone3", "syscall_435", "syscall_0x1b3"}
-MAKERS = {"clone", "clone2", "fork", "vfork"} | CLONE3
-EXECS = {"execve", "execveat"}
-LINKER = """mmap mmap2 old_mmap munmap mprotect read close brk open openat pread64 stat stat64 lstat
-lstat64 newlstat newstat fstat fstat64 newfstat newfstatat fstatat64 statx access faccessat
-faccessat2 readlink readlinkat arch_prctl set_tid_address set_robust_list set_thread_area set_tls
-rseq prlimit64 getrlimit ugetrlimit uname newuname getuid geteuid getgid getegid getuid32 geteuid32
-getgid32 getegid32""".split()
-VM, VFORK, THREAD = 0x100, 0x4000, 0x10000
-BITS = {"CLONE_VM": VM, "CLONE_VFORK": VFORK, "CLONE_THREAD": THREAD}
 NUMBER = "(0x[0-9a-f]+|[0-9]+)"
 ENDED = re.compile(r"si_code=(?:CLD_EXITED|CLD_KILLED|CLD_DUMPED|0x[123]\b)")
-
-
-@dataclass(eq=False)
-class Life:
-    """A task."""
-
-    number: int | None = None
-    rows: list[tuple[int, Row]] = field(default_factory=list)
-    process: object = None
-    birth: Birth | None = None
-    known_at: float = 0
-    collected: int | None = None
-    signal: tuple[int | None, int | None] | None = None
-    attempts: list[Birth] = field(default_factory=list)
-    made: Birth | None = None
-    announced: Birth | None = None
-
-    @property
-    def pid(self) -> int | None:
-        return self.rows[0][1]["pid"] if self.rows else None
-
-    @property
-    def calls(self) -> list[tuple[int, Row]]:
-        """Its calls, without the one that made it."""
-        return [(i, r) for i, r in self.rows if r["kind"] == "syscall" and not returns(r)]
-
-    @property
-    def first(self) -> int | None:
-        return min((r["ts"] for _, r in self.rows if r["ts"] is not None), default=None)
-
-    @property
-    def start(self) -> int | None:
-        back = [r["ts"] for _, r in self.rows if r["kind"] == "syscall" and returns(r)]
-        return min((ts for ts in back if ts is not None), default=self.first)
-
-    @property
-    def end(self) -> int | None:
-        lines = [r["ts"] for _, r in self.rows if r["kind"] == "exit" and r["ts"] is not None]
-        events = [r["ts"] for _, r in self.rows if is_event(r, "sched_process_exit")]
-        return max(lines, default=max((e for e in events if e is not None), default=None))
-
-    @property
-    def end_row(self) -> int | None:
-        ends = (i for i, r in self.rows if r["kind"] == "exit" or is_event(r, "sched_process_exit"))
-        return max(ends, default=None)
-
-    @property
-    def exec(self) -> tuple[int, Row] | None:
-        return next(((i, r) for i, r in self.rows if starts(r)), None)
-
-
-@dataclass(eq=False)
-class Process:
-    """A group of threads. Its program: (row, path or None), as they were started."""
-
-    programs: list[tuple[int, str | None]] = field(default_factory=list)
-    led: bool = False
-    birth: Birth | None = None
-    anon: int | None = None
-    made: Birth | None = None
-
-
-@dataclass(eq=False)
-class Birth:
-    """A call that makes a task, or events that tell of one."""
-
-    at: int
-    ts: int | None
-    line: int | None
-    caller: Life | None
-    process: Process | None
-    rows: list[Row] = field(default_factory=list)
-    told: Row | None = None
-    flags: int | None = None
-    events: set[str] = field(default_factory=set)
-    child: Life | None = None
-    child_pid: int | None = None
-    anon: int | None = None
-    reads: list[Row] | None = None
-
-    @property
-    def last(self) -> Row:
-        return self.rows[-1] if self.rows else self.told
-
-    @property
-    def kind(self) -> str | None:
-        name = self.name or ""
-        kind = kind_of_call(name, self.rows[-1]["args"]) if self.rows else None
-        if kind is None and self.flags is not None:
-            kind = by_flags(name, self.flags, None)
-        return kind
-
-    @property
-    def name(self) -> str | None:
-        name = self.rows[-1]["name"] if self.rows else None
-        return "clone3" if name in CLONE3 else name
-
-    @property
-    def final_kind(self) -> str | None:
-        """Tell the kind by what became of the child, if by nothing else."""
-        child = self.child
-        if self.kind is not None or self.thread or child is None or self.name != "clone3":
-            return self.kind or ("thread" if self.thread else None)
-        if child.exec is not None:
-            took = [row["dur_ns"] for row in self.rows if row["dur_ns"] is not None]
-            started = child.exec[1]["ts"]
-            known = took and None not in (self.ts, started)
-            return "fork" if known and self.ts + sum(took) < started else "posix_spawn"
-        tried = any(took_place(r) and r["name"] in EXECS and r["errno"] for _, r in child.rows)
-        first = [row["name"] for _, row in child.calls][:2]
-        return "thread" if "set_robust_list" in first and not tried else None
-
-    @property
-    def thread(self) -> bool:
-        if self.kind is not None:
-            return self.kind == "thread"
-        child = self.child
-        return child is not None and child.pid is not None and child.pid == self.last["pid"]
-
-
-def returns(row: Row) -> bool:
-    return row["name"] in MAKERS and row["ret"] == 0
-
-
-def is_event(row: Row, name: str) -> bool:
-    return row["kind"] == "event" and row["name"] == name
-
-
-def took_place(row: Row) -> bool:
-    return row["kind"] == "syscall" and row["status"] != "injected"
-
-
-def starts(row: Row) -> bool:
-    done = row["errno"] is None and row["ret"] == 0
-    return took_place(row) and row["name"] in EXECS and done
-
-
-def by_flags(name: str, flags: int, stack: bool | None) -> str:
-    if name in ("fork", "vfork"):
-        return name
-    if flags & THREAD:
-        return "thread"
-    if not flags & VM:
-        return "fork"
-    if not flags & VFORK:
-        return "shared"
-    own = stack if stack is not None else name == "clone3"
-    return "posix_spawn" if own else "vfork"
-
-
-def kind_of_call(name: str, args: str | None) -> str | None:
-    args = args or ""
-    if name in ("fork", "vfork"):
-        return name
-    if found := re.search(r"clone_flags: (?:0x)?([0-9a-f]+)", args):
-        stack = re.search(r"newsp: (?:0x)?([0-9a-f]+)", args)
-        return by_flags(name, int(found[1], 16), stack and int(stack[1], 16) != 0)
-    if found := re.search(r"\bflags=([A-Z_|0-9a-fx]+)", args):
-        words = found[1].split("|")
-        flags = sum(BITS.get(word, 0) for word in words)
-        stack = re.search(r"stack=(\w+)", args)
-        return by_flags(name, flags, stack and stack[1] != "NULL")
-    if name == "clone" and (found := re.match(r"(?:0x)?([0-9a-f]+), (?:0x)?([0-9a-f]+)", args)):
-        return by_flags(name, int(found[1], 16), int(found[2], 16) != 0)
-    return None
+OF_CHILD = (
+    "exec_gap_ns",
+    "exec_failed",
+    "exec_failed_ns",
+    "exec_ns",
+    "image",
+    "startup_ns",
+    "startup_calls",
+    "startup_libraries",
+    "startup_misses",
+    "error_pipe_ns",
+    "lifetime_ns",
+    "exit_status",
+    "exit_signal",
+    "reap_ns",
+    "child_utime_ns",
+    "child_stime_ns",
+)
 
 
 def slow_forks(rows: list[Row]) -> list[Row]:
@@ -223,9 +83,11 @@ class Log:
                 self.place(life, row)
         if took_place(row) and row["name"] in MAKERS and row["ret"] != 0:
             self.makes(index, row, life)
-        elif life is None:
-            return
-        elif starts(row):
+        elif life is not None:
+            self.tells(index, row, life)
+
+    def tells(self, index: int, row: Row, life: Life) -> None:
+        if starts(row):
             told = [r["ts"] for i, r in life.rows if is_event(r, "sched_process_exec")]
             told = [ts for ts in told if ts is not None]
             later = bool(told) and (row["ts"] is None or told[-1] >= row["ts"])
@@ -238,22 +100,28 @@ class Log:
         elif row["kind"] == "event" and row["name"] in ("task_newtask", "sched_process_fork"):
             self.announces(index, row, life)
         elif is_event(row, "rss_stat"):
-            args = row["args"] or ""
-            own = "curr=1 " in args or "curr=0x1 " in args
-            if own and ("MM_ANONPAGES" in args or "member=0x1 " in args):
-                life.process.anon = int(re.search(f"size={NUMBER}", args)[1], 0)
+            self.counts_memory(row, life)
         elif took_place(row):
             self.collects(row)
             self.on_pipes(index, row, life)
         elif row["kind"] == "signal" and row["name"] == "SIGCHLD":
-            args = row["args"] or ""
-            pid = re.search(r"si_pid=(\d+)", args)
-            child = self.tids.get(int(pid[1])) if pid and ENDED.search(args) else None
-            if child is not None and child.signal is None:
-                child.signal = tuple(
-                    int(found[1]) * 10_000_000 if found else None
-                    for found in (re.search(rf"si_{t}=(\d+)", args) for t in ("utime", "stime"))
-                )
+            self.tells_of_end(row)
+
+    def counts_memory(self, row: Row, life: Life) -> None:
+        args = row["args"] or ""
+        own = "curr=1 " in args or "curr=0x1 " in args
+        if own and ("MM_ANONPAGES" in args or "member=0x1 " in args):
+            life.process.anon = int(re.search(f"size={NUMBER}", args)[1], 0)
+
+    def tells_of_end(self, row: Row) -> None:
+        args = row["args"] or ""
+        pid = re.search(r"si_pid=(\d+)", args)
+        child = self.tids.get(int(pid[1])) if pid and ENDED.search(args) else None
+        if child is not None and child.signal is None:
+            child.signal = tuple(
+                int(found[1]) * 10_000_000 if found else None
+                for found in (re.search(rf"si_{t}=(\d+)", args) for t in ("utime", "stime"))
+            )
 
     def new_life(self, index: float) -> Life:
         self.lives.append(Life(known_at=index))
@@ -297,37 +165,12 @@ class Log:
 
     def makes(self, index: int, row: Row, caller: Life | None) -> None:
         pid = row["ret"] if row["ret"] is not None and row["ret"] > 0 else None
-        same = (
-            [b for b in caller.attempts if same_call(b.rows[-1]["name"], row["name"])]
-            if caller
-            else []
-        )
-        told = self.announced(row, caller, pid)
+        birth = self.birth_of(index, row, caller, pid)
         process = caller.process if caller else None
-        if same:
-            birth = same[0]
-            if told is not None:
-                self.births.remove(told)
-                birth.child, birth.child_pid, birth.flags = told.child, told.child_pid, told.flags
-                told.child.birth = birth
-                if told.child.process is not None and told.child.process.birth is told:
-                    told.child.process.birth = birth
-        elif told is not None:
-            birth = told
-            birth.ts, birth.line = row["ts"], row["line"]
-        else:
-            birth = Birth(index, row["ts"], row["line"], caller, process)
-            self.births.append(birth)
         birth.rows.append(row)
         birth.at, birth.caller, birth.process = index, caller, process
-        birth.anon = next(
-            (
-                bytes_
-                for bytes_ in (process.anon if process else None, row["anon_bytes"], birth.anon)
-                if bytes_ is not None
-            ),
-            None,
-        )
+        sizes = (process.anon if process else None, row["anon_bytes"], birth.anon)
+        birth.anon = next((size for size in sizes if size is not None), None)
         birth.child_pid = pid if pid is not None else birth.child_pid
         if caller is not None:
             caller.made = birth
@@ -336,9 +179,31 @@ class Log:
                 caller.attempts.append(birth)
         if process is not None:
             process.made = birth
-        number = row["child"]
-        if number is None and pid is None:
-            return
+        if row["child"] is not None or pid is not None:
+            self.bind(birth, self.child_of(index, row["child"], pid, birth))
+
+    def birth_of(self, index: int, row: Row, caller: Life | None, pid: int | None) -> Birth:
+        """Find the birth that a call repeats, or of which events told; or make a new one."""
+        attempts = caller.attempts if caller else []
+        same = [b for b in attempts if same_call(b.rows[-1]["name"], row["name"])]
+        told = self.announced(row, caller, pid)
+        if same and told is not None:
+            self.births.remove(told)
+            birth = same[0]
+            birth.child, birth.child_pid, birth.flags = told.child, told.child_pid, told.flags
+            told.child.birth = birth
+            if told.child.process is not None and told.child.process.birth is told:
+                told.child.process.birth = birth
+        if same:
+            return same[0]
+        if told is not None:
+            told.ts, told.line = row["ts"], row["line"]
+            return told
+        process = caller.process if caller else None
+        self.births.append(Birth(index, row["ts"], row["line"], caller, process))
+        return self.births[-1]
+
+    def child_of(self, index: int, number: int | None, pid: int | None, birth: Birth) -> Life:
         child = self.numbers.get(number) or birth.child
         if child is None and number is None and pid in self.tids:
             ran = self.tids[pid]
@@ -350,7 +215,7 @@ class Log:
             child.number = number if child.number is None else child.number
         if pid is not None:
             self.tids[pid] = child
-        self.bind(birth, child)
+        return child
 
     def bind(self, birth: Birth, child: Life) -> None:
         birth.child = child
@@ -422,25 +287,34 @@ class Log:
                 self.pipes = [p for p in self.pipes if p["r"] != ofd]
                 pipe = {"r": ofd, "w": row["ofd2"], "life": life, "process": life.process}
                 self.pipes.append(pipe | {"at": index, "closed": False, "birth": None})
-            return
-        by_write = next((p for p in reversed(self.pipes) if p["w"] == ofd), None)
-        by_read = next((p for p in self.pipes if p["r"] == ofd), None)
-        pipe = by_write or by_read
-        if ofd is None or pipe is None:
-            return
+        elif ofd is not None:
+            by_write = next((p for p in reversed(self.pipes) if p["w"] == ofd), None)
+            by_read = next((p for p in self.pipes if p["r"] == ofd), None)
+            if by_write:
+                self.on_write_end(by_write, row, life)
+            if by_read:
+                self.on_read_end(by_read, row, life, closed=by_write is not None)
+
+    def on_write_end(self, pipe: dict[str, object], row: Row, life: Life) -> None:
         own = pipe["process"] is life.process
-        if row["name"] == "close" and by_write:
+        if row["name"] == "close":
             pipe["closed"] |= own
-        elif row["name"] == "close" and own:
+        elif row["name"] in ("dup", "dup2", "dup3", "fcntl") and not own:
+            command = (row["args"] or "").split(", ")[1:2]
+            asks = command and command[0].startswith("F_") and "DUPFD" not in command[0]
+            if "CLOEXEC" in (row["args"] or "") or asks:
+                return
             self.pipes.remove(pipe)
-        elif row["name"] in ("dup", "dup2", "dup3", "fcntl") and by_write and not own:
-            if "CLOEXEC" not in args:
-                self.pipes.remove(pipe)
-                if pipe["birth"] is not None:
-                    pipe["birth"].reads = None
-        elif row["name"] == "read" and by_read:
-            if row["ret"] is not None and row["ret"] >= 0 and own and by_read["closed"]:
-                self.reads(by_read, row, life)
+            if pipe["birth"] is not None:
+                pipe["birth"].reads = None
+
+    def on_read_end(self, pipe: dict[str, object], row: Row, life: Life, *, closed: bool) -> None:
+        own = pipe["process"] is life.process
+        if row["name"] == "close" and own and not closed:
+            self.pipes.remove(pipe)
+        done = row["ret"] is not None and row["ret"] >= 0
+        if row["name"] == "read" and done and own and pipe["closed"]:
+            self.reads(pipe, row, life)
 
     def reads(self, pipe: dict[str, object], row: Row, life: Life) -> None:
         first = pipe["birth"] is None
@@ -503,11 +377,7 @@ class Log:
             "call_ns": sum(durations) if durations else None,
             "restarts": max(len(calls) - 1, 0),
         }
-        result |= dict.fromkeys(
-            """exec_gap_ns exec_failed exec_failed_ns exec_ns image startup_ns startup_calls
-            startup_libraries startup_misses error_pipe_ns lifetime_ns exit_status exit_signal
-            reap_ns child_utime_ns child_stime_ns""".split()
-        )
+        result |= dict.fromkeys(OF_CHILD)
         if child is not None:
             result |= self.life_of(child)
             result["error_pipe_ns"] = error_pipe(birth, child)
@@ -586,94 +456,6 @@ class Log:
             "child_stime_ns": child.signal[1] if child.signal else None,
         }
         return result | startup(child)
-
-
-def same_call(a: str, b: str) -> bool:
-    return a == b or {a, b} <= CLONE3
-
-
-def at_least(a: int | None, b: int | None) -> bool:
-    return b is None or (a is not None and a >= b)
-
-
-def less(a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else a - b
-
-
-def asked_status(row: Row) -> int | None:
-    if row["name"] not in ("exit", "exit_group"):
-        return None
-    args = row["args"] or ""
-    if found := re.match(r"error_code: (?:0x)?([0-9a-f]+)", args):
-        return int(found[1], 16) & 0xFF
-    return int(found[0]) & 0xFF if (found := re.match(r"-?\d+", args)) else None
-
-
-def gaps(rows: object) -> list[int]:
-    times = [row["ts"] for row in rows if row["ts"] is not None]
-    return [b - a for a, b in zip(times, times[1:], strict=False) if b >= a]
-
-
-def rank(values: list[int], percent: int) -> int:
-    """Nearest rank, rounded down to five binary digits."""
-    value = sorted(values)[max(-(-len(values) * percent // 100), 1) - 1]
-    shift = max(value.bit_length() - 5, 0)
-    return value >> shift << shift
-
-
-def end_of(row: Row) -> int | None:
-    return None if None in (row["ts"], row["dur_ns"]) else row["ts"] + row["dur_ns"]
-
-
-def startup(child: Life) -> Row:
-    if child.exec is None:
-        return {}
-    exec_at, exec_row = child.exec
-    steps = []
-    for i, row in child.rows:
-        if i <= exec_at:
-            continue
-        if starts(row) or row["kind"] == "exit" or is_event(row, "sched_process_exit"):
-            break
-        if took_place(row) and not returns(row):
-            steps.append(row)
-    linker = list(steps)
-    for at, row in enumerate(steps):
-        if row["name"] not in LINKER:
-            linker = steps[:at]
-            break
-    maps, cache, libraries, best = [], None, 0, None
-    for at, row in enumerate(steps):
-        name, args = row["name"], row["args"] or ""
-        if name.startswith("mmap") and at < len(linker) and (row["fd"] or -1) >= 0:
-            if row["ret"] in (None, -1):
-                continue
-            libraries += bool(re.match("[^,]*, [^,]*, (?:[^,]*PROT_EXEC|(?:prot: )?[57],)", args))
-            if row["offset"] == 0 and row["requested"] is not None:
-                if (row["path"] or "").endswith("/ld.so.cache"):
-                    cache = (row["ret"], row["requested"])
-                else:
-                    maps.append((row["ret"], row["requested"]))
-        elif name == "munmap" and row["ret"] == 0 and libraries:
-            # Of ftrace both numbers are hexadecimal.
-            found = re.match(r"(0x|addr: 0x|addr: |)([0-9a-f]+), (?:len: )?(?:0x)?(\w+)", args)
-            if found:
-                base = 10 if found[1] == "0x" else 16
-                there = (int(found[2], 16), int(found[3], base))
-                if there == cache if cache else there in maps:
-                    best = (at, libraries)
-                    break
-        elif name == "mprotect" and at < len(linker) and libraries:
-            best = (at, libraries)
-    if best is None:
-        return {}
-    at, libraries = best
-    return {
-        "startup_ns": less(end_of(steps[at]), end_of(exec_row)),
-        "startup_calls": at + 1,
-        "startup_libraries": libraries,
-        "startup_misses": sum(row["errno"] == "ENOENT" for row in steps[: at + 1]),
-    }
 
 
 def error_pipe(birth: Birth, child: Life) -> int | None:

@@ -90,9 +90,9 @@ def forks(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
         stops once more and has its strings read, but no more than `exec_ns`. The call of ``vfork``
         and ``posix_spawn`` contains what the child does until its execve is over, so that the sum
         has it twice: there the upper bound is all of `exec_gap_ns` and 10 lines at the highest
-        price for the execve, twice, and what of the call is neither. So `call_ns` + `exec_gap_ns` + `exec_ns` less each
-        of the bounds is a range for the three without strace; and of ``vfork`` and
-        ``posix_spawn``, `call_ns` alone less each bound, but not below 0, is one for the call.
+        price for the execve, twice, and what of the call is neither. So `call_ns` + `exec_gap_ns` +
+        `exec_ns` less each of the bounds is a range for the three without strace; and of ``vfork``
+        and ``posix_spawn``, `call_ns` alone less each bound, but not below 0, is one for the call.
 
     Raises
     ------

@@ -27,7 +27,8 @@ def timed(start):
 
 
 options = {"fork": {"preexec_fn": int}, "vfork": {}, "posix_spawn": {"close_fds": False}}[mode]
-subprocess._fork_exec = timed(subprocess._fork_exec)
+# Where the process is made, without what Python does before and after.
+subprocess._fork_exec = timed(subprocess._fork_exec)  # noqa: SLF001
 os.posix_spawn = timed(os.posix_spawn)
 for _ in range(count + 1):
     subprocess.run(["/bin/true"], check=True, **options)

@@ -315,11 +315,12 @@ impl Spawns {
             pipe.birth = by_task.filter(since).or_else(|| by_process().filter(since));
         }
         let number = pipe.birth;
-        let taken = number.and_then(|number| self.births.get(number as usize)).is_none_or(|birth| {
-            first && birth.pipe.is_some()
-                || birth.child.is_none()
-                || birth.kind() == Some(Kind::Thread)
-        });
+        let taken =
+            number.and_then(|number| self.births.get(number as usize)).is_none_or(|birth| {
+                first && birth.pipe.is_some()
+                    || birth.child.is_none()
+                    || birth.kind() == Some(Kind::Thread)
+            });
         if taken || ret == 0 {
             self.pipes.remove(at.source, ofd);
         }

@@ -172,7 +172,7 @@ impl Spawns {
     /// None, as all columns have one length.
     pub fn finish(mut self) -> Result<RecordBatch, ArrowError> {
         self.guess();
-        table::build(self)
+        table::build(&self)
     }
 
     #[inline]
@@ -228,13 +228,7 @@ impl Spawns {
         }
     }
 
-    fn at<'a>(
-        &mut self,
-        columns: &mut Columns<'a>,
-        row: usize,
-        source: u32,
-        act: Act,
-    ) -> At<'a> {
+    fn at<'a>(&mut self, columns: &mut Columns<'a>, row: usize, source: u32, act: Act) -> At<'a> {
         let names = &mut self.names;
         At {
             row,
@@ -259,14 +253,7 @@ impl Spawns {
     }
 
     #[inline]
-    fn call(
-        &mut self,
-        columns: &mut Columns<'_>,
-        row: usize,
-        source: u32,
-        act: Act,
-        number: u32,
-    ) {
+    fn call(&mut self, columns: &mut Columns<'_>, row: usize, source: u32, act: Act, number: u32) {
         let ts = columns.ts.get(row);
         if matches!(act, Act::Make(_)) && columns.ret.get(row) == Some(0) {
             // The call that made it, as it returns in the child.
@@ -278,16 +265,15 @@ impl Spawns {
             return;
         }
         let Some(task) = self.tasks.get_mut(number as usize) else { return };
-        if let Some(ts) = ts {
-            if let Some(last) = task.last.replace(ts)
-                && ts >= last
-                && let Some(source) = self.sources.get_mut(source as usize)
-            {
-                let gap = ts.saturating_sub(last);
-                source.all.push(gap);
-                if task.exec.is_none() && task.lines <= FRESH {
-                    task.gaps.push(u32::try_from(gap).unwrap_or(u32::MAX));
-                }
+        if let Some(ts) = ts
+            && let Some(last) = task.last.replace(ts)
+            && ts >= last
+            && let Some(source) = self.sources.get_mut(source as usize)
+        {
+            let gap = ts.saturating_sub(last);
+            source.all.push(gap);
+            if task.exec.is_none() && task.lines <= FRESH {
+                task.gaps.push(u32::try_from(gap).unwrap_or(u32::MAX));
             }
         }
         let linking = task.startup.is_some();

@@ -64,10 +64,8 @@ impl Startup {
         match step.act {
             Act::Unmap if step.ret == Some(0) => {
                 let range = step.args.and_then(text::unmapped)?;
-                let whole = self.cache.map_or_else(
-                    || self.mapped.contains(&range),
-                    |cache| cache == range,
-                );
+                let whole =
+                    self.cache.map_or_else(|| self.mapped.contains(&range), |cache| cache == range);
                 if whole && self.libraries > 0 {
                     return Some(self.now(step.end));
                 }
@@ -108,11 +106,6 @@ impl Startup {
 
     fn now(&self, end: Option<i64>) -> Started {
         let ns = end.zip(self.begin).map(|(end, begin)| end.saturating_sub(begin));
-        Started {
-            ns,
-            calls: self.calls,
-            libraries: self.libraries,
-            misses: self.misses,
-        }
+        Started { ns, calls: self.calls, libraries: self.libraries, misses: self.misses }
     }
 }

@@ -28,13 +28,13 @@ use crate::spawns_kind::Kind;
 /// ```
 pub fn schema() -> SchemaRef {
     // An empty table has them all; its columns have one length.
-    build(Spawns::default()).map_or_else(|_| Arc::new(Schema::empty()), |table| table.schema())
+    build(&Spawns::default()).map_or_else(|_| Arc::new(Schema::empty()), |table| table.schema())
 }
 
 /// The table, in order of source and time; what has none comes last.
-pub(super) fn build(spawns: Spawns) -> Result<RecordBatch, ArrowError> {
-    let images = images(&spawns);
-    let threads = Threads::of(&spawns);
+pub(super) fn build(spawns: &Spawns) -> Result<RecordBatch, ArrowError> {
+    let images = images(spawns);
+    let threads = Threads::of(spawns);
     let costs: Vec<Option<Cost>> = spawns
         .sources
         .iter()
@@ -48,14 +48,14 @@ pub(super) fn build(spawns: Spawns) -> Result<RecordBatch, ArrowError> {
         .filter(|(_, (birth, _))| !birth.joined)
         .map(|(number, (birth, image))| {
             let cost = costs.get(birth.source as usize).copied().flatten();
-            Made::of(&spawns, number as u32, birth, image, &threads, cost)
+            Made::of(spawns, number as u32, birth, image, &threads, cost)
         })
         .collect();
     rows.sort_by_key(|row| {
         let (ts, line) = (row.birth.ts, row.birth.line);
         ((row.source.is_none(), row.source), (ts.is_none(), ts), (line.is_none(), line))
     });
-    let columns = columns(&rows, &spawns);
+    let columns = columns(&rows, spawns);
     let fields: Vec<Field> = columns
         .iter()
         .map(|(name, column)| Field::new(*name, column.data_type().clone(), true))
@@ -223,10 +223,7 @@ impl<'a> Made<'a> {
         Self {
             birth,
             child,
-            source: birth
-                .source
-                .checked_sub(1)
-                .and_then(|source| spawns.source_names.text(source)),
+            source: birth.source.checked_sub(1).and_then(|source| spawns.source_names.text(source)),
             parent_image: name(parent_image.or(birth.comm)),
             kind,
             image: name(child.and_then(|child| child.image.or(child.event_image))),

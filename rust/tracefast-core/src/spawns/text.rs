@@ -154,8 +154,8 @@ pub(super) fn hands_on(args: &str) -> bool {
 /// Pages of memory of its own that the current task has, in bytes, as `rss_stat` tells.
 pub(super) fn anonymous(args: &str) -> Option<i64> {
     let text = args.as_bytes();
-    let anonymous = memmem::find(text, b"type=MM_ANONPAGES").is_some()
-        || number(text, b"member=") == Some(1);
+    let anonymous =
+        memmem::find(text, b"type=MM_ANONPAGES").is_some() || number(text, b"member=") == Some(1);
     let own = number(text, b"curr=").is_none_or(|current| current != 0);
     number(text, b"size=").filter(|_| anonymous && own)
 }
@@ -245,7 +245,8 @@ mod tests {
     fn memory() {
         let text = "mm_id=3117311479 curr=1 type=MM_ANONPAGES size=6852608B";
         assert_eq!(anonymous(text), Some(6_852_608));
-        let fields = "mm_id=0xb9ce65f7 (-1177655817) curr=0x1 (1) member=0x1 (1) size=0x689000 (6852608)";
+        let fields =
+            "mm_id=0xb9ce65f7 (-1177655817) curr=0x1 (1) member=0x1 (1) size=0x689000 (6852608)";
         assert_eq!(anonymous(fields), Some(6_852_608));
         assert_eq!(anonymous("member=1 size=4096B"), Some(4096));
         assert_eq!(anonymous("mm_id=9 curr=0 type=MM_ANONPAGES size=0B"), None);

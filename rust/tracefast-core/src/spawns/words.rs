@@ -127,10 +127,10 @@ impl Act {
             "brk" | "open" | "openat" | "pread64" | "stat" | "stat64" | "lstat" | "lstat64"
             | "newlstat" | "newstat" | "fstat" | "fstat64" | "newfstat" | "newfstatat"
             | "fstatat64" | "statx" | "access" | "faccessat" | "faccessat2" | "readlink"
-            | "readlinkat" | "arch_prctl" | "set_tid_address"
-            | "set_thread_area" | "set_tls" | "rseq" | "prlimit64" | "getrlimit" | "ugetrlimit"
-            | "uname" | "newuname" | "getuid" | "geteuid" | "getgid" | "getegid" | "getuid32"
-            | "geteuid32" | "getgid32" | "getegid32" => Self::Loader,
+            | "readlinkat" | "arch_prctl" | "set_tid_address" | "set_thread_area" | "set_tls"
+            | "rseq" | "prlimit64" | "getrlimit" | "ugetrlimit" | "uname" | "newuname"
+            | "getuid" | "geteuid" | "getgid" | "getegid" | "getuid32" | "geteuid32"
+            | "getgid32" | "getegid32" => Self::Loader,
             "exited" => Self::Exited,
             "SIGCHLD" => Self::Chld,
             "task_newtask" => Self::NewTask,
