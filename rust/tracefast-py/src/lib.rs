@@ -10,6 +10,7 @@ mod progress;
 mod reader;
 mod report;
 mod saved;
+mod spawns;
 mod uses;
 
 /// Reading and writing of event logs; see the package `tracefast`.
@@ -36,6 +37,8 @@ mod _core {
     use super::report::Report;
     #[pymodule_export]
     use super::saved::Saved;
+    #[pymodule_export]
+    use super::spawns::Spawns;
     #[pymodule_export]
     use super::uses::{Covered, Darshan, Uses};
 
