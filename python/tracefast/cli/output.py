@@ -69,6 +69,11 @@ def write(frame: pl.DataFrame, form: Format, output: str, columns: Sequence[str]
         data = render(frame, columns, width).encode()
     else:
         data = _encode(frame, form)
+    deliver(data, output)
+
+
+def deliver(data: bytes, output: str) -> None:
+    """Write a result: to standard output, or to a file that appears whole."""
     if output == STDIN:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
