@@ -19,10 +19,11 @@ mod table;
 mod trails;
 mod values;
 mod way;
-mod words;
+pub(crate) mod words;
 
 pub use covered::Covered;
 pub use darshan::Darshan;
+pub(crate) use fold::Names;
 pub use fold::Uses;
 pub use ranges::Ranges;
 pub use table::schema;
