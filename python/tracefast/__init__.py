@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tracefast.analysis.forks import forks
     from tracefast.analysis.page_cache import page_cache
     from tracefast.analysis.processes import processes
+    from tracefast.analysis.syscalls import syscalls
     from tracefast.scanning import scan
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "read",
     "scan",
     "schema",
+    "syscalls",
 ]
 
 # What needs polars, and the module that holds it.
@@ -63,6 +65,7 @@ _LAZY = {
     "page_cache": "tracefast.analysis.page_cache",
     "processes": "tracefast.analysis.processes",
     "scan": "tracefast.scanning",
+    "syscalls": "tracefast.analysis.syscalls",
 }
 
 

@@ -3,7 +3,8 @@
 `python compare_counts.py FOLDER` goes through every log below the folder:
 
 * a log with a table inside (`-C`), or with `NAME.summary.txt` beside it: calls and errors per
-  system call must be equal;
+  system call must be equal, in the rows and in what `tracefast syscalls --strace-c` counts; where
+  the log has `-T` and the table was made with `-w`, the seconds, too;
 * a log with `NAME.truth.json` beside it, recorded with `-y`: reads that returned data and their
   bytes must be equal per path. The record has `flags`, `workload` and `per_file`, which maps a path
   to `reads` and `bytes`.
@@ -39,7 +40,21 @@ def rows_of(sources: list[Path]) -> pl.DataFrame:
 
 def of_table(expected: strace_tables.Counts, rows: pl.DataFrame) -> list[str]:
     calls = rows.filter(pl.col("kind") == "syscall").select("name", "status", "errno")
-    return strace_tables.differences(expected, calls.iter_rows())
+    found = strace_tables.differences(expected, calls.iter_rows())
+    counted = counts_of(rows).select("name", "calls", "errors").iter_rows()
+    return found + strace_tables.counted_differently(expected, counted)
+
+
+def counts_of(rows: pl.DataFrame) -> pl.DataFrame:
+    fold = _core.TracerCounts()
+    fold.push(rows)
+    return pl.DataFrame(fold.finish())
+
+
+def of_seconds(log: Path, rows: pl.DataFrame) -> list[str]:
+    expected = strace_tables.seconds(log.read_bytes())
+    counted = counts_of(rows).select("name", "total_ns").iter_rows()
+    return strace_tables.timed_differently(expected, counted)
 
 
 def per_path(rows: pl.DataFrame) -> dict[str, tuple[int, int]]:
@@ -65,17 +80,20 @@ def sources_of(stem: Path) -> list[Path]:
     return sorted(path for path in stem.parent.iterdir() if pattern.fullmatch(path.name))
 
 
-def main() -> int:
-    folder = Path(sys.argv[1])
-    checked = failed = 0
+class Differences:
+    """What differs, printed at once and counted."""
 
-    def report(what: str, found: list[str]) -> None:
-        nonlocal checked, failed
-        checked += 1
+    def __init__(self) -> None:
+        self.checked = self.failed = 0
+
+    def report(self, what: str, found: list[str]) -> None:
+        self.checked += 1
         if found:
-            failed += 1
+            self.failed += 1
             print(what, *found, sep="\n  ")
 
+
+def tables_in_logs(folder: Path, differences: Differences) -> None:
     for log in sorted(folder.rglob("*.log")):
         expected = strace_tables.of_log(log)
         if expected is None:
@@ -83,16 +101,24 @@ def main() -> int:
         try:
             rows = rows_of([log])
         except ValueError as error:
-            report(f"{log}: table", [str(error)])
+            differences.report(f"{log}: table", [str(error)])
             continue
         # A log of `-c` alone has nothing but its table.
         if rows.filter(pl.col("kind") == "syscall").is_empty():
             continue
-        report(f"{log}: table", of_table(expected, rows))
+        differences.report(f"{log}: table", of_table(expected, rows))
+        if {"-w", "-T"} <= set(log.parent.name.split("_")):
+            differences.report(f"{log}: seconds", of_seconds(log, rows))
+
+
+def main() -> int:
+    folder = Path(sys.argv[1])
+    differences = Differences()
+    tables_in_logs(folder, differences)
     for summary in sorted(folder.rglob("*.summary.txt")):
         stem = summary.with_name(summary.name.removesuffix(".summary.txt"))
         expected = strace_tables.total(strace_tables.tables(summary.read_bytes()))
-        report(f"{summary}", of_table(expected, rows_of(sources_of(stem))))
+        differences.report(f"{summary}", of_table(expected, rows_of(sources_of(stem))))
     for record in sorted(folder.rglob("*.truth.json")):
         truth = json.loads(record.read_text())
         if "-y" not in truth["flags"] or truth["workload"] in LEFT_OUT:
@@ -101,9 +127,9 @@ def main() -> int:
         expected = {
             path: (file["reads"], file["bytes"]) for path, file in truth["per_file"].items()
         }
-        report(f"{record}", of_record(expected, rows_of(sources_of(stem))))
-    print(f"{checked} compared, {failed} differ")
-    return int(failed > 0)
+        differences.report(f"{record}", of_record(expected, rows_of(sources_of(stem))))
+    print(f"{differences.checked} compared, {differences.failed} differ")
+    return int(differences.failed > 0)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from tracefast.cli.files import files
 from tracefast.cli.forks import forks
 from tracefast.cli.parse import parse
 from tracefast.cli.processes import processes
+from tracefast.cli.syscalls import syscalls
 
 _HELP = """\
 strace and ftrace text into Arrow and Parquet, and the questions people ask of it.
@@ -22,6 +23,7 @@ Examples:
   tracefast files app.parquet                 which files were read and written, and how
   tracefast forks app.strace                  who created whom, and what it cost
   tracefast processes app.strace --tree       who ran, for how long, and how it ended
+  tracefast syscalls app.parquet              which system calls took the time, and waited
   tracefast events trace.txt                  which events there are, and how many
   tracefast blocks trace.txt                  what reached the disks, and in which order
 
@@ -67,5 +69,6 @@ app.command(short_help="Turn logs into Parquet or Arrow.")(parse)
 app.command(short_help="Show which files were used, and how.")(files)
 app.command(short_help="Show who created which process, and what it cost.")(forks)
 app.command(short_help="Show who ran, what it did, and how it ended.")(processes)
+app.command(short_help="Show which system calls took the time, and waited.")(syscalls)
 app.command(short_help="Show which events there are, and how many.")(events)
 app.command(short_help="Show what reached the block devices, and how.")(blocks)
