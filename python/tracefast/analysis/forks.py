@@ -106,6 +106,4 @@ def forks(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
     >>> table.select("kind", "child_pid", "call_ns", "image", "exit_status").rows()
     [('vfork', 101, 300000, '/bin/true', 0)]
     """
-    return folded(
-        events, NEEDED, _core.Spawns, SCHEMA, name="FORKS", question="tracefast.forks"
-    )
+    return folded(events, NEEDED, _core.Spawns, SCHEMA, name="FORKS", question="tracefast.forks")
