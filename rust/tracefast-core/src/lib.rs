@@ -23,6 +23,7 @@ pub mod parsed;
 pub mod rows;
 pub mod scan;
 pub mod schema;
+pub mod spawns_kind;
 pub mod stitch;
 pub mod strace;
 pub mod stream;
