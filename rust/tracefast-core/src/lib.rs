@@ -33,3 +33,4 @@ pub mod tally;
 pub mod text;
 pub mod uses;
 pub mod view;
+pub mod waits;
