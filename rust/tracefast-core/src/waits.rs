@@ -29,82 +29,30 @@ impl Call {
     /// ```
     pub fn of(name: &str) -> Self {
         match name {
-            "read" | "readv" | "pread64" | "pread" | "preadv" | "preadv2" | "sendfile"
-            | "sendfile64" | "splice" | "copy_file_range" | "tee" => Self::Takes,
-            "write"
-            | "writev"
-            | "pwrite64"
-            | "pwrite"
-            | "pwritev"
-            | "pwritev2"
-            | "send"
-            | "sendto"
-            | "sendmsg"
-            | "sendmmsg"
-            | "vmsplice"
-            | "fsync"
-            | "fdatasync"
-            | "sync"
-            | "syncfs"
-            | "msync"
-            | "sync_file_range"
-            | "sync_file_range2"
-            | "arm_sync_file_range"
-            | "io_submit"
-            | "io_getevents"
-            | "io_pgetevents"
-            | "io_pgetevents_time64" => Self::Moves,
-            "futex"
-            | "futex_time64"
-            | "futex_wait"
-            | "futex_waitv"
-            | "futex_requeue"
-            | "poll"
-            | "ppoll"
-            | "ppoll_time64"
-            | "select"
-            | "_newselect"
-            | "oldselect"
-            | "osf_select"
-            | "pselect6"
-            | "pselect6_time64"
-            | "epoll_wait"
-            | "epoll_wait_old"
-            | "epoll_pwait"
-            | "epoll_pwait2"
-            | "wait4"
-            | "oldwait4"
-            | "osf_wait4"
-            | "waitid"
-            | "waitpid"
-            | "nanosleep"
-            | "clock_nanosleep"
-            | "clock_nanosleep_time64"
-            | "pause"
-            | "rt_sigsuspend"
-            | "sigsuspend"
-            | "rt_sigtimedwait"
-            | "rt_sigtimedwait_time64"
-            | "restart_syscall"
-            | "accept"
-            | "accept4"
-            | "connect"
-            | "recv"
-            | "recvfrom"
-            | "recvmsg"
-            | "recvmmsg"
-            | "recvmmsg_time64"
-            | "msgrcv"
-            | "msgsnd"
-            | "semop"
-            | "semtimedop"
-            | "semtimedop_time64"
-            | "mq_timedreceive"
-            | "mq_timedreceive_time64"
-            | "mq_timedsend"
-            | "mq_timedsend_time64"
-            | "flock"
-            | "getpmsg" => Self::Waits,
+            "read" | "readv" | "pread64" | "pread" | "preadv" | "preadv2" => Self::Takes,
+            "sendfile" | "sendfile64" | "splice" | "copy_file_range" | "tee" => Self::Takes,
+            "write" | "writev" | "pwrite64" | "pwrite" | "pwritev" | "pwritev2" => Self::Moves,
+            "send" | "sendto" | "sendmsg" | "sendmmsg" | "vmsplice" => Self::Moves,
+            "fsync" | "fdatasync" | "sync" | "syncfs" | "msync" => Self::Moves,
+            "sync_file_range" | "sync_file_range2" | "arm_sync_file_range" => Self::Moves,
+            "io_submit" | "io_getevents" | "io_pgetevents" | "io_pgetevents_time64" => Self::Moves,
+            "futex" | "futex_time64" | "futex_wait" | "futex_waitv" => Self::Waits,
+            "poll" | "ppoll" | "ppoll_time64" => Self::Waits,
+            "select" | "_newselect" | "oldselect" | "osf_select" | "pselect6"
+            | "pselect6_time64" => Self::Waits,
+            "epoll_wait" | "epoll_wait_old" | "epoll_pwait" | "epoll_pwait2" => Self::Waits,
+            "wait4" | "oldwait4" | "osf_wait4" | "waitid" | "waitpid" => Self::Waits,
+            "nanosleep" | "clock_nanosleep" | "clock_nanosleep_time64" | "pause" => Self::Waits,
+            "rt_sigsuspend" | "sigsuspend" | "rt_sigtimedwait" | "rt_sigtimedwait_time64" => {
+                Self::Waits
+            }
+            // What it goes on with was one of these: the kernel restarts no other call by it.
+            "restart_syscall" => Self::Waits,
+            // The other end of a socket, of a queue, the holder of a lock.
+            "accept" | "accept4" | "connect" => Self::Waits,
+            "recv" | "recvfrom" | "recvmsg" | "recvmmsg" | "recvmmsg_time64" => Self::Waits,
+            "msgrcv" | "mq_timedreceive" | "mq_timedreceive_time64" => Self::Waits,
+            "semop" | "semtimedop" | "semtimedop_time64" | "flock" => Self::Waits,
             _ => Self::Works,
         }
     }
@@ -115,7 +63,7 @@ impl Call {
 pub enum Giver {
     /// Another task, the kernel, a clock: pipes, sockets, events.
     Somebody,
-    /// A device, perhaps a terminal, behind which somebody sits.
+    /// A character device, perhaps a terminal at which somebody sits.
     Device,
     /// Files and disks.
     Storage,
@@ -160,19 +108,16 @@ pub fn spent<'a>(call: Call, giver: Option<Giver>, path: impl FnOnce() -> Option
     match (call, giver) {
         (Call::Works, _) => Time::Work,
         (Call::Waits, _) | (Call::Takes, Some(Giver::Somebody)) => Time::Wait,
-        (Call::Takes, Some(Giver::Device)) if path().is_some_and(is_terminal) => Time::Wait,
+        (Call::Takes, Some(Giver::Device)) if path().is_some_and(is_live) => Time::Wait,
         (Call::Takes | Call::Moves, _) => Time::Io,
     }
 }
 
-/// Whether a device of this path is a terminal.
-fn is_terminal(path: &str) -> bool {
-    path.strip_prefix("/dev/").is_some_and(|name| {
-        name.starts_with("tty")
-            || name.starts_with("pts/")
-            || name.starts_with("pty")
-            || matches!(name, "console" | "ptmx")
-    })
+/// Whether what a character device of this path gives comes from people, machines or programs:
+/// memory and random numbers are there at once.
+fn is_live(path: &str) -> bool {
+    let name = path.strip_prefix("/dev/").unwrap_or_default();
+    !matches!(name, "null" | "zero" | "full" | "random" | "urandom" | "mem" | "kmem" | "port")
 }
 
 #[cfg(test)]
@@ -190,7 +135,8 @@ mod tests {
             ("read", Some("char"), Some("/dev/tty"), Time::Wait),
             ("readv", Some("char"), Some("/dev/pts/0"), Time::Wait),
             ("read", Some("char"), Some("/dev/null"), Time::Io),
-            ("read", Some("char"), Some("/srv/dev/tty"), Time::Io),
+            ("read", Some("char"), Some("/dev/urandom"), Time::Io),
+            ("read", Some("char"), Some("/dev/fuse"), Time::Wait),
             ("read", Some("char"), None, Time::Io),
             ("read", Some("regular"), Some("/dev/pts/0"), Time::Io),
             ("read", Some("unknown"), None, Time::Io),

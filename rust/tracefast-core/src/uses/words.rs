@@ -26,7 +26,7 @@ impl Kind {
 
 /// What a call does with a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Act {
+pub(crate) enum Act {
     /// It moves data from it.
     Read,
     /// It moves data to it.
@@ -51,7 +51,7 @@ pub(super) enum Act {
 
 impl Act {
     /// Of a system call, a part of a submission, or a notice, by name.
-    pub(super) fn of(name: &str) -> Self {
+    pub(crate) fn of(name: &str) -> Self {
         match name {
             "read" | "readv" | "pread64" | "pread" | "preadv" | "preadv2" | "recv" | "recvfrom"
             | "recvmsg" | "recvmmsg" | "recvmmsg_time64" => Self::Read,
