@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tracefast.analysis.files import files
     from tracefast.analysis.forks import forks
     from tracefast.analysis.page_cache import page_cache
+    from tracefast.analysis.processes import processes
     from tracefast.scanning import scan
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "forks",
     "page_cache",
     "parse",
+    "processes",
     "read",
     "scan",
     "schema",
@@ -59,6 +61,7 @@ _LAZY = {
     "files": "tracefast.analysis.files",
     "forks": "tracefast.analysis.forks",
     "page_cache": "tracefast.analysis.page_cache",
+    "processes": "tracefast.analysis.processes",
     "scan": "tracefast.scanning",
 }
 

@@ -88,6 +88,11 @@ def write(
         data = render(frame, columns, width, spare).encode()
     else:
         data = _encode(frame, form)
+    deliver(data, output)
+
+
+def deliver(data: bytes, output: str) -> None:
+    """Write a result: to standard output, or to a file that appears whole."""
     if output == STDIN:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

@@ -20,6 +20,7 @@ pub mod graph;
 pub mod kernel;
 pub mod num;
 pub mod parsed;
+pub mod processes;
 pub mod rows;
 pub mod scan;
 pub mod schema;

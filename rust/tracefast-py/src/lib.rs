@@ -6,6 +6,7 @@ mod fields;
 mod import;
 mod options;
 mod parse;
+mod processes;
 mod progress;
 mod reader;
 mod report;
@@ -28,6 +29,8 @@ mod _core {
     use super::fields::{Decoder, field_column, field_kind, known_events, survey};
     #[pymodule_export]
     use super::parse::parse;
+    #[pymodule_export]
+    use super::processes::Processes;
     #[pymodule_export]
     use super::progress::Progress;
     #[pymodule_export]

@@ -1,0 +1,104 @@
+"""One row per process: who made it and how, what it ran, what it did, how it ended."""
+
+from typing import Final
+
+import polars as pl
+
+from tracefast import _core
+from tracefast.analysis.folds import Types, folded, needed
+
+# The columns of the events that the table is made of.
+NEEDED: Final[Types] = {
+    "ts": pl.Datetime("ns"),
+    "dur_ns": pl.Int64,
+    "task": pl.UInt32,
+    "pid": pl.Int32,
+    "tid": pl.Int32,
+    "comm": pl.Categorical,
+    "kind": pl.Categorical,
+    "name": pl.Categorical,
+    "args": pl.String,
+    "ret": pl.Int64,
+    "status": pl.Categorical,
+    "path": pl.String,
+    "file_type": pl.Categorical,
+    "bytes": pl.Int64,
+    "child": pl.UInt32,
+    "source": pl.Categorical,
+}
+
+
+def processes(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
+    """Give one row per process of a log, from its beginning to its end.
+
+    The threads of a process are one row, a process of the same number that came later is another
+    one, and a program started from a thread does not make a new process.
+
+    Parameters
+    ----------
+    events
+        The events of a log, of Parquet files, or a part of them, in their order: filter rows as
+        you like, but keep the columns.
+
+    Returns
+    -------
+    polars.LazyFrame
+        In order of `source` and `ts_start`. Columns that end in ``_ns`` are nanoseconds, in
+        ``_bytes`` bytes; null means that the log cannot say.
+
+        ``task``
+            Identity: that of the thread that the process began with.
+        ``parent_task``, ``ppid``
+            `task` and `pid` of the process that made it. Where the log does not have the call that
+            did, the process that was told of its end.
+        ``image``
+            The program that it ran last: of a process that started none, that of the process which
+            made it, at that moment.
+        ``images``
+            The programs that it started itself, in order; null for one whose name is not in the
+            log.
+        ``kind``
+            How it was made: ``fork`` (memory of its own), ``vfork``, ``posix_spawn``, ``shared``.
+        ``ts_start``, ``ts_end``
+            Its first event, or, if it has none, entry of the call that made it; its last exit, if
+            the log shows that no thread is left.
+        ``threads``, ``children``
+            Threads that it had, the first one included; processes that it made.
+        ``calls``
+            System calls, those that failed or never ended included.
+        ``io_ns``, ``wait_ns``
+            Sums over its threads. Time spent moving data to and from files, and to the disk
+            (``fsync``); and time spent waiting for somebody: in ``futex``, ``poll``, ``wait4``
+            and the like, and in reads of pipes, sockets, events and terminals.
+        ``read_bytes``, ``write_bytes``
+            Moved by reads and writes of files, pipes and sockets, as in `tracefast.files`.
+        ``exit_status``, ``exit_signal``
+            How it ended, as its last event, its parent's SIGCHLD or wait, or its own call of exit
+            says.
+
+    Raises
+    ------
+    polars.exceptions.ColumnNotFoundError
+        The events lack a column that is needed.
+
+    Examples
+    --------
+    >>> import tracefast as tf
+    >>> table = tf.processes(tf.scan("demo.strace")).collect()
+    >>> table.select("pid", "ppid", "kind", "image", "exit_status").rows()
+    [(100, None, None, '/bin/demo', 0), (101, 100, 'vfork', '/bin/true', 0)]
+    """
+    return folded(
+        needed(events, NEEDED, "tracefast.processes"), _core.Processes, columns(), "PROCESSES"
+    )
+
+
+def columns() -> pl.Schema:
+    """Give the columns of the table.
+
+    Examples
+    --------
+    >>> columns().names()[:3]
+    ['source', 'task', 'pid']
+    """
+    return pl.Schema(_core.Processes.schema())

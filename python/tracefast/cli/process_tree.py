@@ -1,0 +1,290 @@
+"""Processes as a tree: who made whom, and what matters at each."""
+
+import shutil
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+import polars as pl
+
+from tracefast.cli import units
+from tracefast.cli.options import Format
+from tracefast.cli.output import deliver, on_terminal
+
+# Processes alike from which on they are one line.
+_SAME: Final = 3
+# Depth behind which lines are indented no further, but say how deep they are.
+_DEEP: Final = 32
+_MIN_NAME: Final = 24
+_GAP: Final = "  "
+_ABSENT: Final = "-"
+_HEADER: Final = ("process", "pid", "kind", "lifetime", "threads", "calls", "read", "written")
+# Columns of text; all others are numbers, and stand at the right.
+_TEXT: Final = ("process", "kind", "end")
+
+Row = dict[str, Any]
+Line = list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """The characters of which a tree is made."""
+
+    child: str
+    last: str
+    down: str
+    times: str
+    ellipsis: str
+
+    @property
+    def blank(self) -> str:
+        return " " * len(self.down)
+
+
+_UNICODE: Final = _Drawing("├─ ", "└─ ", "│  ", "\N{MULTIPLICATION SIGN}", "…")
+_ASCII: Final = _Drawing("|- ", "`- ", "|  ", "x", "...")
+
+
+@dataclass
+class _Node:
+    """A process, and those that it made."""
+
+    row: Row
+    children: list["_Node"] = field(default_factory=list)
+    # Equal for processes that look alike, with all that they made.
+    shape: int = 0
+
+
+@dataclass
+class _Group:
+    """Processes that are one line."""
+
+    nodes: list[_Node]
+    depth: int
+    lead: str
+    below: str
+
+
+def show(table: pl.DataFrame, output: str, *, match: str | None, whole: bool) -> None:
+    """Write the tree of processes.
+
+    Parameters
+    ----------
+    table
+        The table of processes, in order of their start.
+    output
+        Path of a file, or ``-``.
+    match
+        A pattern: only processes whose program is like it, and those that lead to them.
+    whole
+        Draw each process, however many are alike.
+    """
+    width = shutil.get_terminal_size().columns if on_terminal(Format.TABLE, output) else None
+    encoding = "utf-8" if output != "-" else (sys.stdout.encoding or "ascii")
+    plain = not encoding.lower().replace("-", "").startswith("utf8")
+    text = render(table, match=match, whole=whole, width=width, plain=plain)
+    deliver(text.encode(encoding, errors="replace"), output)
+
+
+def render(
+    table: pl.DataFrame,
+    *,
+    match: str | None = None,
+    whole: bool = False,
+    width: int | None = None,
+    plain: bool = False,
+) -> str:
+    """Lay the tree of processes out as text.
+
+    Parameters
+    ----------
+    table
+        The table of processes, in order of their start.
+    match
+        A pattern: only processes whose program is like it, and those that lead to them.
+    whole
+        Draw each process, however many are alike.
+    width
+        Columns of the terminal: names of programs are cut to fit; None for whole names.
+    plain
+        Draw in ASCII.
+
+    Examples
+    --------
+    >>> import tracefast as tf
+    >>> table = tf.processes(tf.scan("demo.strace")).collect()
+    >>> print(render(table).splitlines()[2].rstrip())
+    └─ /bin/true   101  vfork      1.6 ms        1      1   0 B      0 B  exit 0
+    """
+    drawing = _ASCII if plain else _UNICODE
+    lines: list[Line] = [[(name, "") for name in (*_HEADER, "end")]]
+    titles: dict[int, str] = {}
+    sources = table["source"].unique(maintain_order=True).to_list()
+    for source in sources:
+        if len(sources) > 1:
+            titles[len(lines)] = units.printable(str(source))
+        rows = table.filter(pl.col("source").eq_missing(source)).to_dicts()
+        roots = _forest(rows)
+        if match is not None:
+            roots = _matching(roots, match)
+        lines += _lines(roots, drawing, alone=whole)
+    return _aligned(lines, titles, width, drawing)
+
+
+def _forest(rows: list[Row]) -> list[_Node]:
+    """Hang each process below the one that made it."""
+    nodes = {row["task"]: _Node(row) for row in rows}
+    roots: list[_Node] = []
+    for node in nodes.values():
+        parent = nodes.get(node.row["parent_task"])
+        (roots if parent is None else parent.children).append(node)
+    # Whoever is not below a root is below itself: what no real log tells.
+    seen = {id(node) for node in _below(roots)}
+    for node in nodes.values():
+        if id(node) not in seen:
+            parent = nodes[node.row["parent_task"]]
+            parent.children = [child for child in parent.children if child is not node]
+            roots.append(node)
+            seen.update(id(below) for below in _below([node]))
+    return roots
+
+
+def _below(roots: list[_Node]) -> Iterator[_Node]:
+    """Give all processes, each before those that it made."""
+    waiting = list(reversed(roots))
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(node.children))
+
+
+def _matching(roots: list[_Node], pattern: str) -> list[_Node]:
+    """Keep the processes whose program matches, and those that lead to them."""
+
+    def like(image: str | None) -> bool:
+        if image is None:
+            return False
+        return fnmatchcase(image, pattern) or fnmatchcase(image.rpartition("/")[2], pattern)
+
+    kept = set()
+    for node in reversed(list(_below(roots))):
+        node.children = [child for child in node.children if id(child) in kept]
+        if node.children or like(node.row["image"]):
+            kept.add(id(node))
+    return [root for root in roots if id(root) in kept]
+
+
+def _shape(roots: list[_Node]) -> None:
+    """Give equal numbers to processes of equal program, end, and looks of what they made."""
+    numbers: dict[tuple[object, ...], int] = {}
+    for node in reversed(list(_below(roots))):
+        row = node.row
+        below = frozenset(child.shape for child in node.children)
+        look = (row["image"] or row["comm"], row["kind"], _end(row), below)
+        node.shape = numbers.setdefault(look, len(numbers))
+
+
+def _grouped(nodes: list[_Node], *, alone: bool) -> list[list[_Node]]:
+    """Bring processes that look alike together, where the first of them stands."""
+    many = Counter(node.shape for node in nodes)
+    groups: dict[object, list[_Node]] = defaultdict(list)
+    for node in nodes:
+        together = not alone and many[node.shape] >= _SAME
+        groups[node.shape if together else id(node), together].append(node)
+    return list(groups.values())
+
+
+def _lines(roots: list[_Node], drawing: _Drawing, *, alone: bool) -> list[Line]:
+    _shape(roots)
+    lines = []
+    waiting = [_Group(nodes, 0, "", "") for nodes in reversed(_grouped(roots, alone=alone))]
+    while waiting:
+        group = waiting.pop()
+        lines.append(_line(group, drawing))
+        below = _grouped([c for node in group.nodes for c in node.children], alone=alone)
+        for last, nodes in zip((True, *(False,) * len(below)), reversed(below), strict=False):
+            depth = group.depth + 1
+            lead = group.below + (drawing.last if last else drawing.child)
+            down = group.below + (drawing.blank if last else drawing.down)
+            if depth > _DEEP:
+                lead, down = f"{group.below}[{depth}] ", group.below
+            waiting.append(_Group(nodes, depth, lead, down))
+    return lines
+
+
+def _line(group: _Group, drawing: _Drawing) -> Line:
+    """Give the cells of a line: for several processes sums, and in brackets medians."""
+    rows = [node.row for node in group.nodes]
+    first = rows[0]
+    many = len(rows) > 1
+    name = first["image"] or (first["comm"] and f"({first['comm']})") or "?"
+    times = f"{len(rows):,} {drawing.times} " if many else ""
+    pid = "" if many else _ABSENT if first["pid"] is None else str(first["pid"])
+    return [
+        (group.lead + times + units.printable(name), ""),
+        (pid, ""),
+        (first["kind"] or "", ""),
+        _amount(rows, "lifetime_ns", units.duration),
+        _amount(rows, "threads", units.count),
+        _amount(rows, "calls", units.count),
+        _amount(rows, "read_bytes", units.size),
+        _amount(rows, "write_bytes", units.size),
+        (_end(first), ""),
+    ]
+
+
+def _amount(rows: Sequence[Row], name: str, write: Callable[[int], str]) -> tuple[str, str]:
+    known = sorted(row[name] for row in rows if row[name] is not None)
+    if not known:
+        return _ABSENT, ""
+    median = known[(len(known) - 1) // 2]
+    return write(sum(known)), f" ({write(median)})" if len(rows) > 1 else ""
+
+
+def _end(row: Row) -> str:
+    if row["exit_signal"] is not None:
+        return str(row["exit_signal"])
+    return "" if row["exit_status"] is None else f"exit {row['exit_status']}"
+
+
+def _aligned(
+    lines: list[Line], titles: dict[int, str], width: int | None, drawing: _Drawing
+) -> str:
+    """Put the cells of all lines below each other."""
+    columns = len(lines[0])
+    names = [line[0][0] for line in lines]
+    values = [max(len(line[c][0]) for line in lines) for c in range(columns)]
+    extras = [max(len(line[c][1]) for line in lines) for c in range(columns)]
+    if width is not None:
+        others = sum(values[1:]) + sum(extras[1:]) + len(_GAP) * (columns - 1)
+        limit = max(width - others, _MIN_NAME)
+        names = [_fitted(name, limit, drawing) for name in names]
+        values[0] = max(map(len, names))
+    header = [name for name, _ in lines[0]]
+    out = []
+    for at, (name, line) in enumerate(zip(names, lines, strict=True)):
+        if at in titles:
+            out.append(f"{titles[at]}\n")
+        cells = [name.ljust(values[0])]
+        for c in range(1, columns):
+            text, extra = line[c]
+            shown = text.ljust(values[c]) if header[c] in _TEXT else text.rjust(values[c])
+            cells.append(shown + extra.ljust(extras[c]))
+        out.append(_GAP.join(cells).rstrip() + "\n")
+    text = "".join(out)
+    return text.replace("µs", "us") if drawing is _ASCII else text
+
+
+def _fitted(name: str, limit: int, drawing: _Drawing) -> str:
+    """Cut the name of a program in its middle, but not its place while there is room."""
+    if len(name) <= limit:
+        return name
+    marks = {*drawing.child, *drawing.last, *drawing.down}
+    depth = next((at for at, mark in enumerate(name) if mark not in marks), len(name))
+    depth = min(depth, limit - _MIN_NAME // 2)
+    room = limit - depth - len(drawing.ellipsis)
+    head = room // 3
+    return name[: depth + head] + drawing.ellipsis + name[len(name) - (room - head) :]

@@ -1,0 +1,155 @@
+//! What events tell of one task.
+
+use crate::spawns_kind::Kind;
+use crate::waits::Time;
+
+/// Times of calls.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Spell {
+    calls: u64,
+    /// Calls whose duration is known.
+    told: u64,
+    ns: i64,
+}
+
+impl Spell {
+    #[inline]
+    pub(super) fn add(&mut self, ns: Option<i64>) {
+        self.calls += 1;
+        if let Some(ns) = ns {
+            self.told += 1;
+            self.ns = self.ns.saturating_add(ns);
+        }
+    }
+
+    pub(super) fn join(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.told += other.told;
+        self.ns = self.ns.saturating_add(other.ns);
+    }
+
+    /// The time in all calls; None where there were some and of none the duration is known.
+    pub(super) fn total(self) -> Option<i64> {
+        (self.calls == 0 || self.told > 0).then_some(self.ns)
+    }
+}
+
+/// What was done, by one task or by all of a process.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Work {
+    pub(super) calls: u64,
+    pub(super) io: Spell,
+    pub(super) wait: Spell,
+    pub(super) read: i64,
+    pub(super) written: i64,
+}
+
+impl Work {
+    #[inline]
+    pub(super) fn spend(&mut self, time: Time, ns: Option<i64>) {
+        match time {
+            Time::Io => self.io.add(ns),
+            Time::Wait => self.wait.add(ns),
+            Time::Work => {}
+        }
+    }
+
+    pub(super) fn join(&mut self, other: &Self) {
+        self.calls += other.calls;
+        self.io.join(other.io);
+        self.wait.join(other.wait);
+        self.read = self.read.saturating_add(other.read);
+        self.written = self.written.saturating_add(other.written);
+    }
+}
+
+/// How a task came to be.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Birth {
+    /// Number of the task that made it.
+    pub(super) parent: u32,
+    pub(super) kind: Option<Kind>,
+    /// The row that tells of it.
+    pub(super) row: u64,
+    /// When the call that made it was entered, or the event happened.
+    pub(super) ts: Option<i64>,
+    /// A call tells of it, which knows better than an event.
+    pub(super) by_call: bool,
+}
+
+/// Status or signal of a process that ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Status(i32),
+    Signal(Box<str>),
+}
+
+/// The end of a task.
+#[derive(Debug, Clone)]
+pub(super) struct End {
+    pub(super) row: u64,
+    pub(super) ts: Option<i64>,
+    /// Another thread took its place by execve: the process goes on.
+    pub(super) superseded: bool,
+    /// It is the tracer that tells: of the leader of a process only when no thread is left.
+    pub(super) traced: bool,
+    pub(super) outcome: Option<Outcome>,
+}
+
+/// A program that was started.
+#[derive(Debug)]
+pub(super) struct Exec {
+    pub(super) row: u64,
+    /// None where the log does not have it.
+    pub(super) path: Option<Box<str>>,
+}
+
+/// What events tell of one task.
+#[derive(Debug)]
+pub(super) struct Task {
+    pub(super) source: u32,
+    pub(super) id: u32,
+    /// Thread and process; of a task that has not shown itself what its maker was told.
+    pub(super) tid: Option<i32>,
+    pub(super) pid: Option<i32>,
+    /// It has rows of its own.
+    pub(super) seen: bool,
+    /// The row of the first sign of it.
+    pub(super) row: u64,
+    pub(super) ts_start: Option<i64>,
+    pub(super) comm: Option<u32>,
+    pub(super) work: Work,
+    pub(super) execs: Vec<Exec>,
+    /// An event told of the program that the call at hand starts.
+    pub(super) exec_told: bool,
+    pub(super) birth: Option<Birth>,
+    pub(super) end: Option<End>,
+    /// The status that it asked to exit with: row, status, and whether for the whole process.
+    pub(super) asked: Option<(u64, i32, bool)>,
+    /// The task that was told of its end, as parents are, and how it ended.
+    pub(super) guardian: Option<u32>,
+    pub(super) told: Option<Outcome>,
+}
+
+impl Task {
+    pub(super) fn new(source: u32, id: u32, row: u64) -> Self {
+        Self {
+            source,
+            id,
+            tid: None,
+            pid: None,
+            seen: false,
+            row,
+            ts_start: None,
+            comm: None,
+            work: Work::default(),
+            execs: Vec::new(),
+            exec_told: false,
+            birth: None,
+            end: None,
+            asked: None,
+            guardian: None,
+            told: None,
+        }
+    }
+}
