@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 Row = dict[str, object]
 
 FORKS = {"clone", "clone2", "clone3", "fork", "vfork"}
+# How an old strace prints clone3.
+UNKNOWN = {"syscall_435", "syscall_0x1b3"}
 EXECS = {"execve", "execveat"}
 READS = {"read", "readv", "pread64", "pread", "preadv", "preadv2"}
 READS |= {"recv", "recvfrom", "recvmsg", "recvmmsg", "recvmmsg_time64"}
@@ -134,6 +136,8 @@ class Log:
             self._event(at, row, key, expected)
             if is_call(row) and row["name"] in FORKS and row["status"] != "injected":
                 self._fork(at, row, key, by_tid, expected)
+            if is_call(row) and row["name"] in UNKNOWN and row["status"] != "injected":
+                self._unknown_fork(at, row, key, by_tid, expected)
             pid, told = ended_child(row)
             child = by_tid.get((source, pid))
             if pid is not None and child is not None and child != key:
@@ -173,13 +177,26 @@ class Log:
                 kind = "posix_spawn"
         task.birth = (at, key, kind)
 
+    def _unknown_fork(self, at: int, row: Row, key: tuple, by_tid: dict, expected: dict) -> None:
+        if row["ret"] is None or row["ret"] <= 0:
+            return
+        birth = (at, key, None)
+        child = self.tasks.get(by_tid.get((row["source"], row["ret"])))
+        fits = child is not None and (child.source, child.task) != key and child.birth is None
+        # Who began before the call is one of the same number that is gone.
+        starts = [r["ts"] for r in self._of(child) if r["ts"] is not None] if fits else []
+        if fits and (row["ts"] is None or min(starts, default=row["ts"]) >= row["ts"]):
+            child.birth = birth
+        else:
+            expected[row["source"], row["ret"]] = birth
+
     def _group(self) -> None:
         current: dict[tuple, Process] = {}
         ordered = sorted(self.tasks.values(), key=lambda task: task.first)
         for task in ordered:
             if self._root(task) is not task:
                 continue
-            known = task.birth is not None and task.birth[2] is not None
+            known = self._kind(task) is not None
             if task.tid == 0 or not (task.rows or known or task.guardian):
                 continue
             leads = None in (task.pid, task.tid) or task.tid == task.pid
@@ -212,7 +229,17 @@ class Log:
         thread = task.birth[2] == "thread"
         if task.birth[2] is None and task.rows:
             thread = task.pid is not None and task.tid != task.pid and task.pid == maker.pid
+        if self._by_clone3(task) and not thread:
+            alone = any(self.rows[at]["tid"] == task.tid for at, _ in self._started(task))
+            thread = task.guardian is None and not alone
         return self._root(maker) if thread else task
+
+    def _by_clone3(self, task: Task) -> bool:
+        """Say whether clone3 made a task, and its flags are not known."""
+        if task.birth is None or task.birth[2] is not None:
+            return False
+        row = self.rows[task.birth[0]]
+        return row["kind"] == "syscall" and row["name"] in UNKNOWN | {"clone3"}
 
     def _over(self, process: Process, at: int) -> bool:
         ends = [row for row in self._of(process.root) if row["kind"] == "exit"]
@@ -225,20 +252,24 @@ class Log:
 
     def execs(self, process: Process) -> list[tuple[int, Task, str | None]]:
         """Give the programs that a process started: row, task, path."""
-        found = []
-        for task in process.members:
-            told = False
-            for at in task.rows:
-                row = self.rows[at]
-                if row["kind"] == "event" and row["name"] == "sched_process_exec":
-                    path = re.match(r"filename=(.*) pid=", row["args"] or "")
-                    found.append((at, task, path and path[1]))
-                    told = True
-                if is_call(row) and row["name"] in EXECS and row["status"] != "injected":
-                    if row["ret"] == 0 and not told:
-                        found.append((at, task, row["path"]))
-                    told = False
+        found = [(at, t, path) for t in process.members for at, path in self._started(t)]
         return sorted(found, key=lambda one: one[0])
+
+    def _started(self, task: Task) -> list[tuple[int, str | None]]:
+        """Give the programs that a task started: row, path."""
+        found = []
+        told = False
+        for at in task.rows:
+            row = self.rows[at]
+            if row["kind"] == "event" and row["name"] == "sched_process_exec":
+                path = re.match(r"filename=(.*) pid=", row["args"] or "")
+                found.append((at, path and path[1]))
+                told = True
+            if is_call(row) and row["name"] in EXECS and row["status"] != "injected":
+                if row["ret"] == 0 and not told:
+                    found.append((at, row["path"]))
+                told = False
+        return found
 
     def image(self, process: Process) -> str | None:
         """Give the program that a process ran last."""
@@ -278,7 +309,7 @@ class Log:
             "image": self.image(process),
             "images": [path for _, _, path in execs],
             "comm": self._comm(process, leader),
-            "kind": process.root.birth and process.root.birth[2],
+            "kind": self._kind(process.root),
             "ts_start": start,
             "ts_end": end,
             "lifetime_ns": None if None in (start, end) else end - start,
@@ -292,6 +323,11 @@ class Log:
             "exit_status": outcome if how == "status" else None,
             "exit_signal": outcome if how == "signal" else None,
         }
+
+    def _kind(self, task: Task) -> str | None:
+        if self._by_clone3(task):
+            return "posix_spawn"
+        return task.birth and task.birth[2]
 
     def _comm(self, process: Process, leader: Task | None) -> str | None:
         for task in ([leader] if leader else []) + process.members:

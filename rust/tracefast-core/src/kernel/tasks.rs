@@ -30,6 +30,8 @@ struct Task {
     closing: Option<(i32, Slot)>,
     /// It exited; events may still name it.
     exited: bool,
+    /// It showed itself while nobody was about to make a task.
+    unexpected: bool,
 }
 
 /// Where paths of a task start.
@@ -162,7 +164,13 @@ impl Tasks {
                     .position(|slot| slot.as_ref().is_some_and(|task| task.id == parent));
                 self.add(Some(tid), parent, flags)
             }
-            _ => self.add(tid, None, 0),
+            _ => {
+                let at = self.add(tid, None, 0);
+                if let Some(task) = self.slots[at].as_mut() {
+                    task.unexpected = true;
+                }
+                at
+            }
         }
     }
 
@@ -196,6 +204,7 @@ impl Tasks {
             pending: None,
             closing: None,
             exited: false,
+            unexpected: false,
         };
         self.next += 1;
         let at = if let Some(at) = self.free.pop() {
@@ -297,9 +306,17 @@ impl Tasks {
         if let Some((_, id)) = taken {
             return Some(id);
         }
-        // An id that is still taken has lost its exit in the log.
+        // An id that is still taken has lost its exit in the log; but calls that are printed only as
+        // they return (`strace -z`) let a child show itself before its maker is known.
+        let early = self.by_tid(tid).filter(|&at| at != task);
+        let early =
+            early.and_then(|at| self.task(at)).filter(|task| task.unexpected && !task.exited);
+        let early = early.map(|task| task.id);
         self.remove(Some(tid));
         let new = self.add(Some(tid), Some(task), flags);
+        if let (Some(id), Some(task)) = (early, self.slots[new].as_mut()) {
+            task.id = id;
+        }
         Some(self.identity(new).0)
     }
 

@@ -218,11 +218,13 @@ impl Processes {
         let args = columns.args.get(row).unwrap_or_default();
         match meaning.role {
             Role::Fork => self.forked(columns, row, number, meaning.name),
+            Role::UnknownFork => self.perhaps_forked(columns, row, number),
             Role::Exec => {
                 let Some(task) = self.tasks.get_mut(number as usize) else { return };
                 if !std::mem::take(&mut task.exec_told) && ret == Some(0) {
                     let path = columns.path.get(row).map(Into::into);
-                    task.execs.push(Exec { row: self.row, path });
+                    let by_thread = columns.tid.get(row) != task.tid;
+                    task.execs.push(Exec { row: self.row, path, by_thread });
                 }
             }
             Role::Exit | Role::ExitGroup => {
@@ -266,7 +268,7 @@ impl Processes {
         let Some(source) = self.tasks.get(parent as usize).map(|task| task.source) else { return };
         let name = self.names.text(name).unwrap_or_default();
         let kind = kind_of(name, columns.args.get(row).unwrap_or_default());
-        let with_stack = name == "clone3";
+        let clone3 = name == "clone3";
         let tid = columns.ret.get(row).and_then(|ret| i32::try_from(ret).ok());
         let child = self.number(source, id);
         if child == parent {
@@ -287,15 +289,29 @@ impl Processes {
         }
         let told = task.birth.and_then(|birth| birth.kind);
         // An event has the flags, but not the stack.
-        let told =
-            told.map(
-                |told| {
-                    if with_stack && told == Making::Vfork { Making::PosixSpawn } else { told }
-                },
-            );
+        let told = told
+            .map(|told| if clone3 && told == Making::Vfork { Making::PosixSpawn } else { told });
         let ts = columns.ts.get(row);
         let kind = kind.or(told);
-        task.birth = Some(Birth { parent, kind, row: self.row, ts, by_call: true });
+        task.birth = Some(Birth { parent, kind, row: self.row, ts, by_call: true, clone3 });
+    }
+
+    /// clone3, as a tracer prints it that does not know it: the model knows nothing of it, either.
+    fn perhaps_forked(&mut self, columns: &Columns<'_>, row: usize, parent: u32) {
+        let tid = columns.ret.get(row).and_then(|ret| i32::try_from(ret).ok());
+        let source = self.tasks.get(parent as usize).map(|task| task.source);
+        let (Some(tid), Some(source)) = (tid.filter(|&tid| tid > 0), source) else { return };
+        let (ts, kind, by_call, clone3) = (columns.ts.get(row), None, true, true);
+        let birth = Birth { parent, kind, row: self.row, ts, by_call, clone3 };
+        let child = self.by_tid.get(&(source, tid)).filter(|&&child| child != parent);
+        // Who began before the call is one of the same number that is gone.
+        let older = |task: &Task| task.ts_start.zip(ts).is_some_and(|(start, ts)| start < ts);
+        match child.and_then(|&child| self.tasks.get_mut(child as usize)) {
+            Some(task) if task.birth.is_none() && !older(task) => task.birth = Some(birth),
+            _ => {
+                self.expected.insert((source, tid), birth);
+            }
+        }
     }
 
     /// A parent was told that a child ended.
@@ -338,7 +354,8 @@ impl Processes {
                 let tid = if first { told::new_task(args) } else { told::fork_event(args) };
                 let Some(tid) = tid else { return };
                 let kind = if first { kind_of("task_newtask", args) } else { None };
-                let birth = Birth { parent: number, kind, row: event, ts, by_call: false };
+                let (by_call, clone3) = (false, false);
+                let birth = Birth { parent: number, kind, row: event, ts, by_call, clone3 };
                 let known = self.expected.entry((task.source, tid)).or_insert(birth);
                 // The second of the two events knows less.
                 if first || known.parent != number {
@@ -347,7 +364,8 @@ impl Processes {
             }
             Role::ExecEvent => {
                 let path = told::exec_event(args).map(Into::into);
-                task.execs.push(Exec { row: event, path });
+                let by_thread = columns.tid.get(row) != task.tid;
+                task.execs.push(Exec { row: event, path, by_thread });
                 task.exec_told = true;
             }
             Role::ExitEvent if task.end.is_none() => {

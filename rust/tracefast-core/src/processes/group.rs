@@ -53,15 +53,24 @@ fn is_thread(tasks: &[Task], task: &Task) -> bool {
     let Some(birth) = task.birth else { return false };
     match birth.kind {
         Some(kind) => kind == Kind::Thread,
-        // The flags are not in the log, but the model knew them.
+        // The flags are not in the log. Perhaps the model knew them; else a child of clone3 is one of
+        // posix_spawn if something proves that it is a process: nothing else makes those so.
         None => {
             let maker = tasks.get(birth.parent as usize);
-            task.seen
+            let known = task.seen
                 && task.pid.is_some()
                 && task.tid != task.pid
-                && maker.is_some_and(|maker| maker.pid == task.pid)
+                && maker.is_some_and(|maker| maker.pid == task.pid);
+            let process = task.guardian.is_some() || task.execs.iter().any(|exec| !exec.by_thread);
+            known || birth.clone3 && !process
         }
     }
+}
+
+/// How a task was made.
+pub(super) fn kind(task: &Task) -> Option<Kind> {
+    let birth = task.birth?;
+    birth.kind.or_else(|| birth.clone3.then_some(Kind::PosixSpawn))
 }
 
 struct Grouping<'a> {

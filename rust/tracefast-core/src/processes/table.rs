@@ -10,7 +10,7 @@ use arrow_array::{
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 
 use super::fold::Processes;
-use super::group::Process;
+use super::group::{self, Process};
 use super::images;
 use super::task::{Exec, Outcome, Task, Work};
 
@@ -161,7 +161,7 @@ fn columns(rows: &[Row<'_>]) -> Vec<(&'static str, ArrayRef)> {
         Arc::new(rows.iter().map(of).collect::<Int32Array>())
     };
     let owned = |text: Option<&str>| text.map(str::to_owned);
-    let kind = |row: &Row<'_>| row.root?.birth?.kind.map(|kind| kind.text().to_owned());
+    let kind = |row: &Row<'_>| group::kind(row.root?).map(|kind| kind.text().to_owned());
     vec![
         ("source", text(&|row| owned(row.source))),
         ("task", small(&|row| row.root.map(|task| task.id))),

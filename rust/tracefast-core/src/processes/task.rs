@@ -75,6 +75,8 @@ pub(super) struct Birth {
     pub(super) ts: Option<i64>,
     /// A call tells of it, which knows better than an event.
     pub(super) by_call: bool,
+    /// It was `clone3`.
+    pub(super) clone3: bool,
 }
 
 /// Status or signal of a process that ended.
@@ -102,6 +104,8 @@ pub(super) struct Exec {
     pub(super) row: u64,
     /// None where the log does not have it.
     pub(super) path: Option<Box<str>>,
+    /// The task took the place of the leader of its process by it.
+    pub(super) by_thread: bool,
 }
 
 /// What events tell of one task.

@@ -42,6 +42,8 @@ impl Kind {
 pub(super) enum Role {
     /// A call that makes a task.
     Fork,
+    /// The same, of a tracer that is older than `clone3`.
+    UnknownFork,
     /// A call that starts a program.
     Exec,
     /// A call that ends a task.
@@ -72,6 +74,8 @@ impl Role {
             "exit_group" => Self::ExitGroup,
             "wait4" | "waitpid" | "waitid" | "oldwait4" | "osf_wait4" => Self::Wait,
             "SIGCHLD" => Self::ChildSignal,
+            // The number of clone3 on all machines but alpha.
+            "syscall_435" | "syscall_0x1b3" => Self::UnknownFork,
             "task_newtask" => Self::NewTask,
             "sched_process_fork" => Self::ForkEvent,
             "sched_process_exec" => Self::ExecEvent,
