@@ -18,10 +18,13 @@ from tracefast.cli.output import deliver, on_terminal
 _SAME: Final = 3
 # Depth behind which lines are indented no further, but say how deep they are.
 _DEEP: Final = 32
-_MIN_NAME: Final = 24
+_MIN_NAME: Final = 16
 _GAP: Final = "  "
 _ABSENT: Final = "-"
 _HEADER: Final = ("process", "pid", "kind", "lifetime", "threads", "calls", "read", "written")
+# What a terminal goes without first, if names have less room than this.
+_SPARE: Final = ("threads", "kind")
+_ROOM: Final = 24
 # Columns of text; all others are numbers, and stand at the right.
 _TEXT: Final = ("process", "kind", "end")
 
@@ -254,15 +257,13 @@ def _aligned(
     lines: list[Line], titles: dict[int, str], width: int | None, drawing: _Drawing
 ) -> str:
     """Put the cells of all lines below each other."""
-    columns = len(lines[0])
     names = [line[0][0] for line in lines]
-    values = [max(len(line[c][0]) for line in lines) for c in range(columns)]
-    extras = [max(len(line[c][1]) for line in lines) for c in range(columns)]
     if width is not None:
-        others = sum(values[1:]) + sum(extras[1:]) + len(_GAP) * (columns - 1)
-        limit = max(width - others, _MIN_NAME)
-        names = [_fitted(name, limit, drawing) for name in names]
-        values[0] = max(map(len, names))
+        lines, room = _narrowed(lines, width)
+        names = [_fitted(name, max(room, _MIN_NAME), drawing) for name in names]
+    columns = len(lines[0])
+    values = [max(map(len, names)), *(_widest(lines, c, 0) for c in range(1, columns))]
+    extras = [_widest(lines, c, 1) for c in range(columns)]
     header = [name for name, _ in lines[0]]
     out = []
     for at, (name, line) in enumerate(zip(names, lines, strict=True)):
@@ -276,6 +277,23 @@ def _aligned(
         out.append(_GAP.join(cells).rstrip() + "\n")
     text = "".join(out)
     return text.replace("µs", "us") if drawing is _ASCII else text
+
+
+def _widest(lines: list[Line], column: int, part: int) -> int:
+    return max(len(line[column][part]) for line in lines)
+
+
+def _narrowed(lines: list[Line], width: int) -> tuple[list[Line], int]:
+    """Leave out what a terminal has no room for; give what is left, and the room for names."""
+    spare = list(_SPARE)
+    while True:
+        header = [name for name, _ in lines[0]]
+        wide = (_widest(lines, c, 0) + _widest(lines, c, 1) for c in range(1, len(header)))
+        room = width - sum(wide) - len(_GAP) * (len(header) - 1)
+        if room >= _ROOM or not spare:
+            return lines, room
+        gone = header.index(spare.pop(0))
+        lines = [line[:gone] + line[gone + 1 :] for line in lines]
 
 
 def _fitted(name: str, limit: int, drawing: _Drawing) -> str:

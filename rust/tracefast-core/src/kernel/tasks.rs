@@ -154,24 +154,20 @@ impl Tasks {
         let next = self.next;
         let mut open = self.forking.iter_mut();
         let open = open.find(|forking| forking.child.is_none()).filter(|_| !self.told);
-        match (tid, open) {
-            (Some(tid), Some(forking)) => {
-                forking.child = Some((tid, next));
-                let (parent, flags) = (forking.parent, forking.flags);
-                let parent = self
-                    .slots
-                    .iter()
-                    .position(|slot| slot.as_ref().is_some_and(|task| task.id == parent));
-                self.add(Some(tid), parent, flags)
-            }
-            _ => {
-                let at = self.add(tid, None, 0);
-                if let Some(task) = self.slots[at].as_mut() {
-                    task.unexpected = true;
-                }
-                at
-            }
+        if let (Some(tid), Some(forking)) = (tid, open) {
+            forking.child = Some((tid, next));
+            let (parent, flags) = (forking.parent, forking.flags);
+            let parent = self
+                .slots
+                .iter()
+                .position(|slot| slot.as_ref().is_some_and(|task| task.id == parent));
+            return self.add(Some(tid), parent, flags);
         }
+        let at = self.add(tid, None, 0);
+        if let Some(task) = self.slots[at].as_mut() {
+            task.unexpected = true;
+        }
+        at
     }
 
     fn add(&mut self, tid: Option<i32>, parent: Option<TaskRef>, flags: u32) -> TaskRef {

@@ -51,20 +51,18 @@ fn parent(tasks: &[Task], of: &[u32], process: &Process) -> Option<u32> {
 /// Whether a task is a thread of the process of the task that made it.
 fn is_thread(tasks: &[Task], task: &Task) -> bool {
     let Some(birth) = task.birth else { return false };
-    match birth.kind {
-        Some(kind) => kind == Kind::Thread,
-        // The flags are not in the log. Perhaps the model knew them; else a child of clone3 is one of
-        // posix_spawn if something proves that it is a process: nothing else makes those so.
-        None => {
-            let maker = tasks.get(birth.parent as usize);
-            let known = task.seen
-                && task.pid.is_some()
-                && task.tid != task.pid
-                && maker.is_some_and(|maker| maker.pid == task.pid);
-            let process = task.guardian.is_some() || task.execs.iter().any(|exec| !exec.by_thread);
-            known || birth.clone3 && !process
-        }
+    if let Some(kind) = birth.kind {
+        return kind == Kind::Thread;
     }
+    // The flags are not in the log. Perhaps the model knew them; else a child of clone3 is one of
+    // posix_spawn if something proves that it is a process: nothing else makes those so.
+    let maker = tasks.get(birth.parent as usize);
+    let known = task.seen
+        && task.pid.is_some()
+        && task.tid != task.pid
+        && maker.is_some_and(|maker| maker.pid == task.pid);
+    let process = task.guardian.is_some() || task.execs.iter().any(|exec| !exec.by_thread);
+    known || birth.clone3 && !process
 }
 
 /// How a task was made.

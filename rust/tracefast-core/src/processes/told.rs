@@ -137,17 +137,14 @@ fn signal(word: &str) -> Option<Outcome> {
 mod tests {
     use super::*;
 
-    fn ended(pid: Option<i32>, outcome: Outcome) -> Option<Ended> {
-        Some(Ended { pid, outcome })
-    }
-
     #[test]
     fn siginfo_in_all_spellings() {
-        let killed = |name: &str| ended(Some(7), Outcome::Signal(name.into()));
+        let ended = |outcome| Some(Ended { pid: Some(7), outcome });
+        let killed = |name: &str| ended(Outcome::Signal(name.into()));
         for (args, told) in [
             (
                 "{si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=7, si_uid=0, si_status=3, si_utime=0}",
-                ended(Some(7), Outcome::Status(3)),
+                ended(Outcome::Status(3)),
             ),
             (
                 "{si_signo=SIGCHLD, si_code=CLD_KILLED, si_pid=7, si_uid=0, si_status=SIGTERM}",
@@ -159,7 +156,7 @@ mod tests {
             ),
             (
                 "{si_signo=17, si_code=0x1, si_pid=7, si_uid=0, si_status=0x3}",
-                ended(Some(7), Outcome::Status(3)),
+                ended(Outcome::Status(3)),
             ),
             ("{si_signo=17, si_code=0x2, si_pid=7, si_uid=0, si_status=0x9}", killed("SIGKILL")),
             ("{si_signo=SIGCHLD, si_code=CLD_STOPPED, si_pid=7, si_status=SIGSTOP}", None),
