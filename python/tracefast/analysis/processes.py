@@ -86,7 +86,7 @@ def processes(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
     >>> import tracefast as tf
     >>> table = tf.processes(tf.scan("demo.strace")).collect()
     >>> table.select("pid", "ppid", "kind", "image", "exit_status").rows()
-    [(100, None, None, '/bin/demo', 0), (101, 100, 'vfork', '/bin/true', 0)]
+    [(100, None, None, None, None), (101, 100, 'vfork', '/bin/true', 0)]
     """
     return folded(
         needed(events, NEEDED, "tracefast.processes"), _core.Processes, columns(), "PROCESSES"

@@ -21,7 +21,17 @@ _DEEP: Final = 32
 _MIN_NAME: Final = 16
 _GAP: Final = "  "
 _ABSENT: Final = "-"
-_HEADER: Final = ("process", "pid", "kind", "lifetime", "threads", "calls", "read", "written")
+_HEADER: Final = (
+    "process",
+    "pid",
+    "kind",
+    "lifetime",
+    "threads",
+    "calls",
+    "read",
+    "written",
+    "end",
+)
 # What a terminal goes without first, if names have less room than this.
 _SPARE: Final = ("threads", "kind")
 _ROOM: Final = 24
@@ -119,11 +129,11 @@ def render(
     --------
     >>> import tracefast as tf
     >>> table = tf.processes(tf.scan("demo.strace")).collect()
-    >>> print(render(table).splitlines()[2].rstrip())
-    └─ /bin/true   101  vfork      1.6 ms        1      1   0 B      0 B  exit 0
+    >>> print(render(table).splitlines()[2])
+    └─ /bin/true  101  vfork    1.0 ms        1      1      0 B      0 B  exit 0
     """
     drawing = _ASCII if plain else _UNICODE
-    lines: list[Line] = [[(name, "") for name in (*_HEADER, "end")]]
+    lines: list[Line] = [[(name, "") for name in _HEADER]]
     titles: dict[int, str] = {}
     sources = table["source"].unique(maintain_order=True).to_list()
     for source in sources:
@@ -134,6 +144,9 @@ def render(
         if match is not None:
             roots = _matching(roots, match)
         lines += _lines(roots, drawing, alone=whole)
+    at = _HEADER.index("lifetime")
+    if any(line[at][1] for line in lines):
+        lines[0][at] = (_HEADER[at], " (median)")
     return _aligned(lines, titles, width, drawing)
 
 
