@@ -215,6 +215,13 @@ def test_names_cannot_move_the_cursor():
     assert len(render(table_of((0, None, "/a\x1b[2J\n"))).splitlines()) == 2
 
 
+def test_one_long_name_does_not_widen_all_lines():
+    long = "/" + "x" * 4000
+    lines = render(table_of((0, None, "/a"), (1, 0, long))).splitlines()
+    assert long in lines[2]
+    assert len(lines[1]) < 200
+
+
 def test_processes_that_made_one_another_are_drawn_once():
     table = table_of((0, 1, "/a"), (1, 0, "/b"), (2, 1, "/c"), (3, 3, "/d"))
     lines = drawn(table)

@@ -305,3 +305,35 @@ def test_a_lazy_question_takes_columns_rows_and_conditions(spawn_strace):
 def test_missing_columns_are_named(spawn_strace):
     with pytest.raises(pl.exceptions.ColumnNotFoundError, match="'bytes', 'child'"):
         tf.processes(tf.scan(spawn_strace).drop("child", "bytes"))
+
+
+def test_a_child_that_shows_itself_before_a_call_that_is_printed_when_it_returns(tmp_path):
+    """With -z a call is one line, which stands where it returned."""
+    table = log_of(
+        tmp_path,
+        '10 execve("/bin/sh", ["sh"], 0x7ff /* 3 vars */) = 0',
+        '12 write(1, "ab", 2) = 2',
+        "10 vfork() = 12",
+        '12 write(1, "abc", 3) = 3',
+        "12 +++ exited with 0 +++",
+    )
+    assert table.select("pid", "ppid", "kind", "write_bytes", "exit_status").rows() == [
+        (10, None, None, 0, None),
+        (12, 10, "vfork", 5, 0),
+    ]
+
+
+@pytest.mark.parametrize("name", ["syscall_435", "syscall_0x1b3"])
+def test_clone3_of_a_strace_that_does_not_know_it(tmp_path, name):
+    table = log_of(
+        tmp_path,
+        f"10 {name}(0x7ffd105ee2f0, 0x58, 0x7f2c, 0x8, 0x7f2d, 0x7f2e) = 0xb",
+        '11 write(1, "ab", 2) = 2',
+        f"10 {name}(0x7ffd105ee2f0, 0x58, 0x7f2c, 0x8, 0x7f2d, 0x7f2e <unfinished ...>",
+        '12 execve("/bin/true", ["true"], 0x7ff /* 3 vars */) = 0',
+        f"10 <... {name} resumed>) = 0xc",
+    )
+    assert table.select("pid", "ppid", "kind", "threads", "image").rows() == [
+        (10, None, None, 2, None),
+        (12, 10, "posix_spawn", 1, "/bin/true"),
+    ]

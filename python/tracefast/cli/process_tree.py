@@ -19,6 +19,7 @@ _SAME: Final = 3
 # Depth behind which lines are indented no further, but say how deep they are.
 _DEEP: Final = 32
 _MIN_NAME: Final = 16
+_PADDED: Final = 100
 _GAP: Final = "  "
 _ABSENT: Final = "-"
 _HEADER: Final = (
@@ -275,7 +276,9 @@ def _aligned(
         lines, room = _narrowed(lines, width)
         names = [_fitted(name, max(room, _MIN_NAME), drawing) for name in names]
     columns = len(lines[0])
-    values = [max(map(len, names)), *(_widest(lines, c, 0) for c in range(1, columns))]
+    # One long name is not to widen all lines.
+    column = min(max(map(len, names)), _PADDED if width is None else width)
+    values = [column, *(_widest(lines, c, 0) for c in range(1, columns))]
     extras = [_widest(lines, c, 1) for c in range(columns)]
     header = [name for name, _ in lines[0]]
     out = []
