@@ -5,7 +5,7 @@ from typing import Final
 import polars as pl
 
 from tracefast import _core
-from tracefast.analysis.folds import Types, folded, needed
+from tracefast.analysis.folds import Types, folded
 
 # The columns of the events that the table is made of.
 NEEDED: Final[Types] = {
@@ -89,7 +89,12 @@ def processes(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
     [(100, None, None, None, None), (101, 100, 'vfork', '/bin/true', 0)]
     """
     return folded(
-        needed(events, NEEDED, "tracefast.processes"), _core.Processes, columns(), "PROCESSES"
+        events,
+        NEEDED,
+        _core.Processes,
+        columns(),
+        name="PROCESSES",
+        question="tracefast.processes",
     )
 
 
