@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tracefast.analysis.files import files
     from tracefast.analysis.forks import forks
     from tracefast.analysis.page_cache import page_cache
+    from tracefast.analysis.syscalls import syscalls
     from tracefast.scanning import scan
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "read",
     "scan",
     "schema",
+    "syscalls",
 ]
 
 # What needs polars, and the module that holds it.
@@ -60,6 +62,7 @@ _LAZY = {
     "forks": "tracefast.analysis.forks",
     "page_cache": "tracefast.analysis.page_cache",
     "scan": "tracefast.scanning",
+    "syscalls": "tracefast.analysis.syscalls",
 }
 
 

@@ -7,6 +7,7 @@ from typing import Protocol, Self, TypedDict, final
 __all__ = [
     "SCHEMA_VERSION",
     "Batch",
+    "CallTable",
     "Covered",
     "Darshan",
     "Decoder",
@@ -16,6 +17,7 @@ __all__ = [
     "Report",
     "Saved",
     "Schema",
+    "TracerCounts",
     "Uses",
     "__version__",
     "field_column",
@@ -152,6 +154,24 @@ class Covered:
 
 @final
 class Darshan:
+    def __new__(cls) -> Self: ...
+    @staticmethod
+    def schema() -> Schema: ...
+    def words(self, column: str, words: _ArrowStream) -> None: ...
+    def push(self, events: _ArrowStream | _ArrowArray) -> None: ...
+    def finish(self) -> Batch: ...
+
+@final
+class CallTable:
+    def __new__(cls, *, by: str | None = None) -> Self: ...
+    @staticmethod
+    def schema(*, by: str | None = None) -> Schema: ...
+    def words(self, column: str, words: _ArrowStream) -> None: ...
+    def push(self, events: _ArrowStream | _ArrowArray) -> None: ...
+    def finish(self) -> Batch: ...
+
+@final
+class TracerCounts:
     def __new__(cls) -> Self: ...
     @staticmethod
     def schema() -> Schema: ...

@@ -3,7 +3,8 @@
 `python compare_counts.py FOLDER` goes through every log below the folder:
 
 * a log with a table inside (`-C`), or with `NAME.summary.txt` beside it: calls and errors per
-  system call must be equal;
+  system call must be equal, in the rows and in what `tracefast syscalls --strace-c` counts; where
+  the log has `-T` and the table was made with `-w`, the seconds, too;
 * a log with `NAME.truth.json` beside it, recorded with `-y`: reads that returned data and their
   bytes must be equal per path. The record has `flags`, `workload` and `per_file`, which maps a path
   to `reads` and `bytes`.
@@ -39,7 +40,21 @@ def rows_of(sources: list[Path]) -> pl.DataFrame:
 
 def of_table(expected: strace_tables.Counts, rows: pl.DataFrame) -> list[str]:
     calls = rows.filter(pl.col("kind") == "syscall").select("name", "status", "errno")
-    return strace_tables.differences(expected, calls.iter_rows())
+    found = strace_tables.differences(expected, calls.iter_rows())
+    counted = counts_of(rows).select("name", "calls", "errors").iter_rows()
+    return found + strace_tables.counted_differently(expected, counted)
+
+
+def counts_of(rows: pl.DataFrame) -> pl.DataFrame:
+    fold = _core.TracerCounts()
+    fold.push(rows)
+    return pl.DataFrame(fold.finish())
+
+
+def of_seconds(log: Path, rows: pl.DataFrame) -> list[str]:
+    expected = strace_tables.seconds(log.read_bytes())
+    counted = counts_of(rows).select("name", "total_ns").iter_rows()
+    return strace_tables.timed_differently(expected, counted)
 
 
 def per_path(rows: pl.DataFrame) -> dict[str, tuple[int, int]]:
@@ -89,6 +104,8 @@ def main() -> int:
         if rows.filter(pl.col("kind") == "syscall").is_empty():
             continue
         report(f"{log}: table", of_table(expected, rows))
+        if {"-w", "-T"} <= set(log.parent.name.split("_")):
+            report(f"{log}: seconds", of_seconds(log, rows))
     for summary in sorted(folder.rglob("*.summary.txt")):
         stem = summary.with_name(summary.name.removesuffix(".summary.txt"))
         expected = strace_tables.total(strace_tables.tables(summary.read_bytes()))

@@ -32,12 +32,9 @@ def spans(head: bytes, rule: bytes) -> dict[str, slice]:
     }
 
 
-def tables(text: bytes) -> list[Counts]:
-    """Calls and errors per system call, of each table in the text; without the totals.
-
-    Tables that do not count calls are left out.
-    """
-    found: list[Counts] = []
+def parsed(text: bytes) -> list[list[dict[str, bytes]]]:
+    """The lines of each table in the text, as cells by the heads of their columns; no totals."""
+    found: list[list[dict[str, bytes]]] = []
     lines = [COLOUR.sub(b"", line) for line in text.split(b"\n")]
     at = 0
     while at + 1 < len(lines):
@@ -47,19 +44,39 @@ def tables(text: bytes) -> list[Counts]:
             continue
         columns = spans(head, rule)
         at += 1
-        counts: Counts = {}
+        table = []
         while at < len(lines) and not RULE.fullmatch(lines[at]):
-            cells = {name: lines[at][where].strip() for name, where in columns.items()}
+            table.append({name: lines[at][where].strip() for name, where in columns.items()})
             at += 1
-            if "calls" in cells:
-                name = cells["syscall"].decode()
-                errors = int(cells["errors"] or b"0") if "errors" in cells else None
-                counts[name] = (int(cells["calls"]), errors)
         # The second rule, and the total below it.
         at += 1
-        if "calls" in columns:
-            found.append(counts)
+        found.append(table)
     return found
+
+
+def tables(text: bytes) -> list[Counts]:
+    """Calls and errors per system call, of each table in the text; without the totals.
+
+    Tables that do not count calls are left out.
+    """
+    found: list[Counts] = []
+    for table in parsed(text):
+        if any("calls" not in cells for cells in table):
+            continue
+        counts: Counts = {}
+        for cells in table:
+            errors = int(cells["errors"] or b"0") if "errors" in cells else None
+            counts[cells["syscall"].decode()] = (int(cells["calls"]), errors)
+        found.append(counts)
+    return found
+
+
+def seconds(text: bytes) -> dict[str, tuple[int, float]]:
+    """Calls and seconds per system call, of the first table in the text."""
+    return {
+        cells["syscall"].decode(): (int(cells["calls"]), float(cells["seconds"]))
+        for cells in parsed(text)[0]
+    }
 
 
 def total(found: list[Counts]) -> Counts:
@@ -97,4 +114,35 @@ def differences(expected: Counts, rows: Iterable[tuple[str, str, str | None]]) -
         by_number = name not in expected and NUMBER.fullmatch(name) is not None
         if not by_number and (n != calls or (errors is not None and failed != errors)):
             out.append(f"{name}: strace counts {calls} ({errors} errors), rows {n} ({failed})")
+    return out
+
+
+def counted_differently(
+    expected: Counts, counted: Iterable[tuple[str, int, int]]
+) -> list[str]:
+    """Compare a table with what was counted as strace counts: name, calls and errors of each."""
+    found = {name: (calls, errors) for name, calls, errors in counted}
+    out = []
+    for name in sorted(expected.keys() | found.keys()):
+        calls, errors = expected.get(name, (0, 0))
+        n, failed = found.get(name, (0, 0))
+        by_number = name not in expected and NUMBER.fullmatch(name) is not None
+        if not by_number and (n != calls or (errors is not None and failed != errors)):
+            out.append(f"{name}: strace counts {calls} ({errors} errors), we {n} ({failed})")
+    return out
+
+
+def timed_differently(
+    expected: dict[str, tuple[int, float]], counted: Iterable[tuple[str, int]]
+) -> list[str]:
+    """Compare the seconds of a table of `-w` with nanoseconds summed up from `-T`.
+
+    strace sums up nanoseconds and prints microseconds, in the lines cut off, in the table rounded.
+    """
+    found = dict(counted)
+    out = []
+    for name, (calls, wanted) in expected.items():
+        missing = wanted - found.get(name, 0) / 1e9
+        if not -0.6e-6 < missing < (calls + 0.6) * 1e-6:
+            out.append(f"{name}: strace says {wanted} s, {missing * 1e6:.1f} us are missing")
     return out

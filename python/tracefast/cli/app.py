@@ -10,6 +10,7 @@ from tracefast.cli.event_list import events
 from tracefast.cli.files import files
 from tracefast.cli.forks import forks
 from tracefast.cli.parse import parse
+from tracefast.cli.syscalls import syscalls
 
 _HELP = """\
 strace and ftrace text into Arrow and Parquet, and the questions people ask of it.
@@ -20,6 +21,7 @@ Examples:
   tracefast parse app.strace -o app.parquet   turn it into columns
   tracefast files app.parquet                 which files were read and written, and how
   tracefast forks app.strace                  who created whom, and what it cost
+  tracefast syscalls app.parquet              which system calls took the time, and waited
   tracefast events trace.txt                  which events there are, and how many
   tracefast blocks trace.txt                  what reached the disks, and in which order
 
@@ -64,5 +66,6 @@ def _common(
 app.command(short_help="Turn logs into Parquet or Arrow.")(parse)
 app.command(short_help="Show which files were used, and how.")(files)
 app.command(short_help="Show who created which process, and what it cost.")(forks)
+app.command(short_help="Show which system calls took the time, and waited.")(syscalls)
 app.command(short_help="Show which events there are, and how many.")(events)
 app.command(short_help="Show what reached the block devices, and how.")(blocks)

@@ -88,6 +88,11 @@ def write(
         data = render(frame, columns, width, spare).encode()
     else:
         data = _encode(frame, form)
+    put(data, output)
+
+
+def put(data: bytes, output: str) -> None:
+    """Write a result as it is, whole or not at all, to the path of a file or ``-``."""
     if output == STDIN:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

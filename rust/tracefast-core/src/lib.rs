@@ -7,6 +7,7 @@
 mod alive;
 pub mod batch;
 pub mod block;
+pub mod call_table;
 pub mod calls;
 pub mod detail;
 pub mod dict;

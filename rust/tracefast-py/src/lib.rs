@@ -1,6 +1,7 @@
 //! The Python extension `tracefast._core`: conversion only.
 
 mod batch;
+mod calls;
 mod errors;
 mod fields;
 mod import;
@@ -22,6 +23,8 @@ mod _core {
 
     #[pymodule_export]
     use super::batch::{Batch, Schema};
+    #[pymodule_export]
+    use super::calls::{CallTable, TracerCounts};
     #[pymodule_export]
     use super::errors::Error;
     #[pymodule_export]

@@ -14,7 +14,7 @@ use crate::batch::{Batch, Schema};
 use crate::import::{arrow, batch, stream};
 
 /// Calls `each` with the batches of a table, without the interpreter lock.
-fn feed(
+pub fn feed(
     py: Python<'_>,
     events: &Bound<'_, PyAny>,
     mut each: impl FnMut(&RecordBatch) -> Result<(), ArrowError> + Send,
@@ -33,13 +33,14 @@ fn feed(
 }
 
 /// The first column of a table of one batch.
-fn column_of(table: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
+pub fn column_of(table: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     let batch = stream(table)?.next().transpose().map_err(|error| arrow(&error))?;
     let column = batch.and_then(|batch| batch.columns().first().cloned());
     column.ok_or_else(|| PyValueError::new_err("words are wanted"))
 }
 
-fn over() -> PyErr {
+/// A fold was asked for its table a second time.
+pub fn over() -> PyErr {
     PyRuntimeError::new_err("the table was taken already")
 }
 

@@ -14,7 +14,7 @@ use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::{ArrowError, DataType};
 
 /// The column `name` of a batch.
-pub(super) fn find<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef, ArrowError> {
+pub(crate) fn find<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef, ArrowError> {
     batch
         .column_by_name(name)
         .ok_or_else(|| ArrowError::SchemaError(format!("the column '{name}' is missing")))
@@ -25,13 +25,13 @@ fn wrong(name: &str, found: &DataType) -> ArrowError {
 }
 
 /// Numbers.
-pub(super) struct Numbers<'a, T: ArrowPrimitiveType> {
+pub(crate) struct Numbers<'a, T: ArrowPrimitiveType> {
     values: &'a [T::Native],
     nulls: Option<&'a NullBuffer>,
 }
 
 impl<'a, T: ArrowPrimitiveType> Numbers<'a, T> {
-    pub(super) fn of(batch: &'a RecordBatch, name: &str) -> Result<Self, ArrowError> {
+    pub(crate) fn of(batch: &'a RecordBatch, name: &str) -> Result<Self, ArrowError> {
         let column = find(batch, name)?;
         let array =
             column.as_primitive_opt::<T>().ok_or_else(|| wrong(name, column.data_type()))?;
@@ -39,7 +39,7 @@ impl<'a, T: ArrowPrimitiveType> Numbers<'a, T> {
     }
 
     #[inline]
-    pub(super) fn get(&self, row: usize) -> Option<T::Native> {
+    pub(crate) fn get(&self, row: usize) -> Option<T::Native> {
         match self.nulls {
             Some(nulls) if nulls.is_null(row) => None,
             _ => self.values.get(row).copied(),
@@ -48,14 +48,14 @@ impl<'a, T: ArrowPrimitiveType> Numbers<'a, T> {
 }
 
 /// Text of any kind, such as paths.
-pub(super) enum Text<'a> {
+pub(crate) enum Text<'a> {
     View(&'a StringViewArray),
     Small(&'a StringArray),
     Large(&'a LargeStringArray),
 }
 
 impl<'a> Text<'a> {
-    pub(super) fn of(batch: &'a RecordBatch, name: &str) -> Result<Self, ArrowError> {
+    pub(crate) fn of(batch: &'a RecordBatch, name: &str) -> Result<Self, ArrowError> {
         let column = find(batch, name)?;
         Self::from(column.as_ref()).ok_or_else(|| wrong(name, column.data_type()))
     }
@@ -70,7 +70,7 @@ impl<'a> Text<'a> {
     }
 
     #[inline]
-    pub(super) fn get(&self, row: usize) -> Option<&'a str> {
+    pub(crate) fn get(&self, row: usize) -> Option<&'a str> {
         match self {
             Self::View(array) => array.is_valid(row).then(|| array.value(row)),
             Self::Small(array) => array.is_valid(row).then(|| array.value(row)),
@@ -88,12 +88,12 @@ impl<'a> Text<'a> {
 }
 
 /// Dictionaries of columns that hold only their keys, by name of the column.
-pub(super) type Dictionaries = HashMap<String, ArrayRef>;
+pub(crate) type Dictionaries = HashMap<String, ArrayRef>;
 
 /// Words of a small vocabulary: each is looked up once a batch.
 ///
 /// A column of them may be a dictionary of its own, keys of one that came before, or plain text.
-pub(super) struct Words<'a, C> {
+pub(crate) struct Words<'a, C> {
     keys: Keys<'a>,
     nulls: Option<&'a NullBuffer>,
     texts: Text<'a>,
@@ -108,7 +108,7 @@ enum Keys<'a> {
 }
 
 impl<'a, C: Copy> Words<'a, C> {
-    pub(super) fn of(
+    pub(crate) fn of(
         batch: &'a RecordBatch,
         name: &str,
         known: &'a Dictionaries,
@@ -144,7 +144,7 @@ impl<'a, C: Copy> Words<'a, C> {
 
     /// What `look` makes of the word in a row; None of null.
     #[inline]
-    pub(super) fn get(&mut self, row: usize, look: impl FnOnce(&str) -> C) -> Option<C> {
+    pub(crate) fn get(&mut self, row: usize, look: impl FnOnce(&str) -> C) -> Option<C> {
         if self.nulls.is_some_and(|nulls| nulls.is_null(row)) {
             return None;
         }

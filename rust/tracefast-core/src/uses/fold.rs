@@ -53,13 +53,13 @@ pub(super) type Nameless = HashMap<(u32, u32), Option<u64>, FixedState>;
 
 /// Words by number.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(crate) struct Names {
     numbers: HashMap<Box<str>, u32, FixedState>,
     texts: Vec<Box<str>>,
 }
 
 impl Names {
-    pub(super) fn number(&mut self, text: &str) -> u32 {
+    pub(crate) fn number(&mut self, text: &str) -> u32 {
         if let Some(&number) = self.numbers.get(text) {
             return number;
         }
@@ -69,7 +69,7 @@ impl Names {
         number
     }
 
-    pub(super) fn text(&self, number: u32) -> Option<&str> {
+    pub(crate) fn text(&self, number: u32) -> Option<&str> {
         self.texts.get(number as usize).map(AsRef::as_ref)
     }
 }

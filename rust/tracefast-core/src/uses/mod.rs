@@ -6,7 +6,7 @@
 //! and distinct values and ranges. [`Covered`] is the union of ranges alone, by any group;
 //! [`Darshan`] counts as Darshan's POSIX module does.
 
-mod columns;
+pub(crate) mod columns;
 mod covered;
 mod darshan;
 mod entity;
@@ -23,6 +23,7 @@ mod words;
 
 pub use covered::Covered;
 pub use darshan::Darshan;
+pub(crate) use fold::Names;
 pub use fold::Uses;
 pub use ranges::Ranges;
 pub use table::schema;

@@ -31,16 +31,22 @@ impl Values {
     /// Adds one value.
     #[inline]
     pub fn push(&mut self, value: i64) {
+        self.add(value, 1);
+    }
+
+    /// Adds one value that occurred `times` times.
+    #[inline]
+    pub fn add(&mut self, value: i64, times: u64) {
         if let Some((last, count)) = self.recent.last_mut()
             && *last == value
         {
-            *count += 1;
+            *count += times;
             return;
         }
         if self.recent.len() >= WAITING.max(self.counted.len()) {
             self.count();
         }
-        self.recent.push((value, 1));
+        self.recent.push((value, times));
     }
 
     /// The values in order.

@@ -1,0 +1,157 @@
+"""One row per name of a system call: how many, how long, waiting for whom, how many failed."""
+
+from typing import Final, Literal, get_args
+
+import polars as pl
+
+from tracefast import _core
+from tracefast.analysis.folds import Types, folded, needed
+
+By = Literal["process"]
+
+# The columns of the events that the table is made of.
+NEEDED: Final[Types] = {
+    "ts": pl.Datetime("ns"),
+    "dur_ns": pl.Int64,
+    "kind": pl.Categorical,
+    "name": pl.Categorical,
+    "ret": pl.Int64,
+    "errno": pl.Categorical,
+    "status": pl.Categorical,
+    "path": pl.String,
+    "file_type": pl.Categorical,
+    "bytes": pl.Int64,
+    "source": pl.Categorical,
+}
+# What rows by process need besides.
+NEEDED_BY_PROCESS: Final[Types] = {
+    "task": pl.UInt32,
+    "pid": pl.Int32,
+    "tid": pl.Int32,
+    "comm": pl.Categorical,
+    "child": pl.UInt32,
+}
+# What strace's own counts are made of.
+NEEDED_BY_STRACE: Final[Types] = {
+    name: NEEDED[name] for name in ("dur_ns", "kind", "name", "ret", "errno", "status")
+}
+
+
+def syscalls(events: pl.LazyFrame | pl.DataFrame, *, by: By | None = None) -> pl.LazyFrame:
+    """Give one row per name of a system call: how many, how long, waiting or not, how many failed.
+
+    Every call of the log counts, one that was interrupted and started anew each time. Parts of
+    ``io_submit`` (rows of kind ``aio``) are no calls, nor is what ftrace shows of ``clone`` in the
+    task that it made.
+
+    Parameters
+    ----------
+    events
+        The events of a log, of Parquet files, or a part of them: filter rows as you like, but keep
+        the columns.
+    by
+        ``"process"`` for one row per process and name, with `pid` and `image`. Two processes that
+        had one id after the other are two.
+
+    Returns
+    -------
+    polars.LazyFrame
+        Largest `total_ns` first. Columns that end in ``_ns`` are nanoseconds; null means that the
+        log cannot say.
+
+        `calls`; those of them that told the program an `errors` number (``ERESTARTSYS`` and the
+        like only tell the kernel to start the call anew, and what ``rt_sigreturn`` returns is the
+        result of another call); those that are `unfinished`: their end is not in the log.
+        ``exit`` and ``exit_group`` have none, and are not among these.
+
+        `total_ns` is the sum of all durations, `wall_ns` the time in which at least one call of
+        that name (and process) was under way; `min_ns`, `mean_ns`, `p50_ns`, `p90_ns`, `p99_ns`
+        and `max_ns` are of single calls that have a duration, percentiles exact, by nearest rank.
+        `total_share` is the part of `total_ns` in that of all calls of the log.
+
+        `wait_ns` is the part of `total_ns` that was spent waiting for somebody: in futex, poll,
+        select, epoll, wait, sleep, pause, accept, connect, recv, flock, semop and the like, and in
+        reads from pipes, sockets, terminals and other devices, eventfd, inotify, timerfd, signalfd.
+        Reads of files, directories, block devices, ``/dev/zero``, ``/dev/urandom`` are none. Null
+        where reads are all that there is, and the log does not tell from what.
+
+        `bytes`: how much was moved; null where no call says it.
+
+        `pid` is that of the process, `image` the path of its last execve, or of that of the process
+        which it was forked from, else its name, where the log prints one.
+
+    Raises
+    ------
+    polars.exceptions.ColumnNotFoundError
+        The events lack a column that is needed.
+    ValueError
+        There is no such `by`.
+
+    Examples
+    --------
+    >>> import tracefast as tf
+    >>> table = tf.syscalls(tf.scan("demo.strace")).collect()
+    >>> table.select("name", "calls", "errors", "total_ns", "wait_ns", "bytes").rows()[2:4]
+    [('read', 2, 0, 60000, 0, 4096), ('openat', 1, 0, 50000, 0, None)]
+    >>> table = tf.syscalls(tf.scan("demo.strace"), by="process").collect()
+    >>> table.select("pid", "image", "name", "total_ns").rows()[1]
+    (101, '/bin/true', 'execve', 300000)
+    """
+    if by is not None and by not in get_args(By):
+        raise ValueError(f"by is None or 'process', not {by!r}")
+    types = {**NEEDED, **NEEDED_BY_PROCESS} if by == "process" else NEEDED
+    return folded(
+        needed(events, types, "tracefast.syscalls"),
+        lambda: _core.CallTable(by=by),
+        columns(by),
+        "SYSCALLS",
+    )
+
+
+def columns(by: By | None = None) -> pl.Schema:
+    """Give the columns of the table.
+
+    Examples
+    --------
+    >>> columns("process").names()[:4]
+    ['source', 'pid', 'image', 'name']
+    """
+    return pl.Schema(_core.CallTable.schema(by=by))
+
+
+def strace_counts(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
+    """Count calls as strace does for its own summary, ``strace -c -w``.
+
+    strace counts a call when it returns. So calls that never do (``exit``, what a death or the end
+    of the log cut off) are in no row, and whatever the kernel hands back as an error is one:
+    ``ERESTARTSYS`` and the like, what strace injected, what ``rt_sigreturn`` left in the register.
+
+    Parameters
+    ----------
+    events
+        The events of logs, or a part of them. All of them are counted together.
+
+    Returns
+    -------
+    polars.LazyFrame
+        `name`, `number` (of the call on x86-64), `calls`, `errors`, `timed` (calls that have a
+        duration), `total_ns`; the largest `total_ns` first, else by `number`.
+
+    Raises
+    ------
+    polars.exceptions.ColumnNotFoundError
+        The events lack a column that is needed.
+
+    Examples
+    --------
+    >>> import tracefast as tf
+    >>> strace_counts(tf.scan("demo.strace")).select("name", "calls", "total_ns").collect().rows()
+    [('vfork', 1, 300000), ('execve', 1, 300000), ('read', 2, 60000), ('openat', 1, 50000),
+     ('close', 1, 10000)]
+    """
+    return folded(
+        needed(events, NEEDED_BY_STRACE, "tracefast syscalls --strace-c"),
+        _core.TracerCounts,
+        pl.Schema(_core.TracerCounts.schema()),
+        "STRACE COUNTS",
+    )

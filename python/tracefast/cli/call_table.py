@@ -1,0 +1,107 @@
+"""The table of `tracefast syscalls`: asked for, filtered, summed up in a line."""
+
+import sys
+
+import polars as pl
+
+from tracefast.analysis.syscalls import By, columns
+from tracefast.analysis.syscalls import syscalls as question
+from tracefast.cli import units
+from tracefast.cli.errors import warn
+from tracefast.cli.events import answer
+from tracefast.cli.finish import check_sort, finish, matching
+from tracefast.cli.options import Format
+from tracefast.cli.output import choose, on_terminal
+from tracefast.reading import FormatIn
+
+# What a table in text shows; text last, as it may be long.
+_MAIN = (
+    "total_ns",
+    "total_share",
+    "wait_ns",
+    "work_ns",
+    "wall_ns",
+    "calls",
+    "errors",
+    "unfinished",
+    "p50_ns",
+    "p99_ns",
+    "max_ns",
+    "moved_bytes",
+    "pid",
+    "name",
+    "image",
+)
+
+
+def show(
+    inputs: list[str],
+    *,
+    by: By | None,
+    form: Format | None,
+    output: str,
+    sort: str | None,
+    top: int | None,
+    match: str | None,
+    wide: bool,
+    format_in: FormatIn | None,
+    no_clobber: bool,
+) -> bool:
+    """Write the table; say whether all inputs could be read."""
+    form = choose(form, output, no_clobber=no_clobber)
+    check_sort(sort, columns(by).names())
+    table, complete = answer(inputs, lambda events: question(events, by=by), format_in)
+    if table is None:
+        return complete
+    # Inputs that were asked one by one are in order each, not together.
+    table = table.sort("total_ns", descending=True, nulls_last=True, maintain_order=True)
+    if table.height and table["total_ns"].null_count() == table.height:
+        warn("the log has no times of calls: record with strace -T")
+    table = matching(match, "name")(table)
+    shown = table
+    if form is Format.TABLE and not wide:
+        work = (pl.col("total_ns") - pl.col("wait_ns")).alias("work_ns")
+        shown = table.with_columns(work, moved_bytes="bytes")
+    finish(shown, main=_MAIN, form=form, output=output, sort=sort, top=top, wide=wide)
+    if on_terminal(form, output):
+        print(summary(table), file=sys.stderr)
+    return complete
+
+
+def summary(table: pl.DataFrame) -> str:
+    """Say in a line what all rows of the table amount to.
+
+    Examples
+    --------
+    >>> schema = columns()
+    >>> rows = [{"name": "read", "calls": 3, "errors": 1, "unfinished": 0, "total_ns": 4_000_000}]
+    >>> table = pl.DataFrame([dict.fromkeys(schema) | row for row in rows], schema=schema)
+    >>> summary(table.with_columns(wait_ns=1_000_000))
+    '3 calls took 4.0 ms: 25.00% waiting, 75.00% working; 1 error'
+    """
+
+    def total(name: str) -> int:
+        return int(table[name].sum() or 0)
+
+    def several(number: int, what: str) -> str:
+        return f"{units.count(number)} {what}{'' if number == 1 else 's'}"
+
+    text = several(total("calls"), "call")
+    if ns := total("total_ns"):
+        text += f" took {units.duration(ns)}"
+        waited = total("wait_ns")
+        # What cannot be told from one another is in neither part.
+        known = total_of(table.filter(pl.col("wait_ns").is_not_null()))
+        parts = [(waited, "waiting"), (known - waited, "working"), (ns - known, "unknown")]
+        text += ": " + ", ".join(
+            f"{units.percentage(part / ns)} {what}" for part, what in parts if part > 0
+        )
+    text += f"; {several(total('errors'), 'error')}"
+    if unfinished := total("unfinished"):
+        text += f"; {units.count(unfinished)} unfinished"
+    return text
+
+
+def total_of(table: pl.DataFrame) -> int:
+    """Give the sum of all times of a table, in nanoseconds."""
+    return int(table["total_ns"].sum() or 0)

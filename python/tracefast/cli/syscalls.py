@@ -1,0 +1,83 @@
+"""`tracefast syscalls`: one row per name of a system call."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from tracefast.cli import options
+from tracefast.cli.errors import DONE, FAILED, CommandError, guard
+
+
+class Part(StrEnum):
+    """What rows may be parted by."""
+
+    PROCESS = "process"
+
+
+@guard
+def syscalls(
+    inputs: options.Inputs,
+    by: Annotated[
+        Part | None, typer.Option(help="One row per process and name, not per name.")
+    ] = None,
+    strace_c: Annotated[
+        bool,
+        typer.Option("--strace-c", help="The summary that strace -c -w would have printed."),
+    ] = False,
+    format_: options.FormatOption = None,
+    output: options.OutputOption = "-",
+    sort: options.SortOption = None,
+    top: options.TopOption = None,
+    match: Annotated[
+        str | None, typer.Option(metavar="GLOB", help="Only names like this, such as 'epoll_*'.")
+    ] = None,
+    wide: options.WideOption = False,
+    format_in: options.FormatInOption = None,
+    no_clobber: options.ClobberOption = False,
+) -> int:
+    """Show which system calls took the time: how many, how long, waiting or working, how many failed.
+
+    One row per name, the longest sum of times first. A call waits if somebody else has to do
+    something before it goes on: futex, poll, wait, sleep, and reads from pipes, sockets and
+    terminals. All other time is work, that of disks included.
+
+    With --strace-c, the table of strace's own option -c, with wall time (-w): what strace counts
+    and what it does not is as there.
+
+    \b
+    Examples:
+      tracefast syscalls app.strace
+      tracefast syscalls app.parquet --by process --top 20
+      tracefast syscalls app.parquet --match 'epoll_*' --wide
+      tracefast syscalls app.parquet --sort errors --format ndjson | jq .name
+      tracefast syscalls app.strace --strace-c
+    """
+    from tracefast.cli import call_table, strace_table
+
+    if strace_c:
+        for given, option in ((by, "--by"), (sort, "--sort"), (top, "--top"), (wide, "--wide")):
+            if given:
+                raise CommandError(f"{option}: the table of strace has no such choice", "leave it out")
+        done = strace_table.show(
+            inputs,
+            form=format_,
+            output=output,
+            match=match,
+            format_in=format_in,
+            no_clobber=no_clobber,
+        )
+    else:
+        done = call_table.show(
+            inputs,
+            by="process" if by is Part.PROCESS else None,
+            form=format_,
+            output=output,
+            sort=sort,
+            top=top,
+            match=match,
+            wide=wide,
+            format_in=format_in,
+            no_clobber=no_clobber,
+        )
+    return DONE if done else FAILED
