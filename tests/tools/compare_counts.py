@@ -80,17 +80,20 @@ def sources_of(stem: Path) -> list[Path]:
     return sorted(path for path in stem.parent.iterdir() if pattern.fullmatch(path.name))
 
 
-def main() -> int:
-    folder = Path(sys.argv[1])
-    checked = failed = 0
+class Differences:
+    """What differs, printed at once and counted."""
 
-    def report(what: str, found: list[str]) -> None:
-        nonlocal checked, failed
-        checked += 1
+    def __init__(self) -> None:
+        self.checked = self.failed = 0
+
+    def report(self, what: str, found: list[str]) -> None:
+        self.checked += 1
         if found:
-            failed += 1
+            self.failed += 1
             print(what, *found, sep="\n  ")
 
+
+def tables_in_logs(folder: Path, differences: Differences) -> None:
     for log in sorted(folder.rglob("*.log")):
         expected = strace_tables.of_log(log)
         if expected is None:
@@ -98,18 +101,24 @@ def main() -> int:
         try:
             rows = rows_of([log])
         except ValueError as error:
-            report(f"{log}: table", [str(error)])
+            differences.report(f"{log}: table", [str(error)])
             continue
         # A log of `-c` alone has nothing but its table.
         if rows.filter(pl.col("kind") == "syscall").is_empty():
             continue
-        report(f"{log}: table", of_table(expected, rows))
+        differences.report(f"{log}: table", of_table(expected, rows))
         if {"-w", "-T"} <= set(log.parent.name.split("_")):
-            report(f"{log}: seconds", of_seconds(log, rows))
+            differences.report(f"{log}: seconds", of_seconds(log, rows))
+
+
+def main() -> int:
+    folder = Path(sys.argv[1])
+    differences = Differences()
+    tables_in_logs(folder, differences)
     for summary in sorted(folder.rglob("*.summary.txt")):
         stem = summary.with_name(summary.name.removesuffix(".summary.txt"))
         expected = strace_tables.total(strace_tables.tables(summary.read_bytes()))
-        report(f"{summary}", of_table(expected, rows_of(sources_of(stem))))
+        differences.report(f"{summary}", of_table(expected, rows_of(sources_of(stem))))
     for record in sorted(folder.rglob("*.truth.json")):
         truth = json.loads(record.read_text())
         if "-y" not in truth["flags"] or truth["workload"] in LEFT_OUT:
@@ -118,9 +127,9 @@ def main() -> int:
         expected = {
             path: (file["reads"], file["bytes"]) for path, file in truth["per_file"].items()
         }
-        report(f"{record}", of_record(expected, rows_of(sources_of(stem))))
-    print(f"{checked} compared, {failed} differ")
-    return int(failed > 0)
+        differences.report(f"{record}", of_record(expected, rows_of(sources_of(stem))))
+    print(f"{differences.checked} compared, {differences.failed} differ")
+    return int(differences.failed > 0)
 
 
 if __name__ == "__main__":

@@ -117,9 +117,7 @@ def differences(expected: Counts, rows: Iterable[tuple[str, str, str | None]]) -
     return out
 
 
-def counted_differently(
-    expected: Counts, counted: Iterable[tuple[str, int, int]]
-) -> list[str]:
+def counted_differently(expected: Counts, counted: Iterable[tuple[str, int, int]]) -> list[str]:
     """Compare a table with what was counted as strace counts: name, calls and errors of each."""
     found = {name: (calls, errors) for name, calls, errors in counted}
     out = []

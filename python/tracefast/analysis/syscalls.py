@@ -72,8 +72,9 @@ def syscalls(events: pl.LazyFrame | pl.DataFrame, *, by: By | None = None) -> pl
         `wait_ns` is the part of `total_ns` that was spent waiting for somebody: in futex, poll,
         select, epoll, wait, sleep, pause, accept, connect, recv, flock, semop and the like, and in
         reads from pipes, sockets, terminals and other devices, eventfd, inotify, timerfd, signalfd.
-        Reads of files, directories, block devices, ``/dev/zero``, ``/dev/urandom`` are none. Null
-        where reads are all that there is, and the log does not tell from what.
+        Reads of files, directories, block devices, ``/dev/zero``, ``/dev/urandom`` are none; where
+        the log has a name in the tree of files and no type, it is taken for a file, but for usual
+        names of devices. Null where the log does not tell of any of the reads from what they are.
 
         `bytes`: how much was moved; null where no call says it.
 
@@ -94,7 +95,7 @@ def syscalls(events: pl.LazyFrame | pl.DataFrame, *, by: By | None = None) -> pl
     >>> table.select("name", "calls", "errors", "total_ns", "wait_ns", "bytes").rows()[2:4]
     [('read', 2, 0, 60000, 0, 4096), ('openat', 1, 0, 50000, 0, None)]
     >>> table = tf.syscalls(tf.scan("demo.strace"), by="process").collect()
-    >>> table.select("pid", "image", "name", "total_ns").rows()[1]
+    >>> table.select("pid", "image", "name", "total_ns").rows()[0]
     (101, '/bin/true', 'execve', 300000)
     """
     if by is not None and by not in get_args(By):

@@ -103,10 +103,10 @@ def render(counts: pl.DataFrame) -> str:
     calls, errors = (int(counts[name].sum()) for name in ("calls", "errors"))
     total = (100.0, whole, int(whole / calls * 1e6), calls, errors, "total")
     lines = [_cells(*row) for row in (*rows, total)]
-    widths = [max(_WIDTHS[0], 6)]
-    for column in range(1, 5):
-        widths.append(max(_WIDTHS[column], *(len(cells[column]) for cells in lines)))
-    widths.append(max(_WIDTHS[5], *(len(row[5]) + 1 for row in rows)))
+    # One more for names than they need: that is how strace reckons.
+    longest = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    longest[-1] = max(len(row[-1]) for row in rows) + 1
+    widths = [max(least, found) for least, found in zip(_WIDTHS, longest, strict=True)]
     rule = " ".join("-" * width for width in widths)
     texts = [_line(_HEAD, widths), rule, *(_line(cells, widths) for cells in lines[:-1])]
     return "\n".join([*texts, rule, _line(lines[-1], widths)]) + "\n"

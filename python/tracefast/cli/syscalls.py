@@ -36,7 +36,7 @@ def syscalls(
     format_in: options.FormatInOption = None,
     no_clobber: options.ClobberOption = False,
 ) -> int:
-    """Show which system calls took the time: how many, how long, waiting or working, how many failed.
+    """Show which system calls took the time: how many, how long, waiting or working, errors.
 
     One row per name, the longest sum of times first. A call waits if somebody else has to do
     something before it goes on: futex, poll, wait, sleep, and reads from pipes, sockets and
@@ -58,7 +58,9 @@ def syscalls(
     if strace_c:
         for given, option in ((by, "--by"), (sort, "--sort"), (top, "--top"), (wide, "--wide")):
             if given:
-                raise CommandError(f"{option}: the table of strace has no such choice", "leave it out")
+                raise CommandError(
+                    f"{option}: the table of strace has no such choice", "leave it out"
+                )
         done = strace_table.show(
             inputs,
             form=format_,

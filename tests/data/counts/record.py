@@ -18,6 +18,8 @@ FILES = {
         *["-f", "-tt", "-T", "-y", "-w", "-S", "errors", "-U", "name,calls,max-time,errors"],
         *["--inject=newfstatat:error=EACCES:when=3+4"],
     ],
+    # Wall time to the nanosecond, in the lines as in the table, which they amount to exactly.
+    "wall.strace": ["-f", "-ttt", "--syscall-times=ns", "-y", "-w"],
     # Lines in the order in which calls end, and only those that succeeded.
     "staged.strace": ["-f", "-z"],
 }

@@ -11,7 +11,7 @@ use super::images::{Step, images};
 use super::incarnations::Incarnations;
 use super::table::{self, Row};
 use super::tasks::{Key, Tasks, Who};
-use super::words::{Behind, End, Fault, Kind, Meaning, Role};
+use super::words::{Behind, End, Fault, Kind, Meaning, Role, Wait};
 use crate::uses::Names;
 use crate::uses::columns::{Dictionaries, Numbers, Text, Words};
 
@@ -167,9 +167,9 @@ impl CallTable {
             }
             _ => {}
         }
-        let behind = match columns.file_type.get(row, Behind::of).unwrap_or(Behind::Unknown) {
-            Behind::Device => columns.path.get(row).map_or(Behind::Unknown, Behind::device),
-            other => other,
+        let behind = match meaning.wait {
+            Wait::ByFile => behind(columns, row),
+            Wait::Always | Wait::Never => Behind::Unknown,
         };
         let call = Call {
             meaning,
@@ -249,6 +249,17 @@ impl CallTable {
                 table::build(joined.into_iter().filter_map(row).collect(), by)
             }
         }
+    }
+}
+
+/// What is behind the descriptor that a call acts on.
+#[inline]
+fn behind(columns: &mut Columns<'_>, row: usize) -> Behind {
+    let path = |by: fn(&str) -> Behind| columns.path.get(row).map_or(Behind::Unknown, by);
+    match columns.file_type.get(row, Behind::of).unwrap_or(Behind::Unknown) {
+        Behind::Device => path(Behind::device),
+        Behind::Unknown => path(Behind::named),
+        known => known,
     }
 }
 

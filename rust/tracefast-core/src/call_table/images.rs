@@ -13,12 +13,21 @@ pub(super) enum Step {
 }
 
 /// What is known of a process's program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 enum Program<'a> {
     /// It is the one that it began with.
     Inherited,
     /// It is another one; its path, if that is known.
     Own(Option<&'a str>),
+}
+
+/// The program with which a process begins.
+#[derive(Debug, Clone, Copy)]
+enum Birth<'a> {
+    /// This one; its path, if that is known.
+    With(Option<&'a str>),
+    /// That with which this process, its parent, began.
+    Like(usize),
 }
 
 /// By process, the path of the program, else the number of the command's name.
@@ -34,8 +43,7 @@ pub(super) fn images(tasks: &Tasks, processes: &Incarnations) -> Vec<Image> {
     let count = processes.all.len();
     let by_task = processes.by_task(tasks);
     let mut programs = vec![Program::Inherited; count];
-    // The program at birth, else the parent whose program that is.
-    let mut births: Vec<Option<(Option<&str>, usize)>> = vec![None; count];
+    let mut births: Vec<Option<Birth>> = vec![None; count];
     for step in &tasks.steps {
         match step {
             Step::Exec(task, path) => {
@@ -52,17 +60,16 @@ pub(super) fn images(tasks: &Tasks, processes: &Incarnations) -> Vec<Image> {
                 let key = Key { source: maker.key.source, who: Who::Task(*child) };
                 let Some(&child) = by_task.get(&key) else { continue };
                 if child != parent && births[child as usize].is_none() {
-                    let known = match programs[parent as usize] {
-                        Program::Own(Some(path)) => Some(path),
-                        Program::Own(None) | Program::Inherited => None,
-                    };
-                    births[child as usize] = Some((known, parent as usize));
+                    births[child as usize] = Some(match programs[parent as usize] {
+                        Program::Own(path) => Birth::With(path),
+                        Program::Inherited => Birth::Like(parent as usize),
+                    });
                 }
             }
         }
     }
     let names = names(tasks, processes);
-    let born = born_with(&programs, &births);
+    let born = born_with(&births);
     (programs.iter().zip(born).zip(names))
         .map(|((program, born), comm)| {
             let path = match *program {
@@ -75,10 +82,7 @@ pub(super) fn images(tasks: &Tasks, processes: &Incarnations) -> Vec<Image> {
 }
 
 /// By process, the program that it began with.
-fn born_with<'a>(
-    programs: &[Program<'a>],
-    births: &[Option<(Option<&'a str>, usize)>],
-) -> Vec<Option<&'a str>> {
+fn born_with<'a>(births: &[Option<Birth<'a>>]) -> Vec<Option<&'a str>> {
     let mut found: Vec<Option<Option<&str>>> = vec![None; births.len()];
     let mut descent = Vec::new();
     for process in 0..births.len() {
@@ -92,10 +96,8 @@ fn born_with<'a>(
             descent.push(at);
             match births[at] {
                 None => break None,
-                Some((Some(path), _)) => break Some(path),
-                // What an ancestor started since is not what it handed down.
-                Some((None, parent)) if programs[parent] != Program::Inherited => break None,
-                Some((None, parent)) => at = parent,
+                Some(Birth::With(path)) => break path,
+                Some(Birth::Like(parent)) => at = parent,
             }
         };
         for at in descent.drain(..) {

@@ -1,5 +1,7 @@
 //! What the words in events mean for the table of system calls.
 
+use crate::kernel::paths::is_stream;
+
 /// Kinds of rows that count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -210,5 +212,17 @@ impl Behind {
             "null" | "zero" | "full" | "random" | "urandom" | "mem" | "kmem" | "port"
         );
         if data { Self::Data } else { Self::Somebody }
+    }
+
+    /// Where the type is not in the log, by its path: what has a name in the tree of files is one of
+    /// these, unless that is the usual name of a device.
+    pub(super) fn named(path: &str) -> Self {
+        if !path.starts_with('/') {
+            Self::Unknown
+        } else if is_stream(path.as_bytes()) {
+            Self::device(path)
+        } else {
+            Self::Data
+        }
     }
 }

@@ -19,7 +19,7 @@ mod nodes;
 mod open;
 mod page;
 mod passing;
-mod paths;
+pub(crate) mod paths;
 mod pending;
 mod position;
 mod process;

@@ -1,0 +1,170 @@
+"""The fold behind the table of system calls, held against a slow and plain one."""
+
+import math
+from itertools import pairwise
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from slow_calls import slow_syscalls
+
+import tracefast as tf
+from tracefast import _core
+from tracefast.analysis.syscalls import NEEDED, NEEDED_BY_PROCESS
+from tracefast.scanning import event_schema
+
+DATA = Path(__file__).parent / "data"
+SCHEMA = event_schema()
+COLUMNS = [*NEEDED, *NEEDED_BY_PROCESS]
+WORDS = [name for name in COLUMNS if SCHEMA[name] == pl.Categorical]
+
+
+def maybe(strategy, often=9):
+    """Give null now and then."""
+    return st.one_of(*[strategy] * often, st.none())
+
+
+NAMES = [
+    *["read", "read", "read", "pread64", "splice", "write", "openat", "futex", "recvfrom"],
+    *["clone", "vfork", "execve", "exit_group", "rt_sigreturn", "poll"],
+]
+STATUSES = [
+    *["complete"] * 12,
+    *["interrupted", "injected", "delayed", "unfinished", "killed", "headless", "superseded"],
+]
+TYPES = ["regular", "pipe", "socket", "char", "char", "anon", "memfd", "unknown"]
+PATHS = ["/dev/pts/0", "/dev/urandom", "/dev/null", "/dev/shm/x", "/bin/a", "/bin/b", "pipe:[1]"]
+ERRORS = ["ENOENT", "EINTR", "ERESTARTSYS"]
+# Durations of a clock of microseconds, and of one of nanoseconds.
+DURATIONS = st.one_of(st.integers(0, 12), st.sampled_from([0, 1000, 1000, 2000]))
+
+
+@st.composite
+def event(draw):
+    kind = draw(st.sampled_from(["syscall"] * 12 + ["exit", "aio", "signal"]))
+    exits = st.sampled_from(["exited", "superseded", "superseded"])
+    pid = draw(maybe(st.integers(1, 3), 20))
+    return {
+        "ts": draw(maybe(st.integers(0, 40), 30)),
+        "dur_ns": draw(maybe(DURATIONS, 12)),
+        "kind": kind,
+        "name": draw(exits if kind == "exit" else maybe(st.sampled_from(NAMES), 40)),
+        "ret": draw(st.sampled_from([None, -1, 0, 0, 0, 8])),
+        "errno": draw(st.sampled_from([None, None, None, *ERRORS])),
+        "status": draw(maybe(st.sampled_from(STATUSES), 20)),
+        "path": draw(maybe(st.sampled_from(PATHS), 6)),
+        "file_type": draw(maybe(st.sampled_from(TYPES), 4)),
+        "bytes": draw(maybe(st.integers(0, 9), 2)),
+        "source": draw(st.sampled_from(["log", "log", "log", "other"])),
+        "task": draw(maybe(st.integers(0, 7), 20)),
+        "pid": pid,
+        "tid": draw(maybe(st.sampled_from([pid, pid, 1, 2, 9]), 20)),
+        "comm": draw(st.sampled_from([None, None, "sh", "cat"])),
+        "child": draw(maybe(st.integers(0, 7), 1)),
+    }
+
+
+def frame(rows):
+    columns = {
+        name: pl.Series(name, [row[name] for row in rows], dtype=_plain(SCHEMA[name]))
+        for name in COLUMNS
+    }
+    return pl.DataFrame(columns).with_columns(pl.col("ts").cast(pl.Datetime("ns")))
+
+
+def _plain(dtype):
+    return pl.Int64 if dtype == pl.Datetime else pl.String if dtype == pl.Categorical else dtype
+
+
+def same_rows(table, expected):
+    """Compare rows of tables, whatever their order."""
+    got = sorted(table.to_dicts(), key=repr)
+    wanted = sorted(expected, key=repr)
+    assert len(got) == len(wanted)
+    for left, right in zip(got, wanted, strict=True):
+        assert list(left) == list(right)
+        for name, value in right.items():
+            if isinstance(value, float) and left[name] is not None:
+                assert math.isclose(left[name], value, abs_tol=1e-12), name
+            else:
+                assert left[name] == value, name
+
+
+def in_order(table):
+    """Say whether the largest sums of times come first, and sums that are not known last."""
+    totals = [-1 if total is None else total for total in table["total_ns"]]
+    return totals == sorted(totals, reverse=True)
+
+
+@pytest.mark.parametrize("by", [None, "process"])
+@settings(max_examples=200, deadline=None)
+@given(rows=st.lists(event(), max_size=40))
+def test_every_column_is_that_of_the_slow_table(by, rows):
+    fold = _core.CallTable(by=by)
+    fold.push(frame(rows))
+    table = pl.DataFrame(fold.finish())
+    same_rows(table, slow_syscalls(rows, by))
+    assert in_order(table)
+
+
+@pytest.mark.parametrize("by", [None, "process"])
+@settings(max_examples=60, deadline=None)
+@given(rows=st.lists(event(), max_size=40), cuts=st.lists(st.integers(0, 40), max_size=6))
+def test_batches_may_be_cut_anywhere(by, rows, cuts):
+    events = frame(rows)
+    whole, parts = _core.CallTable(by=by), _core.CallTable(by=by)
+    whole.push(events)
+    edges = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
+    for start, end in pairwise(edges):
+        parts.push(events[start:end])
+    assert pl.DataFrame(parts.finish()).equals(pl.DataFrame(whole.finish()))
+
+
+@pytest.mark.parametrize("by", [None, "process"])
+@settings(max_examples=40, deadline=None)
+@given(rows=st.lists(event(), max_size=30))
+def test_text_in_any_layout_gives_the_same_table(by, rows):
+    events = frame(rows)
+    expected = tf.syscalls(events, by=by).collect()
+    words = pl.Enum(sorted({word for name in WORDS for word in events[name].drop_nulls()}))
+    for dtype in (pl.Categorical, words):
+        other = events.with_columns(pl.col(WORDS).cast(dtype))
+        assert tf.syscalls(other, by=by).collect().equals(expected)
+        # As dictionaries of Arrow, which is how the parser hands them out.
+        fold = _core.CallTable(by=by)
+        fold.push(other)
+        assert pl.DataFrame(fold.finish()).equals(expected)
+
+
+LOGS = [
+    DATA / "counts" / "wall.strace",
+    DATA / "calls" / "calls.strace",
+    DATA / "calls" / "calls.ftrace",
+    DATA / "spawn" / "spawn.strace",
+    DATA / "spawn" / "spawn.ftrace",
+]
+
+
+@pytest.mark.parametrize("by", [None, "process"])
+@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.name)
+def test_real_logs_and_parts_of_them(log, by):
+    # Times of the slow table are counted one by one, so in microseconds.
+    micro = pl.col("ts", "dur_ns").cast(pl.Int64).floordiv(1000)
+    events = pl.DataFrame(tf.read(log)).select(COLUMNS).with_columns(micro)
+    events = events.with_columns(
+        pl.col(WORDS).cast(pl.String),
+        # Not from 1970 on, but from the start of the log.
+        (pl.col("ts") - pl.col("ts").min()).cast(pl.Datetime("ns")),
+    )
+    parts = [
+        events,
+        events.filter(pl.col("name").is_in(["read", "futex", "wait4", "execve"])),
+        events.filter(pl.col("task") % 2 == 1),
+    ]
+    for part in parts[: 1 if by is None else 3]:
+        rows = part.with_columns(pl.col("ts").cast(pl.Int64)).to_dicts()
+        table = tf.syscalls(part, by=by).collect()
+        assert table.height > 3
+        same_rows(table, slow_syscalls(rows, by))

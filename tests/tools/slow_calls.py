@@ -1,0 +1,219 @@
+"""The table of system calls, made slowly and plainly: what the fold is held against.
+
+Calls are kept in lists, and the time in which any is under way as a set of single nanoseconds.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from fractions import Fraction
+from math import ceil, floor
+
+Row = dict[str, object]
+
+NO_END = {"unfinished", "killed", "detached", "superseded", "truncated"}
+ENDLESS = {"exit", "exit_group"}
+FORKS = {"clone", "clone3", "fork", "vfork"}
+WAITS = {
+    *{"futex", "futex_waitv", "flock", "semop", "semtimedop", "msgrcv", "mq_timedreceive"},
+    *{"poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2"},
+    *{"wait4", "waitid", "nanosleep", "clock_nanosleep", "pause", "restart_syscall"},
+    *{"rt_sigsuspend", "rt_sigtimedwait", "accept", "accept4", "connect"},
+    *{"recvfrom", "recvmsg", "recvmmsg"},
+}
+TAKES = {"read", "readv", "pread64", "preadv", "preadv2", "sendfile", "splice", "tee"}
+SOMEBODY = {"pipe", "fifo", "socket", "anon"}
+DATA = {"regular", "directory", "block", "memfd"}
+DATA_DEVICES = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
+
+
+def is_call(row: Row) -> bool:
+    made_task = row["name"] in FORKS and row["status"] == "headless" and row["ret"] == 0
+    return row["kind"] == "syscall" and row["name"] is not None and not made_task
+
+
+def waits(row: Row) -> bool | None:
+    """Say whether the time of a call was spent waiting; None where that cannot be told."""
+    if row["name"] in WAITS:
+        return True
+    return somebody_writes(row["file_type"], row["path"]) if row["name"] in TAKES else False
+
+
+def somebody_writes(type_: str | None, path: str | None) -> bool | None:
+    """Say whether somebody else has to write before a descriptor gives data."""
+    if type_ == "char" and path is not None:
+        return path not in DATA_DEVICES
+    if type_ in SOMEBODY | DATA:
+        return type_ in SOMEBODY
+    if type_ == "char" or not (path or "").startswith("/"):
+        return None
+    # All that is known is a name in the tree of files.
+    return path.startswith(("/dev/tty", "/dev/pts/")) or path == "/dev/console"
+
+
+def nearest(values: list[int], percent: int) -> int | None:
+    values = sorted(values)
+    return values[max(ceil(Fraction(percent, 100) * len(values)), 1) - 1] if values else None
+
+
+def slow_syscalls(rows: list[Row], by: str | None = None) -> list[Row]:
+    """Make the table of rows that have the columns of the events; times are whole numbers."""
+    calls = [row for row in rows if is_call(row)]
+    processes = Processes(rows) if by == "process" else None
+    groups: dict[tuple, list[Row]] = defaultdict(list)
+    for row in calls:
+        process = processes.of(row) if processes else None
+        groups[row["source"], process, row["name"]].append(row)
+    table = []
+    for (source, process, name), group in groups.items():
+        out: Row = {"source": source}
+        if processes:
+            out |= {"pid": processes.pid(process), "image": processes.image(process)}
+        table.append(out | {"name": name} | summed_up(group))
+    for source in {row["source"] for row in table}:
+        own = [row for row in table if row["source"] == source]
+        total = sum(row["total_ns"] or 0 for row in own)
+        for row in own:
+            known = row["total_ns"] is not None and total > 0
+            row["total_share"] = row["total_ns"] / total if known else None
+    return table
+
+
+def summed_up(group: list[Row]) -> Row:
+    timed = [row for row in group if row["dur_ns"] is not None]
+    durations = [row["dur_ns"] for row in timed]
+    judged = [row for row in timed if waits(row) is not None]
+    moved = [row["bytes"] for row in group if row["bytes"] is not None]
+    under_way = {
+        ns
+        for row in timed
+        if row["ts"] is not None
+        for ns in range(row["ts"], row["ts"] + row["dur_ns"])
+    }
+    placed = bool(timed) and all(row["ts"] is not None for row in timed)
+    return {
+        "calls": len(group),
+        "errors": sum(
+            row["errno"] is not None
+            and not row["errno"].startswith("ERESTART")
+            and row["name"] != "rt_sigreturn"
+            for row in group
+        ),
+        "unfinished": sum(row["status"] in NO_END and row["name"] not in ENDLESS for row in group),
+        "total_ns": sum(durations) if timed else None,
+        "wall_ns": len(under_way) if placed else None,
+        "min_ns": min(durations, default=None),
+        "mean_ns": floor(Fraction(sum(durations), len(timed)) + Fraction(1, 2)) if timed else None,
+        "p50_ns": nearest(durations, 50),
+        "p90_ns": nearest(durations, 90),
+        "p99_ns": nearest(durations, 99),
+        "max_ns": max(durations, default=None),
+        "total_share": None,
+        "wait_ns": sum(row["dur_ns"] for row in judged if waits(row)) if judged else None,
+        "bytes": sum(moved) if moved else None,
+    }
+
+
+class Processes:
+    """Which process each row is of, and what ran in it."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        self.rows = [row for row in rows if row["kind"] in {"syscall", "exit"} and row["name"]]
+        self.pids: dict[tuple, int | None] = {}
+        for row in self.rows:
+            if row["task"] is not None and (
+                row["pid"] is not None or self.task(row) not in self.pids
+            ):
+                self.pids[self.task(row)] = row["pid"]
+        self.events: dict[tuple, list[Row]] = defaultdict(list)
+        for row in self.rows:
+            self.events[self.task(row)].append(row)
+        self.known: dict[tuple, tuple] = {}
+
+    @staticmethod
+    def task(row: Row) -> tuple:
+        return (row["source"], row["task"])
+
+    def of(self, row: Row) -> tuple:
+        """Name the process of a row."""
+        if row["task"] is None:
+            return (row["source"], "of no task", row["pid"])
+        task = self.task(row)
+        if task not in self.known:
+            self.known[task] = self.of_task(task)
+        return self.known[task]
+
+    def of_task(self, task: tuple) -> tuple:
+        """Name the process of a task: by its first thread's, the last that is no younger."""
+        source, number = task
+        pid = self.pids[task]
+        if pid is None:
+            return (source, "task", number)
+        peers = sorted(n for (s, n), p in self.pids.items() if (s, p) == (source, pid))
+        firsts = [n for n in peers if self.leads((source, n))]
+        starts = []
+        for n in firsts:
+            before = [m for m in firsts if m < n]
+            between = [m for m in peers if before and before[-1] <= m < n]
+            if not before or not any(self.superseded((source, m)) for m in between):
+                starts.append(n)
+        older = [n for n in starts if n <= number]
+        first = older[-1] if older else starts[0] if starts else "unseen"
+        return (source, pid, first)
+
+    def leads(self, task: tuple) -> bool:
+        """Say whether a task was the first thread of its process, and never another one."""
+        seen = {
+            row["pid"] == row["tid"]
+            for row in self.events[task]
+            if row["pid"] is not None and row["tid"] is not None
+        }
+        return seen == {True}
+
+    def superseded(self, task: tuple) -> bool:
+        return any(
+            row["kind"] == "exit" and row["name"] == "superseded" for row in self.events[task]
+        )
+
+    def pid(self, process: tuple) -> int | None:
+        if process[1] == "of no task":
+            return process[2]
+        return None if process[1] == "task" else process[1]
+
+    def image(self, process: tuple) -> str | None:
+        found = self.path(process, len(self.rows), ())
+        return self.comm(process) if found is None else found
+
+    def path(self, process: tuple, before: int, heirs: tuple) -> str | None:
+        """Give the program that a process ran before a row, if its path is known."""
+        execs = [
+            row["path"]
+            for row in self.rows[:before]
+            if row["name"] in {"execve", "execveat"}
+            and row["kind"] == "syscall"
+            and row["ret"] == 0
+            and row["status"] != "injected"
+            and self.of(row) == process
+        ]
+        if execs:
+            return execs[-1]
+        for at, row in enumerate(self.rows):
+            made = (row["source"], row["child"])
+            if row["name"] not in FORKS or not is_call(row) or made not in self.pids:
+                continue
+            if self.of_task(made) == process != self.of(row):
+                if process in heirs:
+                    return None
+                return self.path(self.of(row), at, (*heirs, process))
+        return None
+
+    def comm(self, process: tuple) -> str | None:
+        """Give the last name of the first thread, else of any."""
+        named = [row for row in self.rows if row["comm"] is not None and self.of(row) == process]
+        led = {
+            self.task(row)
+            for row in self.rows
+            if row["tid"] is not None and row["tid"] == row["pid"]
+        }
+        first = [row for row in named if self.task(row) in led]
+        return (first or named)[-1]["comm"] if named else None
