@@ -2,6 +2,8 @@
 
 use crate::uses::Values;
 
+/// Durations that are kept one by one before they are counted.
+const FEW: usize = 1024;
 /// Most clocks of tracers tick in microseconds, and most calls take less than one millisecond.
 const TICK: i64 = 1000;
 /// Ticks that are counted by position.
@@ -9,53 +11,110 @@ const QUICK: usize = 1024;
 
 /// A multiset of durations in nanoseconds.
 ///
-/// Whole microseconds below about a millisecond are counted in a table by their number, once there
-/// are so many durations that the table is the smaller part; all others are [`Values`].
+/// Most rows of a table by process have few calls: these are kept as they are. Of many, whole
+/// microseconds below about a millisecond are counted by their number, the others as [`Values`].
 #[derive(Debug, Default)]
 pub(super) struct Durations {
-    quick: Option<Box<[u32; QUICK]>>,
+    few: Vec<u32>,
+    many: Option<Box<Many>>,
+}
+
+#[derive(Debug)]
+struct Many {
+    quick: [u32; QUICK],
     others: Values,
-    pushed: u64,
+}
+
+/// What the table says of durations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ranks {
+    pub(super) min: i64,
+    pub(super) p50: i64,
+    pub(super) p90: i64,
+    pub(super) p99: i64,
+    pub(super) max: i64,
+}
+
+impl Ranks {
+    fn of(rank: impl Fn(u64) -> Option<i64>) -> Option<Self> {
+        let (min, p50) = (rank(0)?, rank(50)?);
+        Some(Self { min, p50, p90: rank(90)?, p99: rank(99)?, max: rank(100)? })
+    }
+}
+
+impl Many {
+    #[inline]
+    fn push(&mut self, ns: i64) {
+        // Of a negative number the position is beyond the table.
+        if ns % TICK == 0
+            && let Some(count) = self.quick.get_mut((ns / TICK) as usize)
+            && let Some(more) = count.checked_add(1)
+        {
+            *count = more;
+        } else {
+            self.others.push(ns);
+        }
+    }
+
+    /// All of them, counted.
+    fn settled(mut self: Box<Self>) -> Values {
+        for (tick, &count) in self.quick.iter().enumerate() {
+            if count > 0 {
+                self.others.add(tick as i64 * TICK, u64::from(count));
+            }
+        }
+        self.others
+    }
 }
 
 impl Durations {
     #[inline]
     pub(super) fn push(&mut self, ns: i64) {
-        self.pushed += 1;
-        if let Some(quick) = &mut self.quick {
-            // Of a negative number the position is beyond the table.
-            if ns % TICK == 0
-                && let Some(count) = quick.get_mut((ns / TICK) as usize)
-                && let Some(more) = count.checked_add(1)
-            {
-                *count = more;
-                return;
-            }
-        } else if self.pushed > QUICK as u64 {
-            self.quick = Some(Box::new([0; QUICK]));
+        if let Some(many) = &mut self.many {
+            many.push(ns);
+        } else if let Ok(short) = u32::try_from(ns)
+            && self.few.len() < FEW
+        {
+            self.few.push(short);
+        } else {
+            self.count().push(ns);
         }
-        self.others.push(ns);
+    }
+
+    /// From here on they are counted.
+    #[cold]
+    fn count(&mut self) -> &mut Many {
+        let few = std::mem::take(&mut self.few);
+        let many = self
+            .many
+            .get_or_insert_with(|| Box::new(Many { quick: [0; QUICK], others: Values::default() }));
+        for ns in few {
+            many.push(i64::from(ns));
+        }
+        many
     }
 
     /// Adds all of `other`.
-    pub(super) fn absorb(&mut self, mut other: Self) {
-        self.pushed += other.pushed;
-        other.settle();
-        self.others.absorb(other.others);
-    }
-
-    /// All of them.
-    pub(super) fn values(&mut self) -> &mut Values {
-        self.settle();
-        &mut self.others
-    }
-
-    fn settle(&mut self) {
-        for (tick, &count) in self.quick.take().iter().flat_map(|quick| quick.iter().enumerate()) {
-            if count > 0 {
-                self.others.add(tick as i64 * TICK, u64::from(count));
-            }
+    pub(super) fn absorb(&mut self, other: Self) {
+        for ns in other.few {
+            self.push(i64::from(ns));
         }
+        if let Some(many) = other.many {
+            self.count().others.absorb(many.settled());
+        }
+    }
+
+    /// The extremes, and percentiles by nearest rank; None of no durations.
+    pub(super) fn ranks(mut self) -> Option<Ranks> {
+        if let Some(many) = self.many {
+            let mut values = many.settled();
+            let counted = values.counted();
+            return Ranks::of(|percent| counted.rank(percent));
+        }
+        self.few.sort_unstable();
+        let few = self.few;
+        let at = |percent: usize| (few.len() * percent).div_ceil(100).max(1) - 1;
+        Ranks::of(|percent| few.get(at(percent as usize)).map(|&ns| i64::from(ns)))
     }
 }
 
@@ -65,46 +124,56 @@ mod tests {
 
     use super::*;
 
+    fn expected(list: &[i64]) -> Option<Ranks> {
+        let mut values = Values::default();
+        for &ns in list {
+            values.push(ns);
+        }
+        let counted = values.counted();
+        Ranks::of(|percent| counted.rank(percent))
+    }
+
+    fn all(list: &[i64]) -> Durations {
+        let mut durations = Durations::default();
+        for &ns in list {
+            durations.push(ns);
+        }
+        durations
+    }
+
     proptest! {
         #[test]
         fn no_duration_is_lost(
-            list in prop::collection::vec(
-                prop_oneof![-3i64..1_030_000, (-2i64..1030).prop_map(|tick| tick * TICK)],
-                0..3000,
-            ),
+            list in prop_oneof![
+                prop::collection::vec(0i64..50, 0..10),
+                prop::collection::vec(
+                    prop_oneof![
+                        -3i64..1_030_000,
+                        (-2i64..1030).prop_map(|tick| tick * TICK),
+                        Just(i64::MAX),
+                        Just(i64::MIN),
+                        Just(1 << 32),
+                    ],
+                    0..3000,
+                ),
+                prop::collection::vec((0i64..1030).prop_map(|tick| tick * TICK), 1000..1100),
+            ],
             cut in 0usize..3000,
         ) {
-            let (mut whole, mut first, mut second) =
-                (Durations::default(), Durations::default(), Durations::default());
-            let mut plain = Values::default();
-            for (i, &ns) in list.iter().enumerate() {
-                whole.push(ns);
-                plain.push(ns);
-                if i < cut { &mut first } else { &mut second }.push(ns);
-            }
-            first.absorb(second);
-            for percent in [1, 50, 90, 99, 100] {
-                let expected = plain.counted().rank(percent);
-                prop_assert_eq!(whole.values().counted().rank(percent), expected);
-                prop_assert_eq!(first.values().counted().rank(percent), expected);
-            }
-            prop_assert_eq!(whole.values().counted().total(), list.len() as u64);
-            prop_assert_eq!(first.values().counted().total(), list.len() as u64);
+            let (left, right) = list.split_at(cut.min(list.len()));
+            let mut joined = all(left);
+            joined.absorb(all(right));
+            prop_assert_eq!(joined.ranks(), expected(&list));
+            prop_assert_eq!(all(&list).ranks(), expected(&list));
         }
     }
 
     #[test]
     fn a_full_counter_goes_on_elsewhere() {
         let mut durations = Durations::default();
-        for _ in 0..=QUICK + 1 {
-            durations.push(5000);
-        }
-        if let Some(quick) = &mut durations.quick {
-            quick[5] = u32::MAX;
-        }
+        durations.count().quick[5] = u32::MAX;
         durations.push(5000);
-        // Those before the table was made are counted, and the one that found it full.
-        let expected = u64::from(u32::MAX) + QUICK as u64 + 1 + 1;
-        assert_eq!(durations.values().counted().total(), expected);
+        let mut values = durations.many.map(Many::settled).unwrap_or_default();
+        assert_eq!(values.counted().total(), u64::from(u32::MAX) + 1);
     }
 }

@@ -3,7 +3,6 @@
 use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType, UInt32Type};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::ArrowError;
-use hashbrown::HashMap;
 
 use super::By;
 use super::entry::{Call, Entry};
@@ -14,9 +13,6 @@ use super::tasks::{Key, Tasks, Who};
 use super::words::{Behind, End, Fault, Kind, Meaning, Role, Wait};
 use crate::uses::Names;
 use crate::uses::columns::{Dictionaries, Numbers, Text, Words};
-
-/// The source of events that name none.
-const NO_SOURCE: u32 = u32::MAX;
 
 /// System calls by name so far.
 ///
@@ -36,8 +32,8 @@ pub struct CallTable {
     comms: Names,
     tasks: Tasks,
     entries: Vec<Entry>,
-    /// By source or task, and name of the call.
-    index: HashMap<(u32, u32), u32, foldhash::fast::FixedState>,
+    /// By source or task, and by name of the call: the position in `entries` plus one, 0 for none.
+    index: Vec<Vec<u32>>,
     rows: u64,
 }
 
@@ -106,7 +102,7 @@ impl CallTable {
             comms: Names::default(),
             tasks: Tasks::default(),
             entries: Vec::new(),
-            index: HashMap::default(),
+            index: Vec::new(),
             rows: 0,
         }
     }
@@ -144,8 +140,8 @@ impl CallTable {
         else {
             return;
         };
-        let source = columns.source.get(row, |text| self.sources.number(text));
-        let source = source.unwrap_or(NO_SOURCE);
+        // The first number is that of no source.
+        let source = columns.source.get(row, |text| self.sources.number(text) + 1).unwrap_or(0);
         let owner = match &mut columns.tasks {
             None => source,
             Some(tasks) => self.task(tasks, row, source),
@@ -180,14 +176,28 @@ impl CallTable {
             behind,
             bytes: columns.bytes.get(row),
         };
-        let entries = &mut self.entries;
-        let at = *self.index.entry((owner, meaning.name)).or_insert_with(|| {
-            entries.push(Entry::default());
-            entries.len() as u32 - 1
-        });
-        if let Some(entry) = entries.get_mut(at as usize) {
+        if let Some(entry) = self.entry(owner, meaning.name) {
             entry.count(&call);
         }
+    }
+
+    /// The entry of a source or task, and a name.
+    #[inline]
+    fn entry(&mut self, owner: u32, name: u32) -> Option<&mut Entry> {
+        let (owner, name) = (owner as usize, name as usize);
+        if owner >= self.index.len() {
+            self.index.resize_with(owner + 1, Vec::new);
+        }
+        let names = self.index.get_mut(owner)?;
+        if name >= names.len() {
+            names.resize(name + 1, 0);
+        }
+        let at = names.get_mut(name)?;
+        if *at == 0 {
+            self.entries.push(Entry::default());
+            *at = self.entries.len() as u32;
+        }
+        self.entries.get_mut(*at as usize - 1)
     }
 
     /// The task that an event is of, what the event tells of it noted.
@@ -221,34 +231,41 @@ impl CallTable {
     /// # Errors
     /// None, as all columns have one length.
     pub fn finish(self) -> Result<RecordBatch, ArrowError> {
-        let Self { by, sources, names, comms, tasks, entries, index, .. } = self;
-        let mut keys: Vec<((u32, u32), u32)> = index.into_iter().collect();
-        // Entries are taken out in the order in which they came in, whatever the order of hashes.
-        keys.sort_unstable_by_key(|&(_, at)| at);
-        let entries = keys.into_iter().map(|(key, _)| key).zip(entries);
+        let Self { by, sources, names, comms, tasks, mut entries, index, .. } = self;
+        let source = |number: u32| sources.text(number.checked_sub(1)?);
+        let mut take = |at: u32| entries.get_mut(at.checked_sub(1)? as usize).map(std::mem::take);
+        let mut rows = Vec::new();
         match by {
             By::Name => {
-                let row = |((source, name), entry)| {
-                    Row::of(entry, sources.text(source), names.text(name), None)
-                };
-                table::build(entries.map(row).collect(), by)
+                for (of, index) in (0..).zip(&index) {
+                    for (name, &at) in (0..).zip(index) {
+                        if let Some(entry) = take(at) {
+                            rows.push(Row::of(entry, source(of), names.text(name), None));
+                        }
+                    }
+                }
             }
             By::Process => {
                 let processes = Incarnations::find(&tasks);
                 let images = images(&tasks, &processes);
-                let row = |((process, name), entry): ((u32, u32), Entry)| {
-                    let found = processes.all.get(process as usize)?;
-                    let image = images.get(process as usize).and_then(|image| {
-                        let comm = || image.comm.and_then(|comm| comms.text(comm));
-                        image.path.as_deref().or_else(comm)
-                    });
-                    let who = Some((process, found.pid, image));
-                    Some(Row::of(entry, sources.text(found.source), names.text(name), who))
-                };
-                let joined = joined(entries, &processes);
-                table::build(joined.into_iter().filter_map(row).collect(), by)
+                let members = processes.members();
+                let found = (0..).zip(&processes.all).zip(&images).zip(&members);
+                for (((process, found), image), members) in found {
+                    let comm = || image.comm.and_then(|comm| comms.text(comm));
+                    let who = Some((process, found.pid, image.path.or_else(comm)));
+                    let indices = || members.iter().filter_map(|&task| index.get(task));
+                    let count = indices().map(Vec::len).max().unwrap_or(0);
+                    for name in 0..count {
+                        let mut same = indices().filter_map(|index| take(*index.get(name)?));
+                        let Some(mut whole) = same.next() else { continue };
+                        same.for_each(|entry| whole.absorb(entry));
+                        let name = names.text(name as u32);
+                        rows.push(Row::of(whole, source(found.source), name, who));
+                    }
+                }
             }
         }
+        table::build(rows, by)
     }
 }
 
@@ -261,24 +278,4 @@ fn behind(columns: &mut Columns<'_>, row: usize) -> Behind {
         Behind::Unknown => path(Behind::named),
         known => known,
     }
-}
-
-/// The entries of each process and name of those of each task and name.
-fn joined(
-    entries: impl Iterator<Item = ((u32, u32), Entry)>,
-    processes: &Incarnations,
-) -> Vec<((u32, u32), Entry)> {
-    let mut joined: Vec<((u32, u32), Entry)> = Vec::new();
-    let mut places: HashMap<(u32, u32), usize, foldhash::fast::FixedState> = HashMap::default();
-    for ((task, name), entry) in entries {
-        let process = processes.of.get(task as usize).copied().unwrap_or_default();
-        let key = (process, name);
-        if let Some((_, whole)) = places.get(&key).and_then(|&at| joined.get_mut(at)) {
-            whole.absorb(entry);
-        } else {
-            places.insert(key, joined.len());
-            joined.push((key, entry));
-        }
-    }
-    joined
 }

@@ -31,15 +31,15 @@ enum Birth<'a> {
 }
 
 /// By process, the path of the program, else the number of the command's name.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Image {
-    pub(super) path: Option<String>,
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Image<'a> {
+    pub(super) path: Option<&'a str>,
     pub(super) comm: Option<u32>,
 }
 
 /// Finds the program of each process: the path of its last execve, or of that of the process
 /// which it was forked from; its name stands in where the log has no such path.
-pub(super) fn images(tasks: &Tasks, processes: &Incarnations) -> Vec<Image> {
+pub(super) fn images<'a>(tasks: &'a Tasks, processes: &Incarnations) -> Vec<Image<'a>> {
     let count = processes.all.len();
     let by_task = processes.by_task(tasks);
     let mut programs = vec![Program::Inherited; count];
@@ -76,7 +76,7 @@ pub(super) fn images(tasks: &Tasks, processes: &Incarnations) -> Vec<Image> {
                 Program::Own(path) => path,
                 Program::Inherited => born,
             };
-            Image { path: path.map(str::to_owned), comm }
+            Image { path, comm }
         })
         .collect()
 }

@@ -56,6 +56,15 @@ impl Incarnations {
         found
     }
 
+    /// By process, its tasks.
+    pub(super) fn members(&self) -> Vec<Vec<usize>> {
+        let mut members = vec![Vec::new(); self.all.len()];
+        for (task, &process) in self.of.iter().enumerate() {
+            members[process as usize].push(task);
+        }
+        members
+    }
+
     /// By identity of a task, the number of its process.
     pub(super) fn by_task(&self, tasks: &Tasks) -> HashMap<Key, u32, foldhash::fast::FixedState> {
         tasks.all.iter().zip(&self.of).map(|(task, &process)| (task.key, process)).collect()

@@ -10,6 +10,7 @@ use arrow_array::{
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 
 use super::By;
+use super::durations::Ranks;
 use super::entry::Entry;
 
 /// The columns of the table.
@@ -44,12 +45,8 @@ pub(super) struct Row<'a> {
 /// What is known if any duration is.
 struct Times {
     total: i128,
-    min: i64,
     mean: i64,
-    p50: i64,
-    p90: i64,
-    p99: i64,
-    max: i64,
+    ranks: Ranks,
 }
 
 fn whole(sum: i128) -> i64 {
@@ -58,18 +55,11 @@ fn whole(sum: i128) -> i64 {
 
 impl Times {
     fn of(entry: &mut Entry) -> Option<Self> {
-        let counted = entry.durations.values().counted();
         let calls = i128::from(entry.timed);
-        Some(Self {
-            total: entry.total,
-            min: counted.rank(0)?,
-            // To the nearest nanosecond.
-            mean: whole((2 * entry.total + calls).div_euclid(2 * calls.max(1))),
-            p50: counted.rank(50)?,
-            p90: counted.rank(90)?,
-            p99: counted.rank(99)?,
-            max: counted.max()?,
-        })
+        // To the nearest nanosecond.
+        let mean = whole((2 * entry.total + calls).div_euclid(2 * calls.max(1)));
+        let ranks = std::mem::take(&mut entry.durations).ranks()?;
+        Some(Self { total: entry.total, mean, ranks })
     }
 }
 
@@ -144,12 +134,12 @@ fn columns(rows: &[Row<'_>], by: By, totals: &HashMap<Option<&str>, i128>) -> Co
         ("unfinished", counts(rows, |row| row.unfinished)),
         ("total_ns", wholes(rows, |row| row.total().map(whole))),
         ("wall_ns", wholes(rows, |row| row.wall)),
-        ("min_ns", time(|times| times.min)),
+        ("min_ns", time(|times| times.ranks.min)),
         ("mean_ns", time(|times| times.mean)),
-        ("p50_ns", time(|times| times.p50)),
-        ("p90_ns", time(|times| times.p90)),
-        ("p99_ns", time(|times| times.p99)),
-        ("max_ns", time(|times| times.max)),
+        ("p50_ns", time(|times| times.ranks.p50)),
+        ("p90_ns", time(|times| times.ranks.p90)),
+        ("p99_ns", time(|times| times.ranks.p99)),
+        ("max_ns", time(|times| times.ranks.max)),
         ("total_share", Arc::new(shares.collect::<Float64Array>())),
         ("wait_ns", wholes(rows, |row| row.wait)),
         ("bytes", wholes(rows, |row| row.bytes)),
