@@ -165,7 +165,7 @@ def test_what_has_no_duration_has_no_times(make_events):
         ("read", "char", "/dev/tty", 10),
         ("read", "char", "/dev/urandom", 0),
         ("read", "char", "/dev/zero", 0),
-        ("read", "char", None, None),
+        ("read", "char", None, 10),
         ("read", "regular", "/etc/passwd", 0),
         ("read", "block", "/dev/vda", 0),
         ("read", "memfd", "/memfd:x", 0),

@@ -41,11 +41,11 @@ def waits(row: Row) -> bool | None:
 
 def somebody_writes(type_: str | None, path: str | None) -> bool | None:
     """Say whether somebody else has to write before a descriptor gives data."""
-    if type_ == "char" and path is not None:
+    if type_ == "char":
         return path not in DATA_DEVICES
     if type_ in SOMEBODY | DATA:
         return type_ in SOMEBODY
-    if type_ == "char" or not (path or "").startswith("/"):
+    if not (path or "").startswith("/"):
         return None
     # All that is known is a name in the tree of files.
     return path.startswith(("/dev/tty", "/dev/pts/")) or path == "/dev/console"

@@ -32,6 +32,8 @@ _MAIN = (
     "name",
     "image",
 )
+# What narrow terminals do without, the first one first.
+_SPARE = ("wall_ns", "p50_ns", "unfinished", "moved_bytes", "p99_ns", "work_ns", "max_ns")
 
 
 def show(
@@ -62,7 +64,16 @@ def show(
     if form is Format.TABLE and not wide:
         work = (pl.col("total_ns") - pl.col("wait_ns")).alias("work_ns")
         shown = table.with_columns(work, moved_bytes="bytes")
-    finish(shown, main=_MAIN, form=form, output=output, sort=sort, top=top, wide=wide)
+    finish(
+        shown,
+        main=_MAIN,
+        form=form,
+        output=output,
+        sort=sort,
+        top=top,
+        wide=wide,
+        spare=() if wide else _SPARE,
+    )
     if on_terminal(form, output):
         print(summary(table), file=sys.stderr)
     return complete
@@ -77,7 +88,7 @@ def summary(table: pl.DataFrame) -> str:
     >>> rows = [{"name": "read", "calls": 3, "errors": 1, "unfinished": 0, "total_ns": 4_000_000}]
     >>> table = pl.DataFrame([dict.fromkeys(schema) | row for row in rows], schema=schema)
     >>> summary(table.with_columns(wait_ns=1_000_000))
-    '3 calls took 4.0 ms: 25.00% waiting, 75.00% working; 1 error'
+    '3 calls took 4.0 ms: 25 % waiting, 75 % working; 1 error'
     """
 
     def total(name: str) -> int:
@@ -94,7 +105,7 @@ def summary(table: pl.DataFrame) -> str:
         known = total_of(table.filter(pl.col("wait_ns").is_not_null()))
         parts = [(waited, "waiting"), (known - waited, "working"), (ns - known, "unknown")]
         text += ": " + ", ".join(
-            f"{units.percentage(part / ns)} {what}" for part, what in parts if part > 0
+            f"{units.share(part / ns)} {what}" for part, what in parts if part > 0
         )
     text += f"; {several(total('errors'), 'error')}"
     if unfinished := total("unfinished"):

@@ -272,10 +272,10 @@ impl CallTable {
 /// What is behind the descriptor that a call acts on.
 #[inline]
 fn behind(columns: &mut Columns<'_>, row: usize) -> Behind {
-    let path = |by: fn(&str) -> Behind| columns.path.get(row).map_or(Behind::Unknown, by);
     match columns.file_type.get(row, Behind::of).unwrap_or(Behind::Unknown) {
-        Behind::Device => path(Behind::device),
-        Behind::Unknown => path(Behind::named),
+        // What the program did not open itself is its terminal.
+        Behind::Device => columns.path.get(row).map_or(Behind::Somebody, Behind::device),
+        Behind::Unknown => columns.path.get(row).map_or(Behind::Unknown, Behind::named),
         known => known,
     }
 }
