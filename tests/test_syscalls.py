@@ -50,6 +50,18 @@ def test_the_summary_is_the_one_that_strace_prints_today(tmp_path):
     assert render(strace_counts(tf.scan(log)).collect()) == table_of(log)
 
 
+def test_what_took_equally_long_is_in_the_order_of_numbers(make_events):
+    names = ["close", "syscall_0x999", "_llseek", "write", "read", "openat"]
+    events = make_events([{"name": name, "dur_ns": 5, "ret": 0} for name in [*names, "openat"]])
+    counted = strace_counts(events).collect()
+    assert counted["name"].to_list() == [
+        *["openat", "read", "write", "close"],
+        # Those that x86-64 does not have.
+        *["_llseek", "syscall_0x999"],
+    ]
+    assert counted["number"].to_list() == [257, 0, 1, 3, None, None]
+
+
 @pytest.mark.parametrize("name", ["plain", "columns", "stderr", "wall"])
 def test_calls_and_errors_are_those_that_strace_counts(name):
     log = DATA / "counts" / f"{name}.strace"
@@ -264,7 +276,9 @@ def test_a_thread_that_becomes_the_first_by_execve_is_the_same_process(make_even
         (100, "/bin/b", "execve", 2),
         (100, "/bin/b", "read", 2),
     ]
-    # Also where the thread never showed itself before.
+    # Also where the end of the first thread is not among the events.
+    assert processes(make_events([*rows[:2], *rows[3:]])) == processes(make_events(rows))
+    # Or where the other one never showed itself before.
     assert processes(make_events([rows[0], *rows[2:]])) == [
         (100, "/bin/b", "execve", 2),
         (100, "/bin/b", "read", 1),
@@ -282,6 +296,7 @@ def test_a_process_that_starts_no_program_runs_that_of_its_parent(make_events):
             call(0, 100, 100, "execve", path="/bin/b"),
             call(1, 101, 101),
             call(3, 103, 103, comm="named"),
+            call(5, 103, 109, comm="thread"),
             call(4, 104, 104, "execve", ret=-1, errno="ENOENT", path="/bin/c"),
         ]
     )
@@ -291,9 +306,26 @@ def test_a_process_that_starts_no_program_runs_that_of_its_parent(make_events):
         (101, "/bin/a", "fork", 1),
         (101, "/bin/a", "read", 1),
         (102, "/bin/a", "read", 1),
-        (103, "named", "read", 1),
+        (103, "named", "read", 2),
         (104, None, "execve", 1),
     ]
+
+
+def test_who_made_a_process_is_told_once(make_events):
+    events = make_events(
+        [
+            call(0, 100, 100, "execve", path="/bin/a"),
+            call(1, 101, 101, "execve", path="/bin/b"),
+            call(0, 100, 100, "fork", ret=102, child=2),
+            call(1, 101, 101, "fork", ret=102, child=2),
+            # And nobody is an own ancestor.
+            call(3, 103, 103, "fork", ret=104, child=4),
+            call(4, 104, 104, "fork", ret=103, child=3),
+            call(2, 102, 102),
+        ]
+    )
+    images = {pid: image for pid, image, _name, _calls in processes(events)}
+    assert images == {100: "/bin/a", 101: "/bin/b", 102: "/bin/a", 103: None, 104: None}
 
 
 def test_by_process_of_a_real_log():

@@ -28,7 +28,7 @@ def maybe(strategy, often=9):
 
 NAMES = [
     *["read", "read", "read", "pread64", "splice", "write", "openat", "futex", "recvfrom"],
-    *["clone", "vfork", "execve", "exit_group", "rt_sigreturn", "poll"],
+    *["clone", "clone", "vfork", "execve", "execve", "exit_group", "rt_sigreturn", "poll"],
 ]
 STATUSES = [
     *["complete"] * 12,
@@ -45,7 +45,9 @@ DURATIONS = st.one_of(st.integers(0, 12), st.sampled_from([0, 1000, 1000, 2000])
 def event(draw):
     kind = draw(st.sampled_from(["syscall"] * 12 + ["exit", "aio", "signal"]))
     exits = st.sampled_from(["exited", "superseded", "superseded"])
-    pid = draw(maybe(st.integers(1, 3), 20))
+    task = draw(maybe(st.integers(0, 7), 20))
+    # Few processes, so that they have threads and one number after the other.
+    pid = draw(st.sampled_from([(task or 0) % 2 + 1] * 20 + [3, None]))
     return {
         "ts": draw(maybe(st.integers(0, 40), 30)),
         "dur_ns": draw(maybe(DURATIONS, 12)),
@@ -58,9 +60,9 @@ def event(draw):
         "file_type": draw(maybe(st.sampled_from(TYPES), 4)),
         "bytes": draw(maybe(st.integers(0, 9), 2)),
         "source": draw(st.sampled_from(["log", "log", "log", "other"])),
-        "task": draw(maybe(st.integers(0, 7), 20)),
+        "task": task,
         "pid": pid,
-        "tid": draw(maybe(st.sampled_from([pid, pid, 1, 2, 9]), 20)),
+        "tid": draw(st.sampled_from([pid] * 8 + [1, 9, 9, None])),
         "comm": draw(st.sampled_from([None, None, "sh", "cat"])),
         "child": draw(maybe(st.integers(0, 7), 1)),
     }
