@@ -31,7 +31,9 @@ HINTS: Final[Types] = {
 _LEAST: Final = ("source", "ts", "kind", "parent_image", "image", "call_ns")
 
 
-def fork_rows(events: pl.LazyFrame | pl.DataFrame, question: str) -> pl.LazyFrame:
+def fork_rows(
+    events: pl.LazyFrame | pl.DataFrame, question: str = "tracefast.fork_summary"
+) -> pl.LazyFrame:
     """Give the rows of `forks` with `HINTS`, in order of `source` and time.
 
     Parameters
@@ -58,7 +60,19 @@ def fork_rows(events: pl.LazyFrame | pl.DataFrame, question: str) -> pl.LazyFram
             f"{question} needs {names} of the rows of tracefast.forks: filter rows, but keep the"
             " columns"
         )
-    new = {n: pl.UInt32 for n in ("startup_calls","startup_libraries","startup_misses","parent_tasks")} | {n: pl.Int64 for n in ("startup_ns","error_pipe_ns","parent_anon_bytes","tracer_low_ns","tracer_high_ns")}  # DEV
+    new = {
+        n: pl.UInt32
+        for n in ("startup_calls", "startup_libraries", "startup_misses", "parent_tasks")
+    } | {
+        n: pl.Int64
+        for n in (
+            "startup_ns",
+            "error_pipe_ns",
+            "parent_anon_bytes",
+            "tracer_low_ns",
+            "tracer_high_ns",
+        )
+    }  # DEV
     types = SCHEMA | new | HINTS
     return rows.select(
         (pl.col(name) if name in have else pl.lit(None)).cast(dtype).alias(name)

@@ -95,7 +95,7 @@ def fork_summary(events: pl.LazyFrame | pl.DataFrame, *, threads: bool = False) 
     >>> table.select("kind", "image", "count", "call_p50_ns", "saving_ns").rows()
     [('vfork', '/bin/true', 1, 300000, 0)]
     """
-    return fork_rows(events, "tracefast.fork_summary").map_batches(
+    return fork_rows(events).map_batches(
         lambda rows: report(rows, threads=threads).summary,
         predicate_pushdown=False,
         projection_pushdown=False,

@@ -88,6 +88,19 @@ def write(
         data = render(frame, columns, width, spare).encode()
     else:
         data = _encode(frame, form)
+    deliver(data, output)
+
+
+def deliver(data: bytes, output: str) -> None:
+    """Write a result to a file, whole or not at all, or to standard output.
+
+    Parameters
+    ----------
+    data
+        The result.
+    output
+        Path of a file, or ``-``.
+    """
     if output == STDIN:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

@@ -101,6 +101,11 @@ class Case:
         return Range(max(low, 0), max(nanoseconds - self.number("tracer_low_ns"), 0))
 
     @property
+    def price(self) -> Range:
+        """What starting them so took, without the tracer's share."""
+        return self.less_tracer(self.number("tax_ns"))
+
+    @property
     def linking(self) -> Range:
         """Time of dynamic linking, less what stopping at each of its calls may have taken."""
         total = self.number("startup_sum_ns")

@@ -4,6 +4,7 @@ from typing import Final
 
 from tracefast.analysis.advice.case import Advice, Case
 from tracefast.analysis.advice.words import percent, plural
+from tracefast.analysis.fork_costs import SUSPENDING
 
 _LEAST_SHARE: Final = 0.01
 _LEAST_NS: Final = 500_000
@@ -12,7 +13,8 @@ _LEAST_NS: Final = 500_000
 def error_pipe(case: Case) -> Advice | None:
     """Find parents that wait long until their children have executed a program."""
     waits = case.rows["error_pipe_ns"].count()
-    if not waits:
+    # After vfork the child has executed its program when its parent goes on.
+    if not waits or case.text("kind") in SUSPENDING:
         return None
     total = case.less_tracer(case.number("error_pipe_sum_ns"))
     wall = case.number("wall_ns")

@@ -35,7 +35,8 @@ def fork_per_epoch(case: Case) -> Advice | None:
         if torch
         else "Keep the pool of workers from round to round (PyTorch's DataLoader:"
         " persistent_workers=True).",
-        Range(calls.low * (len(best) - 1) // len(best), calls.high * (len(best) - 1) // len(best)),
+        # All but the first round would be spared it.
+        Range(calls.low - calls.low // len(best), calls.high - calls.high // len(best)),
     )
 
 

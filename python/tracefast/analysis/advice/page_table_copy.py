@@ -27,7 +27,7 @@ def page_table_copy(case: Case) -> Advice | None:
         or (case.known("parent_anon_max_bytes") and anon < _LEAST_BYTES)
     ):
         return None
-    price = case.less_tracer(case.number("tax_ns"))
+    price = case.price
     at_vfork = case.count * VFORK_NS
     saving = Range(max(price.low - at_vfork, 0), max(price.high - at_vfork, 0))
     if not saving.high:
@@ -49,7 +49,7 @@ def _evidence(case: Case, price: Range) -> str:
         low, high = case.number("parent_anon_min_bytes"), case.number("parent_anon_max_bytes")
         parts[0] += f", from a parent with {memory(low, high)} of its own memory"
     base = case.median("exec_base_ns")
-    if case.known("exec_p50_ns") and base is not None:
+    if base is not None and case.number("exec_p50_ns") > 2 * base:
         parts.append(
             f"execve took {case.time('exec_p50_ns')} in the child, which tears the copy down,"
             f" against {duration(base)} without one"

@@ -13,14 +13,13 @@ def duration(nanoseconds: int) -> str:
 
     Examples
     --------
-    >>> duration(24_161_500), duration(5_355_000_000), duration(0)
-    ('24.2 ms', '5.36 s', '0 s')
+    >>> duration(24_161_500), duration(5_300_000_000), duration(999_999), duration(120), duration(0)
+    ('24.2 ms', '5.30 s', '1.00 ms', '120 ns', '0 s')
     """
-    for i, (length, unit) in enumerate(_UNITS):
-        if nanoseconds >= length:
-            text = _digits(nanoseconds / length)
-            # What rounds up to a thousand is one of the next unit.
-            return f"1 {_UNITS[i - 1][1]}" if text == "1000" and i else f"{text} {unit}"
+    for length, unit in _UNITS:
+        # What rounds up to a thousand of a unit is one of the next.
+        if nanoseconds >= 0.9995 * length:
+            return f"{_digits(nanoseconds / length)} {unit}" if length > 1 else f"{nanoseconds} ns"
     return "0 s"
 
 
@@ -30,32 +29,27 @@ def span(low: int, high: int) -> str:
     Examples
     --------
     >>> span(110_000_000, 480_000_000), span(480_000_000, 481_000_000), span(0, 2_000_000)
-    ('110 to 480 ms', '481 ms', 'at most 2 ms')
+    ('110 to 480 ms', '481 ms', 'at most 2.00 ms')
     """
     low, high = sorted((max(low, 0), max(high, 0)))
     if high - low <= _SAME * high:
         return duration(high)
     if low == 0:
         return f"at most {duration(high)}"
-    first, unit = duration(low).split()
-    return (
-        f"{first} to {duration(high)}"
-        if duration(high).endswith(f" {unit}")
-        else (f"{first} {unit} to {duration(high)}")
-    )
+    (first, unit), last = duration(low).split(), duration(high)
+    return f"{first} to {last}" if last.endswith(f" {unit}") else f"{first} {unit} to {last}"
 
 
 def _digits(value: float) -> str:
-    """Write a number of at least one with three digits, or all before the point.
+    """Write a number with three digits, or all before the point.
 
     Examples
     --------
     >>> _digits(24.16), _digits(5.0), _digits(312.4)
-    ('24.2', '5', '312')
+    ('24.2', '5.00', '312')
     """
     places = 2 if value < 9.995 else 1 if value < 99.95 else 0  # noqa: PLR2004 - where digits end
-    text = f"{value:.{places}f}"
-    return text.rstrip("0").rstrip(".") if places else text
+    return f"{value:,.{places}f}"
 
 
 def memory(low: int, high: int) -> str:
@@ -63,24 +57,16 @@ def memory(low: int, high: int) -> str:
 
     Examples
     --------
-    >>> memory(828_375_040, 851_443_712), memory(1 << 20, 1 << 20), memory(100_000, 100_000)
-    ('790 to 812 MiB', '1 MiB', '0.1 MiB')
+    >>> memory(828_375_040, 1_851_443_712), memory(1 << 20, 1 << 20), memory(100_000, 100_000)
+    ('790 to 1,766 MiB', '1 MiB', '0.1 MiB')
     """
-    texts = [
-        f"{value / _MIB:,.0f}" if value >= _MIB else f"{value / _MIB:.1f}" for value in (low, high)
-    ]
-    return f"{texts[1]} MiB" if texts[0] == texts[1] else f"{texts[0]} to {texts[1]} MiB"
+    low, high = sorted((low, high))
+    last = f"{_mebibytes(high)} MiB"
+    return last if high - low <= _SAME * high else f"{_mebibytes(low)} to {last}"
 
 
-def times(number: int, one: str = "once") -> str:
-    """Write how often.
-
-    Examples
-    --------
-    >>> times(1), times(28092)
-    ('once', '28,092 times')
-    """
-    return one if number == 1 else f"{number:,} times"
+def _mebibytes(number: int) -> str:
+    return f"{number / _MIB:,.0f}" if number >= _MIB else f"{number / _MIB:.1f}"
 
 
 def plural(number: int, noun: str, several: str | None = None) -> str:
