@@ -43,6 +43,7 @@ class Hints:
         self.execs: list[int] = []
 
     def take(self, row: dict) -> None:
+        """Take in an event."""
         ts, end = row["ts"], (row["ts"] or 0) + (row["dur_ns"] or 0)
         if ts is not None:
             self.moments += [ts, end]
@@ -51,25 +52,28 @@ class Hints:
             task.start = ts if task.start is None else min(task.start, ts)
         if row["kind"] != "syscall" or row["status"] == "injected":
             return
-        name, path = row["name"], row["path"] or ""
         program = self.programs.setdefault(row["pid"], Program())
-        if name in OPENS:
-            if program.python is None and (found := PYTHON.search(path)):
-                program.python = found[1]
-            program.torch |= "/torch/" in path
-            if path.endswith(".pyc") and (row["ret"] or 0) >= 0 and ts is not None:
-                task.modules.append((ts, end))
-        elif name in FORKS and row["child"] is not None:
+        if row["name"] in OPENS:
+            self.opens(row, task, program, end)
+        elif row["name"] in FORKS and row["child"] is not None:
             self.parents[row["child"]] = replace(program)
             if row["ret"] is not None:
                 self.programs.setdefault(row["ret"], replace(program))
-        if name in EXECS and row["ret"] == 0:
+        if row["name"] in EXECS and row["ret"] == 0:
             task.executed = True
             self.programs[row["pid"]] = Program()
             if row["dur_ns"] is not None:
                 self.execs.append(row["dur_ns"])
         elif not task.executed:
-            task.calls.add(name)
+            task.calls.add(row["name"])
+
+    def opens(self, row: dict, task: Task, program: Program, end: int) -> None:
+        path = row["path"] or ""
+        if program.python is None and (found := PYTHON.search(path)):
+            program.python = found[1]
+        program.torch |= "/torch/" in path
+        if path.endswith(".pyc") and (row["ret"] or 0) >= 0 and row["ts"] is not None:
+            task.modules.append((row["ts"], end))
 
     def of(self, child: int | None) -> dict:
         task = self.tasks.get(child) if child is not None else None

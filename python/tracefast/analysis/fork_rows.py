@@ -60,20 +60,7 @@ def fork_rows(
             f"{question} needs {names} of the rows of tracefast.forks: filter rows, but keep the"
             " columns"
         )
-    new = {
-        n: pl.UInt32
-        for n in ("startup_calls", "startup_libraries", "startup_misses", "parent_tasks")
-    } | {
-        n: pl.Int64
-        for n in (
-            "startup_ns",
-            "error_pipe_ns",
-            "parent_anon_bytes",
-            "tracer_low_ns",
-            "tracer_high_ns",
-        )
-    }  # DEV
-    types = SCHEMA | new | HINTS
+    types = {**SCHEMA, **HINTS}
     return rows.select(
         (pl.col(name) if name in have else pl.lit(None)).cast(dtype).alias(name)
         for name, dtype in types.items()

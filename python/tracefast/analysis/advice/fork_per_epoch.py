@@ -29,8 +29,8 @@ def fork_per_epoch(case: Case) -> Advice | None:
         "Workers are forked anew for each round of work"
         + (", as a DataLoader of PyTorch does in each epoch." if torch else "."),
         f"{len(best)} rounds of {best[0]} forks, each begun when all workers before it had ended;"
-        f" the {plural(case.count, 'fork')} took {calls} in the parent alone, and each worker begins"
-        " without what the one before it had opened and cached",
+        f" the {plural(case.count, 'fork')} took {calls} in the parent alone, and each worker"
+        " begins without what the one before it had opened and cached",
         "Give the DataLoader persistent_workers=True."
         if torch
         else "Keep the pool of workers from round to round (PyTorch's DataLoader:"
