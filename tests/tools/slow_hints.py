@@ -1,7 +1,7 @@
 """What the events tell about processes beyond the rows of `forks`, the slow and obvious way."""
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -10,26 +10,34 @@ from tracefast.analysis.fork_rows import HINTS
 
 FORKS = {"clone", "clone3", "fork", "vfork"}
 EXECS = {"execve", "execveat"}
+# Of a child that makes more calls before its execve, what these are does not matter.
+SOON = 256
 OPENS = {"open", "openat", "openat2"}
 PYTHON = re.compile(r"python(\d+\.\d+)")
 
 
 @dataclass
 class Program:
-    """What a process executes, from one execve to the next."""
+    """What a program shows of itself by the files that it opens."""
 
     python: str | None = None
     torch: bool = False
+
+    def opens(self, path: str) -> None:
+        """Take in the path of a file."""
+        if self.python is None and (found := PYTHON.search(path)):
+            self.python = found[1]
+        self.torch |= "/torch/" in path
 
 
 @dataclass
 class Task:
     """What is known of one task."""
 
-    start: int | None = None
-    calls: set[str] = field(default_factory=set)
+    calls: list[str] = field(default_factory=list)
     executed: bool = False
     modules: list[tuple[int, int]] = field(default_factory=list)
+    seen: bool = False
 
 
 class Hints:
@@ -37,8 +45,9 @@ class Hints:
 
     def __init__(self) -> None:
         self.tasks: dict[int, Task] = {}
-        self.programs: dict[int, Program] = {}
-        self.parents: dict[int, Program] = {}
+        # The program that a process runs, by the path of its last execve, else by its number.
+        self.images: dict[int, str | None] = {}
+        self.programs: dict[object, Program] = {}
         self.moments: list[int] = []
         self.execs: list[int] = []
 
@@ -48,59 +57,48 @@ class Hints:
         if ts is not None:
             self.moments += [ts, end]
         task = self.tasks.setdefault(row["task"], Task())
-        if ts is not None:
-            task.start = ts if task.start is None else min(task.start, ts)
-        if row["kind"] != "syscall" or row["status"] == "injected":
+        returns = row["name"] in FORKS and row["ret"] == 0
+        if row["kind"] != "syscall" or row["status"] == "injected" or returns:
             return
-        program = self.programs.setdefault(row["pid"], Program())
-        if row["name"] in OPENS:
-            self.opens(row, task, program, end)
-        elif row["name"] in FORKS and row["child"] is not None:
-            self.parents[row["child"]] = replace(program)
-            if row["ret"] is not None:
-                self.programs.setdefault(row["ret"], replace(program))
-        if row["name"] in EXECS and row["ret"] == 0:
+        executes = row["name"] in EXECS and row["ret"] == 0
+        if executes:
             task.executed = True
-            self.programs[row["pid"]] = Program()
+            self.images[row["pid"]] = row["path"]
             if row["dur_ns"] is not None:
                 self.execs.append(row["dur_ns"])
         elif not task.executed:
-            task.calls.add(row["name"])
+            task.calls.append(row["name"])
+        if row["name"] in OPENS and row["path"] is not None:
+            program = self.images.get(row["pid"]) or row["pid"]
+            self.programs.setdefault(program, Program()).opens(row["path"])
+            if row["path"].endswith(".pyc") and (row["ret"] or 0) >= 0 and ts is not None:
+                task.modules.append((ts, end))
 
-    def opens(self, row: dict, task: Task, program: Program, end: int) -> None:
-        path = row["path"] or ""
-        if program.python is None and (found := PYTHON.search(path)):
-            program.python = found[1]
-        program.torch |= "/torch/" in path
-        if path.endswith(".pyc") and (row["ret"] or 0) >= 0 and row["ts"] is not None:
-            task.modules.append((row["ts"], end))
-
-    def of(self, child: int | None) -> dict:
-        task = self.tasks.get(child) if child is not None else None
-        parent = self.parents.get(child, Program()) if child is not None else Program()
+    def of(self, row: dict) -> dict:
+        """Give what is known of one created task."""
+        task = self.tasks.get(row["child_task"])
+        parent = self.programs.get(row["parent_image"]) or self.programs.get(row["pid"])
+        parent = parent or Program()
+        soon = task is not None and task.executed and len(task.calls) <= SOON
         modules = task.modules if task else []
         return {
-            "child_start": task and task.start,
-            "child_calls": " ".join(sorted(task.calls)) if task and task.executed else None,
+            "child_calls": " ".join(sorted(set(task.calls))) if soon else None,
             "child_modules": len(modules) if task else None,
             "child_modules_ns": max(end for _, end in modules) - modules[0][0] if modules else None,
             "parent_python": parent.python,
-            "parent_torch": parent.torch if child is not None else None,
+            "parent_torch": parent.torch,
             "log_ns": max(self.moments) - min(self.moments) if self.moments else None,
             "log_exec_ns": min(self.execs, default=None),
         }
 
 
 def hinted(events: pl.LazyFrame | pl.DataFrame) -> pl.DataFrame:
-    """Add `HINTS` to the rows of `forks`."""
+    """Give the rows of `forks` with `HINTS`, without `child_start`."""
     rows = tf.forks(events).collect()
     logs: dict[str | None, Hints] = {}
     # Moments as numbers: Python's own have no nanoseconds.
     for row in events.lazy().with_columns(pl.col("ts").cast(pl.Int64)).collect().to_dicts():
         logs.setdefault(row["source"], Hints()).take(row)
-    found = [
-        logs[source].of(child) for source, child in rows.select("source", "child_task").iter_rows()
-    ]
-    types = {name: pl.Int64 if name == "child_start" else dtype for name, dtype in HINTS.items()}
-    hints = pl.DataFrame(found, schema=types).cast(dict(HINTS))
+    types = {name: dtype for name, dtype in HINTS.items() if name != "child_start"}
+    hints = pl.DataFrame([logs[row["source"]].of(row) for row in rows.to_dicts()], schema=types)
     return pl.concat([rows, hints], how="horizontal")

@@ -4,7 +4,9 @@ from typing import Final
 
 import polars as pl
 
-from tracefast.analysis.forks import SCHEMA, forks
+from tracefast import _core
+from tracefast.analysis.folds import folded, needed
+from tracefast.analysis.forks import NEEDED, SCHEMA
 
 Types = dict[str, pl.DataType | type[pl.DataType]]
 
@@ -26,6 +28,8 @@ HINTS: Final[Types] = {
     "log_ns": pl.Int64,
     "log_exec_ns": pl.Int64,
 }
+
+ROWS: Final = pl.Schema({**SCHEMA, **HINTS})
 
 # What a summary cannot do without; of the other columns all may be missing.
 _LEAST: Final = ("source", "ts", "kind", "parent_image", "image", "call_ns")
@@ -51,8 +55,9 @@ def fork_rows(
     rows = events.lazy()
     have = rows.collect_schema()
     if "parent_image" not in have:
-        rows = forks(rows)
-        have = rows.collect_schema()
+        return folded(
+            needed(events, NEEDED, question), lambda: _core.Spawns(hints=True), ROWS, "FORKS"
+        )
     missing = [name for name in _LEAST if name not in have]
     if missing:
         names = ", ".join(map(repr, missing))
@@ -60,8 +65,7 @@ def fork_rows(
             f"{question} needs {names} of the rows of tracefast.forks: filter rows, but keep the"
             " columns"
         )
-    types = {**SCHEMA, **HINTS}
     return rows.select(
         (pl.col(name) if name in have else pl.lit(None)).cast(dtype).alias(name)
-        for name, dtype in types.items()
+        for name, dtype in ROWS.items()
     ).sort("source", "ts", "line", nulls_last=True, maintain_order=True)

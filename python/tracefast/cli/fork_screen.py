@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 
 from tracefast.analysis.advice import Advice, Case, Range
-from tracefast.analysis.advice.words import duration, memory, percent, plural
+from tracefast.analysis.advice.words import duration, memory, percent_span, plural
 from tracefast.analysis.fork_costs import busy
 from tracefast.analysis.fork_summary import Report
 from tracefast.cli.fork_phases import Phase, phases
@@ -101,8 +101,12 @@ def _headline(cases: Sequence[Case], prose: int) -> str:
     text += f" of {len(walls)} logs." if len(walls) > 1 else "."
     if failed:
         text += f" {plural(failed, 'call')} failed."
+    tax = sum(case.number("tax_ns") for case in cases)
     text += f" Starting them took {price}"
-    text += f", in {percent(min(spans / wall, 1.0))} of the time." if wall else "."
+    if wall and tax:
+        share = min(spans / wall, 1.0)
+        text += f", {percent_span(share * price.low / tax, share * price.high / tax)} of the time"
+    text += "."
     if any(case.traced for case in cases):
         text += (
             " strace slows down what it traces: single numbers are as logged, ranges leave out what"
@@ -124,7 +128,7 @@ def _list(cases: Sequence[Case], hidden: int, width: int | None) -> str:
             f"{rate:,.1f}" if isinstance(rate, float) else "-",
             f"{case.number('in_flight_max'):,}",
             str(case.price) if case.known("tax_ns") else "-",
-            percent(case.share("wall_share")) if case.known("wall_share") else "-",
+            percent_span(*case.price_share) if case.known("wall_share") else "-",
             _who(case),
         ]
         lines.append([*line, printable(case.text("source") or "")] if several else line)

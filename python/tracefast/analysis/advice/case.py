@@ -106,6 +106,12 @@ class Case:
         return self.less_tracer(self.number("tax_ns"))
 
     @property
+    def price_share(self) -> tuple[float, float]:
+        """The part of the log's time in which they were being started, as a range like `price`."""
+        tax, share = self.number("tax_ns"), self.share("wall_share")
+        return (share * self.price.low / tax, share * self.price.high / tax) if tax else (0.0, 0.0)
+
+    @property
     def linking(self) -> Range:
         """Time of dynamic linking, less what stopping at each of its calls may have taken."""
         total = self.number("startup_sum_ns")

@@ -28,6 +28,6 @@ def error_pipe(case: Case) -> Advice | None:
         f" {total} together, {percent(total.high / wall if wall else 0)} of the log's time; in that"
         f" time the child needs {case.time('exec_gap_p50_ns')} to get to execve and"
         f" {case.time('exec_p50_ns')} in it, so this is not to be added to the time in execve",
-        "It becomes short when execve does: with vfork or posix_spawn the child has nothing to"
-        " tear down.",
+        "Shorten what it waits for: after vfork or posix_spawn the child has nothing to tear down,"
+        " and the parent does not wait here.",
     )

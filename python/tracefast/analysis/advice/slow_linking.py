@@ -18,10 +18,9 @@ def slow_linking(case: Case) -> Advice | None:
         return None
     linking = case.linking
     misses = case.median("startup_misses") or 0
-    often = linked >= _LEAST and linking.high >= _LEAST_SHARE * max(case.number("wall_ns"), 1)
+    searches = linked >= _LEAST and misses >= _MANY_MISSES
     slow = linking.low >= _SLOW_NS * linked
-    searches = often and misses >= _MANY_MISSES
-    if not slow and not searches:
+    if not (slow or searches) or linking.high < _LEAST_SHARE * case.number("wall_ns"):
         return None
     name = (case.text("image") or "The program").rpartition("/")[2]
     libraries = case.median("startup_libraries") or 0

@@ -92,3 +92,17 @@ def percent(share: float) -> str:
     if number and number < 0.1:  # noqa: PLR2004 - one digit behind the point
         return "<0.1 %"
     return f"{number:.0f} %" if number >= 1 or not number else f"{number:.1f} %"
+
+
+def percent_span(low: float, high: float) -> str:
+    """Write a part of a whole that is known as a range.
+
+    Examples
+    --------
+    >>> percent_span(0.24, 0.39), percent_span(0.39, 0.39), percent_span(0.0, 0.18)
+    ('24 to 39 %', '39 %', 'at most 18 %')
+    """
+    first, last = percent(low), percent(high)
+    if first == last or high - low <= _SAME * high:
+        return last
+    return f"{first.removesuffix(' %')} to {last}" if low > 0 else f"at most {last}"
