@@ -60,8 +60,9 @@ def test_a_tracer_makes_a_range_of_it():
     tracer = {"tracer_low_ns": MS, "tracer_high_ns": 5 * MS}
     found = said(page_table_copy, same(10, **BIG, **tracer))
     assert found is not None
-    assert found.saving == (349 * MS, 389 * MS)
-    assert "together 350 to 390 ms" in found.evidence
+    # What it takes at least is in the gap, which is not in this sum.
+    assert found.saving == (359 * MS, 399 * MS)
+    assert "together 360 to 400 ms" in found.evidence
 
 
 @pytest.mark.parametrize(
@@ -174,7 +175,7 @@ def test_a_wait_on_the_error_pipe():
         {"error_pipe_ns": 100_000},
         {"error_pipe_ns": 800_000},
         {"error_pipe_ns": 25 * MS, "kind": "vfork"},
-        {"error_pipe_ns": 25 * MS, "tracer_low_ns": 0, "tracer_high_ns": 25 * MS},
+        {"error_pipe_ns": 25 * MS, "tracer_low_ns": 20 * MS, "tracer_high_ns": 25 * MS},
     ],
 )
 def test_no_wait_to_speak_of(row):

@@ -39,7 +39,7 @@ def theil_sen(x: pl.Series, y: pl.Series) -> Slope | None:
 
     Examples
     --------
-    >>> theil_sen(pl.Series([1, 2, 3, 4]), pl.Series([10, 20, 30, 1000]))[0]
+    >>> theil_sen(pl.Series([1, 2, 3, 4, 5]), pl.Series([10, 20, 30, 40, 1000])).slope
     10.0
     """
     points = (

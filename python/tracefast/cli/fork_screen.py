@@ -23,7 +23,9 @@ _DEAR: Final = 0.05
 _MOST_TABLES: Final = 3
 _MOST_EXAMPLES: Final = 3
 _GAP: Final = "  "
-_MIN_TEXT: Final = 24
+# What is left for the last column at least, and where names do without their folders.
+_MIN_TEXT: Final = 12
+_WHOLE_PATHS: Final = 40
 _TERMINAL_ROWS: Final = 20
 
 
@@ -116,24 +118,43 @@ def _headline(cases: Sequence[Case], prose: int) -> str:
 
 
 def _list(cases: Sequence[Case], hidden: int, width: int | None) -> str:
-    """Give a line for each group, what was started last."""
-    several = len({case.text("source") for case in cases}) > 1
-    heads = ["times", "how", "per s", "at once", "cost", "of time", "who started what"]
-    lines = [[*heads, "log"] if several else heads]
+    """Give a line for each group."""
+    lines = [["times", "how", "per s", "at once", "cost", "of time", "who started what"]]
     for case in cases:
         rate = case.summary["rate_per_s"]
-        line = [
-            f"{case.count:,}",
-            case.text("kind") or "?",
-            f"{rate:,.1f}" if isinstance(rate, float) else "-",
-            f"{case.number('in_flight_max'):,}",
-            str(case.price) if case.known("tax_ns") else "-",
-            percent_span(*case.price_share) if case.known("wall_share") else "-",
-            _who(case),
-        ]
-        lines.append([*line, printable(case.text("source") or "")] if several else line)
-    text = _aligned(lines, right=(0, 2, 3, 4, 5), width=width)
+        lines.append(
+            [
+                f"{case.count:,}",
+                case.text("kind") or "?",
+                f"{rate:,.1f}" if isinstance(rate, float) else "-",
+                f"{case.number('in_flight_max'):,}",
+                _short(str(case.price)) if case.known("tax_ns") else "-",
+                _short(percent_span(*case.price_share)) if case.known("wall_share") else "-",
+                _who(case),
+            ]
+        )
+    if len({case.text("source") for case in cases}) > 1:
+        logs = ["log", *(printable(case.text("source") or "-") for case in cases)]
+        lines = [[*line[:-1], log, line[-1]] for line, log in zip(lines, logs, strict=True)]
+    right: Sequence[int] = (0, 2, 3, 4, 5)
+    if width is not None and _room(lines, width) < _WHOLE_PATHS:
+        for line, case in zip(lines[1:], cases, strict=True):
+            line[-1] = _who(case, short=True)
+        # How many at once, most can do without.
+        lines, right = [[*line[:3], *line[4:]] for line in lines], (0, 2, 3, 4)
+    text = _aligned(lines, right=right, width=width)
     return text + (f"({hidden:,} more; --top 0 lists all)\n" if hidden else "")
+
+
+def _short(text: str) -> str:
+    """Write a range as a table does.
+
+    Examples
+    --------
+    >>> _short("9.60 to 46.7 ms"), _short("at most 3 %")
+    ('9.60-46.7 ms', '≤ 3 %')
+    """
+    return text.replace(" to ", "-").replace("at most ", "≤ ")
 
 
 def _details(case: Case, prose: int) -> str:
@@ -215,8 +236,7 @@ def _aligned(lines: list[list[str]], right: Sequence[int], width: int | None = N
     """Align columns; the last is cut in its middle where the terminal ends."""
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     if width is not None:
-        room = width - sum(widths[:-1]) - len(_GAP) * (len(widths) - 1)
-        widths[-1] = max(min(widths[-1], room), _MIN_TEXT)
+        widths[-1] = max(min(widths[-1], _room(lines, width)), _MIN_TEXT)
     text = ""
     for line in lines:
         cells = [*line[:-1], _cut(line[-1], widths[-1])]
@@ -235,3 +255,9 @@ def _cut(text: str, limit: int) -> str:
         return text
     head = (limit - 1) // 2
     return f"{text[:head]}…{text[len(text) - (limit - 1 - head) :]}"
+
+
+def _room(lines: list[list[str]], width: int) -> int:
+    """Say how much of a line is left for the last column."""
+    others = range(len(lines[0]) - 1)
+    return width - sum(max(len(line[i]) for line in lines) + len(_GAP) for i in others)

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from tracefast.analysis.advice.words import duration, span
+from tracefast.analysis.fork_costs import SUSPENDING
 
 Value = int | float | str | None
 
@@ -96,14 +97,25 @@ class Case:
         return STOP_NS if self.traced else 0
 
     def less_tracer(self, nanoseconds: int) -> Range:
-        """Take the tracer's share of call, gap and exec from a sum that holds them."""
-        low = nanoseconds - self.number("tracer_high_ns")
-        return Range(max(low, 0), max(nanoseconds - self.number("tracer_low_ns"), 0))
+        """Take the tracer's share of call, gap and exec from a sum that holds the gap.
+
+        What the tracer takes at least are stops at the calls that the child makes in the gap.
+        """
+        low, high = self.number("tracer_low_ns"), self.number("tracer_high_ns")
+        return Range(max(nanoseconds - high, 0), max(nanoseconds - low, 0))
+
+    def less_tracer_beside(self, nanoseconds: int) -> Range:
+        """Take the tracer's share from a sum of calls and execs that does not hold the gap."""
+        most = self.number("tracer_high_ns") - self.number("tracer_low_ns")
+        return Range(max(nanoseconds - most, 0), nanoseconds)
 
     @property
     def price(self) -> Range:
         """What starting them so took, without the tracer's share."""
-        return self.less_tracer(self.number("tax_ns"))
+        tax = self.number("tax_ns")
+        # The call that makes a child of vfork holds all that the child does until its execve.
+        waits = self.text("kind") in SUSPENDING
+        return self.less_tracer(tax) if waits else self.less_tracer_beside(tax)
 
     @property
     def price_share(self) -> tuple[float, float]:

@@ -22,7 +22,7 @@ def fork_per_epoch(case: Case) -> Advice | None:
             best = workers
     if len(best) < _LEAST_ROUNDS:
         return None
-    calls = case.less_tracer(case.number("call_sum_ns"))
+    calls = case.less_tracer_beside(case.number("call_sum_ns"))
     torch = bool(case.rows["parent_torch"].fill_null(value=False).any())
     return Advice(
         "fork-per-epoch",

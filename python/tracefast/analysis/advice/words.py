@@ -101,8 +101,10 @@ def percent_span(low: float, high: float) -> str:
     --------
     >>> percent_span(0.24, 0.39), percent_span(0.39, 0.39), percent_span(0.0, 0.18)
     ('24 to 39 %', '39 %', 'at most 18 %')
+    >>> percent_span(0.0, 0.0005), percent_span(0.0005, 0.02)
+    ('<0.1 %', '<0.1 to 2 %')
     """
     first, last = percent(low), percent(high)
-    if first == last or high - low <= _SAME * high:
+    if first == last or last.startswith("<") or high - low <= _SAME * high:
         return last
     return f"{first.removesuffix(' %')} to {last}" if low > 0 else f"at most {last}"
