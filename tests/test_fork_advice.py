@@ -172,7 +172,7 @@ def test_a_wait_on_the_error_pipe():
     "row",
     [
         {"error_pipe_ns": None},
-        {"error_pipe_ns": 100_000},
+        {"error_pipe_ns": 400_000, "log_ns": 100 * MS},
         {"error_pipe_ns": 800_000},
         {"error_pipe_ns": 25 * MS, "kind": "vfork"},
         {"error_pipe_ns": 25 * MS, "tracer_low_ns": 20 * MS, "tracer_high_ns": 25 * MS},

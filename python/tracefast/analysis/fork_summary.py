@@ -159,7 +159,7 @@ def report(rows: pl.DataFrame, *, threads: bool = False) -> Report:
     rows = with_costs(rows)
     table = _with_slopes(_summary(rows), rows)
     cases = [
-        Case(summary, rows[indices])
+        Case(summary, rows, indices)
         for summary, indices in zip(
             table.drop("rows").iter_rows(named=True), table["rows"], strict=True
         )
@@ -251,21 +251,24 @@ def nearest_rank(name: str, percent: int) -> pl.Expr:
 
 def _with_slopes(table: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """Add how the call's time grows with the parent's memory, where that varies enough."""
-    slopes = []
-    for low, high, indices in table.select(
-        "parent_anon_min_bytes", "parent_anon_max_bytes", "rows"
-    ).iter_rows():
-        varies = low is not None and high > low and high >= 2 * low
-        part = rows[indices] if varies else None
-        slopes.append(
-            None if part is None else theil_sen(part["parent_anon_bytes"] / _MIB, part["call_ns"])
+    found = []
+    varies = (pl.col("max") > pl.col("min")) & (pl.col("max") >= 2 * pl.col("min"))
+    limits = table.select(
+        pl.col("parent_anon_min_bytes").alias("min"),
+        pl.col("parent_anon_max_bytes").alias("max"),
+        "rows",
+    ).select(varies.fill_null(value=False).alias("varies"), "rows")
+    memory, calls = rows["parent_anon_bytes"] / _MIB, rows["call_ns"]
+    for wanted, indices in limits.iter_rows():
+        found.append(
+            theil_sen(*(of.gather(indices).to_list() for of in (memory, calls))) if wanted else None
         )
     return table.with_columns(
         # What rules compute with is of the types that the summary has.
         *(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items() if name in table.columns),
-        pl.Series("slope_ns_per_mib", [s and s.slope for s in slopes], dtype=pl.Float64),
-        pl.Series("slope_r2", [s and s.r2 for s in slopes], dtype=pl.Float64),
-        pl.Series("slope_points", [s and s.points for s in slopes], dtype=pl.UInt32),
+        pl.Series("slope_ns_per_mib", [s and s.slope for s in found], dtype=pl.Float64),
+        pl.Series("slope_r2", [s and s.r2 for s in found], dtype=pl.Float64),
+        pl.Series("slope_points", [s and s.points for s in found], dtype=pl.UInt32),
     )
 
 

@@ -1,5 +1,8 @@
 """How one quantity grows with another, in spite of outliers."""
 
+import statistics
+from collections.abc import Sequence
+from itertools import combinations
 from typing import Final, NamedTuple
 
 import polars as pl
@@ -8,6 +11,7 @@ import polars as pl
 MOST_POINTS: Final = 1_500
 # Two points have a slope, but nothing that speaks for it.
 _LEAST_POINTS: Final = 3
+_FEW_POINTS: Final = 40
 
 
 class Slope(NamedTuple):
@@ -21,7 +25,7 @@ class Slope(NamedTuple):
     """How many points were taken."""
 
 
-def theil_sen(x: pl.Series, y: pl.Series) -> Slope | None:
+def theil_sen(x: Sequence[float | None], y: Sequence[float | None]) -> Slope | None:
     """Estimate how much `y` grows per unit of `x`.
 
     The estimate is the median of the slopes of all pairs of points, exact and without chance. Of
@@ -39,32 +43,39 @@ def theil_sen(x: pl.Series, y: pl.Series) -> Slope | None:
 
     Examples
     --------
-    >>> theil_sen(pl.Series([1, 2, 3, 4, 5]), pl.Series([10, 20, 30, 40, 1000])).slope
+    >>> theil_sen([1, 2, 3, 4, 5], [10, 20, 30, 40, 1000]).slope
     10.0
     """
-    points = (
-        pl.DataFrame({"x": x, "y": y})
-        .cast(pl.Float64)
-        .drop_nulls()
-        # In an order that does not depend on that of the rows.
-        .sort("x", "y")
-    )
-    if points.height > MOST_POINTS:
-        last = points.height - 1
-        points = points[[i * last // (MOST_POINTS - 1) for i in range(MOST_POINTS)]]
-    if points.height < _LEAST_POINTS:
+    # In an order that does not depend on that of the rows.
+    points = sorted((a, b) for a, b in zip(x, y, strict=True) if a is not None and b is not None)
+    if len(points) > MOST_POINTS:
+        last = len(points) - 1
+        points = [points[i * last // (MOST_POINTS - 1)] for i in range(MOST_POINTS)]
+    if len(points) < _LEAST_POINTS:
         return None
-    numbered = points.with_row_index("i")
-    slopes = (
-        numbered.lazy()
-        # Of equal `x` there is no slope.
-        .join_where(numbered.lazy(), pl.col("x") < pl.col("x_right"))
-        .select(((pl.col("y_right") - pl.col("y")) / (pl.col("x_right") - pl.col("x"))).median())
-        .collect()
-        .item()
-    )
-    if slopes is None:
+    slope = _few(points) if len(points) <= _FEW_POINTS else _many(points)
+    return None if slope is None else Slope(slope, _r2(points), len(points))
+
+
+def _few(points: list[tuple[float, float]]) -> float | None:
+    """Take the median of a number of slopes that is not worth a query."""
+    slopes = [(d - b) / (c - a) for (a, b), (c, d) in combinations(points, 2) if a != c]
+    return statistics.median(slopes) if slopes else None
+
+
+def _many(points: list[tuple[float, float]]) -> float | None:
+    frame = pl.LazyFrame(points, schema={"x": pl.Float64, "y": pl.Float64}, orient="row")
+    slope = (pl.col("y_right") - pl.col("y")) / (pl.col("x_right") - pl.col("x"))
+    # Of equal `x` there is no slope.
+    pairs = frame.join_where(frame, pl.col("x") < pl.col("x_right"))
+    found: float | None = pairs.select(slope.median()).collect().item()
+    return found
+
+
+def _r2(points: list[tuple[float, float]]) -> float | None:
+    try:
+        r = statistics.correlation([a for a, _ in points], [b for _, b in points])
+    except statistics.StatisticsError:
+        # All `y` are the same.
         return None
-    r = points.select(pl.corr("x", "y")).item()
-    r2 = None if r is None or r != r else r * r  # noqa: PLR0124 - NaN where y does not vary
-    return Slope(slopes, r2, points.height)
+    return r * r

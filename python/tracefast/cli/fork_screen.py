@@ -5,8 +5,6 @@ import textwrap
 from collections.abc import Sequence
 from typing import Final
 
-import polars as pl
-
 from tracefast.analysis.advice import Advice, Case, Range
 from tracefast.analysis.advice.words import duration, memory, percent_span, plural
 from tracefast.analysis.fork_costs import busy
@@ -97,7 +95,7 @@ def _headline(cases: Sequence[Case], prose: int) -> str:
         sum(case.count for case in cases), "process was started", "processes were started"
     )
     price = Range(sum(case.price.low for case in cases), sum(case.price.high for case in cases))
-    spans = int(busy(pl.concat([case.rows for case in cases]), ["source"])["covered"].sum())
+    spans = int(busy(cases[0].table, ["source"])["covered"].sum())
     wall = sum(walls.values())
     text = f"{started} in {duration(wall)}"
     text += f" of {len(walls)} logs." if len(walls) > 1 else "."

@@ -1,8 +1,9 @@
 """What a rule is asked about, and what it answers."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, NamedTuple
 
 import polars as pl
@@ -56,8 +57,16 @@ class Case:
 
     summary: Mapping[str, Value]
     """Their row of the summary, with the sums `tracer_low_ns`, `tracer_high_ns`, and `wall_ns`."""
-    rows: pl.DataFrame
-    """Their rows of `forks`, with hints and costs, in order of time."""
+    table: pl.DataFrame
+    """The rows of all groups."""
+    indices: Sequence[int]
+    """Which of these are theirs."""
+
+    @cached_property
+    def rows(self) -> pl.DataFrame:
+        """Their rows of `forks`, with hints and costs, in order of time."""
+        # Gathered when they are asked for: most groups are of no interest to any rule.
+        return self.table[self.indices]
 
     def number(self, name: str) -> int:
         """Give a whole number of the summary; 0 where the log cannot say."""

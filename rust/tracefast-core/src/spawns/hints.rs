@@ -198,7 +198,7 @@ impl Deeds {
 
     /// A file was opened.
     pub(super) fn opened(&mut self, path: &str, ts: Option<i64>, end: Option<i64>) {
-        if let Some(ts) = ts.filter(|_| path.ends_with(".pyc")) {
+        if let Some(ts) = ts.filter(|_| path.as_bytes().ends_with(b".pyc")) {
             self.modules = self.modules.saturating_add(1);
             self.first_module.get_or_insert(ts);
             self.last_module = self.last_module.max(end.or(Some(ts)));
