@@ -55,9 +55,10 @@ def test_logs_parquet_arrow_and_standard_input_answer_alike(run, question, spawn
 
 def test_json_ndjson_and_csv(run, spawn_strace):
     expected = tf.forks(tf.scan(spawn_strace)).filter(pl.col("kind") != "thread").collect()
-    array = json.loads(run("forks", spawn_strace, "--format", "json").stdout)
-    lines = run("forks", spawn_strace, "--format", "ndjson").stdout.splitlines()
-    table = list(csv.DictReader(io.StringIO(run("forks", spawn_strace, "--format", "csv").stdout)))
+    asked = ("forks", spawn_strace, "--each", "--format")
+    array = json.loads(run(*asked, "json").stdout)
+    lines = run(*asked, "ndjson").stdout.splitlines()
+    table = list(csv.DictReader(io.StringIO(run(*asked, "csv").stdout)))
     assert array == [json.loads(line) for line in lines]
     assert len(array) == len(table) == expected.height
     assert list(array[0]) == list(table[0]) == expected.columns[1:]
@@ -113,7 +114,8 @@ def test_sort_top_match_and_type(run, spawn_strace):
 def test_threads_are_shown_when_asked_for(run, spawn_strace):
     assert "thread" not in run("forks", spawn_strace).stdout
     assert "thread" in run("forks", spawn_strace, "--threads").stdout
-    assert run("forks", spawn_strace, "--match", "true").stdout.count("/bin/true") == 2
+    ran = run("forks", spawn_strace, "--each", "--match", "true")
+    assert ran.stdout.count("/bin/true") == 2
 
 
 def test_all_columns(run, pth):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tracefast.analysis.events import events
     from tracefast.analysis.fields import fields
     from tracefast.analysis.files import files
+    from tracefast.analysis.fork_summary import fork_advice, fork_summary
     from tracefast.analysis.forks import forks
     from tracefast.analysis.page_cache import page_cache
     from tracefast.analysis.processes import processes
@@ -43,6 +44,8 @@ __all__ = [
     "events",
     "fields",
     "files",
+    "fork_advice",
+    "fork_summary",
     "forks",
     "page_cache",
     "parse",
@@ -61,6 +64,8 @@ _LAZY = {
     "events": "tracefast.analysis.events",
     "fields": "tracefast.analysis.fields",
     "files": "tracefast.analysis.files",
+    "fork_advice": "tracefast.analysis.fork_summary",
+    "fork_summary": "tracefast.analysis.fork_summary",
     "forks": "tracefast.analysis.forks",
     "page_cache": "tracefast.analysis.page_cache",
     "processes": "tracefast.analysis.processes",

@@ -92,7 +92,15 @@ def write(
 
 
 def deliver(data: bytes, output: str) -> None:
-    """Write a result: to standard output, or to a file that appears whole."""
+    """Write a result to a file, whole or not at all, or to standard output.
+
+    Parameters
+    ----------
+    data
+        The result.
+    output
+        Path of a file, or ``-``.
+    """
     if output == STDIN:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

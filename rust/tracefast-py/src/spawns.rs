@@ -18,14 +18,17 @@ pub struct Spawns {
 #[pymethods]
 impl Spawns {
     #[new]
-    fn new() -> Self {
-        Self { fold: Mutex::new(Some(spawns::Spawns::default())) }
+    #[pyo3(signature = (*, hints=false))]
+    fn new(hints: bool) -> Self {
+        let fold = if hints { spawns::Spawns::with_hints() } else { spawns::Spawns::default() };
+        Self { fold: Mutex::new(Some(fold)) }
     }
 
     /// The columns of the table.
     #[staticmethod]
-    fn schema() -> Schema {
-        Schema::new(spawns::schema())
+    #[pyo3(signature = (*, hints=false))]
+    fn schema(hints: bool) -> Schema {
+        Schema::new(if hints { spawns::hinted_schema() } else { spawns::schema() })
     }
 
     /// Takes in the words that the numbers in a column stand for.

@@ -9,6 +9,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::ArrowError;
 use foldhash::fast::FixedState;
 
+use super::hints::{Called, Extent, Hints};
 use super::names::Names;
 use super::pipes::Pipes;
 use super::startup::Step;
@@ -48,6 +49,8 @@ pub struct Spawns {
     last: Option<((u32, u32), u32)>,
     /// Rows so far.
     pub(super) rows: u64,
+    /// Evidence, on demand.
+    pub(super) hints: Option<Hints>,
 }
 
 /// What is known of a source.
@@ -58,6 +61,7 @@ pub(super) struct Source {
     /// Distances between lines of a thread; of those in new processes.
     pub(super) all: Gaps,
     pub(super) fresh: Gaps,
+    pub(super) extent: Extent,
 }
 
 /// The columns that are needed.
@@ -71,6 +75,7 @@ pub(super) struct Columns<'a> {
     cpu: Numbers<'a, UInt16Type>,
     kind: Words<'a, Row>,
     name: Words<'a, Act>,
+    called: Words<'a, Called>,
     args: Text<'a>,
     ret: Numbers<'a, Int64Type>,
     errno: Words<'a, Errno>,
@@ -98,6 +103,7 @@ impl<'a> Columns<'a> {
             cpu: Numbers::of(batch, "cpu")?,
             kind: Words::of(batch, "kind", known)?,
             name: Words::of(batch, "name", known)?,
+            called: Words::of(batch, "name", known)?,
             args: Text::of(batch, "args")?,
             ret: Numbers::of(batch, "ret")?,
             errno: Words::of(batch, "errno", known)?,
@@ -119,6 +125,30 @@ impl Columns<'_> {
     /// The number of the task of a row.
     pub(super) fn task_of(&self, row: usize) -> Option<u32> {
         self.task.get(row)
+    }
+
+    pub(super) fn called(&mut self, row: usize, names: &mut Names) -> Option<Called> {
+        self.called.get(row, |name| Called::of(name, names))
+    }
+
+    pub(super) fn injected(&mut self, row: usize) -> bool {
+        self.status.get(row, Outcome::of) == Some(Outcome::Injected)
+    }
+
+    pub(super) fn ts(&self, row: usize) -> Option<i64> {
+        self.ts.get(row)
+    }
+
+    pub(super) fn dur(&self, row: usize) -> Option<i64> {
+        self.dur.get(row)
+    }
+
+    pub(super) fn ret(&self, row: usize) -> Option<i64> {
+        self.ret.get(row)
+    }
+
+    pub(super) fn path(&self, row: usize) -> Option<&str> {
+        self.path.get(row)
     }
 }
 
@@ -192,6 +222,11 @@ impl Spawns {
         let names = &mut self.names;
         let act = columns.name.get(row, |name| Act::of(name, names)).unwrap_or(Act::Other);
         let ts = columns.ts.get(row);
+        if self.hints.is_some()
+            && let Some(source) = self.sources.get_mut(source as usize)
+        {
+            source.extent.reaches(ts, columns.dur.get(row));
+        }
         let task = columns.task.get(row).map(|number| self.task(columns, row, source, number));
         if let Some(task) = task.and_then(|task| self.tasks.get_mut(task as usize)) {
             task.first = match (task.first, ts) {
@@ -284,6 +319,9 @@ impl Spawns {
             if task.lines > FRESH {
                 task.gaps = Vec::new();
             }
+        }
+        if self.hints.is_some() {
+            self.hint(columns, row, source, act, number);
         }
         let pipes = matches!(act, Act::Close | Act::Dup | Act::Read) && !self.pipes.is_empty();
         let bears = matches!(

@@ -6,6 +6,7 @@
 
 mod births;
 mod fold;
+mod hints;
 mod lives;
 mod names;
 mod pipes;
@@ -17,4 +18,4 @@ mod tracer;
 mod words;
 
 pub use fold::Spawns;
-pub use table::schema;
+pub use table::{hinted_schema, schema};

@@ -11,6 +11,7 @@ use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use foldhash::fast::FixedState;
 
 use super::fold::Spawns;
+use super::hints::{self, Hint};
 use super::startup::Started;
 use super::task::{Birth, Image, Task};
 use super::tracer::{Cost, Spawn};
@@ -29,6 +30,17 @@ use crate::spawns_kind::Kind;
 pub fn schema() -> SchemaRef {
     // An empty table has them all; its columns have one length.
     build(&Spawns::default()).map_or_else(|_| Arc::new(Schema::empty()), |table| table.schema())
+}
+
+/// The columns of the table with evidence ([`Spawns::with_hints`]).
+///
+/// # Examples
+/// ```
+/// use tracefast_core::spawns::{hinted_schema, schema};
+/// assert_eq!(hinted_schema().fields().len(), schema().fields().len() + 8);
+/// ```
+pub fn hinted_schema() -> SchemaRef {
+    build(&Spawns::with_hints()).map_or_else(|_| Arc::new(Schema::empty()), |table| table.schema())
 }
 
 /// The table, in order of source and time; what has none comes last.
@@ -55,7 +67,11 @@ pub(super) fn build(spawns: &Spawns) -> Result<RecordBatch, ArrowError> {
         let (ts, line) = (row.birth.ts, row.birth.line);
         ((row.source.is_none(), row.source), (ts.is_none(), ts), (line.is_none(), line))
     });
-    let columns = columns(&rows, spawns);
+    let mut columns = columns(&rows, spawns);
+    if spawns.hints.is_some() {
+        let hints: Vec<&Hint> = rows.iter().map(|row| &row.hint).collect();
+        columns.extend(hints::columns(&hints));
+    }
     let fields: Vec<Field> = columns
         .iter()
         .map(|(name, column)| Field::new(*name, column.data_type().clone(), true))
@@ -190,6 +206,7 @@ struct Made<'a> {
     reap: Option<i64>,
     parent_tasks: Option<u32>,
     tracer: Option<(i64, i64)>,
+    hint: Hint,
 }
 
 impl<'a> Made<'a> {
@@ -237,6 +254,7 @@ impl<'a> Made<'a> {
             reap: between(end, child.and_then(|child| child.collected)).map(|ns| ns.max(0)),
             parent_tasks: threads.at(birth),
             tracer: cost.and_then(|cost| cost.share(&spawn)),
+            hint: spawns.hint_of(birth, parent_image, child),
         }
     }
 }

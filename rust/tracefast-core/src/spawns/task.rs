@@ -1,5 +1,6 @@
 //! What is kept of tasks, of processes, and of what made them.
 
+use super::hints::{Deeds, Program};
 use super::pipes::Wait;
 use super::startup::{Started, Startup};
 use super::words::Maker;
@@ -69,6 +70,8 @@ pub(super) struct Task {
     /// The last birth that it made, and the last one that only an event tells of.
     pub(super) made: Option<u32>,
     pub(super) announced: Option<u32>,
+    /// Evidence, on demand.
+    pub(super) deeds: Deeds,
 }
 
 impl Task {
@@ -103,6 +106,8 @@ pub(super) struct Process {
     pub(super) birth: Option<u32>,
     /// Its first thread was seen.
     pub(super) led: bool,
+    /// Evidence, on demand, where the image is not known.
+    pub(super) program: Program,
     /// Its memory, as events tell.
     pub(super) anon: Option<i64>,
     /// The last birth that one of its tasks made.

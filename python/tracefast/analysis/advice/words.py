@@ -1,0 +1,110 @@
+"""Numbers in sentences: three digits, and the unit that fits."""
+
+from typing import Final
+
+_UNITS: Final = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
+# Two numbers that differ by less are one.
+_SAME: Final = 0.05
+_MIB: Final = 1 << 20
+
+
+def duration(nanoseconds: int) -> str:
+    """Write a time.
+
+    Examples
+    --------
+    >>> duration(24_161_500), duration(5_300_000_000), duration(999_999), duration(120), duration(0)
+    ('24.2 ms', '5.30 s', '1.00 ms', '120 ns', '0 s')
+    """
+    for length, unit in _UNITS:
+        # What rounds up to a thousand of a unit is one of the next.
+        if nanoseconds >= 0.9995 * length:
+            return f"{_digits(nanoseconds / length)} {unit}" if length > 1 else f"{nanoseconds} ns"
+    return "0 s"
+
+
+def span(low: int, high: int) -> str:
+    """Write a time that is known as a range.
+
+    Examples
+    --------
+    >>> span(110_000_000, 480_000_000), span(480_000_000, 481_000_000), span(0, 2_000_000)
+    ('110 to 480 ms', '481 ms', 'at most 2.00 ms')
+    """
+    low, high = sorted((max(low, 0), max(high, 0)))
+    if high - low <= _SAME * high:
+        return duration(high)
+    if low == 0:
+        return f"at most {duration(high)}"
+    (first, unit), last = duration(low).split(), duration(high)
+    return f"{first} to {last}" if last.endswith(f" {unit}") else f"{first} {unit} to {last}"
+
+
+def _digits(value: float) -> str:
+    """Write a number with three digits, or all before the point.
+
+    Examples
+    --------
+    >>> _digits(24.16), _digits(5.0), _digits(312.4)
+    ('24.2', '5.00', '312')
+    """
+    places = 2 if value < 9.995 else 1 if value < 99.95 else 0  # noqa: PLR2004 - where digits end
+    return f"{value:,.{places}f}"
+
+
+def memory(low: int, high: int) -> str:
+    """Write amounts of memory, in MiB.
+
+    Examples
+    --------
+    >>> memory(828_375_040, 1_851_443_712), memory(1 << 20, 1 << 20), memory(100_000, 100_000)
+    ('790 to 1,766 MiB', '1 MiB', '0.1 MiB')
+    """
+    low, high = sorted((low, high))
+    last = f"{_mebibytes(high)} MiB"
+    return last if high - low <= _SAME * high else f"{_mebibytes(low)} to {last}"
+
+
+def _mebibytes(number: int) -> str:
+    return f"{number / _MIB:,.0f}" if number >= _MIB else f"{number / _MIB:.1f}"
+
+
+def plural(number: int, noun: str, several: str | None = None) -> str:
+    """Write a number of things.
+
+    Examples
+    --------
+    >>> plural(1, "process", "processes"), plural(1000, "call")
+    ('1 process', '1,000 calls')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {several or noun + 's'}"
+
+
+def percent(share: float) -> str:
+    """Write a part of a whole.
+
+    Examples
+    --------
+    >>> percent(0.3912), percent(0.0041), percent(0.0), percent(0.0001)
+    ('39 %', '0.4 %', '0 %', '<0.1 %')
+    """
+    number = share * 100
+    if number and number < 0.1:  # noqa: PLR2004 - one digit behind the point
+        return "<0.1 %"
+    return f"{number:.0f} %" if number >= 1 or not number else f"{number:.1f} %"
+
+
+def percent_span(low: float, high: float) -> str:
+    """Write a part of a whole that is known as a range.
+
+    Examples
+    --------
+    >>> percent_span(0.24, 0.39), percent_span(0.39, 0.39), percent_span(0.0, 0.18)
+    ('24 to 39 %', '39 %', 'at most 18 %')
+    >>> percent_span(0.0, 0.0005), percent_span(0.0005, 0.02)
+    ('<0.1 %', '<0.1 to 2 %')
+    """
+    first, last = percent(low), percent(high)
+    if first == last or last.startswith("<") or high - low <= _SAME * high:
+        return last
+    return f"{first.removesuffix(' %')} to {last}" if low > 0 else f"at most {last}"

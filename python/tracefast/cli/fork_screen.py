@@ -1,0 +1,261 @@
+"""What starting processes costs, on one screen: what, how often, where the time went, and why."""
+
+import shutil
+import textwrap
+from collections.abc import Sequence
+from typing import Final
+
+from tracefast.analysis.advice import Advice, Case, Range
+from tracefast.analysis.advice.words import duration, memory, percent_span, plural
+from tracefast.analysis.fork_costs import busy
+from tracefast.analysis.fork_summary import Report
+from tracefast.cli.fork_phases import Phase, phases
+from tracefast.cli.options import Format
+from tracefast.cli.output import deliver, on_terminal
+from tracefast.cli.units import printable
+
+# Where prose ends if there is no terminal to say so.
+_PROSE: Final = 100
+# Processes whose start takes less of the time have their line, but no table of their own.
+_DEAR: Final = 0.05
+_MOST_TABLES: Final = 3
+_MOST_EXAMPLES: Final = 3
+_GAP: Final = "  "
+# What is left for the last column at least, and where names do without their folders.
+_MIN_TEXT: Final = 12
+_WHOLE_PATHS: Final = 40
+_TERMINAL_ROWS: Final = 20
+
+
+def show(report: Report, *, output: str, sort: str | None, top: int | None) -> None:
+    """Print the screen.
+
+    Parameters
+    ----------
+    report
+        What was found.
+    output
+        Path of a file, or ``-``.
+    sort
+        The column of the summary to sort the list by; None for the dearest first.
+    top
+        How many lines the list has: 0 for all, None for as many as a terminal bears.
+    """
+    terminal = on_terminal(Format.TABLE, output)
+    if top is None:
+        top = _TERMINAL_ROWS if terminal else 0
+    width = shutil.get_terminal_size().columns if terminal else None
+    deliver(screen(_ordered(report, sort), width=width, top=top).encode(), output)
+
+
+def _ordered(report: Report, column: str | None) -> Report:
+    if column is None:
+        return report
+    keys = report.summary[column]
+    order = keys.arg_sort(descending=keys.dtype.is_numeric(), nulls_last=True)
+    return Report(
+        report.summary[order], [report.cases[i] for i in order], [report.advice[i] for i in order]
+    )
+
+
+def screen(report: Report, *, width: int | None = None, top: int = 0) -> str:
+    """Lay the summary and the advice out as text.
+
+    Parameters
+    ----------
+    report
+        What was found.
+    width
+        Columns of the terminal; None for lines that are not cut.
+    top
+        How many lines the list has at most; 0 for all.
+
+    Returns
+    -------
+    str
+        Ends with a line feed.
+    """
+    cases = report.cases
+    if not cases:
+        return "The log shows no process that was started.\n"
+    prose = min(width or _PROSE, _PROSE)
+    shown = cases[:top] if top else cases
+    parts = [_headline(cases, prose), _list(shown, len(cases) - len(shown), width)]
+    dear = [case for case in shown if case.share("wall_share") >= _DEAR]
+    parts += [_details(case, prose) for case in dear[:_MOST_TABLES]]
+    parts += _advice(report, prose)
+    return "\n".join(parts)
+
+
+def _headline(cases: Sequence[Case], prose: int) -> str:
+    """Say in a few sentences what it is all about."""
+    walls = {case.text("source"): case.number("wall_ns") for case in cases}
+    failed = sum(case.number("failed") for case in cases)
+    started = plural(
+        sum(case.count for case in cases), "process was started", "processes were started"
+    )
+    price = Range(sum(case.price.low for case in cases), sum(case.price.high for case in cases))
+    spans = int(busy(cases[0].table, ["source"])["covered"].sum())
+    wall = sum(walls.values())
+    text = f"{started} in {duration(wall)}"
+    text += f" of {len(walls)} logs." if len(walls) > 1 else "."
+    if failed:
+        text += f" {plural(failed, 'call')} failed."
+    tax = sum(case.number("tax_ns") for case in cases)
+    text += f" Starting them took {price}"
+    if wall and tax:
+        share = min(spans / wall, 1.0)
+        text += f", {percent_span(share * price.low / tax, share * price.high / tax)} of the time"
+    text += "."
+    if any(case.traced for case in cases):
+        text += (
+            " strace slows down what it traces: single numbers are as logged, ranges leave out what"
+            " may be its own share."
+        )
+    return textwrap.fill(text, prose) + "\n"
+
+
+def _list(cases: Sequence[Case], hidden: int, width: int | None) -> str:
+    """Give a line for each group."""
+    lines = [["times", "how", "per s", "at once", "cost", "of time", "who started what"]]
+    for case in cases:
+        rate = case.summary["rate_per_s"]
+        lines.append(
+            [
+                f"{case.count:,}",
+                case.text("kind") or "?",
+                f"{rate:,.1f}" if isinstance(rate, float) else "-",
+                f"{case.number('in_flight_max'):,}",
+                _short(str(case.price)) if case.known("tax_ns") else "-",
+                _short(percent_span(*case.price_share)) if case.known("wall_share") else "-",
+                _who(case),
+            ]
+        )
+    if len({case.text("source") for case in cases}) > 1:
+        logs = ["log", *(printable(case.text("source") or "-") for case in cases)]
+        lines = [[*line[:-1], log, line[-1]] for line, log in zip(lines, logs, strict=True)]
+    right: Sequence[int] = (0, 2, 3, 4, 5)
+    if width is not None and _room(lines, width) < _WHOLE_PATHS:
+        for line, case in zip(lines[1:], cases, strict=True):
+            line[-1] = _who(case, short=True)
+        # How many at once, most can do without.
+        lines, right = [[*line[:3], *line[4:]] for line in lines], (0, 2, 3, 4)
+    text = _aligned(lines, right=right, width=width)
+    return text + (f"({hidden:,} more; --top 0 lists all)\n" if hidden else "")
+
+
+def _short(text: str) -> str:
+    """Write a range as a table does.
+
+    Examples
+    --------
+    >>> _short("9.60 to 46.7 ms"), _short("at most 3 %")
+    ('9.60-46.7 ms', '≤ 3 %')
+    """
+    return text.replace(" to ", "-").replace("at most ", "≤ ")
+
+
+def _details(case: Case, prose: int) -> str:
+    """Give the phases of one group as a table."""
+    head = f"{_who(case)}: {plural(case.count, _kind(case))}"
+    if case.known("parent_anon_max_bytes"):
+        low, high = case.number("parent_anon_min_bytes"), case.number("parent_anon_max_bytes")
+        head += f" by a parent with {memory(low, high)} of its own memory"
+    lines = [list(phase) for phase in phases(case)]
+    heads = list(Phase("", "median", "95 %", "sum", "of time", ""))
+    text = textwrap.fill(head, prose) + "\n" + _aligned([heads, *lines], right=(1, 2, 3, 4))
+    if case.traced:
+        share = Range(case.number("tracer_low_ns"), case.number("tracer_high_ns"))
+        text += f"strace's own share of call, gap and execve: {share}\n"
+    return text
+
+
+def _kind(case: Case) -> str:
+    kind = case.text("kind")
+    return kind if kind in {"fork", "vfork", "thread"} else "start"
+
+
+def _who(case: Case, *, short: bool = False) -> str:
+    parent = case.text("parent_image") or "(unknown program)"
+    image = case.text("image")
+    if image is None:
+        if case.text("kind") == "thread":
+            image = "(a thread)"
+        else:
+            image = "(no program found)" if case.sum("exec_failed") else "(itself)"
+    if short:
+        parent, image = (text.rpartition("/")[2] for text in (parent, image))
+    return printable(f"{parent} → {image}")
+
+
+def _advice(report: Report, prose: int) -> list[str]:
+    """Say what to change, rule by rule; the same advice about several groups once."""
+    found: dict[str, list[tuple[Case, Advice]]] = {}
+    for case, said in zip(report.cases, report.advice, strict=True):
+        for each in said:
+            found.setdefault(each.code, []).append((case, each))
+    if not found:
+        return []
+    return ["What to change\n", *(_piece(code, said, prose) for code, said in found.items())]
+
+
+def _piece(code: str, said: list[tuple[Case, Advice]], prose: int) -> str:
+    """Say what one rule found: what is the same for several groups, once."""
+    savings = [each.saving for _, each in said if each.saving is not None]
+    total = Range(sum(s.low for s in savings), sum(s.high for s in savings))
+    text = f"{code}" + (f": saves {total}" if total.high else "") + "\n"
+    words: dict[tuple[str, str], list[tuple[Case, Advice]]] = {}
+    for case, each in said:
+        words.setdefault((each.what, each.remedy), []).append((case, each))
+    for (what, remedy), about in words.items():
+        text += _filled(what, prose)
+        for case, each in about[:_MOST_EXAMPLES]:
+            who = f"{_who(case, short=True)}: " if len(said) > 1 else ""
+            text += _filled(f"Seen: {who}{each.evidence}.", prose)
+        if len(about) > _MOST_EXAMPLES:
+            text += _filled(f"… and {len(about) - _MOST_EXAMPLES:,} more", prose)
+        text += _filled(f"Do: {remedy}", prose)
+    return text
+
+
+def _filled(text: str, prose: int) -> str:
+    lines = textwrap.fill(
+        printable(text),
+        prose,
+        initial_indent="  ",
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return lines + "\n"
+
+
+def _aligned(lines: list[list[str]], right: Sequence[int], width: int | None = None) -> str:
+    """Align columns; the last is cut in its middle where the terminal ends."""
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    if width is not None:
+        widths[-1] = max(min(widths[-1], _room(lines, width)), _MIN_TEXT)
+    text = ""
+    for line in lines:
+        cells = [*line[:-1], _cut(line[-1], widths[-1])]
+        text += (
+            _GAP.join(
+                cell.rjust(wide) if i in right else cell.ljust(wide)
+                for i, (cell, wide) in enumerate(zip(cells, widths, strict=True))
+            ).rstrip()
+            + "\n"
+        )
+    return text
+
+
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    head = (limit - 1) // 2
+    return f"{text[:head]}…{text[len(text) - (limit - 1 - head) :]}"
+
+
+def _room(lines: list[list[str]], width: int) -> int:
+    """Say how much of a line is left for the last column."""
+    others = range(len(lines[0]) - 1)
+    return width - sum(max(len(line[i]) for line in lines) + len(_GAP) for i in others)
