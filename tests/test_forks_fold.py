@@ -24,8 +24,8 @@ def maybe(strategy, often=9):
 
 
 # Numbers of tasks and their ids; the last two have the id of another.
-TIDS = {0: 10, 1: 11, 2: 12, 3: 13, 4: 14, 5: 11, 6: 12}
-TASKS = st.sampled_from([0, 0, 0, 1, 1, 1, 2, 2, 3, 4, 5, 6])
+TIDS = {0: 10, 1: 11, 2: 12, 3: 13, 4: 11, 5: 12}
+TASKS = st.sampled_from([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 3, 4, 5])
 FLAGS = [
     "child_stack=NULL, flags=SIGCHLD",
     "child_stack=NULL, flags=CLONE_VM|CLONE_VFORK|SIGCHLD",
@@ -53,7 +53,7 @@ ERRNOS = ["ENOENT", "ENOENT", "EAGAIN", "ERESTARTNOINTR"]
 
 
 def makes(draw):
-    child = draw(st.integers(1, 6))
+    child = draw(st.sampled_from([1, 1, 1, 2, 2, 3, 4, 5]))
     row = {
         "name": draw(st.sampled_from(["clone", "clone", "clone3", "syscall_435", "fork", "vfork"]))
     }
@@ -77,7 +77,7 @@ def executes(draw):
 
 
 def waits(draw):
-    pid = draw(st.integers(10, 14))
+    pid = draw(st.sampled_from([10, 11, 11, 11, 12, 12, 13]))
     if draw(st.booleans()):
         code = draw(st.sampled_from(["CLD_EXITED", "CLD_STOPPED"]))
         args = f"P_ALL, 0, {{si_code={code}, si_pid={pid}}}, WEXITED, NULL"
@@ -121,7 +121,8 @@ def ends(draw):
 
 
 def tells(draw):
-    pid, row = draw(st.integers(10, 14)), {"dur_ns": None, "ret": None}
+    pid = draw(st.sampled_from([11, 11, 11, 12, 12, 13]))
+    row = {"dur_ns": None, "ret": None}
     name = draw(st.sampled_from(TELLERS))
     flags = draw(st.sampled_from(["1200000", "4100", "3d0f00"]))
     signal = f"si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid={pid}, si_utime=2, si_stime=1"
@@ -138,19 +139,19 @@ def tells(draw):
     return row | {"args": args}
 
 
-PARTS = [makes] * 4 + [executes] * 2 + [links] * 3 + [pipes] * 3 + [waits, ends, tells]
+PARTS = [makes] * 4 + [executes] * 2 + [links] * 2 + [pipes] * 2 + [waits, ends, tells]
 
 
 @st.composite
 def event(draw, processors):
     task = draw(TASKS)
     row = dict.fromkeys(NEEDED) | {
-        "source": draw(st.sampled_from(["log", "log", "log", "log", "other"])),
-        "ts": draw(maybe(st.integers(0, 400), 30)),
-        "dur_ns": draw(maybe(st.integers(0, 60), 12)),
-        "task": draw(maybe(st.just(task), 30)),
-        "tid": draw(maybe(st.just(TIDS[task]), 30)),
-        "pid": draw(maybe(st.sampled_from([TIDS[task], TIDS[task], TIDS[task], 10]), 30)),
+        "source": draw(st.sampled_from(["log"] * 30 + ["other"])),
+        "ts": draw(maybe(st.integers(0, 400), 60)),
+        "dur_ns": draw(maybe(st.integers(0, 60), 30)),
+        "task": draw(maybe(st.just(task), 60)),
+        "tid": draw(maybe(st.just(TIDS[task]), 60)),
+        "pid": draw(maybe(st.sampled_from([TIDS[task]] * 5 + [10]), 60)),
         "comm": draw(maybe(st.sampled_from(["sh", "make"]), 1)),
         "cpu": 1 if processors else None,
         "kind": "syscall",
@@ -159,10 +160,52 @@ def event(draw, processors):
     return row | draw(st.sampled_from(PARTS))(draw)
 
 
+# What belongs together comes in one piece, perhaps with other rows in between.
+@st.composite
+def start(draw, processors):
+    caller, child = draw(st.sampled_from([(0, 1), (0, 2), (1, 2), (1, 3), (2, 5), (0, 4)]))
+    ofd = draw(st.sampled_from([20, 22]))
+    cpu = 1 if processors else None
+    common = dict.fromkeys(NEEDED) | {"source": "log", "kind": "syscall", "status": "complete"}
+    parent = common | {"task": caller, "tid": TIDS[caller], "pid": TIDS[caller], "cpu": cpu}
+    own = common | {"task": child, "tid": TIDS[child], "pid": TIDS[child], "cpu": cpu}
+    at = iter(sorted(draw(st.lists(st.integers(0, 400), min_size=14, max_size=14))))
+
+    def times():
+        return {"ts": next(at), "dur_ns": draw(maybe(st.integers(0, 60), 30))}
+
+    pipe = {"name": "pipe2", "ret": 0, "ofd": ofd, "ofd2": ofd + 1, "args": "[3, 4], O_CLOEXEC"}
+    flags = draw(st.sampled_from([FLAGS[0], FLAGS[0], FLAGS[1], None]))
+    birth = {"name": "clone", "args": flags, "ret": TIDS[child], "child": child}
+    event_args = f"pid={TIDS[child]} comm=a clone_flags=1200000 oom_score_adj=0"
+    rows = [
+        parent | pipe | times(),
+        parent | {"kind": "event", "name": "task_newtask", "args": event_args} | times(),
+        own | {"name": "set_robust_list", "ret": 0, "args": ""} | times(),
+        parent | birth | times(),
+        parent | {"name": "close", "ofd": ofd + 1, "ret": 0} | times(),
+        own
+        | {"name": "dup2", "ofd": draw(st.sampled_from([ofd, ofd + 1])), "args": "4, 1"}
+        | times(),
+        own | executes(draw) | times(),
+        parent | {"name": "read", "ofd": ofd, "ret": 0} | times(),
+        own | executes(draw) | times(),
+        *[own | links(draw) | times() for _ in range(3)],
+        own | ends(draw) | {"ts": next(at)},
+        parent | {"name": "wait4", "ret": TIDS[child], "args": ""} | times(),
+    ]
+    keep = draw(st.lists(st.sampled_from([True] * 5 + [False]), min_size=14, max_size=14))
+    return [row for row, kept in zip(rows, keep, strict=True) if kept]
+
+
 @st.composite
 def events(draw, most=60):
     processors = draw(st.sampled_from([False, False, True]))
-    rows = draw(st.lists(event(processors), max_size=most))
+    rows = [draw(event(processors)) for _ in range(draw(st.integers(0, most)))]
+    for _ in range(draw(st.integers(0, 4))):
+        places = sorted(draw(st.lists(st.integers(0, len(rows)), min_size=14, max_size=14)))
+        for place, row in reversed(list(zip(places, draw(start(processors)), strict=False))):
+            rows.insert(place, row)
     if draw(st.booleans()):
         # Mostly in the order of time, as logs are.
         times = sorted(row["ts"] for row in rows if row["ts"] is not None)

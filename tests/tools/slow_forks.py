@@ -348,6 +348,8 @@ class Log:
             every += gaps(row for _, row in life.calls)
             if life.exec is None or life.birth is None or life.birth.thread:
                 continue
+            if life.ends and life.ends[0] < life.exec[0]:
+                continue
             before = [row for i, row in life.calls if i <= life.exec[0]]
             if len(before) - 1 <= 256:
                 fresh += [min(gap, 2**32 - 1) for gap in gaps(before)]
@@ -409,7 +411,7 @@ class Log:
                 continue
             if birth.ts is None:
                 born = life.known_at <= birth.at
-                ended = life.end_row is not None and life.end_row <= birth.at
+                ended = bool(life.ends) and life.ends[-1] <= birth.at
             else:
                 start = life.first
                 if start is None and life.birth is not None and life.birth.ts is not None:

@@ -55,9 +55,10 @@ class Life:
         return max(lines, default=max((e for e in events if e is not None), default=None))
 
     @property
-    def end_row(self) -> int | None:
-        ends = (i for i, r in self.rows if r["kind"] == "exit" or is_event(r, "sched_process_exit"))
-        return max(ends, default=None)
+    def ends(self) -> list[int]:
+        """Its rows that tell of its end."""
+        over = "sched_process_exit"
+        return [i for i, r in self.rows if r["kind"] == "exit" or is_event(r, over)]
 
     @property
     def exec(self) -> tuple[int, Row] | None:

@@ -307,7 +307,7 @@ impl Spawns {
         {
             let gap = ts.saturating_sub(last);
             source.all.push(gap);
-            if task.exec.is_none() && task.lines <= FRESH {
+            if task.exec.is_none() && task.lines <= FRESH && task.ended_row.is_none() {
                 task.gaps.push(u32::try_from(gap).unwrap_or(u32::MAX));
             }
         }
