@@ -5,7 +5,7 @@ from typing import Final, Literal, get_args
 import polars as pl
 
 from tracefast import _core
-from tracefast.analysis.folds import Types, folded, needed
+from tracefast.analysis.folds import Types, folded
 
 By = Literal["process"]
 
@@ -102,10 +102,12 @@ def syscalls(events: pl.LazyFrame | pl.DataFrame, *, by: By | None = None) -> pl
         raise ValueError(f"by is None or 'process', not {by!r}")
     types = {**NEEDED, **NEEDED_BY_PROCESS} if by == "process" else NEEDED
     return folded(
-        needed(events, types, "tracefast.syscalls"),
+        events,
+        types,
         lambda: _core.CallTable(by=by),
         columns(by),
-        "SYSCALLS",
+        name="SYSCALLS",
+        question="tracefast.syscalls",
     )
 
 
@@ -151,8 +153,10 @@ def strace_counts(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
      ('close', 1, 10000)]
     """
     return folded(
-        needed(events, NEEDED_BY_STRACE, "tracefast syscalls --strace-c"),
+        events,
+        NEEDED_BY_STRACE,
         _core.TracerCounts,
         pl.Schema(_core.TracerCounts.schema()),
-        "STRACE COUNTS",
+        name="STRACE COUNTS",
+        question="tracefast syscalls --strace-c",
     )
