@@ -118,6 +118,25 @@ def test_saved_rows_come_in_order_whatever_the_threads(threads, parquet):
     assert_frame_equal(pl.concat(batches).select(columns), expected.select(columns))
 
 
+@pytest.mark.parametrize("columns", [["comm"], ["child", "comm", "errno"], None])
+def test_saved_columns_without_values_are_null(columns, log, tmp_path):
+    output = tmp_path / "events.parquet"
+    tf.parse(log, output, row_group=20)
+    expected = pl.read_parquet(output, columns=columns)
+    groups = [expected[start : start + 20] for start in range(0, expected.height, 20)]
+    # Some have values in some groups of rows only, one has none at all.
+    assert expected["comm"].null_count() == expected.height
+    if columns != ["comm"]:
+        for name in ("child", "errno"):
+            assert len({group[name].null_count() == 20 for group in groups}) == 2
+    batches = list(_core.Saved(output.as_posix(), columns=expected.columns))
+    assert [len(batch) for batch in batches] == [group.height for group in groups]
+    found = pl.concat(map(pl.DataFrame, batches))
+    # In the order of the file.
+    assert found.columns == [name for name in pl.read_parquet_schema(output) if name in expected]
+    assert_frame_equal(found.select(expected.columns), expected)
+
+
 def test_saved_may_be_left_early(parquet):
     for _ in range(20):
         assert len(next(iter(_core.Saved(parquet.as_posix(), columns=["line"], threads=2)))) == 100

@@ -11,13 +11,15 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use arrow_array::RecordBatch;
+use arrow_array::{RecordBatch, RecordBatchOptions, new_null_array};
+use arrow_schema::{FieldRef, Fields, Schema};
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 use parquet::file::reader::{ChunkReader, Length};
+use parquet::file::statistics::Statistics;
 use tracefast_core::schema::schema;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -99,14 +101,20 @@ impl SavedEvents {
                 return Err(Error::new(ErrorKind::Option(text)));
             }
         }
-        let names = columns.iter().map(String::as_str);
-        let mask = ProjectionMask::columns(metadata.parquet_schema(), names);
+        let leaves = metadata.parquet_schema().columns().iter().enumerate();
+        let leaves = leaves.filter_map(|(leaf, column)| {
+            let [name] = column.path().parts() else { return None };
+            let field = events.fields().find(name)?.1;
+            columns.contains(name).then(|| (leaf, field.clone()))
+        });
+        let columns: Arc<[(usize, FieldRef)]> = leaves.collect();
         let groups = metadata.metadata().num_row_groups();
         let threads = threads.clamp(1, THREADS).min(groups);
         let mut receivers = Vec::with_capacity(threads);
         for first in 0..threads {
             let (sender, receiver) = sync_channel(WAITING);
-            let job = Job { file: file.clone(), metadata: metadata.clone(), mask: mask.clone() };
+            let job =
+                Job { file: file.clone(), metadata: metadata.clone(), columns: columns.clone() };
             let mine = (first..groups).step_by(threads);
             let begun = thread::Builder::new()
                 .name(format!("tracefast-read-{first}"))
@@ -149,7 +157,8 @@ impl Iterator for SavedEvents {
 struct Job {
     file: Pieces,
     metadata: ArrowReaderMetadata,
-    mask: ProjectionMask,
+    /// The columns that are wanted, in the order of the file, and where they are in it.
+    columns: Arc<[(usize, FieldRef)]>,
 }
 
 impl Job {
@@ -169,17 +178,45 @@ impl Job {
             self.file.clone(),
             self.metadata.clone(),
         );
+        // Of words that are all null there is no dictionary, and to make one takes longer than all
+        // else: such columns are not read.
+        let of = self.metadata.metadata().row_group(group);
+        let null = |leaf: usize| {
+            let known = of.columns().get(leaf).and_then(|column| column.statistics());
+            let nulls = known.and_then(Statistics::null_count_opt);
+            nulls.is_some_and(|nulls| i64::try_from(nulls) == Ok(of.num_rows()))
+        };
+        let (empty, read): (Vec<_>, Vec<_>) =
+            self.columns.iter().map(|(leaf, _)| *leaf).partition(|&leaf| null(leaf));
         let reader = reader
-            .with_projection(self.mask.clone())
+            .with_projection(ProjectionMask::leaves(self.metadata.parquet_schema(), read))
             .with_row_groups(vec![group])
             .with_batch_size(ROWS)
             .build()?;
         for batch in reader {
-            if to.send(Ok(Some(batch?))).is_err() {
+            let batch = batch?;
+            let batch = if empty.is_empty() { batch } else { self.filled(&batch, &empty)? };
+            if to.send(Ok(Some(batch))).is_err() {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// The rows of a batch with the columns, all null, that were not read.
+    fn filled(&self, batch: &RecordBatch, empty: &[usize]) -> Result<RecordBatch> {
+        let mut found = batch.columns().iter();
+        let columns = self.columns.iter().filter_map(|(leaf, field)| {
+            if empty.contains(leaf) {
+                Some(new_null_array(field.data_type(), batch.num_rows()))
+            } else {
+                found.next().cloned()
+            }
+        });
+        let columns = columns.collect();
+        let fields: Fields = self.columns.iter().map(|(_, field)| field.clone()).collect();
+        let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        Ok(RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &rows)?)
     }
 }
 
