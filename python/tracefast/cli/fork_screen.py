@@ -1,6 +1,5 @@
 """What starting processes costs, on one screen: what, how often, where the time went, and why."""
 
-import shutil
 import textwrap
 from collections.abc import Sequence
 from typing import Final
@@ -11,7 +10,7 @@ from tracefast.analysis.fork_costs import busy
 from tracefast.analysis.fork_summary import Report
 from tracefast.cli.fork_phases import Phase, phases
 from tracefast.cli.options import Format
-from tracefast.cli.output import deliver, on_terminal
+from tracefast.cli.output import deliver, on_terminal, terminal_width
 from tracefast.cli.units import printable
 
 # Where prose ends if there is no terminal to say so.
@@ -44,7 +43,7 @@ def show(report: Report, *, output: str, sort: str | None, top: int | None) -> N
     terminal = on_terminal(Format.TABLE, output)
     if top is None:
         top = _TERMINAL_ROWS if terminal else 0
-    width = shutil.get_terminal_size().columns if terminal else None
+    width = terminal_width() if terminal else None
     deliver(screen(_ordered(report, sort), width=width, top=top).encode(), output)
 
 
