@@ -35,6 +35,18 @@ GOALS = {"strace to Arrow": 0.10, "strace to Parquet": 0.03, "ftrace to Parquet"
 GOAL_PEAK = 400_000_000
 """Most memory on two cores, whatever the length of the log."""
 
+GOAL_MODEL = 0.85
+"""Least speed of strace to Parquet by that without the model of the kernel."""
+
+GOAL_FILES = 8.0
+"""Most time of ``tracefast files`` on the Parquet of a log, by that of ``wc -l`` on the log."""
+
+GOAL_FILES_PEAK = 1_000_000_000
+"""Most memory that this takes."""
+
+GOAL_FILES_LOG = 1.3
+"""Most time of ``tracefast files`` on a log, by that of making Parquet of it."""
+
 GOAL_GROWTH = 1.3
 """Most memory for the longest log, by that for the first. Single runs differ by a quarter,
 since queues are longer when a thread has to wait; what grows with the log would be four times."""
@@ -54,7 +66,7 @@ class Case:
     tool
         The case of ``measure.py``, or ``headers``, which is a program of its own.
     log
-        The log it reads.
+        The log it reads, or whose Parquet it reads.
     threads
         How many it may use.
     once
@@ -65,6 +77,8 @@ class Case:
         Time of the work; of the whole process.
     peaks
         Largest resident memory.
+    saved
+        Whether it reads the Parquet of the log, made before.
     """
 
     label: str
@@ -77,6 +91,7 @@ class Case:
     wall: list[float] = field(default_factory=list)
     peaks: list[int] = field(default_factory=list)
     rows: int = 0
+    saved: bool = False
 
 
 class Bench:
@@ -97,7 +112,8 @@ class Bench:
         self.headers = headers
         self.complaints: list[str] = []
         self.lines: dict[Path, int] = {}
-        self.rows: dict[Path, int] = {}
+        self.rows: dict[tuple[Path, bool], int] = {}
+        self.saved: dict[Path, Path] = {}
         self.examples: set[str] = set()
 
     def count_lines(self, log: Path) -> float:
@@ -108,11 +124,24 @@ class Bench:
         self.lines[log] = int(done.stdout.split()[0])
         return seconds
 
+    def prepare(self, log: Path) -> None:
+        """Make Parquet of a log, for the cases that read it."""
+        self.saved[log] = self.folder / f"{log.stem}.parquet"
+        command = [sys.executable, str(HERE / "measure.py"), "parquet", str(log)]
+        command += ["--threads", "2", "--output", str(self.saved[log])]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+    def clean(self) -> None:
+        """Remove what `prepare` made."""
+        for path in self.saved.values():
+            path.unlink(missing_ok=True)
+
     def measure(self, case: Case) -> None:
         """Run a case once, with ``wc -l`` before and after, and check its counts."""
         before = self.count_lines(case.log)
         output = self.folder / "measured.parquet"
-        command = [sys.executable, str(HERE / "measure.py"), case.tool, str(case.log)]
+        source = self.saved[case.log] if case.saved else case.log
+        command = [sys.executable, str(HERE / "measure.py"), case.tool, str(source)]
         command += ["--threads", str(case.threads), "--output", str(output)]
         environment = {**os.environ, "POLARS_MAX_THREADS": str(case.threads)}
         if case.tool == "headers":
@@ -137,15 +166,18 @@ class Bench:
         """Note what is wrong with the counts of a run."""
         lines = self.lines[case.log]
         wrong = []
-        if result["lines"] != lines:
+        table = case.tool == "files"
+        if not table and result["lines"] != lines:
             wrong.append(f"read {result['lines']} of {lines} lines")
-        if case.tool not in {"polars", "headers"}:
+        if case.tool not in {"polars", "headers", "files"}:
             if result["accounted"] != lines:
                 wrong.append(f"accounted for {result['accounted']} of {lines} lines")
             if result["unparsed"]:
                 wrong.append(f"did not understand {result['unparsed']} lines")
                 self.examples.update(f"{line}: {text}" for _, line, text in result["examples"])
-            rows = self.rows.setdefault(case.log, result["rows"])
+        # The model adds rows of its own.
+        if case.tool not in {"polars", "headers", "rows"}:
+            rows = self.rows.setdefault((case.log, table), result["rows"])
             if result["rows"] != rows:
                 wrong.append(f"gave {result['rows']} rows where another run gave {rows}")
         for text in wrong:
@@ -212,6 +244,11 @@ def plan(folder: Path, sizes: list[int], headers: Path | None, options) -> list[
             if index == 0 and count == threads[0] and headers is not None:
                 cases.append(Case("ftrace header scanning", "headers", ftrace, 1))
             if index == 0:
+                cases += [
+                    Case("strace to Parquet, no model", "rows", strace, count),
+                    Case("files of a log", "files", strace, count),
+                    Case("files of its Parquet", "files", strace, count, saved=True),
+                ]
                 head = log("strace", min(size, POLARS_BYTES))
                 cases.append(Case("polars, one regex", "polars", head, count))
     return cases
@@ -268,7 +305,7 @@ def judge(cases: list[Case]) -> str:
         return f"logs below {make_log.show_size(JUDGED_BYTES)} are too short to judge speed by"
     lines = []
     most = max(case.threads for case in cases)
-    own = [case for case in cases if case.tool != "polars"]
+    own = [case for case in cases if case.tool not in {"polars", "files"}]
     for case in own:
         if case.threads == most and not case.once and case.label in GOALS:
             goal = GOALS[case.label]
@@ -278,6 +315,7 @@ def judge(cases: list[Case]) -> str:
     peak = max(max(case.peaks) for case in own)
     reached = "reached" if peak <= GOAL_PEAK else "MISSED"
     lines.append(f"goal {reached}: peak {peak / 1e6:.0f} MB, at most {GOAL_PEAK / 1e6:.0f} MB")
+    lines += judge_tables({case.label: case for case in cases if case.threads == most})
     for long in (case for case in own if case.once):
         short = next(case for case in own if (case.label, case.threads) == (long.label, most))
         growth = max(long.peaks) / max(short.peaks)
@@ -288,6 +326,47 @@ def judge(cases: list[Case]) -> str:
             f" at most x {GOAL_GROWTH}"
         )
     return "\n".join(lines)
+
+
+def judge_tables(cases: dict[str, Case]) -> list[str]:
+    """Return one line per goal of the model and of the table of files: each by its round."""
+    parse, plain = cases["strace to Parquet"], cases["strace to Parquet, no model"]
+    of_log, of_saved = cases["files of a log"], cases["files of its Parquet"]
+
+    def by(over: list[float], under: list[float]) -> float:
+        return middle([a / b for a, b in zip(over, under, strict=True)])
+
+    model = by(plain.seconds, parse.seconds)
+    counted = [ratio * time for ratio, time in zip(of_saved.ratios, of_saved.seconds, strict=True)]
+    files = by(of_saved.wall, counted)
+    peak = max(of_saved.peaks)
+    log = by(of_log.wall, parse.wall)
+    return [
+        verdict(
+            model >= GOAL_MODEL,
+            f"strace to Parquet {model:.3f} x the speed without the model, at least {GOAL_MODEL}",
+        ),
+        verdict(
+            files <= GOAL_FILES,
+            f"files of its Parquet, whole process {files:.1f} x the time of `wc -l` of the log, "
+            f"at most {GOAL_FILES:.0f}",
+        ),
+        verdict(
+            peak <= GOAL_FILES_PEAK,
+            f"files of its Parquet, peak {peak / 1e6:.0f} MB, "
+            f"at most {GOAL_FILES_PEAK / 1e6:.0f} MB",
+        ),
+        verdict(
+            log <= GOAL_FILES_LOG,
+            f"files of a log {log:.2f} x the time of making Parquet of it, "
+            f"at most {GOAL_FILES_LOG}",
+        ),
+    ]
+
+
+def verdict(reached: bool, text: str) -> str:
+    """Return the line about a goal."""
+    return f"goal {'reached' if reached else 'MISSED'}: {text}"
 
 
 def report(cases: list[Case], bench: Bench, rounds: int) -> str:
@@ -361,6 +440,8 @@ def main() -> int:
     cases = plan(folder, options.sizes, headers, options)
     for log in {case.log for case in cases}:
         bench.count_lines(log)  # Brings it into the page cache.
+    for log in {case.log for case in cases if case.saved}:
+        bench.prepare(log)
     for number in range(options.rounds):
         for case in cases:
             if number == 0 or not case.once:
@@ -370,6 +451,7 @@ def main() -> int:
                     f" {case.seconds[-1]:.2f} s, {case.ratios[-1]:.3f} x wc -l",
                     file=sys.stderr,
                 )
+    bench.clean()
     text = report(cases, bench, options.rounds)
     print(text, judge(cases), sep="\n\n")
     if options.record:

@@ -19,6 +19,7 @@ sys.path.insert(0, str(BENCHES))
 import grow  # noqa: E402 - found through the path above
 import live  # noqa: E402
 import make_log  # noqa: E402
+import run  # noqa: E402
 
 COPIES = 3
 
@@ -157,14 +158,58 @@ def test_bench_runs_and_prints_every_row(tmp_path):
     rows = Counter(line.split("|")[1].strip() for line in done.stdout.splitlines() if "|" in line)
     for label in ("strace to Arrow", "strace to Parquet", "ftrace to Parquet", "polars, one regex"):
         assert rows[label] == 2
+    for label in ("strace to Parquet, no model", "files of a log", "files of its Parquet"):
+        assert rows[label] == 2
     assert rows["ftrace header scanning"] == 1
+    assert not list(tmp_path.glob("*.parquet"))
+
+
+def measured(label, tool, **values):
+    case = run.Case(label, tool, Path("log"), 2)
+    for name, value in values.items():
+        setattr(case, name, value)
+    return case
+
+
+def cases_of_tables(*, plain=0.86, files=0.79, peak=900_000_000, log=1.29):
+    cases = [
+        measured("strace to Parquet", "parquet", seconds=[1.0, 2.0], wall=[1.0, 2.0]),
+        measured("strace to Parquet, no model", "rows", seconds=[plain, 2 * plain]),
+        measured("files of a log", "files", wall=[log, 2 * log]),
+        measured(
+            "files of its Parquet",
+            "files",
+            # `wc -l` takes 0.1 s.
+            seconds=[0.5, 0.5],
+            ratios=[0.2, 0.2],
+            wall=[files, files],
+            peaks=[1, peak],
+        ),
+    ]
+    return {case.label: case for case in cases}
+
+
+def test_goals_of_tables_are_judged_round_by_round():
+    lines = run.judge_tables(cases_of_tables())
+    assert [line.split(":")[0] for line in lines] == ["goal reached"] * 4
+    assert "0.860 x" in lines[0]
+    assert "7.9 x" in lines[1]
+    assert "900 MB" in lines[2]
+    assert "1.29 x" in lines[3]
+    for missed, change in enumerate(
+        [{"plain": 0.84}, {"files": 0.81}, {"peak": 1_100_000_000}, {"log": 1.31}]
+    ):
+        lines = run.judge_tables(cases_of_tables(**change))
+        assert [line.startswith("goal MISSED: ") for line in lines] == [
+            number == missed for number in range(4)
+        ]
 
 
 FAKE = """
 class Facts:
     pass
 
-def parse(sources, output, *, threads):
+def parse(sources, output, *, threads, model=True):
     facts = Facts()
     facts.rows = facts.lines = sum(1 for _ in open(sources[0], "rb"))
     facts.accounting = {"events": facts.lines - 1, "unparsed": 1}
@@ -192,6 +237,7 @@ def test_bench_fails_when_a_log_is_not_understood(tmp_path):
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("")
     (package / "_core.py").write_text(FAKE)
+    (package / "cli.py").write_text("def main():\n    print('path', 'file', sep='\\n')\n")
     done = run_bench(tmp_path, PYTHONPATH=str(package.parent))
     assert done.returncode == 1
     assert "did not understand 1 lines" in done.stderr

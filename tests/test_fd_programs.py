@@ -167,25 +167,23 @@ def test_simulated_programs(check_log: Callable, tmp_path: Path, numbers: list[i
     check_log(numbers, tmp_path)
 
 
-UNSURE = pytest.mark.xfail(
-    reason="which file a descriptor leads to is sometimes missed in long logs cut by task",
-    run=False,
-)
-
-
-@pytest.mark.parametrize(
-    "check_log",
-    [check_whole, pytest.param(check_separate, marks=UNSURE)],
-    ids=["whole", "cut"],
-)
+@CHECKS
 @pytest.mark.parametrize("seed", range(10))
 def test_long_simulated_programs(check_log: Callable, tmp_path: Path, seed: int) -> None:
     """More tasks and more overlaps than what shrinks well; every run has the same."""
     chance = random.Random(seed)
+    wrong = 0
     for _ in range(100):
-        check_log(
-            [chance.randrange(10_000) for _ in range(chance.choice([90, 400, 900]))], tmp_path
-        )
+        numbers = [chance.randrange(10_000) for _ in range(chance.choice([90, 400, 900]))]
+        try:
+            check_log(numbers, tmp_path)
+        except AssertionError:
+            if check_log is check_whole:
+                raise
+            wrong += 1
+    # Where threads take over each other's numbers within microseconds, the times in logs cut by
+    # task do not always tell who had one.
+    assert wrong <= 1
 
 
 @pytest.mark.parametrize(

@@ -585,6 +585,28 @@ def test_what_does_not_overlap_is_exact(read):
     ]
 
 
+@pytest.mark.parametrize(("flags", "set_flags"), [("|O_APPEND", ""), ("", "|O_APPEND")])
+def test_writes_whose_flag_changes_meanwhile_are_ambiguous(read, flags, set_flags):
+    log = read(
+        f"""
+100   openat(AT_FDCWD, "/data", O_RDWR|O_TRUNC{flags}) = 3
+100   {THREAD} = 101
+100   write(3, "x"..., 10) = 10
+100   pwrite64(3, "x"..., 10, 100 <unfinished ...>
+101   fcntl(3, F_SETFL, O_RDWR{set_flags}) = 0
+100   <... pwrite64 resumed>) = 10
+100   fcntl(3, F_SETFL, O_RDWR|O_APPEND) = 0
+100   write(3, "x"..., 10) = 10
+"""
+    )
+    assert log.see("offset", "offset_known", name=("write", "pwrite64")) == [
+        (0, "exact"),
+        (None, "ambiguous"),
+        # Nor is it known where the file ends.
+        (None, "unknown"),
+    ]
+
+
 def test_separate_logs_overlap_by_their_times(tmp_path):
     """In `-ff` logs no line is split; what begins before another's end overlaps it.
 

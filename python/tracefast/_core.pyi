@@ -14,6 +14,7 @@ __all__ = [
     "Progress",
     "Reader",
     "Report",
+    "Saved",
     "Schema",
     "Uses",
     "__version__",
@@ -113,6 +114,14 @@ class Batch:
     def __arrow_c_array__(
         self, requested_schema: object | None = None
     ) -> tuple[object, object]: ...
+
+@final
+class Saved:
+    """The rows of a Parquet file of events, in order."""
+
+    def __new__(cls, path: str, *, columns: list[str], threads: int | None = None) -> Self: ...
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> Batch: ...
 
 class _ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...

@@ -14,7 +14,7 @@ from polars.io.external_reader import (
     scan_external_reader,
 )
 
-from tracefast import _core
+from tracefast import _core, whole
 from tracefast.reading import FormatIn, Machine
 from tracefast.sources import STDIN, Content, Sources, expand, sniff
 
@@ -87,6 +87,7 @@ def scan(
         )
     schema = event_schema()
     frames: list[pl.LazyFrame] = []
+    openers: list[whole.Opener] = []
     for content, run in groupby(names, sniff):
         files = list(run)
         if content != "log":
@@ -94,19 +95,25 @@ def scan(
                 check_events(file, content)
         if content == "parquet":
             frames.append(pl.scan_parquet(files, glob=False))
+            openers.append(whole.parquet(files))
         elif content == "ipc":
             frames.append(pl.concat([pl.scan_ipc(file, glob=False) for file in files]))
+            openers.append(whole.unreadable)
         else:
+            logs = _LogBuilder(tuple(files), format_in, machine, threads, progress)
+            openers.append(logs.open)
             frames.append(
                 scan_external_reader(
-                    _LogBuilder(tuple(files), format_in, machine, threads, progress),
+                    logs,
                     # All logs of a run are one source: the parser reads them in turn, with all
                     # its threads. The name is for `explain` only.
                     sources=["\n".join(files).encode()],
                     schema=schema,
                 )
             )
-    return frames[0] if len(frames) == 1 else pl.concat(frames)
+    frame = frames[0] if len(frames) == 1 else pl.concat(frames)
+    whole.remember(frame, openers)
+    return frame
 
 
 def check_events(file: str, content: Content) -> None:
@@ -184,6 +191,17 @@ class _LogBuilder(FileReaderBuilder):
     threads: int | None
     progress: _core.Progress | None
 
+    def open(self, columns: list[str]) -> _core.Reader:
+        """Begin to parse."""
+        return _core.Reader(
+            list(self.names),
+            format_in=self.format_in,
+            machine=self.machine,
+            threads=self.threads,
+            columns=columns,
+            progress=self.progress,
+        )
+
     def reader_capabilities(self) -> ReaderCapabilities:
         """Say what is pushed down: the head. Filters are faster in polars than in Python."""
         return ReaderCapabilities(pre_slice=True)
@@ -207,17 +225,6 @@ class _LogReader(FileReader):
     def __init__(self, builder: _LogBuilder) -> None:
         self._builder = builder
 
-    def _open(self, columns: Sequence[str]) -> _core.Reader:
-        builder = self._builder
-        return _core.Reader(
-            list(builder.names),
-            format_in=builder.format_in,
-            machine=builder.machine,
-            threads=builder.threads,
-            columns=list(columns),
-            progress=builder.progress,
-        )
-
     def schema(self) -> pl.Schema:
         """Give the schema, which does not depend on the logs."""
         return event_schema()
@@ -233,7 +240,7 @@ class _LogReader(FileReader):
     ) -> Iterator[pl.DataFrame]:
         """Yield the rows wanted, batch by batch."""
         skip, left = pre_slice if pre_slice is not None else (0, None)
-        with self._open(columns) as reader:
+        with self._builder.open(list(columns)) as reader:
             for batch in reader:
                 rows = batch.num_rows
                 if skip >= rows:
@@ -254,7 +261,7 @@ class _LogReader(FileReader):
     def n_rows_in_file(self, limit: int | None = None) -> int:
         """Count the rows, no further than asked."""
         rows = 0
-        with self._open([]) as reader:
+        with self._builder.open([]) as reader:
             for batch in reader:
                 rows += batch.num_rows
                 if limit is not None and rows >= limit:

@@ -5,7 +5,7 @@ from typing import Final
 import polars as pl
 
 from tracefast import _core
-from tracefast.analysis.folds import Types, folded, needed
+from tracefast.analysis.folds import Types, folded
 
 # The columns of the events that the counters are made of.
 NEEDED: Final[Types] = {
@@ -46,7 +46,12 @@ def darshan(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
     [('/srv/demo/data.bin', 2, 1, 1)]
     """
     return folded(
-        needed(events, NEEDED, "tracefast.files(darshan=True)"), _core.Darshan, columns(), "DARSHAN"
+        events,
+        NEEDED,
+        _core.Darshan,
+        columns(),
+        name="DARSHAN",
+        question="tracefast.files(darshan=True)",
     )
 
 

@@ -6,7 +6,7 @@ from typing import Final, Literal, get_args
 import polars as pl
 
 from tracefast import _core
-from tracefast.analysis.folds import Fold, Types, folded, needed
+from tracefast.analysis.folds import Fold, Types, folded
 
 Scope = Literal["stream", "file"]
 By = Literal["process", "open"]
@@ -150,7 +150,7 @@ def files_and_rings(
         uses = _core.Uses(by=by, scope=scope, near=near)
         return uses if rings is None else _Telling(uses, rings)
 
-    return folded(needed(events, NEEDED, "tracefast.files"), begin, columns(by), "FILES")
+    return folded(events, NEEDED, begin, columns(by), name="FILES", question="tracefast.files")
 
 
 class _Telling:

@@ -7,6 +7,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from tracefast import _core
+from tracefast.whole import Opener, UnreadableError, opener_of
 
 Types = Mapping[str, pl.DataType | type[pl.DataType]]
 
@@ -20,7 +21,7 @@ class Fold(Protocol):
     def words(self, column: str, words: pl.DataFrame) -> None:
         """Take in the words that the numbers in a column stand for."""
 
-    def push(self, events: pl.DataFrame) -> None:
+    def push(self, events: pl.DataFrame | _core.Batch) -> None:
         """Take in events."""
 
     def finish(self) -> _core.Batch:
@@ -64,21 +65,38 @@ def _as(name: str, have: pl.DataType, wanted: pl.DataType | type[pl.DataType]) -
 
 
 def folded(
-    rows: pl.LazyFrame, begin: Callable[[], Fold], schema: pl.Schema, name: str
+    events: pl.LazyFrame | pl.DataFrame,
+    types: Types,
+    begin: Callable[[], Fold],
+    schema: pl.Schema,
+    *,
+    name: str,
+    question: str,
 ) -> pl.LazyFrame:
-    """Make a lazy table of what a fold makes of all rows.
+    """Make a lazy table of what a fold makes of all events.
 
     Parameters
     ----------
-    rows
-        What the fold takes, in order.
+    events
+        The events, in order.
+    types
+        The columns that the fold takes.
     begin
         Makes a new fold: the table may be collected more than once.
     schema
         The columns of the table.
     name
         What ``LazyFrame.explain`` calls it.
+    question
+        Who asks, for messages.
+
+    Raises
+    ------
+    polars.exceptions.ColumnNotFoundError
+        Columns are missing; all of them are named.
     """
+    rows = needed(events, types, question)
+    opener = opener_of(events)
 
     def source(
         with_columns: list[str] | None,
@@ -86,7 +104,9 @@ def folded(
         n_rows: int | None,
         _batch_size: int | None,
     ) -> Iterator[pl.DataFrame]:
-        table = run(rows, begin())
+        table = _of_files(opener, list(types), begin()) if opener is not None else None
+        if table is None:
+            table = run(rows, begin())
         if n_rows is not None:
             table = table.head(n_rows)
         if predicate is not None:
@@ -94,6 +114,16 @@ def folded(
         yield table if with_columns is None else table.select(with_columns)
 
     return register_io_source(source, schema=schema, is_pure=True, explain_name=name)
+
+
+def _of_files(opener: Opener, columns: list[str], fold: Fold) -> pl.DataFrame | None:
+    """Feed all rows of whole files to a fold, and give its table; None if polars must read them."""
+    try:
+        for batch in opener(columns):
+            fold.push(batch)
+    except UnreadableError:
+        return None
+    return pl.DataFrame(fold.finish())
 
 
 def run(rows: pl.LazyFrame, fold: Fold) -> pl.DataFrame:

@@ -5,7 +5,7 @@ from typing import Final
 import polars as pl
 
 from tracefast import _core
-from tracefast.analysis.folds import folded, needed
+from tracefast.analysis.folds import folded
 from tracefast.analysis.forks import NEEDED, SCHEMA
 
 Types = dict[str, pl.DataType | type[pl.DataType]]
@@ -56,7 +56,12 @@ def fork_rows(
     have = rows.collect_schema()
     if "parent_image" not in have:
         return folded(
-            needed(events, NEEDED, question), lambda: _core.Spawns(hints=True), ROWS, "FORKS"
+            events,
+            NEEDED,
+            lambda: _core.Spawns(hints=True),
+            ROWS,
+            name="FORKS",
+            question=question,
         )
     missing = [name for name in _LEAST if name not in have]
     if missing:

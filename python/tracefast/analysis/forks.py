@@ -5,7 +5,7 @@ from typing import Final
 import polars as pl
 
 from tracefast import _core
-from tracefast.analysis.folds import Types, folded, needed
+from tracefast.analysis.folds import Types, folded
 
 # The columns of the table, and their types.
 SCHEMA: Final = pl.Schema(_core.Spawns.schema())
@@ -106,4 +106,4 @@ def forks(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
     >>> table.select("kind", "child_pid", "call_ns", "image", "exit_status").rows()
     [('vfork', 101, 300000, '/bin/true', 0)]
     """
-    return folded(needed(events, NEEDED, "tracefast.forks"), _core.Spawns, SCHEMA, "FORKS")
+    return folded(events, NEEDED, _core.Spawns, SCHEMA, name="FORKS", question="tracefast.forks")

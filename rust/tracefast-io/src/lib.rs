@@ -7,6 +7,7 @@ pub mod merge;
 pub mod pipeline;
 pub mod report;
 pub mod run;
+pub mod saved;
 pub mod sink;
 pub mod source;
 pub mod split;

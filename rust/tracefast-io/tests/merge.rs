@@ -403,9 +403,30 @@ fn a_call_acts_on_what_was_open_when_it_began() {
     }
     // Frames do not hide the next time, and stay with their line.
     let frames = " > /lib/libc.so.6(read+0x17) [0x101ab7]\n".repeat(300);
-    assert_eq!(bound(&closing, &format!("{read} <0.000500>\n{frames}{next}")), expected);
+    let apart = [(401, 1, "/a".to_owned()), (401, 302, "/b".to_owned())];
+    assert_eq!(bound(&closing, &format!("{read} <0.000500>\n{frames}{next}")), apart);
     // The last line of all.
     assert_eq!(bound(&closing, &format!("{read} <0.000500>\n")), expected[..1]);
+}
+
+#[test]
+fn transfers_stand_in_the_order_of_their_earliest_ends() {
+    // The first may have ended behind the second, but as far as times tell it did not.
+    let read = "1795175299.000420 read(3, \"x\", 1) = 1 <0.000030>\n";
+    let other = "1795175299.000457 pread64(3, \"x\", 1, 0) = 1 <0.000001>\n\
+         1795175299.000465 getpid() = 401 <0.000001>\n\
+         1795175299.000600 getpid() = 401 <0.000001>\n";
+    let logs = Logs::new(&[("log.400", read), ("log.401", other)]);
+    // It does not wait for longer than until its task's next line.
+    assert_eq!(
+        brief(&logs.read(&["log"]).0),
+        [(401, 1, "pread64"), (401, 2, "getpid"), (400, 1, "read"), (401, 3, "getpid")]
+    );
+    let logs = Logs::new(&[("log.400", read), ("log.401", &other.replace(".000465", ".000550"))]);
+    assert_eq!(
+        brief(&logs.read(&["log"]).0),
+        [(400, 1, "read"), (401, 1, "pread64"), (401, 2, "getpid"), (401, 3, "getpid")]
+    );
 }
 
 #[test]
@@ -430,6 +451,10 @@ fn a_number_leads_to_what_is_open_until_that_is_closed() {
         let expected = [(400, 4, path("/a")), (401, 3, path("/b")), (400, 6, path("/b"))];
         assert_eq!(bound(&first, &second), expected, "{makes}");
     }
+    // A copy that gets the number of what it is made from, closed meanwhile.
+    let second = "1795175299.000300 dup(3) = 3 <0.000020>\n\
+         1795175299.000500 read(3, \"x\", 1) = 1 <0.000001>\n";
+    assert!(bound(&first, second).iter().all(|(_, _, path)| path == "/a"));
 }
 
 fn recorded() -> PathBuf {

@@ -42,6 +42,11 @@ impl Batch {
     pub fn new(inner: RecordBatch) -> Self {
         Self { inner }
     }
+
+    /// The rows.
+    pub fn rows(&self) -> &RecordBatch {
+        &self.inner
+    }
 }
 
 #[pymethods]

@@ -9,6 +9,7 @@ mod parse;
 mod progress;
 mod reader;
 mod report;
+mod saved;
 mod spawns;
 mod uses;
 
@@ -34,6 +35,8 @@ mod _core {
     use super::reader::Reader;
     #[pymodule_export]
     use super::report::Report;
+    #[pymodule_export]
+    use super::saved::Saved;
     #[pymodule_export]
     use super::spawns::Spawns;
     #[pymodule_export]

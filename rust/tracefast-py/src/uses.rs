@@ -19,7 +19,10 @@ pub(crate) fn feed(
     events: &Bound<'_, PyAny>,
     mut each: impl FnMut(&RecordBatch) -> Result<(), ArrowError> + Send,
 ) -> PyResult<()> {
-    let done = if events.hasattr("__arrow_c_stream__")? {
+    let done = if let Ok(own) = events.cast::<Batch>() {
+        let own = own.get();
+        py.detach(|| each(own.rows()))
+    } else if events.hasattr("__arrow_c_stream__")? {
         let batches = stream(events)?;
         py.detach(|| batches.into_iter().try_for_each(|batch| each(&batch?)))
     } else {

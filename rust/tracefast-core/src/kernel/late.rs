@@ -24,14 +24,15 @@ pub struct Late {
 pub type Standing = [Option<(i32, Slot)>; 2];
 
 impl Kernel {
-    /// What the numbers of the descriptors that the row makes lead to so far, where others may be
-    /// about to close them.
-    #[inline]
-    pub(super) fn standing(&mut self, task: TaskRef, row: usize, page: &Page<'_>) -> Standing {
-        if self.cut && self.closed { self.taken(task, row, page) } else { [None; 2] }
+    /// Sees what the numbers of the descriptors that the row makes lead to so far, where others may
+    /// be about to close them.
+    #[inline(never)]
+    pub(super) fn stand(&mut self, task: TaskRef, row: usize, page: &Page<'_>) {
+        if self.closed {
+            self.standing = self.taken(task, row, page);
+        }
     }
 
-    #[cold]
     fn taken(&mut self, task: TaskRef, row: usize, page: &Page<'_>) -> Standing {
         let fds = match page.rows.effect[row].op {
             Op::Open | Op::OpenAnon | Op::OpenProcess => [page.fd(row, false), None],
@@ -42,7 +43,7 @@ impl Kernel {
             }
             _ => return [None; 2],
         };
-        if !self.tasks.shares_table(task) {
+        if !self.tasks.shares_table(task) || page.ret(row).is_none_or(|ret| ret < 0) {
             return [None; 2];
         }
         fds.map(|fd| {
@@ -53,15 +54,16 @@ impl Kernel {
     }
 
     /// The descriptors were made: they wait where their numbers led to something.
-    #[inline]
-    pub(super) fn postpone(&mut self, task: TaskRef, standing: Standing) {
-        for (fd, before) in standing.into_iter().flatten() {
+    #[inline(never)]
+    pub(super) fn postpone(&mut self, task: TaskRef) {
+        for (fd, before) in std::mem::take(&mut self.standing).into_iter().flatten() {
             match self.tasks.table(task).slot(fd) {
-                Some(slot) if slot.file != before.file => {
+                // A copy may lead to the same, which two hold then.
+                Some(slot) => {
                     self.tasks.table(task).replace(fd, before);
                     self.late.push(Late { task, fd, slot });
                 }
-                _ => self.tasks.files.release(before.file),
+                None => self.tasks.files.release(before.file),
             }
         }
     }
@@ -86,8 +88,11 @@ impl Kernel {
     }
 
     /// Numbers were freed.
-    #[cold]
+    #[inline(never)]
     pub(super) fn freed(&mut self) {
+        if self.late.is_empty() {
+            return;
+        }
         self.put_late(|kernel, late| kernel.tasks.table(late.task).slot(late.fd).is_none());
     }
 

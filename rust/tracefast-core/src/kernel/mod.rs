@@ -33,7 +33,7 @@ use std::sync::Arc;
 use aio::Aio;
 use bind::{binds, identify, shows};
 use files::FileRef;
-use late::Late;
+use late::{Late, Standing};
 use length::Changes;
 use names::Names;
 use page::Page;
@@ -64,6 +64,7 @@ pub struct Kernel {
     /// The logs of several tasks: ends of calls are known by their times only.
     cut: bool,
     late: Vec<Late>,
+    standing: Standing,
 }
 
 impl Kernel {
@@ -192,7 +193,7 @@ impl Kernel {
             }
             _ => self.entry(task, head.op, head.flags, head.fd),
         }
-        if !self.late.is_empty() {
+        if self.cut {
             self.freed();
         }
     }
@@ -321,10 +322,12 @@ impl Kernel {
         // What was injected did not take place.
         if !effect.made_up {
             let files = files.map(|file| file.map(|(file, _)| file));
-            let standing = self.standing(task, row, page);
+            if self.cut {
+                self.stand(task, row, page);
+            }
             self.act(task, tid, row, page, files, names, &mut pending);
-            self.postpone(task, standing);
-            if !self.late.is_empty() {
+            if self.cut {
+                self.postpone(task);
                 self.freed();
             }
         } else if let Some(number) = pending.pass {

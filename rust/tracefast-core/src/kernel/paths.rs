@@ -10,46 +10,67 @@ use crate::schema::Column as C;
 
 /// Makes relative paths absolute where the directory is known, and gives those that are a place in
 /// the root that their task has.
+#[inline]
 pub fn resolve(tasks: &mut Tasks, task: TaskRef, page: &mut Page<'_>, row: usize) {
-    let effect = page.rows.effect[row];
-    for (relative, at, second) in
-        [(effect.relative, effect.at, false), (effect.relative2, effect.at2, true)]
-    {
-        if !relative {
-            continue;
-        }
-        let base = if at == AT_FDCWD {
-            tasks.directories(task).working.clone()
-        } else {
-            let file = tasks.table(task).get(at);
-            file.and_then(|file| tasks.files.get(file)).and_then(|file| file.path.clone())
-        };
-        let view = if second { page.rows.path2[row] } else { page.rows.path[row] };
-        let rooted = base.as_ref().is_some_and(|base| base.starts_with(b"/"));
-        // A directory that was itself opened by a relative name is better than none.
-        let (view, id) = match base.filter(|_| rooted || at != AT_FDCWD) {
-            Some(base) => {
-                let joined = join(&base, page.text_of(&view));
-                let effect = &mut page.rows.effect[row];
-                if second {
-                    effect.relative2 = !rooted;
-                } else {
-                    effect.relative = !rooted;
-                }
-                (page.side.put(&joined), file_id(&joined))
-            }
-            // As printed: the log does not say where it starts. Of a descriptor that nobody
-            // opened there may be several, and names in them that are not the same.
-            None if at != AT_FDCWD => continue,
-            None => (view, file_id(page.text_of(&view))),
-        };
-        put(page, row, second, view, id);
+    // Most rows have no such name, and this is on the way of all of them.
+    let effect = &page.rows.effect[row];
+    let (relative, relative2) = (effect.relative, effect.relative2);
+    if relative {
+        from_directory(tasks, task, page, row, false);
     }
-    if matches!(effect.op, Op::None | Op::Use) || tasks.directories(task).root.is_none() {
+    if relative2 {
+        from_directory(tasks, task, page, row, true);
+    }
+    let op = page.rows.effect[row].op;
+    if matches!(op, Op::None | Op::Use) || tasks.directories(task).root.is_none() {
         return;
     }
+    from_root(tasks, task, page, row, [relative, relative2]);
+}
+
+/// Makes a relative path absolute, if its directory is known.
+fn from_directory(tasks: &mut Tasks, task: TaskRef, page: &mut Page<'_>, row: usize, second: bool) {
+    let effect = &page.rows.effect[row];
+    let at = if second { effect.at2 } else { effect.at };
+    let base = if at == AT_FDCWD {
+        tasks.directories(task).working.clone()
+    } else {
+        let file = tasks.table(task).get(at);
+        file.and_then(|file| tasks.files.get(file)).and_then(|file| file.path.clone())
+    };
+    let view = if second { page.rows.path2[row] } else { page.rows.path[row] };
+    let rooted = base.as_ref().is_some_and(|base| base.starts_with(b"/"));
+    // A directory that was itself opened by a relative name is better than none.
+    let (view, id) = match base.filter(|_| rooted || at != AT_FDCWD) {
+        Some(base) => {
+            let joined = join(&base, page.text_of(&view));
+            let effect = &mut page.rows.effect[row];
+            if second {
+                effect.relative2 = !rooted;
+            } else {
+                effect.relative = !rooted;
+            }
+            (page.side.put(&joined), file_id(&joined))
+        }
+        // As printed: the log does not say where it starts. Of a descriptor that nobody
+        // opened there may be several, and names in them that are not the same.
+        None if at != AT_FDCWD => return,
+        None => (view, file_id(page.text_of(&view))),
+    };
+    put(page, row, second, view, id);
+}
+
+/// Gives absolute paths that are a place in the task's own root the place in the system's.
+#[cold]
+fn from_root(
+    tasks: &mut Tasks,
+    task: TaskRef,
+    page: &mut Page<'_>,
+    row: usize,
+    relative: [bool; 2],
+) {
     let Some(root) = tasks.directories(task).root.clone() else { return };
-    for (second, relative) in [(false, effect.relative), (true, effect.relative2)] {
+    for (second, relative) in [false, true].into_iter().zip(relative) {
         let Some(path) = page.path(row, second).filter(|_| !relative) else { continue };
         // An annotation has the place already.
         let inside = path.strip_prefix(&*root).is_some_and(|rest| matches!(rest, [] | [b'/', ..]));

@@ -31,19 +31,22 @@ pub(super) enum What {
     Description,
 }
 
-/// Distinct numbers.
+/// Moves numbers of 32 bits away from 0, which stands for none.
+const APART: i64 = 1 << 40;
+
+/// Distinct numbers of at most 32 bits.
 #[derive(Debug, Default)]
 pub(super) struct Distinct {
-    /// The one that came last: most often that of the next event, too.
-    last: Option<i64>,
+    /// The one that came last, moved by [`APART`]: most often that of the next event, too.
+    last: i64,
     all: Values,
 }
 
 impl Distinct {
     #[inline]
     pub(super) fn push(&mut self, number: i64) {
-        if self.last != Some(number) {
-            self.last = Some(number);
+        if self.last != number.wrapping_add(APART) {
+            self.last = number.wrapping_add(APART);
             self.all.push(number);
         }
     }
@@ -55,33 +58,37 @@ impl Distinct {
 }
 
 /// The uses of one file, by one process, or by one description.
+///
+/// What every event looks at stands first: that is two cache lines, and where the time goes.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Entity {
     pub(super) key: Key,
-    pub(super) file: Option<u64>,
     pub(super) path: Option<Box<str>>,
+    pub(super) ts_first: Option<i64>,
+    pub(super) ts_last: Option<i64>,
+    /// When it was last closed.
+    pub(super) ts_close: Option<i64>,
     /// The path is the one by which it was opened.
     pub(super) opened: bool,
-    /// Number of the word for its type.
-    pub(super) kind: Option<u32>,
     /// The log says that its type is unknown.
     pub(super) kind_unknown: bool,
-    pub(super) size: Option<i64>,
+    pub(super) known: Option<Known>,
+    /// Number of the word for its type.
+    pub(super) kind: Option<u32>,
+    pub(super) ways: [Option<Box<Way>>; 2],
     pub(super) pids: Distinct,
     pub(super) tasks: Distinct,
+    pub(super) size: Option<i64>,
     pub(super) opens: u64,
     pub(super) opens_failed: u64,
     pub(super) stats: u64,
     pub(super) mmaps: u64,
     pub(super) mmap_bytes: Sum,
-    pub(super) ts_first: Option<i64>,
-    pub(super) ts_last: Option<i64>,
-    pub(super) known: Option<Known>,
-    pub(super) ways: [Option<Box<Way>>; 2],
-    /// Who opened it, and when; when it was last closed.
+    pub(super) file: Option<u64>,
+    /// Who opened it, and when.
     pub(super) opener: Option<u32>,
     pub(super) ts_open: Option<i64>,
-    pub(super) ts_close: Option<i64>,
 }
 
 impl Entity {

@@ -11,8 +11,9 @@ use hashbrown::HashTable;
 
 use super::columns::{Dictionaries, Numbers, Text, Words};
 use super::entity::{Entity, Key, READ, WRITE, What};
-use super::place::{Place, Trail};
+use super::place::Place;
 use super::streams::Relative;
+use super::trails::Trails;
 use super::way::Call;
 use super::words::{Act, Class, Kind, Known};
 use super::{By, Options, Scope, table};
@@ -38,8 +39,7 @@ pub struct Uses {
     hasher: FixedState,
     /// The row of the last event: most often that of the next one.
     last: Option<(Key, u32)>,
-    /// By source, description and way.
-    trails: HashMap<(u32, u32, bool), Trail, FixedState>,
+    trails: Trails,
     /// By source and description.
     relative: HashMap<(u32, u32), Relative, FixedState>,
     /// Descriptions that were used before a file or a name was known, and the file they turned out
@@ -149,7 +149,7 @@ impl Uses {
             index: HashTable::new(),
             hasher: FixedState::default(),
             last: None,
-            trails: HashMap::default(),
+            trails: Trails::default(),
             relative: HashMap::default(),
             nameless: Nameless::default(),
             rings: (0, 0),
@@ -193,8 +193,8 @@ impl Uses {
     /// # Errors
     /// None, as all columns have one length.
     pub fn finish(mut self) -> Result<RecordBatch, ArrowError> {
-        for (&(_, _, way), trail) in &self.trails {
-            flush(&mut self.entities, usize::from(way), trail.run());
+        for (way, trail) in self.trails.all() {
+            flush(&mut self.entities, way, trail.run());
         }
         for relative in self.relative.into_values() {
             relative.finish(&mut self.entities);
@@ -220,8 +220,8 @@ impl Uses {
         if kind == Kind::Notice {
             let (ofd, base) = (columns.ofd[0].get(row), columns.offset[0].get(row));
             if let (Act::Base, Some(ofd), Some(base)) = (act, ofd, base) {
-                for way in [false, true] {
-                    if let Some(trail) = self.trails.get_mut(&(source, ofd, way)) {
+                for way in [READ, WRITE] {
+                    if let Some(trail) = self.trails.get(source, ofd, way) {
                         trail.prove(ofd, base);
                     }
                 }
@@ -471,16 +471,14 @@ impl Uses {
             (Place::Exact(at), _) => way.cover(call.pid, at, bytes),
             (Place::Relative(_, at), Some(part)) => {
                 let end = at.saturating_add(bytes);
-                part.ranges.of(call.pid).insert(at, end);
+                part.ranges.insert(call.pid, at, end);
                 part.highest = part.highest.max(Some(end));
                 way.place(bytes);
             }
             _ => {}
         }
         let trail = match (self.options.scope, side.ofd) {
-            (Scope::Stream, Some(ofd)) => {
-                self.trails.entry((side.source, ofd, side.way == WRITE)).or_default()
-            }
+            (Scope::Stream, Some(ofd)) => self.trails.of(side.source, ofd, side.way),
             _ => &mut way.trail,
         };
         if self.options.scope == Scope::File {

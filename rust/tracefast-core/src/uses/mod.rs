@@ -13,14 +13,13 @@ mod entity;
 mod fold;
 mod place;
 mod ranges;
+mod shares;
 mod streams;
 mod table;
+mod trails;
 mod values;
 mod way;
 mod words;
-
-//#[cfg(test)]
-//mod tests;
 
 pub use covered::Covered;
 pub use darshan::Darshan;

@@ -50,12 +50,19 @@ impl Ranges {
 
     /// Takes in a range that grows no longer.
     fn retire(&mut self, (start, end): (i64, i64)) {
-        // Times come in order, and what is read again was read before: neither has to wait.
-        let at = self.merged.partition_point(|&(_, behind)| behind < start);
-        match self.merged.get(at) {
-            None if self.recent.is_empty() => self.merged.push((start, end)),
-            Some(&(first, behind)) if first <= start && end <= behind => {}
-            _ => self.recent.push((start, end)),
+        match self.merged.last_mut() {
+            // Times come in order, and so do the bytes of a file as a rule.
+            Some((first, last)) if *first <= start && start <= *last => {
+                *last = end.max(*last);
+                return;
+            }
+            Some((_, last)) if *last >= start => {}
+            _ => return self.merged.push((start, end)),
+        }
+        // What is read again was read before.
+        let at = self.merged.partition_point(|&(_, last)| last < start);
+        if self.merged.get(at).is_none_or(|&(first, last)| start < first || last < end) {
+            self.recent.push((start, end));
         }
         if self.recent.len() >= WAITING.max(self.merged.len()) {
             self.merge();

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use super::entity::{Entity, READ};
+use super::shares::Shares;
 use super::values::Values;
-use super::way::Shares;
 use super::words::Known;
 
 /// A description whose place in the file was not known when it was first seen; rare.

@@ -267,8 +267,8 @@ fn columns(rows: &[Row], by: By) -> Columns {
     add("path", texts(rows, |row| row.entity.path.as_deref()));
     add("type", texts(rows, |row| row.kind.as_deref()));
     add("size", wholes(rows, |row| row.entity.size));
-    add("processes", counts(rows, |row| row.processes));
-    add("tasks", counts(rows, |row| row.tasks));
+    add("processes", some(rows, |row| row.processes));
+    add("tasks", some(rows, |row| row.tasks));
     add("opens", counts(rows, |row| row.entity.opens));
     add("opens_failed", counts(rows, |row| row.entity.opens_failed));
     add("stats", counts(rows, |row| row.entity.stats));
@@ -343,6 +343,12 @@ fn wholes(rows: &[Row], f: impl Fn(&Row) -> Option<i64>) -> ArrayRef {
 
 fn times(rows: &[Row], f: impl Fn(&Row) -> Option<i64>) -> ArrayRef {
     Arc::new(rows.iter().map(f).collect::<TimestampNanosecondArray>())
+}
+
+/// Counts of what every event has unless the log does not tell: none of them is not 0.
+fn some(rows: &[Row], f: impl Fn(&Row) -> u64) -> ArrayRef {
+    let count = |row| Some(f(row)).filter(|&n| n > 0).map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+    Arc::new(rows.iter().map(count).collect::<UInt32Array>())
 }
 
 fn counts(rows: &[Row], f: impl Fn(&Row) -> u64) -> ArrayRef {

@@ -1,11 +1,8 @@
 //! What was read from a file, or written to it: counts, sizes, ranges, times.
 
-use std::collections::HashMap;
-
-use foldhash::fast::FixedState;
-
 use super::place::Trail;
 use super::ranges::Ranges;
+use super::shares::Shares;
 use super::values::Values;
 use super::words::Class;
 
@@ -51,41 +48,6 @@ impl Sum {
     /// The sum; None where there are such calls and none of them tells.
     pub(super) fn of(self, calls: u64) -> Option<i64> {
         (calls == 0 || self.told > 0).then_some(self.sum)
-    }
-}
-
-/// The ranges that each process touched.
-#[derive(Debug, Default)]
-pub(super) struct Shares {
-    /// Most files are used by one process.
-    first: Option<(Option<i32>, Ranges)>,
-    others: HashMap<Option<i32>, Ranges, FixedState>,
-}
-
-impl Shares {
-    pub(super) fn of(&mut self, pid: Option<i32>) -> &mut Ranges {
-        let (owner, ranges) = self.first.get_or_insert_with(|| (pid, Ranges::default()));
-        if *owner == pid { ranges } else { self.others.entry(pid).or_default() }
-    }
-
-    /// Moves all ranges to `other`, by `by` bytes.
-    pub(super) fn move_to(&mut self, other: &mut Self, by: i64) {
-        let first = self.first.iter_mut().map(|(pid, ranges)| (*pid, ranges));
-        for (pid, ranges) in first.chain(self.others.iter_mut().map(|(pid, r)| (*pid, r))) {
-            other.of(pid).absorb(ranges, by);
-        }
-    }
-
-    /// How much is covered in union, and how much more by each of the processes on its own.
-    pub(super) fn lengths(&mut self) -> (i64, i64) {
-        let Some((_, all)) = &mut self.first else { return (0, 0) };
-        let mut sum = all.length();
-        for other in self.others.values_mut() {
-            sum = sum.saturating_add(other.length());
-            all.absorb(other, 0);
-        }
-        let union = all.length();
-        (union, sum.saturating_sub(union))
     }
 }
 
@@ -212,7 +174,7 @@ impl Way {
     /// Adds a range whose place is known.
     pub(super) fn cover(&mut self, pid: Option<i32>, start: i64, bytes: i64) {
         self.place(bytes);
-        self.ranges.of(pid).insert(start, start.saturating_add(bytes));
+        self.ranges.insert(pid, start, start.saturating_add(bytes));
     }
 
     /// Counts `bytes` whose place is known, if only from the first access of a description.

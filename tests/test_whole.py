@@ -1,0 +1,143 @@
+"""Whole files go to folds without polars in between, and give the same table."""
+
+import gc
+
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+from polars.testing import assert_frame_equal
+
+import tracefast as tf
+from tracefast import _core, whole
+from tracefast.analysis.files import NEEDED
+
+
+@pytest.fixture
+def log(spawn_strace):
+    return spawn_strace
+
+
+@pytest.fixture
+def parquet(log, tmp_path):
+    output = tmp_path / "events.parquet"
+    # Several groups, of which the threads read one each.
+    tf.parse(log, output, row_group=100)
+    assert pl.read_parquet(output).height > 300
+    return output
+
+
+@pytest.fixture
+def arrow(log, tmp_path):
+    output = tmp_path / "events.arrow"
+    tf.parse(log, output)
+    return output
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Collect which frames polars had to read."""
+    from tracefast.analysis import folds
+
+    runs = []
+    run = folds.run
+    monkeypatch.setattr(folds, "run", lambda rows, fold: runs.append(rows) or run(rows, fold))
+    return runs
+
+
+@pytest.mark.parametrize("darshan", [False, True])
+@pytest.mark.parametrize(
+    "inputs", [["log"], ["parquet"], ["parquet", "parquet"], ["log", "parquet"]]
+)
+def test_the_table_of_whole_files_is_that_of_their_events(inputs, darshan, log, parquet, asked):
+    names = [{"log": log, "parquet": parquet}[name] for name in inputs]
+    table = tf.files(tf.scan(names), darshan=darshan).collect()
+    assert asked == []
+    expected = tf.files(tf.scan(names).collect(), darshan=darshan).collect()
+    assert len(asked) == 1
+    assert table.height > 10
+    assert_frame_equal(table, expected)
+
+
+def test_a_part_of_the_events_is_not_the_whole_file(parquet, asked):
+    events = tf.scan(parquet)
+    for part in (events.head(50), events.filter(pl.col("name") != "read"), events.clone()):
+        table = tf.files(part).collect()
+        assert_frame_equal(table, tf.files(part.collect()).collect())
+    assert len(asked) == 6
+    reads = tf.files(events.filter(pl.col("name") != "read")).collect()["reads"].sum()
+    assert tf.files(events).collect()["reads"].sum() > reads
+
+
+def test_a_table_may_be_collected_again_and_after_its_frame_is_gone(parquet):
+    events = tf.scan(parquet)
+    table = tf.files(events)
+    assert whole.opener_of(events) is not None
+    known = whole.count()
+    del events
+    gc.collect()
+    assert whole.count() == known - 1
+    assert_frame_equal(table.collect(), table.collect())
+
+
+def test_files_that_only_polars_reads_are_read_by_it(parquet, arrow, log, tmp_path, asked):
+    expected = tf.files(tf.scan(log)).collect()
+    other = tmp_path / "other.parquet"
+    facts = {
+        key: value
+        for key, value in pq.read_metadata(parquet).metadata.items()
+        if key != b"ARROW:schema"
+    }
+    table = pq.read_table(parquet).replace_schema_metadata(facts)
+    pq.write_table(table, other, compression="snappy")
+    for names in (other, arrow):
+        assert_frame_equal(tf.files(tf.scan(names)).collect(), expected)
+    assert len(asked) == 2
+    # The first file was pushed already when the second one turns out to be another kind.
+    twice = tf.files(tf.scan([parquet, other])).collect()
+    assert_frame_equal(twice, tf.files(tf.scan([parquet, parquet])).collect())
+    assert len(asked) == 3
+
+
+def test_a_damaged_file_is_told_as_by_polars(parquet):
+    whole_file = parquet.read_bytes()
+    # Pages overwritten, the footer as it was.
+    parquet.write_bytes(whole_file[:200] + b"\xff" * 5000 + whole_file[5200:])
+    with pytest.raises(pl.exceptions.PolarsError):
+        tf.files(tf.scan(parquet)).collect()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 50])
+def test_saved_rows_come_in_order_whatever_the_threads(threads, parquet):
+    columns = ["line", "name", "path", "offset"]
+    batches = [
+        pl.DataFrame(batch)
+        for batch in _core.Saved(parquet.as_posix(), columns=columns, threads=threads)
+    ]
+    assert len(batches) > 3
+    expected = pl.read_parquet(parquet, columns=columns)
+    assert_frame_equal(pl.concat(batches).select(columns), expected.select(columns))
+
+
+def test_saved_may_be_left_early(parquet):
+    for _ in range(20):
+        assert len(next(iter(_core.Saved(parquet.as_posix(), columns=["line"], threads=2)))) == 100
+
+
+def test_saved_refuses_what_is_not_of_this_schema(parquet, tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        _core.Saved(str(tmp_path / "missing"), columns=["line"])
+    assert caught.value.filename == str(tmp_path / "missing")
+    with pytest.raises(ValueError, match="nothing"):
+        _core.Saved(parquet.as_posix(), columns=["nothing"])
+    other = tmp_path / "other.parquet"
+    pl.DataFrame({"line": ["one"]}).write_parquet(other)
+    with pytest.raises(ValueError, match="column 'line'"):
+        _core.Saved(str(other), columns=["line"])
+    other.write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(ValueError, match=r"other\.parquet"):
+        _core.Saved(str(other), columns=["line"])
+    empty = tmp_path / "empty.parquet"
+    (tmp_path / "empty.strace").write_bytes(b"")
+    tf.parse(tmp_path / "empty.strace", empty)
+    assert list(_core.Saved(str(empty), columns=list(NEEDED))) == []
+    assert tf.files(tf.scan(empty)).collect().height == 0
