@@ -121,6 +121,13 @@ def test_a_terminal_cuts_lines_and_lists(command, spawn_strace):
     assert listed[0].endswith("python3 → python3")
 
 
+def test_notes_go_on_where_the_terminal_ends():
+    rows = [{"parent_anon_bytes": n * 10 * MIB, "call_ns": n * MS} for n in range(10, 40)]
+    text = screen_of(rows, width=80)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "copies the parent's page tables: 100.0 µs per MiB (R² 1.00)" in " ".join(text.split())
+
+
 def test_into_a_file(run, python37, tmp_path):
     assert run("forks", python37, "-o", "out.txt").stdout == ""
     assert (tmp_path / "out.txt").read_text() == run("forks", python37).stdout

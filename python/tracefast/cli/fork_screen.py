@@ -1,6 +1,5 @@
 """What starting processes costs, on one screen: what, how often, where the time went, and why."""
 
-import shutil
 import textwrap
 from collections.abc import Sequence
 from typing import Final
@@ -11,7 +10,7 @@ from tracefast.analysis.fork_costs import busy
 from tracefast.analysis.fork_summary import Report
 from tracefast.cli.fork_phases import Phase, phases
 from tracefast.cli.options import Format
-from tracefast.cli.output import deliver, on_terminal
+from tracefast.cli.output import deliver, on_terminal, terminal_width
 from tracefast.cli.units import printable
 
 # Where prose ends if there is no terminal to say so.
@@ -24,6 +23,7 @@ _GAP: Final = "  "
 # What is left for the last column at least, and where names do without their folders.
 _MIN_TEXT: Final = 12
 _WHOLE_PATHS: Final = 40
+_MIN_NOTE: Final = 20
 _TERMINAL_ROWS: Final = 20
 
 
@@ -44,7 +44,7 @@ def show(report: Report, *, output: str, sort: str | None, top: int | None) -> N
     terminal = on_terminal(Format.TABLE, output)
     if top is None:
         top = _TERMINAL_ROWS if terminal else 0
-    width = shutil.get_terminal_size().columns if terminal else None
+    width = terminal_width() if terminal else None
     deliver(screen(_ordered(report, sort), width=width, top=top).encode(), output)
 
 
@@ -82,7 +82,7 @@ def screen(report: Report, *, width: int | None = None, top: int = 0) -> str:
     shown = cases[:top] if top else cases
     parts = [_headline(cases, prose), _list(shown, len(cases) - len(shown), width)]
     dear = [case for case in shown if case.share("wall_share") >= _DEAR]
-    parts += [_details(case, prose) for case in dear[:_MOST_TABLES]]
+    parts += [_details(case, width) for case in dear[:_MOST_TABLES]]
     parts += _advice(report, prose)
     return "\n".join(parts)
 
@@ -155,15 +155,24 @@ def _short(text: str) -> str:
     return text.replace(" to ", "-").replace("at most ", "≤ ")
 
 
-def _details(case: Case, prose: int) -> str:
-    """Give the phases of one group as a table."""
+def _details(case: Case, width: int | None) -> str:
+    """Give the phases of one group as a table; notes go on where the terminal ends."""
+    prose = min(width or _PROSE, _PROSE)
     head = f"{_who(case)}: {plural(case.count, _kind(case))}"
     if case.known("parent_anon_max_bytes"):
         low, high = case.number("parent_anon_min_bytes"), case.number("parent_anon_max_bytes")
         head += f" by a parent with {memory(low, high)} of its own memory"
     lines = [list(phase) for phase in phases(case)]
     heads = list(Phase("", "median", "95 %", "sum", "of time", ""))
-    text = textwrap.fill(head, prose) + "\n" + _aligned([heads, *lines], right=(1, 2, 3, 4))
+    lines = [heads, *lines]
+    if width is not None:
+        room = max(_room(lines, width), _MIN_NOTE)
+        lines = [
+            [*(line[:-1] if i == 0 else [""] * (len(line) - 1)), note]
+            for line in lines
+            for i, note in enumerate(textwrap.wrap(line[-1], room) or [""])
+        ]
+    text = textwrap.fill(head, prose) + "\n" + _aligned(lines, right=(1, 2, 3, 4))
     if case.traced:
         share = Range(case.number("tracer_low_ns"), case.number("tracer_high_ns"))
         text += f"strace's own share of call, gap and execve: {share}\n"

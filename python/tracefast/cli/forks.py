@@ -33,7 +33,16 @@ def forks(
     format_: options.FormatOption = None,
     output: options.OutputOption = "-",
     sort: options.SortOption = None,
-    top: options.TopOption = None,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Only the first N lines of the list, 0 for all.  [default: 20 on a terminal, 50"
+            " with --each or --wide, else all]",
+            show_default=False,
+        ),
+    ] = None,
     match: Annotated[
         str | None,
         typer.Option(metavar="GLOB", help="Only programs like this, as parent or as child."),

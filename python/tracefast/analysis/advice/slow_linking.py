@@ -8,7 +8,8 @@ from tracefast.analysis.advice.words import percent, plural
 _SLOW_NS: Final = 10_000_000
 _MANY_MISSES: Final = 10
 _LEAST: Final = 10
-_LEAST_SHARE: Final = 0.02
+_SLOW_SHARE: Final = 0.05
+_SEARCH_SHARE: Final = 0.02
 
 
 def slow_linking(case: Case) -> Advice | None:
@@ -18,9 +19,10 @@ def slow_linking(case: Case) -> Advice | None:
         return None
     linking = case.linking
     misses = case.median("startup_misses") or 0
-    searches = linked >= _LEAST and misses >= _MANY_MISSES
-    slow = linking.low >= _SLOW_NS * linked
-    if not (slow or searches) or linking.high < _LEAST_SHARE * case.number("wall_ns"):
+    wall = case.number("wall_ns")
+    searches = linked >= _LEAST and misses >= _MANY_MISSES and linking.high >= _SEARCH_SHARE * wall
+    slow = linking.low >= _SLOW_NS * linked and linking.low >= _SLOW_SHARE * wall
+    if not slow and not searches:
         return None
     name = (case.text("image") or "The program").rpartition("/")[2]
     libraries = case.median("startup_libraries") or 0
@@ -31,7 +33,6 @@ def slow_linking(case: Case) -> Advice | None:
         if searches
         else "Link it statically or to fewer libraries, and prelink or cache what is on slow disks."
     )
-    wall = case.number("wall_ns")
     return Advice(
         "slow-linking",
         f"{name} spends long on finding and loading its libraries before it begins.",
