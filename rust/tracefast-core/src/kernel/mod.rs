@@ -47,6 +47,9 @@ use crate::parsed::{Begin, Named, Parsed, Spot, key_in};
 use crate::rows::NO_DETAIL;
 use crate::schema::Column as C;
 
+/// What the descriptors of a row lead to, and what its call held since its entry.
+type Bound = [Option<(FileRef, Option<Held>)>; 2];
+
 /// State of the system that one source's log tells of.
 #[derive(Debug, Default)]
 pub struct Kernel {
@@ -155,10 +158,9 @@ impl Kernel {
         let mut pending = Pending { since, comm, ..Pending::default() };
         let (first, second) = binds(head.op);
         let moves = head.motion != Motion::None || head.op == Op::Seek;
-        for (fd, is_second) in
-            [(head.fd.filter(|_| first), false), (head.fd2.filter(|_| second), true)]
-        {
-            let Some(fd) = fd else { continue };
+        for is_second in [false, true] {
+            let (fd, binds) = if is_second { (head.fd2, second) } else { (head.fd, first) };
+            let Some(fd) = fd.filter(|_| binds) else { continue };
             let Some(file) = self.descriptor(task, fd, moves) else { continue };
             let position = if is_second { head.moves.1 } else { head.moves.0 };
             let position = head.op == Op::Seek || position && head.motion != Motion::None;
@@ -291,7 +293,7 @@ impl Kernel {
                 return;
             }
         }
-        if let Some(pending) = pending {
+        if let Some(mut pending) = pending {
             pending.abandon(&mut self.tasks.files);
         }
     }
@@ -303,29 +305,31 @@ impl Kernel {
         tid: Option<i32>,
         row: usize,
         page: &mut Page<'_>,
-        pending: Option<Box<Pending>>,
+        mut under_way: Option<Box<Pending>>,
     ) {
-        let effect = page.rows.effect[row];
-        let op = effect.op;
-        let begun = effect.begun;
-        let mut pending = pending.map_or_else(Pending::default, |pending| *pending);
+        let effect = &page.rows.effect[row];
+        let (op, begun, made_up) = (effect.op, effect.begun, effect.made_up);
+        // It stays where it is: to move it costs more than most rows do.
+        let mut nothing = Pending::default();
+        let pending = under_way.as_deref_mut().unwrap_or(&mut nothing);
         page.since = if begun { pending.since } else { self.tasks.files.nodes.now() };
-        let files = self.bound(task, row, page, &mut pending);
+        let mut files = [None; 2];
+        self.bound(task, row, page, pending, &mut files);
         self.directory(task, row, page);
         paths::resolve(&mut self.tasks, task, page, row);
         identify(page, row);
         let names = self.identities(row, page);
-        self.moved(row, page, files);
+        self.moved(row, page, &files);
         if begun && op == Op::Close {
-            self.tasks.closed(task, effect.made_up);
+            self.tasks.closed(task, made_up);
         }
         // What was injected did not take place.
-        if !effect.made_up {
-            let files = files.map(|file| file.map(|(file, _)| file));
+        if !made_up {
+            let files = [files[0].map(|(file, _)| file), files[1].map(|(file, _)| file)];
             if self.cut {
                 self.stand(task, row, page);
             }
-            self.act(task, tid, row, page, files, names, &mut pending);
+            self.act(task, tid, row, page, files, names, pending);
             if self.cut {
                 self.postpone(task);
                 self.freed();
@@ -333,12 +337,14 @@ impl Kernel {
         } else if let Some(number) = pending.pass {
             self.unsend(number);
         }
-        for (_, held) in files.into_iter().flatten() {
+        for (_, held) in files.iter().flatten() {
             if let Some(held) = held {
                 held.release(&mut self.tasks.files);
             }
         }
-        pending.abandon(&mut self.tasks.files);
+        if let Some(mut pending) = under_way {
+            pending.abandon(&mut self.tasks.files);
+        }
     }
 
     /// What the row's descriptors lead to, in its columns; and what its call held since its entry.
@@ -349,11 +355,12 @@ impl Kernel {
         row: usize,
         page: &mut Page<'_>,
         pending: &mut Pending,
-    ) -> [Option<(FileRef, Option<Held>)>; 2] {
+        out: &mut Bound,
+    ) {
         let op = page.rows.effect[row].op;
         let (first, second) = binds(op);
-        let mut out = [None; 2];
-        for (is_second, binds) in [(false, first), (true, second)] {
+        for is_second in [false, true] {
+            let binds = if is_second { second } else { first };
             let Some(fd) = page.fd(row, is_second).filter(|_| binds) else { continue };
             let held = pending.take(is_second, fd);
             let at_entry = held.is_some();
@@ -373,7 +380,6 @@ impl Kernel {
             }
             out[usize::from(is_second)] = Some((file, held));
         }
-        out
     }
 
     /// At its entry the call seemed to act on something older than the log, and there was nothing.

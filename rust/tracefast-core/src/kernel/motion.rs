@@ -1,33 +1,29 @@
 //! Rows that move data or positions, or tell how long files are.
 
-use super::Kernel;
 use super::files::FileRef;
 use super::length::Change;
 use super::page::Page;
 use super::pending::{Held, writes};
 use super::transfer::{self, Found, Seek, Side};
+use super::{Bound, Kernel};
 use crate::detail::Detail;
 use crate::event::{Access, EventKind, Motion, Op, Status};
+use crate::rows::Effect;
 use crate::schema::Column as C;
 
 impl Kernel {
     /// Data moved, or a position.
-    pub(super) fn moved(
-        &mut self,
-        row: usize,
-        page: &mut Page<'_>,
-        files: [Option<(FileRef, Option<Held>)>; 2],
-    ) {
-        let effect = page.rows.effect[row];
+    pub(super) fn moved(&mut self, row: usize, page: &mut Page<'_>, files: &Bound) {
+        let Effect { op, motion, made_up, place, place2, .. } = page.rows.effect[row];
         let failed = page.rows.has(row, C::Errno);
         let mut base = None;
-        if effect.op == Op::Seek {
+        if op == Op::Seek {
             if let Some((file, held)) = files[0] {
                 base = self.seek(row, page, file, held, failed);
             }
-        } else if effect.motion != Motion::None {
+        } else if motion != Motion::None {
             let interrupted = page.rows.status[row] == Status::Interrupted as u8;
-            let end = if effect.made_up || interrupted {
+            let end = if made_up || interrupted {
                 transfer::End::Nothing
             } else if failed {
                 transfer::End::Failed
@@ -37,11 +33,11 @@ impl Kernel {
                 transfer::End::Unknown
             };
             let mut known = None;
-            for (second, file) in [false, true].into_iter().zip(files) {
-                if second && effect.motion != Motion::Copy {
+            for second in [false, true] {
+                if second && motion != Motion::Copy {
                     continue;
                 }
-                let Some((file, held)) = file else {
+                let Some((file, held)) = files[usize::from(second)] else {
                     if end == transfer::End::Failed && !second {
                         page.rows.access[row] = Access::Error as u8;
                         page.set(row, C::Access);
@@ -51,8 +47,8 @@ impl Kernel {
                 let column = if second { C::Offset2 } else { C::Offset };
                 let given = if second { page.rows.offset2[row] } else { page.rows.offset[row] };
                 let side = Side {
-                    write: writes(effect.motion, second),
-                    at: if second { effect.place2 } else { effect.place },
+                    write: writes(motion, second),
+                    at: if second { place2 } else { place },
                     given: page.rows.has(row, column).then_some(given),
                     requested: page.rows.has(row, C::Requested).then(|| page.rows.requested[row]),
                     end,
@@ -70,7 +66,7 @@ impl Kernel {
             }
         } else if let Some(change) = resizes(row, page, files[0]) {
             self.resized(row, page, files[0], change);
-        } else if page.rows.has(row, C::Size) && !failed && !effect.made_up {
+        } else if page.rows.has(row, C::Size) && !failed && !made_up {
             base = self.sized(row, page, files[0].map(|(file, _)| file));
         }
         if let Some(base) = base {

@@ -24,7 +24,7 @@ pub struct Held {
 
 impl Held {
     /// It is held no more.
-    pub fn release(self, files: &mut OpenFiles) {
+    pub fn release(&self, files: &mut OpenFiles) {
         if let Some(open) = files.get(self.file).filter(|_| self.switches) {
             open.switching = open.switching.saturating_sub(1);
         }
@@ -58,7 +58,7 @@ impl Pending {
     }
 
     /// The call never ended, as far as the log tells.
-    pub fn abandon(mut self, files: &mut OpenFiles) {
+    pub fn abandon(&mut self, files: &mut OpenFiles) {
         for held in &mut self.held {
             if let Some(held) = held.take() {
                 drop_held(files, held);

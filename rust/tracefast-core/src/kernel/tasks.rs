@@ -234,7 +234,7 @@ impl Tasks {
         let Some(at) = self.by_tid.remove(&key(tid)) else { return };
         if let Some(task) = self.slots[at].take() {
             self.free.push(at);
-            if let Some(pending) = task.pending {
+            if let Some(mut pending) = task.pending {
                 pending.abandon(&mut self.files);
             }
             self.spaces.release(task.space);
@@ -364,7 +364,7 @@ impl Tasks {
         let (table, id) = (std::mem::replace(&mut task.table, fresh), task.id);
         task.exited = true;
         let closing = task.closing.take();
-        if let Some(pending) = task.pending.take() {
+        if let Some(mut pending) = task.pending.take() {
             pending.abandon(&mut self.files);
         }
         if let Some((fd, slot)) = closing {
@@ -452,12 +452,12 @@ impl Tasks {
     }
 
     /// It is in this call.
-    pub fn put_pending(&mut self, task: TaskRef, pending: Pending) {
+    pub fn put_pending(&mut self, task: TaskRef, mut pending: Pending) {
         let Some(task) = self.slots[task].as_mut() else {
             pending.abandon(&mut self.files);
             return;
         };
-        if let Some(before) = task.pending.replace(Box::new(pending)) {
+        if let Some(mut before) = task.pending.replace(Box::new(pending)) {
             before.abandon(&mut self.files);
         }
     }
