@@ -62,7 +62,7 @@ impl Kernel {
         let rows = &*page.rows;
         let space = self.tasks.space_of(task);
         for &what in parts {
-            let file = self.descriptor(task, what.fd, true);
+            let file = self.descriptor(task, what.fd, || true);
             let changes = is_write(what.call).then_some(Changes::Longer);
             let held = file.and_then(|file| self.hold(what.fd, file, false, changes));
             let comm = rows.has(row, C::Comm).then(|| rows.comm[row] as usize);

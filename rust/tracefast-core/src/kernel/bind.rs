@@ -30,9 +30,14 @@ impl Kernel {
     /// What `fd` leads to. One that nobody opened in the log is older than it, if the call shows
     /// that it was open.
     #[inline]
-    pub(super) fn descriptor(&mut self, task: TaskRef, fd: i32, shown: bool) -> Option<FileRef> {
+    pub(super) fn descriptor(
+        &mut self,
+        task: TaskRef,
+        fd: i32,
+        shown: impl FnOnce() -> bool,
+    ) -> Option<FileRef> {
         let found = self.tasks.table(task).get(fd);
-        if found.is_some() || !shown || fd < 0 {
+        if found.is_some() || fd < 0 || !shown() {
             return found;
         }
         let file = OpenFile::inherited(Position::At(Spot::Relative(0)));
@@ -47,23 +52,21 @@ impl Kernel {
         file: FileRef,
         second: bool,
     ) {
-        let number = self.tasks.files.number(file);
-        let Some(open) = self.tasks.files.get(file) else { return };
+        let Some(open) = self.tasks.files.numbered(file) else { return };
         let (path_column, file_column, ofd_column) =
             if second { (C::Path2, C::File2, C::Ofd2) } else { (C::Path, C::File, C::Ofd) };
         let rows = &mut *page.rows;
+        let before = rows.valid[row];
+        let mut valid = before | ofd_column.bit();
         if second {
-            rows.ofd2[row] = number;
+            rows.ofd2[row] = open.number();
         } else {
-            rows.ofd[row] = number;
-        }
-        rows.valid[row] |= ofd_column.bit();
-        if !second {
-            settle(open.file_type, page, row);
-        }
-        let rows = &mut *page.rows;
-        if open.path.is_none() && rows.has(row, path_column) {
-            return;
+            rows.ofd[row] = open.number();
+            let said = (before & C::FileType.bit() != 0).then(|| rows.file_type[row]);
+            if let Some(file_type) = FileType::settled(open.file_type, said) {
+                rows.file_type[row] = file_type;
+                valid |= C::FileType.bit();
+            }
         }
         if let Some(path) = &open.path {
             if open.seen != page.block {
@@ -75,7 +78,10 @@ impl Kernel {
             } else {
                 rows.path[row] = open.view;
             }
-            rows.valid[row] |= path_column.bit();
+            valid |= path_column.bit();
+        } else if before & path_column.bit() != 0 {
+            rows.valid[row] = valid;
+            return;
         }
         if let Some(id) = open.id {
             if second {
@@ -83,16 +89,18 @@ impl Kernel {
             } else {
                 rows.file[row] = id;
             }
-            rows.valid[row] |= file_column.bit();
+            valid |= file_column.bit();
         } else if second {
             rows.effect[row].identify2 = false;
         } else {
             rows.effect[row].identify = false;
         }
+        rows.valid[row] = valid;
     }
 
     /// Holds what an annotation says against what the descriptor is known to lead to: a name that
-    /// the description does not have yet, or another file, which was opened unseen.
+    /// the description does not have yet, or another file, which was opened unseen. The row has a
+    /// path.
     ///
     /// Gives the description that it leads to.
     pub(super) fn hear(
@@ -104,10 +112,6 @@ impl Kernel {
         second: bool,
         at_entry: bool,
     ) -> FileRef {
-        let column = if second { C::Path2 } else { C::Path };
-        if !page.rows.has(row, column) {
-            return file;
-        }
         let view = if second { page.rows.path2[row] } else { page.rows.path[row] };
         let Some(open) = self.tasks.files.get(file) else { return file };
         if let Some(path) = &open.path {
@@ -185,16 +189,6 @@ impl Kernel {
             }
             open.file_type = Some(file_type);
         }
-    }
-}
-
-/// The type of what the row acts on, of which the model knows `known`.
-#[inline]
-pub fn settle(known: Option<u8>, page: &mut Page<'_>, row: usize) {
-    let said = page.rows.has(row, C::FileType).then(|| page.rows.file_type[row]);
-    if let Some(file_type) = FileType::settled(known, said) {
-        page.rows.file_type[row] = file_type;
-        page.set(row, C::FileType);
     }
 }
 

@@ -8,6 +8,7 @@ use super::position::{Position, Spot};
 use super::tasks::TaskRef;
 use crate::detail::Detail;
 use crate::event::open_flags;
+use crate::schema::Column as C;
 
 impl Kernel {
     /// `pidfd_getfd`: a descriptor of another process.
@@ -41,8 +42,10 @@ impl Kernel {
 
     /// What the new descriptor `fd` leads to, in the row of the call that made it.
     fn show(&mut self, task: TaskRef, fd: i32, row: usize, page: &mut Page<'_>) {
-        if let Some(file) = self.tasks.table(task).get(fd) {
-            let file = self.hear(page, row, task, file, false, false);
+        if let Some(mut file) = self.tasks.table(task).get(fd) {
+            if page.rows.has(row, C::Path) {
+                file = self.hear(page, row, task, file, false, false);
+            }
             self.put_file(page, row, file, false);
         }
     }
@@ -51,7 +54,7 @@ impl Kernel {
     pub(super) fn send(&mut self, task: TaskRef, socket: Option<FileRef>, fds: &[i32]) -> u64 {
         let end = socket.and_then(|file| self.tasks.files.get(file)?.end);
         let files: Vec<Option<FileRef>> =
-            fds.iter().map(|&fd| self.descriptor(task, fd, true)).collect();
+            fds.iter().map(|&fd| self.descriptor(task, fd, || true)).collect();
         let mut names = Vec::with_capacity(files.len());
         for file in files.iter().flatten() {
             self.tasks.files.keep(*file);

@@ -156,14 +156,18 @@ impl OpenFiles {
     /// What users see of it: unique in this log.
     #[inline]
     pub fn number(&mut self, file: FileRef) -> u32 {
-        let Some(open) = self.files.get_mut(file as usize).and_then(Option::as_mut) else {
-            return 0;
-        };
+        self.numbered(file).map_or(0, |open| open.number)
+    }
+
+    /// The description, whose number a row is about to show.
+    #[inline]
+    pub fn numbered(&mut self, file: FileRef) -> Option<&mut OpenFile> {
+        let open = self.files.get_mut(file as usize).and_then(Option::as_mut)?;
         if open.number == 0 {
             self.numbers += 1;
             open.number = self.numbers;
         }
-        open.number
+        Some(open)
     }
 
     /// A user more: a descriptor, a call under way.

@@ -47,8 +47,8 @@ use crate::parsed::{Begin, Named, Parsed, Spot, key_in};
 use crate::rows::NO_DETAIL;
 use crate::schema::Column as C;
 
-/// What the descriptors of a row lead to, and what its call held since its entry.
-type Bound = [Option<(FileRef, Option<Held>)>; 2];
+/// What the descriptors of a row lead to.
+type Bound = [Option<FileRef>; 2];
 
 /// State of the system that one source's log tells of.
 #[derive(Debug, Default)]
@@ -98,23 +98,30 @@ impl Kernel {
         let mut inserted = inserted.iter();
         let mut next = 0;
         let mut told = named.iter().peekable();
+        let telling = !named.is_empty();
+        let mut due = begins.first().map_or(usize::MAX, |begin| begin.at as usize);
         for row in runs.into_iter().flatten() {
             // Entries that come before the row: a row put between says how many.
-            let known = (row >= own).then(|| inserted.next()).flatten();
-            let before = known.map(|(at, _)| at.begins as usize);
-            while next < begins.len()
-                && before.map_or(begins[next].at as usize <= row, |before| next < before)
-            {
-                let at = begins[next].at;
-                self.tell(&mut told, page.comms, |named| named.row < at);
-                self.begin(&begins[next], &mut page);
-                next += 1;
+            let known = if row < own { None } else { inserted.next() };
+            if row >= due || known.is_some() {
+                let before = known.map(|(at, _)| at.begins as usize);
+                while next < begins.len()
+                    && before.map_or(begins[next].at as usize <= row, |before| next < before)
+                {
+                    let at = begins[next].at;
+                    self.tell(&mut told, page.comms, |named| named.row < at);
+                    self.begin(&begins[next], &mut page);
+                    next += 1;
+                }
+                due = begins.get(next).map_or(usize::MAX, |begin| begin.at as usize);
             }
             let at = known.map_or(row as u32, |(at, _)| at.row);
             let own = known.is_none();
-            self.tell(&mut told, page.comms, |named| {
-                named.row < at || (own && named.row == at && !named.later)
-            });
+            if telling {
+                self.tell(&mut told, page.comms, |named| {
+                    named.row < at || (own && named.row == at && !named.later)
+                });
+            }
             page.behind = Spot { row: at + u32::from(own), begins: next as u32 };
             page.placed.extend(known);
             self.row(row, &mut page);
@@ -155,13 +162,14 @@ impl Kernel {
         let comm = begin.tid.and_then(|tid| self.names.of(tid)).map(Arc::clone);
         let since = self.tasks.files.nodes.now();
         self.tasks.files.nodes.tick();
-        let mut pending = Pending { since, comm, ..Pending::default() };
+        let mut pending = self.tasks.spare();
+        (pending.since, pending.comm) = (since, comm);
         let (first, second) = binds(head.op);
         let moves = head.motion != Motion::None || head.op == Op::Seek;
         for is_second in [false, true] {
             let (fd, binds) = if is_second { (head.fd2, second) } else { (head.fd, first) };
             let Some(fd) = fd.filter(|_| binds) else { continue };
-            let Some(file) = self.descriptor(task, fd, moves) else { continue };
+            let Some(file) = self.descriptor(task, fd, || moves) else { continue };
             let position = if is_second { head.moves.1 } else { head.moves.0 };
             let position = head.op == Op::Seek || position && head.motion != Motion::None;
             let changes = match head.op {
@@ -251,81 +259,123 @@ impl Kernel {
         if tid.is_none() && foreign.iter().any(|&foreign| kind == foreign as u8) {
             return;
         }
-        let op = page.rows.effect[row].op;
-        if matches!(op, Op::Exec | Op::Supersedes) && page.rows.effect[row].thread != 0 {
+        let effect = &page.rows.effect[row];
+        let (op, begun) = (effect.op, effect.begun);
+        let idle = op == Op::None && effect.detail == NO_DETAIL;
+        if effect.thread != 0 && matches!(op, Op::Exec | Op::Supersedes) {
             // A thread's execve ended under the id of its group's leader.
-            let by = page.rows.effect[row].thread;
+            let by = effect.thread;
             self.tasks.superseded(tid, by);
             if let Some(tid) = tid {
                 self.names.superseded(tid, by);
             }
         }
         let mut task = self.tasks.of(tid);
-        let begun = page.rows.effect[row].begun;
-        let call = kind == EventKind::Syscall as u8;
-        if call && !begun {
+        if kind == EventKind::Syscall as u8 && !begun {
             task = self.calling(task, tid);
         }
         if !self.late.is_empty() {
             self.settle(task, op);
         }
         self.identity(task, row, page);
-        let pending = if begun { self.tasks.take_pending(task) } else { None };
-        if let Some(comm) = pending.as_ref().and_then(|pending| pending.comm.as_ref()) {
-            page.rows.comm[row] = key_in(page.comms, comm);
-            page.set(row, C::Comm);
-        } else if !begun {
-            self.comm(tid, row, page);
+        if begun {
+            self.ended(task, tid, row, page, idle);
+            return;
         }
-        if op == Op::Away && self.tasks.has_exited(task) {
-            self.forget(tid);
-            self.tasks.gone(tid);
-        }
+        self.comm(tid, row, page);
         match op {
-            Op::Superseded => {
-                // The row is the end of the leader that was.
-                self.tasks.superseded(tid, page.rows.effect[row].at);
-            }
-            Op::None if page.rows.effect[row].detail == NO_DETAIL => {}
-            Op::Away => {}
-            _ => {
-                self.call(task, tid, row, page, pending);
-                return;
-            }
-        }
-        if let Some(mut pending) = pending {
-            pending.abandon(&mut self.tasks.files);
+            _ if idle => {}
+            Op::Away => self.away(task, tid),
+            // The row is the end of the leader that was.
+            Op::Superseded => self.tasks.superseded(tid, page.rows.effect[row].at),
+            _ => self.call::<false>(task, tid, row, page, None),
         }
     }
 
-    /// A row that does something to the system.
-    fn call(
+    /// The row of a call whose entry came before it.
+    fn ended(
         &mut self,
         task: TaskRef,
         tid: Option<i32>,
         row: usize,
         page: &mut Page<'_>,
-        mut under_way: Option<Box<Pending>>,
+        idle: bool,
+    ) {
+        let mut pending = self.tasks.take_pending(task);
+        if let Some(comm) = pending.as_ref().and_then(|pending| pending.comm.as_ref()) {
+            page.rows.comm[row] = key_in(page.comms, comm);
+            page.set(row, C::Comm);
+        }
+        match page.rows.effect[row].op {
+            _ if idle => {}
+            Op::Away => self.away(task, tid),
+            Op::Superseded => self.tasks.superseded(tid, page.rows.effect[row].at),
+            _ => self.call::<true>(task, tid, row, page, pending.as_deref_mut()),
+        }
+        if let Some(pending) = pending {
+            self.tasks.give_back(pending);
+        }
+    }
+
+    /// The task is switched away: if it exited, this was the last of it.
+    fn away(&mut self, task: TaskRef, tid: Option<i32>) {
+        if self.tasks.has_exited(task) {
+            self.forget(tid);
+            self.tasks.gone(tid);
+        }
+    }
+
+    /// A row that does something to the system; `BEGUN`: its call was entered before it.
+    #[inline]
+    fn call<const BEGUN: bool>(
+        &mut self,
+        task: TaskRef,
+        tid: Option<i32>,
+        row: usize,
+        page: &mut Page<'_>,
+        mut pending: Option<&mut Pending>,
     ) {
         let effect = &page.rows.effect[row];
-        let (op, begun, made_up) = (effect.op, effect.begun, effect.made_up);
-        // It stays where it is: to move it costs more than most rows do.
-        let mut nothing = Pending::default();
-        let pending = under_way.as_deref_mut().unwrap_or(&mut nothing);
-        page.since = if begun { pending.since } else { self.tasks.files.nodes.now() };
-        let mut files = [None; 2];
-        self.bound(task, row, page, pending, &mut files);
-        self.directory(task, row, page);
-        paths::resolve(&mut self.tasks, task, page, row);
-        identify(page, row);
-        let names = self.identities(row, page);
-        self.moved(row, page, &files);
-        if begun && op == Op::Close {
+        let (op, made_up) = (effect.op, effect.made_up);
+        let (motion, detailed) = (effect.motion, effect.detail != NO_DETAIL);
+        page.since = match &pending {
+            Some(pending) => pending.since,
+            None if BEGUN => 0,
+            None => self.tasks.files.nodes.now(),
+        };
+        let mut files: Bound = [None; 2];
+        let mut held: [Option<Held>; 2] = [None; 2];
+        for (second, binds) in [(false, binds(op).0), (true, binds(op).1)] {
+            let at = usize::from(second);
+            let Some(fd) = page.fd(row, second).filter(|_| binds) else { continue };
+            if BEGUN {
+                held[at] = pending.as_deref_mut().and_then(|pending| pending.take(second, fd));
+            }
+            files[at] = self.bound(task, row, page, fd, held[at].map(|held| held.file), second);
+        }
+        if detailed {
+            self.directory(task, row, page);
+        }
+        let effect = &page.rows.effect[row];
+        let (relative, identifies) =
+            (effect.relative || effect.relative2, effect.identify || effect.identify2);
+        if relative || self.tasks.rooted {
+            paths::resolve(&mut self.tasks, task, page, row);
+        }
+        if identifies {
+            identify(page, row);
+        }
+        let names = self.identities(op, row, page);
+        let moves = matches!(op, Op::Seek | Op::Truncate | Op::Allocate);
+        if motion != Motion::None || moves || BEGUN || page.rows.has(row, C::Size) {
+            self.moved(row, page, &files, &held);
+        }
+        if BEGUN && op == Op::Close {
             self.tasks.closed(task, made_up);
         }
-        // What was injected did not take place.
-        if !made_up {
-            let files = [files[0].map(|(file, _)| file), files[1].map(|(file, _)| file)];
+        // What was injected did not take place; to use something has no effect but these.
+        let acts = !matches!(op, Op::Use | Op::Path | Op::Seek | Op::Truncate | Op::Allocate);
+        if !made_up && (acts || detailed || self.cut) {
             if self.cut {
                 self.stand(task, row, page);
             }
@@ -334,52 +384,45 @@ impl Kernel {
                 self.postpone(task);
                 self.freed();
             }
-        } else if let Some(number) = pending.pass {
+        } else if made_up && let Some(number) = pending.and_then(|pending| pending.pass) {
             self.unsend(number);
         }
-        for (_, held) in files.iter().flatten() {
-            if let Some(held) = held {
+        if BEGUN {
+            for held in held.iter().flatten() {
                 held.release(&mut self.tasks.files);
             }
         }
-        if let Some(mut pending) = under_way {
-            pending.abandon(&mut self.tasks.files);
-        }
     }
 
-    /// What the row's descriptors lead to, in its columns; and what its call held since its entry.
+    /// What the row's first or second descriptor leads to, in its columns; `held`: it led there when
+    /// its call was entered.
     #[inline]
     fn bound(
         &mut self,
         task: TaskRef,
         row: usize,
         page: &mut Page<'_>,
-        pending: &mut Pending,
-        out: &mut Bound,
-    ) {
-        let op = page.rows.effect[row].op;
-        let (first, second) = binds(op);
-        for is_second in [false, true] {
-            let binds = if is_second { second } else { first };
-            let Some(fd) = page.fd(row, is_second).filter(|_| binds) else { continue };
-            let held = pending.take(is_second, fd);
-            let at_entry = held.is_some();
-            let file = held.map(|held| held.file).or_else(|| {
-                let shown = shows(op) && !page.failed_with(row, "EBADF");
-                self.descriptor(task, fd, shown)
-            });
-            let Some(file) = file else { continue };
-            if held.is_some() && page.failed_with(row, "EBADF") && self.vanished(task, fd, file) {
-                out[usize::from(is_second)] = Some((file, held));
-                continue;
+        fd: i32,
+        held: Option<FileRef>,
+        second: bool,
+    ) -> Option<FileRef> {
+        let file = if let Some(file) = held {
+            if page.failed_with(row, "EBADF") && self.vanished(task, fd, file) {
+                return Some(file);
             }
-            let file = self.hear(page, row, task, file, is_second, at_entry);
-            self.put_file(page, row, file, is_second);
-            if !is_second && !page.rows.effect[row].begun {
-                self.learn(page, row, file);
-            }
-            out[usize::from(is_second)] = Some((file, held));
+            file
+        } else {
+            let op = page.rows.effect[row].op;
+            self.descriptor(task, fd, || shows(op) && !page.failed_with(row, "EBADF"))?
+        };
+        let annotated = page.rows.has(row, if second { C::Path2 } else { C::Path });
+        let file =
+            if annotated { self.hear(page, row, task, file, second, held.is_some()) } else { file };
+        self.put_file(page, row, file, second);
+        if !second && !page.rows.effect[row].begun {
+            self.learn(page, row, file);
         }
+        Some(file)
     }
 
     /// At its entry the call seemed to act on something older than the log, and there was nothing.
@@ -393,12 +436,8 @@ impl Kernel {
     }
 
     /// The working directory that an annotation tells.
-    #[inline]
     fn directory(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) {
         let at = page.rows.effect[row].detail;
-        if at == NO_DETAIL {
-            return;
-        }
         if let Some(Detail::Directory(view)) = page.side.details.get(at as usize) {
             let path = page.text_of(view);
             let known = &mut self.tasks.directories(task).working;
@@ -410,8 +449,7 @@ impl Kernel {
 
     /// Names that lead elsewhere by now; gives their hashes.
     #[inline]
-    fn identities(&mut self, row: usize, page: &mut Page<'_>) -> [Option<u64>; 2] {
-        let op = page.rows.effect[row].op;
+    fn identities(&mut self, op: Op, row: usize, page: &mut Page<'_>) -> [Option<u64>; 2] {
         if !matches!(
             op,
             Op::Open | Op::Path | Op::Exec | Op::Rename | Op::Unlink | Op::Link | Op::Truncate

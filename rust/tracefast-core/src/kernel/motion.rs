@@ -13,13 +13,19 @@ use crate::schema::Column as C;
 
 impl Kernel {
     /// Data moved, or a position.
-    pub(super) fn moved(&mut self, row: usize, page: &mut Page<'_>, files: &Bound) {
+    pub(super) fn moved(
+        &mut self,
+        row: usize,
+        page: &mut Page<'_>,
+        files: &Bound,
+        held: &[Option<Held>; 2],
+    ) {
         let Effect { op, motion, made_up, place, place2, .. } = page.rows.effect[row];
         let failed = page.rows.has(row, C::Errno);
         let mut base = None;
         if op == Op::Seek {
-            if let Some((file, held)) = files[0] {
-                base = self.seek(row, page, file, held, failed);
+            if let Some(file) = files[0] {
+                base = self.seek(row, page, file, held[0], failed);
             }
         } else if motion != Motion::None {
             let interrupted = page.rows.status[row] == Status::Interrupted as u8;
@@ -33,11 +39,10 @@ impl Kernel {
                 transfer::End::Unknown
             };
             let mut known = None;
-            for second in [false, true] {
-                if second && motion != Motion::Copy {
-                    continue;
-                }
-                let Some((file, held)) = files[usize::from(second)] else {
+            let sides = if motion == Motion::Copy { 2 } else { 1 };
+            for second in [false, true].into_iter().take(sides) {
+                let held = held[usize::from(second)];
+                let Some(file) = files[usize::from(second)] else {
                     if end == transfer::End::Failed && !second {
                         page.rows.access[row] = Access::Error as u8;
                         page.set(row, C::Access);
@@ -64,10 +69,10 @@ impl Kernel {
                 page.rows.offset_known[row] = known;
                 page.set(row, C::OffsetKnown);
             }
-        } else if let Some(change) = resizes(row, page, files[0]) {
-            self.resized(row, page, files[0], change);
+        } else if let Some(change) = resizes(row, page, held[0].as_ref()) {
+            self.resized(row, page, files[0], held[0], change);
         } else if page.rows.has(row, C::Size) && !failed && !made_up {
-            base = self.sized(row, page, files[0].map(|(file, _)| file));
+            base = self.sized(row, page, files[0]);
         }
         if let Some(base) = base {
             notice(page, row, false, base);
@@ -120,10 +125,11 @@ impl Kernel {
         &mut self,
         row: usize,
         page: &Page<'_>,
-        file: Option<(FileRef, Option<Held>)>,
+        file: Option<FileRef>,
+        held: Option<Held>,
         change: Change,
     ) {
-        if let Some((file, held)) = file {
+        if let Some(file) = file {
             transfer::resized(&mut self.tasks.files, file, held, page.since, change);
             return;
         }
@@ -141,7 +147,7 @@ impl Kernel {
 }
 
 /// What the call did to the length of a file without moving data, if it is one that may.
-fn resizes(row: usize, page: &Page<'_>, file: Option<(FileRef, Option<Held>)>) -> Option<Change> {
+fn resizes(row: usize, page: &Page<'_>, held: Option<&Held>) -> Option<Change> {
     let effect = page.rows.effect[row];
     let done = page.ret(row).filter(|_| !effect.made_up && !page.rows.has(row, C::Errno));
     match effect.op {
@@ -155,7 +161,7 @@ fn resizes(row: usize, page: &Page<'_>, file: Option<(FileRef, Option<Held>)>) -
         Op::Truncate | Op::Allocate => Some(Change::Any),
         // It was held as one that may.
         _ => {
-            file.and_then(|(_, held)| held?.turn)?;
+            held?.turn?;
             let over = page.rows.has(row, C::Ret) || page.rows.has(row, C::Errno);
             Some(if over { Change::Nothing } else { Change::Any })
         }

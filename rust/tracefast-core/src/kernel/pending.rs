@@ -57,7 +57,17 @@ impl Pending {
         held.take_if(|held| held.fd == fd)
     }
 
+    /// Forgets all facts; nothing is held.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.comm = None;
+        self.pass = None;
+        self.path = None;
+        self.fault = false;
+    }
+
     /// The call never ended, as far as the log tells.
+    #[inline]
     pub fn abandon(&mut self, files: &mut OpenFiles) {
         for held in &mut self.held {
             if let Some(held) = held.take() {

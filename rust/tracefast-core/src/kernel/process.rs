@@ -21,7 +21,7 @@ impl Kernel {
         page: &mut Page<'_>,
         files: [Option<FileRef>; 2],
         names: [Option<u64>; 2],
-        pending: &mut Pending,
+        mut pending: Option<&mut Pending>,
     ) {
         let effect = page.rows.effect[row];
         let fd = page.fd(row, false);
@@ -38,7 +38,9 @@ impl Kernel {
         }
         match (effect.op, fd, fd2) {
             (Op::Open | Op::OpenAnon, Some(fd), _) if done => {
-                self.named(task, row, page, pending);
+                if let Some(pending) = pending.as_deref_mut() {
+                    self.named(task, row, page, pending);
+                }
                 self.open(task, fd, row, page, false, names[0]);
             }
             (Op::OpenPair, Some(fd), Some(fd2)) if done => {
@@ -99,6 +101,7 @@ impl Kernel {
             (Op::Chroot, ..) if done => {
                 let path = page.path(row, false).filter(|path| path.starts_with(b"/"));
                 self.tasks.directories(task).root = path.filter(|path| **path != *b"/");
+                self.tasks.rooted = true;
             }
             (Op::Fchdir, ..) if done => {
                 let path = files[0].and_then(|file| self.tasks.files.get(file)?.path.clone());
@@ -185,11 +188,12 @@ impl Kernel {
         row: usize,
         page: &mut Page<'_>,
         file: Option<FileRef>,
-        pending: &mut Pending,
+        pending: Option<&mut Pending>,
         done: bool,
     ) {
         let at = page.rows.effect[row].detail as usize;
         let Some(detail) = page.side.details.get(at) else { return };
+        let sent = pending.and_then(|pending| pending.pass.take());
         match detail {
             Detail::Memory(memory) => {
                 if done {
@@ -197,7 +201,7 @@ impl Kernel {
                     self.tasks.space(task).change(memory);
                 }
             }
-            Detail::Sent(fds) => match (pending.pass.take(), done) {
+            Detail::Sent(fds) => match (sent, done) {
                 (Some(number), false) => self.unsend(number),
                 (None, true) => {
                     let fds = fds.clone();
@@ -224,7 +228,7 @@ impl Kernel {
             Detail::Submitted(_) if done => self.submitted(task, row, at, page),
             Detail::Collected(_) if done => self.collected(task, row, at, page),
             _ => {
-                if let Some(number) = pending.pass.take().filter(|_| !done) {
+                if let Some(number) = sent.filter(|_| !done) {
                     self.unsend(number);
                 }
             }

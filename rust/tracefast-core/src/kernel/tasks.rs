@@ -99,6 +99,36 @@ struct Forking {
     told: bool,
 }
 
+/// The places of a few tasks, found without a hash: by the last bits of their ids.
+#[derive(Debug)]
+struct Seen([(i64, TaskRef); 64]);
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self([(NOBODY, 0); 64])
+    }
+}
+
+/// The key of no task.
+const NOBODY: i64 = i64::MAX;
+
+impl Seen {
+    #[inline]
+    fn at(key: i64) -> usize {
+        (key & 63) as usize
+    }
+
+    fn forget(&mut self, key: i64) {
+        let seen = &mut self.0[Self::at(key)];
+        if seen.0 == key {
+            seen.0 = NOBODY;
+        }
+    }
+}
+
+/// How many calls that are over are kept, for their memory.
+const SPARE: usize = 64;
+
 /// How many tasks that exited are kept.
 const EXITED: usize = 256;
 
@@ -108,7 +138,8 @@ pub struct Tasks {
     slots: Vec<Option<Task>>,
     free: Vec<TaskRef>,
     by_tid: HashMap<i64, TaskRef, foldhash::fast::FixedState>,
-    last: Option<(i64, TaskRef)>,
+    /// Those of them that showed themselves last.
+    seen: Seen,
     tables: Shared<Table>,
     directories: Shared<Directories>,
     spaces: Shared<Space>,
@@ -122,6 +153,11 @@ pub struct Tasks {
     /// The log tells of every child: there is nothing to guess.
     told: bool,
     next: u32,
+    /// Some task has another root than that of the log's start.
+    pub rooted: bool,
+    /// Calls that are over: their memory is for the next ones.
+    #[allow(clippy::vec_box)] // They go from here to their task as they are.
+    spare: Vec<Box<Pending>>,
 }
 
 fn key(tid: Option<i32>) -> i64 {
@@ -133,14 +169,15 @@ impl Tasks {
     #[inline]
     pub fn of(&mut self, tid: Option<i32>) -> TaskRef {
         let key = key(tid);
-        if let Some((_, task)) = self.last.filter(|&(last, _)| last == key) {
-            return task;
+        let seen = self.seen.0[Seen::at(key)];
+        if seen.0 == key {
+            return seen.1;
         }
         let task = match self.by_tid.get(&key) {
             Some(&task) => task,
             None => self.first_sight(tid),
         };
-        self.last = Some((key, task));
+        self.seen.0[Seen::at(key)] = (key, task);
         task
     }
 
@@ -211,7 +248,7 @@ impl Tasks {
             self.slots.len() - 1
         };
         self.by_tid.insert(key(tid), at);
-        self.last = None;
+        self.seen.forget(key(tid));
         at
     }
 
@@ -227,7 +264,7 @@ impl Tasks {
     }
 
     fn remove(&mut self, tid: Option<i32>) {
-        self.last = None;
+        self.seen.forget(key(tid));
         if let Some(tid) = tid {
             self.newborn.remove(&tid);
         }
@@ -398,13 +435,14 @@ impl Tasks {
         }
         self.remove(tid);
         self.by_tid.remove(&key(Some(by)));
+        self.seen.forget(key(Some(by)));
         if let Some(task) = self.slots[at].as_mut() {
             task.tid = tid;
             // After execve a process has one thread, whose id is its own.
             task.group = tid.or(task.group);
         }
         self.by_tid.insert(key(tid), at);
-        self.last = None;
+        self.seen.forget(key(tid));
     }
 
     /// A program was started: descriptors marked so are closed, in a table of its own; nothing is
@@ -451,14 +489,30 @@ impl Tasks {
         self.slots[task].as_mut().and_then(|task| task.pending.as_deref_mut())
     }
 
+    /// A call without facts, for one that begins.
+    #[inline]
+    pub fn spare(&mut self) -> Box<Pending> {
+        self.spare.pop().unwrap_or_default()
+    }
+
     /// It is in this call.
-    pub fn put_pending(&mut self, task: TaskRef, mut pending: Pending) {
-        let Some(task) = self.slots[task].as_mut() else {
-            pending.abandon(&mut self.files);
-            return;
+    pub fn put_pending(&mut self, task: TaskRef, pending: Box<Pending>) {
+        let before = match self.slots[task].as_mut() {
+            Some(task) => task.pending.replace(pending),
+            None => Some(pending),
         };
-        if let Some(mut before) = task.pending.replace(Box::new(pending)) {
-            before.abandon(&mut self.files);
+        if let Some(before) = before {
+            self.give_back(before);
+        }
+    }
+
+    /// The call is over; what it still holds it holds no more.
+    #[inline]
+    pub fn give_back(&mut self, mut pending: Box<Pending>) {
+        pending.abandon(&mut self.files);
+        if self.spare.len() < SPARE {
+            pending.clear();
+            self.spare.push(pending);
         }
     }
 
