@@ -20,7 +20,7 @@ use crate::stream::{Resolved, Values};
 use crate::view::INLINE;
 
 /// Rows of a batch that is handed out.
-pub const BATCH_ROWS: usize = 65_536;
+pub const BATCH_ROWS: usize = 8_192;
 
 /// Some rows of a block, all of which count.
 #[derive(Debug, Clone)]

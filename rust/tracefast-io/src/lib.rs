@@ -3,6 +3,7 @@
 pub mod error;
 pub mod explain;
 pub mod footer;
+mod groups;
 pub mod merge;
 pub mod pipeline;
 pub mod report;

@@ -11,15 +11,16 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use arrow_array::RecordBatch;
-use tracefast_core::batch::{BATCH_ROWS, Part, Projection, assemble};
+use tracefast_core::batch::{BATCH_ROWS, Projection, assemble};
 use tracefast_core::block::Block;
 use tracefast_core::format::{Format, Grammar, Wanted};
 use tracefast_core::ftrace::Machine;
 use tracefast_core::parsed::Parsed;
-use tracefast_core::stream::{Pool, Resolved, Stream, Values};
+use tracefast_core::stream::{Pool, Stream};
 use tracefast_core::tally::Tally;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::groups::{Cut, Groups, Piece, Serial};
 use crate::merge::Input;
 use crate::source::{Bytes, Progress, Source};
 use crate::split::{Cutter, block_count, read_block};
@@ -81,13 +82,6 @@ pub trait Encode: Send + Sync + 'static {
     fn encode(&self, batches: Vec<RecordBatch>) -> Result<Self::Output>;
 }
 
-/// Rows of one group, all of whose blocks are final.
-struct Group {
-    number: u64,
-    parts: Vec<Part>,
-    values: Values,
-}
-
 /// What the workers read at the moment.
 struct Plan {
     name: String,
@@ -111,8 +105,12 @@ struct State<T> {
     resolve: u64,
     /// The serial state; taken by whoever resolves.
     stream: Option<Box<Serial>>,
-    /// Groups to encode.
-    groups: VecDeque<Group>,
+    /// Final rows, to be made into batches.
+    pieces: VecDeque<Piece>,
+    /// Batches of groups that are not whole yet.
+    building: Groups,
+    /// Groups to encode, by number.
+    groups: VecDeque<(u64, Vec<RecordBatch>)>,
     /// Groups made and not yet taken from `outputs`.
     outstanding: u64,
     outputs: BTreeMap<u64, T>,
@@ -122,45 +120,6 @@ struct State<T> {
     finished: Option<Tally>,
     error: Option<Error>,
     stop: bool,
-}
-
-/// What only one worker at a time may touch.
-struct Serial {
-    stream: Stream,
-    parts: Vec<Part>,
-    rows: usize,
-    next_group: u64,
-    group_rows: usize,
-}
-
-impl Serial {
-    /// Adds final rows; returns the groups that are full.
-    fn add(&mut self, resolved: Resolved) -> Vec<Group> {
-        let block = Arc::new(resolved);
-        let mut out = Vec::new();
-        for run in block.runs.clone() {
-            let mut run = run;
-            while !run.is_empty() {
-                let take = run.len().min(self.group_rows - self.rows);
-                let rows = run.start..run.start + take;
-                run.start += take;
-                self.rows += take;
-                self.parts.push(Part { block: Arc::clone(&block), rows });
-                if self.rows == self.group_rows {
-                    out.push(self.cut());
-                }
-            }
-        }
-        out
-    }
-
-    fn cut(&mut self) -> Group {
-        let number = self.next_group;
-        self.next_group += 1;
-        self.rows = 0;
-        let values = self.stream.values();
-        Group { number, parts: std::mem::take(&mut self.parts), values }
-    }
 }
 
 struct Shared<E: Encode> {
@@ -185,7 +144,8 @@ pub struct Pipeline<E: Encode> {
 }
 
 enum Job {
-    Encode(Group),
+    Encode(u64, Vec<RecordBatch>),
+    Assemble(Piece),
     Resolve(Box<Serial>, Vec<(Block, Parsed)>),
     Read(Arc<Plan>, u64),
     Parse(Arc<Plan>, u64, Block),
@@ -207,13 +167,7 @@ impl<E: Encode> Pipeline<E> {
         let threads = options.threads();
         let mut stream = Stream::new(Arc::clone(&pool));
         stream.model = options.model;
-        let serial = Serial {
-            stream,
-            parts: Vec::new(),
-            rows: 0,
-            next_group: 0,
-            group_rows: options.group_rows.max(1),
-        };
+        let serial = Serial::new(stream, options.group_rows);
         let state = State {
             plan: None,
             blocks: 0,
@@ -222,6 +176,8 @@ impl<E: Encode> Pipeline<E> {
             parsed: BTreeMap::new(),
             resolve: 0,
             stream: Some(Box::new(serial)),
+            pieces: VecDeque::new(),
+            building: Groups::default(),
             groups: VecDeque::new(),
             outstanding: 0,
             outputs: BTreeMap::new(),
@@ -374,7 +330,9 @@ impl<E: Encode> Shared<E> {
         let mut state = self.lock();
         loop {
             let Some(job) = self.job(&mut state) else {
-                if state.stop || state.finished.is_some() && state.groups.is_empty() {
+                // Who makes the last batch of a group finds that to encode next.
+                let idle = state.pieces.is_empty() && state.groups.is_empty();
+                if state.stop || state.finished.is_some() && idle {
                     return;
                 }
                 state = Self::wait(&self.work, state);
@@ -394,8 +352,11 @@ impl<E: Encode> Shared<E> {
         if state.stop {
             return None;
         }
-        if let Some(group) = state.groups.pop_front() {
-            return Some(Job::Encode(group));
+        if let Some((number, batches)) = state.groups.pop_front() {
+            return Some(Job::Encode(number, batches));
+        }
+        if let Some(piece) = state.pieces.pop_front() {
+            return Some(Job::Assemble(piece));
         }
         let room = state.outstanding < self.group_limit();
         if room
@@ -430,26 +391,34 @@ impl<E: Encode> Shared<E> {
 
     fn run(&self, job: Job, grammar: &mut Grammar) -> Result<()> {
         match job {
-            Job::Encode(group) => {
-                let number = group.number;
-                let output = self.encode.encode(self.batches(group))?;
+            Job::Encode(number, batches) => {
+                let output = self.encode.encode(batches)?;
                 self.lock().outputs.insert(number, output);
                 self.output.notify_one();
             }
+            Job::Assemble(piece) => {
+                // The blocks are given back as soon as they are copied.
+                let Piece { place, parts, values } = piece;
+                let batch = assemble(&parts, &self.options.projection, &values);
+                drop(parts);
+                let mut state = self.lock();
+                if let Some(batches) = state.building.add(place, batch) {
+                    state.groups.push_back((place.0, batches));
+                }
+            }
             Job::Resolve(mut serial, blocks) => {
                 let count = blocks.len() as u64;
-                let mut groups = Vec::new();
+                let mut cut = Cut::default();
                 for (block, parsed) in blocks {
                     let resolved = serial.stream.resolve(block, parsed);
-                    groups.extend(serial.add(resolved));
+                    serial.add(resolved, &mut cut);
                 }
                 let rows = serial.stream.tally.total.rows();
                 self.progress.rows.store(rows, Ordering::Relaxed);
                 let mut state = self.lock();
                 state.resolve += count;
                 state.stream = Some(serial);
-                state.outstanding += groups.len() as u64;
-                state.groups.extend(groups);
+                Self::hand_on(&mut state, cut);
                 // The source's thread is woken only for what it waits for: its end, or room for
                 // more of a stream. A thread woken in vain costs more than a block.
                 let streams = state.plan.as_ref().is_some_and(|plan| plan.file.is_none());
@@ -487,33 +456,15 @@ impl<E: Encode> Shared<E> {
         // when resolving opens the way for several.
     }
 
-    /// The batches of a group; its blocks are given back as soon as they are copied.
-    fn batches(&self, group: Group) -> Vec<RecordBatch> {
-        let Group { mut parts, values, .. } = group;
-        let mut out = Vec::new();
-        while !parts.is_empty() {
-            let mut rows = 0;
-            let mut take = 0;
-            let mut split = None;
-            for part in &parts {
-                let left = BATCH_ROWS - rows;
-                if part.rows.len() > left {
-                    split = (left > 0).then_some(left);
-                    break;
-                }
-                rows += part.rows.len();
-                take += 1;
+    /// Hands on what was cut. What is counted as outstanding ends as an output.
+    fn hand_on(state: &mut State<E::Output>, cut: Cut) {
+        state.pieces.extend(cut.pieces);
+        for (number, pieces) in cut.groups {
+            state.outstanding += 1;
+            if let Some(batches) = state.building.close(number, pieces) {
+                state.groups.push_back((number, batches));
             }
-            let mut batch: Vec<Part> = parts.drain(..take).collect();
-            if let Some(left) = split {
-                let part = &mut parts[0];
-                let middle = part.rows.start + left;
-                batch.push(Part { block: Arc::clone(&part.block), rows: part.rows.start..middle });
-                part.rows.start = middle;
-            }
-            out.push(assemble(&batch, &self.options.projection, &values));
         }
-        out
     }
 
     /// Opens one source after another and sees each to its end.
@@ -534,10 +485,10 @@ impl<E: Encode> Shared<E> {
         }
         let mut state = self.lock();
         if let Some(serial) = state.stream.as_mut() {
-            let last = (serial.rows > 0).then(|| serial.cut());
+            let mut cut = Cut::default();
+            serial.finish(&mut cut);
             let tally = serial.stream.tally.clone();
-            state.outstanding += u64::from(last.is_some());
-            state.groups.extend(last);
+            Self::hand_on(&mut state, cut);
             state.finished = Some(tally);
         }
         drop(state);
@@ -579,10 +530,12 @@ impl<E: Encode> Shared<E> {
         }
         if let Some(mut serial) = state.stream.take() {
             drop(state);
-            let groups = serial.stream.end().map_or_else(Vec::new, |rest| serial.add(rest));
+            let mut cut = Cut::default();
+            if let Some(rest) = serial.stream.end() {
+                serial.add(rest, &mut cut);
+            }
             state = self.lock();
-            state.outstanding += groups.len() as u64;
-            state.groups.extend(groups);
+            Self::hand_on(&mut state, cut);
             state.stream = Some(serial);
             self.work.notify_all();
         }

@@ -178,7 +178,7 @@ impl Encode for Plain {
     }
 }
 
-/// A stream of record batches of at most 65,536 rows.
+/// A stream of record batches of at most [`tracefast_core::batch::BATCH_ROWS`] rows.
 pub struct BatchStream {
     pipeline: Option<Pipeline<Plain>>,
     schema: SchemaRef,
