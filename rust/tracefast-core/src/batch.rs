@@ -84,7 +84,8 @@ pub fn assemble(parts: &[Part], projection: &Projection, values: &Values) -> Rec
         any |= some;
         any_of.push(some);
     }
-    let batch = Batch { parts, len, any, all, any_of, buffers: buffers(parts) };
+    let planes = planes(parts, len);
+    let batch = Batch { parts, len, any, all, any_of, planes, buffers: buffers(parts) };
     let arrays = projection.columns.iter().map(|&column| batch.column(column, values)).collect();
     let options = RecordBatchOptions::new().with_row_count(Some(len));
     RecordBatch::try_new_with_options(projection.schema(), arrays, &options)
@@ -111,7 +112,61 @@ struct Batch<'a> {
     all: u64,
     /// Columns of which a part has values: the slots of others need not be read.
     any_of: Vec<u64>,
+    /// See [`planes`].
+    planes: Vec<u64>,
     buffers: Arc<[Buffer]>,
+}
+
+/// The bitmaps of all columns one after another, each of whole words: the masks of 64 rows are a
+/// square of bits, which is turned about its diagonal.
+fn planes(parts: &[Part], len: usize) -> Vec<u64> {
+    let words = len.div_ceil(64);
+    let mut planes = vec![0; COLUMNS.len() * words];
+    let mut square = [0; 64];
+    let (mut filled, mut at) = (0, 0);
+    let mut put = |square: &mut [u64; 64], at: usize| {
+        turn(square);
+        for (plane, &bits) in planes.chunks_exact_mut(words).zip(square.iter()) {
+            plane[at] = bits;
+        }
+    };
+    for part in parts {
+        let mut valid = &part.block.rows().valid[part.rows.clone()];
+        while !valid.is_empty() {
+            let (chunk, rest) = valid.split_at(valid.len().min(64 - filled));
+            square[filled..filled + chunk.len()].copy_from_slice(chunk);
+            filled += chunk.len();
+            valid = rest;
+            if filled == 64 {
+                put(&mut square, at);
+                (filled, at) = (0, at + 1);
+            }
+        }
+    }
+    if filled > 0 {
+        square[filled..].fill(0);
+        put(&mut square, at);
+    }
+    planes
+}
+
+/// Bit `c` of word `r` becomes bit `r` of word `c`: ever smaller blocks beside the diagonal change
+/// places (H. S. Warren, Hacker's Delight, 7-3).
+fn turn(square: &mut [u64; 64]) {
+    let mut size = 32;
+    let mut mask = u64::MAX >> 32;
+    while size > 0 {
+        for pair in square.chunks_exact_mut(2 * size) {
+            let (upper, lower) = pair.split_at_mut(size);
+            for (upper, lower) in upper.iter_mut().zip(lower) {
+                let swapped = ((*upper >> size) ^ *lower) & mask;
+                *upper ^= swapped << size;
+                *lower ^= swapped;
+            }
+        }
+        size /= 2;
+        mask ^= mask << size;
+    }
 }
 
 impl Batch<'_> {
@@ -214,37 +269,8 @@ impl Batch<'_> {
         if self.any & column.bit() == 0 {
             return Some(NullBuffer::new_null(self.len));
         }
-        let shift = column as u8;
-        let mut bits: Vec<u64> = Vec::with_capacity(self.len.div_ceil(64));
-        let (mut word, mut filled) = (0u64, 0);
-        for part in self.parts {
-            let mut valid = &part.block.rows().valid[part.rows.clone()];
-            while !valid.is_empty() {
-                if filled == 0 && valid.len() >= 64 {
-                    let (chunk, rest) = valid.split_at(64);
-                    let packed = chunk
-                        .iter()
-                        .enumerate()
-                        .fold(0, |word, (i, valid)| word | ((valid >> shift) & 1) << i);
-                    bits.push(packed);
-                    valid = rest;
-                    continue;
-                }
-                let (chunk, rest) = valid.split_at(valid.len().min(64 - filled));
-                for valid in chunk {
-                    word |= ((valid >> shift) & 1) << filled;
-                    filled += 1;
-                }
-                if filled == 64 {
-                    bits.push(word);
-                    (word, filled) = (0, 0);
-                }
-                valid = rest;
-            }
-        }
-        if filled > 0 {
-            bits.push(word);
-        }
+        let words = self.len.div_ceil(64);
+        let bits = self.planes[column as usize * words..][..words].to_vec();
         Some(NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(bits), 0, self.len)))
     }
 
@@ -398,4 +424,25 @@ fn nulls(column: C, len: usize) -> ArrayRef {
     let array = new_null_array(&kind.data_type(), BATCH_ROWS);
     made.push((kind, Arc::clone(&array)));
     array.slice(0, len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn squares_are_turned() {
+        let mut random = 1u64;
+        let mut square: [u64; 64] = std::array::from_fn(|_| {
+            random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            random ^ random >> 29
+        });
+        let before = square;
+        turn(&mut square);
+        for row in 0..64 {
+            for column in 0..64 {
+                assert_eq!(square[column] >> row & 1, before[row] >> column & 1);
+            }
+        }
+    }
 }

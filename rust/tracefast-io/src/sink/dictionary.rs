@@ -1,6 +1,7 @@
 //! A dictionary of texts: what stands in it depends on the texts and their order only.
 
 use std::hash::BuildHasher;
+use std::ops::Range;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
@@ -10,7 +11,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
-use super::valid::for_each_valid;
+use super::valid::{for_each_valid, walk};
 use crate::error::Result;
 
 /// Bytes of a dictionary of views beyond which the texts are written as they are.
@@ -30,7 +31,27 @@ pub(super) struct Dictionary {
     remap: Vec<u32>,
     /// Keys of views seen lately, see `push_views`.
     recent: Vec<(u128, u32)>,
+    /// Views whose texts are to be looked up, and places of keys that are those of one of them.
+    waiting: Vec<Waiting>,
+    likewise: Vec<(usize, usize)>,
 }
+
+/// A view that waits for its key.
+#[derive(Clone, Copy)]
+struct Waiting {
+    /// Where the key will stand.
+    at: usize,
+    /// Row of the array.
+    row: usize,
+    /// Place in `recent`.
+    recent: usize,
+}
+
+/// Views that wait, at most.
+const AT_A_TIME: usize = 32;
+
+/// The keys of views that wait begin here: a dictionary of so many bytes has fewer entries.
+const WAITING: u32 = UNSEEN - AT_A_TIME as u32;
 
 const UNSEEN: u32 = u32::MAX;
 
@@ -98,22 +119,38 @@ impl Dictionary {
         self.remap.resize(values.len(), UNSEEN);
         let of_values = &dictionary.keys().values()[..];
         keys.reserve(array.len() - array.null_count());
-        for_each_valid(dictionary.nulls(), array.len(), |i| {
+        let one = |(this, keys): &mut (&mut Self, &mut Vec<u32>), i: usize| {
             let index = of_values[i] as usize;
-            let mut key = self.remap[index];
+            let mut key = this.remap[index];
             if key == UNSEEN {
-                key = self.key(values.value(index).as_bytes());
-                self.remap[index] = key;
+                key = this.key(values.value(index).as_bytes());
+                this.remap[index] = key;
             }
             keys.push(key);
-        });
+        };
+        let many = |to: &mut (&mut Self, &mut Vec<u32>), range: Range<usize>| {
+            // Where all entries have keys, as after the first few rows, nothing else is to be done.
+            let (start, mut unseen) = (to.1.len(), false);
+            let remap = &to.0.remap[..];
+            to.1.extend(of_values[range.clone()].iter().map(|&index| {
+                let key = remap[index as usize];
+                unseen |= key == UNSEEN;
+                key
+            }));
+            if unseen {
+                to.1.truncate(start);
+                range.for_each(|i| one(to, i));
+            }
+        };
+        walk(dictionary.nulls(), array.len(), &mut (self, keys), many, one);
         Ok(())
     }
 
     /// Appends the key of each view; false when the dictionary has grown too large.
     ///
     /// Within one array, equal views mean equal texts, so a text is read and hashed only when its
-    /// view was not seen lately.
+    /// view was not seen lately. Those texts are far apart in memory that was written long ago: some
+    /// at a time are touched first, so that the processor fetches them at once and not one by one.
     pub(super) fn push_views(&mut self, array: &StringViewArray, keys: &mut Vec<u32>) -> bool {
         self.recent.clear();
         self.recent.resize(RECENT, NO_VIEW);
@@ -127,15 +164,46 @@ impl Dictionary {
             let view = views[i];
             let mixed = ((view >> 64) as u64 ^ view as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let at = (mixed >> (64 - RECENT.trailing_zeros())) as usize;
-            let (seen, mut key) = self.recent[at];
-            if seen != view {
-                key = self.key(array.value(i).as_bytes());
-                self.recent[at] = (view, key);
+            let (seen, key) = self.recent[at];
+            if seen == view {
+                if key >= WAITING {
+                    self.likewise.push((keys.len(), (key - WAITING) as usize));
+                }
+                keys.push(key);
+                return;
+            }
+            let number = WAITING + self.waiting.len() as u32;
+            self.recent[at] = (view, number);
+            self.waiting.push(Waiting { at: keys.len(), row: i, recent: at });
+            keys.push(number);
+            if self.waiting.len() == AT_A_TIME {
+                self.settle(array, keys);
                 small = self.plain.len() <= MOST_BYTES;
             }
-            keys.push(key);
         });
-        small
+        self.settle(array, keys);
+        small && self.plain.len() <= MOST_BYTES
+    }
+
+    /// Gives keys to the views that wait for them.
+    fn settle(&mut self, array: &StringViewArray, keys: &mut [u32]) {
+        let ends = |text: &[u8]| text.first().zip(text.last()).map_or(0, |(a, b)| a ^ b);
+        let touch = |sum: u8, waiting: &Waiting| sum ^ ends(array.value(waiting.row).as_bytes());
+        std::hint::black_box(self.waiting.iter().fold(0, touch));
+        for i in 0..self.waiting.len() {
+            let Waiting { at, row, recent } = self.waiting[i];
+            let key = self.key(array.value(row).as_bytes());
+            keys[at] = key;
+            // Another view may have taken its place.
+            if self.recent[recent].1 == WAITING + i as u32 {
+                self.recent[recent].1 = key;
+            }
+        }
+        for &(at, number) in &self.likewise {
+            keys[at] = keys[self.waiting[number].at];
+        }
+        self.waiting.clear();
+        self.likewise.clear();
     }
 
     /// Smallest and largest of the texts with these keys.

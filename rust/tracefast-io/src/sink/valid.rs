@@ -1,12 +1,27 @@
 //! Walking over the values that are not null.
 
+use std::ops::Range;
+
 use arrow_buffer::NullBuffer;
 
 /// Calls `f` with the position of each value that is not null, in order.
 #[inline]
 pub(super) fn for_each_valid(nulls: Option<&NullBuffer>, length: usize, mut f: impl FnMut(usize)) {
+    walk(nulls, length, &mut f, |f, range| range.for_each(f), |f, at| f(at));
+}
+
+/// Calls `many` with ranges of values none of which is null, and `one` with the positions of the
+/// others that are not, all in order: most columns have long stretches of one or the other.
+#[inline]
+pub(super) fn walk<T>(
+    nulls: Option<&NullBuffer>,
+    length: usize,
+    to: &mut T,
+    many: impl Fn(&mut T, Range<usize>),
+    one: impl Fn(&mut T, usize),
+) {
     let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) else {
-        return (0..length).for_each(f);
+        return many(to, 0..length);
     };
     if nulls.null_count() == length {
         return;
@@ -14,7 +29,7 @@ pub(super) fn for_each_valid(nulls: Option<&NullBuffer>, length: usize, mut f: i
     for (i, mut word) in nulls.inner().bit_chunks().iter_padded().enumerate() {
         let start = i * 64;
         if word == u64::MAX && start + 64 <= length {
-            (start..start + 64).for_each(&mut f);
+            many(to, start..start + 64);
             continue;
         }
         while word != 0 {
@@ -22,7 +37,7 @@ pub(super) fn for_each_valid(nulls: Option<&NullBuffer>, length: usize, mut f: i
             if at >= length {
                 return;
             }
-            f(at);
+            one(to, at);
             word &= word - 1;
         }
     }

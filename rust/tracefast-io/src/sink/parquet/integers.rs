@@ -16,7 +16,7 @@ use super::pages::{self, Page};
 use super::scratch::Buffers;
 use super::stats::{Order, Range};
 use crate::error::Result;
-use crate::sink::valid::for_each_valid;
+use crate::sink::valid::walk;
 
 /// Entries a dictionary of integers may have.
 const MOST_ENTRIES: usize = 1 << 16;
@@ -89,7 +89,11 @@ pub(super) fn encode_dictionary(
 /// Fills `buffers.keys` with the keys of all values and returns the range of each page.
 fn find_keys(pages: &[Page], order: Order, buffers: &mut Buffers) -> Option<Vec<Option<Range>>> {
     let present: usize = pages.iter().flatten().map(|array| array.len() - array.null_count()).sum();
-    buffers.integers.clear((present / 2 + 16).min(MOST_ENTRIES));
+    let near = pages.iter().flatten().try_fold((i64::MAX, i64::MIN), |(min, max), array| {
+        let (low, high) = small_bounds(array)?;
+        Some((min.min(low), max.max(high)))
+    });
+    buffers.integers.clear((present / 2 + 16).min(MOST_ENTRIES), near);
     buffers.keys.clear();
     let mut ranges = Vec::with_capacity(pages.len());
     for page in pages {
@@ -98,6 +102,24 @@ fn find_keys(pages: &[Page], order: Order, buffers: &mut Buffers) -> Option<Vec<
         buffers.integers.push_keys(&buffers.values, &mut buffers.keys)?;
     }
     Some(ranges)
+}
+
+/// Smallest and largest of the values of a column of small integers, those behind nulls among them.
+fn small_bounds(array: &ArrayRef) -> Option<(i64, i64)> {
+    fn bounds<T: Copy + Ord>(values: &[T], wide: impl Fn(T) -> i64) -> Option<(i64, i64)> {
+        let &first = values.first()?;
+        let (min, max) =
+            values.iter().fold((first, first), |(min, max), &v| (min.min(v), max.max(v)));
+        Some((wide(min), wide(max)))
+    }
+    match array.data_type() {
+        DataType::Int32 => bounds(array.as_primitive::<Int32Type>().values(), i64::from),
+        // As they are gathered: those above the largest signed one are far from the others.
+        DataType::UInt32 => bounds(array.as_primitive::<UInt32Type>().values(), i64::from)
+            .filter(|&(_, max)| max <= i64::from(i32::MAX)),
+        DataType::UInt16 => bounds(array.as_primitive::<UInt16Type>().values(), i64::from),
+        _ => None,
+    }
 }
 
 fn width(order: Order) -> Width {
@@ -136,12 +158,11 @@ fn gather_as<T: ArrowPrimitiveType>(
 ) {
     let Some(array) = array.as_primitive_opt::<T>() else { return };
     let values = &array.values()[..];
-    if array.null_count() == 0 {
-        out.extend(values.iter().map(|&value| convert(value)));
-    } else {
-        out.reserve(array.len() - array.null_count());
-        for_each_valid(array.nulls(), array.len(), |i| out.push(convert(values[i])));
-    }
+    out.reserve(array.len() - array.null_count());
+    let many = |out: &mut Vec<i64>, range: std::ops::Range<usize>| {
+        out.extend(values[range].iter().map(|&value| convert(value)));
+    };
+    walk(array.nulls(), array.len(), out, many, |out, i| out.push(convert(values[i])));
 }
 
 /// Numbers distinct integers in the order in which they appear.
@@ -150,6 +171,9 @@ pub(super) struct Integers {
     entries: Vec<i64>,
     /// Open addressing, at most half full; the length is a power of two.
     slots: Vec<(i64, u32)>,
+    /// Keys of values that lie near one another, by their distance from `base`.
+    near: Vec<u32>,
+    base: i64,
     most: usize,
     /// Steps over occupied slots that are still allowed. A log can be made so that its numbers
     /// collide; it then loses its dictionary, not our time.
@@ -158,12 +182,23 @@ pub(super) struct Integers {
 
 const EMPTY: (i64, u32) = (0, u32::MAX);
 
+/// Most values from the smallest to the largest that count as near: their table stays in the cache.
+const NEAR: i64 = 1 << 16;
+
 impl Integers {
-    /// Forgets all, keeps the memory. More than `most` distinct values will be too many.
-    fn clear(&mut self, most: usize) {
+    /// Forgets all, keeps the memory. More than `most` distinct values will be too many; none will
+    /// be below or above `bounds`, if these are known.
+    fn clear(&mut self, most: usize, bounds: Option<(i64, i64)>) {
         self.entries.clear();
         self.slots.clear();
-        self.slots.resize(256, EMPTY);
+        self.near.clear();
+        match bounds {
+            Some((min, max)) if min <= max && max - min < NEAR => {
+                self.base = min;
+                self.near.resize((max - min) as usize + 1, EMPTY.1);
+            }
+            _ => self.slots.resize(256, EMPTY),
+        }
         self.most = most;
         self.patience = 1 << 20;
     }
@@ -171,7 +206,38 @@ impl Integers {
     /// Appends the key of each value; `None` when there are too many.
     fn push_keys(&mut self, values: &[i64], keys: &mut Vec<u32>) -> Option<()> {
         keys.reserve(values.len());
+        if self.near.is_empty() {
+            self.push_hashed(values, keys)
+        } else {
+            self.push_near(values, keys)
+        }
+    }
+
+    fn push_near(&mut self, values: &[i64], keys: &mut Vec<u32>) -> Option<()> {
         for &value in values {
+            let at = value.wrapping_sub(self.base) as usize;
+            let mut key = *self.near.get(at)?;
+            if key == EMPTY.1 {
+                if self.entries.len() == self.most {
+                    return None;
+                }
+                key = self.entries.len() as u32;
+                self.entries.push(value);
+                self.near[at] = key;
+            }
+            keys.push(key);
+        }
+        Some(())
+    }
+
+    fn push_hashed(&mut self, values: &[i64], keys: &mut Vec<u32>) -> Option<()> {
+        // The value before is the likeliest one.
+        let (mut previous, mut known) = (0, EMPTY.1);
+        for &value in values {
+            if value == previous && known != EMPTY.1 {
+                keys.push(known);
+                continue;
+            }
             let mut at = self.slot(value);
             let key = loop {
                 let (found, key) = self.slots[at];
@@ -185,6 +251,7 @@ impl Integers {
                 self.patience = self.patience.checked_sub(1)?;
             };
             keys.push(key);
+            (previous, known) = (value, key);
         }
         Some(())
     }
@@ -229,7 +296,7 @@ mod tests {
     #[test]
     fn keys_count_up_in_order_of_appearance() {
         let mut integers = Integers::default();
-        integers.clear(10_000);
+        integers.clear(10_000, None);
         let values: Vec<i64> = (0..20_000).map(|i| (i % 7_000) * -37).collect();
         let mut keys = Vec::new();
         integers.push_keys(&values, &mut keys).unwrap();
@@ -241,10 +308,27 @@ mod tests {
     #[test]
     fn too_many_values_are_refused() {
         let mut integers = Integers::default();
-        integers.clear(10);
-        let mut keys = Vec::new();
-        assert!(integers.push_keys(&(0..10).collect::<Vec<_>>(), &mut keys).is_some());
-        assert!(integers.push_keys(&[3, 10], &mut keys).is_none());
+        for bounds in [None, Some((0, 10))] {
+            integers.clear(10, bounds);
+            let mut keys = Vec::new();
+            assert!(integers.push_keys(&(0..10).collect::<Vec<_>>(), &mut keys).is_some());
+            assert!(integers.push_keys(&[3, 10], &mut keys).is_none());
+        }
+    }
+
+    #[test]
+    fn near_values_get_the_same_keys() {
+        let values: Vec<i64> = (0..9_000).map(|i: i64| i * i % 5_003 - 17).collect();
+        let mut found = [Vec::new(), Vec::new()];
+        let mut entries = Vec::new();
+        for (keys, bounds) in found.iter_mut().zip([None, Some((-17, 4_985))]) {
+            let mut integers = Integers::default();
+            integers.clear(MOST_ENTRIES, bounds);
+            assert_eq!(integers.near.is_empty(), bounds.is_none());
+            integers.push_keys(&values, keys).unwrap();
+            entries.push(integers.entries);
+        }
+        assert_eq!((&found[0], &entries[0]), (&found[1], &entries[1]));
     }
 
     #[test]
@@ -257,7 +341,7 @@ mod tests {
         }
         let values: Vec<i64> = (0..60_000).map(|i: u64| i.wrapping_mul(inverse) as i64).collect();
         let mut integers = Integers::default();
-        integers.clear(MOST_ENTRIES);
+        integers.clear(MOST_ENTRIES, None);
         assert!(integers.push_keys(&values, &mut Vec::new()).is_none());
     }
 }

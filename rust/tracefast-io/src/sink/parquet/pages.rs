@@ -3,6 +3,8 @@
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 
+use crate::sink::valid::for_each_valid;
+
 /// Rows a page holds at most: those of one batch, so that two pages make a row group.
 const ROWS: usize = 65_536;
 
@@ -45,6 +47,14 @@ pub(super) fn split(arrays: &[ArrayRef]) -> Vec<Page> {
 /// empty takes one row in any case.
 fn fitting(array: &ArrayRef, at: usize, most: usize, room: usize, empty: bool) -> (usize, usize) {
     let Some(array) = array.as_string_view_opt() else { return (most, 0) };
+    let views = &array.views()[..];
+    let mut bytes = 0;
+    // Few batches have that much text.
+    let slice = array.nulls().map(|nulls| nulls.slice(at, most));
+    for_each_valid(slice.as_ref(), most, |i| bytes += views[at + i] as u32 as usize);
+    if bytes <= room {
+        return (most, bytes);
+    }
     let nulls = array.nulls();
     let mut bytes = 0;
     for (i, view) in array.views()[at..at + most].iter().enumerate() {
