@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 RUST := $(shell find rust -path rust/fuzz -prune -o -name '*.rs' -print -o -name Cargo.toml -print)
 FUZZ_TARGETS := $(basename $(notdir $(wildcard rust/fuzz/fuzz_targets/*.rs)))
 FUZZ_SECONDS ?= 30
+# A comma ends an argument of make's functions.
+comma := ,
 LOG := tests/data/demo.strace.zst
 
 .DEFAULT_GOAL := help
@@ -55,8 +57,8 @@ format: $(VENV)/.developed ## Format the code.
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
 
-bench: $(VENV)/.developed ## Measure speed and memory; BENCH='--size 1G' goes to benches/run.py.
-	$(BIN)/python benches/run.py $(BENCH)
+bench: $(VENV)/.developed ## Measure speed and memory, or memory alone with SIZE=10G; BENCH='--size 200MB' goes on.
+	$(BIN)/python benches/run.py $(if $(SIZE),--only memory --sizes 1GB$(comma)$(SIZE)) $(BENCH)
 
 # Corpora grow in rust/fuzz/corpus; a finding is a file in rust/fuzz/artifacts. The thread that reads
 # a source ends on its own, perhaps after the run: no leak.
