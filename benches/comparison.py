@@ -84,17 +84,15 @@ def table(cases: list[Case]) -> str:
     rows = [("`wc -l`", known["wc"], "1", f"{size / counted / 1e6:,.0f}", "1", "", "")]
     for case in cases:
         best = own["syscalls" if case.tool in {"awk", "re", "syscalls"} else "parquet"]
-        # Of tracefast's own table the whole process counts, as people wait for it.
         pairs = zip(times(case), times(best), strict=True)
         slower = middle([one / other for one, other in pairs])
-        ratio = middle([a / b for a, b in zip(case.counted, times(case), strict=True)])
         rows.append(
             (
                 case.label,
                 known[case.tool],
                 str(case.threads),
                 f"{size / middle(times(case)) / 1e6:,.0f}",
-                f"{ratio:.4f}",
+                f"{ratio(case):.4f}",
                 f"{slower:.1f}",
                 f"{max(case.peaks) / 1e6:,.0f}",
             )
@@ -104,5 +102,10 @@ def table(cases: list[Case]) -> str:
 
 
 def times(case: Case) -> list[float]:
-    """Return what is compared: the whole process of commands, else the work."""
+    """Return what is compared: of commands the whole process, as people wait for it."""
     return case.wall if case.tool in {"syscalls", "awk"} else case.seconds
+
+
+def ratio(case: Case) -> float:
+    """Return the time of ``wc -l`` by that of the case."""
+    return middle([one / other for one, other in zip(case.counted, times(case), strict=True)])

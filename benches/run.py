@@ -24,6 +24,7 @@ import comparison
 import detours
 import goals
 import make_log
+import picture
 import programs
 from cases import PACKERS, TABLES, Bench, Case, middle, missing
 from startup import Startup
@@ -208,6 +209,8 @@ def record(text: str, cases: list[Case], startup: Startup | None) -> Path:
         "startup": startup.seconds if startup else {},
     }
     path.with_suffix(".json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    if any(case.compared for case in cases):
+        picture.write(path.with_suffix(".json"))
     return path
 
 

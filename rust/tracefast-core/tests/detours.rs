@@ -29,7 +29,7 @@ fn usual_lines_of_strace_stay_on_the_fast_path() {
 fn each_odd_line_of_strace_counts_once() {
     for line in [
         r#"7 1700000000.000301 write(1, "a = b) = c", 10) = 10 <0.000011>"#,
-        r#"7 1700000000.000301 read(3, <ptrace(SYSCALL):No such process>"#,
+        "7 1700000000.000301 read(3, <ptrace(SYSCALL):No such process>",
         "strace: Process 9 attached",
         "1700000000.000301 close(3) = 0",
         "hello",
