@@ -12,7 +12,7 @@ comma := ,
 LOG := tests/data/demo.strace.zst
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python lint format bench picture fuzz clean
+.PHONY: help demo test test-rust test-python lint format bench guard picture fuzz clean
 
 help: ## Print this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | column -t -s "$$(printf '\t')"
@@ -59,6 +59,10 @@ format: $(VENV)/.developed ## Format the code.
 
 bench: $(VENV)/.developed ## Measure speed and memory, or memory alone with SIZE=10G; BENCH='--size 200MB' goes on.
 	$(BIN)/python benches/run.py $(if $(SIZE),--only memory --sizes 1GB$(comma)$(SIZE)) $(BENCH)
+
+# What a stage costs in instructions, which do not depend on what else the machine does.
+guard: $(VENV)/.developed ## Fail if a stage takes 5 % more instructions than recorded; RECORD=1 records.
+	$(BIN)/python benches/guard.py $(if $(RECORD),--record)
 
 picture: $(VENV)/.developed ## Draw docs/comparison.svg from the newest result in benches/results.
 	$(BIN)/python benches/picture.py
