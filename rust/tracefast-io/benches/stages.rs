@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
-use tracefast_core::batch::{Part, Projection, assemble};
+use tracefast_core::batch::{BATCH_ROWS, Part, Projection, assemble};
 use tracefast_core::block::Block;
 use tracefast_core::format::{Format, Grammar};
 use tracefast_core::scan::{Marks, structure};
@@ -27,8 +27,7 @@ use tracefast_io::sink::{ParquetEncoder, ParquetOptions};
 
 const BLOCK: usize = 256 << 10;
 
-/// Rows of a batch, and of a row group.
-const BATCH: usize = 65_536;
+/// Rows of a row group.
 const GROUP: usize = 131_072;
 
 fn main() -> io::Result<()> {
@@ -172,12 +171,18 @@ impl Arrow {
             return;
         }
         let resolved = Arc::new(resolved);
-        for rows in resolved.runs.clone() {
-            self.rows += rows.len();
-            self.parts.push(Part { block: Arc::clone(&resolved), rows });
-        }
-        if self.rows >= BATCH {
-            self.assemble(stream);
+        for run in &resolved.runs {
+            let mut run = run.clone();
+            while !run.is_empty() {
+                let take = run.len().min(BATCH_ROWS - self.rows);
+                let rows = run.start..run.start + take;
+                run.start += take;
+                self.rows += take;
+                self.parts.push(Part { block: Arc::clone(&resolved), rows });
+                if self.rows == BATCH_ROWS {
+                    self.assemble(stream);
+                }
+            }
         }
     }
 
