@@ -7,10 +7,12 @@ BIN := $(VENV)/bin
 RUST := $(shell find rust -path rust/fuzz -prune -o -name '*.rs' -print -o -name Cargo.toml -print)
 FUZZ_TARGETS := $(basename $(notdir $(wildcard rust/fuzz/fuzz_targets/*.rs)))
 FUZZ_SECONDS ?= 30
+# A comma ends an argument of make's functions.
+comma := ,
 LOG := tests/data/demo.strace.zst
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python lint format bench fuzz clean
+.PHONY: help demo test test-rust test-python lint format bench guard picture fuzz clean
 
 help: ## Print this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | column -t -s "$$(printf '\t')"
@@ -55,8 +57,15 @@ format: $(VENV)/.developed ## Format the code.
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
 
-bench: $(VENV)/.developed ## Measure speed and memory; BENCH='--size 1G' goes to benches/run.py.
-	$(BIN)/python benches/run.py $(BENCH)
+bench: $(VENV)/.developed ## Measure speed and memory, or memory alone with SIZE=10G; BENCH='--size 200MB' goes on.
+	$(BIN)/python benches/run.py $(if $(SIZE),--only memory --sizes 1GB$(comma)$(SIZE)) $(BENCH)
+
+# What a stage costs in instructions, which do not depend on what else the machine does.
+guard: $(VENV)/.developed ## Fail if a stage takes 5 % more instructions than recorded; RECORD=1 records.
+	$(BIN)/python benches/guard.py $(if $(RECORD),--record)
+
+picture: $(VENV)/.developed ## Draw docs/comparison.svg from the newest result in benches/results.
+	$(BIN)/python benches/picture.py
 
 # Corpora grow in rust/fuzz/corpus; a finding is a file in rust/fuzz/artifacts. The thread that reads
 # a source ends on its own, perhaps after the run: no leak.

@@ -9,9 +9,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
+import resource
+import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
+
+from cases import TABLES
 
 STRACE_REGEX = (
     r"^(?:\[pid +)?(?<tid>\d+)\]? +(?<ts>\d+\.\d+) "
@@ -20,6 +26,29 @@ STRACE_REGEX = (
     r"(?:<(?<dur>\d+\.\d+)>)?$"
 )
 """What one writes for a log of ``strace -f -ttt -T`` when there is no parser at hand."""
+
+STRACE_END_REGEX = (
+    rb"\d+ +\d+\.\d+ (?:<\.\.\. )?(\w+)(?:\(| resumed>).*\) += "
+    rb"(?:-1 (E[A-Z0-9]+)|-?\d|\?).* <(\d+\.\d+)>$"
+)
+"""The same for a line with the end of a call, and no more than adding up by name needs."""
+
+AWK = r"""
+{ lines++ }
+$NF ~ /^<[0-9]+\.[0-9]+>$/ {
+    name = $3
+    if (name == "<...") name = $4
+    else sub(/\(.*/, "", name)
+    calls[name]++
+    seconds[name] += substr($NF, 2, length($NF) - 2)
+    if (match($0, / = -1 E[A-Z0-9]+ /)) errors[name]++
+}
+END {
+    for (name in calls) printf "%s %d %d %.6f\n", name, calls[name], errors[name], seconds[name]
+    print "lines", lines
+}
+"""
+"""What one writes for ``strace -c`` of a log: calls, errors and times by name."""
 
 
 def peak_bytes() -> int:
@@ -67,13 +96,13 @@ def parsed(log: str, output: str, **options) -> dict[str, object]:
     return {"seconds": seconds, "rows": report.rows, **facts(report)}
 
 
-def run_files(source: str, threads: int, output: str) -> dict[str, object]:
-    """Run the command ``tracefast files`` on a log or its Parquet, the table going to a file.
+def run_table(name: str, source: str, threads: int, output: str) -> dict[str, object]:
+    """Run a command such as ``tracefast files`` on a log or its Parquet, its table into a file.
 
-    The command has no option for threads, but takes no more than it may run on.
+    The commands have no option for threads, but take no more than they may run on.
     """
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
-    sys.argv = ["tracefast", "files", source]
+    sys.argv = ["tracefast", name, source]
     stdout = os.dup(1)
     with Path(output).open("wb") as table:
         os.dup2(table.fileno(), 1)
@@ -128,12 +157,81 @@ def run_polars(log: str, _threads: int, output: str) -> dict[str, object]:
     return {"seconds": seconds, "rows": rows, "lines": rows, "missed": missed}
 
 
+def run_duckdb(log: str, threads: int, output: str) -> dict[str, object]:
+    """Do the same in duckdb, with ``regexp_extract`` into as many columns."""
+    import duckdb
+
+    names = re.findall(r"\?<(\w+)>", STRACE_REGEX)
+    pattern = re.sub(r"\?<\w+>", "", STRACE_REGEX).replace("'", "''")
+    groups = ", ".join(f"'{name}'" for name in names)
+    start = time.perf_counter()
+    with duckdb.connect() as connection:
+        connection.execute(f"SET threads = {threads}")
+        connection.execute("SET preserve_insertion_order = true")
+        connection.execute(
+            f"""
+            COPY (
+                SELECT unnest(regexp_extract(line, '{pattern}', [{groups}]))
+                FROM read_csv(
+                    '{log}', columns = {{'line': 'VARCHAR'}}, delim = '\x01', quote = '',
+                    escape = '', header = false, auto_detect = false, new_line = '\\n',
+                    encoding = 'utf-8', max_line_size = 16000000
+                )
+            ) TO '{output}' (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)
+            """
+        )
+        seconds = time.perf_counter() - start
+        found = connection.execute(
+            f"SELECT count(*), count(*) FILTER (name = '') FROM '{output}'"
+        ).fetchone()
+    rows, missed = found or (0, 0)
+    return {"seconds": seconds, "rows": rows, "lines": rows, "missed": missed}
+
+
+def run_re(log: str, _threads: int, output: str) -> dict[str, object]:
+    """Add up calls, errors and times by name with Python's ``re``, and print them as a table."""
+    match = re.compile(STRACE_END_REGEX).match
+    sums: dict[bytes, list[float]] = {}
+    lines = 0
+    start = time.perf_counter()
+    with Path(log).open("rb") as text:
+        for line in text:
+            lines += 1
+            if found := match(line):
+                name, errno, seconds = found.groups()
+                entry = sums.setdefault(name, [0, 0, 0.0])
+                entry[0] += 1
+                entry[1] += errno is not None
+                entry[2] += float(seconds)
+    with Path(output).open("wb") as table:
+        for name, (calls, errors, seconds) in sorted(sums.items()):
+            table.write(b"%b %d %d %f\n" % (name, calls, errors, seconds))
+    took = time.perf_counter() - start
+    return {"seconds": took, "rows": sum(int(entry[0]) for entry in sums.values()), "lines": lines}
+
+
+def run_awk(log: str, _threads: int, output: str) -> dict[str, object]:
+    """Do the same in awk: what ``strace -c`` counts, from a log."""
+    start = time.perf_counter()
+    with Path(output).open("wb") as table:
+        subprocess.run(["awk", AWK, log], stdout=table, check=True, env={"LC_ALL": "C"})
+    seconds = time.perf_counter() - start
+    sums = [line.split() for line in Path(output).read_text(encoding="ascii").splitlines()]
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    rows = sum(int(calls) for name, calls, *_ in sums if name != "lines")
+    lines = sum(int(number) for name, number, *_ in sums if name == "lines")
+    return {"seconds": seconds, "rows": rows, "lines": lines, "peak": peak}
+
+
 CASES = {
     "arrow": run_arrow,
     "parquet": run_parquet,
     "rows": run_rows,
-    "files": run_files,
+    **{name: partial(run_table, name) for name in TABLES},
     "polars": run_polars,
+    "duckdb": run_duckdb,
+    "re": run_re,
+    "awk": run_awk,
 }
 
 
@@ -146,7 +244,7 @@ def main() -> None:
     parser.add_argument("--output", default="", help="where the Parquet file goes")
     options = parser.parse_args()
     result = CASES[options.case](options.log, options.threads, options.output)
-    print(json.dumps({**result, "peak": peak_bytes()}))
+    print(json.dumps({"peak": peak_bytes(), **result}))
 
 
 if __name__ == "__main__":

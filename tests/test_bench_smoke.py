@@ -9,17 +9,23 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import polars as pl
 import pytest
+
+import tracefast as tf
 
 PROJECT = Path(__file__).resolve().parents[1]
 BENCHES = PROJECT / "benches"
 
 sys.path.insert(0, str(BENCHES))
 
-import grow  # noqa: E402 - found through the path above
+import cases  # noqa: E402 - found through the path above
+import comparison  # noqa: E402
+import goals  # noqa: E402
+import grow  # noqa: E402
 import live  # noqa: E402
 import make_log  # noqa: E402
-import run  # noqa: E402
+import measure  # noqa: E402
 
 COPIES = 3
 
@@ -140,69 +146,99 @@ print(json.dumps({{"seconds": 0.01, "rows": lines, "lines": lines, "peak": 10000
 """
 
 
-def run_bench(tmp_path, **environment):
-    headers = tmp_path / "headers"
-    headers.write_text(HEADERS)
-    headers.chmod(0o755)
-    command = [sys.executable, str(BENCHES / "run.py"), "--size", "2MB", "--source", "bundled"]
-    command += ["--headers", str(headers)]
-    command += ["--rounds", "1", "--threads", "1,2", "--dir", str(tmp_path)]
+DETOURS = f"""#!{sys.executable}
+import sys
+for name in sys.argv[1:]:
+    with open(name, "rb") as log:
+        lines = sum(1 for _ in log)
+    print(f'{{{{"lines": {{lines}}, "detours": {{lines // 4}}}}}}')
+"""
+
+
+def program(path, text):
+    path.write_text(text)
+    path.chmod(0o755)
+    return str(path)
+
+
+def run_bench(tmp_path, *options, **environment):
+    command = [sys.executable, str(BENCHES / "run.py"), "--source", "bundled"]
+    command += ["--headers", program(tmp_path / "headers", HEADERS)]
+    command += ["--detours", program(tmp_path / "detours", DETOURS)]
+    command += ["--rounds", "1", "--threads", "1,2", "--dir", str(tmp_path), *options]
     return subprocess.run(
         command, capture_output=True, text=True, env={**os.environ, **environment}, check=False
     )
 
 
+def rows_of(text):
+    """Return how often each first cell of a table occurs."""
+    return Counter(line.split("|")[1].strip() for line in text.splitlines() if "|" in line)
+
+
 def test_bench_runs_and_prints_every_row(tmp_path):
-    done = run_bench(tmp_path)
+    done = run_bench(tmp_path, "--size", "2MB")
     assert done.returncode == 0, done.stderr
-    rows = Counter(line.split("|")[1].strip() for line in done.stdout.splitlines() if "|" in line)
-    for label in ("strace to Arrow", "strace to Parquet", "ftrace to Parquet", "polars, one regex"):
-        assert rows[label] == 2
-    for label in ("strace to Parquet, no model", "files of a log", "files of its Parquet"):
-        assert rows[label] == 2
+    table, found, compared, starting, off = done.stdout.split("\n## ")
+    rows = rows_of(table)
+    for kind in ("strace", "ftrace"):
+        assert rows[f"{kind} to Arrow"] == rows[f"{kind} to Parquet"] == 2
+    assert rows["strace to Parquet, no model"] == rows["files of a log"] == 2
+    for name in ("files", "forks", "processes", "syscalls"):
+        assert rows[f"{name} of Parquet"] == 1
     assert rows["ftrace header scanning"] == 1
+    packed = [form for form in ("gz", "zst") if cases.missing(form) is None]
+    for form in packed:
+        assert rows[f"strace.{form} to Parquet"] == 1
+        assert (tmp_path / f"strace-bundled-2MB.log.{form}").stat().st_size < 1_000_000
+    goals_shown = rows_of(found)
+    for label in goals.SPEED:
+        assert goals_shown[label] == goals_shown[f"second core, {label}"] == 1
+    assert goals_shown["peak memory"] == goals_shown["strace to Parquet, model on"] == 1
+    assert goals_shown["`tracefast --help`"] == 1
+    assert "too short to judge" in found
+    assert rows_of(compared).keys() >= {"`wc -l`", *comparison.LABELS.values()}
+    assert rows_of(starting)["`python -c pass`"] == 1
+    assert rows_of(off)["demo.strace.zst"] == 1
+    assert re.search(r"\| strace-bundled-2MB.log +\| +[\d,]+ \| +[\d,]+ \| +2[45]\.\d\d \|", off)
     assert not list(tmp_path.glob("*.parquet"))
 
 
-def measured(label, tool, **values):
-    case = run.Case(label, tool, Path("log"), 2)
-    for name, value in values.items():
-        setattr(case, name, value)
-    return case
+def test_a_longer_log_shows_only_how_memory_grows(tmp_path):
+    done = run_bench(tmp_path, "--only", "memory", "--sizes", "1MB,3MB")
+    assert done.returncode == 0, done.stderr
+    assert rows_of(done.stdout)["strace to Parquet"] == 3  # One is the goal.
+    assert rows_of(done.stdout)["memory, a log 3 times as long"] == 1
+    assert "Comparison" not in done.stdout
+    assert run_bench(tmp_path, "--only", "nothing").returncode == 2
 
 
-def cases_of_tables(*, plain=0.86, files=0.79, peak=900_000_000, log=1.29):
-    cases = [
-        measured("strace to Parquet", "parquet", seconds=[1.0, 2.0], wall=[1.0, 2.0]),
-        measured("strace to Parquet, no model", "rows", seconds=[plain, 2 * plain]),
-        measured("files of a log", "files", wall=[log, 2 * log]),
-        measured(
-            "files of its Parquet",
-            "files",
-            # `wc -l` takes 0.1 s.
-            seconds=[0.5, 0.5],
-            ratios=[0.2, 0.2],
-            wall=[files, files],
-            peaks=[1, peak],
-        ),
-    ]
-    return {case.label: case for case in cases}
+def test_all_ways_to_add_up_calls_by_name_agree(tmp_path):
+    log = make_log.make_log("strace", 1_000_000, tmp_path, source="bundled", seconds=1)
+    sums = {
+        tool: measure.CASES[tool](str(log), 1, str(tmp_path / tool))["rows"]
+        for tool in cases.SUMS
+        if tool != "awk" or shutil.which("awk")
+    }
+    counted = run_counts(log)
+    assert set(sums.values()) == {counted}
+    made = [(tmp_path / tool).read_text().split("\n") for tool in sums]
+    names = [{line.split()[0]: line.split()[1:3] for line in lines if line} for lines in made]
+    for table in names:
+        table.pop("lines", None)
+    assert names[0] == names[-1]
 
 
-def test_goals_of_tables_are_judged_round_by_round():
-    lines = run.judge_tables(cases_of_tables())
-    assert [line.split(":")[0] for line in lines] == ["goal reached"] * 4
-    assert "0.860 x" in lines[0]
-    assert "7.9 x" in lines[1]
-    assert "900 MB" in lines[2]
-    assert "1.29 x" in lines[3]
-    for missed, change in enumerate(
-        [{"plain": 0.84}, {"files": 0.81}, {"peak": 1_100_000_000}, {"log": 1.31}]
-    ):
-        lines = run.judge_tables(cases_of_tables(**change))
-        assert [line.startswith("goal MISSED: ") for line in lines] == [
-            number == missed for number in range(4)
-        ]
+def run_counts(log):
+    """Return how many calls of a log returned and have a duration, as tracefast finds them."""
+    ends = pl.col("name").cast(pl.String).is_in(["exit", "exit_group"])
+    return (
+        tf.scan(log)
+        .filter(pl.col("kind") == "syscall", pl.col("dur_ns").is_not_null(), ~ends)
+        .select(pl.len())
+        .collect()
+        .item()
+    )
 
 
 FAKE = """
@@ -238,7 +274,8 @@ def test_bench_fails_when_a_log_is_not_understood(tmp_path):
     (package / "__init__.py").write_text("")
     (package / "_core.py").write_text(FAKE)
     (package / "cli.py").write_text("def main():\n    print('path', 'file', sep='\\n')\n")
-    done = run_bench(tmp_path, PYTHONPATH=str(package.parent))
+    options = ("--only", "parse,tables", "--size", "2MB")
+    done = run_bench(tmp_path, *options, PYTHONPATH=str(package.parent))
     assert done.returncode == 1
     assert "did not understand 1 lines" in done.stderr
     assert "7: what is this" in done.stderr

@@ -3,6 +3,7 @@
 import io
 import stat
 
+import duckdb
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -123,6 +124,57 @@ def test_row_groups(run, spawn_strace, tmp_path):
 
     run("parse", spawn_strace, "-o", "events.parquet", "--row-group", 500)
     assert pyarrow.parquet.read_metadata(tmp_path / "events.parquet").num_row_groups == 3
+
+
+def test_compression(run, spawn_strace, tmp_path):
+    import pyarrow.parquet
+
+    tables, sizes = [], []
+    for wanted in ("none", "zstd:1", "zstd:12"):
+        ran = run("parse", spawn_strace, "-o", "events.parquet", "-q", "--compression", wanted)
+        assert ran.returncode == 0, ran.stderr
+        path = tmp_path / "events.parquet"
+        group = pyarrow.parquet.read_metadata(path).row_group(0)
+        codecs = {group.column(i).compression for i in range(group.num_columns)}
+        assert codecs == {"UNCOMPRESSED" if wanted == "none" else "ZSTD"}
+        tables.append(duckdb.sql(f"FROM '{path}' ORDER BY line").fetchall())
+        assert_frame_equal(pl.read_parquet(path), pl.DataFrame(tf.read(spawn_strace)))
+        sizes.append(path.stat().st_size)
+    assert tables[0] == tables[1] == tables[2]
+    assert sizes[0] > 2 * sizes[1] > 2 * sizes[2]
+    tf.parse(spawn_strace, tmp_path / "own.parquet", compression="zstd:12")
+    assert (tmp_path / "own.parquet").stat().st_size == sizes[2]
+    tf.parse(spawn_strace, tmp_path / "own.parquet", compression="zstd")
+    assert (tmp_path / "own.parquet").stat().st_size == sizes[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (("-o", "a.parquet", "--compression", "lz4"), "lz4: no such form"),
+        (("-o", "a.parquet", "--compression", "zstd:23"), "zstd:23: no such form"),
+        (("-o", "a.arrow", "--compression", "zstd"), "only Parquet is compressed"),
+        (("-o", "a.parquet", "--row-group", "0"), "--row-group"),
+        (("-o", "a.parquet", "--row-group", "16777217"), "--row-group"),
+    ],
+)
+def test_what_no_file_can_have_is_refused(run, spawn_strace, tmp_path, arguments, what):
+    ran = run("parse", spawn_strace, *arguments)
+    assert ran.returncode == 2
+    assert what in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_compressions_that_cannot_be_written_are_refused(spawn_strace, tmp_path):
+    for text in ("lz4", "zstd:0", "zstd:23", ""):
+        with pytest.raises(ValueError, match=f"or 'none', not '{text}'"):
+            tf.parse(spawn_strace, tmp_path / "a.parquet", compression=text)
+    with pytest.raises(ValueError, match="Arrow files have none"):
+        tf.parse(spawn_strace, tmp_path / "a.arrow", compression="zstd")
+    with pytest.raises(ValueError, match="row_group is from 1 to 16777216"):
+        tf.parse(spawn_strace, tmp_path / "a.parquet", row_group=0)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,22 @@
 
 import subprocess
 import sys
+import time
 
 import pytest
 
 import tracefast as tf
 
-HEAVY = ("polars", "pyarrow", "pandas", "rich", "typer")
+HEAVY = ("polars", "pyarrow", "numpy", "pandas", "rich", "typer", "pydantic")
+
+# Runs the command in the arguments, to the end.
+COMMAND = """
+from tracefast.cli import main
+try:
+    main()
+except SystemExit as stop:
+    assert not stop.code, stop.code
+"""
 
 
 def modules_after(code: str, *arguments: str) -> set[str]:
@@ -31,16 +41,48 @@ def test_importing_is_cheap():
     assert modules_after("import tracefast") == set()
 
 
+def test_help_and_version_need_no_more_than_they_say():
+    assert modules_after(COMMAND, "--version") == set()
+    assert modules_after(COMMAND, "--help") == {"typer"}
+
+
+def test_version_is_the_same_by_both_ways():
+    def said(*arguments):
+        command = [sys.executable, "-m", "tracefast", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    # The second one is read by typer.
+    assert said("--version") == said("--version", "--version") == f"tracefast {tf.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "most"),
+    [
+        # An interpreter that does nothing takes some 10 ms.
+        (("-c", "import tracefast"), 6),
+        (("-m", "tracefast", "--version"), 15),
+        (("-m", "tracefast", "--help"), 15),
+    ],
+)
+def test_starting_takes_little_more_than_the_interpreter(arguments, most):
+    def seconds(*arguments):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, *arguments], stdout=subprocess.DEVNULL, check=True)
+        return time.perf_counter() - start
+
+    # On a busy machine single runs say nothing: one good moment is enough.
+    ratios = []
+    for _ in range(20):
+        ratios.append(seconds(*arguments) / seconds("-c", "pass"))
+        if ratios[-1] < most:
+            return
+    pytest.fail(f"{min(ratios):.1f} times as long as an interpreter that does nothing")
+
+
 def test_parse_needs_neither_polars_nor_pyarrow(spawn_strace, tmp_path):
-    code = """
-from tracefast.cli import main
-try:
-    main()
-except SystemExit as stop:
-    assert stop.code == 0, stop.code
-"""
     output = str(tmp_path / "events.parquet")
-    assert modules_after(code, "parse", str(spawn_strace), "-o", output, "-q") == {"typer"}
+    arguments = ("parse", str(spawn_strace), "-o", output, "-q")
+    assert modules_after(COMMAND, *arguments) - {"pydantic"} == {"typer"}
 
 
 def test_errors_are_of_the_usual_kinds():

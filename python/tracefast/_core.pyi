@@ -256,6 +256,7 @@ def parse(
     format_in: str | None = None,
     threads: int | None = None,
     row_group: int = 131072,
+    compression: str | None = None,
     block_bytes: int = 262144,
     clobber: bool = True,
     machine: str | None = None,

@@ -25,6 +25,7 @@ def parse(
     sink: Sink | None = None,
     threads: int | None = None,
     row_group: int = 131_072,
+    compression: str | None = None,
     block_bytes: int = 262_144,
     clobber: bool = True,
     machine: Machine | None = None,
@@ -53,7 +54,12 @@ def parse(
     threads
         Number of worker threads; all cores by default.
     row_group
-        Rows in a row group of Parquet.
+        Rows in a row group of Parquet, at most 16,777,216. Readers skip row groups and, within
+        them, pages of 65,536 rows. Larger groups take more memory while they are made.
+    compression
+        What the pages of Parquet are compressed with: ``"zstd"``, which is its first level,
+        ``"zstd:1"`` to ``"zstd:22"``, or ``"none"``. zstd at level 1 by default: higher levels
+        save a few per cent and cost much time. Arrow files are not compressed.
     block_bytes
         Bytes of text that one worker takes at a time.
     clobber
@@ -89,7 +95,8 @@ def parse(
     OSError
         An input cannot be read or the output cannot be written; ``filename`` says which.
     ValueError
-        The suffix of `output` says nothing, and `sink` was not given; there is no such `machine`.
+        The suffix of `output` says nothing, and `sink` was not given; there is no such `machine` or
+        `compression`, or the output has none.
 
     Examples
     --------
@@ -122,6 +129,7 @@ def parse(
         format_in=format_in,
         threads=threads,
         row_group=row_group,
+        compression=compression,
         block_bytes=block_bytes,
         clobber=clobber,
         machine=machine,

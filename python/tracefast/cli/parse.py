@@ -1,5 +1,6 @@
 """`tracefast parse`: logs into one Parquet or Arrow file."""
 
+import re
 import sys
 from contextlib import nullcontext
 from typing import Annotated
@@ -51,8 +52,18 @@ def parse(
         typer.Option(min=1, metavar="N", help="Worker threads.  [default: all cores]"),
     ] = None,
     row_group: Annotated[
-        int, typer.Option(min=1, metavar="ROWS", help="Rows in a row group of Parquet.")
+        int,
+        typer.Option(min=1, max=1 << 24, metavar="ROWS", help="Rows in a row group of Parquet."),
     ] = 131_072,
+    compression: Annotated[
+        str | None,
+        typer.Option(
+            metavar="zstd|zstd:LEVEL|none",
+            help="What the pages of Parquet are compressed with; LEVEL is from 1 to 22, and higher "
+            "ones save little. Arrow files are not compressed.  [default: zstd:1]",
+            show_default=False,
+        ),
+    ] = None,
     no_clobber: options.ClobberOption = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 if a line was not understood.")
@@ -83,12 +94,14 @@ def parse(
     Examples:
       tracefast parse app.strace -o app.parquet
       tracefast parse run-*.strace.gz -o runs.parquet
+      tracefast parse app.strace -o app.parquet --compression zstd:9 --row-group 1000000
       zcat app.strace.gz | tracefast parse - -o app.parquet
       cat /sys/kernel/tracing/trace | tracefast parse - --format-in ftrace -o trace.arrow
       tracefast parse app.strace -o - --sink arrow | other-program
       tracefast parse app.strace --explain
     """
     chosen = _check(output, sink, form, explain=explain)
+    _check_compression(compression, chosen)
     progress = Progress()
 
     told = explanation(form, outlive=output is not None) if explain else nullcontext()
@@ -102,6 +115,7 @@ def parse(
             machine=machine,
             threads=threads,
             row_group=row_group,
+            compression=compression,
             clobber=not no_clobber,
             explain=tell,
             progress=progress,
@@ -132,6 +146,21 @@ def _check(
             "write the events to a file with -o FILE",
         )
     return _sink(output, sink)
+
+
+def _check_compression(wanted: str | None, sink: Sink | None) -> None:
+    """Refuse what cannot be written."""
+    if wanted is None:
+        return
+    if not re.fullmatch(r"none|zstd(:([1-9]|1[0-9]|2[0-2]))?", wanted, re.ASCII):
+        raise CommandError(
+            f"--compression {wanted}: no such form", "give zstd, zstd:1 to zstd:22, or none"
+        )
+    if sink != "parquet":
+        raise CommandError(
+            f"--compression {wanted}: only Parquet is compressed",
+            "leave it out, or name the output .parquet",
+        )
 
 
 def _sink(output: str, wanted: str | None) -> Sink:

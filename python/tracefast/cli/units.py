@@ -2,7 +2,6 @@
 
 import math
 import re
-from fractions import Fraction
 
 _BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _TIMES = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
@@ -60,6 +59,8 @@ def bytes_of(text: str) -> int:
     >>> bytes_of("131072"), bytes_of("128K"), bytes_of("128 KiB"), bytes_of("1.5MB")
     (131072, 131072, 131072, 1500000)
     """
+    from fractions import Fraction
+
     match = _SIZE.fullmatch(text.strip())
     if match is not None:
         number, unit, kind = match.groups()

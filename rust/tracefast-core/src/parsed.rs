@@ -403,6 +403,10 @@ pub struct Parsed {
     pub oddities: Oddities,
     /// First lines that were not understood.
     pub examples: Vec<Example>,
+    /// Lines that the marks of the structure pass and the log's own layout did not settle, but for
+    /// those that belong to the event above: they were read again, byte by byte. No result depends
+    /// on this; the benches show it, since a kind of line that is common must not be among them.
+    pub detours: u64,
     /// Times of the rows are relative to the block's begin; this is the time that it took: the sum
     /// of its deltas, or the days that began in it.
     pub elapsed: i64,
@@ -433,6 +437,7 @@ impl Parsed {
         self.added = 0;
         self.oddities = Oddities::default();
         self.examples.clear();
+        self.detours = 0;
         self.elapsed = 0;
         self.other_elapsed = 0;
         self.span = None;

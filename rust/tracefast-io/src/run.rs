@@ -15,7 +15,8 @@ use crate::merge::{Input, Inputs, inputs};
 use crate::pipeline::{Encode, Options, Pipeline};
 use crate::report::{Report, metadata};
 use crate::sink::{
-    AtomicFile, Encoded, Encoder, IpcEncoder, ParquetEncoder, ParquetOptions, about_output,
+    AtomicFile, Compression, Encoded, Encoder, IpcEncoder, ParquetEncoder, ParquetOptions,
+    about_output,
 };
 use crate::source::{Progress, Source, total_bytes};
 
@@ -37,6 +38,8 @@ pub struct Output<'a> {
     pub kind: FileKind,
     /// Whether a file that is there may be replaced.
     pub clobber: bool,
+    /// What the pages of Parquet are compressed with.
+    pub compression: Compression,
 }
 
 /// How long a caller waits before it looks for signals again.
@@ -113,12 +116,13 @@ pub fn parse_with(
         Some(output) => Some(AtomicFile::create(Path::new(output.path), output.clobber)?),
     };
     let (first, Inputs { inputs, warnings: known }) = open_first(names, &options, progress)?;
-    let encoder = match output.map(|output| output.kind) {
+    let encoder = match output.map(|output| (output.kind, output.compression)) {
         None => None,
-        Some(FileKind::Parquet) => {
-            Some(Encoder::Parquet(ParquetEncoder::try_new(ParquetOptions::default())?))
+        Some((FileKind::Parquet, compression)) => {
+            let options = ParquetOptions { compression, ..ParquetOptions::default() };
+            Some(Encoder::Parquet(ParquetEncoder::try_new(options)?))
         }
-        Some(FileKind::Arrow) => Some(Encoder::Ipc(IpcEncoder::new())),
+        Some((FileKind::Arrow, _)) => Some(Encoder::Ipc(IpcEncoder::new())),
     };
     let path = Path::new(output.map_or("", |output| output.path));
     let written = |error: Error| about_output(error, path);

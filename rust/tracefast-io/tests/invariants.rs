@@ -10,6 +10,7 @@ use tracefast_core::parsed::Use;
 use tracefast_io::pipeline::Options;
 use tracefast_io::report::Report;
 use tracefast_io::run::{FileKind, Output, parse};
+use tracefast_io::sink::Compression;
 
 /// Lines of strace, whole, halved, odd and broken.
 const STRACE: &[&str] = &[
@@ -340,7 +341,7 @@ fn run(
         std::fs::File::create(&log).and_then(|mut file| file.write_all(text)).expect("room for it");
     }
     let path = folder.path().join("out").display().to_string();
-    let output = Output { path: &path, kind, clobber: true };
+    let output = Output { path: &path, kind, clobber: true, compression: Compression::default() };
     let options = Options {
         threads,
         block_bytes,

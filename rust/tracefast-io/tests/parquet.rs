@@ -14,7 +14,7 @@ use bytes::Bytes;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
-use parquet::basic::{BoundaryOrder, Encoding};
+use parquet::basic::{BoundaryOrder, Compression as Codec, Encoding};
 use parquet::data_type::ByteArray;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
@@ -22,7 +22,7 @@ use parquet::file::statistics::Statistics;
 use proptest::prelude::*;
 use support::{Cell, Numbers, SHAPES, batches, column, own, read, stock, table, vocabulary};
 use tracefast_core::schema::{COLUMNS, Column, schema};
-use tracefast_io::sink::{ParquetAppender, ParquetEncoder, ParquetOptions};
+use tracefast_io::sink::{Compression, ParquetAppender, ParquetEncoder, ParquetOptions};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
@@ -119,6 +119,54 @@ fn metadata_and_arrow_schema_are_in_the_footer() {
     let keys: Vec<&str> = found.iter().map(|pair| pair.key.as_str()).collect();
     assert_eq!(keys, ["ARROW:schema", "tracefast.clock", "tracefast.format"]);
     assert_eq!(found[1].value.as_deref(), Some("epoch"));
+}
+
+#[test]
+fn pages_are_compressed_as_asked() {
+    let mut numbers = Numbers(3);
+    let words = vocabulary(40);
+    let columns = COLUMNS
+        .iter()
+        .enumerate()
+        .map(|(i, &(_, _, kind))| {
+            let shape = SHAPES[i % SHAPES.len()];
+            column(kind, shape, i as u64 % 4, 9_000, &mut numbers, &words)
+        })
+        .collect();
+    let batch = RecordBatch::try_new(schema(), columns).unwrap();
+    let expected = table(std::slice::from_ref(&batch));
+    let sizes = ["none", "zstd:1", "zstd:19"].map(|name| {
+        let mut options = ParquetOptions::default();
+        options.compression = name.parse().unwrap();
+        assert_eq!(options.compression.to_string(), name);
+        let encoder = ParquetEncoder::try_new(options).unwrap();
+        let mut appender = ParquetAppender::try_new(Vec::new(), &encoder).unwrap();
+        // The second one with memory that was used before.
+        appender.append(encoder.encode(std::slice::from_ref(&batch)).unwrap()).unwrap();
+        appender.append(encoder.encode(std::slice::from_ref(&batch)).unwrap()).unwrap();
+        let file = appender.finish(Vec::new()).unwrap();
+        for group in footer(file.clone()).row_groups() {
+            for column in group.columns() {
+                let plain = column.compression() == Codec::UNCOMPRESSED;
+                assert_eq!(plain, name == "none", "{name}");
+            }
+        }
+        let found = table(&read(file.clone()));
+        assert!(found.iter().zip(&expected).all(|(found, expected)| {
+            found[..9_000] == expected[..] && found[9_000..] == expected[..]
+        }));
+        file.len()
+    });
+    assert!(sizes[0] > sizes[1] && sizes[1] > sizes[2], "{sizes:?}");
+}
+
+#[test]
+fn what_cannot_be_written_is_no_compression() {
+    for text in ["", "lz4", "zstd:", "zstd:0", "zstd:23", "zstd:-1", "zstd:+1", "zstd:x", "none:1"]
+    {
+        let error = text.parse::<Compression>().unwrap_err().to_string();
+        assert!(error.ends_with(&format!("or 'none', not '{text}'")), "{error}");
+    }
 }
 
 #[test]

@@ -4,8 +4,10 @@ use std::cell::RefCell;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use tracefast_io::error::Error;
 use tracefast_io::explain::Explained;
 use tracefast_io::run::{FileKind, Output, Tell, parse_with};
+use tracefast_io::sink::Compression;
 
 use crate::errors::exception;
 use crate::options::options;
@@ -16,7 +18,7 @@ use crate::report::Report;
 #[pyfunction]
 #[pyo3(signature = (
     sources, output, *, sink = "parquet", format_in = None, threads = None, row_group = 131_072,
-    block_bytes = 262_144, clobber = true, machine = None, model = true,
+    compression = None, block_bytes = 262_144, clobber = true, machine = None, model = true,
     explain = None, progress = None
 ))]
 #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python's keyword arguments.
@@ -29,6 +31,7 @@ pub fn parse(
     format_in: Option<&str>,
     threads: Option<usize>,
     row_group: usize,
+    compression: Option<&str>,
     block_bytes: usize,
     clobber: bool,
     machine: Option<&str>,
@@ -39,9 +42,18 @@ pub fn parse(
     let kind = kind(sink)?;
     let mut options = options(format_in, threads, block_bytes, row_group, None, machine)?;
     options.model = model;
+    let compression = match (compression, kind) {
+        (None, _) => Compression::default(),
+        (Some(text), FileKind::Parquet) => {
+            text.parse().map_err(|error: Error| exception(py, &error))?
+        }
+        (Some(_), FileKind::Arrow) => {
+            return Err(PyValueError::new_err("compression is for Parquet; Arrow files have none"));
+        }
+    };
     let progress = counters(progress);
     let (done, raised) = py.detach(|| {
-        let output = output.as_ref().map(|path| Output { path, kind, clobber });
+        let output = output.as_ref().map(|path| Output { path, kind, clobber, compression });
         let raised = RefCell::new(None);
         let mut tell = explain.map(|explain| {
             let raised = &raised;

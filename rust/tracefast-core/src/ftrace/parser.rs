@@ -161,7 +161,10 @@ impl Parser<'_> {
                 self.begin = self.line;
                 self.record(start, end, &header);
             }
-            _ => self.odd(start, end, header),
+            _ => {
+                self.parsed.detours += 1;
+                self.odd(start, end, header);
+            }
         }
     }
 

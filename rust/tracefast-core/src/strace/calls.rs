@@ -59,6 +59,7 @@ impl Parser<'_> {
             return true;
         }
         if let Some(ending) = join::ending(&bytes[args..]) {
+            self.detour();
             let range = (args, args + ending.args);
             if let Some(outcome) = ending.outcome {
                 let outcome = lines::shift(outcome, args);
@@ -73,10 +74,19 @@ impl Parser<'_> {
         }
         if let Some((end, pid)) = pid_changed(&bytes[args..]) {
             // The thread goes on under its leader's id.
+            self.detour();
             self.begin(line, (name, name_len), (args, args + end), Some(pid));
             return true;
         }
-        self.odd.is_none() && self.torn(line, (name, name_len), args)
+        let torn = self.odd.is_none() && self.torn(line, (name, name_len), args);
+        self.parsed.detours += u64::from(torn);
+        torn
+    }
+
+    /// The call at hand is read byte by byte. Lines with columns of their own are counted as such.
+    #[cold]
+    fn detour(&mut self) {
+        self.parsed.detours += u64::from(self.odd.is_none());
     }
 
     /// The `)` at the end of `args` is that of the call, or output of the program stands before it.

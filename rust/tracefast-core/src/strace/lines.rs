@@ -135,6 +135,7 @@ pub(super) fn finish(
             status: args.map(|_| Status::Killed),
         })
     });
+    parsed.detours += u64::from(plain.is_none());
     let ending = plain.or_else(|| join::ending(&joined)).unwrap_or(cut(joined.len()));
     // One copy of the joined text serves the views of arguments and result.
     let base = parsed.side.bytes.len();

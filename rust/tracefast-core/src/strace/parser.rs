@@ -373,6 +373,7 @@ impl<'a> Parser<'a> {
         if is_continuation(bytes) {
             return false;
         }
+        self.parsed.detours += 1;
         let Some((mut layout, _)) = layout_of(bytes) else { return false };
         if self.task.is_some() && layout.pid == Pid::Bracket {
             layout.pid = Pid::File;

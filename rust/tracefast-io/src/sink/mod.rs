@@ -18,7 +18,9 @@ use tracefast_core::schema::schema;
 
 pub use self::atomic::{AtomicFile, about_output};
 pub use self::ipc::{EncodedBatches, IpcAppender, IpcEncoder};
-pub use self::parquet::{EncodedGroup, ParquetAppender, ParquetEncoder, ParquetOptions};
+pub use self::parquet::{
+    Compression, EncodedGroup, ParquetAppender, ParquetEncoder, ParquetOptions,
+};
 use crate::error::Result;
 
 /// Turns record batches into bytes of a file, in any thread.

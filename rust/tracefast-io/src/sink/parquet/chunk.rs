@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use bytes::Bytes;
-use parquet::basic::{Compression, Encoding, PageType, ZstdLevel};
+use parquet::basic::{Encoding, PageType};
 use parquet::column::page::{CompressedPage, Page, PageWriter};
 use parquet::column::writer::ColumnCloseResult;
 use parquet::file::metadata::{
@@ -11,8 +11,8 @@ use parquet::file::metadata::{
 };
 use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::ColumnDescPtr;
-use zstd::bulk::Compressor;
 
+use super::compression::Packer;
 use super::stats::{self, Order, Range};
 use crate::error::Result;
 
@@ -34,10 +34,8 @@ pub(super) struct PageInfo {
 /// Compresses the pages of a column and remembers where they stand.
 pub(super) struct Chunk<'a> {
     descr: ColumnDescPtr,
-    level: ZstdLevel,
     order: Order,
-    zstd: &'a mut Compressor<'static>,
-    compressed: &'a mut Vec<u8>,
+    packer: &'a mut Packer,
     sink: TrackedWrite<Vec<u8>>,
     uncompressed: usize,
     dictionary_at: Option<i64>,
@@ -47,19 +45,11 @@ pub(super) struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    pub(super) fn new(
-        descr: ColumnDescPtr,
-        level: ZstdLevel,
-        order: Order,
-        zstd: &'a mut Compressor<'static>,
-        compressed: &'a mut Vec<u8>,
-    ) -> Self {
+    pub(super) fn new(descr: ColumnDescPtr, order: Order, packer: &'a mut Packer) -> Self {
         Self {
             descr,
-            level,
             order,
-            zstd,
-            compressed,
+            packer,
             sink: TrackedWrite::new(Vec::new()),
             uncompressed: 0,
             dictionary_at: None,
@@ -71,7 +61,7 @@ impl<'a> Chunk<'a> {
 
     /// Appends the dictionary, whose entries are plain. It must come before the data.
     pub(super) fn dictionary(&mut self, plain: &[u8], entries: usize) -> Result<()> {
-        let buf = self.compress(plain)?;
+        let buf = self.packer.pack(plain)?;
         let page = Page::DictionaryPage {
             buf,
             num_values: entries as u32,
@@ -85,7 +75,7 @@ impl<'a> Chunk<'a> {
 
     /// Appends a data page: levels and values.
     pub(super) fn page(&mut self, plain: &[u8], info: PageInfo) -> Result<()> {
-        let buf = self.compress(plain)?;
+        let buf = self.packer.pack(plain)?;
         let page = Page::DataPage {
             buf,
             num_values: info.rows as u32,
@@ -101,13 +91,6 @@ impl<'a> Chunk<'a> {
         self.places.append_offset_and_size(at, length);
         self.pages.push(info);
         Ok(())
-    }
-
-    fn compress(&mut self, plain: &[u8]) -> Result<Bytes> {
-        self.compressed.clear();
-        self.compressed.reserve(zstd::zstd_safe::compress_bound(plain.len()));
-        self.zstd.compress_to_buffer(plain, self.compressed)?;
-        Ok(Bytes::copy_from_slice(self.compressed))
     }
 
     /// Returns where the page begins in the chunk and the bytes it takes, its header among them.
@@ -152,7 +135,7 @@ impl<'a> Chunk<'a> {
         self.sink.flush()?;
         let bytes = Bytes::from(self.sink.into_inner()?);
         let metadata = ColumnChunkMetaData::builder(self.descr)
-            .set_compression(Compression::ZSTD(self.level))
+            .set_compression(self.packer.codec())
             .set_encodings(encodings)
             .set_page_encoding_stats(counts)
             .set_total_compressed_size(bytes.len() as i64)

@@ -11,6 +11,7 @@
 
 mod appender;
 mod chunk;
+mod compression;
 mod delta;
 mod hybrid;
 mod integers;
@@ -25,12 +26,12 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use parquet::arrow::ArrowSchemaConverter;
-use parquet::basic::ZstdLevel;
 use parquet::schema::types::SchemaDescriptor;
 use tracefast_core::schema::{Column, schema};
 
 pub use self::appender::ParquetAppender;
 use self::chunk::{Chunk, EncodedColumn};
+pub use self::compression::Compression;
 use self::scratch::{Pool, Scratch};
 use self::stats::Order;
 use super::check_schema;
@@ -40,8 +41,8 @@ use crate::error::Result;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParquetOptions {
-    /// Level of zstd, 1 to 22. Higher levels save a few per cent and cost much time.
-    pub zstd_level: i32,
+    /// What pages are compressed with.
+    pub compression: Compression,
     /// Whether readers that restore Arrow types (pyarrow, arrow-rs) find string views, as in the event
     /// schema, or plain strings. polars and duckdb read both alike. pyarrow 26 can neither filter nor
     /// compare string views.
@@ -50,7 +51,7 @@ pub struct ParquetOptions {
 
 impl Default for ParquetOptions {
     fn default() -> Self {
-        Self { zstd_level: 1, string_views: true }
+        Self { compression: Compression::default(), string_views: true }
     }
 }
 
@@ -77,7 +78,7 @@ pub struct ParquetEncoder {
 }
 
 struct Shared {
-    level: ZstdLevel,
+    compression: Compression,
     string_views: bool,
     descriptor: Arc<SchemaDescriptor>,
     pool: Pool,
@@ -93,14 +94,13 @@ impl ParquetEncoder {
     /// An encoder for the event schema.
     ///
     /// # Errors
-    /// When zstd has no such level.
+    /// When the schema cannot be told in Parquet.
     pub fn try_new(options: ParquetOptions) -> Result<Self> {
-        let level = ZstdLevel::try_new(options.zstd_level)?;
         let descriptor = Arc::new(ArrowSchemaConverter::new().convert(&schema())?);
-        let pool = Pool::new(options.zstd_level);
+        let pool = Pool::new(options.compression);
         Ok(Self {
             shared: Arc::new(Shared {
-                level,
+                compression: options.compression,
                 string_views: options.string_views,
                 descriptor,
                 pool,
@@ -140,9 +140,9 @@ impl ParquetEncoder {
     ) -> Result<EncodedColumn> {
         let schema = schema();
         let order = integers::order(schema.field(index).data_type()).unwrap_or(Order::Text);
-        let Scratch { zstd, compressed, buffers } = scratch;
+        let Scratch { packer, buffers } = scratch;
         let descr = self.shared.descriptor.column(index);
-        let chunk = Chunk::new(descr, self.shared.level, order, zstd, compressed);
+        let chunk = Chunk::new(descr, order, packer);
 
         if arrays.iter().all(|array| array.null_count() == array.len()) {
             return nulls::encode(chunk, buffers, arrays);
@@ -160,7 +160,9 @@ impl ParquetEncoder {
 
 impl fmt::Debug for ParquetEncoder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ParquetEncoder").field("level", &self.shared.level).finish_non_exhaustive()
+        f.debug_struct("ParquetEncoder")
+            .field("compression", &self.shared.compression)
+            .finish_non_exhaustive()
     }
 }
 

@@ -2,16 +2,14 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use zstd::bulk::Compressor;
-
+use super::compression::{Compression, Packer};
 use super::delta::Texts;
 use super::integers::Integers;
 use crate::sink::dictionary::Dictionary;
 
 /// What one thread needs while it encodes a row group.
 pub(super) struct Scratch {
-    pub(super) zstd: Compressor<'static>,
-    pub(super) compressed: Vec<u8>,
+    pub(super) packer: Packer,
     pub(super) buffers: Buffers,
 }
 
@@ -33,30 +31,28 @@ pub(super) struct Buffers {
 
 /// Scratch memory at rest: as many pieces as threads ever encoded at the same time.
 pub(super) struct Pool {
-    level: i32,
+    compression: Compression,
     idle: Mutex<Vec<Scratch>>,
 }
 
 impl Pool {
-    pub(super) fn new(level: i32) -> Self {
-        Self { level, idle: Mutex::new(Vec::new()) }
+    pub(super) fn new(compression: Compression) -> Self {
+        Self { compression, idle: Mutex::new(Vec::new()) }
     }
 
     pub(super) fn take(&self) -> std::io::Result<Scratch> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         match idle {
             Some(scratch) => Ok(scratch),
-            None => Ok(Scratch {
-                zstd: Compressor::new(self.level)?,
-                compressed: Vec::new(),
-                buffers: Buffers::default(),
-            }),
+            None => {
+                Ok(Scratch { packer: Packer::new(self.compression)?, buffers: Buffers::default() })
+            }
         }
     }
 
     pub(super) fn give_back(&self, mut scratch: Scratch) {
         // One row group with enormous strings must not hold its memory for ever.
-        scratch.compressed.shrink_to(16 << 20);
+        scratch.packer.shrink(16 << 20);
         scratch.buffers.page.shrink_to(16 << 20);
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
     }

@@ -1,0 +1,179 @@
+"""The goals, and which of them the measurements reach."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cases import TABLES, Case, middle
+
+if TYPE_CHECKING:
+    from startup import Startup
+
+SPEED = {
+    "strace to Arrow": 0.22,
+    "strace to Parquet": 0.08,
+    "ftrace to Arrow": 0.25,
+    "ftrace to Parquet": 0.10,
+}
+"""Least ratio to ``wc -l`` with the most threads."""
+
+SECOND_CORE = 1.8
+"""Least speed on two threads by that on one."""
+
+UNPACKED = 1.15
+"""Most time from a compressed log to Parquet, by that of the program that only unpacks it, or by
+that of the plain log if it is the longer one."""
+
+PEAK = 256_000_000
+"""Most memory, whatever the length of the log."""
+
+GROWTH = 1.1
+"""Most memory for a longer log, by that for the first."""
+
+MODEL = 0.85
+"""Least speed of strace to Parquet by that without the model of the kernel."""
+
+TABLE = 8.0
+"""Most time of a table's command on the Parquet of a log, by that of ``wc -l`` on the log."""
+
+TABLE_PEAK = 1_000_000_000
+"""Most memory that such a command takes."""
+
+FILES_OF_LOG = 1.3
+"""Most time of ``tracefast files`` on a log, by that of making Parquet of it."""
+
+START = 0.150
+"""Most seconds of ``tracefast --help`` and ``--version``."""
+
+IMPORT = 0.060
+"""Most seconds that ``import tracefast`` takes where polars is imported already."""
+
+JUDGED_BYTES = 200_000_000
+"""Shorter logs are over before the time of a process's start stops to matter."""
+
+
+@dataclass
+class Verdict:
+    """What was measured beside a goal."""
+
+    what: str
+    measured: str
+    goal: str
+    reached: bool
+
+
+def least(what: str, value: float, goal: float, unit: str) -> Verdict:
+    """Judge a value that should be large."""
+    return Verdict(what, f"{value:.3f} {unit}", f"at least {goal:g} {unit}", value >= goal)
+
+
+def most(what: str, value: float, goal: float, unit: str, digits: int = 2) -> Verdict:
+    """Judge a value that should be small."""
+    return Verdict(what, f"{value:.{digits}f} {unit}", f"at most {goal:g} {unit}", value <= goal)
+
+
+def by(over: list[float], under: list[float]) -> float:
+    """Return the median of the ratios of two cases, round by round."""
+    return middle([a / b for a, b in zip(over, under, strict=True)])
+
+
+def judge(cases: list[Case], startup: Startup | None = None) -> list[Verdict]:
+    """Return a verdict for each goal that the cases say something of."""
+    threads = max((case.threads for case in cases), default=0)
+    last = {case.label: case for case in cases if case.threads == threads and not case.long}
+    first = {case.label: case for case in cases if case.threads == 1 and not case.long}
+    found = [
+        least(label, middle(last[label].ratios), goal, "x `wc -l`")
+        for label, goal in SPEED.items()
+        if label in last
+    ]
+    if threads == 2:
+        found += [
+            least(
+                f"second core, {label}",
+                by(first[label].seconds, last[label].seconds),
+                SECOND_CORE,
+                "x one",
+            )
+            for label in SPEED
+            if label in last and label in first
+        ]
+    found += packed(last)
+    found += memory(cases, last)
+    found += tables(last)
+    if startup is not None:
+        found += starts(startup)
+    return found
+
+
+def packed(last: dict[str, Case]) -> list[Verdict]:
+    """Judge compressed logs: by unpacking them, or by the plain log if that takes longer."""
+    found = []
+    for case in last.values():
+        if not case.unpacked:
+            continue
+        plain = last["strace to Parquet"].seconds
+        limits = (case.unpacked, plain) if case.form == "zst" else (case.unpacked,)
+        limit = [max(times) for times in zip(*limits, strict=True)]
+        unit = "x the time to unpack it" + (", or of the plain log" if case.form == "zst" else "")
+        found.append(most(case.label, by(case.seconds, limit), UNPACKED, unit))
+    return found
+
+
+def memory(cases: list[Case], last: dict[str, Case]) -> list[Verdict]:
+    """Judge the memory of the parser, and how it grows with the log."""
+    own = [case for case in cases if case.tool in {"arrow", "parquet", "rows"}]
+    if not own:
+        return []
+    peak = max(max(case.peaks) for case in own)
+    found = [most("peak memory", peak / 1e6, PEAK / 1e6, "MB", 0)]
+    for long in (case for case in own if case.long):
+        short = last[long.label]
+        length = long.log.stat().st_size / short.log.stat().st_size
+        growth = max(long.peaks) / max(short.peaks)
+        found.append(most(f"memory, a log {length:.3g} times as long", growth, GROWTH, "x"))
+    return found
+
+
+def tables(last: dict[str, Case]) -> list[Verdict]:
+    """Judge the model, and the tables: each by another case of its round."""
+    found = []
+    parse = last.get("strace to Parquet")
+    plain = last.get("strace to Parquet, no model")
+    if parse and plain:
+        speed = by(plain.seconds, parse.seconds)
+        found.append(least("strace to Parquet, model on", speed, MODEL, "x without"))
+    saved = [last[of_parquet(name)] for name in TABLES if of_parquet(name) in last]
+    for case in saved:
+        unit = "x `wc -l` of the log"
+        found.append(most(f"`{case.label}`", by(case.wall, case.counted), TABLE, unit, 1))
+    if saved:
+        peak = max(max(case.peaks) for case in saved)
+        found.append(most("peak memory of tables", peak / 1e6, TABLE_PEAK / 1e6, "MB", 0))
+    of_log = last.get("files of a log")
+    if parse and of_log:
+        unit = "x the time of strace to Parquet"
+        found.append(most("`files` of a log", by(of_log.wall, parse.wall), FILES_OF_LOG, unit))
+    return found
+
+
+def of_parquet(name: str) -> str:
+    """Return the label of a table's command on Parquet."""
+    return f"{name} of Parquet"
+
+
+def starts(startup: Startup) -> list[Verdict]:
+    """Judge what starting costs."""
+    found = [
+        most(f"`{name}`", 1e3 * startup.middle(name), 1e3 * START, "ms", 0)
+        for name in ("tracefast --version", "tracefast --help")
+    ]
+    beyond = startup.beyond("import polars, tracefast", "import polars")
+    found.append(most("`import tracefast` beyond polars", 1e3 * beyond, 1e3 * IMPORT, "ms", 0))
+    return found
+
+
+def too_short(cases: list[Case]) -> bool:
+    """Say whether the logs are too short to judge speed by."""
+    return any(case.log.stat().st_size < JUDGED_BYTES * 0.999 for case in cases if not case.long)

@@ -1,0 +1,159 @@
+"""Fail when a stage takes more instructions than were recorded: ``guard.py [--record]``.
+
+Times are noisy on shared machines; the instructions of one thread on a fixed log are not. They are
+counted by valgrind's callgrind for each stage of ``cargo bench -p tracefast-io --bench stages``, on
+the two logs that ship with the project. Without valgrind nothing is judged; nor is it with another
+compiler or other vector instructions than were recorded, which count differently.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import make_log
+import programs
+from text_table import markdown
+
+RECORDED = Path(__file__).with_name("guard.json")
+STAGES = ("blocks", "structure", "grammar", "stitch", "model", "batches", "parquet")
+"""Each goes on where the one before ends: what a stage takes is the difference."""
+
+GUARDED = ("grammar", "stitch", "model", "batches", "parquet")
+"""``blocks`` is reading the file, and ``structure`` is part of the grammar's work."""
+
+KINDS = ("strace", "ftrace")
+MOST = 1.05
+"""Instructions of a stage, by those recorded."""
+
+Counts = dict[str, dict[str, int]]
+"""By kind of log and stage: instructions that the stage adds."""
+
+
+def conditions() -> dict[str, str]:
+    """Return what the counts depend on besides the code."""
+    rustc = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True)
+    cpuinfo = Path("/proc/cpuinfo")
+    avx2 = cpuinfo.exists() and re.search(r"\bavx2\b", cpuinfo.read_text()) is not None
+    return {
+        "rustc": rustc.stdout.strip(),
+        "processor": platform.machine() + (", avx2" if avx2 else ""),
+    }
+
+
+def instructions(program: Path, stage: str, log: Path) -> int:
+    """Run one stage once under callgrind; return its instructions, the program's start included."""
+    environment = {
+        **os.environ,
+        "TRACEFAST_BENCH_LOG": str(log),
+        "TRACEFAST_BENCH_STAGE": stage,
+        "TRACEFAST_BENCH_ROUNDS": "1",
+    }
+    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    if stage not in done.stdout:
+        raise SystemExit(f"{program} did not run the stage {stage}: {done.stdout}")
+    found = re.search(r"Collected : (\d+)", done.stderr)
+    if found is None:
+        raise SystemExit(f"valgrind says no count:\n{done.stderr}")
+    return int(found[1])
+
+
+def count(program: Path) -> Counts:
+    """Return the instructions of each guarded stage."""
+    counts: Counts = {}
+    with tempfile.TemporaryDirectory(prefix="guard-") as folder:
+        for kind in KINDS:
+            log = Path(folder) / f"demo.{kind}"
+            log.write_bytes(make_log.bundled(kind))
+            # The structure pass is what the grammar begins with.
+            through = {
+                stage: instructions(program, stage, log) for stage in STAGES if stage != "structure"
+            }
+            order = list(through)
+            counts[kind] = {
+                stage: through[stage] - through[order[order.index(stage) - 1]] for stage in GUARDED
+            }
+    return counts
+
+
+def judge(recorded: Counts, found: Counts) -> tuple[str, list[str]]:
+    """Return a table, and the stages that take too many instructions."""
+    rows, slower = [], []
+    for kind in KINDS:
+        for stage in GUARDED:
+            now = found[kind][stage]
+            then = recorded.get(kind, {}).get(stage)
+            change = "new" if then is None else f"{100 * (now / then - 1):+.1f} %"
+            rows.append((kind, stage, f"{then:,}" if then else "", f"{now:,}", change))
+            if then is not None and now > MOST * then:
+                slower.append(f"{kind}, {stage}")
+    return markdown(("log", "stage", "recorded", "now", "change"), rows, left=2), slower
+
+
+def in_order(found: Counts) -> str:
+    """Say how much of the work one thread at a time does: what more threads cannot share."""
+    lines = []
+    for kind in KINDS:
+        serial = found[kind]["stitch"] + found[kind]["model"]
+        for sink, last in (("Arrow", "batches"), ("Parquet", "parquet")):
+            through = GUARDED[: GUARDED.index(last) + 1]
+            share = serial / sum(found[kind][stage] for stage in through)
+            lines.append(
+                f"{kind} to {sink}: {share:.0%} is done in order; while two cores share the work,"
+                f" {2 * share:.0%} of the time"
+            )
+    return "\n".join(lines)
+
+
+def compare(found: Counts, here: dict[str, str], recorded: dict) -> int:
+    """Print what changed; return 1 if a stage takes too many instructions."""
+    table, slower = judge(recorded["instructions"], found)
+    print(table, in_order(found), sep="\n\n", end="\n\n")
+    other = [name for name in here if here[name] != recorded["conditions"].get(name)]
+    for name in other:
+        print(f"recorded with {recorded['conditions'].get(name)}, this is {here[name]}")
+    if other:
+        print("guard: not judged, since these count differently; make guard RECORD=1 records anew")
+        return 0
+    if slower:
+        print(f"guard: more than {MOST - 1:.0%} above what was recorded: {'; '.join(slower)}")
+        print("guard: make it faster, or say why in the commit that runs make guard RECORD=1")
+        return 1
+    print("guard: no stage takes more than was recorded")
+    return 0
+
+
+def main() -> int:
+    """Count, and compare or record."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--record", action="store_true", help="keep the counts as the new measure")
+    parser.add_argument("--program", type=Path, help="runs the stages (built by cargo)")
+    options = parser.parse_args()
+    missing = [name for name in ("valgrind", "rustc") if shutil.which(name) is None]
+    if missing:
+        print(f"guard: skipped, {missing[0]} is not installed: nothing counts instructions")
+        return 0
+    program = options.program or programs.build("tracefast-io", "stages")
+    if program is None:
+        print("guard: skipped, cargo is not installed")
+        return 0
+    found, here = count(program), conditions()
+    if options.record:
+        content = {"conditions": here, "instructions": found}
+        RECORDED.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        print(judge({}, found)[0], f"kept in {RECORDED.name}", sep="\n")
+        return 0
+    return compare(found, here, json.loads(RECORDED.read_text(encoding="utf-8")))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
