@@ -491,6 +491,7 @@ impl Tasks {
 
     /// A call without facts, for one that begins.
     #[inline]
+    #[allow(clippy::unnecessary_box_returns)] // Its memory is what is handed out.
     pub fn spare(&mut self) -> Box<Pending> {
         self.spare.pop().unwrap_or_default()
     }
