@@ -439,9 +439,9 @@ mod tests {
         });
         let before = square;
         turn(&mut square);
-        for row in 0..64 {
-            for column in 0..64 {
-                assert_eq!(square[column] >> row & 1, before[row] >> column & 1);
+        for (column, turned) in square.iter().enumerate() {
+            for (row, straight) in before.iter().enumerate() {
+                assert_eq!(turned >> row & 1, straight >> column & 1);
             }
         }
     }

@@ -44,7 +44,7 @@ use tasks::{TaskRef, Tasks};
 use crate::detail::Detail;
 use crate::event::{EventKind, Motion, Op, open_flags};
 use crate::parsed::{Begin, Named, Parsed, Spot, key_in};
-use crate::rows::NO_DETAIL;
+use crate::rows::{Effect, NO_DETAIL};
 use crate::schema::Column as C;
 
 /// What the descriptors of a row lead to.
@@ -253,13 +253,14 @@ impl Kernel {
         if kind == EventKind::Unparsed as u8 {
             return;
         }
-        let tid = page.rows.has(row, C::Tid).then(|| page.rows.tid[row]);
+        let valid = page.rows.valid[row];
+        let tid = (valid & C::Tid.bit() != 0).then(|| page.rows.tid[row]);
         // A log of ftrace that does not say whose records they are has many tasks.
         let foreign = [EventKind::Event, EventKind::Function, EventKind::Marker, EventKind::Lost];
         if tid.is_none() && foreign.iter().any(|&foreign| kind == foreign as u8) {
             return;
         }
-        let effect = &page.rows.effect[row];
+        let effect = page.rows.effect[row];
         let (op, begun) = (effect.op, effect.begun);
         let idle = op == Op::None && effect.detail == NO_DETAIL;
         if effect.thread != 0 && matches!(op, Op::Exec | Op::Supersedes) {
@@ -270,16 +271,26 @@ impl Kernel {
                 self.names.superseded(tid, by);
             }
         }
-        let mut task = self.tasks.of(tid);
-        if kind == EventKind::Syscall as u8 && !begun {
-            task = self.calling(task, tid);
+        let mut sight = self.tasks.sight(tid);
+        if sight.exited && kind == EventKind::Syscall as u8 && !begun {
+            self.calling(sight.task, tid);
+            sight = self.tasks.sight(tid);
         }
+        let task = sight.task;
         if !self.late.is_empty() {
             self.settle(task, op);
         }
-        self.identity(task, row, page);
+        page.rows.task[row] = sight.id;
+        let mut shown = valid | C::Task.bit();
+        if valid & C::Pid.bit() == 0
+            && let Some(group) = sight.group
+        {
+            page.rows.pid[row] = group;
+            shown |= C::Pid.bit();
+        }
+        page.rows.valid[row] = shown;
         if begun {
-            self.ended(task, tid, row, page, idle);
+            self.ended(task, tid, row, page, &effect);
             return;
         }
         self.comm(tid, row, page);
@@ -287,8 +298,8 @@ impl Kernel {
             _ if idle => {}
             Op::Away => self.away(task, tid),
             // The row is the end of the leader that was.
-            Op::Superseded => self.tasks.superseded(tid, page.rows.effect[row].at),
-            _ => self.call::<false>(task, tid, row, page, None),
+            Op::Superseded => self.tasks.superseded(tid, effect.at),
+            _ => self.call::<false>(task, tid, row, page, &effect, None),
         }
     }
 
@@ -299,18 +310,18 @@ impl Kernel {
         tid: Option<i32>,
         row: usize,
         page: &mut Page<'_>,
-        idle: bool,
+        effect: &Effect,
     ) {
         let mut pending = self.tasks.take_pending(task);
         if let Some(comm) = pending.as_ref().and_then(|pending| pending.comm.as_ref()) {
             page.rows.comm[row] = key_in(page.comms, comm);
             page.set(row, C::Comm);
         }
-        match page.rows.effect[row].op {
-            _ if idle => {}
+        match effect.op {
+            Op::None if effect.detail == NO_DETAIL => {}
             Op::Away => self.away(task, tid),
-            Op::Superseded => self.tasks.superseded(tid, page.rows.effect[row].at),
-            _ => self.call::<true>(task, tid, row, page, pending.as_deref_mut()),
+            Op::Superseded => self.tasks.superseded(tid, effect.at),
+            _ => self.call::<true>(task, tid, row, page, effect, pending.as_deref_mut()),
         }
         if let Some(pending) = pending {
             self.tasks.give_back(pending);
@@ -333,9 +344,9 @@ impl Kernel {
         tid: Option<i32>,
         row: usize,
         page: &mut Page<'_>,
+        effect: &Effect,
         mut pending: Option<&mut Pending>,
     ) {
-        let effect = &page.rows.effect[row];
         let (op, made_up) = (effect.op, effect.made_up);
         let (motion, detailed) = (effect.motion, effect.detail != NO_DETAIL);
         page.since = match &pending {
@@ -356,18 +367,16 @@ impl Kernel {
         if detailed {
             self.directory(task, row, page);
         }
-        let effect = &page.rows.effect[row];
-        let (relative, identifies) =
-            (effect.relative || effect.relative2, effect.identify || effect.identify2);
-        if relative || self.tasks.rooted {
+        let size = page.rows.has(row, C::Size);
+        if effect.relative || effect.relative2 || self.tasks.rooted {
             paths::resolve(&mut self.tasks, task, page, row);
         }
-        if identifies {
+        if effect.identify || effect.identify2 {
             identify(page, row);
         }
-        let names = self.identities(op, row, page);
+        let names = if leads(op) { self.identities(op, row, page) } else { [None; 2] };
         let moves = matches!(op, Op::Seek | Op::Truncate | Op::Allocate);
-        if motion != Motion::None || moves || BEGUN || page.rows.has(row, C::Size) {
+        if motion != Motion::None || moves || BEGUN || size {
             self.moved(row, page, &files, &held);
         }
         if BEGUN && op == Op::Close {
@@ -448,14 +457,7 @@ impl Kernel {
     }
 
     /// Names that lead elsewhere by now; gives their hashes.
-    #[inline]
     fn identities(&mut self, op: Op, row: usize, page: &mut Page<'_>) -> [Option<u64>; 2] {
-        if !matches!(
-            op,
-            Op::Open | Op::Path | Op::Exec | Op::Rename | Op::Unlink | Op::Link | Op::Truncate
-        ) {
-            return [None; 2];
-        }
         let nodes = &self.tasks.files.nodes;
         let mut names = [None; 2];
         if page.rows.has(row, C::File) && !(op == Op::Truncate && page.rows.has(row, C::Fd)) {
@@ -485,17 +487,11 @@ impl Kernel {
             self.names.forget(tid);
         }
     }
+}
 
-    fn identity(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) {
-        let (id, group) = self.tasks.identity(task);
-        page.rows.task[row] = id;
-        let mut valid = C::Task.bit();
-        if !page.rows.has(row, C::Pid)
-            && let Some(group) = group
-        {
-            page.rows.pid[row] = group;
-            valid |= C::Pid.bit();
-        }
-        page.rows.valid[row] |= valid;
-    }
+/// What the operation's names lead to may be another file by now.
+#[inline]
+fn leads(op: Op) -> bool {
+    use Op::{Exec, Link, Open, Path, Rename, Truncate, Unlink};
+    matches!(op, Open | Path | Exec | Rename | Unlink | Link | Truncate)
 }

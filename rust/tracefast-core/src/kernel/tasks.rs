@@ -101,12 +101,25 @@ struct Forking {
 
 /// The places of a few tasks, found without a hash: by the last bits of their ids.
 #[derive(Debug)]
-struct Seen([(i64, TaskRef); 64]);
+struct Seen([(i64, Sight); 64]);
 
 impl Default for Seen {
     fn default() -> Self {
-        Self([(NOBODY, 0); 64])
+        Self([(NOBODY, Sight::default()); 64])
     }
+}
+
+/// What rows show of a task.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sight {
+    /// The task.
+    pub task: TaskRef,
+    /// Unique in this log.
+    pub id: u32,
+    /// Thread group.
+    pub group: Option<i32>,
+    /// See [`Tasks::has_exited`].
+    pub exited: bool,
 }
 
 /// The key of no task.
@@ -168,17 +181,27 @@ impl Tasks {
     /// The task with this id, made if it shows itself for the first time.
     #[inline]
     pub fn of(&mut self, tid: Option<i32>) -> TaskRef {
+        self.sight(tid).task
+    }
+
+    /// The same, with what rows show of it.
+    #[inline]
+    pub fn sight(&mut self, tid: Option<i32>) -> Sight {
         let key = key(tid);
-        let seen = self.seen.0[Seen::at(key)];
-        if seen.0 == key {
-            return seen.1;
-        }
+        let (seen, sight) = self.seen.0[Seen::at(key)];
+        if seen == key { sight } else { self.look(tid, key) }
+    }
+
+    #[inline(never)]
+    fn look(&mut self, tid: Option<i32>, key: i64) -> Sight {
         let task = match self.by_tid.get(&key) {
             Some(&task) => task,
             None => self.first_sight(tid),
         };
-        self.seen.0[Seen::at(key)] = (key, task);
-        task
+        let (id, group) = self.identity(task);
+        let sight = Sight { task, id, group, exited: self.has_exited(task) };
+        self.seen.0[Seen::at(key)] = (key, sight);
+        sight
     }
 
     fn task(&self, task: TaskRef) -> Option<&Task> {
@@ -349,6 +372,7 @@ impl Tasks {
         let new = self.add(Some(tid), Some(task), flags);
         if let (Some(id), Some(task)) = (early, self.slots[new].as_mut()) {
             task.id = id;
+            self.seen.forget(key(Some(tid)));
         }
         Some(self.identity(new).0)
     }
@@ -400,6 +424,7 @@ impl Tasks {
         let Some(task) = self.slots[at].as_mut() else { return };
         let (table, id) = (std::mem::replace(&mut task.table, fresh), task.id);
         task.exited = true;
+        self.seen.forget(key(Some(tid)));
         let closing = task.closing.take();
         if let Some(mut pending) = task.pending.take() {
             pending.abandon(&mut self.files);
