@@ -1,0 +1,67 @@
+"""What the parser holds does not grow with the log, nor with what the log has opened and closed.
+
+The bounds are wide: a peak depends on how two threads happen to take turns. What grows with the
+log would be several times as much.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PEAK = """
+import sys
+import tracefast as tf
+tf.parse(sys.argv[1], sys.argv[2], threads=2)
+with open("/proc/self/status") as status:
+    print(next(line.split()[1] for line in status if line.startswith("VmHWM")))
+"""
+
+
+def peak_kb(log: Path) -> int:
+    """Return the largest resident memory of a process that parses `log`, in KiB."""
+    out = log.with_suffix(".parquet")
+    run = subprocess.run(
+        [sys.executable, "-c", PEAK, str(log), str(out)], capture_output=True, text=True, check=True
+    )
+    out.unlink()
+    return int(run.stdout)
+
+
+def write_paths(log: Path, count: int) -> None:
+    """Write a log in which each of `count` paths is opened, read, and closed again."""
+    with log.open("w") as file:
+        for i in range(count):
+            at = f"7 1700000000.{i:06d}"
+            file.write(
+                f'{at} openat(AT_FDCWD, "/data/{i:09d}/{i * 7919 % 1000003}", O_RDONLY) = 3 <0.1>\n'
+                f'{at} read(3, "", 4096) = 0 <0.1>\n{at} close(3) = 0 <0.1>\n'
+            )
+
+
+def write_tasks(log: Path, rounds: int) -> None:
+    """Write a log of 2,000 tasks, each of which reads `rounds` times while all are live."""
+    with log.open("w") as file:
+        for i in range(rounds):
+            for task in range(2000):
+                file.write(f'{task + 100} {1700000000 + i}.{task:06d} read(3, "x", 1) = 1 <0.1>\n')
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc/self/status")
+@pytest.mark.parametrize(("write", "counts"), [(write_paths, (150, 600)), (write_tasks, (150, 600))])
+def test_memory_does_not_grow_with_the_log(tmp_path: Path, write, counts) -> None:
+    peaks = []
+    for count in counts:
+        log = tmp_path / f"{count}.strace"
+        write(log, count * (1000 if write is write_paths else 1))
+        peaks.append(peak_kb(log))
+        log.unlink()
+    few, many = peaks
+    # Four times the log: less than a third more.
+    assert many < few * 1.33 + 8_000, peaks
