@@ -1,8 +1,8 @@
 //! Compressed logs: which compression it is, and the way from packed bytes to text.
 //!
 //! There are two ways. [`text`] reads from the begin to the end, whatever is there, and says what is
-//! wrong with it. [`Pieces`] finds where whole members (of gzip), frames (of zstd) and streams (of
-//! bzip2) begin without unpacking them, so that several can be unpacked at a time. It only guesses:
+//! wrong with it. [`Pieces`] finds where whole members (of gzip), frames (of zstd) and streams (of xz
+//! and bzip2) begin without unpacking them, so that several can be unpacked at a time. It only guesses:
 //! a piece counts if it unpacks without an error, and from the first one that does not on, `text`
 //! takes over. So both ways give the same text and the same errors.
 
