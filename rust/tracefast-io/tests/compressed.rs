@@ -137,6 +137,9 @@ fn a_damaged_log_is_refused_in_the_same_words_by_any_number_of_threads() {
                 assert!(error.path() == Some(&folder.path().join("log")), "{name}: {error}");
                 // How much text a decoder gives before it fails depends on the room it is given.
                 assert!(error.byte().is_some(), "{name}, {harm}: {error}");
+                if harm == "behind" && !name.starts_with("xz") {
+                    assert_eq!(error.byte(), Some(text.len() as u64), "{name}: {error}");
+                }
                 told.push(error.kind().to_string());
             }
             assert!(told.iter().all(|text| *text == told[0]), "{name}, {harm}: {told:?}");
@@ -160,9 +163,10 @@ fn logs_one_after_another_are_unpacked_each_on_its_own() {
     };
     let bzip2 = each(&text, 100_000, bzip2);
     let mut odd = each(&text, 65_280, bgzip);
-    // Looks like a member from the seventh on, and is stored text: from there on it is read in order.
+    // A member that holds what looks like one, behind what looks like the length of a short text:
+    // from there on the log is read in order, and pieces handed out already are of no use.
     let mut stored = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
-    let line = [b"1 close(3) = 0 ", &bgzip(b"no")[..], b"\n"].concat();
+    let line = [b"1 close(3) = 0 \x01\0\0\0", &bgzip(b"no")[..], b"\n"].concat();
     stored.write_all(&line).expect("memory");
     odd.extend(stored.finish().expect("memory"));
     odd.extend(each(&text, 65_280, bgzip));
