@@ -163,10 +163,10 @@ fn logs_one_after_another_are_unpacked_each_on_its_own() {
     };
     let bzip2 = each(&text, 100_000, bzip2);
     let mut odd = each(&text, 65_280, bgzip);
-    // A member that holds what looks like one, behind what looks like the length of a short text:
-    // from there on the log is read in order, and pieces handed out already are of no use.
+    // A member that holds what looks like one, behind what looks like the length of a text of 2 MiB:
+    // a piece seems to end there. The log is read in order then, and the pieces handed out are void.
     let mut stored = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
-    let line = [b"1 close(3) = 0 \x01\0\0\0", &bgzip(b"no")[..], b"\n"].concat();
+    let line = [b"1 close(3) = 0 \0\0\x20\0", &bgzip(b"no")[..], b"\n"].concat();
     stored.write_all(&line).expect("memory");
     odd.extend(stored.finish().expect("memory"));
     odd.extend(each(&text, 65_280, bgzip));
