@@ -11,13 +11,13 @@ use crate::split::{Cutter, first_start, too_long};
 
 /// A piece of a text in blocks of whole lines, but for its begin and its end.
 #[derive(Debug)]
-pub struct Cut {
+pub struct Section {
     blocks: Vec<Block>,
     /// Bytes of the first block that belong to the block before.
     head: usize,
 }
 
-impl Cut {
+impl Section {
     /// Cuts `text`, which has no more than `most` bytes, into blocks of about `size`. `buffer` gives
     /// buffers that served before.
     ///
@@ -65,8 +65,8 @@ impl Seam {
     ///
     /// # Errors
     /// A line is longer than a block can be.
-    pub fn join(&mut self, piece: Cut) -> Result<Vec<Block>> {
-        let Cut { blocks, head } = piece;
+    pub fn join(&mut self, section: Section) -> Result<Vec<Block>> {
+        let Section { blocks, head } = section;
         let mut out = Vec::new();
         for (i, mut block) in blocks.into_iter().enumerate() {
             if let Some(open) = self.open.as_mut().filter(|_| i == 0) {

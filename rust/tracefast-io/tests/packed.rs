@@ -6,7 +6,7 @@ use std::io::{self, Cursor, Read, Write};
 use proptest::prelude::*;
 use tracefast_core::format::{Format, Wanted};
 use tracefast_io::packed::{MOST_TEXT, Packing, Piece, Pieces, text};
-use tracefast_io::seam::{Cut, Seam};
+use tracefast_io::seam::{Seam, Section};
 
 const PACKINGS: [Packing; 4] = [Packing::Gzip, Packing::Zstd, Packing::Xz, Packing::Bzip2];
 
@@ -280,7 +280,7 @@ proptest! {
                 break;
             }
             let piece = Box::new(Cursor::new(text[pair[0]..pair[1]].to_vec()));
-            let cut = Cut::new(piece, text.len(), size, &format, Vec::new).expect("short lines");
+            let cut = Section::new(piece, text.len(), size, &format, Vec::new).expect("short lines");
             blocks.extend(seam.join(cut).expect("short lines"));
         }
         prop_assert!(blocks.iter().all(|block| !block.last));
@@ -309,7 +309,7 @@ proptest! {
 #[test]
 fn a_piece_is_given_up_when_its_text_grows_too_long() {
     let format = Format::insisted(Wanted::Strace);
-    let cut = |most| Cut::new(slow(&lines(0, 5000), 100, false), most, 700, &format, Vec::new);
+    let cut = |most| Section::new(slow(&lines(0, 5000), 100, false), most, 700, &format, Vec::new);
     assert!(cut(5000).is_ok());
     assert!(cut(4999).is_err());
 }

@@ -12,7 +12,7 @@ use tracefast_core::format::Format;
 use super::{Encode, Plan, Shared};
 use crate::error::{Error, Result};
 use crate::packed::{MOST_TEXT, Piece, Pieces};
-use crate::seam::{Cut, Seam};
+use crate::seam::{Seam, Section};
 use crate::split::Cutter;
 
 /// A piece and its number.
@@ -24,7 +24,7 @@ pub(super) struct Unpacking {
     /// Not yet claimed.
     packed: VecDeque<Packed>,
     /// Unpacked, by number; `None`: that failed.
-    done: BTreeMap<u64, Option<Cut>>,
+    done: BTreeMap<u64, Option<Section>>,
     /// The next to join. Pieces before it are of no use any more.
     next: u64,
     /// Pieces handed out.
@@ -33,7 +33,7 @@ pub(super) struct Unpacking {
 
 /// What has become of a piece.
 enum Unpacked {
-    Text(Cut),
+    Text(Section),
     /// It cannot be unpacked on its own.
     Broken,
     /// Nobody wants it any more.
@@ -53,13 +53,17 @@ impl<E: Encode> Shared<E> {
         self.threads + 1
     }
 
+    /// Bytes of a block: pieces have about a megabyte, and the room of larger blocks would be empty.
+    fn section_bytes(&self) -> usize {
+        self.options.block_bytes.min(1 << 20)
+    }
+
     /// What a worker does with a piece.
     pub(super) fn unpack(&self, plan: &Plan, (number, piece): Packed) {
-        let size = self.options.block_bytes;
-        let cut = piece
-            .text()
-            .map_err(Into::into)
-            .and_then(|text| Cut::new(text, MOST_TEXT, size, &plan.format, || self.pool.buffer()));
+        let size = self.section_bytes();
+        let cut = piece.text().map_err(Into::into).and_then(|text| {
+            Section::new(text, MOST_TEXT, size, &plan.format, || self.pool.buffer())
+        });
         let mut state = self.lock();
         let unpacking = &mut state.unpacking;
         if number >= unpacking.next {
@@ -89,9 +93,9 @@ impl<E: Encode> Shared<E> {
         let mut under_way = VecDeque::new();
         self.hand_out(&mut rest, &mut under_way);
         let mut seam = Seam::default();
-        let (most, size) = (head.len(), self.options.block_bytes);
+        let (most, size) = (head.len(), self.section_bytes());
         let head = Box::new(io::Cursor::new(head));
-        let mut cut = Cut::new(head, most, size, format, || self.pool.buffer())?;
+        let mut cut = Section::new(head, most, size, format, || self.pool.buffer())?;
         loop {
             for block in seam.join(cut).map_err(|error| error.at_path(name))? {
                 if !self.push(block) {
