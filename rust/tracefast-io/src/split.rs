@@ -178,7 +178,8 @@ impl Cutter {
             return Ok(false);
         }
         let mut have = self.carry.len();
-        let mut want = size.max(have + size);
+        // Blocks are of one size as a rule, so that buffers that served before do again.
+        let mut want = if have < size / 2 { size } else { have + size };
         block.space(want)[..have].copy_from_slice(&self.carry);
         self.carry.clear();
         loop {
