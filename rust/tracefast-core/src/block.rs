@@ -59,6 +59,19 @@ impl Block {
         self.buf[PAD + end..PAD + end + PAD].fill(0);
     }
 
+    /// Adds `more` behind the text.
+    pub fn extend(&mut self, more: &[u8]) {
+        let end = self.start + self.len;
+        self.space(end + more.len())[end..].copy_from_slice(more);
+        self.set(self.start, end + more.len());
+    }
+
+    /// Leaves the first `n` bytes of the text out.
+    pub fn skip(&mut self, n: usize) {
+        let end = self.start + self.len;
+        self.set(end.min(self.start + n), end);
+    }
+
     /// Changes the text in place: `change` returns its new length, which is no greater.
     pub fn edit(&mut self, change: impl FnOnce(&mut [u8]) -> usize) {
         if !self.buf.is_empty() {

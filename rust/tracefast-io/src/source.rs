@@ -15,6 +15,7 @@ use tracefast_core::strace::{self, leader::Pid};
 
 use crate::error::{Error, Result};
 use crate::merge::{Input, Merge};
+use crate::packed::{self, MAGIC, Packing, Pieces};
 
 /// Bytes that decide whether an input is a log at all, and of which format.
 pub const SNIFF: usize = 1 << 20;
@@ -62,6 +63,13 @@ pub enum Bytes {
         /// The rest.
         rest: Box<dyn Read + Send>,
     },
+    /// A compressed log: any worker unpacks any piece, as long as pieces can be told.
+    Packed {
+        /// Text that was unpacked to find the format.
+        head: Vec<u8>,
+        /// The rest.
+        rest: Pieces,
+    },
 }
 
 impl Source {
@@ -83,11 +91,11 @@ impl Source {
             let error = at(io::Error::from_raw_os_error(libc::EISDIR));
             return Err(error.with_hint("name the logs in it, for example with DIR/*.log"));
         }
-        let mut magic = [0; 6];
+        let mut magic = [0; MAGIC];
         let regular = metadata.is_file() || metadata.file_type().is_block_device();
         let len = metadata.len();
         let read = if regular { read_at(&file, &mut magic, 0).map_err(at)? } else { 0 };
-        if regular && !is_compressed(&magic[..read]) {
+        if regular && Packing::of(&magic[..read]).is_none() {
             let most = usize::try_from(len).unwrap_or(usize::MAX);
             let mut head = vec![0; SNIFF.min(most)];
             let n = read_at(&file, &mut head, 0).map_err(at)?;
@@ -146,12 +154,50 @@ impl Source {
     }
 
     fn stream(name: &str, mut raw: Box<dyn Read + Send>, wanted: Option<Wanted>) -> Result<Self> {
-        let at = |error| Error::io(name, error);
-        let magic = read_up_to(&mut raw, 6).map_err(at)?;
-        let mut rest = decompressed(&magic, raw).map_err(at)?;
-        let mut head = read_up_to(&mut rest, SNIFF).map_err(at)?;
+        let at = |error| packed::hinted(Error::io(name, error));
+        let magic = read_up_to(&mut raw, MAGIC).map_err(at)?;
+        let Some(packing) = Packing::of(&magic) else {
+            return Self::in_order(name, magic, raw, wanted);
+        };
+        let mut rest = Pieces::new(packing, magic, raw);
+        let mut head = Vec::new();
+        let mut again = None;
+        while again.is_none() && head.len() < SNIFF {
+            match rest.next() {
+                Some(piece) if piece.append_to(&mut head).is_ok() => {}
+                Some(piece) => again = Some(piece),
+                None => break,
+            }
+        }
+        if again.is_some() || head.len() < SNIFF || is_page(&head) {
+            let rest = rest.rest(again.as_slice()).map_err(at)?;
+            return Self::in_order(
+                name,
+                head,
+                rest.unwrap_or_else(|| Box::new(io::empty())),
+                wanted,
+            );
+        }
+        let format = detect(name, &head, wanted)?;
+        Ok(Self { name: name.to_owned(), format, bytes: Bytes::Packed { head, rest } })
+    }
+
+    /// A stream of which `head` was read already.
+    fn in_order(
+        name: &str,
+        mut head: Vec<u8>,
+        mut rest: Box<dyn Read + Send>,
+        wanted: Option<Wanted>,
+    ) -> Result<Self> {
+        let at = |error| packed::hinted(Error::io(name, error));
+        let mut fill = |head: &mut Vec<u8>, most: usize| {
+            let more = read_up_to(&mut rest, most.saturating_sub(head.len()))?;
+            head.extend_from_slice(&more);
+            Ok(())
+        };
+        fill(&mut head, SNIFF).map_err(at)?;
         if is_page(&head) {
-            head.append(&mut read_up_to(&mut rest, SNIFF_PAGE - head.len()).map_err(at)?);
+            fill(&mut head, SNIFF_PAGE).map_err(at)?;
         }
         let format = detect(name, &head, wanted)?;
         Ok(Self { name: name.to_owned(), format, bytes: Bytes::Stream { head, rest } })
@@ -228,37 +274,6 @@ pub(crate) fn read_up_to(reader: &mut dyn Read, limit: usize) -> io::Result<Vec<
     let mut out = Vec::new();
     reader.take(limit as u64).read_to_end(&mut out)?;
     Ok(out)
-}
-
-const GZIP: &[u8] = b"\x1f\x8b";
-const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
-const XZ: &[u8] = b"\xfd7zXZ\0";
-const BZIP2: &[u8] = b"BZh";
-
-pub(crate) fn is_compressed(magic: &[u8]) -> bool {
-    [GZIP, ZSTD, XZ, BZIP2].iter().any(|known| magic.starts_with(known))
-}
-
-/// The text behind `magic` and `raw`. Several members or frames one after another are one text.
-pub(crate) fn decompressed(
-    magic: &[u8],
-    raw: Box<dyn Read + Send>,
-) -> io::Result<Box<dyn Read + Send>> {
-    let whole = io::Cursor::new(magic.to_vec()).chain(raw);
-    Ok(if magic.starts_with(GZIP) {
-        Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::with_capacity(1 << 17, whole)))
-    } else if magic.starts_with(ZSTD) {
-        let mut decoder = zstd::stream::read::Decoder::new(whole)?;
-        // Logs are compressed with long windows, as they repeat themselves.
-        decoder.window_log_max(31)?;
-        Box::new(decoder)
-    } else if magic.starts_with(XZ) {
-        Box::new(liblzma::read::XzDecoder::new_multi_decoder(whole))
-    } else if magic.starts_with(BZIP2) {
-        Box::new(bzip2::read::MultiBzDecoder::new(whole))
-    } else {
-        Box::new(whole)
-    })
 }
 
 /// Counts what was read of the input as it lies there.

@@ -9,10 +9,16 @@ use tracefast_core::block::{Block, MAX_BLOCK};
 use tracefast_core::format::{Format, LOOK};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::packed::hinted;
 use crate::source::read_at;
 
 /// First read behind a block's end, to find the end of its last line.
 const TAIL: usize = 4096;
+
+/// The first position behind the begin of `text` at which a line of its own surely begins.
+pub(crate) fn first_start(text: &[u8], format: &Format) -> Option<usize> {
+    line_start(text, 0, usize::MAX, false, false, format)
+}
 
 /// The first position from `from` on at which a line of its own begins, or any line from `limit` on,
 /// in `text`, which has a line feed or the begin of the log before `from` exactly if
@@ -124,7 +130,7 @@ pub fn read_block(
 }
 
 /// No line that stands alone ends in sight of `text`, which begins at or behind `byte`.
-fn too_long(text: &[u8], byte: u64) -> Error {
+pub(crate) fn too_long(text: &[u8], byte: u64) -> Error {
     let limit = MAX_BLOCK as u64;
     let (kind, hint) = if memchr(b'\n', text).is_some() {
         (ErrorKind::NoEvent { limit }, "is it a log? take out what the program itself wrote")
@@ -156,6 +162,13 @@ impl Cutter {
         Self { head: io::Cursor::new(head), rest, carry: Vec::new(), done: false, read: 0 }
     }
 
+    /// The same behind the first `bytes` bytes of the stream.
+    #[must_use]
+    pub fn behind(mut self, bytes: u64) -> Self {
+        self.read = bytes;
+        self
+    }
+
     /// Fills the next block with about `size` bytes. `false`: there is none.
     ///
     /// # Errors
@@ -165,7 +178,8 @@ impl Cutter {
             return Ok(false);
         }
         let mut have = self.carry.len();
-        let mut want = size.max(have + size);
+        // Blocks are of one size as a rule, so that buffers that served before do again.
+        let mut want = if have < size / 2 { size } else { have + size };
         block.space(want)[..have].copy_from_slice(&self.carry);
         self.carry.clear();
         loop {
@@ -183,7 +197,8 @@ impl Cutter {
                             let error = Error::from(error);
                             // One that names a file has its own place.
                             let named = error.path().is_some();
-                            return Err(if named { error } else { error.at_byte(self.read) });
+                            let error = if named { error } else { error.at_byte(self.read) };
+                            return Err(hinted(error));
                         }
                     },
                     n => {

@@ -14,7 +14,8 @@ use tracefast_core::strace::merged::{self, Mark, PREFIX, Prefix};
 use super::files::{Descriptors, Reopened};
 use super::order::{Clock, Span};
 use crate::error::{Error, ErrorKind};
-use crate::source::{Progress, decompressed, read_up_to};
+use crate::packed;
+use crate::source::{Progress, read_up_to};
 
 /// Bytes that all buffers together may have, unless lines are long.
 const BUFFERS: usize = 32 << 20;
@@ -295,8 +296,8 @@ impl Merge {
             let mut raw = Reopened::new(path.clone(), id, &files, progress);
             let size = std::fs::metadata(&path).map_or(most, |facts| facts.len() as usize + 1);
             let at = |error| Error::io(&path, error);
-            let magic = read_up_to(&mut raw, 6).map_err(at)?;
-            let raw = decompressed(&magic, Box::new(raw)).map_err(at)?;
+            let magic = read_up_to(&mut raw, packed::MAGIC).map_err(at)?;
+            let raw = packed::plain(magic, Box::new(raw)).map_err(at)?;
             let mut clock = Clock::new(*layout, member.first, origin);
             clock.begin(member.first);
             let mut task = Task::new(member, raw, size.min(most), clock);

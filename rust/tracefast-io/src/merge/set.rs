@@ -18,7 +18,8 @@ use tracefast_core::strace::{self, sniff};
 use super::order::{Clock, day_begin, other_task, own_task};
 use super::reader::Member;
 use crate::error::{Error, Result};
-use crate::source::{decompressed, hinted, is_compressed, read_at, read_up_to};
+use crate::packed::{self, MAGIC, Packing};
+use crate::source::{hinted, read_at, read_up_to};
 
 /// Bytes of each log that are looked at.
 const HEAD: usize = 64 << 10;
@@ -294,8 +295,8 @@ fn event<'a>(layout: &Layout, line: &'a [u8]) -> Option<&'a [u8]> {
 fn head(name: &str) -> Result<Vec<u8>> {
     let at = |error| hinted(Error::io(name, error));
     let mut file = File::open(name).map_err(at)?;
-    let magic = read_up_to(&mut file, 6).map_err(at)?;
-    let mut text = decompressed(&magic, Box::new(file)).map_err(at)?;
+    let magic = read_up_to(&mut file, MAGIC).map_err(at)?;
+    let mut text = packed::plain(magic, Box::new(file)).map_err(at)?;
     let mut out = Vec::new();
     text.by_ref().take(HEAD as u64).read_to_end(&mut out).map_err(at)?;
     if out.len() == HEAD {
@@ -309,9 +310,9 @@ fn head(name: &str) -> Result<Vec<u8>> {
 fn last_time(name: &str, len: u64, layout: &Layout) -> Option<i64> {
     let mut tail = vec![0; TAIL];
     let file = File::open(name).ok()?;
-    let mut magic = [0; 6];
+    let mut magic = [0; MAGIC];
     let have = read_at(&file, &mut magic, 0).ok()?;
-    if is_compressed(&magic[..have]) {
+    if Packing::of(&magic[..have]).is_some() {
         return None;
     }
     let have = read_at(&file, &mut tail, len.saturating_sub(TAIL as u64)).ok()?;

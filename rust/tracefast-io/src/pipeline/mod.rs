@@ -2,7 +2,7 @@
 //! be in order, and bounded queues between them.
 //!
 //! Every worker takes, under one lock, the job nearest to the end of the road that is ready: encode
-//! a group of rows, resolve blocks in order, parse a block. Jobs take a fraction of a millisecond
+//! a group of rows, resolve blocks in order, parse a block, unpack a piece of a compressed log. Jobs take a fraction of a millisecond
 //! and more, so the lock is hardly ever contended, and nobody waits for a job that he could do.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -11,19 +11,23 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use arrow_array::RecordBatch;
-use tracefast_core::batch::{BATCH_ROWS, Projection, assemble};
+use tracefast_core::batch::{BATCH_ROWS, Projection};
 use tracefast_core::block::Block;
-use tracefast_core::format::{Format, Grammar, Wanted};
+use tracefast_core::format::{Format, Wanted};
 use tracefast_core::ftrace::Machine;
 use tracefast_core::parsed::Parsed;
 use tracefast_core::stream::{Pool, Stream};
 use tracefast_core::tally::Tally;
 
+use self::unpack::Unpacking;
 use crate::error::{Error, ErrorKind, Result};
 use crate::groups::{Cut, Groups, Piece, Serial};
 use crate::merge::Input;
-use crate::source::{Bytes, Progress, Source};
-use crate::split::{Cutter, block_count, read_block};
+use crate::source::{Progress, Source};
+
+mod drive;
+mod unpack;
+mod work;
 
 /// How to run.
 #[derive(Debug, Clone)]
@@ -99,6 +103,8 @@ struct State<T> {
     claim: u64,
     /// Blocks of a stream, read and not yet claimed.
     read: VecDeque<Block>,
+    /// Pieces of a compressed stream.
+    unpacking: Unpacking,
     /// Parsed blocks by number.
     parsed: BTreeMap<u64, (Block, Parsed)>,
     /// Next block to resolve.
@@ -142,15 +148,6 @@ pub struct Pipeline<E: Encode> {
     shared: Arc<Shared<E>>,
     threads: Vec<JoinHandle<()>>,
 }
-
-enum Job {
-    Encode(u64, Vec<RecordBatch>),
-    Assemble(Piece),
-    Resolve(Box<Serial>, Vec<(Block, Parsed)>),
-    Read(Arc<Plan>, u64),
-    Parse(Arc<Plan>, u64, Block),
-}
-
 impl<E: Encode> Pipeline<E> {
     /// Starts reading `inputs`, the first of which is open already, one after another.
     ///
@@ -173,6 +170,7 @@ impl<E: Encode> Pipeline<E> {
             blocks: 0,
             claim: 0,
             read: VecDeque::new(),
+            unpacking: Unpacking::default(),
             parsed: BTreeMap::new(),
             resolve: 0,
             stream: Some(Box::new(serial)),
@@ -286,7 +284,6 @@ impl<E: Encode> Drop for Guard<'_, E> {
         self.0.fail(Error::new(ErrorKind::Broken(what)));
     }
 }
-
 impl<E: Encode> Shared<E> {
     fn lock(&self) -> MutexGuard<'_, State<E::Output>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -325,137 +322,6 @@ impl<E: Encode> Shared<E> {
         4 * self.threads as u64 + 4
     }
 
-    fn work(&self) {
-        let mut grammar = Grammar::default();
-        let mut state = self.lock();
-        loop {
-            let Some(job) = self.job(&mut state) else {
-                // Who makes the last batch of a group finds that to encode next.
-                let idle = state.pieces.is_empty() && state.groups.is_empty();
-                if state.stop || state.finished.is_some() && idle {
-                    return;
-                }
-                state = Self::wait(&self.work, state);
-                continue;
-            };
-            drop(state);
-            let done = self.run(job, &mut grammar);
-            if let Err(error) = done {
-                self.fail(error);
-            }
-            state = self.lock();
-        }
-    }
-
-    /// The job that is ready and nearest to the end.
-    fn job(&self, state: &mut State<E::Output>) -> Option<Job> {
-        if state.stop {
-            return None;
-        }
-        if let Some((number, batches)) = state.groups.pop_front() {
-            return Some(Job::Encode(number, batches));
-        }
-        if let Some(piece) = state.pieces.pop_front() {
-            return Some(Job::Assemble(piece));
-        }
-        let room = state.outstanding < self.group_limit();
-        if room
-            && state.parsed.contains_key(&state.resolve)
-            && let Some(serial) = state.stream.take()
-        {
-            let mut blocks = Vec::new();
-            // A few at a time, so that groups go out soon.
-            while blocks.len() < 8 {
-                let next = state.resolve + blocks.len() as u64;
-                match state.parsed.remove(&next) {
-                    Some(block) => blocks.push(block),
-                    None => break,
-                }
-            }
-            return Some(Job::Resolve(serial, blocks));
-        }
-        let ahead = state.claim < state.resolve + self.block_limit();
-        if ahead && state.claim < state.blocks {
-            let plan = Arc::clone(state.plan.as_ref()?);
-            let number = state.claim;
-            let job = if plan.file.is_some() {
-                Job::Read(plan, number)
-            } else {
-                Job::Parse(plan, number, state.read.pop_front()?)
-            };
-            state.claim += 1;
-            return Some(job);
-        }
-        None
-    }
-
-    fn run(&self, job: Job, grammar: &mut Grammar) -> Result<()> {
-        match job {
-            Job::Encode(number, batches) => {
-                let output = self.encode.encode(batches)?;
-                self.lock().outputs.insert(number, output);
-                self.output.notify_one();
-            }
-            Job::Assemble(piece) => {
-                // The blocks are given back as soon as they are copied.
-                let Piece { place, parts, values } = piece;
-                let batch = assemble(&parts, &self.options.projection, &values);
-                drop(parts);
-                let mut state = self.lock();
-                if let Some(batches) = state.building.add(place, batch) {
-                    state.groups.push_back((place.0, batches));
-                }
-            }
-            Job::Resolve(mut serial, blocks) => {
-                let count = blocks.len() as u64;
-                let mut cut = Cut::default();
-                for (block, parsed) in blocks {
-                    let resolved = serial.stream.resolve(block, parsed);
-                    serial.add(resolved, &mut cut);
-                }
-                let rows = serial.stream.tally.total.rows();
-                self.progress.rows.store(rows, Ordering::Relaxed);
-                let mut state = self.lock();
-                state.resolve += count;
-                state.stream = Some(serial);
-                Self::hand_on(&mut state, cut);
-                // The source's thread is woken only for what it waits for: its end, or room for
-                // more of a stream. A thread woken in vain costs more than a block.
-                let streams = state.plan.as_ref().is_some_and(|plan| plan.file.is_none());
-                let drive = streams || state.resolve >= state.blocks;
-                drop(state);
-                if self.threads > 1 {
-                    self.work.notify_all();
-                }
-                if drive {
-                    self.drive.notify_one();
-                }
-            }
-            Job::Read(plan, number) => {
-                let mut block = Block::from_buffer(self.pool.buffer());
-                if let Some((file, len)) = &plan.file {
-                    let size = self.options.block_bytes;
-                    read_block(file, *len, number - plan.first, size, &plan.format, &mut block)
-                        .map_err(|error| error.at_path(&plan.name))?;
-                    let read = block.len() as u64;
-                    self.progress.bytes_read.fetch_add(read, Ordering::Relaxed);
-                }
-                self.parse(&plan, number, block, grammar);
-            }
-            Job::Parse(plan, number, block) => self.parse(&plan, number, block, grammar),
-        }
-        Ok(())
-    }
-
-    fn parse(&self, plan: &Plan, number: u64, mut block: Block, grammar: &mut Grammar) {
-        let mut parsed = self.pool.parsed();
-        grammar.parse(&plan.format, &mut block, &mut parsed);
-        let mut state = self.lock();
-        state.parsed.insert(number, (block, parsed));
-        // This worker looks for a job next, and finds what just became ready; others are woken
-        // when resolving opens the way for several.
-    }
-
     /// Hands on what was cut. What is counted as outstanding ends as an output.
     fn hand_on(state: &mut State<E::Output>, cut: Cut) {
         state.pieces.extend(cut.pieces);
@@ -464,104 +330,6 @@ impl<E: Encode> Shared<E> {
             if let Some(batches) = state.building.close(number, pieces) {
                 state.groups.push_back((number, batches));
             }
-        }
-    }
-
-    /// Opens one source after another and sees each to its end.
-    fn drive(&self, first: Source, inputs: &[Input]) {
-        let mut source = Some(first);
-        for input in inputs {
-            let wanted = self.options.format;
-            let open =
-                source.take().map_or_else(|| Source::open_input(input, wanted, &self.progress), Ok);
-            let done = open.and_then(|source| self.source(source.on(self.options.machine)));
-            if let Err(error) = done {
-                self.fail(error);
-                return;
-            }
-            if self.lock().stop {
-                return;
-            }
-        }
-        let mut state = self.lock();
-        if let Some(serial) = state.stream.as_mut() {
-            let mut cut = Cut::default();
-            serial.finish(&mut cut);
-            let tally = serial.stream.tally.clone();
-            Self::hand_on(&mut state, cut);
-            state.finished = Some(tally);
-        }
-        drop(state);
-        self.wake_all();
-    }
-
-    fn source(&self, source: Source) -> Result<()> {
-        let name = source.name;
-        let mut state = self.lock();
-        let Some(format) = source.format else {
-            if let Some(serial) = state.stream.as_mut() {
-                serial.stream.empty(&name);
-            }
-            return Ok(());
-        };
-        self.encode.begin(&name, format);
-        if let Some(serial) = state.stream.as_mut() {
-            serial.stream.begin(&name, format);
-        }
-        let first = state.blocks;
-        match source.bytes {
-            Bytes::File { file, len } => {
-                state.plan = Some(Arc::new(Plan { name, format, file: Some((file, len)), first }));
-                state.blocks += block_count(len, self.options.block_bytes);
-                self.work.notify_all();
-            }
-            Bytes::Stream { head, rest } => {
-                state.plan = Some(Arc::new(Plan { name: name.clone(), format, file: None, first }));
-                drop(state);
-                self.cut(&name, Cutter::new(head, rest), &format)?;
-                state = self.lock();
-            }
-        }
-        while !state.stop && (state.resolve < state.blocks || state.stream.is_none()) {
-            state = Self::wait(&self.drive, state);
-        }
-        if state.stop {
-            return Ok(());
-        }
-        if let Some(mut serial) = state.stream.take() {
-            drop(state);
-            let mut cut = Cut::default();
-            if let Some(rest) = serial.stream.end() {
-                serial.add(rest, &mut cut);
-            }
-            state = self.lock();
-            Self::hand_on(&mut state, cut);
-            state.stream = Some(serial);
-            self.work.notify_all();
-        }
-        Ok(())
-    }
-
-    /// Reads a stream on this thread, never far ahead of the workers.
-    fn cut(&self, name: &str, mut cutter: Cutter, format: &Format) -> Result<()> {
-        loop {
-            let mut block = Block::from_buffer(self.pool.buffer());
-            let more = cutter
-                .next(self.options.block_bytes, format, &mut block)
-                .map_err(|error| error.at_path(name))?;
-            if !more {
-                return Ok(());
-            }
-            let mut state = self.lock();
-            while !state.stop && state.blocks >= state.resolve + self.block_limit() {
-                state = Self::wait(&self.drive, state);
-            }
-            if state.stop {
-                return Ok(());
-            }
-            state.read.push_back(block);
-            state.blocks += 1;
-            self.work.notify_one();
         }
     }
 }

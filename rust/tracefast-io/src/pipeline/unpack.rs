@@ -1,0 +1,164 @@
+//! Compressed logs whose pieces are unpacked by several workers at a time.
+//!
+//! The thread of the source finds the pieces, hands them out in order, and joins what comes back in
+//! that order. It keeps the pieces until then: at the first one that does not unpack it reads on
+//! from there by itself, as from any stream, and so comes to the same text or the same error.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+
+use tracefast_core::format::Format;
+
+use super::{Encode, Plan, Shared};
+use crate::error::{Error, Result};
+use crate::packed::{MOST_TEXT, Piece, Pieces};
+use crate::seam::{Seam, Section};
+use crate::split::Cutter;
+
+/// A piece and its number.
+pub(super) type Packed = (u64, Piece);
+
+/// Pieces on their way through the workers.
+#[derive(Default)]
+pub(super) struct Unpacking {
+    /// Not yet claimed.
+    packed: VecDeque<Packed>,
+    /// Unpacked, by number; `None`: that failed.
+    done: BTreeMap<u64, Option<Section>>,
+    /// The next to join. Pieces before it are of no use any more.
+    next: u64,
+    /// Pieces handed out.
+    given: u64,
+}
+
+/// What has become of a piece.
+enum Unpacked {
+    Text(Section),
+    /// It cannot be unpacked on its own.
+    Broken,
+    /// Nobody wants it any more.
+    Stopped,
+}
+
+impl Unpacking {
+    /// The next piece to unpack.
+    pub fn claim(&mut self) -> Option<Packed> {
+        self.packed.pop_front()
+    }
+}
+
+impl<E: Encode> Shared<E> {
+    /// Pieces that may be handed out and not yet joined: one for each worker and one to go on with.
+    fn piece_limit(&self) -> usize {
+        self.threads + 1
+    }
+
+    /// Bytes of a block: pieces have about a megabyte, and the room of larger blocks would be empty.
+    fn section_bytes(&self) -> usize {
+        self.options.block_bytes.min(1 << 20)
+    }
+
+    /// What a worker does with a piece.
+    pub(super) fn unpack(&self, plan: &Plan, (number, piece): Packed) {
+        let size = self.section_bytes();
+        let cut = piece.text().map_err(Into::into).and_then(|text| {
+            Section::new(text, MOST_TEXT, size, &plan.format, || self.pool.buffer())
+        });
+        let mut state = self.lock();
+        let unpacking = &mut state.unpacking;
+        if number >= unpacking.next {
+            unpacking.done.insert(number, cut.ok());
+            let drive = number == unpacking.next;
+            drop(state);
+            if drive {
+                self.drive.notify_one();
+            }
+        }
+    }
+
+    /// Reads a compressed stream, the first bytes of whose text are `head`.
+    pub(super) fn pieces(
+        &self,
+        name: &str,
+        head: Vec<u8>,
+        mut rest: Pieces,
+        format: &Format,
+    ) -> Result<()> {
+        let at = |error| Error::io(name, error);
+        if self.threads == 1 {
+            // Nobody is there to share pieces with; this thread unpacks beside the one that parses.
+            let rest = rest.rest(&[]).map_err(at)?.unwrap_or_else(|| Box::new(io::empty()));
+            return self.cut(name, Cutter::new(head, rest), format);
+        }
+        let mut under_way = VecDeque::new();
+        self.hand_out(&mut rest, &mut under_way);
+        let mut seam = Seam::default();
+        let (most, size) = (head.len(), self.section_bytes());
+        let head = Box::new(io::Cursor::new(head));
+        let mut cut = Section::new(head, most, size, format, || self.pool.buffer())?;
+        loop {
+            for block in seam.join(cut).map_err(|error| error.at_path(name))? {
+                if !self.push(block) {
+                    return Ok(());
+                }
+            }
+            self.hand_out(&mut rest, &mut under_way);
+            if under_way.is_empty() {
+                break;
+            }
+            cut = match self.unpacked() {
+                Unpacked::Text(cut) => cut,
+                Unpacked::Broken => break,
+                Unpacked::Stopped => return Ok(()),
+            };
+            under_way.pop_front();
+        }
+        self.take_back();
+        let again: Vec<Piece> = under_way.into();
+        if let Some(rest) = rest.rest(&again).map_err(at)? {
+            return self.cut(name, seam.go_on(rest), format);
+        }
+        seam.end().map(|block| self.push(block));
+        Ok(())
+    }
+
+    /// Hands out as many pieces as there may be.
+    fn hand_out(&self, rest: &mut Pieces, under_way: &mut VecDeque<Piece>) {
+        while under_way.len() < self.piece_limit()
+            && let Some(piece) = rest.next()
+        {
+            under_way.push_back(piece.clone());
+            let mut state = self.lock();
+            let unpacking = &mut state.unpacking;
+            unpacking.packed.push_back((unpacking.given, piece));
+            unpacking.given += 1;
+            drop(state);
+            self.work.notify_one();
+        }
+    }
+
+    /// Waits for the next piece in order.
+    fn unpacked(&self) -> Unpacked {
+        let mut state = self.lock();
+        loop {
+            if state.stop {
+                return Unpacked::Stopped;
+            }
+            let next = state.unpacking.next;
+            if let Some(cut) = state.unpacking.done.remove(&next) {
+                state.unpacking.next += 1;
+                return cut.map_or(Unpacked::Broken, Unpacked::Text);
+            }
+            state = Self::wait(&self.drive, state);
+        }
+    }
+
+    /// Nobody waits for the pieces handed out any more.
+    fn take_back(&self) {
+        let mut state = self.lock();
+        let unpacking = &mut state.unpacking;
+        unpacking.packed.clear();
+        unpacking.done.clear();
+        unpacking.next = unpacking.given;
+    }
+}
