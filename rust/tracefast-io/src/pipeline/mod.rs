@@ -312,9 +312,9 @@ impl<E: Encode> Shared<E> {
         self.wake_all();
     }
 
-    /// Groups that may exist at a time: one for each worker and one to hand over.
+    /// Groups that may be whole at a time: one for each worker, or one to hand over.
     fn group_limit(&self) -> u64 {
-        self.threads as u64 + 1
+        (self.threads as u64).max(2)
     }
 
     /// Blocks that may be read ahead of the one to resolve next.
