@@ -22,9 +22,13 @@ WAITS = {
     *{"recvfrom", "recvmsg", "recvmmsg"},
 }
 TAKES = {"read", "readv", "pread64", "preadv", "preadv2", "sendfile", "splice", "tee"}
+TAKES.add("copy_file_range")
 SOMEBODY = {"pipe", "fifo", "socket", "anon"}
 DATA = {"regular", "directory", "block", "memfd"}
-DATA_DEVICES = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
+DATA_DEVICES = {
+    *("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/mem"),
+    *("/dev/kmem", "/dev/port"),
+}
 
 
 def is_call(row: Row) -> bool:

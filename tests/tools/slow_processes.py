@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from slow_calls import somebody_writes
+
 Row = dict[str, object]
 
 FORKS = {"clone", "clone2", "clone3", "fork", "vfork"}
@@ -35,8 +37,6 @@ SYNCS = {
     *("arm_sync_file_range", "io_submit", "io_getevents", "io_pgetevents", "vmsplice"),
     "io_pgetevents_time64",
 }
-AT_ONCE = {f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "mem")}
-AT_ONCE |= {"/dev/kmem", "/dev/port"}
 
 
 def slow_kind(name: str, args: str) -> str | None:
@@ -73,10 +73,7 @@ def spent(row: Row) -> str | None:
     if name in WAITING:
         return "wait"
     if name in READS | TRANSFERS:
-        live = row["path"] is not None and row["path"] not in AT_ONCE
-        if row["file_type"] in ("pipe", "fifo", "socket", "anon"):
-            return "wait"
-        return "wait" if row["file_type"] == "char" and live else "io"
+        return "wait" if somebody_writes(row["file_type"], row["path"]) else "io"
     return "io" if name in WRITES | SYNCS else None
 
 

@@ -3,6 +3,8 @@
 //! It depends on what the descriptor leads to, not on the name of the call alone: a read of a pipe
 //! waits for whoever writes it, a read of a file takes what the disk needs.
 
+use crate::kernel::paths::is_stream;
+
 /// What a call of some name does with its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
@@ -62,12 +64,14 @@ impl Call {
 /// Who gives what is taken from a descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Giver {
-    /// Another task, the kernel, a clock: pipes, sockets, events.
+    /// Another task, the kernel, a clock, somebody at a terminal: there may be nothing yet.
     Somebody,
-    /// A character device, perhaps a terminal at which somebody sits.
+    /// A character device: its name tells.
     Device,
-    /// Files and disks.
+    /// Files and disks, memory: it is there.
     Storage,
+    /// The log does not say.
+    Unknown,
 }
 
 impl Giver {
@@ -76,7 +80,64 @@ impl Giver {
         match file_type {
             "pipe" | "fifo" | "socket" | "anon" => Self::Somebody,
             "char" => Self::Device,
-            _ => Self::Storage,
+            "regular" | "directory" | "block" | "memfd" => Self::Storage,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// The same, with its path where the type says too little. A device without a name is the
+    /// terminal, which the program did not open itself.
+    ///
+    /// # Examples
+    /// ```
+    /// use tracefast_core::waits::Giver;
+    /// assert_eq!(Giver::Device.known_as(|| Some("/dev/urandom")), Giver::Storage);
+    /// assert_eq!(Giver::Device.known_as(|| Some("/dev/pts/3")), Giver::Somebody);
+    /// assert_eq!(Giver::Unknown.known_as(|| Some("/etc/passwd")), Giver::Storage);
+    /// assert_eq!(Giver::Unknown.known_as(|| None), Giver::Unknown);
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn known_as<'a>(self, path: impl FnOnce() -> Option<&'a str>) -> Self {
+        match self {
+            Self::Device => path().map_or(Self::Somebody, Self::device),
+            Self::Unknown => path().map_or(Self::Unknown, Self::named),
+            known => known,
+        }
+    }
+
+    /// Of a character device, by its path: memory and random numbers are there at once, whatever
+    /// else comes from people (terminals), machines or other programs.
+    fn device(path: &str) -> Self {
+        let there = matches!(
+            path.strip_prefix("/dev/").unwrap_or_default(),
+            "null" | "zero" | "full" | "random" | "urandom" | "mem" | "kmem" | "port"
+        );
+        if there { Self::Storage } else { Self::Somebody }
+    }
+
+    /// Where the type is not in the log, by its path: what has a name in the tree of files is one of
+    /// these, unless that is the usual name of a device.
+    fn named(path: &str) -> Self {
+        if !path.starts_with('/') {
+            Self::Unknown
+        } else if is_stream(path.as_bytes()) {
+            Self::device(path)
+        } else {
+            Self::Storage
+        }
+    }
+}
+
+impl Call {
+    /// Whether the time in a call that takes from `giver` was spent waiting for somebody; `None`
+    /// where the log cannot say.
+    #[inline]
+    pub fn waits_for(self, giver: Giver) -> Option<bool> {
+        match (self, giver) {
+            (Self::Waits, _) | (Self::Takes, Giver::Somebody) => Some(true),
+            (Self::Moves | Self::Works, _) | (Self::Takes, Giver::Storage) => Some(false),
+            (Self::Takes, Giver::Unknown | Giver::Device) => None,
         }
     }
 }
@@ -92,33 +153,23 @@ pub enum Time {
     Work,
 }
 
-/// What the time in a call was, by its name, the type of its descriptor, if known, and, of a
-/// device, its path.
+/// What the time in a call was that takes from `giver` or gives to it. Of one that may have waited
+/// it counts as moving data.
 ///
 /// # Examples
 /// ```
 /// use tracefast_core::waits::{Call, Giver, Time, spent};
-/// let read = |kind, path| spent(Call::Takes, Some(Giver::of(kind)), || path);
-/// assert_eq!(read("pipe", None), Time::Wait);
-/// assert_eq!(read("regular", None), Time::Io);
-/// assert_eq!(read("char", Some("/dev/pts/3")), Time::Wait);
-/// assert_eq!(read("char", Some("/dev/urandom")), Time::Io);
+/// assert_eq!(spent(Call::of("read"), Giver::of("pipe")), Time::Wait);
+/// assert_eq!(spent(Call::of("read"), Giver::of("regular")), Time::Io);
+/// assert_eq!(spent(Call::of("mmap"), Giver::of("regular")), Time::Work);
 /// ```
 #[inline]
-pub fn spent<'a>(call: Call, giver: Option<Giver>, path: impl FnOnce() -> Option<&'a str>) -> Time {
-    match (call, giver) {
+pub fn spent(call: Call, giver: Giver) -> Time {
+    match (call, call.waits_for(giver)) {
         (Call::Works, _) => Time::Work,
-        (Call::Waits, _) | (Call::Takes, Some(Giver::Somebody)) => Time::Wait,
-        (Call::Takes, Some(Giver::Device)) if path().is_some_and(is_live) => Time::Wait,
-        (Call::Takes | Call::Moves, _) => Time::Io,
+        (_, Some(true)) => Time::Wait,
+        _ => Time::Io,
     }
-}
-
-/// Whether what a character device of this path gives comes from people, machines or programs:
-/// memory and random numbers are there at once.
-fn is_live(path: &str) -> bool {
-    let name = path.strip_prefix("/dev/").unwrap_or_default();
-    !matches!(name, "null" | "zero" | "full" | "random" | "urandom" | "mem" | "kmem" | "port")
 }
 
 #[cfg(test)]
@@ -138,10 +189,13 @@ mod tests {
             ("read", Some("char"), Some("/dev/null"), Time::Io),
             ("read", Some("char"), Some("/dev/urandom"), Time::Io),
             ("read", Some("char"), Some("/dev/fuse"), Time::Wait),
-            ("read", Some("char"), None, Time::Io),
+            ("read", Some("char"), None, Time::Wait),
             ("read", Some("regular"), Some("/dev/pts/0"), Time::Io),
             ("read", Some("unknown"), None, Time::Io),
             ("read", None, None, Time::Io),
+            ("read", None, Some("/etc/passwd"), Time::Io),
+            ("read", None, Some("/dev/tty"), Time::Wait),
+            ("read", None, Some("pipe:[7]"), Time::Io),
             ("pread64", Some("block"), None, Time::Io),
             ("splice", Some("pipe"), None, Time::Wait),
             ("sendfile", Some("regular"), None, Time::Io),
@@ -152,11 +206,8 @@ mod tests {
             ("wait4", None, None, Time::Wait),
             ("openat", Some("regular"), None, Time::Work),
         ] {
-            assert_eq!(
-                spent(Call::of(name), kind.map(Giver::of), || path),
-                time,
-                "{name} {kind:?}"
-            );
+            let giver = kind.map_or(Giver::Unknown, Giver::of).known_as(|| path);
+            assert_eq!(spent(Call::of(name), giver), time, "{name} {kind:?}");
         }
     }
 }

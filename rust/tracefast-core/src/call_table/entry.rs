@@ -1,8 +1,9 @@
 //! One row of the table in the making.
 
 use super::durations::Durations;
-use super::words::{Behind, End, Fault, Meaning, Role, Wait};
+use super::words::{End, Fault, Meaning, Role};
 use crate::uses::Ranges;
+use crate::waits::Giver;
 
 /// A call, as far as every row of the table needs it.
 #[derive(Debug, Clone, Copy)]
@@ -12,18 +13,14 @@ pub(super) struct Call {
     pub(super) dur: Option<i64>,
     pub(super) end: End,
     pub(super) fault: Option<Fault>,
-    pub(super) behind: Behind,
+    pub(super) giver: Giver,
     pub(super) bytes: Option<i64>,
 }
 
 impl Call {
     /// Whether its time was spent waiting; None where the log cannot say.
     fn waits(&self) -> Option<bool> {
-        match (self.meaning.wait, self.behind) {
-            (Wait::Always, _) | (Wait::ByFile, Behind::Somebody) => Some(true),
-            (Wait::Never, _) | (Wait::ByFile, Behind::Data) => Some(false),
-            (Wait::ByFile, Behind::Unknown | Behind::Device) => None,
-        }
+        self.meaning.time.waits_for(self.giver)
     }
 }
 

@@ -10,9 +10,10 @@ use super::images::{Step, images};
 use super::incarnations::Incarnations;
 use super::table::{self, Row};
 use super::tasks::{Key, Tasks, Who};
-use super::words::{Behind, End, Fault, Kind, Meaning, Role, Wait};
+use super::words::{End, Fault, Kind, Meaning, Role};
 use crate::uses::Names;
 use crate::uses::columns::{Dictionaries, Numbers, Text, Words};
+use crate::waits::{self, Giver};
 
 /// System calls by name so far.
 ///
@@ -47,7 +48,7 @@ struct Columns<'a> {
     errno: Words<'a, Fault>,
     status: Words<'a, End>,
     path: Text<'a>,
-    file_type: Words<'a, Behind>,
+    file_type: Words<'a, Giver>,
     bytes: Numbers<'a, Int64Type>,
     source: Words<'a, u32>,
     tasks: Option<TaskColumns<'a>>,
@@ -163,9 +164,9 @@ impl CallTable {
             }
             _ => {}
         }
-        let behind = match meaning.wait {
-            Wait::ByFile => behind(columns, row),
-            Wait::Always | Wait::Never => Behind::Unknown,
+        let giver = match meaning.time {
+            waits::Call::Takes => giver(columns, row),
+            _ => Giver::Unknown,
         };
         let call = Call {
             meaning,
@@ -173,7 +174,7 @@ impl CallTable {
             dur: columns.dur.get(row),
             end,
             fault,
-            behind,
+            giver,
             bytes: columns.bytes.get(row),
         };
         if let Some(entry) = self.entry(owner, meaning.name) {
@@ -269,13 +270,9 @@ impl CallTable {
     }
 }
 
-/// What is behind the descriptor that a call acts on.
+/// Who gives what is taken from the descriptor that a call acts on.
 #[inline]
-fn behind(columns: &mut Columns<'_>, row: usize) -> Behind {
-    match columns.file_type.get(row, Behind::of).unwrap_or(Behind::Unknown) {
-        // What the program did not open itself is its terminal.
-        Behind::Device => columns.path.get(row).map_or(Behind::Somebody, Behind::device),
-        Behind::Unknown => columns.path.get(row).map_or(Behind::Unknown, Behind::named),
-        known => known,
-    }
+fn giver(columns: &mut Columns<'_>, row: usize) -> Giver {
+    let giver = columns.file_type.get(row, Giver::of).unwrap_or(Giver::Unknown);
+    giver.known_as(|| columns.path.get(row))
 }

@@ -15,7 +15,7 @@ use crate::spawns_kind::{Kind as Making, kind_of};
 use crate::uses::Names;
 use crate::uses::columns::{Dictionaries, Numbers, Text, Words};
 use crate::uses::words::Act;
-use crate::waits::{Giver, spent};
+use crate::waits::{self, Giver, spent};
 
 /// The source of events that name none.
 const NO_SOURCE: u32 = u32::MAX;
@@ -201,8 +201,15 @@ impl Processes {
         }
         let Some(task) = self.tasks.get_mut(number as usize) else { return };
         task.work.calls += 1;
-        let giver = columns.file_type.get(row, Giver::of);
-        let time = spent(meaning.spent, giver, || columns.path.get(row));
+        let giver = match meaning.spent {
+            waits::Call::Takes => columns
+                .file_type
+                .get(row, Giver::of)
+                .unwrap_or(Giver::Unknown)
+                .known_as(|| columns.path.get(row)),
+            _ => Giver::Unknown,
+        };
+        let time = spent(meaning.spent, giver);
         task.work.spend(time, columns.dur.get(row));
         if meaning.act != Act::Other {
             self.moved(columns, row, number, meaning.act);
