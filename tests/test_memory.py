@@ -54,7 +54,9 @@ def write_tasks(log: Path, rounds: int) -> None:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc/self/status")
-@pytest.mark.parametrize(("write", "counts"), [(write_paths, (150, 600)), (write_tasks, (150, 600))])
+@pytest.mark.parametrize(
+    ("write", "counts"), [(write_paths, (150, 600)), (write_tasks, (150, 600))]
+)
 def test_memory_does_not_grow_with_the_log(tmp_path: Path, write, counts) -> None:
     peaks = []
     for count in counts:
