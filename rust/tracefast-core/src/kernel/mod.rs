@@ -100,31 +100,35 @@ impl Kernel {
         let mut told = named.iter().peekable();
         let telling = !named.is_empty();
         let mut due = begins.first().map_or(usize::MAX, |begin| begin.at as usize);
-        for row in runs.into_iter().flatten() {
-            // Entries that come before the row: a row put between says how many.
-            let known = if row < own { None } else { inserted.next() };
-            if row >= due || known.is_some() {
-                let before = known.map(|(at, _)| at.begins as usize);
-                while next < begins.len()
-                    && before.map_or(begins[next].at as usize <= row, |before| next < before)
-                {
-                    let at = begins[next].at;
-                    self.tell(&mut told, page.comms, |named| named.row < at);
-                    self.begin(&begins[next], &mut page);
-                    next += 1;
+        for run in runs {
+            for row in run {
+                // Entries that come before the row: a row put between says how many.
+                let known = if row < own { None } else { inserted.next() };
+                if row >= due || known.is_some() {
+                    let before = known.map(|(at, _)| at.begins as usize);
+                    while next < begins.len()
+                        && before.map_or(begins[next].at as usize <= row, |before| next < before)
+                    {
+                        let at = begins[next].at;
+                        self.tell(&mut told, page.comms, |named| named.row < at);
+                        self.begin(&begins[next], &mut page);
+                        next += 1;
+                    }
+                    due = begins.get(next).map_or(usize::MAX, |begin| begin.at as usize);
                 }
-                due = begins.get(next).map_or(usize::MAX, |begin| begin.at as usize);
+                let at = known.map_or(row as u32, |(at, _)| at.row);
+                let own = known.is_none();
+                if telling {
+                    self.tell(&mut told, page.comms, |named| {
+                        named.row < at || (own && named.row == at && !named.later)
+                    });
+                }
+                page.behind = Spot { row: at + u32::from(own), begins: next as u32 };
+                if let Some(&known) = known {
+                    page.placed.push(known);
+                }
+                self.row(row, &mut page);
             }
-            let at = known.map_or(row as u32, |(at, _)| at.row);
-            let own = known.is_none();
-            if telling {
-                self.tell(&mut told, page.comms, |named| {
-                    named.row < at || (own && named.row == at && !named.later)
-                });
-            }
-            page.behind = Spot { row: at + u32::from(own), begins: next as u32 };
-            page.placed.extend(known);
-            self.row(row, &mut page);
         }
         for begin in &begins[next..] {
             let at = begin.at;
@@ -357,8 +361,11 @@ impl Kernel {
         let mut files: Bound = [None; 2];
         let mut held: [Option<Held>; 2] = [None; 2];
         for (second, binds) in [(false, binds(op).0), (true, binds(op).1)] {
+            if !binds {
+                continue;
+            }
             let at = usize::from(second);
-            let Some(fd) = page.fd(row, second).filter(|_| binds) else { continue };
+            let Some(fd) = page.fd(row, second) else { continue };
             if BEGUN {
                 held[at] = pending.as_deref_mut().and_then(|pending| pending.take(second, fd));
             }

@@ -21,7 +21,9 @@ impl Kernel {
         held: &[Option<Held>; 2],
     ) {
         let Effect { op, motion, made_up, place, place2, .. } = page.rows.effect[row];
-        let failed = page.rows.has(row, C::Errno);
+        let valid = page.rows.valid[row];
+        let has = |column: C| valid & column.bit() != 0;
+        let failed = has(C::Errno);
         let mut base = None;
         if op == Op::Seek {
             if let Some(file) = files[0] {
@@ -33,7 +35,7 @@ impl Kernel {
                 transfer::End::Nothing
             } else if failed {
                 transfer::End::Failed
-            } else if page.rows.has(row, C::Bytes) {
+            } else if has(C::Bytes) {
                 transfer::End::Moved(page.rows.bytes[row])
             } else {
                 transfer::End::Unknown
@@ -54,8 +56,8 @@ impl Kernel {
                 let side = Side {
                     write: writes(motion, second),
                     at: if second { place2 } else { place },
-                    given: page.rows.has(row, column).then_some(given),
-                    requested: page.rows.has(row, C::Requested).then(|| page.rows.requested[row]),
+                    given: has(column).then_some(given),
+                    requested: has(C::Requested).then(|| page.rows.requested[row]),
                     end,
                 };
                 let found = transfer::transfer(&mut self.tasks.files, file, held, page.since, side);
