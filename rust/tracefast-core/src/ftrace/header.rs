@@ -33,6 +33,22 @@ pub struct Header {
     pub payload: usize,
 }
 
+impl Header {
+    /// No columns at all.
+    pub(super) const EMPTY: Self = Self {
+        layout: Layout::NoContext,
+        comm: None,
+        pid: None,
+        tgid: None,
+        has_tgid: false,
+        cpu: None,
+        flags: (0, 0),
+        time: None,
+        clock: Clock::Uptime,
+        payload: 0,
+    };
+}
+
 /// Longest name of a command.
 pub(super) const COMM: usize = 16;
 

@@ -6,6 +6,7 @@
 
 pub mod args;
 pub mod clues;
+mod columns;
 pub mod decode;
 mod detect;
 pub mod explain;

@@ -1,5 +1,6 @@
 //! A block of ftrace's lines, one after the other.
 
+use super::columns::{Columns, Known};
 use super::header::Header;
 use super::layout::{self, Layout};
 use super::lines::{Frames, More, Pieces};
@@ -55,7 +56,8 @@ impl Grammar {
             more: None,
             lost: Vec::new(),
             next: None,
-            recent: [(0, 0); RECENT],
+            columns: Columns::default(),
+            known: None,
         };
         let mut start = 0;
         for &at in &marks.at {
@@ -102,9 +104,10 @@ pub(super) struct Parser<'a> {
     pub(super) lost: Vec<(Option<u16>, i64)>,
     /// The record behind the one at hand on the same line.
     pub(super) next: Option<(usize, Header)>,
-    /// Names of commands as their column shows them, and their keys, by the end of the pid: few
-    /// tasks take turns.
-    pub(super) recent: [(u128, u32); RECENT],
+    /// Columns that the records before had.
+    pub(super) columns: Columns,
+    /// What is known of those of the record at hand, if they were among them.
+    pub(super) known: Option<Known>,
 }
 
 /// An event that tells of tasks.
@@ -131,8 +134,6 @@ pub(super) struct Owner {
     pub(super) comment: bool,
 }
 
-pub(super) const RECENT: usize = 16;
-
 /// Text by positions in the block.
 pub(super) type Span = (usize, usize);
 impl Parser<'_> {
@@ -153,12 +154,22 @@ impl Parser<'_> {
 
     #[inline]
     fn records(&mut self, start: usize, end: usize) {
+        if self.pieces.is_none()
+            && let Some((header, known)) = self.columns.get(self.padded, start, end - start)
+        {
+            self.begin = self.line;
+            self.known = Some(known);
+            self.record(start, end, &header);
+            self.known = None;
+            return;
+        }
         // No more than what tells whether a block may begin here: both must say the same.
         let seen = &self.text[start..end.min(start + LOOK)];
         let header = layout::parse(seen, self.format.layout);
         match header {
             Some(header) if self.pieces.is_none() && self.format.is_whole(&header) => {
                 self.begin = self.line;
+                self.keep_columns(start, &header);
                 self.record(start, end, &header);
             }
             _ => {
@@ -174,6 +185,7 @@ impl Parser<'_> {
         self.one(start, end, header);
         while let Some((start, header)) = self.next.take() {
             self.pieces = None;
+            self.known = None;
             self.begin = self.line;
             // Its line is used for the first record, whatever this one is.
             let first = self.used.replace(Use::Events);
