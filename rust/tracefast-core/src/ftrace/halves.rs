@@ -14,7 +14,7 @@ use crate::syscalls;
 
 /// A system call's name in the block's dictionary, its number in the table of calls, and whether it
 /// returns.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Callee {
     pub(super) name: u32,
     pub(super) sys: u16,

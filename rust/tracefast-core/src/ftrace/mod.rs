@@ -15,6 +15,7 @@ pub mod function;
 pub mod graph;
 mod halves;
 pub mod header;
+mod heads;
 mod join;
 pub mod layout;
 mod lines;

@@ -2,12 +2,14 @@
 
 use super::columns::{Columns, Known};
 use super::header::Header;
+use super::heads::{Heads, What};
 use super::layout::{self, Layout};
 use super::lines::{Frames, More, Pieces};
-use super::payload::{self, Payload};
+use super::payload::{self, Call, Payload};
 use super::stacks::{Last, Target as Whose, is_seam};
 use super::tasks::Teller;
-use super::{Format, Graph, function, graph};
+use super::halves::Callee;
+use super::{Format, Graph, clues, function, graph};
 use crate::block::Block;
 use crate::calls::Calls;
 use crate::dict::Interner;
@@ -25,6 +27,7 @@ pub struct Grammar {
     pub(super) comms: Interner,
     pub(super) calls: Calls,
     pub(super) last: Last,
+    pub(super) heads: Heads,
 }
 
 impl Grammar {
@@ -38,6 +41,7 @@ impl Grammar {
         self.comms.begin();
         self.calls.clear();
         self.last.clear();
+        self.heads.begin();
         let mut parser = Parser {
             utf8: marks.ascii || simdutf8::basic::from_utf8(text).is_ok(),
             grammar: self,
@@ -206,6 +210,9 @@ impl Parser<'_> {
             self.grammar.last.clear();
         }
         let base = start + header.payload;
+        if self.seen(start, end, header) {
+            return;
+        }
         let span = |(from, to): Span| (base + from, base + to);
         if self.text[base..].starts_with(b"f")
             && let Some((what, dur)) = graph::parse_record(&self.text[base..end])
@@ -216,31 +223,25 @@ impl Parser<'_> {
         let payload = payload::parse(&self.text[base..end]);
         match payload {
             Payload::Enter { call, args } => match self.callee(call, base) {
-                Some(callee) => self.enter(start, header, callee, span(args)),
+                Some(callee) => {
+                    self.keep_head(base, call, callee, true);
+                    self.enter(start, header, callee, span(args));
+                }
                 None => self.raw(start, end, header),
             },
             Payload::Exit { call, ret } => match self.callee(call, base) {
-                Some(callee) => self.exit(start, header, callee, span(ret)),
+                Some(callee) => {
+                    self.keep_head(base, call, callee, false);
+                    self.exit(start, header, callee, span(ret));
+                }
                 None => self.raw(start, end, header),
             },
             Payload::Event { name, text } => {
                 let (name, text) = (span(name), span(text));
                 let teller = Teller::of(&self.text[name.0..name.1]);
-                // It is the task itself that tells.
-                let exits = teller == Some(Teller::Exit) && header.pid.is_some();
-                if exits {
-                    self.touch(header.pid);
-                }
                 let key = self.key(name);
-                let row = self.event(start, header, EventKind::Event, Some(key), text);
-                if exits {
-                    let effect = &mut self.parsed.rows.effect[row];
-                    (effect.op, effect.flags) = (Op::Gone, gone_flags::NAMED);
-                }
-                if teller == Some(Teller::Switch) {
-                    self.parsed.rows.effect[row].op = Op::Away;
-                }
-                self.told = teller.map(|teller| Told { teller, row, text });
+                self.keep_event(base, name, key, teller);
+                let row = self.plain(start, header, key, teller, text);
                 if teller.is_none() {
                     self.clue(name, text, row);
                 }
@@ -290,6 +291,112 @@ impl Parser<'_> {
                 self.event(start, header, EventKind::Event, None, span(text));
             }
         }
+    }
+
+    /// Takes a record whose payload begins as one before did. `false`: it does not.
+    #[inline(always)]
+    fn seen(&mut self, start: usize, end: usize, header: &Header) -> bool {
+        let base = start + header.payload;
+        let Some((head, n)) = self.grammar.heads.get(self.padded, base) else { return false };
+        let (name, behind) = (base + n, base + n + 1);
+        let blanks = |from: usize| {
+            from + self.text[from..end].iter().take_while(|&&byte| byte == b' ').count()
+        };
+        if behind > end {
+            return false;
+        }
+        match head.what {
+            What::Enter(callee) => {
+                if head.is_function(&self.text[behind..end]) {
+                    return false;
+                }
+                let closed = self.text[behind..end].ends_with(b")");
+                let args = (behind, end - usize::from(closed));
+                self.enter(start, header, callee, args);
+            }
+            What::Exit(callee) => {
+                if !self.text[name..end].starts_with(b" -> ") {
+                    return false;
+                }
+                self.exit(start, header, callee, (name + 4, end));
+            }
+            What::EnterFields(callee) => {
+                let args = (blanks(behind), end);
+                self.enter(start, header, callee, args);
+            }
+            What::ExitFields(callee) => {
+                let ret = (blanks(behind), end);
+                self.exit(start, header, callee, ret);
+            }
+            What::Event { key, teller, clues } => {
+                if !matches!(self.text[behind..end].first(), None | Some(b' ')) {
+                    return false;
+                }
+                let text = (blanks(behind), end);
+                let row = self.plain(start, header, key, teller, text);
+                if teller.is_none() && (clues || self.text[text.0..end].starts_with(b"(")) {
+                    self.clue((base, name), text, row);
+                }
+            }
+        }
+        true
+    }
+
+    /// Keeps how a call is named, if its payload begins with that.
+    fn keep_head(&mut self, base: usize, call: Call, callee: Callee, enters: bool) {
+        let Call::Name(_, end) = call else { return };
+        let end = base + end;
+        if !self.text[base..].starts_with(b"sys_") {
+            return;
+        }
+        let what = match (self.text.get(end), enters) {
+            (Some(b'('), true) => What::Enter(callee),
+            (Some(b' '), false) => What::Exit(callee),
+            (Some(b':'), true) => What::EnterFields(callee),
+            (Some(b':'), false) => What::ExitFields(callee),
+            _ => return,
+        };
+        self.grammar.heads.put(self.padded, base, end, what);
+    }
+
+    /// Keeps the name of an event, if it says by itself that it is one.
+    fn keep_event(&mut self, base: usize, name: Span, key: u32, teller: Option<Teller>) {
+        let text = &self.text[name.0..name.1];
+        // What else the payload says decides whether these are calls, functions or stacks.
+        let depends = text.starts_with(b"sys_")
+            || text.starts_with(b"f")
+            || matches!(text, b"kernel_stack" | b"user_stack");
+        if name.0 == base && !depends {
+            let clues = clues::may_tell(text);
+            self.grammar.heads.put(self.padded, base, name.1, What::Event { key, teller, clues });
+        }
+    }
+
+    /// An event by its name.
+    #[inline]
+    fn plain(
+        &mut self,
+        start: usize,
+        header: &Header,
+        key: u32,
+        teller: Option<Teller>,
+        text: Span,
+    ) -> usize {
+        // It is the task itself that tells.
+        let exits = teller == Some(Teller::Exit) && header.pid.is_some();
+        if exits {
+            self.touch(header.pid);
+        }
+        let row = self.event(start, header, EventKind::Event, Some(key), text);
+        if exits {
+            let effect = &mut self.parsed.rows.effect[row];
+            (effect.op, effect.flags) = (Op::Gone, gone_flags::NAMED);
+        }
+        if teller == Some(Teller::Switch) {
+            self.parsed.rows.effect[row].op = Op::Away;
+        }
+        self.told = teller.map(|teller| Told { teller, row, text });
+        row
     }
 
     pub(super) fn key(&mut self, name: Span) -> u32 {
