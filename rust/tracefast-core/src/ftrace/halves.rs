@@ -1,9 +1,10 @@
 //! The two halves of a system call in one block.
 
-use super::fields;
+use super::args;
+use super::fields::{self, Given};
 use super::header::Header;
 use super::join::{self, Args, Exit};
-use super::parser::{Parser, Span};
+use super::parser::{KEPT, Parser, Span};
 use super::payload::Call;
 use super::stacks::Target as Whose;
 use crate::calls::Pending;
@@ -21,7 +22,7 @@ pub(super) struct Callee {
     pub(super) returns: bool,
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
     /// The call; `None` where it is to stay a plain event.
     #[inline]
     pub(super) fn callee(&mut self, call: Call, base: usize) -> Option<Callee> {
@@ -46,14 +47,18 @@ impl Parser<'_> {
         self.touch(tid);
         if !callee.returns {
             let row = self.event(start, header, EventKind::Syscall, Some(callee.name), args);
-            let source = self.source(args);
+            let (source, given) = (self.source(args), Given::Args(self.args(args)));
             let Parsed { rows, side, .. } = &mut *self.parsed;
             rows.status[row] = Status::Complete as u8;
             rows.valid[row] |= C::Status.bit();
-            fields::fill(rows, side, row, source, callee.sys, &self.format.calls, None);
+            let calls = &self.format.calls;
+            fields::fill(rows, side, row, source, callee.sys, calls, None, given);
             return;
         }
         let narrow = |(start, end): Span| (start as u32, end as u32);
+        let kept = &mut self.kept[self.parsed.begins.len() % KEPT];
+        let marked = args::Args::within(self.text, args, self.parts);
+        let head = fields::head_of(&marked, callee.sys, &self.format.calls, kept);
         let open = Open {
             tid,
             line: self.begin,
@@ -65,7 +70,7 @@ impl Parser<'_> {
             pid: header.tgid,
             args: narrow(args),
             extra: self.flags(start, header).map(narrow),
-            head: fields::head(&self.text[args.0..args.1], callee.sys, &self.format.calls),
+            head,
             ..Open::default()
         };
         let at = self.grammar.calls.open(tid, open, self.parsed);
@@ -98,7 +103,13 @@ impl Parser<'_> {
             Pending::Open(open) => {
                 self.head(row, &open);
                 let args = (open.args.0 as usize, open.args.1 as usize);
-                let args = Args { source: self.source(args), view: self.view(args) };
+                let kept = self.kept[open.begin as usize % KEPT];
+                let given = if kept.from == open.args.0 {
+                    Given::Split(&kept.split)
+                } else {
+                    Given::Args(self.args(args))
+                };
+                let args = Args { source: self.source(args), view: self.view(args), given };
                 let exit = Exit { args: Some(args), sys: open.sys, entry: open.ts, ..exit };
                 join::join(self.parsed, row, self.format, exit);
                 self.parsed.rows.effect[row].begun = true;
@@ -146,6 +157,12 @@ impl Parser<'_> {
         let names = &self.parsed.names;
         let [enter_name, exit_name] = [enter, exit].map(|name| &names[name as usize]);
         enter == exit || self.format.calls.ends(enter_name, exit_name)
+    }
+
+    /// Arguments that are to be split.
+    #[inline]
+    fn args(&self, args: Span) -> args::Args<'a> {
+        args::Args::within(self.text, args, self.parts)
     }
 
     /// What the entry says, in the row of the whole.
@@ -199,6 +216,7 @@ impl Parser<'_> {
         self.head(row, open);
         let args = (open.args.0 as usize, open.args.1 as usize);
         let (source, view) = (self.source(args), self.view(args));
+        let given = Given::Args(self.args(args));
         let Parsed { rows, side, .. } = &mut *self.parsed;
         if let Some(ts) = open.ts {
             rows.ts[row] = ts;
@@ -208,7 +226,8 @@ impl Parser<'_> {
         rows.status[row] = Status::Unfinished as u8;
         rows.args[row] = view;
         rows.valid[row] |= C::Kind.bit() | C::Status.bit() | C::Args.bit();
-        fields::fill(rows, side, row, source, open.sys, &self.format.calls, None);
+        let calls = &self.format.calls;
+        fields::fill(rows, side, row, source, open.sys, calls, None, given);
         rows.effect[row].begun = true;
     }
 }

@@ -1,6 +1,7 @@
 //! A block of ftrace's lines, one after the other.
 
 use super::columns::{Columns, Known};
+use super::fields::Kept;
 use super::header::Header;
 use super::heads::{Heads, What};
 use super::layout::{self, Layout};
@@ -16,7 +17,7 @@ use crate::dict::Interner;
 use crate::event::{EventKind, Op, gone_flags};
 use crate::format::LOOK;
 use crate::parsed::{Parsed, Use};
-use crate::scan::{Marks, structure};
+use crate::scan::{Marks, lines};
 use crate::syscalls;
 
 /// What a worker keeps from block to block: nothing that changes results, only memory and names.
@@ -33,7 +34,7 @@ pub struct Grammar {
 impl Grammar {
     /// Parses `block` into `parsed`.
     pub fn parse(&mut self, format: &Format, block: &Block, parsed: &mut Parsed) {
-        structure(block.padded(), block.len(), &mut self.marks);
+        lines(block.padded(), block.len(), &mut self.marks);
         let text = block.text();
         let marks = std::mem::take(&mut self.marks);
         parsed.reset(marks.at.len() + 1);
@@ -62,15 +63,14 @@ impl Grammar {
             next: None,
             columns: Columns::default(),
             known: None,
+            parts: &marks.parts,
+            kept: [Kept::none(); KEPT],
         };
         let mut start = 0;
         for &at in &marks.at {
             let at = at as usize;
-            // The structure pass also marks the results of strace's lines.
-            if text[at] == b'\n' {
-                parser.line(start, at);
-                start = at + 1;
-            }
+            parser.line(start, at);
+            start = at + 1;
         }
         if start < text.len() {
             parser.line(start, text.len());
@@ -112,7 +112,14 @@ pub(super) struct Parser<'a> {
     pub(super) columns: Columns,
     /// What is known of those of the record at hand, if they were among them.
     pub(super) known: Option<Known>,
+    /// What may part arguments.
+    pub(super) parts: &'a [u64],
+    /// Arguments of calls that are open, by the end of the number of their entry.
+    pub(super) kept: [Kept; KEPT],
 }
+
+/// Few calls are open at once.
+pub(super) const KEPT: usize = 16;
 
 /// An event that tells of tasks.
 #[derive(Clone, Copy)]
