@@ -319,17 +319,33 @@ fn begins_argument(text: &[u8], typed: bool) -> bool {
 #[inline]
 pub fn number(value: &[u8]) -> Option<i64> {
     let digits = value.strip_prefix(b"0x").unwrap_or(value);
+    if digits.len() >= 8 {
+        return long_number(digits, value);
+    }
+    let mut number = 0;
+    for (n, &byte) in digits.iter().enumerate() {
+        let Some(digit) = hexadecimal(byte) else {
+            return (n > 0 && byte == b' ').then_some(number as i64);
+        };
+        number = number << 4 | digit;
+    }
+    (!digits.is_empty()).then_some(number as i64)
+}
+
+/// The same of eight bytes and more: addresses, and what is negative.
+#[inline(never)]
+fn long_number(digits: &[u8], value: &[u8]) -> Option<i64> {
     let mut number = 0u64;
     let mut n = 0;
-    // Addresses are longer than the other numbers.
-    let mut more = true;
-    while more && let Some(eight) = digits.get(n..).and_then(|digits| digits.first_chunk()) {
+    let mut rest = digits;
+    while let Some((eight, behind)) = rest.split_first_chunk() {
         let (value, count) = eight_hexadecimal(*eight);
         number = number << (4 * count) | value;
         n += count;
-        more = count == 8;
+        rest = if count == 8 { behind } else { &[] };
     }
-    while more && let Some(digit) = digits.get(n).and_then(|&b| hexadecimal(b)) {
+    let more = rest.iter().map_while(|&byte| hexadecimal(byte));
+    for digit in more {
         number = number << 4 | digit;
         n += 1;
     }
@@ -368,12 +384,20 @@ fn eight_hexadecimal(eight: [u8; 8]) -> (u64, usize) {
 /// The value of a digit.
 #[inline]
 pub(super) fn hexadecimal(byte: u8) -> Option<u64> {
-    match byte {
-        b'0'..=b'9' => Some(u64::from(byte - b'0')),
-        b'a'..=b'f' => Some(u64::from(byte - b'a' + 10)),
-        _ => None,
-    }
+    let digit = DIGITS[usize::from(byte)];
+    (digit < 16).then_some(u64::from(digit))
 }
+
+/// Values of digits; 16: it is none.
+static DIGITS: [u8; 256] = {
+    let mut digits = [16; 256];
+    let mut n = 0;
+    while n < 16 {
+        digits[b"0123456789abcdef"[n] as usize] = n as u8;
+        n += 1;
+    }
+    digits
+};
 
 /// A decimal value up to 2⁶⁴−1, as a register holds it.
 pub fn decimal(value: &[u8]) -> Option<i64> {

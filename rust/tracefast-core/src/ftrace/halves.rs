@@ -83,12 +83,12 @@ impl<'a> Parser<'a> {
         let tid = header.pid;
         let mut pending = self.grammar.calls.resume(tid);
         let lost = Some(self.parsed.spot());
-        match pending {
+        match &pending {
             // Records were lost: neither half has its other.
             Pending::Open(open)
-                if !self.ends(open.name, callee.name) || self.is_parted(&open, header) =>
+                if !self.ends(open.name, callee.name) || self.is_parted(open, header) =>
             {
-                self.abandoned(&open);
+                self.abandoned(open);
                 pending = Pending::Nothing;
             }
             _ => {}
@@ -99,9 +99,9 @@ impl<'a> Parser<'a> {
         self.parsed.rows.valid[row] |= C::Name.bit();
         self.stack_may_follow(header, Whose::Row(row));
         self.owner = None;
-        match pending {
+        match &pending {
             Pending::Open(open) => {
-                self.head(row, &open);
+                self.head(row, open);
                 let args = (open.args.0 as usize, open.args.1 as usize);
                 let kept = self.kept[open.begin as usize % KEPT];
                 let given = if kept.from == open.args.0 {

@@ -102,7 +102,10 @@ pub(super) fn descriptors(
         }
     };
     let fd = |empty: bool, at: u8| {
-        let fd = split.number(text, at).filter(|_| empty && at != NONE)? as i32;
+        if !empty || at == NONE {
+            return None;
+        }
+        let fd = split.number(text, at)? as i32;
         (fd != AT_FDCWD).then_some(fd)
     };
     (fd(first, shape.at), fd(second, shape.at2))
