@@ -138,7 +138,7 @@ impl Calls {
     }
 
     /// A call of `tid`, just touched, is open. Returns its position, for [`Calls::extend`].
-    #[inline]
+    #[inline(always)]
     pub fn open(&mut self, tid: Option<i32>, mut open: Open, parsed: &mut Parsed) -> u32 {
         begin(&mut open, parsed);
         let task = self.task(key(tid));
@@ -146,11 +146,16 @@ impl Calls {
         let slot = self.free.pop().unwrap_or(self.slots.len() as u32);
         match self.slots.get_mut(slot as usize) {
             Some(place) => *place = open,
-            None => self.slots.push(open),
+            None => self.add(open),
         }
         self.places.push((slot, task as u32));
         self.states[task] = at;
         at
+    }
+
+    #[cold]
+    fn add(&mut self, open: Open) {
+        self.slots.push(open);
     }
 
     /// A line that belongs to the open call at this position.

@@ -71,24 +71,28 @@ type LineMasks = [u64; 3];
 
 #[inline(always)]
 fn lines_with(buf: &[u8], len: usize, marks: &mut Marks, masks: impl Fn(&[u8; 64]) -> LineMasks) {
+    let Marks { at, ascii, parts } = marks;
     let mut any_high = 0;
-    let text = &buf[PAD..];
-    let mut base = 0;
-    marks.parts.reserve(len.div_ceil(64));
-    while base < len {
-        let Some(chunk) = text[base..].first_chunk::<64>() else { break };
-        let left = len - base;
-        let keep = if left < 64 { (1 << left) - 1 } else { u64::MAX };
-        let [mut feeds, high, parts] = masks(chunk).map(|mask| mask & keep);
-        any_high |= high;
-        marks.parts.push(parts);
+    let mut see = |base: usize, chunk: &[u8; 64], keep: u64| {
+        let [feeds, high, parts] = masks(chunk);
+        any_high |= high & keep;
+        let mut feeds = feeds & keep;
         while feeds != 0 {
-            marks.at.push((base + feeds.trailing_zeros() as usize) as u32);
+            at.push((base + feeds.trailing_zeros() as usize) as u32);
             feeds &= feeds - 1;
         }
-        base += 64;
+        parts & keep
+    };
+    let (chunks, rest) = buf[PAD..PAD + len].as_chunks();
+    let whole = 64 * chunks.len();
+    parts.extend(chunks.iter().enumerate().map(|(i, chunk)| see(64 * i, chunk, u64::MAX)));
+    // The padding makes the last one whole.
+    if !rest.is_empty()
+        && let Some(chunk) = buf[PAD + whole..].first_chunk()
+    {
+        parts.push(see(whole, chunk, (1 << rest.len()) - 1));
     }
-    marks.ascii = any_high == 0;
+    *ascii = any_high == 0;
 }
 
 fn line_masks_portable(chunk: &[u8; 64]) -> LineMasks {

@@ -234,7 +234,8 @@ impl Split {
     }
 
     fn known_number(&self, text: &[u8], position: u8) -> Option<i64> {
-        let value = self.get(text, position)?;
+        let (start, end) = *self.at.get(usize::from(position))?;
+        let value = text.get(start as usize..end as usize)?;
         if self.form == Form::Fields && !value.starts_with(b"0x") {
             return signed(value);
         }

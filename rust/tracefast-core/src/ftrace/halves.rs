@@ -83,15 +83,14 @@ impl<'a> Parser<'a> {
         let tid = header.pid;
         let mut pending = self.grammar.calls.resume(tid);
         let lost = Some(self.parsed.spot());
-        match &pending {
-            // Records were lost: neither half has its other.
-            Pending::Open(open)
-                if !self.ends(open.name, callee.name) || self.is_parted(open, header) =>
-            {
-                self.abandoned(open);
-                pending = Pending::Nothing;
+        if let Pending::Open(open) = &pending {
+            if self.ends(open.name, callee.name) && !self.is_parted(open, header) {
+                self.whole(start, header, open, ret);
+                return;
             }
-            _ => {}
+            // Records were lost: neither half has its other.
+            self.abandoned(open);
+            pending = Pending::Nothing;
         }
         let row = self.row(start, header);
         let exit = Exit { args: None, sys: callee.sys, entry: None, ret: &self.text[ret.0..ret.1] };
@@ -99,23 +98,8 @@ impl<'a> Parser<'a> {
         self.parsed.rows.valid[row] |= C::Name.bit();
         self.stack_may_follow(header, Whose::Row(row));
         self.owner = None;
-        match &pending {
-            Pending::Open(open) => {
-                self.head(row, open);
-                let args = (open.args.0 as usize, open.args.1 as usize);
-                let kept = self.kept[open.begin as usize % KEPT];
-                let given = if kept.from == open.args.0 {
-                    Given::Split(&kept.split)
-                } else {
-                    Given::Args(self.args(args))
-                };
-                let args = Args { source: self.source(args), view: self.view(args), given };
-                let exit = Exit { args: Some(args), sys: open.sys, entry: open.ts, ..exit };
-                join::join(self.parsed, row, self.format, exit);
-                self.parsed.rows.effect[row].begun = true;
-                self.used = Some(Use::Resumed);
-            }
-            Pending::Nothing => {
+        match pending {
+            Pending::Open(_) | Pending::Nothing => {
                 join::join(self.parsed, row, self.format, exit);
                 if let Some(flags) = self.flags(start, header) {
                     self.parsed.rows.extra[row] = self.view(flags);
@@ -141,6 +125,65 @@ impl<'a> Parser<'a> {
                 });
             }
         }
+    }
+
+    /// The row of a call whose entry is `open`.
+    #[inline]
+    fn whole(&mut self, start: usize, header: &Header, open: &Open, ret: Span) {
+        // What the entry says goes before.
+        let comm = open.comm.or_else(|| self.comm(start, header));
+        let time = self.on_clock(header);
+        let wide = |(start, end): Range| (start as usize, end as usize);
+        let extra = open.extra.map(|extra| self.view(wide(extra)));
+        let rows = &mut self.parsed.rows;
+        let row = rows.push();
+        let mut valid = C::Line.bit() | C::Name.bit();
+        rows.line[row] = open.line;
+        rows.name[row] = open.name;
+        if let Some(tid) = open.tid.or(header.pid) {
+            rows.tid[row] = tid;
+            valid |= C::Tid.bit();
+        }
+        if let Some(comm) = comm {
+            rows.comm[row] = comm;
+            valid |= C::Comm.bit();
+        }
+        if let Some(cpu) = open.cpu.or(header.cpu) {
+            rows.cpu[row] = cpu;
+            valid |= C::Cpu.bit();
+        }
+        if let Some(pid) = open.pid.or(header.tgid) {
+            rows.pid[row] = pid;
+            valid |= C::Pid.bit();
+        }
+        if let Some(time) = time {
+            rows.ts[row] = time;
+            valid |= C::Ts.bit();
+        }
+        if let Some(extra) = extra {
+            rows.extra[row] = extra;
+            valid |= C::Extra.bit();
+        }
+        rows.valid[row] = valid;
+        self.parsed.begins[open.begin as usize].target = Target::Row(row as u32);
+        // Those of the exit come later.
+        for frames in [open.frames, open.more_frames].into_iter().flatten() {
+            self.put_frames(row, wide(frames));
+        }
+        self.stack_may_follow(header, Whose::Row(row));
+        self.owner = None;
+        let args = wide(open.args);
+        let (source, view) = (self.source(args), self.view(args));
+        let unsplit = Given::Args(self.args(args));
+        let kept = &self.kept[open.begin as usize % KEPT];
+        let split = kept.from == open.args.0;
+        let given = if split { Given::Split(&kept.split) } else { unsplit };
+        let args = Some(Args { source, view, given });
+        let ret = &self.text[ret.0..ret.1];
+        let exit = Exit { args, sys: open.sys, entry: open.ts, ret };
+        join::join(self.parsed, row, self.format, exit);
+        self.parsed.rows.effect[row].begun = true;
+        self.used = Some(Use::Resumed);
     }
 
     /// Records of the processor were lost between the two halves: the exit may be another call's.

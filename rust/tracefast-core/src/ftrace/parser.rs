@@ -61,19 +61,19 @@ impl Grammar {
             more: None,
             lost: Vec::new(),
             next: None,
-            columns: Columns::default(),
             known: None,
             parts: &marks.parts,
             kept: [Kept::none(); KEPT],
         };
+        let mut columns = Columns::default();
         let mut start = 0;
         for &at in &marks.at {
             let at = at as usize;
-            parser.line(start, at);
+            parser.line(&mut columns, start, at);
             start = at + 1;
         }
         if start < text.len() {
-            parser.line(start, text.len());
+            parser.line(&mut columns, start, text.len());
         }
         parser.finish();
         self.marks = marks;
@@ -108,9 +108,7 @@ pub(super) struct Parser<'a> {
     pub(super) lost: Vec<(Option<u16>, i64)>,
     /// The record behind the one at hand on the same line.
     pub(super) next: Option<(usize, Header)>,
-    /// Columns that the records before had.
-    pub(super) columns: Columns,
-    /// What is known of those of the record at hand, if they were among them.
+    /// What is known of the columns of the record at hand, if those before had the same.
     pub(super) known: Option<Known>,
     /// What may part arguments.
     pub(super) parts: &'a [u64],
@@ -149,13 +147,13 @@ pub(super) struct Owner {
 pub(super) type Span = (usize, usize);
 impl Parser<'_> {
     #[inline]
-    fn line(&mut self, start: usize, end: usize) {
+    fn line(&mut self, columns: &mut Columns, start: usize, end: usize) {
         self.bytes = (end - start) as u64 + u64::from(end < self.text.len());
         self.used = Some(Use::Events);
         let (from, to) = self.format.own(&self.text[start..end]);
         let (start, end) = (start + from, start + to);
         if self.format.graph == Graph::No || self.pieces.is_some() || !self.graph(start, end) {
-            self.records(start, end);
+            self.records(columns, start, end);
         }
         if let Some(used) = self.used {
             self.parsed.counts.see(used, self.bytes);
@@ -164,13 +162,13 @@ impl Parser<'_> {
     }
 
     #[inline]
-    fn records(&mut self, start: usize, end: usize) {
+    fn records(&mut self, columns: &mut Columns, start: usize, end: usize) {
         if self.pieces.is_none()
-            && let Some((header, known)) = self.columns.get(self.padded, start, end - start)
+            && let Some((header, known)) = columns.get(self.padded, start, end - start)
         {
             self.begin = self.line;
             self.known = Some(known);
-            self.record(start, end, &header);
+            self.record(start, end, header);
             self.known = None;
             return;
         }
@@ -180,7 +178,7 @@ impl Parser<'_> {
         match header {
             Some(header) if self.pieces.is_none() && self.format.is_whole(&header) => {
                 self.begin = self.line;
-                self.keep_columns(start, &header);
+                self.keep_columns(columns, start, &header);
                 self.record(start, end, &header);
             }
             _ => {

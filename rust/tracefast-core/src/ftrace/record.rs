@@ -2,7 +2,7 @@
 
 use super::Clock;
 use super::clues::{self, Clue};
-use super::columns::Known;
+use super::columns::{Columns, Known};
 use super::header::Header;
 use super::layout::Layout;
 use super::parser::{Owner, Parser, Span, Told};
@@ -81,11 +81,16 @@ impl<'a> Parser<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn comm(&mut self, start: usize, header: &Header) -> Option<u32> {
-        if let Some(known) = self.known {
-            return Some(known.comm);
+        match self.known {
+            Some(known) => Some(known.comm),
+            None => self.other_comm(start, header),
         }
+    }
+
+    #[inline(never)]
+    fn other_comm(&mut self, start: usize, header: &Header) -> Option<u32> {
         let (from, to) = header.comm?;
         if let Some(pieces) = &self.pieces {
             // Blanks align the name as a whole.
@@ -98,12 +103,12 @@ impl<'a> Parser<'a> {
     }
 
     /// Keeps the columns of a record for those that have the same.
-    pub(super) fn keep_columns(&mut self, start: usize, header: &Header) {
+    pub(super) fn keep_columns(&mut self, columns: &mut Columns, start: usize, header: &Header) {
         if self.format.layout != Layout::Default {
             return;
         }
         let quiet = self.flags(start, header).is_none();
-        let Self { columns, grammar, parsed, text, padded, .. } = self;
+        let Self { grammar, parsed, text, padded, .. } = self;
         columns.put(padded, start, header, || {
             let (from, to) = header.comm?;
             let comm = &text[start + from..start + to];
