@@ -62,12 +62,21 @@ impl<'a> Args<'a> {
     /// As [`Split::new`].
     #[inline]
     pub(super) fn split(&self, upto: usize, data: bool) -> Split {
-        self.plain(upto).unwrap_or_else(|| Split::new(self.bytes(), upto, data))
+        let mut split = Split::default();
+        self.split_into(&mut split, upto, data);
+        split
+    }
+
+    /// The same; it is put into `split`.
+    #[inline]
+    pub(super) fn split_into(&self, split: &mut Split, upto: usize, data: bool) {
+        if self.plain(split, upto).is_none() {
+            *split = Split::new(self.bytes(), upto, data);
+        }
     }
 
     /// The same, where there are no data and no fields.
-    #[inline]
-    fn plain(&self, upto: usize) -> Option<Split> {
+    fn plain(&self, split: &mut Split, upto: usize) -> Option<()> {
         let Self { text, from, parts } = *self;
         let to = text.len();
         match text.get(from) {
@@ -75,7 +84,8 @@ impl<'a> Args<'a> {
             Some(b'i') if text[from..].starts_with(b"id=") => return None,
             _ => {}
         }
-        let mut split = Split::default();
+        // What stands in the other places does not count.
+        (split.len, split.form) = (0, Form::Named);
         let (mut start, mut value) = (from, from);
         let mut word = from / 64;
         let mut bits = parts.get(word)? & u64::MAX << (from % 64);
@@ -94,7 +104,7 @@ impl<'a> Args<'a> {
                 (b',', Some(b' ')) => {
                     split.push(from, start, value, at);
                     if split.len == MAX_ARGS || split.len > upto {
-                        return Some(split);
+                        return Some(());
                     }
                     start = at + 2;
                     value = start;
@@ -108,7 +118,7 @@ impl<'a> Args<'a> {
         if start < to {
             split.push(from, start, value, to);
         }
-        Some(split)
+        Some(())
     }
 }
 

@@ -96,7 +96,9 @@ impl Columns {
             return;
         };
         let text: [u128; 4] = words(line);
-        let Some(at) = header.payload.checked_sub(FRACTION).filter(|&at| at <= KEPT) else { return };
+        let Some(at) = header.payload.checked_sub(FRACTION).filter(|&at| at <= KEPT) else {
+            return;
+        };
         // Not those that any `[` may have shown.
         if at < KEPT / 2
             || line[at - 1] != b'.'

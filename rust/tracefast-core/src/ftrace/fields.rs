@@ -71,15 +71,22 @@ impl Plan {
     }
 
     #[inline]
-    fn split(&self, args: &Args<'_>, shape: &Shape, sys: u16, calls: &Calls) -> Split {
-        if calls.narrow {
-            // Two registers may hold a value.
-            let split = args.split(MAX_ARGS, shape.path == NONE);
-            return if is_indirect(&split, sys, calls) { Split::default() } else { split };
+    fn split_into(
+        &self,
+        split: &mut Split,
+        args: &Args<'_>,
+        shape: &Shape,
+        sys: u16,
+        calls: &Calls,
+    ) {
+        // Where registers are narrow, two of them may hold a value.
+        let upto = if calls.narrow { Some(MAX_ARGS) } else { self.upto };
+        match upto {
+            Some(upto) => args.split_into(split, upto, shape.path == NONE),
+            None => *split = Split::default(),
         }
-        match self.upto {
-            Some(upto) => args.split(upto, shape.path == NONE),
-            None => Split::default(),
+        if calls.narrow && is_indirect(split, sys, calls) {
+            *split = Split::default();
         }
     }
 
@@ -93,7 +100,8 @@ impl Plan {
         calls: &Calls,
         kept: &'a mut Kept,
     ) -> &'a Split {
-        *kept = Kept { from: args.from() as u32, split: self.split(args, shape, sys, calls) };
+        kept.from = args.from() as u32;
+        self.split_into(&mut kept.split, args, shape, sys, calls);
         &kept.split
     }
 }
@@ -240,19 +248,23 @@ fn descriptor(split: &Split, text: &[u8], at: u8) -> Option<i32> {
     split.number(text, at).map(|fd| fd as i32)
 }
 
-/// Fills the columns that the arguments `source` of call `sys` give; `ret` is the return value of a
-/// call that succeeded. `given`: the arguments, with what is known of where they end.
+/// What the columns of a call are filled from.
+#[derive(Clone, Copy)]
+pub(super) struct Call<'a> {
+    /// Its number.
+    pub(super) sys: u16,
+    /// The text of its arguments.
+    pub(super) source: Source<'a>,
+    /// The same, to be split or split already.
+    pub(super) given: Given<'a>,
+    /// The return value, if it succeeded.
+    pub(super) ret: Option<i64>,
+}
+
+/// Fills the columns that the arguments of a call give.
 #[inline]
-pub(super) fn fill(
-    rows: &mut Rows,
-    side: &mut Side,
-    row: usize,
-    source: Source<'_>,
-    sys: u16,
-    calls: &Calls,
-    ret: Option<i64>,
-    given: Given<'_>,
-) {
+pub(super) fn fill(rows: &mut Rows, side: &mut Side, row: usize, call: Call<'_>, calls: &Calls) {
+    let Call { sys, source, given, ret } = call;
     let Some(plan) = PLANS.get(usize::from(sys)) else { return };
     let shape = syscalls::shape(sys);
     rows.effect[row].op = shape.op;
@@ -260,11 +272,12 @@ pub(super) fn fill(
     if shape.streams {
         (rows.effect[row].place, rows.effect[row].place2) = (At::Stream, At::Stream);
     }
-    let made;
+    let mut made;
     let split = match given {
         Given::Split(split) => split,
         Given::Args(args) => {
-            made = plan.split(&args, shape, sys, calls);
+            made = Split::default();
+            plan.split_into(&mut made, &args, shape, sys, calls);
             &made
         }
     };

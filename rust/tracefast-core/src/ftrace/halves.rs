@@ -1,7 +1,7 @@
 //! The two halves of a system call in one block.
 
 use super::args;
-use super::fields::{self, Given};
+use super::fields::{self, Call as Filled, Given};
 use super::header::Header;
 use super::join::{self, Args, Exit};
 use super::parser::{KEPT, Parser, Span};
@@ -52,7 +52,13 @@ impl<'a> Parser<'a> {
             rows.status[row] = Status::Complete as u8;
             rows.valid[row] |= C::Status.bit();
             let calls = &self.format.calls;
-            fields::fill(rows, side, row, source, callee.sys, calls, None, given);
+            fields::fill(
+                rows,
+                side,
+                row,
+                Filled { sys: callee.sys, source, given, ret: None },
+                calls,
+            );
             return;
         }
         let narrow = |(start, end): Span| (start as u32, end as u32);
@@ -81,7 +87,7 @@ impl<'a> Parser<'a> {
     #[inline]
     pub(super) fn exit(&mut self, start: usize, header: &Header, callee: Callee, ret: Span) {
         let tid = header.pid;
-        let mut pending = self.grammar.calls.resume(tid);
+        let pending = self.grammar.calls.resume(tid);
         let lost = Some(self.parsed.spot());
         if let Pending::Open(open) = &pending {
             if self.ends(open.name, callee.name) && !self.is_parted(open, header) {
@@ -90,7 +96,6 @@ impl<'a> Parser<'a> {
             }
             // Records were lost: neither half has its other.
             self.abandoned(open);
-            pending = Pending::Nothing;
         }
         let row = self.row(start, header);
         let exit = Exit { args: None, sys: callee.sys, entry: None, ret: &self.text[ret.0..ret.1] };
@@ -270,7 +275,7 @@ impl<'a> Parser<'a> {
         rows.args[row] = view;
         rows.valid[row] |= C::Kind.bit() | C::Status.bit() | C::Args.bit();
         let calls = &self.format.calls;
-        fields::fill(rows, side, row, source, open.sys, calls, None, given);
+        fields::fill(rows, side, row, Filled { sys: open.sys, source, given, ret: None }, calls);
         rows.effect[row].begun = true;
     }
 }

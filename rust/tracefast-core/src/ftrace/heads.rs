@@ -1,5 +1,7 @@
 //! What payloads begin with: `sys_read(`, `sys_read ->`, `sched_switch:`. A log has few of them.
 
+use std::ops::Range;
+
 use super::halves::Callee;
 use super::payload::is_function;
 use super::tasks::Teller;
@@ -34,9 +36,9 @@ pub(super) struct Head {
     /// Its kind.
     pub(super) what: What,
     /// The first argument's name with the colon behind it, if that is within eight bytes.
-    first: [u8; 8],
-    /// Its length, or 0.
-    first_len: u8,
+    first: u64,
+    /// Its bytes among the eight, or 0.
+    mask: u64,
 }
 
 /// What a payload is by its beginning.
@@ -62,14 +64,19 @@ pub(super) enum What {
 }
 
 impl Head {
-    /// `args`, what stands in brackets and behind them, is that of a function and not of a system
-    /// call.
+    /// What stands at `args` of the text in `padded`, in brackets and behind them, is that of a
+    /// function and not of a system call.
     #[inline]
-    pub(super) fn is_function(&self, args: &[u8]) -> bool {
-        let known = usize::from(self.first_len);
-        // The name and the colon say so already.
-        let named = known != 0 && args.get(..known) == Some(&self.first[..known]);
-        !named && is_function(args)
+    pub(super) fn is_function(&self, padded: &[u8], args: Range<usize>) -> bool {
+        let text = &padded[PAD + args.start..];
+        // The name and the colon say so already, unless they are cut.
+        let cut = 8 * args.len() < (u64::BITS - self.mask.leading_zeros()) as usize;
+        let named = self.mask != 0
+            && !cut
+            && text
+                .first_chunk()
+                .is_some_and(|eight| u64::from_le_bytes(*eight) & self.mask == self.first);
+        !named && is_function(&text[..args.len()])
     }
 }
 
@@ -79,7 +86,7 @@ impl Heads {
         self.block += 1;
         if self.slots.is_empty() {
             let callee = Callee { name: 0, sys: 0, returns: false };
-            let head = Head { what: What::Enter(callee), first: [0; 8], first_len: 0 };
+            let head = Head { what: What::Enter(callee), first: 0, mask: 0 };
             self.slots = vec![Slot { text: [0; 3], block: 0, head }; SLOTS];
         }
     }
@@ -102,17 +109,17 @@ impl Heads {
         if base + n != end {
             return;
         }
-        let mut first = [0; 8];
-        let mut first_len = 0;
+        let (mut first, mut mask) = (0, 0);
         if matches!(what, What::Enter(_))
-            && let Some(eight) = padded.get(PAD + end + 1..).and_then(|text| text.first_chunk::<8>())
+            && let Some(eight) =
+                padded.get(PAD + end + 1..).and_then(|text| text.first_chunk::<8>())
             && let Some(colon) = eight.iter().position(|&b| b == b':')
             && eight[..colon].iter().all(|&b| b.is_ascii_alphanumeric() || b == b'_')
         {
-            first[..=colon].copy_from_slice(&eight[..=colon]);
-            first_len = colon as u8 + 1;
+            mask = upto(colon);
+            first = u64::from_le_bytes(*eight) & mask;
         }
-        let head = Head { what, first, first_len };
+        let head = Head { what, first, mask };
         if let Some(slot) = self.slots.get_mut(slot(text)) {
             *slot = Slot { text, block: self.block, head };
         }
@@ -209,8 +216,18 @@ mod tests {
         heads.put(&text, 0, 8, What::Enter(callee));
         let (head, n) = heads.get(&text, 0).expect("kept");
         assert!(n == 8 && matches!(head.what, What::Enter(Callee { name: 5, .. })));
-        assert!(!head.is_function(b"fd: 3) <-b"));
-        assert!(head.is_function(b"fd=3) <-b"));
+        for (args, function) in [
+            ("fd: 3) <-b", false),
+            ("fd=3) <-b", true),
+            ("fe: 3) <-b", false),
+            ("fd: 3)", false),
+            ("fd: ", false),
+            (") <-b", true),
+        ] {
+            assert_eq!(head.is_function(&padded(args), 0..args.len()), function, "{args}");
+        }
+        // The line ends before the colon does.
+        assert!(head.mask != 0 && !head.is_function(&padded("fd: 3"), 0..2));
         for other in ["sys_read -> 0x1", "sys_rea", "sys_read", "sys_pread(fd: 3)"] {
             assert!(heads.get(&padded(other), 0).is_none(), "{other}");
         }

@@ -92,16 +92,9 @@ pub(super) fn join(parsed: &mut Parsed, row: usize, format: &Format, exit: Exit<
         Some(args) => (args.source, args.given),
         None => (nothing, Given::Args(args::Args::alone(b""))),
     };
-    fields::fill(
-        rows,
-        side,
-        row,
-        source,
-        exit.sys,
-        &format.calls,
-        value.filter(|_| error.is_none()),
-        given,
-    );
+    let ret = value.filter(|_| error.is_none());
+    let call = fields::Call { sys: exit.sys, source, given, ret };
+    fields::fill(rows, side, row, call, &format.calls);
 }
 
 /// A value as a register of 32 bits holds it: only errors are negative.
@@ -129,7 +122,8 @@ pub(super) fn abandon(parsed: &mut Parsed, row: usize, format: &Format, args: &[
     let Parsed { rows, side, .. } = parsed;
     rows.args[row] = args.view;
     rows.valid[row] |= C::Args.bit();
-    fields::fill(rows, side, row, args.source, sys, &format.calls, None, args.given);
+    let call = fields::Call { sys, source: args.source, given: args.given, ret: None };
+    fields::fill(rows, side, row, call, &format.calls);
 }
 
 /// Arguments that are not in the block's text.

@@ -2,6 +2,7 @@
 
 use super::columns::{Columns, Known};
 use super::fields::Kept;
+use super::halves::Callee;
 use super::header::Header;
 use super::heads::{Heads, What};
 use super::layout::{self, Layout};
@@ -9,7 +10,6 @@ use super::lines::{Frames, More, Pieces};
 use super::payload::{self, Call, Payload};
 use super::stacks::{Last, Target as Whose, is_seam};
 use super::tasks::Teller;
-use super::halves::Callee;
 use super::{Format, Graph, clues, function, graph};
 use crate::block::Block;
 use crate::calls::Calls;
@@ -312,7 +312,7 @@ impl Parser<'_> {
         }
         match head.what {
             What::Enter(callee) => {
-                if head.is_function(&self.text[behind..end]) {
+                if head.is_function(self.padded, behind..end) {
                     return false;
                 }
                 let closed = self.text[behind..end].ends_with(b")");
