@@ -20,150 +20,220 @@ pub enum Pending {
 }
 
 /// Open calls of the tasks seen in the block at hand.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Calls {
-    /// By task: a position in `opens`, or [`NOTHING`].
+    /// Tasks by their key, as positions in `states`.
     tasks: HashMap<i64, u32, foldhash::fast::FixedState>,
-    opens: Vec<Option<Open>>,
-    /// Under which task each of `opens` is found.
+    /// The same of those that were asked for last: few tasks take turns.
+    recent: [(i64, u32); RECENT],
+    /// Of each task what it has open, by its position in `places`; or [`NOTHING`], or [`UNSEEN`].
+    states: Vec<u32>,
+    /// Keys of the tasks.
     keys: Vec<i64>,
-    /// A task known to have been seen and to have nothing open: the one of the line before, often.
-    idle: Option<i64>,
+    /// Of each call the slot that holds it, or [`NOTHING`], and its task.
+    places: Vec<(u32, u32)>,
+    /// Calls that are open. Their places are used again, so that they stay in the cache.
+    slots: Vec<Open>,
+    /// Slots without a call.
+    free: Vec<u32>,
 }
 
+/// The task has nothing open; the call is not open any more.
 const NOTHING: u32 = u32::MAX;
 
+/// The task has not been seen, or was forgotten.
+const UNSEEN: u32 = u32::MAX - 1;
+
+const RECENT: usize = 16;
+
+/// The key of no task.
+const NOBODY: (i64, u32) = (i64::MAX, 0);
+
+#[inline]
 fn key(tid: Option<i32>) -> i64 {
     tid.map_or(i64::MIN, i64::from)
+}
+
+impl Default for Calls {
+    fn default() -> Self {
+        Self {
+            tasks: HashMap::default(),
+            recent: [NOBODY; RECENT],
+            states: Vec::new(),
+            keys: Vec::new(),
+            places: Vec::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+        }
+    }
 }
 
 impl Calls {
     /// Forgets everything: a block begins.
     pub fn clear(&mut self) {
         self.tasks.clear();
-        self.opens.clear();
+        self.recent = [NOBODY; RECENT];
+        self.states.clear();
         self.keys.clear();
-        self.idle = None;
+        self.places.clear();
+        self.slots.clear();
+        self.free.clear();
+    }
+
+    /// The position of a task.
+    #[inline]
+    fn task(&mut self, key: i64) -> usize {
+        let recent = self.recent[key as usize % RECENT];
+        if recent.0 == key { recent.1 as usize } else { self.other_task(key) }
+    }
+
+    #[inline(never)]
+    fn other_task(&mut self, key: i64) -> usize {
+        let new = self.states.len() as u32;
+        let task = *self.tasks.entry(key).or_insert(new);
+        if task == new {
+            self.states.push(UNSEEN);
+            self.keys.push(key);
+        }
+        self.recent[key as usize % RECENT] = (key, task);
+        task as usize
+    }
+
+    /// What the task has open becomes `state`; returns what it was.
+    #[inline]
+    fn replace(&mut self, tid: Option<i32>, state: u32) -> u32 {
+        let task = self.task(key(tid));
+        std::mem::replace(&mut self.states[task], state)
+    }
+
+    /// The call at this position, which is not open any more.
+    #[inline]
+    fn close(&mut self, at: u32) -> Option<Open> {
+        let place = self.places.get_mut(at as usize)?;
+        let slot = std::mem::replace(&mut place.0, NOTHING);
+        let open = *self.slots.get(slot as usize)?;
+        self.free.push(slot);
+        Some(open)
     }
 
     /// The task begins something else. Returns the call that it had open in this block; for one of
     /// an earlier block its place is recorded.
     #[inline]
     pub fn touch(&mut self, tid: Option<i32>, parsed: &mut Parsed, lost: Lost) -> Option<Open> {
-        let key = key(tid);
-        if self.idle == Some(key) {
-            return None;
-        }
-        self.idle = Some(key);
-        match self.tasks.insert(key, NOTHING) {
-            None => {
+        match self.replace(tid, NOTHING) {
+            UNSEEN => {
                 let at = parsed.spot();
                 parsed.touches.push(Touch::Place { tid, at, lost });
                 None
             }
-            Some(NOTHING) => None,
-            Some(at) => self.opens[at as usize].take(),
+            NOTHING => None,
+            at => self.close(at),
         }
     }
 
     /// The entry of `open` is recorded.
     pub fn entry(&mut self, mut open: Open, parsed: &mut Parsed) -> Open {
-        open.begin = parsed.begins.len() as u32;
-        parsed.begins.push(Begin {
-            at: parsed.rows.len as u32,
-            tid: open.tid,
-            head: open.head,
-            target: Target::Open,
-        });
+        begin(&mut open, parsed);
         open
     }
 
     /// A call of `tid`, just touched, is open. Returns its position, for [`Calls::extend`].
-    pub fn open(&mut self, tid: Option<i32>, open: Open, parsed: &mut Parsed) -> u32 {
-        let key = key(tid);
-        if self.idle == Some(key) {
-            self.idle = None;
+    #[inline(always)]
+    pub fn open(&mut self, tid: Option<i32>, mut open: Open, parsed: &mut Parsed) -> u32 {
+        begin(&mut open, parsed);
+        let task = self.task(key(tid));
+        let at = self.places.len() as u32;
+        let slot = self.free.pop().unwrap_or(self.slots.len() as u32);
+        match self.slots.get_mut(slot as usize) {
+            Some(place) => *place = open,
+            None => self.add(open),
         }
-        let open = self.entry(open, parsed);
-        let at = self.opens.len() as u32;
-        self.opens.push(Some(open));
-        self.keys.push(key);
-        self.tasks.insert(key, at);
+        self.places.push((slot, task as u32));
+        self.states[task] = at;
         at
+    }
+
+    #[cold]
+    fn add(&mut self, open: Open) {
+        self.slots.push(open);
     }
 
     /// A line that belongs to the open call at this position.
     pub fn extend(&mut self, at: u32, line: Range) {
-        if let Some(open) = self.opens.get_mut(at as usize).and_then(Option::as_mut) {
+        if let Some(open) = self.at(at) {
             // Such lines follow one another, so one range holds them all.
             open.frames = Some((open.frames.map_or(line.0, |frames| frames.0), line.1));
         }
     }
 
     /// A second half of `tid`: what it belongs to.
+    #[inline]
     pub fn resume(&mut self, tid: Option<i32>) -> Pending {
-        let key = key(tid);
-        match self.tasks.insert(key, NOTHING) {
-            None => Pending::Unknown,
-            Some(NOTHING) => Pending::Nothing,
-            Some(at) => self.opens[at as usize].take().map_or(Pending::Nothing, Pending::Open),
+        match self.replace(tid, NOTHING) {
+            UNSEEN => Pending::Unknown,
+            NOTHING => Pending::Nothing,
+            at => self.close(at).map_or(Pending::Nothing, Pending::Open),
         }
     }
 
     /// What `tid` did is over: a line of such a task is the first of another one.
     pub fn forget(&mut self, tid: Option<i32>, parsed: &mut Parsed) {
-        if let Some(at) = self.tasks.remove(&key(tid))
-            && let Some(open) = self.opens.get_mut(at as usize).and_then(Option::take)
-        {
+        let at = self.replace(tid, UNSEEN);
+        if let Some(open) = self.close(at) {
             parsed.touches.push(Touch::Open { tid, open });
         }
-        self.idle = None;
     }
 
     /// `tid` goes on as what was `by`: for the stitch stage, which knows both.
     pub fn superseded(&mut self, tid: Option<i32>, by: i32, parsed: &mut Parsed) {
         for task in [Some(by), tid] {
-            if let Some(at) = self.tasks.remove(&key(task))
-                && let Some(open) = self.opens.get_mut(at as usize).and_then(Option::take)
-            {
-                parsed.touches.push(Touch::Open { tid: task, open });
-            }
+            self.forget(task, parsed);
         }
-        self.idle = None;
         let at = parsed.spot();
         parsed.touches.push(Touch::Superseded { tid, by, at });
     }
 
     /// The call that `tid` has open in this block.
     pub fn of(&self, tid: Option<i32>) -> Option<&Open> {
-        let at = *self.tasks.get(&key(tid))?;
-        self.opens.get(at as usize)?.as_ref()
+        let task = *self.tasks.get(&key(tid))?;
+        let at = *self.states.get(task as usize)?;
+        self.slots.get(self.places.get(at as usize)?.0 as usize)
     }
 
     /// The open call at this position.
     pub fn at(&mut self, at: u32) -> Option<&mut Open> {
-        self.opens.get_mut(at as usize)?.as_mut()
+        self.slots.get_mut(self.places.get(at as usize)?.0 as usize)
     }
 
     /// The call at this position is open no more.
     pub fn take(&mut self, at: u32) -> Option<Open> {
-        let open = self.opens.get_mut(at as usize)?.take()?;
-        self.tasks.insert(self.keys[at as usize], NOTHING);
+        let open = self.close(at)?;
+        let task = self.places[at as usize].1;
+        self.states[task as usize] = NOTHING;
         Some(open)
     }
 
     /// What is open goes to the stitch stage, and all tasks are forgotten: the block ends, or tasks
     /// have other names from here on.
     pub fn flush(&mut self, parsed: &mut Parsed) {
-        for (open, key) in self.opens.iter_mut().zip(&self.keys) {
-            if let Some(open) = open.take() {
-                let tid = i32::try_from(*key).ok();
+        for &(slot, task) in &self.places {
+            if let Some(&open) = self.slots.get(slot as usize) {
+                let tid = i32::try_from(self.keys[task as usize]).ok();
                 parsed.touches.push(Touch::Open { tid, open });
             }
         }
-        self.tasks.clear();
-        self.opens.clear();
-        self.keys.clear();
-        self.idle = None;
+        self.clear();
     }
+}
+
+/// Records the entry of `open`.
+#[inline]
+fn begin(open: &mut Open, parsed: &mut Parsed) {
+    open.begin = parsed.begins.len() as u32;
+    parsed.begins.push(Begin {
+        at: parsed.rows.len as u32,
+        tid: open.tid,
+        head: open.head,
+        target: Target::Open,
+    });
 }

@@ -110,7 +110,7 @@ pub fn short_digits(eight: [u8; 8]) -> Option<(u64, usize)> {
 
 /// The number of eight bytes from 0 to 9, the first of which counts most.
 #[inline(always)]
-fn combine(value: u64) -> u64 {
+pub(crate) fn combine(value: u64) -> u64 {
     let pairs = (value.wrapping_mul(10).wrapping_add(value >> 8)) & 0x00ff_00ff_00ff_00ff;
     let quads = (pairs.wrapping_mul(100).wrapping_add(pairs >> 16)) & 0x0000_ffff_0000_ffff;
     (quads.wrapping_mul(10_000).wrapping_add(quads >> 32)) & 0xffff_ffff

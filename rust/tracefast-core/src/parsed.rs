@@ -118,7 +118,7 @@ impl Oddities {
 pub type Range = (u32, u32);
 
 /// A call whose end is not (yet) in sight. Dictionary keys are those of the block.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Open {
     /// Task as printed.
     pub tid: Option<i32>,

@@ -10,6 +10,8 @@ pub struct Marks {
     pub at: Vec<u32>,
     /// No byte is above 0x7f.
     pub ascii: bool,
+    /// A bit for every byte, the lowest first, that is one of `,:("`; from [`lines`] only.
+    pub parts: Vec<u64>,
 }
 
 /// The four facts about 64 bytes, a bit each.
@@ -41,6 +43,66 @@ pub fn structure(buf: &[u8], len: usize, marks: &mut Marks) {
         return;
     }
     structure_with(buf, len, marks, masks_portable);
+}
+
+/// Fills `marks` for `buf[PAD..PAD + len]` with the line feeds alone, and with what may part
+/// arguments.
+///
+/// # Panics
+/// If `buf` is shorter than `len` and both pads.
+pub fn lines(buf: &[u8], len: usize, marks: &mut Marks) {
+    assert!(buf.len() >= PAD + len + PAD, "the block is not padded");
+    marks.at.clear();
+    marks.parts.clear();
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2, as just asked.
+        #[allow(unsafe_code)]
+        unsafe {
+            x86::lines_avx2(buf, len, marks);
+        }
+        return;
+    }
+    lines_with(buf, len, marks, line_masks_portable);
+}
+
+/// Line feeds, bytes above 0x7f, and what may part arguments, of 64 bytes.
+type LineMasks = [u64; 3];
+
+#[inline(always)]
+fn lines_with(buf: &[u8], len: usize, marks: &mut Marks, masks: impl Fn(&[u8; 64]) -> LineMasks) {
+    let Marks { at, ascii, parts } = marks;
+    let mut any_high = 0;
+    let mut see = |base: usize, chunk: &[u8; 64], keep: u64| {
+        let [feeds, high, parts] = masks(chunk);
+        any_high |= high & keep;
+        let mut feeds = feeds & keep;
+        while feeds != 0 {
+            at.push((base + feeds.trailing_zeros() as usize) as u32);
+            feeds &= feeds - 1;
+        }
+        parts & keep
+    };
+    let (chunks, rest) = buf[PAD..PAD + len].as_chunks();
+    let whole = 64 * chunks.len();
+    parts.extend(chunks.iter().enumerate().map(|(i, chunk)| see(64 * i, chunk, u64::MAX)));
+    // The padding makes the last one whole.
+    if !rest.is_empty()
+        && let Some(chunk) = buf[PAD + whole..].first_chunk()
+    {
+        parts.push(see(whole, chunk, (1 << rest.len()) - 1));
+    }
+    *ascii = any_high == 0;
+}
+
+fn line_masks_portable(chunk: &[u8; 64]) -> LineMasks {
+    let mut masks = [0; 3];
+    for (i, &byte) in chunk.iter().enumerate() {
+        masks[0] |= u64::from(byte == b'\n') << i;
+        masks[1] |= u64::from(byte >> 7) << i;
+        masks[2] |= u64::from(matches!(byte, b',' | b':' | b'(' | b'"')) << i;
+    }
+    masks
 }
 
 #[inline(always)]
@@ -93,9 +155,44 @@ fn masks_portable(chunk: &[u8; 64]) -> Masks {
 mod x86 {
     use std::arch::x86_64::{
         __m256i, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8,
+        _mm256_setr_epi8, _mm256_shuffle_epi8,
     };
 
-    use super::{Marks, Masks, structure_with};
+    use super::{LineMasks, Marks, Masks, lines_with, structure_with};
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn lines_avx2(buf: &[u8], len: usize, marks: &mut Marks) {
+        lines_with(buf, len, marks, |chunk| line_masks_avx2(chunk));
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn line_masks_avx2(chunk: &[u8; 64]) -> LineMasks {
+        let (low, high) = halves(chunk);
+        // Of each low half of a byte, the one that is looked for; 0 and 1 are none that has it.
+        let wanted = _mm256_setr_epi8(
+            1, 0, 0x22, 0, 0, 0, 0, 0, 0x28, 0, 0x3a, 0, 0x2c, 0, 0, 0, //
+            1, 0, 0x22, 0, 0, 0, 0, 0, 0x28, 0, 0x3a, 0, 0x2c, 0, 0, 0,
+        );
+        let parts = bits(
+            _mm256_cmpeq_epi8(low, _mm256_shuffle_epi8(wanted, low)),
+            _mm256_cmpeq_epi8(high, _mm256_shuffle_epi8(wanted, high)),
+        );
+        [equal(low, high, b'\n'), bits(low, high), parts]
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    #[allow(clippy::cast_ptr_alignment)] // The loads are those that need no alignment.
+    fn halves(chunk: &[u8; 64]) -> (__m256i, __m256i) {
+        // SAFETY: both loads stay inside the 64 bytes of `chunk`; they need no alignment.
+        unsafe {
+            (
+                _mm256_loadu_si256(chunk.as_ptr().cast::<__m256i>()),
+                _mm256_loadu_si256(chunk.as_ptr().add(32).cast::<__m256i>()),
+            )
+        }
+    }
 
     #[target_feature(enable = "avx2")]
     pub(super) fn structure_avx2(buf: &[u8], len: usize, marks: &mut Marks) {
@@ -104,15 +201,8 @@ mod x86 {
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    #[allow(clippy::cast_ptr_alignment)] // The loads are those that need no alignment.
     fn masks_avx2(chunk: &[u8; 64]) -> Masks {
-        // SAFETY: both loads stay inside the 64 bytes of `chunk`; they need no alignment.
-        let (low, high) = unsafe {
-            (
-                _mm256_loadu_si256(chunk.as_ptr().cast::<__m256i>()),
-                _mm256_loadu_si256(chunk.as_ptr().add(32).cast::<__m256i>()),
-            )
-        };
+        let (low, high) = halves(chunk);
         Masks {
             newline: equal(low, high, b'\n'),
             blank: equal(low, high, b' '),
@@ -170,6 +260,36 @@ mod tests {
             prop_assert_eq!(marks.ascii, text.is_ascii());
             structure_portable(&buf, text.len(), &mut marks);
             prop_assert_eq!(&marks.at, &obvious(&text));
+        }
+
+        #[test]
+        fn lines_and_parts_are_those_of_a_slow_search(
+            text in proptest::collection::vec(
+                prop_oneof![
+                    prop::sample::select(b",:(\"\n \x02\x0a\x0c\x1a\x2a\x32\x38\x3c\x00\x10\xa2".to_vec()),
+                    any::<u8>(),
+                ],
+                0..400,
+            )
+        ) {
+            let buf = padded(&text);
+            let feeds: Vec<u32> =
+                (0..text.len()).filter(|&i| text[i] == b'\n').map(|i| i as u32).collect();
+            let parts = |i: usize| text.get(i).is_some_and(|b| b",:(\"".contains(b));
+            for portable in [false, true] {
+                let mut marks = Marks::default();
+                if portable {
+                    lines_with(&buf, text.len(), &mut marks, line_masks_portable);
+                } else {
+                    lines(&buf, text.len(), &mut marks);
+                }
+                prop_assert_eq!(&marks.at, &feeds);
+                prop_assert_eq!(marks.ascii, text.is_ascii());
+                prop_assert_eq!(marks.parts.len(), text.len().div_ceil(64));
+                for i in 0..64 * marks.parts.len() {
+                    prop_assert_eq!(marks.parts[i / 64] >> (i % 64) & 1 == 1, parts(i), "{}", i);
+                }
+            }
         }
     }
 

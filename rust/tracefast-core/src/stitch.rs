@@ -315,7 +315,7 @@ impl Stitch {
                 ([columns, frames].join(&between), behind)
             })
             .map(|(extra, _)| extra),
-            open: Open { tid: open.tid.or(self.alive.owner()), ..open.clone() },
+            open: Open { tid: open.tid.or(self.alive.owner()), ..*open },
             block: self.block,
         };
         let exec = is_exec(&call.name);

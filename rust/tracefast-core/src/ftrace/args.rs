@@ -23,6 +23,105 @@ static MARKS: [bool; 256] = {
     marks
 };
 
+/// Arguments in the text of a block, or elsewhere.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Args<'a> {
+    /// The text up to their end.
+    text: &'a [u8],
+    /// Where they begin.
+    from: usize,
+    /// What may part them, as [`crate::scan::lines`] found it in the text; empty: not known.
+    parts: &'a [u64],
+}
+
+impl<'a> Args<'a> {
+    /// Those at `from..to` of a block's text.
+    #[inline]
+    pub(super) fn within(text: &'a [u8], (from, to): (usize, usize), parts: &'a [u64]) -> Self {
+        Self { text: &text[..to], from, parts }
+    }
+
+    /// `text` is the arguments.
+    #[inline]
+    pub(super) fn alone(text: &'a [u8]) -> Self {
+        Self { text, from: 0, parts: &[] }
+    }
+
+    /// Their text.
+    #[inline]
+    pub(super) fn bytes(&self) -> &'a [u8] {
+        &self.text[self.from..]
+    }
+
+    /// Where they begin.
+    #[inline]
+    pub(super) fn from(&self) -> usize {
+        self.from
+    }
+
+    /// As [`Split::new`].
+    #[inline]
+    pub(super) fn split(&self, upto: usize, data: bool) -> Split {
+        let mut split = Split::default();
+        self.split_into(&mut split, upto, data);
+        split
+    }
+
+    /// The same; it is put into `split`.
+    #[inline]
+    pub(super) fn split_into(&self, split: &mut Split, upto: usize, data: bool) {
+        if self.plain(split, upto).is_none() {
+            *split = Split::new(self.bytes(), upto, data);
+        }
+    }
+
+    /// The same, where there are no data and no fields.
+    fn plain(&self, split: &mut Split, upto: usize) -> Option<()> {
+        let Self { text, from, parts } = *self;
+        let to = text.len();
+        match text.get(from) {
+            Some(b'_') => return None,
+            Some(b'i') if text[from..].starts_with(b"id=") => return None,
+            _ => {}
+        }
+        // What stands in the other places does not count.
+        (split.len, split.form) = (0, Form::Named);
+        let (mut start, mut value) = (from, from);
+        let mut word = from / 64;
+        let mut bits = parts.get(word)? & u64::MAX << (from % 64);
+        loop {
+            while bits == 0 {
+                word += 1;
+                // Behind the text there may be nothing.
+                bits = if 64 * word < to { *parts.get(word)? } else { 1 };
+            }
+            let at = 64 * word + bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            if at >= to {
+                break;
+            }
+            match (text[at], text.get(at + 1)) {
+                (b',', Some(b' ')) => {
+                    split.push(from, start, value, at);
+                    if split.len == MAX_ARGS || split.len > upto {
+                        return Some(());
+                    }
+                    start = at + 2;
+                    value = start;
+                }
+                // Names have no colons.
+                (b':', Some(b' ')) if value == start => value = at + 2,
+                (b',' | b':', _) => {}
+                _ => return None,
+            }
+        }
+        if start < to {
+            split.push(from, start, value, to);
+        }
+        Some(())
+    }
+}
+
 /// What begins the text of a call that is printed as fields.
 const NUMBER_FIELD: &[u8] = b"__syscall_nr=";
 
@@ -97,6 +196,17 @@ impl Split {
         split
     }
 
+    /// The next argument begins at `start`, its value stands at `value..end`; the first one begins at
+    /// `from`.
+    #[inline(always)]
+    fn push(&mut self, from: usize, start: usize, value: usize, end: usize) {
+        if value == start {
+            self.form = Form::Raw;
+        }
+        self.at[self.len] = ((value - from) as u32, (end - from) as u32);
+        self.len += 1;
+    }
+
     /// `KEY=VALUE` after `KEY=VALUE`, behind the number of the call.
     fn fields(&mut self, behind: usize, text: &[u8], upto: usize) {
         let mut start = behind;
@@ -134,7 +244,8 @@ impl Split {
     }
 
     fn known_number(&self, text: &[u8], position: u8) -> Option<i64> {
-        let value = self.get(text, position)?;
+        let (start, end) = *self.at.get(usize::from(position))?;
+        let value = text.get(start as usize..end as usize)?;
         if self.form == Form::Fields && !value.starts_with(b"0x") {
             return signed(value);
         }
@@ -219,9 +330,33 @@ fn begins_argument(text: &[u8], typed: bool) -> bool {
 #[inline]
 pub fn number(value: &[u8]) -> Option<i64> {
     let digits = value.strip_prefix(b"0x").unwrap_or(value);
+    if digits.len() >= 8 {
+        return long_number(digits, value);
+    }
+    let mut number = 0;
+    for (n, &byte) in digits.iter().enumerate() {
+        let Some(digit) = hexadecimal(byte) else {
+            return (n > 0 && byte == b' ').then_some(number as i64);
+        };
+        number = number << 4 | digit;
+    }
+    (!digits.is_empty()).then_some(number as i64)
+}
+
+/// The same of eight bytes and more: addresses, and what is negative.
+#[inline(never)]
+fn long_number(digits: &[u8], value: &[u8]) -> Option<i64> {
     let mut number = 0u64;
     let mut n = 0;
-    while let Some(digit) = digits.get(n).and_then(|&b| hexadecimal(b)) {
+    let mut rest = digits;
+    while let Some((eight, behind)) = rest.split_first_chunk() {
+        let (value, count) = eight_hexadecimal(*eight);
+        number = number << (4 * count) | value;
+        n += count;
+        rest = if count == 8 { behind } else { &[] };
+    }
+    let more = rest.iter().map_while(|&byte| hexadecimal(byte));
+    for digit in more {
         number = number << 4 | digit;
         n += 1;
     }
@@ -232,15 +367,48 @@ pub fn number(value: &[u8]) -> Option<i64> {
     whole.then_some(number as i64)
 }
 
+/// The hexadecimal digits at the start of eight bytes: their value and how many there are.
+#[inline]
+fn eight_hexadecimal(eight: [u8; 8]) -> (u64, usize) {
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let word = u64::from_le_bytes(eight);
+    // The high bit of every byte that is no digit, and of every one that is none of `a` to `f`.
+    // What is carried comes out of a byte that is neither, and goes to those behind it.
+    let digit = word ^ 0x3030_3030_3030_3030;
+    let digits = digit.wrapping_add(0x7676_7676_7676_7676) | digit;
+    let letter = word ^ 0x6060_6060_6060_6060;
+    let letters = letter.wrapping_add(0x7979_7979_7979_7979)
+        | !letter.wrapping_add(0x7f7f_7f7f_7f7f_7f7f)
+        | letter;
+    let n = (digits & letters & HIGH).trailing_zeros() as usize / 8;
+    if n == 0 {
+        return (0, 0);
+    }
+    let nibbles = (word & 0x0f0f_0f0f_0f0f_0f0f)
+        .wrapping_add((word >> 6 & 0x0101_0101_0101_0101).wrapping_mul(9))
+        << (64 - 8 * n);
+    let pairs = (nibbles << 4 | nibbles >> 8) & 0x00ff_00ff_00ff_00ff;
+    let quads = (pairs << 8 | pairs >> 16) & 0x0000_ffff_0000_ffff;
+    ((quads << 16 | quads >> 32) & 0xffff_ffff, n)
+}
+
 /// The value of a digit.
 #[inline]
 pub(super) fn hexadecimal(byte: u8) -> Option<u64> {
-    match byte {
-        b'0'..=b'9' => Some(u64::from(byte - b'0')),
-        b'a'..=b'f' => Some(u64::from(byte - b'a' + 10)),
-        _ => None,
-    }
+    let digit = DIGITS[usize::from(byte)];
+    (digit < 16).then_some(u64::from(digit))
 }
+
+/// Values of digits; 16: it is none.
+static DIGITS: [u8; 256] = {
+    let mut digits = [16; 256];
+    let mut n = 0;
+    while n < 16 {
+        digits[b"0123456789abcdef"[n] as usize] = n as u8;
+        n += 1;
+    }
+    digits
+};
 
 /// A decimal value up to 2⁶⁴−1, as a register holds it.
 pub fn decimal(value: &[u8]) -> Option<i64> {
@@ -260,7 +428,8 @@ pub fn decimal(value: &[u8]) -> Option<i64> {
 /// ```
 #[inline]
 pub fn result(text: &[u8]) -> Option<i64> {
-    let value = match text.strip_prefix(b"__syscall_nr=") {
+    let fields = if text.first() == Some(&b'_') { text.strip_prefix(NUMBER_FIELD) } else { None };
+    let value = match fields {
         Some(fields) => &fields[memchr::memmem::find(fields, b" ret=")? + 5..],
         None => text,
     };
@@ -279,7 +448,61 @@ fn signed(value: &[u8]) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::block::Block;
+    use crate::scan::{Marks, lines};
+
+    proptest! {
+        /// By what the structure pass found or byte by byte: the same.
+        #[test]
+        fn both_ways_of_splitting_agree(
+            before in "[a-z:, (]{0,70}",
+            args in prop_oneof![
+                "([a-z_]{1,9}: (0x)?[0-9a-f]{1,16}(, )?){0,8}",
+                "([a-z_]{0,3}[:,]{0,2} ?[0-9a-f|]{0,3}[(\")]?){0,12}",
+                "([0-9a-f]{1,12}, ?){0,8}",
+                "(__syscall_nr=|id=|i|_)[a-f0-9=:, ]{0,30}",
+            ],
+            after in "[)] ?[,:(\"]?.{0,70}",
+            upto in 0usize..8,
+            data in any::<bool>(),
+        ) {
+            let block = Block::from_text(format!("{before}{args}{after}").as_bytes());
+            let mut marks = Marks::default();
+            lines(block.padded(), block.len(), &mut marks);
+            let span = (before.len(), before.len() + args.len());
+            let within = Args::within(block.text(), span, &marks.parts);
+            let expected = Split::new(args.as_bytes(), upto, data);
+            for split in [within.split(upto, data), Args::alone(args.as_bytes()).split(upto, data)] {
+                prop_assert_eq!((split.len, split.form), (expected.len, expected.form));
+                prop_assert_eq!(&split.at[..split.len], &expected.at[..split.len]);
+            }
+        }
+
+        #[test]
+        fn numbers_are_read_as_digit_by_digit(
+            text in prop_oneof!["(0x)?[0-9a-f]{0,20}[ g:`@/]?[0-9a-f]{0,9}", "(0x)?.{0,20}"],
+            bytes in any::<[u8; 8]>(),
+            digits in 0usize..9,
+        ) {
+            let plain = text.strip_prefix("0x").unwrap_or(&text);
+            let n = plain.bytes().take_while(|&b| hexadecimal(b).is_some()).count();
+            let whole = n > 0 && (n == plain.len() || plain.as_bytes()[n] == b' ');
+            let expected = match n {
+                _ if !whole => None,
+                0..=16 => u64::from_str_radix(&plain[..n], 16).ok().map(|number| number as i64),
+                _ => decimal(text.as_bytes()),
+            };
+            prop_assert_eq!(number(text.as_bytes()), expected);
+            let mut eight = *b"9af05c7e";
+            eight[digits..].copy_from_slice(&bytes[digits..]);
+            let n = eight.iter().take_while(|&&b| hexadecimal(b).is_some()).count();
+            let value = eight[..n].iter().fold(0, |v, &b| v << 4 | hexadecimal(b).unwrap_or(0));
+            prop_assert_eq!(eight_hexadecimal(eight), (value, n));
+        }
+    }
 
     fn values(text: &str, data: bool) -> Vec<&str> {
         let split = Split::new(text.as_bytes(), MAX_ARGS, data);

@@ -33,12 +33,20 @@ pub fn clue(name: &[u8], text: &[u8]) -> Option<Clue> {
     if text.first() == Some(&b'(') {
         return path(text);
     }
-    match name.strip_prefix(b"mm_filemap_")? {
+    match name.strip_prefix(PAGES)? {
         b"get_pages" | b"add_to_page_cache" => inode(text).map(Clue::Inode),
         b"fault" => Some(Clue::Fault),
         _ => None,
     }
 }
+
+/// The event may have a clue whatever its text begins with.
+pub(super) fn may_tell(name: &[u8]) -> bool {
+    name.starts_with(PAGES)
+}
+
+/// Events of the page cache.
+const PAGES: &[u8] = b"mm_filemap_";
 
 /// The string of a probe.
 fn path(text: &[u8]) -> Option<Clue> {

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use paths::Empty;
 
-use super::args::{Form, MAX_ARGS, Split};
+use super::args::{Args, Form, MAX_ARGS, Split};
 use super::machine::registers::{self, Place, Wide};
 use super::machine::{Calls, Machine};
 use crate::event::{At, Motion, Op};
@@ -71,16 +71,38 @@ impl Plan {
     }
 
     #[inline]
-    fn split(&self, text: &[u8], shape: &Shape, sys: u16, calls: &Calls) -> Split {
-        if calls.narrow {
-            // Two registers may hold a value.
-            let split = Split::new(text, MAX_ARGS, shape.path == NONE);
-            return if is_indirect(&split, sys, calls) { Split::default() } else { split };
+    fn split_into(
+        &self,
+        split: &mut Split,
+        args: &Args<'_>,
+        shape: &Shape,
+        sys: u16,
+        calls: &Calls,
+    ) {
+        // Where registers are narrow, two of them may hold a value.
+        let upto = if calls.narrow { Some(MAX_ARGS) } else { self.upto };
+        match upto {
+            Some(upto) => args.split_into(split, upto, shape.path == NONE),
+            None => *split = Split::default(),
         }
-        match self.upto {
-            Some(upto) => Split::new(text, upto, shape.path == NONE),
-            None => Split::default(),
+        if calls.narrow && is_indirect(split, sys, calls) {
+            *split = Split::default();
         }
+    }
+
+    /// The same, kept for the end of the call.
+    #[inline]
+    fn keep<'a>(
+        &self,
+        args: &Args<'_>,
+        shape: &Shape,
+        sys: u16,
+        calls: &Calls,
+        kept: &'a mut Kept,
+    ) -> &'a Split {
+        kept.from = args.from() as u32;
+        self.split_into(&mut kept.split, args, shape, sys, calls);
+        &kept.split
     }
 }
 
@@ -92,8 +114,31 @@ fn is_indirect(split: &Split, sys: u16, calls: &Calls) -> bool {
         && syscalls::name(sys) == "mmap"
 }
 
+/// Arguments of a call that were split when it was entered, for its end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kept {
+    /// Where they begin in the block.
+    pub(super) from: u32,
+    /// All that the call's columns need of them.
+    pub(super) split: Split,
+}
+
+impl Kept {
+    /// Nothing begins there.
+    pub(super) fn none() -> Self {
+        Self { from: u32::MAX, split: Split::default() }
+    }
+}
+
 /// What the arguments tell before the call returns; see [`Head`].
 pub fn head(text: &[u8], sys: u16, calls: &Calls) -> Head {
+    head_of(&Args::alone(text), sys, calls, &mut Kept::none())
+}
+
+/// The same; if it takes all that the columns of the call need, that is put into `kept`.
+#[inline]
+pub(super) fn head_of(args: &Args<'_>, sys: u16, calls: &Calls, kept: &mut Kept) -> Head {
+    let text = args.bytes();
     let shape = syscalls::shape(sys);
     let mut head = Head { op: shape.op, motion: shape.way, ..Head::default() };
     if shape.special == Special::Fallocate {
@@ -103,7 +148,7 @@ pub fn head(text: &[u8], sys: u16, calls: &Calls) -> Head {
     match shape.op {
         Op::Fork => head.flags = effects::fork_flags(text, sys),
         Op::CloseRange => {
-            let split = Split::new(text, 2, true);
+            let split = args.split(2, true);
             head.fd = descriptor(&split, text, 0);
             head.fd2 = descriptor(&split, text, 1).filter(|&last| last >= 0);
             head.flags = effects::range_flags(&split, text);
@@ -112,23 +157,26 @@ pub fn head(text: &[u8], sys: u16, calls: &Calls) -> Head {
             let last = [shape.fd, shape.fd2].into_iter().filter(|&at| at != NONE).max();
             // Whether the call has an offset of its own decides what it moves.
             let offsets = shape.way == Motion::Copy || shape.special == Special::Current;
+            let part;
             let split = match last {
-                Some(last) if !calls.narrow && !offsets => {
-                    Split::new(text, usize::from(last), true)
+                // A path may end elsewhere than data.
+                Some(last) if !calls.narrow && !offsets && shape.path != NONE => {
+                    part = args.split(usize::from(last), true);
+                    &part
                 }
-                _ => plan.split(text, shape, sys, calls),
+                _ => plan.keep(args, shape, sys, calls, kept),
             };
-            head.fd = descriptor(&split, text, shape.fd);
-            head.fd2 = descriptor(&split, text, shape.fd2);
+            head.fd = descriptor(split, text, shape.fd);
+            head.fd2 = descriptor(split, text, shape.fd2);
             if shape.way != Motion::None {
-                let (place, place2) = places(&split, text, sys, calls);
+                let (place, place2) = places(split, text, sys, calls);
                 let second = shape.fd2 != NONE && place2 == At::Position;
                 head.moves = (place == At::Position, second);
             }
         }
         op if (op.names() || op == Op::Exec) && plan.empty != Empty::Never => {
-            let split = plan.split(text, shape, sys, calls);
-            (head.fd, head.fd2) = paths::descriptors(&split, text, shape, plan.empty);
+            let split = plan.keep(args, shape, sys, calls, kept);
+            (head.fd, head.fd2) = paths::descriptors(split, text, shape, plan.empty);
             if shape.op != Op::Exec && (head.fd.is_some() || head.fd2.is_some()) {
                 head.op = Op::Use;
             }
@@ -200,18 +248,23 @@ fn descriptor(split: &Split, text: &[u8], at: u8) -> Option<i32> {
     split.number(text, at).map(|fd| fd as i32)
 }
 
-/// Fills the columns that the arguments `source` of call `sys` give; `ret` is the return value of a
-/// call that succeeded.
+/// What the columns of a call are filled from.
+#[derive(Clone, Copy)]
+pub(super) struct Call<'a> {
+    /// Its number.
+    pub(super) sys: u16,
+    /// The text of its arguments.
+    pub(super) source: Source<'a>,
+    /// The same, to be split or split already.
+    pub(super) given: Given<'a>,
+    /// The return value, if it succeeded.
+    pub(super) ret: Option<i64>,
+}
+
+/// Fills the columns that the arguments of a call give.
 #[inline]
-pub fn fill(
-    rows: &mut Rows,
-    side: &mut Side,
-    row: usize,
-    source: Source<'_>,
-    sys: u16,
-    calls: &Calls,
-    ret: Option<i64>,
-) {
+pub(super) fn fill(rows: &mut Rows, side: &mut Side, row: usize, call: Call<'_>, calls: &Calls) {
+    let Call { sys, source, given, ret } = call;
     let Some(plan) = PLANS.get(usize::from(sys)) else { return };
     let shape = syscalls::shape(sys);
     rows.effect[row].op = shape.op;
@@ -219,7 +272,15 @@ pub fn fill(
     if shape.streams {
         (rows.effect[row].place, rows.effect[row].place2) = (At::Stream, At::Stream);
     }
-    let split = plan.split(source.bytes, shape, sys, calls);
+    let mut made;
+    let split = match given {
+        Given::Split(split) => split,
+        Given::Args(args) => {
+            made = Split::default();
+            plan.split_into(&mut made, &args, shape, sys, calls);
+            &made
+        }
+    };
     let mut out = Out { rows, side, row, source, split, shape, plan, sys, calls };
     out.descriptors();
     out.counts(ret);
@@ -235,13 +296,22 @@ pub fn fill(
     out.effects(ret);
 }
 
+/// Arguments for their columns.
+#[derive(Clone, Copy)]
+pub(super) enum Given<'a> {
+    /// They are still to be split.
+    Args(Args<'a>),
+    /// They were when the call was entered.
+    Split(&'a Split),
+}
+
 /// The row that is filled, and what it is filled from.
 struct Out<'a> {
     rows: &'a mut Rows,
     side: &'a mut Side,
     row: usize,
     source: Source<'a>,
-    split: Split,
+    split: &'a Split,
     shape: &'static Shape,
     plan: &'static Plan,
     sys: u16,
@@ -281,8 +351,8 @@ impl Out<'_> {
 
     #[inline]
     fn descriptors(&mut self) {
-        let fd = descriptor(&self.split, self.source.bytes, self.shape.fd);
-        let fd2 = descriptor(&self.split, self.source.bytes, self.shape.fd2);
+        let fd = descriptor(self.split, self.source.bytes, self.shape.fd);
+        let fd2 = descriptor(self.split, self.source.bytes, self.shape.fd2);
         self.fd(fd);
         self.fd2(fd2);
     }
@@ -345,7 +415,7 @@ impl Out<'_> {
         let shape = self.shape;
         let name = syscalls::name(self.sys);
         let place = |at: u8| (at != NONE).then_some(Place::One(at));
-        let wide = wide(&self.split, self.sys, self.calls).unwrap_or_else(|| Wide {
+        let wide = wide(self.split, self.sys, self.calls).unwrap_or_else(|| Wide {
             offset: place(shape.offset),
             count: place(self.plan.count),
             length: place(shape.length),
@@ -363,12 +433,12 @@ impl Out<'_> {
     }
 
     fn at(&self, place: Option<Place>) -> Option<i64> {
-        wide_number(&self.split, self.source.bytes, place?)
+        wide_number(self.split, self.source.bytes, place?)
     }
 
     #[inline]
     fn places(&mut self) {
-        let (place, place2) = places(&self.split, self.source.bytes, self.sys, self.calls);
+        let (place, place2) = places(self.split, self.source.bytes, self.sys, self.calls);
         let effect = &mut self.rows.effect[self.row];
         (effect.place, effect.place2) = (place, place2);
     }

@@ -1,9 +1,10 @@
 //! The two halves of a system call in one block.
 
-use super::fields;
+use super::args;
+use super::fields::{self, Call as Filled, Given};
 use super::header::Header;
 use super::join::{self, Args, Exit};
-use super::parser::{Parser, Span};
+use super::parser::{KEPT, Parser, Span};
 use super::payload::Call;
 use super::stacks::Target as Whose;
 use crate::calls::Pending;
@@ -14,14 +15,14 @@ use crate::syscalls;
 
 /// A system call's name in the block's dictionary, its number in the table of calls, and whether it
 /// returns.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Callee {
     pub(super) name: u32,
     pub(super) sys: u16,
     pub(super) returns: bool,
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
     /// The call; `None` where it is to stay a plain event.
     #[inline]
     pub(super) fn callee(&mut self, call: Call, base: usize) -> Option<Callee> {
@@ -46,14 +47,24 @@ impl Parser<'_> {
         self.touch(tid);
         if !callee.returns {
             let row = self.event(start, header, EventKind::Syscall, Some(callee.name), args);
-            let source = self.source(args);
+            let (source, given) = (self.source(args), Given::Args(self.args(args)));
             let Parsed { rows, side, .. } = &mut *self.parsed;
             rows.status[row] = Status::Complete as u8;
             rows.valid[row] |= C::Status.bit();
-            fields::fill(rows, side, row, source, callee.sys, &self.format.calls, None);
+            let calls = &self.format.calls;
+            fields::fill(
+                rows,
+                side,
+                row,
+                Filled { sys: callee.sys, source, given, ret: None },
+                calls,
+            );
             return;
         }
         let narrow = |(start, end): Span| (start as u32, end as u32);
+        let kept = &mut self.kept[self.parsed.begins.len() % KEPT];
+        let marked = args::Args::within(self.text, args, self.parts);
+        let head = fields::head_of(&marked, callee.sys, &self.format.calls, kept);
         let open = Open {
             tid,
             line: self.begin,
@@ -65,7 +76,7 @@ impl Parser<'_> {
             pid: header.tgid,
             args: narrow(args),
             extra: self.flags(start, header).map(narrow),
-            head: fields::head(&self.text[args.0..args.1], callee.sys, &self.format.calls),
+            head,
             ..Open::default()
         };
         let at = self.grammar.calls.open(tid, open, self.parsed);
@@ -76,17 +87,15 @@ impl Parser<'_> {
     #[inline]
     pub(super) fn exit(&mut self, start: usize, header: &Header, callee: Callee, ret: Span) {
         let tid = header.pid;
-        let mut pending = self.grammar.calls.resume(tid);
+        let pending = self.grammar.calls.resume(tid);
         let lost = Some(self.parsed.spot());
-        match pending {
-            // Records were lost: neither half has its other.
-            Pending::Open(open)
-                if !self.ends(open.name, callee.name) || self.is_parted(&open, header) =>
-            {
-                self.abandoned(&open);
-                pending = Pending::Nothing;
+        if let Pending::Open(open) = &pending {
+            if self.ends(open.name, callee.name) && !self.is_parted(open, header) {
+                self.whole(start, header, open, ret);
+                return;
             }
-            _ => {}
+            // Records were lost: neither half has its other.
+            self.abandoned(open);
         }
         let row = self.row(start, header);
         let exit = Exit { args: None, sys: callee.sys, entry: None, ret: &self.text[ret.0..ret.1] };
@@ -95,16 +104,7 @@ impl Parser<'_> {
         self.stack_may_follow(header, Whose::Row(row));
         self.owner = None;
         match pending {
-            Pending::Open(open) => {
-                self.head(row, &open);
-                let args = (open.args.0 as usize, open.args.1 as usize);
-                let args = Args { source: self.source(args), view: self.view(args) };
-                let exit = Exit { args: Some(args), sys: open.sys, entry: open.ts, ..exit };
-                join::join(self.parsed, row, self.format, exit);
-                self.parsed.rows.effect[row].begun = true;
-                self.used = Some(Use::Resumed);
-            }
-            Pending::Nothing => {
+            Pending::Open(_) | Pending::Nothing => {
                 join::join(self.parsed, row, self.format, exit);
                 if let Some(flags) = self.flags(start, header) {
                     self.parsed.rows.extra[row] = self.view(flags);
@@ -132,6 +132,65 @@ impl Parser<'_> {
         }
     }
 
+    /// The row of a call whose entry is `open`.
+    #[inline]
+    fn whole(&mut self, start: usize, header: &Header, open: &Open, ret: Span) {
+        // What the entry says goes before.
+        let comm = open.comm.or_else(|| self.comm(start, header));
+        let time = self.on_clock(header);
+        let wide = |(start, end): Range| (start as usize, end as usize);
+        let extra = open.extra.map(|extra| self.view(wide(extra)));
+        let rows = &mut self.parsed.rows;
+        let row = rows.push();
+        let mut valid = C::Line.bit() | C::Name.bit();
+        rows.line[row] = open.line;
+        rows.name[row] = open.name;
+        if let Some(tid) = open.tid.or(header.pid) {
+            rows.tid[row] = tid;
+            valid |= C::Tid.bit();
+        }
+        if let Some(comm) = comm {
+            rows.comm[row] = comm;
+            valid |= C::Comm.bit();
+        }
+        if let Some(cpu) = open.cpu.or(header.cpu) {
+            rows.cpu[row] = cpu;
+            valid |= C::Cpu.bit();
+        }
+        if let Some(pid) = open.pid.or(header.tgid) {
+            rows.pid[row] = pid;
+            valid |= C::Pid.bit();
+        }
+        if let Some(time) = time {
+            rows.ts[row] = time;
+            valid |= C::Ts.bit();
+        }
+        if let Some(extra) = extra {
+            rows.extra[row] = extra;
+            valid |= C::Extra.bit();
+        }
+        rows.valid[row] = valid;
+        self.parsed.begins[open.begin as usize].target = Target::Row(row as u32);
+        // Those of the exit come later.
+        for frames in [open.frames, open.more_frames].into_iter().flatten() {
+            self.put_frames(row, wide(frames));
+        }
+        self.stack_may_follow(header, Whose::Row(row));
+        self.owner = None;
+        let args = wide(open.args);
+        let (source, view) = (self.source(args), self.view(args));
+        let unsplit = Given::Args(self.args(args));
+        let kept = &self.kept[open.begin as usize % KEPT];
+        let split = kept.from == open.args.0;
+        let given = if split { Given::Split(&kept.split) } else { unsplit };
+        let args = Some(Args { source, view, given });
+        let ret = &self.text[ret.0..ret.1];
+        let exit = Exit { args, sys: open.sys, entry: open.ts, ret };
+        join::join(self.parsed, row, self.format, exit);
+        self.parsed.rows.effect[row].begun = true;
+        self.used = Some(Use::Resumed);
+    }
+
     /// Records of the processor were lost between the two halves: the exit may be another call's.
     pub(super) fn is_parted(&self, open: &Open, header: &Header) -> bool {
         let lost = |&(cpu, line): &(Option<u16>, i64)| {
@@ -146,6 +205,12 @@ impl Parser<'_> {
         let names = &self.parsed.names;
         let [enter_name, exit_name] = [enter, exit].map(|name| &names[name as usize]);
         enter == exit || self.format.calls.ends(enter_name, exit_name)
+    }
+
+    /// Arguments that are to be split.
+    #[inline]
+    fn args(&self, args: Span) -> args::Args<'a> {
+        args::Args::within(self.text, args, self.parts)
     }
 
     /// What the entry says, in the row of the whole.
@@ -199,6 +264,7 @@ impl Parser<'_> {
         self.head(row, open);
         let args = (open.args.0 as usize, open.args.1 as usize);
         let (source, view) = (self.source(args), self.view(args));
+        let given = Given::Args(self.args(args));
         let Parsed { rows, side, .. } = &mut *self.parsed;
         if let Some(ts) = open.ts {
             rows.ts[row] = ts;
@@ -208,7 +274,8 @@ impl Parser<'_> {
         rows.status[row] = Status::Unfinished as u8;
         rows.args[row] = view;
         rows.valid[row] |= C::Kind.bit() | C::Status.bit() | C::Args.bit();
-        fields::fill(rows, side, row, source, open.sys, &self.format.calls, None);
+        let calls = &self.format.calls;
+        fields::fill(rows, side, row, Filled { sys: open.sys, source, given, ret: None }, calls);
         rows.effect[row].begun = true;
     }
 }

@@ -33,6 +33,22 @@ pub struct Header {
     pub payload: usize,
 }
 
+impl Header {
+    /// No columns at all.
+    pub(super) const EMPTY: Self = Self {
+        layout: Layout::NoContext,
+        comm: None,
+        pid: None,
+        tgid: None,
+        has_tgid: false,
+        cpu: None,
+        flags: (0, 0),
+        time: None,
+        clock: Clock::Uptime,
+        payload: 0,
+    };
+}
+
 /// Longest name of a command.
 pub(super) const COMM: usize = 16;
 
@@ -95,13 +111,15 @@ fn usual(line: &[u8]) -> Option<Header> {
         return None;
     }
     at += 2;
-    let mut flags = (at, at);
-    if matches!(line.get(at)?, b'.' | b'd' | b'D') {
-        flags.1 = flags_end(line, at)?;
-        at = flags.1;
+    let from = at;
+    let flagged = matches!(line.get(at)?, b'.' | b'd' | b'D');
+    if flagged {
+        at = flags_end(line, at)?;
     }
+    let to = at;
     let gap = u64::from_le_bytes(eight(line, at)?) ^ BLANKS as u64;
     at += gap.trailing_zeros() as usize / 8;
+    let flags = if flagged { (from, to) } else { (at, at) };
     let (whole, n) = short_digits(eight(line, at)?)?;
     at += n;
     let (fraction, m) = short_digits(eight(line, at + 1)?)?;
@@ -354,11 +372,14 @@ mod tests {
     #[test]
     fn the_usual_line_is_read_eight_bytes_at_a_time() {
         for line in [
+            "            bash-2101    [001]       1.878957: sys_write -> 0x2",
             "            bash-2101    [001] d..2.  2881.878957: sys_write -> 0x2",
             "            bash-2101    [001]   2881.878957: sys_write -> 0x2",
             "            bash-1977  [000] ....   17284.993652: sys_write -> 0x2",
         ] {
-            assert!(usual(line.as_bytes()).is_some(), "{line}");
+            let header = usual(line.as_bytes());
+            assert!(header.is_some(), "{line}");
+            assert_eq!(header, at_dash(line.as_bytes(), COMM), "{line}");
         }
     }
 

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::args::result;
-use super::{Clock, Format, fields};
+use super::args::{self, result};
+use super::fields::{self, Given};
+use super::{Clock, Format};
 use crate::errno;
 use crate::event::{EventKind, Status};
 use crate::parsed::Parsed;
@@ -18,6 +19,7 @@ use crate::view::{self, Place};
 pub(super) struct Args<'a> {
     pub(super) source: Source<'a>,
     pub(super) view: u128,
+    pub(super) given: Given<'a>,
 }
 
 /// What an exit belongs to.
@@ -86,16 +88,13 @@ pub(super) fn join(parsed: &mut Parsed, row: usize, format: &Format, exit: Exit<
     rows.status[row] = status as u8;
     rows.valid[row] |= valid;
     let nothing = Source { bytes: b"", place: Place::Side, base: 0, utf8: true };
-    let source = exit.args.map_or(nothing, |args| args.source);
-    fields::fill(
-        rows,
-        side,
-        row,
-        source,
-        exit.sys,
-        &format.calls,
-        value.filter(|_| error.is_none()),
-    );
+    let (source, given) = match exit.args {
+        Some(args) => (args.source, args.given),
+        None => (nothing, Given::Args(args::Args::alone(b""))),
+    };
+    let ret = value.filter(|_| error.is_none());
+    let call = fields::Call { sys: exit.sys, source, given, ret };
+    fields::fill(rows, side, row, call, &format.calls);
 }
 
 /// A value as a register of 32 bits holds it: only errors are negative.
@@ -123,12 +122,14 @@ pub(super) fn abandon(parsed: &mut Parsed, row: usize, format: &Format, args: &[
     let Parsed { rows, side, .. } = parsed;
     rows.args[row] = args.view;
     rows.valid[row] |= C::Args.bit();
-    fields::fill(rows, side, row, args.source, sys, &format.calls, None);
+    let call = fields::Call { sys, source: args.source, given: args.given, ret: None };
+    fields::fill(rows, side, row, call, &format.calls);
 }
 
 /// Arguments that are not in the block's text.
 fn elsewhere<'a>(parsed: &mut Parsed, args: &'a [u8]) -> Args<'a> {
     let side = &mut parsed.side;
+    let given = Given::Args(args::Args::alone(args));
     match escape_invalid(args) {
         Cow::Borrowed(_) => {
             let base = side.bytes.len();
@@ -136,12 +137,14 @@ fn elsewhere<'a>(parsed: &mut Parsed, args: &'a [u8]) -> Args<'a> {
             Args {
                 source: Source { bytes: args, place: Place::Side, base, utf8: true },
                 view: view::pack(args, Place::Side, base),
+                given,
             }
         }
         // Not UTF-8: views of its parts are made of copies.
         Cow::Owned(text) => Args {
             source: Source { bytes: args, place: Place::Side, base: 0, utf8: false },
             view: side.put(text.as_bytes()),
+            given,
         },
     }
 }

@@ -269,6 +269,13 @@ impl Parser<'_> {
     /// Puts what was collected into the row that it belongs to.
     #[inline]
     pub(super) fn flush_lines(&mut self) {
+        if self.frames.is_some() || self.more.is_some() || self.told.is_some() {
+            self.put_lines();
+        }
+    }
+
+    #[inline(never)]
+    fn put_lines(&mut self) {
         if let Some(frames) = self.frames.take() {
             match frames.target {
                 Target::Row(row) => self.put_frames(row, frames.text),

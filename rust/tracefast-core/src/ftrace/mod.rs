@@ -6,6 +6,7 @@
 
 pub mod args;
 pub mod clues;
+mod columns;
 pub mod decode;
 mod detect;
 pub mod explain;
@@ -14,6 +15,7 @@ pub mod function;
 pub mod graph;
 mod halves;
 pub mod header;
+mod heads;
 mod join;
 pub mod layout;
 mod lines;

@@ -1,19 +1,23 @@
 //! A block of ftrace's lines, one after the other.
 
+use super::columns::{Columns, Known};
+use super::fields::Kept;
+use super::halves::Callee;
 use super::header::Header;
+use super::heads::{Heads, What};
 use super::layout::{self, Layout};
 use super::lines::{Frames, More, Pieces};
-use super::payload::{self, Payload};
+use super::payload::{self, Call, Payload};
 use super::stacks::{Last, Target as Whose, is_seam};
 use super::tasks::Teller;
-use super::{Format, Graph, function, graph};
+use super::{Format, Graph, clues, function, graph};
 use crate::block::Block;
 use crate::calls::Calls;
 use crate::dict::Interner;
 use crate::event::{EventKind, Op, gone_flags};
 use crate::format::LOOK;
 use crate::parsed::{Parsed, Use};
-use crate::scan::{Marks, structure};
+use crate::scan::{Marks, lines};
 use crate::syscalls;
 
 /// What a worker keeps from block to block: nothing that changes results, only memory and names.
@@ -24,12 +28,13 @@ pub struct Grammar {
     pub(super) comms: Interner,
     pub(super) calls: Calls,
     pub(super) last: Last,
+    pub(super) heads: Heads,
 }
 
 impl Grammar {
     /// Parses `block` into `parsed`.
     pub fn parse(&mut self, format: &Format, block: &Block, parsed: &mut Parsed) {
-        structure(block.padded(), block.len(), &mut self.marks);
+        lines(block.padded(), block.len(), &mut self.marks);
         let text = block.text();
         let marks = std::mem::take(&mut self.marks);
         parsed.reset(marks.at.len() + 1);
@@ -37,6 +42,7 @@ impl Grammar {
         self.comms.begin();
         self.calls.clear();
         self.last.clear();
+        self.heads.begin();
         let mut parser = Parser {
             utf8: marks.ascii || simdutf8::basic::from_utf8(text).is_ok(),
             grammar: self,
@@ -55,19 +61,19 @@ impl Grammar {
             more: None,
             lost: Vec::new(),
             next: None,
-            recent: [(0, 0); RECENT],
+            known: None,
+            parts: &marks.parts,
+            kept: [Kept::none(); KEPT],
         };
+        let mut columns = Columns::default();
         let mut start = 0;
         for &at in &marks.at {
             let at = at as usize;
-            // The structure pass also marks the results of strace's lines.
-            if text[at] == b'\n' {
-                parser.line(start, at);
-                start = at + 1;
-            }
+            parser.line(&mut columns, start, at);
+            start = at + 1;
         }
         if start < text.len() {
-            parser.line(start, text.len());
+            parser.line(&mut columns, start, text.len());
         }
         parser.finish();
         self.marks = marks;
@@ -102,10 +108,16 @@ pub(super) struct Parser<'a> {
     pub(super) lost: Vec<(Option<u16>, i64)>,
     /// The record behind the one at hand on the same line.
     pub(super) next: Option<(usize, Header)>,
-    /// Names of commands as their column shows them, and their keys, by the end of the pid: few
-    /// tasks take turns.
-    pub(super) recent: [(u128, u32); RECENT],
+    /// What is known of the columns of the record at hand, if those before had the same.
+    pub(super) known: Option<Known>,
+    /// What may part arguments.
+    pub(super) parts: &'a [u64],
+    /// Arguments of calls that are open, by the end of the number of their entry.
+    pub(super) kept: [Kept; KEPT],
 }
+
+/// Few calls are open at once.
+pub(super) const KEPT: usize = 16;
 
 /// An event that tells of tasks.
 #[derive(Clone, Copy)]
@@ -131,19 +143,17 @@ pub(super) struct Owner {
     pub(super) comment: bool,
 }
 
-pub(super) const RECENT: usize = 16;
-
 /// Text by positions in the block.
 pub(super) type Span = (usize, usize);
 impl Parser<'_> {
     #[inline]
-    fn line(&mut self, start: usize, end: usize) {
+    fn line(&mut self, columns: &mut Columns, start: usize, end: usize) {
         self.bytes = (end - start) as u64 + u64::from(end < self.text.len());
         self.used = Some(Use::Events);
         let (from, to) = self.format.own(&self.text[start..end]);
         let (start, end) = (start + from, start + to);
         if self.format.graph == Graph::No || self.pieces.is_some() || !self.graph(start, end) {
-            self.records(start, end);
+            self.records(columns, start, end);
         }
         if let Some(used) = self.used {
             self.parsed.counts.see(used, self.bytes);
@@ -152,13 +162,23 @@ impl Parser<'_> {
     }
 
     #[inline]
-    fn records(&mut self, start: usize, end: usize) {
+    fn records(&mut self, columns: &mut Columns, start: usize, end: usize) {
+        if self.pieces.is_none()
+            && let Some((header, known)) = columns.get(self.padded, start, end - start)
+        {
+            self.begin = self.line;
+            self.known = Some(known);
+            self.record(start, end, header);
+            self.known = None;
+            return;
+        }
         // No more than what tells whether a block may begin here: both must say the same.
         let seen = &self.text[start..end.min(start + LOOK)];
         let header = layout::parse(seen, self.format.layout);
         match header {
             Some(header) if self.pieces.is_none() && self.format.is_whole(&header) => {
                 self.begin = self.line;
+                self.keep_columns(columns, start, &header);
                 self.record(start, end, &header);
             }
             _ => {
@@ -174,6 +194,7 @@ impl Parser<'_> {
         self.one(start, end, header);
         while let Some((start, header)) = self.next.take() {
             self.pieces = None;
+            self.known = None;
             self.begin = self.line;
             // Its line is used for the first record, whatever this one is.
             let first = self.used.replace(Use::Events);
@@ -194,6 +215,9 @@ impl Parser<'_> {
             self.grammar.last.clear();
         }
         let base = start + header.payload;
+        if self.seen(start, end, header) {
+            return;
+        }
         let span = |(from, to): Span| (base + from, base + to);
         if self.text[base..].starts_with(b"f")
             && let Some((what, dur)) = graph::parse_record(&self.text[base..end])
@@ -204,31 +228,25 @@ impl Parser<'_> {
         let payload = payload::parse(&self.text[base..end]);
         match payload {
             Payload::Enter { call, args } => match self.callee(call, base) {
-                Some(callee) => self.enter(start, header, callee, span(args)),
+                Some(callee) => {
+                    self.keep_head(base, call, callee, true);
+                    self.enter(start, header, callee, span(args));
+                }
                 None => self.raw(start, end, header),
             },
             Payload::Exit { call, ret } => match self.callee(call, base) {
-                Some(callee) => self.exit(start, header, callee, span(ret)),
+                Some(callee) => {
+                    self.keep_head(base, call, callee, false);
+                    self.exit(start, header, callee, span(ret));
+                }
                 None => self.raw(start, end, header),
             },
             Payload::Event { name, text } => {
                 let (name, text) = (span(name), span(text));
                 let teller = Teller::of(&self.text[name.0..name.1]);
-                // It is the task itself that tells.
-                let exits = teller == Some(Teller::Exit) && header.pid.is_some();
-                if exits {
-                    self.touch(header.pid);
-                }
                 let key = self.key(name);
-                let row = self.event(start, header, EventKind::Event, Some(key), text);
-                if exits {
-                    let effect = &mut self.parsed.rows.effect[row];
-                    (effect.op, effect.flags) = (Op::Gone, gone_flags::NAMED);
-                }
-                if teller == Some(Teller::Switch) {
-                    self.parsed.rows.effect[row].op = Op::Away;
-                }
-                self.told = teller.map(|teller| Told { teller, row, text });
+                self.keep_event(base, name, key, teller);
+                let row = self.plain(start, header, key, teller, text);
                 if teller.is_none() {
                     self.clue(name, text, row);
                 }
@@ -278,6 +296,112 @@ impl Parser<'_> {
                 self.event(start, header, EventKind::Event, None, span(text));
             }
         }
+    }
+
+    /// Takes a record whose payload begins as one before did. `false`: it does not.
+    #[inline(always)]
+    fn seen(&mut self, start: usize, end: usize, header: &Header) -> bool {
+        let base = start + header.payload;
+        let Some((head, n)) = self.grammar.heads.get(self.padded, base) else { return false };
+        let (name, behind) = (base + n, base + n + 1);
+        let blanks = |from: usize| {
+            from + self.text[from..end].iter().take_while(|&&byte| byte == b' ').count()
+        };
+        if behind > end {
+            return false;
+        }
+        match head.what {
+            What::Enter(callee) => {
+                if head.is_function(self.padded, behind..end) {
+                    return false;
+                }
+                let closed = self.text[behind..end].ends_with(b")");
+                let args = (behind, end - usize::from(closed));
+                self.enter(start, header, callee, args);
+            }
+            What::Exit(callee) => {
+                if !self.text[name..end].starts_with(b" -> ") {
+                    return false;
+                }
+                self.exit(start, header, callee, (name + 4, end));
+            }
+            What::EnterFields(callee) => {
+                let args = (blanks(behind), end);
+                self.enter(start, header, callee, args);
+            }
+            What::ExitFields(callee) => {
+                let ret = (blanks(behind), end);
+                self.exit(start, header, callee, ret);
+            }
+            What::Event { key, teller, clues } => {
+                if !matches!(self.text[behind..end].first(), None | Some(b' ')) {
+                    return false;
+                }
+                let text = (blanks(behind), end);
+                let row = self.plain(start, header, key, teller, text);
+                if teller.is_none() && (clues || self.text[text.0..end].starts_with(b"(")) {
+                    self.clue((base, name), text, row);
+                }
+            }
+        }
+        true
+    }
+
+    /// Keeps how a call is named, if its payload begins with that.
+    fn keep_head(&mut self, base: usize, call: Call, callee: Callee, enters: bool) {
+        let Call::Name(_, end) = call else { return };
+        let end = base + end;
+        if !self.text[base..].starts_with(b"sys_") {
+            return;
+        }
+        let what = match (self.text.get(end), enters) {
+            (Some(b'('), true) => What::Enter(callee),
+            (Some(b' '), false) => What::Exit(callee),
+            (Some(b':'), true) => What::EnterFields(callee),
+            (Some(b':'), false) => What::ExitFields(callee),
+            _ => return,
+        };
+        self.grammar.heads.put(self.padded, base, end, what);
+    }
+
+    /// Keeps the name of an event, if it says by itself that it is one.
+    fn keep_event(&mut self, base: usize, name: Span, key: u32, teller: Option<Teller>) {
+        let text = &self.text[name.0..name.1];
+        // What else the payload says decides whether these are calls, functions or stacks.
+        let depends = text.starts_with(b"sys_")
+            || text.starts_with(b"f")
+            || matches!(text, b"kernel_stack" | b"user_stack");
+        if name.0 == base && !depends {
+            let clues = clues::may_tell(text);
+            self.grammar.heads.put(self.padded, base, name.1, What::Event { key, teller, clues });
+        }
+    }
+
+    /// An event by its name.
+    #[inline]
+    fn plain(
+        &mut self,
+        start: usize,
+        header: &Header,
+        key: u32,
+        teller: Option<Teller>,
+        text: Span,
+    ) -> usize {
+        // It is the task itself that tells.
+        let exits = teller == Some(Teller::Exit) && header.pid.is_some();
+        if exits {
+            self.touch(header.pid);
+        }
+        let row = self.event(start, header, EventKind::Event, Some(key), text);
+        if exits {
+            let effect = &mut self.parsed.rows.effect[row];
+            (effect.op, effect.flags) = (Op::Gone, gone_flags::NAMED);
+        }
+        if teller == Some(Teller::Switch) {
+            self.parsed.rows.effect[row].op = Op::Away;
+        }
+        self.told = teller.map(|teller| Told { teller, row, text });
+        row
     }
 
     pub(super) fn key(&mut self, name: Span) -> u32 {

@@ -115,7 +115,7 @@ fn word_end(text: &[u8], start: usize) -> usize {
 
 /// `a=1) <-caller`: arguments of a function, which have `=`, and who called it. Those of a system
 /// call have `: `, and data in them may be anything.
-fn is_function(args: &[u8]) -> bool {
+pub(super) fn is_function(args: &[u8]) -> bool {
     let named = match memchr::memchr3(b'=', b':', b')', args) {
         Some(at) if args[at] == b')' => args[at..].starts_with(b") <-"),
         Some(at) => args[at] == b'=',

@@ -2,8 +2,10 @@
 
 use super::Clock;
 use super::clues::{self, Clue};
+use super::columns::{Columns, Known};
 use super::header::Header;
-use super::parser::{Owner, Parser, RECENT, Span, Told};
+use super::layout::Layout;
+use super::parser::{Owner, Parser, Span, Told};
 use super::stacks::Target as Whose;
 use super::tasks::{self, Teller};
 use crate::block::PAD;
@@ -79,8 +81,16 @@ impl<'a> Parser<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn comm(&mut self, start: usize, header: &Header) -> Option<u32> {
+        match self.known {
+            Some(known) => Some(known.comm),
+            None => self.other_comm(start, header),
+        }
+    }
+
+    #[inline(never)]
+    fn other_comm(&mut self, start: usize, header: &Header) -> Option<u32> {
         let (from, to) = header.comm?;
         if let Some(pieces) = &self.pieces {
             // Blanks align the name as a whole.
@@ -89,22 +99,31 @@ impl<'a> Parser<'a> {
             return Some(self.grammar.comms.key(name, &mut self.parsed.comms, |_| 0).0);
         }
         let comm = &self.text[start + from..start + to];
-        if to != 16 {
-            return Some(self.grammar.comms.key(comm, &mut self.parsed.comms, |_| 0).0);
+        Some(self.grammar.comms.key(comm, &mut self.parsed.comms, |_| 0).0)
+    }
+
+    /// Keeps the columns of a record for those that have the same.
+    pub(super) fn keep_columns(&mut self, columns: &mut Columns, start: usize, header: &Header) {
+        if self.format.layout != Layout::Default {
+            return;
         }
-        let column = self.text[start..].first_chunk::<16>().map_or(0, |c| u128::from_le_bytes(*c));
-        let recent = &mut self.recent[header.pid.unwrap_or(0) as usize % RECENT];
-        if recent.0 != column || column == 0 {
-            *recent = (column, self.grammar.comms.key(comm, &mut self.parsed.comms, |_| 0).0);
-        }
-        Some(recent.1)
+        let quiet = self.flags(start, header).is_none();
+        let Self { grammar, parsed, text, padded, .. } = self;
+        columns.put(padded, start, header, || {
+            let (from, to) = header.comm?;
+            let comm = &text[start + from..start + to];
+            Some(Known { comm: grammar.comms.key(comm, &mut parsed.comms, |_| 0).0, quiet })
+        });
     }
 
     /// The flags, unless they say nothing.
     #[inline]
     pub(super) fn flags(&self, start: usize, header: &Header) -> Option<Span> {
         let span = (start + header.flags.0, start + header.flags.1);
-        let quiet = self.text[span.0..span.1].iter().all(|&b| b == b'.');
+        let quiet = match self.known {
+            Some(known) => known.quiet,
+            None => self.text[span.0..span.1].iter().all(|&b| b == b'.'),
+        };
         (!quiet).then_some(span)
     }
 

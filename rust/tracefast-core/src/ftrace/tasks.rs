@@ -4,6 +4,7 @@
 
 use memchr::memmem;
 
+use crate::find::rfind;
 use crate::num;
 
 /// Events that tell something.
@@ -80,12 +81,12 @@ pub fn facts(teller: Teller, text: &[u8]) -> [Option<Fact<'_>>; 2] {
     let now = |(tid, comm)| Fact { tid: Some(tid), comm, later: false };
     match teller {
         Teller::Switch => {
-            if let Some(at) = memmem::rfind(text, b" ==> next_comm=") {
+            if let Some(at) = rfind(text, b" ==> next_comm=", 3) {
                 let next = pair(&text[at + 5..], b"next_comm=", b" next_pid=");
                 let prev = pair(&text[..at], b"prev_comm=", b" prev_pid=");
                 return [prev.map(now), next.map(now)];
             }
-            let Some(at) = memmem::rfind(text, b" ==> ") else { return [None, None] };
+            let Some(at) = rfind(text, b" ==> ", 3) else { return [None, None] };
             [plugin(&text[..at]).map(now), plugin(&text[at + 5..]).map(now)]
         }
         Teller::Named | Teller::Exit => {
@@ -111,7 +112,7 @@ pub fn facts(teller: Teller, text: &[u8]) -> [Option<Fact<'_>>; 2] {
             let Some(old) = find(b"oldcomm=", 0) else { return [None, None] };
             // Names are no longer than 15 bytes: the first place that may be the end.
             let Some(new) = find(b" newcomm=", old + 8) else { return [None, None] };
-            let end = memmem::rfind(text, b" oom_score_adj=").unwrap_or(text.len());
+            let end = rfind(text, b" oom_score_adj=", 14).unwrap_or(text.len());
             let Some(comm) = text.get(new + 9..end) else { return [None, None] };
             [
                 Some(Fact { tid, comm: &text[old + 8..new], later: false }),
@@ -134,7 +135,7 @@ pub fn made(teller: Teller, text: &[u8]) -> Option<(i32, u32)> {
 /// both, and from then on the thread has the leader's id.
 pub fn superseded(text: &[u8]) -> Option<(i32, i32)> {
     let (pid, _) = pair(text, b"filename=", b" pid=")?;
-    let at = memmem::rfind(text, b" old_pid=")?;
+    let at = rfind(text, b" old_pid=", 8)?;
     let old = id(&text[at + 9..])?;
     (old != pid).then_some((pid, old))
 }
@@ -142,7 +143,7 @@ pub fn superseded(text: &[u8]) -> Option<(i32, i32)> {
 fn new_task(text: &[u8]) -> Option<(i32, &[u8], u32)> {
     let tid = id(text.strip_prefix(b"pid=")?)?;
     let comm = memmem::find(text, b" comm=")? + 6;
-    let end = memmem::rfind(text, b" clone_flags=").filter(|&end| end >= comm)?;
+    let end = rfind(text, b" clone_flags=", 12).filter(|&end| end >= comm)?;
     // Hexadecimal, with `0x` or without.
     let flags = text[end + 13..].strip_prefix(b"0x").unwrap_or(&text[end + 13..]);
     let (flags, n) = num::hex_digits(flags);
@@ -150,7 +151,7 @@ fn new_task(text: &[u8]) -> Option<(i32, &[u8], u32)> {
 }
 
 fn fork(text: &[u8]) -> Option<(i32, &[u8])> {
-    let at = memmem::rfind(text, b" child_comm=")?;
+    let at = rfind(text, b" child_comm=", 11)?;
     pair(&text[at + 1..], b"child_comm=", b" child_pid=")
 }
 
@@ -158,7 +159,7 @@ fn fork(text: &[u8]) -> Option<(i32, &[u8])> {
 /// behind the id never holds its key.
 fn pair<'a>(text: &'a [u8], key: &[u8], pid: &[u8]) -> Option<(i32, &'a [u8])> {
     let name = text.strip_prefix(key)?;
-    let at = memmem::rfind(name, pid)?;
+    let at = rfind(name, pid, pid.len() - 1)?;
     Some((id(&name[at + pid.len()..])?, &name[..at]))
 }
 

@@ -89,7 +89,7 @@ impl Out<'_> {
                 self.rows.effect[row].flags = open_flags::CLOEXEC;
             }
             Op::CloseRange => {
-                self.rows.effect[row].flags = range_flags(&self.split, self.source.bytes);
+                self.rows.effect[row].flags = range_flags(self.split, self.source.bytes);
                 if self.rows.has(row, C::Fd2) && self.rows.fd2[row] < 0 {
                     self.rows.fd2[row] = i32::MAX;
                 }

@@ -102,7 +102,10 @@ pub(super) fn descriptors(
         }
     };
     let fd = |empty: bool, at: u8| {
-        let fd = split.number(text, at).filter(|_| empty && at != NONE)? as i32;
+        if !empty || at == NONE {
+            return None;
+        }
+        let fd = split.number(text, at)? as i32;
         (fd != AT_FDCWD).then_some(fd)
     };
     (fd(first, shape.at), fd(second, shape.at2))
@@ -133,7 +136,7 @@ impl Out<'_> {
     pub(super) fn paths(&mut self) {
         let shape = self.shape;
         if self.plan.empty != Empty::Never {
-            let (fd, fd2) = descriptors(&self.split, self.source.bytes, shape, self.plan.empty);
+            let (fd, fd2) = descriptors(self.split, self.source.bytes, shape, self.plan.empty);
             if fd.is_some() || fd2.is_some() {
                 if shape.op.names() {
                     self.rows.effect[self.row].op = Op::Use;
@@ -154,7 +157,7 @@ impl Out<'_> {
 
     #[cold]
     fn path(&mut self, position: u8, at: u8, second: bool) {
-        let Some(path) = printed(&self.split, self.source.bytes, position) else { return };
+        let Some(path) = printed(self.split, self.source.bytes, position) else { return };
         if path.text.is_empty() {
             return;
         }
@@ -164,7 +167,7 @@ impl Out<'_> {
         {
             return;
         }
-        let start = if at == NONE { AT_FDCWD } else { start(&self.split, self.source.bytes, at) };
+        let start = if at == NONE { AT_FDCWD } else { start(self.split, self.source.bytes, at) };
         let prefix = self.shape.prefix;
         let relative = path.text[0] != b'/' && prefix.is_empty();
         let name = if self.source.utf8 {

@@ -2,7 +2,7 @@
 
 use super::super::Clock;
 use super::super::header::{Header, behind_colon, blanks, number, timestamp};
-use super::{EMPTY, Layout};
+use super::Layout;
 
 /// `PID CPU NANOSECONDS PAYLOAD`.
 pub(super) fn raw(line: &[u8]) -> Option<Header> {
@@ -15,7 +15,7 @@ pub(super) fn raw(line: &[u8]) -> Option<Header> {
         cpu: u16::try_from(cpu).ok(),
         time: i64::try_from(time).ok(),
         payload: one_blank(line, at)?,
-        ..EMPTY
+        ..Header::EMPTY
     })
 }
 
@@ -35,7 +35,7 @@ pub(super) fn hex(line: &[u8]) -> Option<Header> {
         cpu: u16::try_from(cpu).ok(),
         time: i64::try_from(time).ok(),
         payload: 35,
-        ..EMPTY
+        ..Header::EMPTY
     })
 }
 
@@ -58,7 +58,7 @@ pub(super) fn classic(line: &[u8]) -> Option<Header> {
         pid: Some(i32::try_from(pid).ok()?),
         cpu: u16::try_from(cpu).ok(),
         time,
-        ..EMPTY
+        ..Header::EMPTY
     })
 }
 
@@ -79,7 +79,7 @@ pub(super) fn remote(line: &[u8]) -> Option<Header> {
         time,
         clock,
         payload: behind_colon(line, colon),
-        ..EMPTY
+        ..Header::EMPTY
     })
 }
 

@@ -3,7 +3,7 @@
 
 use super::super::Clock;
 use super::super::header::{Header, behind_colon, blanks, number, timestamp};
-use super::{EMPTY, Layout};
+use super::Layout;
 use crate::num;
 
 /// The columns are not wider, whatever the name of the command is.
@@ -42,7 +42,7 @@ pub(super) fn at_dash(line: &[u8], dash: usize) -> Option<Header> {
         time,
         clock,
         payload: behind_colon(line, end),
-        ..EMPTY
+        ..Header::EMPTY
     })
 }
 
@@ -139,7 +139,7 @@ fn at_bracket(line: &[u8], bracket: usize) -> Option<Header> {
         },
         clock,
         payload: behind_colon(line, close + 1),
-        ..EMPTY
+        ..Header::EMPTY
     })
 }
 

@@ -143,22 +143,8 @@ fn is_payload(line: &[u8]) -> bool {
 }
 
 fn no_context() -> Header {
-    Header { layout: Layout::NoContext, ..EMPTY }
+    Header::EMPTY
 }
-
-/// No columns at all.
-const EMPTY: Header = Header {
-    layout: Layout::NoContext,
-    comm: None,
-    pid: None,
-    tgid: None,
-    has_tgid: false,
-    cpu: None,
-    flags: (0, 0),
-    time: None,
-    clock: super::Clock::Uptime,
-    payload: 0,
-};
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,6 @@
 //! Blocks of real lines, read back as rows.
 
+mod again;
 mod cases;
 mod forms;
 mod machines;
