@@ -3,9 +3,10 @@
 //! This is the complete tokenizer: strings, nested comments, character literals, annotations of
 //! descriptors and brackets of all kinds. The hot path asks it only where a line is not plain.
 
-use memchr::{memchr, memchr2, memchr3};
+use memchr::{memchr, memchr2};
 
 use crate::find::find;
+use crate::scan::first_of;
 
 /// Where the token at `at` ends, for tokens in which brackets and commas mean nothing: strings,
 /// comments, character literals, annotations. `None`: the token is not closed.
@@ -23,7 +24,7 @@ pub(super) fn skip_opaque(text: &[u8], at: usize) -> Option<usize> {
 pub fn skip_string(text: &[u8], at: usize) -> Option<usize> {
     let mut i = at + 1;
     loop {
-        i += memchr2(b'"', b'\\', text.get(i..)?)?;
+        i = first_of(text, i, [b'"', b'\\'])?;
         if text[i] == b'"' {
             return Some(i + 1);
         }
@@ -34,7 +35,7 @@ pub fn skip_string(text: &[u8], at: usize) -> Option<usize> {
 /// As [`skip_string`], and whether the string holds no escape: known for nothing, as a rule.
 #[inline]
 pub fn string_end(text: &[u8], at: usize) -> Option<(usize, bool)> {
-    let first = at + 1 + memchr2(b'"', b'\\', text.get(at + 1..)?)?;
+    let first = first_of(text, at + 1, [b'"', b'\\'])?;
     if text[first] == b'"' {
         return Some((first + 1, true));
     }
@@ -98,7 +99,7 @@ fn skip_angle(text: &[u8], at: usize) -> Option<usize> {
 #[inline]
 pub fn annotation(text: &[u8], at: usize) -> Option<(usize, bool)> {
     if matches!(text.get(at + 1)?, b'/' | b'a'..=b'z') {
-        let first = at + 1 + memchr3(b'<', b'>', b'\\', &text[at + 1..])?;
+        let first = first_of(text, at + 1, [b'<', b'>', b'\\'])?;
         if text[first] == b'>' {
             return Some((first + 1, true));
         }
@@ -276,6 +277,14 @@ impl Split {
         if split.len <= upto && (start < args.len() || split.len > 0) {
             split.push(args, start, args.len());
         }
+        split
+    }
+
+    /// What is found where argument `position`, the last that counts, is `start..end`; those before
+    /// it are left out.
+    pub fn ending(position: usize, start: usize, end: usize) -> Self {
+        let mut split = Self { len: position + 1, ..Self::default() };
+        split.ranges[position] = (start as u32, end as u32);
         split
     }
 

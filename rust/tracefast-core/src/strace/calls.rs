@@ -103,7 +103,8 @@ impl Parser<'_> {
 
     pub(super) fn name(&mut self, name: (usize, usize)) -> (u32, u16) {
         let raw = &self.text[name.0..name.0 + name.1];
-        self.grammar.names.key(raw, &mut self.parsed.names, syscalls::by_name)
+        let (key, sys) = self.grammar.names.key(raw, &mut self.parsed.names, number_of);
+        (key, if sys == ODD { syscalls::UNKNOWN } else { sys })
     }
 
     /// A call whose end is on this line.
@@ -416,6 +417,17 @@ impl Parser<'_> {
             }
             None => rows.valid[row] &= !C::Ts.bit(),
         }
+    }
+}
+
+/// What stands for the number of a call whose name is odd: it is read at the complete way.
+pub(super) const ODD: u16 = syscalls::UNKNOWN - 1;
+
+/// The number of a call, or [`ODD`].
+fn number_of(name: &[u8]) -> u16 {
+    match syscalls::by_name(name) {
+        syscalls::UNKNOWN if !name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_') => ODD,
+        known => known,
     }
 }
 

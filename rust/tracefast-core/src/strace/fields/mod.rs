@@ -6,6 +6,7 @@ mod effects;
 mod flags;
 mod memory;
 mod paths;
+mod quick;
 mod rights;
 mod seek;
 mod stat;
@@ -16,6 +17,7 @@ mod vectors;
 
 pub use annotation::Annotation;
 pub(crate) use effects::BPF_MAKES;
+use quick::Way;
 
 use crate::detail::Detail;
 use crate::event::{At, Motion, Op};
@@ -77,12 +79,8 @@ pub fn fill(
     if shape.streams {
         (out.rows.effect[row].place, out.rows.effect[row].place2) = (At::Stream, At::Stream);
     }
-    // Plain shapes need no split: the first argument, and counts from the end.
-    let simple = shape.path == NONE
-        && matches!(shape.fd, 0 | NONE)
-        && shape.fd2 == NONE
-        && matches!(shape.count, Count::None | Count::Last | Count::LastButOne);
-    let split = if simple {
+    let way = Way::of(shape);
+    let split = if way == Way::Ends {
         if shape.fd == 0 {
             let start = args::name_len(text);
             out.descriptor(start, false);
@@ -100,7 +98,8 @@ pub fn fill(
         }
         None
     } else {
-        Some(out.split(ret))
+        let found = if way == Way::Path { out.first_path() } else { None };
+        Some(found.unwrap_or_else(|| out.split(ret)))
     };
     if shape.moves
         && let Some(bytes) = ret.filter(|&n| n >= 0)
@@ -111,9 +110,11 @@ pub fn fill(
     if shape.makes_fd {
         out.made(ret);
     }
-    out.effects(split.as_ref(), sys, ret);
+    if !quick::is_plain(shape) {
+        out.effects(split.as_ref(), sys, ret);
+    }
     if shape.stat != NONE && ret == Some(0) {
-        out.stat();
+        out.stat(split.as_ref());
     }
 }
 
@@ -225,7 +226,11 @@ impl Out<'_> {
     fn descriptor(&mut self, start: usize, second: bool) {
         let text = self.source.bytes;
         let Some(arg) = text.get(start..) else { return };
-        let (fd, n) = fd_number(arg);
+        // Most have one digit.
+        let (fd, n) = match *arg {
+            [digit @ b'0'..=b'9', b'<' | b',' | b')', ..] => (i32::from(digit - b'0'), 1),
+            _ => fd_number(arg),
+        };
         if n == 0 {
             return;
         }
