@@ -20,18 +20,42 @@ pub enum Pending {
 }
 
 /// Open calls of the tasks seen in the block at hand.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Calls {
-    /// By task: a position in `opens`, or [`NOTHING`].
+    /// By task: a position in `states`.
     tasks: HashMap<i64, u32, foldhash::fast::FixedState>,
+    /// A position in `opens`, [`NOTHING`] or [`UNSEEN`].
+    states: Vec<u32>,
+    /// Tasks and their positions in `states`, for those looked up last: most lines need no more.
+    recent: [(i64, u32); RECENT],
     opens: Vec<Option<Open>>,
     /// Under which task each of `opens` is found.
     keys: Vec<i64>,
-    /// A task known to have been seen and to have nothing open: the one of the line before, often.
-    idle: Option<i64>,
 }
 
+impl Default for Calls {
+    fn default() -> Self {
+        Self {
+            tasks: HashMap::default(),
+            states: Vec::new(),
+            recent: [NOBODY; RECENT],
+            opens: Vec::new(),
+            keys: Vec::new(),
+        }
+    }
+}
+
+/// The task is known to have nothing open.
 const NOTHING: u32 = u32::MAX;
+
+/// The task has done nothing yet, or was forgotten.
+const UNSEEN: u32 = u32::MAX - 1;
+
+/// A power of two.
+const RECENT: usize = 64;
+
+/// No task has this key.
+const NOBODY: (i64, u32) = (i64::MAX, 0);
 
 fn key(tid: Option<i32>) -> i64 {
     tid.map_or(i64::MIN, i64::from)
@@ -41,28 +65,39 @@ impl Calls {
     /// Forgets everything: a block begins.
     pub fn clear(&mut self) {
         self.tasks.clear();
+        self.states.clear();
+        self.recent = [NOBODY; RECENT];
         self.opens.clear();
         self.keys.clear();
-        self.idle = None;
+    }
+
+    /// The state of a task.
+    #[inline]
+    fn state(&mut self, key: i64) -> &mut u32 {
+        let slot = &mut self.recent[key as usize % RECENT];
+        if slot.0 != key {
+            let new = self.states.len() as u32;
+            let at = *self.tasks.entry(key).or_insert(new);
+            if at == new {
+                self.states.push(UNSEEN);
+            }
+            *slot = (key, at);
+        }
+        &mut self.states[slot.1 as usize]
     }
 
     /// The task begins something else. Returns the call that it had open in this block; for one of
     /// an earlier block its place is recorded.
     #[inline]
     pub fn touch(&mut self, tid: Option<i32>, parsed: &mut Parsed, lost: Lost) -> Option<Open> {
-        let key = key(tid);
-        if self.idle == Some(key) {
-            return None;
-        }
-        self.idle = Some(key);
-        match self.tasks.insert(key, NOTHING) {
-            None => {
+        match std::mem::replace(self.state(key(tid)), NOTHING) {
+            NOTHING => None,
+            UNSEEN => {
                 let at = parsed.spot();
                 parsed.touches.push(Touch::Place { tid, at, lost });
                 None
             }
-            Some(NOTHING) => None,
-            Some(at) => self.opens[at as usize].take(),
+            at => self.opens[at as usize].take(),
         }
     }
 
@@ -81,14 +116,11 @@ impl Calls {
     /// A call of `tid`, just touched, is open. Returns its position, for [`Calls::extend`].
     pub fn open(&mut self, tid: Option<i32>, open: Open, parsed: &mut Parsed) -> u32 {
         let key = key(tid);
-        if self.idle == Some(key) {
-            self.idle = None;
-        }
         let open = self.entry(open, parsed);
         let at = self.opens.len() as u32;
         self.opens.push(Some(open));
         self.keys.push(key);
-        self.tasks.insert(key, at);
+        *self.state(key) = at;
         at
     }
 
@@ -102,41 +134,43 @@ impl Calls {
 
     /// A second half of `tid`: what it belongs to.
     pub fn resume(&mut self, tid: Option<i32>) -> Pending {
-        let key = key(tid);
-        match self.tasks.insert(key, NOTHING) {
-            None => Pending::Unknown,
-            Some(NOTHING) => Pending::Nothing,
-            Some(at) => self.opens[at as usize].take().map_or(Pending::Nothing, Pending::Open),
+        match std::mem::replace(self.state(key(tid)), NOTHING) {
+            UNSEEN => Pending::Unknown,
+            NOTHING => Pending::Nothing,
+            at => self.opens[at as usize].take().map_or(Pending::Nothing, Pending::Open),
+        }
+    }
+
+    /// The call that `tid` has open in this block has ended.
+    #[inline]
+    pub fn end(&mut self, tid: Option<i32>) {
+        let at = std::mem::replace(self.state(key(tid)), NOTHING);
+        if let Some(open) = self.opens.get_mut(at as usize) {
+            *open = None;
         }
     }
 
     /// What `tid` did is over: a line of such a task is the first of another one.
     pub fn forget(&mut self, tid: Option<i32>, parsed: &mut Parsed) {
-        if let Some(at) = self.tasks.remove(&key(tid))
-            && let Some(open) = self.opens.get_mut(at as usize).and_then(Option::take)
-        {
+        let at = std::mem::replace(self.state(key(tid)), UNSEEN);
+        if let Some(open) = self.opens.get_mut(at as usize).and_then(Option::take) {
             parsed.touches.push(Touch::Open { tid, open });
         }
-        self.idle = None;
     }
 
     /// `tid` goes on as what was `by`: for the stitch stage, which knows both.
     pub fn superseded(&mut self, tid: Option<i32>, by: i32, parsed: &mut Parsed) {
         for task in [Some(by), tid] {
-            if let Some(at) = self.tasks.remove(&key(task))
-                && let Some(open) = self.opens.get_mut(at as usize).and_then(Option::take)
-            {
-                parsed.touches.push(Touch::Open { tid: task, open });
-            }
+            self.forget(task, parsed);
         }
-        self.idle = None;
         let at = parsed.spot();
         parsed.touches.push(Touch::Superseded { tid, by, at });
     }
 
     /// The call that `tid` has open in this block.
-    pub fn of(&self, tid: Option<i32>) -> Option<&Open> {
-        let at = *self.tasks.get(&key(tid))?;
+    #[inline]
+    pub fn of(&mut self, tid: Option<i32>) -> Option<&Open> {
+        let at = *self.state(key(tid));
         self.opens.get(at as usize)?.as_ref()
     }
 
@@ -148,7 +182,8 @@ impl Calls {
     /// The call at this position is open no more.
     pub fn take(&mut self, at: u32) -> Option<Open> {
         let open = self.opens.get_mut(at as usize)?.take()?;
-        self.tasks.insert(self.keys[at as usize], NOTHING);
+        let key = self.keys[at as usize];
+        *self.state(key) = NOTHING;
         Some(open)
     }
 
@@ -161,9 +196,6 @@ impl Calls {
                 parsed.touches.push(Touch::Open { tid, open });
             }
         }
-        self.tasks.clear();
-        self.opens.clear();
-        self.keys.clear();
-        self.idle = None;
+        self.clear();
     }
 }

@@ -156,6 +156,13 @@ pub fn first_of<const N: usize>(text: &[u8], mut at: usize, bytes: [u8; N]) -> O
     (found != 0).then(|| at + found.trailing_zeros() as usize)
 }
 
+/// Where in `chunk` the first `byte` stands.
+#[inline(always)]
+pub fn nearest(chunk: &[u8; 16], byte: u8) -> Option<usize> {
+    let found = among(chunk, [byte]);
+    (found != 0).then(|| found.trailing_zeros() as usize)
+}
+
 /// Bits of the bytes in `chunk` that are one of `bytes`.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
@@ -284,6 +291,10 @@ mod tests {
             for bytes in [[1, 2, 3], [7, 7, 7], [200, 0, 19]] {
                 let expected = text[from..].iter().position(|b| bytes.contains(b));
                 prop_assert_eq!(first_of(&text, from, bytes), expected.map(|n| from + n));
+                for chunk in text.windows(16).filter_map(<[u8]>::first_chunk) {
+                    let expected = chunk.iter().position(|&b| b == bytes[1]);
+                    prop_assert_eq!(nearest(chunk, bytes[1]), expected);
+                }
                 for chunk in text.windows(16).filter_map(<[u8]>::first_chunk) {
                     prop_assert_eq!(among(chunk, bytes), among_portable(chunk, bytes));
                 }

@@ -268,12 +268,24 @@ impl Parser<'_> {
         args: (usize, usize),
         under: Option<i32>,
     ) {
+        let key = self.name(name);
+        self.begin_known(line, key, args, under);
+    }
+
+    /// The same, of a call by its key and number.
+    #[inline]
+    pub(super) fn begin_known(
+        &mut self,
+        line: &Line,
+        (name, sys): (u32, u16),
+        args: (usize, usize),
+        under: Option<i32>,
+    ) {
         let ts = self.enter(line);
         self.touch(line.leader.pid, Lost::Elsewhere);
         if under != line.leader.pid {
             self.touch(under, Lost::Superseded);
         }
-        let (name, sys) = self.name(name);
         let comm = self.comm(line);
         let at = line.start;
         let range = |(a, b): (usize, usize)| ((at + a) as u32, (at + b) as u32);
@@ -432,7 +444,7 @@ fn number_of(name: &[u8]) -> u16 {
 }
 
 /// A call that other threads of its group do not survive.
-fn is_exec(name: &[u8]) -> bool {
+pub(super) fn is_exec(name: &[u8]) -> bool {
     matches!(name, b"execve" | b"execveat")
 }
 

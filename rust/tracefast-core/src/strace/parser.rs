@@ -183,12 +183,10 @@ pub(super) struct Line {
 impl<'a> Parser<'a> {
     fn line(&mut self, mut start: usize, mut end: usize, first: Option<usize>, several: bool) {
         if self.usual
-            && !several
-            && let Some(mark) = first
-            && self.usual_call(start, end, mark)
+            && let Some(used) = self.usual_line(start, end, first.filter(|_| !several))
         {
             let bytes = (end - start) as u64 + u64::from(end < self.text.len());
-            self.parsed.counts.see(Use::Events, bytes);
+            self.parsed.counts.see(used, bytes);
             self.line += 1;
             self.count += 1;
             return;

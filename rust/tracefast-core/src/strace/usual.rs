@@ -1,28 +1,28 @@
-//! Whole calls on lines of the usual shape, `-f -ttt -T` into a file: read in one go, by wide loads
-//! at places that the structure pass found. Whatever is odd about a line is left to the complete
-//! way through leader, event, call and result, which reads these lines alike.
+//! Calls on lines of the usual shape, `-f -ttt -T` into a file: whole ones, and both halves of split
+//! ones, read in one go, by wide loads at places that the structure pass found. Whatever is odd about
+//! a line is left to the complete way through leader, event, call and result, which reads these
+//! lines alike.
 
-use super::calls::ODD;
-use super::leader;
+use super::calls::{ODD, is_exec};
+use super::leader::{self, Leader};
 use super::lines;
-use super::parser::{Above, Owner, Parser};
+use super::parser::{Above, Line, Owner, Parser};
 use crate::block::PAD;
 use crate::event::{EventKind, Status};
 use crate::num;
-use crate::parsed::Lost;
-use crate::scan::first_of;
+use crate::parsed::{Lost, Open, Target, Use};
+use crate::rows::RowClock;
+use crate::scan::{first_of, nearest};
 use crate::schema::Column as C;
 use crate::strace::fields::{self, Source};
 use crate::syscalls;
-use crate::view::Place;
+use crate::view::{self, Place};
 
-/// A line, as positions in the block's text.
-struct Found {
-    pid: i32,
-    time: i64,
-    name: usize,
-    /// The arguments end at the `)` here; they begin behind the `(` that follows the name.
-    args: (usize, usize),
+/// The end of a call, as positions in the block's text.
+#[derive(Clone, Copy)]
+struct Ended {
+    /// The `)` behind the arguments.
+    close: usize,
     ret: i64,
     shown: Shown,
     dur: i64,
@@ -39,7 +39,7 @@ enum Shown {
     Error(usize, usize),
 }
 
-/// Columns of every such row.
+/// Columns that every call with an end has.
 const COLUMNS: u64 = {
     let all = [C::Line, C::Tid, C::Ts, C::Name, C::Args, C::Ret, C::DurNs, C::Kind, C::Status];
     let (mut bits, mut i) = (0, 0);
@@ -50,14 +50,11 @@ const COLUMNS: u64 = {
     bits
 };
 
-impl Found {
-    /// Reads the line `start..end`, whose only ` = ` ends at `mark`. `None`: its shape is another
-    /// one, or its call has a name of more than 15 bytes.
+impl Ended {
+    /// Reads the line up to `end`, whose only ` = ` ends at `mark`; the arguments, or what of them
+    /// stands on the line, begin at `from`. `None`: its shape is another one.
     #[inline(always)]
-    fn read(padded: &[u8], start: usize, end: usize, mark: usize) -> Option<Self> {
-        let (pid, time, next) = leader::usual(padded.get(PAD + start..)?.first_chunk()?)?;
-        let name = start + next;
-        let args = name + 1 + bracket(padded.get(PAD + name..)?.first_chunk()?)?;
+    fn read(padded: &[u8], from: usize, end: usize, mark: usize) -> Option<Self> {
         let text = padded.get(PAD..PAD + end)?;
         // ` <0.000017>`
         let tail: &[u8; 11] = text.last_chunk()?;
@@ -66,26 +63,16 @@ impl Found {
         let dur = i64::from(whole - b'0') * 1_000_000_000 + micros as i64 * 1_000;
         // `)`, blanks, `= `
         let mut close = mark.checked_sub(3)?;
-        while close > args && text[close] == b' ' {
+        while close > from && text[close] == b' ' {
             close -= 1;
         }
-        if close < args || text[close] != b')' || text[..close].ends_with(b".>") {
+        if close < from || text[close] != b')' || text[..close].ends_with(b".>") {
             // The last are those of a task that died in the call.
             return None;
         }
         let (ret, shown) = value(padded, mark + 1, end - tail.len())?;
-        Some(Self { pid, time, name, args: (args, close), ret, shown, dur })
+        Some(Self { close, ret, shown, dur })
     }
-}
-
-/// Where the first `(` stands.
-#[inline(always)]
-fn bracket(head: &[u8; 16]) -> Option<usize> {
-    let word = u128::from_le_bytes(*head) ^ u128::from_le_bytes([b'('; 16]);
-    let zeros = word.wrapping_sub(u128::from_le_bytes([1; 16])) & !word;
-    // A borrow may only come from a zero before.
-    let zeros = zeros & u128::from_le_bytes([0x80; 16]);
-    (zeros != 0).then(|| zeros.trailing_zeros() as usize / 8)
 }
 
 /// The result at `from..to` of the text.
@@ -94,7 +81,7 @@ fn value(padded: &[u8], from: usize, to: usize) -> Option<(i64, Shown)> {
     let text = padded.get(PAD..PAD + to)?;
     let head: [u8; 8] = *padded.get(PAD + from..)?.first_chunk()?;
     let (ret, n) = match num::short_digits(head) {
-        Some((value, n)) if head[0] != b'0' || n == 1 => (value as i64, n),
+        Some((value, n)) if head[0] != b'0' || (n == 1 && head[1] != b'x') => (value as i64, n),
         _ => num::c_integer(text.get(from..)?),
     };
     let behind = from + n;
@@ -122,66 +109,169 @@ fn value(padded: &[u8], from: usize, to: usize) -> Option<(i64, Shown)> {
 }
 
 impl Parser<'_> {
-    /// A whole call in the line `start..end`, whose only ` = ` ends at `mark`. `false`: its shape is
-    /// another one, and nothing was done.
+    /// A call, or half of one, in the line `start..end`; `mark` is where its only ` = ` ends, if it
+    /// has just one. `None`: its shape is another one, and nothing was done.
     #[inline]
-    pub(super) fn usual_call(&mut self, start: usize, end: usize, mark: usize) -> bool {
+    pub(super) fn usual_line(
+        &mut self,
+        start: usize,
+        end: usize,
+        mark: Option<usize>,
+    ) -> Option<Use> {
         let padded = self.padded;
-        let Some(found) = Found::read(padded, start, end, mark) else { return false };
-        let len = found.args.0 - 1 - found.name;
-        let Some((key, sys)) = self.grammar.names.known(padded, PAD + found.name, len) else {
-            return false;
-        };
+        let (pid, time, next) = leader::usual(padded.get(PAD + start..)?.first_chunk()?)?;
+        let at = start + next;
+        let event: &[u8; 32] = padded.get(PAD + at..)?.first_chunk()?;
+        if event[0] == b'<' {
+            return self.usual_second(event, (pid, time, at), end, mark?);
+        }
+        // Names have 15 bytes at most.
+        let len = nearest(event.first_chunk()?, b'(')?;
+        let (key, sys) = self.grammar.names.known(padded, PAD + at, len)?;
+        let args = at + len + 1;
         if sys == ODD {
-            return false;
+            return None;
         }
+        if let Some(mark) = mark
+            && let Some(ended) = Ended::read(padded, args, end, mark)
+        {
+            let makes_fd = syscalls::shape(sys).makes_fd;
+            if matches!(ended.shown, Shown::Noted(..)) && !makes_fd {
+                return None;
+            }
+            let ts = self.usual_time(time);
+            self.touch(Some(pid), Lost::Elsewhere);
+            let row = self.parsed.rows.push();
+            let view = self.view(args, ended.close);
+            let rows = &mut self.parsed.rows;
+            rows.line[row] = self.line;
+            rows.tid[row] = pid;
+            rows.ts[row] = ts;
+            rows.name[row] = key;
+            rows.args[row] = view;
+            let ret = self.usual_end(row, &ended);
+            let source = self.source(args, ended.close);
+            fields::fill(&mut self.parsed.rows, &mut self.parsed.side, row, source, sys, ret);
+            return Some(Use::Events);
+        }
+        if self.text.get(args..end)?.ends_with(b" <unfinished ...>") {
+            let leader = Leader { pid: Some(pid), time: Some(time), next, ..Leader::default() };
+            let line = Line { start, end, mark, leader };
+            self.begin_known(&line, (key, sys), (args, end - 17), Some(pid));
+            return Some(Use::Events);
+        }
+        None
+    }
+
+    /// `<... read resumed>"x", 1) = 1 <0.000017>`, with `event` at its begin.
+    #[inline]
+    fn usual_second(
+        &mut self,
+        event: &[u8; 32],
+        (pid, time, at): (i32, i64, usize),
+        end: usize,
+        mark: usize,
+    ) -> Option<Use> {
+        let name = event.strip_prefix(b"<... ")?;
+        let len = nearest(name.first_chunk()?, b' ')?;
+        let rest = at + 5 + len + 9;
+        if !name[len..].starts_with(b" resumed>") || is_exec(&name[..len]) {
+            return None;
+        }
+        // Versions up to 4.26 put a blank there, which may belong to the arguments or not.
+        if self.text.get(rest) == Some(&b' ') {
+            return None;
+        }
+        let (_, second) = self.grammar.names.known(self.padded, PAD + at + 5, len)?;
+        let ended = Ended::read(self.padded, rest, end, mark)?;
+        let open = self.grammar.calls.of(Some(pid)).filter(|open| is_usual(open, pid))?;
+        let (sys, head) = (open.sys, (open.args.0 as usize, open.args.1 as usize));
         let makes_fd = syscalls::shape(sys).makes_fd;
-        if matches!(found.shown, Shown::Noted(..)) && !makes_fd {
-            return false;
+        if second == ODD || matches!(ended.shown, Shown::Noted(..)) && !makes_fd {
+            return None;
         }
+        let (begin, line, name, ts) = (open.begin, open.line, open.name, open.ts?);
+        self.usual_time(time);
+        self.grammar.calls.end(Some(pid));
+        let row = self.parsed.rows.push();
+        self.parsed.begins[begin as usize].target = Target::Row(row as u32);
+        let rows = &mut self.parsed.rows;
+        rows.line[row] = line;
+        rows.tid[row] = pid;
+        rows.ts[row] = ts;
+        rows.name[row] = name;
+        rows.effect[row].begun = true;
+        let ret = self.usual_end(row, &ended);
+        if ended.close == rest {
+            // All arguments stand in the first half.
+            self.parsed.rows.args[row] = self.view(head.0, head.1);
+            let source = self.source(head.0, head.1);
+            fields::fill(&mut self.parsed.rows, &mut self.parsed.side, row, source, sys, ret);
+        } else {
+            let parsed = &mut *self.parsed;
+            let joined = &mut parsed.scratch;
+            joined.clear();
+            joined.extend_from_slice(&self.text[head.0..head.1]);
+            joined.extend_from_slice(&self.text[rest..ended.close]);
+            let base = parsed.side.bytes.len();
+            parsed.side.bytes.extend_from_slice(joined);
+            parsed.rows.args[row] = view::pack(joined, Place::Side, base);
+            let source = Source { bytes: joined, place: Place::Side, base, utf8: true };
+            fields::fill(&mut parsed.rows, &mut parsed.side, row, source, sys, ret);
+        }
+        Some(Use::Resumed)
+    }
+
+    /// An event is certain: its time.
+    #[inline]
+    fn usual_time(&mut self, time: i64) -> i64 {
         self.above = Above::Nothing;
         self.table = false;
-        let ts = self.clock.read(found.time, &mut self.parsed.oddities);
-        self.touch(Some(found.pid), Lost::Elsewhere);
-        let args = self.view(found.args.0, found.args.1);
-        let source = |(start, end): (usize, usize)| Source {
-            bytes: &self.text[start..end],
-            place: Place::Text,
-            base: start,
-            utf8: true,
-        };
-        let parsed = &mut *self.parsed;
-        let row = parsed.rows.push();
+        self.clock.read(time, &mut self.parsed.oddities)
+    }
+
+    /// Writes how the call ended, and makes all columns of the row valid that it has so far. Returns
+    /// the value of a call that succeeded.
+    #[inline]
+    fn usual_end(&mut self, row: usize, ended: &Ended) -> Option<i64> {
         self.owner = Owner::Row(row);
         let mut valid = COLUMNS;
-        let mut ret = Some(found.ret);
-        match found.shown {
+        let mut ret = Some(ended.ret);
+        match ended.shown {
             Shown::Value => {}
             Shown::Noted(start, end) => {
-                let whole = source((0, end));
-                valid |=
-                    lines::made(&mut parsed.rows, &mut parsed.side, row, whole, (start, end), true);
+                let source = self.source(0, end);
+                let parsed = &mut *self.parsed;
+                let (rows, side) = (&mut parsed.rows, &mut parsed.side);
+                valid |= lines::made(rows, side, row, source, (start, end), true);
             }
             Shown::Error(start, end) => {
                 ret = None;
                 let name = &self.text[start..end];
-                let (key, _) = self.grammar.errnos.key(name, &mut parsed.errnos, |_| 0);
-                parsed.rows.errno[row] = key;
+                let (key, _) = self.grammar.errnos.key(name, &mut self.parsed.errnos, |_| 0);
+                self.parsed.rows.errno[row] = key;
                 valid |= C::Errno.bit();
             }
         }
-        let rows = &mut parsed.rows;
-        rows.line[row] = self.line;
-        rows.tid[row] = found.pid;
-        rows.ts[row] = ts;
-        rows.name[row] = key;
-        rows.args[row] = args;
-        rows.ret[row] = found.ret;
-        rows.dur[row] = found.dur;
+        let rows = &mut self.parsed.rows;
+        rows.ret[row] = ended.ret;
+        rows.dur[row] = ended.dur;
         rows.kind[row] = EventKind::Syscall as u8;
         rows.status[row] = Status::Complete as u8;
         rows.valid[row] = valid;
-        fields::fill(rows, &mut parsed.side, row, source(found.args), sys, ret);
-        true
+        ret
     }
+}
+
+/// Nothing else belongs to the call than its line, and the task has kept its id.
+#[inline]
+fn is_usual(open: &Open, pid: i32) -> bool {
+    open.tid == Some(pid)
+        && open.comm.is_none()
+        && open.extra.is_none()
+        && open.context.is_none()
+        && open.frames.is_none()
+        && open.clock == RowClock::Log
+        && !open.torn
+        && !open.headless
 }
