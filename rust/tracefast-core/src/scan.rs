@@ -139,21 +139,58 @@ fn masks_portable(chunk: &[u8; 64]) -> Masks {
 /// assert_eq!(first_of(b"3</data", 2, [b'<', b'>']), None);
 /// ```
 #[inline(always)]
-pub fn first_of<const N: usize>(text: &[u8], mut at: usize, bytes: [u8; N]) -> Option<usize> {
-    while let Some(chunk) = text.get(at..)?.first_chunk::<16>() {
-        let found = among(chunk, bytes);
-        if found != 0 {
-            return Some(at + found.trailing_zeros() as usize);
+pub fn first_of<const N: usize>(text: &[u8], at: usize, bytes: [u8; N]) -> Option<usize> {
+    first(
+        text,
+        at,
+        #[inline(always)]
+        |chunk| among(chunk, bytes),
+        #[inline(always)]
+        |byte| bytes.contains(&byte),
+    )
+}
+
+/// Where in `text`, from `at` on, the first byte stands that may begin a token or be a bracket of
+/// strace's text: one of `"'(),/<[]{}`, or another one between `!` and `/`.
+#[inline]
+pub fn first_special(text: &[u8], at: usize) -> Option<usize> {
+    first(
+        text,
+        at,
+        #[inline(always)]
+        |chunk| specials(chunk),
+        is_special,
+    )
+}
+
+#[inline(always)]
+fn is_special(byte: u8) -> bool {
+    matches!(byte, b'!'..=b'/' | b'<' | b'[' | b']' | b'{' | b'}')
+}
+
+/// `found` gives the bits of the bytes in a chunk that count, `counts` says it of one byte.
+#[inline(always)]
+fn first(
+    text: &[u8],
+    at: usize,
+    found: impl Fn(&[u8; 16]) -> u32,
+    counts: impl Fn(u8) -> bool,
+) -> Option<usize> {
+    let (chunks, rest) = text.get(at..)?.as_chunks::<16>();
+    let mut from = at;
+    for chunk in chunks {
+        let bits = found(chunk);
+        if bits != 0 {
+            return Some(from + bits.trailing_zeros() as usize);
         }
-        at += 16;
+        from += 16;
     }
-    let Some(chunk) = text.last_chunk::<16>() else {
-        return text[at..].iter().position(|byte| bytes.contains(byte)).map(|n| at + n);
-    };
-    // The last 16 bytes overlap what is known already.
-    let begin = text.len() - 16;
-    let found = among(chunk, bytes) >> (at - begin);
-    (found != 0).then(|| at + found.trailing_zeros() as usize)
+    if let Some(chunk) = text.last_chunk::<16>() {
+        // The last 16 bytes overlap what is known already.
+        let bits = found(chunk) >> (16 - rest.len());
+        return (bits != 0).then(|| from + bits.trailing_zeros() as usize);
+    }
+    rest.iter().position(|&byte| counts(byte)).map(|n| from + n)
 }
 
 /// Where in `chunk` the first `byte` stands.
@@ -168,6 +205,18 @@ pub fn nearest(chunk: &[u8; 16], byte: u8) -> Option<usize> {
 #[inline(always)]
 fn among<const N: usize>(chunk: &[u8; 16], bytes: [u8; N]) -> u32 {
     x86::among(chunk, bytes)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn specials(chunk: &[u8; 16]) -> u32 {
+    x86::specials(chunk)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+fn specials(chunk: &[u8; 16]) -> u32 {
+    chunk.iter().enumerate().fold(0, |m, (i, &b)| m | u32::from(is_special(b)) << i)
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -185,9 +234,9 @@ fn among_portable<const N: usize>(chunk: &[u8; 16], bytes: [u8; N]) -> u32 {
 #[allow(unsafe_code)]
 mod x86 {
     use std::arch::x86_64::{
-        __m128i, __m256i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128,
-        _mm_set1_epi8, _mm_setzero_si128, _mm256_cmpeq_epi8, _mm256_loadu_si256,
-        _mm256_movemask_epi8, _mm256_set1_epi8,
+        __m128i, __m256i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8,
+        _mm_or_si128, _mm_set1_epi8, _mm_setzero_si128, _mm_sub_epi8, _mm256_cmpeq_epi8,
+        _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8,
     };
 
     use super::{Marks, Masks, structure_with};
@@ -201,6 +250,25 @@ mod x86 {
             let found = bytes.into_iter().fold(_mm_setzero_si128(), |found, byte| {
                 _mm_or_si128(found, _mm_cmpeq_epi8(chunk, _mm_set1_epi8(byte.cast_signed())))
             });
+            _mm_movemask_epi8(found).cast_unsigned()
+        }
+    }
+
+    /// Bits of the bytes that [`super::is_special`] names.
+    #[inline(always)]
+    #[allow(clippy::cast_ptr_alignment)] // The load is one that needs no alignment.
+    pub(super) fn specials(chunk: &[u8; 16]) -> u32 {
+        // SAFETY: SSE2 is part of the architecture, and the load stays inside of the 16 bytes.
+        unsafe {
+            let chunk = _mm_loadu_si128(chunk.as_ptr().cast::<__m128i>());
+            let is = |bytes, byte: u8| _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte.cast_signed()));
+            // From `!` to `/`: what is left when `!` is taken off is at most 14.
+            let above = _mm_sub_epi8(chunk, _mm_set1_epi8(b'!'.cast_signed()));
+            let near = _mm_cmpeq_epi8(_mm_min_epu8(above, _mm_set1_epi8(14)), above);
+            // One bit tells `[` from `{`, and `]` from `}`.
+            let folded = _mm_or_si128(chunk, _mm_set1_epi8(0x20));
+            let brackets = _mm_or_si128(is(folded, b'{'), is(folded, b'}'));
+            let found = _mm_or_si128(_mm_or_si128(near, brackets), is(chunk, b'<'));
             _mm_movemask_epi8(found).cast_unsigned()
         }
     }
@@ -299,6 +367,18 @@ mod tests {
                     prop_assert_eq!(among(chunk, bytes), among_portable(chunk, bytes));
                 }
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn specials_are_found(text in proptest::collection::vec(any::<u8>(), 0..60)) {
+            for from in 0..text.len() {
+                let expected = text[from..].iter().position(|&b| is_special(b));
+                prop_assert_eq!(first_special(&text, from), expected.map(|n| from + n));
+            }
+            prop_assert_eq!(first_special(&text, text.len()), None);
+            prop_assert_eq!(first_special(&text, text.len() + 1), None);
         }
     }
 

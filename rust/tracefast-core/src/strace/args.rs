@@ -6,7 +6,7 @@
 use memchr::{memchr, memchr2};
 
 use crate::find::find;
-use crate::scan::first_of;
+use crate::scan::{first_of, first_special};
 
 /// Where the token at `at` ends, for tokens in which brackets and commas mean nothing: strings,
 /// comments, character literals, annotations. `None`: the token is not closed.
@@ -183,7 +183,7 @@ pub fn args_end(text: &[u8], start: usize) -> Option<usize> {
     let mut depth = 0usize;
     let mut i = start;
     loop {
-        i += text.get(i..)?.iter().position(|&b| special(b))?;
+        i = first_special(text, i)?;
         match text[i] {
             b'(' | b'[' | b'{' => {
                 depth += 1;
@@ -247,11 +247,8 @@ impl Split {
         let mut depth = 0usize;
         let (mut start, mut i) = (0, 0);
         while split.len < MAX_ARGS - 1 && split.len <= upto {
-            let Some(n) = args.get(i..).and_then(|rest| rest.iter().position(|&b| special(b)))
-            else {
-                break;
-            };
-            i += n;
+            let Some(at) = first_special(args, i) else { break };
+            i = at;
             match args[i] {
                 b'(' | b'[' | b'{' => {
                     depth += 1;
@@ -288,14 +285,17 @@ impl Split {
         split
     }
 
-    fn push(&mut self, args: &[u8], mut start: usize, mut end: usize) {
-        while start < end && args[start] == b' ' {
-            start += 1;
+    #[inline]
+    fn push(&mut self, args: &[u8], mut start: usize, end: usize) {
+        let mut arg = &args[start..end];
+        while let [b' ', rest @ ..] = arg {
+            (arg, start) = (rest, start + 1);
         }
-        while start < end && args[end - 1] == b' ' {
-            end -= 1;
+        while let [rest @ .., b' '] = arg {
+            arg = rest;
         }
-        start += name_len(&args[start..end]);
+        let end = start + arg.len();
+        start += name_len(arg);
         self.ranges[self.len] = (start as u32, end as u32);
         self.len += 1;
     }

@@ -17,7 +17,7 @@ mod vectors;
 
 pub use annotation::Annotation;
 pub(crate) use effects::BPF_MAKES;
-use quick::Way;
+use quick::{Plan, Way};
 
 use crate::detail::Detail;
 use crate::event::{At, Motion, Op};
@@ -79,8 +79,8 @@ pub fn fill(
     if shape.streams {
         (out.rows.effect[row].place, out.rows.effect[row].place2) = (At::Stream, At::Stream);
     }
-    let way = Way::of(shape);
-    let split = if way == Way::Ends {
+    let plan = Plan::of(sys);
+    let split = if plan.way == Way::Ends {
         if shape.fd == 0 {
             let start = args::name_len(text);
             out.descriptor(start, false);
@@ -98,8 +98,8 @@ pub fn fill(
         }
         None
     } else {
-        let found = if way == Way::Path { out.first_path() } else { None };
-        Some(found.unwrap_or_else(|| out.split(ret)))
+        let found = if plan.way == Way::Path { out.first_path() } else { None };
+        Some(found.unwrap_or_else(|| out.split(plan.last, ret)))
     };
     if shape.moves
         && let Some(bytes) = ret.filter(|&n| n >= 0)
@@ -110,7 +110,7 @@ pub fn fill(
     if shape.makes_fd {
         out.made(ret);
     }
-    if !quick::is_plain(shape) {
+    if !plan.plain {
         out.effects(split.as_ref(), sys, ret);
     }
     if shape.stat != NONE && ret == Some(0) {
@@ -315,10 +315,10 @@ impl Out<'_> {
 
     /// Calls whose arguments are not at the start or the end.
     #[inline]
-    fn split(&mut self, ret: Option<i64>) -> Split {
+    fn split(&mut self, last: u8, ret: Option<i64>) -> Split {
         let shape = self.shape;
         let text = self.source.bytes;
-        let split = Split::new(text, last_position(shape));
+        let split = Split::new(text, usize::from(last));
         // A path argument that is absolute or annotated decides; a descriptor comes after it.
         if shape.path != NONE {
             self.path_argument(&split, false);
@@ -364,23 +364,6 @@ impl Out<'_> {
         }
         split
     }
-}
-
-/// The last position that a column needs.
-#[inline]
-fn last_position(shape: &Shape) -> usize {
-    let count = match shape.count {
-        Count::Arg(at) | Count::Vector(at) | Count::Message(at) | Count::Submission(at) => at,
-        // The number of messages stands behind them.
-        Count::Messages(at) => at + 1,
-        Count::Last | Count::LastButOne => MAX_ARGS as u8,
-        Count::None => NONE,
-    };
-    [shape.fd, shape.fd2, shape.path, shape.path2, shape.offset, shape.offset2, count]
-        .into_iter()
-        .filter(|&at| at != NONE)
-        .max()
-        .map_or(0, usize::from)
 }
 
 /// A descriptor's number and the length of its text.

@@ -3,11 +3,21 @@
 use super::{Out, fd_number};
 use crate::event::{Motion, Op};
 use crate::schema::Column as C;
-use crate::strace::args::{self, Split};
+use crate::strace::args::{self, MAX_ARGS, Split};
 use crate::strace::fields::paths::Start;
-use crate::syscalls::{Count, NONE, Shape, Special};
+use crate::syscalls::{self, Count, NONE, Shape, Special};
 
-/// How the arguments of a call are read.
+/// How the columns of a call are found.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plan {
+    pub way: Way,
+    /// The call does nothing beyond what its descriptor, path and counts say.
+    pub plain: bool,
+    /// The last argument that a column needs.
+    pub last: u8,
+}
+
+/// How its arguments are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     /// A descriptor that is the first one, and counts from the end.
@@ -18,35 +28,43 @@ pub(super) enum Way {
     Split,
 }
 
-impl Way {
-    #[inline]
-    pub fn of(shape: &Shape) -> Self {
-        let ends = matches!(shape.count, Count::None | Count::Last | Count::LastButOne);
-        if shape.fd2 != NONE {
-            Self::Split
-        } else if shape.path == NONE && matches!(shape.fd, 0 | NONE) && ends {
-            Self::Ends
-        } else if matches!((shape.path, shape.at), (0, NONE) | (1, 0))
-            && matches!(
-                (shape.special, shape.way, shape.count),
-                (Special::None, Motion::None, Count::None)
-            )
-            && [shape.path2, shape.fd, shape.offset] == [NONE; 3]
-            && shape.prefix.is_empty()
-        {
-            Self::Path
-        } else {
-            Self::Split
-        }
-    }
-}
+impl Plan {
+    /// Of calls that are not in the table.
+    const NOTHING: Self = Self { way: Way::Ends, plain: true, last: 0 };
 
-/// The call does nothing beyond what its descriptor, path and counts say.
-#[inline]
-pub(super) fn is_plain(shape: &Shape) -> bool {
-    shape.special == Special::None
-        && shape.length == NONE
-        && (shape.flags == NONE
+    /// The plan of call `sys`.
+    #[inline]
+    pub fn of(sys: u16) -> Self {
+        static PLANS: [Plan; syscalls::count()] = {
+            let mut plans = [Plan::NOTHING; syscalls::count()];
+            let mut sys = 0;
+            while sys < plans.len() {
+                plans[sys] = Plan::new(syscalls::shape_at(sys));
+                sys += 1;
+            }
+            plans
+        };
+        PLANS.get(usize::from(sys)).copied().unwrap_or(Self::NOTHING)
+    }
+
+    const fn new(shape: &Shape) -> Self {
+        let ends = matches!(shape.count, Count::None | Count::Last | Count::LastButOne);
+        let path = matches!((shape.path, shape.at), (0, NONE) | (1, 0))
+            && matches!(shape.special, Special::None)
+            && matches!((shape.count, shape.way), (Count::None, Motion::None))
+            && matches!((shape.path2, shape.fd, shape.offset), (NONE, NONE, NONE))
+            && shape.prefix.is_empty();
+        let way = if shape.fd2 != NONE {
+            Way::Split
+        } else if shape.path == NONE && matches!(shape.fd, 0 | NONE) && ends {
+            Way::Ends
+        } else if path {
+            Way::Path
+        } else {
+            Way::Split
+        };
+        let plain = matches!((shape.special, shape.length), (Special::None, NONE))
+            && shape.flags == NONE
             && !matches!(
                 shape.op,
                 Op::Fork
@@ -58,7 +76,29 @@ pub(super) fn is_plain(shape: &Shape) -> bool {
                     | Op::Unshare
                     | Op::CloseRange
                     | Op::ExitCall
-            ))
+            );
+        Self { way, plain, last: last_position(shape) }
+    }
+}
+
+/// The last position that a column needs.
+const fn last_position(shape: &Shape) -> u8 {
+    let count = match shape.count {
+        Count::Arg(at) | Count::Vector(at) | Count::Message(at) | Count::Submission(at) => at,
+        // The number of messages stands behind them.
+        Count::Messages(at) => at + 1,
+        Count::Last | Count::LastButOne => MAX_ARGS as u8,
+        Count::None => NONE,
+    };
+    let all = [shape.fd, shape.fd2, shape.path, shape.path2, shape.offset, shape.offset2, count];
+    let (mut last, mut i) = (0, 0);
+    while i < all.len() {
+        if all[i] != NONE && all[i] > last {
+            last = all[i];
+        }
+        i += 1;
+    }
+    last
 }
 
 impl Out<'_> {
