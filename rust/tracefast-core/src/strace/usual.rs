@@ -275,3 +275,193 @@ fn is_usual(open: &Open, pid: i32) -> bool {
         && !open.torn
         && !open.headless
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::block::Block;
+    use crate::parsed::Parsed;
+    use crate::strace::{Format, Grammar};
+    use crate::view::unpack;
+
+    /// What stands behind pid and time: usual lines, and some that only look like them.
+    const EVENTS: &[&str] = &[
+        r#"read(3</etc/passwd>, "root:x:0:0:"..., 4096) = 11 <0.000017>"#,
+        r#"read(3</d/a) = 0 <0.1>, ") = 0 <0.100000>"..., 40) = 11 <0.000017>"#,
+        r#"write(1<pipe:[12]>, "a = b", 5) = 5 <0.000017>"#,
+        r#"write(1, ") = 5 <0.000017>", 40 <unfinished ...>"#,
+        r#"write(1, "cut) = 5 <0.000017>"#,
+        r#"write(1, "cut"..., 7) = 5 <0.0000"#,
+        r#"pread64(3</x (deleted)>, "", 8192, 4096)     = 0 <1.000017>"#,
+        r"close(3)                                = 0 <0.000006>",
+        r"close(3</memfd:x>) = -1 EBADF (Bad file descriptor) <0.000006>",
+        r"close(3) = -1 EIO (Input/output error) (INJECTED) <0.000006>",
+        r"close(3) = -1 EIO (INJECTED) <0.000006>",
+        r"close(3) = -1 EIO (DELAYED) <0.000006>",
+        r"close(3) = -1 E (x) <0.000006>",
+        r"close(3) = -1 ENOENT (a (b) c) <0.000006>",
+        r"close(3) = -1 ENOENT (a) b) <0.000006>",
+        r"close(3) = ? <0.000006>",
+        r"close(3 <unfinished ...>) = ?",
+        r"close(3 <unfinished ...>) = 0 <0.000006>",
+        r#"openat(AT_FDCWD</w>, "/a", O_RDONLY|O_CLOEXEC) = 3</a> <0.000011>"#,
+        r#"openat(AT_FDCWD, "b\n", O_RDWR|O_CREAT, 0644) = 4</w/b\n> <0.000011>"#,
+        r#"openat(AT_FDCWD, "b", O_RDWR) = 4</w/b>(deleted) <0.000011>"#,
+        r#"openat(AT_FDCWD, "b", O_RDWR) = 4</dev/null<char 1:3>> <0.000011>"#,
+        r#"openat(3</w>, "long"..., O_RDWR) = 4</w/> b> <0.000011>"#,
+        r"socket(AF_INET, SOCK_STREAM|SOCK_CLOEXEC, IPPROTO_TCP) = 3<TCP:[55]> <0.000018>",
+        r"dup(3</a>) = 4</a> <0.000004>",
+        r#"newfstatat(AT_FDCWD</w>, "x", {st_mode=S_IFREG|0644, st_size=12, ...}, 0) = 0 <0.000003>"#,
+        r#"newfstatat(3</w>, "", {st_mode=S_IFDIR|0755, st_size=4096, ...}, AT_EMPTY_PATH) = 0 <0.000003>"#,
+        r#"newfstatat(3, "/y", {st_mode=S_IFREG|0644, st_size=7, x={st_mode=S_IFIFO}}, 0) = 0 <0.000003>"#,
+        r#"stat("/x{st_mode=S_IFREG", {st_mode=S_IFREG|0600, st_size=3, ...}) = 0 <0.000003>"#,
+        r#"stat("/x", {st_mode=S_IFREG|0600, st_size=3, ...}) = 0 <0.000003>"#,
+        r"mmap(NULL, 8192, PROT_READ|PROT_WRITE, MAP_PRIVATE, 3</lib/x.so>, 0x29000) = 0x7f21cb6b2000 <0.000010>",
+        r"mprotect(0x7f21cb6b2000, 4096, PROT_READ) = 0 <0.000010>",
+        r"lseek(3</x>, -60, SEEK_END) = 0755 <0.000010>",
+        r"rt_sigaction(SIGRT_4, NULL, {sa_handler=SIG_DFL, sa_mask=[], sa_flags=0}, 8) = 0 <0.000007>",
+        r"futex(0x7f01, FUTEX_WAIT_PRIVATE, 2, NULL <unfinished ...>",
+        r"<... futex resumed>) = 0 <0.000061>",
+        r"<... futex resumed>) = -1 EAGAIN (Resource temporarily unavailable) <0.000061>",
+        r"<... futex resumed> )  = 0 <0.000061>",
+        r"<... futex resumed> <unfinished ...>) = ?",
+        r"read(5<pipe:[7]>,  <unfinished ...>",
+        r#"<... read resumed>"abc", 16) = 3 <0.000020>"#,
+        r#"<... read resumed>") = 0 <0.000001>"..., 16) = 16 <0.000020>"#,
+        r"<... read resumed>0x7f, 16) = ? ERESTARTSYS (To be restarted if SA_RESTART is set) <0.1>",
+        r"<... clone3 resumed> => {parent_tid=[7]}, 88) = 7 <0.000100>",
+        r"<... x y resumed>) = 0 <0.000061>",
+        r"x y(3) = 0 <0.000061>",
+        r#"execve("/bin/true", ["true"], 0x7f /* 9 vars */ <unfinished ...>"#,
+        r"<... execve resumed>) = 0 <0.000300>",
+        r"wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 12 <0.000010>",
+        r"poll([{fd=3, events=POLLIN}], 1, 5) = 1 ([{fd=3, revents=POLLIN}]) <0.000005>",
+        r"brk(NULL) = 0x55d0 <0.000003>",
+        r"getpid() = 12 <10.000003>",
+        r"getpid() = 99999999999 <0.000003>",
+        r"clone(child_stack=NULL, flags=CLONE_VM <pid changed to 8 ...>",
+        r"exit_group(0) = ?",
+        r"+++ exited with 0 +++",
+        r"--- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=9} ---",
+        r"restart_syscall(<... resuming interrupted read ...>) = 0 <0.000003>",
+        " | 00000  72 6f 6f 74                      root |",
+    ];
+
+    fn parse(text: &[u8]) -> Parsed {
+        let layout = leader::USUAL;
+        let format = Format { layout, times_calls: true, ..Format::default() };
+        let mut parsed = Parsed::default();
+        Grammar::default().parse(&format, &mut Block::from_text(text), &mut parsed);
+        parsed
+    }
+
+    /// The first rows, and what else a block leaves, as text.
+    fn shown(parsed: &Parsed, text: &[u8], rows: usize) -> Vec<String> {
+        let r = &parsed.rows;
+        let mut out = Vec::new();
+        for row in 0..rows {
+            let valid = r.valid[row];
+            let mut line = format!("{valid:x} {:?}", r.effect[row]);
+            let name = |names: &[Arc<str>], key: u32| names[key as usize].to_string();
+            let view = |view: &u128| {
+                String::from_utf8_lossy(unpack(view, text, &parsed.side.bytes)).into_owned()
+            };
+            let mut put = |column, value: &dyn Fn() -> String| {
+                if r.has(row, column) {
+                    line += &format!(" {column:?}={}", value());
+                }
+            };
+            put(C::Line, &|| r.line[row].to_string());
+            put(C::Ts, &|| r.ts[row].to_string());
+            put(C::DurNs, &|| r.dur[row].to_string());
+            put(C::Tid, &|| r.tid[row].to_string());
+            put(C::Kind, &|| r.kind[row].to_string());
+            put(C::Name, &|| name(&parsed.names, r.name[row]));
+            put(C::Args, &|| view(&r.args[row]));
+            put(C::Ret, &|| r.ret[row].to_string());
+            put(C::Errno, &|| name(&parsed.errnos, r.errno[row]));
+            put(C::Result, &|| view(&r.result[row]));
+            put(C::Status, &|| r.status[row].to_string());
+            put(C::Fd, &|| r.fd[row].to_string());
+            put(C::Fd2, &|| r.fd2[row].to_string());
+            put(C::Path, &|| view(&r.path[row]));
+            put(C::Path2, &|| view(&r.path2[row]));
+            put(C::File, &|| r.file[row].to_string());
+            put(C::FileType, &|| r.file_type[row].to_string());
+            put(C::Size, &|| r.size[row].to_string());
+            put(C::Offset, &|| r.offset[row].to_string());
+            put(C::Requested, &|| r.requested[row].to_string());
+            put(C::Bytes, &|| r.bytes[row].to_string());
+            put(C::Extra, &|| view(&r.extra[row]));
+            out.push(line);
+        }
+        let touches = parsed.touches.iter().map(|touch| format!("{touch:?}"));
+        out.extend(touches.filter(|touch| !touch.contains("tid: Some(4999)")));
+        out.push(format!("{:?}", parsed.begins));
+        // Views of the working directory point at other places.
+        out.push(parsed.side.details.len().to_string());
+        out.push(format!("{:?}", parsed.oddities));
+        out
+    }
+
+    /// The lines are read alike the usual and the complete way, which a line behind them asks for
+    /// that is not UTF-8.
+    fn compare(text: &[u8]) {
+        let usual = parse(text);
+        let last = b"4999  1795175299.999999 close(\"\xff\") = 0 <0.000001>\n";
+        let other = [text, last].concat();
+        let complete = parse(&other);
+        let rows = usual.rows.len;
+        assert_eq!(complete.rows.len, rows + 1, "{}", String::from_utf8_lossy(text));
+        let (a, b) = (shown(&usual, text, rows), shown(&complete, &other, rows));
+        assert_eq!(a, b, "{}", String::from_utf8_lossy(text));
+        assert_eq!(complete.names[..usual.names.len()], usual.names);
+    }
+
+    /// A line for each name: only names that a block has met are read the usual way.
+    fn names() -> String {
+        let names = EVENTS.iter().filter_map(|event| event.split_once('('));
+        let called = names.filter(|(name, _)| !name.contains(['<', '|', '-', '+']));
+        called.map(|(name, _)| line(3, 0, &format!("{name}() = 0 <0.000001>"))).collect()
+    }
+
+    fn line(pid: u8, time: u32, event: &str) -> String {
+        format!("{:<5} 1795175299.{time:06} {event}\n", 9 + 4000 * u32::from(pid))
+    }
+
+    #[test]
+    fn every_line_is_read_alike() {
+        for event in EVENTS {
+            // The first line makes the name known.
+            let event = line(0, 7, event);
+            compare(event.repeat(2).as_bytes());
+            let between = line(0, 9, "read(5,  <unfinished ...>");
+            compare(format!("{event}{between}{event}").as_bytes());
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+
+        #[test]
+        fn lines_with_another_byte_are_read_alike(
+            lines in proptest::collection::vec(
+                (0u8..3, 0..EVENTS.len(), any::<prop::sample::Index>(), 0usize..64), 1..16),
+        ) {
+            let mut text = names().into_bytes();
+            for (time, (pid, event, at, byte)) in lines.into_iter().enumerate() {
+                let mut line = line(pid, time as u32, EVENTS[event]).into_bytes();
+                let at = at.index(line.len() - 1);
+                if let Some(&byte) = br#"()<>[]{}",=\ 0x-./EA"#.get(byte) {
+                    line[at] = byte;
+                }
+                text.extend_from_slice(&line);
+            }
+            compare(&text);
+        }
+    }
+}

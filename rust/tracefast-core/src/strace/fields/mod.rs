@@ -71,6 +71,20 @@ pub fn fill(
     sys: u16,
     ret: Option<i64>,
 ) {
+    fill_by(Plan::of(sys), rows, side, row, source, sys, ret);
+}
+
+/// [`fill`] by a plan.
+#[inline(always)]
+fn fill_by(
+    plan: Plan,
+    rows: &mut Rows,
+    side: &mut Side,
+    row: usize,
+    source: Source<'_>,
+    sys: u16,
+    ret: Option<i64>,
+) {
     let shape = syscalls::shape(sys);
     let mut out = Out { rows, side, row, source, shape };
     let text = source.bytes;
@@ -79,7 +93,6 @@ pub fn fill(
     if shape.streams {
         (out.rows.effect[row].place, out.rows.effect[row].place2) = (At::Stream, At::Stream);
     }
-    let plan = Plan::of(sys);
     let split = if plan.way == Way::Ends {
         if shape.fd == 0 {
             let start = args::name_len(text);
@@ -114,7 +127,7 @@ pub fn fill(
         out.effects(split.as_ref(), sys, ret);
     }
     if shape.stat != NONE && ret == Some(0) {
-        out.stat(split.as_ref());
+        out.stat(split.as_ref().filter(|_| plan.way == Way::Path));
     }
 }
 

@@ -137,3 +137,114 @@ impl Out<'_> {
         Some(Split::ending(usize::from(self.shape.path), start, end))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::rows::{Rows, Side};
+    use crate::strace::fields::{Source, fill_by};
+    use crate::view::{Place, unpack};
+
+    /// What a plan finds in `text`, and the path that a result may have given before.
+    fn shown(plan: Plan, sys: u16, text: &[u8], ret: Option<i64>, known: bool) -> String {
+        let (mut rows, mut side) = (Rows::default(), Side::default());
+        let row = rows.push();
+        rows.path[row] = 1 << 32 | 1;
+        rows.valid[row] = if known { C::Path.bit() } else { 0 };
+        let source = Source { bytes: text, place: Place::Text, base: 0, utf8: true };
+        fill_by(plan, &mut rows, &mut side, row, source, sys, ret);
+        let view =
+            |view: &u128| String::from_utf8_lossy(unpack(view, text, &side.bytes)).into_owned();
+        let mut out = format!("{:x} {:?} {:?}", rows.valid[row], rows.effect[row], side.details);
+        for (column, value) in [
+            (C::Fd, i64::from(rows.fd[row])),
+            (C::File, rows.file[row] as i64),
+            (C::FileType, i64::from(rows.file_type[row])),
+            (C::Size, rows.size[row]),
+        ] {
+            if rows.has(row, column) {
+                out += &format!(" {column:?}={value}");
+            }
+        }
+        if rows.has(row, C::Path) {
+            out += &format!(" path={}", view(&rows.path[row]));
+        }
+        out
+    }
+
+    fn compare(text: &[u8]) {
+        for name in CALLS {
+            let sys = syscalls::by_name(name.as_bytes());
+            let plan = Plan::of(sys);
+            let way = if plan.way == Way::Path { Way::Split } else { plan.way };
+            let slow = Plan { way, plain: false, ..plan };
+            for (ret, known) in [(Some(0), false), (None, false), (Some(3), true)] {
+                let (quick, slow) =
+                    (shown(plan, sys, text, ret, known), shown(slow, sys, text, ret, known));
+                assert_eq!(quick, slow, "{}({})", syscalls::name(sys), text.escape_ascii());
+            }
+        }
+    }
+
+    const CALLS: [&str; 11] = [
+        "openat",
+        "open",
+        "newfstatat",
+        "stat",
+        "statx",
+        "access",
+        "chdir",
+        "execve",
+        "unlinkat",
+        "close",
+        "fstat",
+    ];
+
+    const ARGUMENTS: &[&str] = &[
+        r#"AT_FDCWD</w>, "x", {st_mode=S_IFREG|0644, st_size=12, ...}, 0"#,
+        r#"AT_FDCWD</w (deleted)>, "./x\"y", O_RDONLY|O_CLOEXEC"#,
+        r#"AT_FDCWD, "/a, b"..., O_RDONLY"#,
+        r#"3</w<x>>, "", {st_mode=S_IFDIR|0755, st_size=4096, ...}, AT_EMPTY_PATH"#,
+        r#"0xffffff9c</w>, "x", 0"#,
+        r#"3</dev/null<char 1:3>>, "x", 0"#,
+        r#"3<pipe:[7]>, "x", {st_mode=S_IFREG|0644, st_size=12, x={st_size=1}}, 0"#,
+        r#"/* a, "b" */ 3, "x", {st_mode=S_IFREG|0644, st_size=12, ...}, 0"#,
+        r#""/x", {st_mode=S_IFREG|0644, st_size=12, y="{st_mode=S_"}"#,
+        r#""/x{st_mode=S_IFREG|0644, st_size=1", {st_mode=S_IFREG|0600, st_size=3, ...}"#,
+        r#""x" , [3, 4]"#,
+        r#"dirfd=3</w>, path="x", flags=0"#,
+        r#"3</w>, NULL, 0"#,
+        r#""cut"#,
+        r#"3</cut"#,
+        r#""#,
+    ];
+
+    #[test]
+    fn plans_find_what_splitting_finds() {
+        for text in ARGUMENTS {
+            compare(text.as_bytes());
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+
+        #[test]
+        fn plans_find_it_in_changed_text(
+            text in 0..ARGUMENTS.len() - 1,
+            at in any::<prop::sample::Index>(),
+            byte in 0usize..22,
+            cut in any::<prop::sample::Index>(),
+        ) {
+            let mut text = ARGUMENTS[text].as_bytes().to_vec();
+            let at = at.index(text.len());
+            match br#"()<>[]{}",=\ 0x-./*DS"#.get(byte) {
+                Some(&byte) => text[at] = byte,
+                None => text.truncate(cut.index(text.len())),
+            }
+            compare(&text);
+        }
+    }
+}
