@@ -14,7 +14,8 @@ use crate::text::escape_invalid;
 /// Distinct strings of one column, as one worker met them.
 #[derive(Debug, Default)]
 pub struct Interner {
-    /// Open addressing; 0 is free, else entry + 1. A power of two, at most half full.
+    /// Open addressing; 0 is free, else entry + 1. A power of two, at most an eighth full: names
+    /// that share a place cost more than the room.
     table: Vec<u32>,
     entries: Vec<Entry>,
     /// Number of the block at hand, so that nothing has to be cleared between blocks.
@@ -98,7 +99,7 @@ impl Interner {
         names: &mut Vec<Arc<str>>,
         tag: impl FnOnce(&[u8]) -> u16,
     ) -> (u32, u16) {
-        if self.table.len() < 2 * (self.entries.len() + 1) {
+        if self.table.len() < 8 * (self.entries.len() + 1) {
             self.rehash();
         }
         let key = Key::of(raw);
@@ -151,7 +152,7 @@ impl Interner {
 
     #[cold]
     fn rehash(&mut self) {
-        let size = (4 * (self.entries.len() + 1)).next_power_of_two().max(256);
+        let size = (16 * (self.entries.len() + 1)).next_power_of_two().max(1024);
         self.table.clear();
         self.table.resize(size, 0);
         for (i, entry) in self.entries.iter().enumerate() {

@@ -244,9 +244,15 @@ impl Split {
     /// Splits `args`, at most up to argument `upto`, which bounds the work on long calls.
     pub fn new(args: &[u8], upto: usize) -> Self {
         let mut split = Self::default();
+        split.fill(args, upto);
+        split
+    }
+
+    /// As [`Split::new`], into one that is empty.
+    pub fn fill(&mut self, args: &[u8], upto: usize) {
         let mut depth = 0usize;
         let (mut start, mut i) = (0, 0);
-        while split.len < MAX_ARGS - 1 && split.len <= upto {
+        while self.len < MAX_ARGS - 1 && self.len <= upto {
             let Some(at) = first_special(args, i) else { break };
             i = at;
             match args[i] {
@@ -260,7 +266,7 @@ impl Split {
                 }
                 b',' => {
                     if depth == 0 {
-                        split.push(args, start, i);
+                        self.push(args, start, i);
                         start = i + 1;
                     }
                     i += 1;
@@ -271,18 +277,16 @@ impl Split {
                 },
             }
         }
-        if split.len <= upto && (start < args.len() || split.len > 0) {
-            split.push(args, start, args.len());
+        if self.len <= upto && (start < args.len() || self.len > 0) {
+            self.push(args, start, args.len());
         }
-        split
     }
 
-    /// What is found where argument `position`, the last that counts, is `start..end`; those before
-    /// it are left out.
-    pub fn ending(position: usize, start: usize, end: usize) -> Self {
-        let mut split = Self { len: position + 1, ..Self::default() };
-        split.ranges[position] = (start as u32, end as u32);
-        split
+    /// Argument `position`, the last that counts, is `start..end`; those before it are left out.
+    #[inline]
+    pub fn end_with(&mut self, position: u8, start: usize, end: usize) {
+        self.len = usize::from(position) + 1;
+        self.ranges[usize::from(position)] = (start as u32, end as u32);
     }
 
     #[inline]

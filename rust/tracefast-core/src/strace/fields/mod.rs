@@ -86,14 +86,14 @@ fn fill_by(
     ret: Option<i64>,
 ) {
     let shape = syscalls::shape(sys);
-    let mut out = Out { rows, side, row, source, shape };
+    let mut out = Out { rows, side, row, source: &source, shape };
     let text = source.bytes;
     out.rows.effect[row].op = shape.op;
     out.rows.effect[row].motion = shape.way;
     if shape.streams {
         (out.rows.effect[row].place, out.rows.effect[row].place2) = (At::Stream, At::Stream);
     }
-    let split = if plan.way == Way::Ends {
+    if plan.way == Way::Ends {
         if shape.fd == 0 {
             let start = args::name_len(text);
             out.descriptor(start, false);
@@ -109,25 +109,13 @@ fn fill_by(
             }
             _ => {}
         }
-        None
+        out.rest(plan, None, sys, ret);
     } else {
-        let found = if plan.way == Way::Path { out.first_path() } else { None };
-        Some(found.unwrap_or_else(|| out.split(plan.last, ret)))
-    };
-    if shape.moves
-        && let Some(bytes) = ret.filter(|&n| n >= 0)
-    {
-        out.rows.bytes[row] = bytes;
-        out.rows.valid[row] |= C::Bytes.bit();
-    }
-    if shape.makes_fd {
-        out.made(ret);
-    }
-    if !plan.plain {
-        out.effects(split.as_ref(), sys, ret);
-    }
-    if shape.stat != NONE && ret == Some(0) {
-        out.stat(split.as_ref().filter(|_| plan.way == Way::Path));
+        let mut split = Split::default();
+        if plan.way != Way::Path || out.first_path(&mut split).is_none() {
+            out.split(&mut split, plan.last, ret);
+        }
+        out.rest(plan, Some(&split), sys, ret);
     }
 }
 
@@ -209,11 +197,33 @@ struct Out<'a> {
     rows: &'a mut Rows,
     side: &'a mut Side,
     row: usize,
-    source: Source<'a>,
+    source: &'a Source<'a>,
     shape: &'static Shape,
 }
 
 impl Out<'_> {
+    /// What follows from the result and from flags. `split` holds the arguments up to the last one
+    /// that a column needs, if they were split.
+    #[inline(always)]
+    fn rest(&mut self, plan: Plan, split: Option<&Split>, sys: u16, ret: Option<i64>) {
+        let shape = self.shape;
+        if shape.moves
+            && let Some(bytes) = ret.filter(|&n| n >= 0)
+        {
+            self.rows.bytes[self.row] = bytes;
+            self.set(C::Bytes);
+        }
+        if shape.makes_fd {
+            self.made(ret);
+        }
+        if !plan.plain {
+            self.effects(split, sys, ret);
+        }
+        if shape.stat != NONE && ret == Some(0) {
+            self.stat(split.filter(|_| plan.way == Way::Path));
+        }
+    }
+
     #[inline]
     fn set(&mut self, column: C) {
         self.rows.valid[self.row] |= column.bit();
@@ -327,17 +337,16 @@ impl Out<'_> {
     }
 
     /// Calls whose arguments are not at the start or the end.
-    #[inline]
-    fn split(&mut self, last: u8, ret: Option<i64>) -> Split {
+    fn split(&mut self, split: &mut Split, last: u8, ret: Option<i64>) {
         let shape = self.shape;
         let text = self.source.bytes;
-        let split = Split::new(text, usize::from(last));
+        split.fill(text, usize::from(last));
         // A path argument that is absolute or annotated decides; a descriptor comes after it.
         if shape.path != NONE {
-            self.path_argument(&split, false);
+            self.path_argument(split, false);
         }
         if shape.path2 != NONE {
-            self.path_argument(&split, true);
+            self.path_argument(split, true);
         }
         for (position, second) in [(shape.fd, false), (shape.fd2, true)] {
             if usize::from(position) < split.len() {
@@ -373,9 +382,8 @@ impl Out<'_> {
             self.rights(ret);
         }
         if shape.offset != NONE || shape.way != Motion::None {
-            self.transfer(&split);
+            self.transfer(split);
         }
-        split
     }
 }
 

@@ -102,10 +102,10 @@ const fn last_position(shape: &Shape) -> u8 {
 }
 
 impl Out<'_> {
-    /// The path of a call that has no other columns, if it stands where it should, and what a split
-    /// up to it finds. `None`: only splitting the arguments tells.
+    /// The path of a call that has no other columns, if it stands where it should; what a split up to
+    /// it finds goes to `split`. `None`: only splitting the arguments tells.
     #[inline]
-    pub(super) fn first_path(&mut self) -> Option<Split> {
+    pub(super) fn first_path(&mut self, split: &mut Split) -> Option<()> {
         let text = self.source.bytes;
         let (mut at, mut start) = (None, 0);
         if self.shape.path == 1 {
@@ -134,7 +134,8 @@ impl Out<'_> {
         } else {
             self.quoted((start, end), plain, at, false);
         }
-        Some(Split::ending(usize::from(self.shape.path), start, end))
+        split.end_with(self.shape.path, start, end);
+        Some(())
     }
 }
 
