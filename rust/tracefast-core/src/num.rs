@@ -175,7 +175,8 @@ mod tests {
                 framed[1..7].copy_from_slice(&eight[2..]);
                 let expected = (framed[0] == frame[0] && framed[7] == b'>').then_some(n % 1_000_000);
                 prop_assert_eq!(six_digits(framed, frame[0], b'>'), expected);
-                framed[1..1 + cut.min(6)].copy_from_slice(&tail[..cut.min(6)]);
+                let changed = cut.min(6);
+                framed[1..=changed].copy_from_slice(&tail[..changed]);
                 let digits = framed[1..7].iter().all(u8::is_ascii_digit);
                 prop_assert_eq!(six_digits(framed, frame[0], framed[7]).is_some(), digits);
                 prop_assert_eq!(six_digits(framed, frame[0] ^ 1, framed[7]), None);

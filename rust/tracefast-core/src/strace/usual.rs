@@ -278,6 +278,7 @@ fn is_usual(open: &Open, pid: i32) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write;
     use std::sync::Arc;
 
     use proptest::prelude::*;
@@ -372,7 +373,7 @@ mod tests {
             };
             let mut put = |column, value: &dyn Fn() -> String| {
                 if r.has(row, column) {
-                    line += &format!(" {column:?}={}", value());
+                    let _ = write!(line, " {column:?}={}", value());
                 }
             };
             put(C::Line, &|| r.line[row].to_string());

@@ -141,6 +141,8 @@ impl Out<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -166,11 +168,11 @@ mod tests {
             (C::Size, rows.size[row]),
         ] {
             if rows.has(row, column) {
-                out += &format!(" {column:?}={value}");
+                let _ = write!(out, " {column:?}={value}");
             }
         }
         if rows.has(row, C::Path) {
-            out += &format!(" path={}", view(&rows.path[row]));
+            let _ = write!(out, " path={}", view(&rows.path[row]));
         }
         out
     }
@@ -216,10 +218,10 @@ mod tests {
         r#""/x{st_mode=S_IFREG|0644, st_size=1", {st_mode=S_IFREG|0600, st_size=3, ...}"#,
         r#""x" , [3, 4]"#,
         r#"dirfd=3</w>, path="x", flags=0"#,
-        r#"3</w>, NULL, 0"#,
+        "3</w>, NULL, 0",
         r#""cut"#,
-        r#"3</cut"#,
-        r#""#,
+        "3</cut",
+        "",
     ];
 
     #[test]
