@@ -176,6 +176,13 @@ impl Calls {
         }
     }
 
+    /// The call that `tid` has open in this block has ended.
+    #[inline]
+    pub fn end(&mut self, tid: Option<i32>) {
+        let at = self.replace(tid, NOTHING);
+        self.close(at);
+    }
+
     /// What `tid` did is over: a line of such a task is the first of another one.
     pub fn forget(&mut self, tid: Option<i32>, parsed: &mut Parsed) {
         let at = self.replace(tid, UNSEEN);
@@ -194,9 +201,10 @@ impl Calls {
     }
 
     /// The call that `tid` has open in this block.
-    pub fn of(&self, tid: Option<i32>) -> Option<&Open> {
-        let task = *self.tasks.get(&key(tid))?;
-        let at = *self.states.get(task as usize)?;
+    #[inline]
+    pub fn of(&mut self, tid: Option<i32>) -> Option<&Open> {
+        let task = self.task(key(tid));
+        let at = self.states[task];
         self.slots.get(self.places.get(at as usize)?.0 as usize)
     }
 

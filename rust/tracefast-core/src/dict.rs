@@ -14,7 +14,8 @@ use crate::text::escape_invalid;
 /// Distinct strings of one column, as one worker met them.
 #[derive(Debug, Default)]
 pub struct Interner {
-    /// Open addressing; 0 is free, else entry + 1. A power of two, at most half full.
+    /// Open addressing; 0 is free, else entry + 1. A power of two, at most an eighth full: names
+    /// that share a place cost more than the room.
     table: Vec<u32>,
     entries: Vec<Entry>,
     /// Number of the block at hand, so that nothing has to be cleared between blocks.
@@ -31,7 +32,8 @@ struct Entry {
     tag: u16,
 }
 
-/// First and last eight bytes and the length: all of a string of up to 16 bytes.
+/// First and last eight bytes and the length: all of a string of up to 16 bytes. Of one shorter
+/// than eight bytes both are the same, with zeros behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Key {
     first: u64,
@@ -50,13 +52,27 @@ impl Key {
             (u64::from_le_bytes(*first), u64::from_le_bytes(*last))
         } else if let (Some(first), Some(last)) = (raw.first_chunk::<4>(), raw.last_chunk::<4>()) {
             let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
-            (u64::from(first) | u64::from(last) << 32, 0)
+            let word = u64::from(first) | u64::from(last) << (8 * (len - 4));
+            (word, word)
         } else if let [first, .., last] = *raw {
-            (u64::from(first) | u64::from(raw[len / 2]) << 8 | u64::from(last) << 16, 0)
+            let middle = u64::from(raw[len / 2]) << (8 * (len / 2));
+            let word = u64::from(first) | middle | u64::from(last) << (8 * (len - 1));
+            (word, word)
         } else {
-            (raw.first().map_or(0, |&byte| u64::from(byte)), 0)
+            let word = raw.first().map_or(0, |&byte| u64::from(byte));
+            (word, word)
         };
         Self { first, last, len }
+    }
+
+    /// As [`Key::of`], for `padded[at..at + len]` where eight bytes before and behind may be loaded.
+    #[inline(always)]
+    fn of_padded(padded: &[u8], at: usize, len: usize) -> Option<Self> {
+        let first = u64::from_le_bytes(*padded.get(at..)?.first_chunk()?);
+        let last = u64::from_le_bytes(*padded.get(..at + len)?.last_chunk()?);
+        // Of a string shorter than eight bytes both hold the whole, at one of their ends.
+        let other = 8 * (8 - len.clamp(1, 8)) as u32;
+        Some(Self { first: first << other >> other, last: last >> other, len })
     }
 
     #[inline]
@@ -83,7 +99,7 @@ impl Interner {
         names: &mut Vec<Arc<str>>,
         tag: impl FnOnce(&[u8]) -> u16,
     ) -> (u32, u16) {
-        if self.table.len() < 2 * (self.entries.len() + 1) {
+        if self.table.len() < 8 * (self.entries.len() + 1) {
             self.rehash();
         }
         let key = Key::of(raw);
@@ -118,9 +134,25 @@ impl Interner {
         (entry.local, entry.tag)
     }
 
+    /// As [`Interner::key`], for the name of 1 to 16 bytes at `padded[at..at + len]`, around which
+    /// eight bytes may be loaded; `None`: it is not among those that the block at hand has.
+    #[inline(always)]
+    pub fn known(&self, padded: &[u8], at: usize, len: usize) -> Option<(u32, u16)> {
+        let key = Key::of_padded(padded, at, len)?;
+        let mask = self.table.len().wrapping_sub(1);
+        let mut slot = key.hash() & mask;
+        loop {
+            let entry = self.entries.get((*self.table.get(slot)? as usize).wrapping_sub(1))?;
+            if entry.key == key {
+                return (entry.epoch == self.epoch).then_some((entry.local, entry.tag));
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
     #[cold]
     fn rehash(&mut self) {
-        let size = (4 * (self.entries.len() + 1)).next_power_of_two().max(256);
+        let size = (16 * (self.entries.len() + 1)).next_power_of_two().max(1024);
         self.table.clear();
         self.table.resize(size, 0);
         for (i, entry) in self.entries.iter().enumerate() {
@@ -196,8 +228,18 @@ mod tests {
             for part in [&words[..cut], &words[cut..]] {
                 let (mut worker, mut names) = (Interner::default(), Vec::new());
                 worker.begin();
-                let local: Vec<u32> =
-                    part.iter().map(|w| worker.key(w.as_bytes(), &mut names, |_| 0).0).collect();
+                let mut local: Vec<u32> = Vec::new();
+                for word in part {
+                    let padded = format!("{:8}{word}{:8}", "before", "behind");
+                    let (len, text) = (word.len(), padded.as_bytes());
+                    let known = (1..=16).contains(&len).then(|| worker.known(text, 8, len));
+                    let before = names.len();
+                    let key = worker.key(word.as_bytes(), &mut names, |_| 7);
+                    // What is known without a question is what the block has met.
+                    let expected = (before == names.len()).then_some(key);
+                    prop_assert_eq!(known.unwrap_or(expected), expected);
+                    local.push(key.0);
+                }
                 let map = stream.map(&names);
                 for (word, key) in part.iter().zip(local) {
                     prop_assert_eq!(&**stream.text(map[key as usize]), word.as_str());

@@ -18,12 +18,25 @@ pub fn digits(text: &[u8]) -> (u64, usize) {
 pub fn hex_digits(text: &[u8]) -> (u64, usize) {
     let mut value = 0u64;
     let mut n = 0;
-    while let Some(digit) = text.get(n).and_then(|&b| (b as char).to_digit(16)) {
+    while let Some(digit) = text.get(n).map(|&b| HEX[usize::from(b)]).filter(|&d| d < 16) {
         value = value << 4 | u64::from(digit);
         n += 1;
     }
     (value, n)
 }
+
+/// The value of each byte as a hexadecimal digit; 16 for those that are none.
+static HEX: [u8; 256] = {
+    let mut table = [16; 256];
+    let mut digit = 0;
+    while digit < 16 {
+        let byte = b"0123456789abcdef"[digit];
+        table[byte as usize] = digit as u8;
+        table[byte.to_ascii_uppercase() as usize] = digit as u8;
+        digit += 1;
+    }
+    table
+};
 
 /// An integer as C prints it at the start of `text`: decimal with a sign, `0x…`, or octal with a
 /// leading 0. Values above `i64::MAX` wrap to negative ones, as registers do. Returns the value and
@@ -128,6 +141,16 @@ pub fn eight_digits(eight: [u8; 8]) -> Option<u64> {
     Some(combine(value))
 }
 
+/// The six digits between the bytes `first` and `last`, if `eight` is all that: a fraction in
+/// microseconds with what stands around it.
+#[inline(always)]
+pub fn six_digits(eight: [u8; 8], first: u8, last: u8) -> Option<u64> {
+    let frame = 0x0030_3030_3030_3000 | u64::from(first) | u64::from(last) << 56;
+    let value = u64::from_le_bytes(eight) ^ frame;
+    let others = (value | value.wrapping_add(0x0006_0606_0606_0600)) & 0xfff0_f0f0_f0f0_f0ff;
+    (others == 0).then(|| combine(value << 8))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -147,6 +170,17 @@ mod tests {
             prop_assert_eq!(eight_digits(eight), Some(n));
             let expected = bytes.iter().all(u8::is_ascii_digit).then(|| digits(&bytes).0);
             prop_assert_eq!(eight_digits(bytes), expected);
+            for frame in [bytes, tail] {
+                let mut framed = frame;
+                framed[1..7].copy_from_slice(&eight[2..]);
+                let expected = (framed[0] == frame[0] && framed[7] == b'>').then_some(n % 1_000_000);
+                prop_assert_eq!(six_digits(framed, frame[0], b'>'), expected);
+                let changed = cut.min(6);
+                framed[1..=changed].copy_from_slice(&tail[..changed]);
+                let digits = framed[1..7].iter().all(u8::is_ascii_digit);
+                prop_assert_eq!(six_digits(framed, frame[0], framed[7]).is_some(), digits);
+                prop_assert_eq!(six_digits(framed, frame[0] ^ 1, framed[7]), None);
+            }
             let (value, len) = digits(&bytes);
             let mut mixed = eight;
             mixed[cut..].copy_from_slice(&tail[cut..]);

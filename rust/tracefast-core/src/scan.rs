@@ -8,6 +8,8 @@ pub struct Marks {
     /// Positions, in order, of every line feed and of the second blank of every ` = `. A look at
     /// the byte tells which.
     pub at: Vec<u32>,
+    /// How many of them are line feeds.
+    pub feeds: usize,
     /// No byte is above 0x7f.
     pub ascii: bool,
     /// A bit for every byte, the lowest first, that is one of `,:("`; from [`lines`] only.
@@ -32,10 +34,12 @@ struct Masks {
 /// If `buf` is shorter than `len` and both pads.
 pub fn structure(buf: &[u8], len: usize, marks: &mut Marks) {
     assert!(buf.len() >= PAD + len + PAD, "the block is not padded");
-    marks.at.clear();
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2, as just asked.
+    if std::arch::is_x86_feature_detected!("avx2")
+        && std::arch::is_x86_feature_detected!("bmi1")
+        && std::arch::is_x86_feature_detected!("popcnt")
+    {
+        // SAFETY: the processor has what the function is built for, as just asked.
         #[allow(unsafe_code)]
         unsafe {
             x86::structure_avx2(buf, len, marks);
@@ -71,7 +75,7 @@ type LineMasks = [u64; 3];
 
 #[inline(always)]
 fn lines_with(buf: &[u8], len: usize, marks: &mut Marks, masks: impl Fn(&[u8; 64]) -> LineMasks) {
-    let Marks { at, ascii, parts } = marks;
+    let Marks { at, ascii, parts, .. } = marks;
     let mut any_high = 0;
     let mut see = |base: usize, chunk: &[u8; 64], keep: u64| {
         let [feeds, high, parts] = masks(chunk);
@@ -107,36 +111,73 @@ fn line_masks_portable(chunk: &[u8; 64]) -> LineMasks {
 
 #[inline(always)]
 fn structure_with(buf: &[u8], len: usize, marks: &mut Marks, masks: impl Fn(&[u8; 64]) -> Masks) {
-    let mut high = 0;
-    // The last two bits of the blank and equal masks of the 64 bytes before.
-    let (mut blank_before, mut equal_before) = (0, 0);
-    let text = &buf[PAD..];
-    let mut base = 0;
-    while base < len {
-        let Some(chunk) = text[base..].first_chunk::<64>() else { break };
-        let mut m = masks(chunk);
-        let left = len - base;
-        if left < 64 {
-            let keep = (1 << left) - 1;
-            m = Masks {
-                newline: m.newline & keep,
-                blank: m.blank & keep,
-                equal: m.equal & keep,
-                high: m.high & keep,
-            };
-        }
-        high |= m.high;
-        let ends = m.blank & ((m.equal << 1) | equal_before) & ((m.blank << 2) | blank_before);
-        blank_before = m.blank >> 62;
-        equal_before = m.equal >> 63;
-        let mut bits = ends | m.newline;
-        while bits != 0 {
-            marks.at.push((base + bits.trailing_zeros() as usize) as u32);
-            bits &= bits - 1;
-        }
-        base += 64;
+    let (chunks, rest) = buf[PAD..PAD + len].as_chunks::<64>();
+    // Room that is there is written by index; what is not used is cut off at the end.
+    let room = marks.at.capacity().max(1024);
+    marks.at.resize(room, 0);
+    let mut found = Found::default();
+    for chunk in chunks {
+        found.add(&mut marks.at, masks(chunk));
     }
-    marks.ascii = high == 0;
+    // Zeros are none of the bytes.
+    let mut last = [0; 64];
+    last[..rest.len()].copy_from_slice(rest);
+    found.add(&mut marks.at, masks(&last));
+    marks.at.truncate(found.marks);
+    marks.feeds = found.feeds;
+    marks.ascii = found.high == 0;
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Found {
+    /// Position of the next 64 bytes.
+    base: u32,
+    marks: usize,
+    feeds: usize,
+    high: u64,
+    /// The last two bits of the blank and equal masks of the 64 bytes before.
+    blank: u64,
+    equal: u64,
+}
+
+impl Found {
+    #[inline(always)]
+    fn add(&mut self, at: &mut Vec<u32>, m: Masks) {
+        let ends = m.blank & ((m.equal << 1) | self.equal) & ((m.blank << 2) | self.blank);
+        self.blank = m.blank >> 62;
+        self.equal = m.equal >> 63;
+        self.high |= m.high;
+        self.feeds += m.newline.count_ones() as usize;
+        let bits = ends | m.newline;
+        let mut room = at.get_mut(self.marks..).and_then(|room| room.first_chunk_mut::<64>());
+        if room.is_none() {
+            more_room(at);
+            room = at[self.marks..].first_chunk_mut();
+        }
+        if let Some(room) = room {
+            // Few have more than two: those are written without a question.
+            room[0] = self.base + bits.trailing_zeros();
+            let mut left = bits & bits.wrapping_sub(1);
+            room[1] = self.base + left.trailing_zeros();
+            left &= left.wrapping_sub(1);
+            let mut slots = room.iter_mut().skip(2);
+            while left != 0
+                && let Some(slot) = slots.next()
+            {
+                *slot = self.base + left.trailing_zeros();
+                left &= left - 1;
+            }
+        }
+        self.marks += bits.count_ones() as usize;
+        self.base += 64;
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn more_room(at: &mut Vec<u32>) {
+    at.resize(2 * at.len() + 64, 0);
 }
 
 fn masks_portable(chunk: &[u8; 64]) -> Masks {
@@ -150,12 +191,109 @@ fn masks_portable(chunk: &[u8; 64]) -> Masks {
     m
 }
 
+/// Where in `text`, from `at` on, the first of `bytes` stands. For short ways: what it finds is near,
+/// as a rule, and a general searcher costs more to call than to run.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::scan::first_of;
+/// assert_eq!(first_of(b"3</data/x>, 5", 2, [b'<', b'>']), Some(9));
+/// assert_eq!(first_of(b"3</data", 2, [b'<', b'>']), None);
+/// ```
+#[inline(always)]
+pub fn first_of<const N: usize>(text: &[u8], at: usize, bytes: [u8; N]) -> Option<usize> {
+    first(
+        text,
+        at,
+        #[inline(always)]
+        |chunk| among(chunk, bytes),
+        #[inline(always)]
+        |byte| bytes.contains(&byte),
+    )
+}
+
+/// Where in `text`, from `at` on, the first byte stands that may begin a token or be a bracket of
+/// strace's text: one of `"'(),/<[]{}`, or another one between `!` and `/`.
+#[inline]
+pub fn first_special(text: &[u8], at: usize) -> Option<usize> {
+    first(text, at, specials, is_special)
+}
+
+#[inline(always)]
+fn is_special(byte: u8) -> bool {
+    matches!(byte, b'!'..=b'/' | b'<' | b'[' | b']' | b'{' | b'}')
+}
+
+/// `found` gives the bits of the bytes in a chunk that count, `counts` says it of one byte.
+#[inline(always)]
+fn first(
+    text: &[u8],
+    at: usize,
+    found: impl Fn(&[u8; 16]) -> u32,
+    counts: impl Fn(u8) -> bool,
+) -> Option<usize> {
+    let (chunks, rest) = text.get(at..)?.as_chunks::<16>();
+    let mut from = at;
+    for chunk in chunks {
+        let bits = found(chunk);
+        if bits != 0 {
+            return Some(from + bits.trailing_zeros() as usize);
+        }
+        from += 16;
+    }
+    if let Some(chunk) = text.last_chunk::<16>() {
+        // The last 16 bytes overlap what is known already.
+        let bits = found(chunk) >> (16 - rest.len());
+        return (bits != 0).then(|| from + bits.trailing_zeros() as usize);
+    }
+    rest.iter().position(|&byte| counts(byte)).map(|n| from + n)
+}
+
+/// Where in `chunk` the first `byte` stands.
+#[inline(always)]
+pub fn nearest(chunk: &[u8; 16], byte: u8) -> Option<usize> {
+    let found = among(chunk, [byte]);
+    (found != 0).then(|| found.trailing_zeros() as usize)
+}
+
+/// Bits of the bytes in `chunk` that are one of `bytes`.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn among<const N: usize>(chunk: &[u8; 16], bytes: [u8; N]) -> u32 {
+    x86::among(chunk, bytes)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn specials(chunk: &[u8; 16]) -> u32 {
+    x86::specials(chunk)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+fn specials(chunk: &[u8; 16]) -> u32 {
+    chunk.iter().enumerate().fold(0, |m, (i, &b)| m | u32::from(is_special(b)) << i)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+fn among<const N: usize>(chunk: &[u8; 16], bytes: [u8; N]) -> u32 {
+    among_portable(chunk, bytes)
+}
+
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn among_portable<const N: usize>(chunk: &[u8; 16], bytes: [u8; N]) -> u32 {
+    chunk.iter().enumerate().fold(0, |m, (i, b)| m | u32::from(bytes.contains(b)) << i)
+}
+
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod x86 {
     use std::arch::x86_64::{
-        __m256i, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8,
-        _mm256_setr_epi8, _mm256_shuffle_epi8,
+        __m128i, __m256i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8,
+        _mm_or_si128, _mm_set1_epi8, _mm_setzero_si128, _mm_sub_epi8, _mm256_cmpeq_epi8,
+        _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8, _mm256_setr_epi8,
+        _mm256_shuffle_epi8,
     };
 
     use super::{LineMasks, Marks, Masks, lines_with, structure_with};
@@ -194,7 +332,39 @@ mod x86 {
         }
     }
 
-    #[target_feature(enable = "avx2")]
+    #[inline(always)]
+    #[allow(clippy::cast_ptr_alignment)] // The load is one that needs no alignment.
+    pub(super) fn among<const N: usize>(chunk: &[u8; 16], bytes: [u8; N]) -> u32 {
+        // SAFETY: SSE2 is part of the architecture, and the load stays inside of the 16 bytes.
+        unsafe {
+            let chunk = _mm_loadu_si128(chunk.as_ptr().cast::<__m128i>());
+            let found = bytes.into_iter().fold(_mm_setzero_si128(), |found, byte| {
+                _mm_or_si128(found, _mm_cmpeq_epi8(chunk, _mm_set1_epi8(byte.cast_signed())))
+            });
+            _mm_movemask_epi8(found).cast_unsigned()
+        }
+    }
+
+    /// Bits of the bytes that [`super::is_special`] names.
+    #[inline(always)]
+    #[allow(clippy::cast_ptr_alignment)] // The load is one that needs no alignment.
+    pub(super) fn specials(chunk: &[u8; 16]) -> u32 {
+        // SAFETY: SSE2 is part of the architecture, and the load stays inside of the 16 bytes.
+        unsafe {
+            let chunk = _mm_loadu_si128(chunk.as_ptr().cast::<__m128i>());
+            let is = |bytes, byte: u8| _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte.cast_signed()));
+            // From `!` to `/`: what is left when `!` is taken off is at most 14.
+            let above = _mm_sub_epi8(chunk, _mm_set1_epi8(b'!'.cast_signed()));
+            let near = _mm_cmpeq_epi8(_mm_min_epu8(above, _mm_set1_epi8(14)), above);
+            // One bit tells `[` from `{`, and `]` from `}`.
+            let folded = _mm_or_si128(chunk, _mm_set1_epi8(0x20));
+            let brackets = _mm_or_si128(is(folded, b'{'), is(folded, b'}'));
+            let found = _mm_or_si128(_mm_or_si128(near, brackets), is(chunk, b'<'));
+            _mm_movemask_epi8(found).cast_unsigned()
+        }
+    }
+
+    #[target_feature(enable = "avx2,popcnt,bmi1")]
     pub(super) fn structure_avx2(buf: &[u8], len: usize, marks: &mut Marks) {
         structure_with(buf, len, marks, |chunk| masks_avx2(chunk));
     }
@@ -258,6 +428,7 @@ mod tests {
             structure(&buf, text.len(), &mut marks);
             prop_assert_eq!(&marks.at, &obvious(&text));
             prop_assert_eq!(marks.ascii, text.is_ascii());
+            prop_assert_eq!(marks.feeds, text.split(|&b| b == b'\n').count() - 1);
             structure_portable(&buf, text.len(), &mut marks);
             prop_assert_eq!(&marks.at, &obvious(&text));
         }
@@ -293,8 +464,39 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn first_of_finds_the_first(
+            text in proptest::collection::vec(0u8..20, 0..60), from in 0usize..60
+        ) {
+            let from = from.min(text.len());
+            for bytes in [[1, 2, 3], [7, 7, 7], [200, 0, 19]] {
+                let expected = text[from..].iter().position(|b| bytes.contains(b));
+                prop_assert_eq!(first_of(&text, from, bytes), expected.map(|n| from + n));
+                for chunk in text.windows(16).filter_map(<[u8]>::first_chunk) {
+                    let expected = chunk.iter().position(|&b| b == bytes[1]);
+                    prop_assert_eq!(nearest(chunk, bytes[1]), expected);
+                }
+                for chunk in text.windows(16).filter_map(<[u8]>::first_chunk) {
+                    prop_assert_eq!(among(chunk, bytes), among_portable(chunk, bytes));
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn specials_are_found(text in proptest::collection::vec(any::<u8>(), 0..60)) {
+            for from in 0..text.len() {
+                let expected = text[from..].iter().position(|&b| is_special(b));
+                prop_assert_eq!(first_special(&text, from), expected.map(|n| from + n));
+            }
+            prop_assert_eq!(first_special(&text, text.len()), None);
+            prop_assert_eq!(first_special(&text, text.len() + 1), None);
+        }
+    }
+
     fn structure_portable(buf: &[u8], len: usize, marks: &mut Marks) {
-        marks.at.clear();
         structure_with(buf, len, marks, masks_portable);
     }
 }

@@ -291,8 +291,13 @@ pub fn shape(sys: u16) -> &'static Shape {
     TABLE.get(usize::from(sys)).map_or(&EMPTY, |(_, shape)| shape)
 }
 
+/// What the arguments of the call with this number in the table mean, for other tables.
+pub(crate) const fn shape_at(sys: usize) -> &'static Shape {
+    &TABLE[sys].1
+}
+
 /// How many calls the table has.
-pub fn count() -> usize {
+pub const fn count() -> usize {
     TABLE.len()
 }
 

@@ -3,9 +3,10 @@
 //! This is the complete tokenizer: strings, nested comments, character literals, annotations of
 //! descriptors and brackets of all kinds. The hot path asks it only where a line is not plain.
 
-use memchr::{memchr, memchr2, memchr3};
+use memchr::{memchr, memchr2};
 
 use crate::find::find;
+use crate::scan::{first_of, first_special};
 
 /// Where the token at `at` ends, for tokens in which brackets and commas mean nothing: strings,
 /// comments, character literals, annotations. `None`: the token is not closed.
@@ -23,7 +24,7 @@ pub(super) fn skip_opaque(text: &[u8], at: usize) -> Option<usize> {
 pub fn skip_string(text: &[u8], at: usize) -> Option<usize> {
     let mut i = at + 1;
     loop {
-        i += memchr2(b'"', b'\\', text.get(i..)?)?;
+        i = first_of(text, i, [b'"', b'\\'])?;
         if text[i] == b'"' {
             return Some(i + 1);
         }
@@ -34,7 +35,7 @@ pub fn skip_string(text: &[u8], at: usize) -> Option<usize> {
 /// As [`skip_string`], and whether the string holds no escape: known for nothing, as a rule.
 #[inline]
 pub fn string_end(text: &[u8], at: usize) -> Option<(usize, bool)> {
-    let first = at + 1 + memchr2(b'"', b'\\', text.get(at + 1..)?)?;
+    let first = first_of(text, at + 1, [b'"', b'\\'])?;
     if text[first] == b'"' {
         return Some((first + 1, true));
     }
@@ -98,7 +99,7 @@ fn skip_angle(text: &[u8], at: usize) -> Option<usize> {
 #[inline]
 pub fn annotation(text: &[u8], at: usize) -> Option<(usize, bool)> {
     if matches!(text.get(at + 1)?, b'/' | b'a'..=b'z') {
-        let first = at + 1 + memchr3(b'<', b'>', b'\\', &text[at + 1..])?;
+        let first = first_of(text, at + 1, [b'<', b'>', b'\\'])?;
         if text[first] == b'>' {
             return Some((first + 1, true));
         }
@@ -182,7 +183,7 @@ pub fn args_end(text: &[u8], start: usize) -> Option<usize> {
     let mut depth = 0usize;
     let mut i = start;
     loop {
-        i += text.get(i..)?.iter().position(|&b| special(b))?;
+        i = first_special(text, i)?;
         match text[i] {
             b'(' | b'[' | b'{' => {
                 depth += 1;
@@ -243,14 +244,17 @@ impl Split {
     /// Splits `args`, at most up to argument `upto`, which bounds the work on long calls.
     pub fn new(args: &[u8], upto: usize) -> Self {
         let mut split = Self::default();
+        split.fill(args, upto);
+        split
+    }
+
+    /// As [`Split::new`], into one that is empty.
+    pub fn fill(&mut self, args: &[u8], upto: usize) {
         let mut depth = 0usize;
         let (mut start, mut i) = (0, 0);
-        while split.len < MAX_ARGS - 1 && split.len <= upto {
-            let Some(n) = args.get(i..).and_then(|rest| rest.iter().position(|&b| special(b)))
-            else {
-                break;
-            };
-            i += n;
+        while self.len < MAX_ARGS - 1 && self.len <= upto {
+            let Some(at) = first_special(args, i) else { break };
+            i = at;
             match args[i] {
                 b'(' | b'[' | b'{' => {
                     depth += 1;
@@ -262,7 +266,7 @@ impl Split {
                 }
                 b',' => {
                     if depth == 0 {
-                        split.push(args, start, i);
+                        self.push(args, start, i);
                         start = i + 1;
                     }
                     i += 1;
@@ -273,20 +277,29 @@ impl Split {
                 },
             }
         }
-        if split.len <= upto && (start < args.len() || split.len > 0) {
-            split.push(args, start, args.len());
+        if self.len <= upto && (start < args.len() || self.len > 0) {
+            self.push(args, start, args.len());
         }
-        split
     }
 
-    fn push(&mut self, args: &[u8], mut start: usize, mut end: usize) {
-        while start < end && args[start] == b' ' {
-            start += 1;
+    /// Argument `position`, the last that counts, is `start..end`; those before it are left out.
+    #[inline]
+    pub fn end_with(&mut self, position: u8, start: usize, end: usize) {
+        self.len = usize::from(position) + 1;
+        self.ranges[usize::from(position)] = (start as u32, end as u32);
+    }
+
+    #[inline]
+    fn push(&mut self, args: &[u8], mut start: usize, end: usize) {
+        let mut arg = &args[start..end];
+        while let [b' ', rest @ ..] = arg {
+            (arg, start) = (rest, start + 1);
         }
-        while start < end && args[end - 1] == b' ' {
-            end -= 1;
+        while let [rest @ .., b' '] = arg {
+            arg = rest;
         }
-        start += name_len(&args[start..end]);
+        let end = start + arg.len();
+        start += name_len(arg);
         self.ranges[self.len] = (start as u32, end as u32);
         self.len += 1;
     }

@@ -103,7 +103,8 @@ impl Parser<'_> {
 
     pub(super) fn name(&mut self, name: (usize, usize)) -> (u32, u16) {
         let raw = &self.text[name.0..name.0 + name.1];
-        self.grammar.names.key(raw, &mut self.parsed.names, syscalls::by_name)
+        let (key, sys) = self.grammar.names.key(raw, &mut self.parsed.names, number_of);
+        (key, if sys == ODD { syscalls::UNKNOWN } else { sys })
     }
 
     /// A call whose end is on this line.
@@ -267,12 +268,24 @@ impl Parser<'_> {
         args: (usize, usize),
         under: Option<i32>,
     ) {
+        let key = self.name(name);
+        self.begin_known(line, key, args, under);
+    }
+
+    /// The same, of a call by its key and number.
+    #[inline]
+    pub(super) fn begin_known(
+        &mut self,
+        line: &Line,
+        (name, sys): (u32, u16),
+        args: (usize, usize),
+        under: Option<i32>,
+    ) {
         let ts = self.enter(line);
         self.touch(line.leader.pid, Lost::Elsewhere);
         if under != line.leader.pid {
             self.touch(under, Lost::Superseded);
         }
-        let (name, sys) = self.name(name);
         let comm = self.comm(line);
         let at = line.start;
         let range = |(a, b): (usize, usize)| ((at + a) as u32, (at + b) as u32);
@@ -419,8 +432,19 @@ impl Parser<'_> {
     }
 }
 
+/// What stands for the number of a call whose name is odd: it is read at the complete way.
+pub(super) const ODD: u16 = syscalls::UNKNOWN - 1;
+
+/// The number of a call, or [`ODD`].
+fn number_of(name: &[u8]) -> u16 {
+    match syscalls::by_name(name) {
+        syscalls::UNKNOWN if !name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_') => ODD,
+        known => known,
+    }
+}
+
 /// A call that other threads of its group do not survive.
-fn is_exec(name: &[u8]) -> bool {
+pub(super) fn is_exec(name: &[u8]) -> bool {
     matches!(name, b"execve" | b"execveat")
 }
 

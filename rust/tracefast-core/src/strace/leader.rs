@@ -82,9 +82,9 @@ impl Layout {
     #[inline]
     pub fn leader(&self, line: &[u8]) -> Option<Leader> {
         if *self == USUAL
-            && let Some(leader) = usual(line)
+            && let Some((pid, time, next)) = line.first_chunk().and_then(usual)
         {
-            return Some(leader);
+            return Some(Leader { pid: Some(pid), time: Some(time), next, ..Leader::default() });
         }
         self.any_leader(line)
     }
@@ -190,7 +190,7 @@ impl Layout {
 }
 
 /// `-f -ttt` into a file: what most logs have.
-const USUAL: Layout = Layout {
+pub(super) const USUAL: Layout = Layout {
     pid: Pid::Plain,
     time: Time::Epoch,
     delta: Delta::None,
@@ -199,32 +199,30 @@ const USUAL: Layout = Layout {
     pointer: false,
 };
 
-/// The usual leader in its usual shape, `12345 1795175299.690276 `, in a few wide reads; `None` may
-/// only mean that the shape is another one.
-#[inline]
-fn usual(line: &[u8]) -> Option<Leader> {
-    let head: &[u8; 32] = line.first_chunk()?;
-    let (pid, n) = num::short_digits(head[..8].try_into().ok()?)?;
+/// The usual leader in its usual shape, `12345 1795175299.690276 `, in a few wide reads: pid, time
+/// in ns, and its length. `None` may only mean that the shape is another one.
+///
+/// `head` may hold more than the line: no byte behind the leader counts.
+#[inline(always)]
+pub(super) fn usual(head: &[u8; 32]) -> Option<(i32, i64, usize)> {
+    let first: [u8; 8] = *head.first_chunk()?;
+    let (pid, n) = num::short_digits(first)?;
+    // Padded to five places, and a blank.
     let at = n.max(5);
-    if head[n..=at].iter().any(|&b| b != b' ') {
+    let others = (u64::from_le_bytes(first) ^ 0x2020_2020_2020_2020) >> (8 * n);
+    if others << (8 * (7 + n - at)) != 0 {
         return None;
     }
     let time: &[u8; 18] = head[at + 1..].first_chunk()?;
-    let [a, b, whole @ .., b'.', c, d, e, f, g, h, b' '] = *time else { return None };
-    let (a, b) = (a.wrapping_sub(b'0'), b.wrapping_sub(b'0'));
-    if a > 8 || b > 9 {
+    let (high, low) = (num::eight_digits(*time.first_chunk()?)?, [time[8], time[9]]);
+    let low = low.map(|digit| digit.wrapping_sub(b'0'));
+    let micros = num::six_digits(*time.last_chunk()?, b'.', b' ')?;
+    // Later times are beyond 64 bits of ns.
+    if high >= 90_000_000 || low[0] > 9 || low[1] > 9 {
         return None;
     }
-    let micros = num::eight_digits([b'0', b'0', c, d, e, f, g, h])? as i64;
-    let seconds = num::eight_digits(whole)? as i64
-        + i64::from(a) * 1_000_000_000
-        + i64::from(b) * 100_000_000;
-    Some(Leader {
-        pid: Some(pid as i32),
-        time: Some(seconds * 1_000_000_000 + micros * 1_000),
-        next: at + 19,
-        ..Leader::default()
-    })
+    let seconds = high as i64 * 100 + i64::from(low[0]) * 10 + i64::from(low[1]);
+    Some((pid as i32, seconds * 1_000_000_000 + micros as i64 * 1_000, at + 19))
 }
 
 fn comm(line: &[u8], open: usize, out: &mut Leader) -> Option<usize> {
@@ -363,9 +361,14 @@ mod tests {
                     let at = at.min(line.len() - 1);
                     line[at] = byte;
                 }
-                if let Some(leader) = usual(&line) {
+                let found = line.first_chunk().and_then(usual);
+                if let Some((pid, time, next)) = found {
+                    let (pid, time) = (Some(pid), Some(time));
+                    let leader = Leader { pid, time, next, ..Leader::default() };
                     prop_assert_eq!(USUAL.any_leader(&line), Some(leader));
                 }
+                let other = !(1_000_000_000..9_000_000_000).contains(&seconds) || line.len() < 32;
+                prop_assert!(broken || found.is_some() || other);
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::event::{EventKind, Op, Status, open_flags};
 use crate::file_id::file_id;
 use crate::num;
 use crate::parsed::Parsed;
-use crate::rows::AT_FDCWD;
+use crate::rows::{AT_FDCWD, Rows, Side};
 use crate::schema::Column as C;
 use crate::strace::fields::{self, Annotation, Source};
 use crate::strace::join::{self, Ending};
@@ -48,28 +48,8 @@ pub(super) fn outcome(
         rows.result[row] = source.view(start, end, side);
         valid |= C::Result.bit();
     }
-    if makes_fd && let Some((start, end)) = outcome.annotation {
-        let note = Annotation::parse(&source.bytes[start..end]);
-        let name = &source.bytes[start..start + note.len];
-        let plain = outcome.plain || memchr::memchr(b'\\', name).is_none();
-        let (path, id) = if source.utf8 && plain {
-            (view::pack(name, source.place, source.base + start), file_id(name))
-        } else {
-            let from = side.bytes.len();
-            unescape_into(name, &mut side.bytes);
-            let id = file_id(&side.bytes[from..]);
-            (side.since(from), id)
-        };
-        rows.path[row] = path;
-        valid |= C::Path.bit();
-        if note.identity {
-            rows.file[row] = id;
-            valid |= C::File.bit();
-        }
-        if let Some(file_type) = note.file_type {
-            rows.file_type[row] = file_type as u8;
-            valid |= C::FileType.bit();
-        }
+    if makes_fd && let Some(note) = outcome.annotation {
+        valid |= made(rows, side, row, source, note, outcome.plain);
     }
     let status = match outcome.status {
         ResultStatus::NoValue if !returns_nothing(sys) => Status::Killed,
@@ -79,6 +59,41 @@ pub(super) fn outcome(
     rows.status[row] = status as u8;
     rows.kind[row] = EventKind::Syscall as u8;
     rows.valid[row] |= valid | C::Status.bit() | C::Kind.bit();
+}
+
+/// Path and type of a descriptor that a call made, by its annotation `start..end` of the source.
+/// Returns the columns that they fill. `plain`: it surely holds no escape.
+#[inline]
+pub(super) fn made(
+    rows: &mut Rows,
+    side: &mut Side,
+    row: usize,
+    source: Source<'_>,
+    (start, end): (usize, usize),
+    plain: bool,
+) -> u64 {
+    let note = Annotation::parse(&source.bytes[start..end]);
+    let name = &source.bytes[start..start + note.len];
+    let plain = plain || memchr::memchr(b'\\', name).is_none();
+    let (path, id) = if source.utf8 && plain {
+        (view::pack(name, source.place, source.base + start), file_id(name))
+    } else {
+        let from = side.bytes.len();
+        unescape_into(name, &mut side.bytes);
+        let id = file_id(&side.bytes[from..]);
+        (side.since(from), id)
+    };
+    rows.path[row] = path;
+    let mut valid = C::Path.bit();
+    if note.identity {
+        rows.file[row] = id;
+        valid |= C::File.bit();
+    }
+    if let Some(file_type) = note.file_type {
+        rows.file_type[row] = file_type as u8;
+        valid |= C::FileType.bit();
+    }
+    valid
 }
 
 /// Calls that end without a value as a rule; any other that does was killed.

@@ -21,6 +21,7 @@ pub mod sniff;
 mod table;
 mod tails;
 pub mod torn;
+mod usual;
 
 pub use parser::Grammar;
 

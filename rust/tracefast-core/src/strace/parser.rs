@@ -1,7 +1,7 @@
 //! A block of strace's lines, one after the other.
 
 use super::columns::{self, layout_of};
-use super::leader::{Delta, Layout, Leader, Pid, Time};
+use super::leader::{self, Delta, Layout, Leader, Pid, Time};
 use super::merged::{self, Mark, Prefix};
 use super::sniff::{begins_event, call_name};
 use super::{Format, clock::Clock, colour, is_continuation, torn};
@@ -49,8 +49,7 @@ impl Grammar {
         structure(block.padded(), block.len(), &mut self.marks);
         let text = block.text();
         let marks = std::mem::take(&mut self.marks);
-        let lines = marks.at.iter().filter(|&&at| text[at as usize] == b'\n').count() + 1;
-        parsed.reset(lines);
+        parsed.reset(marks.feeds + 1);
         self.names.begin();
         self.errnos.begin();
         self.comms.begin();
@@ -62,6 +61,12 @@ impl Grammar {
             text,
             padded: block.padded(),
             utf8,
+            usual: utf8
+                && format.layout == leader::USUAL
+                && format.times_calls
+                && !format.merged
+                && !format.terminal
+                && taken.is_empty(),
             last: block.last,
             parsed,
             line: 0,
@@ -133,6 +138,8 @@ pub(super) struct Parser<'a> {
     pub(super) text: &'a [u8],
     pub(super) padded: &'a [u8],
     pub(super) utf8: bool,
+    /// Lines may have the usual shape.
+    usual: bool,
     pub(super) last: bool,
     pub(super) parsed: &'a mut Parsed,
     /// Number of the line, from the block's begin; of merged logs, from that of the task's log.
@@ -175,6 +182,15 @@ pub(super) struct Line {
 
 impl<'a> Parser<'a> {
     fn line(&mut self, mut start: usize, mut end: usize, first: Option<usize>, several: bool) {
+        if self.usual
+            && let Some(used) = self.usual_line(start, end, first.filter(|_| !several))
+        {
+            let bytes = (end - start) as u64 + u64::from(end < self.text.len());
+            self.parsed.counts.see(used, bytes);
+            self.line += 1;
+            self.count += 1;
+            return;
+        }
         self.bytes = (end - start) as u64 + u64::from(end < self.text.len());
         self.used = Some(Use::Events);
         if self.format.merged {

@@ -93,7 +93,14 @@ impl Out<'_> {
         if self.has(if second { C::Path2 } else { C::Path }) {
             return;
         }
-        let note = Annotation::parse(&self.source.bytes[start..end]);
+        let body = &self.source.bytes[start..end];
+        let note = match body {
+            // Most are plain paths: without brackets there is nothing behind them.
+            [b'/', second, .., last] if plain && *second != b'm' && *last != b')' => {
+                Annotation { len: body.len(), file_type: None, identity: true }
+            }
+            _ => Annotation::parse(body),
+        };
         let view = self.name_view(start, start + note.len, plain);
         // Most descriptors were opened in the log, and their identity is known by then.
         let row = self.row;

@@ -6,6 +6,7 @@ mod effects;
 mod flags;
 mod memory;
 mod paths;
+mod quick;
 mod rights;
 mod seek;
 mod stat;
@@ -16,6 +17,7 @@ mod vectors;
 
 pub use annotation::Annotation;
 pub(crate) use effects::BPF_MAKES;
+use quick::{Plan, Way};
 
 use crate::detail::Detail;
 use crate::event::{At, Motion, Op};
@@ -69,20 +71,29 @@ pub fn fill(
     sys: u16,
     ret: Option<i64>,
 ) {
+    fill_by(Plan::of(sys), rows, side, row, source, sys, ret);
+}
+
+/// [`fill`] by a plan.
+#[inline(always)]
+fn fill_by(
+    plan: Plan,
+    rows: &mut Rows,
+    side: &mut Side,
+    row: usize,
+    source: Source<'_>,
+    sys: u16,
+    ret: Option<i64>,
+) {
     let shape = syscalls::shape(sys);
-    let mut out = Out { rows, side, row, source, shape };
+    let mut out = Out { rows, side, row, source: &source, shape };
     let text = source.bytes;
     out.rows.effect[row].op = shape.op;
     out.rows.effect[row].motion = shape.way;
     if shape.streams {
         (out.rows.effect[row].place, out.rows.effect[row].place2) = (At::Stream, At::Stream);
     }
-    // Plain shapes need no split: the first argument, and counts from the end.
-    let simple = shape.path == NONE
-        && matches!(shape.fd, 0 | NONE)
-        && shape.fd2 == NONE
-        && matches!(shape.count, Count::None | Count::Last | Count::LastButOne);
-    let split = if simple {
+    if plan.way == Way::Ends {
         if shape.fd == 0 {
             let start = args::name_len(text);
             out.descriptor(start, false);
@@ -98,22 +109,13 @@ pub fn fill(
             }
             _ => {}
         }
-        None
+        out.rest(plan, None, sys, ret);
     } else {
-        Some(out.split(ret))
-    };
-    if shape.moves
-        && let Some(bytes) = ret.filter(|&n| n >= 0)
-    {
-        out.rows.bytes[row] = bytes;
-        out.rows.valid[row] |= C::Bytes.bit();
-    }
-    if shape.makes_fd {
-        out.made(ret);
-    }
-    out.effects(split.as_ref(), sys, ret);
-    if shape.stat != NONE && ret == Some(0) {
-        out.stat();
+        let mut split = Split::default();
+        if plan.way != Way::Path || out.first_path(&mut split).is_none() {
+            out.split(&mut split, plan.last, ret);
+        }
+        out.rest(plan, Some(&split), sys, ret);
     }
 }
 
@@ -195,11 +197,33 @@ struct Out<'a> {
     rows: &'a mut Rows,
     side: &'a mut Side,
     row: usize,
-    source: Source<'a>,
+    source: &'a Source<'a>,
     shape: &'static Shape,
 }
 
 impl Out<'_> {
+    /// What follows from the result and from flags. `split` holds the arguments up to the last one
+    /// that a column needs, if they were split.
+    #[inline(always)]
+    fn rest(&mut self, plan: Plan, split: Option<&Split>, sys: u16, ret: Option<i64>) {
+        let shape = self.shape;
+        if shape.moves
+            && let Some(bytes) = ret.filter(|&n| n >= 0)
+        {
+            self.rows.bytes[self.row] = bytes;
+            self.set(C::Bytes);
+        }
+        if shape.makes_fd {
+            self.made(ret);
+        }
+        if !plan.plain {
+            self.effects(split, sys, ret);
+        }
+        if shape.stat != NONE && ret == Some(0) {
+            self.stat(split.filter(|_| plan.way == Way::Path));
+        }
+    }
+
     #[inline]
     fn set(&mut self, column: C) {
         self.rows.valid[self.row] |= column.bit();
@@ -225,7 +249,11 @@ impl Out<'_> {
     fn descriptor(&mut self, start: usize, second: bool) {
         let text = self.source.bytes;
         let Some(arg) = text.get(start..) else { return };
-        let (fd, n) = fd_number(arg);
+        // Most have one digit.
+        let (fd, n) = match *arg {
+            [digit @ b'0'..=b'9', b'<' | b',' | b')', ..] => (i32::from(digit - b'0'), 1),
+            _ => fd_number(arg),
+        };
         if n == 0 {
             return;
         }
@@ -309,17 +337,16 @@ impl Out<'_> {
     }
 
     /// Calls whose arguments are not at the start or the end.
-    #[inline]
-    fn split(&mut self, ret: Option<i64>) -> Split {
+    fn split(&mut self, split: &mut Split, last: u8, ret: Option<i64>) {
         let shape = self.shape;
         let text = self.source.bytes;
-        let split = Split::new(text, last_position(shape));
+        split.fill(text, usize::from(last));
         // A path argument that is absolute or annotated decides; a descriptor comes after it.
         if shape.path != NONE {
-            self.path_argument(&split, false);
+            self.path_argument(split, false);
         }
         if shape.path2 != NONE {
-            self.path_argument(&split, true);
+            self.path_argument(split, true);
         }
         for (position, second) in [(shape.fd, false), (shape.fd2, true)] {
             if usize::from(position) < split.len() {
@@ -355,27 +382,9 @@ impl Out<'_> {
             self.rights(ret);
         }
         if shape.offset != NONE || shape.way != Motion::None {
-            self.transfer(&split);
+            self.transfer(split);
         }
-        split
     }
-}
-
-/// The last position that a column needs.
-#[inline]
-fn last_position(shape: &Shape) -> usize {
-    let count = match shape.count {
-        Count::Arg(at) | Count::Vector(at) | Count::Message(at) | Count::Submission(at) => at,
-        // The number of messages stands behind them.
-        Count::Messages(at) => at + 1,
-        Count::Last | Count::LastButOne => MAX_ARGS as u8,
-        Count::None => NONE,
-    };
-    [shape.fd, shape.fd2, shape.path, shape.path2, shape.offset, shape.offset2, count]
-        .into_iter()
-        .filter(|&at| at != NONE)
-        .max()
-        .map_or(0, usize::from)
 }
 
 /// A descriptor's number and the length of its text.

@@ -14,13 +14,24 @@ use crate::view;
 
 /// The descriptor that a path starts from.
 #[derive(Clone, Copy)]
-struct Start {
+pub(super) struct Start {
     fd: i32,
     /// Where its number ends in the source.
     end: usize,
+    /// Where its annotation ends, if that is known already; else 0.
+    close: usize,
 }
 
 impl Start {
+    pub fn new(fd: i32, end: usize) -> Self {
+        Self { fd, end, close: 0 }
+    }
+
+    /// Its annotation ends here.
+    pub fn close(&mut self, end: usize) {
+        self.close = end;
+    }
+
     /// The start of the path at argument `at`.
     #[inline]
     fn of(text: &[u8], split: &Split, at: u8) -> Option<Self> {
@@ -29,11 +40,14 @@ impl Start {
         }
         let start = split.start(at);
         let (fd, n) = fd_number(text.get(start..)?);
-        (n > 0).then_some(Self { fd, end: start + n })
+        (n > 0).then_some(Self::new(fd, start + n))
     }
 
     /// The directory that it leads to, as printed.
     fn note(self, text: &[u8]) -> Option<&[u8]> {
+        if self.close > 0 {
+            return Some(&text[self.end + 1..self.close - 1]);
+        }
         if text.get(self.end) != Some(&b'<') {
             return None;
         }
@@ -105,12 +119,7 @@ impl Out<'_> {
     /// A path in quotes, at `arg` which begins at `start` of the source.
     fn path(&mut self, arg: &[u8], start: usize, at: Option<Start>, second: bool) {
         if self.has(if second { C::Path2 } else { C::Path }) {
-            // The result is annotated: the path that was asked for says where it starts.
-            if matches!(arg, [b'"', first, ..] if !b"/\"".contains(first))
-                && !arg.starts_with(b"\"\\x2f")
-            {
-                self.directory(at);
-            }
+            self.asked(arg, at);
             return;
         }
         if arg.first() != Some(&b'"') {
@@ -121,9 +130,33 @@ impl Out<'_> {
             }
             return;
         }
-        let Some((end, plain)) = args::string_end(arg, 0) else { return };
-        let body = &arg[1..end - 1];
-        if arg[end..].starts_with(b"...") {
+        if let Some((end, plain)) = args::string_end(arg, 0) {
+            self.quoted((start, start + end), plain, at, second);
+        }
+    }
+
+    /// The result is annotated: the path that was asked for says where it starts.
+    #[inline]
+    pub(super) fn asked(&mut self, arg: &[u8], at: Option<Start>) {
+        if matches!(arg, [b'"', first, ..] if !b"/\"".contains(first))
+            && !arg.starts_with(b"\"\\x2f")
+        {
+            self.directory(at);
+        }
+    }
+
+    /// The path between the quotes at both ends of a range of the source.
+    #[inline]
+    pub(super) fn quoted(
+        &mut self,
+        (start, end): (usize, usize),
+        plain: bool,
+        at: Option<Start>,
+        second: bool,
+    ) {
+        let text = self.source.bytes;
+        let body = &text[start + 1..end - 1];
+        if text[end..].starts_with(b"...") {
             // Only its beginning was printed.
             return;
         }

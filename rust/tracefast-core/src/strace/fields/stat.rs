@@ -4,18 +4,17 @@ use memchr::{memchr, memrchr};
 
 use super::Out;
 use crate::event::FileType;
-use crate::find;
 use crate::num;
+use crate::scan::first_of;
 use crate::schema::Column as C;
 use crate::strace::args::Split;
 
 impl<'a> Out<'a> {
     /// Size and type out of `{st_mode=S_IFREG|0644, st_size=1024, ...}`.
-    pub(super) fn stat(&mut self) {
-        let Some(text) = self.structure() else { return };
-        let value =
-            |key: &[u8], rare| find::find(text, key, rare).map(|at| &text[at + key.len()..]);
-        let mode = value(b"_mode=", 5);
+    pub(super) fn stat(&mut self, split: Option<&Split>) {
+        let Some(text) = self.structure(split) else { return };
+        // The mode stands first, as a rule.
+        let mode = text.strip_prefix(b"{st_mode=").or_else(|| value(text, b"_mode="));
         let file_type = mode.and_then(type_of);
         if let Some(file_type) = file_type {
             let noted = self.has(C::FileType).then(|| self.rows.file_type[self.row]);
@@ -26,7 +25,7 @@ impl<'a> Out<'a> {
         }
         // The size of a directory or of a link is not that of a file's contents.
         if matches!((mode, file_type), (None, _) | (_, Some(FileType::Regular)))
-            && let Some(size) = value(b"_size=", 5)
+            && let Some(size) = value(text, b"_size=")
         {
             let (size, n) = num::c_integer(size);
             if n > 0 {
@@ -37,8 +36,18 @@ impl<'a> Out<'a> {
 
     /// The text of the structure.
     #[inline]
-    fn structure(&self) -> Option<&'a [u8]> {
+    fn structure(&self, split: Option<&Split>) -> Option<&'a [u8]> {
         let text = self.source.bytes;
+        // Right behind the path, if no other one follows it.
+        if let Some(split) = split
+            && let Some(before) = self.shape.stat.checked_sub(1)
+            && split.len() == usize::from(self.shape.stat)
+            && let Some(rest) = text[split.end(before)..].strip_prefix(b", ")
+            && rest.starts_with(b"{st_mode=S")
+            && first_of(rest, 1, [b'{', b'"']).is_none()
+        {
+            return Some(rest);
+        }
         // Abbreviated, as most are, it begins with the mode. The name of the file may hold such
         // text, but then a quote follows.
         let open = memrchr(b'{', text)?;
@@ -47,6 +56,19 @@ impl<'a> Out<'a> {
         }
         let split = Split::new(text, usize::from(self.shape.stat));
         split.get(text, self.shape.stat).filter(|arg| arg.first() == Some(&b'{'))
+    }
+}
+
+/// What stands behind the first `key`, a name of six bytes that ends with `=`.
+#[inline]
+fn value<'a>(text: &'a [u8], key: &[u8; 6]) -> Option<&'a [u8]> {
+    let mut from = 5;
+    loop {
+        let at = first_of(text, from, [b'='])?;
+        from = at + 1;
+        if text[..from].ends_with(key) {
+            return Some(&text[from..]);
+        }
     }
 }
 
