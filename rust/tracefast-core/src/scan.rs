@@ -31,10 +31,10 @@ struct Masks {
 /// # Panics
 /// If `buf` is shorter than `len` and both pads.
 pub fn structure(buf: &[u8], len: usize, marks: &mut Marks) {
-    assert!(buf.len() >= PAD + len + PAD, "the block is not padded");
-    marks.at.clear();
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
+        assert!(buf.len() >= PAD + len + PAD, "the block is not padded");
+        marks.at.clear();
         // SAFETY: the processor has AVX2, as just asked.
         #[allow(unsafe_code)]
         unsafe {
@@ -42,6 +42,28 @@ pub fn structure(buf: &[u8], len: usize, marks: &mut Marks) {
         }
         return;
     }
+    structure_portable(buf, len, marks);
+}
+
+/// Does what [`structure`] does, without vector instructions: what processors get that have none
+/// that are known. Tests and benches hold one against the other.
+///
+/// # Panics
+/// As [`structure`].
+///
+/// # Examples
+/// ```
+/// use tracefast_core::block::Block;
+/// use tracefast_core::scan::{Marks, structure_portable};
+///
+/// let block = Block::from_text(b"close(3) = 0\n");
+/// let mut marks = Marks::default();
+/// structure_portable(block.padded(), block.len(), &mut marks);
+/// assert_eq!(marks.at, [10, 12]);
+/// ```
+pub fn structure_portable(buf: &[u8], len: usize, marks: &mut Marks) {
+    assert!(buf.len() >= PAD + len + PAD, "the block is not padded");
+    marks.at.clear();
     structure_with(buf, len, marks, masks_portable);
 }
 
@@ -291,10 +313,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    fn structure_portable(buf: &[u8], len: usize, marks: &mut Marks) {
-        marks.at.clear();
-        structure_with(buf, len, marks, masks_portable);
     }
 }
