@@ -172,7 +172,8 @@ class Bench:
         environment = {**os.environ, "POLARS_MAX_THREADS": str(case.threads)}
         if case.tool == "headers":
             command = [str(self.headers)]
-            environment = {**os.environ, "TRACEFAST_BENCH_LOG": str(case.log)}
+            names = {"TRACEFAST_BENCH_LOG": str(case.log), "TRACEFAST_BENCH_STAGE": "headers"}
+            environment = {**os.environ, **names}
         unpack = [*PACKERS[case.form][1], str(source)] if case.form in PACKERS else None
         before = self.count_lines(case.log)
         unpacked = [seconds_of(unpack)] if unpack else []

@@ -1,9 +1,13 @@
 //! What finding the lines of an ftrace log and the columns of each costs, on one thread:
-//! `TRACEFAST_BENCH_LOG=FILE cargo bench --bench headers`.
+//! `cargo bench -p tracefast-core --bench headers`, on the log that ships with the project, or on that
+//! of `TRACEFAST_BENCH_LOG=FILE`.
 //!
-//! The file is read once, in pieces, as `wc` reads it. What was measured is one line of JSON.
+//! With `TRACEFAST_BENCH_STAGE=headers` the file is read once, in pieces, as `wc` reads it, and what
+//! was measured is one line of JSON: see `benches/cases.py`.
 
 #![allow(clippy::print_stdout)]
+
+mod support;
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -20,16 +24,39 @@ const PIECE: usize = 256 << 10;
 const LOOK: usize = 1 << 20;
 
 fn main() -> io::Result<()> {
-    let Ok(file) = std::env::var("TRACEFAST_BENCH_LOG") else {
-        println!("TRACEFAST_BENCH_LOG names no log: nothing to measure");
-        return Ok(());
-    };
+    if support::alone().is_some() {
+        let file = support::named();
+        return once(&file.ok_or_else(|| io::Error::other("TRACEFAST_BENCH_LOG names no log"))?);
+    }
+    let mut criterion = support::criterion();
+    for (name, text) in support::logs(&["ftrace"])? {
+        let layout = usual(&text[..text.len().min(LOOK)]);
+        let mut group = criterion.benchmark_group(&name);
+        let lines = memchr::memchr_iter(b'\n', &text).count();
+        group.throughput(support::throughput(lines as u64, text.len()));
+        group.bench_function("lines", |bench| {
+            bench.iter(|| scan(&text[..], |line| _ = std::hint::black_box(line)));
+        });
+        group.bench_function("headers", |bench| {
+            bench.iter(|| {
+                let mut seen = Seen::default();
+                scan(&text[..], |line| seen.see(parse(line, layout)))
+            });
+        });
+        group.finish();
+    }
+    criterion.final_summary();
+    Ok(())
+}
+
+/// Reads a file once, and tells what that took.
+fn once(file: &str) -> io::Result<()> {
     let begin = Instant::now();
     let mut head = Vec::new();
-    File::open(&file)?.take(LOOK as u64).read_to_end(&mut head)?;
-    let layout = ftrace::detect(&head).map_or(Layout::Default, |format| format.layout);
+    File::open(file)?.take(LOOK as u64).read_to_end(&mut head)?;
+    let layout = usual(&head);
     let mut seen = Seen::default();
-    scan(File::open(&file)?, |line| seen.see(parse(line, layout)))?;
+    scan(File::open(file)?, |line| seen.see(parse(line, layout)))?;
     let seconds = begin.elapsed().as_secs_f64();
     let Seen { lines, records, time, .. } = seen;
     println!(
@@ -37,6 +64,11 @@ fn main() -> io::Result<()> {
         peak()?
     );
     Ok(())
+}
+
+/// The layout of most lines.
+fn usual(head: &[u8]) -> Layout {
+    ftrace::detect(head).map_or(Layout::Default, |format| format.layout)
 }
 
 /// What the columns say; all of them, so that none goes unread.
@@ -63,7 +95,7 @@ impl Seen {
 }
 
 /// Calls `see` with each line.
-fn scan(mut file: File, mut see: impl FnMut(&[u8])) -> io::Result<()> {
+fn scan(mut log: impl Read, mut see: impl FnMut(&[u8])) -> io::Result<()> {
     let mut buffer = vec![0; PIECE + 2 * PAD];
     let mut marks = Marks::default();
     let mut len = 0;
@@ -72,7 +104,7 @@ fn scan(mut file: File, mut see: impl FnMut(&[u8])) -> io::Result<()> {
             buffer.resize(2 * buffer.len(), 0);
         }
         let end = buffer.len() - PAD;
-        let more = file.read(&mut buffer[PAD + len..end])?;
+        let more = log.read(&mut buffer[PAD + len..end])?;
         len += more;
         if more == 0 {
             if len > 0 {

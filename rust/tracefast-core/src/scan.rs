@@ -46,6 +46,27 @@ pub fn structure(buf: &[u8], len: usize, marks: &mut Marks) {
         }
         return;
     }
+    structure_portable(buf, len, marks);
+}
+
+/// Does what [`structure`] does, without vector instructions: what processors get that have none
+/// that are known. Tests and benches hold one against the other.
+///
+/// # Panics
+/// As [`structure`].
+///
+/// # Examples
+/// ```
+/// use tracefast_core::block::Block;
+/// use tracefast_core::scan::{Marks, structure_portable};
+///
+/// let block = Block::from_text(b"close(3) = 0\n");
+/// let mut marks = Marks::default();
+/// structure_portable(block.padded(), block.len(), &mut marks);
+/// assert_eq!(marks.at, [10, 12]);
+/// ```
+pub fn structure_portable(buf: &[u8], len: usize, marks: &mut Marks) {
+    assert!(buf.len() >= PAD + len + PAD, "the block is not padded");
     structure_with(buf, len, marks, masks_portable);
 }
 
@@ -494,9 +515,5 @@ mod tests {
             prop_assert_eq!(first_special(&text, text.len()), None);
             prop_assert_eq!(first_special(&text, text.len() + 1), None);
         }
-    }
-
-    fn structure_portable(buf: &[u8], len: usize, marks: &mut Marks) {
-        structure_with(buf, len, marks, masks_portable);
     }
 }

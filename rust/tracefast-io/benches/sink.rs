@@ -1,139 +1,126 @@
-//! What writing costs: the parquet crate's own writer, our encoders, and Arrow IPC, on batches that
-//! look like those of an strace log.
+//! What writing costs, on one thread: the parquet crate's own writer, our encoders, and Arrow IPC, on
+//! batches that look like those of an strace log, and the Parquet encoder of each column alone.
 //!
-//! `cargo bench -p tracefast-io --bench sink [-- FOLDER]` prints nanoseconds a row on one thread; with
-//! a folder, the files stay there. With `TRACEFAST_LOG=FILE` the argument texts are those of a real
-//! log.
+//! `cargo bench -p tracefast-io --bench sink [-- PART OF A NAME]`. The bytes a second of `files` are
+//! those of the file. With `TRACEFAST_BENCH_LOG=FILE` the argument texts are those of a log of strace.
 
 #![allow(missing_docs)]
-#![allow(clippy::print_stdout, clippy::cast_precision_loss)]
 #![allow(clippy::from_iter_instead_of_collect)] // The array's type is what matters.
 
+#[path = "../../tracefast-core/benches/support/mod.rs"]
+mod bench;
 #[path = "../tests/support/mod.rs"]
 mod support;
 
+use std::io;
 use std::sync::Arc;
-use std::time::Instant;
 
 use arrow_array::builder::StringViewBuilder;
 use arrow_array::{
     Array, ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, StringArray,
-    TimestampNanosecondArray, UInt32Array, UInt64Array, new_null_array,
+    TimestampNanosecondArray, UInt16Array, UInt32Array, UInt64Array, new_null_array,
 };
+use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput};
 use support::{Numbers, own, stock};
 use tracefast_core::schema::{COLUMNS, Column as C, schema};
 use tracefast_io::sink::{IpcAppender, IpcEncoder, ParquetEncoder, ParquetOptions};
 
-const ROWS: usize = 131_072;
-const BATCH: usize = 65_536;
+/// Batches of a row group.
+const BATCHES: usize = 2;
 
-fn main() {
-    // `cargo test --all-targets` builds and starts this too.
-    if !std::env::args().any(|argument| argument == "--bench") {
-        return;
-    }
-    let folder = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    let groups: Vec<Vec<RecordBatch>> =
-        rows(4 * ROWS).chunks(ROWS / BATCH).map(<[RecordBatch]>::to_vec).collect();
-    let all: Vec<RecordBatch> = groups.concat();
-    let groups: Vec<&[RecordBatch]> = groups.iter().map(Vec::as_slice).collect();
-    let count = all.iter().map(RecordBatch::num_rows).sum::<usize>();
-    let mut keep = |name: &str, bytes: &[u8]| {
-        if let Some(folder) = &folder {
-            std::fs::write(std::path::Path::new(folder).join(name), bytes).unwrap();
-        }
-    };
+fn main() -> io::Result<()> {
+    let (groups, rows) = if bench::in_earnest() { (4, 65_536) } else { (2, 500) };
+    let batches = batches(groups * BATCHES, rows)?;
+    let mut criterion = bench::criterion();
+    files(&mut criterion, &batches);
+    let group: Vec<RecordBatch> = batches[..BATCHES].iter().map(with_processors).collect();
+    columns(&mut criterion, &group);
+    criterion.final_summary();
+    Ok(())
+}
 
-    let time = |name: &str, keep: &mut dyn FnMut(&str, &[u8]), f: &dyn Fn() -> Vec<u8>| {
-        let mut best = f64::INFINITY;
-        let mut file = Vec::new();
-        for _ in 0..5 {
-            let start = Instant::now();
-            file = f();
-            best = best.min(start.elapsed().as_secs_f64());
-        }
-        let bytes = file.len();
-        println!(
-            "{name:20} {:7.1} ns/row {:6.2} bytes/row",
-            best * 1e9 / count as f64,
-            bytes as f64 / count as f64
-        );
-        keep(name, &file);
-    };
-    time("stock.parquet", &mut keep, &|| stock(&all, ROWS));
-    time("own.parquet", &mut keep, &|| own(&groups));
-    time("own.arrow", &mut keep, &|| {
+/// Whole files.
+fn files(criterion: &mut Criterion, batches: &[RecordBatch]) {
+    let groups: Vec<&[RecordBatch]> = batches.chunks(BATCHES).collect();
+    let rows = batches.iter().map(RecordBatch::num_rows).sum::<usize>();
+    let ipc = || {
         let encoder = IpcEncoder::new();
         let mut appender = IpcAppender::try_new(Vec::new()).unwrap();
         for group in &groups {
             appender.append(encoder.encode(group).unwrap()).unwrap();
         }
         appender.finish(vec![("tracefast.clock".into(), "epoch".into())]).unwrap()
-    });
-
-    if std::env::var_os("TRACEFAST_COLUMNS").is_some() {
-        by_column(&all[..ROWS / BATCH]);
+    };
+    let mut group = criterion.benchmark_group("files");
+    group.sampling_mode(SamplingMode::Flat);
+    let writers: [(&str, &dyn Fn() -> Vec<u8>); 3] = [
+        ("stock.parquet", &|| stock(batches, rows / groups.len())),
+        ("own.parquet", &|| own(&groups)),
+        ("own.arrow", &ipc),
+    ];
+    for (name, write) in writers {
+        group.throughput(bench::throughput(rows as u64, write().len()));
+        group.bench_function(name, |bench| bench.iter(write));
     }
+    group.finish();
 }
 
-/// What each column adds, by leaving out its values.
-fn by_column(group: &[RecordBatch]) {
+/// The batch with processors, which logs of strace do not have: no other column is of that kind.
+fn with_processors(batch: &RecordBatch) -> RecordBatch {
+    let mut numbers = Numbers(7);
+    let mut columns = batch.columns().to_vec();
+    columns[C::Cpu as usize] = Arc::new(UInt16Array::from_iter_values(
+        (0..batch.num_rows()).map(|_| numbers.below(16) as u16),
+    ));
+    RecordBatch::try_new(schema(), columns).unwrap()
+}
+
+/// A row group in which one column has values, for each column that ever has any: what encoding it
+/// adds to `columns/nothing`, a row group of nulls.
+fn columns(criterion: &mut Criterion, batches: &[RecordBatch]) {
     let encoder = ParquetEncoder::try_new(ParquetOptions::default()).unwrap();
-    let time = |group: &[RecordBatch]| {
-        let mut best = f64::INFINITY;
-        let mut bytes = 0;
-        for _ in 0..15 {
-            let start = Instant::now();
-            bytes = encoder.encode(group).unwrap().bytes();
-            best = best.min(start.elapsed().as_secs_f64());
-        }
-        (best * 1e9 / ROWS as f64, bytes)
+    let rows = batches.iter().map(RecordBatch::num_rows).sum::<usize>();
+    let only = |wanted: Option<usize>| -> Vec<RecordBatch> {
+        let nulls = |i: usize, rows| new_null_array(&COLUMNS[i].2.data_type(), rows);
+        let batch = |batch: &RecordBatch| {
+            let column = |i| match wanted {
+                Some(wanted) if wanted == i => Arc::clone(batch.column(i)),
+                _ => nulls(i, batch.num_rows()),
+            };
+            RecordBatch::try_new(schema(), (0..COLUMNS.len()).map(column).collect()).unwrap()
+        };
+        batches.iter().map(batch).collect()
     };
-    let nulls = |column: usize, batch: &RecordBatch| {
-        new_null_array(&COLUMNS[column].2.data_type(), batch.num_rows())
-    };
-    let empty: Vec<RecordBatch> = group
-        .iter()
-        .map(|batch| {
-            let columns = (0..COLUMNS.len()).map(|i| nulls(i, batch)).collect();
-            RecordBatch::try_new(schema(), columns).unwrap()
-        })
-        .collect();
-    let (base, base_bytes) = time(&empty);
-    println!("{:20} {base:7.1} ns/row", "nothing");
-    for (i, &(_, name, _)) in COLUMNS.iter().enumerate() {
-        if group[0].column(i).null_count() == group[0].num_rows() {
+    let mut group = criterion.benchmark_group("columns");
+    group.throughput(Throughput::Elements(rows as u64));
+    let empty = only(None);
+    group.bench_function("nothing", |bench| bench.iter(|| encoder.encode(&empty).unwrap()));
+    for (i, (_, name, kind)) in COLUMNS.iter().enumerate() {
+        if batches[0].column(i).null_count() == batches[0].num_rows() {
             continue;
         }
-        let one: Vec<RecordBatch> = group
-            .iter()
-            .map(|batch| {
-                let columns = (0..COLUMNS.len())
-                    .map(|j| if i == j { Arc::clone(batch.column(i)) } else { nulls(j, batch) })
-                    .collect();
-                RecordBatch::try_new(schema(), columns).unwrap()
-            })
-            .collect();
-        let (time, bytes) = time(&one);
-        let bytes = (bytes - base_bytes.min(bytes)) as f64 / ROWS as f64;
-        println!("  {name:18} {:7.1} ns/row {bytes:6.2} bytes/row", time - base);
+        let one = only(Some(i));
+        group.bench_function(BenchmarkId::new(format!("{kind:?}"), name), |bench| {
+            bench.iter(|| encoder.encode(&one).unwrap());
+        });
     }
+    group.finish();
 }
 
 /// Argument texts of a real log, or made-up ones.
-fn arguments(numbers: &mut Numbers) -> Vec<String> {
-    let log = std::env::var_os("TRACEFAST_LOG").and_then(|path| std::fs::read(path).ok());
-    if let Some(log) = log {
-        return String::from_utf8_lossy(&log)
+fn arguments(numbers: &mut Numbers) -> io::Result<Vec<String>> {
+    if bench::named().is_some() {
+        let (_, log) = bench::logs(&[])?.remove(0);
+        return Ok(String::from_utf8_lossy(&log)
             .lines()
             .filter_map(|line| {
                 let start = line.find('(')? + 1;
                 let end = line.rfind(") = ")?;
                 line.get(start..end).map(str::to_owned)
             })
-            .collect();
+            .collect());
     }
-    (0..50_000)
+    let made = (0..50_000)
         .map(|_| {
             let fd = numbers.below(20) + 3;
             let file = numbers.below(300);
@@ -145,35 +132,37 @@ fn arguments(numbers: &mut Numbers) -> Vec<String> {
                 _ => format!("0x7f{:010x}, FUTEX_WAKE_PRIVATE, 1", numbers.below(1 << 40)),
             }
         })
-        .collect()
+        .collect();
+    Ok(made)
 }
 
 /// Rows like those of `strace -f -ttt -T -yy`.
-fn rows(count: usize) -> Vec<RecordBatch> {
+fn batches(count: usize, rows: usize) -> io::Result<Vec<RecordBatch>> {
     let mut numbers = Numbers(42);
-    let arguments = arguments(&mut numbers);
+    let arguments = arguments(&mut numbers)?;
     let names: Vec<String> = (0..40).map(|i| format!("syscall{i}")).collect();
     let paths: Vec<String> = (0..300).map(|i| format!("/usr/lib/python3/part{i}.so")).collect();
     let mut ts = 1_700_000_000_000_000_000_i64;
     let mut line = 0_u64;
     let mut at = 0;
-    (0..count / BATCH)
+    let made = (0..count)
         .map(|i| {
             // The vocabulary grows as the log goes on.
             let names = &names[..(33 + i).min(names.len())];
-            batch(&mut numbers, &arguments, names, &paths, (&mut ts, &mut line, &mut at))
+            batch(rows, &mut numbers, &arguments, names, &paths, (&mut ts, &mut line, &mut at))
         })
-        .collect()
+        .collect();
+    Ok(made)
 }
 
 fn batch(
+    n: usize,
     numbers: &mut Numbers,
     arguments: &[String],
     names: &[String],
     paths: &[String],
     (ts, line, at): (&mut i64, &mut u64, &mut usize),
 ) -> RecordBatch {
-    let n = BATCH;
     // Rows that have to do with a file; the others have fewer columns.
     let with_file: Vec<bool> = (0..n).map(|_| numbers.below(10) < 6).collect();
     let transfer: Vec<bool> = with_file.iter().map(|&f| f && numbers.below(10) < 5).collect();

@@ -1,27 +1,30 @@
-//! What each stage costs on one thread: `cargo bench -p tracefast-io --bench stages`, on the logs that
-//! ship with the project, or on that of `TRACEFAST_BENCH_LOG=FILE`.
+//! What each stage costs on one thread: `cargo bench -p tracefast-io --bench stages [-- PART OF A NAME]`,
+//! on the logs that ship with the project, or on that of `TRACEFAST_BENCH_LOG=FILE`.
 //!
-//! The text is cut into blocks as the pipeline does, and goes round for two seconds a stage: each
-//! stage has those above it in front, so that a line of the output says what is done up to there,
-//! and what the stage adds. The best round counts.
+//! The text is cut into blocks as the pipeline does, and each block goes through all stages in front
+//! of the one that is timed, so that what a stage reads is in the cache as far as it is in the
+//! pipeline. Only the stage itself is on the clock. Rows a second are those of the log for all
+//! stages: times of a row can be added.
 //!
-//! For tools that count instructions, `TRACEFAST_BENCH_STAGE=NAME` does one stage only, and
-//! `TRACEFAST_BENCH_ROUNDS=N` goes round N times: see `benches/guard.py`.
+//! For tools that count instructions, `TRACEFAST_BENCH_STAGE=NAME` takes the log as far as this stage
+//! and no further, `TRACEFAST_BENCH_ROUNDS=N` times (once): see `benches/guard.py`.
 
 #![allow(missing_docs)]
-#![allow(clippy::print_stdout, clippy::cast_precision_loss)]
+#![allow(clippy::print_stdout)]
 
-use std::fs::File;
+#[path = "../../tracefast-core/benches/support/mod.rs"]
+mod support;
+
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
+use criterion::SamplingMode;
 use tracefast_core::batch::{BATCH_ROWS, Part, Projection, assemble};
 use tracefast_core::block::Block;
 use tracefast_core::format::{Format, Grammar};
-use tracefast_core::scan::{Marks, structure};
+use tracefast_core::scan::{Marks, structure, structure_portable};
 use tracefast_core::stream::{Pool, Resolved, Stream};
 use tracefast_io::sink::{ParquetEncoder, ParquetOptions};
 
@@ -31,53 +34,50 @@ const BLOCK: usize = 256 << 10;
 const GROUP: usize = 131_072;
 
 fn main() -> io::Result<()> {
-    if let Ok(file) = std::env::var("TRACEFAST_BENCH_LOG") {
-        return measure(&file, &std::fs::read(&file)?);
+    if let Some(name) = support::alone() {
+        return alone(&name);
     }
-    // `cargo test --all-targets` starts this too.
-    if std::env::args().any(|argument| argument == "--bench") {
-        for name in ["demo.strace", "demo.ftrace"] {
-            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data");
-            let packed = File::open(path.join(format!("{name}.zst")))?;
-            measure(name, &zstd::decode_all(packed)?)?;
+    let mut criterion = support::criterion();
+    for (name, text) in support::logs(&["strace", "ftrace"])? {
+        let format = format_of(&name, &text)?;
+        let rows = run(&text, &format, Stage::Stitch).rows;
+        let mut group = criterion.benchmark_group(&name);
+        group.sampling_mode(SamplingMode::Flat);
+        group.throughput(support::throughput(rows, text.len()));
+        for (stage, name) in STAGES {
+            group.bench_function(name, |bench| {
+                bench.iter_custom(|rounds| {
+                    (0..rounds).map(|_| run(&text, &format, stage).took).sum()
+                });
+            });
         }
+        group.finish();
+    }
+    criterion.final_summary();
+    Ok(())
+}
+
+/// Takes the whole log as far as one stage: somebody else measures.
+fn alone(wanted: &str) -> io::Result<()> {
+    let file =
+        support::named().ok_or_else(|| io::Error::other("TRACEFAST_BENCH_LOG names no log"))?;
+    let (stage, name) = STAGES
+        .into_iter()
+        .find(|(_, name)| *name == wanted)
+        .ok_or_else(|| io::Error::other(format!("there is no stage {wanted}")))?;
+    let text = std::fs::read(&file)?;
+    let format = format_of(&file, &text)?;
+    let rounds = std::env::var("TRACEFAST_BENCH_ROUNDS").ok().and_then(|n| n.parse().ok());
+    for _ in 0..rounds.unwrap_or(1_u32) {
+        let Outcome { took, rows } = run(&text, &format, stage);
+        println!("{name}: {took:?}, {rows} rows, {} bytes", text.len());
     }
     Ok(())
 }
 
-/// Measures and prints each stage of a log.
-fn measure(name: &str, text: &[u8]) -> io::Result<()> {
-    let Some(format) = Format::detect(&text[..text.len().min(1 << 20)], None) else {
-        return Err(io::Error::other(format!("{name}: not a log")));
-    };
-    let rounds: Option<u32> =
-        std::env::var("TRACEFAST_BENCH_ROUNDS").ok().and_then(|n| n.parse().ok());
-    let only = std::env::var("TRACEFAST_BENCH_STAGE").ok();
-    let lines = memchr::memchr_iter(b'\n', text).count().max(1);
-    println!("{name}: {} bytes, {lines} lines", text.len());
-    let mut before = 0.0;
-    for (stage, name) in STAGES {
-        if only.as_ref().is_some_and(|only| only != name) {
-            continue;
-        }
-        let begin = Instant::now();
-        let mut best = f64::INFINITY;
-        let mut round = 0;
-        while rounds.map_or(begin.elapsed() < Duration::from_secs(2), |rounds| round < rounds) {
-            let start = Instant::now();
-            run(text, &format, stage);
-            best = best.min(start.elapsed().as_secs_f64());
-            round += 1;
-        }
-        let each = best * 1e9 / lines as f64;
-        println!(
-            "{name:10} {:8.0} MB/s {each:7.1} ns/line, adds {:7.1}",
-            text.len() as f64 / best / 1e6,
-            each - before,
-        );
-        before = each;
-    }
-    Ok(())
+fn format_of(name: &str, text: &[u8]) -> io::Result<Format> {
+    Format::detect(&text[..text.len().min(1 << 20)], None)
+        .ok_or_else(|| io::Error::other(format!("{name}: not a log")))
 }
 
 /// How far the text goes.
@@ -87,11 +87,13 @@ enum Stage {
     Blocks,
     /// Ends of lines, and where results may begin.
     Structure,
+    /// The same without vector instructions.
+    Portable,
     /// Rows.
     Grammar,
-    /// Halves over block borders, keys of all blocks.
+    /// Halves over block borders, keys of all blocks: what is done in order, without the model.
     Stitch,
-    /// Tasks, descriptors, files.
+    /// The same with tasks, descriptors, files: all that is done in order.
     Model,
     /// Arrow arrays.
     Batches,
@@ -99,9 +101,10 @@ enum Stage {
     Parquet,
 }
 
-const STAGES: [(Stage, &str); 7] = [
+const STAGES: [(Stage, &str); 8] = [
     (Stage::Blocks, "blocks"),
     (Stage::Structure, "structure"),
+    (Stage::Portable, "portable"),
     (Stage::Grammar, "grammar"),
     (Stage::Stitch, "stitch"),
     (Stage::Model, "model"),
@@ -109,44 +112,77 @@ const STAGES: [(Stage, &str); 7] = [
     (Stage::Parquet, "parquet"),
 ];
 
+/// What became of a log.
+struct Outcome {
+    /// Time in the stage that was asked for.
+    took: Duration,
+    /// Rows of all blocks, if it came to that.
+    rows: u64,
+}
+
+/// Runs for one stage.
+struct Watch {
+    stage: Stage,
+    took: Duration,
+}
+
+impl Watch {
+    fn time<T>(&mut self, stage: Stage, work: impl FnOnce() -> T) -> T {
+        if stage != self.stage {
+            return work();
+        }
+        let start = Instant::now();
+        let done = work();
+        self.took += start.elapsed();
+        done
+    }
+}
+
 /// Takes a log through the stages, up to this one.
-fn run(mut text: &[u8], format: &Format, stage: Stage) {
+fn run(mut text: &[u8], format: &Format, stage: Stage) -> Outcome {
     let pool = Arc::new(Pool::default());
     let mut grammar = Grammar::default();
     let mut marks = Marks::default();
     let mut stream = Stream::new(Arc::clone(&pool));
     stream.model = stage >= Stage::Model;
+    let in_order = if stream.model { Stage::Model } else { Stage::Stitch };
     stream.begin("log", *format);
+    let mut watch = Watch { stage, took: Duration::ZERO };
     let mut arrow = Arrow::new(stage);
     while !text.is_empty() {
-        let end = cut(text, format);
-        let mut block = Block::from_buffer(pool.buffer());
-        block.space(end).copy_from_slice(&text[..end]);
-        block.set(0, end);
-        text = &text[end..];
-        block.last = text.is_empty();
-        if stage <= Stage::Structure {
-            if stage == Stage::Structure {
-                structure(block.padded(), block.len(), &mut marks);
+        let mut block = watch.time(Stage::Blocks, || {
+            let end = cut(text, format);
+            let mut block = Block::from_buffer(pool.buffer());
+            block.space(end).copy_from_slice(&text[..end]);
+            block.set(0, end);
+            text = &text[end..];
+            block.last = text.is_empty();
+            block
+        });
+        if stage < Stage::Grammar {
+            let find = if stage == Stage::Portable { structure_portable } else { structure };
+            if stage > Stage::Blocks {
+                watch.time(stage, || find(block.padded(), block.len(), &mut marks));
                 std::hint::black_box(&marks);
             }
             pool.give_back(block, pool.parsed());
             continue;
         }
         let mut parsed = pool.parsed();
-        grammar.parse(format, &mut block, &mut parsed);
+        watch.time(Stage::Grammar, || grammar.parse(format, &mut block, &mut parsed));
         if stage == Stage::Grammar {
             std::hint::black_box(&parsed);
             pool.give_back(block, parsed);
             continue;
         }
-        let resolved = stream.resolve(block, parsed);
-        arrow.take(resolved, &mut stream);
+        let resolved = watch.time(in_order, || stream.resolve(block, parsed));
+        arrow.take(resolved, &mut stream, &mut watch);
     }
-    if let Some(rest) = stream.end() {
-        arrow.take(rest, &mut stream);
+    if let Some(rest) = watch.time(in_order, || stream.end()) {
+        arrow.take(rest, &mut stream, &mut watch);
     }
-    arrow.flush(&mut stream);
+    arrow.flush(&mut stream, &mut watch);
+    Outcome { took: watch.took, rows: arrow.seen }
 }
 
 /// Rows on their way into batches and row groups.
@@ -156,6 +192,8 @@ struct Arrow {
     encoder: ParquetEncoder,
     parts: Vec<Part>,
     rows: usize,
+    /// Rows that ever came.
+    seen: u64,
     batches: Vec<RecordBatch>,
 }
 
@@ -163,10 +201,19 @@ impl Arrow {
     fn new(stage: Stage) -> Self {
         let encoder = ParquetEncoder::try_new(ParquetOptions::default()).expect("the default");
         let projection = Projection::default();
-        Self { stage, projection, encoder, parts: Vec::new(), rows: 0, batches: Vec::new() }
+        Self {
+            stage,
+            projection,
+            encoder,
+            parts: Vec::new(),
+            rows: 0,
+            seen: 0,
+            batches: Vec::new(),
+        }
     }
 
-    fn take(&mut self, resolved: Resolved, stream: &mut Stream) {
+    fn take(&mut self, resolved: Resolved, stream: &mut Stream, watch: &mut Watch) {
+        self.seen += resolved.runs.iter().map(|run| run.len() as u64).sum::<u64>();
         if self.stage < Stage::Batches {
             return;
         }
@@ -180,36 +227,37 @@ impl Arrow {
                 self.rows += take;
                 self.parts.push(Part { block: Arc::clone(&resolved), rows });
                 if self.rows == BATCH_ROWS {
-                    self.assemble(stream);
+                    self.assemble(stream, watch);
                 }
             }
         }
     }
 
-    fn assemble(&mut self, stream: &mut Stream) {
-        let batch = assemble(&self.parts, &self.projection, &stream.values());
+    fn assemble(&mut self, stream: &mut Stream, watch: &mut Watch) {
+        let batch = watch
+            .time(Stage::Batches, || assemble(&self.parts, &self.projection, &stream.values()));
         self.parts.clear();
         self.rows = 0;
         if self.stage == Stage::Parquet {
             self.batches.push(batch);
             if self.batches.iter().map(RecordBatch::num_rows).sum::<usize>() >= GROUP {
-                self.encode();
+                self.encode(watch);
             }
         }
     }
 
-    fn encode(&mut self) {
-        let group = self.encoder.encode(&self.batches).expect("batches of the event schema");
-        std::hint::black_box(group);
+    fn encode(&mut self, watch: &mut Watch) {
+        let group = watch.time(Stage::Parquet, || self.encoder.encode(&self.batches));
+        std::hint::black_box(group.expect("batches of the event schema"));
         self.batches.clear();
     }
 
-    fn flush(&mut self, stream: &mut Stream) {
+    fn flush(&mut self, stream: &mut Stream, watch: &mut Watch) {
         if !self.parts.is_empty() {
-            self.assemble(stream);
+            self.assemble(stream, watch);
         }
         if !self.batches.is_empty() {
-            self.encode();
+            self.encode(watch);
         }
     }
 }
