@@ -120,14 +120,15 @@ fn lines_with(buf: &[u8], len: usize, marks: &mut Marks, masks: impl Fn(&[u8; 64
     *ascii = any_high == 0;
 }
 
+#[inline(always)]
 fn line_masks_portable(chunk: &[u8; 64]) -> LineMasks {
-    let mut masks = [0; 3];
-    for (i, &byte) in chunk.iter().enumerate() {
-        masks[0] |= u64::from(byte == b'\n') << i;
-        masks[1] |= u64::from(byte >> 7) << i;
-        masks[2] |= u64::from(matches!(byte, b',' | b':' | b'(' | b'"')) << i;
-    }
-    masks
+    [
+        eight_by_eight(chunk, |word| equal(word, b'\n')),
+        eight_by_eight(chunk, |word| word),
+        eight_by_eight(chunk, |word| {
+            equal(word, b',') | equal(word, b':') | equal(word, b'(') | equal(word, b'"')
+        }),
+    ]
 }
 
 #[inline(always)]
@@ -201,15 +202,37 @@ fn more_room(at: &mut Vec<u32>) {
     at.resize(2 * at.len() + 64, 0);
 }
 
+#[inline(always)]
 fn masks_portable(chunk: &[u8; 64]) -> Masks {
-    let mut m = Masks { newline: 0, blank: 0, equal: 0, high: 0 };
-    for (i, &byte) in chunk.iter().enumerate() {
-        m.newline |= u64::from(byte == b'\n') << i;
-        m.blank |= u64::from(byte == b' ') << i;
-        m.equal |= u64::from(byte == b'=') << i;
-        m.high |= u64::from(byte >> 7) << i;
+    Masks {
+        newline: eight_by_eight(chunk, |word| equal(word, b'\n')),
+        blank: eight_by_eight(chunk, |word| equal(word, b' ')),
+        equal: eight_by_eight(chunk, |word| equal(word, b'=')),
+        high: eight_by_eight(chunk, |word| word),
     }
-    m
+}
+
+/// A bit for each of 64 bytes: the highest of what `mark` makes of it, eight bytes in a word.
+#[inline(always)]
+fn eight_by_eight(chunk: &[u8; 64], mark: impl Fn(u64) -> u64) -> u64 {
+    let words = chunk.as_chunks::<8>().0.iter().enumerate();
+    words.fold(0, |bits, (i, word)| {
+        let marks = (mark(u64::from_le_bytes(*word)) & HIGHEST) >> 7;
+        // The product has the lowest bits of all bytes side by side in its highest byte: each is
+        // added there once, and no other sum of theirs reaches it.
+        bits | (marks.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * i)
+    })
+}
+
+/// The highest bit of each byte of a word.
+const HIGHEST: u64 = 0x8080_8080_8080_8080;
+
+/// Sets the highest bit of each byte of `word` that is `byte`, and no other's.
+#[inline(always)]
+fn equal(word: u64, byte: u8) -> u64 {
+    let differ = word ^ (u64::from(byte) * 0x0101_0101_0101_0101);
+    // Below the highest bit a sum overflows into it unless all bits are zero.
+    !(((differ & !HIGHEST) + !HIGHEST) | differ)
 }
 
 /// Where in `text`, from `at` on, the first of `bytes` stands. For short ways: what it finds is near,
