@@ -107,9 +107,10 @@ fn find_keys(pages: &[Page], order: Order, buffers: &mut Buffers) -> Option<Vec<
 /// Smallest and largest of the values of a column of small integers, those behind nulls among them.
 fn small_bounds(array: &ArrayRef) -> Option<(i64, i64)> {
     fn bounds<T: Copy + Ord>(values: &[T], wide: impl Fn(T) -> i64) -> Option<(i64, i64)> {
+        // Two loops: each becomes vector instructions.
         let &first = values.first()?;
-        let (min, max) =
-            values.iter().fold((first, first), |(min, max), &v| (min.min(v), max.max(v)));
+        let min = values.iter().fold(first, |min, &v| if v < min { v } else { min });
+        let max = values.iter().fold(first, |max, &v| if v > max { v } else { max });
         Some((wide(min), wide(max)))
     }
     match array.data_type() {
