@@ -245,3 +245,40 @@ fn begin(open: &mut Open, parsed: &mut Parsed) {
         target: Target::Open,
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_are_told_apart_and_forgotten() {
+        let (mut calls, mut parsed) = (Calls::default(), Parsed::default());
+        // These share a place among those looked up last.
+        let tids = [7, 7 + RECENT as i32, 7 + 2 * RECENT as i32];
+        for tid in tids {
+            assert!(calls.touch(Some(tid), &mut parsed, Lost::Elsewhere).is_none());
+            let open = Open { tid: Some(tid), ..Open::default() };
+            calls.open(Some(tid), open, &mut parsed);
+        }
+        assert_eq!(parsed.touches.len(), 3);
+        assert!(calls.of(Some(8)).is_none());
+        let tid_of = |open: Option<&Open>| open.and_then(|open| open.tid);
+        assert_eq!(tid_of(calls.of(Some(tids[0]))), Some(tids[0]));
+        calls.end(Some(tids[0]));
+        assert!(matches!(calls.resume(Some(tids[0])), Pending::Nothing));
+        calls.forget(Some(tids[0]), &mut parsed);
+        assert!(matches!(calls.resume(Some(tids[0])), Pending::Unknown));
+        calls.forget(Some(tids[1]), &mut parsed);
+        assert!(
+            matches!(parsed.touches.last(), Some(Touch::Open { tid: Some(tid), .. }) if *tid == tids[1])
+        );
+        assert!(calls.touch(Some(tids[1]), &mut parsed, Lost::Elsewhere).is_none());
+        assert!(
+            matches!(parsed.touches.last(), Some(Touch::Place { tid: Some(tid), .. }) if *tid == tids[1])
+        );
+        let lost = calls.touch(Some(tids[2]), &mut parsed, Lost::Elsewhere);
+        assert_eq!(tid_of(lost.as_ref()), Some(tids[2]));
+        calls.clear();
+        assert!(matches!(calls.resume(Some(tids[2])), Pending::Unknown));
+    }
+}

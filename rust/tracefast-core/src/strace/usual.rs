@@ -431,6 +431,10 @@ mod tests {
     }
 
     fn line(pid: u8, time: u32, event: &str) -> String {
+        if event.starts_with(' ') {
+            // Belongs to the line above.
+            return format!("{event}\n");
+        }
         format!("{:<5} 1795175299.{time:06} {event}\n", 9 + 4000 * u32::from(pid))
     }
 
@@ -442,6 +446,10 @@ mod tests {
             compare(event.repeat(2).as_bytes());
             let between = line(0, 9, "read(5,  <unfinished ...>");
             compare(format!("{event}{between}{event}").as_bytes());
+            let frame = " > /lib/libc.so.6(read+0x1) [0x2]\n";
+            let second = line(0, 11, r#"<... read resumed>"abc", 16) = 3 <0.000020>"#);
+            compare(format!("{event}{between}{frame}{event}{second}").as_bytes());
+            compare(format!("{event}{between}{frame}{second}{frame}").as_bytes());
         }
     }
 
