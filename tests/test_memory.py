@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 PEAK = """
 import sys
 import tracefast as tf
-tf.parse(sys.argv[1], sys.argv[2], threads=2)
+# Short groups, of which even the shorter log fills many.
+tf.parse(sys.argv[1], sys.argv[2], threads=2, row_group=16_384)
 with open("/proc/self/status") as status:
     print(next(line.split()[1] for line in status if line.startswith("VmHWM")))
 """
@@ -62,7 +63,7 @@ def test_memory_does_not_grow_with_the_log(tmp_path: Path, write, counts) -> Non
     for count in counts:
         log = tmp_path / f"{count}.strace"
         write(log, count * (1000 if write is write_paths else 1))
-        peaks.append(peak_kb(log))
+        peaks.append(min(peak_kb(log), peak_kb(log)))
         log.unlink()
     few, many = peaks
     # Four times the log: less than a third more.
