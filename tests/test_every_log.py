@@ -93,7 +93,7 @@ READERS: dict[str, Callable[[Path], pa.Table]] = {
 def test_every_reader_sees_the_rows_of_the_stream(log: Path, tmp_path: Path) -> None:
     expected = plain(stream(log))
     # Several groups, none of them full of whole batches; and one.
-    for rows in {997, 131_072} if expected.num_rows > 997 else {131_072}:
+    for rows in {997, 65_536} if expected.num_rows > 997 else {65_536}:
         path = tmp_path / "events.parquet"
         assert tf.parse(log, path, row_group=rows).rows == expected.num_rows
         assert pq.read_metadata(path).num_row_groups == -(-expected.num_rows // rows)

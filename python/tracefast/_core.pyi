@@ -255,7 +255,7 @@ def parse(
     sink: str = "parquet",
     format_in: str | None = None,
     threads: int | None = None,
-    row_group: int = 131072,
+    row_group: int = 65536,
     compression: str | None = None,
     block_bytes: int = 262144,
     clobber: bool = True,

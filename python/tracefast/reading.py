@@ -24,7 +24,7 @@ def parse(
     format_in: FormatIn | None = None,
     sink: Sink | None = None,
     threads: int | None = None,
-    row_group: int = 131_072,
+    row_group: int = 65_536,
     compression: str | None = None,
     block_bytes: int = 262_144,
     clobber: bool = True,

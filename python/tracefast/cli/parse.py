@@ -54,7 +54,7 @@ def parse(
     row_group: Annotated[
         int,
         typer.Option(min=1, max=1 << 24, metavar="ROWS", help="Rows in a row group of Parquet."),
-    ] = 131_072,
+    ] = 65_536,
     compression: Annotated[
         str | None,
         typer.Option(

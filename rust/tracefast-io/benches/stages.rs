@@ -31,7 +31,7 @@ use tracefast_io::sink::{ParquetEncoder, ParquetOptions};
 const BLOCK: usize = 256 << 10;
 
 /// Rows of a row group.
-const GROUP: usize = 131_072;
+const GROUP: usize = 65_536;
 
 fn main() -> io::Result<()> {
     if let Some(name) = support::alone() {

@@ -17,7 +17,7 @@ use crate::report::Report;
 /// Parses logs, into one file if it is named; `explain` gets the lines that are not understood.
 #[pyfunction]
 #[pyo3(signature = (
-    sources, output, *, sink = "parquet", format_in = None, threads = None, row_group = 131_072,
+    sources, output, *, sink = "parquet", format_in = None, threads = None, row_group = 65_536,
     compression = None, block_bytes = 262_144, clobber = true, machine = None, model = true,
     explain = None, progress = None
 ))]

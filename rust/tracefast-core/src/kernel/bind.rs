@@ -117,7 +117,8 @@ impl Kernel {
         if let Some(path) = &open.path {
             // A path begins with a slash, `pipe:[1]`, `socket:[1]` and the like do not.
             let rooted = (view >> 32) as u8 == b'/';
-            let named = path.starts_with(b"/") || open.node.is_some();
+            // Of most files this is known without a look at the name.
+            let named = open.node.is_some() || path.starts_with(b"/");
             let other_kind = named != rooted;
             let doubtful = open.inherited || !self.closed;
             if at_entry || !other_kind && !doubtful {

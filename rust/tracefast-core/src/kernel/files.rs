@@ -91,6 +91,12 @@ impl OpenFile {
         self.number
     }
 
+    /// It has no positions, and no call is under way that knew of some.
+    #[inline]
+    pub fn is_quiet_stream(&self) -> bool {
+        self.position == Position::None && self.node.is_none() && self.flight.is_quiet()
+    }
+
     /// Where it stands may have changed, and nobody knows to what.
     pub fn lose(&mut self) {
         if self.position != Position::None {

@@ -69,6 +69,9 @@ pub fn transfer(
     side: Side,
 ) -> Found {
     let Some((open, nodes)) = files.with_nodes(file) else { return Found::default() };
+    if held.is_none() && !matches!(side.at, At::Given | At::Elsewhere) && open.is_quiet_stream() {
+        return through(side);
+    }
     if side.at == At::Stream && open.position != Position::None {
         open.never_positioned(nodes);
     }
@@ -169,6 +172,17 @@ pub fn transfer(
         found.base = None;
     }
     found
+}
+
+/// What is found of a transfer through a pipe, a socket, a terminal: there is no place in them.
+#[inline]
+fn through(side: Side) -> Found {
+    let access = match side.end {
+        End::Failed => Some(Access::Error),
+        End::Moved(0) if side.requested != Some(0) && !side.write => Some(Access::Eof),
+        _ => None,
+    };
+    Found { access, ..Found::default() }
 }
 
 impl Found {

@@ -5,7 +5,7 @@ use arrow_array::{Array, ArrayRef};
 
 use crate::sink::valid::for_each_valid;
 
-/// Rows a page holds at most: those of one batch, so that two pages make a row group.
+/// Rows a page holds at most: those of a row group, if nobody asks for longer ones.
 const ROWS: usize = 65_536;
 
 /// Bytes of text a page holds at most, unless a single text is larger. Logs with long strings
