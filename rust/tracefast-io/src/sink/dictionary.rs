@@ -206,8 +206,12 @@ impl Dictionary {
         self.likewise.clear();
     }
 
-    /// Smallest and largest of the texts with these keys.
-    pub(super) fn bounds(&mut self, keys: &[u32]) -> Option<(&[u8], &[u8])> {
+    /// Smallest and largest of the texts with these keys, or of all.
+    pub(super) fn bounds(&mut self, keys: Option<&[u32]>) -> Option<(&[u8], &[u8])> {
+        let Some(keys) = keys else {
+            let all = || (0..self.entries.len() as u32).map(|key| self.text(key));
+            return Some((all().min()?, all().max()?));
+        };
         // `remap` is not needed any more.
         self.remap.clear();
         self.remap.resize(self.entries.len(), UNSEEN);

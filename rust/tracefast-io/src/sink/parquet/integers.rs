@@ -14,7 +14,7 @@ use super::delta::{self, Width};
 use super::hybrid::{key_width, put_keys, put_levels};
 use super::pages::{self, Page};
 use super::scratch::Buffers;
-use super::stats::{Order, Range, Value};
+use super::stats::{Order, Range};
 use crate::error::Result;
 use crate::sink::valid::walk;
 
@@ -98,24 +98,12 @@ fn find_keys(pages: &[Page], order: Order, buffers: &mut Buffers) -> Option<Vec<
     let mut ranges = Vec::with_capacity(pages.len());
     for page in pages {
         gather_page(page, &mut buffers.values);
-        ranges.push(match known_range(page) {
-            Some(range) => Some(range),
-            None => order.range(&buffers.values),
-        });
         buffers.integers.push_keys(&buffers.values, &mut buffers.keys)?;
+        // All that the only page holds stands in the dictionary.
+        let one = pages.len() == 1;
+        ranges.push(order.range(if one { &buffers.integers.entries } else { &buffers.values }));
     }
     Some(ranges)
-}
-
-/// The range of a page of small integers without nulls.
-fn known_range(page: &Page) -> Option<Range> {
-    let mut whole: Option<(i64, i64)> = None;
-    for array in page {
-        let (min, max) = small_bounds(array).filter(|_| array.null_count() == 0)?;
-        let (low, high) = whole.unwrap_or((min, max));
-        whole = Some((low.min(min), high.max(max)));
-    }
-    whole.map(|(min, max)| Range { min: Value::Integer(min), max: Value::Integer(max) })
 }
 
 /// Smallest and largest of the values of a column of small integers, those behind nulls among them.

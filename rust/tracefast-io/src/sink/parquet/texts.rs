@@ -43,7 +43,9 @@ pub(super) fn encode_dictionary(
         buffers.page.clear();
         put_levels(&buffers.words, rows, &mut buffers.page);
         put_keys(here, key_width(entries), &mut buffers.page);
-        let range = buffers.dictionary.bounds(here).map(|(min, max)| range(min, max));
+        // All that the only page holds stands in the dictionary.
+        let some = (pages.len() > 1).then_some(here);
+        let range = buffers.dictionary.bounds(some).map(|(min, max)| range(min, max));
         let encoding = Encoding::RLE_DICTIONARY;
         chunk.page(&buffers.page, PageInfo { rows, nulls, encoding, range })?;
     }
