@@ -6,6 +6,7 @@ use crate::block::Block;
 use crate::ftrace::{self, Machine};
 use crate::parsed::Parsed;
 use crate::strace::{self, Half};
+use crate::survey::survey;
 
 /// Bytes at the start of a line that tell whether it belongs to the one before it.
 pub const LOOK: usize = strace::columns::LOOK + strace::merged::PREFIX;
@@ -42,6 +43,7 @@ impl Grammar {
             Format::Strace(format) => self.strace.parse(format, block, parsed),
             Format::Ftrace(format) => self.ftrace.parse(format, block, parsed),
         }
+        survey(parsed);
     }
 }
 

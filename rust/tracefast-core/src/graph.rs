@@ -226,6 +226,7 @@ impl Graph {
         rows.tid[row] = running.tid;
         rows.comm[row] = comm;
         rows.valid[row] |= C::Tid.bit() | C::Comm.bit();
+        block.parsed.survey.visit(row);
     }
 
     fn key(&self, tid: Option<i32>, cpu: Option<u16>) -> i64 {

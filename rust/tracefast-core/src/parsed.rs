@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use crate::event::{Motion, Op, Status};
+use crate::fill::Fill;
 use crate::graph::Item;
 use crate::rows::{RowClock, Rows, Side};
+use crate::survey::Survey;
 use crate::text::escape_invalid;
 
 /// What a line of a log was used for.
@@ -347,6 +349,14 @@ pub struct Named {
     pub comm: u32,
 }
 
+impl Named {
+    /// The first row that may show it.
+    #[inline]
+    pub fn from(&self) -> u32 {
+        self.row + u32::from(self.later)
+    }
+}
+
 /// What a [`Begin`] belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
@@ -416,6 +426,10 @@ pub struct Parsed {
     pub span: Option<Span>,
     /// Room to join halves in, used again and again.
     pub scratch: Vec<u8>,
+    /// Which rows the model has to look at.
+    pub survey: Survey,
+    /// What it leaves to be written.
+    pub fill: Fill,
 }
 
 impl Parsed {
@@ -441,6 +455,8 @@ impl Parsed {
         self.elapsed = 0;
         self.other_elapsed = 0;
         self.span = None;
+        self.survey.clear();
+        self.fill.clear();
     }
 
     /// Records a line that was not understood.

@@ -3,6 +3,8 @@
 //! Columns are sized once for a block and written by index. A value counts only where the row's
 //! validity mask has the column's bit; elsewhere a slot holds whatever an earlier block left.
 
+use std::ops::Range;
+
 use crate::detail::Detail;
 use crate::event::{At, Motion, Op};
 use crate::schema::Column;
@@ -172,6 +174,30 @@ impl Rows {
     #[inline]
     pub fn has(&self, row: usize, column: Column) -> bool {
         self.valid[row] & column.bit() != 0
+    }
+
+    /// The first of `range` that is of this task, by its key: see [`crate::fill::task_key`].
+    pub fn next_of(&self, task: i64, range: Range<usize>) -> Option<usize> {
+        let Ok(tid) = i32::try_from(task) else {
+            let mut range = range;
+            return range.find(|&row| !self.has(row, Column::Tid));
+        };
+        let mut from = range.start;
+        while from < range.end {
+            let to = range.end.min(from + 64);
+            // All of them at once: that is a few vectors.
+            let near =
+                self.tid[from..to].iter().fold(0, |any, &other| any | u8::from(other == tid));
+            if near != 0 {
+                let found =
+                    (from..to).find(|&row| self.tid[row] == tid && self.has(row, Column::Tid));
+                if found.is_some() {
+                    return found;
+                }
+            }
+            from = to;
+        }
+        None
     }
 
     /// Adds a row without values and returns its number.

@@ -239,6 +239,7 @@ impl Stitch {
             if !rows.has(row, C::Tid) && rows.kind[row] != EventKind::Unparsed as u8 {
                 rows.tid[row] = owner;
                 rows.valid[row] |= C::Tid.bit();
+                parsed.survey.visit(row);
             }
         }
         for begin in &mut parsed.begins[from.begins as usize..to.begins as usize] {

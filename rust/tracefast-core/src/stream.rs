@@ -1,7 +1,7 @@
 //! The serial part: blocks in order, to blocks whose rows are final.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use arrow_array::StringArray;
 use arrow_buffer::Buffer;
@@ -10,6 +10,7 @@ use bytes::Bytes;
 use crate::block::Block;
 use crate::dict::Dictionary;
 use crate::event::EventKind;
+use crate::fill::fill;
 use crate::format::Format;
 use crate::graph::Graph;
 use crate::kernel::Kernel;
@@ -86,7 +87,10 @@ impl Drop for Pooled {
 /// A block whose rows are final but for the keys of its dictionaries, which `maps` translates.
 #[derive(Debug)]
 pub struct Resolved {
-    parsed: Parsed,
+    /// As the stages in order left it, until somebody asks for the rows.
+    left: Mutex<Parsed>,
+    /// With every column that has values.
+    filled: OnceLock<Parsed>,
     pool: Arc<Pool>,
     /// Text and side text, for the views.
     pub buffers: [Buffer; 2],
@@ -101,9 +105,14 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// The columns.
+    /// The columns. Who asks first writes what the stages in order left to be written.
     pub fn rows(&self) -> &Rows {
-        &self.parsed.rows
+        let filled = self.filled.get_or_init(|| {
+            let mut parsed = std::mem::take(&mut *lock(&self.left));
+            fill(&mut parsed, &self.buffers[0], &self.buffers[1]);
+            parsed
+        });
+        &filled.rows
     }
 
     /// Number of rows that count.
@@ -119,7 +128,11 @@ impl Resolved {
 
 impl Drop for Resolved {
     fn drop(&mut self) {
-        self.pool.give_parsed(std::mem::take(&mut self.parsed));
+        let parsed = match self.filled.take() {
+            Some(parsed) => parsed,
+            None => std::mem::take(&mut *lock(&self.left)),
+        };
+        self.pool.give_parsed(parsed);
     }
 }
 
@@ -272,26 +285,13 @@ impl Stream {
     }
 
     fn close(&mut self, block: Block, mut parsed: Parsed, line: i64) -> Resolved {
-        let mut maps =
-            [Keys::new(&parsed.names), Keys::new(&parsed.errnos), Keys::new(&parsed.comms)];
+        let maps = [
+            self.names.map(&parsed.names),
+            self.errnos.map(&parsed.errnos),
+            self.comms.map(&parsed.comms),
+        ];
         let runs = parsed.runs();
-        let rows = &parsed.rows;
-        let [names, errnos, comms] = &mut maps;
-        let mut kinds = [0; EventKind::TEXTS.len()];
-        for row in runs.iter().cloned().flatten() {
-            let valid = rows.valid[row];
-            if valid & C::Name.bit() != 0 {
-                names.see(rows.name[row], &mut self.names);
-            }
-            if valid & C::Errno.bit() != 0 {
-                errnos.see(rows.errno[row], &mut self.errnos);
-            }
-            if valid & C::Comm.bit() != 0 {
-                comms.see(rows.comm[row], &mut self.comms);
-            }
-            kinds[usize::from(rows.kind[row])] += 1;
-        }
-        let maps = maps.map(|keys| keys.map);
+        let kinds = kinds(&parsed);
         let mut key = 0;
         if let Some(source) = &self.source {
             key = source.key;
@@ -307,7 +307,8 @@ impl Stream {
         // The next block's side text gets a buffer that has grown already.
         parsed.side.bytes = self.pool.buffer();
         Resolved {
-            parsed,
+            left: Mutex::new(parsed),
+            filled: OnceLock::new(),
             pool: Arc::clone(&self.pool),
             buffers: [text, side],
             maps,
@@ -326,24 +327,20 @@ impl Stream {
     }
 }
 
-/// Keys of the stream by keys of a block, given out as rows show them.
-struct Keys<'a> {
-    texts: &'a [Arc<str>],
-    map: Vec<u32>,
-}
-
-impl<'a> Keys<'a> {
-    fn new(texts: &'a [Arc<str>]) -> Self {
-        Self { texts, map: vec![u32::MAX; texts.len()] }
+/// Rows by kind.
+fn kinds(parsed: &Parsed) -> [u64; EventKind::TEXTS.len()] {
+    let mut kinds = [0; EventKind::TEXTS.len()];
+    // Of the block's own rows somebody counted them before.
+    let counted = if parsed.survey.done {
+        kinds = parsed.survey.kinds;
+        parsed.survey.rows
+    } else {
+        0
+    };
+    for &kind in &parsed.rows.kind[counted..parsed.rows.len] {
+        kinds[usize::from(kind)] += 1;
     }
-
-    #[inline]
-    fn see(&mut self, local: u32, dictionary: &mut Dictionary) {
-        let slot = &mut self.map[local as usize];
-        if *slot == u32::MAX {
-            *slot = dictionary.key(&self.texts[local as usize]);
-        }
-    }
+    kinds
 }
 
 /// Times that are sums from the block's begin: from the log's begin on.

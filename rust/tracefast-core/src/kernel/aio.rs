@@ -65,14 +65,14 @@ impl Kernel {
             let file = self.descriptor(task, what.fd, || true);
             let changes = is_write(what.call).then_some(Changes::Longer);
             let held = file.and_then(|file| self.hold(what.fd, file, false, changes));
-            let comm = rows.has(row, C::Comm).then(|| rows.comm[row] as usize);
+            let comm = page.comm(row).map(|comm| comm as usize);
             self.aio.parts.push_back(Part {
                 space,
                 what,
                 held,
                 since: page.since,
-                task: rows.task[row],
-                pid: rows.has(row, C::Pid).then(|| rows.pid[row]),
+                task: page.whose.task,
+                pid: page.pid(row),
                 tid: rows.has(row, C::Tid).then(|| rows.tid[row]),
                 comm: comm.and_then(|comm| page.comms.get(comm).cloned()),
                 ts: rows.has(row, C::Ts).then(|| rows.ts[row]),

@@ -7,6 +7,7 @@ use super::position::{Position, Spot};
 use super::tasks::TaskRef;
 use crate::event::{FileType, Op};
 use crate::file_id::file_id;
+use crate::fill::{self, Description, Shown};
 use crate::schema::Column as C;
 
 /// Whether the operation acts on what its first and its second descriptor lead to.
@@ -18,6 +19,11 @@ pub fn binds(op: Op) -> (bool, bool) {
 /// The operation shows that the descriptor was open, even if nobody opened it in the log.
 pub fn shows(op: Op) -> bool {
     matches!(op, Op::Dup | Op::Fchdir | Op::SetCloexec) || op.uses()
+}
+
+/// A path begins with a slash, `pipe:[1]`, `socket:[1]` and the like do not.
+fn is_rooted(view: u128) -> bool {
+    (view >> 32) as u8 == b'/'
 }
 
 /// A type of files that have no positions.
@@ -52,50 +58,47 @@ impl Kernel {
         file: FileRef,
         second: bool,
     ) {
-        let Some(open) = self.tasks.files.numbered(file) else { return };
-        let (path_column, file_column, ofd_column) =
-            if second { (C::Path2, C::File2, C::Ofd2) } else { (C::Path, C::File, C::Ofd) };
-        let rows = &mut *page.rows;
-        let before = rows.valid[row];
-        let mut valid = before | ofd_column.bit();
-        if second {
-            rows.ofd2[row] = open.number();
-        } else {
-            rows.ofd[row] = open.number();
-            let said = (before & C::FileType.bit() != 0).then(|| rows.file_type[row]);
-            if let Some(file_type) = FileType::settled(open.file_type, said) {
-                rows.file_type[row] = file_type;
-                valid |= C::FileType.bit();
-            }
+        if let Some(at) = self.describe(page, file) {
+            fill::show(page.rows, row, &page.fill.descriptions[at as usize], second);
         }
-        if let Some(path) = &open.path {
-            if open.seen != page.block {
-                open.view = page.side.put(path);
-                open.seen = page.block;
-            }
-            if second {
-                rows.path2[row] = open.view;
-            } else {
-                rows.path[row] = open.view;
-            }
-            valid |= path_column.bit();
-        } else if before & path_column.bit() != 0 {
-            rows.valid[row] = valid;
-            return;
+    }
+
+    /// The same, but they are written later: see [`crate::fill`].
+    #[inline]
+    pub(super) fn leave_file(
+        &mut self,
+        page: &mut Page<'_>,
+        row: usize,
+        file: FileRef,
+        second: bool,
+    ) {
+        if let Some(description) = self.describe(page, file) {
+            page.fill.shown.push(Shown { row: row as u32, description, second });
         }
-        if let Some(id) = open.id {
-            if second {
-                rows.file2[row] = id;
-            } else {
-                rows.file[row] = id;
-            }
-            valid |= file_column.bit();
-        } else if second {
-            rows.effect[row].identify2 = false;
-        } else {
-            rows.effect[row].identify = false;
+    }
+
+    /// The description of an open file in the block at hand.
+    #[inline]
+    fn describe(&mut self, page: &mut Page<'_>, file: FileRef) -> Option<u32> {
+        let open = self.tasks.files.get(file)?;
+        if open.described != page.block {
+            return self.describe_anew(page, file);
         }
-        rows.valid[row] = valid;
+        Some(open.description)
+    }
+
+    #[inline(never)]
+    fn describe_anew(&mut self, page: &mut Page<'_>, file: FileRef) -> Option<u32> {
+        let open = self.tasks.files.numbered(file)?;
+        open.description = page.fill.descriptions.len() as u32;
+        open.described = page.block;
+        page.fill.descriptions.push(Description {
+            number: open.number(),
+            path: open.path.as_ref().map(|path| page.side.put(path)),
+            id: open.id,
+            file_type: open.file_type,
+        });
+        Some(open.description)
     }
 
     /// Holds what an annotation says against what the descriptor is known to lead to: a name that
@@ -103,6 +106,7 @@ impl Kernel {
     /// path.
     ///
     /// Gives the description that it leads to.
+    #[inline]
     pub(super) fn hear(
         &mut self,
         page: &mut Page<'_>,
@@ -112,18 +116,32 @@ impl Kernel {
         second: bool,
         at_entry: bool,
     ) -> FileRef {
+        if let Some(open) = self.tasks.files.get(file)
+            && let Some(path) = &open.path
+        {
+            let view = if second { page.rows.path2[row] } else { page.rows.path[row] };
+            let known = self.closed && !open.inherited;
+            if at_entry || known && open.is_named(path) == is_rooted(view) {
+                return file;
+            }
+        }
+        self.hear_all(page, row, task, file, second)
+    }
+
+    #[inline(never)]
+    fn hear_all(
+        &mut self,
+        page: &mut Page<'_>,
+        row: usize,
+        task: TaskRef,
+        file: FileRef,
+        second: bool,
+    ) -> FileRef {
         let view = if second { page.rows.path2[row] } else { page.rows.path[row] };
         let Some(open) = self.tasks.files.get(file) else { return file };
         if let Some(path) = &open.path {
-            // A path begins with a slash, `pipe:[1]`, `socket:[1]` and the like do not.
-            let rooted = (view >> 32) as u8 == b'/';
-            // Of most files this is known without a look at the name.
-            let named = open.node.is_some() || path.starts_with(b"/");
-            let other_kind = named != rooted;
-            let doubtful = open.inherited || !self.closed;
-            if at_entry || !other_kind && !doubtful {
-                return file;
-            }
+            let rooted = is_rooted(view);
+            let other_kind = open.is_named(path) != rooted;
             // A relative name, of which nobody knows where it starts.
             let part = rooted && !path.starts_with(b"/");
             let same = part || **path == *page.text_of(&view);
@@ -167,6 +185,7 @@ impl Kernel {
         open.path = Some(path.into());
         open.id = id.or(open.id);
         open.file_type = file_type.or(open.file_type);
+        open.changed();
         if stream && open.inherited || file_type.is_some_and(is_stream) {
             open.never_positioned(nodes);
         } else if let Some(id) = id
@@ -183,26 +202,22 @@ impl Kernel {
         if page.rows.effect[row].op != Op::Use || !page.rows.has(row, C::FileType) {
             return;
         }
-        let file_type = page.rows.file_type[row];
+        let said = page.rows.file_type[row];
         if let Some((open, nodes)) = self.tasks.files.with_nodes(file) {
+            let Some(file_type) = FileType::settled(open.file_type, Some(said)) else { return };
             if is_stream(file_type) && open.position != Position::None {
                 open.never_positioned(nodes);
             }
-            open.file_type = Some(file_type);
+            if open.file_type != Some(file_type) {
+                open.file_type = Some(file_type);
+                open.changed();
+            }
         }
     }
 }
 
-/// The identity of files that only an annotation names.
+/// The identity of a file that only an annotation names.
 #[inline]
-pub fn identify(page: &mut Page<'_>, row: usize) {
-    let effect = page.rows.effect[row];
-    if effect.identify && !page.rows.has(row, C::File) {
-        page.rows.file[row] = file_id(page.text_of(&page.rows.path[row]));
-        page.set(row, C::File);
-    }
-    if effect.identify2 && !page.rows.has(row, C::File2) {
-        page.rows.file2[row] = file_id(page.text_of(&page.rows.path2[row]));
-        page.set(row, C::File2);
-    }
+pub fn identify(page: &mut Page<'_>, row: usize, second: bool) {
+    fill::identify(page.rows, row, second, page.text, &page.side.bytes);
 }

@@ -22,10 +22,10 @@ pub struct OpenFile {
     pub id: Option<u64>,
     /// Key of the type, if known.
     pub file_type: Option<u8>,
-    /// The view of `path` in the side text of block `seen`.
-    pub view: u128,
-    /// See `view`.
-    pub seen: u64,
+    /// Position of its description in [`crate::fill::Fill::descriptions`] of block `described`.
+    pub description: u32,
+    /// See `description`.
+    pub described: u64,
     /// What is known of the file itself, if it has positions.
     pub node: Option<NodeRef>,
     /// Where the next transfer begins.
@@ -63,8 +63,8 @@ impl OpenFile {
             path,
             id,
             file_type,
-            view: 0,
-            seen: u64::MAX,
+            description: 0,
+            described: u64::MAX,
             node: None,
             position: Position::None,
             streams: [Stream::Fresh; 2],
@@ -89,6 +89,17 @@ impl OpenFile {
     /// What users see of it; 0 as long as no row needed it.
     pub fn number(&self) -> u32 {
         self.number
+    }
+
+    /// Its name, identity or type is another one: the next row gets another description.
+    pub fn changed(&mut self) {
+        self.described = u64::MAX;
+    }
+
+    /// `path`, which is its own, is the path of a file. Of most files this is known without a look.
+    #[inline]
+    pub fn is_named(&self, path: &[u8]) -> bool {
+        self.node.is_some() || path.starts_with(b"/")
     }
 
     /// It has no positions, and no call is under way that knew of some.

@@ -27,6 +27,7 @@ mod tasks;
 mod transfer;
 
 use std::iter::Peekable;
+use std::ops::Range;
 use std::slice::Iter;
 use std::sync::Arc;
 
@@ -36,16 +37,29 @@ use files::FileRef;
 use late::{Late, Standing};
 use length::Changes;
 use names::Names;
-use page::Page;
+use page::{Page, Whose};
 use passing::Passes;
 use pending::{Held, Pending, writes};
-use tasks::{TaskRef, Tasks};
+use tasks::{Sight, TaskRef, Tasks};
 
 use crate::detail::Detail;
 use crate::event::{EventKind, Motion, Op, open_flags};
+use crate::fill::{Sighting, task_key};
 use crate::parsed::{Begin, Named, Parsed, Spot, key_in};
 use crate::rows::{Effect, NO_DETAIL};
 use crate::schema::Column as C;
+use crate::survey::FOREIGN;
+
+/// How often the rows of a block may be searched through, all in all. What is left over of a block
+/// that takes more is looked at row by row.
+const SEARCHES: usize = 64;
+
+/// What stands between rows of a block.
+struct ToCome<'a> {
+    begins: &'a [Begin],
+    next: usize,
+    named: Peekable<Iter<'a, Named>>,
+}
 
 /// What the descriptors of a row lead to.
 type Bound = [Option<FileRef>; 2];
@@ -76,13 +90,20 @@ impl Kernel {
         Self { cut, ..Self::default() }
     }
 
-    /// Goes through the rows of a block in order and fills the columns that need state.
+    /// Goes through the rows of a block in order and fills the columns that need state; those that
+    /// it need not fill itself it leaves to [`crate::fill`].
     pub fn run(&mut self, parsed: &mut Parsed, text: &[u8]) {
         self.block += 1;
+        self.tasks.block = self.block;
         let runs = parsed.runs();
         let inserted = std::mem::take(&mut parsed.inserted);
-        let Parsed { rows, side, begins, named, names, errnos, comms, .. } = parsed;
+        let Parsed { rows, side, begins, named, names, errnos, comms, survey, fill, .. } = parsed;
         let own = rows.len - inserted.len();
+        // In logs of several tasks every row shows that the calls of its task before it are over.
+        if self.cut || !survey.done {
+            survey.visit_all(0, own);
+        }
+        fill.rows = own;
         let mut page = Page {
             rows,
             side,
@@ -94,62 +115,117 @@ impl Kernel {
             placed: Vec::with_capacity(inserted.len()),
             behind: Spot { row: 0, begins: 0 },
             since: 0,
+            survey,
+            fill,
+            own,
+            whose: Whose::default(),
+            searches: own.saturating_mul(SEARCHES),
         };
+        let mut to_come = ToCome { begins, next: 0, named: named.iter().peekable() };
         let mut inserted = inserted.iter();
-        let mut next = 0;
-        let mut told = named.iter().peekable();
-        let telling = !named.is_empty();
-        let mut due = begins.first().map_or(usize::MAX, |begin| begin.at as usize);
         for run in runs {
-            for row in run {
-                // Entries that come before the row: a row put between says how many.
-                let known = if row < own { None } else { inserted.next() };
-                if row >= due || known.is_some() {
-                    let before = known.map(|(at, _)| at.begins as usize);
-                    while next < begins.len()
-                        && before.map_or(begins[next].at as usize <= row, |before| next < before)
-                    {
-                        let at = begins[next].at;
-                        self.tell(&mut told, page.comms, |named| named.row < at);
-                        self.begin(&begins[next], &mut page);
-                        next += 1;
-                    }
-                    due = begins.get(next).map_or(usize::MAX, |begin| begin.at as usize);
+            if run.start < own {
+                self.own_rows(run, &mut to_come, &mut page);
+                continue;
+            }
+            // Calls of earlier blocks, which say how many entries come before them.
+            for (row, &known) in run.zip(&mut inserted) {
+                while to_come.next < known.0.begins as usize {
+                    self.next_begin(&mut to_come, &mut page);
                 }
-                let at = known.map_or(row as u32, |(at, _)| at.row);
-                let own = known.is_none();
-                if telling {
-                    self.tell(&mut told, page.comms, |named| {
-                        named.row < at || (own && named.row == at && !named.later)
-                    });
-                }
-                page.behind = Spot { row: at + u32::from(own), begins: next as u32 };
-                if let Some(&known) = known {
-                    page.placed.push(known);
-                }
-                self.row(row, &mut page);
+                self.tell(&mut to_come, &mut page, |named| named.row < known.0.row);
+                page.behind = Spot { row: known.0.row, begins: to_come.next as u32 };
+                page.placed.push(known);
+                self.row(row, known.0.row, &mut page);
             }
         }
-        for begin in &begins[next..] {
-            let at = begin.at;
-            self.tell(&mut told, page.comms, |named| named.row < at);
-            self.begin(begin, &mut page);
+        while to_come.next < to_come.begins.len() {
+            self.next_begin(&mut to_come, &mut page);
         }
-        self.tell(&mut told, page.comms, |_| true);
+        self.tell(&mut to_come, &mut page, |_| true);
         parsed.inserted = page.placed;
     }
 
-    /// Names that events have told by now.
+    /// Rows of the block itself, one behind the other.
+    fn own_rows(&mut self, run: Range<usize>, to_come: &mut ToCome<'_>, page: &mut Page<'_>) {
+        let mut from = run.start;
+        loop {
+            // What comes before the row may show that an earlier one has to be looked at.
+            let row = page.survey.next(from, run.end);
+            let last = row.min(run.end - 1) as u32;
+            let begin = to_come.begins.get(to_come.next).map(|begin| begin.at);
+            let begin = begin.filter(|&at| at <= last).unwrap_or(u32::MAX);
+            let named = to_come.named.peek().map_or(u32::MAX, |named| named.row);
+            if named < begin {
+                let told =
+                    self.tell(to_come, page, |named| named.row < begin && named.from() <= last);
+                if told {
+                    continue;
+                }
+            }
+            if begin != u32::MAX {
+                self.next_begin(to_come, page);
+                continue;
+            }
+            if row == run.end {
+                return;
+            }
+            page.behind = Spot { row: row as u32 + 1, begins: to_come.next as u32 };
+            self.row(row, row as u32, page);
+            from = row + 1;
+        }
+    }
+
+    /// The next entry of a call whose row comes later.
+    fn next_begin(&mut self, to_come: &mut ToCome<'_>, page: &mut Page<'_>) {
+        let Some(begin) = to_come.begins.get(to_come.next) else { return };
+        self.tell(to_come, page, |named| named.row < begin.at);
+        self.begin(begin, page);
+        self.look_again(begin.at as usize, page);
+        to_come.next += 1;
+    }
+
+    /// What rows show of some tasks has changed: the next row of each, from row `from` on, has to
+    /// be looked at.
+    #[inline]
+    fn look_again(&mut self, from: usize, page: &mut Page<'_>) {
+        if !self.names.changed.is_empty() || !self.tasks.changed.is_empty() {
+            self.search(from, page);
+        }
+    }
+
+    #[cold]
+    fn search(&mut self, from: usize, page: &mut Page<'_>) {
+        for tid in self.names.changed.drain(..) {
+            self.tasks.change(Some(tid));
+        }
+        for task in self.tasks.changed.drain(..) {
+            let Some(left) = page.searches.checked_sub(page.own.saturating_sub(from)) else {
+                page.survey.visit_all(from, page.own);
+                continue;
+            };
+            page.searches = left;
+            if let Some(row) = page.rows.next_of(task, from..page.own) {
+                page.survey.visit(row);
+            }
+        }
+    }
+
+    /// Names that events have told by now; says whether there were any.
     #[inline]
     fn tell(
         &mut self,
-        told: &mut Peekable<Iter<'_, Named>>,
-        comms: &[Arc<str>],
+        to_come: &mut ToCome<'_>,
+        page: &mut Page<'_>,
         by_now: impl Fn(&Named) -> bool,
-    ) {
-        while let Some(named) = told.next_if(|named| by_now(named)) {
-            self.names.tell(named.tid, &comms[named.comm as usize], self.block, named.comm);
+    ) -> bool {
+        let mut told = false;
+        while let Some(named) = to_come.named.next_if(|named| by_now(named)) {
+            self.names.tell(named.tid, &page.comms[named.comm as usize], self.block, named.comm);
+            self.look_again(named.from() as usize, page);
+            told = true;
         }
+        told
     }
 
     /// Entry of a call whose row comes later.
@@ -238,30 +314,36 @@ impl Kernel {
         }
     }
 
-    /// The name that the task has at this moment, if the log told it: a record has that of the
-    /// moment when the log was read.
+    /// What the rows of a task show of it, from the block's own row `at` on. A name that events told
+    /// is that of the moment: a record has that of the moment when the log was read.
     #[inline]
-    fn comm(&mut self, tid: Option<i32>, row: usize, page: &mut Page<'_>) {
-        if self.names.is_empty() {
-            return;
+    fn sighted(&mut self, tid: Option<i32>, at: u32, page: &mut Page<'_>) -> Sight {
+        if let Some((sight, comm)) = self.tasks.told(tid) {
+            page.whose = Whose { task: sight.id, group: sight.group, comm };
+            return sight;
         }
-        if let Some(key) = tid.and_then(|tid| self.names.key(tid, self.block, page.comms)) {
-            page.rows.comm[row] = key;
-            page.set(row, C::Comm);
-        }
+        self.first_sighted(tid, at, page)
     }
 
-    /// A row in its place.
-    fn row(&mut self, row: usize, page: &mut Page<'_>) {
+    #[inline(never)]
+    fn first_sighted(&mut self, tid: Option<i32>, at: u32, page: &mut Page<'_>) -> Sight {
+        let comm = tid.and_then(|tid| self.names.key(tid, self.block, page.comms));
+        let sight = self.tasks.tell(tid, comm);
+        let Sight { id, group, .. } = sight;
+        page.whose = Whose { task: id, group, comm };
+        page.fill.sightings.push(Sighting { at, task: task_key(tid), id, group, comm });
+        sight
+    }
+
+    /// A row in its place: the block's own row `at`, or one in front of that.
+    fn row(&mut self, row: usize, at: u32, page: &mut Page<'_>) {
         let kind = page.rows.kind[row];
         if kind == EventKind::Unparsed as u8 {
             return;
         }
-        let valid = page.rows.valid[row];
-        let tid = (valid & C::Tid.bit() != 0).then(|| page.rows.tid[row]);
+        let tid = page.rows.has(row, C::Tid).then(|| page.rows.tid[row]);
         // A log of ftrace that does not say whose records they are has many tasks.
-        let foreign = [EventKind::Event, EventKind::Function, EventKind::Marker, EventKind::Lost];
-        if tid.is_none() && foreign.iter().any(|&foreign| kind == foreign as u8) {
+        if tid.is_none() && FOREIGN.iter().any(|&foreign| kind == foreign as u8) {
             return;
         }
         let effect = page.rows.effect[row];
@@ -274,37 +356,37 @@ impl Kernel {
             if let Some(tid) = tid {
                 self.names.superseded(tid, by);
             }
+            self.look_again(row, page);
         }
-        let mut sight = self.tasks.sight(tid);
+        let mut sight = self.sighted(tid, at, page);
         if sight.exited && kind == EventKind::Syscall as u8 && !begun {
             self.calling(sight.task, tid);
-            sight = self.tasks.sight(tid);
+            sight = self.sighted(tid, at, page);
         }
         let task = sight.task;
+        if row >= page.own {
+            page.own_task(row, begun);
+        }
         if !self.late.is_empty() {
             self.settle(task, op);
         }
-        page.rows.task[row] = sight.id;
-        let mut shown = valid | C::Task.bit();
-        if valid & C::Pid.bit() == 0
-            && let Some(group) = sight.group
-        {
-            page.rows.pid[row] = group;
-            shown |= C::Pid.bit();
-        }
-        page.rows.valid[row] = shown;
         if begun {
+            page.whose.comm = None;
             self.ended(task, tid, row, page, &effect);
-            return;
+        } else if !idle {
+            match op {
+                Op::Away => self.away(task, tid),
+                // The row is the end of the leader that was.
+                Op::Superseded => self.tasks.superseded(tid, effect.at),
+                _ => self.call::<false>(task, tid, row, page, &effect, None),
+            }
         }
-        self.comm(tid, row, page);
-        match op {
-            _ if idle => {}
-            Op::Away => self.away(task, tid),
-            // The row is the end of the leader that was.
-            Op::Superseded => self.tasks.superseded(tid, effect.at),
-            _ => self.call::<false>(task, tid, row, page, &effect, None),
+        if sight.exited {
+            // Whatever it does next may show that another one has its id.
+            self.tasks.changed.push(task_key(tid));
         }
+        let from = if row < page.own { row + 1 } else { at as usize };
+        self.look_again(from, page);
     }
 
     /// The row of a call whose entry came before it.
@@ -360,6 +442,9 @@ impl Kernel {
         };
         let mut files: Bound = [None; 2];
         let mut held: [Option<Held>; 2] = [None; 2];
+        // Nothing here reads what such rows show of their descriptions.
+        let relative = effect.relative || effect.relative2 || self.tasks.rooted;
+        let later = row < page.own && !relative && !leads(op);
         for (second, binds) in [(false, binds(op).0), (true, binds(op).1)] {
             if !binds {
                 continue;
@@ -369,21 +454,26 @@ impl Kernel {
             if BEGUN {
                 held[at] = pending.as_deref_mut().and_then(|pending| pending.take(second, fd));
             }
-            files[at] = self.bound(task, row, page, fd, held[at].map(|held| held.file), second);
+            let held = held[at].map(|held| held.file);
+            files[at] = self.bound(task, row, page, fd, held, second, later);
         }
         if detailed {
             self.directory(task, row, page);
         }
         let size = page.rows.has(row, C::Size);
-        if effect.relative || effect.relative2 || self.tasks.rooted {
+        if relative {
             paths::resolve(&mut self.tasks, task, page, row);
         }
-        if effect.identify || effect.identify2 {
-            identify(page, row);
+        if effect.identify && !(later && files[0].is_some()) {
+            identify(page, row, false);
+        }
+        if effect.identify2 && !(later && files[1].is_some()) {
+            identify(page, row, true);
         }
         let names = if leads(op) { self.identities(op, row, page) } else { [None; 2] };
         let moves = matches!(op, Op::Seek | Op::Truncate | Op::Allocate);
-        if motion != Motion::None || moves || BEGUN || size {
+        let turn = BEGUN && held[0].is_some_and(|held| held.turn.is_some());
+        if motion != Motion::None || moves || turn || size {
             self.moved(row, page, &files, &held);
         }
         if BEGUN && op == Op::Close {
@@ -410,9 +500,10 @@ impl Kernel {
         }
     }
 
-    /// What the row's first or second descriptor leads to, in its columns; `held`: it led there when
-    /// its call was entered.
+    /// What the row's first or second descriptor leads to, in its columns, now or `later`; `held`: it
+    /// led there when its call was entered.
     #[inline]
+    #[allow(clippy::too_many_arguments)] // A row, one of its descriptors, and what is known of it.
     fn bound(
         &mut self,
         task: TaskRef,
@@ -421,6 +512,7 @@ impl Kernel {
         fd: i32,
         held: Option<FileRef>,
         second: bool,
+        later: bool,
     ) -> Option<FileRef> {
         let file = if let Some(file) = held {
             if page.failed_with(row, "EBADF") && self.vanished(task, fd, file) {
@@ -434,7 +526,11 @@ impl Kernel {
         let annotated = page.rows.has(row, if second { C::Path2 } else { C::Path });
         let file =
             if annotated { self.hear(page, row, task, file, second, held.is_some()) } else { file };
-        self.put_file(page, row, file, second);
+        if later {
+            self.leave_file(page, row, file, second);
+        } else {
+            self.put_file(page, row, file, second);
+        }
         if !second && !page.rows.effect[row].begun {
             self.learn(page, row, file);
         }

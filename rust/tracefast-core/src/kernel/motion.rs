@@ -202,6 +202,7 @@ pub(super) fn put_found(page: &mut Page<'_>, row: usize, second: bool, found: Fo
 
 /// A row that tells from where the relative offsets of the description count.
 fn notice(page: &mut Page<'_>, of: usize, second: bool, base: i64) {
+    page.settle(of);
     let row = page.insert(of, EventKind::Notice, Some("offset-base"));
     let rows = &mut *page.rows;
     let (from, to) = if second {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 
 use crate::parsed::key_in;
 
@@ -19,40 +20,41 @@ struct Name {
 #[derive(Debug, Default)]
 pub struct Names {
     tasks: HashMap<i32, Name, foldhash::fast::FixedState>,
+    /// Tasks whose rows show another name than before.
+    pub changed: Vec<i32>,
 }
 
 impl Names {
-    /// Nothing was told of any task.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.tasks.is_empty()
-    }
-
     /// Task `tid` has this name, which has the key `key` in `block`.
     pub fn tell(&mut self, tid: i32, comm: &Arc<str>, block: u64, key: u32) {
         let name = Name { comm: Arc::clone(comm), key: (block, key), old: false };
-        self.tasks
-            .entry(tid)
-            .and_modify(|known| {
-                if known.comm != name.comm {
-                    known.comm = Arc::clone(&name.comm);
-                }
-                (known.key, known.old) = (name.key, false);
-            })
-            .or_insert(name);
+        match self.tasks.entry(tid) {
+            Entry::Occupied(mut known) if known.get().comm == name.comm => {
+                known.get_mut().old = false;
+            }
+            entry => {
+                entry.insert(name);
+                self.changed.push(tid);
+            }
+        }
     }
 
     /// A task has its parent's name, unless its own was told.
     pub fn inherit(&mut self, child: i32, parent: i32) {
         if let Some(Name { comm, key, .. }) = self.tasks.get(&parent) {
             let name = Name { comm: Arc::clone(comm), key: *key, old: false };
-            self.tasks.entry(child).or_insert(name);
+            if let Entry::Vacant(entry) = self.tasks.entry(child) {
+                entry.insert(name);
+                self.changed.push(child);
+            }
         }
     }
 
     /// The task is gone, or its name is not known any more.
     pub fn forget(&mut self, tid: i32) {
-        self.tasks.remove(&tid);
+        if self.tasks.remove(&tid).is_some() {
+            self.changed.push(tid);
+        }
     }
 
     /// It calls execve, which gives it another name.
@@ -73,6 +75,7 @@ impl Names {
     pub fn superseded(&mut self, tid: i32, by: i32) {
         if let Some(name) = self.tasks.remove(&by) {
             self.tasks.entry(tid).or_insert(name);
+            self.changed.extend([tid, by]);
         }
     }
 

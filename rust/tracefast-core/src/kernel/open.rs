@@ -101,7 +101,7 @@ impl Kernel {
         page.rows.effect[row].relative = !path.starts_with(b"/");
         page.rows.effect[row].identify = path.starts_with(b"/");
         paths::resolve(&mut self.tasks, task, page, row);
-        identify(page, row);
+        identify(page, row, false);
     }
 
     /// The file that the name leads to: by `/proc/self/fd/3` that of descriptor 3; a new one if the
@@ -164,6 +164,7 @@ impl Kernel {
         };
         if open.id.is_none() && open.position != Position::None {
             open.id = Some(id);
+            open.changed();
             if let Some(node) = open.node.replace(nodes.join(id)) {
                 nodes.close(node);
             }

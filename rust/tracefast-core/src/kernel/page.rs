@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use super::length::Moment;
 use crate::event::{EventKind, Status};
+use crate::fill::{self, Fill};
 use crate::parsed::{Spot, key_in};
 use crate::rows::{Rows, Side};
 use crate::schema::Column as C;
+use crate::survey::Survey;
 use crate::view::unpack;
 
 /// A block's rows and what belongs to them.
@@ -26,6 +28,27 @@ pub struct Page<'a> {
     pub behind: Spot,
     /// When its call was entered.
     pub since: Moment,
+    /// Which rows are looked at.
+    pub survey: &'a mut Survey,
+    /// What is written later: in the rows before row `own`.
+    pub fill: &'a mut Fill,
+    /// Rows that the block had before calls of earlier blocks were put between.
+    pub own: usize,
+    /// What the row at hand shows of its task.
+    pub whose: Whose,
+    /// How many rows may still be searched for the next one of a task.
+    pub searches: usize,
+}
+
+/// What a row shows of its task.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Whose {
+    /// Unique in the log.
+    pub task: u32,
+    /// Thread group.
+    pub group: Option<i32>,
+    /// Key of its name, if events told that.
+    pub comm: Option<u32>,
 }
 
 impl Page<'_> {
@@ -79,21 +102,63 @@ impl Page<'_> {
         self.rows.valid[row] &= !column.bit();
     }
 
+    /// The thread group of the row at hand.
+    pub fn pid(&self, row: usize) -> Option<i32> {
+        self.rows.has(row, C::Pid).then(|| self.rows.pid[row]).or(self.whose.group)
+    }
+
+    /// Key of the name of its task.
+    pub fn comm(&self, row: usize) -> Option<u32> {
+        self.whose.comm.or(self.rows.has(row, C::Comm).then(|| self.rows.comm[row]))
+    }
+
+    /// Writes at once what the row at hand shows of its task; `begun`: but not its name.
+    pub fn own_task(&mut self, row: usize, begun: bool) {
+        self.rows.task[row] = self.whose.task;
+        self.set(row, C::Task);
+        if let Some(pid) = self.pid(row) {
+            self.rows.pid[row] = pid;
+            self.set(row, C::Pid);
+        }
+        if let Some(comm) = self.whose.comm.filter(|_| !begun) {
+            self.rows.comm[row] = comm;
+            self.set(row, C::Comm);
+        }
+    }
+
+    /// What is to be written of the row at hand later, now: somebody reads it.
+    pub fn settle(&mut self, row: usize) {
+        let Self { rows, side, text, fill, .. } = self;
+        for shown in fill.shown.iter().rev().take_while(|shown| shown.row as usize == row) {
+            if let Some(description) = fill.descriptions.get(shown.description as usize) {
+                fill::show(rows, row, description, shown.second);
+                fill::identify(rows, row, shown.second, text, &side.bytes);
+            }
+        }
+    }
+
     /// A row of its own behind the row at hand, `of`: by the same task, of the same line.
     pub fn insert(&mut self, of: usize, kind: EventKind, name: Option<&str>) -> usize {
+        let (task, pid, comm) = (self.whose.task, self.pid(of), self.comm(of));
         let row = self.rows.push();
         self.placed.push((self.behind, row as u32));
         let rows = &mut *self.rows;
         rows.kind[row] = kind as u8;
         rows.line[row] = rows.line[of];
         rows.ts[row] = rows.ts[of];
-        rows.task[row] = rows.task[of];
-        rows.pid[row] = rows.pid[of];
+        rows.task[row] = task;
         rows.tid[row] = rows.tid[of];
-        rows.comm[row] = rows.comm[of];
-        let same = [C::Line, C::Ts, C::Task, C::Pid, C::Tid, C::Comm];
+        let same = [C::Line, C::Ts, C::Tid];
         let same = same.iter().fold(0, |bits, column| bits | column.bit());
-        rows.valid[row] = rows.valid[of] & same | C::Kind.bit();
+        rows.valid[row] = rows.valid[of] & same | C::Kind.bit() | C::Task.bit();
+        if let Some(pid) = pid {
+            rows.pid[row] = pid;
+            rows.valid[row] |= C::Pid.bit();
+        }
+        if let Some(comm) = comm {
+            rows.comm[row] = comm;
+            rows.valid[row] |= C::Comm.bit();
+        }
         if let Some(name) = name {
             rows.name[row] = key_in(self.names, name);
             rows.valid[row] |= C::Name.bit();

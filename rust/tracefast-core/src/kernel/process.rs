@@ -59,8 +59,8 @@ impl Kernel {
             (Op::Take, Some(fd), Some(from)) if done => self.take(task, fd, from, row, page),
             (Op::Dup, Some(fd), Some(fd2)) if done => {
                 self.dup(task, fd, fd2, cloexec, files[0]);
-                if files[0].is_some() {
-                    page.rows.ofd2[row] = page.rows.ofd[row];
+                if let Some(file) = files[0] {
+                    page.rows.ofd2[row] = self.tasks.files.number(file);
                     page.set(row, C::Ofd2);
                 }
             }

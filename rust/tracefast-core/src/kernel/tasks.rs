@@ -10,6 +10,7 @@ use super::memory::Space;
 use super::pending::Pending;
 use super::position::{Position, Spot};
 use crate::event::clone_flags::{CLONE_FILES, CLONE_FS, CLONE_THREAD, CLONE_VM};
+use crate::fill::task_key as key;
 
 /// Number of a live task in [`Tasks`]. Used again; the identity that users see is not.
 pub type TaskRef = usize;
@@ -99,13 +100,25 @@ struct Forking {
     told: bool,
 }
 
-/// The places of a few tasks, found without a hash: by the last bits of their ids.
+/// A task as rows of a block show it, found without a hash: by the last bits of its id.
+#[derive(Debug, Clone, Copy)]
+struct Near {
+    key: i64,
+    sight: Sight,
+    /// The block in which rows were told of it last, and its name there, as told by events.
+    block: u64,
+    comm: Option<u32>,
+    /// The block in which rows had been told of a task that was here before.
+    before: u64,
+}
+
 #[derive(Debug)]
-struct Seen([(i64, Sight); 64]);
+struct Seen([Near; 64]);
 
 impl Default for Seen {
     fn default() -> Self {
-        Self([(NOBODY, Sight::default()); 64])
+        let sight = Sight::default();
+        Self([Near { key: NOBODY, sight, block: 0, comm: None, before: 0 }; 64])
     }
 }
 
@@ -131,11 +144,18 @@ impl Seen {
         (key & 63) as usize
     }
 
-    fn forget(&mut self, key: i64) {
-        let seen = &mut self.0[Self::at(key)];
-        if seen.0 == key {
-            seen.0 = NOBODY;
+    /// What is known of the task holds no more. Says whether rows of `block` may have been told.
+    fn forget(&mut self, key: i64, block: u64) -> bool {
+        let near = &mut self.0[Self::at(key)];
+        if near.key != key {
+            return near.before == block;
         }
+        let told = near.block == block;
+        if told {
+            near.before = block;
+        }
+        near.key = NOBODY;
+        told
     }
 }
 
@@ -153,6 +173,10 @@ pub struct Tasks {
     by_tid: HashMap<i64, TaskRef, foldhash::fast::FixedState>,
     /// Those of them that showed themselves last.
     seen: Seen,
+    /// Number of the block at hand, from 1.
+    pub block: u64,
+    /// Keys of tasks of which rows of that block were told something that holds no more.
+    pub changed: Vec<i64>,
     tables: Shared<Table>,
     directories: Shared<Directories>,
     spaces: Shared<Space>,
@@ -173,10 +197,6 @@ pub struct Tasks {
     spare: Vec<Box<Pending>>,
 }
 
-fn key(tid: Option<i32>) -> i64 {
-    tid.map_or(i64::MIN, i64::from)
-}
-
 impl Tasks {
     /// The task with this id, made if it shows itself for the first time.
     #[inline]
@@ -188,8 +208,32 @@ impl Tasks {
     #[inline]
     pub fn sight(&mut self, tid: Option<i32>) -> Sight {
         let key = key(tid);
-        let (seen, sight) = self.seen.0[Seen::at(key)];
-        if seen == key { sight } else { self.look(tid, key) }
+        let near = &self.seen.0[Seen::at(key)];
+        if near.key == key { near.sight } else { self.look(tid, key) }
+    }
+
+    /// What rows of the block at hand were told of the task, and its name there, as told by events.
+    #[inline]
+    pub fn told(&self, tid: Option<i32>) -> Option<(Sight, Option<u32>)> {
+        let key = key(tid);
+        let near = &self.seen.0[Seen::at(key)];
+        (near.key == key && near.block == self.block).then_some((near.sight, near.comm))
+    }
+
+    /// Rows of the block at hand are told of the task from now on.
+    pub fn tell(&mut self, tid: Option<i32>, comm: Option<u32>) -> Sight {
+        let sight = self.sight(tid);
+        let near = &mut self.seen.0[Seen::at(key(tid))];
+        (near.block, near.comm) = (self.block, comm);
+        sight
+    }
+
+    /// What rows show of the task changes.
+    pub fn change(&mut self, tid: Option<i32>) {
+        let key = key(tid);
+        if self.seen.forget(key, self.block) {
+            self.changed.push(key);
+        }
     }
 
     #[inline(never)]
@@ -200,7 +244,9 @@ impl Tasks {
         };
         let (id, group) = self.identity(task);
         let sight = Sight { task, id, group, exited: self.has_exited(task) };
-        self.seen.0[Seen::at(key)] = (key, sight);
+        let near = &mut self.seen.0[Seen::at(key)];
+        let before = if near.block == self.block { self.block } else { near.before };
+        *near = Near { key, sight, block: 0, comm: None, before };
         sight
     }
 
@@ -271,7 +317,7 @@ impl Tasks {
             self.slots.len() - 1
         };
         self.by_tid.insert(key(tid), at);
-        self.seen.forget(key(tid));
+        self.change(tid);
         at
     }
 
@@ -287,7 +333,7 @@ impl Tasks {
     }
 
     fn remove(&mut self, tid: Option<i32>) {
-        self.seen.forget(key(tid));
+        self.change(tid);
         if let Some(tid) = tid {
             self.newborn.remove(&tid);
         }
@@ -372,7 +418,7 @@ impl Tasks {
         let new = self.add(Some(tid), Some(task), flags);
         if let (Some(id), Some(task)) = (early, self.slots[new].as_mut()) {
             task.id = id;
-            self.seen.forget(key(Some(tid)));
+            self.change(Some(tid));
         }
         Some(self.identity(new).0)
     }
@@ -424,11 +470,11 @@ impl Tasks {
         let Some(task) = self.slots[at].as_mut() else { return };
         let (table, id) = (std::mem::replace(&mut task.table, fresh), task.id);
         task.exited = true;
-        self.seen.forget(key(Some(tid)));
         let closing = task.closing.take();
         if let Some(mut pending) = task.pending.take() {
             pending.abandon(&mut self.files);
         }
+        self.change(Some(tid));
         if let Some((fd, slot)) = closing {
             self.tables.items[table].1.give_back(&mut self.files, fd, slot, false);
         }
@@ -460,14 +506,14 @@ impl Tasks {
         }
         self.remove(tid);
         self.by_tid.remove(&key(Some(by)));
-        self.seen.forget(key(Some(by)));
+        self.change(Some(by));
         if let Some(task) = self.slots[at].as_mut() {
             task.tid = tid;
             // After execve a process has one thread, whose id is its own.
             task.group = tid.or(task.group);
         }
         self.by_tid.insert(key(tid), at);
-        self.seen.forget(key(tid));
+        self.change(tid);
     }
 
     /// A program was started: descriptors marked so are closed, in a table of its own; nothing is
