@@ -4,14 +4,31 @@
 //! A third of the rows of a usual log do nothing to the system. The model has only to say whose they
 //! are, and knows that from another row of the same task: see [`crate::fill`].
 
-use crate::event::{EventKind, Op};
+use crate::event::{EventKind, Motion, Op};
 use crate::parsed::{Parsed, Touch};
-use crate::rows::{NO_DETAIL, Rows};
+use crate::rows::{Effect, NO_DETAIL, Rows};
 use crate::schema::Column as C;
 
 /// The kinds of rows whose task nobody can tell if they do not name it.
 pub const FOREIGN: [EventKind; 4] =
     [EventKind::Event, EventKind::Function, EventKind::Marker, EventKind::Lost];
+
+/// What kind of look a row needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u8)]
+pub enum Lane {
+    /// It does nothing: whose it is.
+    #[default]
+    Idle,
+    /// It does nothing, and its entry came before it.
+    Begun,
+    /// It uses one descriptor, and does nothing to others or to its task.
+    Use,
+    /// It acts on what paths name in full.
+    Path,
+    /// Any other.
+    All,
+}
 
 /// The result.
 #[derive(Debug, Default)]
@@ -24,6 +41,8 @@ pub struct Survey {
     pub kinds: [u64; EventKind::TEXTS.len()],
     /// A bit for each row that has to be looked at.
     visits: Vec<u64>,
+    /// How, of each row that was there.
+    lanes: Vec<Lane>,
 }
 
 /// How many tasks the search for the first row of each knows at a time, by the last bits of their
@@ -38,6 +57,13 @@ impl Survey {
     pub fn clear(&mut self) {
         self.done = false;
         self.visits.clear();
+        self.lanes.clear();
+    }
+
+    /// How to look at the row.
+    #[inline]
+    pub fn lane(&self, row: usize) -> Lane {
+        self.lanes.get(row).copied().unwrap_or(Lane::All)
     }
 
     /// The row has to be looked at.
@@ -84,11 +110,14 @@ pub fn survey(parsed: &mut Parsed) {
     survey.kinds = [0; EventKind::TEXTS.len()];
     survey.visits.clear();
     survey.visits.resize(rows.len.div_ceil(64), 0);
+    survey.lanes.clear();
+    survey.lanes.resize(rows.len, Lane::Idle);
     look(rows, survey);
     // What the second half does is known when the first is found.
     for touch in touches {
         if let Touch::Resume { row, .. } = touch {
             survey.visit(*row as usize);
+            survey.lanes[*row as usize] = Lane::All;
         }
     }
     for named in named {
@@ -101,16 +130,19 @@ fn look(rows: &Rows, survey: &mut Survey) {
     let (valid, tid, kind) = (&rows.valid[..len], &rows.tid[..len], &rows.kind[..len]);
     let effects = &rows.effect[..len];
     let mut known = [NOBODY; KNOWN];
-    for (at, visits) in survey.visits.iter_mut().enumerate() {
+    let Survey { visits, lanes, kinds, .. } = survey;
+    let lanes = &mut lanes[..len];
+    for (at, visits) in visits.iter_mut().enumerate() {
         let mut word = 0;
         for row in at * 64..(at * 64 + 64).min(len) {
             let (kind, effect) = (kind[row], &effects[row]);
-            survey.kinds[usize::from(kind)] += 1;
+            kinds[usize::from(kind)] += 1;
             let named = valid[row] & C::Tid.bit() != 0;
             let task = if named { i64::from(tid[row]) } else { i64::MIN };
             let known = &mut known[task as usize % KNOWN];
-            let acts = effect.op != Op::None || effect.detail != NO_DETAIL || effect.begun;
-            if acts || *known != task {
+            let lane = lane(effect, valid[row]);
+            lanes[row] = lane;
+            if lane != Lane::Idle || *known != task {
                 if kind == EventKind::Unparsed as u8
                     || !named && FOREIGN.iter().any(|&foreign| foreign as u8 == kind)
                 {
@@ -121,6 +153,23 @@ fn look(rows: &Rows, survey: &mut Survey) {
             }
         }
         *visits = word;
+    }
+}
+
+fn lane(effect: &Effect, valid: u64) -> Lane {
+    let relative = effect.relative | effect.relative2 | effect.identify2;
+    match effect.op {
+        Op::None if effect.detail == NO_DETAIL => {
+            if effect.begun {
+                Lane::Begun
+            } else {
+                Lane::Idle
+            }
+        }
+        _ if effect.detail != NO_DETAIL || effect.begun || relative => Lane::All,
+        Op::Use if valid & (C::Fd.bit() | C::Fd2.bit()) == C::Fd.bit() => Lane::Use,
+        Op::Path if effect.motion == Motion::None && !effect.identify => Lane::Path,
+        _ => Lane::All,
     }
 }
 

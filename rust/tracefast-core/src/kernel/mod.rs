@@ -45,10 +45,10 @@ use tasks::{Sight, TaskRef, Tasks};
 use crate::detail::Detail;
 use crate::event::{EventKind, Motion, Op, open_flags};
 use crate::fill::{Sighting, task_key};
-use crate::parsed::{Begin, Named, Parsed, Spot, key_in};
+use crate::parsed::{Begin, Named, Parsed, Spot, Target, key_in};
 use crate::rows::{Effect, NO_DETAIL};
 use crate::schema::Column as C;
-use crate::survey::FOREIGN;
+use crate::survey::{FOREIGN, Lane};
 
 /// How often the rows of a block may be searched through, all in all. What is left over of a block
 /// that takes more is looked at row by row.
@@ -59,6 +59,15 @@ struct ToCome<'a> {
     begins: &'a [Begin],
     next: usize,
     named: Peekable<Iter<'a, Named>>,
+    /// The row before which the first of them comes, or for which it holds.
+    due: u32,
+}
+
+impl ToCome<'_> {
+    fn hasten(&mut self) {
+        let begin = self.begins.get(self.next).map_or(u32::MAX, |begin| begin.at);
+        self.due = begin.min(self.named.peek().map_or(u32::MAX, |named| named.from()));
+    }
 }
 
 /// What the descriptors of a row lead to.
@@ -121,7 +130,8 @@ impl Kernel {
             whose: Whose::default(),
             searches: own.saturating_mul(SEARCHES),
         };
-        let mut to_come = ToCome { begins, next: 0, named: named.iter().peekable() };
+        let mut to_come = ToCome { begins, next: 0, named: named.iter().peekable(), due: 0 };
+        to_come.hasten();
         let mut inserted = inserted.iter();
         for run in runs {
             if run.start < own {
@@ -150,29 +160,33 @@ impl Kernel {
     fn own_rows(&mut self, run: Range<usize>, to_come: &mut ToCome<'_>, page: &mut Page<'_>) {
         let mut from = run.start;
         loop {
-            // What comes before the row may show that an earlier one has to be looked at.
             let row = page.survey.next(from, run.end);
             let last = row.min(run.end - 1) as u32;
-            let begin = to_come.begins.get(to_come.next).map(|begin| begin.at);
-            let begin = begin.filter(|&at| at <= last).unwrap_or(u32::MAX);
-            let named = to_come.named.peek().map_or(u32::MAX, |named| named.row);
-            if named < begin {
-                let told =
-                    self.tell(to_come, page, |named| named.row < begin && named.from() <= last);
-                if told {
-                    continue;
-                }
-            }
-            if begin != u32::MAX {
-                self.next_begin(to_come, page);
+            // What comes before the row may show that an earlier one has to be looked at.
+            if to_come.due <= last {
+                self.come(to_come, last, page);
                 continue;
             }
             if row == run.end {
                 return;
             }
             page.behind = Spot { row: row as u32 + 1, begins: to_come.next as u32 };
-            self.row(row, row as u32, page);
+            if !self.quick(row, page) {
+                self.row(row, row as u32, page);
+            }
             from = row + 1;
+        }
+    }
+
+    /// The next of what comes before row `last` or, of names, for it.
+    fn come(&mut self, to_come: &mut ToCome<'_>, last: u32, page: &mut Page<'_>) {
+        let begin = to_come.begins.get(to_come.next).map(|begin| begin.at);
+        let begin = begin.filter(|&at| at <= last).unwrap_or(u32::MAX);
+        if self.tell(to_come, page, |named| named.row < begin && named.from() <= last) {
+            return;
+        }
+        if begin != u32::MAX {
+            self.next_begin(to_come, page);
         }
     }
 
@@ -183,6 +197,7 @@ impl Kernel {
         self.begin(begin, page);
         self.look_again(begin.at as usize, page);
         to_come.next += 1;
+        to_come.hasten();
     }
 
     /// What rows show of some tasks has changed: the next row of each, from row `from` on, has to
@@ -225,6 +240,9 @@ impl Kernel {
             self.look_again(named.from() as usize, page);
             told = true;
         }
+        if told {
+            to_come.hasten();
+        }
         told
     }
 
@@ -242,6 +260,18 @@ impl Kernel {
         let comm = begin.tid.and_then(|tid| self.names.of(tid)).map(Arc::clone);
         let since = self.tasks.files.nodes.now();
         self.tasks.files.nodes.tick();
+        if comm.is_none()
+            && !self.cut
+            && head.op == Op::None
+            && let Target::Row(row) = begin.target
+            && page.survey.lane(row as usize) == Lane::Begun
+        {
+            // Nothing is to be kept for its end.
+            if let Some(before) = self.tasks.take_pending(task) {
+                self.tasks.give_back(before);
+            }
+            return;
+        }
         let mut pending = self.tasks.spare();
         (pending.since, pending.comm) = (since, comm);
         let (first, second) = binds(head.op);
@@ -320,7 +350,7 @@ impl Kernel {
     fn sighted(&mut self, tid: Option<i32>, at: u32, page: &mut Page<'_>) -> Sight {
         if let Some((sight, comm)) = self.tasks.told(tid) {
             page.whose = Whose { task: sight.id, group: sight.group, comm };
-            return sight;
+            return *sight;
         }
         self.first_sighted(tid, at, page)
     }
@@ -333,6 +363,67 @@ impl Kernel {
         page.whose = Whose { task: id, group, comm };
         page.fill.sightings.push(Sighting { at, task: task_key(tid), id, group, comm });
         sight
+    }
+
+    /// A row of the block itself that does one of the few things that most rows do, by a task that
+    /// rows of the block were told of before. Anything else, and `false`: it was not looked at.
+    #[inline]
+    fn quick(&mut self, row: usize, page: &mut Page<'_>) -> bool {
+        let lane = page.survey.lane(row);
+        if lane == Lane::All || self.cut || !page.rows.has(row, C::Tid) {
+            return false;
+        }
+        let tid = page.rows.tid[row];
+        let task = match self.tasks.told(Some(tid)) {
+            Some((sight, comm)) if !sight.exited => {
+                page.whose = Whose { task: sight.id, group: sight.group, comm };
+                sight.task
+            }
+            _ => return false,
+        };
+        match lane {
+            Lane::Idle => true,
+            Lane::Begun => {
+                if let Some(pending) = self.tasks.take_pending(task) {
+                    if let Some(comm) = &pending.comm {
+                        page.rows.comm[row] = key_in(page.comms, comm);
+                        page.set(row, C::Comm);
+                    }
+                    self.tasks.give_back(pending);
+                }
+                true
+            }
+            Lane::Use => self.quick_use(task, row, page),
+            Lane::Path => !self.tasks.rooted && self.quick_path(row, page),
+            Lane::All => false,
+        }
+    }
+
+    /// A call that uses one descriptor, if that was open.
+    fn quick_use(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) -> bool {
+        let fd = page.rows.fd[row];
+        let Some(mut file) = self.tasks.table(task).get(fd) else { return false };
+        page.since = self.tasks.files.nodes.now();
+        if page.rows.has(row, C::Path) {
+            file = self.hear(page, row, task, file, false, false);
+        }
+        self.leave_file(page, row, file, false);
+        self.learn(page, row, file);
+        let effect = &page.rows.effect[row];
+        if effect.motion != Motion::None || page.rows.has(row, C::Size) {
+            self.moved(row, page, &[Some(file), None], &[None; 2]);
+        }
+        true
+    }
+
+    /// A call that acts on what paths name.
+    fn quick_path(&mut self, row: usize, page: &mut Page<'_>) -> bool {
+        self.identities(Op::Path, row, page);
+        if page.rows.has(row, C::Size) {
+            page.since = self.tasks.files.nodes.now();
+            self.moved(row, page, &[None; 2], &[None; 2]);
+        }
+        true
     }
 
     /// A row in its place: the block's own row `at`, or one in front of that.

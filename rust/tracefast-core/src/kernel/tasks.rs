@@ -214,10 +214,10 @@ impl Tasks {
 
     /// What rows of the block at hand were told of the task, and its name there, as told by events.
     #[inline]
-    pub fn told(&self, tid: Option<i32>) -> Option<(Sight, Option<u32>)> {
+    pub fn told(&self, tid: Option<i32>) -> Option<(&Sight, Option<u32>)> {
         let key = key(tid);
         let near = &self.seen.0[Seen::at(key)];
-        (near.key == key && near.block == self.block).then_some((near.sight, near.comm))
+        (near.key == key && near.block == self.block).then_some((&near.sight, near.comm))
     }
 
     /// Rows of the block at hand are told of the task from now on.
