@@ -4,6 +4,7 @@
 //! A third of the rows of a usual log do nothing to the system. The model has only to say whose they
 //! are, and knows that from another row of the same task: see [`crate::fill`].
 
+use crate::detail::Detail;
 use crate::event::{EventKind, Motion, Op};
 use crate::parsed::{Parsed, Touch};
 use crate::rows::{Effect, NO_DETAIL, Rows};
@@ -24,6 +25,12 @@ pub enum Lane {
     Begun,
     /// It uses one descriptor, and does nothing to others or to its task.
     Use,
+    /// The same, and its entry came before it.
+    BegunUse,
+    /// It closes a descriptor.
+    Close,
+    /// It changes an address space, and may use a descriptor.
+    Memory,
     /// It acts on what paths name in full.
     Path,
     /// Any other.
@@ -105,14 +112,14 @@ impl Survey {
 
 /// Looks through the rows of a block that was parsed.
 pub fn survey(parsed: &mut Parsed) {
-    let Parsed { rows, survey, touches, named, .. } = parsed;
+    let Parsed { rows, side, survey, touches, named, .. } = parsed;
     (survey.done, survey.rows) = (true, rows.len);
     survey.kinds = [0; EventKind::TEXTS.len()];
     survey.visits.clear();
     survey.visits.resize(rows.len.div_ceil(64), 0);
     survey.lanes.clear();
     survey.lanes.resize(rows.len, Lane::Idle);
-    look(rows, survey);
+    look(rows, &side.details, survey);
     // What the second half does is known when the first is found.
     for touch in touches {
         if let Touch::Resume { row, .. } = touch {
@@ -125,7 +132,7 @@ pub fn survey(parsed: &mut Parsed) {
     }
 }
 
-fn look(rows: &Rows, survey: &mut Survey) {
+fn look(rows: &Rows, details: &[Detail], survey: &mut Survey) {
     let len = rows.len;
     let (valid, tid, kind) = (&rows.valid[..len], &rows.tid[..len], &rows.kind[..len]);
     let effects = &rows.effect[..len];
@@ -140,7 +147,7 @@ fn look(rows: &Rows, survey: &mut Survey) {
             let named = valid[row] & C::Tid.bit() != 0;
             let task = if named { i64::from(tid[row]) } else { i64::MIN };
             let known = &mut known[task as usize % KNOWN];
-            let lane = lane(effect, valid[row]);
+            let lane = lane(effect, valid[row], details);
             lanes[row] = lane;
             if lane != Lane::Idle || *known != task {
                 if kind == EventKind::Unparsed as u8
@@ -156,21 +163,37 @@ fn look(rows: &Rows, survey: &mut Survey) {
     }
 }
 
-fn lane(effect: &Effect, valid: u64) -> Lane {
-    let relative = effect.relative | effect.relative2 | effect.identify2;
-    match effect.op {
-        Op::None if effect.detail == NO_DETAIL => {
-            if effect.begun {
-                Lane::Begun
-            } else {
-                Lane::Idle
+fn lane(effect: &Effect, valid: u64, details: &[Detail]) -> Lane {
+    let Effect { op, begun, detail, .. } = *effect;
+    if op == Op::None && detail == NO_DETAIL {
+        return if begun { Lane::Begun } else { Lane::Idle };
+    }
+    if effect.relative || effect.relative2 || effect.identify2 {
+        return Lane::All;
+    }
+    let one = valid & (C::Fd.bit() | C::Fd2.bit()) == C::Fd.bit();
+    if detail != NO_DETAIL {
+        return match details.get(detail as usize) {
+            Some(Detail::Memory(_)) if !begun && (op == Op::None || op == Op::Use && one) => {
+                Lane::Memory
             }
-        }
-        _ if effect.detail != NO_DETAIL || effect.begun || relative => Lane::All,
-        Op::Use if valid & (C::Fd.bit() | C::Fd2.bit()) == C::Fd.bit() => Lane::Use,
-        Op::Path if effect.motion == Motion::None && !effect.identify => Lane::Path,
+            Some(Detail::Directory(_)) if op == Op::Path => path(effect),
+            _ => Lane::All,
+        };
+    }
+    match op {
+        Op::Use | Op::Seek if one && !begun => Lane::Use,
+        // Whether the descriptor was open the error may tell.
+        Op::Use | Op::Seek if one && valid & C::Errno.bit() == 0 => Lane::BegunUse,
+        Op::Close if one && !begun => Lane::Close,
+        Op::Path => path(effect),
         _ => Lane::All,
     }
+}
+
+fn path(effect: &Effect) -> Lane {
+    let whole = !effect.begun && effect.motion == Motion::None && !effect.identify;
+    if whole { Lane::Path } else { Lane::All }
 }
 
 #[cfg(test)]

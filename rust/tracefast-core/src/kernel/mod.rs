@@ -23,6 +23,7 @@ pub(crate) mod paths;
 mod pending;
 mod position;
 mod process;
+mod quick;
 mod tasks;
 mod transfer;
 
@@ -250,7 +251,7 @@ impl Kernel {
     fn begin(&mut self, begin: &Begin, page: &mut Page<'_>) {
         let task = self.tasks.of(begin.tid);
         let task = self.calling(task, begin.tid);
-        let head = begin.head;
+        let head = &begin.head;
         if !self.late.is_empty() {
             self.settle(task, head.op);
         }
@@ -363,67 +364,6 @@ impl Kernel {
         page.whose = Whose { task: id, group, comm };
         page.fill.sightings.push(Sighting { at, task: task_key(tid), id, group, comm });
         sight
-    }
-
-    /// A row of the block itself that does one of the few things that most rows do, by a task that
-    /// rows of the block were told of before. Anything else, and `false`: it was not looked at.
-    #[inline]
-    fn quick(&mut self, row: usize, page: &mut Page<'_>) -> bool {
-        let lane = page.survey.lane(row);
-        if lane == Lane::All || self.cut || !page.rows.has(row, C::Tid) {
-            return false;
-        }
-        let tid = page.rows.tid[row];
-        let task = match self.tasks.told(Some(tid)) {
-            Some((sight, comm)) if !sight.exited => {
-                page.whose = Whose { task: sight.id, group: sight.group, comm };
-                sight.task
-            }
-            _ => return false,
-        };
-        match lane {
-            Lane::Idle => true,
-            Lane::Begun => {
-                if let Some(pending) = self.tasks.take_pending(task) {
-                    if let Some(comm) = &pending.comm {
-                        page.rows.comm[row] = key_in(page.comms, comm);
-                        page.set(row, C::Comm);
-                    }
-                    self.tasks.give_back(pending);
-                }
-                true
-            }
-            Lane::Use => self.quick_use(task, row, page),
-            Lane::Path => !self.tasks.rooted && self.quick_path(row, page),
-            Lane::All => false,
-        }
-    }
-
-    /// A call that uses one descriptor, if that was open.
-    fn quick_use(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) -> bool {
-        let fd = page.rows.fd[row];
-        let Some(mut file) = self.tasks.table(task).get(fd) else { return false };
-        page.since = self.tasks.files.nodes.now();
-        if page.rows.has(row, C::Path) {
-            file = self.hear(page, row, task, file, false, false);
-        }
-        self.leave_file(page, row, file, false);
-        self.learn(page, row, file);
-        let effect = &page.rows.effect[row];
-        if effect.motion != Motion::None || page.rows.has(row, C::Size) {
-            self.moved(row, page, &[Some(file), None], &[None; 2]);
-        }
-        true
-    }
-
-    /// A call that acts on what paths name.
-    fn quick_path(&mut self, row: usize, page: &mut Page<'_>) -> bool {
-        self.identities(Op::Path, row, page);
-        if page.rows.has(row, C::Size) {
-            page.since = self.tasks.files.nodes.now();
-            self.moved(row, page, &[None; 2], &[None; 2]);
-        }
-        true
     }
 
     /// A row in its place: the block's own row `at`, or one in front of that.
