@@ -33,6 +33,8 @@ pub enum Lane {
     Memory,
     /// It acts on what paths name in full.
     Path,
+    /// It opens what a path names in full.
+    Open,
     /// Any other.
     All,
 }
@@ -177,7 +179,7 @@ fn lane(effect: &Effect, valid: u64, details: &[Detail]) -> Lane {
             Some(Detail::Memory(_)) if !begun && (op == Op::None || op == Op::Use && one) => {
                 Lane::Memory
             }
-            Some(Detail::Directory(_)) if op == Op::Path => path(effect),
+            Some(Detail::Directory(_)) => path(effect),
             _ => Lane::All,
         };
     }
@@ -186,14 +188,17 @@ fn lane(effect: &Effect, valid: u64, details: &[Detail]) -> Lane {
         // Whether the descriptor was open the error may tell.
         Op::Use | Op::Seek if one && valid & C::Errno.bit() == 0 => Lane::BegunUse,
         Op::Close if one && !begun => Lane::Close,
-        Op::Path => path(effect),
-        _ => Lane::All,
+        _ => path(effect),
     }
 }
 
 fn path(effect: &Effect) -> Lane {
     let whole = !effect.begun && effect.motion == Motion::None && !effect.identify;
-    if whole { Lane::Path } else { Lane::All }
+    match effect.op {
+        Op::Path if whole => Lane::Path,
+        Op::Open if whole => Lane::Open,
+        _ => Lane::All,
+    }
 }
 
 #[cfg(test)]

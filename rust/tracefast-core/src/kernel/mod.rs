@@ -249,8 +249,8 @@ impl Kernel {
 
     /// Entry of a call whose row comes later.
     fn begin(&mut self, begin: &Begin, page: &mut Page<'_>) {
-        let task = self.tasks.of(begin.tid);
-        let task = self.calling(task, begin.tid);
+        let sight = self.tasks.sight(begin.tid);
+        let task = if sight.exited { self.calling(sight.task, begin.tid) } else { sight.task };
         let head = &begin.head;
         if !self.late.is_empty() {
             self.settle(task, head.op);

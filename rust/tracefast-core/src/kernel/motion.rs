@@ -20,7 +20,7 @@ impl Kernel {
         files: &Bound,
         held: &[Option<Held>; 2],
     ) {
-        let Effect { op, motion, made_up, place, place2, .. } = page.rows.effect[row];
+        let Effect { op, motion, made_up, .. } = page.rows.effect[row];
         let valid = page.rows.valid[row];
         let has = |column: C| valid & column.bit() != 0;
         let failed = has(C::Errno);
@@ -40,33 +40,12 @@ impl Kernel {
             } else {
                 transfer::End::Unknown
             };
-            let mut known = None;
-            let sides = if motion == Motion::Copy { 2 } else { 1 };
-            for second in [false, true].into_iter().take(sides) {
-                let held = held[usize::from(second)];
-                let Some(file) = files[usize::from(second)] else {
-                    if end == transfer::End::Failed && !second {
-                        page.rows.access[row] = Access::Error as u8;
-                        page.set(row, C::Access);
-                    }
-                    continue;
-                };
-                let column = if second { C::Offset2 } else { C::Offset };
-                let given = if second { page.rows.offset2[row] } else { page.rows.offset[row] };
-                let side = Side {
-                    write: writes(motion, second),
-                    at: if second { place2 } else { place },
-                    given: has(column).then_some(given),
-                    requested: has(C::Requested).then(|| page.rows.requested[row]),
-                    end,
-                };
-                let found = transfer::transfer(&mut self.tasks.files, file, held, page.since, side);
-                known = known.max(found.known.map(|known| known as u8));
-                put_found(page, row, second, found);
-                if let Some(base) = found.base {
-                    notice(page, row, second, base);
-                }
-            }
+            let known = if motion == Motion::Copy {
+                self.side(row, page, false, files, held, end)
+                    .max(self.side(row, page, true, files, held, end))
+            } else {
+                self.side(row, page, false, files, held, end)
+            };
             if let Some(known) = known {
                 page.rows.offset_known[row] = known;
                 page.set(row, C::OffsetKnown);
@@ -77,6 +56,55 @@ impl Kernel {
             base = self.sized(row, page, files[0]);
         }
         if let Some(base) = base {
+            notice(page, row, false, base);
+        }
+    }
+
+    /// One side of a transfer. Gives the key of how well its offset is known.
+    #[inline]
+    fn side(
+        &mut self,
+        row: usize,
+        page: &mut Page<'_>,
+        second: bool,
+        files: &Bound,
+        held: &[Option<Held>; 2],
+        end: transfer::End,
+    ) -> Option<u8> {
+        let held = held[usize::from(second)];
+        let Some(file) = files[usize::from(second)] else {
+            if end == transfer::End::Failed && !second {
+                page.rows.access[row] = Access::Error as u8;
+                page.set(row, C::Access);
+            }
+            return None;
+        };
+        let rows = &*page.rows;
+        let (column, given) =
+            if second { (C::Offset2, rows.offset2[row]) } else { (C::Offset, rows.offset[row]) };
+        let Effect { motion, place, place2, .. } = rows.effect[row];
+        let side = Side {
+            write: writes(motion, second),
+            at: if second { place2 } else { place },
+            given: rows.has(row, column).then_some(given),
+            requested: rows.has(row, C::Requested).then(|| rows.requested[row]),
+            end,
+        };
+        let found = transfer::transfer(&mut self.tasks.files, file, held, page.since, side);
+        put_found(page, row, second, found);
+        if let Some(base) = found.base {
+            notice(page, row, second, base);
+        }
+        found.known.map(|known| known as u8)
+    }
+
+    /// The size of the file of a descriptor was found, or was not.
+    #[inline]
+    pub(super) fn found_size(&mut self, row: usize, page: &mut Page<'_>, file: Option<FileRef>) {
+        if page.rows.has(row, C::Errno) || page.rows.effect[row].made_up {
+            return;
+        }
+        if let Some(base) = self.sized(row, page, file) {
             notice(page, row, false, base);
         }
     }

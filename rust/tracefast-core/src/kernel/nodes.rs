@@ -38,6 +38,8 @@ pub struct Nodes {
     now: Moment,
     /// Files that changed and that nobody has open any more, and when; the latest of many.
     left: VecDeque<(u64, Moment)>,
+    /// A bit for each of them, by its identity: most that are looked for are not among them.
+    left_bits: u64,
     /// When one changed last of those that are forgotten.
     forgotten: Moment,
 }
@@ -46,8 +48,11 @@ impl Nodes {
     /// The file with this identity, made if nobody has it open, for a description that was opened
     /// just now; a user more.
     pub fn open(&mut self, id: u64) -> NodeRef {
-        let left = self.left.iter().filter(|(left, _)| *left == id).map(|&(_, at)| at);
-        let since = left.max().map_or(self.forgotten, |at| at.max(self.forgotten));
+        let mut since = self.forgotten;
+        if self.left_bits & bit(id) != 0 {
+            let left = self.left.iter().filter(|(left, _)| *left == id).map(|&(_, at)| at);
+            since = left.max().map_or(since, |at| at.max(since));
+        }
         self.user(id, since)
     }
 
@@ -126,8 +131,10 @@ impl Nodes {
             && let Some((_, oldest)) = self.left.pop_front()
         {
             self.forgotten = self.forgotten.max(oldest);
+            self.left_bits = self.left.iter().fold(0, |bits, &(id, _)| bits | bit(id));
         }
         self.left.push_back((id, changed));
+        self.left_bits |= bit(id);
     }
 
     /// The file with this identity, if somebody has it open.
@@ -194,6 +201,11 @@ impl Nodes {
     pub fn len(&self) -> usize {
         self.open.len() - self.free.len()
     }
+}
+
+/// An identity is a hash: any of its bits are as good.
+fn bit(id: u64) -> u64 {
+    1 << (id % 64)
 }
 
 /// The identity of what comes after `id` under the same name.

@@ -39,6 +39,7 @@ impl Kernel {
             Lane::Close => self.quick_close(task, row, page),
             Lane::Memory => self.quick_memory(task, row, page),
             Lane::Path => self.quick_path(task, row, page),
+            Lane::Open => self.quick_open(task, row, page),
             Lane::All => false,
         }
     }
@@ -64,8 +65,10 @@ impl Kernel {
         self.leave_file(page, row, file, false);
         self.learn(page, row, file);
         let effect = &page.rows.effect[row];
-        if effect.motion != Motion::None || effect.op == Op::Seek || page.rows.has(row, C::Size) {
+        if effect.motion != Motion::None || effect.op == Op::Seek {
             self.moved(row, page, &[Some(file), None], &[None; 2]);
+        } else if page.rows.has(row, C::Size) {
+            self.found_size(row, page, Some(file));
         }
         true
     }
@@ -141,7 +144,26 @@ impl Kernel {
         self.identities(Op::Path, row, page);
         if page.rows.has(row, C::Size) {
             page.since = self.tasks.files.nodes.now();
-            self.moved(row, page, &[None; 2], &[None; 2]);
+            self.found_size(row, page, None);
+        }
+        true
+    }
+
+    /// A call that opens a file by its name.
+    fn quick_open(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) -> bool {
+        if self.tasks.rooted || page.rows.has(row, C::Size) {
+            return false;
+        }
+        page.since = self.tasks.files.nodes.now();
+        if page.rows.effect[row].detail != NO_DETAIL {
+            self.directory(task, row, page);
+        }
+        let [name, _] = self.identities(Op::Open, row, page);
+        if !page.rows.effect[row].made_up
+            && is_done(page, row)
+            && let Some(fd) = page.fd(row, false)
+        {
+            self.open(task, fd, row, page, false, name);
         }
         true
     }

@@ -72,6 +72,13 @@ pub fn transfer(
     if held.is_none() && !matches!(side.at, At::Given | At::Elsewhere) && open.is_quiet_stream() {
         return through(side);
     }
+    if held.is_none()
+        && !side.write
+        && let End::Moved(bytes @ 1..) = side.end
+        && let Some(begin) = open.reads_alone(side)
+    {
+        return read(open, nodes, begin, bytes, since, side.at);
+    }
     if side.at == At::Stream && open.position != Position::None {
         open.never_positioned(nodes);
     }
@@ -170,6 +177,50 @@ pub fn transfer(
         && !open.prove(base)
     {
         found.base = None;
+    }
+    found
+}
+
+impl OpenFile {
+    /// Where a read begins while nobody else moves the position, if that is known.
+    #[inline]
+    fn reads_alone(&self, side: Side) -> Option<Spot> {
+        if self.position == Position::None || !self.flight.is_quiet() {
+            return None;
+        }
+        match (side.at, self.position) {
+            (At::Position, Position::At(spot)) => Some(spot),
+            (At::Given, _) => side.given.map(Spot::Exact),
+            _ => None,
+        }
+    }
+}
+
+/// A read that found `bytes` bytes at `begin`, alone: what [`transfer`] does in full.
+#[inline]
+fn read(
+    open: &mut OpenFile,
+    nodes: &mut Nodes,
+    begin: Spot,
+    bytes: i64,
+    since: Moment,
+    at: At,
+) -> Found {
+    nodes.tick();
+    let mut found = Found::default();
+    found.put(Where::Spot(begin));
+    found.access = open.streams[0].see(Some(begin), bytes);
+    open.read = since;
+    match begin {
+        Spot::Exact(begin) => {
+            if let Some(node) = open.node.and_then(|node| nodes.get(node)) {
+                node.length.reaches(begin.saturating_add(bytes), since);
+            }
+        }
+        Spot::Relative(_) => open.relative = true,
+    }
+    if at == At::Position {
+        open.position = Position::At(begin.plus(bytes));
     }
     found
 }
