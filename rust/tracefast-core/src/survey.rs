@@ -83,6 +83,14 @@ impl Survey {
         }
     }
 
+    /// It need not be looked at after all.
+    #[inline]
+    pub fn leave_out(&mut self, row: usize) {
+        if let Some(word) = self.visits.get_mut(row / 64) {
+            *word &= !(1 << (row % 64));
+        }
+    }
+
     /// All rows from `from` on have to.
     pub fn visit_all(&mut self, from: usize, rows: usize) {
         self.visits.resize(rows.div_ceil(64), 0);
@@ -149,8 +157,8 @@ fn look(rows: &Rows, details: &[Detail], survey: &mut Survey) {
             let named = valid[row] & C::Tid.bit() != 0;
             let task = if named { i64::from(tid[row]) } else { i64::MIN };
             let known = &mut known[task as usize % KNOWN];
-            let lane = lane(effect, valid[row], details);
-            lanes[row] = lane;
+            let lane = if named { lane(effect, valid[row], details) } else { unnamed(effect) };
+            lanes[row] = if named { lane } else { Lane::All };
             if lane != Lane::Idle || *known != task {
                 if kind == EventKind::Unparsed as u8
                     || !named && FOREIGN.iter().any(|&foreign| foreign as u8 == kind)
@@ -163,6 +171,12 @@ fn look(rows: &Rows, details: &[Detail], survey: &mut Survey) {
         }
         *visits = word;
     }
+}
+
+/// Of a row that does not name its task.
+fn unnamed(effect: &Effect) -> Lane {
+    let idle = effect.op == Op::None && effect.detail == NO_DETAIL && !effect.begun;
+    if idle { Lane::Idle } else { Lane::All }
 }
 
 fn lane(effect: &Effect, valid: u64, details: &[Detail]) -> Lane {

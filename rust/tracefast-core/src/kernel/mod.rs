@@ -46,10 +46,10 @@ use tasks::{Sight, TaskRef, Tasks};
 use crate::detail::Detail;
 use crate::event::{EventKind, Motion, Op, open_flags};
 use crate::fill::{Sighting, task_key};
-use crate::parsed::{Begin, Named, Parsed, Spot, Target, key_in};
+use crate::parsed::{Begin, Named, Parsed, Spot, key_in};
 use crate::rows::{Effect, NO_DETAIL};
 use crate::schema::Column as C;
-use crate::survey::{FOREIGN, Lane};
+use crate::survey::FOREIGN;
 
 /// How often the rows of a block may be searched through, all in all. What is left over of a block
 /// that takes more is looked at row by row.
@@ -195,8 +195,10 @@ impl Kernel {
     fn next_begin(&mut self, to_come: &mut ToCome<'_>, page: &mut Page<'_>) {
         let Some(begin) = to_come.begins.get(to_come.next) else { return };
         self.tell(to_come, page, |named| named.row < begin.at);
-        self.begin(begin, page);
-        self.look_again(begin.at as usize, page);
+        if !self.quick_begin(begin, page) {
+            self.begin(begin, page);
+            self.look_again(begin.at as usize, page);
+        }
         to_come.next += 1;
         to_come.hasten();
     }
@@ -261,18 +263,6 @@ impl Kernel {
         let comm = begin.tid.and_then(|tid| self.names.of(tid)).map(Arc::clone);
         let since = self.tasks.files.nodes.now();
         self.tasks.files.nodes.tick();
-        if comm.is_none()
-            && !self.cut
-            && head.op == Op::None
-            && let Target::Row(row) = begin.target
-            && page.survey.lane(row as usize) == Lane::Begun
-        {
-            // Nothing is to be kept for its end.
-            if let Some(before) = self.tasks.take_pending(task) {
-                self.tasks.give_back(before);
-            }
-            return;
-        }
         let mut pending = self.tasks.spare();
         (pending.since, pending.comm) = (since, comm);
         let (first, second) = binds(head.op);

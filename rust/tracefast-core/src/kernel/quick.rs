@@ -4,13 +4,16 @@
 //! is known from the kind of row.
 
 use super::Kernel;
+use super::files::FileRef;
 use super::page::{Page, Whose};
 use super::pending::Pending;
+use super::position::Spot;
 use super::tasks::TaskRef;
+use super::transfer;
 use crate::detail::Detail;
-use crate::event::{Motion, Op};
-use crate::parsed::key_in;
-use crate::rows::NO_DETAIL;
+use crate::event::{At, Motion, OffsetKnown, Op, Status};
+use crate::parsed::{Begin, Target, key_in};
+use crate::rows::{Effect, NO_DETAIL};
 use crate::schema::Column as C;
 use crate::survey::Lane;
 
@@ -20,7 +23,7 @@ impl Kernel {
     #[inline]
     pub(super) fn quick(&mut self, row: usize, page: &mut Page<'_>) -> bool {
         let lane = page.survey.lane(row);
-        if lane == Lane::All || self.cut || !page.rows.has(row, C::Tid) {
+        if lane == Lane::All || self.cut {
             return false;
         }
         let tid = page.rows.tid[row];
@@ -44,6 +47,29 @@ impl Kernel {
         }
     }
 
+    /// The entry of a call that does nothing, if its row is one of [`Lane::Begun`]; so that its end
+    /// need not be looked at.
+    #[inline]
+    pub(super) fn quick_begin(&mut self, begin: &Begin, page: &mut Page<'_>) -> bool {
+        let Target::Row(row) = begin.target else { return false };
+        let row = row as usize;
+        if begin.head.op != Op::None || self.cut || page.survey.lane(row) != Lane::Begun {
+            return false;
+        }
+        let task = match self.tasks.told(begin.tid) {
+            Some((sight, _)) if !sight.exited => sight.task,
+            _ => return false,
+        };
+        if begin.tid.is_some_and(|tid| self.names.of(tid).is_some()) {
+            return false;
+        }
+        if let Some(before) = self.tasks.take_pending(task) {
+            self.tasks.give_back(before);
+        }
+        page.survey.leave_out(row);
+        true
+    }
+
     /// The end of a call that does nothing.
     fn quick_begun(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) -> bool {
         if let Some(pending) = self.tasks.take_pending(task) {
@@ -58,18 +84,58 @@ impl Kernel {
     fn quick_use(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) -> bool {
         let fd = page.rows.fd[row];
         let Some(mut file) = self.tasks.table(task).get(fd) else { return false };
+        let valid = page.rows.valid[row];
+        let has = |column: C| valid & column.bit() != 0;
         page.since = self.tasks.files.nodes.now();
-        if page.rows.has(row, C::Path) {
+        if has(C::Path) {
             file = self.hear(page, row, task, file, false, false);
         }
         self.leave_file(page, row, file, false);
-        self.learn(page, row, file);
-        let effect = &page.rows.effect[row];
-        if effect.motion != Motion::None || effect.op == Op::Seek {
+        if has(C::FileType) {
+            self.learn(page, row, file);
+        }
+        let Effect { motion, op, .. } = page.rows.effect[row];
+        if motion == Motion::Read && self.quick_read(row, page, file) {
+            return true;
+        }
+        if motion != Motion::None || op == Op::Seek {
             self.moved(row, page, &[Some(file), None], &[None; 2]);
-        } else if page.rows.has(row, C::Size) {
+        } else if has(C::Size) {
             self.found_size(row, page, Some(file));
         }
+        true
+    }
+
+    /// A read that found data, while nobody else moves the position of the file.
+    #[inline]
+    fn quick_read(&mut self, row: usize, page: &mut Page<'_>, file: FileRef) -> bool {
+        let rows = &mut *page.rows;
+        let valid = rows.valid[row];
+        let effect = &rows.effect[row];
+        let (bytes, place) = (rows.bytes[row], effect.place);
+        let found = valid & (C::Bytes.bit() | C::Errno.bit()) == C::Bytes.bit() && bytes > 0;
+        if !found || effect.made_up || rows.status[row] == Status::Interrupted as u8 {
+            return false;
+        }
+        let Some((open, nodes)) = self.tasks.files.with_nodes(file) else { return false };
+        let given = (valid & C::Offset.bit() != 0).then(|| rows.offset[row]);
+        let Some(begin) = open.reads_alone(place, || given) else {
+            // Nothing is known of places in a pipe.
+            return !matches!(place, At::Given | At::Elsewhere) && open.is_quiet_stream();
+        };
+        let (at, known) = match begin {
+            Spot::Exact(at) => (at, OffsetKnown::Exact),
+            Spot::Relative(at) => (at, OffsetKnown::Relative),
+        };
+        let access = transfer::read(open, nodes, begin, bytes, page.since, place);
+        let mut valid = valid | C::Offset.bit() | C::OffsetKnown.bit();
+        rows.offset[row] = at;
+        rows.offset_known[row] = known as u8;
+        if let Some(access) = access {
+            rows.access[row] = access as u8;
+            valid |= C::Access.bit();
+        }
+        rows.valid[row] = valid;
         true
     }
 

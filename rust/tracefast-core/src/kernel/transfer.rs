@@ -75,9 +75,12 @@ pub fn transfer(
     if held.is_none()
         && !side.write
         && let End::Moved(bytes @ 1..) = side.end
-        && let Some(begin) = open.reads_alone(side)
+        && let Some(begin) = open.reads_alone(side.at, || side.given)
     {
-        return read(open, nodes, begin, bytes, since, side.at);
+        let access = read(open, nodes, begin, bytes, since, side.at);
+        let mut found = Found { access, ..Found::default() };
+        found.put(Where::Spot(begin));
+        return found;
     }
     if side.at == At::Stream && open.position != Position::None {
         open.never_positioned(nodes);
@@ -184,32 +187,29 @@ pub fn transfer(
 impl OpenFile {
     /// Where a read begins while nobody else moves the position, if that is known.
     #[inline]
-    fn reads_alone(&self, side: Side) -> Option<Spot> {
+    pub fn reads_alone(&self, at: At, given: impl FnOnce() -> Option<i64>) -> Option<Spot> {
         if self.position == Position::None || !self.flight.is_quiet() {
             return None;
         }
-        match (side.at, self.position) {
+        match (at, self.position) {
             (At::Position, Position::At(spot)) => Some(spot),
-            (At::Given, _) => side.given.map(Spot::Exact),
+            (At::Given, _) => given().map(Spot::Exact),
             _ => None,
         }
     }
 }
 
-/// A read that found `bytes` bytes at `begin`, alone: what [`transfer`] does in full.
+/// A read that found `bytes` bytes at `begin`, alone: what [`transfer`] does in full. Gives the class.
 #[inline]
-fn read(
+pub fn read(
     open: &mut OpenFile,
     nodes: &mut Nodes,
     begin: Spot,
     bytes: i64,
     since: Moment,
     at: At,
-) -> Found {
+) -> Option<Access> {
     nodes.tick();
-    let mut found = Found::default();
-    found.put(Where::Spot(begin));
-    found.access = open.streams[0].see(Some(begin), bytes);
     open.read = since;
     match begin {
         Spot::Exact(begin) => {
@@ -222,7 +222,7 @@ fn read(
     if at == At::Position {
         open.position = Position::At(begin.plus(bytes));
     }
-    found
+    open.streams[0].see(Some(begin), bytes)
 }
 
 /// What is found of a transfer through a pipe, a socket, a terminal: there is no place in them.
