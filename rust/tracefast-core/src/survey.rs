@@ -21,12 +21,8 @@ pub enum Lane {
     /// It does nothing: whose it is.
     #[default]
     Idle,
-    /// It does nothing, and its entry came before it.
-    Begun,
     /// It uses one descriptor, and does nothing to others or to its task.
     Use,
-    /// The same, and its entry came before it.
-    BegunUse,
     /// It closes a descriptor.
     Close,
     /// It changes an address space, and may use a descriptor.
@@ -50,8 +46,8 @@ pub struct Survey {
     pub kinds: [u64; EventKind::TEXTS.len()],
     /// A bit for each row that has to be looked at.
     visits: Vec<u64>,
-    /// How, of each row that was there.
-    lanes: Vec<Lane>,
+    /// How, of each row that was there; and whether its entry came before it.
+    lanes: Vec<(Lane, bool)>,
 }
 
 /// How many tasks the search for the first row of each knows at a time, by the last bits of their
@@ -69,10 +65,10 @@ impl Survey {
         self.lanes.clear();
     }
 
-    /// How to look at the row.
+    /// How to look at the row; and whether its entry came before it.
     #[inline]
-    pub fn lane(&self, row: usize) -> Lane {
-        self.lanes.get(row).copied().unwrap_or(Lane::All)
+    pub fn lane(&self, row: usize) -> (Lane, bool) {
+        self.lanes.get(row).copied().unwrap_or((Lane::All, false))
     }
 
     /// The row has to be looked at.
@@ -128,13 +124,13 @@ pub fn survey(parsed: &mut Parsed) {
     survey.visits.clear();
     survey.visits.resize(rows.len.div_ceil(64), 0);
     survey.lanes.clear();
-    survey.lanes.resize(rows.len, Lane::Idle);
+    survey.lanes.resize(rows.len, (Lane::Idle, false));
     look(rows, &side.details, survey);
     // What the second half does is known when the first is found.
     for touch in touches {
         if let Touch::Resume { row, .. } = touch {
             survey.visit(*row as usize);
-            survey.lanes[*row as usize] = Lane::All;
+            survey.lanes[*row as usize] = (Lane::All, false);
         }
     }
     for named in named {
@@ -157,9 +153,9 @@ fn look(rows: &Rows, details: &[Detail], survey: &mut Survey) {
             let named = valid[row] & C::Tid.bit() != 0;
             let task = if named { i64::from(tid[row]) } else { i64::MIN };
             let known = &mut known[task as usize % KNOWN];
-            let lane = if named { lane(effect, valid[row], details) } else { unnamed(effect) };
-            lanes[row] = if named { lane } else { Lane::All };
-            if lane != Lane::Idle || *known != task {
+            let lane = lane(effect, valid[row], details);
+            lanes[row] = if named { (lane, effect.begun) } else { (Lane::All, false) };
+            if lane != Lane::Idle || effect.begun || *known != task {
                 if kind == EventKind::Unparsed as u8
                     || !named && FOREIGN.iter().any(|&foreign| foreign as u8 == kind)
                 {
@@ -173,44 +169,25 @@ fn look(rows: &Rows, details: &[Detail], survey: &mut Survey) {
     }
 }
 
-/// Of a row that does not name its task.
-fn unnamed(effect: &Effect) -> Lane {
-    let idle = effect.op == Op::None && effect.detail == NO_DETAIL && !effect.begun;
-    if idle { Lane::Idle } else { Lane::All }
-}
-
 fn lane(effect: &Effect, valid: u64, details: &[Detail]) -> Lane {
-    let Effect { op, begun, detail, .. } = *effect;
+    let Effect { op, detail, .. } = *effect;
     if op == Op::None && detail == NO_DETAIL {
-        return if begun { Lane::Begun } else { Lane::Idle };
+        return Lane::Idle;
     }
     if effect.relative || effect.relative2 || effect.identify2 {
         return Lane::All;
     }
-    let one = valid & (C::Fd.bit() | C::Fd2.bit()) == C::Fd.bit();
-    if detail != NO_DETAIL {
-        return match details.get(detail as usize) {
-            Some(Detail::Memory(_)) if !begun && (op == Op::None || op == Op::Use && one) => {
-                Lane::Memory
-            }
-            Some(Detail::Directory(_)) => path(effect),
-            _ => Lane::All,
-        };
-    }
-    match op {
-        Op::Use | Op::Seek if one && !begun => Lane::Use,
-        // Whether the descriptor was open the error may tell.
-        Op::Use | Op::Seek if one && valid & C::Errno.bit() == 0 => Lane::BegunUse,
-        Op::Close if one && !begun => Lane::Close,
-        _ => path(effect),
-    }
-}
-
-fn path(effect: &Effect) -> Lane {
-    let whole = !effect.begun && effect.motion == Motion::None && !effect.identify;
-    match effect.op {
-        Op::Path if whole => Lane::Path,
-        Op::Open if whole => Lane::Open,
+    let has = |column: C| valid & column.bit() != 0;
+    // Whether a descriptor was open when the call was entered its error may tell.
+    let one = has(C::Fd) && !has(C::Fd2) && !(effect.begun && has(C::Errno));
+    let named = effect.motion == Motion::None && !effect.identify;
+    match (op, details.get(detail as usize)) {
+        (Op::Use | Op::Seek, None) if one => Lane::Use,
+        (Op::Close, None) if one => Lane::Close,
+        (Op::None, Some(Detail::Memory(_))) => Lane::Memory,
+        (Op::Use, Some(Detail::Memory(_))) if one => Lane::Memory,
+        (Op::Path, None | Some(Detail::Directory(_))) if named => Lane::Path,
+        (Op::Open, None | Some(Detail::Directory(_))) if named => Lane::Open,
         _ => Lane::All,
     }
 }

@@ -46,7 +46,7 @@ use tasks::{Sight, TaskRef, Tasks};
 use crate::detail::Detail;
 use crate::event::{EventKind, Motion, Op, open_flags};
 use crate::fill::{Sighting, task_key};
-use crate::parsed::{Begin, Named, Parsed, Spot, key_in};
+use crate::parsed::{Begin, Named, Parsed, Spot, Target, key_in};
 use crate::rows::{Effect, NO_DETAIL};
 use crate::schema::Column as C;
 use crate::survey::FOREIGN;
@@ -142,7 +142,7 @@ impl Kernel {
             // Calls of earlier blocks, which say how many entries come before them.
             for (row, &known) in run.zip(&mut inserted) {
                 while to_come.next < known.0.begins as usize {
-                    self.next_begin(&mut to_come, &mut page);
+                    self.next_begin(&mut to_come, false, &mut page);
                 }
                 self.tell(&mut to_come, &mut page, |named| named.row < known.0.row);
                 page.behind = Spot { row: known.0.row, begins: to_come.next as u32 };
@@ -151,7 +151,7 @@ impl Kernel {
             }
         }
         while to_come.next < to_come.begins.len() {
-            self.next_begin(&mut to_come, &mut page);
+            self.next_begin(&mut to_come, false, &mut page);
         }
         self.tell(&mut to_come, &mut page, |_| true);
         parsed.inserted = page.placed;
@@ -187,15 +187,22 @@ impl Kernel {
             return;
         }
         if begin != u32::MAX {
-            self.next_begin(to_come, page);
+            // Nothing comes between the entry and its row.
+            let behind = to_come.begins.get(to_come.next + 1).map_or(u32::MAX, |begin| begin.at);
+            let named = to_come.named.peek().map_or(u32::MAX, |named| named.from());
+            let alone = begin == last && behind > last && named > last;
+            self.next_begin(to_come, alone, page);
         }
     }
 
     /// The next entry of a call whose row comes later.
-    fn next_begin(&mut self, to_come: &mut ToCome<'_>, page: &mut Page<'_>) {
+    ///
+    /// `alone`: if its row is the next one of the block, then it is the next thing that there is.
+    fn next_begin(&mut self, to_come: &mut ToCome<'_>, alone: bool, page: &mut Page<'_>) {
         let Some(begin) = to_come.begins.get(to_come.next) else { return };
         self.tell(to_come, page, |named| named.row < begin.at);
-        if !self.quick_begin(begin, page) {
+        let next = alone && begin.target == Target::Row(begin.at);
+        if !self.quick_begin(begin, to_come.next as u32 + 1, next, page) {
             self.begin(begin, page);
             self.look_again(begin.at as usize, page);
         }
@@ -260,7 +267,15 @@ impl Kernel {
         if let Some(tid) = begin.tid.filter(|_| head.op == Op::Exec) {
             self.names.executing(tid);
         }
-        let comm = begin.tid.and_then(|tid| self.names.of(tid)).map(Arc::clone);
+        let mut comm = begin.tid.and_then(|tid| self.names.of(tid)).map(Arc::clone);
+        if let (Some(tid), Target::Row(row), Some(_)) = (begin.tid, begin.target, &comm) {
+            // The row has the name of this moment.
+            if let Some(key) = self.names.key(tid, self.block, page.comms) {
+                page.rows.comm[row as usize] = key;
+                page.set(row as usize, C::Comm);
+                comm = None;
+            }
+        }
         let since = self.tasks.files.nodes.now();
         self.tasks.files.nodes.tick();
         let mut pending = self.tasks.spare();

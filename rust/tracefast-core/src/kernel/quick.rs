@@ -5,14 +5,15 @@
 
 use super::Kernel;
 use super::files::FileRef;
+use super::length::Changes;
 use super::page::{Page, Whose};
-use super::pending::Pending;
+use super::pending::{Pending, writes};
 use super::position::Spot;
 use super::tasks::TaskRef;
 use super::transfer;
 use crate::detail::Detail;
 use crate::event::{At, Motion, OffsetKnown, Op, Status};
-use crate::parsed::{Begin, Target, key_in};
+use crate::parsed::{Begin, Head, Spot as Place, Target, key_in};
 use crate::rows::{Effect, NO_DETAIL};
 use crate::schema::Column as C;
 use crate::survey::Lane;
@@ -22,57 +23,122 @@ impl Kernel {
     /// were told of before. Anything else, and `false`: it was not looked at.
     #[inline]
     pub(super) fn quick(&mut self, row: usize, page: &mut Page<'_>) -> bool {
-        let lane = page.survey.lane(row);
+        let (lane, begun) = page.survey.lane(row);
         if lane == Lane::All || self.cut {
             return false;
         }
         let tid = page.rows.tid[row];
-        let task = match self.tasks.told(Some(tid)) {
-            Some((sight, comm)) if !sight.exited => {
-                page.whose = Whose { task: sight.id, group: sight.group, comm };
-                sight.task
-            }
-            _ => return false,
-        };
+        let Some((task, _)) = self.quick_task(Some(tid), page) else { return false };
+        if begun {
+            page.whose.comm = None;
+            return match lane {
+                Lane::Idle => self.quick_end(task, row, page),
+                Lane::Path if self.tasks.rooted => false,
+                Lane::Path => self.quick_end(task, row, page) && self.quick_path(task, row, page),
+                Lane::Use => self.quick_end_use(task, row, page),
+                _ => false,
+            };
+        }
+        page.since = self.tasks.files.nodes.now();
+        self.quick_whole(lane, task, row, page, false)
+    }
+
+    /// The task, if rows of the block were told of it and it has not exited; and its name there, as
+    /// told by events.
+    #[inline]
+    fn quick_task(&self, tid: Option<i32>, page: &mut Page<'_>) -> Option<(TaskRef, Option<u32>)> {
+        let (sight, comm) = self.tasks.told(tid).filter(|(sight, _)| !sight.exited)?;
+        page.whose = Whose { task: sight.id, group: sight.group, comm };
+        Some((sight.task, comm))
+    }
+
+    /// A call between whose entry and end there is nothing; `begun`: they stand apart all the same.
+    #[inline]
+    fn quick_whole(
+        &mut self,
+        lane: Lane,
+        task: TaskRef,
+        row: usize,
+        page: &mut Page<'_>,
+        begun: bool,
+    ) -> bool {
         match lane {
             Lane::Idle => true,
-            Lane::Begun => self.quick_begun(task, row, page),
-            Lane::Use => self.quick_use(task, row, page),
-            Lane::BegunUse => self.quick_begun_use(task, row, page),
-            Lane::Close => self.quick_close(task, row, page),
-            Lane::Memory => self.quick_memory(task, row, page),
+            Lane::Use => self.quick_use(task, row, page, begun),
+            Lane::Close => self.quick_close(task, row, page, begun),
+            Lane::Memory => self.quick_memory(task, row, page, begun),
             Lane::Path => self.quick_path(task, row, page),
             Lane::Open => self.quick_open(task, row, page),
             Lane::All => false,
         }
     }
 
-    /// The entry of a call that does nothing, if its row is one of [`Lane::Begun`]; so that its end
-    /// need not be looked at.
+    /// The entry of a call of one of these kinds, whose row is in the block, and how many entries
+    /// there are up to this one; `next`: the row is the next thing that there is. `false`: it is
+    /// still to be looked at.
     #[inline]
-    pub(super) fn quick_begin(&mut self, begin: &Begin, page: &mut Page<'_>) -> bool {
+    pub(super) fn quick_begin(
+        &mut self,
+        begin: &Begin,
+        begins: u32,
+        next: bool,
+        page: &mut Page<'_>,
+    ) -> bool {
         let Target::Row(row) = begin.target else { return false };
         let row = row as usize;
-        if begin.head.op != Op::None || self.cut || page.survey.lane(row) != Lane::Begun {
+        let (lane, begun) = page.survey.lane(row);
+        if lane == Lane::All || !begun || self.cut {
             return false;
         }
-        let task = match self.tasks.told(begin.tid) {
-            Some((sight, _)) if !sight.exited => sight.task,
-            _ => return false,
-        };
-        if begin.tid.is_some_and(|tid| self.names.of(tid).is_some()) {
+        let Some((task, comm)) = self.quick_task(begin.tid, page) else { return false };
+        let kept = lane == Lane::Path && !page.rows.has(row, C::Size);
+        let held = lane == Lane::Use && matches!(begin.head.op, Op::Use | Op::Seek);
+        if !(next || lane == Lane::Idle || kept || held) {
             return false;
+        }
+        // The row has the name of this moment.
+        if let Some(comm) = comm {
+            page.rows.comm[row] = comm;
+            page.set(row, C::Comm);
         }
         if let Some(before) = self.tasks.take_pending(task) {
             self.tasks.give_back(before);
         }
-        page.survey.leave_out(row);
+        if next || lane == Lane::Idle {
+            page.since = self.tasks.files.nodes.now();
+            page.behind = Place { row: row as u32 + 1, begins };
+            if self.quick_whole(lane, task, row, page, true) {
+                page.survey.leave_out(row);
+                return true;
+            }
+            return false;
+        }
+        if held {
+            return self.quick_begin_use(task, begin);
+        }
         true
     }
 
-    /// The end of a call that does nothing.
-    fn quick_begun(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) -> bool {
+    /// The entry of a call that uses one descriptor.
+    fn quick_begin_use(&mut self, task: TaskRef, begin: &Begin) -> bool {
+        let Head { op, fd, fd2, motion, moves, detail, .. } = begin.head;
+        let (Some(fd), None, None) = (fd, fd2, detail) else { return false };
+        let Some(file) = self.tasks.table(task).get(fd) else { return false };
+        let position = op == Op::Seek || moves.0 && motion != Motion::None;
+        let changes = writes(motion, false).then_some(Changes::Longer);
+        let mut pending = self.tasks.spare();
+        pending.since = self.tasks.files.nodes.now();
+        self.tasks.files.nodes.tick();
+        pending.held[0] = self.hold(fd, file, position, changes);
+        self.tasks.put_pending(task, pending);
+        true
+    }
+
+    /// The end of a call: what is known from its entry.
+    fn quick_end(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) -> bool {
+        page.since = 0;
         if let Some(pending) = self.tasks.take_pending(task) {
+            page.since = pending.since;
             named(page, row, &pending);
             self.tasks.give_back(pending);
         }
@@ -81,17 +147,16 @@ impl Kernel {
 
     /// A call that uses one descriptor, if that was open.
     #[inline]
-    fn quick_use(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) -> bool {
+    fn quick_use(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>, begun: bool) -> bool {
         let fd = page.rows.fd[row];
         let Some(mut file) = self.tasks.table(task).get(fd) else { return false };
         let valid = page.rows.valid[row];
         let has = |column: C| valid & column.bit() != 0;
-        page.since = self.tasks.files.nodes.now();
         if has(C::Path) {
-            file = self.hear(page, row, task, file, false, false);
+            file = self.hear(page, row, task, file, false, begun);
         }
         self.leave_file(page, row, file, false);
-        if has(C::FileType) {
+        if has(C::FileType) && !begun {
             self.learn(page, row, file);
         }
         let Effect { motion, op, .. } = page.rows.effect[row];
@@ -140,7 +205,7 @@ impl Kernel {
     }
 
     /// The same for a call that held the descriptor when it was entered.
-    fn quick_begun_use(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) -> bool {
+    fn quick_end_use(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) -> bool {
         let fd = page.rows.fd[row];
         let plain = |pending: &mut Pending| {
             pending.pass.is_none()
@@ -170,11 +235,11 @@ impl Kernel {
     }
 
     /// A close.
-    fn quick_close(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) -> bool {
+    fn quick_close(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>, begun: bool) -> bool {
         let fd = page.rows.fd[row];
         let Some(mut file) = self.tasks.table(task).get(fd) else { return false };
         if page.rows.has(row, C::Path) {
-            file = self.hear(page, row, task, file, false, false);
+            file = self.hear(page, row, task, file, false, begun);
         }
         self.leave_file(page, row, file, false);
         if !page.rows.effect[row].made_up {
@@ -185,8 +250,14 @@ impl Kernel {
     }
 
     /// A call that changes an address space.
-    fn quick_memory(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) -> bool {
-        if page.rows.effect[row].op == Op::Use && !self.quick_use(task, row, page) {
+    fn quick_memory(
+        &mut self,
+        task: TaskRef,
+        row: usize,
+        page: &mut Page<'_>,
+        begun: bool,
+    ) -> bool {
+        if page.rows.effect[row].op == Op::Use && !self.quick_use(task, row, page, begun) {
             return false;
         }
         let effect = &page.rows.effect[row];
@@ -209,7 +280,6 @@ impl Kernel {
         }
         self.identities(Op::Path, row, page);
         if page.rows.has(row, C::Size) {
-            page.since = self.tasks.files.nodes.now();
             self.found_size(row, page, None);
         }
         true
@@ -220,7 +290,6 @@ impl Kernel {
         if self.tasks.rooted || page.rows.has(row, C::Size) {
             return false;
         }
-        page.since = self.tasks.files.nodes.now();
         if page.rows.effect[row].detail != NO_DETAIL {
             self.directory(task, row, page);
         }
