@@ -53,7 +53,8 @@ impl Kernel {
     }
 
     /// A call between whose entry and end there is nothing; `begun`: they stand apart all the same.
-    #[inline]
+    #[inline(always)] // In the two places that know `begun` it is another function.
+    #[allow(clippy::inline_always)]
     fn quick_whole(
         &mut self,
         lane: Lane,
@@ -76,7 +77,7 @@ impl Kernel {
     /// The entry of a call of one of these kinds, whose row is in the block, and how many entries
     /// there are up to this one; `next`: the row is the next thing that there is. `false`: it is
     /// still to be looked at.
-    #[inline]
+    #[inline(never)]
     pub(super) fn quick_begin(
         &mut self,
         begin: &Begin,
