@@ -12,7 +12,7 @@ comma := ,
 LOG := tests/data/demo.strace.zst
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python lint format bench guard picture fuzz clean
+.PHONY: help demo test test-rust test-python lint format bench guard picture docs screenshots fuzz clean
 
 help: ## Print this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | column -t -s "$$(printf '\t')"
@@ -66,6 +66,15 @@ guard: $(VENV)/.developed ## Fail if a stage takes 5 % more instructions than re
 
 picture: $(VENV)/.developed ## Draw docs/comparison.svg from the newest result in benches/results.
 	$(BIN)/python benches/picture.py
+
+# Warnings are errors: a link that leads nowhere, a parameter that is not described.
+docs: $(VENV)/.developed ## Make the site from docs/ in build/site.
+	$(BIN)/python -m pip install --quiet --group docs
+	$(BIN)/python -m sphinx --builder html --fresh-env --fail-on-warning --keep-going --quiet docs build/site
+	@echo 'build/site/index.html'
+
+screenshots: $(VENV)/.developed ## Draw docs/screenshots from the demo log.
+	$(BIN)/python tests/tools/screenshots.py
 
 # Corpora grow in rust/fuzz/corpus; a finding is a file in rust/fuzz/artifacts. The thread that reads
 # a source ends on its own, perhaps after the run: no leak.

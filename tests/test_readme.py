@@ -84,5 +84,5 @@ def test_python(folder, command, page, shown):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_files_that_it_names_are_there(page):
-    for name in re.findall(r"\]\(([^)#:]+)\)", PAGES[page]):
+    for name in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", PAGES[page]):
         assert (ROOT / page).parent.joinpath(name).is_file()

@@ -68,17 +68,46 @@ def accesses(events: pl.LazyFrame | pl.DataFrame, path: str | int) -> pl.LazyFra
     Returns
     -------
     polars.LazyFrame
-        `n` counts the rows. `name` is the call, `way` is ``read`` or ``write``; calls that copy
-        within the file have a row for each. `offset` is the byte position at which the access
-        began. Positions that were known relative to the first access of their open file only are
-        exact where the log proves that one's position later on; `offset_known` says what they are.
+        A call that copies within the file has a row for its read and one for its write. Calls whose
+        result strace injected are left out. Null means that the log cannot say.
 
-        `access` is the class among the reads, or the writes, of the open file `ofd`: ``first``,
-        ``consecutive``, ``forward``, ``backward``, ``eof``, ``error``. `gap` is the distance from
-        the end of the one before in bytes, negative where it went back; null where one of the two
-        positions is not known.
-
-        Calls whose result strace injected are left out.
+        `source` : String
+            The log.
+        `n` : UInt32
+            Counts the rows, from 1.
+        `ts` : Datetime
+            When the call was entered.
+        `task` : UInt32
+            Who called.
+        `pid` : Int32
+            Its process.
+        `name` : String
+            The call.
+        `way` : String
+            ``read`` or ``write``.
+        `access` : String
+            The class among the reads, or the writes, of the open file `ofd`: ``first``,
+            ``consecutive``, ``forward``, ``backward``, ``eof``, ``error``.
+        `offset` : Int64
+            The byte position at which the access began.
+        `offset_known` : String
+            What that is: ``exact``, ``relative`` (to the first access of the open file),
+            ``ambiguous``, ``unknown``. Relative ones that the log proves later on are exact here.
+        `gap` : Int64
+            Bytes from the end of the access before to this one, negative where it went back; null
+            where one of the two positions is not known.
+        `requested`, `bytes` : Int64
+            Bytes asked for, and moved.
+        `errno` : String
+            Name of the error of a call that failed.
+        `dur_ns` : Int64
+            Nanoseconds in the call.
+        `ofd` : UInt32
+            The open file description.
+        `file` : UInt64
+            Identity of the file.
+        `line` : UInt64
+            Where the call began in the log.
 
     Examples
     --------

@@ -76,27 +76,44 @@ def blocks(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
     Returns
     -------
     polars.LazyFrame
-        Largest `bytes` first. `op` is ``read``, ``write``, ``discard``, ``flush``, ``zone`` or
-        ``none``, the kind of request without its flags. Null means that the log cannot say.
+        Largest `bytes` first. Null means that the log cannot say. Columns that end in ``_ns`` are
+        nanoseconds, in ``_share`` parts of 1.
 
-        `requests` and `bytes` are those handed to the driver; `size_median` and `size_max` of
-        single requests, in bytes.
-
-        `sequential_share_1`: requests that begin at the sector behind the one before, of the same
-        device and operation, in the order in which they were handed over. It is what bcc's
-        biopattern counts, but for reads and writes apart, and when requests are issued, not when
-        they complete: the first request is not counted. `sequential_share_4`: requests that begin
-        where one of the last four streams ended, so that programs that read side by side do not
-        hide each other's order. A request that goes on with none of them begins a stream, in place
-        of the one that was not used for longest.
-
-        `latency_…_ns`: from issue to completion, exact, nearest rank, over the `completed`
-        requests: those whose completion is in the log, for the same sectors. A request whose
-        sector is issued again, and one that was open where records were lost, has none.
-        `in_flight_max` is the largest number of completed ones that were open at once.
-
-        `readahead_share`: requests that the kernel made ahead of need. `task_top`: the name of the
-        task that issued most of them; much is issued by the kernel's own threads.
+        `source` : String
+            The log.
+        `dev` : String
+            The device, ``major:minor``.
+        `op` : String
+            ``read``, ``write``, ``discard``, ``flush``, ``zone`` or ``none``: the kind of request
+            without its flags.
+        `requests` : UInt32
+            How many were handed to the driver.
+        `bytes` : Int64
+            How much they were about.
+        `sequential_share_1` : Float64
+            Requests that begin at the sector behind the one before, of the same device and
+            operation, in the order in which they were handed over. It is what bcc's biopattern
+            counts, but for reads and writes apart, and when requests are issued, not when they
+            complete: the first request is not counted.
+        `sequential_share_4` : Float64
+            Requests that begin where one of the last four streams ended, so that programs that read
+            side by side do not hide each other's order. A request that goes on with none of them
+            begins a stream, in place of the one that was not used for longest.
+        `size_median`, `size_max` : Int64
+            Bytes of single requests.
+        `completed` : UInt32
+            Requests whose completion is in the log, for the same sectors. A request whose sector is
+            issued again, and one that was open where records were lost, has none.
+        `latency_p50_ns`, `latency_p99_ns`, `latency_max_ns` : Int64
+            From issue to completion of these: median, 99th percentile (exact, nearest rank),
+            longest.
+        `readahead_share` : Float64
+            Requests that the kernel made ahead of need.
+        `in_flight_max` : UInt32
+            The largest number of completed ones that were open at once.
+        `task_top` : String
+            The name of the task that issued most of them; much is issued by the kernel's own
+            threads.
 
     Examples
     --------

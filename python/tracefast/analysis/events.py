@@ -53,11 +53,24 @@ def events(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
     Returns
     -------
     polars.LazyFrame
-        Largest `count` first. `share` is the part of the source's rows, from 0 to 1. `tasks` and
-        `cpus` count the different ones; null means that the log names none. Columns that end in
-        ``_ns`` are nanoseconds: the sum of the durations, their median (exact, nearest rank) and
-        the longest; null where no row has one. `ts_first` and `ts_last` are the first and the last
-        time at which the event happened or the call was entered.
+        Largest `count` first. Null means that the log names none. Columns that end in ``_ns`` are
+        nanoseconds.
+
+        `source` : String
+            The log.
+        `kind`, `name` : String
+            The event: ``syscall`` and ``read``, ``event`` and ``sched_switch``.
+        `count` : UInt64
+            How often it stands in the log.
+        `share` : Float64
+            The part of the log's rows, from 0 to 1.
+        `ts_first`, `ts_last` : Datetime
+            The first and the last time at which it happened or the call was entered.
+        `tasks`, `cpus` : UInt32
+            Different tasks and processors.
+        `dur_ns`, `dur_p50_ns`, `dur_max_ns` : Int64
+            The sum of the durations, their median (exact, nearest rank), the longest; null where no
+            row has one.
 
     Examples
     --------

@@ -86,10 +86,85 @@ def files(
     Returns
     -------
     polars.LazyFrame
-        Largest sum of `read_bytes` and `write_bytes` first. Columns that end in ``_ns`` are
-        nanoseconds, in ``_bytes`` bytes, in ``_share`` parts of 1; null means that the log cannot
-        say. Times count every call of that kind that has a duration, failed ones too; sizes count
-        those that succeeded. Medians and percentiles are exact, nearest rank.
+        Largest sum of `read_bytes` and `write_bytes` first. Null means that the log cannot say.
+        Columns that end in ``_ns`` are nanoseconds, in ``_bytes`` bytes, in ``_share`` parts of 1.
+        Times count every call of that kind that has a duration, failed ones too; sizes count those
+        that succeeded. Medians and percentiles are exact, nearest rank.
+
+        `source` : String
+            The log.
+        `pid` : Int32
+            The process; only with ``by="process"``.
+        `ofd`, `task` : UInt32
+            The open file description, and the task that opened it; only with ``by="open"``.
+        `ts_open`, `ts_close` : Datetime
+            When it was opened, and when the last close that the log shows began; only with
+            ``by="open"``.
+        `file` : UInt64
+            Identity of the file; null where the log tells a path only.
+        `path` : String
+            The name by which it was opened first, absolute where that is known.
+        `type` : String
+            ``regular``, ``directory``, ``pipe``, ``fifo``, ``socket``, ``char``, ``block``,
+            ``memfd``, ``anon``, ``unknown``.
+        `size` : Int64
+            Bytes: the largest size that the log proves, be it by a stat, a seek from the end, an
+            end of file, or the last byte that was read.
+        `processes`, `tasks` : UInt32
+            How many used it.
+        `opens`, `opens_failed`, `stats`, `mmaps` : UInt32
+            Calls.
+        `mmap_bytes` : Int64
+            Bytes that were mapped, which is not what was read.
+        `ts_first`, `ts_last` : Datetime
+            Begin of the first call, end of the last one.
+        `offset_known` : String
+            The worst that is known of a position: ``exact``, ``relative`` (to the first access),
+            ``ambiguous``, ``unknown``.
+        `reads`, `read_errors` : UInt32
+            Calls that succeeded, ends of file included; calls that failed.
+        `read_bytes`, `read_requested` : Int64
+            Bytes that were returned; bytes that were asked for.
+        `read_first`, `read_consecutive`, `read_forward`, `read_backward`, `read_eof` : UInt32
+            Classes: no access before it; begins where that one ended; behind it; before it; met the
+            end of the file.
+        `read_unknown` : UInt32
+            Reads whose position the log does not tell. With the classes, they add up to `reads`.
+        `read_near` : UInt32
+            Those of `read_forward` that skip at most `near` bytes.
+        `read_rewinds` : UInt32
+            Those of `read_backward` that go to 0.
+        `read_short` : UInt32
+            Returned fewer bytes than were asked for, but some.
+        `read_random_share` : Float64
+            1 - (consecutive + near) / (consecutive + forward + backward); null if none is
+            classified.
+        `read_random_bytes_share` : Float64
+            The same, by bytes.
+        `read_runs` : UInt32
+            Chains of consecutive reads.
+        `read_run_bytes_median` : Int64
+            Median of the bytes in such a chain.
+        `read_jump_median`, `read_jump_p90` : Int64
+            How many bytes the others jumped, in either direction: median, 90th percentile.
+        `read_unique_bytes`, `read_reread_bytes` : Int64
+            Different bytes of the file; bytes that were read beyond these.
+        `read_reread_factor` : Float64
+            Bytes that were read, by different bytes: 2 is everything twice.
+        `read_coverage_share` : Float64
+            Different bytes, by `size`.
+        `read_shared_bytes` : Int64
+            What several processes read each for itself: the sum of the different bytes of each
+            process, less the different bytes of all.
+        `read_size_median`, `read_size_max`, `read_asked_common` : Int64
+            Bytes that a call returned, median and largest; bytes that were asked for most often.
+        `read_ns`, `read_wall_ns` : Int64
+            Sum of the durations; time with at least one read under way.
+        `read_p50_ns`, `read_p99_ns`, `read_max_ns` : Int64
+            Duration of a call: median, 99th percentile, longest.
+
+        For writes there are the same columns: `writes`, and `write_` in place of `read_`, but no
+        `write_eof`.
 
     Raises
     ------

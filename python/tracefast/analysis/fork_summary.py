@@ -60,28 +60,58 @@ def fork_summary(events: pl.LazyFrame | pl.DataFrame, *, threads: bool = False) 
     Returns
     -------
     polars.LazyFrame
-        One row per `source`, `parent_image`, `kind` and `image`, largest `tax_ns` first. Null
-        means that the log cannot say. Percentiles are exact, nearest rank.
+        Largest `tax_ns` first. Null means that the log cannot say. Times are nanoseconds, as the
+        log has them: bounds of the tracer's share are in the rows of `tracefast.forks`. Percentiles
+        are exact, nearest rank.
 
-        `count` is what was started, `failed` the calls that failed; `rate_per_s` how many per
-        second, from the first to the last call; `in_flight_max` how many were alive at once.
-
-        `tax_ns` is the price of how they were started: the time in the call and, of `kind`
-        ``fork``, that in execve beyond what it takes without the parent's page tables to tear
-        down. That is the median of the children of vfork and posix_spawn that executed the same
-        program; else of the smallest parents, if the largest has at least twice their memory; else
-        the fastest execve of the log. `wall_share` is the part of the log's time in which at
-        least one of them was in the call or in that execve.
-
-        `slope_ns_per_mib` is how much longer the call takes per MiB of the parent's memory (the
-        median of the slopes of all pairs, after Theil and Sen; an even choice of 1,500 points if
-        there are more), with the squared correlation and the number of points: null unless the
-        memory varies at least twofold.
-
-        `saving_ns` is the part of `tax_ns` that vfork or posix_spawn would save, at 0.1 ms for
-        each process; null where no program was executed. `advice` has the codes of what
-        `tracefast.fork_advice` says in words, between blanks. Times are as the log has them:
-        bounds of the tracer's share are in the rows of `tracefast.forks`.
+        `source` : String
+            The log.
+        `parent_image`, `kind`, `image` : String
+            The program that started others; how (``fork``, ``vfork``, ``posix_spawn``, ``shared``,
+            ``thread``); what it executed, null if nothing.
+        `count`, `failed` : UInt32
+            What was started; calls that failed.
+        `rate_per_s` : Float64
+            How many per second, from the first call to the last; null for a single one.
+        `in_flight_max` : UInt32
+            How many were alive at once. One whose end is not in the log lives on.
+        `call_sum_ns`, `call_p50_ns`, `call_p95_ns` : Int64
+            Time in the creating call: sum, median, 95th percentile.
+        `exec_gap_sum_ns`, `exec_gap_p50_ns`, `exec_gap_p95_ns` : Int64
+            From the child's start to its execve.
+        `exec_sum_ns`, `exec_p50_ns`, `exec_p95_ns` : Int64
+            In that execve.
+        `startup_sum_ns`, `startup_p50_ns`, `startup_p95_ns` : Int64
+            Dynamic linking.
+        `error_pipe_sum_ns`, `error_pipe_p50_ns`, `error_pipe_p95_ns` : Int64
+            The parent's wait on the pipe that reports a failed execve.
+        `lifetime_sum_ns`, `lifetime_p50_ns`, `lifetime_p95_ns` : Int64
+            From the child's start to its exit.
+        `tax_ns` : Int64
+            The price of how they were started: the time in the call and, of `kind` ``fork``, that
+            in execve beyond what it takes without the parent's page tables to tear down. That is
+            the median of the children of vfork and posix_spawn that executed the same program; else
+            of the smallest parents (up to a tenth above the very smallest), if the largest has at
+            least twice their memory; else the fastest execve of the log.
+        `wall_share` : Float64
+            The part of the log's time, from 0 to 1, in which at least one of them was in the call
+            or, after fork, in execve.
+        `parent_anon_min_bytes`, `parent_anon_max_bytes` : Int64
+            Private memory of the parents, in bytes.
+        `slope_ns_per_mib` : Float64
+            How much longer the call takes for each MiB of it: the median of the slopes of all
+            pairs, after Theil and Sen. Null unless the memory varies at least twofold, and for less
+            than three calls.
+        `slope_r2` : Float64
+            The squared correlation.
+        `slope_points` : UInt32
+            Calls that were taken: all, or an even choice of 1,500 if there are more.
+        `saving_ns` : Int64
+            The part of `tax_ns` that vfork or posix_spawn would save, at 0.1 ms for each process,
+            which is about what vfork takes where nothing traces it; 0 for vfork and posix_spawn;
+            null where no program was executed.
+        `advice` : String
+            Codes of what `tracefast.fork_advice` says in words, between blanks.
 
     Raises
     ------
@@ -116,10 +146,21 @@ def fork_advice(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
     Returns
     -------
     polars.LazyFrame
-        One row per piece of advice, in the order of `tracefast.fork_summary`: whom it is about
-        (`source`, `parent_image`, `kind`, `image`), its `code`, `what` was found, the `evidence`,
-        the `remedy`, and what it would save, as a range (null where it is not about time, or
-        cannot be said): what the tracer itself may have taken is not in `saving_low_ns`.
+        In the order of `tracefast.fork_summary`.
+
+        `source`, `parent_image`, `kind`, `image` : String
+            Whom it is about, as there.
+        `code` : String
+            Its name, such as ``page-table-copy``.
+        `what` : String
+            What was found.
+        `evidence` : String
+            The signs of it, with numbers.
+        `remedy` : String
+            What to do.
+        `saving_low_ns`, `saving_high_ns` : Int64
+            Nanoseconds that it would save, at least and at most; null where it is not about time,
+            or cannot be said. What the tracer itself may have taken is not in the former.
 
     Raises
     ------

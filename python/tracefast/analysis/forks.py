@@ -50,54 +50,103 @@ def forks(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
     Returns
     -------
     polars.LazyFrame
-        In order of `source` and `ts`. Columns that end in ``_ns`` are nanoseconds, in ``_bytes``
-        bytes; null means that the log cannot say.
+        In order of `source` and `ts`. Null means that the log cannot say. Columns that end in
+        ``_ns`` are nanoseconds, in ``_bytes`` bytes.
 
-        `kind` is ``fork`` (memory of its own), ``vfork``, ``posix_spawn``, ``thread`` or ``shared``
-        (memory shared, but no thread). A call that the kernel restarted is one row, its attempts
-        added up, one less of them in `restarts`. A failed call has an `errno` and no child. Events
-        of ftrace that tell of a new task without the call that made it give a row without `name`
-        and `call_ns`.
-
-        `exec_gap_ns` runs from the child's start to the entry of the first execve that succeeded,
-        `exec_ns` is that execve, `image` its program; `exec_failed` counts attempts before it.
-
-        `startup_ns` is dynamic linking: from the return of that execve to the ``munmap`` of the
-        cache of library names, the linker's last act; where there is no cache, to the last
-        ``mprotect`` before the first call that linkers do not make. Null for programs that are not
-        linked, and in logs without mappings. `startup_calls` are the calls until then,
-        `startup_libraries` the objects mapped with code, `startup_misses` the calls that met
-        ``ENOENT``.
-
-        `error_pipe_ns` is the caller's time in reads of a close-on-exec pipe (``pipe2``), whose
-        other end it had closed, from which it learns whether the child could start its program.
-
-        `parent_tasks` counts the threads of the caller at the call, itself included; one whose end
-        is not in the log counts on. `parent_anon_bytes` is the estimate `anon_bytes` of the events,
-        or what ``rss_stat`` of ftrace last said.
-
-        `tracer_low_ns` and `tracer_high_ns` are bounds of strace's own share of `call_ns`,
-        `exec_gap_ns` and `exec_ns` added up; null for ftrace, which stops nobody. strace stops a
-        task twice a call. What a line costs at least is the 10th percentile of the time from one
-        line of a thread to its next, over the whole log (100 µs at most: between calls further
-        apart were others that were not traced). What it costs as a rule and at most are the median
-        and the 90th percentile among the lines of new processes before they start their program;
-        where there are less than ten of these, both are the median of all. The lower bound is a
-        line at the lowest price for each call of the child before its execve, and no more than
-        `exec_gap_ns`. The upper bound of a ``fork`` is these lines and the execve's at the highest
-        price, no more than `exec_gap_ns` either; 5 lines at the usual price for the call and the
-        birth, which stops parent and child and takes the child on; and 10 for the execve, which
-        stops once more and has its strings read, but no more than `exec_ns`. The call of ``vfork``
-        and ``posix_spawn`` contains what the child does until its execve is over, so that the sum
-        has it twice: there the upper bound is all of `exec_gap_ns` and 10 lines at the highest
-        price for the execve, twice, and what of the call is neither. So `call_ns` + `exec_gap_ns` +
-        `exec_ns` less each of the bounds is a range for the three without strace; and of ``vfork``
-        and ``posix_spawn``, `call_ns` alone less each bound, but not below 0, is one for the call.
+        `source` : String
+            The log.
+        `ts` : Datetime
+            When the creating call was entered.
+        `line` : UInt64
+            Where that is in the log.
+        `task` : UInt32
+            The task that called.
+        `pid`, `tid` : Int32
+            Its process, its thread.
+        `parent_image` : String
+            The program that it runs: path of its last execve, else its name.
+        `name` : String
+            ``clone``, ``clone3``, ``fork``, ``vfork``; null for births that only events of ftrace
+            tell of, which have no `call_ns` either.
+        `kind` : String
+            ``fork`` (memory of its own), ``vfork``, ``posix_spawn``, ``thread``, ``shared`` (memory
+            shared, but no thread).
+        `child_task` : UInt32
+            What was created; null if the call failed.
+        `child_pid` : Int32
+            Its number.
+        `errno` : String
+            Of a call that failed.
+        `call_ns` : Int64
+            Time in the creating call. A call that the kernel restarted is one row, its attempts
+            added up.
+        `restarts` : UInt32
+            How often it was restarted.
+        `exec_gap_ns` : Int64
+            From the child's start to the entry of the first execve that succeeded.
+        `exec_failed` : UInt32
+            Attempts before that one.
+        `exec_failed_ns` : Int64
+            What these took.
+        `exec_ns` : Int64
+            The execve that succeeded.
+        `image` : String
+            The program that it started; null if none.
+        `startup_ns` : Int64
+            Dynamic linking: from the return of that execve to the ``munmap`` of the cache of
+            library names, the linker's last act; where there is no cache, to the last ``mprotect``
+            before the first call that linkers do not make. Null for programs that are not linked,
+            and in logs without mappings.
+        `startup_calls`, `startup_libraries`, `startup_misses` : UInt32
+            Calls until then; objects mapped with code; calls that met ``ENOENT``.
+        `error_pipe_ns` : Int64
+            The caller's time in reads of a close-on-exec pipe (``pipe2``), whose other end it had
+            closed, from which it learns whether the child could start its program.
+        `lifetime_ns` : Int64
+            From the child's start to its exit.
+        `exit_status` : Int32
+            Of a child that exited.
+        `exit_signal` : String
+            Of a child that was killed.
+        `reap_ns` : Int64
+            From its exit to the return of the wait that collected it.
+        `child_utime_ns`, `child_stime_ns` : Int64
+            Its time on a processor, in user mode and in the kernel, as SIGCHLD tells it.
+        `parent_tasks` : UInt32
+            Threads of the caller at the call, itself included; one whose end is not in the log
+            counts on.
+        `parent_anon_bytes` : Int64
+            Private writable memory of the caller: the estimate `anon_bytes` of the events, or what
+            ``rss_stat`` of ftrace last said.
+        `tracer_low_ns`, `tracer_high_ns` : Int64
+            Bounds of strace's own share of `call_ns`, `exec_gap_ns` and `exec_ns` added up; null
+            for ftrace, which stops nobody. See the notes.
 
     Raises
     ------
     polars.exceptions.ColumnNotFoundError
         The events lack a column that is needed.
+
+    Notes
+    -----
+    strace stops a task twice a call. What a line costs at least is the 10th percentile of the time
+    from one line of a thread to its next, over the whole log (100 µs at most: between calls further
+    apart were others that were not traced). What it costs as a rule and at most are the median and
+    the 90th percentile among the lines of new processes before they start their program; where
+    there are less than ten of these, both are the median of all.
+
+    The lower bound is a line at the lowest price for each call of the child before its execve, and
+    no more than `exec_gap_ns`. The upper bound of a ``fork`` is these lines and the execve's at the
+    highest price, no more than `exec_gap_ns` either; 5 lines at the usual price for the call and
+    the birth, which stops parent and child and takes the child on; and 10 for the execve, which
+    stops once more and has its strings read, but no more than `exec_ns`. The call of ``vfork`` and
+    ``posix_spawn`` contains what the child does until its execve is over, so that the sum has it
+    twice: there the upper bound is all of `exec_gap_ns` and 10 lines at the highest price for the
+    execve, twice, and what of the call is neither.
+
+    So `call_ns` + `exec_gap_ns` + `exec_ns` less each of the bounds is a range for the three
+    without strace; and of ``vfork`` and ``posix_spawn``, `call_ns` alone less each bound, but not
+    below 0, is one for the call.
 
     Examples
     --------

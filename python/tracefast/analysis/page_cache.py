@@ -92,37 +92,54 @@ def page_cache(
     events
         The events of a log, of Parquet files, or a part of them.
     inode_map
-        Paths of files by device and inode: the output of ``find / -printf '%D %i %p\n'``, its
-        path or what :func:`tracefast.analysis.inode_map.inodes` makes of it.
+        Paths of files by device and inode: the path of a file with the output of
+        ``find / -printf '%D %i %p\n'``, or a frame with the columns `dev` (``"254:0"``), `ino`
+        and `path`.
     page_bytes
         Size of a page on the machine of the log, which the log does not say.
 
     Returns
     -------
     polars.LazyFrame
-        Largest `added_bytes` first.
+        Largest `added_bytes` first. Columns that end in ``_bytes`` are bytes, in ``_share`` parts
+        of 1.
 
-        `lookups`: times that a read asked for pages; `misses` of them found the first page
-        missing, and had it read (``page_cache_sync_ra``, but those of faults). `miss_share` is
-        misses / lookups.
-
-        `readahead_sync`, `readahead_async`: times that the kernel read ahead because a page was
-        missing, and because a page was reached which it had marked for that. `readahead_bytes`
-        is what these added to the cache, the page that was missing included; `added_bytes` is
-        what was added in all, by writes too; `removed_bytes` what was removed.
-
-        `faults`: faults of mappings whose page was not mapped beside another one;
-        `mapped_pages`: pages in the ranges that were mapped around faults, an upper bound.
-
-        `random_misses`: misses that do not go on where the last read of that open file ended
-        (``prev_pos``), the file's first page excepted.
-
-        `streaming_share`: of all the times that pages were fetched (synchronous and asynchronous
-        read-ahead, faults that had to fetch their page), those that go on where the one before
-        ended, or begin at the file's start. Faults go on where the last pages were added.
-
-        `verdict`: ``cached`` where nothing was fetched, ``streaming`` for a `streaming_share` of
-        0.8 and more, ``random`` for 0.2 and less, ``mixed`` between them.
+        `source` : String
+            The log.
+        `dev` : String
+            The device, ``major:minor``.
+        `ino` : UInt64
+            The inode.
+        `path` : String
+            From `inode_map`; else null.
+        `lookups` : UInt32
+            Times that a read asked for pages.
+        `misses` : UInt32
+            Lookups that found the first page missing, and had it read (``page_cache_sync_ra``, but
+            those of faults).
+        `miss_share` : Float64
+            misses / lookups.
+        `readahead_sync`, `readahead_async` : UInt32
+            Times that the kernel read ahead because a page was missing, and because a page was
+            reached which it had marked for that.
+        `readahead_bytes` : Int64
+            What these added to the cache, the page that was missing included.
+        `added_bytes`, `removed_bytes` : Int64
+            What was added to the cache in all, by writes too; what was removed.
+        `faults` : UInt32
+            Faults of mappings whose page was not mapped beside another one.
+        `mapped_pages` : Int64
+            Pages in the ranges that were mapped around faults, an upper bound.
+        `random_misses` : UInt32
+            Misses that do not go on where the last read of that open file ended (``prev_pos``), the
+            file's first page excepted.
+        `streaming_share` : Float64
+            Of all the times that pages were fetched (synchronous and asynchronous read-ahead,
+            faults that had to fetch their page), those that go on where the one before ended, or
+            begin at the file's start. Faults go on where the last pages were added.
+        `verdict` : String
+            ``cached`` where nothing was fetched, ``streaming`` for a `streaming_share` of 0.8 and
+            more, ``random`` for 0.2 and less, ``mixed`` between them.
 
     Raises
     ------

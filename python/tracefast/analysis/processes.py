@@ -43,38 +43,50 @@ def processes(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
     Returns
     -------
     polars.LazyFrame
-        In order of `source` and `ts_start`. Columns that end in ``_ns`` are nanoseconds, in
-        ``_bytes`` bytes; null means that the log cannot say.
+        In order of `source` and `ts_start`. Null means that the log cannot say. Columns that end in
+        ``_ns`` are nanoseconds, in ``_bytes`` bytes.
 
-        ``task``
+        `source` : String
+            The log.
+        `task` : UInt32
             Identity: that of the thread that the process began with.
-        ``parent_task``, ``ppid``
-            `task` and `pid` of the process that made it. Where the log does not have the call that
-            did, the process that was told of its end.
-        ``image``
+        `pid` : Int32
+            Its number.
+        `parent_task` : UInt32
+            `task` of the process that made it. Where the log does not have the call that did, of
+            the process that was told of its end.
+        `ppid` : Int32
+            `pid` of the same.
+        `image` : String
             The program that it ran last: of a process that started none, that of the process which
             made it, at that moment.
-        ``images``
+        `images` : List(String)
             The programs that it started itself, in order; null for one whose name is not in the
             log.
-        ``kind``
+        `comm` : String
+            Its name, where the log prints one.
+        `kind` : String
             How it was made: ``fork`` (memory of its own), ``vfork``, ``posix_spawn``, ``shared``.
-        ``ts_start``, ``ts_end``
+        `ts_start`, `ts_end` : Datetime
             Its first event, or, if it has none, entry of the call that made it; its last exit, if
             the log shows that no thread is left.
-        ``threads``, ``children``
+        `lifetime_ns` : Int64
+            From the one to the other.
+        `threads`, `children` : UInt32
             Threads that it had, the first one included; processes that it made.
-        ``calls``
+        `calls` : UInt64
             System calls, those that failed or never ended included.
-        ``io_ns``, ``wait_ns``
+        `io_ns`, `wait_ns` : Int64
             Sums over its threads. Time spent moving data to and from files, and to the disk
-            (``fsync``); and time spent waiting for somebody: in ``futex``, ``poll``, ``wait4``
-            and the like, and in reads of pipes, sockets, events and terminals.
-        ``read_bytes``, ``write_bytes``
+            (``fsync``); and time spent waiting for somebody: in ``futex``, ``poll``, ``wait4`` and
+            the like, and in reads of pipes, sockets, events and terminals.
+        `read_bytes`, `write_bytes` : Int64
             Moved by reads and writes of files, pipes and sockets, as in `tracefast.files`.
-        ``exit_status``, ``exit_signal``
+        `exit_status` : Int32
             How it ended, as its last event, its parent's SIGCHLD or wait, or its own call of exit
             says.
+        `exit_signal` : String
+            The signal that killed it.
 
     Raises
     ------

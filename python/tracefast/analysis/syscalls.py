@@ -56,30 +56,43 @@ def syscalls(events: pl.LazyFrame | pl.DataFrame, *, by: By | None = None) -> pl
     Returns
     -------
     polars.LazyFrame
-        Largest `total_ns` first. Columns that end in ``_ns`` are nanoseconds; null means that the
-        log cannot say.
+        Largest `total_ns` first. Null means that the log cannot say. Columns that end in ``_ns``
+        are nanoseconds.
 
-        `calls`; those of them that told the program an `errors` number (``ERESTARTSYS`` and the
-        like only tell the kernel to start the call anew, and what ``rt_sigreturn`` returns is the
-        result of another call); those that are `unfinished`: their end is not in the log.
-        ``exit`` and ``exit_group`` have none, and are not among these.
-
-        `total_ns` is the sum of all durations, `wall_ns` the time in which at least one call of
-        that name (and process) was under way; `min_ns`, `mean_ns`, `p50_ns`, `p90_ns`, `p99_ns`
-        and `max_ns` are of single calls that have a duration, percentiles exact, by nearest rank.
-        `total_share` is the part of `total_ns` in that of all calls of the log.
-
-        `wait_ns` is the part of `total_ns` that was spent waiting for somebody: in futex, poll,
-        select, epoll, wait, sleep, pause, accept, connect, recv, flock, semop and the like, and in
-        reads from pipes, sockets, terminals and other devices, eventfd, inotify, timerfd, signalfd.
-        Reads of files, directories, block devices, ``/dev/zero``, ``/dev/urandom`` are none; where
-        the log has a name in the tree of files and no type, it is taken for a file, but for usual
-        names of devices. Null where the log does not tell of any of the reads from what they are.
-
-        `bytes`: how much was moved; null where no call says it.
-
-        `pid` is that of the process, `image` the path of its last execve, or of that of the process
-        which it was forked from, else its name, where the log prints one.
+        `source` : String
+            The log.
+        `pid` : Int32
+            The process; only with ``by="process"``.
+        `image` : String
+            The path of its last execve, or of that of the process which it was forked from, else
+            its name, where the log prints one; only with ``by="process"``.
+        `name` : String
+            The call.
+        `calls` : UInt32
+            How many.
+        `errors` : UInt32
+            Those that told the program an error. ``ERESTARTSYS`` and the like only tell the kernel
+            to start the call anew, and what ``rt_sigreturn`` returns is the result of another call.
+        `unfinished` : UInt32
+            Those whose end is not in the log. ``exit`` and ``exit_group``, which have none, are not
+            among these.
+        `total_ns`, `wall_ns` : Int64
+            Sum of all durations; time in which at least one call of that name (and process) was
+            under way.
+        `min_ns`, `mean_ns`, `p50_ns`, `p90_ns`, `p99_ns`, `max_ns` : Int64
+            Of single calls that have a duration; percentiles exact, by nearest rank.
+        `total_share` : Float64
+            The part of `total_ns` in that of all calls of the log, from 0 to 1.
+        `wait_ns` : Int64
+            The part of `total_ns` that was spent waiting for somebody: in futex, poll, select,
+            epoll, wait, sleep, pause, accept, connect, recv, flock, semop and the like, and in
+            reads from pipes, sockets, terminals and other devices, eventfd, inotify, timerfd,
+            signalfd. Reads of files, directories, block devices, ``/dev/zero``, ``/dev/urandom``
+            are none; where the log has a name in the tree of files and no type, it is taken for a
+            file, but for usual names of devices. Null where the log does not tell of any of the
+            reads from what they are.
+        `bytes` : Int64
+            Bytes that were moved; null where no call says it.
 
     Raises
     ------
