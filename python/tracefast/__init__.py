@@ -16,7 +16,7 @@ Importing this module is cheap: polars is imported by the first function that ne
 import importlib
 from typing import TYPE_CHECKING
 
-from tracefast._core import Error, Reader, Report, __version__, schema
+from tracefast._core import Error, Progress, Reader, Report, __version__, schema
 from tracefast.reading import parse, read
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Error",
+    "Progress",
     "Reader",
     "Report",
     "__version__",
