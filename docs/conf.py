@@ -37,7 +37,6 @@ copybutton_copy_empty_lines = False
 # Sections can be linked from other pages, as on a forge.
 myst_heading_anchors = 3
 myst_enable_extensions = ["fieldlist"]
-suppress_warnings: list[str] = []
 
 # Columns and values stand between single backticks in docstrings.
 default_role = "code"
@@ -100,11 +99,11 @@ def _linked(text: str, folder: Path) -> str:
         path = (folder / target).resolve()
         if path == REPOSITORY / "CHANGELOG.md":
             return f"[{words}](changelog.md{anchor})"
-        if path.parent == PAGES and path.suffix == ".md":
-            return f"[{words}]({path.name}{anchor})"
-        return words if path.exists() and path.parent != PAGES else found[0]
+        if PAGES in path.parents:
+            return f"[{words}]({path.relative_to(PAGES)}{anchor})"
+        return words if path.exists() else found[0]
 
-    return re.sub(r"(?<!!)\[([^\]]+)\]\(([^)#:\s]+)(#[^)\s]*)?\)", link, text)
+    return re.sub(r"\[([^\]]+)\]\(([^)#:\s]+)(#[^)\s]*)?\)", link, text)
 
 
 def _read(app: Sphinx, page: str, source: list[str]) -> None:

@@ -67,13 +67,13 @@ def piped(line: str, folder: Path) -> str:
     return run.stdout
 
 
-def on_terminal(line: str, folder: Path) -> str:
+def on_terminal(line: str, folder: Path, terminal: str = "dumb") -> str:
     """Run a line of the shell on a terminal, and give what it shows there."""
     master, slave = pty.openpty()
     with subprocess.Popen(
         ["bash", "-o", "pipefail", "-c", line],
         cwd=folder,
-        env=_environment(),
+        env=_environment() | {"TERM": terminal},
         stdout=slave,
         stderr=slave,
     ) as process:
