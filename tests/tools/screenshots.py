@@ -47,7 +47,8 @@ def drawn(name: str, folder: Path) -> str:
     """
     shown = pages.on_terminal(PICTURES[name], folder, "xterm-256color")
     line = (f"$ {PICTURES[name]}\n", "bold")
-    text = Text.assemble(line, Text.from_ansi(shown.rstrip("\n")))
+    # Below the last line there is not quite room for what hangs down, as "_" does.
+    text = Text.assemble(line, Text.from_ansi(shown.rstrip("\n")), "\n")
     # A column to spare, as not every viewer knows how wide a letter is.
     width = max(map(len, text.plain.splitlines())) + 1
     console = Console(
