@@ -46,20 +46,32 @@ class Error(ValueError):
 
 @final
 class Schema:
+    """The columns of events, for anything that takes Arrow: ``pl.Schema(…)``, ``pa.schema(…)``."""
+
     @property
-    def names(self) -> list[str]: ...
+    def names(self) -> list[str]:
+        """Names of the columns, in order."""
     def __arrow_c_schema__(self) -> object: ...
 
 @final
 class Progress:
+    """Counters of work under way, to look at from another thread."""
+
     def __new__(cls) -> Self: ...
     @property
-    def bytes_read(self) -> int: ...
+    def bytes_read(self) -> int:
+        """Bytes of the logs that were read so far, as they lie on disk."""
+
     @property
-    def bytes_total(self) -> int: ...
+    def bytes_total(self) -> int:
+        """Size of the logs in bytes; 0 where it is not known, as of standard input."""
+
     @property
-    def rows(self) -> int: ...
-    def cancel(self) -> None: ...
+    def rows(self) -> int:
+        """Rows that were made so far."""
+
+    def cancel(self) -> None:
+        """End the work: ``parse`` raises ``KeyboardInterrupt``, and leaves no output."""
 
 class _Line(TypedDict):
     line: int
@@ -81,39 +93,71 @@ class _SourceReport(TypedDict):
 
 @final
 class Report:
+    """What was read, and what became of every line."""
+
     @property
-    def lines(self) -> int: ...
+    def lines(self) -> int:
+        """Lines of text, after unpacking."""
+
     @property
-    def bytes(self) -> int: ...
+    def bytes(self) -> int:
+        """Bytes of text, after unpacking."""
+
     @property
-    def rows(self) -> int: ...
+    def rows(self) -> int:
+        """Rows that the lines gave."""
+
     @property
-    def seconds(self) -> float: ...
+    def seconds(self) -> float:
+        """How long it took."""
+
     @property
-    def format(self) -> str: ...
+    def format(self) -> str:
+        """``strace``, ``ftrace``, ``mixed`` where logs differ, ``none`` without any text."""
+
     @property
-    def clock(self) -> str: ...
+    def clock(self) -> str:
+        """``epoch``, ``time-of-day``, ``delta``, ``uptime``, ``ticks``, ``none``, or ``mixed``."""
+
     @property
-    def kinds(self) -> dict[str, int]: ...
+    def kinds(self) -> dict[str, int]:
+        """Rows by `kind`."""
+
     @property
-    def accounting(self) -> dict[str, int]: ...
+    def accounting(self) -> dict[str, int]:
+        """Lines by use; every line has one, so that they add up to `lines`."""
+
     @property
-    def accounting_bytes(self) -> dict[str, int]: ...
+    def accounting_bytes(self) -> dict[str, int]:
+        """Bytes of the lines by use; they add up to `bytes`."""
+
     @property
-    def oddities(self) -> dict[str, int]: ...
+    def oddities(self) -> dict[str, int]:
+        """What is no loss, but good to know."""
+
     @property
-    def sources(self) -> list[_SourceReport]: ...
+    def sources(self) -> list[_SourceReport]:
+        """The same for each log."""
+
     @property
-    def unparsed(self) -> list[tuple[str, int, str]]: ...
+    def unparsed(self) -> list[tuple[str, int, str]]:
+        """Source, number and text of the first three lines that were not understood."""
+
     @property
-    def warnings(self) -> list[str]: ...
-    def to_json(self) -> str: ...
+    def warnings(self) -> list[str]:
+        """Empty logs, and the like."""
+
+    def to_json(self) -> str:
+        """Give all of it but `seconds`, as it stands in the metadata of a file."""
 
 @final
 class Batch:
+    """Some rows of a stream: an Arrow record batch, which polars and pyarrow take as it is."""
+
     def __len__(self) -> int: ...
     @property
-    def num_rows(self) -> int: ...
+    def num_rows(self) -> int:
+        """How many rows."""
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_array__(
         self, requested_schema: object | None = None
@@ -213,6 +257,8 @@ class Decoder:
 
 @final
 class Reader:
+    """The events of some logs as a stream of Arrow record batches, which can be read once."""
+
     def __new__(
         cls,
         sources: list[str],
@@ -225,14 +271,20 @@ class Reader:
         progress: Progress | None = None,
     ) -> Self: ...
     @property
-    def schema(self) -> Schema: ...
+    def schema(self) -> Schema:
+        """The columns of the batches."""
+
     @property
-    def report(self) -> Report | None: ...
+    def report(self) -> Report | None:
+        """What was read, at the end of the stream; None before."""
+
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __iter__(self) -> Self: ...
     def __next__(self) -> Batch: ...
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Stop reading; batches that were given stay valid."""
+
     def __enter__(self) -> Self: ...
     def __exit__(
         self,
@@ -241,7 +293,9 @@ class Reader:
         traceback: TracebackType | None,
     ) -> None: ...
 
-def schema() -> Schema: ...
+def schema() -> Schema:
+    """Give the columns of the events: names, order and types."""
+
 def survey(texts: _ArrowStream) -> list[Batch]: ...
 def field_kind(classes: int) -> str: ...
 def field_column(name: str) -> str: ...

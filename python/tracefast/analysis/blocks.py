@@ -292,7 +292,7 @@ def _latencies(done: pl.DataFrame) -> pl.DataFrame:
 
 def _order(issued: pl.DataFrame) -> pl.DataFrame:
     """Give the shares of requests that go on where one before them ended."""
-    shares = []
+    shares: list[dict[str, object]] = []
     # Flushes have no place to go on from.
     placed = issued.filter(pl.col("sectors") > 0).drop_nulls("sector")
     for (dev, op), group in placed.group_by(_KEY):

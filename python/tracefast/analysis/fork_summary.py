@@ -8,7 +8,7 @@ from tracefast.analysis import intervals
 from tracefast.analysis.advice import Advice, Case, advise
 from tracefast.analysis.fork_costs import SUSPENDING, VFORK_NS, busy, with_costs
 from tracefast.analysis.fork_rows import Types, fork_rows
-from tracefast.analysis.slopes import theil_sen
+from tracefast.analysis.slopes import Slope, theil_sen
 
 KEYS: Final = ["source", "parent_image", "kind", "image"]
 # The times of a row that are summed up, with their unit left out.
@@ -292,7 +292,7 @@ def nearest_rank(name: str, percent: int) -> pl.Expr:
 
 def _with_slopes(table: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """Add how the call's time grows with the parent's memory, where that varies enough."""
-    found = []
+    found: list[Slope | None] = []
     varies = (pl.col("max") > pl.col("min")) & (pl.col("max") >= 2 * pl.col("min"))
     limits = table.select(
         pl.col("parent_anon_min_bytes").alias("min"),

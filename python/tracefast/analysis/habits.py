@@ -130,7 +130,7 @@ def _tail_first(rows: pl.DataFrame, size: int | None) -> Iterator[Habit]:
         return
     middle = size // 2
     end = pl.col("offset") + pl.col("bytes")
-    tails = []
+    tails: list[pl.DataFrame] = []
     reads = _moved(rows, READ).drop_nulls("offset")
     for _, opened in reads.group_by("source", "ofd", maintain_order=True):
         # Later on it is no more than one of many places.
@@ -151,7 +151,7 @@ def _tail_first(rows: pl.DataFrame, size: int | None) -> Iterator[Habit]:
 
 def _header_probes(rows: pl.DataFrame) -> Iterator[Habit]:
     """Find small reads from the start on, thrown away by going back to it."""
-    probes = []
+    probes: list[pl.DataFrame] = []
     for _, reads in _moved(rows, READ).group_by("source", "ofd", maintain_order=True):
         if reads["offset"][0] != 0 or reads["ofd"][0] is None:
             continue
@@ -183,7 +183,8 @@ def _rewinds(rows: pl.DataFrame) -> Iterator[Habit]:
 
 def _eof_probes(events: pl.DataFrame, rows: pl.DataFrame) -> Iterator[Habit]:
     """Find reads that returned nothing behind the last byte, and who makes them."""
-    probes, predicted = [], []
+    probes: list[pl.DataFrame] = []
+    predicted: list[pl.DataFrame] = []
     for (source, ofd), reads in _runs(rows).group_by("source", "ofd", maintain_order=True):
         # Of a pipe or a socket, nothing means that the other side has closed it.
         ends = reads.filter(pl.col("access") == "eof", pl.col("offset_known").is_not_null())
@@ -238,7 +239,7 @@ def _whole(rows: pl.DataFrame, size: int | None) -> Iterator[Habit]:
 
 def _again(rows: pl.DataFrame) -> Iterator[Habit]:
     """Find processes that read the same bytes twice and more often."""
-    repeated = []
+    repeated: list[pl.DataFrame] = []
     unique = 0
     reads = _moved(rows, READ).drop_nulls("offset")
     for _, process in reads.group_by("source", "pid", maintain_order=True):

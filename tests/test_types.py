@@ -1,0 +1,39 @@
+"""What users write passes a strict type checker, as the package itself does."""
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pages
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("mypy") is None, reason="mypy is missing")
+def test_programs_of_the_pages(tmp_path):
+    programs = []
+    for page in pages.names():
+        cells = pages.blocks((ROOT / page).read_text(), "python")
+        if cells and page != "docs/design.md":
+            program = tmp_path / f"{Path(page).stem.lower().replace('-', '_')}.py"
+            program.write_text("\n".join(cells))
+            programs.append(program)
+    assert len(programs) >= 10
+    ran = subprocess.run(
+        [
+            *(sys.executable, "-m", "mypy", "--strict", "--config-file", ""),
+            *("--cache-dir", ROOT / ".mypy_cache" / "pages"),
+            # pyarrow has no types.
+            *("--disable-error-code", "import-untyped"),
+            *programs,
+        ],
+        # Not in the repository: the package is found as users find it.
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout
