@@ -76,7 +76,7 @@ def _help(*arguments: str) -> str:
         text=True,
         check=True,
     )
-    return run.stdout.rstrip()
+    return run.stdout.replace("python -m tracefast", "tracefast").rstrip()
 
 
 def _commands() -> str:

@@ -18,6 +18,7 @@ PAGES = {
 def folder(tmp_path, spawn_strace, spawn_ftrace):
     (tmp_path / "app.strace").write_bytes(spawn_strace.read_bytes())
     (tmp_path / "app.ftrace").write_bytes(spawn_ftrace.read_bytes())
+    (tmp_path / "trace.txt").write_bytes(spawn_ftrace.read_bytes())
     (tmp_path / "tests").symlink_to(ROOT / "tests")
     return tmp_path
 
