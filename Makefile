@@ -69,7 +69,6 @@ picture: $(VENV)/.developed ## Draw docs/comparison.svg from the newest result i
 
 # Warnings are errors: a link that leads nowhere, a parameter that is not described.
 docs: $(VENV)/.developed ## Make the site from docs/ in build/site.
-	$(BIN)/python -m pip install --quiet --group docs
 	$(BIN)/python -m sphinx --builder html --fresh-env --fail-on-warning --keep-going --quiet docs build/site
 	@echo 'build/site/index.html'
 
