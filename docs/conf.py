@@ -42,7 +42,10 @@ myst_enable_extensions = ["fieldlist"]
 default_role = "code"
 add_module_names = False
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+python_maximum_signature_line_length = 88
+python_display_short_literal_types = True
 autosummary_generate = False
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
@@ -58,7 +61,7 @@ numpydoc_validation_checks = {
     "YD01",
 }
 nitpicky = True
-nitpick_ignore_regex = [("py:.*", r"(polars|pyarrow|collections|typing)\..*")]
+nitpick_ignore_regex = [("py:.*", r"(polars|pyarrow|collections|typing|os)\..*")]
 
 PAGES = Path(__file__).resolve().parent
 REPOSITORY = PAGES.parent
