@@ -12,7 +12,7 @@ comma := ,
 LOG := tests/data/demo.strace.zst
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python lint format bench guard picture docs screenshots fuzz clean
+.PHONY: help demo test test-rust test-python lint format bench guard picture docs pages screenshots fuzz clean
 
 help: ## Print this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | column -t -s "$$(printf '\t')"
@@ -71,6 +71,10 @@ picture: $(VENV)/.developed ## Draw docs/comparison.svg from the newest result i
 docs: $(VENV)/.developed ## Make the site from docs/ in build/site.
 	$(BIN)/python -m sphinx --builder html --fresh-env --fail-on-warning --keep-going --quiet docs build/site
 	@echo 'build/site/index.html'
+
+pages: $(VENV)/.developed ## Write anew what the pages say that commands print and columns mean.
+	$(BIN)/python tests/tools/table_page.py
+	$(BIN)/python tests/tools/pages.py
 
 screenshots: $(VENV)/.developed ## Draw docs/screenshots from the demo log.
 	$(BIN)/python tests/tools/screenshots.py

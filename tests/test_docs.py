@@ -43,7 +43,7 @@ def folder(tmp_path, command):
 @pytest.mark.parametrize("page", PAGES)
 def test_commands_print_what_the_page_shows(folder, page):
     text, ran = pages.anew(page, folder)
-    assert text == (ROOT / page).read_text(), "if that is right: python tests/tools/pages.py"
+    assert text == (ROOT / page).read_text(), "if that is right: make pages"
     assert ran >= COMMANDS.get(Path(page).stem, 0)
 
 

@@ -35,7 +35,7 @@ def test_columns_are_described_in_their_order(function):
 
 def test_the_page_has_them():
     page = table_page.PAGE.read_text()
-    assert table_page.made(page) == page, "run: python tests/tools/table_page.py"
+    assert table_page.made(page) == page, "run: make pages"
     sections = set(re.findall(r"<!-- columns of (\w+) -->", page))
     assert sections == {function.__name__ for function in table_page.FUNCTIONS}
 
