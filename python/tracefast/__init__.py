@@ -2,6 +2,19 @@
 
 Parse once, losslessly, into one fixed schema; everything else is a polars query over it.
 
+`parse`, `read`, `scan`
+    Logs into a file, a stream of Arrow batches, a LazyFrame of events; `schema` has the columns.
+`files`, `accesses`, `covered_bytes`
+    Which files were used and how; the accesses of one file; how much of it ranges cover.
+`forks`, `fork_summary`, `fork_advice`, `processes`
+    Who started whom, at which cost, and what to change; who ran, and how it ended.
+`syscalls`, `events`, `fields`
+    Which calls took the time; which events there are; the fields of one, typed.
+`page_cache`, `blocks`
+    What ftrace tells of the page cache and of block devices.
+
+Each takes events and gives a LazyFrame; ``help(tracefast.files)`` describes all of its columns.
+
 >>> import tracefast as tf
 >>> report = tf.parse("demo.strace", "demo.parquet")
 >>> report.lines == sum(report.accounting.values())
