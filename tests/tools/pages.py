@@ -25,6 +25,14 @@ LOGS = {
     "trace.txt": DATA / "demo.ftrace.zst",
 }
 COLUMNS = 100
+# The command without its bar of progress: on a machine that has much to do it would show at once.
+_COMMAND_ITSELF = """\
+import sys
+from tracefast.cli import main, progress
+progress._PATIENCE_S = 3600
+sys.argv[0] = "tracefast"
+main()
+"""
 _PROGRAM = re.compile(r"^```python\n", re.MULTILINE)
 _COMMAND = re.compile(r"^\$ tracefast ", re.MULTILINE)
 # Pages that show what goes into a pipe; all others show a terminal.
@@ -58,7 +66,7 @@ def piped(line: str, folder: Path) -> str:
     run = subprocess.run(
         ["bash", "-o", "pipefail", "-c", line],
         cwd=folder,
-        env=_environment(),
+        env=_environment(folder),
         capture_output=True,
         text=True,
         check=False,
@@ -73,7 +81,7 @@ def on_terminal(line: str, folder: Path, terminal: str = "dumb") -> str:
     with subprocess.Popen(
         ["bash", "-o", "pipefail", "-c", line],
         cwd=folder,
-        env=_environment() | {"TERM": terminal},
+        env=_environment(folder) | {"TERM": terminal},
         stdout=slave,
         stderr=slave,
     ) as process:
@@ -112,9 +120,14 @@ def anew(page: str, folder: Path) -> tuple[str, int]:
     return re.sub(r"^```console\n(.*?)^```", block, text, flags=re.MULTILINE | re.DOTALL), ran
 
 
-def _environment() -> dict[str, str]:
+def _environment(folder: Path) -> dict[str, str]:
+    command = folder / ".bin" / "tracefast"
+    if not command.exists():
+        command.parent.mkdir(exist_ok=True)
+        command.write_text(f"#!{sys.executable}\n{_COMMAND_ITSELF}")
+        command.chmod(0o755)
     return {
-        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "PATH": f"{command.parent}:/usr/bin:/bin",
         "COLUMNS": str(COLUMNS),
         "LINES": "30",
         "LC_ALL": "C.UTF-8",
