@@ -61,7 +61,10 @@ numpydoc_validation_checks = {
     "YD01",
 }
 nitpicky = True
-nitpick_ignore_regex = [("py:.*", r"(polars|pyarrow|collections|typing|os)\..*")]
+# Types of others, and those that no user makes.
+nitpick_ignore_regex = [
+    ("py:.*", r"(polars|pl|pyarrow|collections|typing|os|tracefast\.batch)\..*")
+]
 
 PAGES = Path(__file__).resolve().parent
 REPOSITORY = PAGES.parent

@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -16,7 +15,9 @@ from tracefast import _core
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 # These have tests of their own, with logs of their own; the design shows code that is none to run.
-ELSEWHERE = {"README.md", "docs/design.md", "docs/files.md", "docs/forks.md", "docs/ftrace.md"}
+ELSEWHERE = {"README.md"} | {
+    f"docs/{name}.md" for name in ("batch", "cli", "design", "files", "forks", "ftrace")
+}
 PAGES = sorted(set(pages.names()) - ELSEWHERE)
 # How many commands how-tos have, at least, and what their programs print that the text speaks of.
 COMMANDS = {"data-flow": 3, "hangs": 4, "loading": 4, "page-cache": 3, "workers": 4}
@@ -49,13 +50,8 @@ def test_commands_print_what_the_page_shows(folder, page):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_programs_run(folder, page):
-    """All blocks of a page are one program, as in a notebook."""
-    program = "\n".join(pages.blocks((ROOT / page).read_text(), "python"))
-    if not all(find_spec(name) for name in re.findall(r"^import (\w+)", program, re.MULTILINE)):
-        pytest.skip("a library is missing")
-    ran = subprocess.run(
-        [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=False
-    )
+    program = [sys.executable, "-c", pages.program(page)]
+    ran = subprocess.run(program, cwd=folder, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     assert SHOWN.get(Path(page).stem, "") in ran.stdout
 

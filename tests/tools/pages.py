@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 
@@ -51,6 +52,16 @@ def names() -> list[str]:
 def blocks(text: str, language: str) -> list[str]:
     """Give the blocks of code of one language."""
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def program(page: str) -> str:
+    """Give the Python of a page: all its blocks are one program, as in a notebook.
+
+    It is empty where the page has none, or one that needs what is not installed.
+    """
+    text = "\n".join(blocks((ROOT / page).read_text(), "python"))
+    needed = re.findall(r"^(?:import|from) (\w+)", text, re.MULTILINE)
+    return text if all(map(find_spec, needed)) else ""
 
 
 def lay_out(folder: Path) -> Path:
