@@ -174,7 +174,7 @@ def test_the_same_advice_is_given_once():
 def test_names_cannot_move_the_cursor():
     text = screen_of(same(200, image="/bin/\x1b[31mred\nline", exec_failed=3, exec_failed_ns=MS))
     assert "\x1b" not in text
-    assert "\\x1b[31mred\\x0aline" in text
+    assert "\\33[31mred\\nline" in text
 
 
 def test_memory_and_slope_are_told():

@@ -69,7 +69,7 @@ def test_what_is_not_understood_is_shown_and_kept(run, tmp_path):
     assert ran.returncode == 0
     assert "not understood 4" in ran.stderr
     assert "log:11: what is this" in ran.stderr
-    assert "log:12: and this \\x1b[31m" in ran.stderr
+    assert "log:12: and this \\33[31m" in ran.stderr
     assert "log:13: and that" in ran.stderr
     assert "and more" not in ran.stderr
     assert run("parse", "log", "-o", "events.parquet", "--strict").returncode == 1

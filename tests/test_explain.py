@@ -125,7 +125,7 @@ def test_lines_come_in_order_whatever_the_threads(run, tmp_path):
 def test_bytes_that_would_move_the_cursor(run, tmp_path):
     (tmp_path / "log").write_bytes(CALL.encode() * 3 + b"a\x1b[31mb\xff\n")
     text = run("parse", "log", "--explain").stdout
-    assert text.startswith("log:4: a\\x1b[31mb\\xff\n")
+    assert text.startswith("log:4: a\\33[31mb\\xff\n")
     line = json.loads(run("parse", "log", "--explain", "--format", "ndjson").stdout)
     assert line["text"] == "a\x1b[31mb\\xff"
 

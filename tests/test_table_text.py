@@ -30,7 +30,7 @@ def test_a_terminal_that_is_too_narrow_for_anything_still_shows_it():
 
 def test_text_cannot_move_the_cursor():
     table = frame(path="a\x1b[2Jb\nc\u202e")
-    assert render(table, table.columns) == "path\na\\x1b[2Jb\\x0ac\\u202e\n"
+    assert render(table, table.columns) == "path\na\\33[2Jb\\nc\\u202e\n"
 
 
 def test_counts_of_nothing_are_left_out_on_a_terminal_only():

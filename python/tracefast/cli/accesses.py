@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from tracefast.cli import units
 from tracefast.cli.errors import DONE, FAILED, CommandError
 from tracefast.cli.options import Format
+from tracefast.cli.safe import printable
 from tracefast.reading import FormatIn
+from tracefast.sources import STDIN
 
 if TYPE_CHECKING:
     import polars as pl
@@ -90,7 +92,7 @@ def show(
     from tracefast.analysis.inode_map import with_paths
     from tracefast.cli.events import answer
     from tracefast.cli.finish import check_sort, finish
-    from tracefast.cli.output import choose
+    from tracefast.cli.output import choose, deliver
 
     chosen = choose(form, output, no_clobber=no_clobber)
     check_sort(sort, list(SCHEMA))
@@ -109,7 +111,7 @@ def show(
     rows = of_files(events, files).collect()
     finish(rows, main=_MAIN, form=chosen, output=output, sort=sort, top=top, wide=wide)
     if chosen is Format.TABLE:
-        print(_told(", ".join(matched), events, rows))
+        deliver(f"{_told(', '.join(matched), events, rows)}\n".encode(), STDIN)
     return DONE if complete else FAILED
 
 
@@ -168,7 +170,7 @@ def _told(path: str, events: "pl.DataFrame", rows: "pl.DataFrame") -> str:
     from tracefast.analysis.habits import habits
 
     found = habits(events, rows)
-    lines = [f"\n{units.printable(path)}: {_number(rows.height, 'access', 'accesses')}"]
+    lines = [f"\n{printable(path)}: {_number(rows.height, 'access', 'accesses')}"]
     if not found:
         lines[0] += ", in which nothing stands out"
     width = min(shutil.get_terminal_size((_WIDTH, 0)).columns, _WIDTH)

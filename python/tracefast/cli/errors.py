@@ -11,7 +11,7 @@ from typing import Final, ParamSpec
 import typer
 
 from tracefast import Error
-from tracefast.cli.units import printable
+from tracefast.cli.safe import printable
 
 DONE: Final = 0
 NOT_UNDERSTOOD: Final = 1
@@ -27,6 +27,14 @@ class CommandError(Exception):
     def __init__(self, what: str, hint: str | None = None) -> None:
         super().__init__(what)
         self.hint = hint
+
+
+def not_utf8(name: str) -> CommandError:
+    """Say that a name cannot be used, as its bytes are no text."""
+    return CommandError(
+        f"{name}: the name is not UTF-8",
+        "rename it, or use - and redirect: tracefast ... - < LOG, tracefast ... -o - > FILE",
+    )
 
 
 _HINTS: Final[dict[int, str]] = {
@@ -62,6 +70,11 @@ def guard(command: Callable[P, int]) -> Callable[P, None]:
             # The reader has seen enough, as `head` does: that is no error.
             abandon_stdout()
             code = DONE
+        except UnicodeEncodeError as error:
+            # What the user typed need not be UTF-8; columns are.
+            explain(not_utf8(error.object))
+            abandon_stdout()
+            code = FAILED
         except (CommandError, Error, OSError) as error:
             explain(error, output if isinstance(output, str) else None)
             abandon_stdout()

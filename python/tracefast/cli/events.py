@@ -10,7 +10,7 @@ import polars as pl
 import tracefast
 from tracefast import Error
 from tracefast._core import Progress
-from tracefast.cli.errors import explain, warn
+from tracefast.cli.errors import CommandError, explain, not_utf8, warn
 from tracefast.cli.progress import shown
 from tracefast.cli.stdin import spool
 from tracefast.reading import FormatIn
@@ -90,12 +90,23 @@ def _readable(inputs: list[str], format_in: FormatIn | None) -> Iterator[tuple[l
                 for name in expand(given):
                     if name == STDIN:
                         names.append(str(spool(Path(folder), format_in)))
+                    elif not _is_utf8(name):
+                        raise not_utf8(name)
                     else:
                         sniff(name)
                         names.append(name)
                         if Path(name).is_file() and Path(name).stat().st_size == 0:
                             warn(f"{name}: the log is empty")
-            except (Error, OSError) as error:
+            except (CommandError, Error, OSError) as error:
                 explain(error)
                 good = False
         yield names, good
+
+
+def _is_utf8(name: str) -> bool:
+    """Say whether a name can be a value of the column `source`."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 
 from tracefast.cli.errors import abandon_stdout
-from tracefast.cli.units import printable
+from tracefast.cli.safe import plain_json, printable, spreadsheet_cell
 from tracefast.reading import Tell, Told
 
 _COLUMNS = ("source", "line", "text", "expected")
@@ -106,12 +106,13 @@ class _Csv(_Text):
     @staticmethod
     def _rows(rows: Sequence[Sequence[object]]) -> str:
         buffer = io.StringIO()
-        csv.writer(buffer, lineterminator="\n").writerows(rows)
+        safe = [[spreadsheet_cell(c) if isinstance(c, str) else c for c in row] for row in rows]
+        csv.writer(buffer, lineterminator="\n").writerows(safe)
         return buffer.getvalue()
 
 
 def _json(line: Told) -> str:
-    return json.dumps(dict(zip(_COLUMNS, line, strict=True)), ensure_ascii=False)
+    return plain_json(json.dumps(dict(zip(_COLUMNS, line, strict=True)), ensure_ascii=False))
 
 
 _WRITERS: dict[ExplainFormat, type[_Text]] = {

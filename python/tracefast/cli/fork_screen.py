@@ -11,7 +11,7 @@ from tracefast.analysis.fork_summary import Report
 from tracefast.cli.fork_phases import Phase, phases
 from tracefast.cli.options import Format
 from tracefast.cli.output import deliver, on_terminal, terminal_width
-from tracefast.cli.units import printable
+from tracefast.cli.safe import printable
 
 # Where prose ends if there is no terminal to say so.
 _PROSE: Final = 100

@@ -12,6 +12,8 @@ import polars as pl
 
 from tracefast.cli.errors import CommandError
 from tracefast.cli.options import Format
+from tracefast.cli.safe import plain_json, spreadsheet_cell
+from tracefast.cli.safe_columns import as_text, spreadsheet_column, without_bytes
 from tracefast.cli.tables import render
 from tracefast.sources import STDIN
 
@@ -114,15 +116,18 @@ def _encode(frame: pl.DataFrame, form: Format) -> bytes:
         frame.write_parquet(buffer)
         return buffer.getvalue()
     # All nine digits, as JSON and CSV have no type for times.
-    plain = frame.with_columns(pl.col(pl.Datetime).dt.to_string(_ISO_8601))
+    plain = without_bytes(frame).with_columns(pl.col(pl.Datetime).dt.to_string(_ISO_8601))
     if form is Format.CSV:
-        plain.write_csv(buffer)
-    elif form is Format.NDJSON:
+        plain = as_text(plain)
+        texts = plain.select(pl.col(pl.String).map_batches(spreadsheet_column))
+        plain.with_columns(texts.get_columns()).rename(spreadsheet_cell).write_csv(buffer)
+        return buffer.getvalue()
+    if form is Format.NDJSON:
         plain.write_ndjson(buffer)
     else:
         plain.write_json(buffer)
         buffer.write(b"\n")
-    return buffer.getvalue()
+    return plain_json(buffer.getvalue().decode()).encode()
 
 
 def _replace(path: Path, data: bytes) -> None:

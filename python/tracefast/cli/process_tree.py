@@ -13,6 +13,7 @@ import polars as pl
 from tracefast.cli import units
 from tracefast.cli.options import Format
 from tracefast.cli.output import deliver, on_terminal
+from tracefast.cli.safe import printable
 
 # Processes alike from which on they are one line.
 _SAME: Final = 3
@@ -139,7 +140,7 @@ def render(
     sources = table["source"].unique(maintain_order=True).to_list()
     for source in sources:
         if len(sources) > 1:
-            titles[len(lines)] = units.printable(str(source))
+            titles[len(lines)] = printable(str(source))
         rows = table.filter(pl.col("source").eq_missing(source)).to_dicts()
         roots = _forest(rows)
         if match is not None:
@@ -241,7 +242,7 @@ def _line(group: _Group, drawing: _Drawing) -> Line:
     times = f"{len(rows):,} {drawing.times} " if many else ""
     pid = "" if many else _ABSENT if first["pid"] is None else str(first["pid"])
     return [
-        (group.lead + times + units.printable(name), ""),
+        (group.lead + times + printable(name), ""),
         (pid, ""),
         (first["kind"] or "", ""),
         _amount(rows, "lifetime_ns", units.duration),
@@ -263,7 +264,7 @@ def _amount(rows: Sequence[Row], name: str, write: Callable[[int], str]) -> tupl
 
 def _end(row: Row) -> str:
     if row["exit_signal"] is not None:
-        return str(row["exit_signal"])
+        return printable(row["exit_signal"])
     return "" if row["exit_status"] is None else f"exit {row['exit_status']}"
 
 

@@ -1,15 +1,11 @@
 """`tracefast processes`: one row per process, or the tree that they form."""
 
-import json
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from tracefast.cli import options
 from tracefast.cli.errors import DONE, FAILED, CommandError, guard
-
-if TYPE_CHECKING:
-    import polars as pl
 
 # What a table in text shows; the program last, as its path may be long.
 _MAIN = (
@@ -89,18 +85,5 @@ def processes(
             show(table, output, match=match, whole=wide)
         else:
             table = matching(match, "image")(table)
-            if form in (options.Format.TABLE, options.Format.CSV):
-                table = table.with_columns(_as_text(table["images"]))
             finish(table, main=_MAIN, form=form, output=output, sort=sort, top=top, wide=wide)
     return DONE if complete else FAILED
-
-
-def _as_text(lists: "pl.Series") -> "pl.Series":
-    """Write lists as JSON does, where a cell is text."""
-    import polars as pl
-
-    return pl.Series(
-        lists.name,
-        [json.dumps(names.to_list(), ensure_ascii=False) for names in lists],
-        dtype=pl.String,
-    )

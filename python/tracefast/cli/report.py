@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from tracefast import Report
-from tracefast.cli.units import count, printable, rate
+from tracefast.cli.safe import printable
+from tracefast.cli.units import count, rate
 from tracefast.sources import STDIN
 
 # Logs with lines that were not understood, named unless all are asked for.

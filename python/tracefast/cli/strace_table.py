@@ -10,6 +10,7 @@ from tracefast.cli.events import answer
 from tracefast.cli.finish import matching
 from tracefast.cli.options import Format
 from tracefast.cli.output import choose, deliver, write
+from tracefast.cli.safe_columns import printable_column
 from tracefast.reading import FormatIn
 
 _HEAD: Final = ("% time", "seconds", "usecs/call", "calls", "errors", "syscall")
@@ -98,7 +99,7 @@ def render(counts: pl.DataFrame) -> str:
     """
     if counts.is_empty():
         return ""
-    rows = table(counts).rows()
+    rows = table(counts.with_columns(printable_column(counts["name"].cast(pl.String)))).rows()
     whole = _seconds(int(counts["total_ns"].sum()))
     calls, errors = (int(counts[name].sum()) for name in ("calls", "errors"))
     total = (100.0, whole, int(whole / calls * 1e6), calls, errors, "total")
@@ -115,7 +116,14 @@ def render(counts: pl.DataFrame) -> str:
 def _cells(
     percent: float, seconds: float, usecs: int, calls: int, errors: int, name: str
 ) -> tuple[str, ...]:
-    return (f"{percent:.2f}", f"{seconds:.6f}", str(usecs), str(calls), str(errors or ""), name)
+    return (
+        f"{percent:.2f}",
+        f"{seconds:.6f}",
+        str(usecs),
+        str(calls),
+        str(errors or ""),
+        name,
+    )
 
 
 def _line(cells: tuple[str, ...], widths: list[int]) -> str:

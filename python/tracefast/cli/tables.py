@@ -6,6 +6,8 @@ from typing import Final
 import polars as pl
 
 from tracefast.cli import units
+from tracefast.cli.safe import printable
+from tracefast.cli.safe_columns import as_text, printable_column
 
 _ABSENT: Final = "-"
 _GAP: Final = "  "
@@ -62,12 +64,13 @@ def render(
        10      43,290  /srv/a.pth
     """
     terminal = width is not None
+    frame = as_text(frame)
     if terminal:
         columns = [name for name in columns if not _idle(frame[name])]
     columns, cells = (
         list(columns),
         [
-            [_header(name, terminal=terminal), *_column(frame[name], terminal=terminal)]
+            [printable(_header(name, terminal=terminal)), *_column(frame[name], terminal=terminal)]
             for name in columns
         ],
     )
@@ -113,7 +116,8 @@ def _column(values: pl.Series, *, terminal: bool) -> list[str]:
     if values.dtype == pl.Datetime:
         return _times(values, terminal=terminal)
     if not values.dtype.is_numeric():
-        return [_ABSENT if value is None else units.printable(str(value)) for value in values]
+        texts = printable_column(values.cast(pl.String))
+        return [_ABSENT if text is None else text for text in texts]
     write = _writer(values.name, terminal=terminal)
     return [_ABSENT if value is None else write(value) for value in values]
 
@@ -140,6 +144,7 @@ def _times(values: pl.Series, *, terminal: bool) -> list[str]:
 
     A terminal is spared the date where there is only one.
     """
+    values = values.dt.cast_time_unit("ns")
     whole = values.cast(pl.Int64)
     fine = bool((whole % 1000 != 0).any())
     latest = whole.max()

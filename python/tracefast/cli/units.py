@@ -1,4 +1,4 @@
-"""Numbers and text for people."""
+"""Numbers for people."""
 
 import math
 import re
@@ -7,9 +7,6 @@ _BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _TIMES = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(?:([KMGT])(iB|B)?|B)?", re.ASCII | re.IGNORECASE)
 _MOST = 2**63 - 1
-_UNPRINTABLE = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
 
 
 def count(number: int) -> str:
@@ -149,19 +146,3 @@ def rate(amount: int, seconds: float) -> str:
     '21.1 KiB/s'
     """
     return f"{size(round(amount / seconds))}/s" if seconds > 0 else "-"
-
-
-def printable(text: str) -> str:
-    r"""Write text so that it cannot move the cursor, colour the terminal or break the line.
-
-    Examples
-    --------
-    >>> printable("a\x1b[31mb\n")
-    'a\\x1b[31mb\\x0a'
-    """
-    return _UNPRINTABLE.sub(_escape, text)
-
-
-def _escape(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"  # noqa: PLR2004
