@@ -189,8 +189,9 @@ def test_what_equal_processes_made_is_brought_together_below_them():
         "└─ /sh",
         "   └─ /ld",
     ]
-    assert drawn(table, match="ld") == ["/make", "└─ /sh", "   └─ /ld"]
-    assert drawn(table, match="nothing") == []
+    linkers = table.filter(pl.col("image") == "/ld")
+    assert drawn(table, chosen=linkers) == ["/make", "└─ /sh", "   └─ /ld"]
+    assert drawn(table, chosen=linkers.clear()) == []
 
 
 def test_programs_of_unknown_name():

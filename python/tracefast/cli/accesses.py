@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from tracefast.cli import units
 from tracefast.cli.errors import DONE, FAILED, CommandError
 from tracefast.cli.options import Format
+from tracefast.cli.request import Request
 from tracefast.cli.safe import printable
-from tracefast.reading import FormatIn
 from tracefast.sources import STDIN
 
 if TYPE_CHECKING:
@@ -41,40 +41,19 @@ _BYTES = {"eof-probe": "bytes asked for", "mmap": "bytes mapped"}
 
 
 def show(
-    inputs: list[str],
+    request: Request,
     path: str,
     *,
-    form: Format | None,
-    output: str,
-    sort: str | None,
-    top: int | None,
-    wide: bool,
-    format_in: FormatIn | None,
-    no_clobber: bool,
     inode_map: "InodeMap | None" = None,
 ) -> int:
     """Print the accesses of one file and, below a table, what they amount to.
 
     Parameters
     ----------
-    inputs
-        Logs or Parquet files, patterns, ``-``.
+    request
+        What all tables are asked for.
     path
         The file: its path, the end of its path, or a pattern, that one path matches.
-    form
-        The form of the result; None for that of the output's name.
-    output
-        Path of a file, or ``-``.
-    sort
-        The column to sort by; None for the order of the accesses.
-    top
-        How many rows to print: 0 for all, None for as many as a terminal bears.
-    wide
-        Show all columns.
-    format_in
-        Format of the logs; None to find it from the text.
-    no_clobber
-        Refuse to replace an output that exists.
     inode_map
         Paths of files that are known by device and inode only.
 
@@ -91,11 +70,10 @@ def show(
     from tracefast.analysis.accesses import SCHEMA, calls_of, of_files
     from tracefast.analysis.inode_map import with_paths
     from tracefast.cli.events import answer
-    from tracefast.cli.finish import check_sort, finish
-    from tracefast.cli.output import choose, deliver
+    from tracefast.cli.finish import check_columns, chosen, finish
+    from tracefast.cli.output import deliver
 
-    chosen = choose(form, output, no_clobber=no_clobber)
-    check_sort(sort, list(SCHEMA))
+    check_columns(request, SCHEMA)
     matched: dict[str, set[int]] = {}
 
     def question(events: "pl.LazyFrame") -> "pl.LazyFrame":
@@ -104,13 +82,13 @@ def show(
         matched.setdefault(name, set()).update(files)
         return calls_of(events, files)
 
-    events, complete = answer(inputs, question, format_in)
+    events, complete = answer(request, question)
     if events is None:
         return FAILED
     files = sorted(set().union(*matched.values()))
     rows = of_files(events, files).collect()
-    finish(rows, main=_MAIN, form=chosen, output=output, sort=sort, top=top, wide=wide)
-    if chosen is Format.TABLE:
+    finish(chosen(rows, request), request, main=_MAIN)
+    if request.form is Format.TABLE:
         deliver(f"{_told(', '.join(matched), events, rows)}\n".encode(), STDIN)
     return DONE if complete else FAILED
 

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from tracefast.cli import options
-from tracefast.cli.errors import DONE, FAILED, guard, warn
+from tracefast.cli.errors import DONE, FAILED
+from tracefast.cli.request import Request, table_command
 
 # What a table in text shows; the task last, as its name may be long.
 _MAIN = (
@@ -27,19 +27,13 @@ _MAIN = (
 )
 
 
-@guard
+@table_command
 def blocks(
-    inputs: options.Inputs,
-    format_: options.FormatOption = None,
-    output: options.OutputOption = "-",
-    sort: options.SortOption = None,
-    top: options.TopOption = None,
+    request: Request,
+    *,
     match: Annotated[
         str | None, typer.Option(metavar="GLOB", help="Only devices like this, such as '254:*'.")
     ] = None,
-    wide: options.WideOption = False,
-    format_in: options.FormatInOption = None,
-    no_clobber: options.ClobberOption = False,
 ) -> int:
     """Show what reached the block devices: requests, their order, sizes and latencies.
 
@@ -61,17 +55,16 @@ def blocks(
     from tracefast.analysis.blocks import SCHEMA
     from tracefast.analysis.blocks import blocks as question
     from tracefast.cli.events import answer
-    from tracefast.cli.finish import check_sort, finish, matching
-    from tracefast.cli.output import choose
+    from tracefast.cli.finish import check_columns, chosen, finish
 
-    form = choose(format_, output, no_clobber=no_clobber)
-    check_sort(sort, list(SCHEMA))
-    table, complete = answer(inputs, question, format_in)
+    check_columns(request, SCHEMA)
+    table, complete = answer(request, question)
     if table is not None:
         if table.is_empty():
-            warn("no requests to block devices: trace the events block_rq_issue, block_rq_complete")
+            request.warn(
+                "no requests to block devices: trace the events block_rq_issue, block_rq_complete"
+            )
         # Inputs that were asked one by one are in order each, not together.
         table = table.sort(pl.col("bytes"), descending=True, maintain_order=True)
-        table = matching(match, "dev")(table)
-        finish(table, main=_MAIN, form=form, output=output, sort=sort, top=top, wide=wide)
+        finish(chosen(table, request, match, "dev"), request, main=_MAIN)
     return DONE if complete else FAILED

@@ -1,18 +1,15 @@
 """The table of `tracefast syscalls`: asked for, filtered, summed up in a line."""
 
-import sys
-
 import polars as pl
 
 from tracefast.analysis.syscalls import By, columns
 from tracefast.analysis.syscalls import syscalls as question
 from tracefast.cli import units
-from tracefast.cli.errors import warn
 from tracefast.cli.events import answer
-from tracefast.cli.finish import check_sort, finish, matching
+from tracefast.cli.finish import check_columns, chosen, finish
 from tracefast.cli.options import Format
-from tracefast.cli.output import choose, on_terminal
-from tracefast.reading import FormatIn
+from tracefast.cli.output import on_terminal
+from tracefast.cli.request import Request
 
 # What a table in text shows; text last, as it may be long.
 _MAIN = (
@@ -37,45 +34,28 @@ _SPARE = ("wall_ns", "p50_ns", "unfinished", "moved_bytes", "p99_ns", "work_ns",
 
 
 def show(
-    inputs: list[str],
+    request: Request,
     *,
     by: By | None,
-    form: Format | None,
-    output: str,
-    sort: str | None,
-    top: int | None,
     match: str | None,
-    wide: bool,
-    format_in: FormatIn | None,
-    no_clobber: bool,
 ) -> bool:
     """Write the table; say whether all inputs could be read."""
-    form = choose(form, output, no_clobber=no_clobber)
-    check_sort(sort, columns(by).names())
-    table, complete = answer(inputs, lambda events: question(events, by=by), format_in)
+    check_columns(request, columns(by))
+    table, complete = answer(request, lambda events: question(events, by=by))
     if table is None:
         return complete
     # Inputs that were asked one by one are in order each, not together.
     table = table.sort("total_ns", descending=True, nulls_last=True, maintain_order=True)
     if table.height and table["total_ns"].null_count() == table.height:
-        warn("the log has no times of calls: record with strace -T")
-    table = matching(match, "name")(table)
+        request.warn("the log has no times of calls: record with strace -T")
+    table = chosen(table, request, match, "name")
     shown = table
-    if form is Format.TABLE and not wide:
+    if request.form is Format.TABLE and not request.wide:
         work = (pl.col("total_ns") - pl.col("wait_ns")).alias("work_ns")
         shown = table.with_columns(work, moved_bytes="bytes")
-    finish(
-        shown,
-        main=_MAIN,
-        form=form,
-        output=output,
-        sort=sort,
-        top=top,
-        wide=wide,
-        spare=() if wide else _SPARE,
-    )
-    if on_terminal(form, output):
-        print(summary(table), file=sys.stderr)
+    finish(shown, request, main=_MAIN, spare=() if request.wide else _SPARE)
+    if on_terminal(request.form, request.output):
+        request.note(summary(table))
     return complete
 
 

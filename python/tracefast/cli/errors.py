@@ -5,7 +5,7 @@ import functools
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, ParamSpec
 
 import typer
@@ -27,6 +27,26 @@ class CommandError(Exception):
     def __init__(self, what: str, hint: str | None = None) -> None:
         super().__init__(what)
         self.hint = hint
+
+
+def resembling(wanted: str, known: Iterable[str], *, least: float = 0.7) -> str:
+    """Say in a hint what may have been meant, or else what there is.
+
+    Examples
+    --------
+    >>> resembling("read_byte", ["path", "read_bytes", "reads"])
+    "did you mean 'read_bytes'?"
+    >>> resembling("size", ["path", "reads"])
+    'one of: path, reads'
+    """
+    from difflib import get_close_matches
+
+    names = list(known)
+    folded = {name.lower(): name for name in reversed(names)}
+    close = [folded[name] for name in get_close_matches(wanted.lower(), folded, 3, least)]
+    if close:
+        return f"did you mean {' or '.join(map(repr, close))}?"
+    return f"one of: {', '.join(names)}"
 
 
 def not_utf8(name: str) -> CommandError:

@@ -1,52 +1,34 @@
 """`tracefast events --event NAME`: the fields of one event, one row per record."""
 
-from functools import partial
+from typing import Final
 
-from tracefast.cli.errors import DONE, FAILED, CommandError, warn
-from tracefast.cli.options import Format
-from tracefast.reading import FormatIn
+import polars as pl
+
+from tracefast.cli.errors import DONE, FAILED, CommandError, resembling
+from tracefast.cli.request import Request
 
 # Columns of the record that a table in text shows before the fields.
-_MAIN = ("ts", "cpu", "tid", "comm")
+_MAIN: Final = ("ts", "cpu", "tid", "comm")
+# Kinds of rows that have fields.
+_KINDS: Final = ("event", "marker", "function")
 
 
 def show(
-    inputs: list[str],
+    request: Request,
     event: str,
     *,
-    form: Format | None,
-    output: str,
-    sort: str | None,
-    top: int | None,
     match: str | None,
-    wide: bool,
-    format_in: FormatIn | None,
-    no_clobber: bool,
 ) -> int:
     """Print the fields of one event.
 
     Parameters
     ----------
-    inputs
-        Logs or Parquet files, patterns, ``-``.
+    request
+        What all tables are asked for.
     event
         Name of the event.
-    form
-        The form of the result; None for that of the output's name.
-    output
-        Path of a file, or ``-``.
-    sort
-        The column to sort by; None for the order of the records.
-    top
-        How many rows to print: 0 for all, None for as many as a terminal bears.
     match
         A pattern for names of events: of no use here.
-    wide
-        Show all columns.
-    format_in
-        Format of the logs; None to find it from the text.
-    no_clobber
-        Refuse to replace an output that exists.
 
     Returns
     -------
@@ -60,25 +42,35 @@ def show(
     """
     from tracefast.analysis.fields import RECORD, REST, fields
     from tracefast.cli.events import answer
-    from tracefast.cli.finish import check_sort, finish
-    from tracefast.cli.output import choose
+    from tracefast.cli.finish import check_columns, chosen, finish
 
     if match is not None:
         raise CommandError("--match and --event: one of them names the event", "leave out one")
-    chosen = choose(form, output, no_clobber=no_clobber)
+    there: set[str] = set()
+
+    def question(events: pl.LazyFrame) -> pl.LazyFrame:
+        table = fields(events, event).collect()
+        if table.is_empty():
+            names = (
+                events.filter(pl.col("kind").cast(pl.String).is_in(_KINDS)).select("name").unique()
+            )
+            there.update(names.collect()["name"].cast(pl.String).drop_nulls())
+        return table.lazy()
+
     try:
-        table, complete = answer(inputs, partial(fields, event=event), format_in)
+        table, complete = answer(request, question)
     except ValueError as error:
         what, _, hint = str(error).partition(": ")
         raise CommandError(f"--event {what}: no fields to show", hint) from error
     if table is None:
         return FAILED
     if table.is_empty():
-        warn(f"no event {event}; without --event, the command lists those that there are")
-    check_sort(sort, table.columns)
+        hint = resembling(event, sorted(there)) if there else "the log has none at all"
+        request.warn(f"no event {event}; {hint}")
+    check_columns(request, table.schema)
     own = [name for name in table.columns if name not in RECORD]
     # What is left over is worth a column only where something is.
     if table[REST].null_count() == table.height:
         own.remove(REST)
-    finish(table, main=(*_MAIN, *own), form=chosen, output=output, sort=sort, top=top, wide=wide)
+    finish(chosen(table, request), request, main=(*_MAIN, *own))
     return DONE if complete else FAILED

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from tracefast.cli import options
-from tracefast.cli.errors import DONE, FAILED, guard
+from tracefast.cli.errors import DONE, FAILED
+from tracefast.cli.request import Request, table_command
 
 # What a table in text shows; the names last, as they may be long.
 _MAIN = (
@@ -23,13 +23,10 @@ _MAIN = (
 )
 
 
-@guard
+@table_command
 def events(
-    inputs: options.Inputs,
-    format_: options.FormatOption = None,
-    output: options.OutputOption = "-",
-    sort: options.SortOption = None,
-    top: options.TopOption = None,
+    request: Request,
+    *,
     match: Annotated[
         str | None, typer.Option(metavar="GLOB", help="Only names like this, such as 'sched_*'.")
     ] = None,
@@ -39,9 +36,6 @@ def events(
             metavar="NAME", help="The fields of this event of ftrace instead, a row per record."
         ),
     ] = None,
-    wide: options.WideOption = False,
-    format_in: options.FormatInOption = None,
-    no_clobber: options.ClobberOption = False,
 ) -> int:
     """Show which events a log has: how many of each, when, by how many tasks, how long.
 
@@ -61,30 +55,16 @@ def events(
     if event is not None:
         from tracefast.cli.event_fields import show
 
-        return show(
-            inputs,
-            event,
-            form=format_,
-            output=output,
-            sort=sort,
-            top=top,
-            match=match,
-            wide=wide,
-            format_in=format_in,
-            no_clobber=no_clobber,
-        )
+        return show(request, event, match=match)
     from tracefast.analysis.events import SCHEMA
     from tracefast.analysis.events import events as question
     from tracefast.cli.events import answer
-    from tracefast.cli.finish import check_sort, finish, matching
-    from tracefast.cli.output import choose
+    from tracefast.cli.finish import check_columns, chosen, finish
 
-    form = choose(format_, output, no_clobber=no_clobber)
-    check_sort(sort, list(SCHEMA))
-    table, complete = answer(inputs, question, format_in)
+    check_columns(request, SCHEMA)
+    table, complete = answer(request, question)
     if table is not None:
         # Inputs that were asked one by one are in order each, not together.
         table = table.sort("count", descending=True, maintain_order=True)
-        table = matching(match, "name")(table)
-        finish(table, main=_MAIN, form=form, output=output, sort=sort, top=top, wide=wide)
+        finish(chosen(table, request, match, "name"), request, main=_MAIN)
     return DONE if complete else FAILED

@@ -10,62 +10,79 @@ import polars as pl
 import tracefast
 from tracefast import Error
 from tracefast._core import Progress
-from tracefast.cli.errors import CommandError, explain, not_utf8, warn
+from tracefast.cli.errors import CommandError, explain, not_utf8
 from tracefast.cli.progress import shown
+from tracefast.cli.request import Request
 from tracefast.cli.stdin import spool
-from tracefast.reading import FormatIn
 from tracefast.sources import STDIN, expand, sniff
 
 Question = Callable[[pl.LazyFrame], pl.LazyFrame]
 
 
-def answer(
-    inputs: list[str], question: Question, format_in: FormatIn | None
-) -> tuple[pl.DataFrame | None, bool]:
+def answer(request: Request, question: Question) -> tuple[pl.DataFrame | None, bool]:
     """Ask a question of all inputs that can be read.
 
     Inputs that fail are explained on standard error; the others are done.
 
     Parameters
     ----------
-    inputs
-        Logs or Parquet files, patterns, ``-``.
+    request
+        The inputs, and the part of their time that matters.
     question
         What to ask: an analysis.
-    format_in
-        Format of the logs; None to find it from the text.
 
     Returns
     -------
     tuple of polars.DataFrame and bool
         The answer, None if no input could be read; and whether all could.
     """
-    with _readable(inputs, format_in) as (names, all_readable):
+    with _readable(request) as (names, all_readable):
         if not names:
             return None, False
         progress = Progress()
-        with shown(progress):
+        with shown(progress, disabled=request.quiet):
             try:
-                return _ask(names, question, format_in, progress), all_readable
+                table = _ask(names, question, request, progress)
             except (Error, OSError, pl.exceptions.PolarsError) as error:
                 if len(names) == 1:
                     explain(_told(error, names[0]))
                     return None, False
-            # Which of them failed, asking one by one shows; the others are not to suffer.
-            answers = []
-            for name in names:
-                try:
-                    answers.append(_ask([name], question, format_in, progress))
-                except (Error, OSError, pl.exceptions.PolarsError) as error:
-                    explain(_told(error, name))
-        # Inputs asked one by one may have answers of different columns.
-        return (pl.concat(answers, how="diagonal_relaxed") if answers else None), False
+                return _ask_each(names, question, request, progress), False
+    if table.is_empty() and request.window:
+        request.warn("nothing between --from and --to")
+    return table, all_readable
+
+
+def _ask_each(
+    names: list[str], question: Question, request: Request, progress: Progress
+) -> pl.DataFrame | None:
+    """Ask one by one, which shows which of the inputs fails; the others are not to suffer."""
+    answers = []
+    for name in names:
+        try:
+            answers.append(_ask([name], question, request, progress))
+        except (Error, OSError, pl.exceptions.PolarsError) as error:
+            explain(_told(error, name))
+    # Inputs asked one by one may have answers of different columns.
+    return pl.concat(answers, how="diagonal_relaxed") if answers else None
 
 
 def _ask(
-    names: list[str], question: Question, format_in: FormatIn | None, progress: Progress
+    names: list[str], question: Question, request: Request, progress: Progress
 ) -> pl.DataFrame:
-    events = tracefast.scan(names, format_in=format_in, progress=progress)
+    events = tracefast.scan(
+        names, format_in=request.format_in, machine=request.machine, progress=progress
+    )
+    if request.window:
+        from tracefast.cli.windowed import within
+
+        events = within(
+            events,
+            request.window,
+            names,
+            format_in=request.format_in,
+            machine=request.machine,
+        )
     return question(events).collect()
 
 
@@ -80,23 +97,23 @@ def _told(error: Exception, name: str) -> Exception:
 
 
 @contextmanager
-def _readable(inputs: list[str], format_in: FormatIn | None) -> Iterator[tuple[list[str], bool]]:
+def _readable(request: Request) -> Iterator[tuple[list[str], bool]]:
     """Find the inputs that are there, and spool standard input, which can be read once only."""
     good = True
     names: list[str] = []
     with tempfile.TemporaryDirectory(prefix="tracefast-") as folder:
-        for given in inputs:
+        for given in request.inputs:
             try:
                 for name in expand(given):
                     if name == STDIN:
-                        names.append(str(spool(Path(folder), format_in)))
+                        names.append(str(spool(Path(folder), request)))
                     elif not _is_utf8(name):
                         raise not_utf8(name)
                     else:
                         sniff(name)
                         names.append(name)
                         if Path(name).is_file() and Path(name).stat().st_size == 0:
-                            warn(f"{name}: the log is empty")
+                            request.warn(f"{name}: the log is empty")
             except (CommandError, Error, OSError) as error:
                 explain(error)
                 good = False

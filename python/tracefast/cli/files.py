@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from tracefast.cli import options
-from tracefast.cli.errors import CommandError, guard
+from tracefast.cli.errors import CommandError
+from tracefast.cli.request import Request, table_command
 
 
 class FileType(StrEnum):
@@ -59,13 +59,10 @@ _APART = (
 )
 
 
-@guard
+@table_command
 def files(
-    inputs: options.Inputs,
-    format_: options.FormatOption = None,
-    output: options.OutputOption = "-",
-    sort: options.SortOption = None,
-    top: options.TopOption = None,
+    request: Request,
+    *,
     match: Annotated[
         str | None, typer.Option(metavar="GLOB", help="Only paths like this, such as '*.pth'.")
     ] = None,
@@ -118,9 +115,6 @@ def files(
             " find FOLDER -printf '%D %i %p\\n'.",
         ),
     ] = None,
-    wide: options.WideOption = False,
-    format_in: options.FormatInOption = None,
-    no_clobber: options.ClobberOption = False,
 ) -> int:
     """Show which files were used, and how: how much, in which order, how often again, how long.
 
@@ -162,33 +156,11 @@ def files(
     skip = None if near is None else _bytes(near)
     names = None if inode_map is None else inodes(inode_map)
     if explain is not None:
-        return explain_file(
-            inputs,
-            explain,
-            form=format_,
-            output=output,
-            sort=sort,
-            top=top,
-            wide=wide,
-            format_in=format_in,
-            no_clobber=no_clobber,
-            inode_map=names,
-        )
+        return explain_file(request, explain, inode_map=names)
     if page_cache:
-        return show_page_cache(
-            inputs,
-            form=format_,
-            output=output,
-            sort=sort,
-            top=top,
-            match=match,
-            wide=wide,
-            format_in=format_in,
-            no_clobber=no_clobber,
-            inode_map=names,
-        )
+        return show_page_cache(request, match=match, inode_map=names)
     return show_table(
-        inputs,
+        request,
         Choice(
             scope=(scope or Scopes.STREAM).value,
             by=None if by is None else by.value,
@@ -197,13 +169,6 @@ def files(
             match=match,
             type=None if type_ is None else type_.value,
         ),
-        form=format_,
-        output=output,
-        sort=sort,
-        top=top,
-        wide=wide,
-        format_in=format_in,
-        no_clobber=no_clobber,
         inode_map=names,
     )
 

@@ -1,30 +1,63 @@
 """What every table goes through on its way to the user: sort, cut, write."""
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from typing import Any
 
 import polars as pl
 
-from tracefast.cli.errors import CommandError
+from tracefast.cli.errors import CommandError, resembling
 from tracefast.cli.options import Format
 from tracefast.cli.output import on_terminal, terminal_width, write
+from tracefast.cli.request import Request
+from tracefast.cli.where import truth
 
 _TERMINAL_ROWS = 50
 
 Words = Callable[[pl.DataFrame, int | None], pl.DataFrame]
 
 
-def check_sort(column: str | None, columns: Sequence[str]) -> None:
-    """Refuse a column that the table does not have.
+def check_columns(request: Request, schema: Mapping[str, Any]) -> None:
+    """Refuse a column to sort by, or a condition, that the table cannot have.
+
+    Parameters
+    ----------
+    request
+        What was asked for.
+    schema
+        The columns of the table, with their types.
 
     Raises
     ------
     CommandError
-        There is no such column.
+        There is no such column, or the condition is none; the hint names what resembles it.
     """
-    if column is not None and column not in columns:
-        raise CommandError(f"--sort {column}: no such column", f"one of: {', '.join(columns)}")
+    if request.sort is not None and request.sort not in schema:
+        raise CommandError(
+            f"--sort {request.sort}: no such column", resembling(request.sort, schema)
+        )
+    if request.where is not None:
+        truth(pl.DataFrame(schema=schema), request.where)
+
+
+def chosen(
+    frame: pl.DataFrame, request: Request, match: str | None = None, *columns: str
+) -> pl.DataFrame:
+    """Keep the rows that a pattern and a condition choose.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    request
+        What was asked for: the condition.
+    match
+        A pattern that one of the columns is to match; None for any.
+    columns
+        These columns.
+    """
+    frame = matching(match, *columns)(frame)
+    return frame if request.where is None else frame.filter(truth(frame, request.where))
 
 
 def matching(pattern: str | None, *columns: str) -> Callable[[pl.DataFrame], pl.DataFrame]:
@@ -48,13 +81,9 @@ def matching(pattern: str | None, *columns: str) -> Callable[[pl.DataFrame], pl.
 
 def finish(
     frame: pl.DataFrame,
+    request: Request,
     *,
     main: Sequence[str],
-    form: Format,
-    output: str,
-    sort: str | None,
-    top: int | None,
-    wide: bool,
     words: Words | None = None,
     spare: Sequence[str] = (),
 ) -> None:
@@ -64,24 +93,17 @@ def finish(
     ----------
     frame
         The table.
+    request
+        What was asked for: the order, how many rows, the form.
     main
-        The columns that a table in text shows unless `wide` asks for all.
-    form
-        The form of the result.
-    output
-        Path of a file, or ``-``.
-    sort
-        The column to sort by; None to keep the order.
-    top
-        How many rows to keep: 0 for all, None for as many as a terminal bears.
-    wide
-        Show all columns.
+        The columns that a table in text shows unless all are asked for.
     words
         Makes the table that is shown as text, if all columns are not asked for, of the rows that
         are left; told the columns of the terminal, None elsewhere. All its columns are shown.
     spare
         Columns that a narrow terminal does without, the first one first.
     """
+    form, output, sort = request.form, request.output, request.sort
     if sort is not None:
         frame = frame.sort(
             sort,
@@ -89,6 +111,7 @@ def finish(
             nulls_last=True,
             maintain_order=True,
         )
+    top = request.top
     if top is None:
         top = _TERMINAL_ROWS if on_terminal(form, output) else 0
     hidden = max(frame.height - top, 0) if top else 0
@@ -97,12 +120,14 @@ def finish(
     several = frame["source"].n_unique() > 1
     if not several:
         frame = frame.drop("source")
-    if words is not None and form is Format.TABLE and not wide:
+    if words is not None and form is Format.TABLE and not request.wide:
         frame = words(frame, terminal_width() if on_terminal(form, output) else None)
         main = frame.columns
     columns = (
-        frame.columns if wide else [name for name in ("source", *main) if name in frame.columns]
+        frame.columns
+        if request.wide
+        else [name for name in ("source", *main) if name in frame.columns]
     )
-    write(frame, form, output, list(dict.fromkeys(columns)), whole=wide, spare=spare)
+    write(frame, form, output, list(dict.fromkeys(columns)), whole=request.wide, spare=spare)
     if hidden and on_terminal(form, output):
-        print(f"{hidden:,} more rows; --top 0 prints all", file=sys.stderr)
+        request.note(f"{hidden:,} more rows; --top 0 prints all")

@@ -11,7 +11,9 @@ from tracefast.analysis.fork_summary import Report
 from tracefast.cli.fork_phases import Phase, phases
 from tracefast.cli.options import Format
 from tracefast.cli.output import deliver, on_terminal, terminal_width
+from tracefast.cli.request import Request
 from tracefast.cli.safe import printable
+from tracefast.cli.where import truth
 
 # Where prose ends if there is no terminal to say so.
 _PROSE: Final = 100
@@ -27,32 +29,40 @@ _MIN_NOTE: Final = 20
 _TERMINAL_ROWS: Final = 20
 
 
-def show(report: Report, *, output: str, sort: str | None, top: int | None) -> None:
+def show(report: Report, request: Request) -> None:
     """Print the screen.
 
     Parameters
     ----------
     report
         What was found.
-    output
-        Path of a file, or ``-``.
-    sort
-        The column of the summary to sort the list by; None for the dearest first.
-    top
-        How many lines the list has: 0 for all, None for as many as a terminal bears.
+    request
+        What was asked for: which lines the list has, how many, by which column of the summary it
+        is sorted, if not by the cost.
     """
-    terminal = on_terminal(Format.TABLE, output)
+    terminal = on_terminal(Format.TABLE, request.output)
+    top = request.top
     if top is None:
         top = _TERMINAL_ROWS if terminal else 0
     width = terminal_width() if terminal else None
-    deliver(screen(_ordered(report, sort), width=width, top=top).encode(), output)
+    arranged = _arranged(report, request)
+    text = screen(arranged, width=width, top=top)
+    if report.cases and not arranged.cases:
+        text = "Nothing that was started fulfils --where.\n"
+    deliver(text.encode(), request.output)
 
 
-def _ordered(report: Report, column: str | None) -> Report:
-    if column is None:
+def _arranged(report: Report, request: Request) -> Report:
+    """Keep the groups that are wanted, in the order that is."""
+    if request.sort is None and request.where is None:
         return report
-    keys = report.summary[column]
-    order = keys.arg_sort(descending=keys.dtype.is_numeric(), nulls_last=True)
+    kept = report.summary.with_row_index("row")
+    if request.where is not None:
+        kept = kept.filter(truth(report.summary, request.where))
+    if request.sort is not None:
+        keys = kept[request.sort]
+        kept = kept[keys.arg_sort(descending=keys.dtype.is_numeric(), nulls_last=True)]
+    order = kept["row"].to_list()
     return Report(
         report.summary[order], [report.cases[i] for i in order], [report.advice[i] for i in order]
     )

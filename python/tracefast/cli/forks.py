@@ -1,11 +1,13 @@
 """`tracefast forks`: what starting processes costs, and what to change."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
-from tracefast.cli import options
-from tracefast.cli.errors import DONE, FAILED, CommandError, guard
+from tracefast.cli.errors import DONE, FAILED, CommandError
+from tracefast.cli.options import Format
+from tracefast.cli.request import Request, table_command
 
 # What a table of rows in text shows; the paths last, as they may be long.
 _MAIN = (
@@ -27,22 +29,10 @@ _MAIN = (
 )
 
 
-@guard
+@table_command
 def forks(
-    inputs: options.Inputs,
-    format_: options.FormatOption = None,
-    output: options.OutputOption = "-",
-    sort: options.SortOption = None,
-    top: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            metavar="N",
-            help="Only the first N lines of the list, 0 for all.  [default: 20 on a terminal, 50"
-            " with --each or --wide, else all]",
-            show_default=False,
-        ),
-    ] = None,
+    request: Request,
+    *,
     match: Annotated[
         str | None,
         typer.Option(metavar="GLOB", help="Only programs like this, as parent or as child."),
@@ -53,9 +43,6 @@ def forks(
     threads: Annotated[
         bool, typer.Option("--threads", help="The creation of threads, too.")
     ] = False,
-    wide: options.WideOption = False,
-    format_in: options.FormatInOption = None,
-    no_clobber: options.ClobberOption = False,
 ) -> int:
     """Show who started what, how often and how, where the time went, and what to change.
 
@@ -83,24 +70,22 @@ def forks(
     from tracefast.analysis.forks import SCHEMA
     from tracefast.analysis.forks import forks as question
     from tracefast.cli.events import answer
-    from tracefast.cli.finish import check_sort, finish, matching
+    from tracefast.cli.finish import check_columns, chosen, finish, matching
     from tracefast.cli.fork_screen import show
-    from tracefast.cli.output import choose
 
-    form = choose(format_, output, no_clobber=no_clobber)
-    if not each and sort in SCHEMA and sort not in SUMMARY:
-        raise CommandError(f"--sort {sort}: a column of single processes", "add --each")
-    check_sort(sort, list(SCHEMA if each else SUMMARY))
-    rows, complete = answer(inputs, question if each else fork_rows, format_in)
+    if not each and request.sort in SCHEMA and request.sort not in SUMMARY:
+        raise CommandError(f"--sort {request.sort}: a column of single processes", "add --each")
+    check_columns(request, SCHEMA if each else SUMMARY)
+    rows, complete = answer(request, question if each else fork_rows)
     if rows is not None:
         if not threads:
             rows = rows.filter(pl.col("kind").ne_missing("thread"))
         rows = matching(match, "parent_image", "image")(rows)
         if each:
-            finish(rows, main=_MAIN, form=form, output=output, sort=sort, top=top, wide=wide)
-        elif wide or form is not options.Format.TABLE:
-            table = report(rows, threads=True).summary
-            finish(table, main=(), form=form, output=output, sort=sort, top=top, wide=True)
+            finish(chosen(rows, request), request, main=_MAIN)
+        elif request.wide or request.form is not Format.TABLE:
+            table = chosen(report(rows, threads=True).summary, request)
+            finish(table, replace(request, wide=True), main=())
         else:
-            show(report(rows, threads=True), output=output, sort=sort, top=top)
+            show(report(rows, threads=True), request)
     return DONE if complete else FAILED

@@ -37,6 +37,28 @@ MachineOption = Annotated[
         show_default=False,
     ),
 ]
+WhereOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="EXPR",
+        help="Only rows of the result for which this is true: a condition of SQL on its columns,"
+        " such as \"bytes > 1000000 AND name LIKE 'read%'\".",
+    ),
+]
+FromOption = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="TIME",
+        help="Only events that begin at this time or later: seconds since the start of the log"
+        " (12.5, 90s, 2m), a time of day (14:05:30), a date and time (2026-01-31T14:05:30), or @"
+        " and seconds on the log's own clock (@1700000000.5).",
+    ),
+]
+ToOption = Annotated[
+    str | None,
+    typer.Option("--to", metavar="TIME", help="Only events that begin before this time."),
+]
 FormatOption = Annotated[
     Format | None,
     typer.Option(
@@ -63,7 +85,7 @@ TopOption = Annotated[
     typer.Option(
         min=0,
         metavar="N",
-        help="Only the first N rows, 0 for all.  [default: 50 on a terminal, else all]",
+        help="Only the first N rows, 0 for all.  [default: a screenful on a terminal, else all]",
         show_default=False,
     ),
 ]

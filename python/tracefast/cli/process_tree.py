@@ -5,7 +5,6 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import Any, Final
 
 import polars as pl
@@ -83,7 +82,7 @@ class _Group:
     below: str
 
 
-def show(table: pl.DataFrame, output: str, *, match: str | None, whole: bool) -> None:
+def show(table: pl.DataFrame, output: str, chosen: pl.DataFrame | None, *, whole: bool) -> None:
     """Write the tree of processes.
 
     Parameters
@@ -92,22 +91,22 @@ def show(table: pl.DataFrame, output: str, *, match: str | None, whole: bool) ->
         The table of processes, in order of their start.
     output
         Path of a file, or ``-``.
-    match
-        A pattern: only processes whose program is like it, and those that lead to them.
+    chosen
+        Rows of the table: only these processes, and those that lead to them; None for all.
     whole
         Draw each process, however many are alike.
     """
     width = shutil.get_terminal_size().columns if on_terminal(Format.TABLE, output) else None
     encoding = "utf-8" if output != "-" else (sys.stdout.encoding or "ascii")
     plain = not encoding.lower().replace("-", "").startswith("utf8")
-    text = render(table, match=match, whole=whole, width=width, plain=plain)
+    text = render(table, chosen, whole=whole, width=width, plain=plain)
     deliver(text.encode(encoding, errors="replace"), output)
 
 
 def render(
     table: pl.DataFrame,
+    chosen: pl.DataFrame | None = None,
     *,
-    match: str | None = None,
     whole: bool = False,
     width: int | None = None,
     plain: bool = False,
@@ -118,8 +117,8 @@ def render(
     ----------
     table
         The table of processes, in order of their start.
-    match
-        A pattern: only processes whose program is like it, and those that lead to them.
+    chosen
+        Rows of the table: only these processes, and those that lead to them; None for all.
     whole
         Draw each process, however many are alike.
     width
@@ -143,8 +142,9 @@ def render(
             titles[len(lines)] = printable(str(source))
         rows = table.filter(pl.col("source").eq_missing(source)).to_dicts()
         roots = _forest(rows)
-        if match is not None:
-            roots = _matching(roots, match)
+        if chosen is not None:
+            own = chosen.filter(pl.col("source").eq_missing(source))
+            roots = _leading_to(roots, set(own["task"]))
         lines += _lines(roots, drawing, alone=whole)
     at = _HEADER.index("lifetime")
     if any(line[at][1] for line in lines):
@@ -179,18 +179,12 @@ def _below(roots: list[_Node]) -> Iterator[_Node]:
         waiting.extend(reversed(node.children))
 
 
-def _matching(roots: list[_Node], pattern: str) -> list[_Node]:
-    """Keep the processes whose program matches, and those that lead to them."""
-
-    def like(image: str | None) -> bool:
-        if image is None:
-            return False
-        return fnmatchcase(image, pattern) or fnmatchcase(image.rpartition("/")[2], pattern)
-
+def _leading_to(roots: list[_Node], tasks: set[int]) -> list[_Node]:
+    """Keep the processes that are chosen, and those that lead to them."""
     kept = set()
     for node in reversed(list(_below(roots))):
         node.children = [child for child in node.children if id(child) in kept]
-        if node.children or like(node.row["image"]):
+        if node.children or node.row["task"] in tasks:
             kept.add(id(node))
     return [root for root in roots if id(root) in kept]
 

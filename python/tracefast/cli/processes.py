@@ -4,8 +4,9 @@ from typing import Annotated
 
 import typer
 
-from tracefast.cli import options
-from tracefast.cli.errors import DONE, FAILED, CommandError, guard
+from tracefast.cli.errors import DONE, FAILED, CommandError
+from tracefast.cli.options import Format
+from tracefast.cli.request import Request, table_command
 
 # What a table in text shows; the program last, as its path may be long.
 _MAIN = (
@@ -26,26 +27,20 @@ _MAIN = (
 )
 
 
-@guard
+@table_command
 def processes(
-    inputs: options.Inputs,
+    request: Request,
+    *,
     tree: Annotated[
         bool,
         typer.Option("--tree", help="Who made whom, as a tree; equal children are one line."),
     ] = False,
-    format_: options.FormatOption = None,
-    output: options.OutputOption = "-",
-    sort: options.SortOption = None,
-    top: options.TopOption = None,
     match: Annotated[
         str | None,
         typer.Option(
             metavar="GLOB", help="Only processes whose program is like this, such as '*python*'."
         ),
     ] = None,
-    wide: options.WideOption = False,
-    format_in: options.FormatInOption = None,
-    no_clobber: options.ClobberOption = False,
 ) -> int:
     """Show who ran: programs, how long, system calls, bytes, how each process ended.
 
@@ -65,25 +60,24 @@ def processes(
     from tracefast.analysis.processes import columns
     from tracefast.analysis.processes import processes as question
     from tracefast.cli.events import answer
-    from tracefast.cli.finish import check_sort, finish, matching
-    from tracefast.cli.output import choose
+    from tracefast.cli.finish import check_columns, chosen, finish
 
-    form = choose(format_, output, no_clobber=no_clobber)
     if tree:
-        if form is not options.Format.TABLE:
+        if request.form is not Format.TABLE:
             raise CommandError("--tree is text", "leave out --format, or --tree")
-        if sort is not None or top is not None:
+        if request.sort is not None or request.top is not None:
             raise CommandError("--tree is in order of time", "leave out --sort and --top")
-    check_sort(sort, columns().names())
-    table, complete = answer(inputs, question, format_in)
+    check_columns(request, columns())
+    table, complete = answer(request, question)
     if table is not None:
         # Inputs that were asked one by one are in order each, not together.
         table = table.sort("source", "ts_start", nulls_last=True, maintain_order=True)
         if tree:
             from tracefast.cli.process_tree import show
 
-            show(table, output, match=match, whole=wide)
+            rows = chosen(table, request, match, "image")
+            some = match is not None or request.where is not None
+            show(table, request.output, rows if some else None, whole=request.wide)
         else:
-            table = matching(match, "image")(table)
-            finish(table, main=_MAIN, form=form, output=output, sort=sort, top=top, wide=wide)
+            finish(chosen(table, request, match, "image"), request, main=_MAIN)
     return DONE if complete else FAILED

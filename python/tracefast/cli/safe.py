@@ -30,7 +30,7 @@ _BYTES: Final = range(0xDC80, 0xDD00)
 
 # What spreadsheets take for the begin of a formula, however many quotes already stand before it:
 # so it can be told which quote was put there.
-FORMULA: Final = "^'*[-=+@\t\r\uff1d\uff0b\uff0d\uff20]"
+FORMULA: Final = "^'*[-=+@\uff1d\uff0b\uff0d\uff20]"
 
 
 def printable(text: str) -> str:
@@ -65,9 +65,9 @@ def _escape(match: re.Match[str]) -> str:
 def spreadsheet_cell(text: str) -> str:
     """Write one cell of text so that no spreadsheet takes it for a formula.
 
-    A cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, be it behind
-    single quotes, gets one more single quote in front: to read it back, take one away from cells
-    that have some before such a character. All else is as :func:`printable` has it.
+    What :func:`printable` makes of it gets a single quote in front if it begins with ``=``,
+    ``+``, ``-`` or ``@``, be it behind single quotes: to read it back, take one away from cells
+    that have some before such a character.
 
     Examples
     --------
@@ -78,8 +78,8 @@ def spreadsheet_cell(text: str) -> str:
     'quoted'
     a=b
     """
-    quote = "'" if re.match(FORMULA, text) else ""
-    return quote + printable(text)
+    shown = printable(text)
+    return f"'{shown}" if re.match(FORMULA, shown) else shown
 
 
 def plain_json(text: str) -> str:

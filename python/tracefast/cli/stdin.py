@@ -8,8 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import tracefast
-from tracefast.cli.errors import warn
-from tracefast.reading import FormatIn
+from tracefast.cli.request import Request
 from tracefast.sources import STDIN, content_of
 
 _STDIN = 0
@@ -17,15 +16,15 @@ _HEAD = 8
 _CHUNK = 1 << 16
 
 
-def spool(folder: Path, format_in: FormatIn | None = None) -> Path:
+def spool(folder: Path, request: Request) -> Path:
     """Keep standard input in a file: columns as they come, a log as Parquet, which is far smaller.
 
     Parameters
     ----------
     folder
         Where to put the file.
-    format_in
-        Format of a log; None to find it from the text.
+    request
+        How to read a log.
 
     Returns
     -------
@@ -43,9 +42,11 @@ def spool(folder: Path, format_in: FormatIn | None = None) -> Path:
     if content_of(head) == "log":
         path = folder / "stdin.parquet"
         with _replayed(b"" if seekable else head):
-            report = tracefast.parse(STDIN, path, format_in=format_in)
+            report = tracefast.parse(
+                STDIN, path, format_in=request.format_in, machine=request.machine
+            )
         for warning in report.warnings:
-            warn(warning)
+            request.warn(warning)
         return path
     path = folder / "stdin"
     with path.open("wb") as file:

@@ -5,13 +5,12 @@ from typing import Final
 import polars as pl
 
 from tracefast.analysis.syscalls import strace_counts
-from tracefast.cli.errors import warn
 from tracefast.cli.events import answer
 from tracefast.cli.finish import matching
 from tracefast.cli.options import Format
-from tracefast.cli.output import choose, deliver, write
+from tracefast.cli.output import deliver, write
+from tracefast.cli.request import Request
 from tracefast.cli.safe_columns import printable_column
-from tracefast.reading import FormatIn
 
 _HEAD: Final = ("% time", "seconds", "usecs/call", "calls", "errors", "syscall")
 # The least width of each column.
@@ -20,17 +19,12 @@ _NS: Final = 1_000_000_000
 
 
 def show(
-    inputs: list[str],
+    request: Request,
     *,
-    form: Format | None,
-    output: str,
     match: str | None,
-    format_in: FormatIn | None,
-    no_clobber: bool,
 ) -> bool:
     """Write the summary; say whether all inputs could be read."""
-    form = choose(form, output, no_clobber=no_clobber)
-    counts, complete = answer(inputs, strace_counts, format_in)
+    counts, complete = answer(request, strace_counts)
     if counts is None:
         return complete
     # Inputs that were asked one by one have rows each.
@@ -41,13 +35,13 @@ def show(
     )
     counts = matching(match, "name")(counts)
     if counts.is_empty():
-        warn("no system calls that returned")
+        request.warn("no system calls that returned")
     elif not counts["timed"].sum():
-        warn("the log has no times of calls: record with strace -T")
-    if form is not Format.TABLE:
-        write(table(counts), form, output, [])
+        request.warn("the log has no times of calls: record with strace -T")
+    if request.form is not Format.TABLE:
+        write(table(counts), request.form, request.output, [])
     else:
-        deliver(render(counts).encode(), output)
+        deliver(render(counts).encode(), request.output)
     return complete
 
 

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from tracefast.cli import options
-from tracefast.cli.errors import DONE, FAILED, CommandError, guard
+from tracefast.cli.errors import DONE, FAILED, CommandError
+from tracefast.cli.request import Request, table_command
 
 
 class Part(StrEnum):
@@ -15,9 +15,10 @@ class Part(StrEnum):
     PROCESS = "process"
 
 
-@guard
+@table_command
 def syscalls(
-    inputs: options.Inputs,
+    request: Request,
+    *,
     by: Annotated[
         Part | None, typer.Option(help="One row per process and name, not per name.")
     ] = None,
@@ -25,16 +26,9 @@ def syscalls(
         bool,
         typer.Option("--strace-c", help="The summary that strace -c -w would have printed."),
     ] = False,
-    format_: options.FormatOption = None,
-    output: options.OutputOption = "-",
-    sort: options.SortOption = None,
-    top: options.TopOption = None,
     match: Annotated[
         str | None, typer.Option(metavar="GLOB", help="Only names like this, such as 'epoll_*'.")
     ] = None,
-    wide: options.WideOption = False,
-    format_in: options.FormatInOption = None,
-    no_clobber: options.ClobberOption = False,
 ) -> int:
     """Show which system calls took the time: how many, how long, waiting or working, errors.
 
@@ -56,30 +50,13 @@ def syscalls(
     from tracefast.cli import call_table, strace_table
 
     if strace_c:
-        for given, option in ((by, "--by"), (sort, "--sort"), (top, "--top"), (wide, "--wide")):
-            if given:
+        others = ((request.sort, "--sort"), (request.top, "--top"), (request.where, "--where"))
+        for given, option in ((by, "--by"), *others, (request.wide or None, "--wide")):
+            if given is not None:
                 raise CommandError(
                     f"{option}: the table of strace has no such choice", "leave it out"
                 )
-        done = strace_table.show(
-            inputs,
-            form=format_,
-            output=output,
-            match=match,
-            format_in=format_in,
-            no_clobber=no_clobber,
-        )
+        done = strace_table.show(request, match=match)
     else:
-        done = call_table.show(
-            inputs,
-            by="process" if by is Part.PROCESS else None,
-            form=format_,
-            output=output,
-            sort=sort,
-            top=top,
-            match=match,
-            wide=wide,
-            format_in=format_in,
-            no_clobber=no_clobber,
-        )
+        done = call_table.show(request, by="process" if by is Part.PROCESS else None, match=match)
     return DONE if done else FAILED

@@ -11,11 +11,11 @@ from tracefast.analysis.files import NEAR, By, Scope, columns, files_and_rings
 from tracefast.analysis.inode_map import with_paths
 from tracefast.cli.errors import DONE, FAILED
 from tracefast.cli.events import answer
-from tracefast.cli.finish import check_sort, finish, matching
+from tracefast.cli.finish import check_columns, chosen, finish
 from tracefast.cli.options import Format
-from tracefast.cli.output import choose, on_terminal, terminal_width
+from tracefast.cli.output import on_terminal, terminal_width
+from tracefast.cli.request import Request
 from tracefast.cli.verdict import foot, verdict
-from tracefast.reading import FormatIn
 
 if TYPE_CHECKING:
     from tracefast.analysis.inode_map import InodeMap
@@ -68,40 +68,19 @@ class Choice:
 
 
 def show(
-    inputs: list[str],
+    request: Request,
     choice: Choice,
     *,
-    form: Format | None,
-    output: str,
-    sort: str | None,
-    top: int | None,
-    wide: bool,
-    format_in: FormatIn | None,
-    no_clobber: bool,
     inode_map: "InodeMap | None" = None,
 ) -> int:
     """Print the table of files; below it, as text, what it amounts to and what is not in it.
 
     Parameters
     ----------
-    inputs
-        Logs or Parquet files, patterns, ``-``.
+    request
+        What all tables are asked for.
     choice
         Which rows there are.
-    form
-        The form of the result; None for that of the output's name.
-    output
-        Path of a file, or ``-``.
-    sort
-        The column to sort by; None for the largest number of bytes first.
-    top
-        How many rows to print: 0 for all, None for as many as a terminal bears.
-    wide
-        Show all columns.
-    format_in
-        Format of the logs; None to find it from the text.
-    no_clobber
-        Refuse to replace an output that exists.
     inode_map
         Paths of files by device and inode.
 
@@ -115,8 +94,7 @@ def show(
     CommandError
         There is no column to sort by.
     """
-    chosen = choose(form, output, no_clobber=no_clobber)
-    check_sort(sort, columns(choice.by, darshan=choice.darshan).names())
+    check_columns(request, columns(choice.by, darshan=choice.darshan))
     rings: list[tuple[int, int]] = []
 
     def question(events: pl.LazyFrame) -> pl.LazyFrame:
@@ -132,7 +110,7 @@ def show(
         )
         return table if choice.darshan or inode_map is None else with_paths(table, inode_map)
 
-    table, complete = answer(inputs, question, format_in)
+    table, complete = answer(request, question)
     if table is None:
         return FAILED
     moved = ("POSIX_BYTES_READ", "POSIX_BYTES_WRITTEN")
@@ -141,26 +119,23 @@ def show(
     # Inputs that were asked one by one are in order each, not together.
     order = pl.sum_horizontal(pl.col(name).fill_null(0) for name in moved)
     table = table.sort(order, descending=True, maintain_order=True)
-    table = matching(choice.match, "path")(table)
+    table = chosen(table, request, choice.match, "path")
     if choice.type is not None:
         table = table.filter(pl.col("type") == choice.type)
 
     def words(rows: pl.DataFrame, width: int | None) -> pl.DataFrame:
-        return verdict(rows, sort, short=width is not None and width < _NARROW)
+        return verdict(rows, request.sort, short=width is not None and width < _NARROW)
 
     finish(
         table,
+        request,
         main=_DARSHAN,
-        form=chosen,
-        output=output,
-        sort=sort,
-        top=top,
-        wide=wide,
         words=None if choice.darshan else words,
         spare=_SPARE,
     )
-    if chosen is Format.TABLE and not choice.darshan:
-        width = terminal_width() if on_terminal(chosen, output) else sys.maxsize
+    if request.form is Format.TABLE and not choice.darshan:
+        terminal = on_terminal(request.form, request.output)
+        width = terminal_width() if terminal else sys.maxsize
         for line in foot(table, rings):
-            print(textwrap.fill(line, width, subsequent_indent=_INDENT), file=sys.stderr)
+            request.note(textwrap.fill(line, width, subsequent_indent=_INDENT))
     return DONE if complete else FAILED

@@ -1,0 +1,176 @@
+"""`--from` and `--to`: a part of the time that logs tell of."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Final
+
+from tracefast.cli.errors import CommandError
+
+_S: Final = 1_000_000_000
+_DAY: Final = 86_400
+# A number from here on cannot be seconds since the start of a log: it counts from 1970.
+EPOCH_LOGS: Final = 315_532_800  # 1980
+_MOST: Final = 2**63 - 1
+
+_NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+_UNITS: Final = {"d": "86400", "h": "3600", "m": "60", "min": "60", "s": "1"} | {
+    "ms": "0.001",
+    "us": "0.000001",
+    "µs": "0.000001",
+    "ns": "0.000000001",
+}
+_UNIT: Final = "|".join(sorted(_UNITS, key=len, reverse=True))
+_PART: Final = re.compile(rf"({_NUMBER})({_UNIT})", re.ASCII)
+_SPAN: Final = re.compile(rf"\+?(?:{_NUMBER}|(?:{_NUMBER}(?:{_UNIT}))+)", re.ASCII)
+_CLOCK: Final = re.compile(rf"@({_NUMBER})", re.ASCII)
+_TIME: Final = r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(\.[0-9]{1,9})?)?"
+_OF_DAY: Final = re.compile(_TIME, re.ASCII)
+_DATE: Final = re.compile(
+    rf"([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})(?:[T ]{_TIME}(Z|[+-][0-9]{{2}}:?[0-9]{{2}})?)?", re.ASCII
+)
+_HINT: Final = (
+    "seconds since the start of the log (12.5, 90s, 2m), a time of day (14:05:30), a date and time "
+    "(2026-01-31T14:05:30), or seconds on the log's own clock (@1700000000.5)"
+)
+
+
+class Since(StrEnum):
+    """What a moment counts from."""
+
+    START = "start"  # The first event of the log.
+    MIDNIGHT = "midnight"  # Of the day on which the log starts.
+    EPOCH = "epoch"  # 1970: logs with dates only.
+    CLOCK = "clock"  # Whatever the clock of the log counts from.
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A moment as people write it.
+
+    Attributes
+    ----------
+    text
+        As it was written, behind its option.
+    ns
+        Nanoseconds.
+    since
+        What they count from.
+    """
+
+    text: str
+    ns: int
+    since: Since
+
+
+@dataclass(frozen=True)
+class Window:
+    """From when, up to but not including when; None for no limit."""
+
+    start: Moment | None = None
+    end: Moment | None = None
+
+    @classmethod
+    def of(cls, start: str | None, end: str | None) -> "Window":
+        """Read two options.
+
+        Raises
+        ------
+        CommandError
+            One of them is no time, or the end is not behind the start.
+        """
+        window = cls(*(moment(name, text) for name, text in (("--from", start), ("--to", end))))
+        first, last = window.start, window.end
+        if first and last and first.since == last.since and last.ns <= first.ns:
+            if first.since is Since.MIDNIGHT and last.ns < first.ns:
+                return window  # Past midnight, perhaps.
+            raise CommandError(
+                f"--to {end}: not after --from {start}", "both count from the same moment"
+            )
+        return window
+
+    def __bool__(self) -> bool:
+        return self.start is not None or self.end is not None
+
+    @property
+    def moments(self) -> list[Moment]:
+        """The limits that there are."""
+        return [moment for moment in (self.start, self.end) if moment is not None]
+
+
+def moment(option: str, text: str | None) -> Moment | None:
+    """Read a moment.
+
+    Parameters
+    ----------
+    option
+        The option that gives it, for messages.
+    text
+        Seconds since the start of the log, alone or with units; ``@`` and seconds on its own
+        clock; a time of day; a date, with a time or without. None gives None.
+
+    Raises
+    ------
+    CommandError
+        The text is nothing of this.
+
+    Examples
+    --------
+    >>> for text in ("12.5", "+1m30s", "1700000000", "@12.000000001", "14:05", "1970-01-02"):
+    ...     print(moment("--from", text))
+    Moment(text='--from 12.5', ns=12500000000, since=<Since.START: 'start'>)
+    Moment(text='--from +1m30s', ns=90000000000, since=<Since.START: 'start'>)
+    Moment(text='--from 1700000000', ns=1700000000000000000, since=<Since.EPOCH: 'epoch'>)
+    Moment(text='--from @12.000000001', ns=12000000001, since=<Since.CLOCK: 'clock'>)
+    Moment(text='--from 14:05', ns=50700000000000, since=<Since.MIDNIGHT: 'midnight'>)
+    Moment(text='--from 1970-01-02', ns=86400000000000, since=<Since.EPOCH: 'epoch'>)
+    """
+    if text is None:
+        return None
+    found = _read(text.strip())
+    if found is None or not 0 <= found[0] <= _MOST:
+        raise CommandError(f"{option} {text}: no time", _HINT)
+    return Moment(f"{option} {text}", *found)
+
+
+def _read(text: str) -> tuple[int, Since] | None:
+    if match := _CLOCK.fullmatch(text):
+        return _ns(match[1]), Since.CLOCK
+    if _SPAN.fullmatch(text):
+        parts = _PART.findall(text) or [(text.removeprefix("+"), "s")]
+        ns = sum(_ns(number, _UNITS[unit]) for number, unit in parts)
+        bare = text[0] != "+" and text[-1] in "0123456789."
+        return ns, Since.EPOCH if bare and ns >= EPOCH_LOGS * _S else Since.START
+    if match := _OF_DAY.fullmatch(text):
+        time = _of_day(*match.groups())
+        return None if time is None else (time, Since.MIDNIGHT)
+    if match := _DATE.fullmatch(text):
+        day, hours, minutes, seconds, fraction, zone = match.groups()
+        time = _of_day(hours, minutes, seconds, fraction) if hours else 0
+        return None if time is None else _of_date(day, time, zone)
+    return None
+
+
+def _ns(number: str, unit: str = "1") -> int:
+    return int(Decimal(number) * Decimal(unit) * _S)
+
+
+def _of_day(hours: str, minutes: str, seconds: str | None, fraction: str | None) -> int | None:
+    whole = int(hours) * 3600 + int(minutes) * 60 + int(seconds or 0)
+    # A leap second has a place.
+    if int(hours) > 23 or int(minutes) > 59 or int(seconds or 0) > 60:  # noqa: PLR2004
+        return None
+    return whole * _S + (_ns(f"0{fraction}") if fraction else 0)
+
+
+def _of_date(day: str, ns: int, zone: str | None) -> tuple[int, Since] | None:
+    try:
+        days = (date.fromisoformat(day) - date(1970, 1, 1)).days
+        # As in tables, times without a zone are UTC.
+        east = datetime.fromisoformat(f"{day}T00:00:00{zone}").astimezone(UTC) if zone else None
+    except ValueError:
+        return None
+    offset = 0 if east is None else int(east.timestamp()) - days * _DAY
+    return (days * _DAY + offset) * _S + ns, Since.EPOCH
