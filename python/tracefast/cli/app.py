@@ -11,7 +11,10 @@ from tracefast.cli.files import files
 from tracefast.cli.forks import forks
 from tracefast.cli.parse import parse
 from tracefast.cli.processes import processes
+from tracefast.cli.schema import schema
+from tracefast.cli.sql import sql
 from tracefast.cli.syscalls import syscalls
+from tracefast.cli.version import version
 
 _HELP = """\
 strace and ftrace text into Arrow and Parquet, and the questions people ask of it.
@@ -26,6 +29,7 @@ Examples:
   tracefast syscalls app.parquet              which system calls took the time, and waited
   tracefast events trace.txt                  which events there are, and how many
   tracefast blocks trace.txt                  what reached the disks, and in which order
+  tracefast sql "SELECT …" app.parquet        what else you want to know
 
 Every command takes logs or Parquet, any number of them, and - for standard input.
 Results go to standard output, everything else to standard error.
@@ -72,3 +76,6 @@ app.command(short_help="Show who ran, what it did, and how it ended.")(processes
 app.command(short_help="Show which system calls took the time, and waited.")(syscalls)
 app.command(short_help="Show which events there are, and how many.")(events)
 app.command(short_help="Show what reached the block devices, and how.")(blocks)
+app.command(short_help="Ask a question in SQL.")(sql)
+app.command(short_help="Show the columns of events, and what they mean.")(schema)
+app.command(short_help="Show versions, as a report of a bug should name them.")(version)

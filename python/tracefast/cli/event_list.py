@@ -23,7 +23,7 @@ _MAIN = (
 )
 
 
-@table_command
+@table_command()
 def events(
     request: Request,
     *,

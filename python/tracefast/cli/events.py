@@ -19,7 +19,9 @@ from tracefast.sources import STDIN, expand, sniff
 Question = Callable[[pl.LazyFrame], pl.LazyFrame]
 
 
-def answer(request: Request, question: Question) -> tuple[pl.DataFrame | None, bool]:
+def answer(
+    request: Request, question: Question, *, apart: bool = True
+) -> tuple[pl.DataFrame | None, bool]:
     """Ask a question of all inputs that can be read.
 
     Inputs that fail are explained on standard error; the others are done.
@@ -30,6 +32,8 @@ def answer(request: Request, question: Question) -> tuple[pl.DataFrame | None, b
         The inputs, and the part of their time that matters.
     question
         What to ask: an analysis.
+    apart
+        The answer about several inputs is what the answers about each of them are together.
 
     Returns
     -------
@@ -44,7 +48,7 @@ def answer(request: Request, question: Question) -> tuple[pl.DataFrame | None, b
             try:
                 table = _ask(names, question, request, progress)
             except (Error, OSError, pl.exceptions.PolarsError) as error:
-                if len(names) == 1:
+                if len(names) == 1 or not apart:
                     explain(_told(error, names[0]))
                     return None, False
                 return _ask_each(names, question, request, progress), False

@@ -59,7 +59,7 @@ _APART = (
 )
 
 
-@table_command
+@table_command()
 def files(
     request: Request,
     *,

@@ -103,7 +103,7 @@ def finish(
     spare
         Columns that a narrow terminal does without, the first one first.
     """
-    form, output, sort = request.form, request.output, request.sort
+    sort = request.sort
     if sort is not None:
         frame = frame.sort(
             sort,
@@ -111,23 +111,50 @@ def finish(
             nulls_last=True,
             maintain_order=True,
         )
-    top = request.top
-    if top is None:
-        top = _TERMINAL_ROWS if on_terminal(form, output) else 0
-    hidden = max(frame.height - top, 0) if top else 0
-    if top:
-        frame = frame.head(top)
-    several = frame["source"].n_unique() > 1
-    if not several:
+    hidden = frame.height
+    frame = frame.slice(0, _rows(request))
+    hidden -= frame.height
+    if frame["source"].n_unique() <= 1:
         frame = frame.drop("source")
-    if words is not None and form is Format.TABLE and not request.wide:
-        frame = words(frame, terminal_width() if on_terminal(form, output) else None)
+    if words is not None and request.form is Format.TABLE and not request.wide:
+        terminal = on_terminal(request.form, request.output)
+        frame = words(frame, terminal_width() if terminal else None)
         main = frame.columns
-    columns = (
-        frame.columns
-        if request.wide
-        else [name for name in ("source", *main) if name in frame.columns]
-    )
-    write(frame, form, output, list(dict.fromkeys(columns)), whole=request.wide, spare=spare)
-    if hidden and on_terminal(form, output):
+    columns = frame.columns if request.wide else ["source", *main]
+    _write(frame, request, columns, hidden, spare)
+
+
+def put(frame: pl.DataFrame, request: Request, columns: Sequence[str]) -> None:
+    """Write a table in its own order, cut to its top.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    request
+        What was asked for: how many rows, the form.
+    columns
+        The columns that a table in text shows.
+    """
+    top = frame.slice(0, _rows(request))
+    _write(top, request, columns, frame.height - top.height)
+
+
+def _rows(request: Request) -> int | None:
+    """Say how many rows are wanted; None for all."""
+    if request.top is None:
+        return _TERMINAL_ROWS if on_terminal(request.form, request.output) else None
+    return request.top or None
+
+
+def _write(
+    frame: pl.DataFrame,
+    request: Request,
+    columns: Sequence[str],
+    hidden: int,
+    spare: Sequence[str] = (),
+) -> None:
+    shown = [name for name in dict.fromkeys(columns) if name in frame.columns]
+    write(frame, request.form, request.output, shown, whole=request.wide, spare=spare)
+    if hidden and on_terminal(request.form, request.output):
         request.note(f"{hidden:,} more rows; --top 0 prints all")

@@ -29,7 +29,7 @@ _MAIN = (
 )
 
 
-@table_command
+@table_command()
 def forks(
     request: Request,
     *,

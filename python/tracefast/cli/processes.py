@@ -27,7 +27,7 @@ _MAIN = (
 )
 
 
-@table_command
+@table_command()
 def processes(
     request: Request,
     *,

@@ -3,7 +3,7 @@
 import functools
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,14 +64,28 @@ class Request:
             errors.warn(text)
 
 
-def table_command(command: Callable[..., int]) -> Callable[..., None]:
+def table_command(
+    *, without: Collection[str] = ()
+) -> Callable[[Callable[..., int]], Callable[..., None]]:
     """Make a command of typer of a function: with the options that all tables have.
+
+    Parameters
+    ----------
+    without
+        Attributes of a :class:`Request` that mean nothing to this command.
+    """
+    return lambda command: _command(command, without)
+
+
+def _command(command: Callable[..., int], without: Collection[str]) -> Callable[..., None]:
+    """Make a command.
 
     The function takes a :class:`Request`, and its own options by name, which come first in the
     help. What it returns or raises becomes an exit code and a message.
     """
     _, *own = inspect.signature(command).parameters.values()
-    logs, *shared = inspect.signature(_shared).parameters.values()
+    logs, *all_shared = inspect.signature(_shared).parameters.values()
+    shared = [parameter for parameter in all_shared if parameter.name not in without]
     names = {parameter.name for parameter in (logs, *shared)}
 
     @functools.wraps(command)
@@ -79,8 +93,13 @@ def table_command(command: Callable[..., int]) -> Callable[..., None]:
         request = _request(**{name: given.pop(name) for name in names})
         return command(request, **given)
 
-    own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
-    signature = inspect.Signature([logs, *own, *shared], return_annotation=int)
+    # What has no default is an argument, and stands before the logs.
+    arguments = [parameter for parameter in own if parameter.default is parameter.empty]
+    choices = [parameter for parameter in own if parameter.default is not parameter.empty]
+    parameters = [*arguments, logs, *choices, *shared]
+    signature = inspect.Signature(
+        [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
+    )
     run.__signature__ = signature  # type: ignore[attr-defined]
     run.__annotations__ = {
         name: parameter.annotation for name, parameter in signature.parameters.items()

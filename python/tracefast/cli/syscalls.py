@@ -15,7 +15,7 @@ class Part(StrEnum):
     PROCESS = "process"
 
 
-@table_command
+@table_command()
 def syscalls(
     request: Request,
     *,

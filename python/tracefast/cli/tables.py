@@ -1,5 +1,6 @@
 """A table as text: for a terminal in units that fit, elsewhere exact and whole."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -119,7 +120,10 @@ def _column(values: pl.Series, *, terminal: bool) -> list[str]:
         texts = printable_column(values.cast(pl.String))
         return [_ABSENT if text is None else text for text in texts]
     write = _writer(values.name, terminal=terminal)
-    return [_ABSENT if value is None else write(value) for value in values]
+    return [
+        _ABSENT if value is None else write(value) if math.isfinite(value) else str(value)
+        for value in values
+    ]
 
 
 def _writer(name: str, *, terminal: bool) -> _Writer:

@@ -1,0 +1,58 @@
+"""`tracefast sql`: a question in SQL."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from tracefast.cli.errors import DONE, FAILED
+from tracefast.cli.request import Request, table_command
+
+
+class Engine(StrEnum):
+    """What answers questions in SQL."""
+
+    POLARS = "polars"
+    DUCKDB = "duckdb"
+
+
+@table_command(without=("where", "sort", "wide"))
+def sql(
+    request: Request,
+    *,
+    query: Annotated[
+        str,
+        typer.Argument(metavar="QUERY", help="One SELECT, in quotes.", show_default=False),
+    ],
+    engine: Annotated[
+        Engine,
+        typer.Option(help="Whose SQL it is: that of polars, or that of duckdb, if installed."),
+    ] = Engine.POLARS,
+) -> int:
+    """Ask a question in SQL.
+
+    The table events has a row per event; tracefast schema lists its columns. The answers of the
+    other commands are tables as well: files, forks (one row per created process), fork_summary,
+    syscalls, processes, blocks. With --from and --to all of them are of this part of the time.
+
+    \b
+    Examples:
+      tracefast sql "SELECT errno, count(*) AS n FROM events GROUP BY errno" app.strace
+      tracefast sql "SELECT path, read_bytes FROM files WHERE path LIKE '%.pth'" app.parquet
+      tracefast sql "SELECT * FROM events WHERE errno = 'ENOENT'" app.strace -o missing.csv
+      tracefast sql "FROM events SELECT quantile_cont(dur_ns, 0.99)" app.parquet --engine duckdb
+    """
+    from tracefast.cli.events import answer
+    from tracefast.cli.finish import put
+
+    if engine is Engine.DUCKDB:
+        from tracefast.cli.sql_duckdb import asked
+    else:
+        from tracefast.cli.sql_polars import asked
+
+    # The answers to parts of the logs are not parts of the answer.
+    table, complete = answer(request, asked(query), apart=False)
+    if table is None:
+        return FAILED
+    put(table, request, table.columns)
+    return DONE if complete else FAILED
