@@ -12,6 +12,7 @@ import typer
 
 from tracefast import Error
 from tracefast.cli.safe import printable
+from tracefast.sources import STDIN
 
 DONE: Final = 0
 NOT_UNDERSTOOD: Final = 1
@@ -79,6 +80,8 @@ def guard(command: Callable[P, int]) -> Callable[P, None]:
     @functools.wraps(command)
     def run(*args: P.args, **options: P.kwargs) -> None:
         output = options.get("output")
+        # What is not written to a file goes to standard output.
+        place = output if isinstance(output, str) else STDIN
         try:
             code = command(*args, **options)
             sys.stdout.flush()
@@ -96,7 +99,7 @@ def guard(command: Callable[P, int]) -> Callable[P, None]:
             abandon_stdout()
             code = FAILED
         except (CommandError, Error, OSError) as error:
-            explain(error, output if isinstance(output, str) else None)
+            explain(error, place)
             abandon_stdout()
             code = FAILED
         raise typer.Exit(code)
@@ -135,7 +138,7 @@ def _words(error: Exception, output: str | None) -> tuple[str, str | None]:
     text = error.strerror or str(error)
     hints = _HINTS
     if output is not None and name in {None, output}:
-        name = "standard output" if output == "-" else output
+        name = "standard output" if output == STDIN else output
         hints = _HINTS | _OUTPUT_HINTS
     return (f"{name}: {text}" if name else text), hints.get(error.errno)
 

@@ -155,6 +155,14 @@ def _write(
     spare: Sequence[str] = (),
 ) -> None:
     shown = [name for name in dict.fromkeys(columns) if name in frame.columns]
-    write(frame, request.form, request.output, shown, whole=request.wide, spare=spare)
+    write(
+        frame,
+        request.form,
+        request.output,
+        shown,
+        clobber=request.clobber,
+        whole=request.wide,
+        spare=spare,
+    )
     if hidden and on_terminal(request.form, request.output):
         request.note(f"{hidden:,} more rows; --top 0 prints all")

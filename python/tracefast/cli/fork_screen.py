@@ -49,7 +49,7 @@ def show(report: Report, request: Request) -> None:
     text = screen(arranged, width=width, top=top)
     if report.cases and not arranged.cases:
         text = "Nothing that was started fulfils --where.\n"
-    deliver(text.encode(), request.output)
+    deliver(text.encode(), request.output, clobber=request.clobber)
 
 
 def _arranged(report: Report, request: Request) -> Report:

@@ -1,5 +1,6 @@
 """A table on its way out: in the form asked for, whole or not at all."""
 
+import errno
 import os
 import shutil
 import sys
@@ -43,8 +44,12 @@ def choose(form: Format | None, output: str, *, no_clobber: bool) -> Format:
             "write to a file with -o FILE, or into a pipe",
         )
     if no_clobber and output != STDIN and Path(output).exists():
-        raise FileExistsError(17, "File exists", output)
+        raise _exists(output)
     return form
+
+
+def _exists(output: str) -> FileExistsError:
+    return FileExistsError(errno.EEXIST, "exists already", output)
 
 
 def on_terminal(form: Format, output: str) -> bool:
@@ -63,6 +68,7 @@ def write(
     output: str,
     columns: Sequence[str],
     *,
+    clobber: bool = True,
     whole: bool = False,
     spare: Sequence[str] = (),
 ) -> None:
@@ -78,6 +84,8 @@ def write(
         Path of a file, or ``-``.
     columns
         What ``table`` shows; the other forms have all columns.
+    clobber
+        Replace an output that exists.
     whole
         Leave out no column and cut no text, though the lines be longer than those of the terminal.
     spare
@@ -90,10 +98,10 @@ def write(
         data = render(frame, columns, width, spare).encode()
     else:
         data = _encode(frame, form)
-    deliver(data, output)
+    deliver(data, output, clobber=clobber)
 
 
-def deliver(data: bytes, output: str) -> None:
+def deliver(data: bytes, output: str, *, clobber: bool = True) -> None:
     """Write a result to a file, whole or not at all, or to standard output.
 
     Parameters
@@ -102,12 +110,19 @@ def deliver(data: bytes, output: str) -> None:
         The result.
     output
         Path of a file, or ``-``.
+    clobber
+        Replace an output that exists.
+
+    Raises
+    ------
+    OSError
+        It cannot be written; or it exists, even if it came while the result was made.
     """
     if output == STDIN:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     else:
-        _replace(Path(output), data)
+        _replace(Path(output), data, clobber=clobber)
 
 
 def _encode(frame: pl.DataFrame, form: Format) -> bytes:
@@ -130,7 +145,7 @@ def _encode(frame: pl.DataFrame, form: Format) -> bytes:
     return plain_json(buffer.getvalue().decode()).encode()
 
 
-def _replace(path: Path, data: bytes) -> None:
+def _replace(path: Path, data: bytes, *, clobber: bool) -> None:
     """Write a file that appears whole: beside its place first, then in it."""
     if path.exists() and not path.is_file():
         # A device or a pipe has no other place.
@@ -146,13 +161,31 @@ def _replace(path: Path, data: bytes) -> None:
                 file.flush()
                 os.fsync(file.fileno())
                 partial.chmod(_mode(path))
-                partial.replace(path)
+                if clobber:
+                    partial.replace(path)
+                else:
+                    _claim(partial, path)
             except BaseException:
                 partial.unlink(missing_ok=True)
                 raise
+    except FileExistsError as error:
+        raise _exists(str(path)) from error
     except OSError as error:
         # The user knows the output by its own name, not by that of the temporary file.
         raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _claim(partial: Path, path: Path) -> None:
+    """Give a file its name, if nobody was faster."""
+    try:
+        path.hardlink_to(partial)
+        partial.unlink()
+    except FileExistsError:
+        raise
+    except OSError:
+        # Some file systems have no links.
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        partial.replace(path)
 
 
 def _mode(path: Path) -> int:

@@ -12,6 +12,7 @@ import polars as pl
 from tracefast.cli import units
 from tracefast.cli.options import Format
 from tracefast.cli.output import deliver, on_terminal
+from tracefast.cli.request import Request
 from tracefast.cli.safe import printable
 
 # Processes alike from which on they are one line.
@@ -82,25 +83,25 @@ class _Group:
     below: str
 
 
-def show(table: pl.DataFrame, output: str, chosen: pl.DataFrame | None, *, whole: bool) -> None:
+def show(table: pl.DataFrame, chosen: pl.DataFrame | None, request: Request) -> None:
     """Write the tree of processes.
 
     Parameters
     ----------
     table
         The table of processes, in order of their start.
-    output
-        Path of a file, or ``-``.
     chosen
         Rows of the table: only these processes, and those that lead to them; None for all.
-    whole
-        Draw each process, however many are alike.
+    request
+        What was asked for: where to write, and whether each process is drawn, however many are
+        alike.
     """
+    output = request.output
     width = shutil.get_terminal_size().columns if on_terminal(Format.TABLE, output) else None
     encoding = "utf-8" if output != "-" else (sys.stdout.encoding or "ascii")
     plain = not encoding.lower().replace("-", "").startswith("utf8")
-    text = render(table, chosen, whole=whole, width=width, plain=plain)
-    deliver(text.encode(encoding, errors="replace"), output)
+    text = render(table, chosen, whole=request.wide, width=width, plain=plain)
+    deliver(text.encode(encoding, errors="replace"), output, clobber=request.clobber)
 
 
 def render(

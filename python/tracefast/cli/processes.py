@@ -77,7 +77,7 @@ def processes(
 
             rows = chosen(table, request, match, "image")
             some = match is not None or request.where is not None
-            show(table, request.output, rows if some else None, whole=request.wide)
+            show(table, rows if some else None, request)
         else:
             finish(chosen(table, request, match, "image"), request, main=_MAIN)
     return DONE if complete else FAILED

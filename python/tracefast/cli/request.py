@@ -25,6 +25,8 @@ class Request:
         The form of the result.
     output
         Path of a file, or ``-``.
+    clobber
+        Replace an output that exists.
     where
         A condition of SQL that the rows of the result fulfil.
     window
@@ -44,6 +46,7 @@ class Request:
     inputs: list[str]
     form: Format
     output: str = "-"
+    clobber: bool = True
     where: str | None = None
     window: Window = field(default_factory=Window)
     sort: str | None = None
@@ -141,6 +144,7 @@ def _request(
     return Request(
         form=choose(format_, output, no_clobber=no_clobber),
         output=output,
+        clobber=not no_clobber,
         window=Window.of(from_, to),
         **others,
     )

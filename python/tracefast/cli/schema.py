@@ -50,5 +50,5 @@ def schema(
     ]
     names = ["column", "type", "unit", "meaning"]
     table = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
-    write(table, chosen, output, names, whole=True)
+    write(table, chosen, output, names, clobber=not no_clobber, whole=True)
     return DONE

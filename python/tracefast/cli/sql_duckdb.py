@@ -40,10 +40,9 @@ def asked(query: str) -> Callable[[pl.LazyFrame], pl.LazyFrame]:
 
     def answer(events: pl.LazyFrame) -> pl.LazyFrame:
         # A query is to find tables, not the variables of this program.
-        settings = {"python_enable_replacements": False}
         with (
             tempfile.TemporaryDirectory(prefix="tracefast-") as folder,
-            duckdb.connect(config=settings) as base,
+            duckdb.connect(config={"python_enable_replacements": False}) as base,
         ):
             file = Path(folder) / "events.parquet"
             events.sink_parquet(file, compression="lz4")

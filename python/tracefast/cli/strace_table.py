@@ -39,9 +39,9 @@ def show(
     elif not counts["timed"].sum():
         request.warn("the log has no times of calls: record with strace -T")
     if request.form is not Format.TABLE:
-        write(table(counts), request.form, request.output, [])
+        write(table(counts), request.form, request.output, [], clobber=request.clobber)
     else:
-        deliver(render(counts).encode(), request.output)
+        deliver(render(counts).encode(), request.output, clobber=request.clobber)
     return complete
 
 

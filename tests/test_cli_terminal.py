@@ -1,0 +1,354 @@
+"""The real command on a pseudo-terminal, in pipes, on full disks, and when it is interrupted."""
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+DATA = Path(__file__).parent / "data"
+COLOURS = re.compile(r"\x1b\[(?:[0-9]+;)*(?:3[0-8]|9[0-7])(?:;[0-9]+)*m")
+SGR = re.compile(r"\x1b\[[0-9;]*m")
+LINE = (
+    b'7 1700000000.%06d read(3</srv/a/rather/long/path/to/file-%d>, "", 4096) = 4096 <0.000010>\n'
+)
+
+
+class Terminal:
+    """A command that runs on a pseudo-terminal."""
+
+    def __init__(self, command, *arguments, cwd, columns=100, stdout=None, **environment):
+        self.master, slave = pty.openpty()
+        self.process = subprocess.Popen(
+            [command, *map(str, arguments)],
+            stdin=slave,
+            stdout=slave if stdout is None else stdout,
+            stderr=slave,
+            cwd=cwd,
+            env={
+                **{name: value for name, value in os.environ.items() if "COLOR" not in name},
+                "COLUMNS": str(columns),
+                "LINES": "30",
+                "TERM": "xterm-256color",
+                **environment,
+            },
+            start_new_session=True,
+        )
+        os.close(slave)
+        self.text = b""
+
+    def read(self, until=None, seconds=60):
+        """Read until the command ends, or shows a text."""
+        end = time.monotonic() + seconds
+        while until is None or until not in self.text:
+            if not select.select([self.master], [], [], max(end - time.monotonic(), 0))[0]:
+                pytest.fail(f"nothing new on the terminal behind {self.text!r}")
+            try:
+                piece = os.read(self.master, 65536)
+            except OSError:
+                break  # The other end is closed: that is how a terminal says it.
+            if not piece:
+                break
+            self.text += piece
+        return self.text.decode().replace("\r\n", "\n")
+
+    def end(self):
+        """Wait for the end; give the exit code."""
+        self.read()
+        code = self.process.wait(timeout=60)
+        os.close(self.master)
+        return code
+
+
+@pytest.fixture
+def on_terminal(command, tmp_path):
+    """Run the command on a terminal to its end; give what it showed, and its exit code."""
+
+    def run(*arguments, **options):
+        terminal = Terminal(command, *arguments, cwd=tmp_path, **options)
+        code = terminal.end()
+        return terminal.text.decode().replace("\r\n", "\n"), code
+
+    return run
+
+
+@pytest.fixture
+def shell(command, tmp_path):
+    """Run a line of bash, in which $T is the command; give exit codes of all its parts."""
+
+    def run(line, **options):
+        script = f'T="{command}"\n{line}\necho "codes ${{PIPESTATUS[*]}}" >&2'
+        return subprocess.run(
+            ["bash", "-c", script],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            **options,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def big(tmp_path_factory):
+    """A log that takes a second or so to read, with a thousand files."""
+    path = tmp_path_factory.mktemp("big") / "big.strace"
+    path.write_bytes(b"".join(LINE % (i % 10**6, i % 1000) for i in range(600_000)))
+    return path
+
+
+def left(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "ndjson"])
+def test_a_reader_that_has_seen_enough_is_no_error(shell, big, form):
+    ran = shell(f'"$T" files {big} --format {form} | head -3')
+    assert len(ran.stdout.splitlines()) == 3
+    assert "Traceback" not in ran.stderr
+    assert "error" not in ran.stderr
+    assert ran.stderr.endswith("codes 0 0\n")
+
+
+def test_neither_is_one_that_reads_nothing(shell, big):
+    for arguments in (
+        "files",
+        "forks",
+        "processes --tree",
+        "events",
+        "schema #",
+        "parse --explain",
+    ):
+        ran = shell(f'"$T" {arguments.replace("#", "")} {"" if "#" in arguments else big} | true')
+        assert re.search(r"codes 0 0\n$", ran.stderr), ran.stderr
+        assert "Traceback" not in ran.stderr
+        assert "error" not in ran.stderr.lower()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "files LOG --format csv",
+        "files LOG",
+        "files LOG -o /dev/full",
+        "forks LOG",
+        "processes LOG --tree",
+        "syscalls LOG --strace-c",
+        "files LOG --explain libc.so.6",
+        "schema",
+        "version",
+        "parse LOG -o -",
+        "parse LOG -o /dev/full --sink arrow",
+    ],
+)
+def test_a_full_disk_is_an_error(shell, spawn_strace, tmp_path, arguments):
+    ran = shell(f'"$T" {arguments.replace("LOG", str(spawn_strace))} > /dev/full')
+    assert "No space left on device" in ran.stderr
+    assert ran.stderr.count("error: ") == 1
+    assert re.search(r"^error: (standard output|/dev/full|-): ", ran.stderr, re.MULTILINE)
+    assert "hint: free some space" in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert "Exception ignored" not in ran.stderr
+    assert ran.stderr.endswith("codes 2\n")
+    assert not left(tmp_path)
+
+
+@pytest.mark.parametrize("arguments", [("parse", "-", "-o", "out.parquet"), ("files", "-")])
+def test_an_interrupt_leaves_nothing_behind(command, tmp_path, arguments):
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    with subprocess.Popen(
+        [command, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(folder)},
+    ) as process:
+
+        def feed():
+            # A log that never ends.
+            with suppress(OSError):
+                while True:
+                    process.stdin.write(b"".join(LINE % (j, j) for j in range(100)))
+                    process.stdin.flush()
+                    time.sleep(0.01)
+
+        feeder = threading.Thread(target=feed)
+        feeder.start()
+        end = time.monotonic() + 30
+        while not (left(tmp_path) - {"temporary"} or left(folder)) and time.monotonic() < end:
+            time.sleep(0.02)
+        assert left(tmp_path) - {"temporary"} or left(folder)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 130
+        feeder.join()
+        assert b"Traceback" not in process.stderr.read()
+        with suppress(BrokenPipeError):
+            process.stdin.close()
+    assert left(tmp_path) == {"temporary"}
+    assert not left(folder)
+
+
+def test_an_interrupt_from_the_keyboard(command, tmp_path, big):
+    (tmp_path / "out.parquet").write_text("precious")
+    for arguments in (("parse", big, "-o", "out.parquet"), ("files", big, "-o", "out.parquet")):
+        terminal = Terminal(command, *arguments, cwd=tmp_path)
+        time.sleep(0.5)
+        os.killpg(terminal.process.pid, signal.SIGINT)
+        code = terminal.end()
+        # Whoever is fast enough is done: then all of it is there.
+        assert code in {0, 130}
+        assert b"Traceback" not in terminal.text
+        assert left(tmp_path) == {"out.parquet"}
+        if code == 130:
+            assert (tmp_path / "out.parquet").read_text() == "precious"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_nobody_may_write_to(run, spawn_strace, tmp_path):
+    (tmp_path / "locked").mkdir(mode=0o555)
+    for arguments in (["parse", spawn_strace], ["files", spawn_strace]):
+        check_refused(run(*arguments, "-o", "locked/out.parquet"), "locked/out.parquet")
+    assert not left(tmp_path / "locked")
+
+
+def check_refused(ran, name):
+    assert ran.returncode == 2
+    assert ran.stderr.startswith(f"error: {name}: ")
+    assert ran.stderr.count("\n") == 2
+    assert "\nhint: " in ran.stderr
+
+
+@pytest.mark.parametrize("command_line", [("parse",), ("files",), ("sql", "SELECT 1 AS a")])
+def test_places_where_nothing_can_be_written(run, spawn_strace, tmp_path, command_line):
+    (tmp_path / "file").touch()
+    # No user, root included, can make files in these.
+    for name in (
+        "/proc/out.parquet",
+        "missing/out.parquet",
+        "file/out.parquet",
+        "/sys/out.parquet",
+    ):
+        check_refused(run(*command_line, spawn_strace, "-o", name), name)
+    assert left(tmp_path) == {"file"}
+
+
+@pytest.mark.parametrize("question", ["parse", "files"])
+def test_of_two_that_write_the_same_file_one_wins_whole(command, tmp_path, spawn_strace, question):
+    logs = [tmp_path / name for name in ("a.strace", "b.strace")]
+    for log in logs:
+        log.write_bytes(spawn_strace.read_bytes())
+    expected = []
+    for log in logs:
+        subprocess.run([command, question, log.name, "-o", "one.parquet"], cwd=tmp_path, check=True)
+        expected.append((tmp_path / "one.parquet").read_bytes())
+    asked = [
+        [command, question, log.name, "-o", "out.parquet", "-q"] for log in (*logs, *logs, *logs)
+    ]
+    running = [subprocess.Popen(line, cwd=tmp_path) for line in asked]
+    assert [process.wait(timeout=60) for process in running] == [0] * 6
+    assert (tmp_path / "out.parquet").read_bytes() in expected
+    assert left(tmp_path) == {"a.strace", "b.strace", "one.parquet", "out.parquet"}
+
+
+@pytest.mark.parametrize("question", ["parse", "files"])
+def test_of_two_that_may_not_replace_exactly_one_wins(command, tmp_path, spawn_strace, question):
+    for attempt in range(3):
+        line = [command, question, spawn_strace, "-o", f"{attempt}.parquet", "--no-clobber"]
+        running = [
+            subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+            for _ in range(5)
+        ]
+        told = [process.communicate(timeout=60)[1] for process in running]
+        assert sorted(process.returncode for process in running) == [0, 2, 2, 2, 2]
+        assert sum("exists already" in text for text in told) == 4
+        pl.read_parquet(tmp_path / f"{attempt}.parquet")
+        assert len(left(tmp_path)) == attempt + 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("files",), ("forks",), ("processes",), ("processes", "--tree"), ("syscalls",), ("events",)],
+)
+@pytest.mark.parametrize("columns", [40, 80])
+def test_narrow_terminals(on_terminal, spawn_strace, arguments, columns):
+    text, code = on_terminal(*arguments, spawn_strace, columns=columns)
+    assert code == 0
+    lines = text.splitlines()
+    assert len(lines) > 2
+    # Numbers are not cut: some tables have more of them than forty columns hold.
+    if columns == 80 and arguments[0] in {"files", "forks"}:
+        assert max(map(len, lines)) <= columns
+    assert not SGR.search(text)
+
+
+@pytest.mark.parametrize("arguments", [("files",), ("processes",), ("syscalls",), ("forks",)])
+def test_pipes_get_whole_names_and_no_colours(shell, spawn_strace, arguments):
+    line = f'"$T" {" ".join(arguments)} {spawn_strace} | cat'
+    for environment in ({"COLUMNS": "40"}, {"COLUMNS": "40", "FORCE_COLOR": "1"}):
+        ran = shell(line, env={**os.environ, **environment})
+        assert ran.stderr.endswith("codes 0 0\n")
+        assert "…" not in ran.stdout
+        assert not SGR.search(ran.stdout)
+
+
+def test_a_bar_is_shown_on_a_terminal_only(command, tmp_path, big):
+    os.mkfifo(tmp_path / "slow.strace")
+    piece = big.read_bytes()[: 1 << 20]
+
+    def watch(*options, **environment):
+        terminal = Terminal(
+            *(command, "parse", "slow.strace", "-o", "out.parquet", *options),
+            cwd=tmp_path,
+            **environment,
+        )
+        with (tmp_path / "slow.strace").open("wb") as log:
+            for _ in range(4):
+                log.write(piece)
+                log.flush()
+                time.sleep(0.4)
+        assert terminal.end() == 0
+        return terminal.text.decode()
+
+    seen = watch()
+    assert "reading" in seen
+    assert re.search(r"[0-9.]+ ([KMG]i)?[Bb](ytes)?/s", SGR.sub("", seen))
+    assert COLOURS.search(seen)
+    plain = watch(NO_COLOR="1")
+    assert "reading" in plain
+    assert not COLOURS.search(plain)
+    assert "reading" not in watch("-q")
+
+
+def test_no_bar_in_pipes(run, big):
+    ran = run("events", big, env={**os.environ, "FORCE_COLOR": "1"})
+    assert ran.stderr == ""
+    assert "\x1b" not in ran.stdout
+
+
+def test_help_names_the_exit_codes(run):
+    text = run("--help").stdout
+    for code, meaning in (
+        ("0", "done"),
+        ("1", "--strict"),
+        ("2", "failed"),
+        ("130", "interrupted"),
+    ):
+        assert re.search(rf"^ *{code} .*{meaning}", text, re.MULTILINE)
+
+
+def test_strict_is_an_exit_code_of_its_own(run, tmp_path):
+    (tmp_path / "log").write_text("1 close(3) = 0\nwhat is this\n")
+    assert run("parse", "log", "-o", "a.parquet").returncode == 0
+    assert run("parse", "log", "-o", "a.parquet", "--strict").returncode == 1
+    assert (tmp_path / "a.parquet").exists()
