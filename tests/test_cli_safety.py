@@ -223,6 +223,16 @@ def test_reports_and_explanations_of_hostile_lines(run, tmp_path):
         ("files", "log", "--near", "\x1b[31m"),
         ("files", "log", "--explain", "\x1b[31m"),
         ("events", "log", "--event", "\x1b[31m"),
+        ("files", "log", "--where", "path = \x1b[31m"),
+        ("files", "log", "--from", "\x1b[31m"),
+        ("files", "log", "--format", "\x1b[31m"),
+        ("files", "log", "--top", "\x1b[31m"),
+        ("files", "log", "--\x1b[31m"),
+        ("sql", 'SELECT * FROM "\x1b[31m"', "log"),
+        ("sql", 'SELECT "\x1b[31m" FROM events', "log"),
+        ("sql", 'SELECT "\x1b[31m" FROM events', "log", "--engine", "duckdb"),
+        ("schema", "\x1b[31m"),
+        ("\x1b[31m",),
         ("parse", "log", "-o", "a\x1b[31m"),
         ("parse", "log", "-o", "a.parquet", "--sink", "\x1b[31m"),
     ],
@@ -231,8 +241,9 @@ def test_messages_about_hostile_names(run, arguments, tmp_path):
     (tmp_path / "log").write_bytes(LOG)
     ran = run(*arguments)
     assert ran.returncode in {0, 2}
-    assert "\\33[31m" in ran.stderr
     assert not bad(ran.stderr)
+    # typer does not show the numbers that it refuses.
+    assert "\\33[31m" in ran.stderr or "--top" in arguments
 
 
 def test_names_that_are_no_text(command, tmp_path):

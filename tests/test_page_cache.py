@@ -357,7 +357,7 @@ def test_the_command_says_what_is_missing(run, pth, tmp_path):
     for arguments in (["--page-cache"], [], ["--explain", "x"]):
         ran = run("files", DATA / "seq.ftrace.zst", *arguments, "--inode-map", bad)
         assert (ran.returncode, ran.stdout) == (2, "")
-        assert f"error: {bad}: line 2: no device, inode and path: /y\nhint: make the" in ran.stderr
+        assert f"error: {bad}:2: no device, inode and path: /y\nhint: make the" in ran.stderr
     assert run("files", pth, "--page-cache", "--type", "regular").returncode == 2
     assert run("files", pth, "--page-cache", "--explain", "x").returncode == 2
 

@@ -11,6 +11,6 @@ def main() -> None:
 
         print(f"tracefast {__version__}")
         return
-    from tracefast.cli.app import app
+    from tracefast.cli.app import run
 
-    app()
+    run()

@@ -1,11 +1,14 @@
 """The commands and what they have in common: names, help, version."""
 
+import sys
 from typing import Annotated
 
 import typer
 
 from tracefast import __version__
 from tracefast.cli.blocks import blocks
+from tracefast.cli.completion import completion
+from tracefast.cli.errors import DONE, FAILED, CommandError, abandon_stdout, explain
 from tracefast.cli.event_list import events
 from tracefast.cli.files import files
 from tracefast.cli.forks import forks
@@ -14,7 +17,9 @@ from tracefast.cli.processes import processes
 from tracefast.cli.schema import schema
 from tracefast.cli.sql import sql
 from tracefast.cli.syscalls import syscalls
+from tracefast.cli.usage import Commands, UsageError, told
 from tracefast.cli.version import version
+from tracefast.sources import STDIN
 
 _HELP = """\
 strace and ftrace text into Arrow and Parquet, and the questions people ask of it.
@@ -44,6 +49,7 @@ Exit codes:
 
 app = typer.Typer(
     name="tracefast",
+    cls=Commands,
     help=_HELP,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -79,3 +85,29 @@ app.command(short_help="Show what reached the block devices, and how.")(blocks)
 app.command(short_help="Ask a question in SQL.")(sql)
 app.command(short_help="Show the columns of events, and what they mean.")(schema)
 app.command(short_help="Show versions, as a report of a bug should name them.")(version)
+app.command(short_help="Make a shell complete command lines.")(completion)
+
+
+def run() -> None:
+    """Run the command line, and leave with its exit code."""
+    try:
+        code = typer.main.get_command(app).main(prog_name="tracefast", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of a help text has seen enough.
+        abandon_stdout()
+        code = DONE
+    except CommandError as error:
+        explain(error)
+        code = FAILED
+    except OSError as error:
+        explain(error, STDIN)
+        abandon_stdout()
+        code = FAILED
+    except UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            error.show()  # type: ignore[attr-defined]
+        else:
+            explain(told(error))
+        code = FAILED
+    sys.exit(code or DONE)

@@ -3,6 +3,7 @@
 import errno
 import functools
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterable
@@ -57,6 +58,12 @@ def not_utf8(name: str) -> CommandError:
         "rename it, or use - and redirect: tracefast ... - < LOG, tracefast ... -o - > FILE",
     )
 
+
+_RED: Final = "31"
+_YELLOW: Final = "33"
+_CYAN: Final = "36"
+# The core names a line behind the file, as a sentence would.
+_LINE: Final = re.compile(r"^(.*?): line (\d+): ", re.DOTALL)
 
 _HINTS: Final[dict[int, str]] = {
     errno.ENOENT: "check the name; patterns and - (standard input) are accepted",
@@ -120,20 +127,34 @@ def explain(error: Exception, output: str | None = None) -> None:
         The file that was to be written, so that the hint fits.
     """
     what, hint = _words(error, output)
-    print(f"error: {printable(what)}", file=sys.stderr)
+    _say("error", _RED, what)
     if hint:
-        print(f"hint: {printable(hint)}", file=sys.stderr)
+        _say("hint", _CYAN, hint)
 
 
 def warn(what: str) -> None:
     """Print a warning on standard error."""
-    print(f"warning: {printable(what)}", file=sys.stderr)
+    _say("warning", _YELLOW, what)
+
+
+def _say(label: str, colour: str, text: str) -> None:
+    shown = f"\x1b[1;{colour}m{label}\x1b[0m" if _coloured() else label
+    print(f"{shown}: {printable(text)}", file=sys.stderr)
+
+
+def _coloured() -> bool:
+    """Say whether messages have colours: as https://no-color.org and others agreed."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
 def _words(error: Exception, output: str | None) -> tuple[str, str | None]:
     # Without a number the text is all there is, and names the place itself.
     if not isinstance(error, OSError) or error.errno is None:
-        return str(error), getattr(error, "hint", None)
+        return _LINE.sub(r"\1:\2: ", str(error)), getattr(error, "hint", None)
     name = os.fspath(error.filename) if isinstance(error.filename, str | os.PathLike) else None
     text = error.strerror or str(error)
     hints = _HINTS

@@ -5,6 +5,7 @@ from typing import Annotated, Final
 import typer
 
 from tracefast.cli import options
+from tracefast.cli.column_words import WORDS
 from tracefast.cli.errors import DONE, CommandError, guard, resembling
 
 # Arrow's names, as docs/schema.md has them, of types that polars names otherwise.
@@ -19,7 +20,12 @@ _TYPES: Final = {
 def schema(
     column: Annotated[
         str | None,
-        typer.Argument(metavar="[COLUMN]", help="Only this column.", show_default=False),
+        typer.Argument(
+            metavar="[COLUMN]",
+            help="Only this column.",
+            show_default=False,
+            autocompletion=lambda incomplete: [n for n in WORDS if n.startswith(incomplete)],
+        ),
     ] = None,
     form: options.FormatOption = None,
     output: options.OutputOption = "-",
@@ -35,7 +41,6 @@ def schema(
     """
     import polars as pl
 
-    from tracefast.cli.column_words import WORDS
     from tracefast.cli.output import choose, write
     from tracefast.scanning import event_schema
 
