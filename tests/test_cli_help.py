@@ -5,6 +5,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 import typer
@@ -47,6 +48,18 @@ def test_every_command_has_examples_with_options_that_exist(name):
         for word in words[2:]:
             if re.match(r"--?[a-z]", word):
                 assert word.partition("=")[0] in known, words
+
+
+def test_the_docs_name_options_that_exist():
+    text = (Path(__file__).parents[1] / "docs" / "cli.md").read_text()
+    lines = re.findall(r"^\$ (tracefast .*)", text, re.MULTILINE)
+    assert len(lines) > 5
+    for words in (split(shlex.split(line, comments=True))[0] for line in lines):
+        known = {option for one in COMMANDS[words[1]].params for option in one.opts}
+        assert {word for word in words[2:] if re.match(r"--?[a-z]", word)} <= known
+    everything = {option for one in COMMANDS.values() for p in one.params for option in p.opts}
+    everything |= {"--help", "--install-completion"}
+    assert set(re.findall(r"`(--[a-z-]+)", text)) <= everything
 
 
 @pytest.mark.parametrize("name", NAMES)

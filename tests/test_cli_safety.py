@@ -242,8 +242,8 @@ def test_messages_about_hostile_names(run, arguments, tmp_path):
     ran = run(*arguments)
     assert ran.returncode in {0, 2}
     assert not bad(ran.stderr)
-    # typer does not show the numbers that it refuses.
-    assert "\\33[31m" in ran.stderr or "--top" in arguments
+    # Libraries write such characters in their own ways; of numbers typer tells only that they are.
+    assert "[31m" in ran.stderr or "--top" in arguments
 
 
 def test_names_that_are_no_text(command, tmp_path):
