@@ -21,6 +21,8 @@ _MAIN = (
     "kind",
     "name",
 )
+# What narrow terminals do without, the first one first.
+_SPARE = ("cpus", "tasks", "dur_max_ns", "ts_last", "dur_p50_ns", "share", "ts_first", "kind")
 
 
 @table_command()
@@ -66,5 +68,5 @@ def events(
     if table is not None:
         # Inputs that were asked one by one are in order each, not together.
         table = table.sort("count", descending=True, maintain_order=True)
-        finish(chosen(table, request, match, "name"), request, main=_MAIN)
+        finish(chosen(table, request, match, "name"), request, main=_MAIN, spare=_SPARE)
     return DONE if complete else FAILED

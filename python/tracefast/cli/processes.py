@@ -25,6 +25,11 @@ _MAIN = (
     "exit_signal",
     "image",
 )
+# What narrow terminals do without, the first one first.
+_SPARE = (
+    *("ppid", "children", "threads", "wait_ns", "io_ns", "kind", "write_bytes", "read_bytes"),
+    *("calls", "exit_signal"),
+)
 
 
 @table_command()
@@ -79,5 +84,5 @@ def processes(
             some = match is not None or request.where is not None
             show(table, rows if some else None, request)
         else:
-            finish(chosen(table, request, match, "image"), request, main=_MAIN)
+            finish(chosen(table, request, match, "image"), request, main=_MAIN, spare=_SPARE)
     return DONE if complete else FAILED

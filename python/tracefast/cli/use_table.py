@@ -36,6 +36,7 @@ _DARSHAN = (
 # What narrow terminals do without, the first one first.
 _SPARE = (
     *("covered_share", "ts_open", "task", "errors", "reread_factor", "op_ns"),
+    *("calls", "how"),
     *("POSIX_OPENS", "POSIX_SEQ_WRITES", "POSIX_CONSEC_WRITES", "POSIX_WRITES"),
 )
 # On a terminal of fewer columns, words are short.
