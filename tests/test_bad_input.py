@@ -72,12 +72,12 @@ class TestInputs:
 
     def test_binary(self, ask, tmp_path):
         (tmp_path / "program").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(range(256)) * 100)
-        refused(ask("program"), "error: program: ")
+        refused(ask("program"), "error: program:1: ")
         assert leftovers(tmp_path) == {"program"}
 
     def test_text_that_is_no_log(self, ask, tmp_path):
         (tmp_path / "letter.txt").write_text("Dear all,\nthis is no log.\n" * 50)
-        refused(ask("letter.txt"), "error: letter.txt: ")
+        refused(ask("letter.txt"), "error: letter.txt:1: ")
 
     def test_a_broken_archive(self, ask, tmp_path):
         import gzip

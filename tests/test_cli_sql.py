@@ -114,7 +114,7 @@ def test_a_log_that_fails_fails_the_whole_question(run, spawn_strace, tmp_path):
     ran = run("sql", "SELECT count(*) FROM events", spawn_strace, "program")
     # A count for each log would not be the count of all.
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr.startswith("error: program: ")
+    assert ran.stderr.startswith("error: program:1: ")
 
 
 def test_duckdb_need_not_be_there(run, spawn_strace, tmp_path):

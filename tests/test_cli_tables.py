@@ -140,7 +140,7 @@ def test_logs_that_fail_do_not_stop_the_others(run, pth, tmp_path):
     assert ran.returncode == 2
     assert ran.stderr.count("error: ") == 3
     for name in ("missing", "program", "other.parquet"):
-        assert f"error: {name}: " in ran.stderr
+        assert f"error: {name}:" in ran.stderr
     assert json.loads(ran.stdout)["read_bytes"] == 43_290
 
 
