@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from tracefast.analysis.page_cache import page_cache
     from tracefast.analysis.processes import processes
     from tracefast.analysis.syscalls import syscalls
+    from tracefast.batch.many import parse_many
     from tracefast.scanning import scan
 
 __all__ = [
@@ -63,6 +64,7 @@ __all__ = [
     "forks",
     "page_cache",
     "parse",
+    "parse_many",
     "processes",
     "read",
     "scan",
@@ -82,6 +84,7 @@ _LAZY = {
     "fork_summary": "tracefast.analysis.fork_summary",
     "forks": "tracefast.analysis.forks",
     "page_cache": "tracefast.analysis.page_cache",
+    "parse_many": "tracefast.batch.many",
     "processes": "tracefast.analysis.processes",
     "scan": "tracefast.scanning",
     "syscalls": "tracefast.analysis.syscalls",

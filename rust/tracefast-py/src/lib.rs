@@ -5,6 +5,7 @@ mod calls;
 mod errors;
 mod fields;
 mod import;
+mod logs;
 mod options;
 mod parse;
 mod processes;
@@ -31,6 +32,8 @@ mod _core {
     use super::errors::Error;
     #[pymodule_export]
     use super::fields::{Decoder, field_column, field_kind, known_events, survey};
+    #[pymodule_export]
+    use super::logs::logs;
     #[pymodule_export]
     use super::parse::parse;
     #[pymodule_export]

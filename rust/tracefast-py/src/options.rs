@@ -16,15 +16,7 @@ pub fn options(
     columns: Option<&[String]>,
     machine: Option<&str>,
 ) -> PyResult<Options> {
-    let format = match format_in {
-        None => None,
-        Some("strace") => Some(Wanted::Strace),
-        Some("ftrace") => Some(Wanted::Ftrace),
-        Some(other) => {
-            let text = format!("format_in is 'strace' or 'ftrace', not '{other}'");
-            return Err(PyValueError::new_err(text));
-        }
-    };
+    let format = wanted(format_in)?;
     let machine = match machine {
         None => None,
         Some(name) => Some(Machine::by_name(name).ok_or_else(|| unknown_machine(name))?),
@@ -47,6 +39,19 @@ pub fn options(
     let threads = threads.unwrap_or(0);
     let model = true;
     Ok(Options { threads, block_bytes, group_rows, projection, format, machine, model })
+}
+
+/// The format asked for, by its name.
+pub fn wanted(format_in: Option<&str>) -> PyResult<Option<Wanted>> {
+    match format_in {
+        None => Ok(None),
+        Some("strace") => Ok(Some(Wanted::Strace)),
+        Some("ftrace") => Ok(Some(Wanted::Ftrace)),
+        Some(other) => {
+            let text = format!("format_in is 'strace' or 'ftrace', not '{other}'");
+            Err(PyValueError::new_err(text))
+        }
+    }
 }
 
 fn unknown_machine(name: &str) -> PyErr {

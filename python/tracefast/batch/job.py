@@ -1,0 +1,180 @@
+"""The work on one log, for any process on any machine that sees its files."""
+
+import errno
+import os
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from tracefast import _core
+from tracefast.batch.manifest import Manifest, Record, Stamp, check_of
+from tracefast.batch.plan import Log, files_of
+from tracefast.reading import FormatIn, Machine, parse
+
+_HINTS: Final[dict[int, str]] = {
+    errno.ENOENT: "check the name",
+    errno.EACCES: "check who may read it (ls -l)",
+    errno.EISDIR: "name the files in it, such as 'FOLDER/*.log'",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of :func:`tracefast.parse` that its output depends on."""
+
+    format_in: FormatIn | None = None
+    machine: Machine | None = None
+    row_group: int = 65_536
+    compression: str | None = None
+    model: bool = True
+
+    def keywords(self) -> dict[str, object]:
+        """Give them by name."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One log to turn into one file. It can be pickled, and holds nothing but names."""
+
+    log: Log
+    out_dir: str
+    manifest: Manifest
+    options: Options
+    threads: int | None
+    resume: bool
+
+    @property
+    def output(self) -> Path:
+        """Path of the output."""
+        return Path(self.out_dir, self.log.name + ".parquet")
+
+
+def run(job: Job, progress: _core.Progress | None = None) -> Record:
+    """Do a job, unless it is done; keep what became of it in the manifest.
+
+    Parameters
+    ----------
+    job
+        The job.
+    progress
+        Counters to poll, and to stop the work by.
+
+    Returns
+    -------
+    Record
+        What became of the log, also where it failed.
+    """
+    try:
+        # Before the first byte is read: what is written to the log later is a change.
+        stamp = Stamp.of(files_of(job.log.inputs))
+        if job.resume and (known := _done(job, stamp)) is not None:
+            return replace(known, status="skipped")
+        return _parse(job, stamp, progress)
+    except (_core.Error, OSError, MemoryError, UnicodeError) as error:
+        return fail(job, error)
+
+
+def fail(job: Job, error: BaseException) -> Record:
+    """Keep that a job failed, and why."""
+    what, hint = _words(job, error)
+    record = replace(_blank(job), status="failed", error=what, hint=hint)
+    try:
+        job.manifest.write(job.log.name, record)
+    except OSError:
+        # Without a record the log is as good as never seen, so that the next run takes it up.
+        return record
+    return record
+
+
+def _done(job: Job, stamp: Stamp) -> Record | None:
+    """Give the record of a job that needs no doing."""
+    known = job.manifest.read(job.log.name)
+    wanted = replace(_blank(job), stamp=stamp)
+    if known is None or not all(
+        getattr(known, name) == getattr(wanted, name)
+        for name in ("source", "status", "output", "stamp", "options", "schema")
+    ):
+        return None
+    try:
+        whole = job.output.stat().st_size == known.output_bytes
+        return known if whole and check_of(job.output) == known.output_check else None
+    except OSError:
+        return None
+
+
+def _parse(job: Job, stamp: Stamp, progress: _core.Progress | None) -> Record:
+    begin = time.perf_counter()
+    partial = job.manifest.partial(".parquet")
+    options = job.options
+    try:
+        report = parse(
+            job.log.inputs,
+            partial,
+            format_in=options.format_in,
+            machine=options.machine,
+            threads=job.threads,
+            row_group=options.row_group,
+            compression=options.compression,
+            model=options.model,
+            progress=progress,
+        )
+        record = replace(
+            _blank(job),
+            stamp=stamp,
+            output_bytes=partial.stat().st_size,
+            output_check=check_of(partial),
+            rows=report.rows,
+            lines=report.lines,
+            unparsed=report.accounting["unparsed"],
+            bytes=report.bytes,
+            seconds=round(time.perf_counter() - begin, 6),
+            warnings=report.warnings,
+        )
+        partial.replace(job.output)
+    except OSError as error:
+        raise _about_output(job, error, partial) from error
+    finally:
+        partial.unlink(missing_ok=True)
+    # Last: without it the work is done again, and gives the same.
+    job.manifest.write(job.log.name, record)
+    return record
+
+
+def _blank(job: Job) -> Record:
+    """Give the record of a job with what is known before any work."""
+    return Record(
+        source=job.log.source,
+        status="done",
+        output=job.output.name,
+        stamp=None,
+        options=job.options.keywords(),
+        version=_core.__version__,
+        schema=_core.SCHEMA_VERSION,
+    )
+
+
+def _about_output(job: Job, error: OSError, partial: Path) -> OSError:
+    """Call the output by its own name, and say where a worker cannot see its folder."""
+    if error.filename is None or os.fspath(error.filename) != os.fspath(partial):
+        return error
+    about = OSError(error.errno, error.strerror, os.fspath(job.output))
+    about.__dict__["hint"] = getattr(error, "hint", None)
+    if not Path(job.manifest.folder).is_dir():
+        about.__dict__["hint"] = "out_dir must be on a file system that all workers share"
+    return about
+
+
+def _words(job: Job, error: BaseException) -> tuple[str, str | None]:
+    """Say what went wrong with which file, and what to do."""
+    hint: str | None = getattr(error, "hint", None)
+    if isinstance(error, OSError) and error.errno is not None:
+        name = job.log.source if error.filename is None else os.fsdecode(error.filename)
+        return f"{name}: {error.strerror}", hint or _HINTS.get(error.errno)
+    if isinstance(error, _core.Error | OSError):
+        return str(error), hint
+    if isinstance(error, UnicodeError):
+        return f"{job.log.source}: this name is not UTF-8", "rename the file"
+    kind = type(error).__name__
+    return f"{job.log.source}: {kind}: {error}".removesuffix(": "), hint

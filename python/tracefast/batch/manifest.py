@@ -1,0 +1,227 @@
+"""What is known of the logs of a batch: a folder of small files, one a log.
+
+One file a log needs no lock, which network file systems lend unreliably: whoever did the work
+replaces the log's own file by a rename. The folder lies beside that of the outputs, as polars reads
+whatever it finds in a folder, hidden or not, and refuses one that holds more than Parquet.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Literal, Self
+from uuid import uuid4
+
+Status = Literal["done", "skipped", "failed"]
+
+_HEAD = 4 << 10
+_TAIL = 64 << 10
+# What nobody wrote to for so long was left behind by a process that was killed.
+_ABANDONED_S = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What a log looked like before it was read.
+
+    Attributes
+    ----------
+    files
+        Number of its files: more than one where it is cut by task.
+    size
+        Their bytes, as they lie there.
+    mtime_ns
+        When the last of them was changed, in ns since 1970.
+    check
+        Hash of their names, sizes, times, and of the bytes at their beginnings and ends.
+    """
+
+    files: int
+    size: int
+    mtime_ns: int
+    check: str
+
+    @classmethod
+    def of(cls, files: Iterable[str]) -> Self:
+        """Look at files.
+
+        Raises
+        ------
+        OSError
+            One of them is missing or cannot be read.
+
+        Examples
+        --------
+        >>> stamp = Stamp.of(["demo.strace"])
+        >>> stamp.files, stamp.size == Path("demo.strace").stat().st_size
+        (1, True)
+        >>> stamp == Stamp.of(["demo.strace"])
+        True
+        """
+        number = size = newest = 0
+        digest = blake2b(digest_size=16)
+        for file in files:
+            facts = Path(file).stat()
+            number += 1
+            size += facts.st_size
+            newest = max(newest, facts.st_mtime_ns)
+            line = f"{facts.st_size} {facts.st_mtime_ns} {check_of(file)} "
+            digest.update(line.encode() + os.fsencode(file) + b"\0")
+        return cls(number, size, newest, digest.hexdigest())
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What became of one log; the file of the manifest is this, as one line of JSON.
+
+    Attributes
+    ----------
+    source
+        Absolute path of the log; the column `source` of its rows.
+    status
+        ``"done"`` or ``"failed"``; ``"skipped"`` in results only: done by an earlier run.
+    output
+        Path of the output, from the folder of outputs.
+    stamp
+        The log before it was read; None if it could not be looked at.
+    options
+        Those options that the rows, or the bytes of the output, depend on.
+    version, schema
+        Of tracefast, and of its event schema.
+    output_bytes, output_check
+        Size of the output, and a hash of its end, which a half-copied one does not have.
+    rows, lines, unparsed, bytes
+        Rows of the output; lines and bytes of the log's text; lines that were not understood.
+    seconds
+        How long the work took.
+    warnings
+        What else there is to say of the log.
+    error, hint
+        Why it failed, and what to do.
+    """
+
+    source: str
+    status: Status
+    output: str
+    stamp: Stamp | None
+    options: Mapping[str, object]
+    version: str
+    schema: str
+    output_bytes: int | None = None
+    output_check: str | None = None
+    rows: int | None = None
+    lines: int | None = None
+    unparsed: int | None = None
+    bytes: int | None = None
+    seconds: float | None = None
+    warnings: list[str] = field(default_factory=list)
+    error: str | None = None
+    hint: str | None = None
+
+    def to_json(self) -> str:
+        """Write the record as one line; names that are not UTF-8 become escapes."""
+        plain = asdict(self)
+        stamp = plain.pop("stamp") or dict.fromkeys(field.name for field in fields(Stamp))
+        return json.dumps({"source": plain.pop("source"), **stamp, **plain})
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read a record.
+
+        Raises
+        ------
+        ValueError
+            The text is not whole, or is of another version.
+        """
+        plain: dict[str, Any] = json.loads(text)
+        try:
+            seen = {field.name: plain.pop(field.name) for field in fields(Stamp)}
+            stamp = None if seen["files"] is None else Stamp(**seen)
+            return cls(stamp=stamp, **plain)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError("no record of this version") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The folder of the records, and of what is being written."""
+
+    folder: str
+
+    @classmethod
+    def beside(cls, out_dir: str) -> Self:
+        """Name the manifest of a folder of outputs.
+
+        Examples
+        --------
+        >>> Manifest.beside("/srv/events").folder
+        '/srv/events.manifest'
+        """
+        return cls(out_dir + ".manifest")
+
+    def prepare(self) -> None:
+        """Make the folder, and remove what killed processes left behind.
+
+        Raises
+        ------
+        OSError
+            The folder cannot be made.
+        """
+        partial = Path(self.folder, "partial")
+        partial.mkdir(parents=True, exist_ok=True)
+        limit = time.time() - _ABANDONED_S
+        for path in partial.iterdir():
+            # Another run may be at the same work.
+            with suppress(FileNotFoundError):
+                if path.stat().st_mtime < limit:
+                    path.unlink()
+
+    def partial(self, suffix: str) -> Path:
+        """Name a file that nobody else writes, on the file system of the outputs."""
+        return Path(self.folder, "partial", uuid4().hex + suffix)
+
+    def read(self, name: str) -> Record | None:
+        """Give the record of a log; None if there is none, or none that can be read."""
+        try:
+            return Record.from_json(self._path(name).read_text("ascii"))
+        except (OSError, ValueError):
+            return None
+
+    def write(self, name: str, record: Record) -> None:
+        """Keep the record of a log, in the place of an earlier one.
+
+        Raises
+        ------
+        OSError
+            It cannot be written.
+        """
+        partial = self.partial(".json")
+        try:
+            partial.write_text(record.to_json() + "\n", encoding="ascii")
+            partial.replace(self._path(name))
+        finally:
+            partial.unlink(missing_ok=True)
+
+    def _path(self, name: str) -> Path:
+        return Path(self.folder, name + ".json")
+
+
+def check_of(file: str | os.PathLike[str]) -> str:
+    """Hash the beginning and the end of a file: cheap, and different for most other files.
+
+    Raises
+    ------
+    OSError
+        It cannot be read.
+    """
+    digest = blake2b(digest_size=16)
+    with Path(file).open("rb", buffering=0) as opened:
+        digest.update(opened.read(_HEAD))
+        end = opened.seek(0, os.SEEK_END)
+        opened.seek(max(end - _TAIL, 0))
+        digest.update(opened.read(_TAIL))
+    return digest.hexdigest()

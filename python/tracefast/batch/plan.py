@@ -1,0 +1,157 @@
+"""What the logs of a batch are, and what their outputs are called."""
+
+import glob
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+from tracefast import _core
+from tracefast.reading import FormatIn
+from tracefast.sources import STDIN, Sources, expand
+
+# Behind the common name of the logs of several tasks: a number, and the suffix of a compression.
+_TASK = re.compile(r"(.*[^/])\.[1-9][0-9]{0,6}(?:\.(?:gz|zst|xz|bz2))?", re.ASCII | re.DOTALL)
+_ODD = re.compile(r"[^\w.+,@-]")
+# Of a name, as files may be called by 255 bytes.
+_LONGEST = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """One log: what its rows call it, what the parser is given, and the name of its output.
+
+    Examples
+    --------
+    >>> logs_of("demo.strace")[0].name
+    'demo.strace-...'
+    """
+
+    source: str
+    inputs: tuple[str, ...]
+    name: str
+
+
+def logs_of(sources: Sources, format_in: FormatIn | None = None) -> list[Log]:
+    """Say which logs there are, each once, in the order in which they were named.
+
+    Parameters
+    ----------
+    sources
+        Paths and patterns, as for :func:`tracefast.parse`.
+    format_in
+        Format of the logs, if it is known.
+
+    Returns
+    -------
+    list of Log
+        Files of ``strace -ff`` that belong together are one log. All paths are absolute, as
+        workers may run in other folders. A log that is missing, or cannot be read, is one too.
+
+    Raises
+    ------
+    FileNotFoundError
+        A pattern matches nothing.
+    ValueError
+        There is no source, or one is standard input.
+    """
+    names = expand(sources)
+    if STDIN in names:
+        raise ValueError("standard input is no log of a batch; use tracefast.parse('-', FILE)")
+    # By the name that files may have in common; a name alone stands for itself.
+    groups: dict[str, list[str]] = {}
+    for name in dict.fromkeys(map(_absolute, names)):
+        task = _TASK.fullmatch(name)
+        groups.setdefault(task[1] if task else name, []).append(name)
+    if format_in == "ftrace":
+        return [_log(name, [name], [name]) for group in groups.values() for name in group]
+    return [log for name, group in groups.items() for log in _joined(name, group, format_in)]
+
+
+def files_of(inputs: Sequence[str]) -> list[str]:
+    """Say which files stand behind what the parser is given.
+
+    Examples
+    --------
+    >>> files_of(["demo.strace"])
+    ['demo.strace']
+    """
+    if len(inputs) > 1 or Path(inputs[0]).exists():
+        return list(inputs)
+    # A name without a file stands for the logs of all tasks that begin with it.
+    beside = glob.iglob(glob.escape(inputs[0]) + ".*")  # noqa: PTH207 - the name stays as it is
+    files = sorted(file for file in beside if (task := _TASK.fullmatch(file)) and task[1] in inputs)
+    return files or list(inputs)
+
+
+def part_of(logs: Sequence[Log], shard: tuple[int, int] | None) -> list[Log]:
+    """Take the share of one of several machines: every so many-th log.
+
+    Raises
+    ------
+    ValueError
+        There is no such share.
+
+    Examples
+    --------
+    >>> part_of("abcde", (2, 3))
+    ['b', 'e']
+    """
+    if shard is None:
+        return list(logs)
+    index, count = shard
+    if not 1 <= index <= count:
+        raise ValueError(f"shard is (1, {count}) to ({count}, {count}), not ({index}, {count})")
+    return list(logs[index - 1 :: count])
+
+
+def _joined(name: str, group: list[str], format_in: FormatIn | None) -> Iterable[Log]:
+    """Find the logs in a group of files with a common name."""
+    if name in group and not Path(name).exists() and files_of([name]) != [name]:
+        # Named as a whole; what was named of it besides is part of it.
+        yield _log(name, [name], files_of([name]))
+        return
+    if group == [name]:
+        yield _log(name, group, group)
+        return
+    readable = [file for file in group if _encodable(file)]
+    while readable:
+        try:
+            found = _core.logs(readable, format_in=format_in)
+            break
+        except OSError as error:
+            # One file of many: its own job will say what is wrong with it.
+            if error.filename not in readable:
+                raise
+            readable.remove(error.filename)
+    else:
+        found = []
+    yield from (_log(source, files, files) for source, files in found)
+    yield from (_log(file, [file], [file]) for file in group if file not in readable)
+
+
+def _log(source: str, inputs: Sequence[str], files: Sequence[str]) -> Log:
+    """Name the output: for people by the log's own name, for certain by a hash of its path.
+
+    The name depends on nothing but the path, so that it is the same whatever other logs there are.
+    """
+    # What is cut by task may stand beside a file with the name that its files have in common.
+    mark = b"" if list(files) == [source] else b"\0.PID"
+    digest = blake2b(os.fsencode(source) + mark, digest_size=8).hexdigest()
+    own = _ODD.sub("_", Path(source).name).lstrip(".-_")
+    short = own.encode()[:_LONGEST].decode(errors="ignore") or "log"
+    return Log(source, tuple(inputs), f"{short}-{digest}")
+
+
+def _absolute(name: str) -> str:
+    return os.path.abspath(name)  # noqa: PTH100 - links stay what they are called
+
+
+def _encodable(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,116 @@
+"""A batch as a whole: checked before it begins, and run."""
+
+import errno
+import os
+from concurrent.futures import Executor
+from pathlib import Path
+
+from tracefast import _core
+from tracefast.batch.job import Job, Options
+from tracefast.batch.manifest import Manifest, Record
+from tracefast.batch.plan import logs_of, part_of
+from tracefast.batch.pool import Watch, handed_out, local, shares
+from tracefast.sources import Source, Sources
+
+
+class Work:
+    """The jobs of a batch.
+
+    Parameters
+    ----------
+    logs, out_dir, resume, shard
+        As for :func:`tracefast.parse_many`.
+    options
+        How to parse.
+
+    Raises
+    ------
+    OSError
+        A pattern matches nothing, or a folder cannot be made.
+    ValueError
+        There is no log, or an option has no such value.
+
+    Examples
+    --------
+    >>> work = Work("demo.strace", "events", Options())
+    >>> [record.rows for record in work.run()]
+    [8]
+    """
+
+    def __init__(
+        self,
+        logs: Sources,
+        out_dir: Source,
+        options: Options,
+        *,
+        resume: bool = True,
+        shard: tuple[int, int] | None = None,
+    ) -> None:
+        # An empty log shows what is wrong with the options, before all logs do.
+        _core.parse(
+            [os.devnull],
+            None,
+            format_in=options.format_in,
+            machine=options.machine,
+            row_group=options.row_group,
+            compression=options.compression,
+            model=options.model,
+        )
+        self.logs = part_of(logs_of(logs, options.format_in), shard)
+        self.out_dir = os.path.abspath(os.fspath(out_dir))  # noqa: PTH100 - links stay
+        self.options = options
+        self.resume = resume
+        self.manifest = Manifest.beside(self.out_dir)
+        Path(self.out_dir).mkdir(parents=True, exist_ok=True)
+        self.manifest.prepare()
+        self._check_renames()
+
+    def run(
+        self,
+        *,
+        executor: Executor | None = None,
+        jobs: int | None = None,
+        threads: int | None = None,
+        watch: Watch | None = None,
+    ) -> list[Record]:
+        """Do all jobs; give what became of them, in the order of the logs.
+
+        Parameters
+        ----------
+        executor, jobs, threads
+            As for :func:`tracefast.parse_many`.
+        watch
+            Counters to poll from another thread.
+
+        Raises
+        ------
+        TypeError
+            The executor is none.
+        ValueError
+            `jobs` or `threads` is less than one, or `jobs` is given with an executor.
+        """
+        for name, value in (("jobs", jobs), ("threads", threads)):
+            if value is not None and value < 1:
+                raise ValueError(f"{name} is at least 1")
+        if executor is not None:
+            if jobs is not None:
+                raise ValueError("jobs is for local threads; an executor has its own number")
+            todo = self.jobs(threads or 1)
+            return handed_out(todo, executor, watch or Watch(todo))
+        workers, threads = shares(len(self.logs), jobs, threads)
+        todo = self.jobs(threads)
+        return local(todo, workers, watch or Watch(todo))
+
+    def jobs(self, threads: int | None) -> list[Job]:
+        """Make the jobs."""
+        return [
+            Job(log, self.out_dir, self.manifest, self.options, threads, self.resume)
+            for log in self.logs
+        ]
+
+    def _check_renames(self) -> None:
+        """Refuse folders between which nothing can be renamed: one is a mount of its own."""
+        folder = self.manifest.folder
+        if Path(folder).stat().st_dev != Path(self.out_dir).stat().st_dev:
+            text = f"Not on the file system of its manifest, {folder}; choose a folder in it"
+            raise OSError(errno.EXDEV, text, self.out_dir)
