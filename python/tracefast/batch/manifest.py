@@ -5,8 +5,10 @@ replaces the log's own file by a rename. The folder lies beside that of the outp
 whatever it finds in a folder, hidden or not, and refuses one that holds more than Parquet.
 """
 
+import errno
 import json
 import os
+import stat
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -52,7 +54,7 @@ class Stamp:
         Raises
         ------
         OSError
-            One of them is missing or cannot be read.
+            One of them is missing, cannot be read, or could be read only once, as a pipe.
 
         Examples
         --------
@@ -66,6 +68,7 @@ class Stamp:
         digest = blake2b(digest_size=16)
         for file in files:
             facts = Path(file).stat()
+            _check_regular(file, facts.st_mode)
             number += 1
             size += facts.st_size
             newest = max(newest, facts.st_mtime_ns)
@@ -208,6 +211,15 @@ class Manifest:
 
     def _path(self, name: str) -> Path:
         return Path(self.folder, name + ".json")
+
+
+def _check_regular(file: str, mode: int) -> None:
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), file)
+    if not stat.S_ISREG(mode):
+        error = OSError(errno.EINVAL, "Not a regular file", file)
+        error.__dict__["hint"] = "what can be read only once is parsed alone, without a batch"
+        raise error
 
 
 def check_of(file: str | os.PathLike[str]) -> str:

@@ -117,17 +117,12 @@ def _joined(name: str, group: list[str], format_in: FormatIn | None) -> Iterable
         yield _log(name, group, group)
         return
     readable = [file for file in group if _encodable(file)]
-    while readable:
-        try:
-            found = _core.logs(readable, format_in=format_in)
-            break
-        except OSError as error:
-            # One file of many: its own job will say what is wrong with it.
-            if error.filename not in readable:
-                raise
-            readable.remove(error.filename)
-    else:
-        found = []
+    try:
+        found = _core.logs(readable, format_in=format_in)
+    except (OSError, _core.Error):
+        # One file of many: its own job will say what is wrong with it.
+        readable = [file for file in readable if _opens(file, format_in)]
+        found = _core.logs(readable, format_in=format_in)
     yield from (_log(source, files, files) for source, files in found)
     yield from (_log(file, [file], [file]) for file in group if file not in readable)
 
@@ -153,5 +148,13 @@ def _encodable(name: str) -> bool:
     try:
         name.encode()
     except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _opens(file: str, format_in: FormatIn | None) -> bool:
+    try:
+        _core.logs([file], format_in=format_in)
+    except (OSError, _core.Error):
         return False
     return True

@@ -63,7 +63,7 @@ class Work:
         self.manifest = Manifest.beside(self.out_dir)
         Path(self.out_dir).mkdir(parents=True, exist_ok=True)
         self.manifest.prepare()
-        self._check_renames()
+        self._check_folders()
 
     def run(
         self,
@@ -108,9 +108,12 @@ class Work:
             for log in self.logs
         ]
 
-    def _check_renames(self) -> None:
-        """Refuse folders between which nothing can be renamed: one is a mount of its own."""
-        folder = self.manifest.folder
-        if Path(folder).stat().st_dev != Path(self.out_dir).stat().st_dev:
-            text = f"Not on the file system of its manifest, {folder}; choose a folder in it"
+    def _check_folders(self) -> None:
+        """Refuse what every job would trip over."""
+        for folder in (self.out_dir, self.manifest.folder):
+            if not os.access(folder, os.W_OK | os.X_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), folder)
+        # Between file systems nothing is renamed: one of the folders is a mount.
+        if Path(self.manifest.folder).stat().st_dev != Path(self.out_dir).stat().st_dev:
+            text = f"Not on the file system of its manifest, {self.manifest.folder}"
             raise OSError(errno.EXDEV, text, self.out_dir)

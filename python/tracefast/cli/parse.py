@@ -1,4 +1,4 @@
-"""`tracefast parse`: logs into one Parquet or Arrow file."""
+"""`tracefast parse`: logs into one Parquet or Arrow file, or into one for each."""
 
 import re
 import sys
@@ -37,6 +37,38 @@ def parse(
             show_default=False,
         ),
     ] = None,
+    out_dir: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write one Parquet file for each log into this folder, leaving out what an "
+            "earlier run has done; one bad log stops no other.",
+            show_default=False,
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "-j",
+            "--jobs",
+            min=1,
+            metavar="N",
+            help="With --out-dir: logs at a time.  [default: one for each four cores]",
+            show_default=False,
+        ),
+    ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N",
+            help="With --out-dir: only every N-th log, from the I-th on.",
+            show_default=False,
+        ),
+    ] = None,
+    no_resume: Annotated[
+        bool,
+        typer.Option("--no-resume", help="With --out-dir: do anew what is done, too."),
+    ] = False,
     sink: Annotated[
         str | None,
         typer.Option(
@@ -49,7 +81,9 @@ def parse(
     machine: options.MachineOption = None,
     threads: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Worker threads.  [default: all cores]"),
+        typer.Option(
+            min=1, metavar="N", help="Worker threads, for each log.  [default: all cores]"
+        ),
     ] = None,
     row_group: Annotated[
         int,
@@ -85,21 +119,42 @@ def parse(
         bool, typer.Option("-v", "--verbose", help="Report on every log, and bytes by use.")
     ] = False,
 ) -> int:
-    """Turn logs of strace or ftrace into one Parquet or Arrow file.
+    """Turn logs of strace or ftrace into one Parquet or Arrow file, or into one for each log.
 
-    The output appears whole or not at all. A report goes to standard error: lines, events by
-    kind, what was not understood and in which logs, bytes per second.
+    An output appears whole or not at all. A report goes to standard error: lines, events by
+    kind, what was not understood and in which logs, bytes per second. With --out-dir, a second
+    run does what is new, what has changed and what has failed.
 
     \b
     Examples:
       tracefast parse app.strace -o app.parquet
       tracefast parse run-*.strace.gz -o runs.parquet
+      tracefast parse runs/*.strace --out-dir events --jobs 4
       tracefast parse app.strace -o app.parquet --compression zstd:9 --row-group 1000000
       zcat app.strace.gz | tracefast parse - -o app.parquet
       cat /sys/kernel/tracing/trace | tracefast parse - --format-in ftrace -o trace.arrow
       tracefast parse app.strace -o - --sink arrow | other-program
       tracefast parse app.strace --explain
     """
+    if out_dir is not None:
+        _check_batch(output, sink, form, explain=explain, no_clobber=no_clobber)
+        _check_compression(compression, "parquet")
+        from tracefast.batch.job import Options
+        from tracefast.cli.batch import parse_each
+
+        return parse_each(
+            logs,
+            out_dir,
+            Options(format_in, machine, row_group, compression),
+            jobs=jobs,
+            threads=threads,
+            shard=shard,
+            resume=not no_resume,
+            strict=strict,
+            quiet=quiet,
+            verbose=verbose,
+        )
+    _check_alone(jobs=jobs, shard=shard, no_resume=no_resume)
     chosen = _check(output, sink, form, explain=explain)
     _check_compression(compression, chosen)
     progress = Progress()
@@ -125,6 +180,43 @@ def parse(
     return NOT_UNDERSTOOD if strict and report.accounting["unparsed"] else DONE
 
 
+def _check_batch(
+    output: str | None,
+    sink: str | None,
+    form: ExplainFormat | None,
+    *,
+    explain: bool,
+    no_clobber: bool,
+) -> None:
+    """Refuse what does not go with a file for each log."""
+    if output is not None:
+        raise CommandError(
+            "-o and --out-dir: one file for all logs, or one for each", "leave out one of them"
+        )
+    if explain or form is not None:
+        raise CommandError(
+            "--explain and --format print of logs one after another, --out-dir reads several",
+            "parse the log in question with --explain and without --out-dir",
+        )
+    if sink not in {None, "parquet"}:
+        raise CommandError(f"--sink {sink}: --out-dir writes Parquet", "leave it out")
+    if no_clobber:
+        raise CommandError(
+            "--no-clobber: --out-dir leaves alone what is done, and replaces what has changed",
+            "leave it out, or choose a new folder",
+        )
+
+
+def _check_alone(*, jobs: int | None, shard: str | None, no_resume: bool) -> None:
+    """Refuse what goes with a file for each log only."""
+    given = {"--jobs": jobs is not None, "--shard": shard is not None, "--no-resume": no_resume}
+    for name in (name for name, wanted in given.items() if wanted):
+        raise CommandError(
+            f"{name}: this is for many logs, each with an output of its own",
+            "give --out-dir DIR",
+        )
+
+
 def _check(
     output: str | None, sink: str | None, form: ExplainFormat | None, *, explain: bool
 ) -> Sink | None:
@@ -137,7 +229,8 @@ def _check(
     if output is None:
         if not explain:
             raise CommandError(
-                "no output is named", "give -o FILE, or --explain to see what is not understood"
+                "no output is named",
+                "give -o FILE, --out-dir DIR, or --explain to see what is not understood",
             )
         return None
     if output == STDIN and explain:
