@@ -10,9 +10,13 @@ FUZZ_SECONDS ?= 30
 # A comma ends an argument of make's functions.
 comma := ,
 LOG := tests/data/demo.strace.zst
+# Of the tools that make a release; what they compile is kept apart from what is worked on.
+DIST := build/dist
+# On Linux zig links against the oldest glibc of the platform tag, whatever the machine has.
+DIST_FLAGS := $(if $(filter Linux,$(shell uname)),--zig --compatibility manylinux2014)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python lint format bench guard picture docs pages screenshots fuzz clean
+.PHONY: help demo test test-rust test-python lint format bench guard picture docs pages screenshots fuzz dist clean
 
 help: ## Print this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | column -t -s "$$(printf '\t')"
@@ -94,7 +98,21 @@ fuzz: ## Run each fuzz target for FUZZ_SECONDS (30); FUZZ_LOGS=DIR takes seeds f
 			-print_final_stats=1; \
 	done
 
+# The sdist is built once more as a wheel, by whoever installs it: so does this.
+dist: ## Make a wheel and an sdist in dist/, check them, and try each in an empty environment.
+	rm -rf dist
+	$(PYTHON) -m venv $(DIST)
+	$(DIST)/bin/python -m pip install --quiet --disable-pip-version-check \
+		'maturin[zig]>=1.9,<2' auditwheel twine
+	PATH="$(CURDIR)/$(DIST)/bin:$$PATH" maturin build --release $(DIST_FLAGS) \
+		--target-dir $(DIST)/target --out dist
+	$(DIST)/bin/maturin sdist --out dist
+	$(DIST)/bin/twine check --strict dist/*
+	$(if $(DIST_FLAGS),$(DIST)/bin/auditwheel show dist/*.whl | tee /dev/stderr | grep -q '"manylinux_2_17_')
+	PYTHON=$(PYTHON) tests/smoke.sh dist/*.whl
+	PYTHON=$(PYTHON) tests/smoke.sh dist/*.tar.gz
+
 clean: ## Remove what was built.
-	rm -rf $(VENV) target demo build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) target demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find python tests benches -name __pycache__ -prune -exec rm -rf {} +
 	rm -f python/tracefast/_core*.so
