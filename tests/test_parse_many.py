@@ -91,7 +91,11 @@ def test_names_never_meet(tmp_path, out):
     assert status(made) == ["done"] * (len(names) - 1)
     assert made["rows"].to_list().count(4) == 1
     assert made["output"].n_unique() == len(made)
-    assert pl.scan_parquet(out).select(pl.len()).collect().item() == 2 * len(names)
+    rows = pl.scan_parquet(out).collect()
+    assert rows.height == 2 * len(names)
+    assert set(rows["source"].cast(pl.String)) == set(made["source"])
+    assert made["source"].n_unique() == len(made)
+    assert str(tmp_path / "app.*") in made["source"].to_list()
     for name in (path.name for path in out.iterdir()):
         assert name[0] not in "-._"
         assert name.isprintable()

@@ -176,7 +176,10 @@ fn choose(name: &str, insisted: bool, found: Vec<Sniffed>) -> (Option<Input>, Ve
         .into_iter()
         .map(|one| Member { name: one.name, pid: one.pid, first: one.first })
         .collect();
-    (Some(Input::Set(Set { name: name.to_owned(), members, format, origin })), others)
+    // A file of that name is another log: rows tell them apart by `source` alone.
+    let taken = Path::new(name).symlink_metadata().is_ok();
+    let name = if taken { format!("{name}.*") } else { name.to_owned() };
+    (Some(Input::Set(Set { name, members, format, origin })), others)
 }
 
 /// The numbers are those of tasks.
