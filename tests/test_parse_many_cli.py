@@ -3,6 +3,8 @@
 import ctypes
 import os
 import re
+import subprocess
+import sys
 
 import polars as pl
 import pytest
@@ -160,3 +162,17 @@ def test_a_terminal_shows_the_summary_only(terminal):
     assert shown.splitlines()[1].split() == [
         "logs", "bytes", "lines", "events", "not", "understood",
     ]  # fmt: skip
+
+
+def test_a_batch_needs_neither_polars_nor_pyarrow(tmp_path):
+    code = """
+import sys
+from tracefast.cli import main
+try:
+    main()
+except SystemExit as stop:
+    assert not stop.code, stop.code
+assert not {"polars", "pyarrow", "rich"} & set(sys.modules)
+"""
+    command = [sys.executable, "-c", code, "parse", "a.strace", "--out-dir", "events", "-q"]
+    subprocess.run(command, cwd=tmp_path, check=True)
