@@ -1,11 +1,11 @@
 """`parse_many`: logs into one Parquet file each."""
 
-from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracefast.batch.job import Options
 from tracefast.batch.manifest import Record
+from tracefast.batch.pool import Executor
 from tracefast.batch.work import Work
 from tracefast.reading import FormatIn, Machine
 from tracefast.sources import Source, Sources

@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from typing import Any, Protocol
 
 from tracefast import _core
 from tracefast.batch.job import Job, fail, run
@@ -12,6 +13,14 @@ from tracefast.batch.plan import files_of
 
 # More of them hardly help with one log, as some of its work is in order.
 _THREADS_A_LOG = 4
+
+
+class Executor(Protocol):
+    """What work can be handed to: any of `concurrent.futures`, and a client of Dask."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any) -> Any:  # noqa: ANN401 - theirs
+        """Begin to call a function; give a future of what it returns."""
+
 
 Submit = Callable[[int, Job], "Future[Record]"]
 

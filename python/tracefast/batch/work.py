@@ -2,14 +2,13 @@
 
 import errno
 import os
-from concurrent.futures import Executor
 from pathlib import Path
 
 from tracefast import _core
 from tracefast.batch.job import Job, Options
 from tracefast.batch.manifest import Manifest, Record
 from tracefast.batch.plan import logs_of, part_of
-from tracefast.batch.pool import Watch, handed_out, local, shares
+from tracefast.batch.pool import Executor, Watch, handed_out, local, shares
 from tracefast.sources import Source, Sources
 
 
