@@ -83,10 +83,10 @@ def test_a_cluster_of_dask(logs, tmp_path):
         assert again["rows"][0] == 9
 
 
-def block(language: str) -> str:
-    """Give the last block of code in this language in the how-to."""
+def block(language: str, index: int = 0) -> str:
+    """Give a block of code in this language from the how-to."""
     text = (Path(__file__).parents[1] / "docs" / "batch.md").read_text()
-    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[-1]
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[index]
 
 
 @pytest.fixture
@@ -99,12 +99,13 @@ def study(tmp_path) -> Path:
 
 
 @pytest.mark.slow
-def test_the_script_for_dask(study):
-    (study / "script.py").write_text(block("python"))
+@pytest.mark.parametrize("index", [0, 1], ids=["threads", "dask"])
+def test_the_scripts(study, index):
+    (study / "script.py").write_text(block("python", index))
     ran = subprocess.run(
         [sys.executable, "script.py"], cwd=study, capture_output=True, text=True, check=True
     )
-    assert "done" in ran.stdout
+    assert ("/srv/a" if index == 0 else "done") in ran.stdout
     assert pl.scan_parquet(study / "events").select(pl.len()).collect().item() == 6
 
 
