@@ -15,7 +15,8 @@ from tracefast.batch.pool import Watch
 from tracefast.batch.work import Work
 from tracefast.cli.errors import DONE, FAILED, NOT_UNDERSTOOD, CommandError, explain, warn
 from tracefast.cli.progress import shown
-from tracefast.cli.units import count, printable, rate
+from tracefast.cli.safe import printable
+from tracefast.cli.units import count, rate
 from tracefast.sources import STDIN
 
 if TYPE_CHECKING:
