@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Protocol, Self, TypedDict, final
+from typing import Any, Protocol, Self, TypedDict, final
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -69,7 +69,19 @@ class Progress:
 
     @property
     def rows(self) -> int:
-        """Rows that were made so far."""
+        """Rows that were found so far."""
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of text that were parsed so far."""
+
+    @property
+    def rows_built(self) -> int:
+        """Rows that were made into arrays so far: without those that a filter left out."""
+
+    @property
+    def columns_built(self) -> int:
+        """Arrays that were made so far, one for each column of a batch."""
 
     def cancel(self) -> None:
         """End the work: ``parse`` raises ``KeyboardInterrupt``, and leaves no output."""
@@ -269,6 +281,8 @@ class Reader:
         block_bytes: int = 262144,
         columns: list[str] | None = None,
         machine: str | None = None,
+        predicate: tuple[Any, ...] | None = None,
+        limit: int | None = None,
         progress: Progress | None = None,
     ) -> Self: ...
     @property

@@ -14,7 +14,8 @@ from polars.io.external_reader import (
     scan_external_reader,
 )
 
-from tracefast import _core, whole
+from tracefast import _core, pushdown, whole
+from tracefast.pushdown import Predicate
 from tracefast.reading import FormatIn, Machine
 from tracefast.sources import STDIN, Content, Sources, expand, sniff
 
@@ -191,20 +192,27 @@ class _LogBuilder(FileReaderBuilder):
     threads: int | None
     progress: _core.Progress | None
 
-    def open(self, columns: list[str]) -> _core.Reader:
-        """Begin to parse."""
+    def open(
+        self,
+        columns: list[str],
+        predicate: Predicate | None = None,
+        limit: int | None = None,
+    ) -> _core.Reader:
+        """Begin to parse: some columns of the rows that match, of the first rows if so limited."""
         return _core.Reader(
             list(self.names),
             format_in=self.format_in,
             machine=self.machine,
             threads=self.threads,
             columns=columns,
+            predicate=predicate,
+            limit=limit,
             progress=self.progress,
         )
 
     def reader_capabilities(self) -> ReaderCapabilities:
-        """Say what is pushed down: the head. Filters are faster in polars than in Python."""
-        return ReaderCapabilities(pre_slice=True)
+        """Say what is pushed down: the head, and of filters what the parser knows."""
+        return ReaderCapabilities(pre_slice=True, supported_filter="partial")
 
     def build_file_reader(
         self,
@@ -235,12 +243,17 @@ class _LogReader(FileReader):
         columns: Sequence[str],
         row_index: tuple[str, int] | None,  # noqa: ARG002
         pre_slice: tuple[int, int] | None,
-        filters: Sequence[FilterExpr],  # noqa: ARG002
+        filters: Sequence[FilterExpr],
         num_pipelines: int,  # noqa: ARG002
     ) -> Iterator[pl.DataFrame]:
-        """Yield the rows wanted, batch by batch."""
-        skip, left = pre_slice if pre_slice is not None else (0, None)
-        with self._builder.open(list(columns)) as reader:
+        """Yield the rows wanted, batch by batch; polars applies the filters to them once more."""
+        skip, limit = pre_slice if pre_slice is not None else (0, None)
+        if limit == 0:
+            return
+        # A slice counts rows before they are filtered.
+        wanted = pushdown.predicate(filters) if pre_slice is None else None
+        end = None if limit is None else skip + limit
+        with self._builder.open(list(columns), wanted, end) as reader:
             for batch in reader:
                 rows = batch.num_rows
                 if skip >= rows:
@@ -250,20 +263,13 @@ class _LogReader(FileReader):
                 frame = (
                     pl.DataFrame(batch).select(columns) if columns else pl.DataFrame(height=rows)
                 )
-                frame = frame.slice(skip, left)
+                yield frame.slice(skip)
                 skip = 0
-                yield frame
-                if left is not None:
-                    left -= frame.height
-                    if left <= 0:
-                        return
 
     def n_rows_in_file(self, limit: int | None = None) -> int:
         """Count the rows, no further than asked."""
         rows = 0
-        with self._builder.open([]) as reader:
+        with self._builder.open([], limit=limit) as reader:
             for batch in reader:
                 rows += batch.num_rows
-                if limit is not None and rows >= limit:
-                    break
         return rows

@@ -40,7 +40,7 @@ pub fn parse(format: Format, data: &[u8], size: usize) -> (LineCounts, RecordBat
 fn keep(parts: &mut Vec<Part>, resolved: Resolved) {
     let block = Arc::new(resolved);
     for rows in block.runs.clone() {
-        parts.push(Part { block: Arc::clone(&block), rows });
+        parts.push(Part::new(Arc::clone(&block), rows));
     }
 }
 

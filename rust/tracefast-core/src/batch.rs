@@ -1,5 +1,6 @@
 //! Arrow arrays of the one schema, out of resolved blocks.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -17,10 +18,13 @@ use crate::event::{Access, EventKind, FileType, OffsetKnown, Status};
 use crate::rows::Rows;
 use crate::schema::{COLUMNS, Column as C, Kind, schema};
 use crate::stream::{Resolved, Values};
-use crate::view::INLINE;
+use crate::view::{INLINE, Place, pack, unpack};
 
 /// Rows of a batch that is handed out.
 pub const BATCH_ROWS: usize = 8_192;
+
+/// Text is copied out of its blocks where fewer than one row of this many is wanted.
+const KEPT: usize = 4;
 
 /// Some rows of a block, all of which count.
 #[derive(Debug, Clone)]
@@ -29,6 +33,34 @@ pub struct Part {
     pub block: Arc<Resolved>,
     /// The rows.
     pub rows: Range<usize>,
+    /// Which of them are wanted, in order; all if not said.
+    pub picked: Option<Vec<u32>>,
+}
+
+impl Part {
+    /// All of these rows.
+    pub fn new(block: Arc<Resolved>, rows: Range<usize>) -> Self {
+        Self { block, rows, picked: None }
+    }
+
+    /// Number of rows wanted.
+    pub fn len(&self) -> usize {
+        self.picked.as_ref().map_or(self.rows.len(), Vec::len)
+    }
+
+    /// No row is wanted.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The validity masks of the rows.
+    fn valid(&self) -> Cow<'_, [u64]> {
+        let valid = &self.block.rows().valid;
+        match &self.picked {
+            None => Cow::Borrowed(&valid[self.rows.clone()]),
+            Some(picked) => picked.iter().map(|&row| valid[row as usize]).collect(),
+        }
+    }
 }
 
 /// Which columns a reader wants, in the order of the schema.
@@ -61,6 +93,16 @@ impl Projection {
         Ok(Self { columns, schema: Arc::new(Schema::new(fields)) })
     }
 
+    /// Number of columns.
+    pub fn len(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// No column is wanted: rows are only counted.
+    pub fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
     /// The schema of the batches.
     pub fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
@@ -72,20 +114,51 @@ impl Projection {
 /// # Panics
 /// Never: the arrays have the schema's types and one length.
 pub fn assemble(parts: &[Part], projection: &Projection, values: &Values) -> RecordBatch {
-    let len = parts.iter().map(|part| part.rows.len()).sum();
+    make(parts, projection, values, false)
+}
+
+/// As [`assemble`], of what a predicate left: where that is little, its text is copied, so that the
+/// batch does not keep that of its blocks.
+///
+/// # Panics
+/// Never, as [`assemble`].
+pub fn assemble_selected(
+    parts: &[Part],
+    projection: &Projection,
+    values: &Values,
+) -> RecordBatch {
+    let len: usize = parts.iter().map(Part::len).sum();
+    let kept: usize = blocks(parts).map(|block| block.len()).sum();
+    make(parts, projection, values, len < kept / KEPT)
+}
+
+/// The blocks of all parts, in order.
+fn blocks(parts: &[Part]) -> impl Iterator<Item = &Arc<Resolved>> {
+    let mut last: Option<&Arc<Resolved>> = None;
+    parts.iter().map(|part| &part.block).filter(move |block| {
+        let other = last.is_none_or(|last| !Arc::ptr_eq(last, block));
+        last = Some(block);
+        other
+    })
+}
+
+fn make(parts: &[Part], projection: &Projection, values: &Values, copied: bool) -> RecordBatch {
+    let len = parts.iter().map(Part::len).sum();
+    let valid: Vec<Cow<'_, [u64]>> = parts.iter().map(Part::valid).collect();
     let (mut any, mut all) = (0, u64::MAX);
     let mut any_of = Vec::with_capacity(parts.len());
-    for part in parts {
+    for part in &valid {
         let mut some = 0;
-        for &valid in &part.block.rows().valid[part.rows.clone()] {
+        for &valid in &**part {
             some |= valid;
             all &= valid;
         }
         any |= some;
         any_of.push(some);
     }
-    let planes = planes(parts, len);
-    let batch = Batch { parts, len, any, all, any_of, planes, buffers: buffers(parts) };
+    let planes = planes(&valid, len);
+    let buffers = buffers(parts);
+    let batch = Batch { parts, len, copied, valid, any, all, any_of, planes, buffers };
     let arrays = projection.columns.iter().map(|&column| batch.column(column, values)).collect();
     let options = RecordBatchOptions::new().with_row_count(Some(len));
     RecordBatch::try_new_with_options(projection.schema(), arrays, &options)
@@ -95,12 +168,8 @@ pub fn assemble(parts: &[Part], projection: &Projection, values: &Values) -> Rec
 /// The texts of all parts: two for each block, in order.
 fn buffers(parts: &[Part]) -> Arc<[Buffer]> {
     let mut out: Vec<Buffer> = Vec::with_capacity(2 * parts.len());
-    let mut last: Option<&Arc<Resolved>> = None;
-    for part in parts {
-        if last.is_none_or(|last| !Arc::ptr_eq(last, &part.block)) {
-            out.extend_from_slice(&part.block.buffers);
-            last = Some(&part.block);
-        }
+    for block in blocks(parts) {
+        out.extend_from_slice(&block.buffers);
     }
     out.into()
 }
@@ -108,6 +177,10 @@ fn buffers(parts: &[Part]) -> Arc<[Buffer]> {
 struct Batch<'a> {
     parts: &'a [Part],
     len: usize,
+    /// Text is copied out of its blocks.
+    copied: bool,
+    /// The validity masks of each part.
+    valid: Vec<Cow<'a, [u64]>>,
     any: u64,
     all: u64,
     /// Columns of which a part has values: the slots of others need not be read.
@@ -119,7 +192,7 @@ struct Batch<'a> {
 
 /// The bitmaps of all columns one after another, each of whole words: the masks of 64 rows are a
 /// square of bits, which is turned about its diagonal.
-fn planes(parts: &[Part], len: usize) -> Vec<u64> {
+fn planes(parts: &[Cow<'_, [u64]>], len: usize) -> Vec<u64> {
     let words = len.div_ceil(64);
     let mut planes = vec![0; COLUMNS.len() * words];
     let mut square = [0; 64];
@@ -131,7 +204,7 @@ fn planes(parts: &[Part], len: usize) -> Vec<u64> {
         }
     };
     for part in parts {
-        let mut valid = &part.block.rows().valid[part.rows.clone()];
+        let mut valid = &**part;
         while !valid.is_empty() {
             let (chunk, rest) = valid.split_at(valid.len().min(64 - filled));
             square[filled..filled + chunk.len()].copy_from_slice(chunk);
@@ -242,21 +315,26 @@ impl Batch<'_> {
     ) -> ScalarBuffer<U> {
         let mut out: Vec<U> = Vec::with_capacity(self.len);
         let full = self.all & column.bit() != 0;
-        for (part, any) in self.parts.iter().zip(&self.any_of) {
+        for ((part, valid), any) in self.parts.iter().zip(&self.valid).zip(&self.any_of) {
             if any & column.bit() == 0 {
-                out.resize(out.len() + part.rows.len(), U::default());
+                out.resize(out.len() + valid.len(), U::default());
                 continue;
             }
-            let rows = part.block.rows();
-            let values = &get(rows)[part.rows.clone()];
             let block = &*part.block;
+            let values = get(block.rows());
+            let value = |value, valid| {
+                if valid & column.bit() != 0 { map(block, value) } else { U::default() }
+            };
+            if let Some(picked) = &part.picked {
+                let rows = picked.iter().zip(&**valid);
+                out.extend(rows.map(|(&row, &valid)| value(values[row as usize], valid)));
+                continue;
+            }
+            let values = &values[part.rows.clone()];
             if full {
                 out.extend(values.iter().map(|&value| map(block, value)));
             } else {
-                let valid = &rows.valid[part.rows.clone()];
-                out.extend(values.iter().zip(valid).map(|(&value, &valid)| {
-                    if valid & column.bit() != 0 { map(block, value) } else { U::default() }
-                }));
+                out.extend(values.iter().zip(&**valid).map(|(&v, &valid)| value(v, valid)));
             }
         }
         ScalarBuffer::from(out)
@@ -303,7 +381,7 @@ impl Batch<'_> {
         }
         let mut keys: Vec<u32> = Vec::with_capacity(self.len);
         for part in self.parts {
-            keys.resize(keys.len() + part.rows.len(), part.block.source);
+            keys.resize(keys.len() + part.len(), part.block.source);
         }
         dictionary(keys.into(), None, values)
     }
@@ -339,11 +417,14 @@ impl Batch<'_> {
 
     /// Views of many blocks: the number of the buffer is that among all of them.
     fn views(&self, column: C, get: impl Fn(&Rows) -> &Vec<u128>) -> ArrayRef {
+        if self.copied {
+            return self.copied(column, get);
+        }
         let mut out: Vec<u128> = Vec::with_capacity(self.len);
         let full = self.all & column.bit() != 0;
         let mut base: u128 = 0;
         let mut last: Option<&Arc<Resolved>> = None;
-        for (part, any) in self.parts.iter().zip(&self.any_of) {
+        for ((part, valid), any) in self.parts.iter().zip(&self.valid).zip(&self.any_of) {
             if let Some(last) = last
                 && !Arc::ptr_eq(last, &part.block)
             {
@@ -351,22 +432,26 @@ impl Batch<'_> {
             }
             last = Some(&part.block);
             if any & column.bit() == 0 {
-                out.resize(out.len() + part.rows.len(), 0);
+                out.resize(out.len() + valid.len(), 0);
                 continue;
             }
-            let rows = part.block.rows();
+            let views = get(part.block.rows());
             let moved = base << 64;
             let place = |view: u128| {
                 if view as u32 as usize <= INLINE { view } else { view + moved }
             };
-            let views = &get(rows)[part.rows.clone()];
+            let view =
+                |view, valid: u64| if valid & column.bit() != 0 { place(view) } else { 0 };
+            if let Some(picked) = &part.picked {
+                let rows = picked.iter().zip(&**valid);
+                out.extend(rows.map(|(&row, &valid)| view(views[row as usize], valid)));
+                continue;
+            }
+            let views = &views[part.rows.clone()];
             if full {
                 out.extend(views.iter().map(|&view| place(view)));
             } else {
-                let valid = &rows.valid[part.rows.clone()];
-                out.extend(views.iter().zip(valid).map(|(&view, &valid)| {
-                    if valid & column.bit() != 0 { place(view) } else { 0 }
-                }));
+                out.extend(views.iter().zip(&**valid).map(|(&v, &valid)| view(v, valid)));
             }
         }
         let buffers = Arc::clone(&self.buffers);
@@ -375,6 +460,50 @@ impl Batch<'_> {
         // buffers stand at `base` of `buffers`; blocks are not written to after they are resolved.
         let array =
             unsafe { StringViewArray::new_unchecked(out.into(), buffers, self.validity(column)) };
+        Arc::new(array)
+    }
+}
+
+impl Batch<'_> {
+    /// As [`Batch::views`], with the text copied, so that nothing is kept of the blocks.
+    fn copied(&self, column: C, get: impl Fn(&Rows) -> &Vec<u128>) -> ArrayRef {
+        let mut out: Vec<u128> = Vec::with_capacity(self.len);
+        let mut texts: Vec<Buffer> = Vec::new();
+        let mut copy: Vec<u8> = Vec::new();
+        for (part, valid) in self.parts.iter().zip(&self.valid) {
+            let views = get(part.block.rows());
+            let [text, side] = &part.block.buffers;
+            let mut one = |row: usize, valid: u64| {
+                if valid & column.bit() == 0 {
+                    return 0;
+                }
+                let view = &views[row];
+                if *view as u32 as usize <= INLINE {
+                    return *view;
+                }
+                let bytes = unpack(view, text, side);
+                // Places in a buffer have 31 bits; a line has fewer (`block.rs`).
+                if copy.len() + bytes.len() > i32::MAX as usize {
+                    texts.push(std::mem::take(&mut copy).into());
+                }
+                let place = pack(bytes, Place::Text, copy.len()) + ((texts.len() as u128) << 64);
+                copy.extend_from_slice(bytes);
+                place
+            };
+            match &part.picked {
+                Some(picked) => {
+                    let rows = picked.iter().zip(&**valid);
+                    out.extend(rows.map(|(&row, &valid)| one(row as usize, valid)));
+                }
+                None => out.extend(part.rows.clone().zip(&**valid).map(|(r, &v)| one(r, v))),
+            }
+        }
+        texts.push(copy.into());
+        let (texts, validity): (Arc<[Buffer]>, _) = (texts.into(), self.validity(column));
+        #[allow(unsafe_code)]
+        // SAFETY: a long view was packed over the UTF-8 text that was appended to the buffer whose
+        // number it got, at the place that it got; the others hold their text themselves.
+        let array = unsafe { StringViewArray::new_unchecked(out.into(), texts, validity) };
         Arc::new(array)
     }
 }

@@ -22,6 +22,7 @@ pub mod graph;
 pub mod kernel;
 pub mod num;
 pub mod parsed;
+pub mod predicate;
 pub mod processes;
 pub mod rows;
 pub mod scan;

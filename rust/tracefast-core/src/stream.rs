@@ -120,6 +120,15 @@ impl Resolved {
         self.runs.iter().map(ExactSizeIterator::len).sum()
     }
 
+    /// The words that this block's keys stand for: names, errors, commands.
+    pub fn words(&self, which: usize) -> &[Arc<str>] {
+        match which {
+            0 => &self.parsed.names,
+            1 => &self.parsed.errnos,
+            _ => &self.parsed.comms,
+        }
+    }
+
     /// No row.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()

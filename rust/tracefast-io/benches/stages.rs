@@ -225,7 +225,7 @@ impl Arrow {
                 let rows = run.start..run.start + take;
                 run.start += take;
                 self.rows += take;
-                self.parts.push(Part { block: Arc::clone(&resolved), rows });
+                self.parts.push(Part::new(Arc::clone(&resolved), rows));
                 if self.rows == BATCH_ROWS {
                     self.assemble(stream, watch);
                 }

@@ -31,6 +31,8 @@ pub struct Serial {
     before: usize,
     next: (u64, usize),
     group_rows: usize,
+    /// Rows still wanted; no more are taken.
+    left: usize,
 }
 
 /// Pieces that are full, and groups that are: by number, how many pieces each has.
@@ -43,10 +45,16 @@ pub struct Cut {
 }
 
 impl Serial {
-    /// Groups of `group_rows` rows, of what `stream` makes final.
-    pub fn new(stream: Stream, group_rows: usize) -> Self {
+    /// Groups of `group_rows` rows, of the first `limit` that `stream` makes final.
+    pub fn new(stream: Stream, group_rows: usize, limit: Option<usize>) -> Self {
         let group_rows = group_rows.max(1);
-        Self { stream, parts: Vec::new(), rows: 0, before: 0, next: (0, 0), group_rows }
+        let left = limit.unwrap_or(usize::MAX);
+        Self { stream, parts: Vec::new(), rows: 0, before: 0, next: (0, 0), group_rows, left }
+    }
+
+    /// No row is wanted any more.
+    pub fn has_enough(&self) -> bool {
+        self.left == 0
     }
 
     /// Adds final rows.
@@ -54,17 +62,21 @@ impl Serial {
         let block = Arc::new(resolved);
         for run in &block.runs {
             let mut run = run.clone();
-            while !run.is_empty() {
+            while !run.is_empty() && self.left > 0 {
                 let room = BATCH_ROWS.min(self.group_rows - self.before) - self.rows;
-                let take = run.len().min(room);
+                let take = run.len().min(room).min(self.left);
                 let rows = run.start..run.start + take;
                 run.start += take;
                 self.rows += take;
-                self.parts.push(Part { block: Arc::clone(&block), rows });
+                self.left -= take;
+                self.parts.push(Part::new(Arc::clone(&block), rows));
                 if take == room {
                     self.cut(out);
                 }
             }
+        }
+        if self.left == 0 {
+            self.finish(out);
         }
     }
 

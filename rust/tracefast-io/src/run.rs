@@ -227,14 +227,14 @@ impl BatchStream {
     /// # Errors
     /// The first error of any stage; the stream is at its end then.
     pub fn poll(&mut self) -> Result<Option<Option<RecordBatch>>> {
-        if let Some(batch) = self.ready.next() {
+        if let Some(batch) = self.next_ready() {
             return Ok(Some(Some(self.dressed(batch)?)));
         }
         let Some(pipeline) = &self.pipeline else { return Ok(None) };
         match pipeline.next(PATIENCE) {
             Ok(Some(Some(batches))) => {
                 self.ready = batches.into_iter();
-                match self.ready.next() {
+                match self.next_ready() {
                     Some(batch) => Ok(Some(Some(self.dressed(batch)?))),
                     None => Ok(Some(None)),
                 }
@@ -254,6 +254,11 @@ impl BatchStream {
                 Err(error)
             }
         }
+    }
+
+    /// The next batch with rows: a predicate may leave none.
+    fn next_ready(&mut self) -> Option<RecordBatch> {
+        self.ready.find(|batch| batch.num_rows() > 0)
     }
 
     fn dressed(&self, batch: RecordBatch) -> Result<RecordBatch> {

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use arrow_array::RecordBatch;
 use tracefast_core::format::{Format, Wanted};
 use tracefast_core::ftrace::Machine;
 use tracefast_core::ftrace::wrap::is_page;
@@ -33,8 +34,25 @@ pub struct Progress {
     pub bytes_total: AtomicU64,
     /// Rows made.
     pub rows: AtomicU64,
+    /// Blocks of text parsed.
+    pub blocks: AtomicU64,
+    /// Rows put into Arrow arrays: those that a predicate left.
+    pub rows_built: AtomicU64,
+    /// The most columns that they were given.
+    pub columns_built: AtomicU64,
     /// Set to stop everything.
     pub cancelled: AtomicBool,
+}
+
+impl Progress {
+    /// A batch was made.
+    pub fn built(&self, batch: &RecordBatch) {
+        let (rows, columns) = (batch.num_rows() as u64, batch.num_columns() as u64);
+        self.rows_built.fetch_add(rows, Ordering::Relaxed);
+        if rows > 0 {
+            self.columns_built.fetch_max(columns, Ordering::Relaxed);
+        }
+    }
 }
 
 /// An open log, its format known.

@@ -8,6 +8,7 @@ mod import;
 mod logs;
 mod options;
 mod parse;
+mod predicate;
 mod processes;
 mod progress;
 mod reader;

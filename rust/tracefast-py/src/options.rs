@@ -37,8 +37,8 @@ pub fn options(
         })?,
     };
     let threads = threads.unwrap_or(0);
-    let model = true;
-    Ok(Options { threads, block_bytes, group_rows, projection, format, machine, model })
+    let base = Options::default();
+    Ok(Options { threads, block_bytes, group_rows, projection, format, machine, ..base })
 }
 
 /// The format asked for, by its name.

@@ -37,6 +37,24 @@ impl Progress {
         self.inner.rows.load(Ordering::Relaxed)
     }
 
+    /// Blocks of text parsed.
+    #[getter]
+    fn blocks(&self) -> u64 {
+        self.inner.blocks.load(Ordering::Relaxed)
+    }
+
+    /// Rows put into Arrow arrays.
+    #[getter]
+    fn rows_built(&self) -> u64 {
+        self.inner.rows_built.load(Ordering::Relaxed)
+    }
+
+    /// Columns that these rows were given.
+    #[getter]
+    fn columns_built(&self) -> u64 {
+        self.inner.columns_built.load(Ordering::Relaxed)
+    }
+
     /// Stops the run.
     fn cancel(&self) {
         self.inner.cancelled.store(true, Ordering::Relaxed);

@@ -13,6 +13,7 @@ use tracefast_io::run::BatchStream;
 use crate::batch::{Batch, Schema, schema_capsule};
 use crate::errors::exception;
 use crate::options::{READ_ROWS, options};
+use crate::predicate::Wanted;
 use crate::progress::{Progress, counters};
 use crate::report::Report;
 
@@ -33,7 +34,7 @@ impl Reader {
     #[new]
     #[pyo3(signature = (
         sources, *, format_in = None, threads = None, block_bytes = 262_144, columns = None,
-        machine = None, progress = None
+        machine = None, predicate = None, limit = None, progress = None
     ))]
     #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python's keyword arguments.
     fn new(
@@ -44,10 +45,14 @@ impl Reader {
         block_bytes: usize,
         columns: Option<Vec<String>>,
         machine: Option<&str>,
+        predicate: Option<Wanted>,
+        limit: Option<usize>,
         progress: Option<&Bound<'_, Progress>>,
     ) -> PyResult<Self> {
         let columns = columns.as_deref();
-        let options = options(format_in, threads, block_bytes, READ_ROWS, columns, machine)?;
+        let mut options = options(format_in, threads, block_bytes, READ_ROWS, columns, machine)?;
+        options.predicate = predicate.map(|Wanted(predicate)| predicate);
+        options.limit = limit;
         let progress = counters(progress);
         let stream = py
             .detach(|| BatchStream::open(&sources, options, &progress))

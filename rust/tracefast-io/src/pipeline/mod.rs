@@ -16,6 +16,7 @@ use tracefast_core::block::Block;
 use tracefast_core::format::{Format, Wanted};
 use tracefast_core::ftrace::Machine;
 use tracefast_core::parsed::Parsed;
+use tracefast_core::predicate::Predicate;
 use tracefast_core::stream::{Pool, Stream};
 use tracefast_core::tally::Tally;
 
@@ -46,6 +47,10 @@ pub struct Options {
     pub machine: Option<Machine>,
     /// The model of the kernel runs; without it the columns that need it are null.
     pub model: bool,
+    /// Which rows are made into batches; all by default. Groups count the others as well.
+    pub predicate: Option<Predicate>,
+    /// How many rows are wanted, before the predicate; reading stops there.
+    pub limit: Option<usize>,
 }
 
 impl Default for Options {
@@ -58,6 +63,8 @@ impl Default for Options {
             format: None,
             machine: None,
             model: true,
+            predicate: None,
+            limit: None,
         }
     }
 }
@@ -164,7 +171,7 @@ impl<E: Encode> Pipeline<E> {
         let threads = options.threads();
         let mut stream = Stream::new(Arc::clone(&pool));
         stream.model = options.model;
-        let serial = Serial::new(stream, options.group_rows);
+        let serial = Serial::new(stream, options.group_rows, options.limit);
         let state = State {
             plan: None,
             blocks: 0,
@@ -320,6 +327,14 @@ impl<E: Encode> Shared<E> {
     /// Blocks that may be read ahead of the one to resolve next.
     fn block_limit(&self) -> u64 {
         4 * self.threads as u64 + 4
+    }
+
+    /// Blocks that may be claimed ahead now: few at first where some rows may be enough.
+    fn ahead(&self, state: &State<E::Output>) -> u64 {
+        match self.options.limit {
+            None => self.block_limit(),
+            Some(_) => self.block_limit().min(self.threads as u64 + state.resolve),
+        }
     }
 
     /// Hands on what was cut. What is counted as outstanding ends as an output.

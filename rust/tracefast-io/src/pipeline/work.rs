@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use arrow_array::RecordBatch;
-use tracefast_core::batch::assemble;
+use tracefast_core::batch::{assemble, assemble_selected};
 use tracefast_core::block::Block;
 use tracefast_core::format::Grammar;
 use tracefast_core::parsed::Parsed;
@@ -60,6 +60,7 @@ impl<E: Encode> Shared<E> {
         }
         let room = state.outstanding < self.group_limit();
         if room
+            && state.finished.is_none()
             && state.parsed.contains_key(&state.resolve)
             && let Some(serial) = state.stream.take()
         {
@@ -74,8 +75,8 @@ impl<E: Encode> Shared<E> {
             }
             return Some(Job::Resolve(serial, blocks));
         }
-        let ahead = state.claim < state.resolve + self.block_limit();
-        if ahead && state.claim < state.blocks {
+        let ahead = state.claim < state.resolve + self.ahead(state);
+        if ahead && state.finished.is_none() && state.claim < state.blocks {
             let plan = Arc::clone(state.plan.as_ref()?);
             let number = state.claim;
             let job = if plan.file.is_some() {
@@ -99,9 +100,17 @@ impl<E: Encode> Shared<E> {
             }
             Job::Assemble(piece) => {
                 // The blocks are given back as soon as they are copied.
-                let Piece { place, parts, values } = piece;
-                let batch = assemble(&parts, &self.options.projection, &values);
+                let Piece { place, mut parts, values } = piece;
+                let projection = &self.options.projection;
+                let batch = match &self.options.predicate {
+                    None => assemble(&parts, projection, &values),
+                    Some(predicate) => {
+                        parts = predicate.select(parts, &values);
+                        assemble_selected(&parts, projection, &values)
+                    }
+                };
                 drop(parts);
+                self.progress.built(&batch);
                 let mut state = self.lock();
                 if let Some(batches) = state.building.add(place, batch) {
                     state.groups.push_back((place.0, batches));
@@ -113,13 +122,22 @@ impl<E: Encode> Shared<E> {
                 for (block, parsed) in blocks {
                     let resolved = serial.stream.resolve(block, parsed);
                     serial.add(resolved, &mut cut);
+                    if serial.has_enough() {
+                        break;
+                    }
                 }
+                let enough = serial.has_enough().then(|| serial.stream.tally.clone());
                 let rows = serial.stream.tally.total.rows();
                 self.progress.rows.store(rows, Ordering::Relaxed);
                 let mut state = self.lock();
                 state.resolve += count;
                 state.stream = Some(serial);
                 Self::hand_on(&mut state, cut);
+                if enough.is_some() {
+                    // What else was read is of no use: nobody takes it up (see `job`).
+                    state.finished = enough;
+                    self.output.notify_one();
+                }
                 // The source's thread is woken only for what it waits for: its end, or room for
                 // more of a stream. A thread woken in vain costs more than a block.
                 let streams = state.plan.as_ref().is_some_and(|plan| plan.file.is_none());
@@ -152,6 +170,7 @@ impl<E: Encode> Shared<E> {
     fn parse(&self, plan: &Plan, number: u64, mut block: Block, grammar: &mut Grammar) {
         let mut parsed = self.pool.parsed();
         grammar.parse(&plan.format, &mut block, &mut parsed);
+        self.progress.blocks.fetch_add(1, Ordering::Relaxed);
         let mut state = self.lock();
         state.parsed.insert(number, (block, parsed));
         // This worker looks for a job next, and finds what just became ready; others are woken
