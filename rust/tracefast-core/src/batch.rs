@@ -122,11 +122,7 @@ pub fn assemble(parts: &[Part], projection: &Projection, values: &Values) -> Rec
 ///
 /// # Panics
 /// Never, as [`assemble`].
-pub fn assemble_selected(
-    parts: &[Part],
-    projection: &Projection,
-    values: &Values,
-) -> RecordBatch {
+pub fn assemble_selected(parts: &[Part], projection: &Projection, values: &Values) -> RecordBatch {
     let len: usize = parts.iter().map(Part::len).sum();
     let kept: usize = blocks(parts).map(|block| block.len()).sum();
     make(parts, projection, values, len < kept / KEPT)
@@ -440,8 +436,7 @@ impl Batch<'_> {
             let place = |view: u128| {
                 if view as u32 as usize <= INLINE { view } else { view + moved }
             };
-            let view =
-                |view, valid: u64| if valid & column.bit() != 0 { place(view) } else { 0 };
+            let view = |view, valid: u64| if valid & column.bit() != 0 { place(view) } else { 0 };
             if let Some(picked) = &part.picked {
                 let rows = picked.iter().zip(&**valid);
                 out.extend(rows.map(|(&row, &valid)| view(views[row as usize], valid)));

@@ -432,3 +432,111 @@ impl Rows<'_> {
 }
 
 const _: () = assert!(INLINE >= 4, "the first four bytes stand in every view");
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::batch::{Projection, assemble_selected};
+    use crate::block::Block;
+    use crate::format::{Format, Grammar};
+    use crate::stream::{Pool, Stream};
+
+    const LOG: &str = "\
+7 1700000000.000001 openat(AT_FDCWD, \"/etc/a/long/path\", O_RDONLY) = 3 <0.000100>
+7 1700000000.000002 read(3, \"x\", 10) = 1 <0.000200>
+7 1700000000.000003 read(4, 0x1, 10) = -1 EBADF (Bad file descriptor) <0.000300>
+8 1700000000.000004 openat(AT_FDCWD, \"/etc\", O_RDONLY) = 4 <0.000400>
+7 1700000000.000005 exit_group(0) = ?
+7 1700000000.000006 +++ exited with 0 +++
+";
+
+    /// The lines, from 1 on, of the rows that a predicate leaves.
+    fn lines(predicate: Result<Predicate, String>) -> Vec<u64> {
+        use arrow_array::cast::AsArray;
+        use arrow_array::types::UInt64Type;
+        let pool = Arc::new(Pool::default());
+        let mut stream = Stream::new(Arc::clone(&pool));
+        let format = Format::detect(LOG.as_bytes(), None).expect("a log");
+        stream.begin("log", format);
+        let mut block = Block::from_text(LOG.as_bytes());
+        let mut parsed = pool.parsed();
+        Grammar::default().parse(&format, &mut block, &mut parsed);
+        let block = Arc::new(stream.resolve(block, parsed));
+        let run = |rows: &Range<usize>| Part::new(Arc::clone(&block), rows.clone());
+        let parts = block.runs.iter().map(run).collect();
+        let values = stream.values();
+        let parts = predicate.expect("a predicate").select(parts, &values);
+        let batch = assemble_selected(&parts, &Projection::default(), &values);
+        let lines = batch["line"].as_primitive::<UInt64Type>();
+        lines.values().to_vec()
+    }
+
+    fn names(texts: &[&str]) -> Result<Predicate, String> {
+        Predicate::text(C::Name, TextTest::among(texts))
+    }
+
+    #[test]
+    fn rows_are_chosen_by_each_kind_of_column() {
+        assert_eq!(lines(names(&["read", "write"])), [2, 3]);
+        assert_eq!(lines(Predicate::between(C::Ret, 0, 3)), [1, 2, 6]);
+        assert_eq!(lines(Predicate::between(C::Ret, i128::MIN, -1)), [3]);
+        assert_eq!(lines(Predicate::between(C::Ret, 1, 0)), [0; 0]);
+        assert_eq!(lines(Predicate::between(C::Ret, 1 << 70, 1 << 80)), [0; 0]);
+        assert_eq!(lines(Predicate::among(C::Fd, vec![4, -7, 1 << 70])), [3, 4]);
+        assert_eq!(lines(Predicate::among(C::Line, vec![2, 4])), [2, 4]);
+        let after = 1_700_000_000_000_004_000;
+        assert_eq!(lines(Predicate::between(C::Ts, after, i128::MAX)), [4, 5, 6]);
+        let text = |column, test| lines(Predicate::text(column, test));
+        assert_eq!(text(C::Path, TextTest::starts_with("/etc/")), [1, 2]);
+        assert_eq!(text(C::Path, TextTest::among(["/etc", "/etc/a/long/path"])), [1, 2, 4]);
+        assert_eq!(text(C::Path, TextTest::contains("long")), [1, 2]);
+        assert_eq!(text(C::Kind, TextTest::ends_with("it")), [6]);
+        assert_eq!(text(C::Source, TextTest::starts_with("lo")), [1, 2, 3, 4, 5, 6]);
+        assert_eq!(text(C::Source, TextTest::starts_with("no")), [0; 0]);
+        assert_eq!(lines(Ok(Predicate::null(C::Source))), [0; 0]);
+    }
+
+    #[test]
+    fn of_a_null_nothing_is_known_but_that() {
+        let failed = || Predicate::text(C::Errno, TextTest::among(["EBADF"])).expect("text");
+        let reads = || names(&["read"]).expect("text");
+        assert_eq!(lines(Ok(failed())), [3]);
+        assert_eq!(lines(Ok(Predicate::not(failed()))), [0; 0]);
+        assert_eq!(lines(Ok(Predicate::not(Predicate::null(C::Errno)))), [3]);
+        assert_eq!(lines(Ok(Predicate::any(vec![failed(), reads()]))), [2, 3]);
+        assert_eq!(lines(Ok(Predicate::all(vec![Predicate::not(failed()), reads()]))), [0; 0]);
+        let neither = Predicate::not(Predicate::all(vec![failed(), reads()]));
+        assert_eq!(lines(Ok(neither)), [1, 4, 5, 6]);
+        assert_eq!(lines(Ok(Predicate::all(vec![]))), [1, 2, 3, 4, 5, 6]);
+        assert_eq!(lines(Ok(Predicate::any(vec![]))), [0; 0]);
+    }
+
+    #[test]
+    fn a_column_of_the_wrong_kind_is_refused() {
+        assert!(Predicate::among(C::Path, vec![1]).is_err());
+        assert!(Predicate::text(C::Ts, TextTest::contains("1")).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn a_view_is_judged_as_its_text(text in "[ab]{0,16}", of in "[ab]{0,6}", all in "[ab]{0,14}") {
+            let view = pack(text.as_bytes(), Place::Text, 0);
+            let tests = [
+                TextTest::among([&of, &all, &text[..text.len() / 2]]),
+                TextTest::among([&text]),
+                TextTest::starts_with(&of),
+                TextTest::starts_with(&text[..text.len() / 2]),
+                TextTest::ends_with(&of),
+                TextTest::contains(&of),
+            ];
+            for test in tests {
+                let holds = test.holds(text.as_bytes());
+                prop_assert_eq!(test.holds_view(view, text.as_bytes(), b""), holds, "{:?}", test);
+            }
+        }
+    }
+}
