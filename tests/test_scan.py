@@ -53,7 +53,10 @@ def test_only_the_columns_of_the_query_are_parsed(spawn_strace, monkeypatch):
             asked.append(columns)
 
         def __enter__(self):
-            return iter(())
+            return self
+
+        def poll(self):
+            return True, None
 
         def __exit__(self, *_):
             pass

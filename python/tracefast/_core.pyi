@@ -81,7 +81,7 @@ class Progress:
 
     @property
     def columns_built(self) -> int:
-        """Arrays that were made so far, one for each column of a batch."""
+        """Columns that the rows built were given."""
 
     def cancel(self) -> None:
         """End the work: ``parse`` raises ``KeyboardInterrupt``, and leaves no output."""
@@ -175,6 +175,7 @@ class Batch:
     def __arrow_c_array__(
         self, requested_schema: object | None = None
     ) -> tuple[object, object]: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 @final
 class Saved:
@@ -297,6 +298,9 @@ class Reader:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __iter__(self) -> Self: ...
     def __next__(self) -> Batch: ...
+    def poll(self) -> tuple[bool, Batch | None]:
+        """Return whether the stream goes on, and a batch if one comes within a tenth of a second."""
+
     def close(self) -> None:
         """Stop reading; batches that were given stay valid."""
 

@@ -1,8 +1,11 @@
 """Logs, Parquet and Arrow IPC as one polars LazyFrame: `scan`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
+from threading import Thread
 from typing import get_args
 
 import polars as pl
@@ -21,6 +24,8 @@ from tracefast.sources import STDIN, Content, Sources, expand, sniff
 
 # How many columns a message names.
 _NAMED = 3
+# How long to wait for a log that says nothing before polars may stop the query.
+_PATIENCE_S = 0.05
 
 
 def scan(
@@ -253,18 +258,20 @@ class _LogReader(FileReader):
         # A slice counts rows before they are filtered.
         wanted = pushdown.predicate(filters) if pre_slice is None else None
         end = None if limit is None else skip + limit
-        with self._builder.open(list(columns), wanted, end) as reader:
-            for batch in reader:
-                rows = batch.num_rows
-                if skip >= rows:
-                    skip -= rows
-                    continue
-                # Without columns there is still a number of rows: that is how polars counts.
-                frame = (
-                    pl.DataFrame(batch).select(columns) if columns else pl.DataFrame(height=rows)
-                )
-                yield frame.slice(skip)
-                skip = 0
+        # Without columns there is still a number of rows: that is how polars counts.
+        frame: pl.DataFrame
+        for batch in _patiently(partial(self._builder.open, list(columns), wanted, end)):
+            rows = 0 if batch is None else batch.num_rows
+            if batch is not None and rows <= skip:
+                skip -= rows
+                continue
+            if columns:
+                nothing = event_schema().to_frame()
+                frame = (nothing if batch is None else pl.DataFrame(batch)).select(columns)
+            else:
+                frame = pl.DataFrame(height=rows)
+            yield frame.slice(skip)
+            skip = 0 if rows else skip
 
     def n_rows_in_file(self, limit: int | None = None) -> int:
         """Count the rows, no further than asked."""
@@ -273,3 +280,31 @@ class _LogReader(FileReader):
             for batch in reader:
                 rows += batch.num_rows
         return rows
+
+
+def _patiently(opened: Callable[[], _core.Reader]) -> Iterator[_core.Batch | None]:
+    """Yield the batches of a reader, and None where there is none for some time.
+
+    polars cannot stop a source that waits, only one that yields: without this Ctrl-C would have to
+    wait for a pipe that has nothing yet.
+    """
+    # As `concurrent.futures` does, but nobody waits for this thread when Python ends.
+    done: Future[_core.Reader] = Future()
+
+    def open_it() -> None:
+        try:
+            done.set_result(opened())
+        except BaseException as error:  # noqa: BLE001 - it is raised where the result is wanted
+            done.set_exception(error)
+
+    Thread(target=open_it, name="tracefast-open", daemon=True).start()
+    while not done.done():
+        wait([done], timeout=_PATIENCE_S)
+        if not done.done():
+            yield None
+    with done.result() as reader:
+        while True:
+            ended, batch = reader.poll()
+            if ended:
+                return
+            yield batch

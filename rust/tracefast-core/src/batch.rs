@@ -1,9 +1,8 @@
 //! Arrow arrays of the one schema, out of resolved blocks.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use arrow_array::types::UInt32Type;
 use arrow_array::{
@@ -519,12 +518,14 @@ fn dictionary(
 
 /// The dictionary of a closed vocabulary, made once.
 fn vocabulary(texts: &'static [&'static str]) -> Arc<StringArray> {
-    static MADE: LazyLock<Mutex<HashMap<usize, Arc<StringArray>>>> = LazyLock::new(Mutex::default);
-    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    let array = made
-        .entry(texts.as_ptr() as usize)
-        .or_insert_with(|| Arc::new(StringArray::from_iter_values(texts)));
-    Arc::clone(array)
+    type Made = (OnceLock<usize>, OnceLock<Arc<StringArray>>);
+    // No mutex: a process that is forked while another thread holds it could never have it.
+    static MADE: [Made; COLUMNS.len()] =
+        [const { (OnceLock::new(), OnceLock::new()) }; COLUMNS.len()];
+    let key = texts.as_ptr() as usize;
+    let make = || Arc::new(StringArray::from_iter_values(texts));
+    let found = MADE.iter().find(|(known, _)| *known.get_or_init(|| key) == key);
+    found.map_or_else(make, |(_, made)| Arc::clone(made.get_or_init(make)))
 }
 
 /// Keys of a column without values, made once for full batches.
@@ -535,19 +536,16 @@ fn no_keys(len: usize) -> ScalarBuffer<u32> {
 
 /// A column without values, made once for full batches.
 fn nulls(column: C, len: usize) -> ArrayRef {
-    type Made = Vec<(Kind, ArrayRef)>;
-    static MADE: LazyLock<Mutex<Made>> = LazyLock::new(Mutex::default);
+    // As in `vocabulary`.
+    static MADE: [OnceLock<ArrayRef>; COLUMNS.len()] = [const { OnceLock::new() }; COLUMNS.len()];
     let kind = column.kind();
     if len > BATCH_ROWS {
         return new_null_array(&kind.data_type(), len);
     }
-    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, array)) = made.iter().find(|(known, _)| *known == kind) {
-        return array.slice(0, len);
-    }
-    let array = new_null_array(&kind.data_type(), BATCH_ROWS);
-    made.push((kind, Arc::clone(&array)));
-    array.slice(0, len)
+    // One for all columns of a kind, under the first of them.
+    let first = COLUMNS.iter().position(|&(_, _, other)| other == kind).unwrap_or_default();
+    let made = MADE[first].get_or_init(|| new_null_array(&kind.data_type(), BATCH_ROWS));
+    made.slice(0, len)
 }
 
 #[cfg(test)]

@@ -3,10 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
+use tracefast_core::format::Wanted;
 use tracefast_core::tally::Tally;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -43,7 +45,7 @@ pub struct Output<'a> {
 }
 
 /// How long a caller waits before it looks for signals again.
-const PATIENCE: Duration = Duration::from_millis(100);
+pub const PATIENCE: Duration = Duration::from_millis(50);
 
 impl Encode for Encoder {
     type Output = Encoded;
@@ -58,6 +60,7 @@ fn open_first(
     names: &[String],
     options: &Options,
     progress: &Arc<Progress>,
+    interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<(Source, Inputs)> {
     let found = inputs(names, options.format)?;
     let Some(first) = found.inputs.first() else {
@@ -70,13 +73,51 @@ fn open_first(
             .map_err(|error| Error::io(name, error).with_hint("check the name"))?;
     }
     progress.bytes_total.store(total_bytes(&found.inputs), Ordering::Relaxed);
-    let source = Source::open_input(first, options.format, progress)?;
+    let source = if first.names().into_iter().any(may_wait) {
+        open_patiently(first, options.format, progress, interrupted)?
+    } else {
+        Source::open_input(first, options.format, progress)?
+    };
     Ok((source.on(options.machine), found))
+}
+
+/// Its first bytes may be long in coming: a pipe, a terminal.
+fn may_wait(name: &str) -> bool {
+    name == "-" || std::fs::metadata(name).is_ok_and(|file| !file.is_file() && !file.is_dir())
+}
+
+/// Opens an input on a thread of its own, and asks meanwhile whether to stop.
+fn open_patiently(
+    input: &Input,
+    wanted: Option<Wanted>,
+    progress: &Arc<Progress>,
+    interrupted: &mut dyn FnMut() -> bool,
+) -> Result<Source> {
+    let (sender, opened) = mpsc::channel();
+    let (input, counters) = (input.clone(), Arc::clone(progress));
+    // A thread that waits for input cannot be woken: if nobody waits for it, it ends with its input.
+    std::thread::Builder::new().name("tracefast-open".to_owned()).spawn(move || {
+        let _ = sender.send(Source::open_input(&input, wanted, &counters));
+    })?;
+    loop {
+        match opened.recv_timeout(PATIENCE) {
+            Ok(source) => return source,
+            Err(RecvTimeoutError::Disconnected) => {
+                let what = "a source could not be opened; this is an error in tracefast";
+                return Err(Error::new(ErrorKind::Broken(what.to_owned())));
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                if progress.cancelled.load(Ordering::Relaxed) || interrupted() {
+                    return Err(Error::cancelled());
+                }
+            }
+        }
+    }
 }
 
 /// Parses the logs `names`, one after another, into one file.
 ///
-/// `interrupted` is asked about ten times a second whether to stop.
+/// `interrupted` is asked about twenty times a second whether to stop.
 ///
 /// # Errors
 /// A log cannot be read or is none, or the output cannot be written. Then there is no output.
@@ -115,7 +156,8 @@ pub fn parse_with(
         Some(output) if output.path == "-" => Some(AtomicFile::stdout()?),
         Some(output) => Some(AtomicFile::create(Path::new(output.path), output.clobber)?),
     };
-    let (first, Inputs { inputs, warnings: known }) = open_first(names, &options, progress)?;
+    let (first, Inputs { inputs, warnings: known }) =
+        open_first(names, &options, progress, &mut interrupted)?;
     let encoder = match output.map(|output| (output.kind, output.compression)) {
         None => None,
         Some((FileKind::Parquet, compression)) => {
@@ -190,6 +232,8 @@ pub struct BatchStream {
     warnings: Vec<String>,
     report: Option<Report>,
     begin: Instant,
+    /// The process that has the threads.
+    process: u32,
 }
 
 impl BatchStream {
@@ -198,8 +242,23 @@ impl BatchStream {
     /// # Errors
     /// The first log cannot be read or is none, or another one is missing.
     pub fn open(names: &[String], options: Options, progress: &Arc<Progress>) -> Result<Self> {
+        Self::open_with(names, options, progress, || false)
+    }
+
+    /// As [`BatchStream::open`]; `interrupted` is asked some times a second whether to stop, while
+    /// the first log is a pipe that has nothing yet.
+    ///
+    /// # Errors
+    /// As [`BatchStream::open`].
+    pub fn open_with(
+        names: &[String],
+        options: Options,
+        progress: &Arc<Progress>,
+        mut interrupted: impl FnMut() -> bool,
+    ) -> Result<Self> {
         let begin = Instant::now();
-        let (first, Inputs { inputs, warnings }) = open_first(names, &options, progress)?;
+        let (first, Inputs { inputs, warnings }) =
+            open_first(names, &options, progress, &mut interrupted)?;
         let (format, clock) =
             first.format.map_or(("none", "none"), |format| (format.name(), format.clock()));
         let schema = options.projection.schema();
@@ -213,6 +272,7 @@ impl BatchStream {
             warnings,
             report: None,
             begin,
+            process: std::process::id(),
         })
     }
 
@@ -221,8 +281,8 @@ impl BatchStream {
         Arc::clone(&self.schema)
     }
 
-    /// The next batch; `Ok(None)` at the end, `Ok(Some(None))` if there is none yet after a tenth
-    /// of a second.
+    /// The next batch; `Ok(None)` at the end, `Ok(Some(None))` if there is none yet after a
+    /// twentieth of a second.
     ///
     /// # Errors
     /// The first error of any stage; the stream is at its end then.
@@ -231,6 +291,10 @@ impl BatchStream {
             return Ok(Some(Some(self.dressed(batch)?)));
         }
         let Some(pipeline) = &self.pipeline else { return Ok(None) };
+        if self.process != std::process::id() {
+            let what = "a reader stays in the process that opened it; open one in each process";
+            return Err(Error::new(ErrorKind::Option(what.to_owned())));
+        }
         match pipeline.next(PATIENCE) {
             Ok(Some(Some(batches))) => {
                 self.ready = batches.into_iter();
@@ -272,8 +336,18 @@ impl BatchStream {
 
     /// Stops early.
     pub fn close(&mut self) {
-        self.pipeline = None;
+        let pipeline = self.pipeline.take();
+        if self.process != std::process::id() {
+            // A fork has copied the handles of the threads, not the threads: none can be joined.
+            std::mem::forget(pipeline);
+        }
         self.ready = Vec::new().into_iter();
+    }
+}
+
+impl Drop for BatchStream {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 

@@ -1,11 +1,14 @@
 //! Batches and schemas by the Arrow `PyCapsule` interface.
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
-use arrow_array::{Array, RecordBatch, StructArray};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray};
 use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+
+use crate::requested::Request;
 
 /// A schema that Arrow libraries can import.
 #[pyclass(frozen, module = "tracefast._core")]
@@ -71,13 +74,45 @@ impl Batch {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        // The interface asks for best effort only; the types here are what readers want.
-        drop(requested_schema);
-        let schema = schema_capsule(py, &self.inner.schema())?;
-        let rows = StructArray::from(self.inner.clone());
-        let array = FFI_ArrowArray::new(&rows.to_data());
+        let rows = self.answer(py, requested_schema)?;
+        let schema = schema_capsule(py, &rows.schema())?;
+        let array = FFI_ArrowArray::new(&StructArray::from(rows).to_data());
         Ok((schema, PyCapsule::new_with_value(py, array, c"arrow_array")?))
     }
+
+    /// The batch as a stream of one.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let rows = self.answer(py, requested_schema)?;
+        let schema = rows.schema();
+        stream_capsule(py, RecordBatchIterator::new([Ok(rows)], schema))
+    }
+}
+
+impl Batch {
+    #[allow(clippy::needless_pass_by_value)] // As Python hands it over.
+    fn answer(
+        &self,
+        py: Python<'_>,
+        requested_schema: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<RecordBatch> {
+        let request = Request::new(&self.inner.schema(), requested_schema.as_ref())?;
+        let rows = self.inner.clone();
+        py.detach(|| request.answer(rows)).map_err(|error| arrow(&error))
+    }
+}
+
+/// A capsule with a stream.
+pub fn stream_capsule<'py>(
+    py: Python<'py>,
+    stream: impl RecordBatchReader + Send + 'static,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let stream = FFI_ArrowArrayStream::new(Box::new(stream));
+    PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
 }
 
 /// A capsule with the schema.

@@ -13,6 +13,7 @@ mod processes;
 mod progress;
 mod reader;
 mod report;
+mod requested;
 mod saved;
 mod spawns;
 mod uses;

@@ -1,21 +1,23 @@
 //! Logs as a stream of record batches.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::ThreadId;
+use std::time::Instant;
 
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use tracefast_io::run::BatchStream;
+use tracefast_io::run::{BatchStream, PATIENCE};
 
-use crate::batch::{Batch, Schema, schema_capsule};
+use crate::batch::{Batch, Schema, schema_capsule, stream_capsule};
 use crate::errors::exception;
 use crate::options::{READ_ROWS, options};
 use crate::predicate::Wanted;
 use crate::progress::{Progress, counters};
 use crate::report::Report;
+use crate::requested::Request;
 
 /// A one-shot stream of the events of some logs.
 #[pyclass(frozen, module = "tracefast")]
@@ -23,6 +25,16 @@ pub struct Reader {
     stream: Arc<Mutex<BatchStream>>,
     exported: Mutex<bool>,
     schema: SchemaRef,
+    /// The thread that opened it, if signals come to that one.
+    main: Option<ThreadId>,
+}
+
+/// The thread that runs, if it is the one in which Python handles signals.
+fn main_thread(py: Python<'_>) -> PyResult<Option<ThreadId>> {
+    let threading = py.import("threading")?;
+    let main = threading.call_method0("main_thread")?.getattr("ident")?;
+    let here = threading.call_method0("get_ident")?;
+    Ok(main.eq(here)?.then(|| std::thread::current().id()))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -54,11 +66,23 @@ impl Reader {
         options.predicate = predicate.map(|Wanted(predicate)| predicate);
         options.limit = limit;
         let progress = counters(progress);
-        let stream = py
-            .detach(|| BatchStream::open(&sources, options, &progress))
-            .map_err(|error| exception(py, &error))?;
+        let main = main_thread(py)?;
+        let (stream, raised) = py.detach(|| {
+            let mut raised = None;
+            let interrupted = || {
+                raised = Python::attach(|py| py.check_signals()).err();
+                raised.is_some()
+            };
+            let stream = BatchStream::open_with(&sources, options, &progress, interrupted);
+            (stream, raised)
+        });
+        let stream = match (stream, raised) {
+            (_, Some(raised)) => return Err(raised),
+            (stream, None) => stream.map_err(|error| exception(py, &error))?,
+        };
         let schema = stream.schema();
-        Ok(Self { stream: Arc::new(Mutex::new(stream)), exported: Mutex::new(false), schema })
+        let exported = Mutex::new(false);
+        Ok(Self { stream: Arc::new(Mutex::new(stream)), exported, schema, main })
     }
 
     /// The schema of the batches.
@@ -83,17 +107,15 @@ impl Reader {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The interface asks for best effort only; the types here are what readers want.
-        drop(requested_schema);
+        let request = Request::new(&self.schema, requested_schema.as_ref())?;
         let mut exported = lock(&self.exported);
         if *exported {
             let text = "the stream was handed out already; call tracefast.read again";
             return Err(PyRuntimeError::new_err(text));
         }
         *exported = true;
-        let export = Export { stream: Arc::clone(&self.stream), schema: Arc::clone(&self.schema) };
-        let stream = FFI_ArrowArrayStream::new(Box::new(export));
-        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+        let stream = Arc::clone(&self.stream);
+        stream_capsule(py, Export { stream, request, main: self.main, looked: Instant::now() })
     }
 
     fn __iter__(slf: Py<Self>) -> Py<Self> {
@@ -102,14 +124,21 @@ impl Reader {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
         loop {
-            let found = py.detach(|| lock(&self.stream).poll());
-            match found {
-                Ok(Some(Some(batch))) => return Ok(Some(Batch::new(batch))),
-                Ok(Some(None)) => py.check_signals()?,
-                Ok(None) => return Ok(None),
-                Err(error) => return Err(exception(py, &error)),
+            match self.poll(py)? {
+                (_, Some(batch)) => return Ok(Some(batch)),
+                (true, None) => return Ok(None),
+                (false, None) => {}
             }
         }
+    }
+
+    /// Waits for a batch, a twentieth of a second at most: whether it was the end, and the batch.
+    fn poll(&self, py: Python<'_>) -> PyResult<(bool, Option<Batch>)> {
+        // Here and not only where there is none: who reads on and on in C never looks for signals.
+        py.check_signals()?;
+        let found = py.detach(|| lock(&self.stream).poll());
+        let found = found.map_err(|error| exception(py, &error))?;
+        Ok((found.is_none(), found.flatten().map(Batch::new)))
     }
 
     /// Stops reading; what was read stays valid.
@@ -130,20 +159,61 @@ impl Reader {
 /// The stream as the C interface wants it.
 struct Export {
     stream: Arc<Mutex<BatchStream>>,
-    schema: SchemaRef,
+    request: Request,
+    main: Option<ThreadId>,
+    /// When it last looked for signals.
+    looked: Instant,
+}
+
+impl Export {
+    /// Looks for signals, where Python handles them: only there is it safe to wait for Python.
+    /// Elsewhere another thread may hold Python and wait for this batch.
+    fn check_signals(&self) -> Result<(), ArrowError> {
+        if self.main != Some(std::thread::current().id()) {
+            return Ok(());
+        }
+        Python::attach(|py| {
+            let Err(raised) = py.check_signals() else { return Ok(()) };
+            let error = ArrowError::ExternalError(format!("stopped by a signal: {raised}").into());
+            if raised.is_instance_of::<PyKeyboardInterrupt>(py) {
+                // What takes the stream makes an error of its own kind of this one. Python raises
+                // the interrupt as soon as it runs again, even if that error is caught.
+                #[allow(unsafe_code)]
+                // SAFETY: it only notes that the signal came, and may be called at any time.
+                unsafe {
+                    pyo3::ffi::PyErr_SetInterrupt();
+                }
+            }
+            Err(error)
+        })
+    }
 }
 
 impl Iterator for Export {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let next = lock(&self.stream).next()?;
-        Some(next.map_err(|error| ArrowError::ExternalError(Box::new(error))))
+        loop {
+            // Not for each batch: other threads of Python may keep it busy.
+            if self.looked.elapsed() > PATIENCE {
+                if let Err(error) = self.check_signals() {
+                    return Some(Err(error));
+                }
+                self.looked = Instant::now();
+            }
+            let found = lock(&self.stream).poll();
+            match found {
+                Ok(Some(Some(batch))) => return Some(self.request.answer(batch)),
+                Ok(Some(None)) => {}
+                Ok(None) => return None,
+                Err(error) => return Some(Err(ArrowError::ExternalError(Box::new(error)))),
+            }
+        }
     }
 }
 
 impl RecordBatchReader for Export {
     fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
+        self.request.schema()
     }
 }
