@@ -23,6 +23,7 @@ from pathlib import Path
 import comparison
 import detours
 import goals
+import lazy
 import make_log
 import picture
 import programs
@@ -32,7 +33,7 @@ from text_table import markdown
 
 HERE = Path(__file__).resolve().parent
 
-GROUPS = ("parse", "packed", "tables", "comparison", "startup", "detours", "memory")
+GROUPS = ("parse", "packed", "tables", "scan", "comparison", "startup", "detours", "memory")
 """What can be measured. ``memory`` is part of ``parse``: it is there to be asked for alone."""
 
 
@@ -154,7 +155,13 @@ def table_of_goals(verdicts: list[goals.Verdict]) -> str:
     return markdown(("goal", "measured", "wanted", ""), rows, left=4)
 
 
-def report(cases: list[Case], bench: Bench, startup: Startup | None, rounds: int) -> str:
+def report(
+    cases: list[Case],
+    bench: Bench,
+    queries: lazy.Lazy | None,
+    startup: Startup | None,
+    rounds: int,
+) -> str:
     """Return the whole result as Markdown."""
     facts = [f"{name}: {value}" for name, value in machine().items()]
     for log in sorted({case.log for case in cases}):
@@ -174,6 +181,9 @@ def report(cases: list[Case], bench: Bench, startup: Startup | None, rounds: int
     compared = [case for case in cases if case.compared]
     if compared:
         parts.append(f"## Comparison, {compared[0].log.name}\n\n{comparison.table(compared)}")
+    if queries is not None:
+        name, found = queries.log.name, markdown(lazy.HEAD, queries.table(), left=1)
+        parts.append(f"## Lazy queries, {name}\n\n{found}")
     if startup is not None:
         head = ("", "ms", "beyond `python -c pass`", "least")
         parts.append("## Starting\n\n" + markdown(head, startup.table(), left=1))
@@ -261,6 +271,37 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def run_round(
+    number: int,
+    bench: Bench,
+    cases: list[Case],
+    queries: lazy.Lazy | None,
+    startup: Startup | None,
+) -> None:
+    """Measure everything once."""
+    for case in cases:
+        bench.measure(case)
+        print(
+            f"round {number + 1}: {case.label}, {case.log.name}, {case.threads} threads:"
+            f" {case.seconds[-1]:.2f} s, {case.ratios[-1]:.3f} x wc -l",
+            file=sys.stderr,
+        )
+    if queries is not None:
+        queries.measure()
+    if startup is not None:
+        startup.measure()
+
+
+def lazy_queries(folder: Path, options: argparse.Namespace) -> lazy.Lazy | None:
+    """Return the queries of a log of the first size, if they are wanted."""
+    if "scan" not in options.only:
+        return None
+    size, *_ = options.sizes
+    return lazy.Lazy(
+        make_log.make_log("strace", size, folder, source=options.source, seconds=options.seconds)
+    )
+
+
 def main() -> int:
     """Run the comparison, print it, and say whether anything was wrong."""
     options = arguments()
@@ -271,20 +312,13 @@ def main() -> int:
     bench = Bench(folder, headers)
     cases = plan(folder, headers, options)
     startup = Startup() if "startup" in options.only else None
+    queries = lazy_queries(folder, options)
     for case in cases:
         bench.prepare(case)
     for number in range(options.rounds):
-        for case in cases:
-            bench.measure(case)
-            print(
-                f"round {number + 1}: {case.label}, {case.log.name}, {case.threads} threads:"
-                f" {case.seconds[-1]:.2f} s, {case.ratios[-1]:.3f} x wc -l",
-                file=sys.stderr,
-            )
-        if startup is not None:
-            startup.measure()
+        run_round(number, bench, cases, queries, startup)
     bench.clean()
-    text = report(cases, bench, startup, options.rounds)
+    text = report(cases, bench, queries, startup, options.rounds)
     if "detours" in options.only:
         text += off_the_fast_path(sorted({case.log for case in cases}), options.detours)
     print(text)

@@ -179,7 +179,7 @@ def rows_of(text):
 def test_bench_runs_and_prints_every_row(tmp_path):
     done = run_bench(tmp_path, "--size", "2MB")
     assert done.returncode == 0, done.stderr
-    table, found, compared, starting, off = done.stdout.split("\n## ")
+    table, found, compared, asked, starting, off = done.stdout.split("\n## ")
     rows = rows_of(table)
     for kind in ("strace", "ftrace"):
         assert rows[f"{kind} to Arrow"] == rows[f"{kind} to Parquet"] == 2
@@ -198,6 +198,7 @@ def test_bench_runs_and_prints_every_row(tmp_path):
     assert goals_shown["`tracefast --help`"] == 1
     assert "too short to judge" in found
     assert rows_of(compared).keys() >= {"`wc -l`", *comparison.LABELS.values()}
+    assert rows_of(asked)["`head(10)`"] == 1
     assert rows_of(starting)["`python -c pass`"] == 1
     assert rows_of(off)["demo.strace.zst"] == 1
     assert re.search(r"\| strace-bundled-2MB.log +\| +[\d,]+ \| +[\d,]+ \| +2[45]\.\d\d \|", off)

@@ -1,5 +1,7 @@
 """Lazy scans: a log and its Parquet are the same table to every query."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -102,3 +104,18 @@ def test_errors_keep_their_kind(tmp_path):
     binary.write_bytes(b"\x7fELF\x02\x01\x01" + bytes(range(256)) * 100)
     with pytest.raises(tf.Error, match="program"):
         tf.scan(binary).collect()
+
+
+def test_a_program_may_end_while_a_source_is_left_half_way(spawn_strace, tmp_path):
+    """polars leaves a source to a thread of its own, which must be out of Python at its end."""
+    log = tmp_path / "long.strace"
+    log.write_bytes(spawn_strace.read_bytes() * 100)
+    program = (
+        "import sys, polars as pl, tracefast as tf\n"
+        "print(tf.scan(sys.argv[1]).filter(pl.col('fd') == 3).head(3).collect().height)"
+    )
+    for _ in range(8):
+        run = subprocess.run(
+            [sys.executable, "-c", program, str(log)], capture_output=True, text=True, check=False
+        )
+        assert (run.returncode, run.stdout, run.stderr) == (0, "3\n", "")

@@ -1,11 +1,9 @@
 """Logs, Parquet and Arrow IPC as one polars LazyFrame: `scan`."""
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, wait
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from threading import Thread
 from typing import get_args
 
 import polars as pl
@@ -18,14 +16,13 @@ from polars.io.external_reader import (
 )
 
 from tracefast import _core, pushdown, whole
+from tracefast.polled import patiently
 from tracefast.pushdown import Predicate
 from tracefast.reading import FormatIn, Machine
 from tracefast.sources import STDIN, Content, Sources, expand, sniff
 
 # How many columns a message names.
 _NAMED = 3
-# How long to wait for a log that says nothing before polars may stop the query.
-_PATIENCE_S = 0.05
 
 
 def scan(
@@ -260,7 +257,7 @@ class _LogReader(FileReader):
         end = None if limit is None else skip + limit
         # Without columns there is still a number of rows: that is how polars counts.
         frame: pl.DataFrame
-        for batch in _patiently(partial(self._builder.open, list(columns), wanted, end)):
+        for batch in patiently(partial(self._builder.open, list(columns), wanted, end)):
             rows = 0 if batch is None else batch.num_rows
             if batch is not None and rows <= skip:
                 skip -= rows
@@ -280,31 +277,3 @@ class _LogReader(FileReader):
             for batch in reader:
                 rows += batch.num_rows
         return rows
-
-
-def _patiently(opened: Callable[[], _core.Reader]) -> Iterator[_core.Batch | None]:
-    """Yield the batches of a reader, and None where there is none for some time.
-
-    polars cannot stop a source that waits, only one that yields: without this Ctrl-C would have to
-    wait for a pipe that has nothing yet.
-    """
-    # As `concurrent.futures` does, but nobody waits for this thread when Python ends.
-    done: Future[_core.Reader] = Future()
-
-    def open_it() -> None:
-        try:
-            done.set_result(opened())
-        except BaseException as error:  # noqa: BLE001 - it is raised where the result is wanted
-            done.set_exception(error)
-
-    Thread(target=open_it, name="tracefast-open", daemon=True).start()
-    while not done.done():
-        wait([done], timeout=_PATIENCE_S)
-        if not done.done():
-            yield None
-    with done.result() as reader:
-        while True:
-            ended, batch = reader.poll()
-            if ended:
-                return
-            yield batch
