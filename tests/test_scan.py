@@ -95,7 +95,7 @@ def test_errors_keep_their_kind(tmp_path):
         tf.scan(tmp_path / "missing.strace")
     assert caught.value.filename == str(tmp_path / "missing.strace")
     with pytest.raises(IsADirectoryError):
-        tf.scan(tmp_path)
+        tf.read(tmp_path)
     with pytest.raises(ValueError, match="standard input"):
         tf.scan("-")
     with pytest.raises(ValueError, match="no source"):

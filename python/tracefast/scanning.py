@@ -1,6 +1,6 @@
 """Logs, Parquet and Arrow IPC as one polars LazyFrame: `scan`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -19,7 +19,7 @@ from tracefast import _core, pushdown, whole
 from tracefast.polled import patiently
 from tracefast.pushdown import Predicate
 from tracefast.reading import FormatIn, Machine
-from tracefast.sources import STDIN, Content, Sources, expand, sniff
+from tracefast.sources import STDIN, Content, Sources, expand, is_url, sniff
 
 # How many columns a message names.
 _NAMED = 3
@@ -31,28 +31,43 @@ def scan(
     format_in: FormatIn | None = None,
     machine: Machine | None = None,
     threads: int | None = None,
+    storage_options: Mapping[str, str] | None = None,
     progress: _core.Progress | None = None,
 ) -> pl.LazyFrame:
     """Scan logs, Parquet or Arrow IPC files as one table of events.
 
     Nothing but the first bytes of each file, and the footer of a file of columns, is read before
-    the frame is collected. A log is then parsed in a stream: columns that the query does not need
-    are never built, and ``head`` stops early. A file of columns is read lazily by polars; events
-    that polars wrote, such as a part of them, will do as well.
+    the frame is collected. A log is then parsed in a stream. Of it, columns that the query does not
+    need are not built, nor are rows that a filter drops, and ``head`` stops early. What the parser
+    applies of a filter: comparisons of a number or time with a value (``>``, ``is_between``,
+    ``is_in`` …), of words and paths with a text (``==``, ``is_in``, ``str.starts_with``,
+    ``str.ends_with``, ``str.contains(…, literal=True)``), ``is_null``, and what ``&``, ``|`` and
+    ``~`` make of these; the rest is left to polars. ``explain`` shows both as ``SELECTION``.
+
+    A file of columns is read lazily by polars, by its statistics; events that polars wrote, such as
+    a part of them, will do as well.
 
     Parameters
     ----------
     sources
-        Path of a file, a pattern, or several of them, of any mixture. Logs of
-        ``strace -ff -o NAME`` are merged, also when only ``NAME`` is given.
+        Path of a file or of a directory, a pattern, a URL, or several of them, of any mixture. Logs
+        of ``strace -ff -o NAME`` are merged, also when only ``NAME`` is given. A directory stands
+        for its files and those of the directories in it, in sorted order, without empty ones and
+        those whose names begin with ``.`` or ``_``; it may not hold both logs and files of columns.
+        URLs (``s3://``, ``gs://``, ``az://``, ``https://``, ``file://``) are of Parquet, and may
+        hold a pattern.
     format_in
         Format of the logs; found from the text by default.
     machine
         As for :func:`tracefast.parse`.
     threads
         Number of worker threads for logs; all cores by default.
+    storage_options
+        How to reach the URLs, as for :func:`polars.scan_parquet`.
     progress
-        Counters of the logs' bytes, to poll from another thread.
+        Counters of the logs, to poll from another thread or to look at afterwards: ``bytes_read``,
+        ``blocks`` of text parsed, ``rows`` of the table so far, and what was made of them,
+        ``rows_built`` and ``columns_built``.
 
     Returns
     -------
@@ -65,8 +80,9 @@ def scan(
         A file is missing or cannot be read.
     Error
         A Parquet or Arrow IPC file is not whole, holds something else than events, or events of
-        another version of the schema; ``hint`` says what to do. (A log that is none is found out
-        when the frame is collected.)
+        another version of the schema; a URL cannot be had; a directory holds both logs and files of
+        columns. ``hint`` says what to do. (A log that is none is found out when the frame is
+        collected.)
     ValueError
         Standard input was given: a lazy query may read its sources more than once. Or there is no
         such `machine`.
@@ -75,14 +91,18 @@ def scan(
     --------
     >>> import polars as pl
     >>> import tracefast as tf
-    >>> tf.scan("demo.strace").filter(pl.col("name") == "read").select("bytes").collect().rows()
-    [(4096,), (0,)]
+    >>> counters = tf.Progress()
+    >>> events = tf.scan("demo.strace", progress=counters)
+    >>> events.filter(pl.col("name") == "read").select("name", "bytes").collect().rows()
+    [('read', 4096), ('read', 0)]
+    >>> counters.rows, counters.rows_built, counters.columns_built
+    (8, 2, 2)
     """
     # What is wrong shows now, not when the frame is collected.
     if machine is not None and machine not in get_args(Machine):
         known = ", ".join(map(repr, get_args(Machine)))
         raise ValueError(f"machine is one of {known}, not {machine!r}")
-    names = expand(sources)
+    names = expand(sources, lazily=True)
     if STDIN in names:
         raise ValueError(
             "standard input cannot be scanned, as a query may read it more than once; "
@@ -91,8 +111,12 @@ def scan(
     schema = event_schema()
     frames: list[pl.LazyFrame] = []
     openers: list[whole.Opener] = []
-    for content, run in groupby(names, sniff):
+    for content, run in groupby(names, lambda name: None if is_url(name) else sniff(name)):
         files = list(run)
+        if content is None:
+            frames.append(_scan_urls(files, storage_options))
+            openers.append(whole.unreadable)
+            continue
         if content != "log":
             for file in files:
                 check_events(file, content)
@@ -117,6 +141,23 @@ def scan(
     frame = frames[0] if len(frames) == 1 else pl.concat(frames)
     whole.remember(frame, openers)
     return frame
+
+
+def _scan_urls(urls: list[str], storage_options: Mapping[str, str] | None) -> pl.LazyFrame:
+    """Scan Parquet that polars fetches; its footer is read now, so that mistakes show."""
+    options = None if storage_options is None else dict(storage_options)
+    frames: list[pl.LazyFrame] = []
+    for url in urls:
+        frame = pl.scan_parquet(url, storage_options=options)
+        try:
+            found = frame.collect_schema()
+        except pl.exceptions.ComputeError as error:
+            refused = _core.Error(f"{url}: not Parquet, or not to be had: {error}")
+            refused.hint = "of URLs, only Parquet can be scanned: fetch logs, or parse them there"
+            raise refused from error
+        _check_columns(url, found)
+        frames.append(frame)
+    return frames[0] if len(frames) == 1 else pl.concat(frames)
 
 
 def check_events(file: str, content: Content) -> None:
@@ -157,6 +198,11 @@ def check_events(file: str, content: Content) -> None:
             f"{_core.__version__}, which reads schema {_core.SCHEMA_VERSION}",
         )
     found = pl.read_parquet_schema(file) if content == "parquet" else pl.read_ipc_schema(file)
+    _check_columns(file, found)
+
+
+def _check_columns(file: str, found: Iterable[str]) -> None:
+    found = list(found)
     foreign = [name for name in found if name not in event_schema()]
     if foreign:
         names = ", ".join(map(repr, foreign[:_NAMED]))

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
+from tracefast._core import Error
+
 Source = str | os.PathLike[str]
 Sources = Source | Iterable[Source]
 Content = Literal["log", "parquet", "ipc"]
@@ -27,7 +29,13 @@ _SINKS: dict[str, Sink] = {
 _TASK = re.compile(r"\.[1-9][0-9]{0,6}(\.(gz|zst|xz|bz2))?", re.ASCII)
 
 
-def expand(sources: Sources) -> list[str]:
+# A name such as `s3://bucket/run.parquet`.
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.ASCII | re.IGNORECASE)
+# Files and folders of a directory that are somebody's notes, as to Hive, Spark and Arrow.
+_HIDDEN = (".", "_")
+
+
+def expand(sources: Sources, *, lazily: bool = False) -> list[str]:
     """Turn one source or many into a list of names, patterns replaced by what they match.
 
     Parameters
@@ -37,6 +45,9 @@ def expand(sources: Sources) -> list[str]:
         existing file is a pattern (``**`` crosses folders); its matches come in sorted order.
         ``-`` is standard input. The common name of the logs of several tasks (``log`` for
         ``log.1234``, ``log.1235``, by ``strace -ff -o log``) stays as it is: the parser finds them.
+    lazily
+        What is named will be scanned by polars, too: directories stand for their files
+        (`files_in`), and URLs stay as they are.
 
     Returns
     -------
@@ -46,7 +57,9 @@ def expand(sources: Sources) -> list[str]:
     Raises
     ------
     FileNotFoundError
-        A pattern matches nothing.
+        A pattern matches nothing, or a directory is empty.
+    Error
+        A URL was given where only files will do, or a directory holds more than one kind of file.
     ValueError
         No source was given.
 
@@ -60,6 +73,17 @@ def expand(sources: Sources) -> list[str]:
     names: list[str] = []
     for source in [sources] if isinstance(sources, str | os.PathLike) else sources:
         name = os.fspath(source)
+        if is_url(name):
+            if not lazily:
+                raise _refused(
+                    f"{name}: logs are read from files and pipes, not from URLs",
+                    f"fetch it, or pipe it: curl {name} | tracefast parse - -o FILE.parquet",
+                )
+            names.append(name)
+            continue
+        if lazily and Path(name).is_dir():
+            names.extend(files_in(name))
+            continue
         if not isinstance(source, str) or not glob.has_magic(name) or Path(name).exists():
             names.append(name)
             continue
@@ -70,6 +94,77 @@ def expand(sources: Sources) -> list[str]:
     if not names:
         raise ValueError("no source given")
     return names
+
+
+def is_url(name: str) -> bool:
+    """Say whether a name is a URL.
+
+    Examples
+    --------
+    >>> is_url("s3://bucket/run.parquet"), is_url("run.parquet")
+    (True, False)
+    """
+    return _URL.match(name) is not None
+
+
+def files_in(folder: str) -> list[str]:
+    """List the files of a directory and of those in it, as polars does: sorted, no empty ones.
+
+    Names that begin with ``.`` or ``_`` are left out: they are notes of whatever wrote the others.
+
+    Parameters
+    ----------
+    folder
+        Path of a directory.
+
+    Returns
+    -------
+    list of str
+        At least one path. All are logs, or none is.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file.
+    OSError
+        It cannot be listed.
+    Error
+        It holds logs beside Parquet or Arrow IPC files: as a rule the same events twice.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> Path("runs/more").mkdir(parents=True)
+    >>> for name in ("b.strace", "more/a.strace", "_notes"):
+    ...     _ = Path("runs", name).write_text("1 close(3) = 0")
+    >>> files_in("runs")
+    ['runs/b.strace', 'runs/more/a.strace']
+    """
+    found: list[Path] = []
+    for path, folders, files in os.walk(folder, onerror=_reraise):
+        folders[:] = [name for name in folders if not name.startswith(_HIDDEN)]
+        found += [Path(path, name) for name in files if not name.startswith(_HIDDEN)]
+    names = sorted(str(file) for file in found if file.is_file() and file.stat().st_size > 0)
+    if not names:
+        raise FileNotFoundError(2, "No log and no Parquet in the directory", folder)
+    logs = [name for name in names if sniff(name) == "log"]
+    if 0 < len(logs) < len(names):
+        columns = next(name for name in names if name not in logs)
+        raise _refused(
+            f"{folder}: holds logs and files of columns, such as {logs[0]} and {columns}",
+            f"name those that are meant, for example by a pattern: {folder.rstrip('/')}/*.parquet",
+        )
+    return names
+
+
+def _reraise(error: OSError) -> None:
+    raise error
+
+
+def _refused(what: str, hint: str) -> Error:
+    error = Error(what)
+    error.hint = hint
+    return error
 
 
 def content_of(head: bytes) -> Content:
