@@ -299,7 +299,7 @@ class Reader:
     def __iter__(self) -> Self: ...
     def __next__(self) -> Batch: ...
     def poll(self) -> tuple[bool, Batch | None]:
-        """Return whether the stream goes on, and a batch if one comes within a tenth of a second."""
+        """Wait a twentieth of a second for a batch: whether this was the end, and the batch."""
 
     def close(self) -> None:
         """Stop reading; batches that were given stay valid."""

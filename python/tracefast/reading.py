@@ -152,7 +152,9 @@ def read(
     """Read logs as a stream of Arrow record batches.
 
     The reader is handed to whatever takes Arrow: ``pl.DataFrame(reader)``, ``pa.table(reader)``,
-    ``duckdb.sql("select … from reader")``. It can be read once.
+    ``pd.DataFrame.from_arrow(reader)``, ``duckdb.sql("select … from reader")``. It can be read
+    once. Iterated, it yields batches of about 8,192 rows that are taken likewise. Who wants other
+    types of Arrow for the same data says so (``requested_schema``, as below).
 
     Parameters
     ----------
@@ -176,11 +178,13 @@ def read(
     -------
     Reader
         An iterator of batches with ``__arrow_c_stream__``; its ``report`` is there at the end.
+        Closed (``with``, ``close``) or dropped before, it stops its threads. It stays in its
+        process: one that was forked opens its own.
 
     Raises
     ------
     Error
-        While reading: an input cannot be a log at all.
+        An input cannot be a log at all: here, or while reading if it is not the first one.
     OSError
         An input cannot be read; ``filename`` says which.
     ValueError
@@ -192,6 +196,14 @@ def read(
     >>> import tracefast as tf
     >>> pl.DataFrame(tf.read("demo.strace", columns=["name", "ret"])).head(2).rows()
     [('openat', 3), ('read', 4096)]
+
+    Strings instead of dictionaries, by pyarrow:
+
+    >>> import pyarrow as pa
+    >>> wanted = pa.schema({"name": pa.string()})
+    >>> reader = tf.read("demo.strace", columns=["name"])
+    >>> pa.RecordBatchReader.from_stream(reader, wanted).read_all()["name"].to_pylist()[:2]
+    ['openat', 'read']
     """
     return _core.Reader(
         expand(sources),

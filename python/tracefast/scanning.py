@@ -301,20 +301,18 @@ class _LogReader(FileReader):
         # A slice counts rows before they are filtered.
         wanted = pushdown.predicate(filters) if pre_slice is None else None
         end = None if limit is None else skip + limit
-        # Without columns there is still a number of rows: that is how polars counts.
-        frame: pl.DataFrame
+        # A source that has nothing to yield cannot be stopped (see `polled`).
+        nothing = event_schema().to_frame().select(columns)
         for batch in patiently(partial(self._builder.open, list(columns), wanted, end)):
-            rows = 0 if batch is None else batch.num_rows
-            if batch is not None and rows <= skip:
-                skip -= rows
+            if batch is None or batch.num_rows <= skip:
+                skip -= 0 if batch is None else batch.num_rows
+                yield nothing
                 continue
-            if columns:
-                nothing = event_schema().to_frame()
-                frame = (nothing if batch is None else pl.DataFrame(batch)).select(columns)
-            else:
-                frame = pl.DataFrame(height=rows)
+            # Without columns there is still a number of rows: that is how polars counts.
+            rows = batch.num_rows
+            frame = pl.DataFrame(batch).select(columns) if columns else pl.DataFrame(height=rows)
             yield frame.slice(skip)
-            skip = 0 if rows else skip
+            skip = 0
 
     def n_rows_in_file(self, limit: int | None = None) -> int:
         """Count the rows, no further than asked."""

@@ -291,7 +291,7 @@ impl Rows<'_> {
     fn constant(&self, truth: bool) -> Truth {
         let len = self.range.len();
         let mut all = vec![u64::MAX; len.div_ceil(64)];
-        if let Some(last) = all.last_mut().filter(|_| len % 64 != 0) {
+        if let Some(last) = all.last_mut().filter(|_| !len.is_multiple_of(64)) {
             *last = (1 << (len % 64)) - 1;
         }
         let none = vec![0; all.len()];
@@ -306,15 +306,14 @@ impl Rows<'_> {
         let words = valid.len().div_ceil(64);
         let mut out = Truth { yes: Vec::with_capacity(words), no: Vec::with_capacity(words) };
         for (chunk, start) in valid.chunks(64).zip(self.range.clone().step_by(64)) {
-            let (mut yes, mut no) = (0, 0);
+            let (mut all, mut some) = (0, 0);
             for (i, &valid) in chunk.iter().enumerate() {
                 let known = valid & column.bit() != 0;
-                let holds = holds(start + i, known);
-                yes |= u64::from(known & holds) << i;
-                no |= u64::from(known & !holds) << i;
+                all |= u64::from(known) << i;
+                some |= u64::from(holds(start + i, known)) << i;
             }
-            out.yes.push(yes);
-            out.no.push(no);
+            out.yes.push(all & some);
+            out.no.push(all & !some);
         }
         out
     }

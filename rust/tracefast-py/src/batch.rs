@@ -72,7 +72,7 @@ impl Batch {
     fn __arrow_c_array__<'py>(
         &self,
         py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
         let rows = self.answer(py, requested_schema)?;
         let schema = schema_capsule(py, &rows.schema())?;
@@ -85,7 +85,7 @@ impl Batch {
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let rows = self.answer(py, requested_schema)?;
         let schema = rows.schema();
@@ -94,23 +94,22 @@ impl Batch {
 }
 
 impl Batch {
-    #[allow(clippy::needless_pass_by_value)] // As Python hands it over.
     fn answer(
         &self,
         py: Python<'_>,
-        requested_schema: Option<Bound<'_, PyAny>>,
+        requested_schema: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<RecordBatch> {
-        let request = Request::new(&self.inner.schema(), requested_schema.as_ref())?;
+        let request = Request::new(&self.inner.schema(), requested_schema)?;
         let rows = self.inner.clone();
         py.detach(|| request.answer(rows)).map_err(|error| arrow(&error))
     }
 }
 
 /// A capsule with a stream.
-pub fn stream_capsule<'py>(
-    py: Python<'py>,
+pub fn stream_capsule(
+    py: Python<'_>,
     stream: impl RecordBatchReader + Send + 'static,
-) -> PyResult<Bound<'py, PyCapsule>> {
+) -> PyResult<Bound<'_, PyCapsule>> {
     let stream = FFI_ArrowArrayStream::new(Box::new(stream));
     PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
 }

@@ -5,7 +5,28 @@ use std::sync::atomic::Ordering;
 
 use pyo3::prelude::*;
 
-/// Shared counters of a run.
+/// Counters of the logs that are read, to look at meanwhile or afterwards.
+///
+/// Each run takes a new one.
+///
+/// Attributes
+/// ----------
+/// `bytes_read`, `bytes_total`
+///     Bytes of the logs as they lie there, compressed or not, so far and in all; 0 if unknown.
+/// `blocks`
+///     Blocks of text parsed.
+/// `rows`
+///     Rows of the table so far, built or not.
+/// `rows_built`, `columns_built`
+///     Rows that were put into Arrow arrays, and the most columns that such rows were given: what a
+///     lazy query or `columns` asked for.
+///
+/// Examples
+/// --------
+/// >>> counters = tracefast.Progress()
+/// >>> reader = tracefast.read("demo.strace", columns=["name"], progress=counters)
+/// >>> sum(len(batch) for batch in reader), counters.columns_built
+/// (8, 1)
 #[pyclass(frozen, module = "tracefast._core")]
 #[derive(Default)]
 pub struct Progress {

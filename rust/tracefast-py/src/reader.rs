@@ -49,6 +49,7 @@ impl Reader {
         machine = None, predicate = None, limit = None, progress = None
     ))]
     #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python's keyword arguments.
+    #[allow(clippy::redundant_closure_for_method_calls)] // The method's lifetimes do not fit.
     fn new(
         py: Python<'_>,
         sources: Vec<String>,
@@ -105,9 +106,9 @@ impl Reader {
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let request = Request::new(&self.schema, requested_schema.as_ref())?;
+        let request = Request::new(&self.schema, requested_schema)?;
         let mut exported = lock(&self.exported);
         if *exported {
             let text = "the stream was handed out already; call tracefast.read again";
