@@ -107,12 +107,15 @@ pub struct Resolved {
 impl Resolved {
     /// The columns. Who asks first writes what the stages in order left to be written.
     pub fn rows(&self) -> &Rows {
-        let filled = self.filled.get_or_init(|| {
+        &self.parsed().rows
+    }
+
+    fn parsed(&self) -> &Parsed {
+        self.filled.get_or_init(|| {
             let mut parsed = std::mem::take(&mut *lock(&self.left));
             fill(&mut parsed, &self.buffers[0], &self.buffers[1]);
             parsed
-        });
-        &filled.rows
+        })
     }
 
     /// Number of rows that count.
@@ -122,10 +125,11 @@ impl Resolved {
 
     /// The words that this block's keys stand for: names, errors, commands.
     pub fn words(&self, which: usize) -> &[Arc<str>] {
+        let parsed = self.parsed();
         match which {
-            0 => &self.parsed.names,
-            1 => &self.parsed.errnos,
-            _ => &self.parsed.comms,
+            0 => &parsed.names,
+            1 => &parsed.errnos,
+            _ => &parsed.comms,
         }
     }
 
