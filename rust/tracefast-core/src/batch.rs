@@ -317,19 +317,20 @@ impl Batch<'_> {
             }
             let block = &*part.block;
             let values = get(block.rows());
-            let value = |value, valid| {
-                if valid & column.bit() != 0 { map(block, value) } else { U::default() }
-            };
             if let Some(picked) = &part.picked {
-                let rows = picked.iter().zip(&**valid);
-                out.extend(rows.map(|(&row, &valid)| value(values[row as usize], valid)));
+                out.extend(picked.iter().zip(&**valid).map(|(&row, &valid)| {
+                    let known = valid & column.bit() != 0;
+                    if known { map(block, values[row as usize]) } else { U::default() }
+                }));
                 continue;
             }
             let values = &values[part.rows.clone()];
             if full {
                 out.extend(values.iter().map(|&value| map(block, value)));
             } else {
-                out.extend(values.iter().zip(&**valid).map(|(&v, &valid)| value(v, valid)));
+                out.extend(values.iter().zip(&**valid).map(|(&value, &valid)| {
+                    if valid & column.bit() != 0 { map(block, value) } else { U::default() }
+                }));
             }
         }
         ScalarBuffer::from(out)
@@ -435,17 +436,19 @@ impl Batch<'_> {
             let place = |view: u128| {
                 if view as u32 as usize <= INLINE { view } else { view + moved }
             };
-            let view = |view, valid: u64| if valid & column.bit() != 0 { place(view) } else { 0 };
             if let Some(picked) = &part.picked {
-                let rows = picked.iter().zip(&**valid);
-                out.extend(rows.map(|(&row, &valid)| view(views[row as usize], valid)));
+                out.extend(picked.iter().zip(&**valid).map(|(&row, &valid)| {
+                    if valid & column.bit() != 0 { place(views[row as usize]) } else { 0 }
+                }));
                 continue;
             }
             let views = &views[part.rows.clone()];
             if full {
                 out.extend(views.iter().map(|&view| place(view)));
             } else {
-                out.extend(views.iter().zip(&**valid).map(|(&v, &valid)| view(v, valid)));
+                out.extend(views.iter().zip(&**valid).map(|(&view, &valid)| {
+                    if valid & column.bit() != 0 { place(view) } else { 0 }
+                }));
             }
         }
         let buffers = Arc::clone(&self.buffers);
