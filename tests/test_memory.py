@@ -18,18 +18,24 @@ if TYPE_CHECKING:
 PEAK = """
 import sys
 import tracefast as tf
-# Short groups, of which even the shorter log fills many.
-tf.parse(sys.argv[1], sys.argv[2], threads=2, row_group=16_384)
+tf.parse(sys.argv[1], sys.argv[2], threads=2, row_group=int(sys.argv[3]))
 with open("/proc/self/status") as status:
     print(next(line.split()[1] for line in status if line.startswith("VmHWM")))
 """
 
 
-def peak_kb(log: Path) -> int:
+# Short groups, of which even the shorter log fills many.
+SHORT = 16_384
+
+
+def peak_kb(log: Path, row_group: int = SHORT) -> int:
     """Return the largest resident memory of a process that parses `log`, in KiB."""
     out = log.with_suffix(".parquet")
     run = subprocess.run(
-        [sys.executable, "-c", PEAK, str(log), str(out)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", PEAK, str(log), str(out), str(row_group)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     out.unlink()
     return int(run.stdout)
@@ -54,7 +60,12 @@ def write_tasks(log: Path, rounds: int) -> None:
                 file.write(f'{task + 100} {1700000000 + i}.{task:06d} read(3, "x", 1) = 1 <0.1>\n')
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc/self/status")
+needs_status = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="needs /proc/self/status"
+)
+
+
+@needs_status
 @pytest.mark.parametrize(
     ("write", "counts"), [(write_paths, (150, 600)), (write_tasks, (150, 600))]
 )
@@ -68,3 +79,13 @@ def test_memory_does_not_grow_with_the_log(tmp_path: Path, write, counts) -> Non
     few, many = peaks
     # Four times the log: less than a third more.
     assert many < few * 1.33 + 8_000, peaks
+
+
+@needs_status
+def test_the_footer_is_short_while_it_waits(tmp_path: Path) -> None:
+    """Only the footer of Parquet grows with the log: by this for each row group."""
+    log = tmp_path / "log.strace"
+    write_tasks(log, 100)
+    few, many = (min(peak_kb(log, rows) for _ in range(2)) for rows in (200, 20))
+    # 1,000 and 10,000 groups. They take some 5 kB each.
+    assert (many - few) / 9_000 < 8, (few, many)

@@ -2,24 +2,22 @@
 
 use std::io::Write;
 
-use bytes::Bytes;
 use parquet::basic::{Encoding, PageType};
 use parquet::column::page::{CompressedPage, Page, PageWriter};
-use parquet::column::writer::ColumnCloseResult;
-use parquet::file::metadata::{
-    ColumnChunkMetaData, ColumnIndexBuilder, OffsetIndexBuilder, PageEncodingStats,
-};
 use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
-use parquet::schema::types::ColumnDescPtr;
 
 use super::compression::Packer;
-use super::stats::{self, Order, Range};
+use super::describe::{Description, Place, column_index};
+use super::stats::{Order, Range};
 use crate::error::Result;
 
 /// A column of a row group, ready to be copied into the file.
 pub(super) struct EncodedColumn {
-    pub(super) bytes: Bytes,
-    pub(super) close: ColumnCloseResult,
+    pub(super) bytes: Vec<u8>,
+    pub(super) description: Description,
+    pub(super) places: Vec<Place>,
+    /// The index of the pages' values, as it stands in the file.
+    pub(super) column_index: Option<Vec<u8>>,
 }
 
 /// What a data page is besides its bytes.
@@ -33,29 +31,27 @@ pub(super) struct PageInfo {
 
 /// Compresses the pages of a column and remembers where they stand.
 pub(super) struct Chunk<'a> {
-    descr: ColumnDescPtr,
     order: Order,
     packer: &'a mut Packer,
     sink: TrackedWrite<Vec<u8>>,
     uncompressed: usize,
-    dictionary_at: Option<i64>,
+    dictionary_at: Option<u64>,
+    rows: usize,
     pages: Vec<PageInfo>,
-    places: OffsetIndexBuilder,
-    first_page: Option<i64>,
+    places: Vec<Place>,
 }
 
 impl<'a> Chunk<'a> {
-    pub(super) fn new(descr: ColumnDescPtr, order: Order, packer: &'a mut Packer) -> Self {
+    pub(super) fn new(order: Order, packer: &'a mut Packer) -> Self {
         Self {
-            descr,
             order,
             packer,
             sink: TrackedWrite::new(Vec::new()),
             uncompressed: 0,
             dictionary_at: None,
+            rows: 0,
             pages: Vec::new(),
-            places: OffsetIndexBuilder::new(),
-            first_page: None,
+            places: Vec::new(),
         }
     }
 
@@ -85,94 +81,58 @@ impl<'a> Chunk<'a> {
             // They stand in the column index, where readers find them without reading the page.
             statistics: None,
         };
-        let (at, length) = self.write(page, plain.len())?;
-        self.first_page.get_or_insert(at);
-        self.places.append_row_count(info.rows as i64);
-        self.places.append_offset_and_size(at, length);
+        let (at, bytes) = self.write(page, plain.len())?;
+        self.places.push(Place { at, bytes, first_row: self.rows });
+        self.rows += info.rows;
         self.pages.push(info);
         Ok(())
     }
 
     /// Returns where the page begins in the chunk and the bytes it takes, its header among them.
-    fn write(&mut self, page: Page, uncompressed: usize) -> Result<(i64, i32)> {
+    fn write(&mut self, page: Page, uncompressed: usize) -> Result<(u64, usize)> {
         let page = CompressedPage::new(page, uncompressed);
         let spec = SerializedPageWriter::new(&mut self.sink).write_page(page)?;
         self.uncompressed += spec.uncompressed_size;
-        Ok((spec.offset as i64, spec.compressed_size as i32))
+        Ok((spec.offset, spec.compressed_size))
     }
 
     /// Describes the column. `with_range` says whether the pages came with their ranges.
     pub(super) fn finish(mut self, with_range: bool) -> Result<EncodedColumn> {
         let order = self.order;
-        let rows: usize = self.pages.iter().map(|page| page.rows).sum();
-        let nulls: usize = self.pages.iter().map(|page| page.nulls).sum();
         let mut ranges = self.pages.iter().filter_map(|page| page.range.as_ref());
         let mut whole = ranges.next().cloned();
         if let Some(whole) = &mut whole {
             ranges.for_each(|range| whole.extend(range, order));
         }
 
-        let mut encodings = vec![Encoding::RLE];
-        let mut counts: Vec<PageEncodingStats> = Vec::new();
+        let mut kinds: Vec<(PageType, Encoding, usize)> = Vec::new();
         if self.dictionary_at.is_some() {
-            encodings.push(Encoding::PLAIN);
-            counts.push(encoding_stats(PageType::DICTIONARY_PAGE, Encoding::PLAIN));
+            kinds.push((PageType::DICTIONARY_PAGE, Encoding::PLAIN, 1));
         }
         for page in &self.pages {
-            if !encodings.contains(&page.encoding) {
-                encodings.push(page.encoding);
-            }
-            match counts.last_mut() {
-                Some(last)
-                    if last.page_type == PageType::DATA_PAGE && last.encoding == page.encoding =>
-                {
-                    last.count += 1;
+            match kinds.last_mut() {
+                Some((PageType::DATA_PAGE, encoding, count)) if *encoding == page.encoding => {
+                    *count += 1;
                 }
-                _ => counts.push(encoding_stats(PageType::DATA_PAGE, page.encoding)),
+                _ => kinds.push((PageType::DATA_PAGE, page.encoding, 1)),
             }
         }
 
         self.sink.flush()?;
-        let bytes = Bytes::from(self.sink.into_inner()?);
-        let metadata = ColumnChunkMetaData::builder(self.descr)
-            .set_compression(self.packer.codec())
-            .set_encodings(encodings)
-            .set_page_encoding_stats(counts)
-            .set_total_compressed_size(bytes.len() as i64)
-            .set_total_uncompressed_size(self.uncompressed as i64)
-            .set_num_values(rows as i64)
-            .set_dictionary_page_offset(self.dictionary_at)
-            .set_data_page_offset(self.first_page.unwrap_or(0))
-            .set_statistics(stats::statistics(order, whole.as_ref(), nulls as u64))
-            .build()?;
-
-        let column_index = if with_range {
-            let mut index = ColumnIndexBuilder::new(order.physical());
-            for page in &self.pages {
-                let (min, max) =
-                    page.range.as_ref().map_or_else(Default::default, |r| r.to_bytes(order));
-                index.append(page.range.is_none(), min, max, page.nulls as i64, None);
-            }
-            let ranges: Vec<&Range> =
-                self.pages.iter().filter_map(|page| page.range.as_ref()).collect();
-            index.set_boundary_order(stats::boundary_order(&ranges, order));
-            Some(index.build()?)
-        } else {
-            None
+        let bytes = self.sink.into_inner()?;
+        let description = Description {
+            order,
+            codec: self.packer.codec(),
+            rows: self.rows,
+            nulls: self.pages.iter().map(|page| page.nulls).sum(),
+            compressed: bytes.len(),
+            uncompressed: self.uncompressed,
+            dictionary_at: self.dictionary_at,
+            first_page: self.places.first().map_or(0, |place| place.at),
+            pages: kinds,
+            bounds: whole.map(|range| range.bounds(order)),
         };
-
-        let close = ColumnCloseResult {
-            bytes_written: bytes.len() as u64,
-            rows_written: rows as u64,
-            metadata,
-            bloom_filter: None,
-            column_index,
-            offset_index: Some(self.places.build()),
-        };
-        Ok(EncodedColumn { bytes, close })
+        let column_index = with_range.then(|| column_index(&self.pages, order));
+        Ok(EncodedColumn { bytes, description, places: self.places, column_index })
     }
-}
-
-fn encoding_stats(page_type: PageType, encoding: Encoding) -> PageEncodingStats {
-    PageEncodingStats { page_type, encoding, count: 1 }
 }

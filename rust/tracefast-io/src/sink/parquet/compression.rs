@@ -5,7 +5,7 @@ use std::io;
 use std::str::FromStr;
 
 use bytes::Bytes;
-use parquet::basic::{Compression as Codec, ZstdLevel};
+use parquet::basic::{CompressionCodec as Codec, ZstdLevel};
 use zstd::bulk::Compressor;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -44,9 +44,10 @@ impl Compression {
         Ok(Self(Some(ZstdLevel::try_new(level)?)))
     }
 
-    /// The name in the file.
-    pub(super) fn codec(self) -> Codec {
-        self.0.map_or(Codec::UNCOMPRESSED, Codec::ZSTD)
+    /// The number in the file.
+    pub(super) fn codec(self) -> i32 {
+        let codec = if self.0.is_some() { Codec::ZSTD } else { Codec::UNCOMPRESSED };
+        codec as i32
     }
 }
 
@@ -88,7 +89,7 @@ impl FromStr for Compression {
 
 /// Compresses page after page with the same memory.
 pub(super) struct Packer {
-    codec: Codec,
+    codec: i32,
     zstd: Option<Compressor<'static>>,
     packed: Vec<u8>,
 }
@@ -100,7 +101,7 @@ impl Packer {
         Ok(Self { codec: compression.codec(), zstd, packed: Vec::new() })
     }
 
-    pub(super) fn codec(&self) -> Codec {
+    pub(super) fn codec(&self) -> i32 {
         self.codec
     }
 

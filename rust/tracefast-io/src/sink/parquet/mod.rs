@@ -1,10 +1,11 @@
 //! Parquet: row groups are encoded by any thread, and appended in order by one.
 //!
-//! The parquet crate writes the file: its header, the pages' headers, the indexes, the footer. The
-//! pages' contents are encoded here, because the event schema knows only few types, and what is known
-//! about them saves most of the work of a general writer: keys of dictionaries are mapped by a table,
-//! so no text is hashed for a row; bitmaps of validity are definition levels already; columns
-//! without values cost nothing. The encoders of the parquet crate serve as the reference in tests.
+//! The pages' contents are encoded here, because the event schema knows only few types, and what is
+//! known about them saves most of the work of a general writer: keys of dictionaries are mapped by a
+//! table, so no text is hashed for a row; bitmaps of validity are definition levels already; columns
+//! without values cost nothing. The footer is written here, because it waits in memory until the file
+//! is complete, and should be small. The parquet crate writes the pages' headers and the schema, and
+//! is the reference in tests: its encoders for the values, its footer byte by byte.
 //!
 //! Every column has statistics and an offset index; every column except `args` has a column index,
 //! so that readers skip row groups and pages.
@@ -13,6 +14,8 @@ mod appender;
 mod chunk;
 mod compression;
 mod delta;
+mod describe;
+mod footer;
 mod hybrid;
 mod integers;
 mod nulls;
@@ -20,6 +23,7 @@ mod pages;
 mod scratch;
 mod stats;
 mod texts;
+mod thrift;
 
 use std::fmt;
 use std::sync::Arc;
@@ -125,36 +129,11 @@ impl ParquetEncoder {
             .map(|i| {
                 let arrays: Vec<ArrayRef> =
                     batches.iter().map(|batch| Arc::clone(batch.column(i))).collect();
-                self.encode_column(i, &arrays, &mut scratch)
+                encode_column(i, &arrays, &mut scratch)
             })
             .collect::<Result<_>>();
         self.shared.pool.give_back(scratch);
         Ok(EncodedGroup { rows, columns: columns? })
-    }
-
-    fn encode_column(
-        &self,
-        index: usize,
-        arrays: &[ArrayRef],
-        scratch: &mut Scratch,
-    ) -> Result<EncodedColumn> {
-        let schema = schema();
-        let order = integers::order(schema.field(index).data_type()).unwrap_or(Order::Text);
-        let Scratch { packer, buffers } = scratch;
-        let descr = self.shared.descriptor.column(index);
-        let chunk = Chunk::new(descr, order, packer);
-
-        if arrays.iter().all(|array| array.null_count() == array.len()) {
-            return nulls::encode(chunk, buffers, arrays);
-        }
-        match (order, grows(index)) {
-            (Order::Text, _) if index == Column::Args as usize => {
-                texts::encode_plain(chunk, buffers, arrays, false)
-            }
-            (Order::Text, _) => texts::encode_dictionary(chunk, buffers, arrays),
-            (_, true) => integers::encode_deltas(chunk, buffers, order, arrays),
-            (_, false) => integers::encode_dictionary(chunk, buffers, order, arrays),
-        }
     }
 }
 
@@ -184,6 +163,29 @@ impl fmt::Debug for EncodedGroup {
             .field("rows", &self.rows())
             .field("bytes", &self.bytes())
             .finish_non_exhaustive()
+    }
+}
+
+fn encode_column(
+    index: usize,
+    arrays: &[ArrayRef],
+    scratch: &mut Scratch,
+) -> Result<EncodedColumn> {
+    let schema = schema();
+    let order = integers::order(schema.field(index).data_type()).unwrap_or(Order::Text);
+    let Scratch { packer, buffers } = scratch;
+    let chunk = Chunk::new(order, packer);
+
+    if arrays.iter().all(|array| array.null_count() == array.len()) {
+        return nulls::encode(chunk, buffers, arrays);
+    }
+    match (order, grows(index)) {
+        (Order::Text, _) if index == Column::Args as usize => {
+            texts::encode_plain(chunk, buffers, arrays, false)
+        }
+        (Order::Text, _) => texts::encode_dictionary(chunk, buffers, arrays),
+        (_, true) => integers::encode_deltas(chunk, buffers, order, arrays),
+        (_, false) => integers::encode_dictionary(chunk, buffers, order, arrays),
     }
 }
 

@@ -3,8 +3,6 @@
 use std::cmp::Ordering;
 
 use parquet::basic::{BoundaryOrder, Type};
-use parquet::data_type::ByteArray;
-use parquet::file::statistics::{Statistics, ValueStatistics};
 
 use super::delta::Width;
 
@@ -89,10 +87,26 @@ pub struct Range {
     pub max: Value,
 }
 
+/// What the file says of a [`Range`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bounds {
+    /// No value is below it.
+    pub min: Vec<u8>,
+    /// It is the smallest value.
+    pub min_is_exact: bool,
+    /// No value is above it.
+    pub max: Vec<u8>,
+    /// It is the largest value.
+    pub max_is_exact: bool,
+}
+
 impl Range {
-    /// Both bounds as bytes for the column index, texts cut.
-    pub fn to_bytes(&self, order: Order) -> (Vec<u8>, Vec<u8>) {
-        (cut_min(&self.min).0.to_bytes(order), cut_max(&self.max).0.to_bytes(order))
+    /// Both bounds as the file has them, texts cut.
+    pub fn bounds(&self, order: Order) -> Bounds {
+        let (min, min_is_exact) = cut_min(&self.min);
+        let (max, max_is_exact) = cut_max(&self.max);
+        let (min, max) = (min.to_bytes(order), max.to_bytes(order));
+        Bounds { min, min_is_exact, max, max_is_exact }
     }
 
     /// Widens this range so that it holds the other.
@@ -102,45 +116,6 @@ impl Range {
         }
         if order.compare(&other.max, &self.max) == Ordering::Greater {
             self.max = other.max.clone();
-        }
-    }
-}
-
-/// Statistics of a row group. `range` is `None` where no value is, or none was looked at.
-pub fn statistics(order: Order, range: Option<&Range>, nulls: u64) -> Statistics {
-    let nulls = Some(nulls);
-    let integer = |value: &Value| match value {
-        Value::Integer(v) => *v,
-        Value::Text(_) => 0,
-    };
-    let min = range.map(|range| &range.min);
-    let max = range.map(|range| &range.max);
-    // The old fields `min` and `max` are only right for values with a sign.
-    let signed = matches!(order, Order::Signed(_));
-    match order.physical() {
-        Type::INT32 => {
-            let bound = |value: Option<&Value>| value.map(|v| integer(v) as i32);
-            Statistics::Int32(
-                ValueStatistics::new(bound(min), bound(max), None, nulls, false)
-                    .with_backwards_compatible_min_max(signed),
-            )
-        }
-        Type::INT64 => {
-            let bound = |value: Option<&Value>| value.map(integer);
-            Statistics::Int64(
-                ValueStatistics::new(bound(min), bound(max), None, nulls, false)
-                    .with_backwards_compatible_min_max(signed),
-            )
-        }
-        _ => {
-            let (min, min_exact) = min.map(cut_min).unzip();
-            let (max, max_exact) = max.map(cut_max).unzip();
-            let bytes = |value: Value| ByteArray::from(value.to_bytes(order));
-            Statistics::ByteArray(
-                ValueStatistics::new(min.map(bytes), max.map(bytes), None, nulls, false)
-                    .with_min_is_exact(min_exact.unwrap_or(false))
-                    .with_max_is_exact(max_exact.unwrap_or(false)),
-            )
         }
     }
 }

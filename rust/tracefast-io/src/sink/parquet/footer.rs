@@ -1,0 +1,259 @@
+//! The end of a file: the indexes of pages, and the footer.
+//!
+//! All of it can be written only when the last row group is, so it waits in memory, and what waits
+//! grows with the file. It waits as the bytes that it will be, some 5 kB for a row group; the structs
+//! from which the parquet crate writes the same are five times as large. What is not known yet is
+//! where the indexes will stand, which comes last in what is said of a column.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{
+    FileMetaData, KeyValue, ParquetMetaDataBuilder, ParquetMetaDataWriter,
+};
+use parquet::schema::types::SchemaDescriptor;
+
+use super::EncodedGroup;
+use super::describe::put_offset_index;
+use super::thrift::{Fields, Kind, structure};
+use crate::error::Result;
+
+/// What every Parquet file begins and ends with.
+pub(super) const MAGIC: &[u8] = b"PAR1";
+
+/// Which version of the format the file keeps to.
+const VERSION: i32 = 1;
+
+/// What waits for the end of the file.
+pub(super) struct Footer {
+    descriptor: Arc<SchemaDescriptor>,
+    /// Version and schema, as the footer begins with them.
+    head: Vec<u8>,
+    groups: Vec<Group>,
+    columns: Vec<Lengths>,
+    /// What is said of each column, and the indexes of its pages.
+    descriptions: Vec<u8>,
+    column_indexes: Vec<u8>,
+    offset_indexes: Vec<u8>,
+}
+
+/// A row group.
+struct Group {
+    rows: i64,
+    uncompressed: i64,
+    compressed: i64,
+    start: i64,
+}
+
+/// Bytes of what is said of a column of a row group. An index that is not there has none.
+struct Lengths {
+    description: u32,
+    column_index: u32,
+    offset_index: u32,
+}
+
+impl Footer {
+    /// The footer of a file without rows.
+    ///
+    /// # Errors
+    /// When the schema cannot be told in Parquet.
+    pub(super) fn try_new(descriptor: Arc<SchemaDescriptor>) -> Result<Self> {
+        let head = head(&descriptor)?;
+        Ok(Self {
+            descriptor,
+            head,
+            groups: Vec::new(),
+            columns: Vec::new(),
+            descriptions: Vec::new(),
+            column_indexes: Vec::new(),
+            offset_indexes: Vec::new(),
+        })
+    }
+
+    /// Row groups so far.
+    pub(super) fn row_groups(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Takes note of a row group that begins at byte `start` of the file.
+    pub(super) fn add(&mut self, group: &EncodedGroup, start: u64) {
+        let mut at = start;
+        let mut uncompressed = 0;
+        for (column, descr) in group.columns.iter().zip(self.descriptor.columns()) {
+            let before =
+                [self.descriptions.len(), self.column_indexes.len(), self.offset_indexes.len()];
+            column.description.put(descr.name(), at, &mut self.descriptions);
+            if let Some(index) = &column.column_index {
+                self.column_indexes.extend_from_slice(index);
+            }
+            put_offset_index(&column.places, at, &mut self.offset_indexes);
+            self.columns.push(Lengths {
+                description: (self.descriptions.len() - before[0]) as u32,
+                column_index: (self.column_indexes.len() - before[1]) as u32,
+                offset_index: (self.offset_indexes.len() - before[2]) as u32,
+            });
+            at += column.bytes.len() as u64;
+            uncompressed += column.description.uncompressed as i64;
+        }
+        self.groups.push(Group {
+            rows: group.rows as i64,
+            uncompressed,
+            compressed: (at - start) as i64,
+            start: start as i64,
+        });
+    }
+
+    /// Writes the end of a file, of which `at` bytes are written.
+    ///
+    /// # Errors
+    /// When writing fails, or the footer has 4 GiB.
+    pub(super) fn write(
+        &self,
+        writer: &mut impl Write,
+        at: u64,
+        metadata: &[KeyValue],
+        created_by: &str,
+    ) -> Result<()> {
+        writer.write_all(&self.column_indexes)?;
+        writer.write_all(&self.offset_indexes)?;
+        let column_indexes = at;
+        let offset_indexes = at + self.column_indexes.len() as u64;
+
+        let mut writer = Counted { writer, bytes: 0 };
+        writer.write_all(&self.head)?;
+        let mut piece = Vec::new();
+        put_counts(&mut piece, self.groups.iter().map(|group| group.rows).sum(), self.groups.len());
+        writer.write_all(&piece)?;
+        self.write_groups(&mut writer, column_indexes, offset_indexes)?;
+        piece.clear();
+        put_rest(&mut piece, metadata, Some(created_by), self.descriptor.num_columns());
+        writer.write_all(&piece)?;
+
+        let length = u32::try_from(writer.bytes).map_err(|_| too_large())?;
+        writer.write_all(&length.to_le_bytes())?;
+        Ok(writer.write_all(MAGIC)?)
+    }
+
+    fn write_groups(
+        &self,
+        writer: &mut impl Write,
+        mut column_index_at: u64,
+        mut offset_index_at: u64,
+    ) -> Result<()> {
+        let columns = self.descriptor.num_columns();
+        let numbered = i16::try_from(self.groups.len()).is_ok();
+        let mut descriptions = &self.descriptions[..];
+        let mut piece = Vec::new();
+        for (number, (group, lengths)) in
+            self.groups.iter().zip(self.columns.chunks(columns)).enumerate()
+        {
+            piece.clear();
+            structure(&mut piece, |fields| {
+                let list = fields.begin_list(1, Kind::Struct, columns);
+                for lengths in lengths {
+                    let (description, rest) = descriptions.split_at(lengths.description as usize);
+                    descriptions = rest;
+                    let places = (offset_index_at, column_index_at);
+                    put_column(list, description, lengths, places);
+                    offset_index_at += u64::from(lengths.offset_index);
+                    column_index_at += u64::from(lengths.column_index);
+                }
+                fields.i64(2, group.uncompressed);
+                fields.i64(3, group.rows);
+                fields.i64(5, group.start);
+                fields.i64(6, group.compressed);
+                if numbered {
+                    fields.i16(7, number as i16);
+                }
+            });
+            writer.write_all(&piece)?;
+        }
+        Ok(())
+    }
+}
+
+/// Appends a `ColumnChunk` whose indexes of offsets and of values stand at `places`.
+fn put_column(out: &mut Vec<u8>, description: &[u8], lengths: &Lengths, places: (u64, u64)) {
+    structure(out, |fields| {
+        // Where the description stands besides in the footer: nowhere.
+        fields.i64(2, 0);
+        fields.whole_structure(3, description);
+        fields.i64(4, places.0 as i64);
+        fields.i32(5, lengths.offset_index as i32);
+        if lengths.column_index > 0 {
+            fields.i64(6, places.1 as i64);
+            fields.i32(7, lengths.column_index as i32);
+        }
+    });
+}
+
+/// Appends what stands between the schema and the row groups.
+fn put_counts(out: &mut Vec<u8>, rows: i64, groups: usize) {
+    let mut fields = Fields::behind(2, out);
+    fields.i64(3, rows);
+    fields.begin_list(4, Kind::Struct, groups);
+}
+
+/// Appends what stands behind the row groups.
+fn put_rest(out: &mut Vec<u8>, metadata: &[KeyValue], created_by: Option<&str>, columns: usize) {
+    let mut fields = Fields::behind(4, out);
+    if !metadata.is_empty() {
+        fields.list(5, Kind::Struct, metadata.iter(), |out, pair| {
+            structure(out, |fields| {
+                fields.bytes(1, pair.key.as_bytes());
+                if let Some(value) = &pair.value {
+                    fields.bytes(2, value.as_bytes());
+                }
+            });
+        });
+    }
+    if let Some(created_by) = created_by {
+        fields.bytes(6, created_by.as_bytes());
+    }
+    // Values have the order of their type, for each column.
+    fields.list(7, Kind::Struct, 0..columns, |out, _| {
+        structure(out, |fields| fields.structure(1, |_| ()));
+    });
+    out.push(0);
+}
+
+/// The begin of the footer. The parquet crate knows how types are told: it writes the footer of a file
+/// without rows, from which what we write behind the schema is taken off.
+fn head(descriptor: &Arc<SchemaDescriptor>) -> Result<Vec<u8>> {
+    let file = FileMetaData::new(VERSION, 0, None, None, Arc::clone(descriptor), None);
+    let mut whole = Vec::new();
+    ParquetMetaDataWriter::new(&mut whole, &ParquetMetaDataBuilder::new(file).build()).finish()?;
+
+    let mut behind = Vec::new();
+    put_counts(&mut behind, 0, 0);
+    put_rest(&mut behind, &[], None, descriptor.num_columns());
+    behind.extend_from_slice(&((whole.len() - 8) as u32).to_le_bytes());
+    behind.extend_from_slice(MAGIC);
+    let head = whole.strip_suffix(&behind[..]);
+    // Only another version of the crate can make a difference here; tests would tell.
+    let other = || ParquetError::General("the footer has another form".to_owned());
+    Ok(head.ok_or_else(other)?.to_vec())
+}
+
+fn too_large() -> ParquetError {
+    ParquetError::General("too many row groups: a footer cannot have 4 GiB".to_owned())
+}
+
+/// Counts what is written.
+struct Counted<'a, W> {
+    writer: &'a mut W,
+    bytes: u64,
+}
+
+impl<W: Write> Write for Counted<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.writer.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
