@@ -6,10 +6,13 @@ log would be several times as much.
 
 from __future__ import annotations
 
+import base64
+import random
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ with open("/proc/self/status") as status:
 SHORT = 16_384
 
 
-def peak_kb(log: Path, row_group: int = SHORT) -> int:
+def peak_kb(log: Path, row_group: int = SHORT, *, keep: bool = False) -> int:
     """Return the largest resident memory of a process that parses `log`, in KiB."""
     out = log.with_suffix(".parquet")
     run = subprocess.run(
@@ -37,7 +40,8 @@ def peak_kb(log: Path, row_group: int = SHORT) -> int:
         text=True,
         check=True,
     )
-    out.unlink()
+    if not keep:
+        out.unlink()
     return int(run.stdout)
 
 
@@ -50,6 +54,17 @@ def write_paths(log: Path, count: int) -> None:
                 f'{at} openat(AT_FDCWD, "/data/{i:09d}/{i * 7919 % 1000003}", O_RDONLY) = 3 <0.1>\n'
                 f'{at} read(3, "", 4096) = 0 <0.1>\n{at} close(3) = 0 <0.1>\n'
             )
+
+
+def write_strings(log: Path, lengths: list[int]) -> None:
+    """Write a log of calls with strings of these lengths, which shrink by a quarter only."""
+    text = base64.b64encode(random.Random(1).randbytes(3 << 18)).decode()
+    with log.open("w") as file:
+        for i, length in enumerate(lengths):
+            file.write(f'7 {1700000000 + i}.000001 write(1, "')
+            for at in range(0, length, len(text)):
+                file.write(text[: length - at])
+            file.write(f'", {length}) = {length} <0.1>\n')
 
 
 def write_tasks(log: Path, rounds: int) -> None:
@@ -89,3 +104,32 @@ def test_the_footer_is_short_while_it_waits(tmp_path: Path) -> None:
     few, many = (min(peak_kb(log, rows) for _ in range(2)) for rows in (200, 20))
     # 1,000 and 10,000 groups. They take some 5 kB each.
     assert (many - few) / 9_000 < 8, (few, many)
+
+
+@needs_status
+def test_a_long_line_takes_a_few_times_its_length(tmp_path: Path) -> None:
+    length = 300 << 20
+    log = tmp_path / "log.strace"
+    write_strings(log, [5, length, 7])
+    peak = peak_kb(log, keep=True)
+    # The text, the page, the page compressed, and that where the column gathers.
+    assert peak < 3.7 * length / 1024 + 60_000, peak
+    out = log.with_suffix(".parquet")
+    rows = pl.read_parquet(out, columns=["args", "bytes"])
+    out.unlink()
+    log.unlink()
+    assert rows["args"].str.len_bytes().to_list() == [13, length + 16, 15]
+    assert rows["bytes"].to_list() == [5, length, 7]
+
+
+@needs_status
+def test_many_long_lines_take_no_more_than_a_few(tmp_path: Path) -> None:
+    peaks = []
+    for count in (400, 1_600):
+        log = tmp_path / f"{count}.strace"
+        write_strings(log, [100_000] * count)
+        peaks.append(min(peak_kb(log), peak_kb(log)))
+        log.unlink()
+    few, many = peaks
+    # 120 MB more of text.
+    assert many < few + 50_000, peaks

@@ -3,9 +3,12 @@
 /// Bytes of padding before and behind the text, so that wide loads never leave the buffer.
 pub const PAD: usize = 128;
 
-/// Longest block, and so the longest line. Offsets in a block's texts are 32 bits wide, and a text
-/// that is not UTF-8 takes up to four times its bytes beside it.
-pub const MAX_BLOCK: usize = 1 << 28;
+/// Longest block, and so the longest line: some bytes less than Arrow's views can tell, which have
+/// 31 bits for places and lengths. The rest is for a buffer that is read a little too far.
+pub const MAX_BLOCK: usize = (1 << 31) - (1 << 27);
+
+/// Most bytes of whole lines of which none stands alone.
+pub const MAX_REST: usize = 1 << 28;
 
 /// Whole lines of one source.
 #[derive(Debug, Default)]

@@ -200,6 +200,19 @@ impl Rows {
         None
     }
 
+    /// Bytes of the row's texts, but for those that stand in one of these as well.
+    #[inline]
+    pub fn text_bytes(&self, row: usize) -> usize {
+        let valid = self.valid[row];
+        let length = |column: Column, views: &[u128]| {
+            // The lowest 32 bits of a view are the length.
+            if valid & column.bit() != 0 { views[row] as u32 as usize } else { 0 }
+        };
+        length(Column::Args, &self.args)
+            + length(Column::Result, &self.result)
+            + length(Column::Extra, &self.extra)
+    }
+
     /// Adds a row without values and returns its number.
     #[inline]
     pub fn push(&mut self) -> usize {

@@ -53,7 +53,8 @@ impl Pool {
         }
     }
 
-    fn give_parsed(&self, parsed: Parsed) {
+    fn give_parsed(&self, mut parsed: Parsed) {
+        parsed.scratch.shrink_to(KEEP);
         // Columns are as many bytes for a row as a short line has twice over.
         if parsed.rows.valid.len() <= KEEP / 64 {
             lock(&self.parsed).push(parsed);

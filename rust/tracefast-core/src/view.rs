@@ -6,6 +6,9 @@
 /// Longest string that a view holds itself.
 pub const INLINE: usize = 12;
 
+/// Bytes of a buffer that views can point into: places and lengths in Arrow have 31 bits.
+pub const REACH: usize = i32::MAX as usize;
+
 /// Which of a block's two buffers a view points into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]

@@ -23,6 +23,11 @@ pub enum ErrorKind {
         /// The longest line that is read, in bytes.
         limit: u64,
     },
+    /// Lines have more text that had to be un-escaped or joined than Arrow can hold.
+    TooMuchText {
+        /// How much that is, in bytes.
+        limit: u64,
+    },
     /// So many bytes hold no line that begins an event.
     NoEvent {
         /// How far one is looked for, in bytes.
@@ -167,6 +172,9 @@ impl fmt::Display for ErrorKind {
             }
             Self::NotALog(what) | Self::Option(what) | Self::Broken(what) => f.write_str(what),
             Self::TooLong { limit } => write!(f, "a line is longer than {limit} bytes"),
+            Self::TooMuchText { limit } => {
+                write!(f, "more than {limit} bytes of text have to be un-escaped or joined")
+            }
             Self::NoEvent { limit } => write!(f, "no event begins in {limit} bytes"),
             Self::Exists => f.write_str("exists already"),
             Self::IsADirectory => f.write_str("is a directory"),

@@ -2,14 +2,20 @@
 //!
 //! Rows are made into Arrow arrays a few blocks at a time, while the columns of those blocks are
 //! still in the processor's cache, and the columns serve the next blocks at once. Groups, which are
-//! longer, are made of such batches.
+//! longer, are made of such batches. A group ends early where its rows have much text, so that what
+//! waits in memory is bounded by bytes, too.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use tracefast_core::batch::{BATCH_ROWS, Part};
+use tracefast_core::rows::Rows;
 use tracefast_core::stream::{Resolved, Stream, Values};
+use tracefast_core::view::REACH;
+
+use crate::error::{Error, ErrorKind, Result};
 
 /// Rows of one batch, all of whose blocks are final.
 pub struct Piece {
@@ -29,27 +35,46 @@ pub struct Serial {
     /// Rows in `parts`, and in the group so far without them.
     rows: usize,
     before: usize,
+    /// Bytes of text in the group so far.
+    bytes: usize,
+    /// See [`REACH`].
+    reach: usize,
     next: (u64, usize),
     group_rows: usize,
     /// Rows still wanted; no more are taken.
     left: usize,
 }
 
-/// Pieces that are full, and groups that are: by number, how many pieces each has.
+/// Pieces that are full, and groups that are.
 #[derive(Default)]
 pub struct Cut {
     /// The pieces, in order.
     pub pieces: Vec<Piece>,
     /// The groups whose last piece is among these or before.
-    pub groups: Vec<(u64, usize)>,
+    pub groups: Vec<Group>,
 }
+
+/// A group all of whose rows are there.
+pub struct Group {
+    /// Its number.
+    pub number: u64,
+    /// How many pieces it has.
+    pub pieces: usize,
+    /// Bytes of text in it.
+    pub bytes: usize,
+}
+
+/// Bytes of text with which a group is full: several times those of so many usual rows as a group
+/// has. Rows with long strings (`strace -s 100000`) or stacks would take gigabytes else.
+const GROUP_BYTES: usize = 16 << 20;
 
 impl Serial {
     /// Groups of `group_rows` rows, of the first `limit` that `stream` makes final.
     pub fn new(stream: Stream, group_rows: usize, limit: Option<usize>) -> Self {
         let group_rows = group_rows.max(1);
         let left = limit.unwrap_or(usize::MAX);
-        Self { stream, parts: Vec::new(), rows: 0, before: 0, next: (0, 0), group_rows, left }
+        let (parts, next) = (Vec::new(), (0, 0));
+        Self { stream, parts, rows: 0, before: 0, bytes: 0, reach: REACH, next, group_rows, left }
     }
 
     /// No row is wanted any more.
@@ -58,13 +83,22 @@ impl Serial {
     }
 
     /// Adds final rows.
-    pub fn add(&mut self, resolved: Resolved, out: &mut Cut) {
+    ///
+    /// # Errors
+    /// The texts of a block that had to be copied are more than views can tell.
+    pub fn add(&mut self, resolved: Resolved, out: &mut Cut) -> Result<()> {
+        if resolved.buffers.iter().any(|buffer| buffer.len() > self.reach) {
+            let hint = "record strings with a smaller -s, or take the line out";
+            let error = Error::new(ErrorKind::TooMuchText { limit: self.reach as u64 });
+            return Err(error.at_line(resolved.line as u64).with_hint(hint));
+        }
         let block = Arc::new(resolved);
         for run in &block.runs {
             let mut run = run.clone();
             while !run.is_empty() && self.left > 0 {
                 let room = BATCH_ROWS.min(self.group_rows - self.before) - self.rows;
-                let take = run.len().min(room).min(self.left);
+                let most = room.min(self.left);
+                let take = self.fitting(block.rows(), run.start..run.end.min(run.start + most));
                 let rows = run.start..run.start + take;
                 run.start += take;
                 self.rows += take;
@@ -73,11 +107,32 @@ impl Serial {
                 if take == room {
                     self.cut(out);
                 }
+                if self.bytes >= GROUP_BYTES {
+                    self.finish(out);
+                }
             }
         }
         if self.left == 0 {
             self.finish(out);
         }
+        Ok(())
+    }
+
+    /// How many of some rows the group takes: those up to the one with which it has enough text.
+    fn fitting(&mut self, rows: &Rows, range: Range<usize>) -> usize {
+        let text: usize = range.clone().map(|row| rows.text_bytes(row)).sum();
+        if self.bytes + text < GROUP_BYTES {
+            self.bytes += text;
+            return range.len();
+        }
+        let start = range.start;
+        for row in range {
+            self.bytes += rows.text_bytes(row);
+            if self.bytes >= GROUP_BYTES {
+                return row + 1 - start;
+            }
+        }
+        unreachable!("the rows have that much text")
     }
 
     /// Ends a piece, and the group if that is full.
@@ -103,8 +158,9 @@ impl Serial {
     }
 
     fn end(&mut self, out: &mut Cut) {
-        out.groups.push(self.next);
-        self.next = (self.next.0 + 1, 0);
+        let (number, pieces) = self.next;
+        out.groups.push(Group { number, pieces, bytes: std::mem::take(&mut self.bytes) });
+        self.next = (number + 1, 0);
         self.before = 0;
     }
 }
@@ -136,5 +192,74 @@ impl Groups {
         }
         let (batches, _) = self.open.remove(&number)?;
         Some(batches.into_values().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use tracefast_core::block::Block;
+    use tracefast_core::format::{Format, Grammar, Wanted};
+    use tracefast_core::parsed::Parsed;
+    use tracefast_core::stream::Pool;
+
+    use super::*;
+
+    fn serial() -> Serial {
+        let mut stream = Stream::new(Arc::new(Pool::default()));
+        stream.begin("log", Format::insisted(Wanted::Strace));
+        Serial::new(stream, 1_000)
+    }
+
+    fn add(serial: &mut Serial, text: &str, out: &mut Cut) -> Result<()> {
+        let mut block = Block::from_text(text.as_bytes());
+        let mut parsed = Parsed::default();
+        let format = Format::insisted(Wanted::Strace);
+        Grammar::default().parse(&format, &mut block, &mut parsed);
+        let resolved = serial.stream.resolve(block, parsed);
+        serial.add(resolved, out)
+    }
+
+    #[test]
+    fn much_text_ends_a_group() {
+        let long = "x".repeat(GROUP_BYTES / 4 - 5);
+        let mut lines = String::new();
+        for _ in 0..9 {
+            let _ = writeln!(lines, "write(1, \"{long}\") = 1");
+        }
+        // However the log is cut into blocks.
+        for size in [1, 2, 9] {
+            let (mut serial, mut cut) = (serial(), Cut::default());
+            let lines: Vec<&str> = lines.split_inclusive('\n').collect();
+            for block in lines.chunks(size) {
+                add(&mut serial, &block.concat(), &mut cut).expect("few bytes");
+            }
+            serial.finish(&mut cut);
+            let rows: Vec<usize> = (0..)
+                .zip(&cut.groups)
+                .map(|(number, group)| {
+                    assert_eq!(group.number, number);
+                    let pieces = cut.pieces.iter().filter(|piece| piece.place.0 == number);
+                    pieces.flat_map(|piece| &piece.parts).map(|part| part.rows.len()).sum()
+                })
+                .collect();
+            assert_eq!(rows, [4, 4, 1], "blocks of {size} lines");
+            assert!(cut.groups[0].bytes >= GROUP_BYTES);
+            assert_eq!(cut.groups[2].bytes, long.len() + 5);
+        }
+    }
+
+    #[test]
+    fn texts_that_views_cannot_tell_are_refused() {
+        let (mut serial, mut cut) = (serial(), Cut::default());
+        serial.reach = 200;
+        let name = "x".repeat(60);
+        let path = |escaped: &str| format!("rmdir(\"/{name}{escaped}\") = 0\n");
+        add(&mut serial, &path(""), &mut cut).expect("short enough");
+        add(&mut serial, &path("\\n").repeat(2), &mut cut).expect("short enough");
+        let error = add(&mut serial, &path("\\n").repeat(4), &mut cut).expect_err("too much");
+        let expected = "line 4: more than 200 bytes of text have to be un-escaped or joined";
+        assert_eq!(error.to_string(), expected);
     }
 }

@@ -3,11 +3,11 @@
 
 use std::io::{self, Read};
 
-use tracefast_core::block::{Block, MAX_BLOCK};
+use tracefast_core::block::Block;
 use tracefast_core::format::Format;
 
 use crate::error::{Error, Result};
-use crate::split::{Cutter, first_start, too_long};
+use crate::split::{Cutter, Limits, Unsettled, first_start};
 
 /// A piece of a text in blocks of whole lines, but for its begin and its end.
 #[derive(Debug)]
@@ -58,9 +58,16 @@ pub struct Seam {
     open: Option<Block>,
     /// Bytes before it.
     before: u64,
+    unsettled: Unsettled,
+    limits: Limits,
 }
 
 impl Seam {
+    #[cfg(test)]
+    pub(crate) fn within(limits: Limits) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
     /// Adds the next piece; returns the blocks that are whole.
     ///
     /// # Errors
@@ -70,15 +77,16 @@ impl Seam {
         let mut out = Vec::new();
         for (i, mut block) in blocks.into_iter().enumerate() {
             if let Some(open) = self.open.as_mut().filter(|_| i == 0) {
-                open.extend(&block.text()[..head]);
-                if open.len() > MAX_BLOCK {
-                    return Err(too_long(open.text(), self.before));
-                }
+                let more = &block.text()[..head];
+                open.extend(more);
+                self.unsettled.add(more, self.limits, self.before)?;
                 block.skip(head);
                 if block.is_empty() {
                     continue;
                 }
             }
+            self.unsettled = Unsettled::default();
+            self.unsettled.add(block.text(), self.limits, self.before)?;
             if let Some(whole) = self.open.replace(block) {
                 self.before += whole.len() as u64;
                 out.push(whole);
@@ -97,6 +105,6 @@ impl Seam {
     /// What goes on behind the pieces with `rest`.
     pub fn go_on(self, rest: Box<dyn Read + Send>) -> Cutter {
         let open = self.open.map_or_else(Vec::new, |block| block.text().to_vec());
-        Cutter::new(open, rest).behind(self.before)
+        Cutter::behind(self.before, open, rest)
     }
 }

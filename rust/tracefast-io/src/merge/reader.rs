@@ -23,6 +23,9 @@ const BUFFERS: usize = 32 << 20;
 /// The smallest and the largest buffer of a log.
 const BUFFER: (usize, usize) = (4 << 10, 256 << 10);
 
+/// A buffer for a long line grows by so many bytes at most.
+const STEP: usize = 4 << 20;
+
 /// Longest line: with its prefix it must fit into a block.
 const LONGEST: usize = MAX_BLOCK - 2 * PREFIX;
 
@@ -178,7 +181,7 @@ impl Task {
                 let error = Error::new(ErrorKind::TooLong { limit: LONGEST as u64 });
                 return Err(error.at_path(&self.path).at_line(self.number + 1).at_byte(self.done));
             }
-            self.buf.resize(2 * self.have.max(BUFFER.0 / 2), 0);
+            self.buf.resize(self.have + self.have.clamp(BUFFER.0, STEP), 0);
         }
         let Some(raw) = &mut self.raw else {
             self.ended = true;

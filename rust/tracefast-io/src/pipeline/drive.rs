@@ -84,7 +84,7 @@ impl<E: Encode> Shared<E> {
             drop(state);
             let mut cut = Cut::default();
             if let Some(rest) = serial.stream.end() {
-                serial.add(rest, &mut cut);
+                serial.add(rest, &mut cut).map_err(|error| self.placed(error))?;
             }
             state = self.lock();
             Self::hand_on(&mut state, cut);
@@ -113,12 +113,13 @@ impl<E: Encode> Shared<E> {
     /// Hands a block of a stream to the workers, never far ahead of them. `false`: stop.
     pub(super) fn push(&self, block: Block) -> bool {
         let mut state = self.lock();
-        while !state.stop && state.blocks >= state.resolve + self.block_limit() {
+        while !state.stop && !self.more_blocks(&state, state.blocks) {
             state = Self::wait(&self.drive, state);
         }
         if state.stop {
             return false;
         }
+        state.waiting += block.source_len();
         state.read.push_back(block);
         state.blocks += 1;
         self.work.notify_one();

@@ -22,7 +22,7 @@ use tracefast_core::tally::Tally;
 
 use self::unpack::Unpacking;
 use crate::error::{Error, ErrorKind, Result};
-use crate::groups::{Cut, Groups, Piece, Serial};
+use crate::groups::{Cut, Group, Groups, Piece, Serial};
 use crate::merge::Input;
 use crate::source::{Progress, Source};
 
@@ -78,6 +78,11 @@ impl Options {
     }
 }
 
+/// A group of more text than this counts as several, a block of more as well: a few lines of a
+/// gigabyte each should not wait at the same time.
+const LONG_GROUP: usize = 32 << 20;
+const LONG_BLOCK: usize = 512 << 10;
+
 /// What workers make of a group's batches, in any thread.
 pub trait Encode: Send + Sync + 'static {
     /// The product.
@@ -114,6 +119,8 @@ struct State<T> {
     unpacking: Unpacking,
     /// Parsed blocks by number.
     parsed: BTreeMap<u64, (Block, Parsed)>,
+    /// Bytes of the blocks in `read` and `parsed`.
+    waiting: usize,
     /// Next block to resolve.
     resolve: u64,
     /// The serial state; taken by whoever resolves.
@@ -126,6 +133,8 @@ struct State<T> {
     groups: VecDeque<(u64, Vec<RecordBatch>)>,
     /// Groups made and not yet taken from `outputs`.
     outstanding: u64,
+    /// Bytes of text in each of these, in order.
+    texts: VecDeque<usize>,
     outputs: BTreeMap<u64, T>,
     /// Next output to take.
     next: u64,
@@ -179,12 +188,14 @@ impl<E: Encode> Pipeline<E> {
             read: VecDeque::new(),
             unpacking: Unpacking::default(),
             parsed: BTreeMap::new(),
+            waiting: 0,
             resolve: 0,
             stream: Some(Box::new(serial)),
             pieces: VecDeque::new(),
             building: Groups::default(),
             groups: VecDeque::new(),
             outstanding: 0,
+            texts: VecDeque::new(),
             outputs: BTreeMap::new(),
             next: 0,
             finished: None,
@@ -244,6 +255,7 @@ impl<E: Encode> Pipeline<E> {
             if let Some(output) = state.outputs.remove(&next) {
                 state.next += 1;
                 state.outstanding -= 1;
+                state.texts.pop_front();
                 shared.work.notify_all();
                 return Ok(Some(Some(output)));
             }
@@ -319,29 +331,41 @@ impl<E: Encode> Shared<E> {
         self.wake_all();
     }
 
-    /// Groups that may be whole at a time: one for each worker, or one to hand over.
-    fn group_limit(&self) -> u64 {
-        (self.threads as u64).max(2)
+    /// Whether one more group may be made: one for each worker, or one to hand over, may be whole
+    /// at a time, and fewer where they have long texts.
+    fn more_groups(&self, state: &State<E::Output>) -> bool {
+        let limit = self.threads.max(2);
+        let bytes: usize = state.texts.iter().sum();
+        state.outstanding < limit as u64 && bytes < limit * LONG_GROUP
     }
 
-    /// Blocks that may be read ahead of the one to resolve next.
-    fn block_limit(&self) -> u64 {
-        4 * self.threads as u64 + 4
+    /// Whether block `number` may be read, ahead of the one to resolve next.
+    fn more_blocks(&self, state: &State<E::Output>, number: u64) -> bool {
+        let limit = 4 * self.threads as u64 + 4;
+        let bytes = limit as usize * self.options.block_bytes.max(LONG_BLOCK);
+        // Few at first where some rows may be enough.
+        let ahead = match self.options.limit {
+            None => limit,
+            Some(_) => limit.min(self.threads as u64 + state.resolve),
+        };
+        number < state.resolve + ahead && state.waiting < bytes
     }
 
-    /// Blocks that may be claimed ahead now: few at first where some rows may be enough.
-    fn ahead(&self, state: &State<E::Output>) -> u64 {
-        match self.options.limit {
-            None => self.block_limit(),
-            Some(_) => self.block_limit().min(self.threads as u64 + state.resolve),
+    /// An error of the source at hand.
+    fn placed(&self, error: Error) -> Error {
+        let plan = self.lock().plan.clone();
+        match plan {
+            Some(plan) => error.at_path(&plan.name),
+            None => error,
         }
     }
 
     /// Hands on what was cut. What is counted as outstanding ends as an output.
     fn hand_on(state: &mut State<E::Output>, cut: Cut) {
         state.pieces.extend(cut.pieces);
-        for (number, pieces) in cut.groups {
+        for Group { number, pieces, bytes } in cut.groups {
             state.outstanding += 1;
+            state.texts.push_back(bytes);
             if let Some(batches) = state.building.close(number, pieces) {
                 state.groups.push_back((number, batches));
             }

@@ -10,7 +10,7 @@ use tracefast_core::format::Grammar;
 use tracefast_core::parsed::Parsed;
 
 use super::unpack::Packed;
-use super::{Encode, Plan, Shared, State};
+use super::{Encode, LONG_BLOCK, Plan, Shared, State};
 use crate::error::Result;
 use crate::groups::{Cut, Piece, Serial};
 use crate::split::read_block;
@@ -58,25 +58,28 @@ impl<E: Encode> Shared<E> {
         if let Some(piece) = state.pieces.pop_front() {
             return Some(Job::Assemble(piece));
         }
-        let room = state.outstanding < self.group_limit();
-        if room
+        if self.more_groups(state)
             && state.finished.is_none()
             && state.parsed.contains_key(&state.resolve)
             && let Some(serial) = state.stream.take()
         {
             let mut blocks = Vec::new();
             // A few at a time, so that groups go out soon.
-            while blocks.len() < 8 {
+            let mut bytes = 0;
+            while blocks.len() < 8 && bytes < 8 * LONG_BLOCK {
                 let next = state.resolve + blocks.len() as u64;
-                match state.parsed.remove(&next) {
-                    Some(block) => blocks.push(block),
-                    None => break,
-                }
+                let Some((block, parsed)) = state.parsed.remove(&next) else { break };
+                bytes += block.source_len();
+                blocks.push((block, parsed));
             }
+            state.waiting = state.waiting.saturating_sub(bytes);
             return Some(Job::Resolve(serial, blocks));
         }
-        let ahead = state.claim < state.resolve + self.ahead(state);
-        if ahead && state.finished.is_none() && state.claim < state.blocks {
+        let ahead = state.claim < state.blocks && {
+            // What is in `read` waits already, and is done with only when it is parsed.
+            !state.read.is_empty() || self.more_blocks(state, state.claim)
+        };
+        if ahead && state.finished.is_none() {
             let plan = Arc::clone(state.plan.as_ref()?);
             let number = state.claim;
             let job = if plan.file.is_some() {
@@ -121,7 +124,7 @@ impl<E: Encode> Shared<E> {
                 let mut cut = Cut::default();
                 for (block, parsed) in blocks {
                     let resolved = serial.stream.resolve(block, parsed);
-                    serial.add(resolved, &mut cut);
+                    serial.add(resolved, &mut cut).map_err(|error| self.placed(error))?;
                     if serial.has_enough() {
                         break;
                     }
@@ -172,6 +175,9 @@ impl<E: Encode> Shared<E> {
         grammar.parse(&plan.format, &mut block, &mut parsed);
         self.progress.blocks.fetch_add(1, Ordering::Relaxed);
         let mut state = self.lock();
+        if plan.file.is_some() {
+            state.waiting += block.source_len();
+        }
         state.parsed.insert(number, (block, parsed));
         // This worker looks for a job next, and finds what just became ready; others are woken
         // when resolving opens the way for several.

@@ -87,6 +87,9 @@ impl FromStr for Compression {
     }
 }
 
+/// A page of more bytes is handed over with the memory that it was packed in.
+const LONG: usize = 16 << 20;
+
 /// Compresses page after page with the same memory.
 pub(super) struct Packer {
     codec: i32,
@@ -110,6 +113,9 @@ impl Packer {
         self.packed.clear();
         self.packed.reserve(zstd::zstd_safe::compress_bound(plain.len()));
         zstd.compress_to_buffer(plain, &mut self.packed)?;
+        if self.packed.len() > LONG {
+            return Ok(Bytes::from(std::mem::take(&mut self.packed)));
+        }
         Ok(Bytes::copy_from_slice(&self.packed))
     }
 

@@ -127,6 +127,14 @@ impl Texts {
         put_integers(&self.added, Width::W32, out);
         out.extend_from_slice(&self.bytes);
     }
+
+    /// Appends a page's only value.
+    pub fn put_one(text: &[u8], out: &mut Vec<u8>) {
+        put_integers(&[0], Width::W32, out);
+        put_integers(&[text.len() as i64], Width::W32, out);
+        out.reserve_exact(text.len());
+        out.extend_from_slice(text);
+    }
 }
 
 #[inline]

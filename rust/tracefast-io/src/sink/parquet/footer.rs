@@ -25,6 +25,9 @@ pub(super) const MAGIC: &[u8] = b"PAR1";
 /// Which version of the format the file keeps to.
 const VERSION: i32 = 1;
 
+/// Room for the first thousand row groups, so that nothing moves as it grows.
+const ROOM: usize = 4 << 20;
+
 /// What waits for the end of the file.
 pub(super) struct Footer {
     descriptor: Arc<SchemaDescriptor>,
@@ -65,9 +68,10 @@ impl Footer {
             head,
             groups: Vec::new(),
             columns: Vec::new(),
-            descriptions: Vec::new(),
-            column_indexes: Vec::new(),
-            offset_indexes: Vec::new(),
+            // Of memory that nobody has written to yet the system gives none.
+            descriptions: Vec::with_capacity(ROOM),
+            column_indexes: Vec::with_capacity(ROOM),
+            offset_indexes: Vec::with_capacity(ROOM),
         })
     }
 

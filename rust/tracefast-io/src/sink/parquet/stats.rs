@@ -61,7 +61,7 @@ impl Order {
 pub enum Value {
     /// An integer, sign-extended from its width in the file.
     Integer(i64),
-    /// A text.
+    /// A text, or the begin of one that is longer than bounds are.
     Text(Vec<u8>),
 }
 
@@ -101,6 +101,16 @@ pub struct Bounds {
 }
 
 impl Range {
+    /// The range of texts, of which no more is kept than tells their bounds.
+    pub fn of_texts(min: &[u8], max: &[u8]) -> Self {
+        let begin = |text: &[u8]| Value::Text(text[..text.len().min(KEPT + 1)].to_vec());
+        let (min, begin) = (begin(min), begin(max));
+        // Few texts have no upper bound but themselves.
+        let alone = max.len() > KEPT && cut_max(&begin).1;
+        let max = if alone { Value::Text(max.to_vec()) } else { begin };
+        Self { min, max }
+    }
+
     /// Both bounds as the file has them, texts cut.
     pub fn bounds(&self, order: Order) -> Bounds {
         let (min, min_is_exact) = cut_min(&self.min);
@@ -208,6 +218,18 @@ mod tests {
         }
         assert_eq!(cut_min(&text("short")), (text("short"), true));
         assert_eq!(cut_max(&text("short")), (text("short"), true));
+    }
+
+    #[test]
+    fn the_begin_of_a_text_has_its_bounds() {
+        let high = "\u{10ffff}".repeat(20);
+        for long in ["x".repeat(70), "é".repeat(80), "x".repeat(62) + &high, high] {
+            let whole = Range { min: text(&long), max: text(&long) };
+            let begin = Range::of_texts(long.as_bytes(), long.as_bytes());
+            assert_eq!(begin.bounds(Order::Text), whole.bounds(Order::Text), "{long}");
+        }
+        let short = Range::of_texts(b"a", b"b");
+        assert_eq!(short, Range { min: text("a"), max: text("b") });
     }
 
     #[test]

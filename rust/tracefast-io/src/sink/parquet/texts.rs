@@ -5,10 +5,11 @@ use arrow_array::{Array, ArrayRef};
 use parquet::basic::Encoding;
 
 use super::chunk::{Chunk, EncodedColumn, PageInfo};
+use super::delta::Texts;
 use super::hybrid::{key_width, put_keys, put_levels};
 use super::pages::{self, Page};
 use super::scratch::Buffers;
-use super::stats::{Range, Value};
+use super::stats::Range;
 use crate::error::Result;
 use crate::sink::valid::for_each_valid;
 
@@ -45,7 +46,7 @@ pub(super) fn encode_dictionary(
         put_keys(here, key_width(entries), &mut buffers.page);
         // All that the only page holds stands in the dictionary.
         let some = (pages.len() > 1).then_some(here);
-        let range = buffers.dictionary.bounds(some).map(|(min, max)| range(min, max));
+        let range = buffers.dictionary.bounds(some).map(|(min, max)| Range::of_texts(min, max));
         let encoding = Encoding::RLE_DICTIONARY;
         chunk.page(&buffers.page, PageInfo { rows, nulls, encoding, range })?;
     }
@@ -72,6 +73,16 @@ pub(super) fn encode_plain(
 }
 
 fn put_page(page: &Page, buffers: &mut Buffers, with_range: bool) -> Option<Range> {
+    if let [array] = &page[..]
+        && let Some(array) = array.as_string_view_opt()
+        && array.len() == 1
+        && array.is_valid(0)
+    {
+        // A text that is longer than a page should be stands alone, and is not copied twice.
+        let text = array.value(0).as_bytes();
+        Texts::put_one(text, &mut buffers.page);
+        return with_range.then(|| Range::of_texts(text, text));
+    }
     let texts = &mut buffers.texts;
     texts.clear();
     let mut previous: &[u8] = &[];
@@ -88,9 +99,5 @@ fn put_page(page: &Page, buffers: &mut Buffers, with_range: bool) -> Option<Rang
         });
     }
     texts.put(&mut buffers.page);
-    bounds.map(|(min, max)| range(min, max))
-}
-
-fn range(min: &[u8], max: &[u8]) -> Range {
-    Range { min: Value::Text(min.to_vec()), max: Value::Text(max.to_vec()) }
+    bounds.map(|(min, max)| Range::of_texts(min, max))
 }
