@@ -23,7 +23,7 @@ def test_a_log_becomes_parquet_and_a_report(run, spawn_strace, tmp_path):
     assert "resumed 29" in ran.stderr
     assert "not understood 0" in ran.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["events.parquet"]
-    expected = pl.DataFrame(tf.read(spawn_strace))
+    expected = tf.scan(spawn_strace).collect()
     assert_frame_equal(pl.read_parquet(tmp_path / "events.parquet"), expected)
 
 
@@ -138,7 +138,7 @@ def test_compression(run, spawn_strace, tmp_path):
         codecs = {group.column(i).compression for i in range(group.num_columns)}
         assert codecs == {"UNCOMPRESSED" if wanted == "none" else "ZSTD"}
         tables.append(duckdb.sql(f"FROM '{path}' ORDER BY line").fetchall())
-        assert_frame_equal(pl.read_parquet(path), pl.DataFrame(tf.read(spawn_strace)))
+        assert_frame_equal(pl.read_parquet(path), tf.scan(spawn_strace).collect())
         sizes.append(path.stat().st_size)
     assert tables[0] == tables[1] == tables[2]
     assert sizes[0] > 2 * sizes[1] > 2 * sizes[2]

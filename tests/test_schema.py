@@ -5,6 +5,7 @@ from pathlib import Path
 
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 import tracefast as tf
@@ -37,6 +38,25 @@ def test_every_way_in_gives_this_schema(spawn, tmp_path):
         assert tf.scan(tmp_path / name).collect_schema() == event_schema()
 
 
+def test_names_are_strings_where_readers_skip_by_them(spawn, tmp_path):
+    for suffix in ("parquet", "arrow"):
+        tf.parse(spawn, tmp_path / f"events.{suffix}")
+    words = pl.DataFrame(tf.read(spawn, columns=["name"]))["name"]
+    assert words.dtype == pl.Categorical
+    plain = words.cast(pl.String)
+    assert pa.parquet.read_schema(tmp_path / "events.parquet").field("name").type == pa.string()
+    assert plain.equals(pl.read_parquet(tmp_path / "events.parquet")["name"])
+    ways = [tmp_path / "events.parquet", tmp_path / "events.arrow", spawn]
+    for way in ways:
+        assert tf.scan(way).collect()["name"].equals(plain)
+    # They go together, whatever they are.
+    both = tf.scan([*ways, spawn]).select("name").collect()["name"]
+    assert both.equals(pl.concat([plain] * 4))
+    # Parquet with names in a dictionary, as polars writes it from such a frame.
+    pl.DataFrame(tf.read(spawn)).write_parquet(tmp_path / "words.parquet")
+    assert tf.scan(tmp_path / "words.parquet").collect()["name"].equals(plain)
+
+
 def test_an_empty_log_has_the_schema_too(tmp_path):
     log = tmp_path / "empty.log"
     log.touch()
@@ -55,8 +75,6 @@ def test_files_say_how_they_were_made(spawn_strace, tmp_path, suffix):
     output = tmp_path / f"events.{suffix}"
     tf.parse(spawn_strace, output)
     if suffix == "parquet":
-        import pyarrow.parquet
-
         metadata = pyarrow.parquet.read_metadata(output).metadata
     else:
         with pa.ipc.open_file(output) as file:

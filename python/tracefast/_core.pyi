@@ -285,6 +285,7 @@ class Reader:
         predicate: tuple[Any, ...] | None = None,
         limit: int | None = None,
         progress: Progress | None = None,
+        plain_names: bool = False,
     ) -> Self: ...
     @property
     def schema(self) -> Schema:

@@ -72,7 +72,8 @@ def scan(
     Returns
     -------
     polars.LazyFrame
-        The events in the order of the sources, with the columns of :func:`tracefast.schema`.
+        The events in the order of the sources, with the columns of :func:`tracefast.schema`. `name`
+        is a ``String``, the other dictionaries are ``Categorical``.
 
     Raises
     ------
@@ -121,10 +122,11 @@ def scan(
             for file in files:
                 check_events(file, content)
         if content == "parquet":
-            frames.append(pl.scan_parquet(files, glob=False))
+            frames.append(with_plain_names(pl.scan_parquet(files, glob=False)))
             openers.append(whole.parquet(files))
         elif content == "ipc":
-            frames.append(pl.concat([pl.scan_ipc(file, glob=False) for file in files]))
+            parts = [with_plain_names(pl.scan_ipc(file, glob=False)) for file in files]
+            frames.append(pl.concat(parts))
             openers.append(whole.unreadable)
         else:
             logs = _LogBuilder(tuple(files), format_in, machine, threads, progress)
@@ -220,14 +222,42 @@ def _refused(file: str, why: str) -> _core.Error:
 
 
 def event_schema() -> pl.Schema:
-    """Give the event schema in the types of polars.
+    """Give the event schema in the types of polars, as `scan` has it.
+
+    `name` is a string: polars skips row groups of Parquet by the names in them, and takes no
+    longer for anything else. By the statistics of dictionaries it skips nothing.
 
     Examples
     --------
     >>> event_schema()["ts"]
     Datetime(time_unit='ns', time_zone=None)
+    >>> event_schema()["name"]
+    String
     """
-    return pl.Schema(_core.schema())
+    schema = pl.Schema(_core.schema())
+    schema["name"] = pl.String()
+    return schema
+
+
+def with_plain_names(events: pl.LazyFrame) -> pl.LazyFrame:
+    """Make names strings where a file has them in a dictionary.
+
+    Arrow IPC files have, and so has Parquet that was written from a frame of one.
+
+    Parameters
+    ----------
+    events
+        The events of a file.
+
+    Examples
+    --------
+    >>> events = pl.LazyFrame({"name": ["read"]}, schema={"name": pl.Categorical})
+    >>> with_plain_names(events).collect_schema()
+    Schema({'name': String})
+    """
+    if events.collect_schema().get("name") in (None, pl.String):
+        return events
+    return events.with_columns(pl.col("name").cast(pl.String))
 
 
 @dataclass(frozen=True)
@@ -245,6 +275,8 @@ class _LogBuilder(FileReaderBuilder):
         columns: list[str],
         predicate: Predicate | None = None,
         limit: int | None = None,
+        *,
+        plain_names: bool = False,
     ) -> _core.Reader:
         """Begin to parse: some columns of the rows that match, of the first rows if so limited."""
         return _core.Reader(
@@ -256,6 +288,7 @@ class _LogBuilder(FileReaderBuilder):
             predicate=predicate,
             limit=limit,
             progress=self.progress,
+            plain_names=plain_names,
         )
 
     def reader_capabilities(self) -> ReaderCapabilities:
@@ -303,7 +336,8 @@ class _LogReader(FileReader):
         end = None if limit is None else skip + limit
         # A source that has nothing to yield cannot be stopped (see `polled`).
         nothing = event_schema().to_frame().select(columns)
-        for batch in patiently(partial(self._builder.open, list(columns), wanted, end)):
+        opened = partial(self._builder.open, list(columns), wanted, end, plain_names=True)
+        for batch in patiently(opened):
             if batch is None or batch.num_rows <= skip:
                 skip -= 0 if batch is None else batch.num_rows
                 yield nothing

@@ -11,7 +11,7 @@ use arrow_array::{
     new_null_array,
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{DataType, Schema, SchemaRef};
 
 use crate::event::{Access, EventKind, FileType, OffsetKnown, Status};
 use crate::rows::Rows;
@@ -67,11 +67,13 @@ impl Part {
 pub struct Projection {
     columns: Vec<C>,
     schema: SchemaRef,
+    plain_names: bool,
 }
 
 impl Default for Projection {
     fn default() -> Self {
-        Self { columns: COLUMNS.iter().map(|&(column, ..)| column).collect(), schema: schema() }
+        let columns = COLUMNS.iter().map(|&(column, ..)| column).collect();
+        Self { columns, schema: schema(), plain_names: false }
     }
 }
 
@@ -89,7 +91,25 @@ impl Projection {
         let columns: Vec<C> = wanted.map(|&(column, ..)| column).collect();
         let fields: Vec<_> =
             columns.iter().map(|&column| Arc::clone(&all.fields()[column as usize])).collect();
-        Ok(Self { columns, schema: Arc::new(Schema::new(fields)) })
+        Ok(Self { columns, schema: Arc::new(Schema::new(fields)), plain_names: false })
+    }
+
+    /// The same with `name` as string views, as Parquet files have it, not as a dictionary.
+    ///
+    /// # Examples
+    /// ```
+    /// use arrow_schema::DataType;
+    /// use tracefast_core::batch::Projection;
+    ///
+    /// let plain = Projection::of(&["ts".to_owned(), "name".to_owned()])?.with_plain_names();
+    /// assert_eq!(*plain.schema().field(1).data_type(), DataType::Utf8View);
+    /// # Ok::<(), String>(())
+    /// ```
+    #[must_use]
+    pub fn with_plain_names(mut self) -> Self {
+        let plain = crate::schema::with_plain_names(&self.schema, &DataType::Utf8View);
+        (self.schema, self.plain_names) = (plain, true);
+        self
     }
 
     /// Number of columns.
@@ -154,7 +174,17 @@ fn make(parts: &[Part], projection: &Projection, values: &Values, copied: bool) 
     let planes = planes(&valid, len);
     let buffers = buffers(parts);
     let batch = Batch { parts, len, copied, valid, any, all, any_of, planes, buffers };
-    let arrays = projection.columns.iter().map(|&column| batch.column(column, values)).collect();
+    let arrays = projection
+        .columns
+        .iter()
+        .map(|&column| {
+            if column == C::Name && projection.plain_names {
+                batch.plain_names(&values.open[0])
+            } else {
+                batch.column(column, values)
+            }
+        })
+        .collect();
     let options = RecordBatchOptions::new().with_row_count(Some(len));
     RecordBatch::try_new_with_options(projection.schema(), arrays, &options)
         .expect("arrays of the schema's types and one length")
@@ -395,6 +425,30 @@ impl Batch<'_> {
             self.mapped(column, get, |block, local| block.maps[which][local as usize])
         };
         dictionary(keys, self.validity(column), &values.open[which])
+    }
+
+    /// The names as views over the texts of their dictionary.
+    fn plain_names(&self, texts: &StringArray) -> ArrayRef {
+        let column = C::Name;
+        if self.any & column.bit() == 0 {
+            return nulls(C::Args, self.len);
+        }
+        let views: Vec<u128> = texts
+            .offsets()
+            .windows(2)
+            .map(|ends| {
+                let (from, to) = (ends[0] as usize, ends[1] as usize);
+                pack(&texts.values()[from..to], Place::Text, from)
+            })
+            .collect();
+        let place = |block: &Resolved, local: u32| views[block.maps[0][local as usize] as usize];
+        let views = self.mapped(column, |rows| &rows.name, place);
+        let buffers = Arc::from([texts.values().clone()]);
+        #[allow(unsafe_code)]
+        // SAFETY: every view was packed over a text of the only buffer, or is that of no text.
+        let array =
+            unsafe { StringViewArray::new_unchecked(views, buffers, self.validity(column)) };
+        Arc::new(array)
     }
 
     fn closed(

@@ -171,6 +171,32 @@ pub fn schema() -> SchemaRef {
     Arc::clone(&SCHEMA)
 }
 
+/// A schema of events in which `name`, if it is there, is of the type `plain`.
+///
+/// Readers skip rows by the statistics of strings, and by those of dictionaries they do not: so
+/// Parquet files declare names as strings, whose pages have a dictionary all the same.
+///
+/// # Examples
+/// ```
+/// use arrow_schema::DataType;
+/// use tracefast_core::schema::{Column, schema, with_plain_names};
+///
+/// let plain = with_plain_names(&schema(), &DataType::Utf8);
+/// assert_eq!(*plain.field(Column::Name as usize).data_type(), DataType::Utf8);
+/// assert_eq!(plain.field(0), schema().field(0));
+/// ```
+pub fn with_plain_names(schema: &Schema, plain: &DataType) -> SchemaRef {
+    let name = Column::Name.name();
+    let fields = schema.fields().iter().map(|field| {
+        if field.name() == name {
+            Arc::new(field.as_ref().clone().with_data_type(plain.clone()))
+        } else {
+            Arc::clone(field)
+        }
+    });
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

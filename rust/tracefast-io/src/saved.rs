@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use arrow_array::{RecordBatch, RecordBatchOptions, new_null_array};
-use arrow_schema::{FieldRef, Fields, Schema};
+use arrow_schema::{DataType, FieldRef, Fields, Schema};
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -20,7 +20,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::statistics::Statistics;
-use tracefast_core::schema::schema;
+use tracefast_core::schema::{Column, schema, with_plain_names};
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -91,7 +91,7 @@ impl SavedEvents {
 
     fn begin(path: &Path, columns: &[String], threads: usize) -> Result<Self> {
         let file = Pieces::open(path)?;
-        let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
+        let metadata = with_words(ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?)?;
         let events = schema();
         for name in columns {
             let wanted = events.field_with_name(name)?;
@@ -151,6 +151,20 @@ impl Iterator for SavedEvents {
         }
         found.map_err(|error| error.at_path(&self.path)).transpose()
     }
+}
+
+/// Reads names as the dictionary that their pages have, as folds look at each of them once only.
+fn with_words(metadata: ArrowReaderMetadata) -> Result<ArrowReaderMetadata> {
+    let found = metadata.schema();
+    let plain = found.field_with_name(Column::Name.name()).is_ok_and(|name| {
+        matches!(name.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+    });
+    if !plain {
+        return Ok(metadata);
+    }
+    let words = with_plain_names(found, &Column::Name.kind().data_type());
+    let options = ArrowReaderOptions::new().with_schema(words);
+    Ok(ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)?)
 }
 
 /// What a thread reads.

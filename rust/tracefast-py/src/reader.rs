@@ -46,7 +46,7 @@ impl Reader {
     #[new]
     #[pyo3(signature = (
         sources, *, format_in = None, threads = None, block_bytes = 262_144, columns = None,
-        machine = None, predicate = None, limit = None, progress = None
+        machine = None, predicate = None, limit = None, progress = None, plain_names = false
     ))]
     #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python's keyword arguments.
     #[allow(clippy::redundant_closure_for_method_calls)] // The method's lifetimes do not fit.
@@ -61,11 +61,15 @@ impl Reader {
         predicate: Option<Wanted>,
         limit: Option<usize>,
         progress: Option<&Bound<'_, Progress>>,
+        plain_names: bool,
     ) -> PyResult<Self> {
         let columns = columns.as_deref();
         let mut options = options(format_in, threads, block_bytes, READ_ROWS, columns, machine)?;
         options.predicate = predicate.map(|Wanted(predicate)| predicate);
         options.limit = limit;
+        if plain_names {
+            options.projection = options.projection.with_plain_names();
+        }
         let progress = counters(progress);
         let main = main_thread(py)?;
         let (stream, raised) = py.detach(|| {

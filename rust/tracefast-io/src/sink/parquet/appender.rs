@@ -8,7 +8,7 @@ use arrow_schema::{DataType, Schema, SchemaRef};
 use parquet::arrow::add_encoded_arrow_schema_to_metadata;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
-use tracefast_core::schema::schema;
+use tracefast_core::schema::{schema, with_plain_names};
 
 use super::footer::{Footer, MAGIC};
 use super::{EncodedGroup, ParquetEncoder};
@@ -22,8 +22,8 @@ pub struct ParquetAppender<W: Write + Send> {
     writer: W,
     written: u64,
     footer: Footer,
-    /// Tells readers of the Arrow types: dictionaries, views.
-    types: Vec<KeyValue>,
+    /// Tells readers of the Arrow types: dictionaries, views, and then what the file says of itself.
+    metadata: Vec<KeyValue>,
 }
 
 impl<W: Write + Send> ParquetAppender<W> {
@@ -34,11 +34,12 @@ impl<W: Write + Send> ParquetAppender<W> {
     pub fn try_new(mut writer: W, encoder: &ParquetEncoder) -> Result<Self> {
         let mut properties = WriterProperties::builder().build();
         let types = if encoder.shared.string_views { schema() } else { with_plain_strings() };
+        let types = with_plain_names(&types, &DataType::Utf8);
         add_encoded_arrow_schema_to_metadata(&types, &mut properties);
-        let types = properties.key_value_metadata().cloned().unwrap_or_default();
+        let metadata = properties.key_value_metadata().cloned().unwrap_or_default();
         let footer = Footer::try_new(Arc::clone(&encoder.shared.descriptor))?;
         writer.write_all(MAGIC)?;
-        Ok(Self { writer, written: MAGIC.len() as u64, footer, types })
+        Ok(Self { writer, written: MAGIC.len() as u64, footer, metadata })
     }
 
     /// Appends a row group. An empty one is left out.
@@ -62,8 +63,8 @@ impl<W: Write + Send> ParquetAppender<W> {
     /// # Errors
     /// When writing fails, or the footer has 4 GiB.
     pub fn finish(mut self, metadata: Vec<(String, String)>) -> Result<W> {
-        self.types.extend(metadata.into_iter().map(|(key, value)| KeyValue::new(key, value)));
-        self.footer.write(&mut self.writer, self.written, &self.types, &created_by())?;
+        self.metadata.extend(metadata.into_iter().map(|(key, value)| KeyValue::new(key, value)));
+        self.footer.write(&mut self.writer, self.written, &self.metadata, &created_by())?;
         self.writer.flush()?;
         Ok(self.writer)
     }
