@@ -203,14 +203,17 @@ impl Rows {
     /// Bytes of the row's texts, but for those that stand in one of these as well.
     #[inline]
     pub fn text_bytes(&self, row: usize) -> usize {
+        const RARE: u64 = Column::Result.bit() | Column::Extra.bit();
         let valid = self.valid[row];
         let length = |column: Column, views: &[u128]| {
             // The lowest 32 bits of a view are the length.
             if valid & column.bit() != 0 { views[row] as u32 as usize } else { 0 }
         };
-        length(Column::Args, &self.args)
-            + length(Column::Result, &self.result)
-            + length(Column::Extra, &self.extra)
+        let args = length(Column::Args, &self.args);
+        if valid & RARE == 0 {
+            return args;
+        }
+        args + length(Column::Result, &self.result) + length(Column::Extra, &self.extra)
     }
 
     /// Adds a row without values and returns its number.

@@ -119,6 +119,15 @@ impl Resolved {
         })
     }
 
+    /// Looks at the rows before they are given to anybody who asks for them: at their texts, say, which
+    /// are not left to be written.
+    pub fn look<T>(&self, look: impl FnOnce(&Rows) -> T) -> T {
+        match self.filled.get() {
+            Some(parsed) => look(&parsed.rows),
+            None => look(&lock(&self.left).rows),
+        }
+    }
+
     /// Number of rows that count.
     pub fn len(&self) -> usize {
         self.runs.iter().map(ExactSizeIterator::len).sum()

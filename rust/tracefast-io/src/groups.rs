@@ -97,8 +97,8 @@ impl Serial {
             let mut run = run.clone();
             while !run.is_empty() && self.left > 0 {
                 let room = BATCH_ROWS.min(self.group_rows - self.before) - self.rows;
-                let most = room.min(self.left);
-                let take = self.fitting(block.rows(), run.start..run.end.min(run.start + most));
+                let rows = run.start..run.end.min(run.start + room.min(self.left));
+                let take = block.look(|all| self.fitting(all, rows));
                 let rows = run.start..run.start + take;
                 run.start += take;
                 self.rows += take;
