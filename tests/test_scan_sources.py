@@ -60,7 +60,9 @@ def test_a_directory_of_parquet(runs, tmp_path):
 def test_logs_of_tasks_in_a_directory_are_one(tmp_path):
     folder = tmp_path / "ff"
     folder.mkdir()
-    (folder / "log.1100").write_text("1700000000.100000 close(3) = 0\n1700000000.300000 close(5) = 0\n")
+    (folder / "log.1100").write_text(
+        "1700000000.100000 close(3) = 0\n1700000000.300000 close(5) = 0\n"
+    )
     (folder / "log.1101").write_text("1700000000.200000 close(4) = 0\n")
     assert tf.scan(folder).select("fd").collect()["fd"].to_list() == [3, 4, 5]
 

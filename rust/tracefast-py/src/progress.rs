@@ -24,9 +24,9 @@ use pyo3::prelude::*;
 /// Examples
 /// --------
 /// >>> counters = tracefast.Progress()
-/// >>> reader = tracefast.read("demo.strace", columns=["name"], progress=counters)
-/// >>> sum(len(batch) for batch in reader), counters.columns_built
-/// (8, 1)
+/// >>> report = tracefast.parse("demo.strace", None, progress=counters)
+/// >>> counters.bytes_read == report.bytes
+/// True
 #[pyclass(frozen, module = "tracefast._core")]
 #[derive(Default)]
 pub struct Progress {
