@@ -230,7 +230,8 @@ def _check(
         if not explain:
             raise CommandError(
                 "no output is named",
-                "give -o FILE, --out-dir DIR, or --explain to see what is not understood",
+                "give -o FILE, or --explain to see what is not understood; --out-dir DIR writes a "
+                "file for each log",
             )
         return None
     if output == STDIN and explain:
