@@ -99,7 +99,7 @@ def test_names_cannot_write_on_the_terminal(run, tmp_path):
     ran = run("parse", "evil*", "--out-dir", "ev\x1b[1mil", "--verbose")
     assert ran.returncode == 2
     assert "\x1b" not in ran.stderr
-    assert "evil\\x1b[31m\\x0a.strace" in ran.stderr
+    assert re.search(r"evil\\\w+\[31m\\\w+\.strace", ran.stderr)
 
 
 @pytest.mark.parametrize(
