@@ -352,16 +352,17 @@ impl Stream {
 
 /// Rows by kind.
 fn kinds(parsed: &Parsed) -> [u64; EventKind::TEXTS.len()] {
+    let Parsed { rows, survey, .. } = parsed;
     let mut kinds = [0; EventKind::TEXTS.len()];
-    // Of the block's own rows somebody counted them before.
-    let counted = if parsed.survey.done {
-        kinds = parsed.survey.kinds;
-        parsed.survey.rows
-    } else {
-        0
-    };
-    for &kind in &parsed.rows.kind[counted..parsed.rows.len] {
-        kinds[usize::from(kind)] += 1;
+    let mut count = |row: usize| kinds[usize::from(rows.kind[row])] += 1;
+    // Most of the block's own rows somebody counted before.
+    let counted = if survey.done { survey.rows } else { 0 };
+    (counted..rows.len).for_each(&mut count);
+    if survey.done {
+        survey.open.iter().for_each(|&row| count(row as usize));
+        for (kind, more) in kinds.iter_mut().zip(survey.kinds) {
+            *kind += more;
+        }
     }
     kinds
 }

@@ -42,8 +42,10 @@ pub struct Survey {
     pub done: bool,
     /// The rows that were there.
     pub rows: usize,
-    /// They by kind.
+    /// They by kind, but for those in `open`.
     pub kinds: [u64; EventKind::TEXTS.len()],
+    /// Rows of whose calls the first half stands in another block, or nowhere.
+    pub open: Vec<u32>,
     /// A bit for each row that has to be looked at.
     visits: Vec<u64>,
     /// How, of each row that was there; and whether its entry came before it.
@@ -123,14 +125,18 @@ pub fn survey(parsed: &mut Parsed) {
     survey.kinds = [0; EventKind::TEXTS.len()];
     survey.visits.clear();
     survey.visits.resize(rows.len.div_ceil(64), 0);
+    survey.open.clear();
     survey.lanes.clear();
     survey.lanes.resize(rows.len, (Lane::Idle, false));
     look(rows, &side.details, survey);
     // What the second half does is known when the first is found.
     for touch in touches {
         if let Touch::Resume { row, .. } = touch {
-            survey.visit(*row as usize);
-            survey.lanes[*row as usize] = (Lane::All, false);
+            let at = *row as usize;
+            survey.visit(at);
+            survey.lanes[at] = (Lane::All, false);
+            survey.kinds[usize::from(rows.kind[at])] -= 1;
+            survey.open.push(*row);
         }
     }
     for named in named {

@@ -209,7 +209,7 @@ mod tests {
     fn serial() -> Serial {
         let mut stream = Stream::new(Arc::new(Pool::default()));
         stream.begin("log", Format::insisted(Wanted::Strace));
-        Serial::new(stream, 1_000)
+        Serial::new(stream, 1_000, None)
     }
 
     fn add(serial: &mut Serial, text: &str, out: &mut Cut) -> Result<()> {
