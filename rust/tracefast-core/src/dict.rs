@@ -186,9 +186,9 @@ impl Dictionary {
         key
     }
 
-    /// The keys of a block's names.
-    pub fn map(&mut self, names: &[Arc<str>]) -> Vec<u32> {
-        names.iter().map(|name| self.key(name)).collect()
+    /// The keys of a block's names, if all of them have one.
+    pub fn known(&self, names: &[Arc<str>]) -> Option<Vec<u32>> {
+        names.iter().map(|name| self.keys.get(name).copied()).collect()
     }
 
     /// All values so far.
@@ -240,7 +240,8 @@ mod tests {
                     prop_assert_eq!(known.unwrap_or(expected), expected);
                     local.push(key.0);
                 }
-                let map = stream.map(&names);
+                let map: Vec<u32> = names.iter().map(|name| stream.key(name)).collect();
+                prop_assert_eq!(stream.known(&names), Some(map.clone()));
                 for (word, key) in part.iter().zip(local) {
                     prop_assert_eq!(&**stream.text(map[key as usize]), word.as_str());
                 }

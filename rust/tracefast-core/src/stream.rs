@@ -122,10 +122,24 @@ impl Resolved {
     /// Looks at the rows before they are given to anybody who asks for them: at their texts, say, which
     /// are not left to be written.
     pub fn look<T>(&self, look: impl FnOnce(&Rows) -> T) -> T {
+        self.look_whole(|parsed| look(&parsed.rows))
+    }
+
+    fn look_whole<T>(&self, look: impl FnOnce(&Parsed) -> T) -> T {
         match self.filled.get() {
-            Some(parsed) => look(&parsed.rows),
-            None => look(&lock(&self.left).rows),
+            Some(parsed) => look(parsed),
+            None => look(&lock(&self.left)),
         }
+    }
+
+    /// Bytes of the texts of all rows that count (see [`Rows::text_bytes`]), if the stages in order
+    /// left them as they were.
+    pub fn text_bytes(&self) -> Option<usize> {
+        self.look_whole(|parsed| {
+            let Parsed { rows, survey, .. } = parsed;
+            let same = survey.done && survey.rows == rows.len && survey.open.is_empty();
+            same.then_some(survey.text_bytes)
+        })
     }
 
     /// Number of rows that count.
@@ -308,12 +322,16 @@ impl Stream {
     }
 
     fn close(&mut self, block: Block, mut parsed: Parsed, line: i64) -> Resolved {
-        let maps = [
-            self.names.map(&parsed.names),
-            self.errnos.map(&parsed.errnos),
-            self.comms.map(&parsed.comms),
-        ];
         let runs = parsed.runs();
+        let known = [
+            self.names.known(&parsed.names),
+            self.errnos.known(&parsed.errnos),
+            self.comms.known(&parsed.comms),
+        ];
+        let maps = match known {
+            [Some(names), Some(errnos), Some(comms)] => [names, errnos, comms],
+            _ => self.keys(&mut parsed, block.text(), &runs),
+        };
         let kinds = kinds(&parsed);
         let mut key = 0;
         if let Some(source) = &self.source {
@@ -339,6 +357,32 @@ impl Stream {
             line: line + 1,
             source: key,
         }
+    }
+
+    /// Keys of the stream by keys of a block that brings new words. They are given out as rows show
+    /// them, so that blocks of any size give the same. That is seldom so, but for the first blocks.
+    #[cold]
+    fn keys(&mut self, parsed: &mut Parsed, text: &[u8], runs: &[Range<usize>]) -> [Vec<u32>; 3] {
+        let side = std::mem::take(&mut parsed.side.bytes);
+        fill(parsed, text, &side);
+        parsed.fill.clear();
+        parsed.side.bytes = side;
+        let Parsed { rows, names, errnos, comms, .. } = parsed;
+        let mut columns = [
+            (C::Name, &rows.name, &*names, &mut self.names),
+            (C::Errno, &rows.errno, &*errnos, &mut self.errnos),
+            (C::Comm, &rows.comm, &*comms, &mut self.comms),
+        ];
+        columns.each_mut().map(|(column, keys, texts, dictionary)| {
+            let mut map = vec![u32::MAX; texts.len()];
+            for row in runs.iter().cloned().flatten().filter(|&row| rows.has(row, *column)) {
+                let local = keys[row] as usize;
+                if map[local] == u32::MAX {
+                    map[local] = dictionary.key(&texts[local]);
+                }
+            }
+            map
+        })
     }
 
     fn buffer(&self, buffer: Vec<u8>, range: Range<usize>) -> Buffer {

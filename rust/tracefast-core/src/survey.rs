@@ -44,6 +44,8 @@ pub struct Survey {
     pub rows: usize,
     /// They by kind, but for those in `open`.
     pub kinds: [u64; EventKind::TEXTS.len()],
+    /// Bytes of their texts: see [`Rows::text_bytes`].
+    pub text_bytes: usize,
     /// Rows of whose calls the first half stands in another block, or nowhere.
     pub open: Vec<u32>,
     /// A bit for each row that has to be looked at.
@@ -128,7 +130,11 @@ pub fn survey(parsed: &mut Parsed) {
     survey.open.clear();
     survey.lanes.clear();
     survey.lanes.resize(rows.len, (Lane::Idle, false));
-    look(rows, &side.details, survey);
+    // Whose a row is that does not say may be found out with these.
+    let naming = touches.iter().any(|touch| {
+        matches!(touch, Touch::Naming { .. } | Touch::Resume { .. } | Touch::Superseded { .. })
+    });
+    look(rows, &side.details, naming, survey);
     // What the second half does is known when the first is found.
     for touch in touches {
         if let Touch::Resume { row, .. } = touch {
@@ -144,12 +150,13 @@ pub fn survey(parsed: &mut Parsed) {
     }
 }
 
-fn look(rows: &Rows, details: &[Detail], survey: &mut Survey) {
+fn look(rows: &Rows, details: &[Detail], naming: bool, survey: &mut Survey) {
     let len = rows.len;
     let (valid, tid, kind) = (&rows.valid[..len], &rows.tid[..len], &rows.kind[..len]);
     let effects = &rows.effect[..len];
     let mut known = [NOBODY; KNOWN];
-    let Survey { visits, lanes, kinds, .. } = survey;
+    let Survey { visits, lanes, kinds, text_bytes, .. } = survey;
+    *text_bytes = (0..len).map(|row| rows.text_bytes(row)).sum();
     let lanes = &mut lanes[..len];
     for (at, visits) in visits.iter_mut().enumerate() {
         let mut word = 0;
@@ -161,7 +168,8 @@ fn look(rows: &Rows, details: &[Detail], survey: &mut Survey) {
             let known = &mut known[task as usize % KNOWN];
             let lane = lane(effect, valid[row], details);
             lanes[row] = if named { (lane, effect.begun) } else { (Lane::All, false) };
-            if lane != Lane::Idle || effect.begun || *known != task {
+            let doubtful = naming && !named;
+            if lane != Lane::Idle || effect.begun || doubtful || *known != task {
                 if kind == EventKind::Unparsed as u8
                     || !named && FOREIGN.iter().any(|&foreign| foreign as u8 == kind)
                 {

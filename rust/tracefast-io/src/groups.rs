@@ -92,13 +92,22 @@ impl Serial {
             let error = Error::new(ErrorKind::TooMuchText { limit: self.reach as u64 });
             return Err(error.at_line(resolved.line as u64).with_hint(hint));
         }
+        // Most blocks go into one group as they are: then nobody has to know where in them text is.
+        let rows = self.before + self.rows + resolved.len();
+        let whole = resolved
+            .text_bytes()
+            .filter(|&bytes| rows < self.group_rows && self.bytes + bytes < GROUP_BYTES);
+        self.bytes += whole.unwrap_or(0);
         let block = Arc::new(resolved);
         for run in &block.runs {
             let mut run = run.clone();
             while !run.is_empty() && self.left > 0 {
                 let room = BATCH_ROWS.min(self.group_rows - self.before) - self.rows;
                 let rows = run.start..run.end.min(run.start + room.min(self.left));
-                let take = block.look(|all| self.fitting(all, rows));
+                let take = match whole {
+                    Some(_) => rows.len(),
+                    None => block.look(|all| self.fitting(all, rows)),
+                };
                 let rows = run.start..run.start + take;
                 run.start += take;
                 self.rows += take;

@@ -1,7 +1,7 @@
 //! What descriptors lead to, in the columns of a row.
 
 use super::Kernel;
-use super::files::{FileRef, OpenFile};
+use super::files::{FileRef, OpenFile, is_rooted};
 use super::page::Page;
 use super::position::{Position, Spot};
 use super::tasks::TaskRef;
@@ -19,11 +19,6 @@ pub fn binds(op: Op) -> (bool, bool) {
 /// The operation shows that the descriptor was open, even if nobody opened it in the log.
 pub fn shows(op: Op) -> bool {
     matches!(op, Op::Dup | Op::Fchdir | Op::SetCloexec) || op.uses()
-}
-
-/// A path begins with a slash, `pipe:[1]`, `socket:[1]` and the like do not.
-fn is_rooted(view: u128) -> bool {
-    (view >> 32) as u8 == b'/'
 }
 
 /// A type of files that have no positions.
@@ -117,11 +112,10 @@ impl Kernel {
         at_entry: bool,
     ) -> FileRef {
         if let Some(open) = self.tasks.files.get(file)
-            && let Some(path) = &open.path
+            && open.path.is_some()
         {
             let view = if second { page.rows.path2[row] } else { page.rows.path[row] };
-            let known = self.closed && !open.inherited;
-            if at_entry || known && open.is_named(path) == is_rooted(view) {
+            if at_entry || self.closed && open.agrees(view) {
                 return file;
             }
         }

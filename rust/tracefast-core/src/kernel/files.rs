@@ -102,10 +102,23 @@ impl OpenFile {
         self.node.is_some() || path.starts_with(b"/")
     }
 
-    /// It has no positions, and no call is under way that knew of some.
+    /// What an annotation prints, a view, may be the name that it has.
+    #[inline]
+    pub fn agrees(&self, view: u128) -> bool {
+        let named = self.path.as_ref().is_some_and(|path| self.is_named(path));
+        !self.inherited && named == is_rooted(view)
+    }
+
+    /// It has no positions.
+    #[inline]
+    pub fn is_stream(&self) -> bool {
+        self.position == Position::None && self.node.is_none()
+    }
+
+    /// The same, and no call is under way that knew of some.
     #[inline]
     pub fn is_quiet_stream(&self) -> bool {
-        self.position == Position::None && self.node.is_none() && self.flight.is_quiet()
+        self.is_stream() && self.flight.is_quiet()
     }
 
     /// Where it stands may have changed, and nobody knows to what.
@@ -133,6 +146,12 @@ impl OpenFile {
         self.proved |= self.relative;
         std::mem::take(&mut self.relative)
     }
+}
+
+/// A path begins with a slash, `pipe:[1]`, `socket:[1]` and the like do not.
+#[inline]
+pub fn is_rooted(view: u128) -> bool {
+    (view >> 32) as u8 == b'/'
 }
 
 /// All open file descriptions: those without a descriptor are gone at once.

@@ -60,14 +60,19 @@ struct ToCome<'a> {
     begins: &'a [Begin],
     next: usize,
     named: Peekable<Iter<'a, Named>>,
+    /// There are names among them.
+    telling: bool,
     /// The row before which the first of them comes, or for which it holds.
     due: u32,
 }
 
 impl ToCome<'_> {
+    #[inline]
     fn hasten(&mut self) {
-        let begin = self.begins.get(self.next).map_or(u32::MAX, |begin| begin.at);
-        self.due = begin.min(self.named.peek().map_or(u32::MAX, |named| named.from()));
+        self.due = self.begins.get(self.next).map_or(u32::MAX, |begin| begin.at);
+        if self.telling {
+            self.due = self.due.min(self.named.peek().map_or(u32::MAX, |named| named.from()));
+        }
     }
 }
 
@@ -131,7 +136,9 @@ impl Kernel {
             whose: Whose::default(),
             searches: own.saturating_mul(SEARCHES),
         };
-        let mut to_come = ToCome { begins, next: 0, named: named.iter().peekable(), due: 0 };
+        let telling = !named.is_empty();
+        let named = named.iter().peekable();
+        let mut to_come = ToCome { begins, next: 0, named, telling, due: 0 };
         to_come.hasten();
         let mut inserted = inserted.iter();
         for run in runs {
@@ -183,14 +190,18 @@ impl Kernel {
     fn come(&mut self, to_come: &mut ToCome<'_>, last: u32, page: &mut Page<'_>) {
         let begin = to_come.begins.get(to_come.next).map(|begin| begin.at);
         let begin = begin.filter(|&at| at <= last).unwrap_or(u32::MAX);
-        if self.tell(to_come, page, |named| named.row < begin && named.from() <= last) {
+        let by_now = |named: &Named| named.row < begin && named.from() <= last;
+        if to_come.telling && self.tell_one(to_come, page, by_now) {
+            // It may hold for rows before the next one.
             return;
         }
         if begin != u32::MAX {
             // Nothing comes between the entry and its row.
             let behind = to_come.begins.get(to_come.next + 1).map_or(u32::MAX, |begin| begin.at);
-            let named = to_come.named.peek().map_or(u32::MAX, |named| named.from());
-            let alone = begin == last && behind > last && named > last;
+            let mut alone = begin == last && behind > last;
+            if alone && let Some(named) = to_come.named.peek() {
+                alone = named.from() > last;
+            }
             self.next_begin(to_come, alone, page);
         }
     }
@@ -198,9 +209,12 @@ impl Kernel {
     /// The next entry of a call whose row comes later.
     ///
     /// `alone`: if its row is the next one of the block, then it is the next thing that there is.
+    #[inline]
     fn next_begin(&mut self, to_come: &mut ToCome<'_>, alone: bool, page: &mut Page<'_>) {
         let Some(begin) = to_come.begins.get(to_come.next) else { return };
-        self.tell(to_come, page, |named| named.row < begin.at);
+        if to_come.telling {
+            self.tell(to_come, page, |named| named.row < begin.at);
+        }
         let next = alone && begin.target == Target::Row(begin.at);
         if !self.quick_begin(begin, to_come.next as u32 + 1, next, page) {
             self.begin(begin, page);
@@ -236,24 +250,29 @@ impl Kernel {
         }
     }
 
-    /// Names that events have told by now; says whether there were any.
+    /// Names that events have told by now.
     #[inline]
     fn tell(
         &mut self,
         to_come: &mut ToCome<'_>,
         page: &mut Page<'_>,
         by_now: impl Fn(&Named) -> bool,
+    ) {
+        while self.tell_one(to_come, page, &by_now) {}
+    }
+
+    /// The next of them; says whether there was one.
+    fn tell_one(
+        &mut self,
+        to_come: &mut ToCome<'_>,
+        page: &mut Page<'_>,
+        by_now: impl Fn(&Named) -> bool,
     ) -> bool {
-        let mut told = false;
-        while let Some(named) = to_come.named.next_if(|named| by_now(named)) {
-            self.names.tell(named.tid, &page.comms[named.comm as usize], self.block, named.comm);
-            self.look_again(named.from() as usize, page);
-            told = true;
-        }
-        if told {
-            to_come.hasten();
-        }
-        told
+        let Some(named) = to_come.named.next_if(|named| by_now(named)) else { return false };
+        self.names.tell(named.tid, &page.comms[named.comm as usize], self.block, named.comm);
+        self.look_again(named.from() as usize, page);
+        to_come.hasten();
+        true
     }
 
     /// Entry of a call whose row comes later.
@@ -267,15 +286,7 @@ impl Kernel {
         if let Some(tid) = begin.tid.filter(|_| head.op == Op::Exec) {
             self.names.executing(tid);
         }
-        let mut comm = begin.tid.and_then(|tid| self.names.of(tid)).map(Arc::clone);
-        if let (Some(tid), Target::Row(row), Some(_)) = (begin.tid, begin.target, &comm) {
-            // The row has the name of this moment.
-            if let Some(key) = self.names.key(tid, self.block, page.comms) {
-                page.rows.comm[row as usize] = key;
-                page.set(row as usize, C::Comm);
-                comm = None;
-            }
-        }
+        let comm = begin.tid.and_then(|tid| self.names.of(tid)).map(Arc::clone);
         let since = self.tasks.files.nodes.now();
         self.tasks.files.nodes.tick();
         let mut pending = self.tasks.spare();

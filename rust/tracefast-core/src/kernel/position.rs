@@ -180,6 +180,23 @@ impl Flight {
         self.land(overlapped, moved, write)
     }
 
+    /// One is over that began with `ticket`, or at this moment; but only if no other one was under
+    /// way meanwhile: says whether that is so.
+    #[inline]
+    pub fn is_alone(&mut self, ticket: Option<Ticket>) -> bool {
+        match ticket {
+            None => self.is_quiet(),
+            Some(Ticket { steps, alone }) => {
+                let only = alone && steps == self.steps && self.flying == 1;
+                if only {
+                    self.flying = 0;
+                    self.steps = self.steps.wrapping_add(1);
+                }
+                only
+            }
+        }
+    }
+
     /// One whose begin and end stand together is over, while others are under way.
     pub fn pass(&mut self, moved: Option<i64>, write: bool) -> Landed {
         self.land(true, moved, write)

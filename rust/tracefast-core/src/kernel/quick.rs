@@ -3,16 +3,19 @@
 //! Each gives what [`Kernel::row`] would give: a way of its own where that asks questions whose answer
 //! is known from the kind of row.
 
+use std::sync::Arc;
+
 use super::Kernel;
 use super::files::FileRef;
 use super::length::Changes;
 use super::page::{Page, Whose};
 use super::pending::{Pending, writes};
-use super::position::Spot;
+use super::position::{Spot, Ticket};
 use super::tasks::TaskRef;
 use super::transfer;
 use crate::detail::Detail;
 use crate::event::{At, Motion, OffsetKnown, Op, Status};
+use crate::fill::Shown;
 use crate::parsed::{Begin, Head, Spot as Place, Target, key_in};
 use crate::rows::{Effect, NO_DETAIL};
 use crate::schema::Column as C;
@@ -97,7 +100,10 @@ impl Kernel {
         if !(next || lane == Lane::Idle || kept || held) {
             return false;
         }
-        // The row has the name of this moment.
+        if !next && comm.is_some() {
+            // The row has the name of this moment, if the task lives to see it.
+            return self.quick_begin_named(task, begin, held);
+        }
         if let Some(comm) = comm {
             page.rows.comm[row] = comm;
             page.set(row, C::Comm);
@@ -114,21 +120,30 @@ impl Kernel {
             }
             return false;
         }
+        !held || self.quick_begin_use(task, begin, None)
+    }
+
+    /// The same of a task whose name events told.
+    fn quick_begin_named(&mut self, task: TaskRef, begin: &Begin, held: bool) -> bool {
+        let comm = begin.tid.and_then(|tid| self.names.of(tid)).map(Arc::clone);
         if held {
-            return self.quick_begin_use(task, begin);
+            return self.quick_begin_use(task, begin, comm);
         }
+        let mut pending = self.tasks.spare();
+        (pending.since, pending.comm) = (self.tasks.files.nodes.now(), comm);
+        self.tasks.put_pending(task, pending);
         true
     }
 
     /// The entry of a call that uses one descriptor.
-    fn quick_begin_use(&mut self, task: TaskRef, begin: &Begin) -> bool {
+    fn quick_begin_use(&mut self, task: TaskRef, begin: &Begin, comm: Option<Arc<str>>) -> bool {
         let Head { op, fd, fd2, motion, moves, detail, .. } = begin.head;
         let (Some(fd), None, None) = (fd, fd2, detail) else { return false };
         let Some(file) = self.tasks.table(task).get(fd) else { return false };
         let position = op == Op::Seek || moves.0 && motion != Motion::None;
         let changes = writes(motion, false).then_some(Changes::Longer);
         let mut pending = self.tasks.spare();
-        pending.since = self.tasks.files.nodes.now();
+        (pending.since, pending.comm) = (self.tasks.files.nodes.now(), comm);
         self.tasks.files.nodes.tick();
         pending.held[0] = self.hold(fd, file, position, changes);
         self.tasks.put_pending(task, pending);
@@ -153,15 +168,12 @@ impl Kernel {
         let Some(mut file) = self.tasks.table(task).get(fd) else { return false };
         let valid = page.rows.valid[row];
         let has = |column: C| valid & column.bit() != 0;
-        if has(C::Path) {
-            file = self.hear(page, row, task, file, false, begun);
-        }
-        self.leave_file(page, row, file, false);
+        file = self.quick_show(task, row, page, file, begun);
         if has(C::FileType) && !begun {
             self.learn(page, row, file);
         }
         let Effect { motion, op, .. } = page.rows.effect[row];
-        if motion == Motion::Read && self.quick_read(row, page, file) {
+        if motion == Motion::Read && self.quick_read(row, page, file, None) {
             return true;
         }
         if motion != Motion::None || op == Op::Seek {
@@ -172,9 +184,42 @@ impl Kernel {
         true
     }
 
-    /// A read that found data, while nobody else moves the position of the file.
+    /// What the row shows of its descriptor is left to be written. Gives what the descriptor leads
+    /// to, which an annotation may know better.
     #[inline]
-    fn quick_read(&mut self, row: usize, page: &mut Page<'_>, file: FileRef) -> bool {
+    fn quick_show(
+        &mut self,
+        task: TaskRef,
+        row: usize,
+        page: &mut Page<'_>,
+        file: FileRef,
+        begun: bool,
+    ) -> FileRef {
+        let annotated = page.rows.has(row, C::Path);
+        if let Some(open) = self.tasks.files.get(file)
+            && open.described == page.block
+            && (!annotated || begun || self.closed && open.agrees(page.rows.path[row]))
+            && (!annotated || open.path.is_some())
+        {
+            let description = open.description;
+            page.fill.shown.push(Shown { row: row as u32, description, second: false });
+            return file;
+        }
+        let file = if annotated { self.hear(page, row, task, file, false, begun) } else { file };
+        self.leave_file(page, row, file, false);
+        file
+    }
+
+    /// A read that found data, while nobody else moves the position of the file; `ticket`: it has
+    /// held that position since its entry.
+    #[inline]
+    fn quick_read(
+        &mut self,
+        row: usize,
+        page: &mut Page<'_>,
+        file: FileRef,
+        ticket: Option<Ticket>,
+    ) -> bool {
         let rows = &mut *page.rows;
         let valid = rows.valid[row];
         let effect = &rows.effect[row];
@@ -185,10 +230,14 @@ impl Kernel {
         }
         let Some((open, nodes)) = self.tasks.files.with_nodes(file) else { return false };
         let given = (valid & C::Offset.bit() != 0).then(|| rows.offset[row]);
-        let Some(begin) = open.reads_alone(place, || given) else {
+        let Some(begin) = open.reads_at(place, || given) else {
             // Nothing is known of places in a pipe.
-            return !matches!(place, At::Given | At::Elsewhere) && open.is_quiet_stream();
+            let stream = !matches!(place, At::Given | At::Elsewhere) && open.is_stream();
+            return stream && open.flight.is_alone(ticket);
         };
+        if !open.flight.is_alone(ticket) {
+            return false;
+        }
         let (at, known) = match begin {
             Spot::Exact(at) => (at, OffsetKnown::Exact),
             Spot::Relative(at) => (at, OffsetKnown::Relative),
@@ -221,14 +270,12 @@ impl Kernel {
         named(page, row, &pending);
         self.tasks.give_back(pending);
         let Some(held) = held else { return true };
-        let mut file = held.file;
-        if page.rows.has(row, C::Path) {
-            file = self.hear(page, row, task, file, false, true);
-        }
-        self.leave_file(page, row, file, false);
-        let effect = &page.rows.effect[row];
-        let moves = effect.motion != Motion::None || effect.op == Op::Seek;
-        if moves || held.turn.is_some() || page.rows.has(row, C::Size) {
+        let file = self.quick_show(task, row, page, held.file, true);
+        let Effect { motion, op, .. } = page.rows.effect[row];
+        let moves = motion != Motion::None || op == Op::Seek;
+        if motion == Motion::Read && self.quick_read(row, page, file, held.ticket) {
+            // It is over.
+        } else if moves || held.turn.is_some() || page.rows.has(row, C::Size) {
             self.moved(row, page, &[Some(file), None], &[Some(held), None]);
         }
         held.release(&mut self.tasks.files);
@@ -238,11 +285,8 @@ impl Kernel {
     /// A close.
     fn quick_close(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>, begun: bool) -> bool {
         let fd = page.rows.fd[row];
-        let Some(mut file) = self.tasks.table(task).get(fd) else { return false };
-        if page.rows.has(row, C::Path) {
-            file = self.hear(page, row, task, file, false, begun);
-        }
-        self.leave_file(page, row, file, false);
+        let Some(file) = self.tasks.table(task).get(fd) else { return false };
+        self.quick_show(task, row, page, file, begun);
         if !page.rows.effect[row].made_up {
             self.tasks.close(task, fd);
             self.closed |= is_done(page, row);

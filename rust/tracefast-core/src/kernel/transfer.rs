@@ -75,7 +75,8 @@ pub fn transfer(
     if held.is_none()
         && !side.write
         && let End::Moved(bytes @ 1..) = side.end
-        && let Some(begin) = open.reads_alone(side.at, || side.given)
+        && open.flight.is_quiet()
+        && let Some(begin) = open.reads_at(side.at, || side.given)
     {
         let access = read(open, nodes, begin, bytes, since, side.at);
         let mut found = Found { access, ..Found::default() };
@@ -185,10 +186,10 @@ pub fn transfer(
 }
 
 impl OpenFile {
-    /// Where a read begins while nobody else moves the position, if that is known.
+    /// Where a read begins if nobody else moves the position, and if that is known.
     #[inline]
-    pub fn reads_alone(&self, at: At, given: impl FnOnce() -> Option<i64>) -> Option<Spot> {
-        if self.position == Position::None || !self.flight.is_quiet() {
+    pub fn reads_at(&self, at: At, given: impl FnOnce() -> Option<i64>) -> Option<Spot> {
+        if self.position == Position::None {
             return None;
         }
         match (at, self.position) {
