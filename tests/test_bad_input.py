@@ -167,6 +167,44 @@ class TestText:
         events, _ = self.events(tmp_path, READ * 3 + READ.replace(b"/srv/a", b"/srv/\xff\xfe"))
         assert events["path"][3] == "/srv/\\xff\\xfe"
 
+    @pytest.mark.parametrize(
+        "event",
+        [
+            b"NAME(3) = 0 <0.000010>",
+            b"NAME(3 <unfinished ...>",
+            b"<... NAME resumed>) = 0 <0.000010>",
+            b"--- NAME {si_signo=1} ---",
+            b"+++ killed by NAME +++",
+        ],
+        ids=["call", "entry", "exit", "signal", "death"],
+    )
+    def test_names_that_nothing_has(self, tmp_path, event):
+        for length, unparsed in [(255, 0), (256, 1), (100_000, 1)]:
+            name = b"SIG" + b"N" * (length - 3)
+            line = b"100 1700000000.000200 " + event.replace(b"NAME", name) + b"\n"
+            events, report = self.events(tmp_path, READ * 3 + line + READ)
+            assert report.accounting["unparsed"] == unparsed, length
+            assert events.filter(kind="unparsed").height == unparsed
+            names = events.filter(line=4)["name"].cast(str).to_list()
+            assert names == [None if unparsed else name.decode()]
+
+    def test_errors_that_nothing_has(self, tmp_path):
+        for length, known in [(63, True), (64, False), (100_000, False)]:
+            name = b"E" * length
+            line = READ.replace(b"= 3", b"= -1 " + name + b" (Other)")
+            events, _ = self.events(tmp_path, READ * 3 + line + READ)
+            assert events["name"].to_list() == ["read"] * 5
+            assert events["errno"].to_list()[3] == (name.decode() if known else None), length
+
+    def test_names_in_ftrace_that_nothing_has(self, tmp_path):
+        line = "            bash-7     [000] .....     1.000001: NAME: a=1\n"
+        text = "".join(line.replace("NAME", name) for name in ["wake", "n" * 1024, "n" * 9999])
+        events, report = self.events(tmp_path, ("# tracer: nop\n#\n" + text).encode())
+        assert report.accounting["unparsed"] == 0
+        assert events["name"].to_list() == ["wake", "n" * 1024, "n" * 1024]
+        assert events["args"].to_list() == ["a=1"] * 3
+
+
 
 def limit_files() -> None:
     """Let no file grow beyond a few bytes: what a full disk does, without a disk."""

@@ -11,6 +11,11 @@ use arrow_array::StringArray;
 
 use crate::text::escape_invalid;
 
+/// Bytes of a name that are kept: more than any kernel has in the name of a command, an event or a
+/// function (`KSYM_NAME_LEN`). The rest of a longer one is left out: names are held for as long as
+/// the run lasts.
+pub const KEPT: usize = 1024;
+
 /// Distinct strings of one column, as one worker met them.
 #[derive(Debug, Default)]
 pub struct Interner {
@@ -108,6 +113,9 @@ impl Interner {
         loop {
             let at = self.table[slot];
             if at == 0 {
+                if raw.len() > KEPT {
+                    return self.key_of_start(raw, names, tag);
+                }
                 self.entries.push(Entry {
                     key,
                     raw: raw.into(),
@@ -132,6 +140,21 @@ impl Interner {
             names.push(Arc::clone(&entry.text));
         }
         (entry.local, entry.tag)
+    }
+
+    /// Key of what is kept of a name that is too long.
+    #[cold]
+    #[inline(never)]
+    fn key_of_start(
+        &mut self,
+        raw: &[u8],
+        names: &mut Vec<Arc<str>>,
+        tag: impl FnOnce(&[u8]) -> u16,
+    ) -> (u32, u16) {
+        // Not within a character.
+        let start = raw[..=KEPT].iter().rposition(|byte| byte & 0xc0 != 0x80);
+        let end = start.filter(|end| end + 4 > KEPT).unwrap_or(KEPT);
+        self.key(&raw[..end], names, tag)
     }
 
     /// As [`Interner::key`], for the name of 1 to 16 bytes at `padded[at..at + len]`, around which
@@ -170,6 +193,8 @@ impl Interner {
 pub struct Dictionary {
     keys: HashMap<Arc<str>, u32, foldhash::fast::FixedState>,
     texts: Vec<Arc<str>>,
+    /// Bytes of all texts.
+    bytes: usize,
     values: Option<Arc<StringArray>>,
 }
 
@@ -182,6 +207,7 @@ impl Dictionary {
         let key = self.texts.len() as u32;
         self.keys.insert(Arc::clone(text), key);
         self.texts.push(Arc::clone(text));
+        self.bytes += text.len();
         self.values = None;
         key
     }
@@ -191,7 +217,16 @@ impl Dictionary {
         names.iter().map(|name| self.keys.get(name).copied()).collect()
     }
 
+    /// Bytes of all values so far.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// All values so far.
+    ///
+    /// # Panics
+    /// If they have more bytes than the offsets of a [`StringArray`] can tell; ask
+    /// [`Dictionary::bytes`] before.
     pub fn values(&mut self) -> Arc<StringArray> {
         let texts = &self.texts;
         Arc::clone(self.values.get_or_insert_with(|| {
@@ -210,6 +245,37 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn the_start_of_a_long_name_is_kept() {
+        let mut worker = Interner::default();
+        let mut names = Vec::new();
+        worker.begin();
+        let whole = "n".repeat(KEPT);
+        let mut key = |name: &str| worker.key(name.as_bytes(), &mut names, |_| 0).0;
+        let expected = key(&whole);
+        for rest in ["a", "b", "ä", "\n and so on"] {
+            assert_eq!(key(&format!("{whole}{rest}")), expected);
+        }
+        assert_ne!(key(&whole[1..]), expected);
+        // No character is cut, and bytes that are none are not waited for.
+        key(&format!("{}ä", &whole[1..]));
+        key(&format!("{}\u{1f600}", &whole[2..]));
+        worker.key(&[0x80; 2 * KEPT], &mut names, |_| 0);
+        assert_eq!(*names[1], whole[1..]);
+        assert_eq!(*names[2], whole[2..]);
+        assert_eq!(*names[3], *"\\x80".repeat(KEPT));
+        assert_eq!(names.len(), 4);
+    }
+
+    #[test]
+    fn bytes_are_those_of_distinct_texts() {
+        let mut stream = Dictionary::default();
+        for text in ["read", "write", "read", ""] {
+            stream.key(&Arc::from(text));
+        }
+        assert_eq!(stream.bytes(), 9);
+    }
 
     proptest! {
         #[test]

@@ -309,7 +309,16 @@ impl Stream {
         Some(resolved).filter(|resolved| !resolved.is_empty())
     }
 
+    /// Bytes of the values of the dictionary that has most.
+    pub fn words_bytes(&self) -> usize {
+        let all = [&self.names, &self.errnos, &self.comms, &self.sources];
+        all.map(Dictionary::bytes).into_iter().max().unwrap_or(0)
+    }
+
     /// Values of the dictionaries so far.
+    ///
+    /// # Panics
+    /// If one has more than 2 GiB of text; ask [`Stream::words_bytes`] before.
     pub fn values(&mut self) -> Values {
         Values {
             open: [

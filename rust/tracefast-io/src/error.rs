@@ -28,6 +28,11 @@ pub enum ErrorKind {
         /// How much that is, in bytes.
         limit: u64,
     },
+    /// The distinct names of calls, errors or commands have more text than a dictionary can hold.
+    TooManyNames {
+        /// How much that is, in bytes.
+        limit: u64,
+    },
     /// So many bytes hold no line that begins an event.
     NoEvent {
         /// How far one is looked for, in bytes.
@@ -174,6 +179,9 @@ impl fmt::Display for ErrorKind {
             Self::TooLong { limit } => write!(f, "a line is longer than {limit} bytes"),
             Self::TooMuchText { limit } => {
                 write!(f, "more than {limit} bytes of text have to be un-escaped or joined")
+            }
+            Self::TooManyNames { limit } => {
+                write!(f, "all names of calls, errors or commands have more than {limit} bytes")
             }
             Self::NoEvent { limit } => write!(f, "no event begins in {limit} bytes"),
             Self::Exists => f.write_str("exists already"),

@@ -39,6 +39,8 @@ pub struct Serial {
     bytes: usize,
     /// See [`REACH`].
     reach: usize,
+    /// Bytes that the offsets of a dictionary can tell.
+    words: usize,
     next: (u64, usize),
     group_rows: usize,
     /// Rows still wanted; no more are taken.
@@ -74,7 +76,8 @@ impl Serial {
         let group_rows = group_rows.max(1);
         let left = limit.unwrap_or(usize::MAX);
         let (parts, next) = (Vec::new(), (0, 0));
-        Self { stream, parts, rows: 0, before: 0, bytes: 0, reach: REACH, next, group_rows, left }
+        let (reach, words) = (REACH, i32::MAX as usize);
+        Self { stream, parts, rows: 0, before: 0, bytes: 0, reach, words, next, group_rows, left }
     }
 
     /// No row is wanted any more.
@@ -85,11 +88,17 @@ impl Serial {
     /// Adds final rows.
     ///
     /// # Errors
-    /// The texts of a block that had to be copied are more than views can tell.
+    /// The texts of a block that had to be copied are more than views can tell, or all names more
+    /// than a dictionary can hold.
     pub fn add(&mut self, resolved: Resolved, out: &mut Cut) -> Result<()> {
         if resolved.buffers.iter().any(|buffer| buffer.len() > self.reach) {
             let hint = "record strings with a smaller -s, or take the line out";
             let error = Error::new(ErrorKind::TooMuchText { limit: self.reach as u64 });
+            return Err(error.at_line(resolved.line as u64).with_hint(hint));
+        }
+        if self.stream.words_bytes() > self.words {
+            let hint = "no program makes so many names: look at the lines around this one";
+            let error = Error::new(ErrorKind::TooManyNames { limit: self.words as u64 });
             return Err(error.at_line(resolved.line as u64).with_hint(hint));
         }
         // Most blocks go into one group as they are: then nobody has to know where in them text is.
@@ -269,6 +278,18 @@ mod tests {
         add(&mut serial, &path("\\n").repeat(2), &mut cut).expect("short enough");
         let error = add(&mut serial, &path("\\n").repeat(4), &mut cut).expect_err("too much");
         let expected = "line 4: more than 200 bytes of text have to be un-escaped or joined";
+        assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
+    fn names_that_a_dictionary_cannot_hold_are_refused() {
+        let (mut serial, mut cut) = (serial(), Cut::default());
+        serial.words = 12;
+        for _ in 0..2 {
+            add(&mut serial, "read(3) = 0\nfutimens(3) = 0\n", &mut cut).expect("few bytes");
+        }
+        let error = add(&mut serial, "a(3) = 0\nb(3) = 0\n", &mut cut).expect_err("too much");
+        let expected = "line 5: all names of calls, errors or commands have more than 12 bytes";
         assert_eq!(error.to_string(), expected);
     }
 }

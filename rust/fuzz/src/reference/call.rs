@@ -20,7 +20,7 @@ pub fn call(layout: &Layout, text: &[u8]) -> Option<Event> {
 pub fn is_name(name: &[u8]) -> bool {
     let begins = name.first().is_some_and(|&b| b.is_ascii_alphabetic() || b == b'_');
     let known = begins && name.iter().all(|&b| b.is_ascii_alphanumeric() || b == b'_');
-    known || name == b"???" || name == b"????"
+    known && name.len() < 256 || name == b"???" || name == b"????"
 }
 
 /// Reads what follows the opening parenthesis: the arguments and how they end.

@@ -108,6 +108,9 @@ fn error(cursor: &mut Cursor<'_>, out: &mut Outcome) -> Option<()> {
     match look.peek() {
         Some(b'E') => {
             let name = look.span(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+            if name.len() >= 64 {
+                return None;
+            }
             out.errno = Some(name.to_vec());
         }
         Some(b'0'..=b'9') => out.errno_number = Some(look.decimal()?),

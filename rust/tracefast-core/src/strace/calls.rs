@@ -5,6 +5,7 @@ use memchr::memmem;
 use super::lines::{self, errno_name, success};
 use super::parser::{Above, Line, Owner, Parser};
 use super::result::ResultStatus;
+use super::sniff::is_length;
 use super::{Half, columns, join, torn};
 use crate::calls::Pending;
 use crate::event::{EventKind, Op, Status};
@@ -312,7 +313,8 @@ impl Parser<'_> {
     pub(super) fn resumed(&mut self, line: &Line, at: usize) -> bool {
         let bytes = &self.text[at..line.end];
         let Some(name) = bytes.strip_prefix(b"<... ") else { return false };
-        let Some(len) = find(name, b" resumed>", 8) else { return false };
+        let len = find(name, b" resumed>", 8).filter(|&len| is_length(len));
+        let Some(len) = len else { return false };
         let rest = ((at + 5 + len + 9) as u32, line.end as u32);
         let ts = self.enter(line);
         let (key, sys) = self.name((at + 5, len));

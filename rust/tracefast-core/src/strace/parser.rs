@@ -3,7 +3,7 @@
 use super::columns::{self, layout_of};
 use super::leader::{self, Delta, Layout, Leader, Pid, Time};
 use super::merged::{self, Mark, Prefix};
-use super::sniff::{begins_event, call_name};
+use super::sniff::{NAME_MAX, begins_event, call_name};
 use super::{Format, clock::Clock, colour, is_continuation, torn};
 use crate::block::{Block, PAD};
 use crate::calls::Calls;
@@ -361,7 +361,9 @@ impl<'a> Parser<'a> {
             Some(b'-') => self.signal(line, rest),
             Some(b'?') => {
                 let n = self.text[rest..line.end].iter().take_while(|&&b| b == b'?').count();
-                n >= 3 && self.text.get(rest + n) == Some(&b'(') && self.call(line, rest, n)
+                (3..=NAME_MAX).contains(&n)
+                    && self.text.get(rest + n) == Some(&b'(')
+                    && self.call(line, rest, n)
             }
             Some(_) if rest < line.end => {
                 match call_name(&self.padded[PAD + rest..PAD + line.end + 8]) {

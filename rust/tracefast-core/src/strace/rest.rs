@@ -8,6 +8,7 @@ use super::is_continuation;
 use super::merged::own_text;
 use super::other::{self, Other};
 use super::parser::{Above, Line, Owner, Parser};
+use super::sniff::is_length;
 use crate::event::{EventKind, Op, Status};
 use crate::num;
 use crate::parsed::{Life, Lost, Parsed, Use};
@@ -213,7 +214,8 @@ impl Parser<'_> {
 
 /// The name or number of a signal, as strace prints it.
 fn is_signal(name: &[u8]) -> bool {
-    name.starts_with(b"SIG") || !name.is_empty() && name.iter().all(u8::is_ascii_digit)
+    let known = name.starts_with(b"SIG") || name.iter().all(u8::is_ascii_digit);
+    known && is_length(name.len())
 }
 
 #[cfg(test)]

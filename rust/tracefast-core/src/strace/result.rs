@@ -5,6 +5,9 @@ use crate::find;
 use crate::num;
 use crate::strace::args::annotation;
 
+/// Bytes of the longest name of an error: whatever is longer is other text.
+pub const ERRNO_MAX: usize = 63;
+
 /// The result of a call, as ranges of the text it was parsed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Outcome {
@@ -167,7 +170,7 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
             .unwrap_or(end - i);
         let rest = &text[i + n..end];
         let explained = rest.starts_with(b" (") && rest.ends_with(b")");
-        if n >= 2 && explained {
+        if (2..=ERRNO_MAX).contains(&n) && explained {
             out.errno = Some((i, i + n));
             if find::find(rest, b") (", 0).is_some()
                 && let Some(more) = behind_parentheses(rest)

@@ -82,6 +82,10 @@ pub fn begins_event(rest: &[u8]) -> bool {
     }
 }
 
+/// Bytes of the longest name of a call. No kernel has one half as long; whatever is longer is
+/// other text, and would only fill the dictionary of names.
+pub const NAME_MAX: usize = 255;
+
 /// Length of the name before the `(` of a call.
 #[inline(always)]
 pub fn call_name(rest: &[u8]) -> Option<usize> {
@@ -91,13 +95,19 @@ pub fn call_name(rest: &[u8]) -> Option<usize> {
         let others = !name_bytes(u64::from_le_bytes(*eight)) & HIGH;
         if others != 0 {
             n += others.trailing_zeros() as usize / 8;
-            return (n > 0 && rest[n] == b'(').then_some(n);
+            return (is_length(n) && rest[n] == b'(').then_some(n);
         }
         n += 8;
     }
     let tail = rest[n..].iter().position(|b| !(b.is_ascii_alphanumeric() || *b == b'_'))?;
     n += tail;
-    (n > 0 && rest[n] == b'(').then_some(n)
+    (is_length(n) && rest[n] == b'(').then_some(n)
+}
+
+/// A name may be so long.
+#[inline(always)]
+pub fn is_length(n: usize) -> bool {
+    (1..=NAME_MAX).contains(&n)
 }
 
 const HIGH: u64 = 0x8080_8080_8080_8080;

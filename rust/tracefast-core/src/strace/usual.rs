@@ -7,6 +7,7 @@ use super::calls::{ODD, is_exec};
 use super::leader::{self, Leader};
 use super::lines;
 use super::parser::{Above, Line, Owner, Parser};
+use super::result::ERRNO_MAX;
 use crate::block::PAD;
 use crate::event::{EventKind, Status};
 use crate::num;
@@ -102,7 +103,8 @@ fn value(padded: &[u8], from: usize, to: usize) -> Option<(i64, Shown)> {
             // Marks of the tracer stand in parentheses as well.
             let plain = !body.starts_with(b"DELAYED") && !body.starts_with(b"INJECTED");
             let end = first_of(text, name.1 + 2, [b'(', b')'])?;
-            (len > 1 && plain && end + 1 == to).then_some((ret, Shown::Error(name.0, name.1)))
+            ((2..=ERRNO_MAX).contains(&len) && plain && end + 1 == to)
+                .then_some((ret, Shown::Error(name.0, name.1)))
         }
         _ => None,
     }
