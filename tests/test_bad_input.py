@@ -204,6 +204,24 @@ class TestText:
         assert events["name"].to_list() == ["wake", "n" * 1024, "n" * 1024]
         assert events["args"].to_list() == ["a=1"] * 3
 
+    @pytest.mark.parametrize(
+        ("enter", "use"),
+        [
+            ('chdir("DIR") = 0', 'rmdir("a") = 0'),
+            ('open("DIR", O_RDONLY) = 5', 'unlinkat(5, "a", 0) = 0'),
+            ('open("DIR", O_RDONLY) = 5\nfchdir(5) = 0', 'rmdir("a") = 0'),
+            ('unlinkat(AT_FDCWD<DIR>, "b", 0) = 0', 'rmdir("a") = 0'),
+            ('chroot("DIR") = 0', 'rmdir("/a") = 0'),
+        ],
+        ids=["chdir", "dirfd", "fchdir", "annotation", "chroot"],
+    )
+    def test_directories_that_nobody_can_enter(self, tmp_path, enter, use):
+        name = "/a" if "chroot" in enter else "a"
+        for length, joined in [(4096, True), (4097, False)]:
+            folder = "/" + "d" * (length - 1)
+            log = f'chdir("/known") = 0\n{enter.replace("DIR", folder)}\n{use}\n'
+            events, _ = self.events(tmp_path, log.encode())
+            assert events["path"][-1] == (f"{folder}/a" if joined else name), length
 
 
 def limit_files() -> None:

@@ -40,6 +40,7 @@ use length::Changes;
 use names::Names;
 use page::{Page, Whose};
 use passing::Passes;
+use paths::PATH_MAX;
 use pending::{Held, Pending, writes};
 use tasks::{Sight, TaskRef, Tasks};
 
@@ -600,7 +601,10 @@ impl Kernel {
         if let Some(Detail::Directory(view)) = page.side.details.get(at as usize) {
             let path = page.text_of(view);
             let known = &mut self.tasks.directories(task).working;
-            if path.starts_with(b"/") && known.as_ref().is_none_or(|known| **known != *path) {
+            if path.len() > PATH_MAX {
+                *known = None;
+            } else if path.starts_with(b"/") && known.as_ref().is_none_or(|known| **known != *path)
+            {
                 *known = Some(path.into());
             }
         }
