@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -295,6 +296,46 @@ class TestOutputs:
     @staticmethod
     def parquet(question) -> tuple[str, ...]:
         return ("--sink", "parquet") if question == "parse" else ("--format", "parquet")
+
+
+QUIET = {"nothing came": b"", "a log began": READ * 3, "columns began": b"PAR1"}
+
+
+@pytest.mark.parametrize("came", QUIET)
+@pytest.mark.parametrize(
+    "question", ["parse", "files", "forks", "processes", "syscalls", "events", "python"]
+)
+def test_an_interrupt_of_who_waits_for_standard_input(command, question, came, tmp_path):
+    if question in {"parse", "python"} and came == "columns began":
+        pytest.skip("no log")
+    arguments = [command, question, "-", "-o", "out.parquet"]
+    if question == "python":
+        script = "import tracefast as tf; tf.parse('-', 'out.parquet')"
+        arguments = [sys.executable, "-c", script]
+    process = subprocess.Popen(
+        arguments,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+    )
+    with process:
+        process.stdin.write(QUIET[came])
+        process.stdin.flush()
+        time.sleep(1.5)  # Until it waits: nothing shows that from outside.
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        try:
+            code = process.wait(timeout=10)
+        finally:
+            process.kill()
+        took = time.monotonic() - began
+        message = process.stderr.read()
+    assert code == (-signal.SIGINT if question == "python" else 130), message
+    assert (b"KeyboardInterrupt" in message) == (question == "python")
+    assert took < 1  # A tenth of a second where nothing else runs.
+    assert not leftovers(tmp_path)
 
 
 @pytest.mark.parametrize("question", ["parse", "files"])

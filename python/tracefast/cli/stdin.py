@@ -1,7 +1,7 @@
 """Standard input as a file: a query may read its events more than once."""
 
 import os
-import shutil
+import select
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,6 +14,7 @@ from tracefast.sources import STDIN, content_of
 _STDIN = 0
 _HEAD = 8
 _CHUNK = 1 << 16
+_PATIENCE_S = 0.05
 
 
 def spool(folder: Path, request: Request) -> Path:
@@ -52,9 +53,20 @@ def spool(folder: Path, request: Request) -> Path:
     with path.open("wb") as file:
         if not seekable:
             file.write(head)
-        with os.fdopen(_STDIN, "rb", closefd=False) as rest:
-            shutil.copyfileobj(rest, file)
+        while chunk := _read(_CHUNK):
+            file.write(chunk)
     return path
+
+
+def _read(size: int) -> bytes:
+    """Read what there is; meanwhile an interrupt is heard.
+
+    Polars handles signals in a way that lets the system go on with a read that one interrupts. As
+    long as nothing comes, Python would not see it.
+    """
+    while not select.select([_STDIN], [], [], _PATIENCE_S)[0]:
+        pass
+    return os.read(_STDIN, size)
 
 
 def _peek() -> tuple[bytes, bool]:
@@ -63,7 +75,7 @@ def _peek() -> tuple[bytes, bool]:
         return os.pread(_STDIN, _HEAD, os.lseek(_STDIN, 0, os.SEEK_CUR)), True
     except OSError:
         head = b""
-        while len(head) < _HEAD and (more := os.read(_STDIN, _HEAD - len(head))):
+        while len(head) < _HEAD and (more := _read(_HEAD - len(head))):
             head += more
         return head, False
 
