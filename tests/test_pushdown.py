@@ -416,3 +416,14 @@ def test_explain_shows_what_is_pushed_down():
     assert 'SELECTION: (col("fd") == 3) & col("path").str.starts_with(["/usr"])' in plan
     assert f"logs: {LOGS[0]}" in plan
     assert "SLICE: Positive { offset: 0, len: 3 }" in tf.scan(LOGS[0]).head(3).explain()
+
+
+def test_rows_of_calls_that_never_return_are_counted(tmp_path):
+    log = tmp_path / "log"
+    log.write_text(
+        "7 read(3, 0x1, 8) = 0\n8 wait4(-1 <unfinished ...>\n9 pause( <unfinished ...>\n"
+    )
+    for logs in ([log], [log, log]):
+        progress = _core.Progress()
+        report = tf.parse(logs, None, progress=progress)
+        assert (progress.rows, report.rows) == (3 * len(logs), 3 * len(logs))

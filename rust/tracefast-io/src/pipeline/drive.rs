@@ -1,6 +1,7 @@
 //! The thread of the sources: it opens one after another and sees each to its end.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use tracefast_core::block::Block;
 use tracefast_core::format::Format;
@@ -85,6 +86,9 @@ impl<E: Encode> Shared<E> {
             let mut cut = Cut::default();
             if let Some(rest) = serial.stream.end() {
                 serial.add(rest, &mut cut).map_err(|error| self.placed(error))?;
+                // What was open at the end made rows, too.
+                let rows = serial.stream.tally.total.rows();
+                self.progress.rows.store(rows, Ordering::Relaxed);
             }
             state = self.lock();
             Self::hand_on(&mut state, cut);
