@@ -1,5 +1,7 @@
 """The table of files, on events made by hand and on recorded logs."""
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -7,6 +9,7 @@ from polars.testing import assert_frame_equal
 import tracefast as tf
 from tracefast.analysis.files import columns
 
+DATA = Path(__file__).parent / "data"
 A = {"file": 1, "path": "/a", "file_type": "regular", "task": 1, "pid": 10}
 
 
@@ -209,3 +212,53 @@ def test_a_part_of_the_events(spawn_strace):
 
 def test_nothing(make_events):
     assert tf.files(make_events([])).collect().height == 0
+
+
+@pytest.mark.parametrize("by", ["process", "open"])
+def test_rows_of_one_file_share_the_type_whoever_learned_it(make_events, by):
+    writes = {"name": "write", "ret": 5, "bytes": 5, "file_type": None}
+    events = [
+        A | writes | {"pid": 11, "ofd": 1},
+        A | {"name": "newfstatat", "ret": 0, "pid": 12, "ofd": 2},
+        A | writes | {"pid": 13, "ofd": 3},
+        A | writes | {"pid": 14, "ofd": 4, "file": 2, "path": "/b"},
+        A | writes | {"pid": 15, "ofd": 5, "source": "other"},
+    ]
+    table = tf.files(make_events(events), by=by).collect()
+    part = "pid" if by == "process" else "ofd"
+    types = {row[part] % 10: row["type"] for row in table.rows(named=True)}
+    assert types == {1: "regular", 2: "regular", 3: "regular", 4: None, 5: None}
+
+
+def test_the_type_is_the_one_that_was_learned_first(make_events):
+    events = make_events(
+        [
+            A | {"name": "write", "pid": 11, "file_type": None, "ret": 1, "bytes": 1},
+            A | {"name": "fstat", "pid": 12, "file_type": "unknown", "ret": 0},
+            A | {"name": "fstat", "pid": 13, "file_type": "pipe", "ret": 0},
+            A | {"name": "fstat", "pid": 11, "file_type": "fifo", "ret": 0},
+        ]
+    )
+    assert tf.files(events).collect()["type"].to_list() == ["pipe"]
+    assert tf.files(events, by="process").collect()["type"].to_list() == ["pipe"] * 3
+
+
+def test_what_a_process_learned_by_name_alone_is_the_type_of_the_file(make_events):
+    stat = {"name": "stat", "path": "/a", "file_type": "regular", "pid": 11, "ret": 0, "task": 1}
+    failed = {"name": "open", "path": "/a", "pid": 12, "ret": -1, "task": 2}
+    wrote = A | {"name": "write", "pid": 13, "file_type": None, "ret": 1, "bytes": 1}
+    elsewhere = failed | {"path": "/b"}
+    table = tf.files(make_events([stat, failed, wrote, elsewhere]), by="process").collect()
+    assert table.sort("pid", "path").select("pid", "path", "type").rows() == [
+        (11, "/a", "regular"),
+        (12, "/a", "regular"),
+        (12, "/b", None),
+        (13, "/a", "regular"),
+    ]
+
+
+def test_what_gzip_wrote_in_the_demonstration_is_a_regular_file():
+    table = tf.files(tf.scan(DATA / "demo.strace.zst"), by="process")
+    rows = table.filter(pl.col("path").str.ends_with("images.tar.gz"), pl.col("writes") > 0)
+    wrote = rows.select("pid", "type", "write_bytes").sort("pid").collect()
+    assert wrote.rows() == [(11807, "regular", 1_248_857), (11825, "regular", 1_248_857)]

@@ -114,7 +114,11 @@ def slow_files(rows: list[Row], scope: str, by: str | None, near: int) -> list[R
             group.accesses.append(access)
             everything.append((group, access))
     _classify(everything, scope)
-    return [_table_row(group, by, near) for group in _adopted(list(groups.values()), _homes(rows))]
+    homes = _homes(rows)
+    kept = _adopted(list(groups.values()), homes)
+    if by is not None:
+        _share_types(rows, list(groups.values()), kept, homes)
+    return [_table_row(group, by, near) for group in kept]
 
 
 def _way(name: str, side: int) -> str | None:
@@ -259,7 +263,7 @@ def _adopted(groups: list[Group], homes: dict[tuple, int]) -> list[Group]:
                 owners[key] = group
     kept = []
     for group in groups:
-        tried = any(a.row["ret"] is not None for a in group.accesses)
+        tried = _tried(group)
         owner = owners.get((*group.key[:2], group.path))
         if group.key[2][0] == "ofd":
             file = homes.get((group.key[0], group.key[2][1]))
@@ -269,6 +273,67 @@ def _adopted(groups: list[Group], homes: dict[tuple, int]) -> list[Group]:
         else:
             kept.append(group)
     return kept
+
+
+def _tried(group: Group) -> bool:
+    return any(a.row["ret"] is not None for a in group.accesses)
+
+
+def _own_types(group: Group) -> list[str]:
+    """List the types that a row and what was joined to it were told, the first one first."""
+    parts = [group, *group.__dict__.get("children", [])]
+    types = [row["file_type"] for part in parts for row, side in part.uses if side == 1]
+    return [name for name in types if name is not None]
+
+
+def _kind(types: list[str]) -> str | None:
+    known = [name for name in types if name != "unknown"]
+    return known[0] if known else "unknown" if types else None
+
+
+def _share_types(
+    rows: list[Row], groups: list[Group], kept: list[Group], homes: dict[tuple, int]
+) -> None:
+    """Give the rows of a file the type that any of them learned."""
+    order = {id(row): index for index, row in enumerate(rows)}
+    told: list[tuple] = []
+    for group in groups:
+        file = None
+        for row, side in group.uses:
+            file = row["file" if side == 1 else "file2"] if file is None else file
+            if side == 1 and row["file_type"] not in (None, "unknown"):
+                # Of a row that learned its type before its file, it is known later.
+                if file is not None:
+                    told.append((order[id(row)], (group.key[0], "file", file), row["file_type"]))
+                break
+    types: dict[tuple, list[str]] = defaultdict(list)
+    for _, same, name in sorted(told):
+        types[same].append(name)
+    sames = [_same(group, kept, homes) for group in kept]
+    for group, same in zip(kept, sames, strict=True):
+        types[same] += _own_types(group)
+    for group, same in zip(kept, sames, strict=True):
+        group.__dict__["kind"] = _kind(types[same] if same is not None else _own_types(group))
+
+
+def _same(group: Group, kept: list[Group], homes: dict[tuple, int]) -> tuple | None:
+    """Give what rows of one file have in common; None if that is not known."""
+    source, _, what = group.key
+    if group.file is not None:
+        return (source, "file", group.file)
+    if _tried(group) or what[0] not in ("ofd", "name"):
+        return None
+    if what[0] == "ofd":
+        file = homes.get((source, what[1]))
+        return None if file is None else (source, "file", file)
+    named = [g for g in kept if g.file is not None and (g.key[0], g.path) == (source, what[1])]
+
+    def first(other: Group) -> tuple:
+        parts = [other, *other.__dict__.get("children", [])]
+        times = [r["ts"] for part in parts for r, _ in part.uses if r["ts"] is not None]
+        return (not times, min(times, default=0), other.file)
+
+    return (source, "file", min(named, key=first).file) if named else (source, "name", what[1])
 
 
 def rank(values: list[int], percent: int) -> int | None:
@@ -288,9 +353,7 @@ def _table_row(group: Group, by: str | None, near: int) -> Row:
     children = group.__dict__.get("children", [])
     uses = own + [row for child in children for row, _ in child.uses]
     sides = first_sides + [row for child in children for row, side in child.uses if side == 1]
-    types = [row["file_type"] for row in sides if row["file_type"] is not None]
-    known_types = [name for name in types if name != "unknown"]
-    kind = known_types[0] if known_types else "unknown" if types else None
+    kind = group.__dict__.get("kind", _kind(_own_types(group)))
     touched = [
         a.place[1] + a.row["bytes"]
         for a in group.accesses

@@ -106,7 +106,7 @@ def files(
             The name by which it was opened first, absolute where that is known.
         `type` : String
             ``regular``, ``directory``, ``pipe``, ``fifo``, ``socket``, ``char``, ``block``,
-            ``memfd``, ``anon``, ``unknown``.
+            ``memfd``, ``anon``, ``unknown``: that of the file, whichever row learned it.
         `size` : Int64
             Bytes: the largest size that the log proves, be it by a stat, a seek from the end, an
             end of file, or the last byte that was read.

@@ -14,6 +14,7 @@ use super::entity::{Entity, Key, READ, WRITE, What};
 use super::place::Place;
 use super::streams::Relative;
 use super::trails::Trails;
+use super::types::{self, Told};
 use super::way::Call;
 use super::words::{Act, Class, Kind, Known};
 use super::{By, Options, Scope, table};
@@ -45,6 +46,8 @@ pub struct Uses {
     /// Descriptions that were used before a file or a name was known, and the file they turned out
     /// to be of, by source and description.
     nameless: Nameless,
+    /// Of use only where a file may have several rows.
+    told: Told,
     rings: (u64, u64),
 }
 
@@ -152,6 +155,7 @@ impl Uses {
             trails: Trails::default(),
             relative: HashMap::default(),
             nameless: Nameless::default(),
+            told: Told::default(),
             rings: (0, 0),
         }
     }
@@ -205,7 +209,11 @@ impl Uses {
                 flush(&mut self.entities, way, run);
             }
         }
-        table::build(self.entities, &self.nameless, self.options.by, &self.sources, &self.kinds)
+        let mut entities = table::adopted(self.entities, &self.nameless);
+        if self.options.by != By::File {
+            types::share(&mut entities, &self.told, &self.nameless);
+        }
+        table::build(entities, self.options.by, &self.sources, &self.kinds)
     }
 
     #[inline]
@@ -378,6 +386,9 @@ impl Uses {
                 entity.kind_unknown = true;
             } else {
                 entity.kind = Some(kind);
+                if let (true, Some(file)) = (self.options.by != By::File, entity.file) {
+                    self.told.entry((entity.key.source, file)).or_insert(kind);
+                }
             }
         }
         if let Some(size) = columns.size.get(row) {

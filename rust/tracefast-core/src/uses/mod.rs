@@ -17,6 +17,7 @@ mod shares;
 mod streams;
 mod table;
 mod trails;
+mod types;
 mod values;
 mod way;
 pub(crate) mod words;

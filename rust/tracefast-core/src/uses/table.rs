@@ -31,22 +31,19 @@ const STREAMS: [&str; 5] = ["pipe", "fifo", "socket", "char", "anon"];
 /// ```
 pub fn schema(by: By) -> SchemaRef {
     // An empty table has them all; its columns have one length.
-    build(Vec::new(), &Nameless::default(), by, &Names::default(), &Names::default())
+    build(Vec::new(), by, &Names::default(), &Names::default())
         .map_or_else(|_| Arc::new(Schema::empty()), |table| table.schema())
 }
 
 /// The table, the largest number of bytes first.
 pub(super) fn build(
     entities: Vec<Entity>,
-    nameless: &Nameless,
     by: By,
     sources: &Names,
     kinds: &Names,
 ) -> Result<RecordBatch, ArrowError> {
-    let mut rows: Vec<Row> = adopted(entities, nameless)
-        .into_iter()
-        .map(|entity| Row::of(entity, sources, kinds))
-        .collect();
+    let mut rows: Vec<Row> =
+        entities.into_iter().map(|entity| Row::of(entity, sources, kinds)).collect();
     rows.sort_by(|a, b| a.order().cmp(&b.order()));
     let columns = columns(&rows, by);
     let fields: Vec<Field> = columns
@@ -61,7 +58,7 @@ pub(super) fn build(
 /// description before its file was known to that file.
 ///
 /// Where data moved it stays a row of its own, as such a name may be that of several files.
-fn adopted(mut entities: Vec<Entity>, nameless: &Nameless) -> Vec<Entity> {
+pub(super) fn adopted(mut entities: Vec<Entity>, nameless: &Nameless) -> Vec<Entity> {
     let mut owners: HashMap<(u32, Option<i64>, &str), usize> = HashMap::new();
     let mut homes: HashMap<Key, usize> = HashMap::new();
     let first = |entity: &Entity| (entity.ts_first.is_none(), entity.ts_first, entity.file);
