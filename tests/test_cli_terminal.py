@@ -342,6 +342,11 @@ def test_a_bar_is_shown_on_a_terminal_only(command, tmp_path, big):
     assert "reading" in plain
     assert not COLOURS.search(plain)
     assert "reading" not in watch("-q")
+    # It could not be taken back, and would leave an empty line.
+    dumb = watch(TERM="dumb")
+    assert "reading" not in dumb
+    assert dumb.strip("\r\n") == dumb.rstrip("\r\n")
+    assert "\r\n\r\n" not in dumb
 
 
 def test_no_bar_in_pipes(run, big):

@@ -1,5 +1,6 @@
 """A progress bar on standard error, for those who watch."""
 
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -10,11 +11,13 @@ from tracefast._core import Progress
 _INTERVAL_S = 0.1
 # What takes less needs no bar.
 _PATIENCE_S = 0.5
+# Terminals that cannot take back what they show: a bar would leave an empty line.
+_DUMB = ("dumb", "unknown")
 
 
 @contextmanager
 def shown(progress: Progress, *, disabled: bool = False) -> Iterator[None]:
-    """Show the bytes read while the block runs, where standard error is a terminal.
+    """Show the bytes read while the block runs, where standard error is a terminal that can.
 
     Parameters
     ----------
@@ -23,7 +26,7 @@ def shown(progress: Progress, *, disabled: bool = False) -> Iterator[None]:
     disabled
         Show nothing.
     """
-    if disabled or not sys.stderr.isatty():
+    if disabled or not sys.stderr.isatty() or os.environ.get("TERM", "").lower() in _DUMB:
         yield
         return
     done = threading.Event()
