@@ -494,3 +494,10 @@ def test_a_whole_path_is_no_pattern(run, log, tmp_path):
     for name in ("x[1].jpg", "x1.jpg"):
         ran = run("files", path, "--explain", f"/srv/{name}", "--format", "ndjson")
         assert json.loads(ran.stdout)["bytes"] == len(name)
+
+
+def test_one_is_not_several(run, log, tmp_path):
+    log.opened("/srv/empty.bin", 0)
+    log.read(1, 0)
+    ran = run("files", log.write(tmp_path), "--explain", "empty.bin")
+    assert "eof-probe: 1 call, 1 byte asked for" in ran.stdout

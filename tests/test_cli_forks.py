@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import subprocess
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -15,7 +16,9 @@ from made_forks import MIB, MS, made, same
 import tracefast as tf
 from tracefast.analysis.fork_rows import fork_rows
 from tracefast.analysis.fork_summary import SCHEMA, report
-from tracefast.cli.fork_screen import screen
+from tracefast.cli.fork_screen import arranged, screen
+from tracefast.cli.options import Format
+from tracefast.cli.request import Request
 
 TRACED = {"tracer_low_ns": 0, "tracer_high_ns": 10 * MS}
 
@@ -116,9 +119,30 @@ def test_a_terminal_cuts_lines_and_lists(command, spawn_strace):
     lines = data.decode().splitlines()
     assert max(map(len, lines)) <= 70
     assert any(re.fullmatch(r"\(\d+ more; --top 0 lists all\)", line) for line in lines)
-    listed = [line for line in lines if re.match(r" +\d+  \w+ .* → ", line)]
+    listed = [line for line in lines if re.match(r" +\d+  \w+ .* →", line)]
     assert len(listed) == 3
-    assert listed[0].endswith("python3 → python3")
+    assert listed[2].endswith("python3 → python3")
+
+
+def test_the_list_is_sorted_by_the_cost_that_it_shows():
+    rows = [
+        {"image": "/bin/logged", "call_ns": 20 * MS, "tracer_low_ns": 0, "tracer_high_ns": 0},
+        {"image": "/bin/traced", "call_ns": 30 * MS, "tracer_low_ns": 15 * MS},
+        {"image": "/bin/cheap", "call_ns": 5 * MS, "tracer_low_ns": 0, "tracer_high_ns": 0},
+        {"image": "/bin/unknown", "call_ns": None, "exec_ns": None},
+    ]
+    rows = [{"kind": "vfork", "tracer_high_ns": 20 * MS} | row for row in rows]
+    found = report(fork_rows(made(rows)).collect(), threads=True)
+    request = Request(inputs=[], form=Format.TABLE)
+
+    def listed(request):
+        cases = arranged(found, request).cases
+        return [case.text("image").removeprefix("/bin/") for case in cases]
+
+    assert listed(request) == ["logged", "traced", "cheap", "unknown"]
+    assert found.cases[0].text("image") == "/bin/traced"
+    # As the log has it, where that is asked for.
+    assert listed(replace(request, sort="tax_ns"))[:2] == ["traced", "logged"]
 
 
 def test_notes_go_on_where_the_terminal_ends():

@@ -6,12 +6,15 @@ import json
 import os
 import pty
 import subprocess
+from pathlib import Path
 
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 import tracefast as tf
+
+DATA = Path(__file__).parent / "data"
 
 
 def test_the_model_file(run, pth):
@@ -180,3 +183,19 @@ def test_binary_does_not_go_to_a_terminal(command, pth):
         os.close(master)
         assert ran.returncode == 2
         assert "hint: " in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "note"),
+    [
+        (("files", "--match", "*/images/*", "--top", 39), "1 more file"),
+        (("files", "--match", "*/images/*", "--top", 30), "10 more files"),
+        (("files", "--match", "*/0019.img", "--by", "process", "--top", 1), "files of processes"),
+        (("files", "--match", "*/0019.img", "--by", "open", "--top", 1), "more open files"),
+        (("processes", "--top", 46), "1 more row"),
+        (("processes", "--top", 45), "2 more rows"),
+    ],
+)
+def test_what_is_left_out_is_counted_by_its_name(terminal, arguments, note):
+    text = terminal(*arguments, DATA / "demo.strace.zst")
+    assert f"{note}; --top 0 prints all\n" in text

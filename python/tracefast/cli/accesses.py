@@ -37,7 +37,7 @@ _LISTED = 10
 _COMPARED = 20_000
 _WIDTH = 100
 # Of what the bytes of these say something else than that they moved.
-_BYTES = {"eof-probe": "bytes asked for", "mmap": "bytes mapped"}
+_BYTES = {"eof-probe": " asked for", "mmap": " mapped"}
 
 
 def show(
@@ -159,8 +159,8 @@ def _told(path: str, events: "pl.DataFrame", rows: "pl.DataFrame") -> str:
 
 
 def _evidence(habit: "Habit") -> str:
-    what = _BYTES.get(habit.code, "bytes")
-    parts = [_number(habit.count, "call", "calls"), f"{habit.bytes:,} {what}"]
+    size = _number(habit.bytes, "byte", "bytes") + _BYTES.get(habit.code, "")
+    parts = [_number(habit.count, "call", "calls"), size]
     if habit.ns is not None:
         parts.append(units.duration(habit.ns))
     return ", ".join(parts)

@@ -13,6 +13,7 @@ from tracefast.cli.request import Request
 from tracefast.cli.where import truth
 
 _TERMINAL_ROWS = 50
+_ROW = ("row", "rows")
 
 Words = Callable[[pl.DataFrame, int | None], pl.DataFrame]
 
@@ -86,6 +87,7 @@ def finish(
     main: Sequence[str],
     words: Words | None = None,
     spare: Sequence[str] = (),
+    noun: tuple[str, str] = _ROW,
 ) -> None:
     """Sort a table, cut it to its top, and write it.
 
@@ -102,6 +104,8 @@ def finish(
         are left; told the columns of the terminal, None elsewhere. All its columns are shown.
     spare
         Columns that a narrow terminal does without, the first one first.
+    noun
+        What a row is, one and several, to say how many more there are.
     """
     sort = request.sort
     if sort is not None:
@@ -121,7 +125,7 @@ def finish(
         frame = words(frame, terminal_width() if terminal else None)
         main = frame.columns
     columns = frame.columns if request.wide else ["source", *main]
-    _write(frame, request, columns, hidden, spare)
+    _write(frame, request, columns, hidden, spare, noun)
 
 
 def put(frame: pl.DataFrame, request: Request, columns: Sequence[str]) -> None:
@@ -153,6 +157,7 @@ def _write(
     columns: Sequence[str],
     hidden: int,
     spare: Sequence[str] = (),
+    noun: tuple[str, str] = _ROW,
 ) -> None:
     shown = [name for name in dict.fromkeys(columns) if name in frame.columns]
     write(
@@ -165,4 +170,4 @@ def _write(
         spare=spare,
     )
     if hidden and on_terminal(request.form, request.output):
-        request.note(f"{hidden:,} more rows; --top 0 prints all")
+        request.note(f"{hidden:,} more {noun[hidden != 1]}; --top 0 prints all")

@@ -38,24 +38,31 @@ def show(report: Report, request: Request) -> None:
         What was found.
     request
         What was asked for: which lines the list has, how many, by which column of the summary it
-        is sorted, if not by the cost.
+        is sorted, if not by the cost that it shows.
     """
     terminal = on_terminal(Format.TABLE, request.output)
     top = request.top
     if top is None:
         top = _TERMINAL_ROWS if terminal else 0
     width = terminal_width() if terminal else None
-    arranged = _arranged(report, request)
-    text = screen(arranged, width=width, top=top)
-    if report.cases and not arranged.cases:
+    wanted = arranged(report, request)
+    text = screen(wanted, width=width, top=top)
+    if report.cases and not wanted.cases:
         text = "Nothing that was started fulfils --where.\n"
     deliver(text.encode(), request.output, clobber=request.clobber)
 
 
-def _arranged(report: Report, request: Request) -> Report:
-    """Keep the groups that are wanted, in the order that is."""
-    if request.sort is None and request.where is None:
-        return report
+def arranged(report: Report, request: Request) -> Report:
+    """Keep the groups that are wanted, in the order that is.
+
+    Parameters
+    ----------
+    report
+        What was found.
+    request
+        What was asked for: a condition, a column to sort by; without one it is the cost without
+        the tracer's share, which is what the list shows.
+    """
     kept = report.summary.with_row_index("row")
     if request.where is not None:
         kept = kept.filter(truth(report.summary, request.where))
@@ -63,9 +70,16 @@ def _arranged(report: Report, request: Request) -> Report:
         keys = kept[request.sort]
         kept = kept[keys.arg_sort(descending=keys.dtype.is_numeric(), nulls_last=True)]
     order = kept["row"].to_list()
+    if request.sort is None:
+        order.sort(key=lambda row: _by_price(report.cases[row]))
     return Report(
         report.summary[order], [report.cases[i] for i in order], [report.advice[i] for i in order]
     )
+
+
+def _by_price(case: Case) -> tuple[bool, int, int]:
+    """Give what the list is sorted by: the cost without the tracer's share, as it stands there."""
+    return (not case.known("tax_ns"), -case.price.high, -case.price.low)
 
 
 def screen(report: Report, *, width: int | None = None, top: int = 0) -> str:

@@ -3,7 +3,7 @@
 import sys
 import textwrap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
@@ -39,6 +39,12 @@ _SPARE = (
     *("calls", "how"),
     *("POSIX_OPENS", "POSIX_SEQ_WRITES", "POSIX_CONSEC_WRITES", "POSIX_WRITES"),
 )
+# What a row is about.
+_NOUNS: Final[dict[By | None, tuple[str, str]]] = {
+    None: ("file", "files"),
+    "process": ("file of a process", "files of processes"),
+    "open": ("open file", "open files"),
+}
 # On a terminal of fewer columns, words are short.
 _NARROW = 100
 _INDENT = " " * len("total: ")
@@ -133,6 +139,8 @@ def show(
         main=_DARSHAN,
         words=None if choice.darshan else words,
         spare=_SPARE,
+        # Of a file there may be two lines.
+        noun=_NOUNS[choice.by],
     )
     if request.form is Format.TABLE and not choice.darshan:
         terminal = on_terminal(request.form, request.output)

@@ -6,6 +6,8 @@ from tracefast.analysis.advice.case import Advice, Case
 from tracefast.analysis.advice.words import percent, plural
 
 _SLOW_NS: Final = 10_000_000
+# What happens once cannot be done less often, and hardly pays for a change.
+_LEAST_SLOW: Final = 2
 _MANY_MISSES: Final = 10
 _LEAST: Final = 10
 _SLOW_SHARE: Final = 0.05
@@ -21,7 +23,7 @@ def slow_linking(case: Case) -> Advice | None:
     misses = case.median("startup_misses") or 0
     wall = case.number("wall_ns")
     searches = linked >= _LEAST and misses >= _MANY_MISSES and linking.high >= _SEARCH_SHARE * wall
-    slow = linking.low >= _SLOW_NS * linked and linking.low >= _SLOW_SHARE * wall
+    slow = linked >= _LEAST_SLOW and linking.low >= max(_SLOW_NS * linked, _SLOW_SHARE * wall)
     if not slow and not searches:
         return None
     name = (case.text("image") or "The program").rpartition("/")[2]
