@@ -185,6 +185,24 @@ def test_binary_does_not_go_to_a_terminal(command, pth):
         assert "hint: " in ran.stderr
 
 
+CACHE = DATA / "page-cache"
+TWO = (CACHE / "streams.ftrace.zst", CACHE / "rand.ftrace.zst")
+
+
+def test_costs_of_several_logs_can_be_told_apart(terminal):
+    logs = (DATA / "demo.strace.zst", DATA / "demo.ftrace.zst")
+    text = terminal("forks", *logs, columns=80)
+    assert "  demo.strace.zst  " in text
+    assert "  demo.ftrace.zst  " in text
+
+
+@pytest.mark.parametrize("question", [("blocks",), ("files", "--page-cache")])
+def test_rows_of_several_logs_can_be_told_apart(terminal, question):
+    text = terminal(*question, *TWO, columns=80)
+    assert "\nrand.ftrace.zst  " in text
+    assert "\nstreams.ftrace.zst  " in text
+
+
 @pytest.mark.parametrize(
     ("arguments", "note"),
     [

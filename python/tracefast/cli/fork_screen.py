@@ -9,6 +9,7 @@ from tracefast.analysis.advice.words import duration, memory, percent_span, plur
 from tracefast.analysis.fork_costs import busy
 from tracefast.analysis.fork_summary import Report
 from tracefast.cli.fork_phases import Phase, phases
+from tracefast.cli.log_names import cut_apart, without_common_folders
 from tracefast.cli.options import Format
 from tracefast.cli.output import deliver, on_terminal, terminal_width
 from tracefast.cli.request import Request
@@ -26,6 +27,10 @@ _GAP: Final = "  "
 _MIN_TEXT: Final = 12
 _WHOLE_PATHS: Final = 40
 _MIN_NOTE: Final = 20
+# Where there is less for who started what, how often a second is not told.
+_MIN_WHO: Final = 20
+# What the name of a log takes of a line of a terminal.
+_MAX_LOG: Final = 16
 _TERMINAL_ROWS: Final = 20
 
 
@@ -156,7 +161,10 @@ def _list(cases: Sequence[Case], hidden: int, width: int | None) -> str:
             ]
         )
     if len({case.text("source") for case in cases}) > 1:
-        logs = ["log", *(printable(case.text("source") or "-") for case in cases)]
+        logs = [printable(case.text("source") or "-") for case in cases]
+        if width is not None:
+            logs = cut_apart(without_common_folders(logs), _MAX_LOG)
+        logs = ["log", *logs]
         lines = [[*line[:-1], log, line[-1]] for line, log in zip(lines, logs, strict=True)]
     right: Sequence[int] = (0, 2, 3, 4, 5)
     if width is not None and _room(lines, width) < _WHOLE_PATHS:
@@ -164,6 +172,8 @@ def _list(cases: Sequence[Case], hidden: int, width: int | None) -> str:
             line[-1] = _who(case, short=True)
         # How many at once, most can do without.
         lines, right = [[*line[:3], *line[4:]] for line in lines], (0, 2, 3, 4)
+        if _room(lines, width) < _MIN_WHO:
+            lines, right = [[*line[:2], *line[3:]] for line in lines], (0, 2, 3)
     text = _aligned(lines, right=right, width=width)
     return text + (f"({hidden:,} more; --top 0 lists all)\n" if hidden else "")
 

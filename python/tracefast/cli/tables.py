@@ -7,13 +7,13 @@ from typing import Final
 import polars as pl
 
 from tracefast.cli import units
+from tracefast.cli.log_names import cut, cut_apart, without_common_folders
 from tracefast.cli.safe import printable
 from tracefast.cli.safe_columns import as_text, printable_column
 
 _ABSENT: Final = "-"
 _GAP: Final = "  "
 _MIN_TEXT: Final = 16
-_ELLIPSIS: Final = "…"
 # A time before this is no time of day, but counts from the start of the machine or of the log.
 _EPOCH_LOGS: Final = 315_532_800_000_000_000  # 1980
 
@@ -81,7 +81,8 @@ def render(
             if name in columns and _least(cells, numeric) > width:
                 at = columns.index(name)
                 del columns[at], cells[at], numeric[at]
-        _fit(cells, numeric, width)
+        logs = columns.index("source") if "source" in columns else None
+        _fit(cells, numeric, width, logs)
     widths = [max(map(len, column)) for column in cells]
     lines = []
     for row in zip(*cells, strict=True):
@@ -170,9 +171,13 @@ def _least(cells: list[list[str]], numeric: Sequence[bool]) -> int:
     return sum(cut) + len(_GAP) * (len(cells) - 1)
 
 
-def _fit(cells: list[list[str]], numeric: Sequence[bool], width: int) -> None:
-    """Cut the widest columns of text until the lines fit."""
+def _fit(
+    cells: list[list[str]], numeric: Sequence[bool], width: int, logs: int | None = None
+) -> None:
+    """Cut the widest columns of text until the lines fit; that of the logs so that they differ."""
     room = width - len(_GAP) * (len(cells) - 1)
+    if logs is not None and sum(max(map(len, column)) for column in cells) > room:
+        cells[logs][1:] = without_common_folders(cells[logs][1:])
     while True:
         widths = [max(map(len, column)) for column in cells]
         excess = sum(widths) - room
@@ -186,12 +191,6 @@ def _fit(cells: list[list[str]], numeric: Sequence[bool], width: int) -> None:
         # Not below the next widest one: the two share what is left.
         rivals = [widths[i] for i in texts if i != widest]
         limit = max(limit, min(max(rivals, default=0), widths[widest] - 1))
-        cells[widest] = [_cut(cell, limit) for cell in cells[widest]]
-
-
-def _cut(text: str, limit: int) -> str:
-    """Cut text in its middle: the two ends of a path say most."""
-    if len(text) <= limit:
-        return text
-    head = (limit - 1) // 3
-    return text[:head] + _ELLIPSIS + text[len(text) - (limit - 1 - head) :]
+        head, *rest = cells[widest]
+        rest = cut_apart(rest, limit) if widest == logs else [cut(text, limit) for text in rest]
+        cells[widest] = [cut(head, limit), *rest]
