@@ -189,11 +189,48 @@ CACHE = DATA / "page-cache"
 TWO = (CACHE / "streams.ftrace.zst", CACHE / "rand.ftrace.zst")
 
 
+@pytest.mark.parametrize("columns", [80, 100])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("blocks", DATA / "demo.ftrace.zst"),
+        ("blocks", CACHE / "streams.ftrace.zst"),
+        ("blocks", *TWO),
+        ("files", "--page-cache", CACHE / "streams.ftrace.zst"),
+        ("files", "--page-cache", CACHE / "mmaprand.ftrace.zst"),
+        ("files", "--page-cache", *TWO),
+        ("files", *TWO),
+        ("files", DATA / "demo.strace.zst", DATA / "demo.ftrace.zst"),
+        ("files", DATA / "demo.strace.zst", "--by", "open"),
+        ("files", DATA / "demo.strace.zst", "--explain", "*/0019.img"),
+        ("processes", DATA / "demo.strace.zst"),
+        ("processes", *TWO),
+        ("processes", DATA / "demo.strace.zst", DATA / "demo.ftrace.zst"),
+        ("syscalls", DATA / "demo.strace.zst", DATA / "demo.ftrace.zst"),
+        ("forks", DATA / "demo.strace.zst", DATA / "demo.ftrace.zst"),
+        ("forks", "--each", DATA / "demo.strace.zst"),
+        ("events", *TWO),
+    ],
+    ids=str,
+)
+def test_tables_fit_the_terminal(terminal, arguments, columns):
+    lines = terminal(*arguments, columns=columns).splitlines()
+    assert len(lines) > 1
+    assert [line for line in lines if len(line) > columns] == []
+
+
 def test_costs_of_several_logs_can_be_told_apart(terminal):
     logs = (DATA / "demo.strace.zst", DATA / "demo.ftrace.zst")
     text = terminal("forks", *logs, columns=80)
     assert "  demo.strace.zst  " in text
     assert "  demo.ftrace.zst  " in text
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100])
+def test_a_terminal_shows_how_sequential_requests_were(terminal, columns):
+    header, reads, *_ = terminal("blocks", *TWO, columns=columns).splitlines()
+    assert "seq 1  seq 4" in header
+    assert "0 %   95 %" in reads
 
 
 @pytest.mark.parametrize("question", [("blocks",), ("files", "--page-cache")])

@@ -40,6 +40,11 @@ def test_counts_of_nothing_are_left_out_on_a_terminal_only():
     assert whole == "reads  read errors  errno  path\n    1            0  -      /a\n"
 
 
+def test_a_share_of_nothing_is_an_answer():
+    table = frame(requests=3, sequential_share_1=0.0, miss_share=None, path="/a")
+    assert render(table, table.columns, 80) == "requests  seq 1  path\n       3    0 %  /a\n"
+
+
 def test_units():
     table = frame(call_ns=1_863_000, read_bytes=43_290, line=12_345)
     assert render(table, table.columns, 80).split() == [

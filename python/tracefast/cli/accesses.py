@@ -33,6 +33,8 @@ _MAIN = (
     "dur_ns",
     "line",
 )
+# What narrow terminals do without, the first one first.
+_SPARE = ("requested", "pid", "gap", "dur_ns")
 _LISTED = 10
 _COMPARED = 20_000
 _WIDTH = 100
@@ -87,7 +89,7 @@ def show(
         return FAILED
     files = sorted(set().union(*matched.values()))
     rows = of_files(events, files).collect()
-    finish(chosen(rows, request), request, main=_MAIN)
+    finish(chosen(rows, request), request, main=_MAIN, spare=_SPARE)
     if request.form is Format.TABLE:
         deliver(f"{_told(', '.join(matched), events, rows)}\n".encode(), STDIN)
     return DONE if complete else FAILED

@@ -25,6 +25,11 @@ _MAIN = (
     "in_flight_max",
     "task_top",
 )
+# What narrow terminals do without, the first one first; never how much of it was sequential.
+_SPARE = (
+    *("completed", "size_max", "latency_max_ns", "in_flight_max", "latency_p99_ns"),
+    *("size_median", "latency_p50_ns", "readahead_share", "task_top", "requests"),
+)
 
 
 @table_command()
@@ -40,9 +45,9 @@ def blocks(
     One row per device and operation, largest number of bytes first. It needs ftrace's events
     block_rq_issue and, for latencies, block_rq_complete, or the tracer blk.
 
-    A request is sequential if it begins at the sector behind the one before (1), or where one of
-    the last four streams ended (4): programs that read side by side are sequential in the second
-    sense only.
+    A request is sequential if it begins at the sector behind the one before (seq 1), or where one
+    of the last four streams ended (seq 4): programs that read side by side are sequential in the
+    second sense only.
 
     \b
     Examples:
@@ -66,5 +71,5 @@ def blocks(
             )
         # Inputs that were asked one by one are in order each, not together.
         table = table.sort(pl.col("bytes"), descending=True, maintain_order=True)
-        finish(chosen(table, request, match, "dev"), request, main=_MAIN)
+        finish(chosen(table, request, match, "dev"), request, main=_MAIN, spare=_SPARE)
     return DONE if complete else FAILED

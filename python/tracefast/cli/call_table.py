@@ -1,5 +1,7 @@
 """The table of `tracefast syscalls`: asked for, filtered, summed up in a line."""
 
+import textwrap
+
 import polars as pl
 
 from tracefast.analysis.syscalls import By, columns
@@ -8,7 +10,7 @@ from tracefast.cli import units
 from tracefast.cli.events import answer
 from tracefast.cli.finish import check_columns, chosen, finish
 from tracefast.cli.options import Format
-from tracefast.cli.output import on_terminal
+from tracefast.cli.output import on_terminal, terminal_width
 from tracefast.cli.request import Request
 
 # What a table in text shows; text last, as it may be long.
@@ -55,7 +57,7 @@ def show(
         shown = table.with_columns(work, moved_bytes="bytes")
     finish(shown, request, main=_MAIN, spare=() if request.wide else _SPARE)
     if on_terminal(request.form, request.output):
-        request.note(summary(table))
+        request.note(textwrap.fill(summary(table), terminal_width()))
     return complete
 
 

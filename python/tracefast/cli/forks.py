@@ -27,6 +27,11 @@ _MAIN = (
     "parent_image",
     "image",
 )
+# What narrow terminals do without, the first one first.
+_SPARE = (
+    *("child_pid", "exit_status", "exec_failed", "exit_signal", "startup_ns", "tid"),
+    *("lifetime_ns", "exec_gap_ns", "exec_ns"),
+)
 
 
 @table_command()
@@ -82,7 +87,7 @@ def forks(
             rows = rows.filter(pl.col("kind").ne_missing("thread"))
         rows = matching(match, "parent_image", "image")(rows)
         if each:
-            finish(chosen(rows, request), request, main=_MAIN)
+            finish(chosen(rows, request), request, main=_MAIN, spare=_SPARE)
         elif request.wide or request.form is not Format.TABLE:
             table = chosen(report(rows, threads=True).summary, request)
             finish(table, replace(request, wide=True), main=())

@@ -26,6 +26,12 @@ _MAIN = (
     "ino",
     "path",
 )
+# What narrow terminals do without, the first one first; and where every file has a path.
+_SPARE = (
+    *("mapped_pages", "faults", "readahead_async", "readahead_sync", "streaming_share"),
+    *("random_misses", "lookups", "added_bytes"),
+)
+_NUMBERS = ("dev", "ino")
 
 
 def show(
@@ -67,5 +73,8 @@ def show(
         request.warn("nothing of the page cache: trace the events filemap:* and readahead:*")
     # Inputs that were asked one by one are in order each, not together.
     table = table.sort("added_bytes", descending=True, nulls_last=True, maintain_order=True)
-    finish(chosen(table, request, match, "path"), request, main=_MAIN)
+    table = chosen(table, request, match, "path")
+    named = table["path"].null_count() == 0
+    spare = (*_NUMBERS, *_SPARE) if named else _SPARE
+    finish(table, request, main=_MAIN, spare=spare)
     return DONE if complete else FAILED

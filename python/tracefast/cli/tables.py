@@ -26,6 +26,9 @@ _HEADERS: Final = {
     "covered_share": "covered",
     "read_ns": "read time",
     "write_ns": "write time",
+    "sequential_share_1": "seq 1",
+    "sequential_share_4": "seq 4",
+    "readahead_share": "readahead",
 }
 
 _Writer = Callable[..., str]
@@ -95,10 +98,19 @@ def render(
 
 
 def _idle(values: pl.Series) -> bool:
-    """Say whether a column has nothing but zeros and nulls, as those of errors mostly have."""
-    if values.is_empty() or not (values.dtype.is_numeric() or values.null_count() == len(values)):
+    """Say whether a column has nothing but zeros and nulls, as those of errors mostly have.
+
+    A share of nothing is an answer, not a count that may be left out.
+    """
+    if values.is_empty():
         return False
-    return bool((values.fill_null(0) == 0).all()) if values.dtype.is_numeric() else True
+    if values.dtype.is_numeric() and not _is_share(values.name):
+        return bool((values.fill_null(0) == 0).all())
+    return values.null_count() == len(values)
+
+
+def _is_share(name: str) -> bool:
+    return "share" in name.split("_")
 
 
 def _header(name: str, *, terminal: bool) -> str:
@@ -134,7 +146,7 @@ def _writer(name: str, *, terminal: bool) -> _Writer:
     sizes = ("_bytes", "size", "_size_median", "_size_max", "_requested", "_asked_common")
     if terminal and name.endswith(sizes):
         return units.size
-    if "share" in name.split("_"):
+    if _is_share(name):
         return units.share if terminal else units.percentage
     if name.endswith("_factor"):
         return units.factor if terminal else "{:.3f}".format
