@@ -29,6 +29,9 @@ _HEADERS: Final = {
     "sequential_share_1": "seq 1",
     "sequential_share_4": "seq 4",
     "readahead_share": "readahead",
+    "streaming_share": "streaming",
+    "exit_status": "exit",
+    "exit_signal": "signal",
 }
 
 _Writer = Callable[..., str]
