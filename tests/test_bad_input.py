@@ -218,7 +218,7 @@ class TestText:
     )
     def test_directories_that_nobody_can_enter(self, tmp_path, enter, use):
         name = "/a" if "chroot" in enter else "a"
-        for length, joined in [(4096, True), (4097, False)]:
+        for length, joined in [(8192, True), (8193, False)]:
             folder = "/" + "d" * (length - 1)
             log = f'chdir("/known") = 0\n{enter.replace("DIR", folder)}\n{use}\n'
             events, _ = self.events(tmp_path, log.encode())

@@ -95,7 +95,7 @@ def test_every_form(run, spawn_strace, tmp_path, engine):
         ("polars", "SELECT nam FROM events", ["no such column: nam", "did you mean 'name'"]),
         ("polars", "SELEC", ["SQL: ", "an SQL statement", "hint: "]),
         ("polars", "", ["SQL: "]),
-        ("duckdb", "SELECT * FROM file", ["SQL: ", "Table with name file", "hint: Did you mean"]),
+        ("duckdb", "SELECT * FROM file", ["SQL: ", "Table with name file", "did you mean 'files'"]),
         ("duckdb", "SELECT nam FROM events", ["SQL: ", '"nam" not found', '"name"']),
         ("duckdb", "SELEC", ["SQL: Parser Error"]),
         ("polar", "SELECT 1", ["polar"]),

@@ -41,11 +41,11 @@ def schema(
     """
     import polars as pl
 
+    from tracefast import _core
     from tracefast.cli.output import choose, write
-    from tracefast.scanning import event_schema
 
     chosen = choose(form, output, no_clobber=no_clobber)
-    columns = event_schema()
+    columns = pl.Schema(_core.schema())
     if column is not None and column not in columns:
         raise CommandError(f"{column}: no such column", resembling(column, columns))
     rows = [

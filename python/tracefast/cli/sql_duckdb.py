@@ -1,13 +1,14 @@
 """SQL as duckdb understands it: the events as Parquet, which it reads as often as it likes."""
 
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 
-from tracefast.cli.errors import CommandError
-from tracefast.cli.sql_tables import ANALYSES, EVENTS, named
+from tracefast.cli.errors import CommandError, resembling
+from tracefast.cli.sql_tables import ANALYSES, EVENTS, TABLES, named
 
 
 def asked(query: str) -> Callable[[pl.LazyFrame], pl.LazyFrame]:
@@ -56,6 +57,9 @@ def asked(query: str) -> Callable[[pl.LazyFrame], pl.LazyFrame]:
             except duckdb.Error as error:
                 what, *more = [line for line in str(error).splitlines() if line.strip()]
                 hint = next((line for line in more if ":" in line and "LINE" not in line), None)
+                if match := re.search(r"Table with name (\S+) does not exist", what):
+                    # duckdb knows of the tables that the query named, but of no others.
+                    hint = resembling(match[1], TABLES)
                 raise CommandError(f"SQL: {what}", hint and hint.strip()) from error
         return found.lazy()
 

@@ -40,7 +40,7 @@ use length::Changes;
 use names::Names;
 use page::{Page, Whose};
 use passing::Passes;
-use paths::PATH_MAX;
+use paths::LONGEST;
 use pending::{Held, Pending, writes};
 use tasks::{Sight, TaskRef, Tasks};
 
@@ -601,7 +601,7 @@ impl Kernel {
         if let Some(Detail::Directory(view)) = page.side.details.get(at as usize) {
             let path = page.text_of(view);
             let known = &mut self.tasks.directories(task).working;
-            if path.len() > PATH_MAX {
+            if path.len() > LONGEST {
                 *known = None;
             } else if path.starts_with(b"/") && known.as_ref().is_none_or(|known| **known != *path)
             {

@@ -8,10 +8,9 @@ use crate::file_id::file_id;
 use crate::rows::AT_FDCWD;
 use crate::schema::Column as C;
 
-/// Bytes of the longest path that the kernel takes. A directory whose name is longer is one that
-/// nobody entered by it, and is as good as unknown: its name would be repeated in every name that
-/// starts there.
-pub const PATH_MAX: usize = 4096;
+/// Longest directory that names are joined to, in bytes. The kernel takes 4096 bytes at once; step by
+/// step one gets deeper, which hardly anybody does. Each row has a copy, so there must be an end.
+pub const LONGEST: usize = 2 * 4096;
 
 /// Makes relative paths absolute where the directory is known, and gives those that are a place in
 /// the root that their task has.
@@ -44,7 +43,7 @@ fn from_directory(tasks: &mut Tasks, task: TaskRef, page: &mut Page<'_>, row: us
         file.and_then(|file| tasks.files.get(file)).and_then(|file| file.path.clone())
     };
     let view = if second { page.rows.path2[row] } else { page.rows.path[row] };
-    let base = base.filter(|base| base.len() <= PATH_MAX);
+    let base = base.filter(|base| base.len() <= LONGEST);
     let rooted = base.as_ref().is_some_and(|base| base.starts_with(b"/"));
     // A directory that was itself opened by a relative name is better than none.
     let (view, id) = match base.filter(|_| rooted || at != AT_FDCWD) {

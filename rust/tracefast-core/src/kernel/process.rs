@@ -3,7 +3,7 @@
 use super::Kernel;
 use super::files::FileRef;
 use super::page::Page;
-use super::paths::PATH_MAX;
+use super::paths::LONGEST;
 use super::pending::Pending;
 use super::tasks::TaskRef;
 use crate::detail::Detail;
@@ -97,18 +97,18 @@ impl Kernel {
             }
             (Op::Chdir, ..) if done => {
                 let path = page.path(row, false).filter(|_| !effect_relative(page, row));
-                let path = path.filter(|path| path.len() <= PATH_MAX);
+                let path = path.filter(|path| path.len() <= LONGEST);
                 self.tasks.directories(task).working = path;
             }
             (Op::Chroot, ..) if done => {
                 let path = page.path(row, false).filter(|path| path.starts_with(b"/"));
-                let path = path.filter(|path| **path != *b"/" && path.len() <= PATH_MAX);
+                let path = path.filter(|path| **path != *b"/" && path.len() <= LONGEST);
                 self.tasks.directories(task).root = path;
                 self.tasks.rooted = true;
             }
             (Op::Fchdir, ..) if done => {
                 let path = files[0].and_then(|file| self.tasks.files.get(file)?.path.clone());
-                let path = path.filter(|path| path.len() <= PATH_MAX);
+                let path = path.filter(|path| path.len() <= LONGEST);
                 self.tasks.directories(task).working = path;
             }
             (Op::Rename, ..) if done => {
