@@ -201,18 +201,19 @@ def test_an_interrupt_leaves_nothing_behind(command, tmp_path, arguments):
 
 
 def test_an_interrupt_from_the_keyboard(command, tmp_path, big):
-    (tmp_path / "out.parquet").write_text("precious")
     for arguments in (("parse", big, "-o", "out.parquet"), ("files", big, "-o", "out.parquet")):
+        (tmp_path / "out.parquet").write_text("precious")
         terminal = Terminal(command, *arguments, cwd=tmp_path)
         time.sleep(0.5)
         os.killpg(terminal.process.pid, signal.SIGINT)
         code = terminal.end()
-        # Whoever is fast enough is done: then all of it is there.
         assert code in {0, 130}
         assert b"Traceback" not in terminal.text
         assert left(tmp_path) == {"out.parquet"}
-        if code == 130:
-            assert (tmp_path / "out.parquet").read_text() == "precious"
+        # Whoever is fast enough is done, even if the interrupt comes while the process ends: then
+        # all of it is there.
+        if code == 0 or (tmp_path / "out.parquet").read_bytes() != b"precious":
+            assert pl.scan_parquet(tmp_path / "out.parquet").select(pl.len()).collect().item() > 0
 
 
 def test_a_folder_that_nobody_may_write_to(command, spawn_strace, tmp_path):
