@@ -253,7 +253,7 @@ def with_plain_names(events: pl.LazyFrame) -> pl.LazyFrame:
     --------
     >>> events = pl.LazyFrame({"name": ["read"]}, schema={"name": pl.Categorical})
     >>> with_plain_names(events).collect_schema()
-    Schema({'name': String})
+    Schema([('name', String)])
     """
     if events.collect_schema().get("name") in (None, pl.String):
         return events

@@ -53,11 +53,13 @@ def parse_many(
         takes the memory of one :func:`parse`.
     shard
         Do a part of the work, as ``(i, n)``: every n-th log, from the i-th on; i counts from 1.
-    format_in, machine, row_group, compression, model
-        As for :func:`parse`.
+    format_in, machine
+        As for :func:`tracefast.parse`.
     threads
         Worker threads for each log; by default the cores are shared by the logs under way, and with
         an `executor` it is one.
+    row_group, compression, model
+        As for :func:`parse`.
 
     Returns
     -------
