@@ -268,22 +268,25 @@ fn rewritten(file: &[u8]) -> Vec<u8> {
     out
 }
 
+/// A batch of all columns, each of another shape.
+fn made(rows: usize, numbers: &mut Numbers, words: &[String]) -> RecordBatch {
+    let columns = COLUMNS
+        .iter()
+        .enumerate()
+        .map(|(i, &(_, _, kind))| {
+            let shape = SHAPES[(i + rows) % SHAPES.len()];
+            column(kind, shape, i as u64 % 4, rows, numbers, words)
+        })
+        .collect();
+    RecordBatch::try_new(schema(), columns).unwrap()
+}
+
 /// Whatever the crate does not understand in the footer, or would tell in another way, shows.
 #[test]
 fn the_footer_is_that_of_the_stock_writer() {
     let mut numbers = Numbers(5);
     let words = vocabulary(40);
-    let mut batch = |rows| {
-        let columns = COLUMNS
-            .iter()
-            .enumerate()
-            .map(|(i, &(_, _, kind))| {
-                let shape = SHAPES[(i + rows) % SHAPES.len()];
-                column(kind, shape, i as u64 % 4, rows, &mut numbers, &words)
-            })
-            .collect();
-        RecordBatch::try_new(schema(), columns).unwrap()
-    };
+    let mut batch = |rows| made(rows, &mut numbers, &words);
     let (few, many) = (batch(3_000), batch(200_001));
     let nothing = batch(0);
     for groups in [
@@ -329,17 +332,7 @@ fn what_is_not_the_schema_is_refused() {
 fn used_memory_leaves_no_trace() {
     let mut numbers = Numbers(1);
     let words = vocabulary(40);
-    let mut batch = |rows| {
-        let columns = COLUMNS
-            .iter()
-            .enumerate()
-            .map(|(i, &(_, _, kind))| {
-                let shape = SHAPES[(i + rows) % SHAPES.len()];
-                column(kind, shape, i as u64 % 4, rows, &mut numbers, &words)
-            })
-            .collect();
-        RecordBatch::try_new(schema(), columns).unwrap()
-    };
+    let mut batch = |rows| made(rows, &mut numbers, &words);
     let (a, b) = (batch(3_000), batch(70_001));
     let encoder = ParquetEncoder::try_new(ParquetOptions::default()).unwrap();
     let file = |batch: &RecordBatch| {
