@@ -3,8 +3,6 @@
 import json
 import platform
 from enum import StrEnum
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as version_of
 from typing import Annotated, Final
 
 import typer
@@ -49,6 +47,10 @@ def version(
 
 def versions() -> dict[str, str | None]:
     """Give the versions by name; None for what is not installed."""
+    # Takes longer to import than any other module here, and only this command needs it.
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as version_of
+
     found: dict[str, str | None] = {
         "tracefast": __version__,
         "schema": _core.SCHEMA_VERSION,
