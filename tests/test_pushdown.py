@@ -425,11 +425,12 @@ def test_explain_shows_what_is_pushed_down():
 
 
 def test_rows_of_calls_that_never_return_are_counted(tmp_path):
-    log = tmp_path / "log"
-    log.write_text(
-        "7 read(3, 0x1, 8) = 0\n8 wait4(-1 <unfinished ...>\n9 pause( <unfinished ...>\n"
-    )
-    for logs in ([log], [log, log]):
+    both = [tmp_path / "one", tmp_path / "two"]
+    for log in both:
+        log.write_text(
+            "7 read(3, 0x1, 8) = 0\n8 wait4(-1 <unfinished ...>\n9 pause( <unfinished ...>\n"
+        )
+    for logs in (both[:1], both):
         progress = _core.Progress()
         report = tf.parse(logs, None, progress=progress)
         assert (progress.rows, report.rows) == (3 * len(logs), 3 * len(logs))

@@ -1,5 +1,6 @@
 """Lazy scans: a log and its Parquet are the same table to every query."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -70,10 +71,17 @@ def test_only_the_columns_of_the_query_are_parsed(spawn_strace, monkeypatch):
     assert asked[1] == []
 
 
-def test_logs_and_files_mix(spawn_strace, parquet, arrow):
-    alone = tf.scan(spawn_strace).collect()
-    mixed = tf.scan([parquet, spawn_strace, arrow]).collect()
-    assert_frame_equal(mixed, pl.concat([alone] * 3))
+def test_logs_and_files_mix(spawn_strace, tmp_path):
+    sources = [tmp_path / name for name in ("one.parquet", "two.strace", "three.arrow")]
+    for source in sources:
+        log = source.with_suffix(".strace")
+        shutil.copy(spawn_strace, log)
+        if log != source:
+            tf.parse(log, source)
+    alone = tf.scan(spawn_strace).drop("source").collect()
+    mixed = tf.scan(sources).collect()
+    assert_frame_equal(mixed.drop("source"), pl.concat([alone] * 3))
+    assert mixed["source"].n_unique() == 3
     assert mixed.filter(pl.col("name") == "vfork").height == 3 * 3
 
 

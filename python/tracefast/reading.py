@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from tracefast import _core
+from tracefast.apart import refuse_own_input
 from tracefast.sources import Sink, Source, Sources, expand, sink_of
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def parse(
     Raises
     ------
     Error
-        An input cannot be a log at all.
+        An input cannot be a log at all, or the output would replace it.
     OSError
         An input cannot be read or the output cannot be written; ``filename`` says which.
     ValueError
@@ -122,8 +123,11 @@ def parse(
         raise ValueError(
             f"{target}: no format known by this suffix; give sink='parquet' or 'arrow'"
         )
+    names = expand(sources)
+    if target is not None:
+        refuse_own_input(names, target)
     return _core.parse(
-        expand(sources),
+        names,
         target,
         sink=chosen,
         format_in=format_in,

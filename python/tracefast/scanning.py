@@ -16,6 +16,7 @@ from polars.io.external_reader import (
 )
 
 from tracefast import _core, pushdown, whole
+from tracefast.apart import crowded
 from tracefast.polled import patiently
 from tracefast.pushdown import Predicate
 from tracefast.reading import FormatIn, Machine
@@ -54,6 +55,8 @@ def scan(
         of ``strace -ff -o NAME`` are merged, also when only ``NAME`` is given. A directory stands
         for its files and those of the directories in it, in sorted order, without empty ones and
         those whose names begin with ``.`` or ``_``; it may not hold both logs and files of columns.
+        What is named twice is read once. Files of columns that were made of different logs of the
+        same name keep them apart: in `source` the log's name stands behind that of the file.
         URLs (``s3://``, ``gs://``, ``az://``, ``https://``, ``file://``) are of Parquet, and may
         hold a pattern.
     format_in
@@ -81,9 +84,9 @@ def scan(
         A file is missing or cannot be read.
     Error
         A Parquet or Arrow IPC file is not whole, holds something else than events, or events of
-        another version of the schema; a URL cannot be had; a directory holds both logs and files of
-        columns. ``hint`` says what to do. (A log that is none is found out when the frame is
-        collected.)
+        another version of the schema, or those of a log that is given as well; a URL cannot be had;
+        a directory holds both logs and files of columns. ``hint`` says what to do. (A log that is
+        none is found out when the frame is collected.)
     ValueError
         Standard input was given: a lazy query may read its sources more than once. Or there is no
         such `machine`.
@@ -110,18 +113,23 @@ def scan(
             "use tracefast.parse('-', FILE) or tracefast.read('-')"
         )
     schema = event_schema()
+    contents = {name: None if is_url(name) else sniff(name) for name in names}
+    for file, content in contents.items():
+        if content not in {None, "log"}:
+            check_events(file, content)
+    shared = crowded(list(contents.items()))
     frames: list[pl.LazyFrame] = []
     openers: list[whole.Opener] = []
-    for content, run in groupby(names, lambda name: None if is_url(name) else sniff(name)):
+    for (content, is_shared), run in groupby(names, lambda name: (contents[name], name in shared)):
         files = list(run)
         if content is None:
             frames.append(_scan_urls(files, storage_options))
             openers.append(whole.unreadable)
             continue
-        if content != "log":
-            for file in files:
-                check_events(file, content)
-        if content == "parquet":
+        if is_shared:
+            frames.extend(_by_file(file, content) for file in files)
+            openers.append(whole.unreadable)
+        elif content == "parquet":
             frames.append(with_plain_names(pl.scan_parquet(files, glob=False)))
             openers.append(whole.parquet(files))
         elif content == "ipc":
@@ -143,6 +151,15 @@ def scan(
     frame = frames[0] if len(frames) == 1 else pl.concat(frames)
     whole.remember(frame, openers)
     return frame
+
+
+def _by_file(file: str, content: Content) -> pl.LazyFrame:
+    """Scan a file of columns whose logs are to have its name in front of theirs."""
+    scanned = pl.scan_ipc if content == "ipc" else pl.scan_parquet
+    frame = with_plain_names(scanned(file, glob=False))
+    source = pl.col("source")
+    named = pl.concat_str(pl.lit(f"{file}:"), source.cast(pl.String))
+    return frame.with_columns(named.cast(frame.collect_schema()["source"]).alias("source"))
 
 
 def _scan_urls(urls: list[str], storage_options: Mapping[str, str] | None) -> pl.LazyFrame:

@@ -45,6 +45,7 @@ def expand(sources: Sources, *, lazily: bool = False) -> list[str]:
         existing file is a pattern (``**`` crosses folders); its matches come in sorted order.
         ``-`` is standard input. The common name of the logs of several tasks (``log`` for
         ``log.1234``, ``log.1235``, by ``strace -ff -o log``) stays as it is: the parser finds them.
+        What is named a second time, be it by another path, is left out.
     lazily
         What is named will be scanned by polars, too: directories stand for their files
         (`files_in`), and URLs stay as they are.
@@ -67,7 +68,7 @@ def expand(sources: Sources, *, lazily: bool = False) -> list[str]:
     --------
     >>> expand("demo.strace")
     ['demo.strace']
-    >>> expand(["*.strace", "-"])
+    >>> expand(["*.strace", "-", "./demo.strace"])
     ['demo.strace', '-']
     """
     names: list[str] = []
@@ -93,7 +94,21 @@ def expand(sources: Sources, *, lazily: bool = False) -> list[str]:
         names.extend(matches)
     if not names:
         raise ValueError("no source given")
-    return names
+    return once(names)
+
+
+def once(names: Iterable[str]) -> list[str]:
+    """Leave out what is named a second time, be it by another path.
+
+    Examples
+    --------
+    >>> once(["demo.strace", "./demo.strace", "-"])
+    ['demo.strace', '-']
+    """
+    kept: dict[str, str] = {}
+    for name in names:
+        kept.setdefault(name if name == STDIN or is_url(name) else os.path.realpath(name), name)
+    return list(kept.values())
 
 
 def is_url(name: str) -> bool:

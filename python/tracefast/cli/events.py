@@ -10,11 +10,12 @@ import polars as pl
 import tracefast
 from tracefast import Error
 from tracefast._core import Progress
+from tracefast.apart import crowded, refuse_own_input
 from tracefast.cli.errors import CommandError, explain, not_utf8
 from tracefast.cli.progress import shown
 from tracefast.cli.request import Request
 from tracefast.cli.stdin import spool
-from tracefast.sources import STDIN, expand, sniff
+from tracefast.sources import STDIN, expand, once, sniff
 
 Question = Callable[[pl.LazyFrame], pl.LazyFrame]
 
@@ -42,6 +43,12 @@ def answer(
     """
     with _readable(request) as (names, all_readable):
         if not names:
+            return None, False
+        try:
+            refuse_own_input(names, request.output)
+            crowded([(name, sniff(name)) for name in names])
+        except (Error, OSError) as error:
+            explain(error)
             return None, False
         progress = Progress()
         with shown(progress, disabled=request.quiet):
@@ -121,7 +128,7 @@ def _readable(request: Request) -> Iterator[tuple[list[str], bool]]:
             except (CommandError, Error, OSError) as error:
                 explain(error)
                 good = False
-        yield names, good
+        yield once(names), good
 
 
 def _is_utf8(name: str) -> bool:
