@@ -113,13 +113,19 @@ def test_where_goes_for_records_of_events(run, spawn_ftrace):
         ("PATH = 'x'", ["no such column: PATH", "did you mean 'path'"]),
         ("quite_different > 1", ["no such column", "one of: source, file, path"]),
         ('path = "/etc/passwd"', ["single quotes: '/etc/passwd'"]),
-        ("read_bytes >", ["unable to parse", "such as: bytes > 1000000"]),
+        ("read_bytes >", ["unable to parse", "such as: ", " LIKE '%x%'"]),
         ("", ["unable to parse"]),
         ("read_bytes > 1; DROP", ["unexpected token ';'"]),
         ("read_bytes", ["neither true nor false, but Int64"]),
         ("path > 1", ["cannot compare string with numeric"]),
         ("read_bytes > 1, reads > 1", ["unexpected token ','"]),
         ("wow(read_bytes)", ["unsupported function 'wow'"]),
+        # SQL takes these for names of what stands in front of them.
+        ("read_bytes > 1M", ["unexpected 'M'", "1048576 instead of 1M"]),
+        ("read_ns > 2.5 ms", ["unexpected 'ms'", "2500000 instead of 2.5 ms"]),
+        ("reads > 100 junk", ["unexpected 'junk'", "such as: "]),
+        ("reads > 100 AS x", ["unexpected 'x'"]),
+        ("read_bytes > 1KiB AND reads > 2", ["1024 instead of 1KiB"]),
     ],
 )
 def test_what_is_no_condition_is_refused_before_any_work(run, pth, where, words):

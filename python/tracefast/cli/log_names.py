@@ -73,14 +73,21 @@ def _common(rows: Iterable[Sequence[str]]) -> int:
 
 
 def cut(text: str, limit: int) -> str:
-    """Cut text in its middle: the two ends of a path say most.
+    """Cut text in its middle: the two ends of a path say most, and most of all its last name.
 
     Examples
     --------
+    >>> cut("/srv/demo/data/dataset/train/images/0019.img", 24)
+    '/srv/de…/images/0019.img'
     >>> cut("/srv/demo/data/model.safetensors", 20)
-    '/srv/d…l.safetensors'
+    '/…/model.safetensors'
+    >>> cut("/srv/demo/data/model.safetensors", 16)
+    '/srv/…afetensors'
     """
     if len(text) <= limit:
         return text
     head = (limit - 1) // 3
+    last = len(text) - max(text.rfind("/"), 0)
+    if last < limit:
+        head = min(head, limit - 1 - last)
     return text[:head] + _ELLIPSIS + text[len(text) - (limit - 1 - head) :]

@@ -42,7 +42,7 @@ WhereOption = Annotated[
     typer.Option(
         metavar="EXPR",
         help="Only rows of the result for which this is true: a condition of SQL on its columns,"
-        " such as \"bytes > 1000000 AND name LIKE 'read%'\".",
+        " such as \"COLUMN > 1000000 AND OTHER LIKE 'read%'\"; times are in ns, sizes in bytes.",
     ),
 ]
 FromOption = Annotated[

@@ -1,11 +1,19 @@
 """`--where`: a condition of SQL on the rows of a table, as polars understands it."""
 
+import re
+from decimal import Decimal
+
 import polars as pl
 import polars.selectors as cs
 
 from tracefast.cli.errors import CommandError, resembling
+from tracefast.cli.units import bytes_of
 
-_EXAMPLE = "a condition of SQL on the columns, such as: bytes > 1000000 AND name LIKE 'read%'"
+_NS = {"s": 10**9, "ms": 10**6, "us": 10**3, "µs": 10**3, "ns": 1}
+_QUANTITY = re.compile(
+    r"(?<![\w.'])([0-9]+(?:\.[0-9]+)?) ?(s|ms|us|µs|ns|[KMGT](?:iB|B)?)(?![\w'])",
+    re.ASCII | re.IGNORECASE,
+)
 # No column of a log has this name.
 _TRUE = "\0true"
 
@@ -35,7 +43,11 @@ def truth(frame: pl.DataFrame, condition: str) -> pl.Series:
     try:
         expression = pl.sql_expr(condition)
     except pl.exceptions.PolarsError as error:
-        raise CommandError(f"{what}: {_first_line(error)}", _EXAMPLE) from error
+        raise CommandError(f"{what}: {_first_line(error)}", _hint(condition, frame)) from error
+    # SQL takes a word behind the end for a name of what stands there.
+    if not expression.meta.eq(expression.meta.undo_aliases()):
+        name = expression.meta.output_name()
+        raise CommandError(f"{what}: unexpected '{name}' at its end", _hint(condition, frame))
     for name in expression.meta.root_names():
         if name not in frame.columns:
             hint = resembling(name, frame.columns)
@@ -49,12 +61,32 @@ def truth(frame: pl.DataFrame, condition: str) -> pl.Series:
     except pl.exceptions.PolarsError as error:
         text = _first_line(error)
         hint = (
-            "times are written as: TIMESTAMP '2026-01-31 14:05:30'" if "date" in text else _EXAMPLE
+            "times are written as: TIMESTAMP '2026-01-31 14:05:30'"
+            if "date" in text
+            else _hint(condition, frame)
         )
         raise CommandError(f"{what}: {text}", hint) from error
     if values.dtype not in {pl.Boolean, pl.Null}:
-        raise CommandError(f"{what}: this is neither true nor false, but {values.dtype}", _EXAMPLE)
+        raise CommandError(
+            f"{what}: this is neither true nor false, but {values.dtype}", _hint(condition, frame)
+        )
     return values.cast(pl.Boolean)
+
+
+def _hint(condition: str, frame: pl.DataFrame) -> str:
+    """Say what to do: what a number with a unit is without it, or what a condition looks like."""
+    if match := _QUANTITY.search(condition):
+        number, unit = match.groups()
+        ns = _NS.get(unit.lower())
+        try:
+            whole = bytes_of(match[0]) if ns is None else int(Decimal(number) * ns)
+        except ValueError:
+            whole = 0
+        return f"numbers have no units (times are ns, sizes bytes): {whole} instead of {match[0]}"
+    numbers = frame.select(cs.numeric()).columns[-1:]
+    texts = frame.select(cs.string() | cs.categorical() | cs.enum()).columns[-1:]
+    examples = [*(f"{name} > 1000" for name in numbers), *(f"{name} LIKE '%x%'" for name in texts)]
+    return f"a condition of SQL on the columns, such as: {' AND '.join(examples)}"
 
 
 def _first_line(error: Exception) -> str:
