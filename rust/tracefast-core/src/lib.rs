@@ -16,6 +16,7 @@ pub mod event;
 pub mod file_id;
 pub mod fill;
 pub mod find;
+pub mod fold;
 pub mod format;
 pub mod ftrace;
 pub mod graph;

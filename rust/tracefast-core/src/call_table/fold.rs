@@ -1,7 +1,7 @@
 //! The fold: events in their order into rows of the table.
 
+use arrow_array::RecordBatch;
 use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType, UInt32Type};
-use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::ArrowError;
 
 use super::By;
@@ -11,8 +11,9 @@ use super::incarnations::Incarnations;
 use super::table::{self, Row};
 use super::tasks::{Key, Tasks, Who};
 use super::words::{End, Fault, Kind, Meaning, Role};
+use crate::fold::{Dictionaries, Fold};
 use crate::uses::Names;
-use crate::uses::columns::{Dictionaries, Numbers, Text, Words};
+use crate::uses::columns::{Numbers, Text, Words};
 use crate::waits::{self, Giver};
 
 /// System calls by name so far.
@@ -20,6 +21,7 @@ use crate::waits::{self, Giver};
 /// # Examples
 /// ```
 /// use tracefast_core::call_table::{By, CallTable};
+/// use tracefast_core::fold::Fold;
 /// let table = CallTable::new(By::Name).finish().expect("columns of one length");
 /// assert_eq!(table.num_rows(), 0);
 /// assert!(table.column_by_name("total_ns").is_some());
@@ -106,28 +108,6 @@ impl CallTable {
             index: Vec::new(),
             rows: 0,
         }
-    }
-
-    /// Takes in events, which follow those before in their order.
-    ///
-    /// # Errors
-    /// A column is missing, or is of another type than in the event schema. Text may be in any
-    /// layout; words may stand in a dictionary or not.
-    pub fn push(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
-        // Lent out, as a row changes what is beside it.
-        let known = std::mem::take(&mut self.dictionaries);
-        let done = Columns::of(batch, &known, self.by).map(|mut columns| {
-            for row in 0..batch.num_rows() {
-                self.row(&mut columns, row);
-            }
-        });
-        self.dictionaries = known;
-        done
-    }
-
-    /// Takes in the words that the numbers in a column stand for, in batches to come.
-    pub fn words(&mut self, column: &str, words: ArrayRef) {
-        self.dictionaries.insert(column.to_owned(), words);
     }
 
     #[inline]
@@ -226,12 +206,23 @@ impl CallTable {
             self.tasks.steps.push(Step::Exec(task, path));
         }
     }
+}
+
+impl Fold for CallTable {
+    fn dictionaries(&mut self) -> &mut Dictionaries {
+        &mut self.dictionaries
+    }
+
+    fn rows(&mut self, batch: &RecordBatch, known: &Dictionaries) -> Result<(), ArrowError> {
+        let mut columns = Columns::of(batch, known, self.by)?;
+        for row in 0..batch.num_rows() {
+            self.row(&mut columns, row);
+        }
+        Ok(())
+    }
 
     /// The table, the largest sum of durations first.
-    ///
-    /// # Errors
-    /// None, as all columns have one length.
-    pub fn finish(self) -> Result<RecordBatch, ArrowError> {
+    fn finish(self) -> Result<RecordBatch, ArrowError> {
         let Self { by, sources, names, comms, tasks, mut entries, index, .. } = self;
         let source = |number: u32| sources.text(number.checked_sub(1)?);
         let mut take = |at: u32| entries.get_mut(at.checked_sub(1)? as usize).map(std::mem::take);

@@ -9,20 +9,23 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray, UInt32Array, U
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 
 use super::words::{End, Kind, Role};
+use crate::fold::{Dictionaries, Fold};
 use crate::ftrace::machine::Machine;
 use crate::uses::Names;
-use crate::uses::columns::{Dictionaries, Numbers, Words};
+use crate::uses::columns::{Numbers, Words};
 
 /// What strace would have counted, so far.
 ///
 /// strace counts a call when it returns: those that never do, or that are cut off by a death, a
 /// detachment or the end of the log, are in no line of its summary. Whatever the kernel hands back
 /// as an error is one, also what only has the call started anew (`ERESTARTSYS`), what the tracer
-/// made up, and what a handler of a signal left in the register (`rt_sigreturn`).
+/// made up, and what a handler of a signal left in the register (`rt_sigreturn`). Events may come in
+/// any order.
 ///
 /// # Examples
 /// ```
 /// use tracefast_core::call_table::TracerCounts;
+/// use tracefast_core::fold::Fold;
 /// let table = TracerCounts::default().finish().expect("columns of one length");
 /// assert_eq!(table.num_rows(), 0);
 /// assert!(table.column_by_name("errors").is_some());
@@ -63,37 +66,6 @@ impl TracerCounts {
         Self::default().finish().map_or_else(|_| Arc::new(Schema::empty()), |table| table.schema())
     }
 
-    /// Takes in events, in any order.
-    ///
-    /// # Errors
-    /// A column is missing, or is of another type than in the event schema.
-    pub fn push(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
-        let known = std::mem::take(&mut self.dictionaries);
-        let done = self.rows(batch, &known);
-        self.dictionaries = known;
-        done
-    }
-
-    /// Takes in the words that the numbers in a column stand for, in batches to come.
-    pub fn words(&mut self, column: &str, words: ArrayRef) {
-        self.dictionaries.insert(column.to_owned(), words);
-    }
-
-    fn rows(&mut self, batch: &RecordBatch, known: &Dictionaries) -> Result<(), ArrowError> {
-        let mut columns = Columns {
-            dur: Numbers::of(batch, "dur_ns")?,
-            kind: Words::of(batch, "kind", known)?,
-            name: Words::of(batch, "name", known)?,
-            ret: Numbers::of(batch, "ret")?,
-            errno: Words::of(batch, "errno", known)?,
-            status: Words::of(batch, "status", known)?,
-        };
-        for row in 0..batch.num_rows() {
-            self.row(&mut columns, row);
-        }
-        Ok(())
-    }
-
     #[inline]
     fn row(&mut self, columns: &mut Columns<'_>, row: usize) {
         if columns.kind.get(row, Kind::of) != Some(Kind::Call) {
@@ -123,12 +95,30 @@ impl TracerCounts {
             count.ns += i128::from(dur.max(0));
         }
     }
+}
+
+impl Fold for TracerCounts {
+    fn dictionaries(&mut self) -> &mut Dictionaries {
+        &mut self.dictionaries
+    }
+
+    fn rows(&mut self, batch: &RecordBatch, known: &Dictionaries) -> Result<(), ArrowError> {
+        let mut columns = Columns {
+            dur: Numbers::of(batch, "dur_ns")?,
+            kind: Words::of(batch, "kind", known)?,
+            name: Words::of(batch, "name", known)?,
+            ret: Numbers::of(batch, "ret")?,
+            errno: Words::of(batch, "errno", known)?,
+            status: Words::of(batch, "status", known)?,
+        };
+        for row in 0..batch.num_rows() {
+            self.row(&mut columns, row);
+        }
+        Ok(())
+    }
 
     /// The table in strace's order: the most time first, else by number of the call.
-    ///
-    /// # Errors
-    /// None, as all columns have one length.
-    pub fn finish(self) -> Result<RecordBatch, ArrowError> {
+    fn finish(self) -> Result<RecordBatch, ArrowError> {
         let call = |number| Some((Machine::X86_64.call(number)?, number));
         let numbers: HashMap<&str, u64> = (0..NUMBERS).filter_map(call).collect();
         let mut rows: Vec<(&str, Count)> = (0_u32..)

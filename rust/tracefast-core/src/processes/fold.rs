@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use arrow_array::RecordBatch;
 use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType, UInt32Type};
-use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::ArrowError;
 use foldhash::fast::FixedState;
 
@@ -11,9 +11,10 @@ use super::task::{Birth, End, Exec, Outcome, Task};
 use super::told::{self, Ended};
 use super::words::{Kind, Meaning, Role, Status};
 use super::{group, table};
+use crate::fold::{Dictionaries, Fold};
 use crate::spawns_kind::{Kind as Making, kind_of};
 use crate::uses::Names;
-use crate::uses::columns::{Dictionaries, Numbers, Text, Words};
+use crate::uses::columns::{Numbers, Text, Words};
 use crate::uses::words::Act;
 use crate::waits::{self, Giver, spent};
 
@@ -24,6 +25,7 @@ const NO_SOURCE: u32 = u32::MAX;
 ///
 /// # Examples
 /// ```
+/// use tracefast_core::fold::Fold;
 /// use tracefast_core::processes::Processes;
 /// let table = Processes::default().finish().expect("columns of one length");
 /// assert_eq!(table.num_rows(), 0);
@@ -91,37 +93,6 @@ impl<'a> Columns<'a> {
 }
 
 impl Processes {
-    /// Takes in events, which follow those before in their order.
-    ///
-    /// # Errors
-    /// A column is missing, or is of another type than in the event schema. Text may be in any
-    /// layout; words may stand in a dictionary or not.
-    pub fn push(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
-        // Lent out, as a row changes what is beside it.
-        let known = std::mem::take(&mut self.dictionaries);
-        let done = Columns::of(batch, &known).map(|mut columns| {
-            for row in 0..batch.num_rows() {
-                self.row(&mut columns, row);
-            }
-        });
-        self.dictionaries = known;
-        done
-    }
-
-    /// Takes in the words that the numbers in a column stand for, in batches to come.
-    pub fn words(&mut self, column: &str, words: ArrayRef) {
-        self.dictionaries.insert(column.to_owned(), words);
-    }
-
-    /// The table, in order of source and start.
-    ///
-    /// # Errors
-    /// None, as all columns have one length.
-    pub fn finish(self) -> Result<RecordBatch, ArrowError> {
-        let processes = group::processes(&self.tasks);
-        table::build(&self, &processes)
-    }
-
     #[inline]
     fn row(&mut self, columns: &mut Columns<'_>, row: usize) {
         self.row += 1;
@@ -381,5 +352,25 @@ impl Processes {
             }
             _ => {}
         }
+    }
+}
+
+impl Fold for Processes {
+    fn dictionaries(&mut self) -> &mut Dictionaries {
+        &mut self.dictionaries
+    }
+
+    fn rows(&mut self, batch: &RecordBatch, known: &Dictionaries) -> Result<(), ArrowError> {
+        let mut columns = Columns::of(batch, known)?;
+        for row in 0..batch.num_rows() {
+            self.row(&mut columns, row);
+        }
+        Ok(())
+    }
+
+    /// The table, in order of source and start.
+    fn finish(self) -> Result<RecordBatch, ArrowError> {
+        let processes = group::processes(&self.tasks);
+        table::build(&self, &processes)
     }
 }

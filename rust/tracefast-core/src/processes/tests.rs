@@ -10,6 +10,7 @@ use arrow_array::{
 };
 
 use super::Processes;
+use crate::fold::Fold;
 
 /// A row: task, tid, name, args, ret, child.
 type Event<'a> = (u32, i32, &'a str, &'a str, i64, Option<u32>);

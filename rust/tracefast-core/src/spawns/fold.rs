@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use arrow_array::RecordBatch;
 use arrow_array::types::{
     Int32Type, Int64Type, TimestampNanosecondType, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::ArrowError;
 use foldhash::fast::FixedState;
 
@@ -17,12 +17,14 @@ use super::table;
 use super::task::{Birth, FRESH, Process, Task};
 use super::tracer::Gaps;
 use super::words::{Act, Errno, Outcome, Row};
-use crate::uses::columns::{Dictionaries, Numbers, Text, Words};
+use crate::fold::{Dictionaries, Fold};
+use crate::uses::columns::{Numbers, Text, Words};
 
 /// Tasks so far, and what made them.
 ///
 /// # Examples
 /// ```
+/// use tracefast_core::fold::Fold;
 /// use tracefast_core::spawns::Spawns;
 /// let table = Spawns::default().finish().expect("columns of one length");
 /// assert_eq!(table.num_rows(), 0);
@@ -174,37 +176,6 @@ impl At<'_> {
 }
 
 impl Spawns {
-    /// Takes in events, which follow those before in their order.
-    ///
-    /// # Errors
-    /// A column is missing, or is of another type than in the event schema. Text may be in any
-    /// layout; words may stand in a dictionary or not.
-    pub fn push(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
-        // Lent out, as a row changes what is beside it.
-        let known = std::mem::take(&mut self.dictionaries);
-        let done = Columns::of(batch, &known).map(|mut columns| {
-            for row in 0..batch.num_rows() {
-                self.row(&mut columns, row);
-            }
-        });
-        self.dictionaries = known;
-        done
-    }
-
-    /// Takes in the words that the numbers in a column stand for, in batches to come.
-    pub fn words(&mut self, column: &str, words: ArrayRef) {
-        self.dictionaries.insert(column.to_owned(), words);
-    }
-
-    /// The table, in order of source and time.
-    ///
-    /// # Errors
-    /// None, as all columns have one length.
-    pub fn finish(mut self) -> Result<RecordBatch, ArrowError> {
-        self.guess();
-        table::build(&self)
-    }
-
     #[inline]
     fn row(&mut self, columns: &mut Columns<'_>, row: usize) {
         self.rows += 1;
@@ -387,5 +358,25 @@ impl Spawns {
         }
         self.last = Some((key, task));
         task
+    }
+}
+
+impl Fold for Spawns {
+    fn dictionaries(&mut self) -> &mut Dictionaries {
+        &mut self.dictionaries
+    }
+
+    fn rows(&mut self, batch: &RecordBatch, known: &Dictionaries) -> Result<(), ArrowError> {
+        let mut columns = Columns::of(batch, known)?;
+        for row in 0..batch.num_rows() {
+            self.row(&mut columns, row);
+        }
+        Ok(())
+    }
+
+    /// The table, in order of source and time.
+    fn finish(mut self) -> Result<RecordBatch, ArrowError> {
+        self.guess();
+        table::build(&self)
     }
 }

@@ -1,7 +1,5 @@
 //! The columns of a batch of events, in any layout that readers of Arrow hand out.
 
-use std::collections::HashMap;
-
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowDictionaryKeyType, ArrowPrimitiveType, UInt8Type, UInt16Type, UInt32Type,
@@ -12,6 +10,8 @@ use arrow_array::{
 };
 use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::{ArrowError, DataType};
+
+use crate::fold::Dictionaries;
 
 /// The column `name` of a batch.
 pub(crate) fn find<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef, ArrowError> {
@@ -86,9 +86,6 @@ impl<'a> Text<'a> {
         }
     }
 }
-
-/// Dictionaries of columns that hold only their keys, by name of the column.
-pub(crate) type Dictionaries = HashMap<String, ArrayRef>;
 
 /// Words of a small vocabulary: each is looked up once a batch.
 ///

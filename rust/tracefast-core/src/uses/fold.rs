@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
+use arrow_array::RecordBatch;
 use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType, UInt32Type, UInt64Type};
-use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::ArrowError;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
-use super::columns::{Dictionaries, Numbers, Text, Words};
+use super::columns::{Numbers, Text, Words};
 use super::entity::{Entity, Key, READ, WRITE, What};
 use super::place::Place;
 use super::streams::Relative;
@@ -18,11 +18,13 @@ use super::types::{self, Told};
 use super::way::Call;
 use super::words::{Act, Class, Kind, Known};
 use super::{By, Options, Scope, table};
+use crate::fold::{Dictionaries, Fold};
 
 /// The uses of files so far.
 ///
 /// # Examples
 /// ```
+/// use tracefast_core::fold::Fold;
 /// use tracefast_core::uses::{Options, Uses};
 /// let uses = Uses::new(Options::default());
 /// let table = uses.finish().expect("columns of one length");
@@ -160,60 +162,10 @@ impl Uses {
         }
     }
 
-    /// Takes in events, which follow those before in their order.
-    ///
-    /// # Errors
-    /// A column is missing, or is of another type than in the event schema. Text may be in any
-    /// layout; words may stand in a dictionary or not.
-    pub fn push(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
-        // Lent out, as a row changes what is beside it.
-        let known = std::mem::take(&mut self.dictionaries);
-        let done = self.rows(batch, &known);
-        self.dictionaries = known;
-        done
-    }
-
-    /// Takes in the words that the numbers in a column stand for, in batches to come.
-    pub fn words(&mut self, column: &str, words: ArrayRef) {
-        self.dictionaries.insert(column.to_owned(), words);
-    }
-
-    fn rows(&mut self, batch: &RecordBatch, known: &Dictionaries) -> Result<(), ArrowError> {
-        let mut columns = Columns::of(batch, known)?;
-        for row in 0..batch.num_rows() {
-            self.row(&mut columns, row);
-        }
-        Ok(())
-    }
-
     /// Calls of `io_uring_enter`, and the submissions that they took: what these read and wrote is
     /// not in a log.
     pub fn rings(&self) -> (u64, u64) {
         self.rings
-    }
-
-    /// The table, the largest number of bytes first.
-    ///
-    /// # Errors
-    /// None, as all columns have one length.
-    pub fn finish(mut self) -> Result<RecordBatch, ArrowError> {
-        for (way, trail) in self.trails.all() {
-            flush(&mut self.entities, way, trail.run());
-        }
-        for relative in self.relative.into_values() {
-            relative.finish(&mut self.entities);
-        }
-        for at in 0..self.entities.len() {
-            for way in [READ, WRITE] {
-                let run = self.entities[at].ways[way].as_ref().and_then(|way| way.trail.run());
-                flush(&mut self.entities, way, run);
-            }
-        }
-        let mut entities = table::adopted(self.entities, &self.nameless);
-        if self.options.by != By::File {
-            types::share(&mut entities, &self.told, &self.nameless);
-        }
-        table::build(entities, self.options.by, &self.sources, &self.kinds)
     }
 
     #[inline]
@@ -510,6 +462,41 @@ impl Uses {
             entity.prove_size(at.saturating_add(bytes));
         }
         flush(&mut self.entities, side.way, over);
+    }
+}
+
+impl Fold for Uses {
+    fn dictionaries(&mut self) -> &mut Dictionaries {
+        &mut self.dictionaries
+    }
+
+    fn rows(&mut self, batch: &RecordBatch, known: &Dictionaries) -> Result<(), ArrowError> {
+        let mut columns = Columns::of(batch, known)?;
+        for row in 0..batch.num_rows() {
+            self.row(&mut columns, row);
+        }
+        Ok(())
+    }
+
+    /// The table, the largest number of bytes first.
+    fn finish(mut self) -> Result<RecordBatch, ArrowError> {
+        for (way, trail) in self.trails.all() {
+            flush(&mut self.entities, way, trail.run());
+        }
+        for relative in self.relative.into_values() {
+            relative.finish(&mut self.entities);
+        }
+        for at in 0..self.entities.len() {
+            for way in [READ, WRITE] {
+                let run = self.entities[at].ways[way].as_ref().and_then(|way| way.trail.run());
+                flush(&mut self.entities, way, run);
+            }
+        }
+        let mut entities = table::adopted(self.entities, &self.nameless);
+        if self.options.by != By::File {
+            types::share(&mut entities, &self.told, &self.nameless);
+        }
+        table::build(entities, self.options.by, &self.sources, &self.kinds)
     }
 }
 

@@ -9,20 +9,22 @@ mod table;
 
 use std::collections::HashMap;
 
+use arrow_array::RecordBatch;
 use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType};
-use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, SchemaRef};
 use foldhash::fast::FixedState;
 
-use super::columns::{Dictionaries, Numbers, Text, Words};
+use super::columns::{Numbers, Text, Words};
 use super::fold::{NO_SOURCE, Names};
 use super::words::Kind;
+use crate::fold::{Dictionaries, Fold};
 use record::{READ, Record, Span, WRITE};
 
 /// The counters so far.
 ///
 /// # Examples
 /// ```
+/// use tracefast_core::fold::Fold;
 /// use tracefast_core::uses::Darshan;
 /// assert_eq!(Darshan::default().finish().expect("columns of one length").num_rows(), 0);
 /// assert_eq!(Darshan::schema().field(2).name(), "POSIX_OPENS");
@@ -126,39 +128,6 @@ impl Darshan {
         table::schema()
     }
 
-    /// Takes in events, which follow those before in their order.
-    ///
-    /// # Errors
-    /// A column is missing, or is of another type than in the event schema.
-    pub fn push(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
-        // Lent out, as a row changes what is beside it.
-        let known = std::mem::take(&mut self.dictionaries);
-        let done = self.rows(batch, &known);
-        self.dictionaries = known;
-        done
-    }
-
-    /// Takes in the words that the numbers in a column stand for, in batches to come.
-    pub fn words(&mut self, column: &str, words: ArrayRef) {
-        self.dictionaries.insert(column.to_owned(), words);
-    }
-
-    fn rows(&mut self, batch: &RecordBatch, known: &Dictionaries) -> Result<(), ArrowError> {
-        let mut columns = Columns::of(batch, known)?;
-        for row in 0..batch.num_rows() {
-            self.row(&mut columns, row);
-        }
-        Ok(())
-    }
-
-    /// The table, the largest number of bytes first.
-    ///
-    /// # Errors
-    /// None, as all columns have one length.
-    pub fn finish(self) -> Result<RecordBatch, ArrowError> {
-        table::build(self.records, &self.sources, &self.origins)
-    }
-
     fn row(&mut self, columns: &mut Columns<'_>, row: usize) {
         let source = columns.source.get(row, |text| self.sources.number(text));
         let source = source.unwrap_or(NO_SOURCE);
@@ -252,6 +221,25 @@ impl Darshan {
     /// The record of a path that was opened.
     fn opened(&mut self, source: u32, path: &str) -> Option<&mut Record> {
         self.known(source, path).filter(|record| record.opened)
+    }
+}
+
+impl Fold for Darshan {
+    fn dictionaries(&mut self) -> &mut Dictionaries {
+        &mut self.dictionaries
+    }
+
+    fn rows(&mut self, batch: &RecordBatch, known: &Dictionaries) -> Result<(), ArrowError> {
+        let mut columns = Columns::of(batch, known)?;
+        for row in 0..batch.num_rows() {
+            self.row(&mut columns, row);
+        }
+        Ok(())
+    }
+
+    /// The table, the largest number of bytes first.
+    fn finish(self) -> Result<RecordBatch, ArrowError> {
+        table::build(self.records, &self.sources, &self.origins)
     }
 }
 
