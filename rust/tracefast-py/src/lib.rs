@@ -4,6 +4,7 @@ mod batch;
 mod calls;
 mod errors;
 mod fields;
+mod fold;
 mod import;
 mod logs;
 mod options;

@@ -4,49 +4,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt32Type};
-use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
+use arrow_array::{Array, Int64Array, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tracefast_core::uses::{self, By, Options, Scope};
 
 use crate::batch::{Batch, Schema};
-use crate::import::{arrow, batch, stream};
-
-/// Calls `each` with the batches of a table, without the interpreter lock.
-pub(crate) fn feed(
-    py: Python<'_>,
-    events: &Bound<'_, PyAny>,
-    mut each: impl FnMut(&RecordBatch) -> Result<(), ArrowError> + Send,
-) -> PyResult<()> {
-    let done = if let Ok(own) = events.cast::<Batch>() {
-        let own = own.get();
-        py.detach(|| each(own.rows()))
-    } else if events.hasattr("__arrow_c_stream__")? {
-        let batches = stream(events)?;
-        py.detach(|| batches.into_iter().try_for_each(|batch| each(&batch?)))
-    } else {
-        let batch = batch(events)?;
-        py.detach(|| each(&batch))
-    };
-    done.map_err(|error| arrow(&error))
-}
-
-/// The first column of a table of one batch.
-pub(crate) fn column_of(table: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
-    let batch = stream(table)?.next().transpose().map_err(|error| arrow(&error))?;
-    let column = batch.and_then(|batch| batch.columns().first().cloned());
-    column.ok_or_else(|| PyValueError::new_err("words are wanted"))
-}
-
-pub(crate) fn over() -> PyErr {
-    PyRuntimeError::new_err("the table was taken already")
-}
+use crate::fold::{Held, feed};
+use crate::import::arrow;
 
 /// Uses of files, to be summed up.
 #[pyclass(frozen, module = "tracefast._core")]
 pub struct Uses {
-    fold: Mutex<Option<uses::Uses>>,
+    fold: Held<uses::Uses>,
 }
 
 #[pymethods]
@@ -60,7 +31,7 @@ impl Uses {
             _ => return Err(PyValueError::new_err(format!("'{scope}' is no scope"))),
         };
         let fold = uses::Uses::new(Options { by: part(by)?, scope, near });
-        Ok(Self { fold: Mutex::new(Some(fold)) })
+        Ok(Self { fold: Held::new(fold) })
     }
 
     /// The columns of the table.
@@ -72,36 +43,23 @@ impl Uses {
 
     /// Takes in the words that the numbers in a column stand for.
     fn words(&self, column: &str, words: &Bound<'_, PyAny>) -> PyResult<()> {
-        if let Some(fold) = &mut *self.lock() {
-            fold.words(column, column_of(words)?);
-        }
-        Ok(())
+        self.fold.words(column, words)
     }
 
     /// Takes in events.
     fn push(&self, py: Python<'_>, events: &Bound<'_, PyAny>) -> PyResult<()> {
-        feed(py, events, |batch| match &mut *self.lock() {
-            Some(fold) => fold.push(batch),
-            None => Ok(()),
-        })
+        self.fold.push(py, events)
     }
 
     /// Calls of `io_uring_enter` so far, and the submissions that they took.
     #[getter]
     fn rings(&self) -> (u64, u64) {
-        self.lock().as_ref().map_or((0, 0), uses::Uses::rings)
+        self.fold.look(uses::Uses::rings).unwrap_or_default()
     }
 
     /// The table; once.
     fn finish(&self, py: Python<'_>) -> PyResult<Batch> {
-        let fold = self.lock().take().ok_or_else(over)?;
-        py.detach(|| fold.finish()).map(Batch::new).map_err(|error| arrow(&error))
-    }
-}
-
-impl Uses {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<uses::Uses>> {
-        self.fold.lock().unwrap_or_else(PoisonError::into_inner)
+        self.fold.finish(py)
     }
 }
 
@@ -161,14 +119,14 @@ impl Covered {
 /// Counters of Darshan's POSIX module, to be summed up.
 #[pyclass(frozen, module = "tracefast._core")]
 pub struct Darshan {
-    fold: Mutex<Option<uses::Darshan>>,
+    fold: Held<uses::Darshan>,
 }
 
 #[pymethods]
 impl Darshan {
     #[new]
     fn new() -> Self {
-        Self { fold: Mutex::new(Some(uses::Darshan::default())) }
+        Self { fold: Held::new(uses::Darshan::default()) }
     }
 
     /// The columns of the table.
@@ -179,29 +137,16 @@ impl Darshan {
 
     /// Takes in the words that the numbers in a column stand for.
     fn words(&self, column: &str, words: &Bound<'_, PyAny>) -> PyResult<()> {
-        if let Some(fold) = &mut *self.lock() {
-            fold.words(column, column_of(words)?);
-        }
-        Ok(())
+        self.fold.words(column, words)
     }
 
     /// Takes in events.
     fn push(&self, py: Python<'_>, events: &Bound<'_, PyAny>) -> PyResult<()> {
-        feed(py, events, |batch| match &mut *self.lock() {
-            Some(fold) => fold.push(batch),
-            None => Ok(()),
-        })
+        self.fold.push(py, events)
     }
 
     /// The table; once.
     fn finish(&self, py: Python<'_>) -> PyResult<Batch> {
-        let fold = self.lock().take().ok_or_else(over)?;
-        py.detach(|| fold.finish()).map(Batch::new).map_err(|error| arrow(&error))
-    }
-}
-
-impl Darshan {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<uses::Darshan>> {
-        self.fold.lock().unwrap_or_else(PoisonError::into_inner)
+        self.fold.finish(py)
     }
 }
