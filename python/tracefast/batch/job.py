@@ -11,6 +11,7 @@ from tracefast import _core
 from tracefast.batch.manifest import Manifest, Record, Stamp, check_of
 from tracefast.batch.plan import Log, files_of
 from tracefast.reading import FormatIn, Machine, parse
+from tracefast.sources import Sources
 
 _HINTS: Final[dict[int, str]] = {
     errno.ENOENT: "check the name",
@@ -32,6 +33,27 @@ class Options:
     def keywords(self) -> dict[str, object]:
         """Give them by name."""
         return {name: getattr(self, name) for name in self.__slots__}
+
+    def parse(
+        self,
+        logs: Sources,
+        output: Path | None,
+        *,
+        threads: int | None = None,
+        progress: _core.Progress | None = None,
+    ) -> _core.Report:
+        """Parse logs by them."""
+        return parse(
+            logs,
+            output,
+            format_in=self.format_in,
+            machine=self.machine,
+            row_group=self.row_group,
+            compression=self.compression,
+            model=self.model,
+            threads=threads,
+            progress=progress,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,19 +129,8 @@ def _done(job: Job, stamp: Stamp) -> Record | None:
 def _parse(job: Job, stamp: Stamp, progress: _core.Progress | None) -> Record:
     begin = time.perf_counter()
     partial = job.manifest.partial(".parquet")
-    options = job.options
     try:
-        report = parse(
-            job.log.inputs,
-            partial,
-            format_in=options.format_in,
-            machine=options.machine,
-            threads=job.threads,
-            row_group=options.row_group,
-            compression=options.compression,
-            model=options.model,
-            progress=progress,
-        )
+        report = job.options.parse(job.log.inputs, partial, threads=job.threads, progress=progress)
         record = replace(
             _blank(job),
             stamp=stamp,

@@ -4,7 +4,6 @@ import errno
 import os
 from pathlib import Path
 
-from tracefast import _core
 from tracefast.batch.job import Job, Options
 from tracefast.batch.manifest import Manifest, Record
 from tracefast.batch.plan import logs_of, part_of
@@ -46,15 +45,7 @@ class Work:
         shard: tuple[int, int] | None = None,
     ) -> None:
         # An empty log shows what is wrong with the options, before all logs do.
-        _core.parse(
-            [os.devnull],
-            None,
-            format_in=options.format_in,
-            machine=options.machine,
-            row_group=options.row_group,
-            compression=options.compression,
-            model=options.model,
-        )
+        options.parse([os.devnull], None)
         self.logs = part_of(logs_of(logs, options.format_in), shard)
         self.out_dir = os.path.abspath(os.fspath(out_dir))  # noqa: PTH100 - links stay
         self.options = options
