@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from tracefast.cli.errors import CommandError, resembling
-from tracefast.cli.sql_tables import ANALYSES, EVENTS, TABLES, named
+from tracefast.cli.sql_tables import EVENTS, TABLES, named
 
 
 def asked(query: str) -> Callable[[pl.LazyFrame], pl.LazyFrame]:
@@ -48,8 +48,8 @@ def asked(query: str) -> Callable[[pl.LazyFrame], pl.LazyFrame]:
             file = Path(folder) / "events.parquet"
             events.sink_parquet(file, compression="lz4")
             base.read_parquet(str(file)).create_view(EVENTS)
-            for name in named(query):
-                base.register(name, ANALYSES[name](events).collect().to_arrow())
+            for name, table in named(query, events).items():
+                base.register(name, table.collect().to_arrow())
             try:
                 result: duckdb.DuckDBPyRelation | None = base.sql(query)
                 # Statements such as SET have none.

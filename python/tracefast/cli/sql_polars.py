@@ -7,7 +7,7 @@ import polars as pl
 import polars.selectors as cs
 
 from tracefast.cli.errors import CommandError, resembling
-from tracefast.cli.sql_tables import ANALYSES, EVENTS, TABLES, named
+from tracefast.cli.sql_tables import EVENTS, TABLES, named
 
 _HINT = "one SELECT in the SQL of polars; --engine duckdb knows more"
 
@@ -30,7 +30,7 @@ def asked(query: str) -> Callable[[pl.LazyFrame], pl.LazyFrame]:
     """
 
     def answer(events: pl.LazyFrame) -> pl.LazyFrame:
-        tables = {EVENTS: events, **{name: ANALYSES[name](events) for name in named(query)}}
+        tables = {EVENTS: events} | named(query, events)
         try:
             try:
                 plan = _plan(query, tables)

@@ -1,7 +1,7 @@
 """The tables that a question in SQL may name."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final
 
 import polars as pl
@@ -20,13 +20,14 @@ ANALYSES: Final[dict[str, Callable[[pl.LazyFrame], pl.LazyFrame]]] = {
 TABLES: Final = (EVENTS, *ANALYSES)
 
 
-def named(query: str) -> Iterator[str]:
+def named(query: str, events: pl.LazyFrame) -> dict[str, pl.LazyFrame]:
     """Give the analyses that a query may mean: what it does not name need not be computed.
 
     Examples
     --------
-    >>> list(named('SELECT path FROM files JOIN "forks" USING (pid) -- blocks_of'))
+    >>> import tracefast as tf
+    >>> list(named('FROM files JOIN "forks" USING (pid) -- blocks_of', tf.scan("demo.strace")))
     ['files', 'forks']
     """
     words = set(re.findall(r"\w+", query.lower()))
-    return (name for name in ANALYSES if name in words)
+    return {name: analysis(events) for name, analysis in ANALYSES.items() if name in words}
