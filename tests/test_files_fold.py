@@ -1,10 +1,8 @@
 """The fold behind the table of files, held against a slow and plain one."""
 
-import math
-from itertools import pairwise
-
 import polars as pl
 import pytest
+from folding import check_cuts, check_layouts, frame, maybe, near_enough, plain, summed
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from slow_files import slow_files
@@ -12,15 +10,6 @@ from slow_files import slow_files
 import tracefast as tf
 from tracefast import _core
 from tracefast.analysis.files import NEEDED
-from tracefast.scanning import event_schema
-
-SCHEMA = event_schema()
-
-
-def maybe(strategy, often=9):
-    """Give null now and then."""
-    return st.one_of(*[strategy] * often, st.none())
-
 
 NAMES = ["read", "write", "pread64", "sendfile", "openat", "newfstatat", "mmap", "close", "lseek"]
 CLASSES = ["first", "consecutive", "consecutive", "forward", "backward", "eof", "error"]
@@ -62,77 +51,28 @@ def event(draw):
     return row
 
 
-def frame(rows):
-    columns = {
-        name: pl.Series(name, [row.get(name) for row in rows], dtype=_plain(SCHEMA[name]))
-        for name in NEEDED
-    }
-    return pl.DataFrame(columns).with_columns(pl.col("ts").cast(pl.Datetime("ns")))
-
-
-def _plain(dtype):
-    return pl.Int64 if dtype == pl.Datetime else pl.String if dtype == pl.Categorical else dtype
-
-
-def plain(table):
-    """Give the rows of a table as dictionaries, times as numbers, in one order."""
-    rows = table.with_columns(pl.col(pl.Datetime).cast(pl.Int64)).to_dicts()
-    return sorted(rows, key=repr)
-
-
-def near_enough(got, wanted):
-    assert len(got) == len(wanted)
-    for left, right in zip(got, wanted, strict=True):
-        assert list(left) == list(right)
-        for name, value in right.items():
-            if isinstance(value, float) and left[name] is not None:
-                assert math.isclose(left[name], value, abs_tol=1e-12), name
-            else:
-                assert left[name] == value, name
-
-
 @pytest.mark.parametrize("by", [None, "process", "open"])
 @pytest.mark.parametrize("scope", ["stream", "file"])
 @settings(max_examples=200, deadline=None)
 @given(rows=st.lists(event(), max_size=40), near=st.sampled_from([0, 3, 10, 131072]))
 def test_every_column_is_that_of_the_slow_table(scope, by, rows, near):
-    fold = _core.Uses(scope=scope, by=by, near=near)
-    fold.push(frame(rows))
-    table = pl.DataFrame(fold.finish())
+    table = summed(_core.Uses(scope=scope, by=by, near=near), frame(rows, NEEDED))
     near_enough(plain(table), sorted(slow_files(rows, scope, by, near), key=repr))
 
 
 @settings(max_examples=100, deadline=None)
 @given(rows=st.lists(event(), max_size=40), cuts=st.lists(st.integers(0, 40), max_size=6))
 def test_batches_may_be_cut_anywhere(rows, cuts):
-    events = frame(rows)
-    whole, parts = _core.Uses(), _core.Uses()
-    whole.push(events)
-    edges = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
-    for start, end in pairwise(edges):
-        parts.push(events[start:end])
-    assert pl.DataFrame(parts.finish()).equals(pl.DataFrame(whole.finish()))
+    check_cuts(_core.Uses, frame(rows, NEEDED), cuts)
 
 
 @settings(max_examples=60, deadline=None)
 @given(rows=st.lists(event(), max_size=30))
 def test_text_in_any_layout_gives_the_same_table(rows):
-    events = frame(rows)
-    words = [name for name, dtype in NEEDED.items() if dtype == pl.Categorical]
-    expected = tf.files(events).collect()
-    kinds = pl.Enum(sorted({word for name in words for word in events[name].drop_nulls()}))
-    for dtype in (pl.Categorical, kinds):
-        other = events.with_columns(pl.col(words).cast(dtype))
-        assert tf.files(other).collect().equals(expected)
-        # As dictionaries of Arrow, which is how the parser hands them out.
-        fold = _core.Uses()
-        fold.push(other)
-        assert pl.DataFrame(fold.finish()).equals(expected)
-    assert (
-        tf.files(events.with_columns(pl.col("path").cast(pl.Categorical)))
-        .collect()
-        .equals(expected)
-    )
+    events = frame(rows, NEEDED)
+    check_layouts(_core.Uses, tf.files, events)
+    paths = events.with_columns(pl.col("path").cast(pl.Categorical))
+    assert tf.files(paths).collect().equals(tf.files(events).collect())
 
 
 ranges = st.lists(
@@ -189,6 +129,6 @@ def test_covered_bytes_wants_columns_that_are_there():
 
 def test_times_are_those_of_the_events():
     rows = [{"kind": "syscall", "name": "read", "path": "/a", "ts": 10**18, "dur_ns": 5}]
-    table = tf.files(frame(rows)).collect()
+    table = tf.files(frame(rows, NEEDED)).collect()
     assert table["ts_first"].cast(pl.Int64).to_list() == [10**18]
     assert (table["ts_last"] - table["ts_first"]).dt.total_nanoseconds().to_list() == [5]

@@ -1,10 +1,10 @@
 """The fold behind the table of created tasks, held against a slow and plain one."""
 
-from itertools import pairwise
 from pathlib import Path
 
 import polars as pl
 import pytest
+from folding import check_cuts, check_layouts, frame, maybe, plain, summed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from slow_forks import slow_forks
@@ -12,15 +12,8 @@ from slow_forks import slow_forks
 import tracefast as tf
 from tracefast import _core
 from tracefast.analysis.forks import NEEDED
-from tracefast.scanning import event_schema
 
-SCHEMA = event_schema()
 DATA = Path(__file__).parent / "data"
-
-
-def maybe(strategy, often=9):
-    """Give null now and then."""
-    return st.one_of(*[strategy] * often, st.none())
 
 
 # Numbers of tasks and their ids; the last two have the id of another.
@@ -214,32 +207,12 @@ def events(draw, most=60):
     return [row | {"line": line} for line, row in enumerate(rows, 1)]
 
 
-def frame(rows):
-    columns = {
-        name: pl.Series(name, [row.get(name) for row in rows], dtype=_plain(SCHEMA[name]))
-        for name in NEEDED
-    }
-    return pl.DataFrame(columns).with_columns(pl.col("ts").cast(pl.Datetime("ns")))
-
-
-def _plain(dtype):
-    return pl.Int64 if dtype == pl.Datetime else pl.String if dtype == pl.Categorical else dtype
-
-
-def plain(table):
-    """Give the rows of a table as dictionaries, times as numbers, in one order."""
-    rows = table.with_columns(pl.col(pl.Datetime).cast(pl.Int64)).to_dicts()
-    return sorted(rows, key=_order)
-
-
 def _order(row):
     return (str(row["source"]), row["line"] is None, row["line"] or 0, repr(row))
 
 
 def check(rows):
-    fold = _core.Spawns()
-    fold.push(frame(rows))
-    got = plain(pl.DataFrame(fold.finish()))
+    got = plain(summed(_core.Spawns(), frame(rows, NEEDED)), _order)
     wanted = sorted(slow_forks(rows), key=_order)
     for left, right in zip(got, wanted, strict=False):
         assert list(left) == list(right)
@@ -258,28 +231,13 @@ def test_every_column_is_that_of_the_slow_table(rows):
 @settings(max_examples=100, deadline=None)
 @given(rows=events(most=40), cuts=st.lists(st.integers(0, 40), max_size=6))
 def test_batches_may_be_cut_anywhere(rows, cuts):
-    frames = frame(rows)
-    whole, parts = _core.Spawns(), _core.Spawns()
-    whole.push(frames)
-    edges = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
-    for start, end in pairwise(edges):
-        parts.push(frames[start:end])
-    assert pl.DataFrame(parts.finish()).equals(pl.DataFrame(whole.finish()))
+    check_cuts(_core.Spawns, frame(rows, NEEDED), cuts)
 
 
 @settings(max_examples=50, deadline=None)
 @given(rows=events(most=30))
 def test_text_in_any_layout_gives_the_same_table(rows):
-    plain_events = frame(rows)
-    words = [name for name, dtype in NEEDED.items() if dtype == pl.Categorical]
-    expected = tf.forks(plain_events).collect()
-    kinds = pl.Enum(sorted({word for name in words for word in plain_events[name].drop_nulls()}))
-    for dtype in (pl.Categorical, kinds):
-        other = plain_events.with_columns(pl.col(words).cast(dtype))
-        assert tf.forks(other).collect().equals(expected)
-        fold = _core.Spawns()
-        fold.push(other)
-        assert pl.DataFrame(fold.finish()).equals(expected)
+    check_layouts(_core.Spawns, tf.forks, frame(rows, NEEDED))
 
 
 LOGS = sorted(

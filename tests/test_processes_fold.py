@@ -1,8 +1,6 @@
 """The fold behind the table of processes, held against a slow and plain one."""
 
-from itertools import pairwise
-
-import polars as pl
+from folding import check_cuts, check_layouts, frame, plain, summed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from slow_processes import slow_processes
@@ -10,9 +8,6 @@ from slow_processes import slow_processes
 import tracefast as tf
 from tracefast import _core
 from tracefast.analysis.processes import NEEDED
-from tracefast.scanning import event_schema
-
-SCHEMA = event_schema()
 
 FLAGS = [
     "child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD",
@@ -149,33 +144,14 @@ def log(draw):
     return rows
 
 
-def frame(rows):
-    columns = {
-        name: pl.Series(name, [row.get(name) for row in rows], dtype=_plain(SCHEMA[name]))
-        for name in NEEDED
-    }
-    return pl.DataFrame(columns).with_columns(pl.col("ts").cast(pl.Datetime("ns")))
-
-
-def _plain(dtype):
-    return pl.Int64 if dtype == pl.Datetime else pl.String if dtype == pl.Categorical else dtype
-
-
 def full(rows):
     return [{name: row.get(name) for name in NEEDED} for row in rows]
-
-
-def plain(table):
-    """Give the rows of a table as dictionaries, times as numbers, in one order."""
-    return sorted(table.with_columns(pl.col(pl.Datetime).cast(pl.Int64)).to_dicts(), key=repr)
 
 
 @settings(max_examples=600, deadline=None)
 @given(rows=log())
 def test_every_column_is_that_of_the_slow_table(rows):
-    fold = _core.Processes()
-    fold.push(frame(rows))
-    table = pl.DataFrame(fold.finish())
+    table = summed(_core.Processes(), frame(rows, NEEDED))
     expected = sorted(slow_processes(full(rows)), key=repr)
     for got, wanted in zip(plain(table), expected, strict=True):
         assert got == wanted
@@ -184,25 +160,10 @@ def test_every_column_is_that_of_the_slow_table(rows):
 @settings(max_examples=100, deadline=None)
 @given(rows=log(), cuts=st.lists(st.integers(0, 40), max_size=6))
 def test_batches_may_be_cut_anywhere(rows, cuts):
-    events = frame(rows)
-    whole, parts = _core.Processes(), _core.Processes()
-    whole.push(events)
-    edges = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
-    for start, end in pairwise(edges):
-        parts.push(events[start:end])
-    assert pl.DataFrame(parts.finish()).equals(pl.DataFrame(whole.finish()))
+    check_cuts(_core.Processes, frame(rows, NEEDED), cuts)
 
 
 @settings(max_examples=60, deadline=None)
 @given(rows=log())
 def test_text_in_any_layout_gives_the_same_table(rows):
-    events = frame(rows)
-    words = [name for name, dtype in NEEDED.items() if dtype == pl.Categorical]
-    expected = tf.processes(events).collect()
-    kinds = pl.Enum(sorted({word for name in words for word in events[name].drop_nulls()}))
-    for dtype in (pl.Categorical, kinds):
-        other = events.with_columns(pl.col(words).cast(dtype))
-        assert tf.processes(other).collect().equals(expected)
-        fold = _core.Processes()
-        fold.push(other)
-        assert pl.DataFrame(fold.finish()).equals(expected)
+    check_layouts(_core.Processes, tf.processes, frame(rows, NEEDED))

@@ -1,11 +1,11 @@
 """The fold behind the table of system calls, held against a slow and plain one."""
 
-import math
-from itertools import pairwise
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 import pytest
+from folding import SCHEMA, check_cuts, check_layouts, frame, maybe, near_enough, plain, summed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from slow_calls import slow_syscalls
@@ -13,17 +13,10 @@ from slow_calls import slow_syscalls
 import tracefast as tf
 from tracefast import _core
 from tracefast.analysis.syscalls import NEEDED, NEEDED_BY_PROCESS
-from tracefast.scanning import event_schema
 
 DATA = Path(__file__).parent / "data"
-SCHEMA = event_schema()
 COLUMNS = [*NEEDED, *NEEDED_BY_PROCESS]
 WORDS = [name for name in COLUMNS if SCHEMA[name] == pl.Categorical]
-
-
-def maybe(strategy, often=9):
-    """Give null now and then."""
-    return st.one_of(*[strategy] * often, st.none())
 
 
 NAMES = [
@@ -68,32 +61,6 @@ def event(draw):
     }
 
 
-def frame(rows):
-    columns = {
-        name: pl.Series(name, [row[name] for row in rows], dtype=_plain(SCHEMA[name]))
-        for name in COLUMNS
-    }
-    return pl.DataFrame(columns).with_columns(pl.col("ts").cast(pl.Datetime("ns")))
-
-
-def _plain(dtype):
-    return pl.Int64 if dtype == pl.Datetime else pl.String if dtype == pl.Categorical else dtype
-
-
-def same_rows(table, expected):
-    """Compare rows of tables, whatever their order."""
-    got = sorted(table.to_dicts(), key=repr)
-    wanted = sorted(expected, key=repr)
-    assert len(got) == len(wanted)
-    for left, right in zip(got, wanted, strict=True):
-        assert list(left) == list(right)
-        for name, value in right.items():
-            if isinstance(value, float) and left[name] is not None:
-                assert math.isclose(left[name], value, abs_tol=1e-12), name
-            else:
-                assert left[name] == value, name
-
-
 def in_order(table):
     """Say whether the largest sums of times come first, and sums that are not known last."""
     totals = [-1 if total is None else total for total in table["total_ns"]]
@@ -104,10 +71,8 @@ def in_order(table):
 @settings(max_examples=200, deadline=None)
 @given(rows=st.lists(event(), max_size=40))
 def test_every_column_is_that_of_the_slow_table(by, rows):
-    fold = _core.CallTable(by=by)
-    fold.push(frame(rows))
-    table = pl.DataFrame(fold.finish())
-    same_rows(table, slow_syscalls(rows, by))
+    table = summed(_core.CallTable(by=by), frame(rows, COLUMNS))
+    near_enough(plain(table), sorted(slow_syscalls(rows, by), key=repr))
     assert in_order(table)
 
 
@@ -115,29 +80,15 @@ def test_every_column_is_that_of_the_slow_table(by, rows):
 @settings(max_examples=60, deadline=None)
 @given(rows=st.lists(event(), max_size=40), cuts=st.lists(st.integers(0, 40), max_size=6))
 def test_batches_may_be_cut_anywhere(by, rows, cuts):
-    events = frame(rows)
-    whole, parts = _core.CallTable(by=by), _core.CallTable(by=by)
-    whole.push(events)
-    edges = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
-    for start, end in pairwise(edges):
-        parts.push(events[start:end])
-    assert pl.DataFrame(parts.finish()).equals(pl.DataFrame(whole.finish()))
+    check_cuts(partial(_core.CallTable, by=by), frame(rows, COLUMNS), cuts)
 
 
 @pytest.mark.parametrize("by", [None, "process"])
 @settings(max_examples=40, deadline=None)
 @given(rows=st.lists(event(), max_size=30))
 def test_text_in_any_layout_gives_the_same_table(by, rows):
-    events = frame(rows)
-    expected = tf.syscalls(events, by=by).collect()
-    words = pl.Enum(sorted({word for name in WORDS for word in events[name].drop_nulls()}))
-    for dtype in (pl.Categorical, words):
-        other = events.with_columns(pl.col(WORDS).cast(dtype))
-        assert tf.syscalls(other, by=by).collect().equals(expected)
-        # As dictionaries of Arrow, which is how the parser hands them out.
-        fold = _core.CallTable(by=by)
-        fold.push(other)
-        assert pl.DataFrame(fold.finish()).equals(expected)
+    make, ask = partial(_core.CallTable, by=by), partial(tf.syscalls, by=by)
+    check_layouts(make, ask, frame(rows, COLUMNS))
 
 
 LOGS = [
@@ -169,4 +120,4 @@ def test_real_logs_and_parts_of_them(log, by):
         rows = part.with_columns(pl.col("ts").cast(pl.Int64)).to_dicts()
         table = tf.syscalls(part, by=by).collect()
         assert table.height > 3
-        same_rows(table, slow_syscalls(rows, by))
+        near_enough(plain(table), sorted(slow_syscalls(rows, by), key=repr))
