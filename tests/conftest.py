@@ -1,7 +1,6 @@
 """What the tests share: the installed command, the bundled logs, events made by hand."""
 
 import os
-import pty
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import terminals
 
 from tracefast.scanning import event_schema
 
@@ -40,22 +40,8 @@ def terminal(tmp_path: Path) -> Callable[..., str]:
     """Run the installed command on a terminal, and give what it shows there."""
 
     def call(*arguments: object, columns: int = 100, cwd: Path = tmp_path) -> str:
-        master, slave = pty.openpty()
-        command = [COMMAND, *map(str, arguments)]
         environment = os.environ | {"COLUMNS": str(columns), "LINES": "30", "TERM": "dumb"}
-        with subprocess.Popen(
-            command, stdout=slave, stderr=slave, env=environment, cwd=cwd
-        ) as process:
-            os.close(slave)
-            text = b""
-            try:
-                while chunk := os.read(master, 4096):
-                    text += chunk
-            except OSError:
-                pass  # The other end is closed: that is how a terminal says it.
-            assert process.wait(timeout=60) == 0, text
-        os.close(master)
-        return text.decode().replace("\r\n", "\n")
+        return terminals.shown([COMMAND, *map(str, arguments)], cwd=cwd, env=environment)
 
     return call
 

@@ -4,8 +4,6 @@ A command of a page is a line `$ tracefast …` of a block `console`. What it pr
 up to the next command; where nothing stands, what it prints is not shown.
 """
 
-import os
-import pty
 import re
 import subprocess
 import sys
@@ -13,6 +11,8 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
+
+import terminals
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
@@ -88,24 +88,8 @@ def piped(line: str, folder: Path) -> str:
 
 def on_terminal(line: str, folder: Path, terminal: str = "dumb") -> str:
     """Run a line of the shell on a terminal, and give what it shows there."""
-    master, slave = pty.openpty()
-    with subprocess.Popen(
-        ["bash", "-o", "pipefail", "-c", line],
-        cwd=folder,
-        env=_environment(folder) | {"TERM": terminal},
-        stdout=slave,
-        stderr=slave,
-    ) as process:
-        os.close(slave)
-        text = b""
-        try:
-            while chunk := os.read(master, 4096):
-                text += chunk
-        except OSError:
-            pass  # The other end is closed: that is how a terminal says it.
-        assert process.wait(timeout=60) == 0, f"{line}\n{text.decode()}"
-    os.close(master)
-    return text.decode().replace("\r\n", "\n")
+    environment = _environment(folder) | {"TERM": terminal}
+    return terminals.shown(["bash", "-o", "pipefail", "-c", line], cwd=folder, env=environment)
 
 
 def anew(page: str, folder: Path) -> tuple[str, int]:
