@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 import terminals
 
+import tracefast as tf
 from tracefast.scanning import event_schema
 
 DATA = Path(__file__).parent / "data"
@@ -54,6 +55,14 @@ def pth() -> Path:
 @pytest.fixture
 def spawn_strace() -> Path:
     return DATA / "spawn" / "spawn.strace"
+
+
+@pytest.fixture
+def spawn_parquet(spawn_strace: Path, tmp_path: Path) -> Path:
+    """Parse the log into columns."""
+    output = tmp_path / "events.parquet"
+    tf.parse(spawn_strace, output)
+    return output
 
 
 @pytest.fixture

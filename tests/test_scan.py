@@ -13,13 +13,6 @@ import tracefast as tf
 
 
 @pytest.fixture
-def parquet(spawn_strace, tmp_path) -> Path:
-    output = tmp_path / "events.parquet"
-    tf.parse(spawn_strace, output)
-    return output
-
-
-@pytest.fixture
 def arrow(spawn_strace, tmp_path) -> Path:
     output = tmp_path / "events.arrow"
     tf.parse(spawn_strace, output)
@@ -42,9 +35,9 @@ QUERIES = {
 
 
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES.keys())
-def test_a_log_and_its_files_are_the_same_table(query, spawn_strace, parquet, arrow):
+def test_a_log_and_its_files_are_the_same_table(query, spawn_strace, spawn_parquet, arrow):
     expected = query(tf.scan(spawn_strace)).collect()
-    assert_frame_equal(query(tf.scan(parquet)).collect(), expected)
+    assert_frame_equal(query(tf.scan(spawn_parquet)).collect(), expected)
     assert_frame_equal(query(tf.scan(arrow)).collect(), expected)
 
 
@@ -85,8 +78,11 @@ def test_logs_and_files_mix(spawn_strace, tmp_path):
     assert mixed.filter(pl.col("name") == "vfork").height == 3 * 3
 
 
-def test_a_string_may_be_a_pattern(parquet, tmp_path):
-    assert tf.scan(f"{tmp_path}/e*.parquet").collect().height == tf.scan(parquet).collect().height
+def test_a_string_may_be_a_pattern(spawn_parquet, tmp_path):
+    assert (
+        tf.scan(f"{tmp_path}/e*.parquet").collect().height
+        == tf.scan(spawn_parquet).collect().height
+    )
     with pytest.raises(FileNotFoundError, match="pattern"):
         tf.scan(f"{tmp_path}/x*.parquet")
 

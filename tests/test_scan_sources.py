@@ -14,13 +14,6 @@ import tracefast as tf
 
 
 @pytest.fixture
-def parquet(spawn_strace, tmp_path) -> Path:
-    output = tmp_path / "events.parquet"
-    tf.parse(spawn_strace, output)
-    return output
-
-
-@pytest.fixture
 def runs(spawn_strace, tmp_path) -> Path:
     """Make a directory of logs, beside what is none."""
     folder = tmp_path / "runs"
@@ -80,8 +73,8 @@ def test_an_empty_directory(tmp_path):
     assert caught.value.filename == str(tmp_path)
 
 
-def test_a_pattern_of_parquet(parquet, spawn_strace):
-    found = tf.scan(f"{parquet.parent}/*.parquet").filter(pl.col("fd") == 3).collect()
+def test_a_pattern_of_parquet(spawn_parquet, spawn_strace):
+    found = tf.scan(f"{spawn_parquet.parent}/*.parquet").filter(pl.col("fd") == 3).collect()
     assert_frame_equal(found, tf.scan(spawn_strace).filter(pl.col("fd") == 3).collect())
 
 
@@ -118,28 +111,30 @@ def server(tmp_path):
         found.shutdown()
 
 
-def test_a_url_of_a_file(parquet, spawn_strace):
-    events = tf.scan(f"file://{parquet}")
+def test_a_url_of_a_file(spawn_parquet, spawn_strace):
+    events = tf.scan(f"file://{spawn_parquet}")
     assert_frame_equal(events.collect(), tf.scan(spawn_strace).collect())
     assert tf.files(events).collect().height > 0
-    assert tf.scan(f"file://{parquet.parent}/*.parquet").collect().height > 0
+    assert tf.scan(f"file://{spawn_parquet.parent}/*.parquet").collect().height > 0
 
 
-def test_a_url_of_a_server(parquet, server):
-    events = tf.scan(f"{server}/{parquet.name}")
+def test_a_url_of_a_server(spawn_parquet, server):
+    events = tf.scan(f"{server}/{spawn_parquet.name}")
     found = events.filter(pl.col("name") == "read").select("line", "path").collect()
-    expected = tf.scan(parquet).filter(pl.col("name") == "read").select("line", "path").collect()
+    expected = (
+        tf.scan(spawn_parquet).filter(pl.col("name") == "read").select("line", "path").collect()
+    )
     assert_frame_equal(found, expected)
-    mixed = tf.scan([parquet, f"{server}/{parquet.name}"])
-    assert mixed.select(pl.len()).collect().item() == 2 * tf.scan(parquet).collect().height
+    mixed = tf.scan([spawn_parquet, f"{server}/{spawn_parquet.name}"])
+    assert mixed.select(pl.len()).collect().item() == 2 * tf.scan(spawn_parquet).collect().height
 
 
-def test_options_of_a_store_are_handed_on(parquet, monkeypatch):
+def test_options_of_a_store_are_handed_on(spawn_parquet, monkeypatch):
     asked = []
 
     def scan_parquet(source, **options):
         asked.append((source, options))
-        return pl.LazyFrame(pl.read_parquet(parquet))
+        return pl.LazyFrame(pl.read_parquet(spawn_parquet))
 
     monkeypatch.setattr(pl, "scan_parquet", scan_parquet)
     options = {"aws_region": "eu-central-1"}
