@@ -31,6 +31,13 @@ def said(rule, rows: list[dict]) -> Advice | None:
     return rule(case)
 
 
+def advice(rule, rows: list[dict]) -> Advice:
+    """Give what a rule says about the group of the first row; it is to say something."""
+    found = said(rule, rows)
+    assert found is not None
+    return found
+
+
 def test_a_rule_is_asked_once_and_a_code_is_one_word():
     assert len(set(RULES)) == len(RULES) == 8
     rows = made([row | BIG for row in same(100, parent_python="3.7")])
@@ -44,8 +51,7 @@ def test_a_rule_is_asked_once_and_a_code_is_one_word():
 
 
 def test_python_before_3_10():
-    found = said(page_table_copy, same(10, **BIG, parent_python="3.7"))
-    assert found is not None
+    found = advice(page_table_copy, same(10, **BIG, parent_python="3.7"))
     assert "Python before 3.10 (here 3.7) starts subprocesses by fork" in found.what
     assert found.evidence == (
         "10 forks took 20.0 ms each (median), from a parent with 800 MiB of its own memory; execve"
@@ -58,8 +64,7 @@ def test_python_before_3_10():
 
 def test_a_tracer_makes_a_range_of_it():
     tracer = {"tracer_low_ns": MS, "tracer_high_ns": 5 * MS}
-    found = said(page_table_copy, same(10, **BIG, **tracer))
-    assert found is not None
+    found = advice(page_table_copy, same(10, **BIG, **tracer))
     # What it takes at least is in the gap, which is not in this sum.
     assert found.saving == (359 * MS, 399 * MS)
     assert "together 360 to 400 ms" in found.evidence
@@ -118,16 +123,14 @@ def test_a_tracer_makes_a_range_of_it():
     ],
 )
 def test_the_cause_as_far_as_the_log_shows_it(row, why, remedy):
-    found = said(page_table_copy, same(10, **{**BIG, **row}))
-    assert found is not None
+    found = advice(page_table_copy, same(10, **{**BIG, **row}))
     assert why in found.what
     assert remedy in found.remedy
 
 
 def test_what_few_of_the_children_do_is_no_cause():
     rows = [{**BIG, "child_calls": "prctl" if i < 4 else "close"} for i in range(10)]
-    found = said(page_table_copy, rows)
-    assert found is not None
+    found = advice(page_table_copy, rows)
     assert "does not show why" in found.what
 
 
@@ -160,8 +163,7 @@ def test_a_gap_that_is_the_tracers_is_none():
 
 
 def test_a_wait_on_the_error_pipe():
-    found = said(error_pipe, same(10, **BIG, error_pipe_ns=25 * MS))
-    assert found is not None
+    found = advice(error_pipe, same(10, **BIG, error_pipe_ns=25 * MS))
     assert found.evidence.startswith(
         "10 reads of that pipe took 25.0 ms each (median), 250 ms together, 25 % of the log's time;"
         " in that time the child needs 1.00 ms to get to execve and 21.0 ms in it"
@@ -186,8 +188,7 @@ def test_no_wait_to_speak_of(row):
 
 
 def test_many_small_processes():
-    found = said(many_processes, same(100, startup_ns=2 * MS, startup_calls=20))
-    assert found is not None
+    found = advice(many_processes, same(100, startup_ns=2 * MS, startup_calls=20))
     assert found.what == "A process of true is started for each small piece of work."
     assert found.evidence == (
         "100 processes of /bin/true, 10.0 per second, at most 1 at once, each lived for 30.0 ms"
@@ -209,8 +210,7 @@ def test_few_or_large_processes(count, row):
 
 
 def test_what_is_not_known_of_many_processes_is_not_said():
-    found = said(many_processes, same(100, lifetime_ns=None, exec_ns=None, exec_gap_ns=None))
-    assert found is not None
+    found = advice(many_processes, same(100, lifetime_ns=None, exec_ns=None, exec_gap_ns=None))
     assert found.evidence == "100 processes of /bin/true, 10.0 per second, at most 100 at once"
 
 
@@ -219,8 +219,7 @@ def test_what_is_not_known_of_many_processes_is_not_said():
 
 def test_a_program_is_looked_for():
     rows = [{}, *same(10, exec_failed=4, exec_failed_ns=200_000)]
-    found = said(path_probes, rows)
-    assert found is not None
+    found = advice(path_probes, rows)
     assert found.evidence == (
         "40 execves failed, 4 for each process (median), in 2.00 ms; first at line 11; it is"
         " /bin/true"
@@ -230,14 +229,12 @@ def test_a_program_is_looked_for():
 
 def test_a_tracer_takes_its_share_of_failed_calls():
     tracer = {"tracer_low_ns": 0, "tracer_high_ns": 0}
-    found = said(path_probes, same(10, exec_failed=4, exec_failed_ns=300_000, **tracer))
-    assert found is not None
+    found = advice(path_probes, same(10, exec_failed=4, exec_failed_ns=300_000, **tracer))
     assert "in 600 µs to 3.00 ms;" in found.evidence
 
 
 def test_a_program_that_is_not_found():
-    found = said(path_probes, same(10, exec_failed=4, exec_failed_ns=1, image=None))
-    assert found is not None
+    found = advice(path_probes, same(10, exec_failed=4, exec_failed_ns=1, image=None))
     assert "it was not found at all" in found.evidence
 
 
@@ -251,23 +248,20 @@ def test_no_search_to_speak_of(count, failed):
 
 def test_libraries_that_take_long():
     row = {"startup_ns": 50 * MS, "startup_calls": 90, "startup_libraries": 40, "startup_misses": 1}
-    found = said(slow_linking, same(2, **row, log_ns=1_000 * MS))
-    assert found is not None
+    found = advice(slow_linking, same(2, **row, log_ns=1_000 * MS))
     assert found.evidence == (
         "2 starts: 50.0 ms each, 100 ms together (10 % of the log's time at most); median of"
         " 90 calls, 40 libraries mapped, 1 file looked for in vain"
     )
     assert found.remedy.startswith("Link it")
     traced = {"tracer_low_ns": 0, "tracer_high_ns": 0}
-    found = said(slow_linking, same(2, **row, **traced, log_ns=1_000 * MS))
-    assert found is not None
+    found = advice(slow_linking, same(2, **row, **traced, log_ns=1_000 * MS))
     assert "44.6 to 50.0 ms each" in found.evidence
 
 
 def test_libraries_that_are_looked_for():
     row = {"startup_ns": 3 * MS, "startup_calls": 69, "startup_libraries": 3, "startup_misses": 23}
-    found = said(slow_linking, same(10, **row, log_ns=1_000 * MS))
-    assert found is not None
+    found = advice(slow_linking, same(10, **row, log_ns=1_000 * MS))
     assert "23 files looked for in vain" in found.evidence
     assert found.remedy.startswith("Shorten the search")
 
@@ -295,15 +289,13 @@ WORKER = {"image": None, "exec_ns": None, "exec_gap_ns": None}
 
 def test_a_fork_while_threads_live():
     rows = [{**WORKER}, {**WORKER, "parent_tasks": 3}, {**WORKER, "parent_tasks": 2}]
-    found = said(threads_at_fork, rows)
-    assert found is not None
+    found = advice(threads_at_fork, rows)
     assert found.evidence == (
         "2 forks of 3, without an execve, with up to 3 threads alive in the parent; the first at"
         " line 11"
     )
     assert "forkserver" in found.remedy
-    other = said(threads_at_fork, [{**WORKER, "parent_tasks": 2, "parent_image": "/bin/server"}])
-    assert other is not None
+    other = advice(threads_at_fork, [{**WORKER, "parent_tasks": 2, "parent_image": "/bin/server"}])
     assert "forkserver" not in other.remedy
 
 
@@ -335,23 +327,20 @@ def epochs(workers: list[int], **row: object) -> list[dict]:
 
 
 def test_workers_for_each_epoch():
-    found = said(fork_per_epoch, epochs([4, 4, 4], parent_torch=True))
-    assert found is not None
+    found = advice(fork_per_epoch, epochs([4, 4, 4], parent_torch=True))
     assert "DataLoader of PyTorch" in found.what
     assert found.evidence.startswith("3 rounds of 4 forks")
     assert "the 12 forks took 240 ms" in found.evidence
     assert found.remedy == "Give the DataLoader persistent_workers=True."
     assert found.saving == (160 * MS, 160 * MS)
-    other = said(fork_per_epoch, epochs([2, 2]))
-    assert other is not None
+    other = advice(fork_per_epoch, epochs([2, 2]))
     assert "DataLoader" not in other.what
 
 
 def test_the_last_epoch_may_be_cut_off_in_the_log():
     rows = epochs([3, 3, 2])
     rows[-1]["lifetime_ns"] = None
-    found = said(fork_per_epoch, rows)
-    assert found is not None
+    found = advice(fork_per_epoch, rows)
     assert found.evidence.startswith("3 rounds of 3 forks")
 
 
@@ -379,14 +368,12 @@ def test_workers_that_are_not_forked_anew(rows):
 
 def test_workers_that_import_the_same():
     rows = same(3, child_modules=100, child_modules_ns=200 * MS, image="/usr/bin/python3")
-    found = said(re_imports, [*rows, {"child_modules": 3, "image": "/usr/bin/python3"}])
-    assert found is not None
+    found = advice(re_imports, [*rows, {"child_modules": 3, "image": "/usr/bin/python3"}])
     assert found.evidence == (
         "3 workers opened 300 compiled modules (.pyc), 100 each (median), within 200 ms (median)"
     )
     assert "set_forkserver_preload" in found.remedy
-    forked = said(re_imports, [row | {"image": None} for row in rows])
-    assert forked is not None
+    forked = advice(re_imports, [row | {"image": None} for row in rows])
     assert forked.remedy == "Import them in the parent before it forks."
 
 
