@@ -14,11 +14,7 @@ from tracefast import _core
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-# These have tests of their own, with logs of their own; the design shows code that is none to run.
-ELSEWHERE = {"README.md"} | {
-    f"docs/{name}.md" for name in ("batch", "cli", "design", "files", "forks", "ftrace")
-}
-PAGES = sorted(set(pages.names()) - ELSEWHERE)
+PAGES = sorted(pages.usual())
 # How many commands how-tos have, at least, and what their programs print that the text speaks of.
 COMMANDS = {"data-flow": 3, "hangs": 4, "loading": 4, "page-cache": 3, "workers": 4}
 SHOWN = {

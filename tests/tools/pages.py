@@ -38,6 +38,11 @@ _PROGRAM = re.compile(r"^```python\n", re.MULTILINE)
 _COMMAND = re.compile(r"^\$ tracefast ", re.MULTILINE)
 # Pages that show what goes into a pipe; all others show a terminal.
 PIPED = ("README.md", "docs/forks.md", "docs/ftrace.md")
+# These have tests of their own, with logs of their own; the design shows code that is none to run.
+# They are written anew only when they are named.
+ELSEWHERE = {"README.md"} | {
+    f"docs/{name}.md" for name in ("batch", "cli", "design", "files", "forks", "ftrace")
+}
 
 
 def names() -> list[str]:
@@ -47,6 +52,11 @@ def names() -> list[str]:
         page for page in pages if _COMMAND.search(text := page.read_text()) or _PROGRAM.search(text)
     ]
     return [str(page.relative_to(ROOT)) for page in found]
+
+
+def usual() -> list[str]:
+    """Give the names of the pages that speak of `LOGS`."""
+    return [page for page in names() if page not in ELSEWHERE]
 
 
 def blocks(text: str, language: str) -> list[str]:
@@ -131,8 +141,8 @@ def _environment(folder: Path) -> dict[str, str]:
 
 
 def main() -> None:
-    """Write anew what the commands of all pages print."""
-    for page in sys.argv[1:] or names():
+    """Write anew what the commands of pages print: of those that are named, or the usual ones."""
+    for page in sys.argv[1:] or usual():
         with tempfile.TemporaryDirectory() as folder:
             text, ran = anew(page, lay_out(Path(folder)))
         changed = text != (ROOT / page).read_text()
