@@ -163,8 +163,9 @@ def test_a_full_disk_is_an_error(shell, spawn_strace, tmp_path, arguments):
     assert not left(tmp_path)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("arguments", [("parse", "-", "-o", "out.parquet"), ("files", "-")])
-def test_an_interrupt_leaves_nothing_behind(command, tmp_path, arguments):
+def test_who_is_to_end_leaves_nothing_behind(command, tmp_path, arguments, number):
     folder = tmp_path / "temporary"
     folder.mkdir()
     with subprocess.Popen(
@@ -190,8 +191,8 @@ def test_an_interrupt_leaves_nothing_behind(command, tmp_path, arguments):
         while not (left(tmp_path) - {"temporary"} or left(folder)) and time.monotonic() < end:
             time.sleep(0.02)
         assert left(tmp_path) - {"temporary"} or left(folder)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 130
+        process.send_signal(number)
+        assert process.wait(timeout=30) == 128 + number
         feeder.join()
         assert b"Traceback" not in process.stderr.read()
         with suppress(BrokenPipeError):
@@ -372,3 +373,88 @@ def test_strict_is_an_exit_code_of_its_own(run, tmp_path):
     assert run("parse", "log", "-o", "a.parquet").returncode == 0
     assert run("parse", "log", "-o", "a.parquet", "--strict").returncode == 1
     assert (tmp_path / "a.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("closed", "arguments", "code", "words"),
+    [
+        (">&-", ["--version"], 2, "standard output: "),
+        (">&-", ["--help"], 2, "standard output: "),
+        (">&-", ["version"], 2, "standard output: "),
+        (">&-", ["files", "LOG"], 2, "standard output: "),
+        (">&-", ["files", "LOG", "--format", "csv"], 2, "standard output: "),
+        (">&-", ["parse", "LOG", "-o", "out.parquet"], 0, "out.parquet: "),
+        (">&-", ["files", "LOG", "-o", "out.csv"], 0, ""),
+        ("2>&-", ["parse", "LOG", "-o", "out.parquet", "-q"], 0, ""),
+        ("2>&-", ["files", "missing"], 2, ""),
+        ("2>/dev/full", ["files", "missing"], 2, ""),
+        ("2>/dev/full", ["parse", "LOG", "-o", "out.parquet"], 2, ""),
+        ("<&-", ["files", "LOG", "-o", "out.csv"], 0, ""),
+        ("<&-", ["files", "-"], 2, "error: "),
+    ],
+)
+def test_streams_that_are_closed(command, spawn_strace, tmp_path, closed, arguments, code, words):
+    line = " ".join(str(spawn_strace) if word == "LOG" else word for word in arguments)
+    ran = subprocess.run(
+        ["sh", "-c", f"exec {command} {line} {closed}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, "Traceback" in ran.stderr) == (code, False), ran.stderr
+    assert words in ran.stderr
+    assert ran.stderr.count("error: ") == (code == 2 and closed != "2>&-" and "full" not in closed)
+
+
+def test_an_output_that_is_a_link_is_written_through(run, spawn_strace, tmp_path):
+    for question, name in (("parse", "one.parquet"), ("files", "two.parquet"), ("files", "3.csv")):
+        target, link = tmp_path / f"target-{name}", tmp_path / name
+        link.symlink_to(target.name)
+        assert run(question, spawn_strace, "-o", name).returncode == 0
+        assert link.is_symlink()
+        size = target.stat().st_size
+        target.write_text("old")
+        assert run(question, spawn_strace, "-o", name).returncode == 0
+        assert (link.is_symlink(), target.stat().st_size) == (True, size)
+        assert run(question, spawn_strace, "-o", name, "--no-clobber").returncode == 2
+
+
+def test_names_as_long_as_names_may_be(run, spawn_strace, tmp_path):
+    for question in ("parse", "files"):
+        name = f"{question}{'x' * (255 - len(question) - 8)}.parquet"
+        assert run(question, spawn_strace, "-o", name).returncode == 0
+        assert (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize("name", ["out.xlsx", "out.cvs", "out.arrow"])
+def test_suffixes_that_promise_something_else(run, spawn_strace, tmp_path, name):
+    check_refused(run("files", spawn_strace, "-o", name), name)
+    assert not left(tmp_path)
+    assert run("files", spawn_strace, "-o", name, "--format", "table").returncode == 0
+    for plain in ("out", "out.txt", "run-1.5"):
+        assert run("files", spawn_strace, "-o", plain).returncode == 0
+
+
+def test_pipes_that_have_names_are_read_once(shell, run, spawn_strace):
+    query = "SELECT count(*) AS n FROM events UNION ALL SELECT count(*) FROM files"
+    expected = run("sql", query, spawn_strace).stdout
+    for engine in ("polars", "duckdb"):
+        ran = shell(f'$T sql "{query}" <(cat {spawn_strace}) --engine {engine}')
+        assert (ran.stdout, ran.stderr.splitlines()[-1]) == (expected, "codes 0"), ran.stderr
+    expected = run("events", spawn_strace).stdout
+    assert shell(f"$T events <(cat {spawn_strace})").stdout == expected
+    assert shell(f"$T events - - < {spawn_strace}").stdout == expected
+    expected = run("files", spawn_strace, "--from", "0.01").stdout
+    assert expected.count("\n") > 3
+    assert shell(f"cat {spawn_strace} | $T files /dev/stdin --from 0.01").stdout == expected
+
+
+def test_patterns_pass_folders_by(run, spawn_strace, tmp_path):
+    (tmp_path / "logs" / "more").mkdir(parents=True)
+    for name in ("a.strace", "more/b.strace"):
+        shutil.copy(spawn_strace, tmp_path / "logs" / name)
+    for pattern, logs in (("logs/*", 1), ("logs/**", 2)):
+        ran = run("events", pattern, "--format", "csv")
+        assert ran.returncode == 0, ran.stderr
+        assert ran.stdout.splitlines()[0].startswith("source") == (logs == 2)

@@ -1,7 +1,7 @@
 """Logs, Parquet and Arrow IPC as one polars LazyFrame: `scan`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from typing import get_args
@@ -20,7 +20,7 @@ from tracefast.apart import crowded
 from tracefast.polled import patiently
 from tracefast.pushdown import Predicate
 from tracefast.reading import FormatIn, Machine
-from tracefast.sources import STDIN, Content, Sources, expand, is_url, sniff
+from tracefast.sources import STDIN, Content, Sources, expand, is_pipe, is_url, sniff
 
 # How many columns a message names.
 _NAMED = 3
@@ -286,6 +286,7 @@ class _LogBuilder(FileReaderBuilder):
     machine: Machine | None
     threads: int | None
     progress: _core.Progress | None
+    taken: set[str] = field(default_factory=set, compare=False)
 
     def open(
         self,
@@ -296,6 +297,14 @@ class _LogBuilder(FileReaderBuilder):
         plain_names: bool = False,
     ) -> _core.Reader:
         """Begin to parse: some columns of the rows that match, of the first rows if so limited."""
+        for pipe in filter(is_pipe, self.names):
+            if pipe in self.taken:
+                error = _core.Error(
+                    f"{pipe}: a pipe can be read once, and this query reads it again"
+                )
+                error.hint = "make Parquet of it with tracefast.parse, and scan that"
+                raise error
+            self.taken.add(pipe)
         return _core.Reader(
             list(self.names),
             format_in=self.format_in,

@@ -42,7 +42,8 @@ def expand(sources: Sources, *, lazily: bool = False) -> list[str]:
     ----------
     sources
         A path, or several. A string that holds ``*``, ``?`` or ``[`` and is not the name of an
-        existing file is a pattern (``**`` crosses folders); its matches come in sorted order.
+        existing file is a pattern (``**`` crosses folders); the files that it matches come in
+        sorted order.
         ``-`` is standard input. The common name of the logs of several tasks (``log`` for
         ``log.1234``, ``log.1235``, by ``strace -ff -o log``) stays as it is: the parser finds them.
         What is named a second time, be it by another path, is left out.
@@ -88,7 +89,8 @@ def expand(sources: Sources, *, lazily: bool = False) -> list[str]:
         if not isinstance(source, str) or not glob.has_magic(name) or Path(name).exists():
             names.append(name)
             continue
-        matches = sorted(glob.glob(name, recursive=True))  # noqa: PTH207 - patterns may be absolute
+        found = sorted(glob.glob(name, recursive=True))  # noqa: PTH207 - patterns may be absolute
+        matches = [match for match in found if not Path(match).is_dir()]
         if not matches:
             raise FileNotFoundError(2, "No file matches the pattern", name)
         names.extend(matches)
@@ -120,6 +122,18 @@ def is_url(name: str) -> bool:
     (True, False)
     """
     return _URL.match(name) is not None
+
+
+def is_pipe(name: str) -> bool:
+    """Say whether a name is that of something that can be read once only.
+
+    Examples
+    --------
+    >>> is_pipe("/dev/null"), is_pipe("demo.strace"), is_pipe("missing")
+    (True, False, False)
+    """
+    path = Path(name)
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def files_in(folder: str) -> list[str]:
@@ -214,7 +228,7 @@ def sniff(name: str) -> Content:
     'log'
     """
     path = Path(name)
-    if path.exists() and not path.is_file() and not path.is_dir():
+    if is_pipe(name):
         return "log"
     if not path.exists() and _is_cut_by_task(name):
         return "log"

@@ -44,7 +44,7 @@ Exit codes:
   0    done
   1    done, but --strict was given and something was not understood
   2    a wrong command line, an input or an output failed
-  130  interrupted
+  130  interrupted (143, 129: asked to end)
 """
 
 app = typer.Typer(

@@ -7,18 +7,19 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Final, ParamSpec
 
 import typer
 
 from tracefast import Error
+from tracefast.cli.process import exit_code_of_interrupt
 from tracefast.cli.safe import printable
 from tracefast.sources import STDIN
 
 DONE: Final = 0
 NOT_UNDERSTOOD: Final = 1
 FAILED: Final = 2
-INTERRUPTED: Final = 130
 
 P = ParamSpec("P")
 
@@ -95,7 +96,7 @@ def guard(command: Callable[P, int]) -> Callable[P, None]:
         except KeyboardInterrupt:
             # Polars may deliver the same signal a second time, while the interpreter shuts down.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-            code = INTERRUPTED
+            code = exit_code_of_interrupt()
         except BrokenPipeError:
             # The reader has seen enough, as `head` does: that is no error.
             abandon_stdout()
@@ -139,7 +140,9 @@ def warn(what: str) -> None:
 
 def _say(label: str, colour: str, text: str) -> None:
     shown = f"\x1b[1;{colour}m{label}\x1b[0m" if _coloured() else label
-    print(f"{shown}: {printable(text)}", file=sys.stderr)
+    # Where nobody can be told, the exit code is all there is.
+    with suppress(OSError):
+        print(f"{shown}: {printable(text)}", file=sys.stderr)
 
 
 def _coloured() -> bool:

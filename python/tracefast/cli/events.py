@@ -14,8 +14,8 @@ from tracefast.apart import crowded, refuse_own_input
 from tracefast.cli.errors import CommandError, explain, not_utf8
 from tracefast.cli.progress import shown
 from tracefast.cli.request import Request
-from tracefast.cli.stdin import spool
-from tracefast.sources import STDIN, expand, once, sniff
+from tracefast.cli.stdin import spool, spool_pipe
+from tracefast.sources import STDIN, expand, is_pipe, once, sniff
 
 Question = Callable[[pl.LazyFrame], pl.LazyFrame]
 
@@ -109,17 +109,23 @@ def _told(error: Exception, name: str) -> Exception:
 
 @contextmanager
 def _readable(request: Request) -> Iterator[tuple[list[str], bool]]:
-    """Find the inputs that are there, and spool standard input, which can be read once only."""
+    """Find the inputs that are there, and spool pipes, which can be read once only."""
     good = True
     names: list[str] = []
+    taken: set[str] = set()
     with tempfile.TemporaryDirectory(prefix="tracefast-") as folder:
         for given in request.inputs:
             try:
                 for name in expand(given):
+                    if name in taken:
+                        continue
+                    taken.add(name)
                     if name == STDIN:
                         names.append(str(spool(Path(folder), request)))
                     elif not _is_utf8(name):
                         raise not_utf8(name)
+                    elif is_pipe(name):
+                        names.append(str(spool_pipe(name, Path(folder), request)))
                     else:
                         sniff(name)
                         names.append(name)

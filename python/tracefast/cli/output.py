@@ -25,6 +25,10 @@ _SUFFIXES = {
     ".csv": Format.CSV,
     ".parquet": Format.PARQUET,
 }
+# Where a table in text is what a name promises.
+_TEXTS = ("", ".txt", ".text", ".log", ".out", ".md")
+# Names may have 255 bytes, and that of the partial file is longer.
+_MOST_OF_NAME = 40
 _ISO_8601 = "%Y-%m-%dT%H:%M:%S%.9f"
 
 
@@ -34,10 +38,17 @@ def choose(form: Format | None, output: str, *, no_clobber: bool) -> Format:
     Raises
     ------
     CommandError
-        The result would be binary on a terminal, or the output exists and is to be kept.
+        The suffix of the output promises something else than there is; the result would be binary
+        on a terminal; or the output exists and is to be kept.
     """
     if form is None:
-        form = _SUFFIXES.get(Path(output).suffix.lower(), Format.TABLE)
+        suffix = Path(output).suffix.lower()
+        if suffix[1:2].isalpha() and suffix not in {*_SUFFIXES, *_TEXTS}:
+            raise CommandError(
+                f"{output}: this suffix does not say what to write",
+                f"name it {', '.join(_SUFFIXES)} or .txt, or give --format",
+            )
+        form = _SUFFIXES.get(suffix, Format.TABLE)
     if form is Format.PARQUET and output == STDIN and sys.stdout.isatty():
         raise CommandError(
             "standard output is a terminal, and Parquet is binary",
@@ -147,13 +158,14 @@ def _encode(frame: pl.DataFrame, form: Format) -> bytes:
 
 def _replace(path: Path, data: bytes, *, clobber: bool) -> None:
     """Write a file that appears whole: beside its place first, then in it."""
+    path = path.resolve() if path.is_symlink() else path
     if path.exists() and not path.is_file():
         # A device or a pipe has no other place.
         path.write_bytes(data)
         return
     try:
         with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=f".{path.name}.", suffix=".tmp", delete=False
+            dir=path.parent, prefix=f".{path.name[:_MOST_OF_NAME]}.", suffix=".tmp", delete=False
         ) as file:
             partial = Path(file.name)
             try:

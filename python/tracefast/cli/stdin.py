@@ -58,6 +58,37 @@ def spool(folder: Path, request: Request) -> Path:
     return path
 
 
+def spool_pipe(name: str, folder: Path, request: Request) -> Path:
+    """Keep what comes from a pipe that has a name in a file, as Parquet.
+
+    Parameters
+    ----------
+    name
+        Path of the pipe, such as ``/dev/fd/63``. It holds a log: of columns, nobody reads a pipe.
+    folder
+        Where to put the file.
+    request
+        How to read a log.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+
+    Raises
+    ------
+    Error
+        It cannot be a log.
+    OSError
+        It cannot be read, or the folder is full.
+    """
+    path = folder / f"pipe-{len(list(folder.iterdir()))}.parquet"
+    report = tracefast.parse(name, path, format_in=request.format_in, machine=request.machine)
+    for warning in report.warnings:
+        request.warn(warning)
+    return path
+
+
 def _read(size: int) -> bytes:
     """Read what there is; meanwhile an interrupt is heard.
 
