@@ -93,3 +93,8 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
     with pytest.raises(OSError, match=r"log\.1001\.gz"):
         tf.parse(str(tmp_path / "log"), tmp_path / "out.parquet")
     assert not (tmp_path / "out.parquet").exists()
+
+
+def test_that_calls_stand_where_they_end_is_not_odd(merged):
+    assert (merged["ts"].diff().drop_nulls().dt.total_nanoseconds() < 0).any()
+    assert tf.parse(str(TASKS / "log"), None).oddities["time_steps_back"] == 0

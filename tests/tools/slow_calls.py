@@ -104,6 +104,7 @@ def summed_up(group: list[Row]) -> Row:
             for row in group
         ),
         "unfinished": sum(row["status"] in NO_END and row["name"] not in ENDLESS for row in group),
+        "timed": len(timed),
         "total_ns": sum(durations) if timed else None,
         "wall_ns": len(under_way) if placed else None,
         "min_ns": min(durations, default=None),

@@ -76,11 +76,13 @@ def syscalls(events: pl.LazyFrame | pl.DataFrame, *, by: By | None = None) -> pl
         `unfinished` : UInt32
             Those whose end is not in the log. ``exit`` and ``exit_group``, which have none, are not
             among these.
+        `timed` : UInt32
+            Those whose duration the log tells, as strace does with ``-T``: all times are of these.
         `total_ns`, `wall_ns` : Int64
             Sum of all durations; time in which at least one call of that name (and process) was
             under way.
         `min_ns`, `mean_ns`, `p50_ns`, `p90_ns`, `p99_ns`, `max_ns` : Int64
-            Of single calls that have a duration; percentiles exact, by nearest rank.
+            Of single calls; percentiles exact, by nearest rank.
         `total_share` : Float64
             The part of `total_ns` in that of all calls of the log, from 0 to 1.
         `wait_ns` : Int64

@@ -31,6 +31,7 @@ _MAIN = (
     "name",
     "image",
 )
+_USUALLY_TIMED = 0.9
 # What narrow terminals do without, the first one first.
 _SPARE = ("wall_ns", "p50_ns", "unfinished", "moved_bytes", "p99_ns", "work_ns", "max_ns")
 
@@ -48,8 +49,8 @@ def show(
         return complete
     # Inputs that were asked one by one are in order each, not together.
     table = table.sort("total_ns", descending=True, nulls_last=True, maintain_order=True)
-    if table.height and table["total_ns"].null_count() == table.height:
-        request.warn("the log has no times of calls: record with strace -T")
+    if untold := _untold(table):
+        request.warn(untold)
     table = chosen(table, request, match, "name")
     shown = table
     if request.form is Format.TABLE and not request.wide:
@@ -61,16 +62,37 @@ def show(
     return complete
 
 
+def _untold(table: pl.DataFrame) -> str | None:
+    """Say how many calls have no duration, if that is more than a few.
+
+    Those that end their task have none, nor have those that a log ends with. Without -T a log of
+    strace has the durations of calls that it split over two lines, which are those that waited.
+    """
+    ended = table.filter(~pl.col("name").is_in(["exit", "exit_group"]))
+    calls = int(ended["calls"].sum()) - int(ended["unfinished"].sum())
+    timed = int(ended["timed"].sum())
+    if timed >= calls * _USUALLY_TIMED:
+        return None
+    if not timed:
+        return "the log has no times of calls: record with strace -T"
+    return (
+        f"the log has times of {units.count(timed)} calls only, of {units.count(calls)}: "
+        "record with strace -T"
+    )
+
+
 def summary(table: pl.DataFrame) -> str:
     """Say in a line what all rows of the table amount to.
 
     Examples
     --------
     >>> schema = columns()
-    >>> rows = [{"name": "read", "calls": 3, "errors": 1, "unfinished": 0, "total_ns": 4_000_000}]
-    >>> table = pl.DataFrame([dict.fromkeys(schema) | row for row in rows], schema=schema)
-    >>> summary(table.with_columns(wait_ns=1_000_000))
+    >>> counts = {"calls": 3, "timed": 3, "errors": 1, "unfinished": 0}
+    >>> row = {"name": "read", "total_ns": 4_000_000, "wait_ns": 1_000_000} | counts
+    >>> summary(pl.DataFrame([dict.fromkeys(schema) | row], schema=schema))
     '3 calls took 4.0 ms: 25 % waiting, 75 % working; 1 error'
+    >>> summary(pl.DataFrame([dict.fromkeys(schema) | row | {"timed": 1}], schema=schema))
+    '3 calls, of which 1 took 4.0 ms: 25 % waiting, 75 % working; 1 error'
     """
 
     def total(name: str) -> int:
@@ -81,6 +103,8 @@ def summary(table: pl.DataFrame) -> str:
 
     text = several(total("calls"), "call")
     if ns := total("total_ns"):
+        if total("timed") < total("calls") * _USUALLY_TIMED:
+            text += f", of which {units.count(total('timed'))}"
         text += f" took {units.duration(ns)}"
         waited = total("wait_ns")
         # What cannot be told from one another is in neither part.

@@ -126,22 +126,42 @@ def _headline(cases: Sequence[Case], prose: int) -> str:
     price = Range(sum(case.price.low for case in cases), sum(case.price.high for case in cases))
     spans = int(busy(cases[0].table, ["source"])["covered"].sum())
     wall = sum(walls.values())
-    text = f"{started} in {duration(wall)}"
+    text = f"{started} in {duration(wall)}" if wall else started
     text += f" of {len(walls)} logs." if len(walls) > 1 else "."
     if failed:
         text += f" {plural(failed, 'call')} failed."
     tax = sum(case.number("tax_ns") for case in cases)
-    text += f" Starting them took {price}"
-    if wall and tax:
-        share = min(spans / wall, 1.0)
-        text += f", {percent_span(share * price.low / tax, share * price.high / tax)} of the time"
-    text += "."
+    if price.high:
+        text += f" Starting them took {price}"
+        if wall and tax:
+            share = min(spans / wall, 1.0)
+            low, high = share * price.low / tax, share * price.high / tax
+            text += f", {percent_span(low, high)} of the time"
+        text += "."
+    if not wall:
+        text += " The log does not say when, or to the second only: record with strace -ttt."
+    untold = sum(_untold(case) for case in cases)
+    if untold:
+        text += (
+            f" How long it took is not known of {plural(untold, 'process', 'processes')}: record"
+            " with strace -ttt -T."
+        )
     if any(case.traced for case in cases):
         text += (
             " strace slows down what it traces: single numbers are as logged, ranges leave out what"
             " may be its own share."
         )
     return textwrap.fill(text, prose) + "\n"
+
+
+def _untold(case: Case) -> int:
+    """Count the processes of which the log does not say how long the call took that made them.
+
+    A clock that ticks in seconds says as little.
+    """
+    if case.known("tax_ns") and not case.number("tax_ns"):
+        return case.count
+    return int(case.rows["call_ns"].null_count())
 
 
 def _list(cases: Sequence[Case], hidden: int, width: int | None) -> str:
@@ -154,9 +174,9 @@ def _list(cases: Sequence[Case], hidden: int, width: int | None) -> str:
                 f"{case.count:,}",
                 case.text("kind") or "?",
                 f"{rate:,.1f}" if isinstance(rate, float) else "-",
-                f"{case.number('in_flight_max'):,}",
-                _short(str(case.price)) if case.known("tax_ns") else "-",
-                _short(percent_span(*case.price_share)) if case.known("wall_share") else "-",
+                f"{case.number('in_flight_max'):,}" if case.known("in_flight_max") else "-",
+                _short(str(case.price)) if case.number("tax_ns") else "-",
+                _short(percent_span(*case.price_share)) if case.share("wall_share") else "-",
                 _who(case),
             ]
         )

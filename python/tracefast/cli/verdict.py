@@ -232,7 +232,7 @@ def _moved(table: pl.DataFrame) -> str:
         calls = _sum(table[f"{way}s"])
         if calls:
             text += f", {units.size(_sum(table[f'{way}_bytes']))} in {_number(calls, way)}"
-            if table[f"{way}_ns"].count():
+            if table.filter(pl.col(f"{way}s") > 0)[f"{way}_ns"].count():
                 text += f" ({units.duration(_sum(table[f'{way}_ns']))})"
     return text
 

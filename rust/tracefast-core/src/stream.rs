@@ -211,6 +211,10 @@ impl Source {
             self.last = Some(span.last.wrapping_add(self.elapsed));
             self.printed = Some(span.printed);
         }
+        if self.format.is_merged() {
+            // Lines stand where calls ended: that one of another task began earlier is not odd.
+            parsed.oddities.time_steps_back = 0;
+        }
         shift_times(parsed, self.elapsed, self.other_elapsed);
         self.elapsed = self.elapsed.wrapping_add(parsed.elapsed);
         self.other_elapsed = self.other_elapsed.wrapping_add(parsed.other_elapsed);
