@@ -436,6 +436,16 @@ def test_suffixes_that_promise_something_else(run, spawn_strace, tmp_path, name)
         assert run("files", spawn_strace, "-o", plain).returncode == 0
 
 
+def test_names_that_are_empty(run, spawn_strace, tmp_path):
+    for arguments in (("files", "-o"), ("parse", "-o"), ("parse", "--out-dir")):
+        ran = run(arguments[0], spawn_strace, *arguments[1:], "")
+        assert (ran.returncode, ran.stderr.splitlines()[0]) == (
+            2,
+            "error: the name of the output is empty",
+        )
+    assert not left(tmp_path)
+
+
 def test_pipes_that_have_names_are_read_once(shell, run, spawn_strace):
     query = "SELECT count(*) AS n FROM events UNION ALL SELECT count(*) FROM files"
     expected = run("sql", query, spawn_strace).stdout

@@ -268,6 +268,8 @@ class TestResume:
         records[1].write_text(records[1].read_text()[:100])
         records[2].write_text('{"source": 1}\n')
         assert self.again() == ["done"] * 3
+        records[0].write_text("[" * 1_000_000)
+        assert sorted(self.again()) == ["done", "skipped", "skipped"]
         assert self.again() == ["skipped"] * 3
 
     def test_copies_of_both_folders_are_as_good(self, tmp_path):
@@ -376,6 +378,8 @@ def test_sources_that_are_none_are_refused(logs, out, tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(FileExistsError):
         tf.parse_many(all_of(logs), tmp_path / "file")
+    with pytest.raises(ValueError, match="out_dir"):
+        tf.parse_many(all_of(logs), "")
 
 
 def test_a_mount_of_its_own_is_refused(logs, out, monkeypatch):

@@ -191,7 +191,7 @@ class Manifest:
         """Give the record of a log; None if there is none, or none that can be read."""
         try:
             return Record.from_json(self._path(name).read_text("ascii"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
 
     def write(self, name: str, record: Record) -> None:

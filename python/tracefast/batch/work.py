@@ -44,6 +44,8 @@ class Work:
         resume: bool = True,
         shard: tuple[int, int] | None = None,
     ) -> None:
+        if not os.fspath(out_dir):
+            raise ValueError("out_dir is empty: name a folder")
         # An empty log shows what is wrong with the options, before all logs do.
         options.parse([os.devnull], None)
         self.logs = part_of(logs_of(logs, options.format_in), shard)

@@ -41,6 +41,8 @@ def choose(form: Format | None, output: str, *, no_clobber: bool) -> Format:
         The suffix of the output promises something else than there is; the result would be binary
         on a terminal; or the output exists and is to be kept.
     """
+    if not output:
+        raise CommandError("the name of the output is empty", "give it a name")
     if form is None:
         suffix = Path(output).suffix.lower()
         if suffix[1:2].isalpha() and suffix not in {*_SUFFIXES, *_TEXTS}:

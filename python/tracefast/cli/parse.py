@@ -136,6 +136,8 @@ def parse(
       tracefast parse app.strace -o - --sink arrow | other-program
       tracefast parse app.strace --explain
     """
+    if "" in {output, out_dir}:
+        raise CommandError("the name of the output is empty", "give it a name")
     if out_dir is not None:
         _check_batch(output, sink, form, explain=explain, no_clobber=no_clobber)
         _check_compression(compression, "parquet")
