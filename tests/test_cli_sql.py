@@ -72,6 +72,20 @@ def test_joins_and_windows(run, spawn_strace, engine):
 
 
 @BOTH
+def test_names_and_values_of_an_answer_are_those_of_the_question(
+    run, terminal, spawn_strace, engine
+):
+    query = "SELECT 735801000 AS max_ns, 5000 AS lo, 0.5 AS miss_share, 0 AS errors FROM events"
+    asked = ("sql", query, spawn_strace, "--engine", engine, "--top", 1)
+    for text in (run(*asked).stdout, terminal(*asked)):
+        header, row, *_ = text.splitlines()
+        assert header.split() == ["max_ns", "lo", "miss_share", "errors"]
+        assert row.split()[:2] == ["735801000", "5000"]
+        assert float(row.split()[2]) == 0.5
+        assert row.split()[3] == "0"
+
+
+@BOTH
 def test_every_form(run, spawn_strace, tmp_path, engine):
     query = "SELECT path, read_bytes FROM files WHERE reads > 0 ORDER BY read_bytes DESC, path"
     asked = ("sql", query, spawn_strace, "--engine", engine)

@@ -70,6 +70,27 @@ def test_times():
     assert shown([datetime(1970, 1, 1, 0, 26, 31)]) == ["1591.000000"]  # noqa: DTZ001
 
 
+def test_verbatim_is_what_was_asked_for():
+    values = {
+        "max_ns": 735_801_000,
+        "read_bytes": 0,
+        "hit_share": 311_019.9999999895,
+        "POSIX_READS": 1e20,
+        "nothing_ns": None,
+        "text": "a\x1b[2J",
+        "ok": True,
+        "ts": datetime(1970, 1, 1, 0, 26, 31),  # noqa: DTZ001 - logs have no zone
+    }
+    table = frame(**values)
+    for width in (None, 200):
+        header, row = render(table, table.columns, width, verbatim=True).splitlines()
+        assert header.split() == list(values)
+        assert row.split() == [
+            *("735801000", "0", "311019.9999999895", "1e+20", "-", "a\\33[2J", "true"),
+            *("1970-01-01", "00:26:31.000000"),
+        ]
+
+
 def test_no_rows():
     table = pl.DataFrame(schema={"reads": pl.UInt32, "path": pl.String})
     assert render(table, table.columns, 80) == "reads  path\n"

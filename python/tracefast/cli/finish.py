@@ -129,7 +129,7 @@ def finish(
 
 
 def put(frame: pl.DataFrame, request: Request, columns: Sequence[str]) -> None:
-    """Write a table in its own order, cut to its top.
+    """Write a table in its own order, names and values as they are, cut to its top.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def put(frame: pl.DataFrame, request: Request, columns: Sequence[str]) -> None:
         The columns that a table in text shows.
     """
     top = frame.slice(0, _rows(request))
-    _write(top, request, columns, frame.height - top.height)
+    _write(top, request, columns, frame.height - top.height, verbatim=True)
 
 
 def _rows(request: Request) -> int | None:
@@ -158,6 +158,8 @@ def _write(
     hidden: int,
     spare: Sequence[str] = (),
     noun: tuple[str, str] = _ROW,
+    *,
+    verbatim: bool = False,
 ) -> None:
     shown = [name for name in dict.fromkeys(columns) if name in frame.columns]
     write(
@@ -168,6 +170,7 @@ def _write(
         clobber=request.clobber,
         whole=request.wide,
         spare=spare,
+        verbatim=verbatim,
     )
     if hidden and on_terminal(request.form, request.output):
         request.note(f"{hidden:,} more {noun[hidden != 1]}; --top 0 prints all")

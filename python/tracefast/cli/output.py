@@ -84,6 +84,7 @@ def write(
     clobber: bool = True,
     whole: bool = False,
     spare: Sequence[str] = (),
+    verbatim: bool = False,
 ) -> None:
     """Write a table.
 
@@ -103,12 +104,14 @@ def write(
         Leave out no column and cut no text, though the lines be longer than those of the terminal.
     spare
         Columns that a narrow terminal does without, the first one first.
+    verbatim
+        Leave names and values as they are in a table as well.
     """
     if form is Format.TABLE:
         width = None
         if on_terminal(form, output):
             width = sys.maxsize if whole else terminal_width()
-        data = render(frame, columns, width, spare).encode()
+        data = render(frame, columns, width, spare, verbatim=verbatim).encode()
     else:
         data = _encode(frame, form)
     deliver(data, output, clobber=clobber)

@@ -42,6 +42,8 @@ def render(
     columns: Sequence[str],
     width: int | None = None,
     spare: Sequence[str] = (),
+    *,
+    verbatim: bool = False,
 ) -> str:
     """Lay a table out as text.
 
@@ -57,6 +59,9 @@ def render(
         in milliseconds.
     spare
         Columns to leave out, the first one first, where a terminal is too narrow for all.
+    verbatim
+        Leave names and values as they are: nothing is made of a unit in a name, no column is left
+        out, and times are those that SQL understands.
 
     Returns
     -------
@@ -72,15 +77,16 @@ def render(
     """
     terminal = width is not None
     frame = as_text(frame)
-    if terminal:
+    if terminal and not verbatim:
         columns = [name for name in columns if not _idle(frame[name])]
-    columns, cells = (
-        list(columns),
-        [
+    columns = list(columns)
+    if verbatim:
+        cells = [[printable(name), *_verbatim(frame[name])] for name in columns]
+    else:
+        cells = [
             [printable(_header(name, terminal=terminal)), *_column(frame[name], terminal=terminal)]
             for name in columns
-        ],
-    )
+        ]
     numeric = [frame[name].dtype.is_numeric() for name in columns]
     if width is not None:
         for name in spare:
@@ -142,6 +148,16 @@ def _column(values: pl.Series, *, terminal: bool) -> list[str]:
     ]
 
 
+def _verbatim(values: pl.Series) -> list[str]:
+    """Write values as they are: numbers with all their digits and nothing between these."""
+    if values.dtype == pl.Datetime:
+        return _dates(values.dt.cast_time_unit("ns"), "%Y-%m-%d ")
+    texts = values.cast(pl.String)
+    if values.dtype == pl.String:
+        texts = printable_column(texts)
+    return [_ABSENT if text is None else text for text in texts]
+
+
 def _writer(name: str, *, terminal: bool) -> _Writer:
     """Choose how numbers of a column are written, by the unit in its name."""
     if name.endswith("_ns"):
@@ -166,14 +182,22 @@ def _times(values: pl.Series, *, terminal: bool) -> list[str]:
     """
     values = values.dt.cast_time_unit("ns")
     whole = values.cast(pl.Int64)
-    fine = bool((whole % 1000 != 0).any())
     latest = whole.max()
     if isinstance(latest, int) and latest < _EPOCH_LOGS:
-        digits = 9 if fine else 6
+        digits = 9 if _fine(values) else 6
         return [_ABSENT if value is None else f"{value / 1e9:.{digits}f}" for value in whole]
     day = "" if terminal and values.dt.date().n_unique() == 1 else "%Y-%m-%d "
-    text = values.dt.to_string(f"{day}%H:%M:%S{'%.9f' if fine else '%.6f'}")
+    return _dates(values, day)
+
+
+def _dates(values: pl.Series, day: str) -> list[str]:
+    text = values.dt.to_string(f"{day}%H:%M:%S{'%.9f' if _fine(values) else '%.6f'}")
     return [_ABSENT if value is None else value for value in text]
+
+
+def _fine(values: pl.Series) -> bool:
+    """Say whether times have nanoseconds that microseconds do not hold."""
+    return bool((values.cast(pl.Int64) % 1000 != 0).any())
 
 
 def _least(cells: list[list[str]], numeric: Sequence[bool]) -> int:
