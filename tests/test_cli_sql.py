@@ -113,6 +113,20 @@ def test_every_form(run, spawn_strace, tmp_path, engine):
         ("duckdb", "SELECT nam FROM events", ["SQL: ", '"nam" not found', '"name"']),
         ("duckdb", "SELEC", ["SQL: Parser Error"]),
         ("polar", "SELECT 1", ["polar"]),
+        ("polars", "DROP TABLE events", ["error: SQL: DROP is no question", "hint: "]),
+        ("duckdb", "DROP TABLE events", ["error: SQL: DROP is no question", "hint: "]),
+        ("polars", "/* why */ -- not\n create table a as select 1", ["CREATE is no question"]),
+        ("duckdb", "/* why */ -- not\n create table a as select 1", ["CREATE is no question"]),
+        ("polars", "DELETE FROM events", ["DELETE is no question"]),
+        ("polars", "TRUNCATE TABLE events", ["TRUNCATE is no question"]),
+        ("duckdb", "COPY events TO 'a.csv'", ["COPY is no question", "-o FILE"]),
+        ("duckdb", "SET threads = 1", ["SET is no question"]),
+        ("duckdb", "DROP VIEW events; SELECT 1", ["DROP is no question"]),
+        ("duckdb", "SELECT 1; DROP VIEW events", ["DROP is no question"]),
+        ("duckdb", "WITH a AS (SELECT 1) INSERT INTO events FROM a", ["no question"]),
+        ("duckdb", "PRAGMA enable_profiling", ["PRAGMA is no question"]),
+        ("duckdb", "", ["no question"]),
+        ("polars", "DESCRIBE files", ["SQL: ", "hint: tracefast schema TABLE lists columns"]),
     ],
 )
 def test_what_is_no_question_is_explained(run, spawn_strace, engine, query, words):
@@ -121,6 +135,41 @@ def test_what_is_no_question_is_explained(run, spawn_strace, engine, query, word
     assert "Traceback" not in ran.stderr
     for word in words:
         assert word in ran.stderr
+
+
+@BOTH
+def test_tables_can_be_listed(run, spawn_strace, engine):
+    ran = run("sql", "SHOW TABLES", spawn_strace, "--engine", engine, "--format", "ndjson")
+    assert sorted(row["name"] for row in rows(ran)) == sorted(["events", *ANALYSES])
+
+
+def test_duckdb_describes_tables_and_prepares_for_a_question(run, spawn_strace):
+    def ask(query):
+        return rows(run("sql", query, spawn_strace, *["--engine", "duckdb", "--format", "ndjson"]))
+
+    columns = tf.forks(tf.scan(spawn_strace)).collect_schema().names()
+    assert [row["column_name"] for row in ask("DESCRIBE forks")] == columns
+    query = "SELECT column_name FROM information_schema.columns WHERE table_name = 'forks'"
+    assert [row["column_name"] for row in ask(query)] == columns
+    assert ask("SET threads = 1; CREATE TEMP TABLE a AS SELECT 7 AS n; FROM a") == [{"n": 7}]
+    assert len(ask("PIVOT events ON kind USING count(*)")) == 1
+    assert ask("EXPLAIN SELECT 1")
+
+
+@pytest.mark.parametrize("log", ["app.strace", "missing.strace"])
+def test_the_question_comes_first(run, spawn_strace, tmp_path, log):
+    (tmp_path / "app.strace").write_bytes(spawn_strace.read_bytes())
+    ran = run("sql", log, "SELECT 1")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == (
+        f"error: {log}: this is no question in SQL\n"
+        f'hint: the question comes first: tracefast sql "SELECT 1" {log}\n'
+    )
+    ran = run("sql", "app.strace", "missing.strace")
+    assert 'first: tracefast sql "SELECT …" app.strace' in ran.stderr
+    # A name is a name, whatever it looks like.
+    (tmp_path / "from here").write_bytes(spawn_strace.read_bytes())
+    assert run("sql", "SELECT 1 AS a", "from here").returncode == 0
 
 
 def test_a_log_that_fails_fails_the_whole_question(run, spawn_strace, tmp_path):

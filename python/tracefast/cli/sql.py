@@ -1,11 +1,13 @@
 """`tracefast sql`: a question in SQL."""
 
+import os
+import re
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from tracefast.cli.errors import DONE, FAILED
+from tracefast.cli.errors import DONE, FAILED, CommandError
 from tracefast.cli.request import Request, table_command
 
 
@@ -14,6 +16,11 @@ class Engine(StrEnum):
 
     POLARS = "polars"
     DUCKDB = "duckdb"
+
+
+_STATEMENT: Final = re.compile(
+    r"\s*(select|with|from|show|describe|explain|pivot|summarize|values)\s", re.IGNORECASE
+)
 
 
 @table_command(without=("where", "sort", "wide"))
@@ -33,7 +40,9 @@ def sql(
 
     The table events has a row per event; tracefast schema lists its columns. The answers of the
     other commands are tables as well: files, forks (one row per created process), fork_summary,
-    syscalls, processes, blocks. With --from and --to all of them are of this part of the time.
+    fork_advice, syscalls, processes, blocks, page_cache; tracefast schema TABLE lists the columns
+    of one. With --from and --to all of them are of this part of the time. Columns and values are
+    shown as they are, without units.
 
     \b
     Examples:
@@ -50,9 +59,30 @@ def sql(
     else:
         from tracefast.cli.sql_polars import asked
 
+    _check_order(query, request.inputs)
     # The answers to parts of the logs are not parts of the answer.
     table, complete = answer(request, asked(query), apart=False)
     if table is None:
         return FAILED
     put(table, request, table.columns)
     return DONE if complete else FAILED
+
+
+def _check_order(query: str, inputs: list[str]) -> None:
+    """Refuse a log in the place of the question.
+
+    Raises
+    ------
+    CommandError
+        The question does not come first.
+    """
+    asked = next((name for name in inputs if _STATEMENT.match(name) and not _exists(name)), None)
+    if asked is not None or _exists(query):
+        raise CommandError(
+            f"{query}: this is no question in SQL",
+            f'the question comes first: tracefast sql "{asked or "SELECT …"}" {query}',
+        )
+
+
+def _exists(name: str) -> bool:
+    return os.path.exists(name)  # noqa: PTH110 - a question is too long for the name of a path

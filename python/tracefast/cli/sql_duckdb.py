@@ -4,11 +4,19 @@ import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
 from tracefast.cli.errors import CommandError, resembling
-from tracefast.cli.sql_tables import EVENTS, TABLES, named
+from tracefast.cli.sql_tables import EVENTS, TABLES, named, no_question
+
+if TYPE_CHECKING:
+    import duckdb
+
+# Statements that give a table (PIVOT is several), and those that may stand before one.
+_ASK: Final = {"SELECT", "EXPLAIN", "PRAGMA", "CALL", "RELATION", "LOGICAL_PLAN", "MULTI"}
+_PREPARE: Final = {"SET", "VARIABLE_SET", "LOAD", "CREATE", "CREATE_FUNC"}
 
 
 def asked(query: str) -> Callable[[pl.LazyFrame], pl.LazyFrame]:
@@ -17,12 +25,12 @@ def asked(query: str) -> Callable[[pl.LazyFrame], pl.LazyFrame]:
     Parameters
     ----------
     query
-        One statement that gives a table.
+        A statement that gives a table, perhaps behind some that prepare for it.
 
     Raises
     ------
     CommandError
-        duckdb is not installed.
+        duckdb is not installed, or the query is none: it changes something instead.
 
     Examples
     --------
@@ -39,6 +47,11 @@ def asked(query: str) -> Callable[[pl.LazyFrame], pl.LazyFrame]:
             "--engine duckdb: duckdb is not installed", "pip install 'tracefast[duckdb]'"
         ) from error
 
+    try:
+        _check(duckdb.extract_statements(query))
+    except duckdb.Error as error:
+        raise _refused(error) from error
+
     def answer(events: pl.LazyFrame) -> pl.LazyFrame:
         # A query is to find tables, not the variables of this program.
         with (
@@ -52,15 +65,36 @@ def asked(query: str) -> Callable[[pl.LazyFrame], pl.LazyFrame]:
                 base.register(name, table.collect().to_arrow())
             try:
                 result: duckdb.DuckDBPyRelation | None = base.sql(query)
-                # Statements such as SET have none.
-                found: pl.DataFrame = pl.DataFrame() if result is None else result.pl()
+                if result is None:
+                    # Such as a PRAGMA that sets something.
+                    raise no_question(_first_word(query))
+                found: pl.DataFrame = result.pl()
             except duckdb.Error as error:
-                what, *more = [line for line in str(error).splitlines() if line.strip()]
-                hint = next((line for line in more if ":" in line and "LINE" not in line), None)
-                if match := re.search(r"Table with name (\S+) does not exist", what):
-                    # duckdb knows of the tables that the query named, but of no others.
-                    hint = resembling(match[1], TABLES)
-                raise CommandError(f"SQL: {what}", hint and hint.strip()) from error
+                raise _refused(error) from error
         return found.lazy()
 
     return answer
+
+
+def _check(statements: "list[duckdb.Statement]") -> None:
+    """Refuse what does not give a table at its end, or does more before it than to prepare."""
+    if not statements:
+        raise no_question("nothing")
+    for at, statement in enumerate(statements, 1):
+        allowed = _ASK if at == len(statements) else _ASK | _PREPARE
+        if statement.type.name not in allowed:
+            raise no_question(_first_word(statement.query))
+
+
+def _first_word(statement: str) -> str:
+    text = re.sub(r"--[^\n]*(\n|$)|/\*.*?\*/", " ", statement, flags=re.DOTALL)
+    return text.split(maxsplit=1)[0].upper()
+
+
+def _refused(error: "duckdb.Error") -> CommandError:
+    what, *more = [line for line in str(error).splitlines() if line.strip()]
+    hint = next((line for line in more if ":" in line and "LINE" not in line), None)
+    if match := re.search(r"Table with name (\S+) does not exist", what):
+        # duckdb knows of the tables that the query named, but of no others.
+        hint = resembling(match[1], TABLES)
+    return CommandError(f"SQL: {what}", hint and hint.strip())

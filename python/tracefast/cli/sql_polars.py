@@ -7,9 +7,16 @@ import polars as pl
 import polars.selectors as cs
 
 from tracefast.cli.errors import CommandError, resembling
-from tracefast.cli.sql_tables import EVENTS, TABLES, named
+from tracefast.cli.sql_tables import EVENTS, TABLES, named, no_question
 
 _HINT = "one SELECT in the SQL of polars; --engine duckdb knows more"
+_DESCRIBES = "tracefast schema TABLE lists columns; --engine duckdb knows DESCRIBE"
+# What polars does, or would, without giving a table: behind comments.
+_CHANGES = re.compile(
+    r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*"
+    r"(alter|attach|copy|create|delete|drop|insert|merge|set|truncate|update)\b",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 def asked(query: str) -> Callable[[pl.LazyFrame], pl.LazyFrame]:
@@ -20,6 +27,11 @@ def asked(query: str) -> Callable[[pl.LazyFrame], pl.LazyFrame]:
     query
         One statement that gives a table.
 
+    Raises
+    ------
+    CommandError
+        It changes something instead.
+
     Examples
     --------
     >>> import tracefast as tf
@@ -28,6 +40,8 @@ def asked(query: str) -> Callable[[pl.LazyFrame], pl.LazyFrame]:
     ... ).collect().rows()
     [('/srv/demo/data.bin', 4096)]
     """
+    if match := _CHANGES.match(query):
+        raise no_question(match[1].upper())
 
     def answer(events: pl.LazyFrame) -> pl.LazyFrame:
         tables = {EVENTS: events} | named(query, events)
@@ -61,4 +75,5 @@ def _refused(error: pl.exceptions.PolarsError) -> CommandError:
     if match := re.match(r'unable to find column "(.*?)"; valid columns: \[(.*)\]', text):
         known = re.findall(r'"(.*?)"', match[2])
         return CommandError(f"SQL: no such column: {match[1]}", resembling(match[1], known))
-    return CommandError(f"SQL: {text}", _HINT)
+    describes = re.search(r"^\s*(ExplainTable|ShowColumns)\b", str(error), re.MULTILINE)
+    return CommandError(f"SQL: {text.rstrip(': ')}", _DESCRIBES if describes else _HINT)
