@@ -124,7 +124,7 @@ def test_every_form(run, spawn_strace, tmp_path, engine):
         ("duckdb", "DROP VIEW events; SELECT 1", ["DROP is no question"]),
         ("duckdb", "SELECT 1; DROP VIEW events", ["DROP is no question"]),
         ("duckdb", "WITH a AS (SELECT 1) INSERT INTO events FROM a", ["no question"]),
-        ("duckdb", "PRAGMA enable_profiling", ["PRAGMA is no question"]),
+        ("duckdb", "PRAGMA threads = 1", ["is no question"]),
         ("duckdb", "", ["no question"]),
         ("polars", "DESCRIBE files", ["SQL: ", "hint: tracefast schema TABLE lists columns"]),
     ],
@@ -152,7 +152,7 @@ def test_duckdb_describes_tables_and_prepares_for_a_question(run, spawn_strace):
     query = "SELECT column_name FROM information_schema.columns WHERE table_name = 'forks'"
     assert [row["column_name"] for row in ask(query)] == columns
     assert ask("SET threads = 1; CREATE TEMP TABLE a AS SELECT 7 AS n; FROM a") == [{"n": 7}]
-    assert len(ask("PIVOT events ON kind USING count(*)")) == 1
+    assert len(ask("PIVOT (SELECT kind FROM events) ON kind USING count(*)")) == 1
     assert ask("EXPLAIN SELECT 1")
 
 

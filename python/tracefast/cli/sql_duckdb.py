@@ -66,7 +66,6 @@ def asked(query: str) -> Callable[[pl.LazyFrame], pl.LazyFrame]:
             try:
                 result: duckdb.DuckDBPyRelation | None = base.sql(query)
                 if result is None:
-                    # Such as a PRAGMA that sets something.
                     raise no_question(_first_word(query))
                 found: pl.DataFrame = result.pl()
             except duckdb.Error as error:
