@@ -5,6 +5,7 @@ import io
 import json
 import os
 import platform
+import re
 import sys
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from polars.testing import assert_frame_equal
 import tracefast as tf
 from tracefast.cli.column_words import WORDS
 from tracefast.cli.sql_tables import ANALYSES
+from tracefast.cli.table_words import TABLES
 
 DOCS = Path(__file__).parents[1] / "docs"
 BOTH = pytest.mark.parametrize("engine", ["polars", "duckdb"])
@@ -208,6 +210,39 @@ def test_the_schema_has_all_columns_as_the_docs_have_them(run):
     for row in table:
         if row["column"].endswith(("_ns", "_bytes")):
             assert row["unit"] == row["column"].rpartition("_")[2]
+
+
+@pytest.mark.parametrize("name", list(TABLES))
+def test_the_schema_of_a_table_is_what_its_function_gives(run, spawn_strace, name):
+    found = json.loads(run("schema", name, "--format", "json").stdout)
+    function = getattr(tf, TABLES[name])
+    arguments = ("data.bin",) if name == "accesses" else ()
+    given = function(tf.scan(spawn_strace), *arguments).collect_schema()
+    types = {row["column"]: row["type"] for row in found}
+    assert {name: types[name].partition("(")[0] for name in given} == {
+        name: str(dtype).partition("(")[0] for name, dtype in given.items()
+    }
+    assert all(row["meaning"] for row in found)
+    page = (DOCS / "tables.md").read_text()
+    for row in found:
+        meaning = row["meaning"].rpartition("`: ")[2].replace("|", "\\|")
+        assert meaning in page or row["column"].startswith("write")
+
+
+def test_what_columns_mean_goes_on_below_on_a_terminal(terminal):
+    text = terminal("schema", "forks", columns=80)
+    assert max(map(len, text.splitlines())) <= 80
+    assert re.search(r"^call_ns +Int64 +ns +Time in the creating call", text, re.MULTILINE)
+    assert re.search(r"^ {30,}\w", text, re.MULTILINE)
+    assert terminal("schema", "events", columns=200) == terminal("schema", columns=200)
+
+
+def test_a_column_of_a_table_leads_to_it(run):
+    ran = run("schema", "read_bytes")
+    assert ran.stderr.endswith("hint: a column of files, processes: tracefast schema files\n")
+    assert "hint: tracefast schema lists all of them; tables are: files, " in (
+        run("schema", "xyzzy").stderr
+    )
 
 
 def test_one_column_of_the_schema(run, tmp_path):

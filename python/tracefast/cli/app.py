@@ -83,7 +83,7 @@ app.command(short_help="Show which system calls took the time, and waited.")(sys
 app.command(short_help="Show which events there are, and how many.")(events)
 app.command(short_help="Show what reached the block devices, and how.")(blocks)
 app.command(short_help="Ask a question in SQL.")(sql)
-app.command(short_help="Show the columns of events, and what they mean.")(schema)
+app.command(short_help="Show the columns of events and tables, and what they mean.")(schema)
 app.command(short_help="Show versions, as a report of a bug should name them.")(version)
 app.command(short_help="Make a shell complete command lines.")(completion)
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from tracefast.cli.errors import CommandError, resembling
+from tracefast.cli.column_hints import meant
+from tracefast.cli.errors import CommandError
 from tracefast.cli.options import Format
 from tracefast.cli.output import on_terminal, terminal_width, write
 from tracefast.cli.request import Request
@@ -34,11 +35,22 @@ def check_columns(request: Request, schema: Mapping[str, Any]) -> None:
         There is no such column, or the condition is none; the hint names what resembles it.
     """
     if request.sort is not None and request.sort not in schema:
-        raise CommandError(
-            f"--sort {request.sort}: no such column", resembling(request.sort, schema)
-        )
+        raise CommandError(f"--sort {request.sort}: no such column", meant(request.sort, schema))
     if request.where is not None:
+        for name in _names(request.where):
+            # What stands in double quotes may be text, of which `truth` has a word to say.
+            if name not in schema and f'"{name}"' not in request.where:
+                what = f"--where {request.where}: no such column: {name}"
+                raise CommandError(what, meant(name, schema))
         truth(pl.DataFrame(schema=schema), request.where)
+
+
+def _names(condition: str) -> list[str]:
+    """Give the names of columns in a condition; none of what is no condition."""
+    try:
+        return pl.sql_expr(condition).meta.root_names()
+    except pl.exceptions.PolarsError:
+        return []
 
 
 def chosen(

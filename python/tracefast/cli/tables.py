@@ -84,7 +84,7 @@ def render(
         cells = [[printable(name), *_verbatim(frame[name])] for name in columns]
     else:
         cells = [
-            [printable(_header(name, terminal=terminal)), *_column(frame[name], terminal=terminal)]
+            [printable(header(name, terminal=terminal)), *_column(frame[name], terminal=terminal)]
             for name in columns
         ]
     numeric = [frame[name].dtype.is_numeric() for name in columns]
@@ -122,7 +122,14 @@ def _is_share(name: str) -> bool:
     return "share" in name.split("_")
 
 
-def _header(name: str, *, terminal: bool) -> str:
+def header(name: str, *, terminal: bool) -> str:
+    """Give the heading of a column.
+
+    Examples
+    --------
+    >>> header("max_ns", terminal=True), header("max_ns", terminal=False)
+    ('max', 'max ms')
+    """
     if name.startswith("POSIX_"):
         # Darshan's own names stay what they are, but for what all of them have in common.
         return name.removeprefix("POSIX_")
