@@ -40,8 +40,8 @@ def run(tmp_path: Path) -> Run:
 def terminal(tmp_path: Path) -> Callable[..., str]:
     """Run the installed command on a terminal, and give what it shows there."""
 
-    def call(*arguments: object, columns: int = 100, cwd: Path = tmp_path) -> str:
-        environment = os.environ | {"COLUMNS": str(columns), "LINES": "30", "TERM": "dumb"}
+    def call(*arguments: object, columns: int = 100, lines: int = 30, cwd: Path = tmp_path) -> str:
+        environment = os.environ | {"COLUMNS": str(columns), "LINES": str(lines), "TERM": "dumb"}
         return terminals.shown([COMMAND, *map(str, arguments)], cwd=cwd, env=environment)
 
     return call

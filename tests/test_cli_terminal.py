@@ -308,6 +308,74 @@ def test_narrow_terminals(on_terminal, spawn_strace, arguments, columns):
     assert not SGR.search(text)
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("files",),
+        ("files", "--by", "open"),
+        ("processes",),
+        ("syscalls",),
+        ("syscalls", "--by", "process"),
+        ("events",),
+        ("forks", "--each", "--threads"),
+        ("sql", "SELECT * FROM events"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("height", [24, 40, 100])
+def test_a_screenful_is_what_the_terminal_has_room_for(on_terminal, arguments, height):
+    text, code = on_terminal(*arguments, DATA / "demo.strace.zst", columns=300, LINES=str(height))
+    assert code == 0
+    lines = text.splitlines()
+    # One for the prompt.
+    assert len(lines) < height
+    if "; --top 0 prints all" in text:
+        assert len(lines) >= height - 4
+    else:
+        assert len(text) == len(
+            on_terminal(*arguments, DATA / "demo.strace.zst", "--top", 0, columns=300)[0]
+        )
+
+
+def test_without_lines_the_size_of_the_terminal_counts(command):
+    import fcntl
+    import struct
+    import termios
+
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 77, 0, 0))
+    environment = {
+        name: value for name, value in os.environ.items() if name not in {"LINES", "COLUMNS"}
+    }
+    arguments = [command, "events", DATA / "demo.strace.zst"]
+    with subprocess.Popen(
+        arguments, stdout=slave, stderr=subprocess.PIPE, env=environment
+    ) as process:
+        os.close(slave)
+        text = b""
+        with suppress(OSError):
+            while piece := os.read(master, 65536):
+                text += piece
+        assert b"more rows; --top 0 prints all" in process.stderr.read()
+    os.close(master)
+    lines = text.splitlines()
+    assert len(lines) == 33 - 5 + 1
+    assert max(map(len, lines)) <= 77
+
+
+def test_a_low_terminal_still_shows_ten_rows(terminal):
+    lines = terminal("events", DATA / "demo.strace.zst", lines=5).splitlines()
+    assert len(lines) == 1 + 10 + 1
+
+
+def test_one_row_more_is_shown_in_place_of_the_word_that_there_is_one(terminal, tmp_path):
+    for rows, shown in ((25, 25), (26, 26), (27, 25)):
+        log = "".join(f"7 1700000000.{i:06} call{chr(97 + i)}() = 0\n" for i in range(rows))
+        (tmp_path / "log").write_text(log)
+        lines = terminal("events", "log").splitlines()
+        assert len(lines) == 1 + shown + (rows > shown)
+
+
 @pytest.mark.parametrize("arguments", [("files",), ("processes",), ("syscalls",), ("forks",)])
 def test_pipes_get_whole_names_and_no_colours(shell, spawn_strace, arguments):
     line = f'"$T" {" ".join(arguments)} {spawn_strace} | cat'

@@ -9,12 +9,13 @@ import polars as pl
 from tracefast.cli.column_hints import meant
 from tracefast.cli.errors import CommandError
 from tracefast.cli.options import Format
-from tracefast.cli.output import on_terminal, terminal_width, write
+from tracefast.cli.output import on_terminal, screenful, terminal_width, write
 from tracefast.cli.request import Request
 from tracefast.cli.where import truth
 
-_TERMINAL_ROWS = 50
 _ROW = ("row", "rows")
+# A total and a note.
+_BELOW = 2
 
 Words = Callable[[pl.DataFrame, int | None], pl.DataFrame]
 
@@ -100,6 +101,7 @@ def finish(
     words: Words | None = None,
     spare: Sequence[str] = (),
     noun: tuple[str, str] = _ROW,
+    below: int = _BELOW,
 ) -> None:
     """Sort a table, cut it to its top, and write it.
 
@@ -118,6 +120,8 @@ def finish(
         Columns that a narrow terminal does without, the first one first.
     noun
         What a row is, one and several, to say how many more there are.
+    below
+        How many lines will be printed below the table, and are to be on the same screen.
     """
     sort = request.sort
     if sort is not None:
@@ -128,13 +132,18 @@ def finish(
             maintain_order=True,
         )
     hidden = frame.height
-    frame = frame.slice(0, _rows(request))
+    frame = frame.slice(0, _rows(request, hidden, below))
+    in_words = words if request.form is Format.TABLE and not request.wide else None
+    terminal = on_terminal(request.form, request.output)
+    if in_words is not None and terminal and request.top is None:
+        # A row may become several lines.
+        while (more := in_words(frame, None).height - screenful(below)) > 0 and frame.height > 1:
+            frame = frame.slice(0, frame.height - min((more + 1) // 2, frame.height - 1))
     hidden -= frame.height
     if frame["source"].n_unique() <= 1:
         frame = frame.drop("source")
-    if words is not None and request.form is Format.TABLE and not request.wide:
-        terminal = on_terminal(request.form, request.output)
-        frame = words(frame, terminal_width() if terminal else None)
+    if in_words is not None:
+        frame = in_words(frame, terminal_width() if terminal else None)
         main = frame.columns
     columns = frame.columns if request.wide else ["source", *main]
     _write(frame, request, columns, hidden, spare, noun)
@@ -152,14 +161,18 @@ def put(frame: pl.DataFrame, request: Request, columns: Sequence[str]) -> None:
     columns
         The columns that a table in text shows.
     """
-    top = frame.slice(0, _rows(request))
+    top = frame.slice(0, _rows(request, frame.height, _BELOW))
     _write(top, request, columns, frame.height - top.height, verbatim=True)
 
 
-def _rows(request: Request) -> int | None:
-    """Say how many rows are wanted; None for all."""
+def _rows(request: Request, height: int, below: int) -> int | None:
+    """Say how many of so many rows are wanted; None for all."""
     if request.top is None:
-        return _TERMINAL_ROWS if on_terminal(request.form, request.output) else None
+        if not on_terminal(request.form, request.output):
+            return None
+        # Where one is left out, it takes no more room than to say so.
+        rows = screenful(below)
+        return None if height == rows + 1 else rows
     return request.top or None
 
 

@@ -11,7 +11,7 @@ from tracefast.analysis.fork_summary import Report
 from tracefast.cli.fork_phases import Phase, phases
 from tracefast.cli.log_names import cut_apart, without_common_folders
 from tracefast.cli.options import Format
-from tracefast.cli.output import deliver, on_terminal, terminal_width
+from tracefast.cli.output import deliver, on_terminal, screenful, terminal_width
 from tracefast.cli.request import Request
 from tracefast.cli.safe import printable
 from tracefast.cli.where import truth
@@ -31,7 +31,6 @@ _MIN_NOTE: Final = 20
 _MIN_WHO: Final = 20
 # What the name of a log takes of a line of a terminal.
 _MAX_LOG: Final = 16
-_TERMINAL_ROWS: Final = 20
 
 
 def show(report: Report, request: Request) -> None:
@@ -48,7 +47,8 @@ def show(report: Report, request: Request) -> None:
     terminal = on_terminal(Format.TABLE, request.output)
     top = request.top
     if top is None:
-        top = _TERMINAL_ROWS if terminal else 0
+        # Below the list there is more to read.
+        top = screenful(0) // 2 if terminal else 0
     width = terminal_width() if terminal else None
     wanted = arranged(report, request)
     text = screen(wanted, width=width, top=top)

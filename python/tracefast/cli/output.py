@@ -29,6 +29,9 @@ _SUFFIXES = {
 _TEXTS = ("", ".txt", ".text", ".log", ".out", ".md")
 # Names may have 255 bytes, and that of the partial file is longer.
 _MOST_OF_NAME = 40
+# The heading, a word on rows that are left out, the prompt.
+_OTHER_LINES = 3
+_LEAST_ROWS = 10
 _ISO_8601 = "%Y-%m-%dT%H:%M:%S%.9f"
 
 
@@ -73,6 +76,17 @@ def on_terminal(form: Format, output: str) -> bool:
 def terminal_width() -> int:
     """Give the columns of the terminal."""
     return shutil.get_terminal_size().columns
+
+
+def screenful(below: int) -> int:
+    """Give the rows for which a terminal has room, at least a few.
+
+    Parameters
+    ----------
+    below
+        Lines below them, besides what is said of rows that are left out, and the prompt.
+    """
+    return max(shutil.get_terminal_size().lines - _OTHER_LINES - below, _LEAST_ROWS)
 
 
 def write(

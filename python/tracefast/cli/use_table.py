@@ -133,6 +133,12 @@ def show(
     def words(rows: pl.DataFrame, width: int | None) -> pl.DataFrame:
         return verdict(rows, request.sort, short=width is not None and width < _NARROW)
 
+    below: list[str] = []
+    if request.form is Format.TABLE and not choice.darshan:
+        terminal = on_terminal(request.form, request.output)
+        width = terminal_width() if terminal else sys.maxsize
+        for line in foot(table, rings):
+            below += textwrap.wrap(line, width, subsequent_indent=_INDENT)
     finish(
         table,
         request,
@@ -141,10 +147,8 @@ def show(
         spare=_SPARE,
         # Of a file there may be two lines.
         noun=_NOUNS[choice.by],
+        below=len(below),
     )
-    if request.form is Format.TABLE and not choice.darshan:
-        terminal = on_terminal(request.form, request.output)
-        width = terminal_width() if terminal else sys.maxsize
-        for line in foot(table, rings):
-            request.note(textwrap.fill(line, width, subsequent_indent=_INDENT))
+    for line in below:
+        request.note(line)
     return DONE if complete else FAILED
