@@ -7,6 +7,7 @@ import os
 import pty
 import subprocess
 import time
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -16,6 +17,7 @@ from tracefast.analysis.processes import columns
 from tracefast.cli.process_tree import render
 
 TIMES = "\N{MULTIPLICATION SIGN}"
+DATA = Path(__file__).parent / "data"
 
 
 def table_of(*processes: tuple) -> pl.DataFrame:
@@ -88,9 +90,7 @@ def test_match_sort_and_top(run, spawn_strace):
     assert calls == sorted(column("calls"), reverse=True)[:3]
 
 
-@pytest.mark.parametrize(
-    "options", [["--sort", "calls"], ["--top", "3"], ["--format", "json"], ["-o", "tree.csv"]]
-)
+@pytest.mark.parametrize("options", [["--sort", "calls"], ["--format", "json"], ["-o", "tree.csv"]])
 def test_what_a_tree_is_not(run, spawn_strace, options):
     ran = run("processes", spawn_strace, "--tree", *options)
     assert ran.returncode == 2
@@ -167,6 +167,45 @@ def test_equal_children_are_one_line_with_sums_and_medians():
     assert lines[3].split()[:3] == ["└─", "/bin/true", "161"]
     # Each of them, where that is wanted.
     assert len(render(table, whole=True).splitlines()) == 63
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100])
+@pytest.mark.parametrize("depth", [5, 12, 40, 200])
+def test_a_deep_tree_fits_a_terminal_and_keeps_names(width, depth):
+    """Give each process three equal children besides the one that goes on."""
+    numbers = {"lifetime_ns": 12_345_000_000, "calls": 123_456, "read_bytes": 123 << 20}
+    more = numbers | {"threads": 11, "kind": "posix_spawn", "exit_signal": "SIGKILL"}
+    line = [(n, n - 1 if n else None, "/usr/bin/bash", more) for n in range(depth)]
+    equal = [
+        (1000 + 10 * n + i, n, "/usr/local/bin/bash", more) for n in range(depth) for i in range(3)
+    ]
+    lines = render(table_of(*line, *equal), width=width).splitlines()
+    assert max(map(len, lines)) <= width
+    assert len(lines) == 1 + 2 * depth
+    for text in lines[1:]:
+        assert "/bash" in text
+        assert "SIGKILL" in text
+    groups = [text for text in lines if TIMES in text]
+    assert len(groups) == depth
+    assert all(f"3 {TIMES} /" in text for text in groups)
+
+
+def test_places_are_drawn_where_names_have_room(terminal):
+    text = terminal("processes", "--tree", DATA / "demo.strace.zst", columns=60)
+    assert "│  └─ /usr/bin/sort" in text
+    assert "[2]" not in text
+
+
+def test_the_top_of_the_tree(run, terminal, spawn_strace):
+    whole = run("processes", spawn_strace, "--tree").stdout.splitlines()
+    asked = ("processes", spawn_strace, "--tree", "--top", 3)
+    assert [line.split() for line in run(*asked).stdout.splitlines()] == [
+        line.split() for line in whole[:4]
+    ]
+    text = terminal(*asked)
+    assert len(text.splitlines()) == 5
+    assert text.endswith(f"{len(whole) - 4} more rows; --top 0 prints all\n")
+    assert len(terminal(*asked, "--top", 0, lines=10).splitlines()) == len(whole)
 
 
 def test_two_of_a_kind_stay_apart():

@@ -1,6 +1,6 @@
 """Processes as a tree: who made whom, and what matters at each."""
 
-import shutil
+import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +11,7 @@ import polars as pl
 
 from tracefast.cli import units
 from tracefast.cli.options import Format
-from tracefast.cli.output import deliver, on_terminal
+from tracefast.cli.output import deliver, on_terminal, terminal_width
 from tracefast.cli.request import Request
 from tracefast.cli.safe import printable
 
@@ -35,8 +35,15 @@ _HEADER: Final = (
     "end",
 )
 # What a terminal goes without first, if names have less room than this.
-_SPARE: Final = ("threads", "kind")
+_SPARE: Final = ("threads", "kind", "calls", "written", "read", "lifetime")
 _ROOM: Final = 24
+# What of the place in the tree is added to that, at most.
+_PLACE: Final = 15
+# How a line says how deep it is.
+_DEPTH: Final = len("[100] ")
+_STEP: Final = 3
+# What is no part of a name: how many of them there are, how deep they are.
+_BEFORE: Final = re.compile(r"(\[[0-9]+\] )?([0-9,]+ (\N{MULTIPLICATION SIGN}|x) )?")
 # Columns of text; all others are numbers, and stand at the right.
 _TEXT: Final = ("process", "kind", "end")
 
@@ -97,11 +104,16 @@ def show(table: pl.DataFrame, chosen: pl.DataFrame | None, request: Request) -> 
         alike.
     """
     output = request.output
-    width = shutil.get_terminal_size().columns if on_terminal(Format.TABLE, output) else None
+    terminal = on_terminal(Format.TABLE, output)
     encoding = "utf-8" if output != "-" else (sys.stdout.encoding or "ascii")
     plain = not encoding.lower().replace("-", "").startswith("utf8")
-    text = render(table, chosen, whole=request.wide, width=width, plain=plain)
+    drawing = _ASCII if plain else _UNICODE
+    logs = _logs(table, chosen)
+    width = terminal_width() if terminal else None
+    text, hidden = _drawn(logs, drawing, whole=request.wide, width=width, top=request.top or 0)
     deliver(text.encode(encoding, errors="replace"), output, clobber=request.clobber)
+    if hidden and terminal:
+        request.note(f"{hidden:,} more row{'s' if hidden > 1 else ''}; --top 0 prints all")
 
 
 def render(
@@ -111,6 +123,7 @@ def render(
     whole: bool = False,
     width: int | None = None,
     plain: bool = False,
+    top: int = 0,
 ) -> str:
     """Lay the tree of processes out as text.
 
@@ -126,6 +139,8 @@ def render(
         Columns of the terminal: names of programs are cut to fit; None for whole names.
     plain
         Draw in ASCII.
+    top
+        How many lines of processes there are at most; 0 for all.
 
     Examples
     --------
@@ -134,23 +149,59 @@ def render(
     >>> print(render(table).splitlines()[2])
     └─ /bin/true  101  vfork    1.0 ms        1      1      0 B      0 B  exit 0
     """
-    drawing = _ASCII if plain else _UNICODE
-    lines: list[Line] = [[(name, "") for name in _HEADER]]
-    titles: dict[int, str] = {}
-    sources = table["source"].unique(maintain_order=True).to_list()
-    for source in sources:
-        if len(sources) > 1:
-            titles[len(lines)] = printable(str(source))
+    logs = _logs(table, chosen)
+    return _drawn(logs, _ASCII if plain else _UNICODE, whole=whole, width=width, top=top)[0]
+
+
+def _logs(table: pl.DataFrame, chosen: pl.DataFrame | None) -> list[tuple[str, list[_Node]]]:
+    """Give the logs, and the trees of each."""
+    logs = []
+    for source in table["source"].unique(maintain_order=True).to_list():
         rows = table.filter(pl.col("source").eq_missing(source)).to_dicts()
         roots = _forest(rows)
         if chosen is not None:
             own = chosen.filter(pl.col("source").eq_missing(source))
             roots = _leading_to(roots, set(own["task"]))
-        lines += _lines(roots, drawing, alone=whole)
+        logs.append((str(source), roots))
+    return logs
+
+
+def _drawn(
+    logs: list[tuple[str, list[_Node]]],
+    drawing: _Drawing,
+    *,
+    whole: bool,
+    width: int | None,
+    top: int,
+) -> tuple[str, int]:
+    """Lay the trees out; say how many lines are left out."""
+    lines, titles = _all_lines(logs, drawing, alone=whole, deep=_DEEP)
+    if width is not None:
+        _, room = _narrowed(lines, width, drawing)
+        names = [line[0][0] for line in lines]
+        # The places in a deep tree are not worth that nothing is left of names.
+        if any(len(name) > room < _place(name, drawing) + _MIN_NAME for name in names):
+            deep = max((room - _MIN_NAME - _DEPTH) // _STEP, 1)
+            lines, titles = _all_lines(logs, drawing, alone=whole, deep=deep)
+    hidden = max(len(lines) - 1 - top, 0) if top else 0
+    lines = lines[: len(lines) - hidden]
     at = _HEADER.index("lifetime")
     if any(line[at][1] for line in lines):
         lines[0][at] = (_HEADER[at], " (median)")
-    return _aligned(lines, titles, width, drawing)
+    return _aligned(lines, titles, width, drawing), hidden
+
+
+def _all_lines(
+    logs: list[tuple[str, list[_Node]]], drawing: _Drawing, *, alone: bool, deep: int
+) -> tuple[list[Line], dict[int, str]]:
+    """Give the lines of all logs, the header first, and what stands above some of them."""
+    lines: list[Line] = [[(name, "") for name in _HEADER]]
+    titles: dict[int, str] = {}
+    for source, roots in logs:
+        if len(logs) > 1:
+            titles[len(lines)] = printable(source)
+        lines += _lines(roots, drawing, alone=alone, deep=deep)
+    return lines, titles
 
 
 def _forest(rows: list[Row]) -> list[_Node]:
@@ -210,7 +261,7 @@ def _grouped(nodes: list[_Node], *, alone: bool) -> list[list[_Node]]:
     return list(groups.values())
 
 
-def _lines(roots: list[_Node], drawing: _Drawing, *, alone: bool) -> list[Line]:
+def _lines(roots: list[_Node], drawing: _Drawing, *, alone: bool, deep: int) -> list[Line]:
     _shape(roots)
     lines = []
     waiting = [_Group(nodes, 0, "", "") for nodes in reversed(_grouped(roots, alone=alone))]
@@ -222,7 +273,7 @@ def _lines(roots: list[_Node], drawing: _Drawing, *, alone: bool) -> list[Line]:
             depth = group.depth + 1
             lead = group.below + (drawing.last if last else drawing.child)
             down = group.below + (drawing.blank if last else drawing.down)
-            if depth > _DEEP:
+            if depth > deep:
                 lead, down = f"{group.below}[{depth}] ", group.below
             waiting.append(_Group(nodes, depth, lead, down))
     return lines
@@ -269,7 +320,7 @@ def _aligned(
     """Put the cells of all lines below each other."""
     names = [line[0][0] for line in lines]
     if width is not None:
-        lines, room = _narrowed(lines, width)
+        lines, room = _narrowed(lines, width, drawing)
         names = [_fitted(name, max(room, _MIN_NAME), drawing) for name in names]
     columns = len(lines[0])
     # One long name is not to widen all lines.
@@ -295,14 +346,17 @@ def _widest(lines: list[Line], column: int, part: int) -> int:
     return max(len(line[column][part]) for line in lines)
 
 
-def _narrowed(lines: list[Line], width: int) -> tuple[list[Line], int]:
+def _narrowed(lines: list[Line], width: int, drawing: _Drawing) -> tuple[list[Line], int]:
     """Leave out what a terminal has no room for; give what is left, and the room for names."""
     spare = list(_SPARE)
+    names = [line[0][0] for line in lines]
+    deepest = max(_place(name, drawing) for name in names)
+    wanted = min(max(map(len, names)), _ROOM + min(deepest, _PLACE))
     while True:
         header = [name for name, _ in lines[0]]
         wide = (_widest(lines, c, 0) + _widest(lines, c, 1) for c in range(1, len(header)))
         room = width - sum(wide) - len(_GAP) * (len(header) - 1)
-        if room >= _ROOM or not spare:
+        if room >= wanted or not spare:
             return lines, room
         gone = header.index(spare.pop(0))
         lines = [line[:gone] + line[gone + 1 :] for line in lines]
@@ -312,9 +366,15 @@ def _fitted(name: str, limit: int, drawing: _Drawing) -> str:
     """Cut the name of a program in its middle, but not its place while there is room."""
     if len(name) <= limit:
         return name
-    marks = {*drawing.child, *drawing.last, *drawing.down}
-    depth = next((at for at, mark in enumerate(name) if mark not in marks), len(name))
-    depth = min(depth, limit - _MIN_NAME // 2)
+    depth = _place(name, drawing)
+    before = _BEFORE.match(name, depth)
+    depth = min(before.end() if before else depth, limit - _MIN_NAME // 2)
     room = limit - depth - len(drawing.ellipsis)
     head = room // 3
     return name[: depth + head] + drawing.ellipsis + name[len(name) - (room - head) :]
+
+
+def _place(name: str, drawing: _Drawing) -> int:
+    """Give the length of what is drawn before a name."""
+    marks = {*drawing.child, *drawing.last, *drawing.down}
+    return next((at for at, mark in enumerate(name) if mark not in marks), len(name))

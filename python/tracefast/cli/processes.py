@@ -52,7 +52,8 @@ def processes(
     One row per process, in order of their start. The threads of a process are one row, and a number
     that was used again is another process. In the tree, children of one process that ran the same
     program, ended in the same way and have such children themselves are one line, with sums and,
-    in brackets, medians; --wide shows each of them.
+    in brackets, medians; --wide shows each of them. The tree has all its lines, also on a terminal,
+    unless --top says how many.
 
     \b
     Examples:
@@ -70,8 +71,8 @@ def processes(
     if tree:
         if request.form is not Format.TABLE:
             raise CommandError("--tree is text", "leave out --format, or --tree")
-        if request.sort is not None or request.top is not None:
-            raise CommandError("--tree is in order of time", "leave out --sort and --top")
+        if request.sort is not None:
+            raise CommandError("--tree is in order of time", "leave out --sort")
     check_columns(request, columns())
     table, complete = answer(request, question)
     if table is not None:
