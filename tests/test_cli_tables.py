@@ -250,6 +250,17 @@ def test_tables_fit_the_terminal(terminal, arguments, columns):
     assert [line for line in lines if len(line) > columns] == []
 
 
+@pytest.mark.parametrize("columns", [60, 80, 100, 120])
+def test_rows_of_forks_can_be_joined_with_processes(terminal, columns):
+    log = DATA / "demo.strace.zst"
+    header, first, *_ = terminal("forks", "--each", log, columns=columns).splitlines()
+    assert "  child pid  " in header
+    assert "  11787  " in first
+    assert max(len(header), len(first)) <= columns
+    header, *_ = terminal("processes", log, columns=columns).splitlines()
+    assert "ppid" in header.split()
+
+
 def test_costs_of_several_logs_can_be_told_apart(terminal):
     logs = (DATA / "demo.strace.zst", DATA / "demo.ftrace.zst")
     text = terminal("forks", *logs, columns=80)

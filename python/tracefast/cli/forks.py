@@ -27,10 +27,11 @@ _MAIN = (
     "parent_image",
     "image",
 )
-# What narrow terminals do without, the first one first.
+# What narrow terminals do without, the first one first; not the number by which `processes` knows
+# the child.
 _SPARE = (
-    *("child_pid", "exit_status", "exec_failed", "exit_signal", "startup_ns", "tid"),
-    *("lifetime_ns", "exec_gap_ns", "exec_ns"),
+    *("exit_status", "exec_failed", "exit_signal", "startup_ns", "tid", "lifetime_ns"),
+    *("exec_gap_ns", "exec_ns", "errno", "parent_image", "kind", "call_ns"),
 )
 
 
