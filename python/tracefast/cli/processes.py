@@ -27,7 +27,7 @@ _MAIN = (
 )
 # What narrow terminals do without, the first one first.
 _SPARE = (
-    *("children", "wait_ns", "io_ns", "threads", "kind", "write_bytes", "ppid", "read_bytes"),
+    *("children", "wait_ns", "io_ns", "threads", "kind", "write_bytes", "read_bytes", "ppid"),
     *("calls", "exit_signal"),
 )
 
