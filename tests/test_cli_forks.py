@@ -91,7 +91,7 @@ def test_a_column_that_is_not_there(run, spawn_strace):
     assert ran.returncode == 2
     assert ran.stderr == ("error: --sort call_ns: a column of single processes\nhint: add --each\n")
     ran = run("forks", spawn_strace, "--sort", "nonsense")
-    assert "call_sum_ns" in ran.stderr
+    assert "hint: tracefast schema fork_summary lists all of them" in ran.stderr
     assert run("forks", spawn_strace, "--each", "--sort", "tax_ns").returncode == 2
 
 
@@ -118,7 +118,7 @@ def test_a_terminal_cuts_lines_and_lists(command, spawn_strace):
     assert process.returncode == 0
     lines = data.decode().splitlines()
     assert max(map(len, lines)) <= 70
-    assert any(re.fullmatch(r"\(\d+ more; --top 0 lists all\)", line) for line in lines)
+    assert any(re.fullmatch(r"\d+ more rows; --top 0 prints all", line) for line in lines)
     listed = [line for line in lines if re.match(r" +\d+  \w+ .* →", line)]
     assert len(listed) == 3
     assert listed[2].endswith("python3 → python3")
@@ -218,3 +218,11 @@ def test_sorted_by_any_column(run, spawn_strace):
     )
     assert [int(number) for number in listed] == counts
     assert tf.fork_summary(tf.scan(demo)).collect()["count"].sum() == sum(counts)
+
+
+def test_a_few_processes_have_no_rate(run, tmp_path):
+    line = "1 17000000{:02}.000000 vfork() = {} <0.0001>\n"
+    for number, rate in ((9, "-"), (10, "1.0")):
+        (tmp_path / "log").write_text("".join(line.format(i, 10 + i) for i in range(number)))
+        row = next(x for x in run("forks", "log").stdout.splitlines() if " vfork " in x)
+        assert row.split()[:3] == [str(number), "vfork", rate]

@@ -29,6 +29,8 @@ _WHOLE_PATHS: Final = 40
 _MIN_NOTE: Final = 20
 # Where there is less for who started what, how often a second is not told.
 _MIN_WHO: Final = 20
+# Fewer happen at some speed by chance.
+_MANY: Final = 10
 # What the name of a log takes of a line of a terminal.
 _MAX_LOG: Final = 16
 
@@ -173,7 +175,7 @@ def _list(cases: Sequence[Case], hidden: int, width: int | None) -> str:
             [
                 f"{case.count:,}",
                 case.text("kind") or "?",
-                f"{rate:,.1f}" if isinstance(rate, float) else "-",
+                f"{rate:,.1f}" if isinstance(rate, float) and case.count >= _MANY else "-",
                 f"{case.number('in_flight_max'):,}" if case.known("in_flight_max") else "-",
                 _short(str(case.price)) if case.number("tax_ns") else "-",
                 _short(percent_span(*case.price_share)) if case.share("wall_share") else "-",
@@ -195,7 +197,7 @@ def _list(cases: Sequence[Case], hidden: int, width: int | None) -> str:
         if _room(lines, width) < _MIN_WHO:
             lines, right = [[*line[:2], *line[3:]] for line in lines], (0, 2, 3)
     text = _aligned(lines, right=right, width=width)
-    return text + (f"({hidden:,} more; --top 0 lists all)\n" if hidden else "")
+    return text + (f"{plural(hidden, 'more row')}; --top 0 prints all\n" if hidden else "")
 
 
 def _short(text: str) -> str:

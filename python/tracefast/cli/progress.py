@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tracefast._core import Progress
+from tracefast.cli.units import rate
 
 _INTERVAL_S = 0.1
 # What takes less needs no bar.
@@ -47,19 +48,29 @@ def _follow(progress: Progress, done: threading.Event) -> None:
     from rich.progress import (
         BarColumn,
         DownloadColumn,
+        ProgressColumn,
+        Task,
         TextColumn,
         TimeRemainingColumn,
-        TransferSpeedColumn,
     )
     from rich.progress import (
         Progress as Bar,
     )
+    from rich.text import Text
+
+    class Speed(ProgressColumn):
+        """Bytes per second, in the units of the bytes beside it, and of reports."""
+
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            words = "?" if speed is None else rate(round(speed), 1)
+            return Text(words, style="progress.data.speed")
 
     bar = Bar(
         TextColumn("reading"),
         BarColumn(),
         DownloadColumn(binary_units=True),
-        TransferSpeedColumn(),
+        Speed(),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
