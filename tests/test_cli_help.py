@@ -105,7 +105,14 @@ def test_examples_run(run, spawn_strace, spawn_ftrace, tmp_path):
         (["files", "x", "--top", "few"], "--top: ", "tracefast files --help"),
         (["files"], "LOG|PARQUET: missing", "tracefast files --help"),
         (["sql", "SELECT 1"], "LOG|PARQUET: missing", "tracefast sql --help"),
-        (["files", "x", "--sort"], "requires an argument", "--help"),
+        (["files", "x", "--sort"], "--sort: a value is missing", "tracefast files --help says"),
+        (["files", "x", "--format"], "--format: a value is missing", "tracefast files --help says"),
+        (["files", "x", "--top", "few"], "--top: a whole number is needed", "files --help"),
+        (["files", "x", "--top", "1.5"], "--top: a whole number is needed", "files --help"),
+        (["files", "x", "--top", "-1"], "--top: a number from 0 on is needed", "files --help"),
+        (["parse", "x", "--row-group", "99999999"], "a number up to 16777216 is", "parse --help"),
+        (["completion", "fsh"], "error: SHELL fsh: no such choice", "did you mean 'fish'?"),
+        (["completion"], "SHELL: missing", "tracefast completion --help"),
         (["files", "LOG", "--sort", "read_byts"], "no such column", "did you mean 'read_bytes'"),
         (["files", "LOG", "--where", "pth = 'x'"], "no such column: pth", "did you mean 'path'?"),
         (["schema", "offst"], "offst: no such column", "did you mean 'offset'"),
@@ -130,6 +137,23 @@ def test_events_that_are_not_there_are_suggested(run, spawn_ftrace):
     assert "no event sched_proces_exec; did you mean 'sched_process_exec'" in ran.stderr
     ran = run("events", spawn_ftrace, "--event", "qqq")
     assert "no event qqq; one of: " in ran.stderr
+
+
+@pytest.mark.parametrize("event", ["execve", "sys_enter_execve", "sys_exit_execve"])
+def test_system_calls_are_no_events_with_fields(run, spawn_strace, event):
+    ran = run("events", spawn_strace, "--event", event)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert f"error: --event {event}: a system call" in ran.stderr
+    hint = "hint: tracefast sql \"SELECT * FROM events WHERE name = 'execve'\" LOG\n"
+    assert ran.stderr.endswith(hint)
+    words = shlex.split(hint)[2:-1]
+    assert len(run(*words, spawn_strace).stdout.splitlines()) > 1
+
+
+def test_help_is_a_command_as_well(run):
+    assert run("help").stdout == run("--help").stdout != ""
+    assert run("help", "files").stdout == run("files", "--help").stdout != ""
+    assert "did you mean 'files'" in run("help", "fils").stderr
 
 
 def test_messages_name_the_line(run, pth, tmp_path):

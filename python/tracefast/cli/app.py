@@ -90,8 +90,12 @@ app.command(short_help="Make a shell complete command lines.")(completion)
 
 def run() -> None:
     """Run the command line, and leave with its exit code."""
+    commands = typer.main.get_command(app)
+    words = sys.argv[1:]
+    if words[:1] == ["help"]:
+        words = [*words[1:2], "--help"]
     try:
-        code = typer.main.get_command(app).main(prog_name="tracefast", standalone_mode=False)
+        code = commands.main(words, prog_name="tracefast", standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader of a help text has seen enough.
@@ -108,6 +112,8 @@ def run() -> None:
         if type(error).__name__ == "NoArgsIsHelpError":
             error.show()  # type: ignore[attr-defined]
         else:
-            explain(told(error))
+            known = app.registered_commands
+            names = {one.callback.__name__ for one in known if one.callback is not None}
+            explain(told(error, next((word for word in words[:1] if word in names), None)))
         code = FAILED
     sys.exit(code or DONE)

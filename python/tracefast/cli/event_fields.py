@@ -38,7 +38,7 @@ def show(
     Raises
     ------
     CommandError
-        The event is a system call, has no column to sort by, or options contradict each other.
+        The event is a system call, there is no column to sort by, or options contradict each other.
     """
     from tracefast.analysis.fields import RECORD, REST, fields
     from tracefast.cli.events import answer
@@ -60,8 +60,11 @@ def show(
     try:
         table, complete = answer(request, question)
     except ValueError as error:
-        what, _, hint = str(error).partition(": ")
-        raise CommandError(f"--event {what}: no fields to show", hint) from error
+        call = event.removeprefix("sys_enter_").removeprefix("sys_exit_")
+        raise CommandError(
+            f"--event {event}: a system call, whose fields are columns of the events already",
+            f"tracefast sql \"SELECT * FROM events WHERE name = '{call}'\" LOG",  # noqa: S608
+        ) from error
     if table is None:
         return FAILED
     if table.is_empty():

@@ -12,6 +12,15 @@ from tracefast.cli.errors import CommandError, resembling
 UsageError: Final[type[Exception]] = next(
     kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
 )
+# What is wrong with a number, in fewer words.
+_NUMBERS: Final = (
+    (re.compile(r"Input should be a valid integer.*", re.DOTALL), "a whole number is needed"),
+    (
+        re.compile(r"Input should be greater than or equal to (.*)"),
+        r"a number from \1 on is needed",
+    ),
+    (re.compile(r"Input should be less than or equal to (.*)"), r"a number up to \1 is needed"),
+)
 _CHOICE: Final = re.compile(r"'(.*)' is not one of (.*?)\.?", re.DOTALL)
 
 
@@ -35,30 +44,40 @@ class Commands(TyperGroup):
         return found
 
 
-def told(error: Any) -> CommandError:  # noqa: ANN401 - see `UsageError`
+def told(error: Any, command: str | None = None) -> CommandError:  # noqa: ANN401 - see `UsageError`
     """Put an error of typer into words: what is wrong, and what to do about it.
 
     Parameters
     ----------
     error
         A `UsageError`.
+    command
+        The command that was given, where the error does not know it.
     """
     context = getattr(error, "ctx", None)
-    path = context.command_path if context is not None else "tracefast"
+    path = f"tracefast {command}" if command is not None else "tracefast"
+    if context is not None:
+        path = context.command_path
     hint = f"{path} --help says how it is used"
     option: str = getattr(error, "option_name", "")
     if type(error).__name__ == "NoSuchOption" and context is not None:
         known = [name for one in context.command.get_params(context) for name in one.opts]
         near = resembling(option, known)
         return CommandError(f"{option}: no such option", near if "did you" in near else hint)
+    if option and type(error).__name__ == "BadOptionUsage":
+        return CommandError(f"{option}: a value is missing behind it", hint)
     text = str(error.message).removeprefix("Value error, ").rstrip(".")
     parameter = getattr(error, "param", None)
     if parameter is not None:
-        name = parameter.opts[-1] if parameter.opts[-1].startswith("-") else parameter.metavar
+        name = parameter.opts[-1]
+        if not name.startswith("-"):
+            name = parameter.metavar or parameter.name.upper()
         if type(error).__name__ == "MissingParameter":
-            return CommandError(f"{name or parameter.name}: missing", hint)
+            return CommandError(f"{name}: missing", hint)
         if match := _CHOICE.fullmatch(text):
             choices = re.findall(r"'(.*?)'", match[2])
             return CommandError(f"{name} {match[1]}: no such choice", resembling(match[1], choices))
+        for pattern, words in _NUMBERS:
+            text = pattern.sub(words, text)
         text = f"{name}: {text[:1].lower()}{text[1:]}"
     return CommandError(text, hint)
