@@ -57,7 +57,11 @@ class TestInputs:
 
     def test_a_directory(self, ask, tmp_path):
         (tmp_path / "logs").mkdir()
-        refused(ask("logs"), "error: logs: Is a directory")
+        refused(ask("logs"), "error: logs: No log and no Parquet in the directory")
+        assert leftovers(tmp_path) == {"logs"}
+        (tmp_path / "logs" / "a.strace").write_bytes(READ)
+        (tmp_path / "logs" / "b.parquet").write_bytes(b"PAR1")
+        refused(ask("logs"), "logs: holds logs and files of columns", "logs/*.strace")
         assert leftovers(tmp_path) == {"logs"}
 
     def test_no_permission(self, ask, tmp_path):

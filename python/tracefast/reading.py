@@ -42,9 +42,9 @@ def parse(
     Parameters
     ----------
     sources
-        Path of a log, a pattern, or several of them; ``"-"`` is standard input. Logs of
-        ``strace -ff -o NAME`` are merged, also when only ``NAME`` is given. Compressed logs
-        (gzip, zstd, xz, bzip2) are recognised by their first bytes.
+        Path of a log, of a directory of logs, a pattern, or several of them; ``"-"`` is standard
+        input. Logs of ``strace -ff -o NAME`` are merged, also when only ``NAME`` is given.
+        Compressed logs (gzip, zstd, xz, bzip2) are recognised by their first bytes.
     output
         Path of the file to write; ``"-"`` is standard output, None writes nothing.
     format_in
@@ -163,8 +163,8 @@ def read(
     Parameters
     ----------
     sources
-        Path of a log, a pattern, or several of them; ``"-"`` is standard input. Logs of
-        ``strace -ff -o NAME`` are merged, also when only ``NAME`` is given.
+        Path of a log, of a directory of logs, a pattern, or several of them; ``"-"`` is standard
+        input. Logs of ``strace -ff -o NAME`` are merged, also when only ``NAME`` is given.
     columns
         Names of the columns wanted; the others are never built. All by default.
     format_in

@@ -46,10 +46,10 @@ def expand(sources: Sources, *, lazily: bool = False) -> list[str]:
         sorted order.
         ``-`` is standard input. The common name of the logs of several tasks (``log`` for
         ``log.1234``, ``log.1235``, by ``strace -ff -o log``) stays as it is: the parser finds them.
+        A directory stands for its files (`files_in`).
         What is named a second time, be it by another path, is left out.
     lazily
-        What is named will be scanned by polars, too: directories stand for their files
-        (`files_in`), and URLs stay as they are.
+        What is named will be scanned by polars, too: URLs stay as they are.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def expand(sources: Sources, *, lazily: bool = False) -> list[str]:
                 )
             names.append(name)
             continue
-        if lazily and Path(name).is_dir():
+        if Path(name).is_dir():
             names.extend(files_in(name))
             continue
         if not isinstance(source, str) or not glob.has_magic(name) or Path(name).exists():
@@ -179,9 +179,10 @@ def files_in(folder: str) -> list[str]:
     logs = [name for name in names if sniff(name) == "log"]
     if 0 < len(logs) < len(names):
         columns = next(name for name in names if name not in logs)
+        patterns = [f"{folder.rstrip('/')}/*{Path(name).suffix}" for name in (columns, logs[0])]
         raise _refused(
             f"{folder}: holds logs and files of columns, such as {logs[0]} and {columns}",
-            f"name those that are meant, for example by a pattern: {folder.rstrip('/')}/*.parquet",
+            f"name those that are meant, for example by a pattern: {' or '.join(patterns)}",
         )
     return names
 

@@ -37,7 +37,8 @@ def parse_many(
     Parameters
     ----------
     logs
-        Paths and patterns. Logs of ``strace -ff -o NAME`` are one log, as for :func:`parse`.
+        Paths of logs and of directories, and patterns. Logs of ``strace -ff -o NAME`` are one log,
+        as for :func:`parse`.
     out_dir
         Folder of the outputs; made if it is missing. The name of an output is that of its log with
         a hash of its path, so that logs of equal names in several folders do not meet.

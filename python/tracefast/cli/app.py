@@ -36,7 +36,7 @@ Examples:
   tracefast blocks trace.txt                  what reached the disks, and in which order
   tracefast sql "SELECT …" app.parquet        what else you want to know
 
-Every command takes logs or Parquet, any number of them, and - for standard input.
+Every command takes logs or Parquet, any number of them, directories, and - for standard input.
 Results go to standard output, everything else to standard error.
 
 \b

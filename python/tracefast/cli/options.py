@@ -22,7 +22,7 @@ Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="LOG|PARQUET",
-        help="Logs or Parquet files; - is standard input.",
+        help="Logs, Parquet files, or directories of one of these; - is standard input.",
         show_default=False,
     ),
 ]

@@ -23,7 +23,7 @@ def parse(
         list[str],
         typer.Argument(
             metavar="LOG",
-            help="Logs, compressed or not; - is standard input.",
+            help="Logs, compressed or not, or directories of them; - is standard input.",
             show_default=False,
         ),
     ],
@@ -129,7 +129,7 @@ def parse(
     Examples:
       tracefast parse app.strace -o app.parquet
       tracefast parse run-*.strace.gz -o runs.parquet
-      tracefast parse runs/*.strace --out-dir events --jobs 4
+      tracefast parse runs --out-dir events --jobs 4
       tracefast parse app.strace -o app.parquet --compression zstd:9 --row-group 1000000
       zcat app.strace.gz | tracefast parse - -o app.parquet
       cat /sys/kernel/tracing/trace | tracefast parse - --format-in ftrace -o trace.arrow
