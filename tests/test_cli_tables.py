@@ -186,6 +186,59 @@ def test_binary_does_not_go_to_a_terminal(command, pth):
         assert "hint: " in ran.stderr
 
 
+def test_a_directory_stands_for_what_is_in_it(run, spawn_strace, pth, tmp_path):
+    (tmp_path / "runs" / "more").mkdir(parents=True)
+    for log, name in ((spawn_strace, "a.strace"), (pth, "more/b.strace")):
+        (tmp_path / "runs" / name).write_bytes(log.read_bytes())
+    asked = ("--format", "csv")
+    expected = run("events", "runs/a.strace", "runs/more/b.strace", *asked).stdout
+    assert run("events", "runs", *asked).stdout == expected
+    assert expected.count("runs/more/b.strace") > 3
+    assert run("parse", "runs", "-o", "one.parquet").returncode == 0
+    assert run("events", "one.parquet", *asked).stdout == expected
+    for _ in range(2):
+        assert run("parse", "runs", "--out-dir", "events").returncode == 0
+    logs = run("events", "events", *asked).stdout
+    assert len(logs.splitlines()) == len(expected.splitlines())
+    # What a run has written into the folder of its logs are the same events twice.
+    run("parse", "runs/a.strace", "-o", "runs/a.parquet")
+    ran = run("events", "runs")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("error: runs: holds logs and files of columns")
+    assert "runs/*.parquet or runs/*.strace" in ran.stderr
+
+
+SUMMARY = """\
+% time     seconds  usecs/call     calls    errors syscall
+------ ----------- ----------- --------- --------- ----------------
+ 87.72    0.000050          25         2         1 read
+------ ----------- ----------- --------- --------- ----------------
+100.00    0.000057          19         3         1 total
+"""
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        *(["files"], ["files", "--darshan"], ["forks"], ["forks", "--each"], ["processes"]),
+        *(["processes", "--tree"], ["syscalls"], ["syscalls", "--strace-c"], ["events"]),
+        *(["blocks"], ["sql", "SELECT count(*) AS n FROM events"]),
+    ],
+    ids=str,
+)
+def test_a_log_without_events_is_warned_of(run, spawn_strace, tmp_path, question):
+    (tmp_path / "summary.log").write_text(SUMMARY)
+    run("parse", "summary.log", "-o", "summary.parquet")
+    for name in ("summary.log", "summary.parquet"):
+        ran = run(*question, name)
+        assert ran.returncode == 0
+        assert ran.stderr.count(f"warning: {name}: no event was found\n") == 1
+    ran = run(*question, "-", input=SUMMARY)
+    assert ran.stderr.count("no event was found") == 1
+    assert "no event was found" not in run(*question, spawn_strace).stderr
+    assert "no event was found" not in run(*question, "summary.log", "-q").stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [

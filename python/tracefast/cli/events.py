@@ -1,5 +1,6 @@
 """The events that a command is asked about: from logs, Parquet and standard input."""
 
+import json
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ import polars as pl
 
 import tracefast
 from tracefast import Error
-from tracefast._core import Progress
+from tracefast._core import Progress, metadata
 from tracefast.apart import crowded, refuse_own_input
 from tracefast.cli.errors import CommandError, explain, not_utf8
 from tracefast.cli.progress import shown
@@ -41,7 +42,7 @@ def answer(
     tuple of polars.DataFrame and bool
         The answer, None if no input could be read; and whether all could.
     """
-    with _readable(request) as (names, all_readable):
+    with _readable(request) as (names, spooled, all_readable):
         if not names:
             return None, False
         try:
@@ -59,9 +60,31 @@ def answer(
                     explain(_told(error, names[0]))
                     return None, False
                 return _ask_each(names, question, request, progress), False
-    if table.is_empty() and request.window:
-        request.warn("nothing between --from and --to")
+        named = [name for name in names if name not in spooled]
+        if not _warn_of_nothing(named, progress, request) and table.is_empty() and request.window:
+            request.warn("nothing between --from and --to")
     return table, all_readable
+
+
+def _warn_of_nothing(names: list[str], progress: Progress, request: Request) -> bool:
+    """Say which inputs have been read and have no events, as `parse` does; whether there are such.
+
+    Logs are known together: the counters are those of all.
+    """
+    kinds = {name: sniff(name) for name in names if not is_pipe(name)}
+    logs = [name for name, kind in kinds.items() if kind == "log"]
+    nothing = [f"{name}: " for name, kind in kinds.items() if kind != "log" and _is_eventless(name)]
+    if progress.bytes_read and not progress.rows:
+        nothing.append(f"{logs[0]}: " if len(logs) == 1 else "")
+    for where in nothing:
+        request.warn(f"{where}no event was found")
+    return bool(nothing)
+
+
+def _is_eventless(file: str) -> bool:
+    """Say whether a file of columns was made of logs without any event."""
+    report = json.loads(metadata(file).get("tracefast.report", "{}"))
+    return "no event was found" in report.get("warnings", [])
 
 
 def _ask_each(
@@ -108,11 +131,15 @@ def _told(error: Exception, name: str) -> Exception:
 
 
 @contextmanager
-def _readable(request: Request) -> Iterator[tuple[list[str], bool]]:
-    """Find the inputs that are there, and spool pipes, which can be read once only."""
+def _readable(request: Request) -> Iterator[tuple[list[str], set[str], bool]]:
+    """Find the inputs that are there, and spool pipes, which can be read once only.
+
+    The second is the names of what was spooled.
+    """
     good = True
     names: list[str] = []
     taken: set[str] = set()
+    spooled: set[str] = set()
     with tempfile.TemporaryDirectory(prefix="tracefast-") as folder:
         for given in request.inputs:
             try:
@@ -122,10 +149,12 @@ def _readable(request: Request) -> Iterator[tuple[list[str], bool]]:
                     taken.add(name)
                     if name == STDIN:
                         names.append(str(spool(Path(folder), request)))
+                        spooled.add(names[-1])
                     elif not _is_utf8(name):
                         raise not_utf8(name)
                     elif is_pipe(name):
                         names.append(str(spool_pipe(name, Path(folder), request)))
+                        spooled.add(names[-1])
                     else:
                         sniff(name)
                         names.append(name)
@@ -134,7 +163,7 @@ def _readable(request: Request) -> Iterator[tuple[list[str], bool]]:
             except (CommandError, Error, OSError) as error:
                 explain(error)
                 good = False
-        yield once(names), good
+        yield once(names), spooled, good
 
 
 def _is_utf8(name: str) -> bool:
