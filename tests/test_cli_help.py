@@ -151,7 +151,7 @@ def test_system_calls_are_no_events_with_fields(run, spawn_strace, event):
 
 
 def test_help_is_a_command_as_well(run):
-    assert run("help").stdout == run("--help").stdout != ""
+    assert run("help").stdout == run("--help").stdout == run("help", "help").stdout != ""
     assert run("help", "files").stdout == run("files", "--help").stdout != ""
     assert "did you mean 'files'" in run("help", "fils").stderr
 

@@ -109,6 +109,9 @@ def test_every_form(run, spawn_strace, tmp_path, engine):
     [
         ("polars", "SELECT * FROM file", ["no such table: file", "did you mean 'files'"]),
         ("polars", "SELECT nam FROM events", ["no such column: nam", "did you mean 'name'"]),
+        ("polars", "SELECT xyzzy FROM events", ["hint: tracefast schema events lists all"]),
+        ("polars", "SELECT xyzzy FROM files", ["hint: tracefast schema files lists all"]),
+        ("polars", "SELECT time FROM files", ["the heading 'time' is read_ns or write_ns"]),
         ("polars", "SELEC", ["SQL: ", "an SQL statement", "hint: "]),
         ("polars", "", ["SQL: "]),
         ("duckdb", "SELECT * FROM file", ["SQL: ", "Table with name file", "did you mean 'files'"]),

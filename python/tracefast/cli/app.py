@@ -93,7 +93,7 @@ def run() -> None:
     commands = typer.main.get_command(app)
     words = sys.argv[1:]
     if words[:1] == ["help"]:
-        words = [*words[1:2], "--help"]
+        words = [*(word for word in words[1:2] if word != "help"), "--help"]
     try:
         code = commands.main(words, prog_name="tracefast", standalone_mode=False)
         sys.stdout.flush()

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from tracefast.cli.column_words import WORDS
 from tracefast.cli.errors import resembling
 from tracefast.cli.table_words import TABLES, table
 
@@ -58,13 +59,19 @@ def meant(wanted: str, columns: Iterable[str]) -> str:
     'tracefast schema files lists all of them'
     """
     known = list(columns)
-    # A table may have more columns than are described, by options, but none that is not.
-    name = next((name for name in TABLES if set(known) <= set(table(name))), None)
+    name = _table(set(known))
     under = [column for column in _under(wanted, name, known) if column in known]
     if under and not any(_same(column, wanted) for column in under):
         return f"the heading {wanted!r} is {' or '.join(under)}"
     hint = resembling(wanted, known)
     return f"tracefast schema {name} lists all of them" if name and "did you" not in hint else hint
+
+
+def _table(columns: set[str]) -> str | None:
+    """Find the table that has these columns: more may be described, as some come by options."""
+    if columns <= set(WORDS):
+        return "events"
+    return next((name for name in TABLES if columns <= set(table(name))), None)
 
 
 def _under(wanted: str, name: str | None, columns: list[str]) -> Iterator[str]:
