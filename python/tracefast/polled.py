@@ -11,11 +11,14 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from threading import Thread, get_ident
+from typing import TypeVar
 
 from tracefast import _core
 
+T = TypeVar("T")
+
 # How long to wait for a log that says nothing.
-_PATIENCE_S = 0.05
+PATIENCE_S = 0.05
 # How long Python's end may wait for threads, and how long a thread may take to leave Python.
 _END_S = 2.0
 _LEAVE_S = 0.2
@@ -33,9 +36,9 @@ def patiently(opened: Callable[[], _core.Reader]) -> Iterator[_core.Batch | None
     opened
         Opens the reader: with a pipe that nobody writes to, even this takes its time.
 
-    Yields
-    ------
-    Batch or None
+    Returns
+    -------
+    iterator of Batch or None
         All batches, in order. The reader is closed at the end, and when nobody wants more.
 
     Raises
@@ -49,15 +52,32 @@ def patiently(opened: Callable[[], _core.Reader]) -> Iterator[_core.Batch | None
     >>> sum(len(batch) for batch in batches if batch is not None)
     8
     """
+    return inside(_batches(opened))
+
+
+def inside(batches: Iterator[T]) -> Iterator[T]:
+    """Yield what a source yields, and note that this thread is in it: Python's end waits for it.
+
+    Examples
+    --------
+    >>> list(inside(iter([1, 2])))
+    [1, 2]
+    """
     here = get_ident()
     _inside[here] = _inside.get(here, 0) + 1
     try:
-        yield from _batches(opened)
+        yield from batches
     finally:
-        _inside[here] -= 1
-        if not _inside[here]:
-            del _inside[here]
-            _left[here] = time.monotonic()
+        try:
+            # No call before this is noted: after a call comes the interrupt that is pending.
+            _inside[here] -= 1
+            if not _inside[here]:
+                del _inside[here]
+                _left[here] = time.monotonic()
+        except KeyboardInterrupt:
+            # polars has raised it already. It drops a source where nobody can catch anything:
+            # Python would only print it.
+            pass
 
 
 def _batches(opened: Callable[[], _core.Reader]) -> Iterator[_core.Batch | None]:
@@ -72,7 +92,7 @@ def _batches(opened: Callable[[], _core.Reader]) -> Iterator[_core.Batch | None]
 
     Thread(target=open_it, name="tracefast-open", daemon=True).start()
     while not done.done():
-        wait([done], timeout=_PATIENCE_S)
+        wait([done], timeout=PATIENCE_S)
         if not done.done():
             yield None
     with done.result() as reader:

@@ -138,7 +138,7 @@ def scan(
             openers.append(whole.unreadable)
         else:
             logs = _LogBuilder(tuple(files), format_in, machine, threads, progress)
-            openers.append(logs.open)
+            openers.append(logs.batches)
             frames.append(
                 scan_external_reader(
                     logs,
@@ -316,6 +316,10 @@ class _LogBuilder(FileReaderBuilder):
             progress=self.progress,
             plain_names=plain_names,
         )
+
+    def batches(self, columns: list[str]) -> whole.Batches:
+        """Parse some columns of all rows, for who takes batches as they are."""
+        return patiently(partial(self.open, columns))
 
     def reader_capabilities(self) -> ReaderCapabilities:
         """Say what is pushed down: the head, and of filters what the parser knows."""

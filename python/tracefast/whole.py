@@ -11,7 +11,8 @@ import polars as pl
 
 from tracefast import _core
 
-Batches = Iterator[_core.Batch]
+# None stands for a time in which there was nothing, as of a pipe: see `polled`.
+Batches = Iterator[_core.Batch | None]
 # Opens the files behind a frame for the named columns.
 Opener = Callable[[list[str]], Batches]
 
@@ -45,7 +46,8 @@ def opener_of(frame: pl.LazyFrame | pl.DataFrame) -> Opener | None:
     --------
     >>> import tracefast as tf
     >>> events = tf.scan("demo.strace")
-    >>> sum(len(batch) for batch in opener_of(events)(["name"])) == events.collect().height
+    >>> batches = opener_of(events)(["name"])
+    >>> sum(len(batch) for batch in batches if batch is not None) == events.collect().height
     True
     >>> opener_of(events.filter(pl.col("name") == "read")) is None
     True

@@ -1,5 +1,6 @@
 """Tables that one pass over the events makes, in their order, as lazy as any other."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Protocol
 
@@ -7,6 +8,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from tracefast import _core
+from tracefast.polled import PATIENCE_S, inside
 from tracefast.whole import Opener, UnreadableError, opener_of
 
 Types = Mapping[str, pl.DataType | type[pl.DataType]]
@@ -104,26 +106,48 @@ def folded(
         n_rows: int | None,
         _batch_size: int | None,
     ) -> Iterator[pl.DataFrame]:
-        table = _of_files(opener, list(types), begin()) if opener is not None else None
+        def wanted(table: pl.DataFrame) -> pl.DataFrame:
+            return table if with_columns is None else table.select(with_columns)
+
+        nothing = wanted(schema.to_frame())
+        table = None
+        if opener is not None:
+            for table in _of_files(opener, list(types), begin()):
+                if table is None:
+                    yield nothing
         if table is None:
             table = run(rows, begin())
         if n_rows is not None:
             table = table.head(n_rows)
         if predicate is not None:
             table = table.filter(predicate)
-        yield table if with_columns is None else table.select(with_columns)
+        yield wanted(table)
 
-    return register_io_source(source, schema=schema, is_pure=True, explain_name=name)
+    return register_io_source(
+        lambda *asked: inside(source(*asked)), schema=schema, is_pure=True, explain_name=name
+    )
 
 
-def _of_files(opener: Opener, columns: list[str], fold: Fold) -> pl.DataFrame | None:
-    """Feed all rows of whole files to a fold, and give its table; None if polars must read them."""
+def _of_files(opener: Opener, columns: list[str], fold: Fold) -> Iterator[pl.DataFrame | None]:
+    """Feed all rows of whole files to a fold, and give its table, unless polars must read them.
+
+    Yields
+    ------
+    DataFrame or None
+        None now and then, as a source that yields nothing cannot be stopped (see `polled`); the
+        table at the end.
+    """
+    said = time.monotonic()
     try:
         for batch in opener(columns):
-            fold.push(batch)
+            if batch is not None:
+                fold.push(batch)
+            if (now := time.monotonic()) - said > PATIENCE_S:
+                said = now
+                yield None
     except UnreadableError:
-        return None
-    return pl.DataFrame(fold.finish())
+        return
+    yield pl.DataFrame(fold.finish())
 
 
 def run(rows: pl.LazyFrame, fold: Fold) -> pl.DataFrame:

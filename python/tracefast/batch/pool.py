@@ -2,14 +2,16 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 from tracefast import _core
 from tracefast.batch.job import Job, fail, run
 from tracefast.batch.manifest import Record
 from tracefast.batch.plan import files_of
+from tracefast.polled import PATIENCE_S
 
 # More of them hardly help with one log, as some of its work is in order.
 _THREADS_A_LOG = 4
@@ -130,7 +132,7 @@ def _collect(jobs: Sequence[Job], submit: Submit, watch: Watch) -> list[Record]:
     with _cancelled_at_the_end() as futures:
         for index, job in enumerate(jobs):
             futures[submit(index, job)] = index
-        for future in as_completed(list(futures)):
+        for future in _as_completed(list(futures)):
             index = futures.pop(future)
             try:
                 records[index] = future.result()
@@ -139,6 +141,25 @@ def _collect(jobs: Sequence[Job], submit: Submit, watch: Watch) -> list[Record]:
                 records[index] = fail(jobs[index], error)
             watch.finished[index] = True
     return [record for record in records if record is not None]
+
+
+def _as_completed(futures: "Sequence[Future[Record]]") -> "Iterator[Future[Record]]":
+    """Yield futures as they complete, and let Python look for signals meanwhile.
+
+    Once polars has handled signals, none ends a wait of Python's: ``as_completed`` of
+    `concurrent.futures` would sleep until the next log is done.
+    """
+    done: SimpleQueue[Future[Record]] = SimpleQueue()
+    for future in futures:
+        future.add_done_callback(done.put)
+    for _ in futures:
+        yield _patiently(done)
+
+
+def _patiently(done: "SimpleQueue[Future[Record]]") -> "Future[Record]":
+    while True:
+        with suppress(Empty):
+            return done.get(timeout=PATIENCE_S)
 
 
 @contextmanager
