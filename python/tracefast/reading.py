@@ -1,11 +1,11 @@
 """Logs into files and streams of Arrow: `parse` and `read`. Neither imports polars."""
 
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from tracefast import _core
 from tracefast.apart import refuse_own_input
+from tracefast.arguments import path_of, threads_of, whole_number
 from tracefast.sources import Sink, Source, Sources, expand, sink_of
 
 if TYPE_CHECKING:
@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
 FormatIn = Literal["strace", "ftrace"]
 Machine = Literal["x86_64", "i386", "arm64", "arm", "riscv64"]
+
+# The most rows in a group of Parquet, and the most text that a worker takes at a time.
+_ROW_GROUP_ROWS = 1 << 24
+_BLOCK_BYTES = 1 << 26
+
 # A line that was not understood: its source, its number, its text, what was expected there.
 Told = tuple[str, int, str, str]
 Tell = Callable[[list[Told]], object]
@@ -95,9 +100,11 @@ def parse(
         An input cannot be a log at all, or the output would replace it.
     OSError
         An input cannot be read or the output cannot be written; ``filename`` says which.
+    TypeError
+        An argument is of another type than is wanted, such as an open file for a path.
     ValueError
         The suffix of `output` says nothing, and `sink` was not given; there is no such `machine` or
-        `compression`, or the output has none.
+        `compression`, or the output has none; a number is out of its range.
 
     Examples
     --------
@@ -117,7 +124,7 @@ def parse(
     ... )
     11 an event behind the leader: NAME(…) = RESULT, <... NAME resumed>, --- SIGNAL {…} ---, ...
     """
-    target = None if output is None else os.fspath(output)
+    target = None if output is None else path_of("output", output)
     chosen = sink or ("parquet" if target is None else sink_of(target))
     if chosen is None:
         raise ValueError(
@@ -131,10 +138,10 @@ def parse(
         target,
         sink=chosen,
         format_in=format_in,
-        threads=threads,
-        row_group=row_group,
+        threads=threads_of(threads),
+        row_group=whole_number("row_group", row_group, low=1, high=_ROW_GROUP_ROWS),
         compression=compression,
-        block_bytes=block_bytes,
+        block_bytes=whole_number("block_bytes", block_bytes, low=1, high=_BLOCK_BYTES),
         clobber=clobber,
         machine=machine,
         model=model,
@@ -191,8 +198,10 @@ def read(
         An input cannot be a log at all: here, or while reading if it is not the first one.
     OSError
         An input cannot be read; ``filename`` says which.
+    TypeError
+        An argument is of another type than is wanted, such as an open file for a path.
     ValueError
-        There is no such `machine`, or no such column.
+        There is no such `machine`, or no such column; a number is out of its range.
 
     Examples
     --------
@@ -209,11 +218,13 @@ def read(
     >>> pa.RecordBatchReader.from_stream(reader, wanted).read_all()["name"].to_pylist()[:2]
     ['openat', 'read']
     """
+    if isinstance(columns, str):
+        raise TypeError(f"columns is a list of names, not the name {columns!r} alone")
     return _core.Reader(
         expand(sources),
         format_in=format_in,
-        threads=threads,
-        block_bytes=block_bytes,
+        threads=threads_of(threads),
+        block_bytes=whole_number("block_bytes", block_bytes, low=1, high=_BLOCK_BYTES),
         columns=None if columns is None else list(columns),
         machine=machine,
         progress=progress,

@@ -17,6 +17,7 @@ from polars.io.external_reader import (
 
 from tracefast import _core, pushdown, whole
 from tracefast.apart import crowded
+from tracefast.arguments import check_choice, threads_of
 from tracefast.polled import patiently
 from tracefast.pushdown import Predicate
 from tracefast.reading import FormatIn, Machine
@@ -89,7 +90,9 @@ def scan(
         none is found out when the frame is collected.)
     ValueError
         Standard input was given: a lazy query may read its sources more than once. Or there is no
-        such `machine`.
+        such `format_in` or `machine`, or `threads` is less than 1.
+    TypeError
+        An argument is of another type than is wanted, such as an open file for a path.
 
     Examples
     --------
@@ -103,9 +106,9 @@ def scan(
     (8, 2, 2)
     """
     # What is wrong shows now, not when the frame is collected.
-    if machine is not None and machine not in get_args(Machine):
-        known = ", ".join(map(repr, get_args(Machine)))
-        raise ValueError(f"machine is one of {known}, not {machine!r}")
+    check_choice("format_in", format_in, get_args(FormatIn))
+    check_choice("machine", machine, get_args(Machine))
+    threads = threads_of(threads)
     names = expand(sources, lazily=True)
     if STDIN in names:
         raise ValueError(

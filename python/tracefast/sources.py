@@ -5,9 +5,10 @@ import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 from tracefast._core import Error
+from tracefast.arguments import path_of
 
 Source = str | os.PathLike[str]
 Sources = Source | Iterable[Source]
@@ -48,6 +49,7 @@ def expand(sources: Sources, *, lazily: bool = False) -> list[str]:
         ``log.1234``, ``log.1235``, by ``strace -ff -o log``) stays as it is: the parser finds them.
         A directory stands for its files (`files_in`).
         What is named a second time, be it by another path, is left out.
+        ``~`` at the begin is the folder of a user.
     lazily
         What is named will be scanned by polars, too: URLs stay as they are.
 
@@ -62,6 +64,8 @@ def expand(sources: Sources, *, lazily: bool = False) -> list[str]:
         A pattern matches nothing, or a directory is empty.
     Error
         A URL was given where only files will do, or a directory holds more than one kind of file.
+    TypeError
+        Something else than paths was given, such as bytes or an open file.
     ValueError
         No source was given.
 
@@ -73,8 +77,8 @@ def expand(sources: Sources, *, lazily: bool = False) -> list[str]:
     ['demo.strace', '-']
     """
     names: list[str] = []
-    for source in [sources] if isinstance(sources, str | os.PathLike) else sources:
-        name = os.fspath(source)
+    for source in _each(sources):
+        name = path_of("sources", source)
         if is_url(name):
             if not lazily:
                 raise _refused(
@@ -111,6 +115,12 @@ def once(names: Iterable[str]) -> list[str]:
     for name in names:
         kept.setdefault(name if name == STDIN or is_url(name) else os.path.realpath(name), name)
     return list(kept.values())
+
+
+def _each(sources: Sources) -> Iterable[Source]:
+    """Give several sources as they are; what is neither one nor several, its own check tells."""
+    one = isinstance(sources, str | bytes | os.PathLike) or hasattr(sources, "read")
+    return sources if isinstance(sources, Iterable) and not one else [cast("Source", sources)]
 
 
 def is_url(name: str) -> bool:

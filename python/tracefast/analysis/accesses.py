@@ -1,5 +1,6 @@
 """One row per data access of one file, in order: where it began, how far it jumped."""
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -7,6 +8,7 @@ import polars as pl
 
 from tracefast import _core
 from tracefast.analysis import vocabulary as calls
+from tracefast.arguments import whole_number
 
 SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "source": pl.String,
@@ -54,7 +56,9 @@ _NEEDED: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
 }
 
 
-def accesses(events: pl.LazyFrame | pl.DataFrame, path: str | int) -> pl.LazyFrame:
+def accesses(
+    events: pl.LazyFrame | pl.DataFrame, path: str | os.PathLike[str] | int
+) -> pl.LazyFrame:
     """Give one row per data access of one file, in the order in which they took effect.
 
     Parameters
@@ -64,6 +68,11 @@ def accesses(events: pl.LazyFrame | pl.DataFrame, path: str | int) -> pl.LazyFra
     path
         The file: its whole path, which calls have now or by which it was first opened; or its
         identity, a number of the column `file`.
+
+    Raises
+    ------
+    TypeError
+        `path` is neither.
 
     Returns
     -------
@@ -116,8 +125,14 @@ def accesses(events: pl.LazyFrame | pl.DataFrame, path: str | int) -> pl.LazyFra
     >>> rows.select("n", "way", "requested", "bytes").rows()
     [(1, 'read', 4096, 4096), (2, 'read', 4096, 0)]
     """
-    if isinstance(path, int):
-        return of_files(events, [path])
+    if not isinstance(path, str | os.PathLike):
+        if isinstance(path, bool) or not hasattr(path, "__index__"):
+            raise TypeError(
+                "path is the whole path of a file (str or os.PathLike), or the number of one, "
+                f"not {path!r}"
+            )
+        return of_files(events, [whole_number("path", path, low=0, high=2**64 - 1)])
+    path = os.fspath(path)
     # A file keeps the identity that it got from its first name.
     first = _core.file_id(path.encode())
 

@@ -1,11 +1,14 @@
 """The fields of one event, typed: what an event of ftrace says, as columns."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 import polars as pl
 
 from tracefast import _core
+from tracefast.arguments import check_choice
+
+Kind = Literal["event", "function"]
 
 REST: Final = "rest"
 
@@ -32,7 +35,7 @@ def fields(
     event: str,
     *,
     schema: Mapping[str, pl.DataType | type[pl.DataType]] | None = None,
-    kind: Literal["event", "function"] | None = None,
+    kind: Kind | None = None,
 ) -> pl.LazyFrame:
     """Give the fields of one event of ftrace: a tracepoint, a probe, a marker, a function.
 
@@ -75,7 +78,9 @@ def fields(
     ------
     ValueError
         `event` is a system call: these are rows of their own, of kind `syscall`. Or a type in
-        `schema` is none of those above.
+        `schema` is none of those above, or there is no such `kind`.
+    TypeError
+        `event` is no text, or `schema` no mapping.
 
     Examples
     --------
@@ -91,6 +96,11 @@ def fields(
     """
     rows = events.lazy()
     columns = rows.collect_schema().names()
+    if not isinstance(event, str):
+        raise TypeError(f"event is the name of one event, not {event!r}")
+    if schema is not None and not isinstance(schema, Mapping):
+        raise TypeError(f"schema maps keys to types of polars, as a dict does, not {schema!r}")
+    check_choice("kind", kind, get_args(Kind))
     call = event.removeprefix("sys_enter_").removeprefix("sys_exit_")
     if call != event:
         raise _system_call(event, call)

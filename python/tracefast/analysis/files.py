@@ -7,6 +7,7 @@ import polars as pl
 
 from tracefast import _core
 from tracefast.analysis.folds import Fold, Types, folded
+from tracefast.arguments import whole_number
 
 Scope = Literal["stream", "file"]
 By = Literal["process", "open"]
@@ -172,6 +173,8 @@ def files(
         The events lack a column that is needed.
     ValueError
         There is no such `scope`, or no such `by`; `near` is negative.
+    TypeError
+        `near` is no whole number.
 
     Examples
     --------
@@ -214,8 +217,7 @@ def files_and_rings(
         raise ValueError(f"scope is 'stream' or 'file', not {scope!r}")
     if by is not None and by not in get_args(By):
         raise ValueError(f"by is None, 'process' or 'open', not {by!r}")
-    if near < 0:
-        raise ValueError(f"near is a number of bytes, not {near}")
+    near = whole_number("near", near, low=0)
     if darshan:
         from tracefast.analysis.darshan import darshan as counters
 

@@ -120,9 +120,16 @@ def inode_frame(inode_map: InodeMap) -> pl.LazyFrame:
         The file cannot be read.
     Error
         A line of the file is not as find prints it.
+    TypeError
+        It is neither.
     """
     if isinstance(inode_map, str | os.PathLike):
         return inodes(inode_map).lazy()
+    if not isinstance(inode_map, pl.LazyFrame | pl.DataFrame):
+        raise TypeError(
+            "inode_map is the path of a file, or a frame of polars with the columns 'dev', 'ino' "
+            f"and 'path', not {type(inode_map).__name__}"
+        )
     return inode_map.lazy().select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
 
 

@@ -7,6 +7,7 @@ import polars as pl
 
 from tracefast.analysis.decoded import Dtypes, decoded
 from tracefast.analysis.inode_map import InodeMap, inode_frame
+from tracefast.arguments import whole_number
 
 SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "source": pl.String,
@@ -60,6 +61,8 @@ _FIELDS: Final[Dtypes] = {
 }
 # No kernel has larger folios; a number that is none is not to run over.
 _ORDER_MAX: Final = 30
+# Far above the pages of any machine.
+_LARGEST_PAGE: Final = 1 << 30
 # Records whose neighbours are looked at in one go.
 _PART: Final = 1 << 20
 _FILE: Final = ("source", "dev", "ino")
@@ -149,6 +152,8 @@ def page_cache(
         A line of `inode_map` is not as find prints it.
     ValueError
         `page_bytes` is no power of two.
+    TypeError
+        `page_bytes` is no whole number.
 
     Examples
     --------
@@ -157,7 +162,8 @@ def page_cache(
     >>> table.select("dev", "ino", "lookups", "misses", "added_bytes", "verdict").rows()
     [('254:0', 66, 2, 1, 8192, 'streaming')]
     """
-    if page_bytes <= 0 or page_bytes & (page_bytes - 1):
+    page_bytes = whole_number("page_bytes", page_bytes, low=1, high=_LARGEST_PAGE)
+    if page_bytes & (page_bytes - 1):
         raise ValueError(f"page_bytes is a power of two, not {page_bytes}")
     table = (
         decoded(events, EVENTS, record=_RECORD, fields=_FIELDS)

@@ -74,6 +74,8 @@ def parse_many(
     ------
     OSError
         `out_dir` cannot be made; or a pattern matches nothing.
+    TypeError
+        An argument is of another type than is wanted.
     ValueError
         There is no log, or an option has no such value.
 

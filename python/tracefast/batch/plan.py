@@ -9,6 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from tracefast import _core
+from tracefast.arguments import whole_number
 from tracefast.reading import FormatIn
 from tracefast.sources import STDIN, Sources, expand
 
@@ -17,6 +18,8 @@ _TASK = re.compile(r"(.*[^/])\.[1-9][0-9]{0,6}(?:\.(?:gz|zst|xz|bz2))?", re.ASCI
 _ODD = re.compile(r"[^\w.+,@-]")
 # Of a name, as files may be called by 255 bytes.
 _LONGEST = 160
+# The part and the number of parts.
+_PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,8 @@ def part_of(logs: Sequence[Log], shard: tuple[int, int] | None) -> list[Log]:
 
     Raises
     ------
+    TypeError
+        It is no pair of numbers.
     ValueError
         There is no such share.
 
@@ -101,7 +106,10 @@ def part_of(logs: Sequence[Log], shard: tuple[int, int] | None) -> list[Log]:
     """
     if shard is None:
         return list(logs)
-    index, count = shard
+    pair: object = shard
+    if not isinstance(pair, tuple | list) or len(pair) != _PAIR:
+        raise TypeError(f"shard is a pair such as (1, 8), the first of eight parts, not {pair!r}")
+    index, count = (whole_number("shard", number, low=0) for number in pair)
     if not 1 <= index <= count:
         raise ValueError(f"shard is (1, {count}) to ({count}, {count}), not ({index}, {count})")
     return list(logs[index - 1 :: count])
