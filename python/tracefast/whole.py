@@ -39,7 +39,7 @@ def remember(frame: pl.LazyFrame, openers: Sequence[Opener]) -> None:
     weakref.finalize(frame, _openers.pop, key, None).atexit = False
 
 
-def opener_of(frame: pl.LazyFrame | pl.DataFrame) -> Opener | None:
+def opener_of(frame: object) -> Opener | None:
     """Say how to read all rows of a frame; None if it is not as `scan` gave it.
 
     Examples

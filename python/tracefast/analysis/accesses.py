@@ -8,6 +8,7 @@ import polars as pl
 
 from tracefast import _core
 from tracefast.analysis import vocabulary as calls
+from tracefast.analysis.rows import Events, rows_of
 from tracefast.arguments import whole_number
 
 SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
@@ -56,9 +57,7 @@ _NEEDED: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
 }
 
 
-def accesses(
-    events: pl.LazyFrame | pl.DataFrame, path: str | os.PathLike[str] | int
-) -> pl.LazyFrame:
+def accesses(events: Events, path: str | os.PathLike[str] | int) -> pl.LazyFrame:
     """Give one row per data access of one file, in the order in which they took effect.
 
     Parameters
@@ -73,6 +72,8 @@ def accesses(
     ------
     TypeError
         `path` is neither.
+    polars.exceptions.ColumnNotFoundError
+        The events lack a column that is needed.
 
     Returns
     -------
@@ -139,10 +140,10 @@ def accesses(
     def mine(name: str, file: str) -> pl.Expr:
         return (pl.col(name).cast(pl.String) == path) | (pl.col(file) == first)
 
-    return _accesses(events.lazy(), mine)
+    return _accesses(events, mine)
 
 
-def of_files(events: pl.LazyFrame | pl.DataFrame, files: Sequence[int]) -> pl.LazyFrame:
+def of_files(events: Events, files: Sequence[int]) -> pl.LazyFrame:
     """Give the rows of :func:`accesses` for several identities, such as those of one path.
 
     Parameters
@@ -152,7 +153,7 @@ def of_files(events: pl.LazyFrame | pl.DataFrame, files: Sequence[int]) -> pl.La
     files
         Identities of the files.
     """
-    return _accesses(events.lazy(), lambda _name, file: pl.col(file).is_in(files))
+    return _accesses(events, lambda _name, file: pl.col(file).is_in(files))
 
 
 def calls_of(events: pl.LazyFrame, files: Sequence[int]) -> pl.LazyFrame:
@@ -168,8 +169,9 @@ def calls_of(events: pl.LazyFrame, files: Sequence[int]) -> pl.LazyFrame:
     return events.filter(pl.col("file").is_in(files) | pl.col("file2").is_in(files))
 
 
-def _accesses(events: pl.LazyFrame, mine: _Choice) -> pl.LazyFrame:
-    sides = _sides(events, mine)
+def _accesses(events: Events, mine: _Choice) -> pl.LazyFrame:
+    needed = _NEEDED | {second: _NEEDED[first] for second, first in _SECOND.items()}
+    sides = _sides(rows_of(events, needed, "tracefast.accesses"), mine)
     bases = sides.filter(pl.col("name") == _BASE).select(
         "source", "ofd", pl.col("offset").alias("base")
     )

@@ -6,6 +6,7 @@ from typing import Final
 import polars as pl
 
 from tracefast.analysis.decoded import LOST, Dtypes, decoded
+from tracefast.analysis.rows import Events
 
 SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "source": pl.String,
@@ -62,7 +63,7 @@ _FIELDS: Final[Dtypes] = {
 _KEY: Final = ("dev", "op")
 
 
-def blocks(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
+def blocks(events: Events) -> pl.LazyFrame:
     """Give one row per block device and operation: requests, order, sizes, latencies.
 
     It is told by ftrace's events ``block_rq_issue`` and ``block_rq_complete``, or by the tracer
@@ -123,7 +124,9 @@ def blocks(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
     [('254:0', 'read', 1, 8192, 100000, 'true')]
     """
     names = (_ISSUE, _COMPLETE, _BLK)
-    return decoded(events, names, record=_RECORD, fields=_FIELDS, lost=True).map_batches(
+    return decoded(
+        events, names, record=_RECORD, fields=_FIELDS, question="tracefast.blocks", lost=True
+    ).map_batches(
         _of_records,
         predicate_pushdown=False,
         projection_pushdown=False,

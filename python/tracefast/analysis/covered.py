@@ -1,17 +1,18 @@
 """How many bytes ranges cover in union, exactly, for any group of rows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 from polars.io.plugins import register_io_source
 
 from tracefast import _core
+from tracefast.analysis.rows import Events, rows_of
 
 _GROUP, _START, _LENGTH = "__group", "__start", "__length"
 
 
 def covered_bytes(
-    rows: pl.LazyFrame | pl.DataFrame,
+    rows: Events,
     *,
     by: str | Sequence[str],
     start: str | pl.Expr = "offset",
@@ -41,6 +42,8 @@ def covered_bytes(
     ------
     polars.exceptions.ColumnNotFoundError
         A column is missing.
+    TypeError
+        `rows` is no table, or another argument names no column.
     ValueError
         `by` is empty, or names a column twice.
 
@@ -52,14 +55,18 @@ def covered_bytes(
     >>> tf.covered_bytes(reads, by="path").collect().rows()
     [('a', 120), ('b', 3)]
     """
-    keys = [by] if isinstance(by, str) else list(by)
+    keys = [by] if isinstance(by, str) or not isinstance(by, Iterable) else list(by)
+    if not all(isinstance(key, str) for key in keys):
+        raise TypeError(f"by is the name of one column or several, not {by!r}")
     if not keys or len(set(keys)) != len(keys):
         raise ValueError(f"by is one column or several different ones, not {by!r}")
 
     def column(value: str | pl.Expr, name: str) -> pl.Expr:
         return (pl.col(value) if isinstance(value, str) else value).cast(pl.Int64).alias(name)
 
-    ranges = rows.lazy().select(*keys, column(start, _START), column(length, _LENGTH))
+    names = list(dict.fromkeys([*keys, *_names("start", start), *_names("length", length)]))
+    events = rows_of(rows, names, "tracefast.covered_bytes")
+    ranges = events.select(*keys, column(start, _START), column(length, _LENGTH))
     have = ranges.collect_schema()
     schema = pl.Schema({**{key: have[key] for key in keys}, "covered_bytes": pl.Int64()})
 
@@ -77,6 +84,15 @@ def covered_bytes(
         yield table if with_columns is None else table.select(with_columns)
 
     return register_io_source(source, schema=schema, is_pure=True, explain_name="COVERED BYTES")
+
+
+def _names(argument: str, value: str | pl.Expr) -> list[str]:
+    """Name the columns that a value is made of."""
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, pl.Expr):
+        raise TypeError(f"{argument} is the name of a column, or an expression, not {value!r}")
+    return value.meta.root_names()
 
 
 def _run(ranges: pl.LazyFrame, keys: list[str], schema: pl.Schema) -> pl.DataFrame:

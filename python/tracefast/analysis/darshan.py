@@ -5,7 +5,9 @@ from typing import Final
 import polars as pl
 
 from tracefast import _core
-from tracefast.analysis.folds import Types, folded
+from tracefast.analysis.folds import folded
+from tracefast.analysis.rows import Events
+from tracefast.event_types import Types
 
 # The columns of the events that the counters are made of.
 NEEDED: Final[Types] = {
@@ -25,7 +27,7 @@ NEEDED: Final[Types] = {
 }
 
 
-def darshan(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
+def darshan(events: Events) -> pl.LazyFrame:
     """Count as Darshan's POSIX module does, one row per path; see `tracefast.files`.
 
     Parameters

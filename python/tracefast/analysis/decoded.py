@@ -7,6 +7,7 @@ from typing import Final
 import polars as pl
 
 from tracefast import _core
+from tracefast.analysis.rows import Events, rows_of
 
 Dtypes = Mapping[str, pl.DataType | type[pl.DataType]]
 
@@ -15,11 +16,12 @@ LOST: Final = "lost"
 
 
 def decoded(
-    events: pl.LazyFrame | pl.DataFrame,
+    events: Events,
     names: Iterable[str],
     *,
     record: Dtypes,
     fields: Dtypes,
+    question: str,
     lost: bool = False,
 ) -> pl.LazyFrame:
     """Give what several known events of ftrace have in common, a row per record.
@@ -36,6 +38,8 @@ def decoded(
         Columns of the record to keep, and the types that they get.
     fields
         Fields to keep, and their types; null in events that do not have them.
+    question
+        Who asks, for messages.
     lost
         Keep the notes that records were lost, too, under the name `LOST`.
 
@@ -53,6 +57,7 @@ def decoded(
     ...     ["sched_switch", "sched_process_fork"],
     ...     record={"line": pl.UInt64},
     ...     fields=dtypes,
+    ...     question="tracefast.blocks",
     ... )
     >>> rows.collect().rows()
     [('sched_process_fork', 2, None, None, 101), ('sched_switch', 3, 100, 101, None)]
@@ -62,9 +67,10 @@ def decoded(
         wanted
     )
     note = pl.col("kind").cast(pl.String) == LOST
+    needed = {"kind": pl.String, "name": pl.String, "args": pl.String, **record}
     schema = pl.Schema({"name": pl.String, **record, **fields})
     return (
-        events.lazy()
+        rows_of(events, needed, question)
         .filter(event | note if lost else event)
         .select(
             pl.when(note)

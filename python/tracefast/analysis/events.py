@@ -4,6 +4,8 @@ from typing import Final
 
 import polars as pl
 
+from tracefast.analysis.rows import Events, rows_of
+
 SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "source": pl.String,
     "kind": pl.String,
@@ -25,6 +27,13 @@ _KEY: Final = ("source", "kind", "name")
 # What is told apart or ranked: that needs to know every value.
 _MEASURES: Final = ("task", "cpu", "dur_ns")
 
+_NEEDED: Final = {
+    **{name: SCHEMA[name] for name in (*_KEY, "dur_ns")},
+    "ts": pl.Datetime("ns"),
+    "task": pl.UInt32,
+    "cpu": pl.UInt16,
+}
+
 # What `_of_batch` gives: a row per event and batch, with null in `measure`; then, of that event, a
 # row per measure and distinct value. `count` is how often each occurs in the batch.
 _COUNTED: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
@@ -39,7 +48,7 @@ _COUNTED: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
 }
 
 
-def events(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
+def events(events: Events) -> pl.LazyFrame:
     """Give one row per event that the log names: count, times, tasks, processors, durations.
 
     An event is a pair of `kind` and `name`: a system call, a tracepoint, a function, a signal.
@@ -72,6 +81,11 @@ def events(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
             The sum of the durations, their median (exact, nearest rank), the longest; null where no
             row has one.
 
+    Raises
+    ------
+    polars.exceptions.ColumnNotFoundError
+        The events lack a column that is needed.
+
     Examples
     --------
     >>> import tracefast as tf
@@ -82,7 +96,7 @@ def events(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
      ('signal', 'SIGCHLD', 1, None, None)]
     """
     groups = (
-        events.lazy()
+        rows_of(events, _NEEDED, "tracefast.events")
         .select(*_KEY, "ts", *_MEASURES)
         # Batch by batch, so that a log of any size streams through.
         .map_batches(

@@ -6,6 +6,7 @@ from typing import Final, Literal, get_args
 import polars as pl
 
 from tracefast import _core
+from tracefast.analysis.rows import Events, rows_of
 from tracefast.arguments import check_choice
 
 Kind = Literal["event", "function"]
@@ -31,7 +32,7 @@ _FUNCTION: Final = "function"
 
 
 def fields(
-    events: pl.LazyFrame | pl.DataFrame,
+    events: Events,
     event: str,
     *,
     schema: Mapping[str, pl.DataType | type[pl.DataType]] | None = None,
@@ -76,6 +77,8 @@ def fields(
 
     Raises
     ------
+    polars.exceptions.ColumnNotFoundError
+        The events lack a column that is needed.
     ValueError
         `event` is a system call: these are rows of their own, of kind `syscall`. Or a type in
         `schema` is none of those above, or there is no such `kind`.
@@ -94,7 +97,7 @@ def fields(
     >>> tf.fields(events, "my_probe").select("probe", "count", "name").collect().rows()
     [('vfs_read+0x0/0x2a0', 4096, 'data.bin')]
     """
-    rows = events.lazy()
+    rows = rows_of(events, {"name": pl.String, "args": pl.String}, "tracefast.fields")
     columns = rows.collect_schema().names()
     if not isinstance(event, str):
         raise TypeError(f"event is the name of one event, not {event!r}")

@@ -6,8 +6,10 @@ from typing import Final, Literal, get_args
 import polars as pl
 
 from tracefast import _core
-from tracefast.analysis.folds import Fold, Types, folded
+from tracefast.analysis.folds import Fold, folded
+from tracefast.analysis.rows import Events
 from tracefast.arguments import whole_number
+from tracefast.event_types import Types
 
 Scope = Literal["stream", "file"]
 By = Literal["process", "open"]
@@ -45,7 +47,7 @@ NEEDED: Final[Types] = {
 
 
 def files(
-    events: pl.LazyFrame | pl.DataFrame,
+    events: Events,
     *,
     scope: Scope = "stream",
     by: By | None = None,
@@ -187,7 +189,7 @@ def files(
 
 
 def files_and_rings(
-    events: pl.LazyFrame | pl.DataFrame,
+    events: Events,
     *,
     scope: Scope = "stream",
     by: By | None = None,

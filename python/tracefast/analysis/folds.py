@@ -1,17 +1,17 @@
 """Tables that one pass over the events makes, in their order, as lazy as any other."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Final, Protocol
 
 import polars as pl
 from polars.io.plugins import register_io_source
 
 from tracefast import _core
+from tracefast.analysis.rows import Events, rows_of
+from tracefast.event_types import Types, fitted
 from tracefast.polled import PATIENCE_S, inside
 from tracefast.whole import Opener, UnreadableError, opener_of
-
-Types = Mapping[str, pl.DataType | type[pl.DataType]]
 
 # Types that the words of a small vocabulary may have: they are looked up once a batch.
 _WORDS: Final = (pl.String, pl.Categorical, pl.Enum)
@@ -30,7 +30,7 @@ class Fold(Protocol):
         """Give the table."""
 
 
-def needed(events: pl.LazyFrame | pl.DataFrame, types: Types, question: str) -> pl.LazyFrame:
+def needed(events: Events, types: Types, question: str) -> pl.LazyFrame:
     """Select the columns that a table is made of, in types that a fold takes.
 
     Parameters
@@ -44,30 +44,26 @@ def needed(events: pl.LazyFrame | pl.DataFrame, types: Types, question: str) -> 
 
     Raises
     ------
+    TypeError
+        The events are no table.
     polars.exceptions.ColumnNotFoundError
         Columns are missing; all of them are named.
+    polars.exceptions.SchemaError
+        Columns are of other types.
     """
-    rows = events.lazy()
+    rows = rows_of(events, types, question)
     have = rows.collect_schema()
-    missing = [name for name in types if name not in have]
-    if missing:
-        names = ", ".join(map(repr, missing))
-        raise pl.exceptions.ColumnNotFoundError(
-            f"{question} needs {'columns' if len(missing) > 1 else 'the column'} {names}, "
-            "which these events do not have: filter rows, but keep the columns"
-        )
     return rows.select(_as(name, have[name], wanted) for name, wanted in types.items())
 
 
-def _as(name: str, have: pl.DataType, wanted: pl.DataType | type[pl.DataType]) -> pl.Expr:
-    column = pl.col(name)
-    if wanted == pl.Categorical:
-        return column if isinstance(have, _WORDS) else column.cast(pl.String)
-    return column if have == wanted else column.cast(wanted)
+def _as(name: str, have: pl.DataType, wanted: pl.DataType | type[pl.DataType]) -> pl.Expr | None:
+    if wanted == pl.Categorical and isinstance(have, _WORDS):
+        return pl.col(name)
+    return fitted(name, have, wanted)
 
 
 def folded(
-    events: pl.LazyFrame | pl.DataFrame,
+    events: Events,
     types: Types,
     begin: Callable[[], Fold],
     schema: pl.Schema,
@@ -94,8 +90,12 @@ def folded(
 
     Raises
     ------
+    TypeError
+        The events are no table.
     polars.exceptions.ColumnNotFoundError
         Columns are missing; all of them are named.
+    polars.exceptions.SchemaError
+        Columns are of other types.
     """
     rows = needed(events, types, question)
     opener = opener_of(events)

@@ -7,6 +7,7 @@ import polars as pl
 from tracefast import _core
 from tracefast.analysis.folds import folded
 from tracefast.analysis.forks import NEEDED, SCHEMA
+from tracefast.analysis.rows import Events, rows_of
 
 Types = dict[str, pl.DataType | type[pl.DataType]]
 
@@ -35,9 +36,7 @@ ROWS: Final = pl.Schema({**SCHEMA, **HINTS})
 _LEAST: Final = ("source", "ts", "kind", "parent_image", "image", "call_ns")
 
 
-def fork_rows(
-    events: pl.LazyFrame | pl.DataFrame, question: str = "tracefast.fork_summary"
-) -> pl.LazyFrame:
+def fork_rows(events: Events, question: str = "tracefast.fork_summary") -> pl.LazyFrame:
     """Give the rows of `forks` with `HINTS`, in order of `source` and time.
 
     Parameters
@@ -52,11 +51,11 @@ def fork_rows(
     polars.exceptions.ColumnNotFoundError
         Columns are missing that are needed; all of them are named.
     """
-    rows = events.lazy()
+    rows = rows_of(events, (), question)
     have = rows.collect_schema()
     if "parent_image" not in have:
         return folded(
-            events,
+            rows,
             NEEDED,
             lambda: _core.Spawns(hints=True),
             ROWS,

@@ -8,6 +8,7 @@ from tracefast.analysis import intervals
 from tracefast.analysis.advice import Advice, Case, advise
 from tracefast.analysis.fork_costs import SUSPENDING, VFORK_NS, busy, with_costs
 from tracefast.analysis.fork_rows import Types, fork_rows
+from tracefast.analysis.rows import Events
 from tracefast.analysis.slopes import Slope, theil_sen
 
 KEYS: Final = ["source", "parent_image", "kind", "image"]
@@ -46,7 +47,7 @@ ADVICE_SCHEMA: Final[Types] = {
 }
 
 
-def fork_summary(events: pl.LazyFrame | pl.DataFrame, *, threads: bool = False) -> pl.LazyFrame:
+def fork_summary(events: Events, *, threads: bool = False) -> pl.LazyFrame:
     """Sum up what starting processes cost: one row per parent program, kind, and program.
 
     Parameters
@@ -134,7 +135,7 @@ def fork_summary(events: pl.LazyFrame | pl.DataFrame, *, threads: bool = False) 
     )
 
 
-def fork_advice(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
+def fork_advice(events: Events) -> pl.LazyFrame:
     """Say what makes starting processes dear or dangerous, by which signs, and what to change.
 
     Parameters

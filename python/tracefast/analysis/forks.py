@@ -5,7 +5,9 @@ from typing import Final
 import polars as pl
 
 from tracefast import _core
-from tracefast.analysis.folds import Types, folded
+from tracefast.analysis.folds import folded
+from tracefast.analysis.rows import Events
+from tracefast.event_types import Types
 
 # The columns of the table, and their types.
 SCHEMA: Final = pl.Schema(_core.Spawns.schema())
@@ -38,7 +40,7 @@ NEEDED: Final[Types] = {
 }
 
 
-def forks(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
+def forks(events: Events) -> pl.LazyFrame:
     """Give one row per created task, threads included.
 
     Parameters

@@ -7,6 +7,7 @@ import polars as pl
 
 from tracefast.analysis.decoded import Dtypes, decoded
 from tracefast.analysis.inode_map import InodeMap, inode_frame
+from tracefast.analysis.rows import Events
 from tracefast.arguments import whole_number
 
 SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
@@ -79,7 +80,7 @@ _STEP: Final[Dtypes] = {
 
 
 def page_cache(
-    events: pl.LazyFrame | pl.DataFrame,
+    events: Events,
     *,
     inode_map: InodeMap | None = None,
     page_bytes: int = 4096,
@@ -166,7 +167,7 @@ def page_cache(
     if page_bytes & (page_bytes - 1):
         raise ValueError(f"page_bytes is a power of two, not {page_bytes}")
     table = (
-        decoded(events, EVENTS, record=_RECORD, fields=_FIELDS)
+        decoded(events, EVENTS, record=_RECORD, fields=_FIELDS, question="tracefast.page_cache")
         .drop_nulls(("dev", "ino"))
         .with_columns(_ranges(page_bytes))
         .select(pl.col(name).cast(dtype) for name, dtype in _STEP.items())

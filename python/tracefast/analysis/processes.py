@@ -5,7 +5,9 @@ from typing import Final
 import polars as pl
 
 from tracefast import _core
-from tracefast.analysis.folds import Types, folded
+from tracefast.analysis.folds import folded
+from tracefast.analysis.rows import Events
+from tracefast.event_types import Types
 
 # The columns of the events that the table is made of.
 NEEDED: Final[Types] = {
@@ -28,7 +30,7 @@ NEEDED: Final[Types] = {
 }
 
 
-def processes(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
+def processes(events: Events) -> pl.LazyFrame:
     """Give one row per process of a log, from its beginning to its end.
 
     The threads of a process are one row, a process of the same number that came later is another

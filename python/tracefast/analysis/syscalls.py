@@ -5,7 +5,9 @@ from typing import Final, Literal, get_args
 import polars as pl
 
 from tracefast import _core
-from tracefast.analysis.folds import Types, folded
+from tracefast.analysis.folds import folded
+from tracefast.analysis.rows import Events
+from tracefast.event_types import Types
 
 By = Literal["process"]
 
@@ -37,7 +39,7 @@ NEEDED_BY_STRACE: Final[Types] = {
 }
 
 
-def syscalls(events: pl.LazyFrame | pl.DataFrame, *, by: By | None = None) -> pl.LazyFrame:
+def syscalls(events: Events, *, by: By | None = None) -> pl.LazyFrame:
     """Give one row per name of a system call: how many, how long, waiting or not, how many failed.
 
     Every call of the log counts, one that was interrupted and started anew each time. Parts of
@@ -137,7 +139,7 @@ def columns(by: By | None = None) -> pl.Schema:
     return pl.Schema(_core.CallTable.schema(by=by))
 
 
-def strace_counts(events: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
+def strace_counts(events: Events) -> pl.LazyFrame:
     """Count calls as strace does for its own summary, ``strace -c -w``.
 
     strace counts a call when it returns. So calls that never do (``exit``, what a death or the end
