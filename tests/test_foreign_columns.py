@@ -1,11 +1,15 @@
 """Files of columns that hold no events of this schema: refused, with what to do about it."""
 
+import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from polars.testing import assert_frame_equal
 
 import tracefast as tf
 from tracefast import _core
+from tracefast.scanning import event_schema
 
 COMMANDS = ["files", "forks", "events", "blocks"]
 
@@ -183,3 +187,118 @@ class TestSubsets:
         assert seen == []
         assert table.collect().height > 0
         assert len(seen) > 0
+
+
+# Types: those of other libraries for the same data are brought to those of `scan`.
+
+OTHER_TYPES = {
+    "as read": lambda frame: frame,
+    "strings": lambda frame: frame.with_columns(pl.col(pl.Categorical).cast(pl.String)),
+    "names in dictionaries": lambda frame: frame.with_columns(
+        pl.col("name", "path", "args").cast(pl.Categorical)
+    ),
+    "enumerations": lambda frame: frame.with_columns(
+        pl.col("kind").cast(pl.Enum(frame["kind"].cast(pl.String).unique()))
+    ),
+    "microseconds": lambda frame: frame.with_columns(pl.col("ts").cast(pl.Datetime("us"))),
+    "a zone": lambda frame: frame.with_columns(
+        pl.col("ts").dt.replace_time_zone("UTC").dt.convert_time_zone("Europe/Berlin")
+    ),
+    "narrow": lambda frame: frame.with_columns(
+        pl.col("line", "pid", "ofd").cast(pl.Int16), pl.col("bytes").cast(pl.Int32)
+    ),
+    "wide": lambda frame: frame.with_columns(pl.col("line", "pid", "ofd", "cpu").cast(pl.Int64)),
+    "no values": lambda frame: frame.with_columns(pl.lit(None).alias("comm")),
+    "other order": lambda frame: frame.select(sorted(frame.columns)),
+}
+SUFFIXES = pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+
+
+def written(frame: pl.DataFrame, path):
+    (frame.write_parquet if path.suffix == ".parquet" else frame.write_ipc)(path)
+    return path
+
+
+@SUFFIXES
+@pytest.mark.parametrize("change", OTHER_TYPES.values(), ids=OTHER_TYPES.keys())
+def test_the_same_data_in_other_types(change, suffix, spawn_strace, events):
+    # Of whole microseconds, so that any unit has them.
+    whole = pl.col("ts").dt.truncate("1us")
+    frame = pl.DataFrame(tf.read(spawn_strace)).with_columns(whole)
+    other = written(change(frame), events / f"other.{suffix}")
+    own = events / f"events.{suffix}"
+    expected = tf.scan(own).with_columns(whole).collect()
+    found = tf.scan(other)
+    assert dict(found.collect_schema()) == dict(event_schema())
+    assert_frame_equal(found.select(expected.columns).collect(), expected)
+    more = written(change(frame), events / f"more.{suffix}")
+    for several in ([other, own], [own, other], [other, own, more], [other, spawn_strace]):
+        both = tf.scan(several).with_columns(whole)
+        rows = both.collect()
+        assert rows.height == len(several) * expected.height
+        reads = both.filter(pl.col("name") == "read").collect()
+        assert reads.height == len(several) * (expected["name"] == "read").sum() > 0
+    twice = pl.concat([tf.scan(own), tf.scan(own)])
+    assert_frame_equal(tf.files(tf.scan([own, other])).collect(), tf.files(twice).collect())
+
+
+OTHER_DATA = {
+    "file": (pl.Float64, "column 'file' is Float64, not UInt64"),
+    "bytes": (pl.String, "column 'bytes' is String, not Int64"),
+    "ts": (pl.Int64, "column 'ts' is Int64, not Datetime('ns')"),
+    "kind": (pl.Binary, "column 'kind' is Binary, not Categorical"),
+}
+
+
+@SUFFIXES
+@pytest.mark.parametrize("column", OTHER_DATA)
+def test_types_of_other_data_are_refused(column, suffix, run, spawn_strace, events):
+    dtype, message = OTHER_DATA[column]
+    frame = pl.DataFrame(tf.read(spawn_strace))
+    words = pl.String if column == "kind" else None
+    changed = pl.col(column).cast(words or frame[column].dtype).cast(dtype)
+    other = written(frame.with_columns(changed), events / f"other.{suffix}")
+    refused(other, message)
+    # Whichever comes first.
+    for names in ([events / f"events.{suffix}", other], [other, events / f"events.{suffix}"]):
+        with pytest.raises(tf.Error, match=f"{other.name}: column '{column}'"):
+            tf.scan(names)
+    ran = run("files", other)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith(f"error: {other}: column '{column}'")
+
+
+def test_what_pandas_made_floats_of_is_refused(spawn_strace, tmp_path):
+    pd.DataFrame.from_arrow(tf.read(spawn_strace)).to_parquet(tmp_path / "pandas.parquet")
+    refused(tmp_path / "pandas.parquet", "column 'dur_ns' is Float64, not Int64", "more")
+
+
+def test_types_are_looked_at_where_the_version_is_right(events):
+    table = pq.read_table(events / "events.parquet")
+    at = table.schema.get_field_index("file")
+    other = table.set_column(at, "file", table["file"].cast(pa.float64(), safe=False))
+    facts = pq.read_metadata(events / "events.parquet").metadata
+    facts = {key: value for key, value in facts.items() if key != b"ARROW:schema"}
+    pq.write_table(other.replace_schema_metadata(facts), events / "other.parquet")
+    assert _core.metadata(str(events / "other.parquet"))["tracefast.schema"] == "1"
+    refused(events / "other.parquet", "column 'file' is Float64, not UInt64")
+
+
+def test_a_number_that_does_not_fit_is_an_error(spawn_strace, tmp_path):
+    frame = pl.DataFrame(tf.read(spawn_strace)).with_columns(pl.lit(-1).alias("line"))
+    frame.write_parquet(tmp_path / "other.parquet")
+    with pytest.raises(pl.exceptions.InvalidOperationError, match="line"):
+        tf.scan(tmp_path / "other.parquet").collect()
+
+
+def test_files_that_lack_columns_of_others(events):
+    part = events / "part.parquet"
+    tf.scan(events / "events.parquet").drop("args", "line").sink_parquet(part)
+    for names in ([events / "events.parquet", part], [part, events / "events.parquet"]):
+        with pytest.raises(tf.Error) as caught:
+            tf.scan(names)
+        assert str(caught.value) == (
+            f"{part}: lacks the columns 'args', 'line' that {events / 'events.parquet'} has"
+        )
+    tf.scan(part).sink_parquet(events / "same.parquet")
+    assert tf.scan([part, events / "same.parquet"]).collect().width == 34

@@ -1,6 +1,6 @@
 """Logs, Parquet and Arrow IPC as one polars LazyFrame: `scan`."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
@@ -18,13 +18,11 @@ from polars.io.external_reader import (
 from tracefast import _core, pushdown, whole
 from tracefast.apart import crowded
 from tracefast.arguments import check_choice, threads_of
+from tracefast.event_types import fitted, listed, of_other_types
 from tracefast.polled import patiently
 from tracefast.pushdown import Predicate
 from tracefast.reading import FormatIn, Machine
 from tracefast.sources import STDIN, Content, Sources, expand, is_pipe, is_url, sniff
-
-# How many columns a message names.
-_NAMED = 3
 
 
 def scan(
@@ -46,8 +44,10 @@ def scan(
     ``str.ends_with``, ``str.contains(…, literal=True)``), ``is_null``, and what ``&``, ``|`` and
     ``~`` make of these; the rest is left to polars. ``explain`` shows both as ``SELECTION``.
 
-    A file of columns is read lazily by polars, by its statistics; events that polars wrote, such as
-    a part of them, will do as well.
+    A file of columns is read lazily by polars, by its statistics; events that polars or another
+    library wrote, such as a part of them, will do as well. Their types are made those of a log:
+    words may be strings or dictionaries, times of any unit, whole numbers of any width. Columns of
+    other data, such as floating-point numbers for whole ones, are refused.
 
     Parameters
     ----------
@@ -117,9 +117,12 @@ def scan(
         )
     schema = event_schema()
     contents = {name: None if is_url(name) else sniff(name) for name in names}
-    for file, content in contents.items():
-        if content not in {None, "log"}:
-            check_events(file, content)
+    schemas = {
+        file: check_events(file, content)
+        for file, content in contents.items()
+        if content is not None and content != "log"
+    }
+    _check_same(schemas)
     shared = crowded(list(contents.items()))
     frames: list[pl.LazyFrame] = []
     openers: list[whole.Opener] = []
@@ -129,16 +132,10 @@ def scan(
             frames.append(_scan_urls(files, storage_options))
             openers.append(whole.unreadable)
             continue
-        if is_shared:
-            frames.extend(_by_file(file, content) for file in files)
-            openers.append(whole.unreadable)
-        elif content == "parquet":
-            frames.append(with_plain_names(pl.scan_parquet(files, glob=False)))
-            openers.append(whole.parquet(files))
-        elif content == "ipc":
-            parts = [with_plain_names(pl.scan_ipc(file, glob=False)) for file in files]
-            frames.append(pl.concat(parts))
-            openers.append(whole.unreadable)
+        if content != "log":
+            frames.append(_scan_columns(files, content, schemas, named=is_shared))
+            direct = content == "parquet" and not is_shared
+            openers.append(whole.parquet(files) if direct else whole.unreadable)
         else:
             logs = _LogBuilder(tuple(files), format_in, machine, threads, progress)
             openers.append(logs.batches)
@@ -151,18 +148,75 @@ def scan(
                     schema=schema,
                 )
             )
-    frame = frames[0] if len(frames) == 1 else pl.concat(frames)
+    frame = _concat(frames)
     whole.remember(frame, openers)
     return frame
 
 
-def _by_file(file: str, content: Content) -> pl.LazyFrame:
-    """Scan a file of columns whose logs are to have its name in front of theirs."""
-    scanned = pl.scan_ipc if content == "ipc" else pl.scan_parquet
-    frame = with_plain_names(scanned(file, glob=False))
-    source = pl.col("source")
-    named = pl.concat_str(pl.lit(f"{file}:"), source.cast(pl.String))
-    return frame.with_columns(named.cast(frame.collect_schema()["source"]).alias("source"))
+def _scan_columns(
+    files: list[str], content: Content, schemas: Mapping[str, pl.Schema], *, named: bool
+) -> pl.LazyFrame:
+    """Scan Parquet or Arrow IPC files; those that differ in types are brought to the same.
+
+    Parameters
+    ----------
+    files, content
+        The files.
+    schemas
+        Their columns.
+    named
+        The names of their logs are to have those of the files in front.
+    """
+    frames: list[pl.LazyFrame] = []
+    # polars reads Parquet of one schema in one go.
+    apart = named or content == "ipc"
+    for (schema, _), run in groupby(
+        files, lambda file: (list(schemas[file].items()), file if apart else None)
+    ):
+        names = list(run)
+        scanned = pl.scan_parquet if content == "parquet" else pl.scan_ipc
+        frame = _as_scanned(scanned(names, glob=False), pl.Schema(schema))
+        frames.append(_named(frame, names[0]) if named else frame)
+    return _concat(frames)
+
+
+def _named(events: pl.LazyFrame, file: str) -> pl.LazyFrame:
+    """Put the name of a file in front of those of the logs that it was made of."""
+    name = pl.concat_str(pl.lit(f"{file}:"), pl.col("source").cast(pl.String))
+    return events.with_columns(name.cast(event_schema()["source"]).alias("source"))
+
+
+def _concat(frames: list[pl.LazyFrame]) -> pl.LazyFrame:
+    """Put frames one below the other, with the columns in the order of the first one."""
+    if len(frames) == 1:
+        return frames[0]
+    names = frames[0].collect_schema().names()
+    others = [frame.collect_schema().names() for frame in frames]
+    return pl.concat(
+        [
+            frame.select(names) if other != names and set(other) == set(names) else frame
+            for frame, other in zip(frames, others, strict=True)
+        ]
+    )
+
+
+def _check_same(columns: Mapping[str, pl.Schema]) -> None:
+    """Refuse files of which some lack columns that others have."""
+    first = next(iter(columns), "")
+    for file in columns:
+        for lacking, having in ((file, first), (first, file)):
+            if more := [name for name in columns[having] if name not in columns[lacking]]:
+                columns_of = "column" if len(more) == 1 else "columns"
+                names = listed(map(repr, more))
+                raise _refused(lacking, f"lacks the {columns_of} {names} that {having} has")
+
+
+def _as_scanned(events: pl.LazyFrame, have: pl.Schema) -> pl.LazyFrame:
+    """Bring the columns of a file to the types that `scan` gives."""
+    wanted = event_schema()
+    fits = {name: fitted(name, dtype, wanted[name]) for name, dtype in have.items()}
+    other = [fit for name, fit in fits.items() if fit is not None and have[name] != wanted[name]]
+    return events.with_columns(other) if other else events
 
 
 def _scan_urls(urls: list[str], storage_options: Mapping[str, str] | None) -> pl.LazyFrame:
@@ -178,12 +232,12 @@ def _scan_urls(urls: list[str], storage_options: Mapping[str, str] | None) -> pl
             refused.hint = "of URLs, only Parquet can be scanned: fetch logs, or parse them there"
             raise refused from error
         _check_columns(url, found)
-        frames.append(frame)
-    return frames[0] if len(frames) == 1 else pl.concat(frames)
+        frames.append(_as_scanned(frame, found))
+    return _concat(frames)
 
 
-def check_events(file: str, content: Content) -> None:
-    """Refuse a file of columns that does not hold events of this schema.
+def check_events(file: str, content: Content) -> pl.Schema:
+    """Refuse a file of columns that does not hold events of this schema; give its columns.
 
     Files that tracefast wrote name the version of their schema. Others may hold events as well:
     polars keeps no such names when it writes a part of them. These are told by their columns.
@@ -210,29 +264,31 @@ def check_events(file: str, content: Content) -> None:
     """
     metadata = _core.metadata(file)
     version = metadata.get("tracefast.schema")
-    if version == _core.SCHEMA_VERSION:
-        return
-    if version is not None:
+    if version not in (None, _core.SCHEMA_VERSION):
         writer = metadata.get("tracefast.version", "of another version")
         raise _refused(
             file,
             f"events of schema {version}, written by tracefast {writer}; this is tracefast "
             f"{_core.__version__}, which reads schema {_core.SCHEMA_VERSION}",
         )
-    found = pl.read_parquet_schema(file) if content == "parquet" else pl.read_ipc_schema(file)
+    found = pl.Schema(
+        pl.read_parquet_schema(file) if content == "parquet" else pl.read_ipc_schema(file)
+    )
     _check_columns(file, found)
+    return found
 
 
-def _check_columns(file: str, found: Iterable[str]) -> None:
-    found = list(found)
-    foreign = [name for name in found if name not in event_schema()]
+def _check_columns(file: str, found: pl.Schema) -> None:
+    wanted = event_schema()
+    foreign = [name for name in found if name not in wanted]
     if foreign:
-        names = ", ".join(map(repr, foreign[:_NAMED]))
-        more = f" and {len(foreign) - _NAMED} more" if len(foreign) > _NAMED else ""
+        names = listed(map(repr, foreign))
         what = "column" if len(foreign) == 1 else "columns"
-        raise _refused(file, f"not the events of a log: these have no {what} {names}{more}")
+        raise _refused(file, f"not the events of a log: these have no {what} {names}")
     if not found:
         raise _refused(file, "not the events of a log: it has no columns")
+    if (odd := of_other_types(found, wanted)) is not None:
+        raise _refused(file, odd)
 
 
 def _refused(file: str, why: str) -> _core.Error:
@@ -257,27 +313,6 @@ def event_schema() -> pl.Schema:
     schema = pl.Schema(_core.schema())
     schema["name"] = pl.String()
     return schema
-
-
-def with_plain_names(events: pl.LazyFrame) -> pl.LazyFrame:
-    """Make names strings where a file has them in a dictionary.
-
-    Arrow IPC files have, and so has Parquet that was written from a frame of one.
-
-    Parameters
-    ----------
-    events
-        The events of a file.
-
-    Examples
-    --------
-    >>> events = pl.LazyFrame({"name": ["read"]}, schema={"name": pl.Categorical})
-    >>> with_plain_names(events).collect_schema()
-    Schema([('name', String)])
-    """
-    if events.collect_schema().get("name") in (None, pl.String):
-        return events
-    return events.with_columns(pl.col("name").cast(pl.String))
 
 
 @dataclass(frozen=True)
