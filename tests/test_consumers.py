@@ -483,3 +483,55 @@ def test_a_forked_process_parses(long_log):
         check=False,
     )
     assert (run.stdout, run.returncode) == ("well\n", 0), run.stderr
+
+
+FORK_OF_POLARS = """
+import os, sys
+import tracefast as tf
+log, before, after = sys.argv[1:]
+ways = {
+    "nothing": lambda: None,
+    "parse": lambda: tf.parse(log, None),
+    "read": lambda: sum(map(len, tf.read(log))),
+    "parse_many": lambda: tf.parse_many(log, "out", resume=False),
+    "scan": lambda: tf.scan(log).select("ts").collect(),
+    "files": lambda: tf.files(tf.scan(log)).collect(),
+    "files of before": lambda: tf.files(events).collect(),
+}
+events = tf.scan(log)
+ways[before]()
+pid = os.fork()
+if pid == 0:
+    import signal
+    signal.alarm(20)
+    try:
+        ways[after]()
+        os.write(1, b"well")
+    except RuntimeError as error:
+        os.write(1, str(error).encode())
+    finally:
+        os._exit(0)
+assert os.waitpid(pid, 0)[1] == 0
+ways[before]()
+"""
+
+
+@pytest.mark.parametrize("before", ["nothing", "parse_many", "scan", "files"])
+@pytest.mark.parametrize(
+    "after", ["parse", "read", "parse_many", "scan", "files", "files of before"]
+)
+def test_what_works_in_a_fork(before, after, spawn_strace, tmp_path):
+    """What would hang in a fork, for want of polars' threads, says so instead."""
+    run = subprocess.run(
+        [sys.executable, "-c", FORK_OF_POLARS, str(spawn_strace), before, after],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert run.returncode == 0, run.stderr
+    if before in {"scan", "files"} and after in {"scan", "files", "files of before"}:
+        assert "start it by 'spawn' or 'forkserver'" in run.stdout
+    else:
+        assert run.stdout == "well"

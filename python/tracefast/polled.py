@@ -6,6 +6,7 @@ then, or Ctrl-C would wait with it; and Python must not end while such a thread 
 """
 
 import atexit
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -22,6 +23,10 @@ PATIENCE_S = 0.05
 # How long Python's end may wait for threads, and how long a thread may take to leave Python.
 _END_S = 2.0
 _LEAVE_S = 0.2
+
+# Whether polars has run a source here, and whether it had in the process that this is a fork of.
+_ran = False
+_forked = False
 
 # The threads that are in a source, and when others were last.
 _inside: dict[int, int] = {}
@@ -63,6 +68,8 @@ def inside(batches: Iterator[T]) -> Iterator[T]:
     >>> list(inside(iter([1, 2])))
     [1, 2]
     """
+    global _ran  # noqa: PLW0603 - of the process
+    _ran = True
     here = get_ident()
     _inside[here] = _inside.get(here, 0) + 1
     try:
@@ -101,6 +108,35 @@ def _batches(opened: Callable[[], _core.Reader]) -> Iterator[_core.Batch | None]
             if ended:
                 return
             yield batch
+
+
+def refuse_fork() -> None:
+    """Refuse to begin what would never end: a query in a fork of a process that had run one.
+
+    polars keeps threads, which a fork does not have and waits for.
+
+    Raises
+    ------
+    RuntimeError
+        This process is such a fork.
+    """
+    if _forked:
+        raise RuntimeError(
+            "this process was forked from one in which polars had run, and would wait for ever for "
+            "threads that it does not have: start it by 'spawn' or 'forkserver' "
+            "(multiprocessing.get_context), or use tracefast.parse or tracefast.read, which work"
+        )
+
+
+def _after_fork() -> None:
+    global _forked  # noqa: PLW0603 - of the process
+    _forked = _forked or _ran
+    _inside.clear()
+    _left.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @atexit.register

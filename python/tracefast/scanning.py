@@ -19,7 +19,7 @@ from tracefast import _core, pushdown, whole
 from tracefast.apart import crowded
 from tracefast.arguments import check_choice, threads_of
 from tracefast.event_types import fitted, listed, of_other_types
-from tracefast.polled import patiently
+from tracefast.polled import patiently, refuse_fork
 from tracefast.pushdown import Predicate
 from tracefast.reading import FormatIn, Machine
 from tracefast.sources import STDIN, Content, Sources, expand, is_pipe, is_url, sniff
@@ -93,6 +93,8 @@ def scan(
         such `format_in` or `machine`, or `threads` is less than 1.
     TypeError
         An argument is of another type than is wanted, such as an open file for a path.
+    RuntimeError
+        This process was forked from one that had run such a query: polars would hang in it.
 
     Examples
     --------
@@ -106,6 +108,7 @@ def scan(
     (8, 2, 2)
     """
     # What is wrong shows now, not when the frame is collected.
+    refuse_fork()
     check_choice("format_in", format_in, get_args(FormatIn))
     check_choice("machine", machine, get_args(Machine))
     threads = threads_of(threads)

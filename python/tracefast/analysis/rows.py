@@ -6,6 +6,7 @@ from typing import Protocol, TypeAlias
 import polars as pl
 
 from tracefast.event_types import Types, of_other_types
+from tracefast.polled import refuse_fork
 
 
 class ArrowStream(Protocol):
@@ -38,6 +39,8 @@ def rows_of(events: Events, needed: Types | Iterable[str], question: str) -> pl.
         Columns are missing; all of them are named.
     polars.exceptions.SchemaError
         Columns are of other types, such as floating-point numbers for whole ones.
+    RuntimeError
+        This process is a fork in which polars would hang.
 
     Examples
     --------
@@ -46,6 +49,7 @@ def rows_of(events: Events, needed: Types | Iterable[str], question: str) -> pl.
     ...
     TypeError: tracefast.files takes events, not str: give tracefast.scan('demo.strace')
     """
+    refuse_fork()
     rows = _lazy(events, question)
     have = rows.collect_schema()
     missing = [name for name in needed if name not in have]
