@@ -50,6 +50,7 @@ def test_programs_run(folder, page):
     ran = subprocess.run(program, cwd=folder, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     assert SHOWN.get(Path(page).stem, "") in ran.stdout
+    assert "naive plan" not in ran.stdout, "a table was not collected"
 
 
 def test_attributes_of_classes_are_described():

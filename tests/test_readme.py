@@ -81,6 +81,8 @@ def test_python(folder, command, page, shown):
     )
     assert ran.returncode == 0, ran.stderr
     assert shown in ran.stdout
+    assert "naive plan" not in ran.stdout, "a table was not collected"
+    assert (page == "docs/ftrace.md") == ("shape: (0," in ran.stdout), "a table is empty"
 
 
 @pytest.mark.parametrize("page", PAGES)
