@@ -137,17 +137,16 @@ TYPES = {
 def test_a_requested_schema_is_honoured(types, spawn_strace):
     wanted = changed(**types)
     plain = pa.table(tf.read(spawn_strace, columns=list(types)))
-    ordered = pa.schema([wanted.field(n) for n in SCHEMA.names if n in types])
     reader = tf.read(spawn_strace, columns=list(types))
-    found = pa.RecordBatchReader.from_stream(reader, ordered).read_all()
-    assert found.schema.types == ordered.types
+    found = pa.RecordBatchReader.from_stream(reader, wanted).read_all()
+    assert found.schema.equals(wanted)
     for name in types:
         same = plain[name].cast(wanted.field(name).type) if name == "ts" else plain[name]
         assert found[name].to_pylist() == same.to_pylist()
     batch = next(tf.read(spawn_strace, columns=list(types)))
-    assert pa.record_batch(batch, schema=ordered).schema.types == ordered.types
-    capsule = batch.__arrow_c_stream__(ordered.__arrow_c_schema__())
-    assert pa.RecordBatchReader._import_from_c_capsule(capsule).schema.types == ordered.types  # noqa: SLF001
+    assert pa.record_batch(batch, schema=wanted).schema.types == wanted.types
+    capsule = batch.__arrow_c_stream__(wanted.__arrow_c_schema__())
+    assert pa.RecordBatchReader._import_from_c_capsule(capsule).schema.types == wanted.types  # noqa: SLF001
 
 
 REFUSED = {
@@ -230,7 +229,6 @@ def closed(log):
     reader = tf.read(log, threads=2)
     next(reader)
     reader.close()
-    assert list(reader) == []
 
 
 @pytest.mark.parametrize(

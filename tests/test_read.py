@@ -29,14 +29,36 @@ def test_batches_are_handed_out_one_by_one(spawn_strace):
 
 def test_only_the_columns_asked_for_are_built(spawn_strace):
     some = pl.DataFrame(tf.read(spawn_strace, columns=["ret", "name"]))
-    assert set(some.columns) == {"ret", "name"}
     every = pl.DataFrame(tf.read(spawn_strace))
-    assert_frame_equal(some.select("name", "ret"), every.select("name", "ret"))
+    assert_frame_equal(some, every.select("ret", "name"))
+
+
+def test_columns_come_in_the_order_asked_for(spawn_strace):
+    wanted = ["path", "source", "name", "ts", "line"]
+    assert tf.read(spawn_strace, columns=wanted).schema.names == wanted
+    assert pl.DataFrame(tf.read(spawn_strace, columns=iter(wanted))).columns == wanted
+    assert pl.DataFrame(tf.read(spawn_strace, columns=wanted[::-1])).columns == wanted[::-1]
+    # As docs/arrow.md asks for other types.
+    types = pa.schema({"path": pa.string(), "name": pa.string()})
+    reader = tf.read(spawn_strace, columns=types.names)
+    table = pa.RecordBatchReader.from_stream(reader, types).read_all()
+    assert table.schema.equals(types)
+    assert table["name"].to_pylist()[0] == "execve"
 
 
 def test_a_column_that_is_not_there(spawn_strace):
-    with pytest.raises(ValueError, match="nonsense"):
-        pl.DataFrame(tf.read(spawn_strace, columns=["nonsense"]))
+    with pytest.raises(ValueError, match="'nonsense' is not a column"):
+        tf.read(spawn_strace, columns=["nonsense"])
+
+
+def test_a_column_that_is_wanted_twice(spawn_strace):
+    with pytest.raises(ValueError, match="'name' is wanted twice"):
+        tf.read(spawn_strace, columns=["path", "name", "name"])
+
+
+def test_one_name_is_no_list_of_columns(spawn_strace):
+    with pytest.raises(TypeError, match=r"a list of names.*columns=\['name'\]"):
+        tf.read(spawn_strace, columns="name")
 
 
 def test_a_reader_is_read_once(spawn_strace):

@@ -173,7 +173,8 @@ def read(
         Path of a log, of a directory of logs, a pattern, or several of them; ``"-"`` is standard
         input. Logs of ``strace -ff -o NAME`` are merged, also when only ``NAME`` is given.
     columns
-        Names of the columns wanted; the others are never built. All by default.
+        Names of the columns wanted, in the order wanted; the others are never built. All by
+        default.
     format_in
         Format of the logs; found from the text by default.
     machine
@@ -201,7 +202,8 @@ def read(
     TypeError
         An argument is of another type than is wanted, such as an open file for a path.
     ValueError
-        There is no such `machine`, or no such column; a number is out of its range.
+        There is no such `machine`, or no such column, or a column is wanted twice; a number is out
+        of its range.
 
     Examples
     --------
@@ -219,7 +221,8 @@ def read(
     ['openat', 'read']
     """
     if isinstance(columns, str):
-        raise TypeError(f"columns is a list of names, not the name {columns!r} alone")
+        # Any text is a sequence of texts, too: of its letters.
+        raise TypeError(f"columns is a list of names, not one name: columns=[{columns!r}]")
     return _core.Reader(
         expand(sources),
         format_in=format_in,

@@ -62,7 +62,7 @@ impl Part {
     }
 }
 
-/// Which columns a reader wants, in the order of the schema.
+/// Which columns a reader wants, and in which order.
 #[derive(Debug, Clone)]
 pub struct Projection {
     columns: Vec<C>,
@@ -78,17 +78,33 @@ impl Default for Projection {
 }
 
 impl Projection {
-    /// Those of these names, in the order of the schema; `Err` names one that there is not.
+    /// Those of these names, in this order.
     ///
     /// # Errors
-    /// The first name that is not a column.
+    /// A name is not that of a column, or stands there twice: in words.
+    ///
+    /// # Examples
+    /// ```
+    /// use tracefast_core::batch::Projection;
+    ///
+    /// let of = |names: &[&str]| Projection::of(&names.iter().map(|&n| n.into()).collect::<Vec<_>>());
+    /// assert_eq!(of(&["path", "name"])?.schema().field(0).name(), "path");
+    /// assert_eq!(of(&["name", "name"]).unwrap_err(), "the column 'name' is wanted twice");
+    /// # Ok::<(), String>(())
+    /// ```
     pub fn of(names: &[String]) -> Result<Self, String> {
-        if let Some(odd) = names.iter().find(|n| COLUMNS.iter().all(|(_, name, _)| name != n)) {
-            return Err(odd.clone());
-        }
         let all = schema();
-        let wanted = COLUMNS.iter().filter(|(_, name, _)| names.iter().any(|n| n == name));
-        let columns: Vec<C> = wanted.map(|&(column, ..)| column).collect();
+        let mut columns = Vec::with_capacity(names.len());
+        for name in names {
+            let found = COLUMNS.iter().find(|(_, known, _)| known == name);
+            let Some(&(column, ..)) = found else {
+                return Err(format!("'{name}' is not a column of the event schema"));
+            };
+            if columns.contains(&column) {
+                return Err(format!("the column '{name}' is wanted twice"));
+            }
+            columns.push(column);
+        }
         let fields: Vec<_> =
             columns.iter().map(|&column| Arc::clone(&all.fields()[column as usize])).collect();
         Ok(Self { columns, schema: Arc::new(Schema::new(fields)), plain_names: false })

@@ -32,9 +32,7 @@ pub fn options(
     }
     let projection = match columns {
         None => Projection::default(),
-        Some(columns) => Projection::of(columns).map_err(|name| {
-            PyValueError::new_err(format!("'{name}' is not a column of the event schema"))
-        })?,
+        Some(columns) => Projection::of(columns).map_err(PyValueError::new_err)?,
     };
     let threads = threads.unwrap_or(0);
     let base = Options::default();
