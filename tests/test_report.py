@@ -1,14 +1,21 @@
 """The report: every line and byte of every log has a use, and the sums are the totals."""
 
+import copy
 import json
+import pickle
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import tracefast as tf
+from tracefast import _core
 
+DATA = Path(__file__).parent / "data"
 CALL = b'100 1700000000.000100 read(3</srv/a>, "abc", 4096) = 3 <0.000010>\n'
 SPLIT = (
     b"100 1700000000.000200 read(4</srv/b>,  <unfinished ...>\n"
@@ -128,3 +135,55 @@ def test_without_an_output_the_report_is_the_same(report, logs, tmp_path):
     before = sorted(tmp_path.iterdir())
     assert tf.parse(logs, None).to_json() == report.to_json()
     assert sorted(tmp_path.iterdir()) == before
+
+
+def copies(report):
+    """Copy a report in every way that Python knows."""
+    pickled = [
+        pickle.loads(pickle.dumps(report, protocol))
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1)
+    ]
+    return [*pickled, copy.copy(report), copy.deepcopy(report)]
+
+
+def test_a_report_can_be_copied(report):
+    public = [name for name in dir(report) if not name.startswith("_") and name != "to_json"]
+    assert len(report.unparsed) == 3
+    assert report.warnings
+    for other in copies(report):
+        assert other == report
+        assert other is not report
+        assert other.to_json() == report.to_json()
+        assert {name: getattr(other, name) for name in public} == {
+            name: getattr(report, name) for name in public
+        }
+
+
+def test_reports_of_any_log_can_be_copied():
+    logs = sorted([*DATA.glob("*/*.strace"), *DATA.glob("*/*.ftrace"), *DATA.glob("*.zst")])
+    report = tf.parse(logs, None)
+    assert {"strace", "tracefs"} <= {log["format"] for log in report.sources}
+    assert len({log["clock"] for log in report.sources}) > 2
+    assert {log["machine"] for log in report.sources} > {None}
+    for other in copies(report):
+        assert other == report
+        assert other.to_json() == report.to_json()
+
+
+def test_reports_are_equal_if_they_count_the_same(report, logs, tmp_path):
+    again = tf.parse(logs, None)
+    assert again == report
+    assert again.seconds != report.seconds
+    assert tf.parse(logs[:2], None) != report
+    # The same counts, of a log of another name.
+    copied = tmp_path / "copied.log"
+    copied.write_bytes(logs[0].read_bytes())
+    assert tf.parse(copied, None) != tf.parse(logs[0], None)
+    assert report != report.to_json()
+    with pytest.raises(ValueError, match="not that of a report"):
+        _core.report_of("{}", 0.0)
+
+
+def test_a_report_comes_back_from_another_process(logs):
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        assert pool.submit(tf.parse, logs, None).result() == tf.parse(logs, None)

@@ -1,8 +1,8 @@
 """The extension module: the parser, its streams and its sinks, written in Rust."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
-from typing import Any, Protocol, Self, TypedDict, final
+from typing import Any, ClassVar, Protocol, Self, TypedDict, final
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -29,6 +29,7 @@ __all__ = [
     "logs",
     "metadata",
     "parse",
+    "report_of",
     "schema",
     "survey",
 ]
@@ -47,7 +48,13 @@ class Error(ValueError):
 
 @final
 class Schema:
-    """The columns of events, for anything that takes Arrow: ``pl.Schema(…)``, ``pa.schema(…)``."""
+    """The columns of a table of events: ``pl.Schema(…)`` and ``pa.schema(…)`` take it.
+
+    It is as long as there are columns, iterates over their names, and is equal to one of the same
+    columns in the same order.
+    """
+
+    __hash__: ClassVar[None]  # type: ignore[assignment]
 
     @property
     def names(self) -> list[str]:
@@ -106,8 +113,14 @@ class _SourceReport(TypedDict):
 
 @final
 class Report:
-    """What was read, and what became of every line."""
+    """What was read, and what became of every line.
 
+    Reports can be pickled and copied, and are equal if they count the same, however long it took.
+    """
+
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+
+    def __eq__(self, other: object, /) -> bool: ...
     @property
     def lines(self) -> int:
         """Lines of text, after unpacking."""
@@ -122,11 +135,11 @@ class Report:
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
+        """How long it took, in seconds."""
 
     @property
     def format(self) -> str:
-        """``strace``, ``ftrace``, ``mixed`` where logs differ, ``none`` without any text."""
+        """``strace``, ``tracefs`` or ``trace-cmd``; ``mixed`` where logs differ, ``none`` of none."""
 
     @property
     def clock(self) -> str:
@@ -316,6 +329,7 @@ class Reader:
 def schema() -> Schema:
     """Give the columns of the events: names, order and types."""
 
+def report_of(json: str, seconds: float) -> Report: ...
 def survey(texts: _ArrowStream) -> list[Batch]: ...
 def field_kind(classes: int) -> str: ...
 def field_column(name: str) -> str: ...

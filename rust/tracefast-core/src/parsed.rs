@@ -46,6 +46,15 @@ pub struct LineCounts {
 }
 
 impl LineCounts {
+    /// Counts that were taken before: for the name of every use, its lines and bytes.
+    pub fn of(mut count: impl FnMut(&str) -> (u64, u64)) -> Self {
+        let mut counts = Self::default();
+        for (i, name) in Use::TEXTS.iter().enumerate() {
+            (counts.lines[i], counts.bytes[i]) = count(name);
+        }
+        counts
+    }
+
     /// Counts a line of `bytes` bytes.
     #[inline]
     pub fn see(&mut self, used: Use, bytes: u64) {
@@ -104,6 +113,16 @@ impl Oddities {
             ("foreign", self.foreign),
             ("shared_lines", self.shared_lines),
         ]
+    }
+
+    /// Counts that were taken before, by their names.
+    pub fn of(mut count: impl FnMut(&str) -> u64) -> Self {
+        Self {
+            time_steps_back: count("time_steps_back"),
+            relayouts: count("relayouts"),
+            foreign: count("foreign"),
+            shared_lines: count("shared_lines"),
+        }
     }
 
     /// Adds the counts of another part of the log.

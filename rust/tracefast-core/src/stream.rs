@@ -519,7 +519,7 @@ mod tests {
         assert_eq!((second.counts.lines.total(), second.counts.bytes), (2, 14));
         assert_eq!(first.example, Some((2, "7 well".to_owned())));
         assert_eq!((second.example.as_ref(), empty.example.as_ref()), (None, None));
-        assert_eq!((first.format, empty.format, empty.clock), ("strace", "none", "none"));
+        assert_eq!([&first.format, &empty.format, &empty.clock], ["strace", "none", "none"]);
         assert_eq!(empty.counts, Counts::default());
         assert_eq!((tally.total.lines.total(), tally.total.bytes), (4, 36));
         assert_eq!(tally.examples, [("log".to_owned(), 2, "7 well".to_owned())]);

@@ -1,5 +1,7 @@
 //! What the report counts: for each source, and for all of them.
 
+use std::borrow::Cow;
+
 use crate::event::EventKind;
 use crate::format::Format;
 use crate::parsed::{EXAMPLES, LineCounts, Oddities, Parsed};
@@ -36,11 +38,11 @@ pub struct SourceTally {
     /// As the user named it.
     pub name: String,
     /// Name of its format; `none` if it is empty.
-    pub format: &'static str,
+    pub format: Cow<'static, str>,
     /// Name of its clock, likewise.
-    pub clock: &'static str,
+    pub clock: Cow<'static, str>,
     /// Name of the machine by whose numbers its calls got their names.
-    pub machine: Option<&'static str>,
+    pub machine: Option<Cow<'static, str>>,
     /// The counts.
     pub counts: Counts,
     /// The first line that was not understood, and its beginning.
@@ -48,7 +50,7 @@ pub struct SourceTally {
 }
 
 /// What the report counts.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Tally {
     /// Over all sources.
     pub total: Counts,
@@ -64,9 +66,9 @@ impl Tally {
         let number = self.sources.len();
         self.sources.push(SourceTally {
             name: name.to_owned(),
-            format: format.map_or("none", Format::name),
-            clock: format.map_or("none", Format::clock),
-            machine: format.and_then(Format::machine),
+            format: format.map_or("none", Format::name).into(),
+            clock: format.map_or("none", Format::clock).into(),
+            machine: format.and_then(Format::machine).map(Cow::Borrowed),
             counts: Counts::default(),
             example: None,
         });

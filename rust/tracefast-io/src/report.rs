@@ -1,11 +1,13 @@
 //! What a run found: counts that users see, and that go into the file.
 
 use serde_json::{Map, Value, json};
+use tracefast_core::event::EventKind;
+use tracefast_core::parsed::{LineCounts, Oddities};
 use tracefast_core::schema::SCHEMA_VERSION;
 use tracefast_core::tally::{Counts, SourceTally, Tally};
 
 /// Counts of a run over one or more logs.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Report {
     /// What the stages counted.
     pub tally: Tally,
@@ -35,13 +37,13 @@ impl Report {
     }
 
     /// Name of the format; `mixed` if there were several, `none` without input.
-    pub fn format(&self) -> &'static str {
-        one_of(self.tally.sources.iter().map(|source| source.format))
+    pub fn format(&self) -> &str {
+        one_of(self.tally.sources.iter().map(|source| &*source.format))
     }
 
     /// Name of the clock, likewise.
-    pub fn clock(&self) -> &'static str {
-        one_of(self.tally.sources.iter().map(|source| source.clock))
+    pub fn clock(&self) -> &str {
+        one_of(self.tally.sources.iter().map(|source| &*source.clock))
     }
 
     /// The counts as JSON. The same input gives the same text: no times, no threads.
@@ -53,6 +55,28 @@ impl Report {
     /// ```
     pub fn to_json(&self) -> String {
         self.json(usize::MAX)
+    }
+
+    /// The report of which [`Report::to_json`] made `text`, and which took `seconds`; None if it was
+    /// not made so.
+    ///
+    /// # Examples
+    /// ```
+    /// use tracefast_io::report::Report;
+    ///
+    /// let report = Report::default();
+    /// assert_eq!(Report::from_json(&report.to_json(), 0.0), Some(report));
+    /// assert_eq!(Report::from_json("{}", 0.0), None);
+    /// ```
+    pub fn from_json(text: &str, seconds: f64) -> Option<Self> {
+        let told: Value = serde_json::from_str(text).ok()?;
+        let example = |told: &Value| Some((owned(&told["source"])?, line(told)?, text_of(told)?));
+        let tally = Tally {
+            total: counts_of(&told)?,
+            sources: list(&told["sources"], source_of)?,
+            examples: list(&told["unparsed"], example)?,
+        };
+        Some(Self { tally, warnings: list(&told["warnings"], owned)?, seconds })
     }
 
     /// As [`Report::to_json`], with at most `limit` sources, and the number of those left out.
@@ -80,12 +104,57 @@ impl Report {
 
 /// What one source came to.
 fn source(source: &SourceTally) -> Value {
-    let mut out = counts(&source.counts, source.format, source.clock);
+    let mut out = counts(&source.counts, &source.format, &source.clock);
     let unparsed = source.example.iter().map(|(line, text)| json!({"line": line, "text": text}));
     out.insert("source".to_owned(), json!(source.name));
     out.insert("machine".to_owned(), json!(source.machine));
     out.insert("unparsed".to_owned(), unparsed.collect());
     Value::Object(out)
+}
+
+/// The source that was put into JSON.
+fn source_of(told: &Value) -> Option<SourceTally> {
+    let mut examples = list(&told["unparsed"], |told| Some((line(told)?, text_of(told)?)))?;
+    let machine = match &told["machine"] {
+        Value::Null => None,
+        name => Some(owned(name)?.into()),
+    };
+    Some(SourceTally {
+        name: owned(&told["source"])?,
+        format: owned(&told["format"])?.into(),
+        clock: owned(&told["clock"])?.into(),
+        machine,
+        counts: counts_of(told)?,
+        example: examples.pop(),
+    })
+}
+
+/// The counts that were put into JSON.
+fn counts_of(told: &Value) -> Option<Counts> {
+    let number = |of: &str, name: &str| told[of][name].as_u64().unwrap_or_default();
+    let uses = |name: &str| (number("accounting", name), number("accounting_bytes", name));
+    Some(Counts {
+        lines: LineCounts::of(uses),
+        bytes: told["bytes"].as_u64()?,
+        kinds: std::array::from_fn(|kind| number("kinds", EventKind::TEXTS[kind])),
+        oddities: Oddities::of(|name| number("oddities", name)),
+    })
+}
+
+fn list<T>(told: &Value, one: impl FnMut(&Value) -> Option<T>) -> Option<Vec<T>> {
+    told.as_array()?.iter().map(one).collect()
+}
+
+fn owned(told: &Value) -> Option<String> {
+    told.as_str().map(str::to_owned)
+}
+
+fn line(told: &Value) -> Option<u64> {
+    told["line"].as_u64()
+}
+
+fn text_of(told: &Value) -> Option<String> {
+    owned(&told["text"])
 }
 
 /// What holds for a source as for all of them.
@@ -121,7 +190,7 @@ pub fn metadata(format: &str, clock: &str) -> Vec<(String, String)> {
 }
 
 /// The only name but `none`.
-fn one_of(names: impl Iterator<Item = &'static str>) -> &'static str {
+fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> &'a str {
     let mut names = names.filter(|&name| name != "none");
     let Some(first) = names.next() else { return "none" };
     if names.all(|name| name == first) { first } else { "mixed" }

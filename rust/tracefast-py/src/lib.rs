@@ -1,5 +1,8 @@
 //! The Python extension `tracefast._core`: conversion only.
 
+// What stands above classes and functions is what Python's `help` shows: plain text.
+#![allow(clippy::doc_markdown, clippy::doc_link_with_quotes)]
+
 mod batch;
 mod calls;
 mod errors;
@@ -46,7 +49,7 @@ mod _core {
     #[pymodule_export]
     use super::reader::Reader;
     #[pymodule_export]
-    use super::report::Report;
+    use super::report::{Report, report_of};
     #[pymodule_export]
     use super::saved::Saved;
     #[pymodule_export]
@@ -60,7 +63,24 @@ mod _core {
         tracefast_core::file_id::file_id(name)
     }
 
-    /// The event schema.
+    /// The columns of the events: names, order and types.
+    ///
+    /// Every log gives these columns. The page of the schema says what each one means, and so does
+    /// ``tracefast schema``.
+    ///
+    /// Returns
+    /// -------
+    /// Schema
+    ///     36 columns, for anything that takes Arrow.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import polars as pl
+    /// >>> import tracefast as tf
+    /// >>> list(tf.schema())[:4]
+    /// ['ts', 'dur_ns', 'task', 'pid']
+    /// >>> pl.Schema(tf.schema())["ret"]
+    /// Int64
     #[pyfunction]
     fn schema() -> Schema {
         Schema::new(tracefast_core::schema::schema())
@@ -76,6 +96,9 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let py = module.py();
+        // Errors that nobody gave a hint have the attribute too.
+        py.get_type::<Error>().setattr("hint", py.None())?;
         module.add("SCHEMA_VERSION", tracefast_core::schema::SCHEMA_VERSION)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

@@ -2,10 +2,54 @@
 
 use std::collections::BTreeMap;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Counts of a run over one or more logs.
+/// What was read, and what became of every line.
+///
+/// ``tf.parse`` gives it, and so does a reader at its end. Reports can be pickled and copied, and are
+/// equal if they count the same, however long it took.
+///
+/// Attributes
+/// ----------
+/// lines : int
+///     Lines of text, after unpacking.
+/// bytes : int
+///     Bytes of text, after unpacking.
+/// rows : int
+///     Rows that the lines gave.
+/// seconds : float
+///     How long it took, in seconds.
+/// format : str
+///     ``strace``, ``tracefs``, ``trace-cmd``; ``mixed`` where logs differ, ``none`` without any text.
+/// clock : str
+///     ``epoch``, ``time-of-day``, ``delta``, ``uptime``, ``ticks``, ``none``, or ``mixed``.
+/// kinds : dict of str to int
+///     Rows by `kind`.
+/// accounting : dict of str to int
+///     Lines by use; every line has one, so that they add up to `lines`.
+/// accounting_bytes : dict of str to int
+///     Bytes of the lines by use; they add up to `bytes`.
+/// oddities : dict of str to int
+///     What is no loss, but good to know.
+/// sources : list of dict
+///     The same for each log.
+/// unparsed : list of (str, int, str)
+///     Source, number and text of the first three lines that were not understood.
+/// warnings : list of str
+///     Empty logs, and the like.
+///
+/// Examples
+/// --------
+/// >>> import tracefast as tf
+/// >>> report = tf.parse("demo.strace", None)
+/// >>> report
+/// Report(lines=10, rows=8, kinds={'exit': 1, 'signal': 1, 'syscall': 6})
+/// >>> report.accounting["resumed"]
+/// 2
+/// >>> report.lines == sum(report.accounting.values())
+/// True
 #[pyclass(frozen, module = "tracefast")]
 pub struct Report {
     inner: tracefast_io::report::Report,
@@ -40,12 +84,12 @@ impl Report {
     }
 
     #[getter]
-    fn format(&self) -> &'static str {
+    fn format(&self) -> &str {
         self.inner.format()
     }
 
     #[getter]
-    fn clock(&self) -> &'static str {
+    fn clock(&self) -> &str {
         self.inner.clock()
     }
 
@@ -93,10 +137,30 @@ impl Report {
         self.inner.to_json()
     }
 
-    fn __repr__(&self) -> String {
-        let kinds: BTreeMap<_, _> = self.inner.kinds().into_iter().collect();
-        format!("Report(lines={}, rows={}, kinds={kinds:?})", self.lines(), self.rows())
+    /// Reports are equal if they count the same, however long it took.
+    fn __eq__(&self, other: &Self) -> bool {
+        let (one, other) = (&self.inner, &other.inner);
+        one.tally == other.tally && one.warnings == other.warnings
     }
+
+    /// How `pickle` and `copy` make it again.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, f64))> {
+        let made_by = py.import("tracefast._core")?.getattr("report_of")?;
+        Ok((made_by, (self.inner.to_json(), self.inner.seconds)))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let kinds: BTreeMap<_, _> = self.inner.kinds().into_iter().collect();
+        let kinds = dict(py, kinds)?.repr()?.to_string();
+        Ok(format!("Report(lines={}, rows={}, kinds={kinds})", self.lines(), self.rows()))
+    }
+}
+
+/// The report of which `Report.to_json` made a text.
+#[pyfunction]
+pub fn report_of(json: &str, seconds: f64) -> PyResult<Report> {
+    let report = tracefast_io::report::Report::from_json(json, seconds);
+    report.map(Report::new).ok_or_else(|| PyValueError::new_err("the text is not that of a report"))
 }
 
 fn dict(
