@@ -38,10 +38,10 @@ SCHEMA_VERSION: str
 __version__: str
 
 class Error(ValueError):
-    """An input that is no log and holds no events of this schema; the text is ``FILE: what``.
+    """An input is no log, or a file of columns holds no events of this schema.
 
-    Of a log, the text may name the line: ``FILE: line N: what``. `hint` says what to do, if
-    anything is known.
+    The text is ``FILE: what``, or ``FILE: line N: what``. `hint` says what to do, if anything is
+    known; a traceback shows it below the text, as a note.
     """
 
     hint: str | None

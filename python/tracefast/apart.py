@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tracefast import _core
-from tracefast.sources import STDIN, Content
+from tracefast.sources import STDIN, Content, refused
 
 _TAIL = 65_536
 _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\x00", b"BZh")
@@ -105,9 +105,10 @@ def _refuse_copies(files: Sequence[str]) -> None:
 
 
 def _twice(one: str, other: str) -> _core.Error:
-    error = _core.Error(f"{one}: holds the events of {other}, which is given as well")
-    error.hint = "name one of them: what is in both would be counted twice"
-    return error
+    return refused(
+        f"{one}: holds the events of {other}, which is given as well",
+        "name one of them: what is in both would be counted twice",
+    )
 
 
 def refuse_own_input(names: Iterable[str], output: str) -> None:
@@ -127,15 +128,14 @@ def refuse_own_input(names: Iterable[str], output: str) -> None:
 
     Examples
     --------
-    >>> refuse_own_input(["demo.strace"], "./demo.strace")
-    Traceback (most recent call last):
-    ...
-    tracefast.Error: ./demo.strace: the output would replace an input
+    >>> try:
+    ...     refuse_own_input(["demo.strace"], "./demo.strace")
+    ... except _core.Error as error:
+    ...     print(error)
+    ./demo.strace: the output would replace an input
     """
     if output == STDIN or not Path(output).is_file():
         return
     for name in names:
         if name != STDIN and Path(name).is_file() and Path(name).samefile(output):
-            error = _core.Error(f"{output}: the output would replace an input")
-            error.hint = "give it another name"
-            raise error
+            raise refused(f"{output}: the output would replace an input", "give it another name")

@@ -22,7 +22,7 @@ from tracefast.event_types import fitted, listed, of_other_types
 from tracefast.polled import patiently, refuse_fork
 from tracefast.pushdown import Predicate
 from tracefast.reading import FormatIn, Machine
-from tracefast.sources import STDIN, Content, Sources, expand, is_pipe, is_url, sniff
+from tracefast.sources import STDIN, Content, Sources, expand, is_pipe, is_url, refused, sniff
 
 
 def scan(
@@ -231,9 +231,9 @@ def _scan_urls(urls: list[str], storage_options: Mapping[str, str] | None) -> pl
         try:
             found = frame.collect_schema()
         except pl.exceptions.ComputeError as error:
-            refused = _core.Error(f"{url}: not Parquet, or not to be had: {error}")
-            refused.hint = "of URLs, only Parquet can be scanned: fetch logs, or parse them there"
-            raise refused from error
+            what = f"{url}: not Parquet, or not to be had: {error}"
+            hint = "of URLs, only Parquet can be scanned: fetch logs, or parse them there"
+            raise refused(what, hint) from error
         _check_columns(url, found)
         frames.append(_as_scanned(frame, found))
     return _concat(frames)
@@ -260,10 +260,11 @@ def check_events(file: str, content: Content) -> pl.Schema:
     Examples
     --------
     >>> pl.DataFrame({"name": ["read"], "loss": [0.5]}).write_parquet("run.parquet")
-    >>> check_events("run.parquet", "parquet")
-    Traceback (most recent call last):
-    ...
-    tracefast.Error: run.parquet: not the events of a log: these have no column 'loss'
+    >>> try:
+    ...     check_events("run.parquet", "parquet")
+    ... except _core.Error as error:
+    ...     print(error)
+    run.parquet: not the events of a log: these have no column 'loss'
     """
     metadata = _core.metadata(file)
     version = metadata.get("tracefast.schema")
@@ -295,9 +296,9 @@ def _check_columns(file: str, found: pl.Schema) -> None:
 
 
 def _refused(file: str, why: str) -> _core.Error:
-    error = _core.Error(f"{file}: {why}")
-    error.hint = "make it anew from the log: tracefast parse LOG -o FILE.parquet"
-    return error
+    return refused(
+        f"{file}: {why}", "make it anew from the log: tracefast parse LOG -o FILE.parquet"
+    )
 
 
 def event_schema() -> pl.Schema:
@@ -340,11 +341,10 @@ class _LogBuilder(FileReaderBuilder):
         """Begin to parse: some columns of the rows that match, of the first rows if so limited."""
         for pipe in filter(is_pipe, self.names):
             if pipe in self.taken:
-                error = _core.Error(
-                    f"{pipe}: a pipe can be read once, and this query reads it again"
+                raise refused(
+                    f"{pipe}: a pipe can be read once, and this query reads it again",
+                    "make Parquet of it with tracefast.parse, and scan that",
                 )
-                error.hint = "make Parquet of it with tracefast.parse, and scan that"
-                raise error
             self.taken.add(pipe)
         return _core.Reader(
             list(self.names),

@@ -81,7 +81,7 @@ def expand(sources: Sources, *, lazily: bool = False) -> list[str]:
         name = path_of("sources", source)
         if is_url(name):
             if not lazily:
-                raise _refused(
+                raise refused(
                     f"{name}: logs are read from files and pipes, not from URLs",
                     f"fetch it, or pipe it: curl {name} | tracefast parse - -o FILE.parquet",
                 )
@@ -190,7 +190,7 @@ def files_in(folder: str) -> list[str]:
     if 0 < len(logs) < len(names):
         columns = next(name for name in names if name not in logs)
         patterns = [f"{folder.rstrip('/')}/*{Path(name).suffix}" for name in (columns, logs[0])]
-        raise _refused(
+        raise refused(
             f"{folder}: holds logs and files of columns, such as {logs[0]} and {columns}",
             f"name those that are meant, for example by a pattern: {' or '.join(patterns)}",
         )
@@ -201,9 +201,18 @@ def _reraise(error: OSError) -> None:
     raise error
 
 
-def _refused(what: str, hint: str) -> Error:
+def refused(what: str, hint: str) -> Error:
+    """Make an error that says what to do about it, as those of the parser do.
+
+    Examples
+    --------
+    >>> error = refused("app.txt: not a log", "name the log itself")
+    >>> error.hint, error.__notes__
+    ('name the log itself', ['hint: name the log itself'])
+    """
     error = Error(what)
     error.hint = hint
+    error.add_note(f"hint: {hint}")
     return error
 
 

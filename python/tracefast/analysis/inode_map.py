@@ -8,6 +8,7 @@ from typing import Final
 import polars as pl
 
 from tracefast import _core
+from tracefast.sources import refused
 
 InodeMap = str | os.PathLike[str] | pl.DataFrame | pl.LazyFrame
 
@@ -152,8 +153,7 @@ def _is_number(text: bytes) -> bool:
 
 def _odd(name: str, line: int, text: bytes) -> _core.Error:
     shown = text[:80].decode(errors="backslashreplace")
-    error = _core.Error(f"{name}: line {line}: no device, inode and path: {shown}")
-    error.hint = (
-        f"make the map with: {_FIND}; where paths hold line feeds, end the format in \\0 instead"
+    return refused(
+        f"{name}: line {line}: no device, inode and path: {shown}",
+        f"make the map with: {_FIND}; where paths hold line feeds, end the format in \\0 instead",
     )
-    return error

@@ -16,7 +16,7 @@ from tracefast.cli.errors import CommandError, explain, not_utf8
 from tracefast.cli.progress import shown
 from tracefast.cli.request import Request
 from tracefast.cli.stdin import spool, spool_pipe
-from tracefast.sources import STDIN, expand, is_pipe, once, sniff
+from tracefast.sources import STDIN, expand, is_pipe, once, refused, sniff
 
 Question = Callable[[pl.LazyFrame], pl.LazyFrame]
 
@@ -124,9 +124,10 @@ def _told(error: Exception, name: str) -> Exception:
     """Put an error of polars into the words of this program."""
     if isinstance(error, pl.exceptions.PolarsError):
         first = str(error).splitlines()[0]
-        told = Error(f"{name}: not the events of a log: {first}")
-        told.hint = "make Parquet of a log with: tracefast parse LOG -o FILE.parquet"
-        return told
+        return refused(
+            f"{name}: not the events of a log: {first}",
+            "make Parquet of a log with: tracefast parse LOG -o FILE.parquet",
+        )
     return error
 
 

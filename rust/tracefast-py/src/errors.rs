@@ -8,7 +8,21 @@ pyo3::create_exception!(
     tracefast,
     Error,
     PyValueError,
-    "Input that is no log of strace or ftrace, or holds no events of this schema."
+    "An input is no log of strace or ftrace, or a file of columns holds no events of this schema.\n\n\
+     The text is `FILE: what`, or `FILE: line N: what`.\n\n\
+     Attributes\n----------\n\
+     hint : str or None\n    What to do about it; a traceback shows it below the text.\n\n\
+     Examples\n--------\n\
+     >>> import tracefast as tf\n\
+     >>> with open(\"notes.txt\", \"w\") as file:\n\
+     ...     print(\"milk, bread\", file=file)\n\
+     >>> try:\n\
+     ...     tf.parse(\"notes.txt\", \"notes.parquet\")\n\
+     ... except tf.Error as error:\n\
+     ...     print(error)\n\
+     ...     print(error.hint)\n\
+     notes.txt: line 1: no line of the first megabyte is one of strace or ftrace\n\
+     --format-in strace or --format-in ftrace reads it all the same"
 );
 
 /// The exception for an error: `OSError` with number and file name where the system refused.
@@ -31,7 +45,10 @@ pub fn exception(py: Python<'_>, error: &tracefast_io::Error) -> PyErr {
             None => Error::new_err(error.to_string()),
         },
     };
-    // The hint is an attribute: the text of the exception stays the error's own.
+    // The hint is an attribute and a note: the text of the exception stays the error's own.
+    if let Some(hint) = &hint {
+        let _ = raised.value(py).call_method1("add_note", (format!("hint: {hint}"),));
+    }
     let _ = raised.value(py).setattr("hint", hint);
     raised
 }
