@@ -1,6 +1,7 @@
 """The stream of Arrow: who takes it, what it holds, when it ends."""
 
 import duckdb
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -61,11 +62,74 @@ def test_one_name_is_no_list_of_columns(spawn_strace):
         tf.read(spawn_strace, columns="name")
 
 
-def test_a_reader_is_read_once(spawn_strace):
+# What each library makes of a reader: how many rows.
+SIZES = {
+    "polars": lambda reader: pl.DataFrame(reader).height,
+    "pyarrow": lambda reader: pa.table(reader).num_rows,
+    "duckdb": lambda reader: duckdb.sql("select count(*) from reader").fetchall(),  # noqa: ARG005
+    "pandas": lambda reader: len(pd.DataFrame.from_arrow(reader)),
+}
+
+
+@pytest.mark.parametrize("library", SIZES)
+def test_a_reader_is_handed_out_once(library, spawn_strace):
     reader = tf.read(spawn_strace)
     assert pa.table(reader).num_rows > 0
-    with pytest.raises(Exception, match=r"once|closed|consumed|already"):
-        pa.table(reader)
+    with pytest.raises(Exception, match=r"handed out already; call tracefast\.read again"):
+        SIZES[library](reader)
+
+
+@pytest.mark.parametrize("library", SIZES)
+def test_a_reader_at_its_end_hands_out_nothing(library, spawn_strace):
+    reader = tf.read(spawn_strace)
+    assert list(reader)
+    with pytest.raises(Exception, match=r"read to its end; call tracefast\.read again"):
+        SIZES[library](reader)
+    # An iterator at its end stays there.
+    assert list(reader) == []
+
+
+@pytest.mark.parametrize("library", SIZES)
+def test_a_closed_reader_hands_out_nothing(library, spawn_strace):
+    with tf.read(spawn_strace) as reader:
+        pass
+    with pytest.raises(Exception, match=r"is closed; call tracefast\.read again"):
+        SIZES[library](reader)
+
+
+def test_a_closed_reader_is_not_iterated(spawn_strace):
+    closed = tf.read(spawn_strace)
+    next(closed)
+    closed.close()
+    closed.close()
+    with tf.read(spawn_strace) as ended:
+        list(ended)
+    for reader in (closed, ended):
+        for use in (list, next, lambda reader: reader.poll(), pa.RecordBatchReader.from_stream):
+            with pytest.raises(ValueError, match="the reader is closed; call"):
+                use(reader)
+    assert ended.report is not None
+
+
+def test_the_rest_of_a_reader_is_handed_out(tmp_path):
+    log = tmp_path / "long.strace"
+    log.write_text("1 close(3) = 0\n" * 20_000)
+    reader = tf.read(log, columns=["line"])
+    first = next(reader).num_rows
+    rest = pl.DataFrame(reader)["line"]
+    assert 0 < first < 20_000
+    assert rest.to_list() == list(range(first + 1, 20_001))
+
+
+def test_a_stream_whose_reader_is_closed_is_not_just_shorter(spawn_strace):
+    with tf.read(spawn_strace) as reader:
+        stream = pa.RecordBatchReader.from_stream(reader)
+    with pytest.raises(Exception, match="closed before its end"):
+        stream.read_all()
+    with tf.read(spawn_strace) as reader:
+        stream = pa.RecordBatchReader.from_stream(reader)
+        assert stream.read_all().num_rows > 0
+    assert stream.read_all().num_rows == 0
 
 
 def test_the_report_comes_at_the_end(spawn_strace, tmp_path):

@@ -284,7 +284,11 @@ class Decoder:
 
 @final
 class Reader:
-    """The events of some logs as a stream of Arrow record batches, which can be read once."""
+    """The events of some logs as a stream of Arrow record batches, which can be read once.
+
+    `tracefast.read` makes it. What was iterated in part hands out the rest; what was read to its
+    end, handed out or closed hands out nothing more, and says so.
+    """
 
     def __new__(
         cls,
@@ -316,7 +320,10 @@ class Reader:
         """Wait a twentieth of a second for a batch: whether this was the end, and the batch."""
 
     def close(self) -> None:
-        """Stop reading; batches that were given stay valid."""
+        """Stop reading; batches that were given stay valid.
+
+        Of a closed reader, iteration and ``__arrow_c_stream__`` raise `ValueError`.
+        """
 
     def __enter__(self) -> Self: ...
     def __exit__(

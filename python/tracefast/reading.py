@@ -190,8 +190,9 @@ def read(
     -------
     Reader
         An iterator of batches with ``__arrow_c_stream__``; its ``report`` is there at the end.
-        Closed (``with``, ``close``) or dropped before, it stops its threads. It stays in its
-        process: one that was forked opens its own.
+        Closed (``with``, ``close``) or dropped before, it stops its threads. What was iterated in
+        part hands out the rest; what was read to its end, handed out or closed hands out nothing
+        more, and says so. It stays in its process: one that was forked opens its own.
 
     Raises
     ------

@@ -62,6 +62,7 @@ fn open_first(
     progress: &Arc<Progress>,
     interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<(Source, Inputs)> {
+    progress.done.store(false, Ordering::Relaxed);
     let found = inputs(names, options.format)?;
     let Some(first) = found.inputs.first() else {
         let what = "no log is named".to_owned();
@@ -199,6 +200,7 @@ pub fn parse_with(
         appender.finish(report.metadata()).map_err(written)?.commit()?;
     }
     report.seconds = begin.elapsed().as_secs_f64();
+    progress.done.store(true, Ordering::Relaxed);
     Ok(report)
 }
 
@@ -232,6 +234,9 @@ pub struct BatchStream {
     warnings: Vec<String>,
     report: Option<Report>,
     begin: Instant,
+    /// It was closed while there may have been more.
+    cut: bool,
+    progress: Arc<Progress>,
     /// The process that has the threads.
     process: u32,
 }
@@ -272,6 +277,8 @@ impl BatchStream {
             warnings,
             report: None,
             begin,
+            cut: false,
+            progress: Arc::clone(progress),
             process: std::process::id(),
         })
     }
@@ -285,10 +292,15 @@ impl BatchStream {
     /// twentieth of a second.
     ///
     /// # Errors
-    /// The first error of any stage; the stream is at its end then.
+    /// The first error of any stage; the stream is at its end then. Or it was closed before its
+    /// end: what was read until then is not all that there is.
     pub fn poll(&mut self) -> Result<Option<Option<RecordBatch>>> {
         if let Some(batch) = self.next_ready() {
             return Ok(Some(Some(self.dressed(batch)?)));
+        }
+        if self.cut {
+            let what = "the reader was closed before its end; read the logs anew";
+            return Err(Error::new(ErrorKind::Option(what.to_owned())));
         }
         let Some(pipeline) = &self.pipeline else { return Ok(None) };
         if self.process != std::process::id() {
@@ -311,6 +323,7 @@ impl BatchStream {
                 let seconds = self.begin.elapsed().as_secs_f64();
                 self.report = Some(Report { tally, warnings, seconds });
                 self.pipeline = None;
+                self.progress.done.store(true, Ordering::Relaxed);
                 Ok(None)
             }
             Err(error) => {
@@ -337,6 +350,7 @@ impl BatchStream {
     /// Stops early.
     pub fn close(&mut self) {
         let pipeline = self.pipeline.take();
+        self.cut |= pipeline.is_some() || self.ready.len() > 0;
         if self.process != std::process::id() {
             // A fork has copied the handles of the threads, not the threads: none can be joined.
             std::mem::forget(pipeline);

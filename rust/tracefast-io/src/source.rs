@@ -42,6 +42,8 @@ pub struct Progress {
     pub columns_built: AtomicU64,
     /// Set to stop everything.
     pub cancelled: AtomicBool,
+    /// All of the logs was read, or as much as was wanted.
+    pub done: AtomicBool,
 }
 
 impl Progress {

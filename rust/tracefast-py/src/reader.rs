@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyCapsule, PyList};
 use tracefast_io::run::{BatchStream, PATIENCE};
 
 use crate::batch::{Batch, Schema, schema_capsule, stream_capsule};
@@ -19,14 +19,76 @@ use crate::progress::{Progress, counters};
 use crate::report::Report;
 use crate::requested::Request;
 
-/// A one-shot stream of the events of some logs.
+/// The events of some logs as a stream of Arrow record batches, which can be read once.
+///
+/// ``tf.read`` makes it. It is an iterator of batches and a context manager, and anything that takes
+/// Arrow takes it whole: ``pl.DataFrame(reader)``, ``pa.table(reader)``. What was iterated in part
+/// hands out the rest; what was read to its end, handed out or closed hands out nothing more, and
+/// says so.
+///
+/// Attributes
+/// ----------
+/// schema : Schema
+///     The columns of the batches.
+/// report : Report or None
+///     What was read, at the end of the stream; None before.
+///
+/// Examples
+/// --------
+/// >>> import polars as pl
+/// >>> import tracefast as tf
+/// >>> reader = tf.read("demo.strace", columns=["name", "ret"])
+/// >>> reader
+/// Reader(logs=['demo.strace'], columns=2, state='open')
+/// >>> pl.DataFrame(reader).shape
+/// (8, 2)
+/// >>> reader.report.lines
+/// 10
+/// >>> with tf.read("demo.strace") as reader:
+/// ...     print(sum(len(batch) for batch in reader))
+/// 8
 #[pyclass(frozen, module = "tracefast")]
 pub struct Reader {
+    logs: Vec<String>,
     stream: Arc<Mutex<BatchStream>>,
-    exported: Mutex<bool>,
+    state: Mutex<State>,
     schema: SchemaRef,
     /// The thread that opened it, if signals come to that one.
     main: Option<ThreadId>,
+}
+
+/// How many logs are named where a reader is shown.
+const NAMED: usize = 3;
+
+/// What became of the stream.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    HandedOut,
+    /// Iterated to its end, or to an error.
+    Ended,
+    Closed,
+}
+
+impl State {
+    /// Nothing but an open stream can be handed out: an empty one would look like an empty log.
+    fn check_open(self) -> PyResult<()> {
+        let what = match self {
+            Self::Open => return Ok(()),
+            Self::HandedOut => "the stream was handed out already",
+            Self::Ended => "the stream was read to its end",
+            Self::Closed => return self.check_not_closed(),
+        };
+        Err(PyRuntimeError::new_err(format!("{what}; call tracefast.read again")))
+    }
+
+    fn check_not_closed(self) -> PyResult<()> {
+        if self == Self::Closed {
+            let text = "the reader is closed; call tracefast.read again";
+            return Err(PyValueError::new_err(text));
+        }
+        Ok(())
+    }
 }
 
 /// The thread that runs, if it is the one in which Python handles signals.
@@ -47,7 +109,7 @@ impl Reader {
     #[pyo3(signature = (
         sources, *, format_in = None, threads = None, block_bytes = 262_144, columns = None,
         machine = None, predicate = None, limit = None, progress = None, plain_names = false
-    ))]
+    ), text_signature = None)]
     #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python's keyword arguments.
     #[allow(clippy::redundant_closure_for_method_calls)] // The method's lifetimes do not fit.
     fn new(
@@ -86,17 +148,17 @@ impl Reader {
             (stream, None) => stream.map_err(|error| exception(py, &error))?,
         };
         let schema = stream.schema();
-        let exported = Mutex::new(false);
-        Ok(Self { stream: Arc::new(Mutex::new(stream)), exported, schema, main })
+        let state = Mutex::new(State::Open);
+        Ok(Self { logs: sources, stream: Arc::new(Mutex::new(stream)), state, schema, main })
     }
 
-    /// The schema of the batches.
+    /// The columns of the batches.
     #[getter]
     fn schema(&self) -> Schema {
         Schema::new(Arc::clone(&self.schema))
     }
 
-    /// The counts, after the end of the stream; else None.
+    /// What was read, at the end of the stream; None before.
     #[getter]
     fn report(&self, py: Python<'_>) -> Option<Report> {
         py.detach(|| lock(&self.stream).report().cloned()).map(Report::new)
@@ -113,12 +175,9 @@ impl Reader {
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let request = Request::new(&self.schema, requested_schema)?;
-        let mut exported = lock(&self.exported);
-        if *exported {
-            let text = "the stream was handed out already; call tracefast.read again";
-            return Err(PyRuntimeError::new_err(text));
-        }
-        *exported = true;
+        let mut state = lock(&self.state);
+        state.check_open()?;
+        *state = State::HandedOut;
         let stream = Arc::clone(&self.stream);
         stream_capsule(py, Export { stream, request, main: self.main, looked: Instant::now() })
     }
@@ -141,14 +200,39 @@ impl Reader {
     fn poll(&self, py: Python<'_>) -> PyResult<(bool, Option<Batch>)> {
         // Here and not only where there is none: who reads on and on in C never looks for signals.
         py.check_signals()?;
+        lock(&self.state).check_not_closed()?;
         let found = py.detach(|| lock(&self.stream).poll());
+        if matches!(found, Ok(None) | Err(_)) {
+            let mut state = lock(&self.state);
+            if *state == State::Open {
+                *state = State::Ended;
+            }
+        }
         let found = found.map_err(|error| exception(py, &error))?;
         Ok((found.is_none(), found.flatten().map(Batch::new)))
     }
 
     /// Stops reading; what was read stays valid.
     fn close(&self, py: Python<'_>) {
+        *lock(&self.state) = State::Closed;
         py.detach(|| lock(&self.stream).close());
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let named = PyList::new(py, self.logs.iter().take(NAMED))?.repr()?.to_string();
+        let more = self.logs.len().saturating_sub(NAMED);
+        let logs = match named.strip_suffix(']') {
+            Some(named) if more > 0 => format!("{named}, … {more} more]"),
+            _ => named,
+        };
+        let state = match *lock(&self.state) {
+            State::Open => "open",
+            State::HandedOut => "handed out",
+            State::Ended => "at its end",
+            State::Closed => "closed",
+        };
+        let columns = self.schema.fields().len();
+        Ok(format!("Reader(logs={logs}, columns={columns}, state='{state}')"))
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
