@@ -3,11 +3,13 @@
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 import tracefast as tf
 
+ROOT = Path(__file__).parent.parent
 HEAVY = ("polars", "pyarrow", "numpy", "pandas", "rich", "typer", "pydantic")
 
 # Runs the command in the arguments, to the end.
@@ -32,7 +34,11 @@ def modules_after(code: str, *arguments: str) -> set[str]:
 def test_public_names_are_there():
     for name in tf.__all__:
         assert getattr(tf, name) is not None
-    assert set(tf.__all__) <= set(dir(tf))
+    # What a completion offers is what the pages describe.
+    assert dir(tf) == sorted(tf.__all__)
+    page = (ROOT / "docs" / "api.md").read_text()
+    for name in set(tf.__all__) - {"__version__"}:
+        assert f":: tracefast.{name}" in page, name
     with pytest.raises(AttributeError, match="nothing"):
         _ = tf.nothing
 

@@ -29,7 +29,16 @@ Importing this module is cheap: polars is imported by the first function that ne
 import importlib
 from typing import TYPE_CHECKING
 
-from tracefast._core import Error, Progress, Reader, Report, __version__, schema
+from tracefast._core import (
+    Batch,
+    Error,
+    Progress,
+    Reader,
+    Report,
+    Schema,
+    __version__,
+    schema,
+)
 from tracefast.reading import parse, read
 
 if TYPE_CHECKING:
@@ -48,10 +57,12 @@ if TYPE_CHECKING:
     from tracefast.scanning import scan
 
 __all__ = [
+    "Batch",
     "Error",
     "Progress",
     "Reader",
     "Report",
+    "Schema",
     "__version__",
     "accesses",
     "blocks",
@@ -100,4 +111,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted(__all__)

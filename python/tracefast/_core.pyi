@@ -59,6 +59,9 @@ class Schema:
     @property
     def names(self) -> list[str]:
         """Names of the columns, in order."""
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __eq__(self, other: object, /) -> bool: ...
     def __arrow_c_schema__(self) -> object: ...
 
 @final
@@ -89,6 +92,10 @@ class Progress:
     @property
     def columns_built(self) -> int:
         """Columns that the rows built were given."""
+
+    @property
+    def done(self) -> bool:
+        """The logs were read to their end, or as far as was wanted."""
 
     def cancel(self) -> None:
         """End the work: ``parse`` raises ``KeyboardInterrupt``, and leaves no output."""

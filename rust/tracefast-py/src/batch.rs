@@ -3,15 +3,32 @@
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyCapsule, PyIterator, PyList};
 
 use crate::requested::Request;
 
-/// A schema that Arrow libraries can import.
-#[pyclass(frozen, module = "tracefast._core")]
+/// The columns of a table of events, for anything that takes Arrow: ``pl.Schema(…)``,
+/// ``pa.schema(…)``. It is as long as there are columns, and iterates over their names.
+///
+/// Attributes
+/// ----------
+/// names : list of str
+///     Names of the columns, in order.
+///
+/// Examples
+/// --------
+/// >>> import tracefast as tf
+/// >>> with tf.read("demo.strace", columns=["ts", "name", "path"]) as reader:
+/// ...     reader.schema
+/// ts: timestamp[ns]
+/// name: dictionary
+/// path: string_view
+/// >>> len(tf.schema()), "path" in tf.schema()
+/// (36, True)
+#[pyclass(frozen, module = "tracefast")]
 pub struct Schema {
     inner: SchemaRef,
 }
@@ -30,13 +47,59 @@ impl Schema {
         self.inner.fields().iter().map(|field| field.name().clone()).collect()
     }
 
+    fn __len__(&self) -> usize {
+        self.inner.fields().len()
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, self.names())?.try_iter()
+    }
+
+    /// Schemas are equal if their columns are, whatever is told of a log beside them.
+    fn __eq__(&self, other: &Self) -> bool {
+        self.inner.fields() == other.inner.fields()
+    }
+
+    /// A line for each column: its name and type.
+    fn __repr__(&self) -> String {
+        let fields = self.inner.fields().iter();
+        let lines =
+            fields.map(|field| format!("{}: {}", field.name(), type_name(field.data_type())));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         schema_capsule(py, &self.inner)
     }
 }
 
-/// A record batch that Arrow libraries can import.
-#[pyclass(frozen, module = "tracefast._core")]
+/// A type as the page of the schema names it.
+fn type_name(of: &DataType) -> String {
+    match of {
+        DataType::Dictionary(..) => "dictionary".to_owned(),
+        DataType::Timestamp(unit, None) => format!("timestamp[{unit}]"),
+        DataType::Utf8View => "string_view".to_owned(),
+        DataType::Utf8 => "string".to_owned(),
+        other => other.to_string().to_lowercase(),
+    }
+}
+
+/// Some rows of a stream: an Arrow record batch, which polars and pyarrow take as it is.
+///
+/// Attributes
+/// ----------
+/// num_rows : int
+///     How many rows it has, which is its length as well.
+///
+/// Examples
+/// --------
+/// >>> import polars as pl
+/// >>> import tracefast as tf
+/// >>> with tf.read("demo.strace", columns=["name", "ret"]) as reader:
+/// ...     for batch in reader:
+/// ...         print(batch, pl.DataFrame(batch)["ret"].sum())
+/// Batch(rows=8, columns=2) 4200
+#[pyclass(frozen, module = "tracefast")]
 pub struct Batch {
     inner: RecordBatch,
 }
@@ -62,6 +125,10 @@ impl Batch {
 
     fn __len__(&self) -> usize {
         self.inner.num_rows()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Batch(rows={}, columns={})", self.inner.num_rows(), self.inner.num_columns())
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {

@@ -5,29 +5,40 @@ use std::sync::atomic::Ordering;
 
 use pyo3::prelude::*;
 
-/// Counters of the logs that are read, to look at meanwhile or afterwards.
+/// Counters of work under way, to look at from another thread, or afterwards.
 ///
-/// Each run takes a new one.
+/// They are handed to ``parse``, ``read`` or ``scan`` (``progress=tf.Progress()``). Each run takes
+/// new ones.
 ///
 /// Attributes
 /// ----------
-/// `bytes_read`, `bytes_total`
-///     Bytes of the logs as they lie there, compressed or not, so far and in all; 0 if unknown.
-/// `blocks`
-///     Blocks of text parsed.
-/// `rows`
-///     Rows of the table so far, built or not.
-/// `rows_built`, `columns_built`
-///     Rows that were put into Arrow arrays, and the most columns that such rows were given: what a
-///     lazy query or `columns` asked for.
+/// bytes_read : int
+///     Bytes of the logs that were read so far, as they lie on disk, compressed or not.
+/// bytes_total : int
+///     Size of the logs in bytes; 0 where it is not known, as of standard input.
+/// rows : int
+///     Rows of the table that were found so far, built or not.
+/// blocks : int
+///     Blocks of text that were parsed so far.
+/// rows_built : int
+///     Rows that were put into Arrow arrays: without those that a filter left out.
+/// columns_built : int
+///     The most columns that such rows were given: what ``columns`` or a lazy query asked for.
+/// done : bool
+///     The logs were read to their end, or as far as was wanted.
 ///
 /// Examples
 /// --------
-/// >>> counters = tracefast.Progress()
-/// >>> report = tracefast.parse("demo.strace", None, progress=counters)
-/// >>> counters.bytes_read == report.bytes
+/// >>> import tracefast as tf
+/// >>> counters = tf.Progress()
+/// >>> counters
+/// Progress(bytes_read=0, bytes_total=0, rows=0, done=False)
+/// >>> report = tf.parse("demo.strace", None, progress=counters)
+/// >>> counters.bytes_read == counters.bytes_total == report.bytes
 /// True
-#[pyclass(frozen, module = "tracefast._core")]
+/// >>> counters.rows, counters.done
+/// (8, True)
+#[pyclass(frozen, module = "tracefast")]
 #[derive(Default)]
 pub struct Progress {
     pub inner: Arc<tracefast_io::source::Progress>,
@@ -76,7 +87,23 @@ impl Progress {
         self.inner.columns_built.load(Ordering::Relaxed)
     }
 
-    /// Stops the run.
+    /// The logs were read to their end, or as far as was wanted.
+    #[getter]
+    fn done(&self) -> bool {
+        self.inner.done.load(Ordering::Relaxed)
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "Progress(bytes_read={}, bytes_total={}, rows={}, done={})",
+            self.bytes_read(),
+            self.bytes_total(),
+            self.rows(),
+            if self.done() { "True" } else { "False" }
+        )
+    }
+
+    /// Ends the work: ``parse`` raises ``KeyboardInterrupt``, and leaves no output.
     fn cancel(&self) {
         self.inner.cancelled.store(true, Ordering::Relaxed);
     }
