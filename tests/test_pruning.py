@@ -23,16 +23,18 @@ START = 1_700_000_000
 
 @pytest.fixture(scope="module")
 def events(tmp_path_factory):
-    """A file with a row group for each phase."""
+    """A file with a row group for each phase, each of a log of its own."""
     folder = tmp_path_factory.mktemp("pruning")
-    log = folder / "phases.strace"
-    with log.open("w") as text:
-        for phase, name in enumerate(PHASES):
+    logs = [f"{phase}.strace" for phase in range(len(PHASES))]
+    for phase, (log, name) in enumerate(zip(logs, PHASES, strict=True)):
+        with (folder / log).open("w") as text:
             for call in range(ROWS):
                 at = START + phase + call / ROWS
                 text.write(f"{100 + phase} {at:.6f} {name}({call}) = 0 <0.000001>\n")
     output = folder / "phases.parquet"
-    tf.parse(log, output, row_group=ROWS, model=False)
+    with pytest.MonkeyPatch.context() as there:
+        there.chdir(folder)
+        tf.parse(logs, output, row_group=ROWS, model=False)
     metadata = pq.read_metadata(output)
     assert [metadata.row_group(i).num_rows for i in range(len(PHASES))] == [ROWS] * len(PHASES)
     return output
@@ -71,10 +73,11 @@ def groups_read(path, query, folder):
     return read
 
 
-# The middle of the third phase, all of the fifth, and the name of the last: the row group that has
-# them, and how many rows they are.
+# The middle of the third phase, all of the fifth, the name of the last, and the log of the second:
+# the row group that has them, and how many rows they are.
 SINCE, UNTIL = ((START + 2) * 10**9 + 250_000_000, (START + 2) * 10**9 + 500_000_000)
-FILTERS = {"ts": (2, 126), "tid": (4, ROWS), "name": (7, ROWS)}
+FILTERS = {"ts": (2, 126), "tid": (4, ROWS), "name": (7, ROWS), "source": (1, ROWS)}
+LOG = "1.strace"
 
 
 def polars_condition(column):
@@ -83,6 +86,7 @@ def polars_condition(column):
         "ts": pl.col("ts").is_between(since, until),
         "tid": pl.col("tid") == 104,
         "name": pl.col("name") == "ioctl",
+        "source": pl.col("source") == LOG,
     }[column]
 
 
@@ -103,6 +107,7 @@ def by_duckdb(column):
         "ts": f"ts BETWEEN make_timestamp_ns({SINCE}) AND make_timestamp_ns({UNTIL})",
         "tid": "tid = 104",
         "name": "name = 'ioctl'",
+        "source": f"source = '{LOG}'",
     }
 
     def query(path):
@@ -120,6 +125,7 @@ def by_pyarrow(column):
         & (ds.field("ts") <= pa.scalar(UNTIL, stamp)),
         "tid": ds.field("tid") == 104,
         "name": ds.field("name") == "ioctl",
+        "source": ds.field("source") == LOG,
     }
 
     def query(path):
@@ -141,22 +147,23 @@ def test_a_filter_reads_the_row_groups_that_it_may_match(reader, column, events,
     assert groups_read(events, query, tmp_path) == [group]
 
 
+@pytest.mark.parametrize("column", ["name", "source"])
 @pytest.mark.parametrize("reader", [by_polars, by_pyarrow])
-def test_of_words_in_dictionaries_nothing_is_left_out(reader, events, tmp_path):
-    """Why the file declares names as strings: without this, every row group is read."""
+def test_of_words_in_dictionaries_nothing_is_left_out(reader, column, events, tmp_path):
+    """Why the file declares these as strings: without this, every row group is read."""
     words = tmp_path / "words.parquet"
-    table = pq.read_table(events, columns=["name", "line", "args"])
+    table = pq.read_table(events, columns=[column, "line", "args"])
     table = table.cast(
         pa.schema(
             {
-                "name": pa.dictionary(pa.uint32(), pa.string()),
+                column: pa.dictionary(pa.uint32(), pa.string()),
                 "line": pa.uint64(),
                 "args": pa.string(),
             }
         )
     )
     pq.write_table(table, words, row_group_size=ROWS)
-    assert groups_read(words, reader("name"), tmp_path) == list(range(len(PHASES)))
+    assert groups_read(words, reader(column), tmp_path) == list(range(len(PHASES)))
 
 
 def test_without_statistics_every_row_group_is_read(events, tmp_path):

@@ -34,8 +34,8 @@ NAMES = list(event_schema())
 def whole(log: Path) -> pl.DataFrame:
     """Give all events of a log, read by no lazy way."""
     if log not in WHOLE:
-        # As `scan` has it: names are strings there.
-        WHOLE[log] = pl.DataFrame(tf.read(log)).cast({"name": pl.String})
+        # As `scan` has it: names and sources are strings there.
+        WHOLE[log] = pl.DataFrame(tf.read(log)).cast({"name": pl.String, "source": pl.String})
     return WHOLE[log]
 
 
@@ -68,6 +68,8 @@ EXACT = {
     "word ends": c("kind").cat.ends_with("t"),
     "word as text begins": text("name").str.starts_with("open"),
     "source": text("source").str.ends_with("strace"),
+    "equal source": c("source") == str(LOGS[0]),
+    "source of several": c("source").is_in([str(LOGS[0]), "other.log"]),
     "no source": c("source").is_null(),
     "path": c("path") == "/etc/passwd",
     "path of no length": c("path") == "",
@@ -373,7 +375,7 @@ def test_few_rows_do_not_keep_the_text_of_all(long_log):
 
 def test_a_limit_counts_rows_before_they_are_filtered():
     wanted = ("in", "name", ["openat"])
-    some = _core.Reader([str(LOGS[0])], limit=100, predicate=wanted, plain_names=True)
+    some = _core.Reader([str(LOGS[0])], limit=100, predicate=wanted, plain_words=True)
     found = pl.DataFrame(some)
     assert_frame_equal(found, whole(LOGS[0]).head(100).filter(c("name") == "openat"))
     assert pl.DataFrame(_core.Reader([str(LOGS[0])], limit=0)).height == 0
@@ -389,7 +391,7 @@ def test_a_limit_is_kept_for_any_blocks(limit):
                     limit=limit,
                     threads=threads,
                     block_bytes=block_bytes,
-                    plain_names=True,
+                    plain_words=True,
                 )
                 assert_frame_equal(pl.DataFrame(some), whole(log).head(limit))
 

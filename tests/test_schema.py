@@ -9,6 +9,7 @@ import pyarrow.parquet
 import pytest
 
 import tracefast as tf
+from tracefast import _core
 from tracefast.scanning import event_schema
 
 PAGE = Path(__file__).parent.parent / "docs" / "schema.md"
@@ -38,23 +39,69 @@ def test_every_way_in_gives_this_schema(spawn, tmp_path):
         assert tf.scan(tmp_path / name).collect_schema() == event_schema()
 
 
-def test_names_are_strings_where_readers_skip_by_them(spawn, tmp_path):
+@pytest.mark.parametrize("column", ["name", "source"])
+def test_what_readers_skip_by_is_a_string(column, spawn, tmp_path):
     for suffix in ("parquet", "arrow"):
         tf.parse(spawn, tmp_path / f"events.{suffix}")
-    words = pl.DataFrame(tf.read(spawn, columns=["name"]))["name"]
+    words = pl.DataFrame(tf.read(spawn, columns=[column]))[column]
     assert words.dtype == pl.Categorical
     plain = words.cast(pl.String)
-    assert pa.parquet.read_schema(tmp_path / "events.parquet").field("name").type == pa.string()
-    assert plain.equals(pl.read_parquet(tmp_path / "events.parquet")["name"])
+    assert pa.parquet.read_schema(tmp_path / "events.parquet").field(column).type == pa.string()
+    assert plain.equals(pl.read_parquet(tmp_path / "events.parquet")[column])
     ways = [tmp_path / "events.parquet", tmp_path / "events.arrow", spawn]
     for way in ways:
-        assert tf.scan(way).collect()["name"].equals(plain)
+        assert tf.scan(way).collect()[column].equals(plain)
     # They go together, whatever they are.
-    both = tf.scan([*ways, spawn]).select("name").collect()["name"]
+    both = tf.scan([*ways, spawn]).select(column).collect()[column]
     assert both.equals(pl.concat([plain] * 4))
-    # Parquet with names in a dictionary, as polars writes it from such a frame.
+    # Parquet with these in a dictionary, as polars writes it from such a frame.
     pl.DataFrame(tf.read(spawn)).write_parquet(tmp_path / "words.parquet")
-    assert tf.scan(tmp_path / "words.parquet").collect()["name"].equals(plain)
+    assert tf.scan(tmp_path / "words.parquet").collect()[column].equals(plain)
+
+
+def test_events_and_tables_are_joined_on_the_source(spawn, tmp_path):
+    tf.parse(spawn, tmp_path / "events.parquet")
+    plain = ["source", "pid"]
+    for way in (tmp_path / "events.parquet", spawn):
+        events = tf.scan(way)
+        for table in (tf.processes(events), tf.processes(events.filter(pl.col("line") > 0))):
+            joined = events.join(table, on=plain, how="semi").collect().height
+            assert joined == events.join(table, on="pid", how="semi").collect().height > 0
+    saved = pl.scan_parquet(tmp_path / "events.parquet")
+    assert saved.join(tf.processes(saved), on=plain, how="semi").collect().height > 0
+
+
+def test_words_of_events_are_joined_with_tables_as_strings(spawn, tmp_path):
+    """What the page says of the other words."""
+    tf.parse(spawn, tmp_path / "events.parquet")
+    for way in (tmp_path / "events.parquet", spawn):
+        events = tf.scan(way).with_columns(pl.col("kind").cast(pl.String))
+        key = ["source", "kind", "name"]
+        joined = events.join(tf.events(events), on=key, nulls_equal=True).collect()
+        assert joined.height == events.collect().height > 0
+
+
+def test_fields_are_joined_with_tables_on_the_source(spawn_ftrace):
+    for events in (tf.scan(spawn_ftrace), pl.DataFrame(tf.read(spawn_ftrace))):
+        forks = tf.fields(events, "sched_process_fork")
+        assert forks.collect_schema()["source"] == pl.String
+        assert forks.collect().schema["source"] == pl.String
+        assert forks.join(tf.processes(events), on=["source", "pid"]).collect().height > 0
+
+
+def test_the_text_of_a_source_is_shared_by_its_rows(tmp_path):
+    logs = []
+    for folder in ("a" * 200, "b" * 200, "c"):
+        (tmp_path / folder).mkdir()
+        logs.append(tmp_path / folder / "app.strace")
+        logs[-1].write_text("1 close(3) = 0\n" * 1_000)
+    stream = _core.Reader([str(log) for log in logs], columns=["source"], plain_words=True)
+    table = pa.table(stream)
+    assert table["source"].to_pylist() == [str(log) for log in logs for _ in range(1_000)]
+    for chunk in table["source"].chunks:
+        assert chunk.type == pa.string_view()
+        texts = chunk.buffers()[2:]
+        assert sum(text.size for text in texts) <= sum(len(str(log)) for log in logs)
 
 
 def test_an_empty_log_has_the_schema_too(tmp_path):

@@ -23,7 +23,7 @@ def test_a_list_a_pattern_and_the_common_name_are_the_same(merged):
     for sources in ([*reversed(LOGS)], str(TASKS / "log.*")):
         assert_frame_equal(pl.DataFrame(tf.read(sources)), merged)
     scanned = tf.scan(str(TASKS / "log")).collect()
-    assert_frame_equal(scanned, merged.cast({"name": pl.String}))
+    assert_frame_equal(scanned, merged.cast({"name": pl.String, "source": pl.String}))
     assert merged["source"].unique().to_list() == [str(TASKS / "log")]
 
 

@@ -146,7 +146,7 @@ class Report:
 
     @property
     def format(self) -> str:
-        """``strace``, ``tracefs`` or ``trace-cmd``; ``mixed`` where logs differ, ``none`` of none."""
+        """``strace``, ``tracefs`` or ``trace-cmd``; ``mixed`` if logs differ, ``none`` of none."""
 
     @property
     def clock(self) -> str:
@@ -309,7 +309,7 @@ class Reader:
         predicate: tuple[Any, ...] | None = None,
         limit: int | None = None,
         progress: Progress | None = None,
-        plain_names: bool = False,
+        plain_words: bool = False,
     ) -> Self: ...
     @property
     def schema(self) -> Schema:

@@ -25,6 +25,10 @@ from tracefast.reading import FormatIn, Machine
 from tracefast.sources import STDIN, Content, Sources, expand, is_pipe, is_url, refused, sniff
 
 
+# Words that are plain strings in Parquet.
+_PLAIN = ("name", "source")
+
+
 def scan(
     sources: Sources,
     *,
@@ -77,7 +81,7 @@ def scan(
     -------
     polars.LazyFrame
         The events in the order of the sources, with the columns of :func:`tracefast.schema`. `name`
-        is a ``String``, the other dictionaries are ``Categorical``.
+        and `source` are ``String``, the other dictionaries are ``Categorical``.
 
     Raises
     ------
@@ -304,8 +308,9 @@ def _refused(file: str, why: str) -> _core.Error:
 def event_schema() -> pl.Schema:
     """Give the event schema in the types of polars, as `scan` has it.
 
-    `name` is a string: polars skips row groups of Parquet by the names in them, and takes no
-    longer for anything else. By the statistics of dictionaries it skips nothing.
+    `name` and `source` are strings: polars skips row groups of Parquet by those in them, and takes
+    no longer for anything else. By the statistics of dictionaries it skips nothing. Tables have the
+    source as a string as well, so that they can be joined with events.
 
     Examples
     --------
@@ -315,8 +320,7 @@ def event_schema() -> pl.Schema:
     String
     """
     schema = pl.Schema(_core.schema())
-    schema["name"] = pl.String()
-    return schema
+    return pl.Schema(schema | dict.fromkeys(_PLAIN, pl.String()))
 
 
 @dataclass(frozen=True)
@@ -336,7 +340,7 @@ class _LogBuilder(FileReaderBuilder):
         predicate: Predicate | None = None,
         limit: int | None = None,
         *,
-        plain_names: bool = False,
+        plain_words: bool = False,
     ) -> _core.Reader:
         """Begin to parse: some columns of the rows that match, of the first rows if so limited."""
         for pipe in filter(is_pipe, self.names):
@@ -355,7 +359,7 @@ class _LogBuilder(FileReaderBuilder):
             predicate=predicate,
             limit=limit,
             progress=self.progress,
-            plain_names=plain_names,
+            plain_words=plain_words,
         )
 
     def batches(self, columns: list[str]) -> whole.Batches:
@@ -407,7 +411,7 @@ class _LogReader(FileReader):
         end = None if limit is None else skip + limit
         # A source that has nothing to yield cannot be stopped (see `polled`).
         nothing = event_schema().to_frame().select(columns)
-        opened = partial(self._builder.open, list(columns), wanted, end, plain_names=True)
+        opened = partial(self._builder.open, list(columns), wanted, end, plain_words=True)
         for batch in patiently(opened):
             if batch is None or batch.num_rows <= skip:
                 skip -= 0 if batch is None else batch.num_rows

@@ -69,9 +69,9 @@ def fields(
     Returns
     -------
     polars.LazyFrame
-        One row per record: the columns `source`, `ts`, `task`, `pid`, `tid`, `comm`, `cpu`,
-        `line` of the record, those that `events` has; then the fields, under the names of the
-        text, or of the kernel's format file where the text has none; then `rest`. Fields whose
+        One row per record: the columns `source` (a String), `ts`, `task`, `pid`, `tid`, `comm`,
+        `cpu`, `line` of the record, those that `events` has; then the fields, under the names of
+        the text, or of the kernel's format file where the text has none; then `rest`. Fields whose
         names are those of columns of the record begin with ``event_``: `pid` is the task that the
         record is of, as in all tables, and `event_pid` the one that the event is about.
 
@@ -123,6 +123,9 @@ def fields(
         is_function = pl.col("kind") == _FUNCTION
         rows = rows.filter(is_function if function else ~is_function & (pl.col("kind") != _SYSCALL))
     record = [name for name in RECORD if name in columns]
+    if "source" in record:
+        # As in all tables, so that it can be joined with any.
+        rows = rows.with_columns(pl.col("source").cast(pl.String))
     return rows.select(*record, pl.col("args").cast(pl.String)).map_batches(
         lambda batch: _decode(decoder, batch),
         predicate_pushdown=False,

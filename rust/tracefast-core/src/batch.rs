@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use arrow_array::types::UInt32Type;
 use arrow_array::{
-    ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, RecordBatchOptions,
+    Array, ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, RecordBatchOptions,
     StringArray, StringViewArray, TimestampNanosecondArray, UInt16Array, UInt32Array, UInt64Array,
     new_null_array,
 };
@@ -67,13 +67,13 @@ impl Part {
 pub struct Projection {
     columns: Vec<C>,
     schema: SchemaRef,
-    plain_names: bool,
+    plain_words: bool,
 }
 
 impl Default for Projection {
     fn default() -> Self {
         let columns = COLUMNS.iter().map(|&(column, ..)| column).collect();
-        Self { columns, schema: schema(), plain_names: false }
+        Self { columns, schema: schema(), plain_words: false }
     }
 }
 
@@ -107,24 +107,25 @@ impl Projection {
         }
         let fields: Vec<_> =
             columns.iter().map(|&column| Arc::clone(&all.fields()[column as usize])).collect();
-        Ok(Self { columns, schema: Arc::new(Schema::new(fields)), plain_names: false })
+        Ok(Self { columns, schema: Arc::new(Schema::new(fields)), plain_words: false })
     }
 
-    /// The same with `name` as string views, as Parquet files have it, not as a dictionary.
+    /// The same with names and sources as string views, as Parquet files have them, not as
+    /// dictionaries.
     ///
     /// # Examples
     /// ```
     /// use arrow_schema::DataType;
     /// use tracefast_core::batch::Projection;
     ///
-    /// let plain = Projection::of(&["ts".to_owned(), "name".to_owned()])?.with_plain_names();
+    /// let plain = Projection::of(&["ts".to_owned(), "name".to_owned()])?.with_plain_words();
     /// assert_eq!(*plain.schema().field(1).data_type(), DataType::Utf8View);
     /// # Ok::<(), String>(())
     /// ```
     #[must_use]
-    pub fn with_plain_names(mut self) -> Self {
-        let plain = crate::schema::with_plain_names(&self.schema, &DataType::Utf8View);
-        (self.schema, self.plain_names) = (plain, true);
+    pub fn with_plain_words(mut self) -> Self {
+        let plain = crate::schema::with_plain_words(&self.schema, &DataType::Utf8View);
+        (self.schema, self.plain_words) = (plain, true);
         self
     }
 
@@ -194,10 +195,11 @@ fn make(parts: &[Part], projection: &Projection, values: &Values, copied: bool) 
         .columns
         .iter()
         .map(|&column| {
-            if column == C::Name && projection.plain_names {
-                batch.plain_names(&values.open[0])
-            } else {
-                batch.column(column, values)
+            let [names, .., sources] = &values.open;
+            match column {
+                C::Name if projection.plain_words => batch.plain_names(names),
+                C::Source if projection.plain_words => batch.plain_sources(sources),
+                _ => batch.column(column, values),
             }
         })
         .collect();
@@ -449,22 +451,29 @@ impl Batch<'_> {
         if self.any & column.bit() == 0 {
             return nulls(C::Args, self.len);
         }
-        let views: Vec<u128> = texts
-            .offsets()
-            .windows(2)
-            .map(|ends| {
-                let (from, to) = (ends[0] as usize, ends[1] as usize);
-                pack(&texts.values()[from..to], Place::Text, from)
-            })
-            .collect();
+        let views: Vec<u128> = (0..texts.len()).map(|key| view_of(texts, key)).collect();
         let place = |block: &Resolved, local: u32| views[block.maps[0][local as usize] as usize];
         let views = self.mapped(column, |rows| &rows.name, place);
-        let buffers = Arc::from([texts.values().clone()]);
         #[allow(unsafe_code)]
-        // SAFETY: every view was packed over a text of the only buffer, or is that of no text.
-        let array =
-            unsafe { StringViewArray::new_unchecked(views, buffers, self.validity(column)) };
-        Arc::new(array)
+        // SAFETY: every view is that of a text, or of no text.
+        unsafe {
+            views_over(texts, views, self.validity(column))
+        }
+    }
+
+    /// The sources likewise: every row has one, that of its block.
+    fn plain_sources(&self, texts: &StringArray) -> ArrayRef {
+        let mut views: Vec<u128> = Vec::with_capacity(self.len);
+        for part in self.parts {
+            // There may be thousands, and a batch is of few.
+            let view = view_of(texts, part.block.source as usize);
+            views.resize(views.len() + part.len(), view);
+        }
+        #[allow(unsafe_code)]
+        // SAFETY: every view is that of a text.
+        unsafe {
+            views_over(texts, views.into(), None)
+        }
     }
 
     fn closed(
@@ -573,6 +582,27 @@ impl Batch<'_> {
         let array = unsafe { StringViewArray::new_unchecked(out.into(), texts, validity) };
         Arc::new(array)
     }
+}
+
+/// The view of one of the texts, over the buffer of all of them.
+fn view_of(texts: &StringArray, key: usize) -> u128 {
+    let (from, to) = (texts.offsets()[key] as usize, texts.offsets()[key + 1] as usize);
+    pack(&texts.values()[from..to], Place::Text, from)
+}
+
+/// Views over texts as an array: the texts are shared, not copied.
+///
+/// # Safety
+/// Every view was made by [`view_of`] of these texts, or is 0.
+#[allow(unsafe_code)]
+unsafe fn views_over(
+    texts: &StringArray,
+    views: ScalarBuffer<u128>,
+    validity: Option<NullBuffer>,
+) -> ArrayRef {
+    let buffers = Arc::from([texts.values().clone()]);
+    // SAFETY: as the caller says, views are packed over a text of the only buffer.
+    Arc::new(unsafe { StringViewArray::new_unchecked(views, buffers, validity) })
 }
 
 fn dictionary(

@@ -171,24 +171,28 @@ pub fn schema() -> SchemaRef {
     Arc::clone(&SCHEMA)
 }
 
-/// A schema of events in which `name`, if it is there, is of the type `plain`.
+/// Columns of words that are plain strings in Parquet and in what is scanned.
 ///
 /// Readers skip rows by the statistics of strings, and by those of dictionaries they do not: so
-/// Parquet files declare names as strings, whose pages have a dictionary all the same.
+/// Parquet files declare names and sources as strings, whose pages have a dictionary all the same.
+/// Tables have the source as a string, too, and are joined on it.
+pub const PLAIN: [Column; 2] = [Column::Name, Column::Source];
+
+/// A schema of events in which those of [`PLAIN`] that are there are of the type `plain`.
 ///
 /// # Examples
 /// ```
 /// use arrow_schema::DataType;
-/// use tracefast_core::schema::{Column, schema, with_plain_names};
+/// use tracefast_core::schema::{Column, schema, with_plain_words};
 ///
-/// let plain = with_plain_names(&schema(), &DataType::Utf8);
+/// let plain = with_plain_words(&schema(), &DataType::Utf8);
 /// assert_eq!(*plain.field(Column::Name as usize).data_type(), DataType::Utf8);
+/// assert_eq!(*plain.field(Column::Source as usize).data_type(), DataType::Utf8);
 /// assert_eq!(plain.field(0), schema().field(0));
 /// ```
-pub fn with_plain_names(schema: &Schema, plain: &DataType) -> SchemaRef {
-    let name = Column::Name.name();
+pub fn with_plain_words(schema: &Schema, plain: &DataType) -> SchemaRef {
     let fields = schema.fields().iter().map(|field| {
-        if field.name() == name {
+        if PLAIN.iter().any(|column| column.name() == field.name()) {
             Arc::new(field.as_ref().clone().with_data_type(plain.clone()))
         } else {
             Arc::clone(field)

@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use arrow_array::{RecordBatch, RecordBatchOptions, new_null_array};
-use arrow_schema::{DataType, FieldRef, Fields, Schema};
+use arrow_schema::{FieldRef, Fields, Schema};
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -20,7 +20,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::statistics::Statistics;
-use tracefast_core::schema::{Column, schema, with_plain_names};
+use tracefast_core::schema::{Kind, PLAIN, schema};
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -153,16 +153,24 @@ impl Iterator for SavedEvents {
     }
 }
 
-/// Reads names as the dictionary that their pages have, as folds look at each of them once only.
+/// Reads plain words as the dictionary that their pages have: folds look at each of them once only.
 fn with_words(metadata: ArrowReaderMetadata) -> Result<ArrowReaderMetadata> {
     let found = metadata.schema();
-    let plain = found.field_with_name(Column::Name.name()).is_ok_and(|name| {
-        matches!(name.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
-    });
-    if !plain {
+    let is_plain = |field: &FieldRef| {
+        PLAIN.iter().any(|column| column.name() == field.name()) && field.data_type().is_string()
+    };
+    if !found.fields().iter().any(is_plain) {
         return Ok(metadata);
     }
-    let words = with_plain_names(found, &Column::Name.kind().data_type());
+    let fields = found.fields().iter().map(|field| {
+        let dictionary = Kind::Dictionary.data_type();
+        if is_plain(field) {
+            Arc::new(field.as_ref().clone().with_data_type(dictionary))
+        } else {
+            Arc::clone(field)
+        }
+    });
+    let words = Arc::new(Schema::new(fields.collect::<Fields>()));
     let options = ArrowReaderOptions::new().with_schema(words);
     Ok(ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)?)
 }

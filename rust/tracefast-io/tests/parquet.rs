@@ -25,7 +25,7 @@ use parquet::file::statistics::Statistics;
 use parquet::file::writer::TrackedWrite;
 use proptest::prelude::*;
 use support::{Cell, Numbers, SHAPES, batches, column, own, read, stock, table, vocabulary};
-use tracefast_core::schema::{COLUMNS, Column, schema};
+use tracefast_core::schema::{COLUMNS, Column, PLAIN, schema};
 use tracefast_io::sink::{Compression, ParquetAppender, ParquetEncoder, ParquetOptions};
 
 proptest! {
@@ -185,7 +185,7 @@ fn views_can_be_declared_as_strings() {
     let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
     for (field, (column, _, kind)) in reader.schema().fields().iter().zip(COLUMNS) {
         let declared = kind.data_type();
-        let string = declared == DataType::Utf8View || column == Column::Name;
+        let string = declared == DataType::Utf8View || PLAIN.contains(&column);
         let expected = if string { DataType::Utf8 } else { declared };
         assert_eq!(*field.data_type(), expected);
     }

@@ -108,7 +108,7 @@ impl Reader {
     #[new]
     #[pyo3(signature = (
         sources, *, format_in = None, threads = None, block_bytes = 262_144, columns = None,
-        machine = None, predicate = None, limit = None, progress = None, plain_names = false
+        machine = None, predicate = None, limit = None, progress = None, plain_words = false
     ), text_signature = None)]
     #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python's keyword arguments.
     #[allow(clippy::redundant_closure_for_method_calls)] // The method's lifetimes do not fit.
@@ -123,14 +123,14 @@ impl Reader {
         predicate: Option<Wanted>,
         limit: Option<usize>,
         progress: Option<&Bound<'_, Progress>>,
-        plain_names: bool,
+        plain_words: bool,
     ) -> PyResult<Self> {
         let columns = columns.as_deref();
         let mut options = options(format_in, threads, block_bytes, READ_ROWS, columns, machine)?;
         options.predicate = predicate.map(|Wanted(predicate)| predicate);
         options.limit = limit;
-        if plain_names {
-            options.projection = options.projection.with_plain_names();
+        if plain_words {
+            options.projection = options.projection.with_plain_words();
         }
         let progress = counters(progress);
         let main = main_thread(py)?;

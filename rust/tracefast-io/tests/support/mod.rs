@@ -22,7 +22,7 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use proptest::prelude::*;
-use tracefast_core::schema::{COLUMNS, Kind, schema, with_plain_names};
+use tracefast_core::schema::{COLUMNS, Kind, schema, with_plain_words};
 use tracefast_io::sink::{ParquetAppender, ParquetEncoder, ParquetOptions};
 
 /// A value, whatever the array that holds it.
@@ -112,7 +112,7 @@ pub fn own(groups: &[&[RecordBatch]]) -> Vec<u8> {
 /// names in our own files.
 pub fn read(file: Vec<u8>) -> Vec<RecordBatch> {
     let reader = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(file)).unwrap();
-    let own = with_plain_names(&schema(), &DataType::Utf8);
+    let own = with_plain_words(&schema(), &DataType::Utf8);
     let found = reader.schema().fields();
     assert!(found == own.fields() || found == schema().fields(), "{found:?}");
     reader.build().unwrap().map(Result::unwrap).collect()

@@ -8,7 +8,7 @@ use arrow_schema::{DataType, Schema, SchemaRef};
 use parquet::arrow::add_encoded_arrow_schema_to_metadata;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
-use tracefast_core::schema::{schema, with_plain_names};
+use tracefast_core::schema::{schema, with_plain_words};
 
 use super::footer::{Footer, MAGIC};
 use super::{EncodedGroup, ParquetEncoder};
@@ -34,7 +34,7 @@ impl<W: Write + Send> ParquetAppender<W> {
     pub fn try_new(mut writer: W, encoder: &ParquetEncoder) -> Result<Self> {
         let mut properties = WriterProperties::builder().build();
         let types = if encoder.shared.string_views { schema() } else { with_plain_strings() };
-        let types = with_plain_names(&types, &DataType::Utf8);
+        let types = with_plain_words(&types, &DataType::Utf8);
         add_encoded_arrow_schema_to_metadata(&types, &mut properties);
         let metadata = properties.key_value_metadata().cloned().unwrap_or_default();
         let footer = Footer::try_new(Arc::clone(&encoder.shared.descriptor))?;
