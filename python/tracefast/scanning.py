@@ -24,7 +24,6 @@ from tracefast.pushdown import Predicate
 from tracefast.reading import FormatIn, Machine
 from tracefast.sources import STDIN, Content, Sources, expand, is_pipe, is_url, refused, sniff
 
-
 # Words that are plain strings in Parquet.
 _PLAIN = ("name", "source")
 
