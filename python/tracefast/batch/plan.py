@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
-from tracefast import _core
+from tracefast import Error, _core
 from tracefast.arguments import whole_number
 from tracefast.reading import FormatIn
 from tracefast.sources import STDIN, Sources, expand
@@ -60,7 +60,7 @@ def logs_of(sources: Sources, format_in: FormatIn | None = None) -> list[Log]:
     ValueError
         There is no source, or one is standard input.
     """
-    names = expand(sources)
+    names = _expanded(sources)
     if STDIN in names:
         raise ValueError("standard input is no log of a batch; use tracefast.parse('-', FILE)")
     # By the name that files may have in common; a name alone stands for itself.
@@ -71,6 +71,19 @@ def logs_of(sources: Sources, format_in: FormatIn | None = None) -> list[Log]:
     if format_in == "ftrace":
         return [_log(name, [name], [name]) for group in groups.values() for name in group]
     return [log for name, group in groups.items() for log in _joined(name, group, format_in)]
+
+
+def _expanded(sources: Sources) -> list[str]:
+    """Give the names of logs; a directory that stands for none is one, and fails alone later."""
+    names: list[str] = []
+    for source in [sources] if isinstance(sources, str | os.PathLike) else sources:
+        try:
+            names += expand(source)
+        except (OSError, Error):
+            if not Path(source).is_dir():
+                raise
+            names.append(os.fspath(source))
+    return names or expand([])
 
 
 def files_of(inputs: Sequence[str]) -> list[str]:
