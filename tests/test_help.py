@@ -3,6 +3,7 @@
 import doctest
 import pydoc
 import runpy
+import shutil
 import traceback
 from pathlib import Path
 
@@ -59,10 +60,13 @@ def test_readers_say_what_became_of_them():
     assert "state='handed out'" in repr(reader)
     reader.close()
     assert "state='closed'" in repr(reader)
-    with tf.read(["demo.strace"] * 5) as many:
+    logs = [f"{number}.strace" for number in range(5)]
+    for log in logs:
+        shutil.copyfile("demo.strace", log)
+    with tf.read(logs) as many:
         list(many)
         assert repr(many) == (
-            "Reader(logs=['demo.strace', 'demo.strace', 'demo.strace', … 2 more], columns=36, "
+            "Reader(logs=['0.strace', '1.strace', '2.strace', … 2 more], columns=36, "
             "state='at its end')"
         )
 

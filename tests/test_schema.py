@@ -41,21 +41,26 @@ def test_every_way_in_gives_this_schema(spawn, tmp_path):
 
 @pytest.mark.parametrize("column", ["name", "source"])
 def test_what_readers_skip_by_is_a_string(column, spawn, tmp_path):
-    for suffix in ("parquet", "arrow"):
-        tf.parse(spawn, tmp_path / f"events.{suffix}")
-    words = pl.DataFrame(tf.read(spawn, columns=[column]))[column]
-    assert words.dtype == pl.Categorical
-    plain = words.cast(pl.String)
-    assert pa.parquet.read_schema(tmp_path / "events.parquet").field(column).type == pa.string()
-    assert plain.equals(pl.read_parquet(tmp_path / "events.parquet")[column])
-    ways = [tmp_path / "events.parquet", tmp_path / "events.arrow", spawn]
-    for way in ways:
-        assert tf.scan(way).collect()[column].equals(plain)
+    # A log for each way to have it: of one log in two files, the rows would be there twice.
+    ways = [tmp_path / "events.parquet", tmp_path / "events.arrow", tmp_path / "3.log"]
+    expected = []
+    for number, way in enumerate(ways, 1):
+        log = tmp_path / f"{number}.log"
+        log.write_bytes(spawn.read_bytes())
+        if way != log:
+            tf.parse(log, way)
+        words = pl.DataFrame(tf.read(log, columns=[column]))[column]
+        assert words.dtype == pl.Categorical
+        expected.append(words.cast(pl.String))
+        assert tf.scan(way).collect()[column].equals(expected[-1])
+    assert pa.parquet.read_schema(ways[0]).field(column).type == pa.string()
+    assert expected[0].equals(pl.read_parquet(ways[0])[column])
     # They go together, whatever they are.
-    both = tf.scan([*ways, spawn]).select(column).collect()[column]
-    assert both.equals(pl.concat([plain] * 4))
+    together = tf.scan(ways).select(column).collect()[column]
+    assert together.equals(pl.concat(expected))
     # Parquet with these in a dictionary, as polars writes it from such a frame.
     pl.DataFrame(tf.read(spawn)).write_parquet(tmp_path / "words.parquet")
+    plain = tf.scan(spawn).collect()[column]
     assert tf.scan(tmp_path / "words.parquet").collect()[column].equals(plain)
 
 

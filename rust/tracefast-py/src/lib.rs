@@ -81,6 +81,7 @@ mod _core {
     /// ['ts', 'dur_ns', 'task', 'pid']
     /// >>> pl.Schema(tf.schema())["ret"]
     /// Int64
+    ///
     #[pyfunction]
     fn schema() -> Schema {
         Schema::new(tracefast_core::schema::schema())
