@@ -212,7 +212,7 @@ def test_what_is_near_changes_what_is_random(run, tmp_path):
         (["--explain", "x", "--page-cache"], ["--explain and --page-cache"]),
         (["--near", "much"], ["--near much", "64K"]),
         (["--near", "-1"], ["--near -1"]),
-        (["--sort", "POSIX_READS"], ["--sort POSIX_READS", "read_bytes"]),
+        (["--sort", "POSIX_READS"], ["--sort POSIX_READS", "tracefast schema files"]),
         (["--darshan", "--sort", "read_bytes"], ["--sort read_bytes", "POSIX_BYTES_READ"]),
         (["--by", "ofd"], ["ofd", "process"]),
     ],

@@ -77,7 +77,7 @@ def expand(sources: Sources, *, lazily: bool = False) -> list[str]:
     ['demo.strace', '-']
     """
     names: list[str] = []
-    for source in _each(sources):
+    for source in each(sources):
         name = path_of("sources", source)
         if is_url(name):
             if not lazily:
@@ -117,8 +117,14 @@ def once(names: Iterable[str]) -> list[str]:
     return list(kept.values())
 
 
-def _each(sources: Sources) -> Iterable[Source]:
-    """Give several sources as they are; what is neither one nor several, its own check tells."""
+def each(sources: Sources) -> Iterable[Source]:
+    """Give several sources as they are; what is neither one nor several, its own check tells.
+
+    Examples
+    --------
+    >>> each("demo.strace"), each(["demo.strace", "demo.ftrace"])
+    (['demo.strace'], ['demo.strace', 'demo.ftrace'])
+    """
     one = isinstance(sources, str | bytes | os.PathLike) or hasattr(sources, "read")
     return sources if isinstance(sources, Iterable) and not one else [cast("Source", sources)]
 

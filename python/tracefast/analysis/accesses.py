@@ -68,13 +68,6 @@ def accesses(events: Events, path: str | os.PathLike[str] | int) -> pl.LazyFrame
         The file: its whole path, which calls have now or by which it was first opened; or its
         identity, a number of the column `file`.
 
-    Raises
-    ------
-    TypeError
-        `path` is neither.
-    polars.exceptions.ColumnNotFoundError
-        The events lack a column that is needed.
-
     Returns
     -------
     polars.LazyFrame
@@ -118,6 +111,13 @@ def accesses(events: Events, path: str | os.PathLike[str] | int) -> pl.LazyFrame
             Identity of the file.
         `line` : UInt64
             Where the call began in the log.
+
+    Raises
+    ------
+    TypeError
+        `path` is neither.
+    polars.exceptions.ColumnNotFoundError
+        The events lack a column that is needed.
 
     Examples
     --------

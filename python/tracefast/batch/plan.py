@@ -11,7 +11,7 @@ from pathlib import Path
 from tracefast import Error, _core
 from tracefast.arguments import whole_number
 from tracefast.reading import FormatIn
-from tracefast.sources import STDIN, Sources, expand
+from tracefast.sources import STDIN, Sources, each, expand, once
 
 # Behind the common name of the logs of several tasks: a number, and the suffix of a compression.
 _TASK = re.compile(r"(.*[^/])\.[1-9][0-9]{0,6}(?:\.(?:gz|zst|xz|bz2))?", re.ASCII | re.DOTALL)
@@ -76,14 +76,14 @@ def logs_of(sources: Sources, format_in: FormatIn | None = None) -> list[Log]:
 def _expanded(sources: Sources) -> list[str]:
     """Give the names of logs; a directory that stands for none is one, and fails alone later."""
     names: list[str] = []
-    for source in [sources] if isinstance(sources, str | os.PathLike) else sources:
+    for source in each(sources):
         try:
             names += expand(source)
         except (OSError, Error):
             if not Path(source).is_dir():
                 raise
             names.append(os.fspath(source))
-    return names or expand([])
+    return once(names) if names else expand([])
 
 
 def files_of(inputs: Sequence[str]) -> list[str]:
