@@ -98,7 +98,7 @@ def test_errors_keep_their_kind(tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
         tf.scan(tmp_path / "missing.strace")
     assert caught.value.filename == str(tmp_path / "missing.strace")
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(FileNotFoundError, match="No log"):
         tf.read(tmp_path)
     with pytest.raises(ValueError, match="standard input"):
         tf.scan("-")

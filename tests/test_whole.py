@@ -1,6 +1,7 @@
 """Whole files go to folds without polars in between, and give the same table."""
 
 import gc
+import shutil
 
 import polars as pl
 import pyarrow.parquet as pq
@@ -27,6 +28,15 @@ def parquet(log, tmp_path):
 
 
 @pytest.fixture
+def second(log, tmp_path):
+    """Another log of the same events, as columns."""
+    copy = tmp_path / "second.strace"
+    shutil.copy(log, copy)
+    tf.parse(copy, copy.with_suffix(".parquet"))
+    return copy.with_suffix(".parquet")
+
+
+@pytest.fixture
 def arrow(log, tmp_path):
     output = tmp_path / "events.arrow"
     tf.parse(log, output)
@@ -45,16 +55,16 @@ def asked(monkeypatch):
 
 
 def words(events):
-    """Return events with names in a dictionary, as folds read them."""
-    return events.with_columns(pl.col("^name$").cast(pl.Categorical))
+    """Return events with all words in dictionaries, as folds read them."""
+    return events.with_columns(pl.col("^(name|source)$").cast(pl.Categorical))
 
 
 @pytest.mark.parametrize("darshan", [False, True])
-@pytest.mark.parametrize(
-    "inputs", [["log"], ["parquet"], ["parquet", "parquet"], ["log", "parquet"]]
-)
-def test_the_table_of_whole_files_is_that_of_their_events(inputs, darshan, log, parquet, asked):
-    names = [{"log": log, "parquet": parquet}[name] for name in inputs]
+@pytest.mark.parametrize("inputs", [["log"], ["parquet"], ["parquet", "second"], ["log", "second"]])
+def test_the_table_of_whole_files_is_that_of_their_events(
+    inputs, darshan, log, parquet, second, asked
+):
+    names = [{"log": log, "parquet": parquet, "second": second}[name] for name in inputs]
     table = tf.files(tf.scan(names), darshan=darshan).collect()
     assert asked == []
     expected = tf.files(tf.scan(names).collect(), darshan=darshan).collect()
@@ -84,22 +94,22 @@ def test_a_table_may_be_collected_again_and_after_its_frame_is_gone(parquet):
     assert_frame_equal(table.collect(), table.collect())
 
 
-def test_files_that_only_polars_reads_are_read_by_it(parquet, arrow, log, tmp_path, asked):
-    expected = tf.files(tf.scan(log)).collect()
+def test_files_that_only_polars_reads_are_read_by_it(parquet, second, arrow, log, tmp_path, asked):
+    expected = tf.files(tf.scan(log)).drop("source").collect()
     other = tmp_path / "other.parquet"
     facts = {
         key: value
-        for key, value in pq.read_metadata(parquet).metadata.items()
+        for key, value in pq.read_metadata(second).metadata.items()
         if key != b"ARROW:schema"
     }
-    table = pq.read_table(parquet).replace_schema_metadata(facts)
+    table = pq.read_table(second).replace_schema_metadata(facts)
     pq.write_table(table, other, compression="snappy")
     for names in (other, arrow):
-        assert_frame_equal(tf.files(tf.scan(names)).collect(), expected)
+        assert_frame_equal(tf.files(tf.scan(names)).drop("source").collect(), expected)
     assert len(asked) == 2
     # The first file was pushed already when the second one turns out to be another kind.
     twice = tf.files(tf.scan([parquet, other])).collect()
-    assert_frame_equal(twice, tf.files(tf.scan([parquet, parquet])).collect())
+    assert_frame_equal(twice, tf.files(tf.scan([parquet, second])).collect())
     assert len(asked) == 3
 
 
