@@ -100,6 +100,14 @@ def test_what_is_named_twice_is_read_once(runs, run):
     assert ran.stdout.splitlines()[1].split(",")[:3] == ["openat", "2", "0"]
 
 
+def test_the_common_name_of_logs_stands_for_each_of_them():
+    tasks = Path(__file__).parent / "data" / "tasks"
+    alone = tf.scan(str(tasks / "log")).collect()
+    for both in ([tasks / "log", *sorted(tasks.glob("log.*"))], [f"{tasks}/log.*", tasks / "log"]):
+        assert tf.scan(both).collect().equals(alone)
+        assert tf.parse(both, None).rows == alone.height
+
+
 @pytest.mark.usefixtures("runs")
 @pytest.mark.parametrize("output", ["one/app.strace", "one/../one/app.strace", "link.parquet"])
 def test_no_output_replaces_its_input(run, output):

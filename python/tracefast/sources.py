@@ -114,7 +114,13 @@ def once(names: Iterable[str]) -> list[str]:
     kept: dict[str, str] = {}
     for name in names:
         kept.setdefault(name if name == STDIN or is_url(name) else os.path.realpath(name), name)
-    return list(kept.values())
+    # The common name of the logs of several tasks stands for each of them.
+    common = [key for key in kept if not Path(key).exists() and _is_cut_by_task(key)]
+    return [
+        name
+        for key, name in kept.items()
+        if not any(key.startswith(of) and _TASK.fullmatch(key[len(of) :]) for of in common)
+    ]
 
 
 def each(sources: Sources) -> Iterable[Source]:
