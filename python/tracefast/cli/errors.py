@@ -7,7 +7,6 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from typing import Final, ParamSpec
 
 import typer
@@ -140,9 +139,11 @@ def warn(what: str) -> None:
 
 def _say(label: str, colour: str, text: str) -> None:
     shown = f"\x1b[1;{colour}m{label}\x1b[0m" if _coloured() else label
-    # Where nobody can be told, the exit code is all there is.
-    with suppress(OSError):
-        print(f"{shown}: {printable(text)}", file=sys.stderr)
+    try:
+        print(f"{shown}: {printable(text)}", file=sys.stderr, flush=True)
+    except OSError:
+        # Where nobody can be told, the exit code is all there is.
+        _abandon(2)
 
 
 def _coloured() -> bool:
@@ -169,6 +170,10 @@ def _words(error: Exception, output: str | None) -> tuple[str, str | None]:
 
 def abandon_stdout() -> None:
     """Point standard output to nowhere, so that the last flush finds no closed pipe."""
+    _abandon(1)
+
+
+def _abandon(stream: int) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
+    os.dup2(nowhere, stream)
     os.close(nowhere)
