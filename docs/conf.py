@@ -63,7 +63,8 @@ numpydoc_validation_checks = {
 nitpicky = True
 # Types of others, and those that no user makes.
 nitpick_ignore_regex = [
-    ("py:.*", r"((polars|pl|pyarrow|collections|typing|os|tracefast\.batch)\..*|(.*\.)?ArrowStream)")
+    ("py:.*", r"(polars|pl|pyarrow|collections|typing|os|tracefast\.batch)\..*"),
+    ("py:.*", r"(.*\.)?ArrowStream"),
 ]
 
 PAGES = Path(__file__).resolve().parent
