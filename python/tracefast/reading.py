@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from tracefast import _core
-from tracefast.apart import refuse_own_input
 from tracefast.arguments import path_of, threads_of, whole_number
 from tracefast.sources import Sink, Source, Sources, expand, sink_of
 
@@ -132,6 +131,8 @@ def parse(
         )
     names = expand(sources)
     if target is not None:
+        from tracefast.apart import refuse_own_input
+
         refuse_own_input(names, target)
     return _core.parse(
         names,
