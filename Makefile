@@ -108,7 +108,7 @@ dist: ## Make a wheel and an sdist in dist/, check them, and try each in an empt
 		--target-dir $(DIST)/target --out dist
 	$(DIST)/bin/maturin sdist --out dist
 	$(DIST)/bin/twine check --strict dist/*
-	$(if $(DIST_FLAGS),$(DIST)/bin/auditwheel show dist/*.whl | tee /dev/stderr | grep -q '"manylinux_2_17_')
+	$(if $(DIST_FLAGS),$(DIST)/bin/auditwheel show dist/*.whl | tee -a /dev/stderr | grep -q '"manylinux_2_17_')
 	PYTHON=$(PYTHON) tests/smoke.sh dist/*.whl
 	PYTHON=$(PYTHON) tests/smoke.sh dist/*.tar.gz
 
