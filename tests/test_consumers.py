@@ -4,7 +4,6 @@ Each library is the newest that the test group installs.
 """
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -17,6 +16,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from interrupts import stopped
 from polars.testing import assert_frame_equal
 
 import tracefast as tf
@@ -357,24 +357,8 @@ BUSY_OTHERS_S = 0.3
 
 def interrupted(how: str, log: Path) -> float:
     """Stop a child by SIGINT in mid-work; give the seconds until it saw that."""
-    with subprocess.Popen(
-        [sys.executable, "-c", CHILD, how, str(log)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as child:
-        assert child.stdout.readline() == "begun\n"
-        time.sleep(0.3)
-        begin = time.monotonic()
-        child.send_signal(signal.SIGINT)
-        try:
-            out, errors = child.communicate(timeout=30)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            out, errors = child.communicate()
-            pytest.fail(f"{how}: not stopped; {errors}")
-    assert "KeyboardInterrupt" in errors
-    return float(out) - begin
+    seen, sent, _ = stopped(CHILD, how, log, after_s=0.3)
+    return float(seen) - sent
 
 
 def soonest(how: str, log: Path) -> float:

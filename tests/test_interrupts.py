@@ -2,15 +2,13 @@
 
 import lzma
 import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from interrupts import stopped
 
 import tracefast as tf
 
@@ -66,24 +64,9 @@ SOON_S = 5.0
 
 def interrupted(script: str, *arguments: object) -> float:
     """Stop a child in mid-work; give the seconds until it had ended."""
-    with subprocess.Popen(
-        [sys.executable, "-c", script, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as child:
-        assert child.stdout.readline() == "begun\n"
-        time.sleep(0.5)
-        begin = time.monotonic()
-        child.send_signal(signal.SIGINT)
-        try:
-            out, errors = child.communicate(timeout=20)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            pytest.fail(f"not stopped; {child.communicate()}")
-    assert (out, "KeyboardInterrupt" in errors) == ("", True), errors
-    assert child.returncode != 0
-    return time.monotonic() - begin
+    out, sent, ended = stopped(script, *arguments, after_s=0.5)
+    assert out == ""
+    return ended - sent
 
 
 @pytest.fixture

@@ -2,7 +2,10 @@
 
 import signal
 import subprocess
+import sys
 import time
+
+import pytest
 
 
 def allowed() -> None:
@@ -25,3 +28,33 @@ def interrupt(process: subprocess.Popen[bytes], most_s: float) -> tuple[int, str
     message = process.stderr.read().decode()
     assert took < most_s, message
     return code, message
+
+
+def stopped(script: str, *arguments: object, after_s: float) -> tuple[str, float, float]:
+    """Stop a child that runs a script of Python in mid-work, which has said that it has begun.
+
+    Returns
+    -------
+    tuple of str, float and float
+        What it printed then, when the signal was sent, and when the child had ended: both by
+        ``time.monotonic``, which all processes share.
+    """
+    with subprocess.Popen(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=allowed,  # noqa: PLW1509 - in time
+    ) as child:
+        assert child.stdout.readline() == "begun\n"
+        time.sleep(after_s)
+        sent = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        try:
+            out, errors = child.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            pytest.fail(f"not stopped; {child.communicate()}")
+    assert "KeyboardInterrupt" in errors, errors
+    assert child.returncode != 0
+    return out, sent, time.monotonic()

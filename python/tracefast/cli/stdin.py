@@ -41,14 +41,8 @@ def spool(folder: Path, request: Request) -> Path:
     """
     head, seekable = _peek()
     if content_of(head) == "log":
-        path = folder / "stdin.parquet"
         with _replayed(b"" if seekable else head):
-            report = tracefast.parse(
-                STDIN, path, format_in=request.format_in, machine=request.machine
-            )
-        for warning in report.warnings:
-            request.warn(warning)
-        return path
+            return _parsed(STDIN, folder / "stdin.parquet", request)
     path = folder / "stdin"
     with path.open("wb") as file:
         if not seekable:
@@ -82,8 +76,12 @@ def spool_pipe(name: str, folder: Path, request: Request) -> Path:
     OSError
         It cannot be read, or the folder is full.
     """
-    path = folder / f"pipe-{len(list(folder.iterdir()))}.parquet"
-    report = tracefast.parse(name, path, format_in=request.format_in, machine=request.machine)
+    return _parsed(name, folder / f"pipe-{len(list(folder.iterdir()))}.parquet", request)
+
+
+def _parsed(source: str, path: Path, request: Request) -> Path:
+    """Make Parquet of a log that can be read once, and pass on what is odd about it."""
+    report = tracefast.parse(source, path, format_in=request.format_in, machine=request.machine)
     for warning in report.warnings:
         request.warn(warning)
     return path
