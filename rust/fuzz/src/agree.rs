@@ -81,7 +81,7 @@ impl Differences {
 
     fn text(&mut self, what: &str, fast: Option<&String>, slow: Option<&[u8]>) {
         // Bytes that are not UTF-8 appear as `\xNN` in rows.
-        let slow = slow.map(|slow| tracefast_core::text::escape_invalid(slow).into_owned());
+        let slow = slow.map(|slow| tracefast_core::text::escape::escape_invalid(slow).into_owned());
         self.check(what, fast, slow.as_ref());
     }
 

@@ -7,10 +7,10 @@ use arrow_array::types::{
     Int32Type, Int64Type, TimestampNanosecondType, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, RecordBatch, StringArray};
+use tracefast_core::events::parsed_block::{LineCounts, Use};
 use tracefast_core::format::Format;
 use tracefast_core::ftrace::machine::Calls;
-use tracefast_core::parsed::{LineCounts, Use};
-use tracefast_core::text::escape_invalid;
+use tracefast_core::text::escape::escape_invalid;
 
 use super::log::parse;
 use super::reference_ftrace::{Hints, Reading, Row, read};

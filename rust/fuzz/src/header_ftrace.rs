@@ -1,6 +1,6 @@
 //! The columns of one line of ftrace, found by the parser and by the reference.
 
-use tracefast_core::ftrace::layout::{self, Layout};
+use tracefast_core::ftrace::header::layouts::{self, Layout};
 
 use super::made::Choices;
 use super::made_ftrace;
@@ -60,7 +60,7 @@ pub fn header(data: &[u8]) {
         }
     }
     line.retain(|&b| b != b'\n');
-    let fast = layout::parse(&line, usual).filter(|header| header.layout != Layout::NoContext);
+    let fast = layouts::parse(&line, usual).filter(|header| header.layout != Layout::NoContext);
     let slow = any_columns(&line, slow_usual);
     let shown = line.escape_ascii();
     let ((own, slow), fast) = match (slow, fast) {

@@ -1,7 +1,7 @@
 //! Calls in two halves: joined, they are what they would have been in one.
 
+use tracefast_core::events::parsed_block::Use;
 use tracefast_core::format::{Format, Wanted};
-use tracefast_core::parsed::Use;
 
 use super::agree::{Row, rows};
 use super::log::parse;

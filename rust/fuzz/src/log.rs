@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use tracefast_core::batch::{Part, Projection, assemble};
-use tracefast_core::block::Block;
+use tracefast_core::events::parsed_block::LineCounts;
 use tracefast_core::format::{Format, Grammar};
-use tracefast_core::parsed::LineCounts;
-use tracefast_core::stream::{Pool, Resolved, Stream};
+use tracefast_core::serial::stream::{Pool, Resolved, Stream};
+use tracefast_core::text::block::Block;
 
 /// Lines by use and all rows of a log cut into blocks of at least `size` bytes.
 ///

@@ -2,9 +2,9 @@
 
 use std::io::{Cursor, Write};
 
-use tracefast_core::block::Block;
 use tracefast_core::format::{Format, Wanted};
-use tracefast_io::split::{Cutter, block_count, read_block};
+use tracefast_core::text::block::Block;
+use tracefast_io::input::split::{Cutter, block_count, read_block};
 
 /// Cuts what is behind the first two bytes into blocks, the length of which they tell.
 ///

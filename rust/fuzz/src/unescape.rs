@@ -1,6 +1,6 @@
 //! Escapes undone in two ways.
 
-use tracefast_core::text::unescape_into;
+use tracefast_core::text::escape::unescape_into;
 
 use super::reference;
 

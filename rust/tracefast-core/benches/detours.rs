@@ -8,9 +8,9 @@
 
 use std::io;
 
-use tracefast_core::block::Block;
+use tracefast_core::events::parsed_block::Parsed;
 use tracefast_core::format::{Format, Grammar};
-use tracefast_core::parsed::Parsed;
+use tracefast_core::text::block::Block;
 
 const BLOCK: usize = 256 << 10;
 

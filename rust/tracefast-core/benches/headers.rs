@@ -13,10 +13,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::time::Instant;
 
-use tracefast_core::block::PAD;
-use tracefast_core::ftrace::layout::{Layout, parse};
+use tracefast_core::ftrace::header::layouts::{Layout, parse};
 use tracefast_core::ftrace::{self, header::Header};
-use tracefast_core::scan::{Marks, structure};
+use tracefast_core::text::block::PAD;
+use tracefast_core::text::scan::{Marks, structure};
 
 const PIECE: usize = 256 << 10;
 

@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use crate::block::Block;
+use crate::events::parsed_block::Parsed;
 use crate::ftrace::{self, Machine};
-use crate::parsed::Parsed;
+use crate::serial::model_rows::survey;
 use crate::strace::{self, Half};
-use crate::survey::survey;
+use crate::text::block::Block;
 
 /// Bytes at the start of a line that tell whether it belongs to the one before it.
-pub const LOOK: usize = strace::columns::LOOK + strace::merged::PREFIX;
+pub const LOOK: usize = strace::leader::line_layout::LOOK + strace::leader::task_prefix::PREFIX;
 
 /// A log's format, with all that had to be found out before parsing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,10 +131,10 @@ impl Format {
     pub fn stands_alone(&self, line: &[u8]) -> bool {
         match self {
             Self::Strace(format) if format.merged => {
-                let own = line.get(strace::merged::PREFIX..).unwrap_or_default();
-                strace::columns::stands_alone(own)
+                let own = line.get(strace::leader::task_prefix::PREFIX..).unwrap_or_default();
+                strace::leader::line_layout::stands_alone(own)
             }
-            Self::Strace(_) => strace::columns::stands_alone(line),
+            Self::Strace(_) => strace::leader::line_layout::stands_alone(line),
             Self::Ftrace(format) => format.stands_alone(line),
         }
     }
@@ -165,7 +165,7 @@ impl Format {
     /// Several lines without what the merge or other programs put around each.
     pub fn own_lines<'a>(&self, lines: &'a [u8]) -> Cow<'a, [u8]> {
         match self {
-            Self::Strace(format) if format.merged => strace::merged::own_text(lines),
+            Self::Strace(format) if format.merged => strace::leader::task_prefix::own_text(lines),
             Self::Strace(_) => Cow::Borrowed(lines),
             Self::Ftrace(format) => format.own_lines(lines),
         }

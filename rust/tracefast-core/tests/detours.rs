@@ -1,8 +1,8 @@
 //! Lines that leave the fast path are counted, so that the benches can show which logs have many.
 
-use tracefast_core::block::Block;
+use tracefast_core::events::parsed_block::Parsed;
 use tracefast_core::format::{Format, Grammar};
-use tracefast_core::parsed::Parsed;
+use tracefast_core::text::block::Block;
 
 fn detours(log: &str) -> u64 {
     let format = Format::detect(log.as_bytes(), None).expect("a log");

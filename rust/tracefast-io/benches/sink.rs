@@ -22,7 +22,7 @@ use arrow_array::{
 };
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput};
 use support::{Numbers, own, stock};
-use tracefast_core::schema::{COLUMNS, Column as C, schema};
+use tracefast_core::events::schema::{COLUMNS, Column as C, schema};
 use tracefast_io::sink::{IpcAppender, IpcEncoder, ParquetEncoder, ParquetOptions};
 
 /// Batches of a row group.

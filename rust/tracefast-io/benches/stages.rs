@@ -22,10 +22,10 @@ use std::time::{Duration, Instant};
 use arrow_array::RecordBatch;
 use criterion::SamplingMode;
 use tracefast_core::batch::{BATCH_ROWS, Part, Projection, assemble};
-use tracefast_core::block::Block;
 use tracefast_core::format::{Format, Grammar};
-use tracefast_core::scan::{Marks, structure, structure_portable};
-use tracefast_core::stream::{Pool, Resolved, Stream};
+use tracefast_core::serial::stream::{Pool, Resolved, Stream};
+use tracefast_core::text::block::Block;
+use tracefast_core::text::scan::{Marks, structure, structure_portable};
 use tracefast_io::sink::{ParquetEncoder, ParquetOptions};
 
 const BLOCK: usize = 256 << 10;

@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use tracefast_core::batch::Projection;
-use tracefast_core::event::EventKind;
+use tracefast_core::events::vocabulary::EventKind;
 use tracefast_core::format::Format;
 
 use crate::error::{Error, ErrorKind, Result};

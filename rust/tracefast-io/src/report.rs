@@ -1,10 +1,10 @@
 //! What a run found: counts that users see, and that go into the file.
 
 use serde_json::{Map, Value, json};
-use tracefast_core::event::EventKind;
-use tracefast_core::parsed::{LineCounts, Oddities};
-use tracefast_core::schema::SCHEMA_VERSION;
-use tracefast_core::tally::{Counts, SourceTally, Tally};
+use tracefast_core::events::parsed_block::{LineCounts, Oddities};
+use tracefast_core::events::schema::SCHEMA_VERSION;
+use tracefast_core::events::vocabulary::EventKind;
+use tracefast_core::serial::counts::{Counts, SourceTally, Tally};
 
 /// Counts of a run over one or more logs.
 #[derive(Debug, Clone, Default, PartialEq)]

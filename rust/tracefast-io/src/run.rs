@@ -9,18 +9,18 @@ use std::time::{Duration, Instant};
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use tracefast_core::format::Wanted;
-use tracefast_core::tally::Tally;
+use tracefast_core::serial::counts::Tally;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::explain::{self, Explain, Explained};
-use crate::merge::{Input, Inputs, inputs};
+use crate::input::merge::{Input, Inputs, inputs};
+use crate::input::source::{Progress, Source, total_bytes};
 use crate::pipeline::{Encode, Options, Pipeline};
 use crate::report::{Report, metadata};
 use crate::sink::{
     AtomicFile, Compression, Encoded, Encoder, IpcEncoder, ParquetEncoder, ParquetOptions,
     about_output,
 };
-use crate::source::{Progress, Source, total_bytes};
 
 /// Kinds of files that can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

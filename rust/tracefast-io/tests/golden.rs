@@ -9,7 +9,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, RecordBatch};
 use serde_json::{Map, Value, json};
-use tracefast_core::schema::{COLUMNS, Column, Kind};
+use tracefast_core::events::schema::{COLUMNS, Column, Kind};
 use tracefast_io::pipeline::Options;
 use tracefast_io::run::BatchStream;
 

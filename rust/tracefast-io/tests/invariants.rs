@@ -4,9 +4,9 @@ use std::io::Write;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use tracefast_core::event::EventKind;
+use tracefast_core::events::parsed_block::Use;
+use tracefast_core::events::vocabulary::EventKind;
 use tracefast_core::format::Wanted;
-use tracefast_core::parsed::Use;
 use tracefast_io::pipeline::Options;
 use tracefast_io::report::Report;
 use tracefast_io::run::{FileKind, Output, parse};

@@ -11,7 +11,7 @@ use arrow_array::{
 use arrow_ipc::reader::FileReader;
 use proptest::prelude::*;
 use support::{Cell, batches, table};
-use tracefast_core::schema::{COLUMNS, Column, schema};
+use tracefast_core::events::schema::{COLUMNS, Column, schema};
 use tracefast_io::Result;
 use tracefast_io::sink::{Encoder, IpcAppender, IpcEncoder, ParquetEncoder, ParquetOptions};
 

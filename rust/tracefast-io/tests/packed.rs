@@ -5,8 +5,8 @@ use std::io::{self, Cursor, Read, Write};
 
 use proptest::prelude::*;
 use tracefast_core::format::{Format, Wanted};
-use tracefast_io::packed::{MOST_TEXT, Packing, Piece, Pieces, text};
-use tracefast_io::seam::{Seam, Section};
+use tracefast_io::input::compressed::{MOST_TEXT, Packing, Piece, Pieces, text};
+use tracefast_io::input::joined_pieces::{Seam, Section};
 
 const PACKINGS: [Packing; 4] = [Packing::Gzip, Packing::Zstd, Packing::Xz, Packing::Bzip2];
 
@@ -288,7 +288,7 @@ proptest! {
             None => blocks.extend(seam.end()),
             Some(rest) => {
                 let mut cutter = seam.go_on(Box::new(Cursor::new(rest)));
-                let mut block = tracefast_core::block::Block::default();
+                let mut block = tracefast_core::text::block::Block::default();
                 while cutter.next(size, &format, &mut block).expect("short lines") {
                     blocks.push(std::mem::take(&mut block));
                 }

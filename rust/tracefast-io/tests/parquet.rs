@@ -25,7 +25,7 @@ use parquet::file::statistics::Statistics;
 use parquet::file::writer::TrackedWrite;
 use proptest::prelude::*;
 use support::{Cell, Numbers, SHAPES, batches, column, own, read, stock, table, vocabulary};
-use tracefast_core::schema::{COLUMNS, Column, PLAIN, schema};
+use tracefast_core::events::schema::{COLUMNS, Column, PLAIN, schema};
 use tracefast_io::sink::{Compression, ParquetAppender, ParquetEncoder, ParquetOptions};
 
 proptest! {

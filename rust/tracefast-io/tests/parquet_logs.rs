@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use support::{own, read, stock, table};
-use tracefast_core::schema::COLUMNS;
+use tracefast_core::events::schema::COLUMNS;
 use tracefast_io::pipeline::Options;
 use tracefast_io::run::BatchStream;
 

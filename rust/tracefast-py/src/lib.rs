@@ -2,25 +2,17 @@
 
 // What stands above classes and functions is what Python's `help` shows: plain text.
 #![allow(clippy::doc_markdown, clippy::doc_link_with_quotes)]
-
-mod batch;
-mod calls;
+pub(crate) mod arrow;
 mod errors;
-mod fields;
-mod fold;
-mod import;
-mod logs;
+mod event_fields;
+mod inputs;
 mod options;
 mod parse;
 mod predicate;
-mod processes;
 mod progress;
 mod reader;
 mod report;
-mod requested;
-mod saved;
-mod spawns;
-mod uses;
+pub(crate) mod tables;
 
 /// Reading and writing of event logs; see the package `tracefast`.
 #[pyo3::pymodule(gil_used = false)]
@@ -31,19 +23,17 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::batch::{Batch, Schema};
+    use super::arrow::batch::{Batch, Schema};
     #[pymodule_export]
-    use super::calls::{CallTable, TracerCounts};
+    use super::arrow::parquet_events::Saved;
     #[pymodule_export]
     use super::errors::Error;
     #[pymodule_export]
-    use super::fields::{Decoder, field_column, field_kind, known_events, survey};
+    use super::event_fields::{Decoder, field_column, field_kind, known_events, survey};
     #[pymodule_export]
-    use super::logs::logs;
+    use super::inputs::logs;
     #[pymodule_export]
     use super::parse::parse;
-    #[pymodule_export]
-    use super::processes::Processes;
     #[pymodule_export]
     use super::progress::Progress;
     #[pymodule_export]
@@ -51,16 +41,18 @@ mod _core {
     #[pymodule_export]
     use super::report::{Report, report_of};
     #[pymodule_export]
-    use super::saved::Saved;
+    use super::tables::files::{Covered, Darshan, Uses};
     #[pymodule_export]
-    use super::spawns::Spawns;
+    use super::tables::forks::Spawns;
     #[pymodule_export]
-    use super::uses::{Covered, Darshan, Uses};
+    use super::tables::processes::Processes;
+    #[pymodule_export]
+    use super::tables::syscalls::{CallTable, TracerCounts};
 
     /// Identity of a file that is known by a name: what the column `file` holds.
     #[pyfunction]
     fn file_id(name: &[u8]) -> u64 {
-        tracefast_core::file_id::file_id(name)
+        tracefast_core::events::file_id::file_id(name)
     }
 
     /// The columns of the events: names, order and types.
@@ -84,14 +76,14 @@ mod _core {
     ///
     #[pyfunction]
     fn schema() -> Schema {
-        Schema::new(tracefast_core::schema::schema())
+        Schema::new(tracefast_core::events::schema::schema())
     }
 
     /// The metadata in the footer of a Parquet or Arrow IPC file.
     #[pyfunction]
     fn metadata(py: Python<'_>, path: &str) -> PyResult<BTreeMap<String, String>> {
         let path = Path::new(path);
-        py.detach(|| tracefast_io::footer::metadata(path))
+        py.detach(|| tracefast_io::columns::metadata::metadata(path))
             .map_err(|error| super::errors::exception(py, &error))
     }
 
@@ -100,7 +92,7 @@ mod _core {
         let py = module.py();
         // Errors that nobody gave a hint have the attribute too.
         py.get_type::<Error>().setattr("hint", py.None())?;
-        module.add("SCHEMA_VERSION", tracefast_core::schema::SCHEMA_VERSION)?;
+        module.add("SCHEMA_VERSION", tracefast_core::events::schema::SCHEMA_VERSION)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

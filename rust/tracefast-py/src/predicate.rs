@@ -2,8 +2,8 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tracefast_core::predicate::{Predicate, TextTest};
-use tracefast_core::schema::{COLUMNS, Column};
+use tracefast_core::batch::predicate::{Predicate, TextTest};
+use tracefast_core::events::schema::{COLUMNS, Column};
 
 /// A predicate that came from Python.
 ///

@@ -41,7 +41,7 @@ use pyo3::prelude::*;
 #[pyclass(frozen, module = "tracefast")]
 #[derive(Default)]
 pub struct Progress {
-    pub inner: Arc<tracefast_io::source::Progress>,
+    pub inner: Arc<tracefast_io::input::source::Progress>,
 }
 
 #[pymethods]
@@ -110,6 +110,8 @@ impl Progress {
 }
 
 /// The counters to use: the caller's, or new ones.
-pub fn counters(progress: Option<&Bound<'_, Progress>>) -> Arc<tracefast_io::source::Progress> {
+pub fn counters(
+    progress: Option<&Bound<'_, Progress>>,
+) -> Arc<tracefast_io::input::source::Progress> {
     progress.map_or_else(Arc::default, |progress| Arc::clone(&progress.get().inner))
 }

@@ -11,13 +11,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
 use tracefast_io::run::{BatchStream, PATIENCE};
 
-use crate::batch::{Batch, Schema, schema_capsule, stream_capsule};
+use crate::arrow::batch::{Batch, Schema, schema_capsule, stream_capsule};
+use crate::arrow::requested::Request;
 use crate::errors::exception;
 use crate::options::{READ_ROWS, options};
 use crate::predicate::Wanted;
 use crate::progress::{Progress, counters};
 use crate::report::Report;
-use crate::requested::Request;
 
 /// The events of some logs as a stream of Arrow record batches, which can be read once.
 ///

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use tracefast_core::errno;
 use tracefast_core::ftrace::machine::{Calls as Machine, Machine as Kind};
+use tracefast_core::linux::errno;
 
 use super::Row;
 use super::header::trim_start;

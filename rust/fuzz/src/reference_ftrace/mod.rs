@@ -18,8 +18,8 @@ pub use payload::{Call, Payload, hexadecimal, payload};
 
 use std::collections::HashMap;
 
+use tracefast_core::events::parsed_block::Use;
 use tracefast_core::ftrace::machine::Calls as Machine;
-use tracefast_core::parsed::Use;
 
 use other::{Other, other};
 use wrap::Wrap;

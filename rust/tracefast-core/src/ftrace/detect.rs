@@ -1,13 +1,15 @@
 //! Whether a text is ftrace's, and which of its optional columns it has.
 
-use super::graph::{self, Special};
-use super::header::{self, COMM, Header};
-use super::layout::{self, Layout};
-use super::machine::guess::Evidence;
-use super::other::{Other, classify};
-use super::payload::{Call, Payload, parse};
-use super::tasks::Teller;
-use super::{Clock, Format, Graph, Wrap, wrap};
+use crate::ftrace::function_graph::{self, Special};
+use crate::ftrace::header::layouts::Layout;
+use crate::ftrace::header::wrapper;
+use crate::ftrace::header::{self, layouts};
+use crate::ftrace::header::{COMM, Header};
+use crate::ftrace::machine::guess::Evidence;
+use crate::ftrace::non_records::classify::{Other, classify};
+use crate::ftrace::record::payload::{Call, Payload, parse};
+use crate::ftrace::record::scheduler::Teller;
+use crate::ftrace::{Clock, Format, Graph, Wrap};
 
 /// Lines that decide between formats.
 const LINES: usize = 200;
@@ -37,13 +39,13 @@ pub fn detect(text: &[u8]) -> Option<Format> {
 
 /// What stands around the lines of this log.
 fn wrap(text: &[u8]) -> Wrap {
-    if wrap::is_page(text) {
+    if wrapper::is_page(text) {
         return Wrap::Page;
     }
     // A dump stands between the kernel's other messages.
     let mut lines = lines(text).take(LINES).filter(|line| !line.is_empty());
     let (prefixed, all) = lines.by_ref().fold((0, 0), |(prefixed, all), line| {
-        (prefixed + usize::from(wrap::kernel_log(line).is_some()), all + 1)
+        (prefixed + usize::from(wrapper::kernel_log(line).is_some()), all + 1)
     });
     if prefixed * 2 > all { Wrap::KernelLog } else { Wrap::None }
 }
@@ -61,7 +63,7 @@ pub fn likeness(text: &[u8]) -> usize {
             if record { LINES + 1 } else { 0 }
         }
         Wrap::KernelLog => {
-            let dumped = lines(text).filter_map(|line| line.get(wrap::kernel_log(line)?..));
+            let dumped = lines(text).filter_map(|line| line.get(wrapper::kernel_log(line)?..));
             dumped.filter(|line| is_ftrace(line)).take(LINES).count()
         }
         Wrap::None => {
@@ -80,14 +82,14 @@ fn is_ftrace(line: &[u8]) -> bool {
     match classify(line) {
         Other::Header => line != b"--",
         Other::Lost { .. } => true,
-        _ => layout::parse(line, Layout::Default).is_some() || is_graph(line),
+        _ => layouts::parse(line, Layout::Default).is_some() || is_graph(line),
     }
 }
 
 /// The line is one of `function_graph`, or of those between them.
 fn is_graph(line: &[u8]) -> bool {
-    graph::parse(line, false).is_some()
-        || matches!(graph::special(line), Some(Special::Switch { .. }))
+    function_graph::parse(line, false).is_some()
+        || matches!(function_graph::special(line), Some(Special::Switch { .. }))
 }
 
 /// What the records show.
@@ -117,11 +119,11 @@ struct Found {
 impl Found {
     /// Whether the line is one of ftrace's.
     fn line(&mut self, line: &[u8]) -> bool {
-        if let Some(header) = layout::parse(line, Layout::Default) {
+        if let Some(header) = layouts::parse(line, Layout::Default) {
             self.record(line, &header);
             return true;
         }
-        if let Some(line) = graph::parse(line, false) {
+        if let Some(line) = function_graph::parse(line, false) {
             self.graphs += 1;
             self.uptime += usize::from(line.time.is_some() && !line.relative);
             self.start += usize::from(line.relative);

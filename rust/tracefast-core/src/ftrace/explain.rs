@@ -1,6 +1,6 @@
 //! What was expected on a line that was not understood, in words.
 
-use super::{Clock, Format, Graph, header, is_continuation};
+use crate::ftrace::{Clock, Format, Graph, header, is_continuation};
 
 /// Says what `line` should have been in a log of this format.
 ///
@@ -77,8 +77,8 @@ fn missing(line: &[u8]) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::detect;
     use super::*;
+    use crate::ftrace::detect;
 
     #[test]
     fn what_a_line_lacks() {

@@ -4,34 +4,24 @@
 //! Every record becomes a row, except that a system call's entry and exit become one: its text is
 //! that of the entry, its columns are those that strace's text would give. Values are hexadecimal.
 
-pub mod args;
-pub mod clues;
-mod columns;
+pub(crate) mod call;
 pub mod decode;
 mod detect;
 pub mod explain;
 mod fields;
-pub mod function;
-pub mod graph;
-mod halves;
+pub mod function_graph;
 pub mod header;
-mod heads;
-mod join;
-pub mod layout;
-mod lines;
 pub mod machine;
-pub mod names;
-pub mod other;
+pub(crate) mod non_records;
 mod parser;
-pub mod payload;
-mod record;
-mod stacks;
-pub mod tasks;
-mod text;
-pub mod wrap;
-
+pub(crate) mod record;
 #[cfg(test)]
 mod tests;
+
+use crate::ftrace::call::row;
+use crate::ftrace::header::layouts;
+use crate::ftrace::header::wrapper;
+use crate::ftrace::non_records::stacks;
 
 pub use detect::{detect, likeness};
 pub use fields::head;
@@ -40,11 +30,11 @@ pub use parser::Grammar;
 
 use std::borrow::Cow;
 
+use crate::ftrace::header::layouts::Layout;
 use header::Header;
-use layout::Layout;
 
+use crate::events::parsed_block::Parsed;
 use crate::format::LOOK;
-use crate::parsed::Parsed;
 use crate::strace::Half;
 
 /// What is known of an ftrace log before its records are read.
@@ -101,8 +91,8 @@ impl Format {
         let end = line.len() - usize::from(line.ends_with(b"\r"));
         match self.wrap {
             Wrap::None => (0, end),
-            Wrap::Page => (0, wrap::script(&line[..end]).map_or(end, <[u8]>::len)),
-            Wrap::KernelLog => (wrap::kernel_log(&line[..end]).unwrap_or(0), end),
+            Wrap::Page => (0, wrapper::script(&line[..end]).map_or(end, <[u8]>::len)),
+            Wrap::KernelLog => (wrapper::kernel_log(&line[..end]).unwrap_or(0), end),
         }
     }
 
@@ -127,10 +117,10 @@ impl Format {
         // of a name.
         let graph = whole
             && line.len() >= usize::from(self.width)
-            && graph::parse(line, self.graph == Graph::Bare).is_some();
+            && function_graph::parse(line, self.graph == Graph::Bare).is_some();
         let record = || {
             !is_continuation(line)
-                && layout::parse(line, self.layout).is_some_and(|header| self.is_whole(&header))
+                && layouts::parse(line, self.layout).is_some_and(|header| self.is_whole(&header))
         };
         (graph || record()) && (!self.stacks || stacks::is_seam(line))
     }
@@ -197,10 +187,10 @@ pub fn is_continuation(line: &[u8]) -> bool {
 /// Fills the row of an exit whose entry is in an earlier block (`half.head` is the text of its
 /// arguments) or nowhere. The row holds the exit's columns; its time becomes that of the entry.
 pub fn finish(parsed: &mut Parsed, text: &[u8], row: usize, format: &Format, half: Half<'_>) {
-    join::finish(parsed, text, row, format, half);
+    row::finish(parsed, text, row, format, half);
 }
 
 /// Fills the columns that `args`, the text of a call without an exit, gives.
 pub fn abandon(parsed: &mut Parsed, row: usize, format: &Format, args: &[u8], sys: u16) {
-    join::abandon(parsed, row, format, args, sys);
+    row::abandon(parsed, row, format, args, sys);
 }

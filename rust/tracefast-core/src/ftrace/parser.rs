@@ -1,34 +1,35 @@
 //! A block of ftrace's lines, one after the other.
 
-use super::columns::{Columns, Known};
-use super::fields::Kept;
-use super::halves::Callee;
-use super::header::Header;
-use super::heads::{Heads, What};
-use super::layout::{self, Layout};
-use super::lines::{Frames, More, Pieces};
-use super::payload::{self, Call, Payload};
-use super::stacks::{Last, Target as Whose, is_seam};
-use super::tasks::Teller;
-use super::{Format, Graph, clues, function, graph};
-use crate::block::Block;
-use crate::calls::Calls;
-use crate::dict::Interner;
-use crate::event::{EventKind, Op, gone_flags};
+use crate::events::dictionary::Interner;
+use crate::events::open_calls::Calls;
+use crate::events::parsed_block::{Parsed, Use};
+use crate::events::vocabulary::{EventKind, Op, gone_flags};
 use crate::format::LOOK;
-use crate::parsed::{Parsed, Use};
-use crate::scan::{Marks, lines};
-use crate::syscalls;
+use crate::ftrace::call::entry_exit::Callee;
+use crate::ftrace::fields::Kept;
+use crate::ftrace::header::Header;
+use crate::ftrace::header::cache::{Columns, Known};
+use crate::ftrace::header::layouts::{self, Layout};
+use crate::ftrace::non_records::lines::{Frames, More, Pieces};
+use crate::ftrace::non_records::stacks::{Last, Target as Whose, is_seam};
+use crate::ftrace::record::payload::{self, Call, Payload};
+use crate::ftrace::record::payload_cache::{Heads, What};
+use crate::ftrace::record::scheduler::Teller;
+use crate::ftrace::record::{file_hints, function};
+use crate::ftrace::{Format, Graph, function_graph};
+use crate::linux::syscalls;
+use crate::text::block::Block;
+use crate::text::scan::{Marks, lines};
 
 /// What a worker keeps from block to block: nothing that changes results, only memory and names.
 #[derive(Debug, Default)]
 pub struct Grammar {
-    pub(super) marks: Marks,
-    pub(super) names: Interner,
-    pub(super) comms: Interner,
-    pub(super) calls: Calls,
-    pub(super) last: Last,
-    pub(super) heads: Heads,
+    pub(crate) marks: Marks,
+    pub(crate) names: Interner,
+    pub(crate) comms: Interner,
+    pub(crate) calls: Calls,
+    pub(crate) last: Last,
+    pub(crate) heads: Heads,
 }
 
 impl Grammar {
@@ -80,71 +81,71 @@ impl Grammar {
     }
 }
 
-pub(super) struct Parser<'a> {
-    pub(super) grammar: &'a mut Grammar,
-    pub(super) format: &'a Format,
-    pub(super) text: &'a [u8],
-    pub(super) padded: &'a [u8],
-    pub(super) utf8: bool,
-    pub(super) parsed: &'a mut Parsed,
-    pub(super) line: i64,
+pub(crate) struct Parser<'a> {
+    pub(crate) grammar: &'a mut Grammar,
+    pub(crate) format: &'a Format,
+    pub(crate) text: &'a [u8],
+    pub(crate) padded: &'a [u8],
+    pub(crate) utf8: bool,
+    pub(crate) parsed: &'a mut Parsed,
+    pub(crate) line: i64,
     /// The line on which the record at hand begins.
-    pub(super) begin: i64,
+    pub(crate) begin: i64,
     /// Bytes of the line at hand, its line feed included.
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
     /// What the line at hand is used for; `None`: the stitch stage says.
-    pub(super) used: Option<Use>,
+    pub(crate) used: Option<Use>,
     /// The lines at hand are parts of the name of a command.
-    pub(super) pieces: Option<Pieces>,
+    pub(crate) pieces: Option<Pieces>,
     /// Row that lines without a record belong to.
-    pub(super) owner: Option<Owner>,
+    pub(crate) owner: Option<Owner>,
     /// Frames that are not yet in the `extra` of their row.
-    pub(super) frames: Option<Frames>,
+    pub(crate) frames: Option<Frames>,
     /// What was told, of which nothing was taken yet: its text may go on.
-    pub(super) told: Option<Told>,
+    pub(crate) told: Option<Told>,
     /// Text that is not yet in the `args` of its row.
-    pub(super) more: Option<More>,
+    pub(crate) more: Option<More>,
     /// Processors of which records were lost, and on which line it says so last.
-    pub(super) lost: Vec<(Option<u16>, i64)>,
+    pub(crate) lost: Vec<(Option<u16>, i64)>,
     /// The record behind the one at hand on the same line.
-    pub(super) next: Option<(usize, Header)>,
+    pub(crate) next: Option<(usize, Header)>,
     /// What is known of the columns of the record at hand, if those before had the same.
-    pub(super) known: Option<Known>,
+    pub(crate) known: Option<Known>,
     /// What may part arguments.
-    pub(super) parts: &'a [u64],
+    pub(crate) parts: &'a [u64],
     /// Arguments of calls that are open, by the end of the number of their entry.
-    pub(super) kept: [Kept; KEPT],
+    pub(crate) kept: [Kept; KEPT],
 }
 
 /// Few calls are open at once.
-pub(super) const KEPT: usize = 16;
+pub(crate) const KEPT: usize = 16;
 
 /// An event that tells of tasks.
 #[derive(Clone, Copy)]
-pub(super) struct Told {
-    pub(super) teller: Teller,
-    pub(super) row: usize,
-    pub(super) text: Span,
+pub(crate) struct Told {
+    pub(crate) teller: Teller,
+    pub(crate) row: usize,
+    pub(crate) text: Span,
 }
 
 /// What the lines that follow a record may belong to. Halves of system calls have none: the kernel
 /// prints a record of its own before a stack, and no line feeds within arguments.
 #[derive(Clone, Copy)]
-pub(super) struct Owner {
+pub(crate) struct Owner {
     /// The row, or the call.
-    pub(super) target: Whose,
+    pub(crate) target: Whose,
     /// Its text, if it may go on.
-    pub(super) text: Option<Span>,
+    pub(crate) text: Option<Span>,
     /// Somebody wrote its text: it may be anything.
-    pub(super) free: bool,
+    pub(crate) free: bool,
     /// Frames may follow.
-    pub(super) frames: bool,
+    pub(crate) frames: bool,
     /// The text is a comment of `function_graph`, with a mark at its end.
-    pub(super) comment: bool,
+    pub(crate) comment: bool,
 }
 
 /// Text by positions in the block.
-pub(super) type Span = (usize, usize);
+pub(crate) type Span = (usize, usize);
 impl Parser<'_> {
     #[inline]
     fn line(&mut self, columns: &mut Columns, start: usize, end: usize) {
@@ -174,7 +175,7 @@ impl Parser<'_> {
         }
         // No more than what tells whether a block may begin here: both must say the same.
         let seen = &self.text[start..end.min(start + LOOK)];
-        let header = layout::parse(seen, self.format.layout);
+        let header = layouts::parse(seen, self.format.layout);
         match header {
             Some(header) if self.pieces.is_none() && self.format.is_whole(&header) => {
                 self.begin = self.line;
@@ -190,7 +191,7 @@ impl Parser<'_> {
 
     /// The records of a line: one, but for markers with a NUL.
     #[inline]
-    pub(super) fn record(&mut self, start: usize, end: usize, header: &Header) {
+    pub(crate) fn record(&mut self, start: usize, end: usize, header: &Header) {
         self.one(start, end, header);
         while let Some((start, header)) = self.next.take() {
             self.pieces = None;
@@ -220,7 +221,7 @@ impl Parser<'_> {
         }
         let span = |(from, to): Span| (base + from, base + to);
         if self.text[base..].starts_with(b"f")
-            && let Some((what, dur)) = graph::parse_record(&self.text[base..end])
+            && let Some((what, dur)) = function_graph::parse_record(&self.text[base..end])
         {
             self.graph_record(start, header, &what, dur);
             return;
@@ -372,7 +373,7 @@ impl Parser<'_> {
             || text.starts_with(b"f")
             || matches!(text, b"kernel_stack" | b"user_stack");
         if name.0 == base && !depends {
-            let clues = clues::may_tell(text);
+            let clues = file_hints::may_tell(text);
             self.grammar.heads.put(self.padded, base, name.1, What::Event { key, teller, clues });
         }
     }
@@ -404,12 +405,12 @@ impl Parser<'_> {
         row
     }
 
-    pub(super) fn key(&mut self, name: Span) -> u32 {
+    pub(crate) fn key(&mut self, name: Span) -> u32 {
         let name = &self.text[name.0..name.1];
         self.grammar.names.key(name, &mut self.parsed.names, syscalls::by_name).0
     }
 
-    pub(super) fn static_key(&mut self, name: &[u8]) -> u32 {
+    pub(crate) fn static_key(&mut self, name: &[u8]) -> u32 {
         self.grammar.names.key(name, &mut self.parsed.names, syscalls::by_name).0
     }
 

@@ -6,51 +6,40 @@
 //! happen: descriptors are held and closed at entry, made at exit; transfers move the position of
 //! their description at exit.
 
-mod aio;
-mod bind;
-mod exchange;
-pub mod files;
-mod late;
-mod length;
-mod memory;
-mod motion;
-mod names;
-mod nodes;
-mod open;
-mod page;
-mod passing;
-pub(crate) mod paths;
-mod pending;
-mod position;
-mod process;
-mod quick;
+mod block_rows;
+mod common_rows;
+pub(crate) mod descriptors;
+pub(crate) mod files;
 mod tasks;
-mod transfer;
+pub(crate) mod transfers;
+
+use crate::kernel::descriptors::fd_table;
+use crate::kernel::files::paths;
 
 use std::iter::Peekable;
 use std::ops::Range;
 use std::slice::Iter;
 use std::sync::Arc;
 
-use aio::Aio;
-use bind::{binds, identify, shows};
-use files::FileRef;
-use late::{Late, Standing};
-use length::Changes;
-use names::Names;
-use page::{Page, Whose};
-use passing::Passes;
-use paths::LONGEST;
-use pending::{Held, Pending, writes};
+use crate::kernel::block_rows::{Page, Whose};
+use crate::kernel::descriptors::columns::{binds, identify, shows};
+use crate::kernel::descriptors::fd_table::FileRef;
+use crate::kernel::descriptors::number_in_use::{Late, Standing};
+use crate::kernel::descriptors::scm_rights::Passes;
+use crate::kernel::files::length::Changes;
+use crate::kernel::files::paths::LONGEST;
+use crate::kernel::tasks::comm::Names;
+use crate::kernel::transfers::aio::Aio;
+use crate::kernel::transfers::in_flight::{Held, Pending, writes};
 use tasks::{Sight, TaskRef, Tasks};
 
-use crate::detail::Detail;
-use crate::event::{EventKind, Motion, Op, open_flags};
-use crate::fill::{Sighting, task_key};
-use crate::parsed::{Begin, Named, Parsed, Spot, Target, key_in};
-use crate::rows::{Effect, NO_DETAIL};
-use crate::schema::Column as C;
-use crate::survey::FOREIGN;
+use crate::events::details::Detail;
+use crate::events::parsed_block::{Begin, Named, Parsed, Spot, Target, key_in};
+use crate::events::rows::{Effect, NO_DETAIL};
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::{EventKind, Motion, Op, open_flags};
+use crate::serial::model_rows::FOREIGN;
+use crate::serial::task_columns::{Sighting, task_key};
 
 /// How often the rows of a block may be searched through, all in all. What is left over of a block
 /// that takes more is looked at row by row.
@@ -107,7 +96,7 @@ impl Kernel {
     }
 
     /// Goes through the rows of a block in order and fills the columns that need state; those that
-    /// it need not fill itself it leaves to [`crate::fill`].
+    /// it need not fill itself it leaves to [`crate::serial::task_columns`].
     pub fn run(&mut self, parsed: &mut Parsed, text: &[u8]) {
         self.block += 1;
         self.tasks.block = self.block;
@@ -587,7 +576,7 @@ impl Kernel {
 
     /// At its entry the call seemed to act on something older than the log, and there was nothing.
     fn vanished(&mut self, task: TaskRef, fd: i32, file: FileRef) -> bool {
-        let unseen = |open: &mut files::OpenFile| open.inherited && open.number() == 0;
+        let unseen = |open: &mut fd_table::OpenFile| open.inherited && open.number() == 0;
         let unseen = self.tasks.files.get(file).is_some_and(unseen);
         if unseen && self.tasks.table(task).get(fd) == Some(file) {
             self.tasks.close(task, fd);

@@ -1,10 +1,12 @@
 //! What was expected on a line that was not understood, in words.
 
-use super::args::args_end;
-use super::leader::{Delta, Layout, Pid, Time};
-use super::sniff::{begins_event, call_name};
-use super::{Format, colour, is_continuation, join, result};
-use crate::text::escape_invalid;
+use crate::strace::call::arguments::args_end;
+use crate::strace::call::{result, unfinished};
+use crate::strace::detect::{begins_event, call_name};
+use crate::strace::leader::colour;
+use crate::strace::leader::{Delta, Layout, Pid, Time};
+use crate::strace::{Format, is_continuation};
+use crate::text::escape::escape_invalid;
 
 /// Says what `line` should have been in a log of this format.
 ///
@@ -83,14 +85,14 @@ fn call(name: &[u8], args: &[u8]) -> String {
         return "a result behind \" = \": a number, \"?\", or -1 and the name of an error"
             .to_owned();
     }
-    if join::ending(args).is_none() {
+    if unfinished::ending(args).is_none() {
         return format!("one call: the end of {name} is not clear");
     }
     format!("an event: {name} is no system call, and no column stands before it")
 }
 
 fn contains(text: &[u8], part: &[u8]) -> bool {
-    crate::find::find(text, part, part.len() - 1).is_some()
+    crate::text::search::find(text, part, part.len() - 1).is_some()
 }
 
 /// One column of a leader.
@@ -160,8 +162,8 @@ fn leader_of(layout: &Layout, line: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::detect;
     use super::*;
+    use crate::strace::detect;
 
     fn said(log: &str, line: &str) -> String {
         let format = detect(log.as_bytes()).expect("a log of strace");

@@ -1,34 +1,28 @@
 //! The grammar of strace's text: from a block of lines to rows, without a look at other blocks.
 
-pub mod args;
-mod calls;
-pub mod clock;
-pub mod colour;
-pub mod columns;
+pub mod call;
+pub mod detect;
 pub mod explain;
 pub mod fields;
-pub mod join;
 pub mod leader;
-mod lines;
-pub mod merged;
-pub mod message;
-mod other;
+pub mod non_calls;
 mod parser;
-mod rest;
-pub mod result;
-mod root;
-pub mod sniff;
-mod table;
-mod tails;
-pub mod torn;
-mod usual;
+
+use crate::strace::call::result;
+use crate::strace::call::row;
+use crate::strace::call::unfinished;
+use crate::strace::leader::clock;
+use crate::strace::leader::colour;
+use crate::strace::leader::first_task;
+use crate::strace::leader::line_layout;
+use crate::strace::non_calls::classify;
 
 pub use parser::Grammar;
 
-use crate::parsed::{Parsed, Range};
+use crate::events::parsed_block::{Parsed, Range};
 
-use join::Gap;
-use other::Other;
+use crate::strace::call::unfinished::Gap;
+use crate::strace::non_calls::classify::Other;
 
 use leader::{DAY, Delta, Layout, Pid, Time};
 
@@ -45,7 +39,7 @@ pub struct Format {
     pub terminal: bool,
     /// The task of the first lines without a pid, in a log that names tasks only in part.
     pub root: Option<i32>,
-    /// The lines of several logs, one a task, each behind a [`merged::Prefix`].
+    /// The lines of several logs, one a task, each behind a [`task_prefix::Prefix`].
     pub merged: bool,
     /// The task that the file is named after.
     pub task: Option<i32>,
@@ -71,9 +65,9 @@ pub fn detect(text: &[u8]) -> Option<Format> {
         text
     };
     // A log may hold nothing but tables and messages.
-    let layout = match sniff::sniff(text) {
+    let layout = match detect::sniff(text) {
         Some((layout, _)) => layout,
-        None if text.split(|&b| b == b'\n').any(other::is_known) => Layout::default(),
+        None if text.split(|&b| b == b'\n').any(classify::is_known) => Layout::default(),
         None => return None,
     };
     let mut timed = 0;
@@ -81,13 +75,13 @@ pub fn detect(text: &[u8]) -> Option<Format> {
     for line in text.split(|&b| b == b'\n').take(1000) {
         if line.last() == Some(&b'>') && result::elapsed(line, 0).is_some() {
             timed += 1;
-        } else if join::only_mark(line).is_some() {
+        } else if unfinished::only_mark(line).is_some() {
             untimed += 1;
         }
     }
     let gap = Gap::of(text);
     let bracket = layout.pid == Pid::Bracket;
-    let root = bracket.then(|| root::find(text)).flatten();
+    let root = bracket.then(|| first_task::find(text)).flatten();
     let terminal = bracket && is_terminal(text);
     let times_calls = timed > untimed;
     Some(Format { layout, times_calls, gap, terminal, root, ..Format::default() })
@@ -100,10 +94,10 @@ fn is_terminal(text: &[u8]) -> bool {
     let whole = &begin[..memchr::memrchr(b'\n', begin).unwrap_or(0)];
     memchr::memmem::find(text, b"[pid ").is_some()
         || whole.split(|&b| b == b'\n').any(|line| {
-            let known = columns::stands_alone(line)
+            let known = line_layout::stands_alone(line)
                 || is_continuation(line)
                 || matches!(
-                    other::classify(line, line, true),
+                    classify::classify(line, line, true),
                     Other::Blank | Other::Summary { .. }
                 );
             !known
@@ -112,7 +106,7 @@ fn is_terminal(text: &[u8]) -> bool {
 
 /// How many lines of `text` look like strace's: to choose between formats.
 pub fn likeness(text: &[u8]) -> usize {
-    sniff::sniff(text).map_or(0, |(_, hits)| hits)
+    detect::sniff(text).map_or(0, |(_, hits)| hits)
 }
 
 /// The line belongs to the event before it: a stack frame, a dump.
@@ -126,12 +120,12 @@ pub fn is_continuation(line: &[u8]) -> bool {
 /// Fills the row that was kept for the second half of a call whose first half is `head`, its
 /// arguments as bytes, or nowhere.
 pub fn finish(parsed: &mut Parsed, text: &[u8], row: usize, format: &Format, half: Half<'_>) {
-    lines::finish(parsed, text, row, format, half);
+    row::finish(parsed, text, row, format, half);
 }
 
 /// Fills the columns that `args`, the text of a call without an end, gives.
 pub fn abandon(parsed: &mut Parsed, row: usize, args: &[u8], sys: u16) {
-    lines::abandon(parsed, row, args, sys);
+    row::abandon(parsed, row, args, sys);
 }
 
 impl Format {

@@ -1,30 +1,34 @@
 //! A block of strace's lines, one after the other.
 
-use super::columns::{self, layout_of};
-use super::leader::{self, Delta, Layout, Leader, Pid, Time};
-use super::merged::{self, Mark, Prefix};
-use super::sniff::{NAME_MAX, begins_event, call_name};
-use super::{Format, clock::Clock, colour, is_continuation, torn};
-use crate::block::{Block, PAD};
-use crate::calls::Calls;
-use crate::dict::Interner;
-use crate::event::EventKind;
-use crate::parsed::{Begin, Naming, Parsed, Target, Touch, Use};
-use crate::rows::RowClock;
-use crate::scan::{Marks, structure};
-use crate::schema::Column as C;
+use crate::events::dictionary::Interner;
+use crate::events::open_calls::Calls;
+use crate::events::parsed_block::{Begin, Naming, Parsed, Target, Touch, Use};
+use crate::events::rows::RowClock;
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::EventKind;
+use crate::strace::call::interleaved;
+use crate::strace::detect::{NAME_MAX, begins_event, call_name};
 use crate::strace::fields::{self, Source};
-use crate::text::{escape_invalid, unescape_into};
-use crate::view::{Place, pack_padded};
+use crate::strace::leader;
+use crate::strace::leader::clock::Clock;
+use crate::strace::leader::colour;
+use crate::strace::leader::line_layout::{self, layout_of};
+use crate::strace::leader::task_prefix::{self, Mark, Prefix};
+use crate::strace::leader::{Delta, Layout, Leader, Pid, Time};
+use crate::strace::{Format, is_continuation};
+use crate::text::block::{Block, PAD};
+use crate::text::escape::{escape_invalid, unescape_into};
+use crate::text::scan::{Marks, structure};
+use crate::text::string_view::{Place, pack_padded};
 
 /// What a worker keeps from block to block: nothing that changes results, only memory and names.
 #[derive(Debug, Default)]
 pub struct Grammar {
     marks: Marks,
-    pub(super) names: Interner,
-    pub(super) errnos: Interner,
+    pub(crate) names: Interner,
+    pub(crate) errnos: Interner,
     comms: Interner,
-    pub(super) calls: Calls,
+    pub(crate) calls: Calls,
 }
 
 impl Grammar {
@@ -112,7 +116,7 @@ impl Grammar {
 
 /// Whom a continuation line belongs to.
 #[derive(Clone, Copy)]
-pub(super) enum Owner {
+pub(crate) enum Owner {
     Nobody,
     Row(usize),
     Call(u32),
@@ -121,7 +125,7 @@ pub(super) enum Owner {
 /// What the lines above left open for one without a leader. A line that stands alone ends it, so
 /// that it never reaches from block to block.
 #[derive(Clone, Copy)]
-pub(super) enum Above {
+pub(crate) enum Above {
     Nothing,
     /// The call at this place among the open ones. Versions 5.2 to 6.1 write the second half of a
     /// call without a leader when they select calls by status.
@@ -132,52 +136,52 @@ pub(super) enum Above {
     Unavailable,
 }
 
-pub(super) struct Parser<'a> {
-    pub(super) grammar: &'a mut Grammar,
-    pub(super) format: &'a Format,
-    pub(super) text: &'a [u8],
-    pub(super) padded: &'a [u8],
-    pub(super) utf8: bool,
+pub(crate) struct Parser<'a> {
+    pub(crate) grammar: &'a mut Grammar,
+    pub(crate) format: &'a Format,
+    pub(crate) text: &'a [u8],
+    pub(crate) padded: &'a [u8],
+    pub(crate) utf8: bool,
     /// Lines may have the usual shape.
     usual: bool,
-    pub(super) last: bool,
-    pub(super) parsed: &'a mut Parsed,
+    pub(crate) last: bool,
+    pub(crate) parsed: &'a mut Parsed,
     /// Number of the line, from the block's begin; of merged logs, from that of the task's log.
-    pub(super) line: i64,
+    pub(crate) line: i64,
     /// Lines of the block before.
-    pub(super) count: u32,
+    pub(crate) count: u32,
     /// The task that the file is named after from which the line comes.
-    pub(super) task: Option<i32>,
+    pub(crate) task: Option<i32>,
     /// What the line at hand of a merged log is.
     merge: Mark,
     /// Bytes of the line at hand, its line feed included.
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
     /// What the line at hand is used for; `None`: the stitch stage says.
-    pub(super) used: Option<Use>,
-    pub(super) clock: Clock,
-    pub(super) owner: Owner,
-    pub(super) above: Above,
+    pub(crate) used: Option<Use>,
+    pub(crate) clock: Clock,
+    pub(crate) owner: Owner,
+    pub(crate) above: Above,
     /// A table has begun.
-    pub(super) table: bool,
+    pub(crate) table: bool,
     /// Columns of the line at hand, if they are others than those of the log.
-    pub(super) odd: Option<Layout>,
+    pub(crate) odd: Option<Layout>,
     /// How the line before named its task, in a log without a column of pids.
     naming: Option<Naming>,
     /// Lines that belong to a row and are not in it yet.
-    pub(super) frames: Option<(usize, (usize, usize))>,
+    pub(crate) frames: Option<(usize, (usize, usize))>,
     /// Lines that are events but for their colours.
-    pub(super) coloured: Vec<(u32, usize, usize)>,
+    pub(crate) coloured: Vec<(u32, usize, usize)>,
     taken: std::slice::Iter<'a, (u32, u32)>,
 }
 
 /// A line at hand: the whole of it is `text[start..end]`.
 #[derive(Clone, Copy)]
-pub(super) struct Line {
-    pub(super) start: usize,
-    pub(super) end: usize,
+pub(crate) struct Line {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
     /// Second blank of the only ` = `.
-    pub(super) mark: Option<usize>,
-    pub(super) leader: Leader,
+    pub(crate) mark: Option<usize>,
+    pub(crate) leader: Leader,
 }
 
 impl<'a> Parser<'a> {
@@ -231,7 +235,7 @@ impl<'a> Parser<'a> {
         let Some(prefix) = Prefix::read(&self.text[start..end]) else { return start };
         self.merge = prefix.mark;
         if prefix.mark == Mark::Begin {
-            self.begin_marked(prefix.pid, &self.text[start + merged::PREFIX..end]);
+            self.begin_marked(prefix.pid, &self.text[start + task_prefix::PREFIX..end]);
             self.parsed.added += self.bytes;
             return end;
         }
@@ -242,16 +246,16 @@ impl<'a> Parser<'a> {
             self.table = false;
         }
         self.line = prefix.line as i64 - 1;
-        let added = merged::PREFIX as u64 + u64::from(prefix.mark == Mark::Fed);
+        let added = task_prefix::PREFIX as u64 + u64::from(prefix.mark == Mark::Fed);
         self.bytes -= added;
         self.parsed.added += added;
-        start + merged::PREFIX
+        start + task_prefix::PREFIX
     }
 
     /// The begin of a call whose line comes later: neither a line nor a row.
     fn begin_marked(&mut self, pid: i32, line: &[u8]) {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let Some(entry) = merged::entry(&self.format.layout, line) else { return };
+        let Some(entry) = task_prefix::entry(&self.format.layout, line) else { return };
         let head = fields::head(&line[entry.args], entry.sys, &mut self.parsed.side);
         let at = self.parsed.rows.len as u32;
         self.parsed.begins.push(Begin { at, tid: Some(pid), head, target: Target::Open });
@@ -269,7 +273,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The log ends within this line.
-    pub(super) fn is_cut(&self, line: &Line) -> bool {
+    pub(crate) fn is_cut(&self, line: &Line) -> bool {
         if self.format.merged {
             self.merge == Mark::Fed
         } else {
@@ -290,7 +294,7 @@ impl<'a> Parser<'a> {
 
     /// An event is certain: the line's own time, on the block's clock.
     #[inline]
-    pub(super) fn enter(&mut self, line: &Line) -> Option<i64> {
+    pub(crate) fn enter(&mut self, line: &Line) -> Option<i64> {
         self.above = Above::Nothing;
         self.table = false;
         if self.format.layout.pid == Pid::Bracket {
@@ -322,7 +326,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The clock of the line's time.
-    pub(super) fn row_clock(&self) -> RowClock {
+    pub(crate) fn row_clock(&self) -> RowClock {
         let clock = |layout: &Layout| {
             (layout.time, layout.time == Time::None && layout.delta == Delta::Plain)
         };
@@ -378,7 +382,7 @@ impl<'a> Parser<'a> {
     /// A call behind the name of a system, `linux:read(…)`.
     #[cold]
     fn foreign_call(&mut self, line: &Line, rest: usize) -> bool {
-        let rest = rest + columns::personality(&self.text[rest..line.end]);
+        let rest = rest + line_layout::personality(&self.text[rest..line.end]);
         let name = call_name(&self.padded[PAD + rest..PAD + line.end + 8]);
         name.is_some_and(|n| rest > line.start + line.leader.next && self.call(line, rest, n))
     }
@@ -414,13 +418,13 @@ impl<'a> Parser<'a> {
 
     /// On a terminal, output of the program that ends without a line feed may stand before a line
     /// of strace. Only what is surely of strace counts; the output is kept beside it.
-    pub(super) fn behind_output(&mut self, start: usize, end: usize) -> bool {
+    pub(crate) fn behind_output(&mut self, start: usize, end: usize) -> bool {
         if self.format.layout.pid != Pid::Bracket {
             return false;
         }
         let layout = self.format.layout;
         let bytes = &self.text[start..end];
-        let Some((at, leader)) = torn::leader_behind(&layout, bytes) else { return false };
+        let Some((at, leader)) = interleaved::leader_behind(&layout, bytes) else { return false };
         self.odd = Some(layout);
         let known = self.event(&Line { start: start + at, end, mark: None, leader });
         self.odd = None;
@@ -439,7 +443,7 @@ impl<'a> Parser<'a> {
         known
     }
 
-    pub(super) fn comm(&mut self, line: &Line) -> Option<u32> {
+    pub(crate) fn comm(&mut self, line: &Line) -> Option<u32> {
         let (start, end) = line.leader.comm?;
         let raw = &self.text[line.start + start..line.start + end];
         let plain;
@@ -456,7 +460,7 @@ impl<'a> Parser<'a> {
 
     /// Leader's columns of a new row.
     #[inline]
-    pub(super) fn row(&mut self, line: &Line, ts: Option<i64>) -> usize {
+    pub(crate) fn row(&mut self, line: &Line, ts: Option<i64>) -> usize {
         let row = self.parsed.rows.push();
         let mut valid = C::Line.bit();
         if let Some(pid) = line.leader.pid {
@@ -486,7 +490,7 @@ impl<'a> Parser<'a> {
 
     /// The view of the leader's columns that are kept as they are.
     #[inline]
-    pub(super) fn kept_columns(&mut self, line: &Line) -> Option<u128> {
+    pub(crate) fn kept_columns(&mut self, line: &Line) -> Option<u128> {
         let (start, end) = line.leader.extra?;
         let range = (line.start + start, line.start + end);
         Some(match line.leader.context {
@@ -497,7 +501,7 @@ impl<'a> Parser<'a> {
 
     /// The view of two ranges with a blank between them.
     #[cold]
-    pub(super) fn columns(&mut self, first: (usize, usize), second: (usize, usize)) -> u128 {
+    pub(crate) fn columns(&mut self, first: (usize, usize), second: (usize, usize)) -> u128 {
         let mut both = escape_invalid(&self.text[first.0..first.1]).into_owned();
         both.push(' ');
         both.push_str(&escape_invalid(&self.text[second.0..second.1]));
@@ -505,14 +509,14 @@ impl<'a> Parser<'a> {
     }
 
     #[inline]
-    pub(super) fn view(&mut self, start: usize, end: usize) -> u128 {
+    pub(crate) fn view(&mut self, start: usize, end: usize) -> u128 {
         if self.utf8 {
             return pack_padded(self.padded, PAD + start, end - start, Place::Text, start);
         }
         self.source(0, self.text.len()).view(start, end, &mut self.parsed.side)
     }
 
-    pub(super) fn source(&self, start: usize, end: usize) -> Source<'a> {
+    pub(crate) fn source(&self, start: usize, end: usize) -> Source<'a> {
         Source { bytes: &self.text[start..end], place: Place::Text, base: start, utf8: self.utf8 }
     }
 

@@ -5,30 +5,31 @@
 //! a group of rows, resolve blocks in order, parse a block, unpack a piece of a compressed log. Jobs take a fraction of a millisecond
 //! and more, so the lock is hardly ever contended, and nobody waits for a job that he could do.
 
+pub(crate) mod row_groups;
+mod source_thread;
+mod unpack;
+mod worker;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use arrow_array::RecordBatch;
+use tracefast_core::batch::predicate::Predicate;
 use tracefast_core::batch::{BATCH_ROWS, Projection};
-use tracefast_core::block::Block;
+use tracefast_core::events::parsed_block::Parsed;
 use tracefast_core::format::{Format, Wanted};
 use tracefast_core::ftrace::Machine;
-use tracefast_core::parsed::Parsed;
-use tracefast_core::predicate::Predicate;
-use tracefast_core::stream::{Pool, Stream};
-use tracefast_core::tally::Tally;
+use tracefast_core::serial::counts::Tally;
+use tracefast_core::serial::stream::{Pool, Stream};
+use tracefast_core::text::block::Block;
 
-use self::unpack::Unpacking;
 use crate::error::{Error, ErrorKind, Result};
-use crate::groups::{Cut, Group, Groups, Piece, Serial};
-use crate::merge::Input;
-use crate::source::{Progress, Source};
-
-mod drive;
-mod unpack;
-mod work;
+use crate::input::merge::Input;
+use crate::input::source::{Progress, Source};
+use crate::pipeline::row_groups::{Cut, Group, Groups, Piece, Serial};
+use crate::pipeline::unpack::Unpacking;
 
 /// How to run.
 #[derive(Debug, Clone)]

@@ -9,18 +9,18 @@ use std::io;
 
 use tracefast_core::format::Format;
 
-use super::{Encode, Plan, Shared};
 use crate::error::{Error, Result};
-use crate::packed::{MOST_TEXT, Piece, Pieces};
-use crate::seam::{Seam, Section};
-use crate::split::Cutter;
+use crate::input::compressed::{MOST_TEXT, Piece, Pieces};
+use crate::input::joined_pieces::{Seam, Section};
+use crate::input::split::Cutter;
+use crate::pipeline::{Encode, Plan, Shared};
 
 /// A piece and its number.
-pub(super) type Packed = (u64, Piece);
+pub(crate) type Packed = (u64, Piece);
 
 /// Pieces on their way through the workers.
 #[derive(Default)]
-pub(super) struct Unpacking {
+pub(crate) struct Unpacking {
     /// Not yet claimed.
     packed: VecDeque<Packed>,
     /// Unpacked, by number; `None`: that failed.
@@ -59,7 +59,7 @@ impl<E: Encode> Shared<E> {
     }
 
     /// What a worker does with a piece.
-    pub(super) fn unpack(&self, plan: &Plan, (number, piece): Packed) {
+    pub(crate) fn unpack(&self, plan: &Plan, (number, piece): Packed) {
         let size = self.section_bytes();
         let cut = piece.text().map_err(Into::into).and_then(|text| {
             Section::new(text, MOST_TEXT, size, &plan.format, || self.pool.buffer())
@@ -77,7 +77,7 @@ impl<E: Encode> Shared<E> {
     }
 
     /// Reads a compressed stream, the first bytes of whose text are `head`.
-    pub(super) fn pieces(
+    pub(crate) fn pieces(
         &self,
         name: &str,
         head: Vec<u8>,

@@ -11,15 +11,15 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
-use super::valid::{for_each_valid, walk};
 use crate::error::Result;
+use crate::sink::non_null::{for_each_valid, walk};
 
 /// Bytes of a dictionary of views beyond which the texts are written as they are.
 const MOST_BYTES: usize = 1 << 20;
 
 /// Numbers distinct texts in the order in which they appear.
 #[derive(Default)]
-pub(super) struct Dictionary {
+pub(crate) struct Dictionary {
     /// The entries as a dictionary page holds them: length, bytes.
     plain: Vec<u8>,
     /// Where each entry ends in `plain`, and its hash.
@@ -63,7 +63,7 @@ const NO_VIEW: (u128, u32) = (u128::MAX, UNSEEN);
 
 impl Dictionary {
     /// Forgets everything, keeps the memory.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.plain.clear();
         self.plain.shrink_to(4 * MOST_BYTES);
         self.entries.clear();
@@ -71,17 +71,17 @@ impl Dictionary {
     }
 
     /// The entries as a dictionary page of Parquet holds them: length, bytes.
-    pub(super) fn plain(&self) -> &[u8] {
+    pub(crate) fn plain(&self) -> &[u8] {
         &self.plain
     }
 
     /// Number of entries.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
     /// The text with this key.
-    pub(super) fn text(&self, key: u32) -> &[u8] {
+    pub(crate) fn text(&self, key: u32) -> &[u8] {
         text(&self.plain, &self.entries, key)
     }
 
@@ -104,7 +104,7 @@ impl Dictionary {
     }
 
     /// Appends the key of each value of an Arrow dictionary. Each entry is hashed once per array.
-    pub(super) fn push_dictionary(&mut self, array: &ArrayRef, keys: &mut Vec<u32>) -> Result<()> {
+    pub(crate) fn push_dictionary(&mut self, array: &ArrayRef, keys: &mut Vec<u32>) -> Result<()> {
         let unexpected = || {
             let text = format!("no dictionary of texts with 32-bit keys: {}", array.data_type());
             ArrowError::SchemaError(text)
@@ -151,7 +151,7 @@ impl Dictionary {
     /// Within one array, equal views mean equal texts, so a text is read and hashed only when its
     /// view was not seen lately. Those texts are far apart in memory that was written long ago: some
     /// at a time are touched first, so that the processor fetches them at once and not one by one.
-    pub(super) fn push_views(&mut self, array: &StringViewArray, keys: &mut Vec<u32>) -> bool {
+    pub(crate) fn push_views(&mut self, array: &StringViewArray, keys: &mut Vec<u32>) -> bool {
         self.recent.clear();
         self.recent.resize(RECENT, NO_VIEW);
         let views = &array.views()[..];
@@ -207,7 +207,7 @@ impl Dictionary {
     }
 
     /// Smallest and largest of the texts with these keys, or of all.
-    pub(super) fn bounds(&mut self, keys: Option<&[u32]>) -> Option<(&[u8], &[u8])> {
+    pub(crate) fn bounds(&mut self, keys: Option<&[u32]>) -> Option<(&[u8], &[u8])> {
         let Some(keys) = keys else {
             let all = || (0..self.entries.len() as u32).map(|key| self.text(key));
             return Some((all().min()?, all().max()?));

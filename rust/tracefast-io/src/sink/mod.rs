@@ -7,21 +7,21 @@
 mod atomic;
 mod dictionary;
 mod ipc;
+mod non_null;
 mod parquet;
-mod valid;
 
 use std::io::Write;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, Schema};
-use tracefast_core::schema::schema;
+use tracefast_core::events::schema::schema;
 
-pub use self::atomic::{AtomicFile, about_output};
-pub use self::ipc::{EncodedBatches, IpcAppender, IpcEncoder};
-pub use self::parquet::{
+use crate::error::Result;
+pub use crate::sink::atomic::{AtomicFile, about_output};
+pub use crate::sink::ipc::{EncodedBatches, IpcAppender, IpcEncoder};
+pub use crate::sink::parquet::{
     Compression, EncodedGroup, ParquetAppender, ParquetEncoder, ParquetOptions,
 };
-use crate::error::Result;
 
 /// Turns record batches into bytes of a file, in any thread.
 #[derive(Debug, Clone)]
@@ -66,7 +66,7 @@ impl Encoder {
     ///
     /// let encoder = Encoder::Ipc(IpcEncoder::new());
     /// let mut appender = encoder.appender(Vec::new())?;
-    /// let batch = RecordBatch::new_empty(tracefast_core::schema::schema());
+    /// let batch = RecordBatch::new_empty(tracefast_core::events::schema::schema());
     /// appender.append(encoder.encode(&[batch])?)?;
     /// let file = appender.finish(Vec::new())?;
     /// assert!(file.starts_with(b"ARROW1"));

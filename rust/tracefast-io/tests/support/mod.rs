@@ -22,7 +22,7 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use proptest::prelude::*;
-use tracefast_core::schema::{COLUMNS, Kind, schema, with_plain_words};
+use tracefast_core::events::schema::{COLUMNS, Kind, schema, with_plain_words};
 use tracefast_io::sink::{ParquetAppender, ParquetEncoder, ParquetOptions};
 
 /// A value, whatever the array that holds it.

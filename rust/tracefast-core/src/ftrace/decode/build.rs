@@ -9,8 +9,8 @@ use arrow_array::builder::{
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
-use super::form::Row;
-use super::value::{Slot, Type};
+use crate::ftrace::decode::form::Row;
+use crate::ftrace::decode::value::{Slot, Type};
 
 /// The column of what no other column holds.
 pub const REST: &str = "rest";

@@ -8,7 +8,7 @@
 
 use memchr::memmem::FinderRev;
 
-use super::value::{self, Print, Slot, Type};
+use crate::ftrace::decode::value::{self, Print, Slot, Type};
 
 /// Bytes of a command's name at most.
 const COMM: usize = 15;

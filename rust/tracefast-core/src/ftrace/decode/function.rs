@@ -1,7 +1,7 @@
 //! Functions of the tracers `function` and `function_graph`: what stands behind their names.
 
-use super::form::{Column, Row};
-use super::value::{self, Print, Slot, Type};
+use crate::ftrace::decode::form::{Column, Row};
+use crate::ftrace::decode::value::{self, Print, Slot, Type};
 
 const CALLER: usize = 0;
 const OFFSET: usize = 1;

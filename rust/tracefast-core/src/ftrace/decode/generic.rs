@@ -6,9 +6,9 @@ use arrow_array::{ArrayRef, BooleanArray, RecordBatch, StringArray, UInt32Array}
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use hashbrown::HashMap;
 
-use super::form::Row;
-use super::items::{Piece, pieces};
-use super::value::{self, Integer, Slot, Type};
+use crate::ftrace::decode::form::Row;
+use crate::ftrace::decode::items::{Piece, pieces};
+use crate::ftrace::decode::value::{self, Integer, Slot, Type};
 
 /// What texts of one key were seen, as bits that can be joined by "or".
 mod class {
@@ -137,7 +137,7 @@ fn small(integer: Integer) -> Option<f64> {
 }
 
 fn pointer(text: &[u8]) -> Option<u64> {
-    let (value, digits) = crate::num::hex_digits(text);
+    let (value, digits) = crate::text::number::hex_digits(text);
     (digits == 16 && text.len() == 16).then_some(value)
 }
 

@@ -5,7 +5,7 @@
 //! `arr={0x1,0x2}`, `s="text"`. Every byte of the text is in a key or a value or in a loose piece,
 //! except blanks, commas, semicolons, and brackets around items.
 
-use super::value;
+use crate::ftrace::decode::value;
 
 /// A piece of the text; ranges are positions in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

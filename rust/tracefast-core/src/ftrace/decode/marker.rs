@@ -1,7 +1,7 @@
 //! Text that programs write into the trace: the marks of Android's atrace, and anything else.
 
-use super::form::{Column, Row};
-use super::value::{self, Print, Slot, Type};
+use crate::ftrace::decode::form::{Column, Row};
+use crate::ftrace::decode::value::{self, Print, Slot, Type};
 
 /// Events whose text somebody wrote.
 pub const NAMES: [&str; 4] = ["tracing_mark_write", "print", "bprint", "bputs"];

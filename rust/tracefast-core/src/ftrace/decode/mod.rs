@@ -12,10 +12,9 @@ mod function;
 mod generic;
 pub mod items;
 mod marker;
-mod value;
-
 #[cfg(test)]
 mod tests;
+mod value;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};

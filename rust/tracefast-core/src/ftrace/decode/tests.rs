@@ -5,7 +5,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use proptest::prelude::*;
 
-use super::*;
+use crate::ftrace::decode::*;
 
 /// A row as `column=value …`, without what is null.
 fn row(batch: &RecordBatch, at: usize) -> String {

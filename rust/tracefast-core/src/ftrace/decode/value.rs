@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::num;
+use crate::text::number;
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -168,7 +168,7 @@ fn decimal(text: &[u8], at: usize) -> Option<(Integer, usize)> {
 #[inline]
 fn hex(text: &[u8]) -> Option<(u64, usize)> {
     let digits = text.get(..17).unwrap_or(text);
-    let (value, n) = num::hex_digits(digits);
+    let (value, n) = number::hex_digits(digits);
     (n > 0 && n <= 16).then_some((value, n))
 }
 

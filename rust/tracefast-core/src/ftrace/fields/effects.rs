@@ -1,15 +1,16 @@
 //! What single calls do to the traced system, and what only they say.
 
-use super::super::args::Split;
-use super::Out;
-use crate::detail::Detail;
-use crate::event::{FileType, Op, clone_flags, open_flags, whence};
-use crate::schema::Column as C;
-use crate::strace::fields::BPF_MAKES;
-use crate::syscalls::flags::{
-    self, CLOSE_RANGE_UNSHARE, O_APPEND, O_DIRECTORY, RENAME_EXCHANGE, TCGETS, TIOCGWINSZ,
+use crate::events::details::Detail;
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::{FileType, Op, clone_flags, open_flags, whence};
+use crate::ftrace::call::arguments::Split;
+use crate::ftrace::fields::Out;
+use crate::linux::syscalls::flags::{
+    CLOSE_RANGE_UNSHARE, O_APPEND, O_DIRECTORY, RENAME_EXCHANGE, TCGETS, TIOCGWINSZ,
 };
-use crate::syscalls::{self, Cloexec, NONE, Special};
+use crate::linux::syscalls::{self, flags};
+use crate::linux::syscalls::{Cloexec, NONE, Special};
+use crate::strace::fields::BPF_MAKES;
 
 const F_DUPFD: u32 = 0;
 const F_SETFD: u32 = 2;
@@ -23,7 +24,7 @@ const CLOSE_RANGE_CLOEXEC: u32 = 4;
 const P_PIDFD: u32 = 3;
 
 /// Clone flags where the text has them: that of clone3 has only their address.
-pub(super) fn fork_flags(text: &[u8], sys: u16) -> u32 {
+pub(crate) fn fork_flags(text: &[u8], sys: u16) -> u32 {
     match syscalls::name(sys) {
         "vfork" => clone_flags::CLONE_VM | clone_flags::CLONE_VFORK,
         "clone" | "clone2" => {
@@ -43,7 +44,7 @@ fn makes_descriptor(command: u32) -> bool {
 }
 
 /// What `close_range` does: it only marks descriptors, or works on a copy of their table.
-pub(super) fn range_flags(split: &Split, text: &[u8]) -> u32 {
+pub(crate) fn range_flags(split: &Split, text: &[u8]) -> u32 {
     let flags = split.number(text, 2).unwrap_or(0) as u32;
     let mut known = 0;
     if flags & CLOSE_RANGE_CLOEXEC != 0 {
@@ -58,7 +59,7 @@ pub(super) fn range_flags(split: &Split, text: &[u8]) -> u32 {
 impl Out<'_> {
     /// Effects and columns of single calls.
     #[inline]
-    pub(super) fn effects(&mut self, ret: Option<i64>) {
+    pub(crate) fn effects(&mut self, ret: Option<i64>) {
         let shape = self.shape;
         let row = self.row;
         match shape.op {

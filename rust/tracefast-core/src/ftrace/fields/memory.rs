@@ -1,13 +1,13 @@
 //! What calls do to the address space of their task.
 
-use super::Out;
-use crate::detail::{Detail, Memory};
-use crate::schema::Column as C;
-use crate::syscalls::{Special, flags};
+use crate::events::details::{Detail, Memory};
+use crate::events::schema::Column as C;
+use crate::ftrace::fields::Out;
+use crate::linux::syscalls::{Special, flags};
 
 impl Out<'_> {
     /// The change that a call made which returned `ret`.
-    pub(super) fn memory(&mut self, ret: Option<i64>) {
+    pub(crate) fn memory(&mut self, ret: Option<i64>) {
         let Some(ret) = ret else { return };
         if let Some(change) = self.change(ret) {
             let detail = self.side.detail(Detail::Memory(change));

@@ -4,15 +4,15 @@
 
 use std::borrow::Cow;
 
-use super::super::args::{Form, Split, decimal, number};
-use super::Out;
-use crate::event::Op;
-use crate::file_id::file_id;
-use crate::rows::AT_FDCWD;
-use crate::schema::Column as C;
-use crate::syscalls::{NONE, Shape, Special};
-use crate::text::escape_invalid;
-use crate::view;
+use crate::events::file_id::file_id;
+use crate::events::rows::AT_FDCWD;
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::Op;
+use crate::ftrace::call::arguments::{Form, Split, decimal, number};
+use crate::ftrace::fields::Out;
+use crate::linux::syscalls::{NONE, Shape, Special};
+use crate::text::escape::escape_invalid;
+use crate::text::string_view;
 
 const AT_EMPTY_PATH: u32 = 0x1000;
 const MOVE_MOUNT_F_EMPTY_PATH: u32 = 0x4;
@@ -51,7 +51,7 @@ fn printed<'a>(split: &Split, text: &'a [u8], position: u8) -> Option<Printed<'a
 
 /// How a call shows that its path is empty, so that it acts on the descriptor in front of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Empty {
+pub(crate) enum Empty {
     /// It does not act on descriptors.
     Never,
     /// By a pointer to nothing.
@@ -63,7 +63,7 @@ pub(super) enum Empty {
 }
 
 impl Empty {
-    pub(super) fn of(name: &str) -> Self {
+    pub(crate) fn of(name: &str) -> Self {
         let at = match name {
             "newfstatat" | "fstatat64" | "faccessat2" | "fchmodat2" => 3,
             "statx" | "mount_setattr" | "setxattrat" | "getxattrat" | "listxattrat"
@@ -84,7 +84,7 @@ impl Empty {
 /// The descriptors that a call acts on whose paths are empty: `newfstatat(fd, "", …, AT_EMPTY_PATH)`,
 /// `utimensat(fd, NULL, …)`.
 #[inline]
-pub(super) fn descriptors(
+pub(crate) fn descriptors(
     split: &Split,
     text: &[u8],
     shape: &Shape,
@@ -133,7 +133,7 @@ fn is_mounted(path: &[u8], flags: u32) -> bool {
 impl Out<'_> {
     /// Paths where the kernel prints them, or the descriptors in their place.
     #[inline]
-    pub(super) fn paths(&mut self) {
+    pub(crate) fn paths(&mut self) {
         let shape = self.shape;
         if self.plan.empty != Empty::Never {
             let (fd, fd2) = descriptors(self.split, self.source.bytes, shape, self.plan.empty);
@@ -178,7 +178,8 @@ impl Out<'_> {
         let plain =
             self.source.utf8 && prefix.is_empty() && (!path.cut || path.text.ends_with(b"..."));
         let (view, id) = if plain {
-            let view = view::pack(path.text, self.source.place, self.source.base + path.start);
+            let view =
+                string_view::pack(path.text, self.source.place, self.source.base + path.start);
             (view, file_id(path.text))
         } else {
             let begin = self.side.bytes.len();

@@ -6,13 +6,13 @@
 
 use hashbrown::HashMap;
 
-use super::{CALLS, Calls, Machine};
-use crate::errno;
-use crate::event::Op;
-use crate::ftrace::args::{hexadecimal, result};
-use crate::ftrace::names::spelling;
-use crate::rows::AT_FDCWD;
-use crate::syscalls::{self, Count, NONE, Shape};
+use crate::events::rows::AT_FDCWD;
+use crate::events::vocabulary::Op;
+use crate::ftrace::call::arguments::{hexadecimal, result};
+use crate::ftrace::call::spelling::spelling;
+use crate::ftrace::machine::{CALLS, Calls, Machine};
+use crate::linux::errno;
+use crate::linux::syscalls::{self, Count, NONE, Shape};
 
 /// Registers that `raw_syscalls` shows.
 const REGISTERS: usize = 6;
@@ -199,7 +199,7 @@ fn hexadecimal_value(word: &[u8]) -> Option<u64> {
 
 /// The number of `__syscall_nr=0x21 (33) …` or `__syscall_nr=33 …`.
 fn first_number(text: &[u8]) -> i64 {
-    crate::num::c_integer(text).0
+    crate::text::number::c_integer(text).0
 }
 
 /// Points for a call whose registers fit its name.

@@ -5,12 +5,12 @@
 //! and by the shape of addresses.
 
 pub mod guess;
-pub(super) mod registers;
+pub(crate) mod registers;
 mod table;
 
 use table::{CALLS, X32};
 
-use super::names::{narrow_spelling, spelling};
+use crate::ftrace::call::spelling::{narrow_spelling, spelling};
 
 /// A machine whose calls are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -209,7 +209,7 @@ impl Calls {
     }
 
     /// The bit of `O_DIRECTORY`; none where the machine is not known.
-    pub(super) fn directory(&self) -> u32 {
+    pub(crate) fn directory(&self) -> u32 {
         self.machine.map_or(0, Machine::directory)
     }
 }
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn every_name_is_that_of_a_call() {
         for (name, _) in &CALLS {
-            let known = crate::syscall_names::is_syscall(name.as_bytes());
+            let known = crate::linux::syscalls::names::is_syscall(name.as_bytes());
             let newer = ["listns", "rseq_slice_yield"].contains(name);
             assert!(known || newer, "{name}");
         }

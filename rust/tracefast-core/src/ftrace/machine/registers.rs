@@ -2,7 +2,7 @@
 //!
 //! x86 takes the next two registers, ARM the next two that begin with an even one.
 
-use super::Machine;
+use crate::ftrace::machine::Machine;
 
 /// A value's lower and upper half, by the positions of their registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Made by `tests/tools/syscall_numbers.py`.
 
 /// Each call's number on x86-64, i386, arm64, arm and riscv64; -1 where it has none.
-pub(super) static CALLS: [(&str, [i16; 5]); 480] = [
+pub(crate) static CALLS: [(&str, [i16; 5]); 480] = [
     ("_llseek", [-1, 140, -1, 140, -1]),
     ("_newselect", [-1, 142, -1, 142, -1]),
     ("_sysctl", [156, 149, -1, 149, -1]),
@@ -485,7 +485,7 @@ pub(super) static CALLS: [(&str, [i16; 5]); 480] = [
 ];
 
 /// Calls of x32 that have numbers of their own, from 512 on.
-pub(super) static X32: [&str; 36] = [
+pub(crate) static X32: [&str; 36] = [
     "rt_sigaction",
     "rt_sigreturn",
     "ioctl",

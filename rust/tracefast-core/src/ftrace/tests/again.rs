@@ -1,6 +1,6 @@
 //! Records that begin as others did before them: what follows decides all the same.
 
-use super::*;
+use crate::ftrace::tests::*;
 
 /// All that a row shows of its payload.
 fn shown(log: &Log, row: usize) -> (Option<String>, String, String, String, Option<i32>) {

@@ -1,12 +1,12 @@
 //! Calls in both formats.
 
 /// strace's line; the kernel's call with its arguments, in hexadecimal; the return value.
-pub(super) type Case = (&'static str, &'static str, i64);
+pub(crate) type Case = (&'static str, &'static str, i64);
 
-pub(super) const ADDRESS: &str = "7ffcad6c47c8";
+pub(crate) const ADDRESS: &str = "7ffcad6c47c8";
 
 /// Every call whose arguments fill a column. Addresses are `@`.
-pub(super) static CASES: &[Case] = &[
+pub(crate) static CASES: &[Case] = &[
     // Data.
     (r#"read(3, "a", 832) = 832"#, "read fd=3 buf=@ count=340", 832),
     (r#"read(31, "", 832) = 0"#, "read fd=1f buf=@ count=340", 0),

@@ -1,15 +1,15 @@
 //! A system call fills the same columns in every form in which ftrace prints it, and those of
 //! strace's line.
 
-use super::cases::{ADDRESS, CASES};
-use super::{Log, records};
-use crate::block::Block;
-use crate::detail::Detail;
-use crate::event::{At, Motion, Op, clone_flags};
+use crate::events::details::Detail;
+use crate::events::parsed_block::Parsed;
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::{At, Motion, Op, clone_flags};
 use crate::ftrace::machine::Machine;
-use crate::parsed::Parsed;
-use crate::schema::Column as C;
+use crate::ftrace::tests::cases::{ADDRESS, CASES};
+use crate::ftrace::tests::{Log, records};
 use crate::strace;
+use crate::text::block::Block;
 
 /// The call as the kernel has it: name, arguments by name.
 fn call(spec: &str) -> (&str, Vec<(&str, u64)>) {

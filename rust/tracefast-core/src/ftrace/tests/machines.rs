@@ -1,9 +1,9 @@
 //! Calls by number: which machine a log is of, and what its registers hold.
 
-use super::{Log, parse, parse_as};
+use crate::events::schema::Column as C;
 use crate::ftrace::machine::{Calls, Machine};
+use crate::ftrace::tests::{Log, parse, parse_as};
 use crate::ftrace::{Format, detect};
-use crate::schema::Column as C;
 
 /// A program that starts, maps a library, reads a file, writes it and ends, on each machine: as the
 /// kernel would show its registers, with what is left over in those that the call does not use.
@@ -380,7 +380,7 @@ fn results_of_32_bits_are_errors_or_addresses() {
 
 #[test]
 fn directories_are_told_by_the_flags_of_the_machine() {
-    use crate::event::{FileType, open_flags};
+    use crate::events::vocabulary::{FileType, open_flags};
     let flags = |machine: Option<Machine>, number: &str, flags: &str| {
         let calls = Calls { machine, ..Calls::default() };
         let text = raw(&format!("{number} ffffff9c 7f0000 {flags} 0 0 0 = 3"));
@@ -401,8 +401,8 @@ fn directories_are_told_by_the_flags_of_the_machine() {
 
 #[test]
 fn positions_in_registers_of_32_bits() {
-    use crate::detail::Detail;
-    use crate::event::{At, Op, whence};
+    use crate::events::details::Detail;
+    use crate::events::vocabulary::{At, Op, whence};
     let log = |machine: Machine, text: &str| {
         let format = Format { calls: Calls::default().of(machine), ..Format::default() };
         parse_as(raw(text).as_bytes(), format)

@@ -7,13 +7,13 @@ mod machines;
 mod paths;
 mod properties;
 
-use super::{Calls, Format, Grammar, detect};
-use crate::block::Block;
-use crate::event::{EventKind, FileType, Op, Status, clone_flags, open_flags};
-use crate::parsed::{Parsed, Touch, Use};
-use crate::rows::AT_FDCWD;
-use crate::schema::Column as C;
-use crate::view::unpack;
+use crate::events::parsed_block::{Parsed, Touch, Use};
+use crate::events::rows::AT_FDCWD;
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::{EventKind, FileType, Op, Status, clone_flags, open_flags};
+use crate::ftrace::{Calls, Format, Grammar, detect};
+use crate::text::block::Block;
+use crate::text::string_view::unpack;
 
 /// A block and what was made of it.
 struct Log {

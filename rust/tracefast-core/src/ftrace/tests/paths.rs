@@ -1,8 +1,8 @@
 //! Paths, which the kernel prints since Linux 6.19, and what stands for them.
 
-use super::{Log, records};
-use crate::event::Op;
-use crate::schema::Column as C;
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::Op;
+use crate::ftrace::tests::{Log, records};
 
 /// Path, second path, where they start from, and whether they identify a file.
 fn paths(log: &Log, row: usize) -> (Option<String>, Option<String>, i32, bool) {

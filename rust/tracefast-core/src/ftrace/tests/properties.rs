@@ -2,14 +2,14 @@
 
 use proptest::prelude::*;
 
-use super::{Log, parse_as};
-use crate::block::Block;
-use crate::event::Op;
+use crate::events::parsed_block::{Open, Parsed, Touch, Use, key_in};
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::Op;
+use crate::ftrace::tests::{Log, parse_as};
 use crate::ftrace::{Clock, Format, Grammar, abandon, detect, finish};
-use crate::parsed::{Open, Parsed, Touch, Use, key_in};
-use crate::schema::Column as C;
-use crate::stitch::Stitch;
+use crate::serial::unfinished::Stitch;
 use crate::strace::Half;
+use crate::text::block::Block;
 
 /// A call whose halves stand in two blocks, joined as the stitch stage does.
 fn stitched(enter: &[u8], exit: &[u8], format: Format) -> (Log, usize) {

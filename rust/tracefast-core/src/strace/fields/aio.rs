@@ -1,16 +1,16 @@
 //! Asynchronous submissions and their ends: `io_submit`, `io_cancel`, `io_getevents`.
 
-use super::vectors::{Elements, Range, key_len, number, vector};
-use super::{Out, fd_number};
-use crate::detail::{AioCall, Completion, Detail, Submission};
-use crate::num;
-use crate::schema::Column as C;
-use crate::strace::args::Split;
-use crate::syscalls::{Count, Shape, Special};
+use crate::events::details::{AioCall, Completion, Detail, Submission};
+use crate::events::schema::Column as C;
+use crate::linux::syscalls::{Count, Shape, Special};
+use crate::strace::call::arguments::Split;
+use crate::strace::fields::vectors::{Elements, Range, key_len, number, vector};
+use crate::strace::fields::{Out, fd_number};
+use crate::text::number;
 
 /// What the parts of a submission say together.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Sum {
+pub(crate) struct Sum {
     /// The descriptor that all share.
     pub fd: Option<i32>,
     /// Where it stands in the text first.
@@ -50,7 +50,7 @@ fn argument(text: &[u8], shape: &Shape) -> Option<Range> {
 }
 
 /// See [`Sum`].
-pub(super) fn sum(text: &[u8], shape: &Shape) -> Sum {
+pub(crate) fn sum(text: &[u8], shape: &Shape) -> Sum {
     let mut all = Sum::default();
     for (n, part) in parts(text, shape).enumerate() {
         // Something left out may be about any file.
@@ -81,7 +81,7 @@ fn one(text: &[u8], range: Range) -> Option<Part> {
         let name = field[..at].strip_prefix(b"aio_").unwrap_or(&field[..at]);
         let is_vector = matches!(part.call, Some(AioCall::Preadv | AioCall::Pwritev));
         match name {
-            b"data=" => part.data = num::c_integer(&field[at..]).0 as u64,
+            b"data=" => part.data = number::c_integer(&field[at..]).0 as u64,
             b"lio_opcode=" => part.call = call(&field[at..]),
             b"fildes=" | b"filedes=" => {
                 let (fd, n) = fd_number(&text[value.0..end]);
@@ -108,7 +108,7 @@ fn one(text: &[u8], range: Range) -> Option<Part> {
 
 /// `IOCB_CMD_PREAD`, `0`, `0 /* IOCB_CMD_PREAD */`, before 4.19 `pread`.
 fn call(text: &[u8]) -> Option<AioCall> {
-    let (number, n) = num::c_integer(text);
+    let (number, n) = number::c_integer(text);
     if n > 0 {
         return AioCall::by_number(number);
     }
@@ -118,7 +118,7 @@ fn call(text: &[u8]) -> Option<AioCall> {
 /// The number in `NAME=VALUE`; an address that is null is 0.
 fn value(text: &[u8], (start, end): Range) -> i64 {
     let field = &text[start..end];
-    num::c_integer(&field[key_len(field)..]).0
+    number::c_integer(&field[key_len(field)..]).0
 }
 
 /// `{data=0x1, obj=0x7ffd, res=4096, res2=0}`.
@@ -130,7 +130,7 @@ fn completion(text: &[u8], range: Range) -> Option<Completion> {
 
 impl Out<'_> {
     /// What the parts of a submission share, and those that were accepted.
-    pub(super) fn submission(&mut self, ret: Option<i64>) {
+    pub(crate) fn submission(&mut self, ret: Option<i64>) {
         let sum = sum(self.source.bytes, self.shape);
         if let Some(requested) = sum.requested {
             self.integer(requested, C::Requested);
@@ -163,7 +163,7 @@ impl Out<'_> {
 
     /// `io_getevents(0x7f, 1, 4, [{data=0, obj=0x7ffd, res=4096, res2=0}], NULL) = 1`.
     #[cold]
-    pub(super) fn collected(&mut self, ret: Option<i64>) {
+    pub(crate) fn collected(&mut self, ret: Option<i64>) {
         if ret.is_none_or(|ret| ret <= 0) {
             return;
         }

@@ -2,13 +2,13 @@
 
 use memchr::memchr;
 
-use super::Out;
-use crate::event::FileType;
-use crate::find;
-use crate::schema::Column as C;
-use crate::strace::args;
-use crate::text::unescape_into;
-use crate::view;
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::FileType;
+use crate::strace::call::arguments;
+use crate::strace::fields::Out;
+use crate::text::escape::unescape_into;
+use crate::text::search;
+use crate::text::string_view;
 
 /// What an annotation says of a descriptor.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +33,7 @@ impl Annotation {
                     for (mark, file_type) in
                         [(&b"<char "[..], FileType::Char), (b"<block ", FileType::Block)]
                     {
-                        if let Some(at) = find::rfind(body, mark, 0) {
+                        if let Some(at) = search::rfind(body, mark, 0) {
                             note.len = at;
                             note.file_type = Some(file_type);
                         }
@@ -65,31 +65,31 @@ impl Annotation {
 impl Out<'_> {
     /// The view of the name at `start..end` of the source; `plain`: it surely holds no escape.
     #[inline(always)]
-    pub(super) fn name_view(&mut self, start: usize, end: usize, plain: bool) -> u128 {
+    pub(crate) fn name_view(&mut self, start: usize, end: usize, plain: bool) -> u128 {
         let name = &self.source.bytes[start..end];
         if !self.source.utf8 || !plain && memchr(b'\\', name).is_some() {
             let from = self.side.bytes.len();
             unescape_into(name, &mut self.side.bytes);
             self.side.since(from)
         } else {
-            view::pack(name, self.source.place, self.source.base + start)
+            string_view::pack(name, self.source.place, self.source.base + start)
         }
     }
 
     /// The view of the name in the annotation that may begin at `at` of the source.
-    pub(super) fn noted(&mut self, at: usize) -> Option<u128> {
+    pub(crate) fn noted(&mut self, at: usize) -> Option<u128> {
         let text = self.source.bytes;
         if text.get(at) != Some(&b'<') {
             return None;
         }
-        let (end, plain) = args::annotation(text, at)?;
+        let (end, plain) = arguments::annotation(text, at)?;
         let note = Annotation::parse(&text[at + 1..end - 1]);
         Some(self.name_view(at + 1, at + 1 + note.len, plain))
     }
 
     /// The body of an annotation, `start..end` of the source, as path, file and type.
     #[inline]
-    pub(super) fn annotation(&mut self, start: usize, end: usize, plain: bool, second: bool) {
+    pub(crate) fn annotation(&mut self, start: usize, end: usize, plain: bool, second: bool) {
         if self.has(if second { C::Path2 } else { C::Path }) {
             return;
         }

@@ -1,16 +1,17 @@
 //! What single calls do to the traced system, and what only they say.
 
-use super::flags::{Flags, is};
-use super::{Out, fd_number};
-use crate::event::{FileType, Op, clone_flags, open_flags};
-use crate::find;
-use crate::num;
-use crate::schema::Column as C;
-use crate::strace::args::{MAX_ARGS, Split};
-use crate::syscalls::flags::{
-    self, CLOSE_RANGE_UNSHARE, O_APPEND, RENAME_EXCHANGE, TCGETS, TIOCGWINSZ,
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::{FileType, Op, clone_flags, open_flags};
+use crate::linux::syscalls::flags::{
+    CLOSE_RANGE_UNSHARE, O_APPEND, RENAME_EXCHANGE, TCGETS, TIOCGWINSZ,
 };
-use crate::syscalls::{self, Cloexec, NONE, Special};
+use crate::linux::syscalls::{self, flags};
+use crate::linux::syscalls::{Cloexec, NONE, Special};
+use crate::strace::call::arguments::{MAX_ARGS, Split};
+use crate::strace::fields::flags::{Flags, is};
+use crate::strace::fields::{Out, fd_number};
+use crate::text::number;
+use crate::text::search;
 
 const O_CLOEXEC: u32 = syscalls::O_CLOEXEC;
 const CLOSE_RANGE_CLOEXEC: u32 = 4;
@@ -34,7 +35,7 @@ pub(crate) static BPF_MAKES: [(&[u8], i64); 13] = [
 ];
 
 /// Clone flags of the text.
-pub(super) fn fork_flags(text: &[u8], sys: u16) -> u32 {
+pub(crate) fn fork_flags(text: &[u8], sys: u16) -> u32 {
     match syscalls::name(sys) {
         "fork" => 0,
         "vfork" => clone_flags::CLONE_VM | clone_flags::CLONE_VFORK,
@@ -43,12 +44,12 @@ pub(super) fn fork_flags(text: &[u8], sys: u16) -> u32 {
 }
 
 fn clone_bits(text: &[u8], sys: u16) -> u32 {
-    match find::find(text, b"flags=", 5) {
+    match search::find(text, b"flags=", 5) {
         Some(at) => flags::mask(&text[at + 6..], flags::clone_bit),
         // The text has the address of the flags only.
         None if syscalls::name(sys) == "clone3" => 0,
         // Registers as they are, the flags first.
-        None => num::c_integer(text).0 as u32,
+        None => number::c_integer(text).0 as u32,
     }
 }
 
@@ -56,13 +57,13 @@ fn clone_bits(text: &[u8], sys: u16) -> u32 {
 /// it by: `7 /* 20841 in strace's PID NS */`.
 fn process(arg: &[u8]) -> Option<i32> {
     let known = arg.strip_suffix(b" in strace's PID NS */");
-    let known = known.and_then(|arg| arg.get(find::rfind(arg, b"/* ", 0)? + 3..));
-    let (pid, n) = num::c_integer(known.unwrap_or(arg));
+    let known = known.and_then(|arg| arg.get(search::rfind(arg, b"/* ", 0)? + 3..));
+    let (pid, n) = number::c_integer(known.unwrap_or(arg));
     i32::try_from(pid).ok().filter(|_| n > 0)
 }
 
 /// What `close_range` does: it only marks descriptors, or works on a copy of their table.
-pub(super) fn range_flags(text: &[u8], split: Option<&Split>) -> u32 {
+pub(crate) fn range_flags(text: &[u8], split: Option<&Split>) -> u32 {
     let flags = Flags::at(text, split, 2);
     let mut known = 0;
     if flags.cloexec(CLOSE_RANGE_CLOEXEC) {
@@ -75,8 +76,8 @@ pub(super) fn range_flags(text: &[u8], split: Option<&Split>) -> u32 {
 }
 
 /// The last descriptor of a range, which often is the largest number.
-pub(super) fn range_end(arg: &[u8]) -> Option<i32> {
-    let last = num::whole_integer(arg)?;
+pub(crate) fn range_end(arg: &[u8]) -> Option<i32> {
+    let last = number::whole_integer(arg)?;
     Some(i32::try_from(last).ok().filter(|&fd| fd >= 0).unwrap_or(i32::MAX))
 }
 
@@ -84,7 +85,7 @@ impl Out<'_> {
     /// Effects and columns of single calls. `split` holds the arguments up to the last one that a
     /// column needs, if the shape is not a plain one.
     #[inline]
-    pub(super) fn effects(&mut self, split: Option<&Split>, sys: u16, ret: Option<i64>) {
+    pub(crate) fn effects(&mut self, split: Option<&Split>, sys: u16, ret: Option<i64>) {
         let shape = self.shape;
         let row = self.row;
         let text = self.source.bytes;
@@ -228,7 +229,7 @@ impl Out<'_> {
     fn length(&mut self) {
         let text = self.source.bytes;
         let split = Split::new(text, MAX_ARGS);
-        let value = |at| split.get(text, at).and_then(num::whole_integer);
+        let value = |at| split.get(text, at).and_then(number::whole_integer);
         let length = match split.len() {
             3 => self.pair_of(&split, 1),
             4 => self.pair_of(&split, 2),
@@ -242,7 +243,7 @@ impl Out<'_> {
     /// Two registers as one number, the lower half first.
     fn pair_of(&self, split: &Split, low: u8) -> Option<i64> {
         let text = self.source.bytes;
-        let value = |at| split.get(text, at).and_then(num::whole_integer);
+        let value = |at| split.get(text, at).and_then(number::whole_integer);
         Some(value(low + 1)? << 32 | value(low)?)
     }
 
@@ -376,7 +377,7 @@ fn status(appends: bool) -> u32 {
 }
 
 /// The flags that `fcntl(3, F_SETFL, O_APPEND)` sets, if it is that.
-pub(super) fn new_status(args: &[u8]) -> Option<u32> {
+pub(crate) fn new_status(args: &[u8]) -> Option<u32> {
     let split = Split::new(args, 1);
     is(split.get(args, 1)?, b"F_SETFL", 4).then(|| status(Flags::at(args, None, 2).appends()))
 }

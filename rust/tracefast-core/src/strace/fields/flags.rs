@@ -1,13 +1,13 @@
 //! Flags by name or, with `-X raw` and `-e raw`, by number.
 
-use crate::find;
-use crate::num;
-use crate::strace::args::{self, Split};
-use crate::syscalls::flags;
+use crate::linux::syscalls::flags;
+use crate::strace::call::arguments::{self, Split};
+use crate::text::number;
+use crate::text::search;
 
 /// The flags of a call, as printed.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Flags<'a>(&'a [u8]);
+pub(crate) struct Flags<'a>(&'a [u8]);
 
 impl<'a> Flags<'a> {
     /// The flags at `position` of `text`. Where `split` ends with the argument before, the text
@@ -30,7 +30,7 @@ impl<'a> Flags<'a> {
             && usize::from(before) + 1 == split.len()
             && let Some(rest) = text.get(split.end(before)..).and_then(|t| t.strip_prefix(b", "))
         {
-            return &rest[args::name_len(rest)..];
+            return &rest[arguments::name_len(rest)..];
         }
         let split = Split::new(text, usize::from(position));
         split.get(text, position).unwrap_or_default()
@@ -38,19 +38,21 @@ impl<'a> Flags<'a> {
 
     fn new(text: &'a [u8]) -> Self {
         // `{flags=O_RDONLY, resolve=0}` of openat2.
-        match text.strip_prefix(b"{").and_then(|text| Some((text, find::find(text, b"flags=", 1)?)))
+        match text
+            .strip_prefix(b"{")
+            .and_then(|text| Some((text, search::find(text, b"flags=", 1)?)))
         {
             Some((text, at)) => Self(&text[at + 6..]),
             None => Self(text),
         }
     }
 
-    /// A flag whose name holds `name`, or whose number is `bit`. `rare` is as in [`find::find`].
+    /// A flag whose name holds `name`, or whose number is `bit`. `rare` is as in [`search::find`].
     #[inline]
     pub fn has(self, name: &[u8], rare: usize, bit: u32) -> bool {
         match self.0.first() {
             Some(b'0'..=b'9') => self.number() & u64::from(bit) != 0,
-            _ => find::contains(self.0, name, rare),
+            _ => search::contains(self.0, name, rare),
         }
     }
 
@@ -59,7 +61,7 @@ impl<'a> Flags<'a> {
     #[inline]
     pub fn cloexec(self, bit: u32) -> bool {
         self.has(b"CLOEXEC", 5, bit)
-            || find::contains(self.0, b"|0x", 2) && self.number() & u64::from(bit) != 0
+            || search::contains(self.0, b"|0x", 2) && self.number() & u64::from(bit) != 0
     }
 
     /// What they tell of a file that is opened.
@@ -81,16 +83,17 @@ impl<'a> Flags<'a> {
     /// All numbers among the flags, together: `0x241`, `0x1|0x80000`, `0x3 /* A|B */`.
     pub fn number(self) -> u64 {
         let end = self.0.iter().position(|b| matches!(b, b',' | b'}')).unwrap_or(self.0.len());
-        let numbers = self.0[..end].split(|&b| b == b'|').map(|flag| num::c_integer(flag).0 as u64);
+        let numbers =
+            self.0[..end].split(|&b| b == b'|').map(|flag| number::c_integer(flag).0 as u64);
         numbers.fold(0, |all, flag| all | flag)
     }
 }
 
 /// The argument is the constant `name`, whose number is `number`: `F_DUPFD`, `0`, `0 /* F_DUPFD */`.
-pub(super) fn is(arg: &[u8], name: &[u8], number: i64) -> bool {
+pub(crate) fn is(arg: &[u8], name: &[u8], number: i64) -> bool {
     if arg == name {
         return true;
     }
-    let (value, n) = num::c_integer(arg);
+    let (value, n) = number::c_integer(arg);
     n > 0 && value == number && (n == arg.len() || arg[n] == b' ')
 }

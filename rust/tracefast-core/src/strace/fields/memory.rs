@@ -1,43 +1,44 @@
 //! What calls do to the address space of their task.
 
-use super::Out;
-use crate::detail::{Detail, Memory};
-use crate::find;
-use crate::num;
-use crate::schema::Column as C;
-use crate::strace::args::Split;
-use crate::syscalls::{Special, flags};
+use crate::events::details::{Detail, Memory};
+use crate::events::schema::Column as C;
+use crate::linux::syscalls::{Special, flags};
+use crate::strace::call::arguments::Split;
+use crate::strace::fields::Out;
+use crate::text::number;
+use crate::text::search;
 
 /// `PROT_READ|PROT_WRITE`, `0x3`, `0x3 /* PROT_READ|PROT_WRITE */`.
 fn is_writable(protection: &[u8]) -> bool {
     if protection.first().is_some_and(u8::is_ascii_digit) {
-        return flags::is_writable(num::c_integer(protection).0 as u32);
+        return flags::is_writable(number::c_integer(protection).0 as u32);
     }
-    find::contains(protection, b"PROT_WRITE", 5)
+    search::contains(protection, b"PROT_WRITE", 5)
 }
 
 /// `MREMAP_MAYMOVE|MREMAP_DONTUNMAP`, `0x5`.
 fn stays(moves: &[u8]) -> bool {
     if moves.first().is_some_and(u8::is_ascii_digit) {
-        return flags::keeps_old(num::c_integer(moves).0 as u32);
+        return flags::keeps_old(number::c_integer(moves).0 as u32);
     }
-    find::contains(moves, b"DONTUNMAP", 0)
+    search::contains(moves, b"DONTUNMAP", 0)
 }
 
 /// What is mapped with these flags is the task's own, and has no file: `no_file` if that is known.
 fn is_anonymous(shared: &[u8], no_file: bool) -> bool {
     // A number that names explain is not the same on all machines.
-    if !find::contains(shared, b"MAP_", 3) {
-        let shared = num::c_integer(shared).0 as u32;
+    if !search::contains(shared, b"MAP_", 3) {
+        let shared = number::c_integer(shared).0 as u32;
         return flags::is_private(shared) && (no_file || flags::is_anonymous(shared));
     }
-    find::contains(shared, b"MAP_PRIVATE", 8) && (no_file || find::contains(shared, b"MAP_ANON", 6))
+    search::contains(shared, b"MAP_PRIVATE", 8)
+        && (no_file || search::contains(shared, b"MAP_ANON", 6))
 }
 
 impl Out<'_> {
     /// The change that a call made which returned `ret`. `split` holds the arguments, if the call
     /// has columns of them.
-    pub(super) fn memory(&mut self, split: Option<&Split>, ret: Option<i64>) {
+    pub(crate) fn memory(&mut self, split: Option<&Split>, ret: Option<i64>) {
         let Some(ret) = ret else { return };
         let change = match split {
             Some(split) => self.change(split, ret),
@@ -54,7 +55,7 @@ impl Out<'_> {
         let text = self.source.bytes;
         let value = |at| match split.get(text, at)? {
             b"NULL" => Some(0),
-            arg => num::whole_integer(arg).map(|value| value as u64),
+            arg => number::whole_integer(arg).map(|value| value as u64),
         };
         let word = |at| split.get(text, at).unwrap_or_default();
         Some(match self.shape.special {

@@ -6,29 +6,29 @@ mod effects;
 mod flags;
 mod memory;
 mod paths;
-mod quick;
 mod rights;
 mod seek;
 mod stat;
 #[cfg(test)]
 mod tests;
 mod transfer;
+mod unsplit;
 mod vectors;
 
+use crate::strace::fields::unsplit::{Plan, Way};
 pub use annotation::Annotation;
 pub(crate) use effects::BPF_MAKES;
-use quick::{Plan, Way};
 
-use crate::detail::Detail;
-use crate::event::{At, Motion, Op};
-use crate::num;
-use crate::parsed::Head;
-use crate::rows::{AT_FDCWD, Rows, Side};
-use crate::schema::Column as C;
-use crate::strace::args::{self, MAX_ARGS, Split};
-use crate::syscalls::{self, Count, NONE, Shape, Special};
-use crate::text::escape_invalid;
-use crate::view::{self, Place};
+use crate::events::details::Detail;
+use crate::events::parsed_block::Head;
+use crate::events::rows::{AT_FDCWD, Rows, Side};
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::{At, Motion, Op};
+use crate::linux::syscalls::{self, Count, NONE, Shape, Special};
+use crate::strace::call::arguments::{self, MAX_ARGS, Split};
+use crate::text::escape::escape_invalid;
+use crate::text::number;
+use crate::text::string_view::{self, Place};
 
 /// A text that a row's views can point into.
 #[derive(Debug, Clone, Copy)]
@@ -49,10 +49,12 @@ impl Source<'_> {
     pub fn view(&self, start: usize, end: usize, side: &mut Side) -> u128 {
         let part = &self.bytes[start..end];
         if self.utf8 {
-            view::pack(part, self.place, self.base + start)
+            string_view::pack(part, self.place, self.base + start)
         } else {
             match escape_invalid(part) {
-                std::borrow::Cow::Borrowed(_) => view::pack(part, self.place, self.base + start),
+                std::borrow::Cow::Borrowed(_) => {
+                    string_view::pack(part, self.place, self.base + start)
+                }
                 std::borrow::Cow::Owned(fixed) => side.put(fixed.as_bytes()),
             }
         }
@@ -95,7 +97,7 @@ fn fill_by(
     }
     if plan.way == Way::Ends {
         if shape.fd == 0 {
-            let start = args::name_len(text);
+            let start = arguments::name_len(text);
             out.descriptor(start, false);
         }
         match shape.count {
@@ -155,7 +157,7 @@ pub fn head(args: &[u8], sys: u16, side: &mut Side) -> Head {
             if shape.fd == 0 && shape.fd2 == NONE && plain {
                 let own = shape.offset == NONE && !shape.streams;
                 head.moves.0 = shape.way != Motion::None && own;
-                let (fd, n) = fd_number(&args[args::name_len(args)..]);
+                let (fd, n) = fd_number(&args[arguments::name_len(args)..]);
                 head.fd = (n > 0).then_some(fd);
                 return head;
             }
@@ -259,7 +261,7 @@ impl Out<'_> {
         }
         self.put_fd(fd, second);
         if arg.get(n) == Some(&b'<')
-            && let Some((end, plain)) = args::annotation(text, start + n)
+            && let Some((end, plain)) = arguments::annotation(text, start + n)
         {
             self.annotation(start + n + 1, end - 1, plain, second);
         }
@@ -273,7 +275,7 @@ impl Out<'_> {
         let low = args.len().saturating_sub(40);
         let comma = low + args[low..].iter().rposition(|&b| b == b',')?;
         let arg = args.get(comma + 2..)?;
-        let value = num::whole_integer(&arg[args::name_len(arg)..])?;
+        let value = number::whole_integer(&arg[arguments::name_len(arg)..])?;
         self.integer(value, column);
         Some(comma)
     }
@@ -292,7 +294,7 @@ impl Out<'_> {
     #[cold]
     fn registers(&mut self, text: &[u8]) {
         let split = Split::new(text, MAX_ARGS);
-        let value = |at| split.get(text, at).and_then(num::whole_integer);
+        let value = |at| split.get(text, at).and_then(number::whole_integer);
         if let Some(count) = value(2) {
             self.integer(count, C::Requested);
         }
@@ -355,7 +357,7 @@ impl Out<'_> {
         }
         match shape.count {
             Count::Arg(at) => {
-                if let Some(value) = split.get(text, at).and_then(num::whole_integer) {
+                if let Some(value) = split.get(text, at).and_then(number::whole_integer) {
                     self.integer(value, C::Requested);
                 }
             }
@@ -371,7 +373,7 @@ impl Out<'_> {
             }
             Count::Messages(at) => {
                 if let Some(arg) = split.get(text, at) {
-                    let vlen = split.get(text, at + 1).and_then(num::whole_integer);
+                    let vlen = split.get(text, at + 1).and_then(number::whole_integer);
                     self.messages(arg, vlen, ret);
                 }
             }
@@ -394,6 +396,6 @@ fn fd_number(arg: &[u8]) -> (i32, usize) {
         return if arg.starts_with(b"AT_FDCWD") { (AT_FDCWD, 8) } else { (0, 0) };
     }
     // `-e raw` prints −1 and AT_FDCWD as unsigned 32- or 64-bit numbers.
-    let (value, n) = num::c_integer(arg);
+    let (value, n) = number::c_integer(arg);
     (value as i32, n)
 }

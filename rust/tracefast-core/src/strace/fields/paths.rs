@@ -1,20 +1,20 @@
 //! Paths among the arguments: where they start from, and what an empty one means.
 
-use super::{Annotation, Out, fd_number};
-use crate::detail::Detail;
-use crate::event::{FileType, Op};
-use crate::file_id::file_id;
-use crate::find;
-use crate::rows::{AT_FDCWD, NO_DETAIL};
-use crate::schema::Column as C;
-use crate::strace::args::{self, Split};
-use crate::syscalls::{NONE, Shape, Special};
-use crate::text::unescape_into;
-use crate::view;
+use crate::events::details::Detail;
+use crate::events::file_id::file_id;
+use crate::events::rows::{AT_FDCWD, NO_DETAIL};
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::{FileType, Op};
+use crate::linux::syscalls::{NONE, Shape, Special};
+use crate::strace::call::arguments::{self, Split};
+use crate::strace::fields::{Annotation, Out, fd_number};
+use crate::text::escape::unescape_into;
+use crate::text::search;
+use crate::text::string_view;
 
 /// The descriptor that a path starts from.
 #[derive(Clone, Copy)]
-pub(super) struct Start {
+pub(crate) struct Start {
     fd: i32,
     /// Where its number ends in the source.
     end: usize,
@@ -51,7 +51,7 @@ impl Start {
         if text.get(self.end) != Some(&b'<') {
             return None;
         }
-        let (end, _) = args::annotation(text, self.end)?;
+        let (end, _) = arguments::annotation(text, self.end)?;
         Some(&text[self.end + 1..end - 1])
     }
 }
@@ -67,7 +67,7 @@ fn is_empty(arg: &[u8]) -> bool {
 }
 
 /// The descriptors that a call acts on whose paths are empty.
-pub(super) fn descriptors(text: &[u8], shape: &Shape) -> (Option<i32>, Option<i32>) {
+pub(crate) fn descriptors(text: &[u8], shape: &Shape) -> (Option<i32>, Option<i32>) {
     let last = if shape.path2 == NONE { shape.path } else { shape.path.max(shape.path2) };
     let split = Split::new(text, usize::from(last));
     let fd = |path, at| {
@@ -79,21 +79,21 @@ pub(super) fn descriptors(text: &[u8], shape: &Shape) -> (Option<i32>, Option<i3
 
 /// Where the path of `{sa_family=AF_UNIX, sun_path="/run/x"}` begins; up to 4.5 it is called
 /// `path`. The name of an abstract socket, `@"x"`, is no path.
-pub(super) fn in_address(arg: &[u8]) -> Option<usize> {
-    let at = find::find(arg, b"path=\"", 4)? + 5;
+pub(crate) fn in_address(arg: &[u8]) -> Option<usize> {
+    let at = search::find(arg, b"path=\"", 4)? + 5;
     arg.starts_with(b"{").then_some(at)
 }
 
 /// What is mounted is a path: a word like `proc` is none, unless a directory is bound.
 fn is_mounted(arg: &[u8], text: &[u8]) -> bool {
     [&b"\"/"[..], b"\".", b"\"\\x2f", b"\"\\x2e"].iter().any(|start| arg.starts_with(start))
-        || find::contains(text, b"MS_BIND", 0)
-        || find::contains(text, b"MS_MOVE", 0)
+        || search::contains(text, b"MS_BIND", 0)
+        || search::contains(text, b"MS_MOVE", 0)
 }
 
 impl Out<'_> {
     /// The path at its position, or at that of the second one.
-    pub(super) fn path_argument(&mut self, split: &Split, second: bool) {
+    pub(crate) fn path_argument(&mut self, split: &Split, second: bool) {
         let shape = self.shape;
         let text = self.source.bytes;
         let (path, at) = if second { (shape.path2, shape.at2) } else { (shape.path, shape.at) };
@@ -130,14 +130,14 @@ impl Out<'_> {
             }
             return;
         }
-        if let Some((end, plain)) = args::string_end(arg, 0) {
+        if let Some((end, plain)) = arguments::string_end(arg, 0) {
             self.quoted((start, start + end), plain, at, second);
         }
     }
 
     /// The result is annotated: the path that was asked for says where it starts.
     #[inline]
-    pub(super) fn asked(&mut self, arg: &[u8], at: Option<Start>) {
+    pub(crate) fn asked(&mut self, arg: &[u8], at: Option<Start>) {
         if matches!(arg, [b'"', first, ..] if !b"/\"".contains(first))
             && !arg.starts_with(b"\"\\x2f")
         {
@@ -147,7 +147,7 @@ impl Out<'_> {
 
     /// The path between the quotes at both ends of a range of the source.
     #[inline]
-    pub(super) fn quoted(
+    pub(crate) fn quoted(
         &mut self,
         (start, end): (usize, usize),
         plain: bool,
@@ -186,7 +186,7 @@ impl Out<'_> {
             self.appended(from)
         } else if plain {
             let at = self.source.base + start + 1;
-            (view::pack(body, self.source.place, at), file_id(body))
+            (string_view::pack(body, self.source.place, at), file_id(body))
         } else {
             unescape_into(body, &mut self.side.bytes);
             self.appended(from)
@@ -274,11 +274,11 @@ impl Out<'_> {
         let shape = self.shape;
         if at.fd == AT_FDCWD {
             // With the flag that allows it, that is the working directory.
-            if !find::contains(self.source.bytes, b"AT_EMPTY_PATH", 3) {
+            if !search::contains(self.source.bytes, b"AT_EMPTY_PATH", 3) {
                 return;
             }
             if at.note(self.source.bytes).is_none() {
-                let view = view::pack(b".", self.source.place, 0);
+                let view = string_view::pack(b".", self.source.place, 0);
                 self.put_path(view, None, second);
                 let effect = &mut self.rows.effect[self.row];
                 if second {
@@ -295,7 +295,7 @@ impl Out<'_> {
             self.put_fd(at.fd, second);
         }
         if self.source.bytes.get(at.end) == Some(&b'<')
-            && let Some((end, plain)) = args::annotation(self.source.bytes, at.end)
+            && let Some((end, plain)) = arguments::annotation(self.source.bytes, at.end)
         {
             self.annotation(at.end + 1, end - 1, plain, second);
         }

@@ -1,13 +1,13 @@
 //! Descriptors that travel through sockets, in the control messages of `sendmsg` and `recvmsg`.
 
-use super::flags::{Flags, is};
-use super::vectors::{Elements, Range, key_len};
-use super::{Out, fd_number};
-use crate::detail::{Detail, Received};
-use crate::event::{Motion, open_flags};
-use crate::find;
-use crate::strace::args::{self, Split};
-use crate::syscalls::{Count, Shape};
+use crate::events::details::{Detail, Received};
+use crate::events::vocabulary::{Motion, open_flags};
+use crate::linux::syscalls::{Count, Shape};
+use crate::strace::call::arguments::{self, Split};
+use crate::strace::fields::flags::{Flags, is};
+use crate::strace::fields::vectors::{Elements, Range, key_len};
+use crate::strace::fields::{Out, fd_number};
+use crate::text::search;
 
 const MSG_CMSG_CLOEXEC: u32 = 0x4000_0000;
 
@@ -17,9 +17,9 @@ const MSG_CMSG_CLOEXEC: u32 = 0x4000_0000;
 fn may_carry(text: &[u8], shape: &Shape) -> bool {
     match shape.count {
         // The length of control messages stands near the end, behind the data.
-        Count::Message(_) => find::rfind(text, b"controllen=", 10)
+        Count::Message(_) => search::rfind(text, b"controllen=", 10)
             .is_some_and(|at| !text[at + 11..].starts_with(b"0,")),
-        Count::Messages(_) => find::rfind(text, b"cmsg_type=", 6).is_some(),
+        Count::Messages(_) => search::rfind(text, b"cmsg_type=", 6).is_some(),
         _ => false,
     }
 }
@@ -27,7 +27,7 @@ fn may_carry(text: &[u8], shape: &Shape) -> bool {
 /// Where the numbers of the descriptors stand that the first `done` messages of the call carry.
 /// `None`: it is no call with messages, or they carry none.
 #[inline]
-pub(super) fn carried(text: &[u8], shape: &Shape, done: i64) -> Option<Vec<(i32, usize)>> {
+pub(crate) fn carried(text: &[u8], shape: &Shape, done: i64) -> Option<Vec<(i32, usize)>> {
     if may_carry(text, shape) { all(text, shape, done) } else { None }
 }
 
@@ -45,7 +45,7 @@ fn all(text: &[u8], shape: &Shape, done: i64) -> Option<Vec<(i32, usize)>> {
         for message in messages.map_while(|message| message).take(usize::try_from(done).ok()?) {
             let first = Elements::structure(text, message).and_then(|mut fields| fields.next()?);
             if let Some((start, end)) = first {
-                header(text, (start + args::name_len(&text[start..end]), end), &mut found);
+                header(text, (start + arguments::name_len(&text[start..end]), end), &mut found);
             }
         }
     }
@@ -100,7 +100,7 @@ impl Out<'_> {
     /// Descriptors in the messages of the call. Those that were received may be marked to be closed
     /// by execve.
     #[inline]
-    pub(super) fn rights(&mut self, ret: Option<i64>) {
+    pub(crate) fn rights(&mut self, ret: Option<i64>) {
         let received = self.shape.way == Motion::Read;
         if received && ret.is_none() {
             return;

@@ -2,16 +2,16 @@
 
 use memchr::memrchr;
 
-use super::Out;
-use crate::detail::Detail;
-use crate::event::whence;
-use crate::num;
-use crate::schema::Column as C;
-use crate::strace::args::{self, Split};
+use crate::events::details::Detail;
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::whence;
+use crate::strace::call::arguments::{self, Split};
+use crate::strace::fields::Out;
+use crate::text::number;
 
 /// What the argument of a seek counts from: `SEEK_SET`, `0`, `0x1 /* SEEK_CUR */`.
 fn base(arg: &[u8]) -> u32 {
-    let (value, n) = num::c_integer(arg);
+    let (value, n) = number::c_integer(arg);
     if n > 0 {
         let known = matches!(arg.get(n), None | Some(b' '));
         return u32::try_from(value)
@@ -34,15 +34,15 @@ fn base(arg: &[u8]) -> u32 {
 fn last(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let comma = memrchr(b',', text)?;
     let arg = text.get(comma + 2..)?;
-    Some((&text[..comma], &arg[args::name_len(arg)..]))
+    Some((&text[..comma], &arg[arguments::name_len(arg)..]))
 }
 
 impl Out<'_> {
     /// `lseek(3, -60, SEEK_END) = 54`.
-    pub(super) fn lseek(&mut self, ret: Option<i64>) {
+    pub(crate) fn lseek(&mut self, ret: Option<i64>) {
         let arguments = last(self.source.bytes).and_then(|(before, whence)| {
             let (_, argument) = last(before)?;
-            Some((num::whole_integer(argument)?, base(whence)))
+            Some((number::whole_integer(argument)?, base(whence)))
         });
         let Some((mut argument, whence)) = arguments else {
             self.seek(0, whence::OTHER, None);
@@ -58,16 +58,16 @@ impl Out<'_> {
     /// `_llseek(3, -60, [54], SEEK_END) = 0`; with registers as they are, the offset takes two, and
     /// the address of the position is all that there is.
     #[cold]
-    pub(super) fn llseek(&mut self, ret: Option<i64>) {
+    pub(crate) fn llseek(&mut self, ret: Option<i64>) {
         let text = self.source.bytes;
         let split = Split::new(text, 4);
-        let value = |at| split.get(text, at).and_then(num::whole_integer);
+        let value = |at| split.get(text, at).and_then(number::whole_integer);
         let (argument, from, mut position) = if split.len() == 5 {
             let argument = value(1).and_then(|high| Some(high << 32 | value(2)?));
             (argument, split.get(text, 4), None)
         } else {
             let position = split.get(text, 2).and_then(|arg| arg.strip_prefix(b"["));
-            let position = position.and_then(|arg| num::whole_integer(arg.strip_suffix(b"]")?));
+            let position = position.and_then(|arg| number::whole_integer(arg.strip_suffix(b"]")?));
             (value(1), split.get(text, 3), position)
         };
         let whence = from.map_or(whence::OTHER, base);

@@ -2,16 +2,16 @@
 
 use memchr::{memchr, memrchr};
 
-use super::Out;
-use crate::event::FileType;
-use crate::num;
-use crate::scan::first_of;
-use crate::schema::Column as C;
-use crate::strace::args::Split;
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::FileType;
+use crate::strace::call::arguments::Split;
+use crate::strace::fields::Out;
+use crate::text::number;
+use crate::text::scan::first_of;
 
 impl<'a> Out<'a> {
     /// Size and type out of `{st_mode=S_IFREG|0644, st_size=1024, ...}`.
-    pub(super) fn stat(&mut self, split: Option<&Split>) {
+    pub(crate) fn stat(&mut self, split: Option<&Split>) {
         let Some(text) = self.structure(split) else { return };
         // The mode stands first, as a rule.
         let mode = text.strip_prefix(b"{st_mode=").or_else(|| value(text, b"_mode="));
@@ -27,7 +27,7 @@ impl<'a> Out<'a> {
         if matches!((mode, file_type), (None, _) | (_, Some(FileType::Regular)))
             && let Some(size) = value(text, b"_size=")
         {
-            let (size, n) = num::c_integer(size);
+            let (size, n) = number::c_integer(size);
             if n > 0 {
                 self.integer(size, C::Size);
             }
@@ -75,7 +75,7 @@ fn value<'a>(text: &'a [u8], key: &[u8; 6]) -> Option<&'a [u8]> {
 /// The type in `S_IFREG|0644`, `0100644` or `0100644 /* S_IFREG|0644 */`.
 fn type_of(mode: &[u8]) -> Option<FileType> {
     if mode.first() == Some(&b'0') {
-        return Some(match num::c_integer(mode).0 & 0o170_000 {
+        return Some(match number::c_integer(mode).0 & 0o170_000 {
             0o100_000 => FileType::Regular,
             0o040_000 => FileType::Directory,
             0o010_000 => FileType::Fifo,

@@ -1,16 +1,16 @@
 //! Where a transfer of data begins: at an offset that the call gives, or at the description's own
 //! position.
 
-use super::Out;
-use crate::event::{At, Motion};
-use crate::num;
-use crate::schema::Column as C;
-use crate::strace::args::{MAX_ARGS, Split};
-use crate::syscalls::{Count, NONE, Shape, Special};
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::{At, Motion};
+use crate::linux::syscalls::{Count, NONE, Shape, Special};
+use crate::strace::call::arguments::{MAX_ARGS, Split};
+use crate::strace::fields::Out;
+use crate::text::number;
 
 /// Where the transfer begins whose offset is argument `position`, and the offset if the text has it.
 /// Text that ends before the argument is taken to have none.
-pub(super) fn begin(shape: &Shape, text: &[u8], split: &Split, position: u8) -> (At, Option<i64>) {
+pub(crate) fn begin(shape: &Shape, text: &[u8], split: &Split, position: u8) -> (At, Option<i64>) {
     if shape.streams {
         return (At::Stream, None);
     }
@@ -28,7 +28,7 @@ pub(super) fn begin(shape: &Shape, text: &[u8], split: &Split, position: u8) -> 
     } else if matches!(shape.count, Count::Vector(_)) && text.starts_with(b"0x") {
         registers(text)
     } else {
-        num::whole_integer(arg)
+        number::whole_integer(arg)
     };
     let at = match value {
         Some(0..) => At::Given,
@@ -42,7 +42,7 @@ pub(super) fn begin(shape: &Shape, text: &[u8], split: &Split, position: u8) -> 
 /// `[14]`, `[14 => 20]` or `[14] => [20]`: where the transfer began. A bare number is an address,
 /// NULL stands for the description's own position.
 fn pointed(arg: &[u8]) -> Option<i64> {
-    let (value, n) = num::c_integer(arg.strip_prefix(b"[")?);
+    let (value, n) = number::c_integer(arg.strip_prefix(b"[")?);
     (n > 0).then_some(value)
 }
 
@@ -51,7 +51,7 @@ fn pointed(arg: &[u8]) -> Option<i64> {
 #[cold]
 fn registers(text: &[u8]) -> Option<i64> {
     let split = Split::new(text, MAX_ARGS);
-    let value = |at| split.get(text, at).and_then(num::whole_integer);
+    let value = |at| split.get(text, at).and_then(number::whole_integer);
     let (low, high) = (value(3)?, value(4).unwrap_or(0));
     let wide = (1..split.len() as u8)
         .any(|at| value(at).is_some_and(|register| u32::try_from(register).is_err()));
@@ -60,7 +60,7 @@ fn registers(text: &[u8]) -> Option<i64> {
 
 impl Out<'_> {
     /// Offsets, and where each side of the call begins.
-    pub(super) fn transfer(&mut self, split: &Split) {
+    pub(crate) fn transfer(&mut self, split: &Split) {
         let shape = self.shape;
         let text = self.source.bytes;
         let (place, offset) = begin(shape, text, split, shape.offset);

@@ -2,17 +2,17 @@
 //!
 //! A sum counts only where the text holds every part: strace shows the first 32 of them.
 
-use super::Out;
-use crate::num;
-use crate::schema::Column as C;
-use crate::strace::args;
+use crate::events::schema::Column as C;
+use crate::strace::call::arguments;
+use crate::strace::fields::Out;
+use crate::text::number;
 
 /// A range of the text.
-pub(super) type Range = (usize, usize);
+pub(crate) type Range = (usize, usize);
 
 /// The elements of an array or a structure, split at its commas. Each is looked at once, whatever
 /// it nests; an element that is not closed is `None`, and the last.
-pub(super) struct Elements<'a> {
+pub(crate) struct Elements<'a> {
     text: &'a [u8],
     at: usize,
     end: usize,
@@ -43,7 +43,7 @@ impl<'a> Elements<'a> {
         let mut depth = 0usize;
         let mut i = self.at;
         loop {
-            match text[i..].iter().position(|&b| args::special(b)) {
+            match text[i..].iter().position(|&b| arguments::special(b)) {
                 Some(n) => i += n,
                 None => return (depth == 0).then_some(self.end),
             }
@@ -58,7 +58,7 @@ impl<'a> Elements<'a> {
                 }
                 b',' if depth == 0 => return Some(i),
                 b',' => i += 1,
-                _ => i = args::skip_opaque(text, i)?.min(self.end),
+                _ => i = arguments::skip_opaque(text, i)?.min(self.end),
             }
         }
     }
@@ -86,8 +86,8 @@ impl Iterator for Elements<'_> {
 }
 
 /// Length of `NAME=` or, before 4.15, `NAME(N)=` at the start of a field.
-pub(super) fn key_len(field: &[u8]) -> usize {
-    match args::name_len(field) {
+pub(crate) fn key_len(field: &[u8]) -> usize {
+    match arguments::name_len(field) {
         0 => field
             .iter()
             .position(|b| !(b.is_ascii_lowercase() || b.is_ascii_digit() || b"_()".contains(b)))
@@ -98,18 +98,18 @@ pub(super) fn key_len(field: &[u8]) -> usize {
 }
 
 /// The number that is a field's value.
-pub(super) fn number(text: &[u8], (start, end): Range) -> Option<i64> {
+pub(crate) fn number(text: &[u8], (start, end): Range) -> Option<i64> {
     let field = &text[start..end];
-    num::whole_integer(&field[key_len(field)..]).filter(|&n| n >= 0)
+    number::whole_integer(&field[key_len(field)..]).filter(|&n| n >= 0)
 }
 
 /// The sum of the lengths of `[{iov_base="..", iov_len=3}, …]`, before 4.15 `[{"abc", 3}, …]`.
-pub(super) fn bytes(arg: &[u8]) -> Option<i64> {
+pub(crate) fn bytes(arg: &[u8]) -> Option<i64> {
     vector(arg, (0, arg.len()))
 }
 
 /// The same, within the text.
-pub(super) fn vector(text: &[u8], range: Range) -> Option<i64> {
+pub(crate) fn vector(text: &[u8], range: Range) -> Option<i64> {
     let mut sum = 0i64;
     for item in Elements::array(text, range)? {
         let length = Elements::structure(text, item?)?.nth(1)??;
@@ -119,7 +119,7 @@ pub(super) fn vector(text: &[u8], range: Range) -> Option<i64> {
 }
 
 /// The sum over `{…, msg_iov=[…], …}`, before 4.15 `{…, msg_iov(1)=[…], …}`.
-pub(super) fn message(arg: &[u8]) -> Option<i64> {
+pub(crate) fn message(arg: &[u8]) -> Option<i64> {
     header(arg, (0, arg.len()))
 }
 
@@ -136,7 +136,7 @@ fn header(text: &[u8], range: Range) -> Option<i64> {
 
 /// What several messages hold.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Messages {
+pub(crate) struct Messages {
     /// How many there are in the text.
     pub count: i64,
     /// Sum of their vectors.
@@ -147,7 +147,7 @@ pub(super) struct Messages {
 
 /// The sums over `[{msg_hdr={…}, msg_len=5}, …]`, before 4.15 `[{{…}, 5}, …]`, of which the first
 /// `done` were moved.
-pub(super) fn messages(arg: &[u8], done: i64) -> Messages {
+pub(crate) fn messages(arg: &[u8], done: i64) -> Messages {
     let mut sums = Messages { count: 0, requested: Some(0), moved: Some(0) };
     let Some(items) = Elements::array(arg, (0, arg.len())) else { return Messages::default() };
     for item in items {
@@ -157,7 +157,7 @@ pub(super) fn messages(arg: &[u8], done: i64) -> Messages {
             break;
         };
         let asked = fields.next().flatten().and_then(|(start, end)| {
-            let name = args::name_len(&arg[start..end]);
+            let name = arguments::name_len(&arg[start..end]);
             header(arg, (start + name, end))
         });
         let add = |sum: Option<i64>, part: Option<i64>| sum?.checked_add(part?);
@@ -176,7 +176,7 @@ pub(super) fn messages(arg: &[u8], done: i64) -> Messages {
 
 impl Out<'_> {
     /// The sums over several messages, `vlen` of which were asked for.
-    pub(super) fn messages(&mut self, arg: &[u8], vlen: Option<i64>, ret: Option<i64>) {
+    pub(crate) fn messages(&mut self, arg: &[u8], vlen: Option<i64>, ret: Option<i64>) {
         let sums = messages(arg, ret.unwrap_or(0));
         // Of those received, only they are in the text.
         let whole = vlen.is_none_or(|vlen| sums.count >= vlen);

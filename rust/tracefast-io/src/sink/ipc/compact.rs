@@ -14,7 +14,7 @@ use arrow_schema::DataType;
 
 use crate::error::Result;
 use crate::sink::dictionary::Dictionary;
-use crate::sink::valid::for_each_valid;
+use crate::sink::non_null::for_each_valid;
 
 /// The longest text that stands in its view.
 const INLINE: usize = 12;
@@ -25,7 +25,7 @@ const LARGEST: usize = i32::MAX as usize;
 /// The same values in memory of their own; of a dictionary the keys. Zero stands for a null.
 ///
 /// With a `dictionary` to find them, equal texts are kept once; it pays where texts repeat.
-pub(super) fn compact(array: &ArrayRef, dictionary: Option<&mut Dictionary>) -> Result<ArrayRef> {
+pub(crate) fn compact(array: &ArrayRef, dictionary: Option<&mut Dictionary>) -> Result<ArrayRef> {
     Ok(match array.data_type() {
         DataType::Utf8View => Arc::new(compact_views(array.as_string_view(), dictionary)?),
         DataType::Dictionary(..) => {

@@ -29,11 +29,11 @@ use arrow_ipc::writer::{
 use arrow_ipc::{Block, FooterBuilder, MetadataVersion};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use flatbuffers::FlatBufferBuilder;
-use tracefast_core::schema::{COLUMNS, Column, Kind, schema};
+use tracefast_core::events::schema::{COLUMNS, Column, Kind, schema};
 
-use super::check_schema;
-use super::dictionary::Dictionary;
 use crate::error::Result;
+use crate::sink::check_schema;
+use crate::sink::dictionary::Dictionary;
 
 /// First and last bytes of a file.
 const MAGIC: &[u8; 6] = b"ARROW1";
@@ -49,7 +49,7 @@ const END: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 /// use tracefast_io::sink::{IpcAppender, IpcEncoder};
 ///
 /// let encoder = IpcEncoder::new();
-/// let batch = RecordBatch::new_empty(tracefast_core::schema::schema());
+/// let batch = RecordBatch::new_empty(tracefast_core::events::schema::schema());
 /// let mut appender = IpcAppender::try_new(Vec::new())?;
 /// appender.append(encoder.encode(&[batch])?)?;
 /// let file = appender.finish(vec![("tracefast.schema".into(), "1".into())])?;

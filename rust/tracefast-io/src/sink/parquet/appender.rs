@@ -8,11 +8,11 @@ use arrow_schema::{DataType, Schema, SchemaRef};
 use parquet::arrow::add_encoded_arrow_schema_to_metadata;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
-use tracefast_core::schema::{schema, with_plain_words};
+use tracefast_core::events::schema::{schema, with_plain_words};
 
-use super::footer::{Footer, MAGIC};
-use super::{EncodedGroup, ParquetEncoder};
 use crate::error::Result;
+use crate::sink::parquet::footer::{Footer, MAGIC};
+use crate::sink::parquet::{EncodedGroup, ParquetEncoder};
 
 /// Writes a Parquet file from encoded row groups.
 ///

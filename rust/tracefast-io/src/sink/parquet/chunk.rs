@@ -6,31 +6,31 @@ use parquet::basic::{Encoding, PageType};
 use parquet::column::page::{CompressedPage, Page, PageWriter};
 use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 
-use super::compression::Packer;
-use super::describe::{Description, Place, column_index};
-use super::stats::{Order, Range};
 use crate::error::Result;
+use crate::sink::parquet::chunk_metadata::{Description, Place, column_index};
+use crate::sink::parquet::compression::Packer;
+use crate::sink::parquet::statistics::{Order, Range};
 
 /// A column of a row group, ready to be copied into the file.
-pub(super) struct EncodedColumn {
-    pub(super) bytes: Vec<u8>,
-    pub(super) description: Description,
-    pub(super) places: Vec<Place>,
+pub(crate) struct EncodedColumn {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) description: Description,
+    pub(crate) places: Vec<Place>,
     /// The index of the pages' values, as it stands in the file.
-    pub(super) column_index: Option<Vec<u8>>,
+    pub(crate) column_index: Option<Vec<u8>>,
 }
 
 /// What a data page is besides its bytes.
-pub(super) struct PageInfo {
-    pub(super) rows: usize,
-    pub(super) nulls: usize,
-    pub(super) encoding: Encoding,
+pub(crate) struct PageInfo {
+    pub(crate) rows: usize,
+    pub(crate) nulls: usize,
+    pub(crate) encoding: Encoding,
     /// Smallest and largest value, unless all are null or the column has no statistics.
-    pub(super) range: Option<Range>,
+    pub(crate) range: Option<Range>,
 }
 
 /// Compresses the pages of a column and remembers where they stand.
-pub(super) struct Chunk<'a> {
+pub(crate) struct Chunk<'a> {
     order: Order,
     packer: &'a mut Packer,
     sink: TrackedWrite<Vec<u8>>,
@@ -42,7 +42,7 @@ pub(super) struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    pub(super) fn new(order: Order, packer: &'a mut Packer) -> Self {
+    pub(crate) fn new(order: Order, packer: &'a mut Packer) -> Self {
         Self {
             order,
             packer,
@@ -56,7 +56,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// Appends the dictionary, whose entries are plain. It must come before the data.
-    pub(super) fn dictionary(&mut self, plain: &[u8], entries: usize) -> Result<()> {
+    pub(crate) fn dictionary(&mut self, plain: &[u8], entries: usize) -> Result<()> {
         let buf = self.packer.pack(plain)?;
         let page = Page::DictionaryPage {
             buf,
@@ -70,7 +70,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// Appends a data page: levels and values.
-    pub(super) fn page(&mut self, plain: &[u8], info: PageInfo) -> Result<()> {
+    pub(crate) fn page(&mut self, plain: &[u8], info: PageInfo) -> Result<()> {
         let buf = self.packer.pack(plain)?;
         let page = Page::DataPage {
             buf,
@@ -97,7 +97,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// Describes the column. `with_range` says whether the pages came with their ranges.
-    pub(super) fn finish(mut self, with_range: bool) -> Result<EncodedColumn> {
+    pub(crate) fn finish(mut self, with_range: bool) -> Result<EncodedColumn> {
         let order = self.order;
         let mut ranges = self.pages.iter().filter_map(|page| page.range.as_ref());
         let mut whole = ranges.next().cloned();

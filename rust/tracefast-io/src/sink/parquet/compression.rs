@@ -45,7 +45,7 @@ impl Compression {
     }
 
     /// The number in the file.
-    pub(super) fn codec(self) -> i32 {
+    pub(crate) fn codec(self) -> i32 {
         let codec = if self.0.is_some() { Codec::ZSTD } else { Codec::UNCOMPRESSED };
         codec as i32
     }
@@ -91,24 +91,24 @@ impl FromStr for Compression {
 const LONG: usize = 16 << 20;
 
 /// Compresses page after page with the same memory.
-pub(super) struct Packer {
+pub(crate) struct Packer {
     codec: i32,
     zstd: Option<Compressor<'static>>,
     packed: Vec<u8>,
 }
 
 impl Packer {
-    pub(super) fn new(compression: Compression) -> io::Result<Self> {
+    pub(crate) fn new(compression: Compression) -> io::Result<Self> {
         let level = compression.0.map(|level| level.compression_level());
         let zstd = level.map(Compressor::new).transpose()?;
         Ok(Self { codec: compression.codec(), zstd, packed: Vec::new() })
     }
 
-    pub(super) fn codec(&self) -> i32 {
+    pub(crate) fn codec(&self) -> i32 {
         self.codec
     }
 
-    pub(super) fn pack(&mut self, plain: &[u8]) -> io::Result<Bytes> {
+    pub(crate) fn pack(&mut self, plain: &[u8]) -> io::Result<Bytes> {
         let Some(zstd) = &mut self.zstd else { return Ok(Bytes::copy_from_slice(plain)) };
         self.packed.clear();
         self.packed.reserve(zstd::zstd_safe::compress_bound(plain.len()));
@@ -120,7 +120,7 @@ impl Packer {
     }
 
     /// Gives back what one enormous page took.
-    pub(super) fn shrink(&mut self, capacity: usize) {
+    pub(crate) fn shrink(&mut self, capacity: usize) {
         self.packed.shrink_to(capacity);
     }
 }

@@ -14,13 +14,13 @@ use parquet::file::metadata::{
 };
 use parquet::schema::types::SchemaDescriptor;
 
-use super::EncodedGroup;
-use super::describe::put_offset_index;
-use super::thrift::{Fields, Kind, structure};
 use crate::error::Result;
+use crate::sink::parquet::EncodedGroup;
+use crate::sink::parquet::chunk_metadata::put_offset_index;
+use crate::sink::parquet::thrift::{Fields, Kind, structure};
 
 /// What every Parquet file begins and ends with.
-pub(super) const MAGIC: &[u8] = b"PAR1";
+pub(crate) const MAGIC: &[u8] = b"PAR1";
 
 /// Which version of the format the file keeps to.
 const VERSION: i32 = 1;
@@ -29,7 +29,7 @@ const VERSION: i32 = 1;
 const ROOM: usize = 4 << 20;
 
 /// What waits for the end of the file.
-pub(super) struct Footer {
+pub(crate) struct Footer {
     descriptor: Arc<SchemaDescriptor>,
     /// Version and schema, as the footer begins with them.
     head: Vec<u8>,
@@ -61,7 +61,7 @@ impl Footer {
     ///
     /// # Errors
     /// When the schema cannot be told in Parquet.
-    pub(super) fn try_new(descriptor: Arc<SchemaDescriptor>) -> Result<Self> {
+    pub(crate) fn try_new(descriptor: Arc<SchemaDescriptor>) -> Result<Self> {
         let head = head(&descriptor)?;
         Ok(Self {
             descriptor,
@@ -76,12 +76,12 @@ impl Footer {
     }
 
     /// Row groups so far.
-    pub(super) fn row_groups(&self) -> usize {
+    pub(crate) fn row_groups(&self) -> usize {
         self.groups.len()
     }
 
     /// Takes note of a row group that begins at byte `start` of the file.
-    pub(super) fn add(&mut self, group: &EncodedGroup, start: u64) {
+    pub(crate) fn add(&mut self, group: &EncodedGroup, start: u64) {
         let mut at = start;
         let mut uncompressed = 0;
         for (column, descr) in group.columns.iter().zip(self.descriptor.columns()) {
@@ -112,7 +112,7 @@ impl Footer {
     ///
     /// # Errors
     /// When writing fails, or the footer has 4 GiB.
-    pub(super) fn write(
+    pub(crate) fn write(
         &self,
         writer: &mut impl Write,
         at: u64,

@@ -12,18 +12,18 @@
 
 mod appender;
 mod chunk;
+mod chunk_metadata;
 mod compression;
-mod delta;
-mod describe;
+pub(crate) mod encoding;
 mod footer;
-mod hybrid;
-mod integers;
-mod nulls;
 mod pages;
 mod scratch;
-mod stats;
-mod texts;
+mod statistics;
 mod thrift;
+
+use crate::sink::parquet::encoding::integers;
+use crate::sink::parquet::encoding::nulls;
+use crate::sink::parquet::encoding::texts;
 
 use std::fmt;
 use std::sync::Arc;
@@ -31,15 +31,15 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::schema::types::SchemaDescriptor;
-use tracefast_core::schema::{Column, schema};
+use tracefast_core::events::schema::{Column, schema};
 
-pub use self::appender::ParquetAppender;
-use self::chunk::{Chunk, EncodedColumn};
-pub use self::compression::Compression;
-use self::scratch::{Pool, Scratch};
-use self::stats::Order;
-use super::check_schema;
 use crate::error::Result;
+use crate::sink::check_schema;
+pub use crate::sink::parquet::appender::ParquetAppender;
+use crate::sink::parquet::chunk::{Chunk, EncodedColumn};
+pub use crate::sink::parquet::compression::Compression;
+use crate::sink::parquet::scratch::{Pool, Scratch};
+use crate::sink::parquet::statistics::Order;
 
 /// How Parquet files are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Default for ParquetOptions {
 /// use tracefast_io::sink::{ParquetAppender, ParquetEncoder, ParquetOptions};
 ///
 /// let encoder = ParquetEncoder::try_new(ParquetOptions::default())?;
-/// let batch = RecordBatch::new_empty(tracefast_core::schema::schema());
+/// let batch = RecordBatch::new_empty(tracefast_core::events::schema::schema());
 /// let group = encoder.encode(&[batch])?;
 ///
 /// let mut appender = ParquetAppender::try_new(Vec::new(), &encoder)?;

@@ -3,7 +3,7 @@
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 
-use crate::sink::valid::for_each_valid;
+use crate::sink::non_null::for_each_valid;
 
 /// Rows a page holds at most: those of a row group, if nobody asks for longer ones.
 const ROWS: usize = 65_536;
@@ -13,10 +13,10 @@ const ROWS: usize = 65_536;
 const BYTES: usize = 8 << 20;
 
 /// The rows of one page, as slices of the batches' arrays.
-pub(super) type Page = Vec<ArrayRef>;
+pub(crate) type Page = Vec<ArrayRef>;
 
 /// Cuts the arrays of a column into pages. Where the batches end makes no difference.
-pub(super) fn split(arrays: &[ArrayRef]) -> Vec<Page> {
+pub(crate) fn split(arrays: &[ArrayRef]) -> Vec<Page> {
     let mut pages = Vec::new();
     let mut page = Page::new();
     let (mut rows, mut bytes) = (0, 0);
@@ -70,12 +70,12 @@ fn fitting(array: &ArrayRef, at: usize, most: usize, room: usize, empty: bool) -
 }
 
 /// Rows of a page.
-pub(super) fn rows(page: &Page) -> usize {
+pub(crate) fn rows(page: &Page) -> usize {
     page.iter().map(Array::len).sum()
 }
 
 /// Writes one bit per row, set where there is a value, and returns the number of nulls.
-pub(super) fn validity(page: &Page, words: &mut Vec<u64>) -> usize {
+pub(crate) fn validity(page: &Page, words: &mut Vec<u64>) -> usize {
     words.clear();
     let mut rows = 0;
     for array in page {

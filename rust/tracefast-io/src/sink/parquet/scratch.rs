@@ -2,45 +2,45 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::compression::{Compression, Packer};
-use super::delta::Texts;
-use super::integers::Integers;
 use crate::sink::dictionary::Dictionary;
+use crate::sink::parquet::compression::{Compression, Packer};
+use crate::sink::parquet::encoding::delta::Texts;
+use crate::sink::parquet::encoding::integers::Integers;
 
 /// What one thread needs while it encodes a row group.
-pub(super) struct Scratch {
-    pub(super) packer: Packer,
-    pub(super) buffers: Buffers,
+pub(crate) struct Scratch {
+    pub(crate) packer: Packer,
+    pub(crate) buffers: Buffers,
 }
 
 /// Buffers of a column on its way into pages.
 #[derive(Default)]
-pub(super) struct Buffers {
+pub(crate) struct Buffers {
     /// The page before compression.
-    pub(super) page: Vec<u8>,
+    pub(crate) page: Vec<u8>,
     /// Validity of the page's rows.
-    pub(super) words: Vec<u64>,
+    pub(crate) words: Vec<u64>,
     /// Integers of the page.
-    pub(super) values: Vec<i64>,
+    pub(crate) values: Vec<i64>,
     /// Dictionary keys of the whole column.
-    pub(super) keys: Vec<u32>,
-    pub(super) integers: Integers,
-    pub(super) dictionary: Dictionary,
-    pub(super) texts: Texts,
+    pub(crate) keys: Vec<u32>,
+    pub(crate) integers: Integers,
+    pub(crate) dictionary: Dictionary,
+    pub(crate) texts: Texts,
 }
 
 /// Scratch memory at rest: as many pieces as threads ever encoded at the same time.
-pub(super) struct Pool {
+pub(crate) struct Pool {
     compression: Compression,
     idle: Mutex<Vec<Scratch>>,
 }
 
 impl Pool {
-    pub(super) fn new(compression: Compression) -> Self {
+    pub(crate) fn new(compression: Compression) -> Self {
         Self { compression, idle: Mutex::new(Vec::new()) }
     }
 
-    pub(super) fn take(&self) -> std::io::Result<Scratch> {
+    pub(crate) fn take(&self) -> std::io::Result<Scratch> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         match idle {
             Some(scratch) => Ok(scratch),
@@ -50,7 +50,7 @@ impl Pool {
         }
     }
 
-    pub(super) fn give_back(&self, mut scratch: Scratch) {
+    pub(crate) fn give_back(&self, mut scratch: Scratch) {
         // One row group with enormous strings must not hold its memory for ever.
         scratch.packer.shrink(16 << 20);
         scratch.buffers.page.shrink_to(16 << 20);

@@ -3,7 +3,7 @@
 /// What a field or an element of a list is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// A boolean in a list; as a field it has its value in place of a kind.
     Bool = 2,
     I16 = 4,
@@ -15,13 +15,13 @@ pub(super) enum Kind {
 }
 
 /// Appends a struct, whose fields `write` gives in the order of their numbers.
-pub(super) fn structure(out: &mut Vec<u8>, write: impl FnOnce(&mut Fields<'_>)) {
+pub(crate) fn structure(out: &mut Vec<u8>, write: impl FnOnce(&mut Fields<'_>)) {
     write(&mut Fields { out, last: 0 });
     out.push(0);
 }
 
 /// The fields of a struct that is being written.
-pub(super) struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     out: &'a mut Vec<u8>,
     /// The number of the last field: the next one is told by its distance.
     last: u8,
@@ -29,47 +29,47 @@ pub(super) struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     /// The fields behind the one with number `last`, of a struct that `out` has the begin of.
-    pub(super) fn behind(last: u8, out: &'a mut Vec<u8>) -> Self {
+    pub(crate) fn behind(last: u8, out: &'a mut Vec<u8>) -> Self {
         Self { out, last }
     }
 
-    pub(super) fn i16(&mut self, number: u8, value: i16) {
+    pub(crate) fn i16(&mut self, number: u8, value: i16) {
         self.begin(number, Kind::I16 as u8);
         zigzag(self.out, value.into());
     }
 
-    pub(super) fn i32(&mut self, number: u8, value: i32) {
+    pub(crate) fn i32(&mut self, number: u8, value: i32) {
         self.begin(number, Kind::I32 as u8);
         zigzag(self.out, value.into());
     }
 
-    pub(super) fn i64(&mut self, number: u8, value: i64) {
+    pub(crate) fn i64(&mut self, number: u8, value: i64) {
         self.begin(number, Kind::I64 as u8);
         zigzag(self.out, value);
     }
 
-    pub(super) fn bool(&mut self, number: u8, value: bool) {
+    pub(crate) fn bool(&mut self, number: u8, value: bool) {
         self.begin(number, if value { 1 } else { 2 });
     }
 
-    pub(super) fn bytes(&mut self, number: u8, value: &[u8]) {
+    pub(crate) fn bytes(&mut self, number: u8, value: &[u8]) {
         self.begin(number, Kind::Binary as u8);
         bytes(self.out, value);
     }
 
-    pub(super) fn structure(&mut self, number: u8, write: impl FnOnce(&mut Fields<'_>)) {
+    pub(crate) fn structure(&mut self, number: u8, write: impl FnOnce(&mut Fields<'_>)) {
         self.begin(number, Kind::Struct as u8);
         structure(self.out, write);
     }
 
     /// A struct that was written before.
-    pub(super) fn whole_structure(&mut self, number: u8, written: &[u8]) {
+    pub(crate) fn whole_structure(&mut self, number: u8, written: &[u8]) {
         self.begin(number, Kind::Struct as u8);
         self.out.extend_from_slice(written);
     }
 
     /// A list, each element of which `write` appends.
-    pub(super) fn list<I: ExactSizeIterator>(
+    pub(crate) fn list<I: ExactSizeIterator>(
         &mut self,
         number: u8,
         kind: Kind,
@@ -83,7 +83,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A list of `length` elements, which the caller appends to what it gets.
-    pub(super) fn begin_list(&mut self, number: u8, kind: Kind, length: usize) -> &mut Vec<u8> {
+    pub(crate) fn begin_list(&mut self, number: u8, kind: Kind, length: usize) -> &mut Vec<u8> {
         self.begin(number, Kind::List as u8);
         if length < 15 {
             self.out.push(((length as u8) << 4) | kind as u8);
@@ -103,18 +103,18 @@ impl<'a> Fields<'a> {
 }
 
 /// Appends an integer of any width, as an element of a list.
-pub(super) fn zigzag(out: &mut Vec<u8>, value: i64) {
+pub(crate) fn zigzag(out: &mut Vec<u8>, value: i64) {
     varint(out, ((value << 1) ^ (value >> 63)) as u64);
 }
 
 /// Appends bytes or a text, as an element of a list.
-pub(super) fn bytes(out: &mut Vec<u8>, value: &[u8]) {
+pub(crate) fn bytes(out: &mut Vec<u8>, value: &[u8]) {
     varint(out, value.len() as u64);
     out.extend_from_slice(value);
 }
 
 /// Appends a boolean, as an element of a list.
-pub(super) fn bool(out: &mut Vec<u8>, value: bool) {
+pub(crate) fn bool(out: &mut Vec<u8>, value: bool) {
     out.push(if value { 1 } else { 2 });
 }
 

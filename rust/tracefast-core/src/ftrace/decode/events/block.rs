@@ -2,7 +2,7 @@
 //!
 //! Kernels before 6.10 print no priority; trace-cmd prints its class as a number.
 
-use super::Event;
+use crate::ftrace::decode::events::Event;
 
 pub const EVENTS: &[Event] = &[
     Event {

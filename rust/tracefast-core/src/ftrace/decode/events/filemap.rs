@@ -3,7 +3,7 @@
 //! Offsets are bytes where the text prints them; the fields as they are count pages instead, of a
 //! size that the text does not say: these are columns of their own.
 
-use super::Event;
+use crate::ftrace::decode::events::Event;
 
 pub const EVENTS: &[Event] = &[
     Event {

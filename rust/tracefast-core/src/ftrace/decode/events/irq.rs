@@ -1,6 +1,6 @@
 //! Interrupts, exceptions, calls between processors.
 
-use super::Event;
+use crate::ftrace::decode::events::Event;
 
 pub const EVENTS: &[Event] = &[
     Event {

@@ -1,6 +1,6 @@
 //! The journal of ext4.
 
-use super::Event;
+use crate::ftrace::decode::events::Event;
 
 pub const EVENTS: &[Event] = &[
     Event { names: &["jbd2_checkpoint"], forms: &["dev {dev:dev} result {result:i32}"] },

@@ -1,6 +1,6 @@
 //! Memory: pages, slabs, what processes have in core, reclaim.
 
-use super::Event;
+use crate::ftrace::decode::events::Event;
 
 pub const EVENTS: &[Event] = &[
     Event { names: &["kfree"], forms: &["call_site={call_site:symbol} ptr={ptr:x64}"] },

@@ -52,8 +52,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::form::Form;
     use super::*;
+    use crate::ftrace::decode::form::Form;
 
     #[test]
     fn every_form_is_well_formed() {

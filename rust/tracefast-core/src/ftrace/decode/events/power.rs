@@ -1,6 +1,6 @@
 //! Processors at rest, registers, and what is done about a lack of memory.
 
-use super::Event;
+use crate::ftrace::decode::events::Event;
 
 pub const EVENTS: &[Event] = &[
     Event {

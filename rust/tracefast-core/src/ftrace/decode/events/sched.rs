@@ -1,6 +1,6 @@
 //! Scheduling, processes, signals.
 
-use super::Event;
+use crate::ftrace::decode::events::Event;
 
 pub const EVENTS: &[Event] = &[
     Event {

@@ -1,6 +1,6 @@
 //! Timers and work queues.
 
-use super::Event;
+use crate::ftrace::decode::events::Event;
 
 pub const EVENTS: &[Event] = &[
     Event {

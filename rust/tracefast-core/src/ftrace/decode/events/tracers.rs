@@ -1,6 +1,6 @@
 //! Records of tracers that print them in columns of their own, and of system calls by number.
 
-use super::Event;
+use crate::ftrace::decode::events::Event;
 
 pub const EVENTS: &[Event] = &[
     // `C` is the completion: in brackets stands an error, else a command. The option `blk_classic`

@@ -1,6 +1,6 @@
 //! Dirty pages and inodes on their way to the disk.
 
-use super::Event;
+use crate::ftrace::decode::events::Event;
 
 pub const EVENTS: &[Event] = &[
     Event {

@@ -1,7 +1,7 @@
 //! Bytes, offsets and sizes.
 
-use super::{check, columns, effect};
-use crate::event::Op;
+use crate::events::vocabulary::Op;
+use crate::strace::fields::tests::{check, columns, effect};
 
 #[test]
 fn counts_and_offsets() {

@@ -1,7 +1,7 @@
 //! What makes descriptors and tasks, and what they have from the start.
 
-use super::{check, columns, effect};
-use crate::event::{FileType, Op, clone_flags, open_flags};
+use crate::events::vocabulary::{FileType, Op, clone_flags, open_flags};
+use crate::strace::fields::tests::{check, columns, effect};
 
 #[test]
 fn descriptors_that_are_made() {

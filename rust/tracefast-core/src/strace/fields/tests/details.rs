@@ -1,10 +1,10 @@
 //! Facts that the columns have no room for.
 
-use super::{columns, detail, effect, head, parse};
-use crate::detail::{AioCall, Completion, Detail, Memory, Received, Submission};
-use crate::event::open_flags;
-use crate::rows::Side;
-use crate::view::unpack;
+use crate::events::details::{AioCall, Completion, Detail, Memory, Received, Submission};
+use crate::events::rows::Side;
+use crate::events::vocabulary::open_flags;
+use crate::strace::fields::tests::{columns, detail, effect, head, parse};
+use crate::text::string_view::unpack;
 
 #[test]
 fn address_spaces() {
@@ -200,14 +200,14 @@ fn descriptors_that_are_sent() {
 fn descriptors_are_sent_when_the_call_begins() {
     let mut side = Side::default();
     let text = format!("5, {}, 0", spellings("3</p>, 4")[0]);
-    let sys = crate::syscalls::by_name(b"sendmsg");
+    let sys = crate::linux::syscalls::by_name(b"sendmsg");
     let head = crate::strace::fields::head(text.as_bytes(), sys, &mut side);
     assert_eq!(head.detail, Some(0));
     assert_eq!(side.details, [Detail::Sent(vec![3, 4])]);
     assert_eq!(head.fd, Some(5));
     let plain = format!("sendmsg(5, {}, 0", message("msg_controllen=0"));
-    assert_eq!(super::head(&plain).detail, None);
-    assert_eq!(super::head("recvmsg(5, ").detail, None);
+    assert_eq!(crate::strace::fields::tests::head(&plain).detail, None);
+    assert_eq!(crate::strace::fields::tests::head("recvmsg(5, ").detail, None);
 }
 
 /// Descriptors that the line receives, with their names.
@@ -248,7 +248,10 @@ fn descriptors_that_are_received() {
     let failed = format!("recvmsg(11, {message}, 0) = -1 EAGAIN (Try)");
     assert_eq!(received(&failed), None);
     assert_eq!(
-        received(&format!("recvmsg(11, {}, 0) = 1", super::details::message("msg_controllen=0"))),
+        received(&format!(
+            "recvmsg(11, {}, 0) = 1",
+            crate::strace::fields::tests::details::message("msg_controllen=0")
+        )),
         None
     );
 }

@@ -7,14 +7,14 @@ mod names;
 mod paths;
 mod transfers;
 
-use crate::block::Block;
-use crate::detail::Detail;
-use crate::event::{EventKind, FileType};
-use crate::parsed::{Head, Parsed};
-use crate::rows::{Effect, Side};
-use crate::schema::Column as C;
+use crate::events::details::Detail;
+use crate::events::parsed_block::{Head, Parsed};
+use crate::events::rows::{Effect, Side};
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::{EventKind, FileType};
 use crate::strace::{Grammar, detect};
-use crate::view::unpack;
+use crate::text::block::Block;
+use crate::text::string_view::unpack;
 
 fn parse(line: &str) -> (Parsed, String) {
     let text = format!("7 {line}\n7 exit_group(0) = ?\n");
@@ -79,6 +79,6 @@ fn detail(line: &str) -> Option<Detail> {
 /// What the first half of a call tells.
 fn head(line: &str) -> Head {
     let (name, args) = line.split_once('(').expect("a call");
-    let sys = crate::syscalls::by_name(name.as_bytes());
+    let sys = crate::linux::syscalls::by_name(name.as_bytes());
     crate::strace::fields::head(args.as_bytes(), sys, &mut Side::default())
 }

@@ -1,8 +1,8 @@
 //! What names files, tables and tasks anew.
 
-use super::{check, effect, head};
-use crate::event::{FileType, Op, clone_flags, open_flags};
-use crate::rows::AT_FDCWD;
+use crate::events::rows::AT_FDCWD;
+use crate::events::vocabulary::{FileType, Op, clone_flags, open_flags};
+use crate::strace::fields::tests::{check, effect, head};
 
 #[test]
 fn names_that_come_and_go() {

@@ -1,7 +1,7 @@
 //! Paths, and what names a file otherwise.
 
-use super::{check, columns, effect, head};
-use crate::event::Op;
+use crate::events::vocabulary::Op;
+use crate::strace::fields::tests::{check, columns, effect, head};
 
 #[test]
 fn where_paths_start() {

@@ -1,8 +1,8 @@
 //! Which way calls move data, from where on, and what moves positions.
 
-use super::{columns, detail, effect, head};
-use crate::detail::Detail;
-use crate::event::{At, FileType, Motion, Op, open_flags, whence};
+use crate::events::details::Detail;
+use crate::events::vocabulary::{At, FileType, Motion, Op, open_flags, whence};
+use crate::strace::fields::tests::{columns, detail, effect, head};
 
 const IOV: &str = r#"[{iov_base="ab", iov_len=2}]"#;
 

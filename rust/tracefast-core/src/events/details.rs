@@ -1,0 +1,194 @@
+//! Facts about single calls that few rows have: what they do to memory, which descriptors travel
+//! through sockets, the parts of asynchronous submissions.
+
+/// A fact that the columns have no room for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Detail {
+    /// The call changed the address space of its task.
+    Memory(Memory),
+    /// Descriptors in the control messages that the call sends (`SCM_RIGHTS`), in order. Whether they
+    /// arrived, its result tells.
+    Sent(Vec<i32>),
+    /// Descriptors that the call received, in order. They are closed by execve if the effect's
+    /// `flags` have [`open_flags::CLOEXEC`].
+    ///
+    /// [`open_flags::CLOEXEC`]: crate::events::vocabulary::open_flags::CLOEXEC
+    Received(Vec<Received>),
+    /// Parts that were accepted by `io_submit`, in order.
+    Submitted(Vec<Submission>),
+    /// Parts that `io_getevents` found complete, in order.
+    Collected(Vec<Completion>),
+    /// Where a seek ended that does not return it (`_llseek`); `None`: the text does not tell.
+    Position(Option<i64>),
+    /// Within the call around this event, pages of the file with this identity were looked up.
+    Inode(u64),
+    /// Within the call around this event, a page of a mapped file was brought in.
+    Fault,
+    /// The call around this event acts on the path in this view.
+    Name(u128),
+    /// The working directory at that moment, as the annotation tells where the row's relative path
+    /// starts: a view like that of a path.
+    Directory(u128),
+}
+
+/// A change of an address space. Addresses and lengths are in bytes, as printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Memory {
+    /// `start..start + len` was mapped over whatever was there.
+    Map {
+        /// Address.
+        start: u64,
+        /// Length.
+        len: u64,
+        /// Private and without a file.
+        anonymous: bool,
+        /// It may be written to.
+        writable: bool,
+    },
+    /// Nothing is mapped there any more.
+    Unmap {
+        /// Address.
+        start: u64,
+        /// Length.
+        len: u64,
+    },
+    /// It may be written to, or not.
+    Protect {
+        /// Address.
+        start: u64,
+        /// Length.
+        len: u64,
+        /// It may be written to.
+        writable: bool,
+    },
+    /// It was moved, made longer or shorter.
+    Remap {
+        /// Address before.
+        start: u64,
+        /// Length before.
+        len: u64,
+        /// Address after.
+        new_start: u64,
+        /// Length after.
+        new_len: u64,
+        /// What was there stays mapped (`MREMAP_DONTUNMAP`).
+        stays: bool,
+    },
+    /// The heap ends here.
+    Break {
+        /// Address.
+        end: u64,
+    },
+}
+
+/// A descriptor that came through a socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Received {
+    /// Its number in the receiver.
+    pub fd: i32,
+    /// View of the name that the annotation gives.
+    pub path: Option<u128>,
+}
+
+/// Part of a submission (`struct iocb`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Submission {
+    /// What the program gave to find it again.
+    pub data: u64,
+    /// What it does.
+    pub call: AioCall,
+    /// Descriptor.
+    pub fd: i32,
+    /// Where it begins in the file.
+    pub offset: Option<i64>,
+    /// Bytes asked for.
+    pub requested: Option<i64>,
+}
+
+/// Part that is complete (`struct io_event`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Completion {
+    /// That of the submission.
+    pub data: u64,
+    /// Address of the submission's `struct iocb`.
+    pub object: u64,
+    /// Bytes moved, or an error below zero.
+    pub result: i64,
+}
+
+/// What a part of a submission does (`IOCB_CMD_…`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum AioCall {
+    /// Reads.
+    Pread,
+    /// Writes.
+    Pwrite,
+    /// Waits for the data to be on the device.
+    Fsync,
+    /// The same.
+    Fdsync,
+    /// Waits for a descriptor.
+    Poll,
+    /// Does nothing.
+    Noop,
+    /// Reads into a vector.
+    Preadv,
+    /// Writes a vector.
+    Pwritev,
+}
+
+impl AioCall {
+    const ALL: [Self; 8] = [
+        Self::Pread,
+        Self::Pwrite,
+        Self::Fsync,
+        Self::Fdsync,
+        Self::Poll,
+        Self::Noop,
+        Self::Preadv,
+        Self::Pwritev,
+    ];
+
+    /// The call that the kernel numbers so.
+    pub fn by_number(number: i64) -> Option<Self> {
+        Some(match number {
+            0 => Self::Pread,
+            1 => Self::Pwrite,
+            2 => Self::Fsync,
+            3 => Self::Fdsync,
+            5 => Self::Poll,
+            6 => Self::Noop,
+            7 => Self::Preadv,
+            8 => Self::Pwritev,
+            _ => return None,
+        })
+    }
+
+    /// The call of this name, in small letters or capitals.
+    ///
+    /// # Examples
+    /// ```
+    /// use tracefast_core::detail::AioCall;
+    /// assert_eq!(AioCall::by_name(b"PREADV"), Some(AioCall::Preadv));
+    /// assert_eq!(AioCall::by_name(b"pread"), Some(AioCall::Pread));
+    /// assert_eq!(AioCall::by_name(b"preadx"), None);
+    /// ```
+    pub fn by_name(name: &[u8]) -> Option<Self> {
+        Self::ALL.into_iter().find(|call| name.eq_ignore_ascii_case(call.text().as_bytes()))
+    }
+
+    /// Name, as strace prints it without `IOCB_CMD_`.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Pread => "pread",
+            Self::Pwrite => "pwrite",
+            Self::Fsync => "fsync",
+            Self::Fdsync => "fdsync",
+            Self::Poll => "poll",
+            Self::Noop => "noop",
+            Self::Preadv => "preadv",
+            Self::Pwritev => "pwritev",
+        }
+    }
+}

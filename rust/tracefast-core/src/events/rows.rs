@@ -1,0 +1,267 @@
+//! Events of a block, column by column, before they become Arrow arrays.
+//!
+//! Columns are sized once for a block and written by index. A value counts only where the row's
+//! validity mask has the column's bit; elsewhere a slot holds whatever an earlier block left.
+
+use std::ops::Range;
+
+use crate::events::details::Detail;
+use crate::events::schema::Column;
+use crate::events::vocabulary::{At, Motion, Op};
+use crate::text::string_view::{self, Place};
+
+/// Number of a row that does not exist.
+pub const NO_ROW: u32 = u32::MAX;
+
+/// The clock of a row's time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RowClock {
+    /// The log's own.
+    #[default]
+    Log,
+    /// Another one, of lines with other columns than the log has at its start.
+    Other,
+    /// The sum of the deltas of such lines.
+    OtherDelta,
+}
+
+/// What the kernel model has to know of a row beyond its columns.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Effect {
+    /// What the call does.
+    pub op: Op,
+    /// Clone flags, or [`crate::events::vocabulary::open_flags`].
+    pub flags: u32,
+    /// Descriptor that a relative `path` starts from; `AT_FDCWD` (−100) for the working directory.
+    /// Of a call that makes a task, the task's id if it is not the return value.
+    pub at: i32,
+    /// The same for `path2`.
+    pub at2: i32,
+    /// `path` is the argument of a call and relative to `at`.
+    pub relative: bool,
+    /// `path2` likewise.
+    pub relative2: bool,
+    /// `path` names the file, whose identity is still to be made of it.
+    pub identify: bool,
+    /// `path2` likewise.
+    pub identify2: bool,
+    /// Effects at the call's entry took place before the row.
+    pub begun: bool,
+    /// The call did not take place: its result was injected.
+    pub made_up: bool,
+    /// The clock of its time.
+    pub clock: RowClock,
+    /// The thread that made the call, if its end is under another id; else 0.
+    pub thread: i32,
+    /// Which way it moves data.
+    pub motion: Motion,
+    /// Where in the file of `fd` a transfer begins.
+    pub place: At,
+    /// The same for `fd2`.
+    pub place2: At,
+    /// A number that the operation needs.
+    pub number: i64,
+    /// What does not fit in here: a position in [`Side::details`], or [`NO_DETAIL`].
+    pub detail: u32,
+}
+
+/// The row has no detail.
+pub const NO_DETAIL: u32 = u32::MAX;
+
+/// The descriptor that stands for the working directory.
+pub const AT_FDCWD: i32 = -100;
+
+impl Effect {
+    /// No effect, no relative path.
+    pub const NONE: Self = Self {
+        op: Op::None,
+        flags: 0,
+        at: AT_FDCWD,
+        at2: AT_FDCWD,
+        relative: false,
+        relative2: false,
+        identify: false,
+        identify2: false,
+        begun: false,
+        made_up: false,
+        clock: RowClock::Log,
+        thread: 0,
+        motion: Motion::None,
+        place: At::Position,
+        place2: At::Position,
+        number: 0,
+        detail: NO_DETAIL,
+    };
+}
+
+macro_rules! rows {
+    ($($(#[$meta:meta])* $field:ident: $ty:ty,)+) => {
+        /// Events of a block as columns.
+        #[derive(Debug, Default)]
+        pub struct Rows {
+            /// Rows in use.
+            pub len: usize,
+            $($(#[$meta])* #[allow(missing_docs)] pub $field: Vec<$ty>,)+
+        }
+
+        impl Rows {
+            /// Forgets all rows and makes room for `capacity`.
+            pub fn reset(&mut self, capacity: usize) {
+                self.len = 0;
+                // Fresh zeroed memory costs nothing for the columns that no row uses.
+                $(if self.$field.len() < capacity {
+                    self.$field = vec![Default::default(); capacity];
+                })+
+            }
+
+            /// Room for one more row at least, with all rows kept.
+            #[cold]
+            fn grow(&mut self) {
+                let capacity = (self.valid.len() * 3 / 2).max(1024);
+                $(self.$field.resize(capacity, Default::default());)+
+            }
+        }
+    };
+}
+
+rows! {
+    /// A bit for each column of the schema that has a value.
+    valid: u64,
+    /// What the model needs.
+    effect: Effect,
+    /// See the schema; so for all that follow. Dictionary columns hold keys of the block.
+    ts: i64,
+    dur: i64,
+    task: u32,
+    pid: i32,
+    tid: i32,
+    comm: u32,
+    cpu: u16,
+    kind: u8,
+    name: u32,
+    args: u128,
+    ret: i64,
+    errno: u32,
+    result: u128,
+    status: u8,
+    fd: i32,
+    fd2: i32,
+    ofd: u32,
+    ofd2: u32,
+    path: u128,
+    path2: u128,
+    file: u64,
+    file2: u64,
+    file_type: u8,
+    size: i64,
+    offset: i64,
+    offset2: i64,
+    offset_known: u8,
+    requested: i64,
+    bytes: i64,
+    access: u8,
+    access2: u8,
+    child: u32,
+    anon_bytes: i64,
+    /// Line number relative to the block's first line; negative if the event began in an earlier
+    /// block.
+    line: i64,
+    extra: u128,
+}
+
+impl Rows {
+    /// The row has a value in this column.
+    #[inline]
+    pub fn has(&self, row: usize, column: Column) -> bool {
+        self.valid[row] & column.bit() != 0
+    }
+
+    /// The first of `range` that is of this task, by its key: see [`crate::serial::task_columns::task_key`].
+    pub fn next_of(&self, task: i64, range: Range<usize>) -> Option<usize> {
+        let Ok(tid) = i32::try_from(task) else {
+            let mut range = range;
+            return range.find(|&row| !self.has(row, Column::Tid));
+        };
+        let mut from = range.start;
+        while from < range.end {
+            let to = range.end.min(from + 64);
+            // All of them at once: that is a few vectors.
+            let near =
+                self.tid[from..to].iter().fold(0, |any, &other| any | u8::from(other == tid));
+            if near != 0 {
+                let found =
+                    (from..to).find(|&row| self.tid[row] == tid && self.has(row, Column::Tid));
+                if found.is_some() {
+                    return found;
+                }
+            }
+            from = to;
+        }
+        None
+    }
+
+    /// Bytes of the row's texts, but for those that stand in one of these as well.
+    #[inline]
+    pub fn text_bytes(&self, row: usize) -> usize {
+        const RARE: u64 = Column::Result.bit() | Column::Extra.bit();
+        let valid = self.valid[row];
+        let length = |column: Column, views: &[u128]| {
+            // The lowest 32 bits of a view are the length.
+            if valid & column.bit() != 0 { views[row] as u32 as usize } else { 0 }
+        };
+        let args = length(Column::Args, &self.args);
+        if valid & RARE == 0 {
+            return args;
+        }
+        args + length(Column::Result, &self.result) + length(Column::Extra, &self.extra)
+    }
+
+    /// Adds a row without values and returns its number.
+    #[inline]
+    pub fn push(&mut self) -> usize {
+        let row = self.len;
+        if row >= self.valid.len() {
+            self.grow();
+        }
+        self.valid[row] = 0;
+        self.effect[row] = Effect::NONE;
+        self.len += 1;
+        row
+    }
+}
+
+/// What belongs to rows of a block and is neither in its text nor in their columns.
+#[derive(Debug, Default)]
+pub struct Side {
+    /// Text that was joined, un-escaped or brought from elsewhere; always valid UTF-8 as a whole.
+    pub bytes: Vec<u8>,
+    /// Facts that few rows have; [`Effect::detail`] and [`crate::events::parsed_block::Head::detail`] count them.
+    pub details: Vec<Detail>,
+}
+
+impl Side {
+    /// Keeps a fact, and returns where it stands.
+    pub fn detail(&mut self, detail: Detail) -> u32 {
+        self.details.push(detail);
+        self.details.len() as u32 - 1
+    }
+
+    /// Keeps a copy of `text`, which must be UTF-8, and returns its view.
+    pub fn put(&mut self, text: &[u8]) -> u128 {
+        if text.len() <= string_view::INLINE {
+            return string_view::pack(text, Place::Side, 0);
+        }
+        let offset = self.bytes.len();
+        self.bytes.extend_from_slice(text);
+        string_view::pack(text, Place::Side, offset)
+    }
+
+    /// The view of what was appended since `offset`, which is taken back if a view can hold it.
+    pub fn since(&mut self, offset: usize) -> u128 {
+        let view = string_view::pack(&self.bytes[offset..], Place::Side, offset);
+        if self.bytes.len() - offset <= string_view::INLINE {
+            self.bytes.truncate(offset);
+        }
+        view
+    }
+}

@@ -1,0 +1,293 @@
+//! The two halves of a system call in one block.
+
+use crate::events::open_calls::Pending;
+use crate::events::parsed_block::{Lost, Open, Parsed, Range, Target, Touch, Use};
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::{EventKind, Op, Status};
+use crate::ftrace::call::arguments;
+use crate::ftrace::call::row::{self, Args, Exit};
+use crate::ftrace::fields::{self, Call as Filled, Given};
+use crate::ftrace::header::Header;
+use crate::ftrace::non_records::stacks::Target as Whose;
+use crate::ftrace::parser::{KEPT, Parser, Span};
+use crate::ftrace::record::payload::Call;
+use crate::linux::syscalls;
+
+/// A system call's name in the block's dictionary, its number in the table of calls, and whether it
+/// returns.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Callee {
+    pub(crate) name: u32,
+    pub(crate) sys: u16,
+    pub(crate) returns: bool,
+}
+
+impl<'a> Parser<'a> {
+    /// The call; `None` where it is to stay a plain event.
+    #[inline]
+    pub(crate) fn callee(&mut self, call: Call, base: usize) -> Option<Callee> {
+        let calls = &self.format.calls;
+        let mut buffer = [0; 24];
+        let name = match call {
+            Call::Name(start, end) => calls.spelling(&self.text[base + start..base + end]),
+            Call::Number(_) if calls.named => return None,
+            Call::Number(number) => match calls.machine.and_then(|machine| machine.call(number)) {
+                Some(name) => name.as_bytes(),
+                None => numbered(number, &mut buffer),
+            },
+        };
+        let (key, sys) = self.grammar.names.key(name, &mut self.parsed.names, syscalls::by_name);
+        let returns = syscalls::shape(sys).op != Op::ExitCall && calls.returns(name);
+        Some(Callee { name: key, sys, returns })
+    }
+
+    #[inline]
+    pub(crate) fn enter(&mut self, start: usize, header: &Header, callee: Callee, args: Span) {
+        let tid = header.pid;
+        self.touch(tid);
+        if !callee.returns {
+            let row = self.event(start, header, EventKind::Syscall, Some(callee.name), args);
+            let (source, given) = (self.source(args), Given::Args(self.args(args)));
+            let Parsed { rows, side, .. } = &mut *self.parsed;
+            rows.status[row] = Status::Complete as u8;
+            rows.valid[row] |= C::Status.bit();
+            let calls = &self.format.calls;
+            fields::fill(
+                rows,
+                side,
+                row,
+                Filled { sys: callee.sys, source, given, ret: None },
+                calls,
+            );
+            return;
+        }
+        let narrow = |(start, end): Span| (start as u32, end as u32);
+        let kept = &mut self.kept[self.parsed.begins.len() % KEPT];
+        let marked = arguments::Args::within(self.text, args, self.parts);
+        let head = fields::head_of(&marked, callee.sys, &self.format.calls, kept);
+        let open = Open {
+            tid,
+            line: self.begin,
+            ts: self.on_clock(header),
+            name: callee.name,
+            sys: callee.sys,
+            comm: self.comm(start, header),
+            cpu: header.cpu,
+            pid: header.tgid,
+            args: narrow(args),
+            extra: self.flags(start, header).map(narrow),
+            head,
+            ..Open::default()
+        };
+        let at = self.grammar.calls.open(tid, open, self.parsed);
+        self.stack_may_follow(header, Whose::Call(at));
+        self.owner = None;
+    }
+
+    #[inline]
+    pub(crate) fn exit(&mut self, start: usize, header: &Header, callee: Callee, ret: Span) {
+        let tid = header.pid;
+        let pending = self.grammar.calls.resume(tid);
+        let lost = Some(self.parsed.spot());
+        if let Pending::Open(open) = &pending {
+            if self.ends(open.name, callee.name) && !self.is_parted(open, header) {
+                self.whole(start, header, open, ret);
+                return;
+            }
+            // Records were lost: neither half has its other.
+            self.abandoned(open);
+        }
+        let row = self.row(start, header);
+        let exit = Exit { args: None, sys: callee.sys, entry: None, ret: &self.text[ret.0..ret.1] };
+        self.parsed.rows.name[row] = callee.name;
+        self.parsed.rows.valid[row] |= C::Name.bit();
+        self.stack_may_follow(header, Whose::Row(row));
+        self.owner = None;
+        match pending {
+            Pending::Open(_) | Pending::Nothing => {
+                row::join(self.parsed, row, self.format, exit);
+                if let Some(flags) = self.flags(start, header) {
+                    self.parsed.rows.extra[row] = self.view(flags);
+                    self.parsed.rows.valid[row] |= C::Extra.bit();
+                }
+            }
+            Pending::Unknown => {
+                // The entry, if any, is in a block before: that is for the stitch stage.
+                let rest = (ret.0 as u32, ret.1 as u32);
+                let (row, sys, bytes) = (row as u32, callee.sys, self.bytes);
+                let begins = self.parsed.begins.len() as u32;
+                let columns = self.flags(start, header).map(|flags| self.view(flags));
+                self.used = None;
+                self.parsed.touches.push(Touch::Resume {
+                    tid,
+                    row,
+                    begins,
+                    rest,
+                    sys,
+                    bytes,
+                    columns,
+                    lost,
+                });
+            }
+        }
+    }
+
+    /// The row of a call whose entry is `open`.
+    #[inline]
+    fn whole(&mut self, start: usize, header: &Header, open: &Open, ret: Span) {
+        // What the entry says goes before.
+        let comm = open.comm.or_else(|| self.comm(start, header));
+        let time = self.on_clock(header);
+        let wide = |(start, end): Range| (start as usize, end as usize);
+        let extra = open.extra.map(|extra| self.view(wide(extra)));
+        let rows = &mut self.parsed.rows;
+        let row = rows.push();
+        let mut valid = C::Line.bit() | C::Name.bit();
+        rows.line[row] = open.line;
+        rows.name[row] = open.name;
+        if let Some(tid) = open.tid.or(header.pid) {
+            rows.tid[row] = tid;
+            valid |= C::Tid.bit();
+        }
+        if let Some(comm) = comm {
+            rows.comm[row] = comm;
+            valid |= C::Comm.bit();
+        }
+        if let Some(cpu) = open.cpu.or(header.cpu) {
+            rows.cpu[row] = cpu;
+            valid |= C::Cpu.bit();
+        }
+        if let Some(pid) = open.pid.or(header.tgid) {
+            rows.pid[row] = pid;
+            valid |= C::Pid.bit();
+        }
+        if let Some(time) = time {
+            rows.ts[row] = time;
+            valid |= C::Ts.bit();
+        }
+        if let Some(extra) = extra {
+            rows.extra[row] = extra;
+            valid |= C::Extra.bit();
+        }
+        rows.valid[row] = valid;
+        self.parsed.begins[open.begin as usize].target = Target::Row(row as u32);
+        // Those of the exit come later.
+        for frames in [open.frames, open.more_frames].into_iter().flatten() {
+            self.put_frames(row, wide(frames));
+        }
+        self.stack_may_follow(header, Whose::Row(row));
+        self.owner = None;
+        let args = wide(open.args);
+        let (source, view) = (self.source(args), self.view(args));
+        let unsplit = Given::Args(self.args(args));
+        let kept = &self.kept[open.begin as usize % KEPT];
+        let split = kept.from == open.args.0;
+        let given = if split { Given::Split(&kept.split) } else { unsplit };
+        let args = Some(Args { source, view, given });
+        let ret = &self.text[ret.0..ret.1];
+        let exit = Exit { args, sys: open.sys, entry: open.ts, ret };
+        row::join(self.parsed, row, self.format, exit);
+        self.parsed.rows.effect[row].begun = true;
+        self.used = Some(Use::Resumed);
+    }
+
+    /// Records of the processor were lost between the two halves: the exit may be another call's.
+    pub(crate) fn is_parted(&self, open: &Open, header: &Header) -> bool {
+        let lost = |&(cpu, line): &(Option<u16>, i64)| {
+            open.line < line && cpu.is_none_or(|_| cpu == open.cpu && cpu == header.cpu)
+        };
+        self.lost.iter().any(lost)
+    }
+
+    /// Whether the exit of call `exit` is that of `enter`.
+    #[inline]
+    pub(crate) fn ends(&self, enter: u32, exit: u32) -> bool {
+        let names = &self.parsed.names;
+        let [enter_name, exit_name] = [enter, exit].map(|name| &names[name as usize]);
+        enter == exit || self.format.calls.ends(enter_name, exit_name)
+    }
+
+    /// Arguments that are to be split.
+    #[inline]
+    fn args(&self, args: Span) -> arguments::Args<'a> {
+        arguments::Args::within(self.text, args, self.parts)
+    }
+
+    /// What the entry says, in the row of the whole.
+    #[inline]
+    pub(crate) fn head(&mut self, row: usize, open: &Open) {
+        self.parsed.begins[open.begin as usize].target = Target::Row(row as u32);
+        let wide = |(start, end): Range| (start as usize, end as usize);
+        let extra = open.extra.map(|extra| self.view(wide(extra)));
+        let rows = &mut self.parsed.rows;
+        let mut valid = C::Line.bit() | C::Name.bit();
+        rows.line[row] = open.line;
+        rows.name[row] = open.name;
+        if let Some(tid) = open.tid {
+            rows.tid[row] = tid;
+            valid |= C::Tid.bit();
+        }
+        if let Some(comm) = open.comm {
+            rows.comm[row] = comm;
+            valid |= C::Comm.bit();
+        }
+        if let Some(cpu) = open.cpu {
+            rows.cpu[row] = cpu;
+            valid |= C::Cpu.bit();
+        }
+        if let Some(pid) = open.pid {
+            rows.pid[row] = pid;
+            valid |= C::Pid.bit();
+        }
+        if let Some(extra) = extra {
+            rows.extra[row] = extra;
+            valid |= C::Extra.bit();
+        }
+        rows.valid[row] |= valid;
+        // Those of the exit come later.
+        for frames in [open.frames, open.more_frames].into_iter().flatten() {
+            self.put_frames(row, wide(frames));
+        }
+    }
+
+    /// The task does something: a call of its that is still open never ended.
+    #[inline]
+    pub(crate) fn touch(&mut self, tid: Option<i32>) {
+        if let Some(open) = self.grammar.calls.touch(tid, self.parsed, Lost::Elsewhere) {
+            self.abandoned(&open);
+        }
+    }
+
+    /// The row of a call that began in this block and does not end.
+    pub(crate) fn abandoned(&mut self, open: &Open) {
+        let row = self.parsed.rows.push();
+        self.head(row, open);
+        let args = (open.args.0 as usize, open.args.1 as usize);
+        let (source, view) = (self.source(args), self.view(args));
+        let given = Given::Args(self.args(args));
+        let Parsed { rows, side, .. } = &mut *self.parsed;
+        if let Some(ts) = open.ts {
+            rows.ts[row] = ts;
+            rows.valid[row] |= C::Ts.bit();
+        }
+        rows.kind[row] = EventKind::Syscall as u8;
+        rows.status[row] = Status::Unfinished as u8;
+        rows.args[row] = view;
+        rows.valid[row] |= C::Kind.bit() | C::Status.bit() | C::Args.bit();
+        let calls = &self.format.calls;
+        fields::fill(rows, side, row, Filled { sys: open.sys, source, given, ret: None }, calls);
+        rows.effect[row].begun = true;
+    }
+}
+
+/// strace's name of a call that has none.
+fn numbered(number: u64, buffer: &mut [u8; 24]) -> &[u8] {
+    const PREFIX: &[u8; 10] = b"syscall_0x";
+    buffer[..PREFIX.len()].copy_from_slice(PREFIX);
+    let digits = (64 - number.leading_zeros()).div_ceil(4).max(1) as usize;
+    for (i, byte) in buffer[PREFIX.len()..PREFIX.len() + digits.min(14)].iter_mut().enumerate() {
+        let digit = (number >> (4 * (digits - 1 - i)) & 0xf) as usize;
+        *byte = b"0123456789abcdef"[digit];
+    }
+    &buffer[..PREFIX.len() + digits.min(14)]
+}

@@ -1,0 +1,455 @@
+//! Columns that come from the arguments of a call: descriptors, paths, counts, offsets, sizes.
+//!
+//! They are those that strace's text of the same call would fill, as far as ftrace's shows what they
+//! come from: it has the addresses of structures and vectors, not what is in them.
+
+mod effects;
+mod memory;
+mod paths;
+
+use std::sync::LazyLock;
+
+use paths::Empty;
+
+use crate::events::parsed_block::Head;
+use crate::events::rows::{Rows, Side};
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::{At, Motion, Op};
+use crate::ftrace::call::arguments::{Args, Form, MAX_ARGS, Split};
+use crate::ftrace::machine::registers::{self, Place, Wide};
+use crate::ftrace::machine::{Calls, Machine};
+use crate::linux::syscalls::{self, Count, NONE, Shape, Special};
+use crate::strace::fields::Source;
+
+/// The position of the offset of mmap2, which counts pages.
+const PAGES_AT: u8 = 5;
+const PAGE: i64 = 4096;
+
+/// What is looked for in the arguments of a call, found out once.
+struct Plan {
+    /// Highest position that its columns need; `None`: they need none.
+    upto: Option<usize>,
+    /// Where the count of bytes stands.
+    count: u8,
+    /// How an empty path shows.
+    empty: Empty,
+}
+
+/// By number of the call.
+static PLANS: LazyLock<Box<[Plan]>> =
+    LazyLock::new(|| (0..syscalls::count()).map(|sys| Plan::of(sys as u16)).collect());
+
+impl Plan {
+    fn of(sys: u16) -> Self {
+        let shape = syscalls::shape(sys);
+        let count = match shape.count {
+            Count::Arg(at) => at,
+            // The kernel's argument, whatever the text before it.
+            Count::Last | Count::LastButOne => 2,
+            // The text has the address of a vector, not its contents.
+            _ => NONE,
+        };
+        let empty = Empty::of(syscalls::name(sys));
+        let whole = shape.special != Special::None || empty != Empty::Never;
+        let highest = [
+            shape.fd,
+            shape.fd2,
+            shape.path,
+            shape.path2,
+            shape.at2,
+            shape.offset,
+            shape.offset2,
+            shape.flags,
+            shape.length,
+            count,
+        ]
+        .into_iter()
+        .filter(|&at| at != NONE)
+        .max();
+        let upto = if whole { Some(MAX_ARGS) } else { highest.map(usize::from) };
+        Self { upto, count, empty }
+    }
+
+    #[inline]
+    fn split_into(
+        &self,
+        split: &mut Split,
+        args: &Args<'_>,
+        shape: &Shape,
+        sys: u16,
+        calls: &Calls,
+    ) {
+        // Where registers are narrow, two of them may hold a value.
+        let upto = if calls.narrow { Some(MAX_ARGS) } else { self.upto };
+        match upto {
+            Some(upto) => args.split_into(split, upto, shape.path == NONE),
+            None => *split = Split::default(),
+        }
+        if calls.narrow && is_indirect(split, sys, calls) {
+            *split = Split::default();
+        }
+    }
+
+    /// The same, kept for the end of the call.
+    #[inline]
+    fn keep<'a>(
+        &self,
+        args: &Args<'_>,
+        shape: &Shape,
+        sys: u16,
+        calls: &Calls,
+        kept: &'a mut Kept,
+    ) -> &'a Split {
+        kept.from = args.from() as u32;
+        self.split_into(&mut kept.split, args, shape, sys, calls);
+        &kept.split
+    }
+}
+
+/// The registers of the first mmap of i386 have but the address of its arguments.
+#[cold]
+fn is_indirect(split: &Split, sys: u16, calls: &Calls) -> bool {
+    split.form() == Form::Raw
+        && calls.machine == Some(Machine::I386)
+        && syscalls::name(sys) == "mmap"
+}
+
+/// Arguments of a call that were split when it was entered, for its end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Kept {
+    /// Where they begin in the block.
+    pub(crate) from: u32,
+    /// All that the call's columns need of them.
+    pub(crate) split: Split,
+}
+
+impl Kept {
+    /// Nothing begins there.
+    pub(crate) fn none() -> Self {
+        Self { from: u32::MAX, split: Split::default() }
+    }
+}
+
+/// What the arguments tell before the call returns; see [`Head`].
+pub fn head(text: &[u8], sys: u16, calls: &Calls) -> Head {
+    head_of(&Args::alone(text), sys, calls, &mut Kept::none())
+}
+
+/// The same; if it takes all that the columns of the call need, that is put into `kept`.
+#[inline]
+pub(crate) fn head_of(args: &Args<'_>, sys: u16, calls: &Calls, kept: &mut Kept) -> Head {
+    let text = args.bytes();
+    let shape = syscalls::shape(sys);
+    let mut head = Head { op: shape.op, motion: shape.way, ..Head::default() };
+    if shape.special == Special::Fallocate {
+        head.op = Op::Allocate;
+    }
+    let Some(plan) = PLANS.get(usize::from(sys)) else { return head };
+    match shape.op {
+        Op::Fork => head.flags = effects::fork_flags(text, sys),
+        Op::CloseRange => {
+            let split = args.split(2, true);
+            head.fd = descriptor(&split, text, 0);
+            head.fd2 = descriptor(&split, text, 1).filter(|&last| last >= 0);
+            head.flags = effects::range_flags(&split, text);
+        }
+        op if op.uses() || matches!(op, Op::Close | Op::Dup | Op::Fchdir) => {
+            let last = [shape.fd, shape.fd2].into_iter().filter(|&at| at != NONE).max();
+            // Whether the call has an offset of its own decides what it moves.
+            let offsets = shape.way == Motion::Copy || shape.special == Special::Current;
+            let part;
+            let split = match last {
+                // A path may end elsewhere than data.
+                Some(last) if !calls.narrow && !offsets && shape.path != NONE => {
+                    part = args.split(usize::from(last), true);
+                    &part
+                }
+                _ => plan.keep(args, shape, sys, calls, kept),
+            };
+            head.fd = descriptor(split, text, shape.fd);
+            head.fd2 = descriptor(split, text, shape.fd2);
+            if shape.way != Motion::None {
+                let (place, place2) = places(split, text, sys, calls);
+                let second = shape.fd2 != NONE && place2 == At::Position;
+                head.moves = (place == At::Position, second);
+            }
+        }
+        op if (op.names() || op == Op::Exec) && plan.empty != Empty::Never => {
+            let split = plan.keep(args, shape, sys, calls, kept);
+            (head.fd, head.fd2) = paths::descriptors(split, text, shape, plan.empty);
+            if shape.op != Op::Exec && (head.fd.is_some() || head.fd2.is_some()) {
+                head.op = Op::Use;
+            }
+        }
+        _ => {}
+    }
+    head
+}
+
+/// Where each side of a call that moves data begins. Where two descriptors have offsets of their own,
+/// their addresses stand in the call.
+#[inline]
+fn places(split: &Split, text: &[u8], sys: u16, calls: &Calls) -> (At, At) {
+    let shape = syscalls::shape(sys);
+    if shape.streams {
+        return (At::Stream, At::Stream);
+    }
+    let pointer = |at| match split.number(text, at) {
+        None | Some(0) => At::Position,
+        Some(_) => At::Elsewhere,
+    };
+    if shape.fd2 != NONE {
+        return (pointer(shape.offset), pointer(shape.offset2));
+    }
+    if shape.offset == NONE {
+        return (At::Position, At::Position);
+    }
+    let offset = if calls.narrow {
+        let offset = wide(split, sys, calls).and_then(|wide| wide.offset);
+        offset.and_then(|place| wide_number(split, text, place))
+    } else {
+        split.number(text, shape.offset)
+    };
+    let place = match offset {
+        Some(0..) => At::Given,
+        None | Some(-1) if shape.special == Special::Current => At::Position,
+        _ => At::Elsewhere,
+    };
+    (place, At::Position)
+}
+
+/// Where registers of 32 bits hold the numbers of a call that has wide ones.
+fn wide(split: &Split, sys: u16, calls: &Calls) -> Option<Wide> {
+    let name = syscalls::name(sys);
+    let machine = match (split.form(), registers::of(Machine::I386, name)) {
+        (Form::Raw, _) => calls.machine.unwrap_or(Machine::I386),
+        // By name x86 shows every register.
+        (_, Some(all)) if split.len() >= all.registers => Machine::I386,
+        // ARM only as many as the call has arguments.
+        _ => Machine::Arm,
+    };
+    registers::of(machine, name)
+}
+
+/// A number out of registers of 32 bits.
+fn wide_number(split: &Split, text: &[u8], place: Place) -> Option<i64> {
+    let register = |at| split.number(text, at).map(|value| value as u32);
+    match place {
+        Place::One(at) => register(at).map(i64::from),
+        Place::Two(low, high) => {
+            Some(i64::from(register(high)? as i32) << 32 | i64::from(register(low)?))
+        }
+    }
+}
+
+/// Descriptors are 32 bits wide in a register of 64.
+#[inline]
+fn descriptor(split: &Split, text: &[u8], at: u8) -> Option<i32> {
+    split.number(text, at).map(|fd| fd as i32)
+}
+
+/// What the columns of a call are filled from.
+#[derive(Clone, Copy)]
+pub(crate) struct Call<'a> {
+    /// Its number.
+    pub(crate) sys: u16,
+    /// The text of its arguments.
+    pub(crate) source: Source<'a>,
+    /// The same, to be split or split already.
+    pub(crate) given: Given<'a>,
+    /// The return value, if it succeeded.
+    pub(crate) ret: Option<i64>,
+}
+
+/// Fills the columns that the arguments of a call give.
+#[inline]
+pub(crate) fn fill(rows: &mut Rows, side: &mut Side, row: usize, call: Call<'_>, calls: &Calls) {
+    let Call { sys, source, given, ret } = call;
+    let Some(plan) = PLANS.get(usize::from(sys)) else { return };
+    let shape = syscalls::shape(sys);
+    rows.effect[row].op = shape.op;
+    rows.effect[row].motion = shape.way;
+    if shape.streams {
+        (rows.effect[row].place, rows.effect[row].place2) = (At::Stream, At::Stream);
+    }
+    let mut made;
+    let split = match given {
+        Given::Split(split) => split,
+        Given::Args(args) => {
+            made = Split::default();
+            plan.split_into(&mut made, &args, shape, sys, calls);
+            &made
+        }
+    };
+    let mut out = Out { rows, side, row, source, split, shape, plan, sys, calls };
+    out.descriptors();
+    out.counts(ret);
+    if shape.way != Motion::None {
+        out.places();
+    }
+    if shape.path != NONE {
+        out.paths();
+    }
+    if shape.makes_fd {
+        out.made(ret);
+    }
+    out.effects(ret);
+}
+
+/// Arguments for their columns.
+#[derive(Clone, Copy)]
+pub(crate) enum Given<'a> {
+    /// They are still to be split.
+    Args(Args<'a>),
+    /// They were when the call was entered.
+    Split(&'a Split),
+}
+
+/// The row that is filled, and what it is filled from.
+struct Out<'a> {
+    rows: &'a mut Rows,
+    side: &'a mut Side,
+    row: usize,
+    source: Source<'a>,
+    split: &'a Split,
+    shape: &'static Shape,
+    plan: &'static Plan,
+    sys: u16,
+    calls: &'a Calls,
+}
+
+impl Out<'_> {
+    #[inline]
+    fn set(&mut self, column: C) {
+        self.rows.valid[self.row] |= column.bit();
+    }
+
+    #[inline]
+    fn number(&self, at: u8) -> Option<i64> {
+        self.split.number(self.source.bytes, at)
+    }
+
+    /// An argument that the kernel takes as an `int`: the upper half of its register is nothing.
+    #[inline]
+    fn int(&self, at: u8) -> Option<u32> {
+        self.number(at).map(|value| value as u32)
+    }
+
+    fn fd(&mut self, fd: Option<i32>) {
+        if let Some(fd) = fd {
+            self.rows.fd[self.row] = fd;
+            self.set(C::Fd);
+        }
+    }
+
+    fn fd2(&mut self, fd: Option<i32>) {
+        if let Some(fd) = fd {
+            self.rows.fd2[self.row] = fd;
+            self.set(C::Fd2);
+        }
+    }
+
+    #[inline]
+    fn descriptors(&mut self) {
+        let fd = descriptor(self.split, self.source.bytes, self.shape.fd);
+        let fd2 = descriptor(self.split, self.source.bytes, self.shape.fd2);
+        self.fd(fd);
+        self.fd2(fd2);
+    }
+
+    #[inline]
+    fn counts(&mut self, ret: Option<i64>) {
+        let shape = self.shape;
+        if self.calls.narrow {
+            self.wide_counts(ret);
+        } else {
+            self.requested(self.number(self.plan.count));
+            // Calls on two descriptors take the address of an offset, which is not in the text.
+            if shape.fd2 == NONE {
+                self.offset(self.number(shape.offset));
+            }
+            if shape.length != NONE && ret == Some(0) {
+                self.size(self.number(shape.length));
+            }
+        }
+        if shape.moves {
+            self.bytes(ret);
+        }
+    }
+
+    #[inline]
+    fn requested(&mut self, count: Option<i64>) {
+        if let Some(count) = count.filter(|&n| n >= 0) {
+            self.rows.requested[self.row] = count;
+            self.set(C::Requested);
+        }
+    }
+
+    /// −1 of preadv2 stands for the description's own offset, which is not in the text.
+    #[inline]
+    fn offset(&mut self, offset: Option<i64>) {
+        if let Some(offset) = offset.filter(|&n| n >= 0) {
+            self.rows.offset[self.row] = offset;
+            self.set(C::Offset);
+        }
+    }
+
+    fn size(&mut self, size: Option<i64>) {
+        if let Some(size) = size.filter(|&n| n >= 0) {
+            self.rows.size[self.row] = size;
+            self.set(C::Size);
+        }
+    }
+
+    #[inline]
+    fn bytes(&mut self, bytes: Option<i64>) {
+        if let Some(bytes) = bytes.filter(|&n| n >= 0) {
+            self.rows.bytes[self.row] = bytes;
+            self.set(C::Bytes);
+        }
+    }
+
+    /// Counts where registers have 32 bits.
+    #[cold]
+    fn wide_counts(&mut self, ret: Option<i64>) {
+        let shape = self.shape;
+        let name = syscalls::name(self.sys);
+        let place = |at: u8| (at != NONE).then_some(Place::One(at));
+        let wide = wide(self.split, self.sys, self.calls).unwrap_or_else(|| Wide {
+            offset: place(shape.offset),
+            count: place(self.plan.count),
+            length: place(shape.length),
+            registers: 0,
+        });
+        self.requested(self.at(wide.count));
+        if shape.fd2 == NONE {
+            let offset = self.at(wide.offset);
+            let pages = shape.offset == PAGES_AT && name == "mmap2";
+            self.offset(if pages { offset.and_then(|n| n.checked_mul(PAGE)) } else { offset });
+        }
+        if ret == Some(0) {
+            self.size(self.at(wide.length));
+        }
+    }
+
+    fn at(&self, place: Option<Place>) -> Option<i64> {
+        wide_number(self.split, self.source.bytes, place?)
+    }
+
+    #[inline]
+    fn places(&mut self) {
+        let (place, place2) = places(self.split, self.source.bytes, self.sys, self.calls);
+        let effect = &mut self.rows.effect[self.row];
+        (effect.place, effect.place2) = (place, place2);
+    }
+
+    /// A descriptor that the call returns.
+    fn made(&mut self, ret: Option<i64>) {
+        let fd = ret.and_then(|fd| i32::try_from(fd).ok()).filter(|&fd| fd >= 0);
+        if self.shape.op == Op::Dup {
+            self.fd2(fd);
+        } else {
+            self.fd(fd);
+        }
+    }
+}

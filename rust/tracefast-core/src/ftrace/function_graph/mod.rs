@@ -1,0 +1,39 @@
+//! The lines of the `function_graph` tracer: columns, then a function, its end, or a comment.
+//!
+//! Which columns there are is the reader's choice (`funcgraph-abstime`, `-cpu`, `-proc`,
+//! `-duration`, `latency-format` …), so each line is read by what it shows.
+
+pub(crate) mod body;
+pub(crate) mod line;
+pub(crate) mod record;
+pub(crate) mod rows;
+pub(crate) mod special;
+#[cfg(test)]
+mod tests;
+
+pub use body::{Call, End, What};
+pub use line::{Line, Party, parse};
+pub use record::parse as parse_record;
+pub use special::{Special, special};
+
+/// Text by positions in a line.
+pub type Span = (usize, usize);
+
+/// Longest name of a function: twice what the kernel's table of symbols holds, so that a caller's
+/// name behind each of its functions cannot make much of little text.
+const NAME: usize = 1024;
+
+fn blanks(line: &[u8], mut at: usize) -> usize {
+    while line.get(at) == Some(&b' ') {
+        at += 1;
+    }
+    at
+}
+
+/// Where the text before `end` stops being blanks, but not before `start`.
+fn trim_end(line: &[u8], start: usize, mut end: usize) -> usize {
+    while end > start && matches!(line[end - 1], b' ' | b'\t') {
+        end -= 1;
+    }
+    end
+}

@@ -1,0 +1,186 @@
+//! The columns in front of a payload, in every layout that the kernel and trace-cmd print.
+//!
+//! A line is told by its own features, whatever the lines around it are; the log's usual layout
+//! only goes first. The options of a trace can be changed while it is read, and logs are appended
+//! to one another.
+
+pub(crate) mod latency;
+pub(crate) mod numeric;
+
+use crate::ftrace::header::{self, Header};
+use crate::ftrace::is_continuation;
+use crate::ftrace::non_records::classify::{Other, classify};
+use crate::ftrace::record::payload::{self, Payload};
+
+/// Which columns stand in front of the payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum Layout {
+    /// `COMM-PID (TGID) [CPU] FLAGS TIME: `.
+    #[default]
+    Default,
+    /// The option `latency-format`, and `trace-cmd report -l`: `COMM-PID CPUFLAGS TIME: `.
+    Latency,
+    /// The options `latency-format` and `verbose`.
+    Verbose,
+    /// The option `raw`: `PID CPU TIME `.
+    Raw,
+    /// The option `hex`: the same in hexadecimal.
+    Hex,
+    /// The blk tracer's `blk_classic`: `DEVICE CPU TIME PID `.
+    Classic,
+    /// A hypervisor's trace: `[CPU] TIME: `.
+    Remote,
+    /// The option `nocontext-info`: no columns.
+    NoContext,
+}
+
+impl Layout {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Default,
+        Self::Latency,
+        Self::Verbose,
+        Self::Raw,
+        Self::Hex,
+        Self::Classic,
+        Self::Remote,
+        Self::NoContext,
+    ];
+}
+
+/// The columns of `line` in a log whose usual layout is `usual`; `None`: it is not a record.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::ftrace::layout::{Layout, parse};
+/// let line = b"    bash-2101      1..... 25321us : sys_write -> 0x2";
+/// let header = parse(line, Layout::Default).unwrap();
+/// assert_eq!((header.layout, header.cpu, header.time), (Layout::Latency, Some(1), Some(25_321_000)));
+/// assert_eq!(&line[header.payload..], b"sys_write -> 0x2");
+/// assert_eq!(parse(b"x: y", Layout::Default), None);
+/// assert!(parse(b"x: y", Layout::NoContext).is_some());
+/// ```
+#[inline(always)]
+pub fn parse(line: &[u8], usual: Layout) -> Option<Header> {
+    let header = if usual == Layout::Default { header::parse(line) } else { only(line, usual) };
+    match header {
+        Some(header) => Some(header),
+        None => other(line, usual),
+    }
+}
+
+/// A record in another layout than the log's usual one.
+#[cold]
+fn other(line: &[u8], usual: Layout) -> Option<Header> {
+    // What each layout shows at once is looked at first: most lines that come here are no records.
+    let first = *line.first()?;
+    let (digit, hex) = (first.is_ascii_digit(), first.is_ascii_hexdigit());
+    Layout::ALL.into_iter().filter(|&layout| layout != usual).find_map(|layout| match layout {
+        Layout::Raw if !digit => None,
+        Layout::Hex if !hex => None,
+        Layout::Classic if !digit && first != b' ' => None,
+        Layout::Remote if first != b'[' => None,
+        Layout::NoContext => is_call(line).then(no_context),
+        _ => only(line, layout).filter(|header| {
+            // Any numbers look like these columns; only what cannot be printed shows them.
+            let numbers = matches!(layout, Layout::Raw | Layout::Hex);
+            !numbers || line[header.payload..].starts_with(b"type: ")
+        }),
+    })
+}
+
+/// The columns of one layout.
+fn only(line: &[u8], layout: Layout) -> Option<Header> {
+    match layout {
+        Layout::Default => header::parse(line),
+        Layout::Latency => latency::parse(line),
+        Layout::Verbose => latency::verbose(line),
+        Layout::Raw => numeric::raw(line),
+        Layout::Hex => numeric::hex(line),
+        Layout::Classic => numeric::classic(line),
+        Layout::Remote => numeric::remote(line),
+        Layout::NoContext => is_payload(line).then(no_context),
+    }
+}
+
+/// The columns of `line`, if the name of the command ends at `end`, with `-` behind it.
+pub(crate) fn at(line: &[u8], layout: Layout, end: usize) -> Option<Header> {
+    if line.get(end) != Some(&b'-') {
+        return None;
+    }
+    match layout {
+        Layout::Default => header::at_dash(line, end),
+        Layout::Latency => latency::at_dash(line, end),
+        _ => None,
+    }
+}
+
+/// `sys_read(…` or `sys_read -> 0x…`: what a record without columns cannot be mistaken for.
+pub(crate) fn is_call(line: &[u8]) -> bool {
+    let Some(rest) = line.strip_prefix(b"sys_") else { return false };
+    let n = rest.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+    let behind = &rest[n..];
+    n > 0 && ((behind.starts_with(b"(") && behind.ends_with(b")")) || behind.starts_with(b" -> 0x"))
+}
+
+/// A payload that shows what it is, and so no text that goes on from the line before.
+fn is_payload(line: &[u8]) -> bool {
+    if is_continuation(line) {
+        return false;
+    }
+    match payload::parse(line) {
+        Payload::Nameless { .. } => {
+            line.starts_with(b"type: ") || line.starts_with(b"Unknown type")
+        }
+        // Nobody but the kernel begins a line so.
+        Payload::Marker { .. } => true,
+        // A word alone may be anybody's.
+        Payload::Function { rest, .. } => rest.0 < rest.1,
+        // Of blk there are columns that begin like its payload.
+        Payload::Tracer { .. } => numeric::classic(line).is_none(),
+        _ => matches!(classify(line), Other::Unknown),
+    }
+}
+
+fn no_context() -> Header {
+    Header::EMPTY
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_layout_is_told_by_itself() {
+        for (layout, line) in [
+            (
+                Layout::Default,
+                "            bash-2101    [001] .....  2881.878957: sys_write -> 0x2",
+            ),
+            (Layout::Latency, "    bash-2101      1..... 25321us : sys_write -> 0x2"),
+            (
+                Layout::Verbose,
+                "            bash    2101   1 0 00000000 00000000 [abc5fbad] 25.321ms (+0.002ms): x: y",
+            ),
+            (Layout::Raw, "2101 1 2881878957473 type: 839"),
+            (Layout::Hex, "00000835 00000001 0000029efd5f1da1 type: 839"),
+            (Layout::Classic, "254,0    0  3068.686402651 25219  Q  RA 29947752 + 16 [dd]"),
+            (Layout::Remote, "[003]\t   12.345678: hyp_enter: id=1"),
+            (Layout::NoContext, "sys_write -> 0x2"),
+        ] {
+            for usual in Layout::ALL {
+                let found = parse(line.as_bytes(), usual).map(|header| header.layout);
+                assert_eq!(found, Some(layout), "{line} in {usual:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_are_no_columns() {
+        for line in ["1 2 3 four", "00000001 00000002 0000000000000003 x", "sys_read", "[1] 2", ""]
+        {
+            assert_eq!(parse(line.as_bytes(), Layout::Default), None, "{line}");
+        }
+        assert!(parse(b"1 2 3 four", Layout::Raw).is_some());
+    }
+}

@@ -1,0 +1,97 @@
+//! What other programs put around the lines of a trace: the kernel's own log, a page of HTML.
+
+use crate::text::number;
+
+/// The prefix that the kernel's log has before each line (`ftrace_dump_on_oops`, SysRq-z): its
+/// length. `<4>[   12.345678] `, `[   12.345678][    T1] `, with the host and program of syslog
+/// before it or without.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::ftrace::wrap::kernel_log;
+/// let line = b"[   12.345678]     bash-7       0d..2. 12345us : f <-g";
+/// assert_eq!(kernel_log(line), Some(15));
+/// assert_eq!(kernel_log(b"host kernel: [ 1.000000] x"), Some(25));
+/// assert_eq!(kernel_log(b"[000] 1.000000: x"), None);
+/// ```
+pub fn kernel_log(line: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    if line.first() == Some(&b'<') {
+        let (_, n) = number::digits(&line[1..]);
+        at = n + 2;
+        if !(1..=3).contains(&n) || line.get(n + 1) != Some(&b'>') {
+            return None;
+        }
+    } else if line.first() != Some(&b'[') {
+        // What syslog writes is not wider.
+        let name = memchr::memmem::find(&line[..line.len().min(96)], b"kernel: ")?;
+        at = name + 8;
+    }
+    at = bracketed(line, at, |text| {
+        let text = text.trim_ascii_start();
+        let (_, whole) = number::digits(text);
+        let (_, fraction) = number::digits(text.get(whole + 1..).unwrap_or_default());
+        whole > 0 && fraction == 6 && text.get(whole) == Some(&b'.') && text.len() == whole + 7
+    })?;
+    // The caller: a task or a processor.
+    let caller = bracketed(line, at, |text| {
+        let text = text.trim_ascii_start();
+        matches!(text.first(), Some(b'T' | b'C')) && number::digits(&text[1..]).1 + 1 == text.len()
+    });
+    at = caller.unwrap_or(at);
+    Some(if line.get(at) == Some(&b' ') { at + 1 } else { at })
+}
+
+/// Behind `[…]` at `at`, if `is` takes what is in it.
+fn bracketed(line: &[u8], at: usize, is: impl Fn(&[u8]) -> bool) -> Option<usize> {
+    let text = line.get(at..)?.strip_prefix(b"[")?;
+    let close = text.iter().take(32).position(|&b| b == b']')?;
+    is(&text[..close]).then_some(at + close + 2)
+}
+
+/// The line without what ends it inside of a JavaScript string: a line feed and the string's going
+/// on, both escaped.
+pub fn script(line: &[u8]) -> Option<&[u8]> {
+    line.strip_suffix(br"\n\")
+}
+
+/// The text is a page of HTML, as systrace makes them around a trace.
+pub fn is_page(text: &[u8]) -> bool {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start();
+    [&b"<!doctype html"[..], b"<html"]
+        .iter()
+        .any(|start| text.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_log() {
+        for (line, rest) in [
+            ("[   12.345678] x", "x"),
+            ("<0>[   12.345678]  x", " x"),
+            ("<12>[99999.345678][    T1] x", "x"),
+            ("[    0.000001][   C12]x", "x"),
+            ("Nov 21 08:00:00 host kernel: [   12.345678] x", "x"),
+            ("[   12.345678] ", ""),
+            ("[   12.345678]", ""),
+        ] {
+            let n = kernel_log(line.as_bytes()).unwrap_or_else(|| panic!("a prefix: {line}"));
+            assert_eq!(&line[n..], rest, "{line}");
+        }
+        for line in ["", "[", "<", "<x>[ 1.000000] ", "[1.0] x", "[ 1.000000", "kernel: x"] {
+            assert_eq!(kernel_log(line.as_bytes()), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn pages() {
+        assert!(is_page(b"<!DOCTYPE html>\n<html>"));
+        assert!(is_page(b"\xef\xbb\xbf\n <HTML>"));
+        assert!(!is_page(b"# tracer: nop\n"));
+        assert_eq!(script(br"x: y\n\"), Some(&b"x: y"[..]));
+        assert_eq!(script(b"x: y"), None);
+    }
+}

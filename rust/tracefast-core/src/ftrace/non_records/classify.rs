@@ -1,0 +1,189 @@
+//! Lines that are not records: headers, notes of lost records, stack frames.
+
+use crate::text::number;
+
+/// What a line without columns is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Other {
+    /// Nothing but blanks.
+    Blank,
+    /// Of the log as a whole.
+    Header,
+    /// It begins as headers do, but is none that the kernel writes: perhaps somebody's text.
+    Comment,
+    /// The tracer lost records.
+    Lost {
+        /// On which processor.
+        cpu: Option<u16>,
+        /// How many, where it knows.
+        count: Option<i64>,
+    },
+    /// None of these.
+    Unknown,
+}
+
+/// What `line`, which is neither record nor continuation, is.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::ftrace::other::{Other, classify};
+/// let lost = Other::Lost { cpu: Some(0), count: Some(104) };
+/// assert_eq!(classify(b"CPU:0 [LOST 104 EVENTS]"), lost);
+/// assert_eq!(classify(b"# tracer: nop"), Other::Header);
+/// ```
+pub fn classify(line: &[u8]) -> Other {
+    match line.first() {
+        _ if line.iter().all(|b| matches!(b, b' ' | b'\t')) => return Other::Blank,
+        Some(b'#') => {
+            return if is_known(&line[1..]) { Other::Header } else { Other::Comment };
+        }
+        _ => {}
+    }
+    let rule = line.trim_ascii();
+    if rule.len() >= 20 && rule.iter().all(|&b| b == b'-') {
+        // Around a dump in the kernel's log, and in texts.
+        return Other::Comment;
+    }
+    lost(line).unwrap_or(if is_header(line) { Other::Header } else { Other::Unknown })
+}
+
+/// What the kernel writes behind a `#`: `# tracer: nop`, counts, the legend of the columns.
+fn is_known(comment: &[u8]) -> bool {
+    const WORDS: [&[u8]; 12] = [
+        b"  ",
+        b" tracer: ",
+        b" entries-in-buffer/",
+        b" latency: ",
+        b" ---",
+        b" CPU",
+        b" TIME ",
+        b" DEV ",
+        b" TASK",
+        b" WARNING",
+        b" MAY BE MISSING",
+        b"####",
+    ];
+    matches!(comment, b"" | b" ")
+        || comment.starts_with(b" | ")
+        || WORDS.iter().any(|word| comment.starts_with(word))
+        || memchr::memmem::find(comment, b" latency trace v").is_some()
+}
+
+/// Headers that are a whole line. The last one stands between what grep found with lines around it.
+const WHOLE: [&[u8]; 6] = [
+    b"capturing trace... done",
+    b"TRACE:",
+    b"PROCESS DUMP",
+    b"CGROUP DUMP",
+    b"Dumping ftrace buffer:",
+    b"--",
+];
+
+/// `cpus=2`, `CPU 3 is empty`, `version = 6`, `TRACE:`.
+fn is_header(line: &[u8]) -> bool {
+    let number = |text: &[u8], end: &[u8]| {
+        let (_, n) = number::digits(text);
+        n > 0 && text[n..] == *end
+    };
+    if let Some(rest) = line.strip_prefix(b"cpus=") {
+        return number(rest, b"");
+    }
+    if let Some(rest) = line.strip_prefix(b"CPU ") {
+        return number(rest, b" is empty");
+    }
+    if let Some(rest) = line.strip_prefix(b"version = ") {
+        return number(rest, b"");
+    }
+    let line = line.trim_ascii();
+    WHOLE.contains(&line)
+}
+
+/// `MARK 12.345678 Lost 5 events.` of mmiotrace.
+fn lost_mmio(line: &[u8]) -> Option<Other> {
+    let rest = line.strip_prefix(b"MARK ")?;
+    let note = &rest[memchr::memmem::find(rest, b" Lost ")? + 6..];
+    let count = number::whole_integer(note.strip_suffix(b" events.")?)?;
+    Some(Other::Lost { cpu: None, count: Some(count) })
+}
+
+/// `CPU:0 [LOST 104 EVENTS]`, `CPU:1 [LOST EVENTS]`, `CPU:0 [17 EVENTS DROPPED]`,
+/// `CPU:0 [EVENTS DROPPED]`, all perhaps behind the name of an instance.
+fn lost(line: &[u8]) -> Option<Other> {
+    let Some(body) = line.strip_suffix(b"]") else { return lost_mmio(line) };
+    let open = memchr::memrchr(b'[', body)?;
+    let note = &body[open + 1..];
+    let count = match note {
+        b"LOST EVENTS" | b"EVENTS DROPPED" => None,
+        _ => {
+            let number = note
+                .strip_prefix(b"LOST ")
+                .and_then(|note| note.strip_suffix(b" EVENTS"))
+                .or_else(|| note.strip_suffix(b" EVENTS DROPPED"))?;
+            Some(number::whole_integer(number)?)
+        }
+    };
+    let before = body[..open].strip_suffix(b" ").unwrap_or(&body[..open]);
+    let at = memchr::memmem::rfind(before, b"CPU:")?;
+    let (cpu, n) = number::digits(&before[at + 4..]);
+    let named = at == 0 || before[..at].ends_with(b" ");
+    (n > 0 && at + 4 + n == before.len() && named)
+        .then(|| Other::Lost { cpu: u16::try_from(cpu).ok(), count })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lost_records() {
+        for (line, cpu, count) in [
+            ("CPU:0 [LOST 104 EVENTS]", 0, Some(104)),
+            ("CPU:1 [LOST EVENTS]", 1, None),
+            ("CPU:12 [1704389 EVENTS DROPPED]", 12, Some(1_704_389)),
+            ("CPU:0 [EVENTS DROPPED]", 0, None),
+            ("other: CPU:3 [EVENTS DROPPED]", 3, None),
+        ] {
+            let expected = Other::Lost { cpu: Some(cpu), count };
+            assert_eq!(classify(line.as_bytes()), expected, "{line}");
+        }
+        let expected = Other::Lost { cpu: None, count: Some(5) };
+        assert_eq!(classify(b"MARK 12.345678 Lost 5 events."), expected);
+        assert_eq!(classify(b"CPU:x [LOST EVENTS]"), Other::Unknown);
+        assert_eq!(classify(b"CPU:0 [LOST x EVENTS]"), Other::Unknown);
+        assert_eq!(classify(b"[LOST EVENTS]"), Other::Unknown);
+    }
+
+    #[test]
+    fn headers_and_blanks() {
+        for line in [
+            "#",
+            "# tracer: nop",
+            "# entries-in-buffer/entries-written: 2058/2058   #P:2",
+            "##### CPU 0 buffer started ####",
+            "#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION",
+            "# nop latency trace v1.1.5 on 6.18.44",
+            "# --------------------------------------------------------------------",
+            "# latency: 0 us, #2058/2058, CPU#0 | (M:PREEMPT(none) VP:0, KP:0, SP:0 HP:0 #P:2)",
+            "#    | task: -0 (uid:0 nice:0 policy:0 rt_prio:0)",
+            "# DEV   CPU TIMESTAMP     PID ACT FLG",
+            "#  |     |     |           |   |   |",
+            "# CPU  DURATION                  FUNCTION CALLS",
+            "# |     |   |                     |   |   |   |",
+            "cpus=2",
+            "CPU 3 is empty",
+            "capturing trace... done",
+            "TRACE:",
+            "--",
+        ] {
+            assert_eq!(classify(line.as_bytes()), Other::Header, "{line}");
+        }
+        assert_eq!(classify(b"# a heading"), Other::Comment);
+        assert_eq!(classify(b"#include"), Other::Comment);
+        assert_eq!(classify(b"---------------------------------"), Other::Comment);
+        assert_eq!(classify(b"version = 6"), Other::Header);
+        assert_eq!(classify(b""), Other::Blank);
+        assert_eq!(classify(b"  \t"), Other::Blank);
+        assert_eq!(classify(b"cpus=two"), Other::Unknown);
+        assert_eq!(classify(b"line oom_score_adj=0"), Other::Unknown);
+    }
+}

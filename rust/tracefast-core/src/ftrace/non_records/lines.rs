@@ -1,0 +1,344 @@
+//! Lines that are not a record: parts of a name with line feeds, text that goes on, frames of
+//! stacks, notes of lost records, headers.
+
+use std::borrow::Cow;
+
+use crate::events::parsed_block::{Parsed, Touch, Use};
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::EventKind;
+use crate::format::LOOK;
+use crate::ftrace::header::Header;
+use crate::ftrace::header::layouts::{self, Layout};
+use crate::ftrace::non_records::classify::{self, Other};
+use crate::ftrace::non_records::line_feeds::Text;
+use crate::ftrace::non_records::stacks::Target;
+use crate::ftrace::parser::{Parser, Span};
+use crate::ftrace::{Graph, Wrap, is_continuation};
+use crate::text::escape::escape_invalid;
+
+/// A record whose command's name has line feeds in it: its columns go over several lines.
+#[derive(Clone, Copy)]
+pub(crate) struct Pieces {
+    /// Where the first of them begins.
+    pub(crate) start: usize,
+    /// Where the last one begins, which has the other columns.
+    last: usize,
+}
+
+/// Frames of a stack, which follow one another, so that one range holds them all.
+#[derive(Clone, Copy)]
+pub(crate) struct Frames {
+    target: Target,
+    text: Span,
+}
+
+impl Frames {
+    /// The first one.
+    pub(crate) fn begin(target: Target, text: Span) -> Self {
+        Self { target, text }
+    }
+}
+
+/// The text of a record with line feeds in it: all of it up to the last line so far.
+#[derive(Clone, Copy)]
+pub(crate) struct More {
+    row: usize,
+    text: Span,
+    state: Text,
+}
+
+/// How many numbers of a marker may be the pid of the record behind it: a bound to the work.
+const NEXT: usize = 64;
+
+impl Parser<'_> {
+    /// A line that is not, or not by itself, a record.
+    #[cold]
+    pub(crate) fn odd(&mut self, start: usize, end: usize, header: Option<Header>) {
+        if self.pieces.is_none() {
+            self.pieces = self.begins_name(start);
+            if self.pieces.is_some() {
+                self.begin = self.line;
+            }
+        }
+        let Some(pieces) = self.pieces else {
+            return match header {
+                // Not aligned, as the log's names usually are.
+                Some(header) => {
+                    self.begin = self.line;
+                    self.record(start, end, &header);
+                }
+                None => self.other(start, end),
+            };
+        };
+        if start < pieces.last {
+            self.used = Some(Use::Continuation);
+            return;
+        }
+        let width = usize::from(self.format.width);
+        let dash = width.saturating_sub(start - pieces.start);
+        if let Some(header) = layouts::at(&self.text[start..end], self.format.layout, dash) {
+            self.record(start, end, &header);
+        }
+        self.pieces = None;
+    }
+
+    /// Whether the line at `start` is the first part of a command's name with line feeds: it and
+    /// the lines behind it up to a record's `-PID` are as wide as the column of names.
+    fn begins_name(&self, start: usize) -> Option<Pieces> {
+        let width = usize::from(self.format.width);
+        if self.format.wrap != Wrap::None || width == 0 {
+            return None;
+        }
+        // The names of commands are shorter than the column of all but `latency-format`.
+        if self.format.layout == Layout::Default && self.text.get(start) != Some(&b' ') {
+            return None;
+        }
+        let end = (start + width).min(self.text.len());
+        for feed in memchr::memchr_iter(b'\n', &self.text[start..end]) {
+            let last = start + feed + 1;
+            let line = &self.text[last..(last + LOOK).min(self.text.len())];
+            let line = &line[..memchr::memchr(b'\n', line).unwrap_or(line.len())];
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            if layouts::at(line, self.format.layout, width).is_some() {
+                // A record of its own, whatever its name looks like.
+                return None;
+            }
+            if layouts::at(line, self.format.layout, width - feed - 1).is_some() {
+                return Some(Pieces { start, last });
+            }
+        }
+        None
+    }
+
+    /// The record that follows a marker's text on its own line: a NUL in what was written takes
+    /// away the line feed. Its columns are aligned as in all records.
+    pub(crate) fn next_record(&self, text: Span) -> Option<(usize, Header)> {
+        let width = usize::from(self.format.width);
+        if width == 0 {
+            return None;
+        }
+        let line = &self.text[text.0..text.1];
+        let mut pids = memchr::memchr_iter(b'-', line)
+            .filter(|&dash| line.get(dash + 1).is_some_and(u8::is_ascii_digit));
+        pids.by_ref().take(NEXT).find_map(|dash| {
+            let column = dash.checked_sub(width)?;
+            let header = layouts::at(&line[column..], self.format.layout, width)?;
+            Some((text.0 + column, header))
+        })
+    }
+
+    /// A line without a record.
+    fn other(&mut self, start: usize, end: usize) {
+        // A log that has such lines looks for them first.
+        if self.format.graph == Graph::No && self.graph(start, end) {
+            return;
+        }
+        let line = &self.text[start..end];
+        if is_continuation(line) && self.frame((start, end)) {
+            self.used = Some(Use::Continuation);
+            return;
+        }
+        let known = classify::classify(line);
+        if known == Other::Blank {
+            // Text may have empty lines in it.
+            self.used = Some(Use::Blank);
+            return;
+        }
+        if matches!(known, Other::Unknown | Other::Comment) && self.goes_on(start, end) {
+            self.used = Some(Use::Continuation);
+            return;
+        }
+        self.flush_lines();
+        // What follows a record does so at once: blocks are cut by this rule.
+        self.owner = None;
+        if [&b"# tracer: "[..], b"cpus=", b"##### CPU "].iter().any(|head| line.starts_with(head)) {
+            // Another log begins, or the records that a processor still has: it may have done
+            // anything before.
+            self.parted(None);
+        }
+        match known {
+            Other::Lost { cpu, count } => self.lost((start, end), cpu, count),
+            Other::Unknown => match self.format.wrap {
+                Wrap::None => self.unparsed((start, end)),
+                Wrap::Page => self.used = Some(Use::Header),
+                Wrap::KernelLog => self.used = Some(Use::Message),
+            },
+            Other::Blank | Other::Header | Other::Comment => self.used = Some(Use::Header),
+        }
+    }
+
+    /// The line belongs to the text of the record before it, which has line feeds in it.
+    fn goes_on(&mut self, start: usize, end: usize) -> bool {
+        let line = &self.text[start..end];
+        let Some(owner) = self.owner.filter(|_| self.frames.is_none()) else { return false };
+        let Some(text) = owner.text else { return false };
+        let state = self
+            .more
+            .map_or_else(|| Text::default().with(&self.text[text.0..text.1]), |more| more.state);
+        if !owner.free && !state.open {
+            return false;
+        }
+        let foreign = match self.format.wrap {
+            Wrap::None => is_cut(line, self.format.width.into()),
+            Wrap::Page => line.trim_ascii_start().starts_with(b"<") || line.ends_with(b"\";"),
+            // Each line has the prefix of the kernel's log: it is not known whose it is.
+            Wrap::KernelLog => true,
+        };
+        if let Target::Row(row) = owner.target
+            && !foreign
+        {
+            // Empty lines may stand before this one.
+            let state = if owner.free { state } else { state.with(line) };
+            let closed = owner.comment && line.ends_with(b" */");
+            let end = if closed { end - 3 } else { end };
+            self.more = Some(More { row, text: (text.0, end), state });
+            if closed {
+                self.owner = None;
+            }
+            return true;
+        }
+        false
+    }
+
+    fn lost(&mut self, line: Span, cpu: Option<u16>, count: Option<i64>) {
+        let args = self.view(line);
+        let name = self.static_key(b"lost");
+        let rows = &mut self.parsed.rows;
+        let row = rows.push();
+        rows.kind[row] = EventKind::Lost as u8;
+        rows.name[row] = name;
+        rows.args[row] = args;
+        rows.line[row] = self.line;
+        let mut valid = C::Kind.bit() | C::Name.bit() | C::Args.bit() | C::Line.bit();
+        if let Some(cpu) = cpu {
+            rows.cpu[row] = cpu;
+            valid |= C::Cpu.bit();
+            self.parted(Some(cpu));
+        }
+        let rows = &mut self.parsed.rows;
+        if let Some(count) = count {
+            rows.ret[row] = count;
+            valid |= C::Ret.bit();
+        }
+        rows.valid[row] = valid;
+    }
+
+    /// What began before this line on the processor, or on any, does not end behind it as far as
+    /// the log can tell.
+    fn parted(&mut self, cpu: Option<u16>) {
+        self.parsed.touches.push(Touch::Lost { cpu, line: self.line });
+        match self.lost.iter_mut().find(|lost| lost.0 == cpu) {
+            Some(lost) => lost.1 = self.line,
+            None => self.lost.push((cpu, self.line)),
+        }
+    }
+
+    fn unparsed(&mut self, line: Span) {
+        let args = self.view(line);
+        self.parsed.example(self.line as u64, None, &self.text[line.0..line.1]);
+        let rows = &mut self.parsed.rows;
+        let row = rows.push();
+        rows.kind[row] = EventKind::Unparsed as u8;
+        rows.args[row] = args;
+        rows.line[row] = self.line;
+        rows.valid[row] = C::Kind.bit() | C::Args.bit() | C::Line.bit();
+        self.used = Some(Use::Unparsed);
+    }
+
+    /// A frame of a stack. `false`: there is nothing that it could belong to.
+    fn frame(&mut self, line: Span) -> bool {
+        let Some(owner) = self.owner.filter(|owner| owner.frames && self.more.is_none()) else {
+            return false;
+        };
+        let start = self.frames.map_or(line.0, |frames| frames.text.0);
+        self.frames = Some(Frames { target: owner.target, text: (start, line.1) });
+        true
+    }
+
+    /// Frames can be put there: of an open call only those of two stacks, the kernel's and the
+    /// program's.
+    pub(crate) fn takes_frames(&mut self, target: Target) -> bool {
+        match target {
+            Target::Row(_) => true,
+            Target::Call(at) => {
+                self.grammar.calls.at(at).is_some_and(|open| open.more_frames.is_none())
+            }
+        }
+    }
+
+    /// Puts what was collected into the row that it belongs to.
+    #[inline]
+    pub(crate) fn flush_lines(&mut self) {
+        if self.frames.is_some() || self.more.is_some() || self.told.is_some() {
+            self.put_lines();
+        }
+    }
+
+    #[inline(never)]
+    fn put_lines(&mut self) {
+        if let Some(frames) = self.frames.take() {
+            match frames.target {
+                Target::Row(row) => self.put_frames(row, frames.text),
+                Target::Call(at) => {
+                    let text = (frames.text.0 as u32, frames.text.1 as u32);
+                    if let Some(open) = self.grammar.calls.at(at) {
+                        let second = open.frames.is_some();
+                        *(if second { &mut open.more_frames } else { &mut open.frames }) =
+                            Some(text);
+                    }
+                }
+            }
+        }
+        let mut end = 0;
+        if let Some(more) = self.more.take() {
+            let view = self.view_lines(more.text);
+            self.parsed.rows.args[more.row] = view;
+            end = more.text.1;
+        }
+        if let Some(told) = self.told.take() {
+            self.take_told(told, end);
+        }
+    }
+
+    /// The view of several lines, without what other programs put around each.
+    fn view_lines(&mut self, lines: Span) -> u128 {
+        match self.format.own_lines(&self.text[lines.0..lines.1]) {
+            Cow::Borrowed(_) => self.view(lines),
+            Cow::Owned(own) => self.parsed.side.put(escape_invalid(&own).as_bytes()),
+        }
+    }
+
+    /// Frames stand behind the row's flags.
+    pub(crate) fn put_frames(&mut self, row: usize, frames: Span) {
+        let flags = self.parsed.rows.extra[row];
+        let view = if self.parsed.rows.has(row, C::Extra) {
+            let mut joined = std::mem::take(&mut self.parsed.scratch);
+            joined.clear();
+            let Parsed { side, .. } = &mut *self.parsed;
+            joined.extend_from_slice(crate::text::string_view::unpack(
+                &flags,
+                self.text,
+                &side.bytes,
+            ));
+            joined.push(b'\n');
+            let frames = self.format.own_lines(&self.text[frames.0..frames.1]);
+            joined.extend_from_slice(escape_invalid(&frames).as_bytes());
+            let view = side.put(&joined);
+            self.parsed.scratch = joined;
+            view
+        } else {
+            self.view_lines(frames)
+        };
+        self.parsed.rows.extra[row] = view;
+        self.parsed.rows.valid[row] |= C::Extra.bit();
+    }
+}
+
+/// The line begins as a record does, with a name in its column and a pid: its end is missing.
+fn is_cut(line: &[u8], width: usize) -> bool {
+    let Some(pid) = line.get(width..).and_then(|text| text.strip_prefix(b"-")) else {
+        return false;
+    };
+    let digits = pid.iter().take_while(|b| b.is_ascii_digit()).count();
+    width > 0 && digits > 0 && matches!(pid.get(digits), None | Some(b' '))
+}

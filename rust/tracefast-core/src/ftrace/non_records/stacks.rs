@@ -1,0 +1,99 @@
+//! Stacks, which belong to the record before them of the same processor and task.
+//!
+//! Records of other processors may stand between, so that the border of a block could part them.
+//! Where that can happen must not depend on the blocks: in a log with stacks one record in
+//! [`SEAMS`], told by its own bytes, parts what is before it from what is behind it, and blocks
+//! begin only there.
+
+use hashbrown::HashMap;
+
+use crate::ftrace::header::Header;
+
+/// One record in so many is a seam.
+const SEAMS: u32 = 128;
+
+/// What a stack may belong to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Target {
+    /// A row.
+    Row(usize),
+    /// A call that is open, by its position.
+    Call(u32),
+}
+
+/// The last record of each processor: its task, and what a stack of it belongs to.
+#[derive(Debug, Default)]
+pub(crate) struct Last {
+    cpus: HashMap<u16, (Option<i32>, Target), foldhash::fast::FixedState>,
+}
+
+impl Last {
+    /// No record before here has a stack behind here.
+    pub(crate) fn clear(&mut self) {
+        self.cpus.clear();
+    }
+
+    /// A record that a stack may follow.
+    pub(crate) fn record(&mut self, header: &Header, target: Target) {
+        if let Some(cpu) = header.cpu {
+            self.cpus.insert(cpu, (header.pid, target));
+        }
+    }
+
+    /// A line of `function_graph` on a processor: no stack belongs to a record before it, but
+    /// perhaps to the event that it tells of, in `row`, whose task it does not always name.
+    pub(crate) fn line(&mut self, cpu: Option<u16>, tid: Option<i32>, row: Option<usize>) {
+        match (cpu, row) {
+            (Some(cpu), Some(row)) => {
+                self.cpus.insert(cpu, (tid, Target::Row(row)));
+            }
+            (Some(cpu), None) => {
+                self.cpus.remove(&cpu);
+            }
+            (None, _) => self.clear(),
+        }
+    }
+
+    /// A stack is not a record that another stack may follow: it leaves what there was.
+    pub(crate) fn keep(&mut self, header: &Header, target: Option<Target>) {
+        match (target, header.cpu) {
+            (Some(target), _) => self.record(header, target),
+            (None, Some(cpu)) => {
+                self.cpus.remove(&cpu);
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// What the stack with these columns belongs to.
+    pub(crate) fn of(&self, header: &Header) -> Option<Target> {
+        let (pid, target) = *self.cpus.get(&header.cpu?)?;
+        (pid.is_none() || pid == header.pid).then_some(target)
+    }
+}
+
+/// The record parts what is before it from what is behind it.
+pub(crate) fn is_seam(line: &[u8]) -> bool {
+    // The end of the columns differs most from record to record; FNV-1a mixes it well enough.
+    let hash = line
+        .iter()
+        .take(64)
+        .fold(0x811c_9dc5_u32, |hash, &b| (hash ^ u32::from(b)).wrapping_mul(0x0100_0193));
+    (hash ^ hash >> 16) % SEAMS == 0
+        && memchr::memmem::find(&line[..line.len().min(256)], b"stack").is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seams_are_neither_rare_nor_common() {
+        let record = |i: u32| format!("            bash-7       [001] .....  2924.{i:06}: x: y");
+        let seams = (0..100_000).filter(|&i| is_seam(record(i).as_bytes())).count();
+        assert!((600..1000).contains(&seams), "{seams} of 100,000");
+        let stack =
+            |i: u32| format!("            bash-7       [001] .....  2924.{i:06}: <stack trace>");
+        assert!(!(0..100_000).any(|i| is_seam(stack(i).as_bytes())));
+    }
+}

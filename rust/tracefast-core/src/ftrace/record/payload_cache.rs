@@ -1,0 +1,237 @@
+//! What payloads begin with: `sys_read(`, `sys_read ->`, `sched_switch:`. A log has few of them.
+
+use std::ops::Range;
+
+use crate::ftrace::call::entry_exit::Callee;
+use crate::ftrace::record::payload::is_function;
+use crate::ftrace::record::scheduler::Teller;
+use crate::text::block::PAD;
+
+/// Longest one, with the byte behind the name.
+const LONGEST: usize = 24;
+
+/// A power of two, well above the number of names that are common in a log.
+const SLOTS: usize = 512;
+
+/// Beginnings of payloads that were seen in the block at hand, and what they mean.
+#[derive(Debug, Default)]
+pub(crate) struct Heads {
+    slots: Vec<Slot>,
+    /// Number of the block, so that nothing has to be cleared between blocks.
+    block: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    /// The text, with zeros behind it.
+    text: [u64; 3],
+    /// The block in which it was seen; 0: none.
+    block: u64,
+    head: Head,
+}
+
+/// The beginning of a payload.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Head {
+    /// Its kind.
+    pub(crate) what: What,
+    /// The first argument's name with the colon behind it, if that is within eight bytes.
+    first: u64,
+    /// Its bytes among the eight, or 0.
+    mask: u64,
+}
+
+/// What a payload is by its beginning.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum What {
+    /// `sys_NAME(`, unless it is a function with arguments.
+    Enter(Callee),
+    /// `sys_NAME `, if `-> ` follows.
+    Exit(Callee),
+    /// `sys_enter_NAME:`
+    EnterFields(Callee),
+    /// `sys_exit_NAME:`
+    ExitFields(Callee),
+    /// `NAME:`, if nothing or a blank follows.
+    Event {
+        /// Key of the name.
+        key: u32,
+        /// What it tells of tasks.
+        teller: Option<Teller>,
+        /// It may tell of files, whatever its text is.
+        clues: bool,
+    },
+}
+
+impl Head {
+    /// What stands at `args` of the text in `padded`, in brackets and behind them, is that of a
+    /// function and not of a system call.
+    #[inline]
+    pub(crate) fn is_function(&self, padded: &[u8], args: Range<usize>) -> bool {
+        let text = &padded[PAD + args.start..];
+        // The name and the colon say so already, unless they are cut.
+        let cut = 8 * args.len() < (u64::BITS - self.mask.leading_zeros()) as usize;
+        let named = self.mask != 0
+            && !cut
+            && text
+                .first_chunk()
+                .is_some_and(|eight| u64::from_le_bytes(*eight) & self.mask == self.first);
+        !named && is_function(&text[..args.len()])
+    }
+}
+
+impl Heads {
+    /// Begins a block: nothing was seen.
+    pub(crate) fn begin(&mut self) {
+        self.block += 1;
+        if self.slots.is_empty() {
+            let callee = Callee { name: 0, sys: 0, returns: false };
+            let head = Head { what: What::Enter(callee), first: 0, mask: 0 };
+            self.slots = vec![Slot { text: [0; 3], block: 0, head }; SLOTS];
+        }
+    }
+
+    /// The beginning of the payload at `base` of the text in `padded`, and the length of its name.
+    #[inline(always)]
+    pub(crate) fn get(&self, padded: &[u8], base: usize) -> Option<(&Head, usize)> {
+        let (text, n) = head(padded.get(PAD + base..)?.first_chunk()?)?;
+        let slot = self.slots.get(slot(text))?;
+        (slot.text == text && slot.block == self.block).then_some((&slot.head, n))
+    }
+
+    /// Keeps `what`, if the name ends at `end` of the text in `padded`.
+    #[inline(never)]
+    pub(crate) fn put(&mut self, padded: &[u8], base: usize, end: usize, what: What) {
+        let Some((text, n)) = padded.get(PAD + base..).and_then(|text| head(text.first_chunk()?))
+        else {
+            return;
+        };
+        if base + n != end {
+            return;
+        }
+        let (mut first, mut mask) = (0, 0);
+        if matches!(what, What::Enter(_))
+            && let Some(eight) =
+                padded.get(PAD + end + 1..).and_then(|text| text.first_chunk::<8>())
+            && let Some(colon) = eight.iter().position(|&b| b == b':')
+            && eight[..colon].iter().all(|&b| b.is_ascii_alphanumeric() || b == b'_')
+        {
+            mask = upto(colon);
+            first = u64::from_le_bytes(*eight) & mask;
+        }
+        let head = Head { what, first, mask };
+        if let Some(slot) = self.slots.get_mut(slot(text)) {
+            *slot = Slot { text, block: self.block, head };
+        }
+    }
+}
+
+#[inline(always)]
+fn slot(text: [u64; 3]) -> usize {
+    let mixed = (text[0] ^ text[1].rotate_left(29) ^ text[2].rotate_left(47))
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed >> 55) as usize % SLOTS
+}
+
+/// The text up to the first byte that no name of a call or event has, and where that is.
+#[inline(always)]
+fn head(text: &[u8; LONGEST]) -> Option<([u64; 3], usize)> {
+    let word = |i: usize| text[8 * i..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    let mut words = [word(0), 0, 0];
+    let n = end(words[0]);
+    if n < 8 {
+        words[0] &= upto(n);
+        return Some((words, n));
+    }
+    words[1] = word(1);
+    let n = end(words[1]);
+    if n < 8 {
+        words[1] &= upto(n);
+        return Some((words, 8 + n));
+    }
+    words[2] = word(2);
+    let n = end(words[2]);
+    if n < 8 {
+        words[2] &= upto(n);
+        return Some((words, 16 + n));
+    }
+    None
+}
+
+/// The first `n` bytes and one more.
+#[inline(always)]
+fn upto(n: usize) -> u64 {
+    u64::MAX >> (56 - 8 * n)
+}
+
+/// Where the first byte is that is below `0`, a colon or no ASCII; 8: nowhere.
+#[inline(always)]
+fn end(word: u64) -> usize {
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let below = !((word | HIGH) - 0x3030_3030_3030_3030);
+    // Exact for every byte: nothing is carried.
+    let colon = word ^ 0x3a3a_3a3a_3a3a_3a3a;
+    let colon = !(((colon & !HIGH) + !HIGH) | colon);
+    ((below | colon | word) & HIGH).trailing_zeros() as usize / 8
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn names_end_where_a_slow_search_says(bytes in any::<[u8; LONGEST]>(), n in 0usize..30) {
+            let mut text = [b'a'; LONGEST];
+            let from = n.min(LONGEST);
+            text[from..].copy_from_slice(&bytes[from..]);
+            for text in [text, bytes] {
+                let ends = |&b: &u8| b < b'0' || b == b':' || b > 0x7f;
+                let expected = text.iter().position(ends);
+                prop_assert_eq!(head(&text).map(|(_, n)| n), expected);
+                if let (Some((words, n)), Some(_)) = (head(&text), expected) {
+                    let found: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+                    prop_assert_eq!(&found[..=n], &text[..=n]);
+                    prop_assert!(found[n + 1..].iter().all(|&b| b == 0));
+                }
+            }
+        }
+    }
+
+    fn padded(text: &str) -> Vec<u8> {
+        let mut padded = vec![b'x'; PAD];
+        padded.extend_from_slice(text.as_bytes());
+        padded.extend([0; PAD]);
+        padded
+    }
+
+    #[test]
+    fn heads_last_for_a_block() {
+        let mut heads = Heads::default();
+        heads.begin();
+        let text = padded("sys_read(fd: 3)");
+        let callee = Callee { name: 5, sys: 0, returns: true };
+        heads.put(&text, 0, 8, What::Enter(callee));
+        let (head, n) = heads.get(&text, 0).expect("kept");
+        assert!(n == 8 && matches!(head.what, What::Enter(Callee { name: 5, .. })));
+        for (args, function) in [
+            ("fd: 3) <-b", false),
+            ("fd=3) <-b", true),
+            ("fe: 3) <-b", false),
+            ("fd: 3)", false),
+            ("fd: ", false),
+            (") <-b", true),
+        ] {
+            assert_eq!(head.is_function(&padded(args), 0..args.len()), function, "{args}");
+        }
+        // The line ends before the colon does.
+        assert!(head.mask != 0 && !head.is_function(&padded("fd: 3"), 0..2));
+        for other in ["sys_read -> 0x1", "sys_rea", "sys_read", "sys_pread(fd: 3)"] {
+            assert!(heads.get(&padded(other), 0).is_none(), "{other}");
+        }
+        heads.begin();
+        assert!(heads.get(&text, 0).is_none());
+    }
+}

@@ -1,0 +1,174 @@
+//! The rows of a block while the model goes through them, and rows that it puts between.
+
+use std::sync::Arc;
+
+use crate::events::parsed_block::{Spot, key_in};
+use crate::events::rows::{Rows, Side};
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::{EventKind, Status};
+use crate::kernel::files::length::Moment;
+use crate::serial::model_rows::Survey;
+use crate::serial::task_columns::{self, Fill};
+use crate::text::string_view::unpack;
+
+/// A block's rows and what belongs to them.
+#[derive(Debug)]
+pub struct Page<'a> {
+    pub rows: &'a mut Rows,
+    pub side: &'a mut Side,
+    pub names: &'a mut Vec<Arc<str>>,
+    pub errnos: &'a mut Vec<Arc<str>>,
+    pub comms: &'a mut Vec<Arc<str>>,
+    pub text: &'a [u8],
+    /// Number of the block.
+    pub block: u64,
+    /// Rows that stand between the block's own, in order.
+    pub placed: Vec<(Spot, u32)>,
+    /// The spot behind the row at hand.
+    pub behind: Spot,
+    /// When its call was entered.
+    pub since: Moment,
+    /// Which rows are looked at.
+    pub survey: &'a mut Survey,
+    /// What is written later: in the rows before row `own`.
+    pub fill: &'a mut Fill,
+    /// Rows that the block had before calls of earlier blocks were put between.
+    pub own: usize,
+    /// What the row at hand shows of its task.
+    pub whose: Whose,
+    /// How many rows may still be searched for the next one of a task.
+    pub searches: usize,
+}
+
+/// What a row shows of its task.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Whose {
+    /// Unique in the log.
+    pub task: u32,
+    /// Thread group.
+    pub group: Option<i32>,
+    /// Key of its name, if events told that.
+    pub comm: Option<u32>,
+}
+
+impl Page<'_> {
+    /// The text of a view.
+    #[inline]
+    pub fn text_of<'a>(&'a self, view: &'a u128) -> &'a [u8] {
+        unpack(view, self.text, &self.side.bytes)
+    }
+
+    /// A value of a column, if the row has one.
+    #[inline]
+    pub fn fd(&self, row: usize, second: bool) -> Option<i32> {
+        if second {
+            self.rows.has(row, C::Fd2).then(|| self.rows.fd2[row])
+        } else {
+            self.rows.has(row, C::Fd).then(|| self.rows.fd[row])
+        }
+    }
+
+    /// The call failed with this error.
+    pub fn failed_with(&self, row: usize, errno: &str) -> bool {
+        self.rows.has(row, C::Errno)
+            && self.errnos.get(self.rows.errno[row] as usize).is_some_and(|name| **name == *errno)
+    }
+
+    /// The return value, if there is one.
+    #[inline]
+    pub fn ret(&self, row: usize) -> Option<i64> {
+        self.rows.has(row, C::Ret).then(|| self.rows.ret[row])
+    }
+
+    /// The path, first or second, as a copy.
+    pub fn path(&self, row: usize, second: bool) -> Option<Arc<[u8]>> {
+        let (column, view) = if second {
+            (C::Path2, &self.rows.path2[row])
+        } else {
+            (C::Path, &self.rows.path[row])
+        };
+        self.rows.has(row, column).then(|| self.text_of(view).into())
+    }
+
+    /// The column has a value.
+    #[inline]
+    pub fn set(&mut self, row: usize, column: C) {
+        self.rows.valid[row] |= column.bit();
+    }
+
+    /// The column has none.
+    #[inline]
+    pub fn clear(&mut self, row: usize, column: C) {
+        self.rows.valid[row] &= !column.bit();
+    }
+
+    /// The thread group of the row at hand.
+    pub fn pid(&self, row: usize) -> Option<i32> {
+        self.rows.has(row, C::Pid).then(|| self.rows.pid[row]).or(self.whose.group)
+    }
+
+    /// Key of the name of its task.
+    pub fn comm(&self, row: usize) -> Option<u32> {
+        self.whose.comm.or(self.rows.has(row, C::Comm).then(|| self.rows.comm[row]))
+    }
+
+    /// Writes at once what the row at hand shows of its task; `begun`: but not its name.
+    pub fn own_task(&mut self, row: usize, begun: bool) {
+        self.rows.task[row] = self.whose.task;
+        self.set(row, C::Task);
+        if let Some(pid) = self.pid(row) {
+            self.rows.pid[row] = pid;
+            self.set(row, C::Pid);
+        }
+        if let Some(comm) = self.whose.comm.filter(|_| !begun) {
+            self.rows.comm[row] = comm;
+            self.set(row, C::Comm);
+        }
+    }
+
+    /// What is to be written of the row at hand later, now: somebody reads it.
+    pub fn settle(&mut self, row: usize) {
+        let Self { rows, side, text, fill, .. } = self;
+        for shown in fill.shown.iter().rev().take_while(|shown| shown.row as usize == row) {
+            if let Some(description) = fill.descriptions.get(shown.description as usize) {
+                task_columns::show(rows, row, description, shown.second);
+                task_columns::identify(rows, row, shown.second, text, &side.bytes);
+            }
+        }
+    }
+
+    /// A row of its own behind the row at hand, `of`: by the same task, of the same line.
+    pub fn insert(&mut self, of: usize, kind: EventKind, name: Option<&str>) -> usize {
+        let (task, pid, comm) = (self.whose.task, self.pid(of), self.comm(of));
+        let row = self.rows.push();
+        self.placed.push((self.behind, row as u32));
+        let rows = &mut *self.rows;
+        rows.kind[row] = kind as u8;
+        rows.line[row] = rows.line[of];
+        rows.ts[row] = rows.ts[of];
+        rows.task[row] = task;
+        rows.tid[row] = rows.tid[of];
+        let same = [C::Line, C::Ts, C::Tid];
+        let same = same.iter().fold(0, |bits, column| bits | column.bit());
+        rows.valid[row] = rows.valid[of] & same | C::Kind.bit() | C::Task.bit();
+        if let Some(pid) = pid {
+            rows.pid[row] = pid;
+            rows.valid[row] |= C::Pid.bit();
+        }
+        if let Some(comm) = comm {
+            rows.comm[row] = comm;
+            rows.valid[row] |= C::Comm.bit();
+        }
+        if let Some(name) = name {
+            rows.name[row] = key_in(self.names, name);
+            rows.valid[row] |= C::Name.bit();
+        }
+        row
+    }
+
+    /// The row is of a call that came to its end.
+    pub fn complete(&mut self, row: usize) {
+        self.rows.status[row] = Status::Complete as u8;
+        self.set(row, C::Status);
+    }
+}

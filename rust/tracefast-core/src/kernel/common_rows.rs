@@ -1,0 +1,363 @@
+//! The few things that most rows of a log do, without what only others need.
+//!
+//! Each gives what [`Kernel::row`] would give: a way of its own where that asks questions whose answer
+//! is known from the kind of row.
+
+use std::sync::Arc;
+
+use crate::events::details::Detail;
+use crate::events::parsed_block::{Begin, Head, Spot as Place, Target, key_in};
+use crate::events::rows::{Effect, NO_DETAIL};
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::{At, Motion, OffsetKnown, Op, Status};
+use crate::kernel::Kernel;
+use crate::kernel::block_rows::{Page, Whose};
+use crate::kernel::descriptors::fd_table::FileRef;
+use crate::kernel::files::length::Changes;
+use crate::kernel::tasks::TaskRef;
+use crate::kernel::transfers::in_flight::{Pending, writes};
+use crate::kernel::transfers::position::{Spot, Ticket};
+use crate::kernel::transfers::transfer;
+use crate::serial::model_rows::Lane;
+use crate::serial::task_columns::Shown;
+
+impl Kernel {
+    /// A row of the block itself that does one of these things, by a task that rows of the block
+    /// were told of before. Anything else, and `false`: it was not looked at.
+    #[inline]
+    pub(crate) fn quick(&mut self, row: usize, page: &mut Page<'_>) -> bool {
+        let (lane, begun) = page.survey.lane(row);
+        if lane == Lane::All || self.cut {
+            return false;
+        }
+        let tid = page.rows.tid[row];
+        let Some((task, _)) = self.quick_task(Some(tid), page) else { return false };
+        if begun {
+            page.whose.comm = None;
+            return match lane {
+                Lane::Idle => self.quick_end(task, row, page),
+                Lane::Path if self.tasks.rooted => false,
+                Lane::Path => self.quick_end(task, row, page) && self.quick_path(task, row, page),
+                Lane::Use => self.quick_end_use(task, row, page),
+                _ => false,
+            };
+        }
+        page.since = self.tasks.files.nodes.now();
+        self.quick_whole(lane, task, row, page, false)
+    }
+
+    /// The task, if rows of the block were told of it and it has not exited; and its name there, as
+    /// told by events.
+    #[inline]
+    fn quick_task(&self, tid: Option<i32>, page: &mut Page<'_>) -> Option<(TaskRef, Option<u32>)> {
+        let (sight, comm) = self.tasks.told(tid).filter(|(sight, _)| !sight.exited)?;
+        page.whose = Whose { task: sight.id, group: sight.group, comm };
+        Some((sight.task, comm))
+    }
+
+    /// A call between whose entry and end there is nothing; `begun`: they stand apart all the same.
+    #[inline(always)] // In the two places that know `begun` it is another function.
+    #[allow(clippy::inline_always)]
+    fn quick_whole(
+        &mut self,
+        lane: Lane,
+        task: TaskRef,
+        row: usize,
+        page: &mut Page<'_>,
+        begun: bool,
+    ) -> bool {
+        match lane {
+            Lane::Idle => true,
+            Lane::Use => self.quick_use(task, row, page, begun),
+            Lane::Close => self.quick_close(task, row, page, begun),
+            Lane::Memory => self.quick_memory(task, row, page, begun),
+            Lane::Path => self.quick_path(task, row, page),
+            Lane::Open => self.quick_open(task, row, page),
+            Lane::All => false,
+        }
+    }
+
+    /// The entry of a call of one of these kinds, whose row is in the block, and how many entries
+    /// there are up to this one; `next`: the row is the next thing that there is. `false`: it is
+    /// still to be looked at.
+    #[inline(never)]
+    pub(crate) fn quick_begin(
+        &mut self,
+        begin: &Begin,
+        begins: u32,
+        next: bool,
+        page: &mut Page<'_>,
+    ) -> bool {
+        let Target::Row(row) = begin.target else { return false };
+        let row = row as usize;
+        let (lane, begun) = page.survey.lane(row);
+        if lane == Lane::All || !begun || self.cut {
+            return false;
+        }
+        let Some((task, comm)) = self.quick_task(begin.tid, page) else { return false };
+        let kept = lane == Lane::Path && !page.rows.has(row, C::Size);
+        let held = lane == Lane::Use && matches!(begin.head.op, Op::Use | Op::Seek);
+        if !(next || lane == Lane::Idle || kept || held) {
+            return false;
+        }
+        if !next && comm.is_some() {
+            // The row has the name of this moment, if the task lives to see it.
+            return self.quick_begin_named(task, begin, held);
+        }
+        if let Some(comm) = comm {
+            page.rows.comm[row] = comm;
+            page.set(row, C::Comm);
+        }
+        if let Some(before) = self.tasks.take_pending(task) {
+            self.tasks.give_back(before);
+        }
+        if next || lane == Lane::Idle {
+            page.since = self.tasks.files.nodes.now();
+            page.behind = Place { row: row as u32 + 1, begins };
+            if self.quick_whole(lane, task, row, page, true) {
+                page.survey.leave_out(row);
+                return true;
+            }
+            return false;
+        }
+        !held || self.quick_begin_use(task, begin, None)
+    }
+
+    /// The same of a task whose name events told.
+    fn quick_begin_named(&mut self, task: TaskRef, begin: &Begin, held: bool) -> bool {
+        let comm = begin.tid.and_then(|tid| self.names.of(tid)).map(Arc::clone);
+        if held {
+            return self.quick_begin_use(task, begin, comm);
+        }
+        let mut pending = self.tasks.spare();
+        (pending.since, pending.comm) = (self.tasks.files.nodes.now(), comm);
+        self.tasks.put_pending(task, pending);
+        true
+    }
+
+    /// The entry of a call that uses one descriptor.
+    fn quick_begin_use(&mut self, task: TaskRef, begin: &Begin, comm: Option<Arc<str>>) -> bool {
+        let Head { op, fd, fd2, motion, moves, detail, .. } = begin.head;
+        let (Some(fd), None, None) = (fd, fd2, detail) else { return false };
+        let Some(file) = self.tasks.table(task).get(fd) else { return false };
+        let position = op == Op::Seek || moves.0 && motion != Motion::None;
+        let changes = writes(motion, false).then_some(Changes::Longer);
+        let mut pending = self.tasks.spare();
+        (pending.since, pending.comm) = (self.tasks.files.nodes.now(), comm);
+        self.tasks.files.nodes.tick();
+        pending.held[0] = self.hold(fd, file, position, changes);
+        self.tasks.put_pending(task, pending);
+        true
+    }
+
+    /// The end of a call: what is known from its entry.
+    fn quick_end(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) -> bool {
+        page.since = 0;
+        if let Some(pending) = self.tasks.take_pending(task) {
+            page.since = pending.since;
+            named(page, row, &pending);
+            self.tasks.give_back(pending);
+        }
+        true
+    }
+
+    /// A call that uses one descriptor, if that was open.
+    #[inline]
+    fn quick_use(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>, begun: bool) -> bool {
+        let fd = page.rows.fd[row];
+        let Some(mut file) = self.tasks.table(task).get(fd) else { return false };
+        let valid = page.rows.valid[row];
+        let has = |column: C| valid & column.bit() != 0;
+        file = self.quick_show(task, row, page, file, begun);
+        if has(C::FileType) && !begun {
+            self.learn(page, row, file);
+        }
+        let Effect { motion, op, .. } = page.rows.effect[row];
+        if motion == Motion::Read && self.quick_read(row, page, file, None) {
+            return true;
+        }
+        if motion != Motion::None || op == Op::Seek {
+            self.moved(row, page, &[Some(file), None], &[None; 2]);
+        } else if has(C::Size) {
+            self.found_size(row, page, Some(file));
+        }
+        true
+    }
+
+    /// What the row shows of its descriptor is left to be written. Gives what the descriptor leads
+    /// to, which an annotation may know better.
+    #[inline]
+    fn quick_show(
+        &mut self,
+        task: TaskRef,
+        row: usize,
+        page: &mut Page<'_>,
+        file: FileRef,
+        begun: bool,
+    ) -> FileRef {
+        let annotated = page.rows.has(row, C::Path);
+        if let Some(open) = self.tasks.files.get(file)
+            && open.described == page.block
+            && (!annotated || begun || self.closed && open.agrees(page.rows.path[row]))
+            && (!annotated || open.path.is_some())
+        {
+            let description = open.description;
+            page.fill.shown.push(Shown { row: row as u32, description, second: false });
+            return file;
+        }
+        let file = if annotated { self.hear(page, row, task, file, false, begun) } else { file };
+        self.leave_file(page, row, file, false);
+        file
+    }
+
+    /// A read that found data, while nobody else moves the position of the file; `ticket`: it has
+    /// held that position since its entry.
+    #[inline]
+    fn quick_read(
+        &mut self,
+        row: usize,
+        page: &mut Page<'_>,
+        file: FileRef,
+        ticket: Option<Ticket>,
+    ) -> bool {
+        let rows = &mut *page.rows;
+        let valid = rows.valid[row];
+        let effect = &rows.effect[row];
+        let (bytes, place) = (rows.bytes[row], effect.place);
+        let found = valid & (C::Bytes.bit() | C::Errno.bit()) == C::Bytes.bit() && bytes > 0;
+        if !found || effect.made_up || rows.status[row] == Status::Interrupted as u8 {
+            return false;
+        }
+        let Some((open, nodes)) = self.tasks.files.with_nodes(file) else { return false };
+        let given = (valid & C::Offset.bit() != 0).then(|| rows.offset[row]);
+        let Some(begin) = open.reads_at(place, || given) else {
+            // Nothing is known of places in a pipe.
+            let stream = !matches!(place, At::Given | At::Elsewhere) && open.is_stream();
+            return stream && open.flight.is_alone(ticket);
+        };
+        if !open.flight.is_alone(ticket) {
+            return false;
+        }
+        let (at, known) = match begin {
+            Spot::Exact(at) => (at, OffsetKnown::Exact),
+            Spot::Relative(at) => (at, OffsetKnown::Relative),
+        };
+        let access = transfer::read(open, nodes, begin, bytes, page.since, place);
+        let mut valid = valid | C::Offset.bit() | C::OffsetKnown.bit();
+        rows.offset[row] = at;
+        rows.offset_known[row] = known as u8;
+        if let Some(access) = access {
+            rows.access[row] = access as u8;
+            valid |= C::Access.bit();
+        }
+        rows.valid[row] = valid;
+        true
+    }
+
+    /// The same for a call that held the descriptor when it was entered.
+    fn quick_end_use(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) -> bool {
+        let fd = page.rows.fd[row];
+        let plain = |pending: &mut Pending| {
+            pending.pass.is_none()
+                && pending.held[0].is_some_and(|held| held.fd == fd && !held.switches)
+        };
+        if !self.tasks.pending(task).is_some_and(plain) {
+            return false;
+        }
+        let Some(mut pending) = self.tasks.take_pending(task) else { return false };
+        let held = pending.held[0].take();
+        page.since = pending.since;
+        named(page, row, &pending);
+        self.tasks.give_back(pending);
+        let Some(held) = held else { return true };
+        let file = self.quick_show(task, row, page, held.file, true);
+        let Effect { motion, op, .. } = page.rows.effect[row];
+        let moves = motion != Motion::None || op == Op::Seek;
+        if motion == Motion::Read && self.quick_read(row, page, file, held.ticket) {
+            // It is over.
+        } else if moves || held.turn.is_some() || page.rows.has(row, C::Size) {
+            self.moved(row, page, &[Some(file), None], &[Some(held), None]);
+        }
+        held.release(&mut self.tasks.files);
+        true
+    }
+
+    /// A close.
+    fn quick_close(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>, begun: bool) -> bool {
+        let fd = page.rows.fd[row];
+        let Some(file) = self.tasks.table(task).get(fd) else { return false };
+        self.quick_show(task, row, page, file, begun);
+        if !page.rows.effect[row].made_up {
+            self.tasks.close(task, fd);
+            self.closed |= is_done(page, row);
+        }
+        true
+    }
+
+    /// A call that changes an address space.
+    fn quick_memory(
+        &mut self,
+        task: TaskRef,
+        row: usize,
+        page: &mut Page<'_>,
+        begun: bool,
+    ) -> bool {
+        if page.rows.effect[row].op == Op::Use && !self.quick_use(task, row, page, begun) {
+            return false;
+        }
+        let effect = &page.rows.effect[row];
+        if !effect.made_up
+            && is_done(page, row)
+            && let Some(&Detail::Memory(memory)) = page.side.details.get(effect.detail as usize)
+        {
+            self.tasks.space(task).change(memory);
+        }
+        true
+    }
+
+    /// A call that acts on what paths name.
+    fn quick_path(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) -> bool {
+        if self.tasks.rooted {
+            return false;
+        }
+        if page.rows.effect[row].detail != NO_DETAIL {
+            self.directory(task, row, page);
+        }
+        self.identities(Op::Path, row, page);
+        if page.rows.has(row, C::Size) {
+            self.found_size(row, page, None);
+        }
+        true
+    }
+
+    /// A call that opens a file by its name.
+    fn quick_open(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) -> bool {
+        if self.tasks.rooted || page.rows.has(row, C::Size) {
+            return false;
+        }
+        if page.rows.effect[row].detail != NO_DETAIL {
+            self.directory(task, row, page);
+        }
+        let [name, _] = self.identities(Op::Open, row, page);
+        if !page.rows.effect[row].made_up
+            && is_done(page, row)
+            && let Some(fd) = page.fd(row, false)
+        {
+            self.open(task, fd, row, page, false, name);
+        }
+        true
+    }
+}
+
+/// The row has the name that its task had when the call was entered.
+fn named(page: &mut Page<'_>, row: usize, pending: &Pending) {
+    if let Some(comm) = &pending.comm {
+        page.rows.comm[row] = key_in(page.comms, comm);
+        page.set(row, C::Comm);
+    }
+}
+
+/// The call succeeded.
+fn is_done(page: &Page<'_>, row: usize) -> bool {
+    page.ret(row).is_some_and(|ret| ret >= 0) && !page.rows.has(row, C::Errno)
+}

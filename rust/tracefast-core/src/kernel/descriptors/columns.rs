@@ -1,0 +1,217 @@
+//! What descriptors lead to, in the columns of a row.
+
+use crate::events::file_id::file_id;
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::{FileType, Op};
+use crate::kernel::Kernel;
+use crate::kernel::block_rows::Page;
+use crate::kernel::descriptors::fd_table::{FileRef, OpenFile, is_rooted};
+use crate::kernel::tasks::TaskRef;
+use crate::kernel::transfers::position::{Position, Spot};
+use crate::serial::task_columns::{self, Description, Shown};
+
+/// Whether the operation acts on what its first and its second descriptor lead to.
+pub fn binds(op: Op) -> (bool, bool) {
+    let first = matches!(op, Op::Close | Op::Dup | Op::Fchdir | Op::SetCloexec | Op::Exec);
+    (first || op.uses(), op == Op::Use)
+}
+
+/// The operation shows that the descriptor was open, even if nobody opened it in the log.
+pub fn shows(op: Op) -> bool {
+    matches!(op, Op::Dup | Op::Fchdir | Op::SetCloexec) || op.uses()
+}
+
+/// A type of files that have no positions.
+pub fn is_stream(file_type: u8) -> bool {
+    use FileType::{Anon, Char, Directory, Fifo, Pipe, Socket};
+    [Directory, Pipe, Fifo, Socket, Char, Anon].iter().any(|&stream| stream as u8 == file_type)
+}
+
+impl Kernel {
+    /// What `fd` leads to. One that nobody opened in the log is older than it, if the call shows
+    /// that it was open.
+    #[inline]
+    pub(crate) fn descriptor(
+        &mut self,
+        task: TaskRef,
+        fd: i32,
+        shown: impl FnOnce() -> bool,
+    ) -> Option<FileRef> {
+        let found = self.tasks.table(task).get(fd);
+        if found.is_some() || fd < 0 || !shown() {
+            return found;
+        }
+        let file = OpenFile::inherited(Position::At(Spot::Relative(0)));
+        self.tasks.open(task, fd, file, false)
+    }
+
+    /// Path, identity, type and number of the description in the columns of the row.
+    pub(crate) fn put_file(
+        &mut self,
+        page: &mut Page<'_>,
+        row: usize,
+        file: FileRef,
+        second: bool,
+    ) {
+        if let Some(at) = self.describe(page, file) {
+            task_columns::show(page.rows, row, &page.fill.descriptions[at as usize], second);
+        }
+    }
+
+    /// The same, but they are written later: see [`crate::serial::task_columns`].
+    #[inline]
+    pub(crate) fn leave_file(
+        &mut self,
+        page: &mut Page<'_>,
+        row: usize,
+        file: FileRef,
+        second: bool,
+    ) {
+        if let Some(description) = self.describe(page, file) {
+            page.fill.shown.push(Shown { row: row as u32, description, second });
+        }
+    }
+
+    /// The description of an open file in the block at hand.
+    #[inline]
+    fn describe(&mut self, page: &mut Page<'_>, file: FileRef) -> Option<u32> {
+        let open = self.tasks.files.get(file)?;
+        if open.described != page.block {
+            return self.describe_anew(page, file);
+        }
+        Some(open.description)
+    }
+
+    #[inline(never)]
+    fn describe_anew(&mut self, page: &mut Page<'_>, file: FileRef) -> Option<u32> {
+        let open = self.tasks.files.numbered(file)?;
+        open.description = page.fill.descriptions.len() as u32;
+        open.described = page.block;
+        page.fill.descriptions.push(Description {
+            number: open.number(),
+            path: open.path.as_ref().map(|path| page.side.put(path)),
+            id: open.id,
+            file_type: open.file_type,
+        });
+        Some(open.description)
+    }
+
+    /// Holds what an annotation says against what the descriptor is known to lead to: a name that
+    /// the description does not have yet, or another file, which was opened unseen. The row has a
+    /// path.
+    ///
+    /// Gives the description that it leads to.
+    #[inline]
+    pub(crate) fn hear(
+        &mut self,
+        page: &mut Page<'_>,
+        row: usize,
+        task: TaskRef,
+        file: FileRef,
+        second: bool,
+        at_entry: bool,
+    ) -> FileRef {
+        if let Some(open) = self.tasks.files.get(file)
+            && open.path.is_some()
+        {
+            let view = if second { page.rows.path2[row] } else { page.rows.path[row] };
+            if at_entry || self.closed && open.agrees(view) {
+                return file;
+            }
+        }
+        self.hear_all(page, row, task, file, second)
+    }
+
+    #[inline(never)]
+    fn hear_all(
+        &mut self,
+        page: &mut Page<'_>,
+        row: usize,
+        task: TaskRef,
+        file: FileRef,
+        second: bool,
+    ) -> FileRef {
+        let view = if second { page.rows.path2[row] } else { page.rows.path[row] };
+        let Some(open) = self.tasks.files.get(file) else { return file };
+        if let Some(path) = &open.path {
+            let rooted = is_rooted(view);
+            let other_kind = open.is_named(path) != rooted;
+            // A relative name, of which nobody knows where it starts.
+            let part = rooted && !path.starts_with(b"/");
+            let same = part || **path == *page.text_of(&view);
+            // A name that changed is one that somebody gave to the file, if names change at all.
+            if same || !other_kind && self.renamed {
+                return file;
+            }
+            let Some(fd) = page.fd(row, second) else { return file };
+            // If that went unseen, so may have reads before it.
+            let unseen = !self.closed && !open.inherited;
+            let relative = Position::At(Spot::Relative(0));
+            let another = OpenFile::inherited(if unseen { Position::Unknown } else { relative });
+            let Some(new) = self.tasks.open(task, fd, another, false) else { return file };
+            self.name(page, row, new, view, second);
+            return new;
+        }
+        self.name(page, row, file, view, second);
+        file
+    }
+
+    /// The description gets the name, identity and type that the row's annotation tells.
+    fn name(&mut self, page: &Page<'_>, row: usize, file: FileRef, view: u128, second: bool) {
+        let effect = &page.rows.effect[row];
+        let identify = if second { effect.identify2 } else { effect.identify };
+        let said = !second && page.rows.has(row, C::FileType);
+        let file_type = said.then(|| page.rows.file_type[row]);
+        self.christen(file, page.text_of(&view), identify, file_type);
+    }
+
+    /// The description gets a name; `identify`: which tells one file from another.
+    pub(crate) fn christen(
+        &mut self,
+        file: FileRef,
+        path: &[u8],
+        identify: bool,
+        file_type: Option<u8>,
+    ) {
+        let Some((open, nodes)) = self.tasks.files.with_nodes(file) else { return };
+        let id = identify.then(|| nodes.identity(file_id(path)));
+        let stream = !path.starts_with(b"/") || crate::kernel::files::paths::is_stream(path);
+        open.path = Some(path.into());
+        open.id = id.or(open.id);
+        open.file_type = file_type.or(open.file_type);
+        open.changed();
+        if stream && open.inherited || file_type.is_some_and(is_stream) {
+            open.never_positioned(nodes);
+        } else if let Some(id) = id
+            && open.node.is_none()
+            && open.position != Position::None
+        {
+            open.node = Some(nodes.join(id));
+        }
+    }
+
+    /// The call tells the type of what its descriptor leads to.
+    #[inline]
+    pub(crate) fn learn(&mut self, page: &Page<'_>, row: usize, file: FileRef) {
+        if page.rows.effect[row].op != Op::Use || !page.rows.has(row, C::FileType) {
+            return;
+        }
+        let said = page.rows.file_type[row];
+        if let Some((open, nodes)) = self.tasks.files.with_nodes(file) {
+            let Some(file_type) = FileType::settled(open.file_type, Some(said)) else { return };
+            if is_stream(file_type) && open.position != Position::None {
+                open.never_positioned(nodes);
+            }
+            if open.file_type != Some(file_type) {
+                open.file_type = Some(file_type);
+                open.changed();
+            }
+        }
+    }
+}
+
+/// The identity of a file that only an annotation names.
+#[inline]
+pub fn identify(page: &mut Page<'_>, row: usize, second: bool) {
+    task_columns::identify(page.rows, row, second, page.text, &page.side.bytes);
+}

@@ -1,0 +1,262 @@
+//! Files that are open: what is known of each, whoever opened it; and names that changed hands.
+
+use std::collections::VecDeque;
+
+use hashbrown::HashMap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::kernel::files::length::{Length, Moment};
+
+/// Number of a file in [`Nodes`].
+pub type NodeRef = u32;
+
+/// A file that somebody has open.
+#[derive(Debug)]
+pub struct Node {
+    refs: u32,
+    id: u64,
+    /// Its length.
+    pub length: Length,
+}
+
+/// How many files that nobody has open any more are remembered, for the calls under way.
+const LEFT: usize = 32;
+
+/// How many names that lead elsewhere than they did at first are remembered.
+const MOVED: usize = 1 << 16;
+
+/// All files that are open: one that is closed leaves nothing behind but its identity, a hash.
+#[derive(Debug, Default)]
+pub struct Nodes {
+    open: Vec<Option<Node>>,
+    free: Vec<NodeRef>,
+    by_id: HashMap<u64, NodeRef, foldhash::fast::FixedState>,
+    /// Identities of what names lead to that were renamed, removed, linked; by the name's hash.
+    moved: HashMap<u64, u64, foldhash::fast::FixedState>,
+    /// The same names, the oldest first.
+    order: VecDeque<u64>,
+    now: Moment,
+    /// Files that changed and that nobody has open any more, and when; the latest of many.
+    left: VecDeque<(u64, Moment)>,
+    /// A bit for each of them, by its identity: most that are looked for are not among them.
+    left_bits: u64,
+    /// When one changed last of those that are forgotten.
+    forgotten: Moment,
+}
+
+impl Nodes {
+    /// The file with this identity, made if nobody has it open, for a description that was opened
+    /// just now; a user more.
+    pub fn open(&mut self, id: u64) -> NodeRef {
+        let mut since = self.forgotten;
+        if self.left_bits & bit(id) != 0 {
+            let left = self.left.iter().filter(|(left, _)| *left == id).map(|&(_, at)| at);
+            since = left.max().map_or(since, |at| at.max(since));
+        }
+        self.user(id, since)
+    }
+
+    /// The same for a description that is older: calls on it are under way that the file does not
+    /// know of.
+    pub fn join(&mut self, id: u64) -> NodeRef {
+        let (at, now) = (self.user(id, self.now), self.now);
+        if let Some(node) = self.get(at) {
+            node.length.followed_from(now);
+        }
+        at
+    }
+
+    fn user(&mut self, id: u64, since: Moment) -> NodeRef {
+        if let Some(&at) = self.by_id.get(&id) {
+            if let Some(node) = self.get(at) {
+                node.refs += 1;
+            }
+            return at;
+        }
+        let node = Node { refs: 1, id, length: Length::unknown(since) };
+        let at = if let Some(at) = self.free.pop() {
+            self.open[at as usize] = Some(node);
+            at
+        } else {
+            self.open.push(Some(node));
+            self.open.len() as u32 - 1
+        };
+        self.by_id.insert(id, at);
+        at
+    }
+
+    /// The moment.
+    #[inline]
+    pub fn now(&self) -> Moment {
+        self.now
+    }
+
+    /// A moment goes by: the next one.
+    #[inline]
+    pub fn tick(&mut self) -> Moment {
+        self.now += 1;
+        self.now
+    }
+
+    /// A user less.
+    pub fn close(&mut self, at: NodeRef) {
+        let Some(node) = self.get(at) else { return };
+        node.refs -= 1;
+        if node.refs == 0 {
+            let (id, changed) = (node.id, node.length.changed());
+            self.leave(id, changed);
+            self.by_id.remove(&id);
+            self.open[at as usize] = None;
+            self.free.push(at);
+        }
+    }
+
+    /// The file.
+    #[inline]
+    pub fn get(&mut self, at: NodeRef) -> Option<&mut Node> {
+        self.open.get_mut(at as usize).and_then(Option::as_mut)
+    }
+
+    /// This file changed, which nobody has open.
+    pub fn changed_unopened(&mut self, id: u64) {
+        self.leave(id, self.now);
+    }
+
+    /// Calls that are under way may have opened the file before it changed.
+    fn leave(&mut self, id: u64, changed: Moment) {
+        if changed == 0 {
+            return;
+        }
+        if self.left.len() >= LEFT
+            && let Some((_, oldest)) = self.left.pop_front()
+        {
+            self.forgotten = self.forgotten.max(oldest);
+            self.left_bits = self.left.iter().fold(0, |bits, &(id, _)| bits | bit(id));
+        }
+        self.left.push_back((id, changed));
+        self.left_bits |= bit(id);
+    }
+
+    /// The file with this identity, if somebody has it open.
+    #[inline]
+    pub fn by_id(&mut self, id: u64) -> Option<&mut Node> {
+        if self.by_id.is_empty() {
+            return None;
+        }
+        let at = *self.by_id.get(&id)?;
+        self.get(at)
+    }
+
+    /// What the name with this hash leads to by now.
+    #[inline]
+    pub fn identity(&self, name: u64) -> u64 {
+        if self.moved.is_empty() {
+            return name;
+        }
+        self.moved.get(&name).copied().unwrap_or(name)
+    }
+
+    /// The name leads to this file from now on.
+    fn lead(&mut self, name: u64, id: u64) {
+        if self.moved.insert(name, id).is_none() {
+            self.order.push_back(name);
+            if self.order.len() > MOVED
+                && let Some(oldest) = self.order.pop_front()
+            {
+                self.moved.remove(&oldest);
+            }
+        }
+    }
+
+    /// What is made under this name next is another file.
+    pub fn unlink(&mut self, name: u64) {
+        let id = next_generation(self.identity(name));
+        self.lead(name, id);
+    }
+
+    /// `from` is called `to`.
+    pub fn rename(&mut self, from: u64, to: u64) {
+        let id = self.identity(from);
+        if from == to || id == self.identity(to) {
+            return;
+        }
+        self.lead(to, id);
+        self.lead(from, next_generation(id));
+    }
+
+    /// The two change names.
+    pub fn exchange(&mut self, one: u64, other: u64) {
+        let (first, second) = (self.identity(one), self.identity(other));
+        self.lead(one, second);
+        self.lead(other, first);
+    }
+
+    /// `to` is another name of `from`.
+    pub fn link(&mut self, from: u64, to: u64) {
+        let id = self.identity(from);
+        self.lead(to, id);
+    }
+
+    /// Files in memory.
+    pub fn len(&self) -> usize {
+        self.open.len() - self.free.len()
+    }
+}
+
+/// An identity is a hash: any of its bits are as good.
+fn bit(id: u64) -> u64 {
+    1 << (id % 64)
+}
+
+/// The identity of what comes after `id` under the same name.
+fn next_generation(id: u64) -> u64 {
+    let mut bytes = *b"\0\0\0\0\0\0\0\0 next";
+    bytes[..8].copy_from_slice(&id.to_le_bytes());
+    xxh3_64(&bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_file_leaves_nothing() {
+        let mut nodes = Nodes::default();
+        let (a, b) = (nodes.open(1), nodes.open(1));
+        assert_eq!(a, b);
+        nodes.close(a);
+        assert!(nodes.by_id(1).is_some());
+        nodes.close(b);
+        assert!(nodes.by_id(1).is_none());
+        assert_eq!(nodes.len(), 0);
+    }
+
+    #[test]
+    fn names_lead_where_they_were_made_to() {
+        let mut nodes = Nodes::default();
+        nodes.rename(1, 2);
+        assert_eq!(nodes.identity(2), 1);
+        assert!(![1, 2].contains(&nodes.identity(1)));
+        nodes.link(2, 3);
+        nodes.unlink(2);
+        assert_eq!(nodes.identity(3), 1);
+        assert!(![1, 2].contains(&nodes.identity(2)));
+        let (two, three) = (nodes.identity(2), nodes.identity(3));
+        nodes.exchange(2, 3);
+        assert_eq!((nodes.identity(2), nodes.identity(3)), (three, two));
+        // Two names of one file: renaming does nothing.
+        nodes.link(3, 4);
+        nodes.rename(3, 4);
+        assert_eq!(nodes.identity(3), nodes.identity(4));
+    }
+
+    #[test]
+    fn not_every_name_ever_removed_is_kept() {
+        let mut nodes = Nodes::default();
+        for name in 0..2 * MOVED as u64 {
+            nodes.unlink(name);
+        }
+        assert_eq!((nodes.moved.len(), nodes.order.len()), (MOVED, MOVED));
+        assert_eq!(nodes.identity(0), 0);
+    }
+}

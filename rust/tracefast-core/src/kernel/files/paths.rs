@@ -1,0 +1,171 @@
+//! Names: made absolute, followed to the file that they lead to.
+
+use crate::events::file_id::file_id;
+use crate::events::rows::AT_FDCWD;
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::Op;
+use crate::kernel::block_rows::Page;
+use crate::kernel::descriptors::fd_table::FileRef;
+use crate::kernel::tasks::{TaskRef, Tasks};
+
+/// Longest directory that names are joined to, in bytes. The kernel takes 4096 bytes at once; step by
+/// step one gets deeper, which hardly anybody does. Each row has a copy, so there must be an end.
+pub const LONGEST: usize = 2 * 4096;
+
+/// Makes relative paths absolute where the directory is known, and gives those that are a place in
+/// the root that their task has.
+#[inline]
+pub fn resolve(tasks: &mut Tasks, task: TaskRef, page: &mut Page<'_>, row: usize) {
+    // Most rows have no such name, and this is on the way of all of them.
+    let effect = &page.rows.effect[row];
+    let (relative, relative2) = (effect.relative, effect.relative2);
+    if relative {
+        from_directory(tasks, task, page, row, false);
+    }
+    if relative2 {
+        from_directory(tasks, task, page, row, true);
+    }
+    let op = page.rows.effect[row].op;
+    if matches!(op, Op::None | Op::Use) || tasks.directories(task).root.is_none() {
+        return;
+    }
+    from_root(tasks, task, page, row, [relative, relative2]);
+}
+
+/// Makes a relative path absolute, if its directory is known.
+fn from_directory(tasks: &mut Tasks, task: TaskRef, page: &mut Page<'_>, row: usize, second: bool) {
+    let effect = &page.rows.effect[row];
+    let at = if second { effect.at2 } else { effect.at };
+    let base = if at == AT_FDCWD {
+        tasks.directories(task).working.clone()
+    } else {
+        let file = tasks.table(task).get(at);
+        file.and_then(|file| tasks.files.get(file)).and_then(|file| file.path.clone())
+    };
+    let view = if second { page.rows.path2[row] } else { page.rows.path[row] };
+    let base = base.filter(|base| base.len() <= LONGEST);
+    let rooted = base.as_ref().is_some_and(|base| base.starts_with(b"/"));
+    // A directory that was itself opened by a relative name is better than none.
+    let (view, id) = match base.filter(|_| rooted || at != AT_FDCWD) {
+        Some(base) => {
+            let joined = join(&base, page.text_of(&view));
+            let effect = &mut page.rows.effect[row];
+            if second {
+                effect.relative2 = !rooted;
+            } else {
+                effect.relative = !rooted;
+            }
+            (page.side.put(&joined), file_id(&joined))
+        }
+        // As printed: the log does not say where it starts. Of a descriptor that nobody
+        // opened there may be several, and names in them that are not the same.
+        None if at != AT_FDCWD => return,
+        None => (view, file_id(page.text_of(&view))),
+    };
+    put(page, row, second, view, id);
+}
+
+/// Gives absolute paths that are a place in the task's own root the place in the system's.
+#[cold]
+fn from_root(
+    tasks: &mut Tasks,
+    task: TaskRef,
+    page: &mut Page<'_>,
+    row: usize,
+    relative: [bool; 2],
+) {
+    let Some(root) = tasks.directories(task).root.clone() else { return };
+    for (second, relative) in [false, true].into_iter().zip(relative) {
+        let Some(path) = page.path(row, second).filter(|_| !relative) else { continue };
+        // An annotation has the place already.
+        let inside = path.strip_prefix(&*root).is_some_and(|rest| matches!(rest, [] | [b'/', ..]));
+        if path.starts_with(b"/") && !inside {
+            let joined = join(&root, &path[1..]);
+            let (view, id) = (page.side.put(&joined), file_id(&joined));
+            put(page, row, second, view, id);
+        }
+    }
+}
+
+fn put(page: &mut Page<'_>, row: usize, second: bool, view: u128, id: u64) {
+    let rows = &mut *page.rows;
+    if second {
+        (rows.path2[row], rows.file2[row]) = (view, id);
+        rows.valid[row] |= C::Path2.bit() | C::File2.bit();
+    } else {
+        (rows.path[row], rows.file[row]) = (view, id);
+        rows.valid[row] |= C::Path.bit() | C::File.bit();
+    }
+}
+
+/// `base/path`; a leading `./` is left out.
+pub fn join(base: &[u8], path: &[u8]) -> Vec<u8> {
+    let mut path = path;
+    while let Some(rest) = path.strip_prefix(b"./") {
+        path = rest;
+    }
+    let mut out = base.to_vec();
+    if path != b"." {
+        if out.last() != Some(&b'/') {
+            out.push(b'/');
+        }
+        out.extend_from_slice(path);
+    }
+    out
+}
+
+/// The description that a name in `/proc` or `/dev` stands for: `/proc/self/fd/3`, `/dev/stdin`.
+pub fn in_proc(tasks: &mut Tasks, task: TaskRef, path: &[u8]) -> Option<FileRef> {
+    let (task, number) = if let Some(rest) = path.strip_prefix(b"/proc/") {
+        let slash = rest.iter().position(|&b| b == b'/')?;
+        let (of, rest) = rest.split_at(slash);
+        let of = match of {
+            b"self" | b"thread-self" => task,
+            _ => tasks.by_tid(i32::try_from(digits(of)?).ok()?)?,
+        };
+        (of, digits(rest.strip_prefix(b"/fd/")?)?)
+    } else {
+        let number = match path.strip_prefix(b"/dev/")? {
+            b"stdin" => 0,
+            b"stdout" => 1,
+            b"stderr" => 2,
+            rest => digits(rest.strip_prefix(b"fd/")?)?,
+        };
+        (task, number)
+    };
+    tasks.table(task).get(i32::try_from(number).ok()?)
+}
+
+fn digits(text: &[u8]) -> Option<u32> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// Devices under `/dev` that have no positions, by their usual names: what a log without `fstat`
+/// tells of them.
+pub fn is_stream(path: &[u8]) -> bool {
+    let Some(name) = path.strip_prefix(b"/dev/") else { return false };
+    matches!(
+        name,
+        b"null" | b"zero" | b"full" | b"random" | b"urandom" | b"console" | b"ptmx" | b"kmsg"
+    ) || [&b"tty"[..], b"pts/", b"nvidia", b"dri/", b"snd/", b"net/", b"input/"]
+        .iter()
+        .any(|start| name.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_joined() {
+        assert_eq!(join(b"/a", b"./b"), b"/a/b");
+        assert_eq!(join(b"/", b"b"), b"/b");
+        assert_eq!(join(b"/a", b"."), b"/a");
+    }
+
+    #[test]
+    fn devices_without_positions_are_known_by_name() {
+        assert!(is_stream(b"/dev/null") && is_stream(b"/dev/pts/3"));
+        assert!(!is_stream(b"/dev/sda") && !is_stream(b"/dev/shm/x") && !is_stream(b"/null"));
+    }
+}

@@ -1,0 +1,246 @@
+//! What calls do to tasks, tables of descriptors, names and memory.
+
+use crate::events::details::Detail;
+use crate::events::rows::{AT_FDCWD, NO_DETAIL};
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::{Op, clone_flags, gone_flags, open_flags};
+use crate::kernel::Kernel;
+use crate::kernel::block_rows::Page;
+use crate::kernel::descriptors::fd_table::FileRef;
+use crate::kernel::files::paths::LONGEST;
+use crate::kernel::tasks::TaskRef;
+use crate::kernel::transfers::in_flight::Pending;
+
+impl Kernel {
+    /// The call took place: its effects.
+    #[allow(clippy::too_many_arguments)] // A row, what it acts on, and who did it.
+    pub(crate) fn act(
+        &mut self,
+        task: TaskRef,
+        tid: Option<i32>,
+        row: usize,
+        page: &mut Page<'_>,
+        files: [Option<FileRef>; 2],
+        names: [Option<u64>; 2],
+        mut pending: Option<&mut Pending>,
+    ) {
+        let effect = page.rows.effect[row];
+        let fd = page.fd(row, false);
+        let fd2 = page.fd(row, true);
+        let ret = page.ret(row);
+        let failed = page.rows.has(row, C::Errno);
+        if !effect.begun {
+            self.entry(task, effect.op, effect.flags, fd);
+        }
+        let done = ret.is_some_and(|ret| ret >= 0) && !failed;
+        let cloexec = effect.flags & open_flags::CLOEXEC != 0;
+        if matches!(effect.op, Op::Fork | Op::Exec) && !failed {
+            self.estimate(task, row, page);
+        }
+        match (effect.op, fd, fd2) {
+            (Op::Open | Op::OpenAnon, Some(fd), _) if done => {
+                if let Some(pending) = pending.as_deref_mut() {
+                    self.named(task, row, page, pending);
+                }
+                self.open(task, fd, row, page, false, names[0]);
+            }
+            (Op::OpenPair, Some(fd), Some(fd2)) if done => {
+                let ends = [
+                    self.open(task, fd, row, page, false, None),
+                    self.open(task, fd2, row, page, true, None),
+                ];
+                self.pair(ends);
+            }
+            (Op::OpenProcess, Some(fd), _) if done => {
+                let file = self.open(task, fd, row, page, false, None);
+                if let Some(open) = file.and_then(|file| self.tasks.files.get(file)) {
+                    open.process = Some(effect.at);
+                }
+            }
+            (Op::Take, Some(fd), Some(from)) if done => self.take(task, fd, from, row, page),
+            (Op::Dup, Some(fd), Some(fd2)) if done => {
+                self.dup(task, fd, fd2, cloexec, files[0]);
+                if let Some(file) = files[0] {
+                    page.rows.ofd2[row] = self.tasks.files.number(file);
+                    page.set(row, C::Ofd2);
+                }
+            }
+            (Op::CloseRange, Some(fd), Some(fd2)) if done && !effect.begun => {
+                self.close_range(task, fd, fd2, effect.flags);
+            }
+            (Op::Close, ..) => self.closed |= done,
+            (Op::SetCloexec, Some(fd), _) if done => {
+                self.tasks.table(task).set_cloexec(fd, cloexec);
+            }
+            (Op::SetStatus, ..) if done => {
+                let appends = effect.flags & open_flags::APPEND != 0;
+                let file = files[0].and_then(|file| self.tasks.files.with_nodes(file));
+                if let Some((open, nodes)) = file.filter(|(open, _)| open.append != appends) {
+                    (open.append, open.switched) = (appends, nodes.tick());
+                }
+            }
+            (Op::Fork, ..) => self.forked(task, tid, row, page, ret.filter(|_| done)),
+            (Op::Appear, ..) => {
+                self.tasks.appeared(task, effect.at, effect.flags, effect.at2 != AT_FDCWD);
+            }
+            (Op::Exec, ..) if done => {
+                if let Some(tid) = tid {
+                    self.names.executed(tid);
+                }
+                self.tasks.exec(task);
+            }
+            (Op::Unshare, ..) if done => self.tasks.unshare(task, effect.flags),
+            (Op::Gone, ..) if effect.flags & gone_flags::NAMED != 0 => self.tasks.exited(tid),
+            (Op::Gone, ..) => {
+                self.forget(tid);
+                self.tasks.gone(tid);
+            }
+            (Op::Chdir, ..) if done => {
+                let path = page.path(row, false).filter(|_| !effect_relative(page, row));
+                let path = path.filter(|path| path.len() <= LONGEST);
+                self.tasks.directories(task).working = path;
+            }
+            (Op::Chroot, ..) if done => {
+                let path = page.path(row, false).filter(|path| path.starts_with(b"/"));
+                let path = path.filter(|path| **path != *b"/" && path.len() <= LONGEST);
+                self.tasks.directories(task).root = path;
+                self.tasks.rooted = true;
+            }
+            (Op::Fchdir, ..) if done => {
+                let path = files[0].and_then(|file| self.tasks.files.get(file)?.path.clone());
+                let path = path.filter(|path| path.len() <= LONGEST);
+                self.tasks.directories(task).working = path;
+            }
+            (Op::Rename, ..) if done => {
+                self.renamed = true;
+                if let [Some(from), Some(to)] = names {
+                    if effect.flags == 1 {
+                        self.tasks.files.nodes.exchange(from, to);
+                    } else {
+                        self.tasks.files.nodes.rename(from, to);
+                    }
+                }
+            }
+            (Op::Unlink, ..) if done => {
+                if let Some(name) = names[0] {
+                    self.tasks.files.nodes.unlink(name);
+                }
+            }
+            (Op::Link, ..) if done => {
+                if let [Some(from), Some(to)] = names {
+                    self.tasks.files.nodes.link(from, to);
+                }
+            }
+            _ => {}
+        }
+        if effect.detail != NO_DETAIL {
+            self.detail(task, row, page, files[0], pending, done);
+        }
+    }
+
+    /// `to` leads to what `from` led to when the call was entered.
+    fn dup(&mut self, task: TaskRef, from: i32, to: i32, cloexec: bool, file: Option<FileRef>) {
+        match file {
+            // The same number again: it stayed, unless another thread closed it meanwhile.
+            Some(_) if from == to && self.tasks.table(task).get(to).is_some() => {}
+            Some(file) => self.tasks.install(task, to, file, cloexec),
+            None => self.tasks.dup(task, from, to, cloexec),
+        }
+    }
+
+    /// Descriptors from `first` to `last` are closed, or marked.
+    pub(crate) fn close_range(&mut self, task: TaskRef, first: i32, last: i32, flags: u32) {
+        let mark = flags & open_flags::CLOEXEC != 0;
+        self.closed |= !mark;
+        self.tasks.unshare(task, flags & clone_flags::CLONE_FILES);
+        self.tasks.close_range(task, first, last, mark);
+    }
+
+    /// A task was made, or not.
+    fn forked(
+        &mut self,
+        task: TaskRef,
+        tid: Option<i32>,
+        row: usize,
+        page: &mut Page<'_>,
+        ret: Option<i64>,
+    ) {
+        let effect = page.rows.effect[row];
+        let child = ret.and_then(|ret| i32::try_from(ret).ok());
+        let child = child.map(|ret| if effect.at == AT_FDCWD { ret } else { effect.at });
+        if let (Some(child), Some(parent)) = (child, tid) {
+            self.names.inherit(child, parent);
+        }
+        if let Some(child) = self.tasks.forked(task, child, effect.flags) {
+            page.rows.child[row] = child;
+            page.set(row, C::Child);
+        }
+    }
+
+    /// Private memory of a task that makes another one, or starts a program.
+    fn estimate(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) {
+        if let Some(bytes) = self.tasks.space(task).bytes() {
+            page.rows.anon_bytes[row] = bytes;
+            page.set(row, C::AnonBytes);
+        }
+    }
+
+    /// Facts that few rows have.
+    fn detail(
+        &mut self,
+        task: TaskRef,
+        row: usize,
+        page: &mut Page<'_>,
+        file: Option<FileRef>,
+        pending: Option<&mut Pending>,
+        done: bool,
+    ) {
+        let at = page.rows.effect[row].detail as usize;
+        let Some(detail) = page.side.details.get(at) else { return };
+        let sent = pending.and_then(|pending| pending.pass.take());
+        match detail {
+            Detail::Memory(memory) => {
+                if done {
+                    let memory = *memory;
+                    self.tasks.space(task).change(memory);
+                }
+            }
+            Detail::Sent(fds) => match (sent, done) {
+                (Some(number), false) => self.unsend(number),
+                (None, true) => {
+                    let fds = fds.clone();
+                    self.send(task, file, &fds);
+                }
+                (Some(_), true) | (None, false) => {}
+            },
+            Detail::Inode(id) => {
+                let id = *id;
+                self.inode(task, id);
+            }
+            Detail::Fault => {
+                if let Some(pending) = self.tasks.pending(task) {
+                    pending.fault = true;
+                }
+            }
+            Detail::Name(view) => {
+                let path = page.text_of(view).into();
+                if let Some(pending) = self.tasks.pending(task) {
+                    pending.path.get_or_insert(path);
+                }
+            }
+            Detail::Received(_) if done => self.received(task, row, at, page, file),
+            Detail::Submitted(_) if done => self.submitted(task, row, at, page),
+            Detail::Collected(_) if done => self.collected(task, row, at, page),
+            _ => {
+                if let Some(number) = sent.filter(|_| !done) {
+                    self.unsend(number);
+                }
+            }
+        }
+    }
+}
+
+/// The path of the row is relative still.
+fn effect_relative(page: &Page<'_>, row: usize) -> bool {
+    page.rows.effect[row].relative
+}

@@ -1,0 +1,213 @@
+//! Asynchronous submissions (`io_submit`, `io_getevents`): a row for each part that is complete.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::events::details::{AioCall, Completion, Detail, Submission};
+use crate::events::parsed_block::key_in;
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::{At, EventKind, OffsetKnown};
+use crate::kernel::Kernel;
+use crate::kernel::block_rows::Page;
+use crate::kernel::files::length::{Changes, Moment};
+use crate::kernel::tasks::TaskRef;
+use crate::kernel::transfers::effects::put_found;
+use crate::kernel::transfers::in_flight::{Held, drop_held};
+use crate::kernel::transfers::transfer::{self, Side};
+use crate::linux::errno;
+
+/// Part of a submission that is not complete.
+#[derive(Debug)]
+struct Part {
+    /// Address space of the submitter: `data` means something only in there.
+    space: usize,
+    what: Submission,
+    held: Option<Held>,
+    since: Moment,
+    task: u32,
+    pid: Option<i32>,
+    tid: Option<i32>,
+    comm: Option<Arc<str>>,
+    ts: Option<i64>,
+}
+
+/// How many parts may be under way.
+const PARTS: usize = 1 << 16;
+
+/// All parts that are not complete, the oldest first.
+#[derive(Debug, Default)]
+pub struct Aio {
+    parts: VecDeque<Part>,
+}
+
+impl Aio {
+    /// The part that this is the end of; and whether others that are as likely do something else.
+    fn find(&mut self, space: usize, done: Completion) -> Option<(Part, bool)> {
+        let fits = |part: &Part| part.space == space && part.what.data == done.data;
+        let at = self.parts.iter().position(fits)?;
+        let first = &self.parts[at];
+        let mut doubtful = false;
+        // The data need not tell parts apart: many programs leave it at 0.
+        for other in self.parts.iter().skip(at + 1).take(64).filter(|part| fits(part)) {
+            doubtful |= other.what != first.what;
+        }
+        self.parts.remove(at).map(|part| (part, doubtful))
+    }
+}
+
+impl Kernel {
+    /// `io_submit` returned: its parts are under way.
+    pub(crate) fn submitted(&mut self, task: TaskRef, row: usize, detail: usize, page: &Page<'_>) {
+        let Some(Detail::Submitted(parts)) = page.side.details.get(detail) else { return };
+        let rows = &*page.rows;
+        let space = self.tasks.space_of(task);
+        for &what in parts {
+            let file = self.descriptor(task, what.fd, || true);
+            let changes = is_write(what.call).then_some(Changes::Longer);
+            let held = file.and_then(|file| self.hold(what.fd, file, false, changes));
+            let comm = page.comm(row).map(|comm| comm as usize);
+            self.aio.parts.push_back(Part {
+                space,
+                what,
+                held,
+                since: page.since,
+                task: page.whose.task,
+                pid: page.pid(row),
+                tid: rows.has(row, C::Tid).then(|| rows.tid[row]),
+                comm: comm.and_then(|comm| page.comms.get(comm).cloned()),
+                ts: rows.has(row, C::Ts).then(|| rows.ts[row]),
+            });
+            if self.aio.parts.len() > PARTS
+                && let Some(held) = self.aio.parts.pop_front().and_then(|part| part.held)
+            {
+                drop_held(&mut self.tasks.files, held);
+            }
+        }
+    }
+
+    /// `io_getevents` found parts complete: each gets a row.
+    pub(crate) fn collected(
+        &mut self,
+        task: TaskRef,
+        row: usize,
+        detail: usize,
+        page: &mut Page<'_>,
+    ) {
+        let Some(Detail::Collected(done)) = page.side.details.get(detail) else { return };
+        let done = done.clone();
+        let space = self.tasks.space_of(task);
+        for done in done {
+            let part = self.aio.find(space, done);
+            self.part(row, done, part, page);
+        }
+    }
+
+    fn part(
+        &mut self,
+        of: usize,
+        done: Completion,
+        part: Option<(Part, bool)>,
+        page: &mut Page<'_>,
+    ) {
+        let name = part.as_ref().map(|(part, _)| part.what.call.text());
+        let row = page.insert(of, EventKind::Aio, name);
+        let ended = ended(page, of);
+        outcome(page, row, done.result);
+        page.complete(row);
+        let Some((part, doubtful)) = part else { return };
+        submitter(&part, ended, row, page);
+        let Some(held) = part.held else { return };
+        let file = held.file;
+        page.rows.fd[row] = part.what.fd;
+        page.set(row, C::Fd);
+        let write = is_write(part.what.call);
+        let read = matches!(part.what.call, AioCall::Pread | AioCall::Preadv);
+        if let Some(requested) = part.what.requested {
+            page.rows.requested[row] = requested;
+            page.set(row, C::Requested);
+        }
+        self.put_file(page, row, file, false);
+        if read || write {
+            if let Some(offset) = part.what.offset.filter(|_| !doubtful) {
+                page.rows.offset[row] = offset;
+                page.set(row, C::Offset);
+            }
+            let end = if done.result < 0 {
+                transfer::End::Failed
+            } else {
+                transfer::End::Moved(done.result)
+            };
+            let side = Side {
+                write,
+                at: if doubtful { At::Elsewhere } else { At::Given },
+                given: part.what.offset,
+                requested: part.what.requested,
+                end,
+            };
+            let files = &mut self.tasks.files;
+            let mut found = transfer::transfer(files, file, Some(held), part.since, side);
+            if doubtful && found.known.is_some() {
+                found.known = Some(OffsetKnown::Ambiguous);
+            }
+            put_found(page, row, false, found);
+            if let Some(known) = found.known {
+                page.rows.offset_known[row] = known as u8;
+                page.set(row, C::OffsetKnown);
+            }
+        }
+        self.tasks.files.release(file);
+    }
+}
+
+fn is_write(call: AioCall) -> bool {
+    matches!(call, AioCall::Pwrite | AioCall::Pwritev)
+}
+
+/// The exit of the call.
+fn ended(page: &Page<'_>, row: usize) -> Option<i64> {
+    let rows = &*page.rows;
+    let entry = rows.has(row, C::Ts).then(|| rows.ts[row])?;
+    let took = rows.has(row, C::DurNs).then(|| rows.dur[row])?;
+    entry.checked_add(took)
+}
+
+/// What a part came to.
+fn outcome(page: &mut Page<'_>, row: usize, result: i64) {
+    if result >= 0 {
+        page.rows.ret[row] = result;
+        page.rows.bytes[row] = result;
+        page.set(row, C::Bytes);
+    } else {
+        page.rows.ret[row] = -1;
+        if let Some(name) = errno::name(result.unsigned_abs()) {
+            page.rows.errno[row] = key_in(page.errnos, name);
+            page.set(row, C::Errno);
+        }
+    }
+    page.set(row, C::Ret);
+}
+
+/// Who submitted the part, and when.
+fn submitter(part: &Part, ended: Option<i64>, row: usize, page: &mut Page<'_>) {
+    page.rows.task[row] = part.task;
+    if let Some(pid) = part.pid {
+        page.rows.pid[row] = pid;
+        page.set(row, C::Pid);
+    }
+    if let Some(tid) = part.tid {
+        page.rows.tid[row] = tid;
+        page.set(row, C::Tid);
+    }
+    if let Some(comm) = &part.comm {
+        page.rows.comm[row] = key_in(page.comms, comm);
+        page.set(row, C::Comm);
+    }
+    if let Some(ts) = part.ts {
+        page.rows.ts[row] = ts;
+        page.set(row, C::Ts);
+        if let Some(ended) = ended.filter(|&ended| ended >= ts) {
+            page.rows.dur[row] = ended.wrapping_sub(ts);
+            page.set(row, C::DurNs);
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Rows that move data or positions, or tell how long files are.
+
+use crate::events::details::Detail;
+use crate::events::rows::Effect;
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::{Access, EventKind, Motion, Op, Status};
+use crate::kernel::block_rows::Page;
+use crate::kernel::descriptors::fd_table::FileRef;
+use crate::kernel::files::length::Change;
+use crate::kernel::transfers::in_flight::{Held, writes};
+use crate::kernel::transfers::transfer::{self, Found, Seek, Side};
+use crate::kernel::{Bound, Kernel};
+
+impl Kernel {
+    /// Data moved, or a position.
+    pub(crate) fn moved(
+        &mut self,
+        row: usize,
+        page: &mut Page<'_>,
+        files: &Bound,
+        held: &[Option<Held>; 2],
+    ) {
+        let Effect { op, motion, made_up, .. } = page.rows.effect[row];
+        let valid = page.rows.valid[row];
+        let has = |column: C| valid & column.bit() != 0;
+        let failed = has(C::Errno);
+        let mut base = None;
+        if op == Op::Seek {
+            if let Some(file) = files[0] {
+                base = self.seek(row, page, file, held[0], failed);
+            }
+        } else if motion != Motion::None {
+            let interrupted = page.rows.status[row] == Status::Interrupted as u8;
+            let end = if made_up || interrupted {
+                transfer::End::Nothing
+            } else if failed {
+                transfer::End::Failed
+            } else if has(C::Bytes) {
+                transfer::End::Moved(page.rows.bytes[row])
+            } else {
+                transfer::End::Unknown
+            };
+            let known = if motion == Motion::Copy {
+                self.side(row, page, false, files, held, end)
+                    .max(self.side(row, page, true, files, held, end))
+            } else {
+                self.side(row, page, false, files, held, end)
+            };
+            if let Some(known) = known {
+                page.rows.offset_known[row] = known;
+                page.set(row, C::OffsetKnown);
+            }
+        } else if let Some(change) = resizes(row, page, held[0].as_ref()) {
+            self.resized(row, page, files[0], held[0], change);
+        } else if page.rows.has(row, C::Size) && !failed && !made_up {
+            base = self.sized(row, page, files[0]);
+        }
+        if let Some(base) = base {
+            notice(page, row, false, base);
+        }
+    }
+
+    /// One side of a transfer. Gives the key of how well its offset is known.
+    #[inline]
+    fn side(
+        &mut self,
+        row: usize,
+        page: &mut Page<'_>,
+        second: bool,
+        files: &Bound,
+        held: &[Option<Held>; 2],
+        end: transfer::End,
+    ) -> Option<u8> {
+        let held = held[usize::from(second)];
+        let Some(file) = files[usize::from(second)] else {
+            if end == transfer::End::Failed && !second {
+                page.rows.access[row] = Access::Error as u8;
+                page.set(row, C::Access);
+            }
+            return None;
+        };
+        let rows = &*page.rows;
+        let (column, given) =
+            if second { (C::Offset2, rows.offset2[row]) } else { (C::Offset, rows.offset[row]) };
+        let Effect { motion, place, place2, .. } = rows.effect[row];
+        let side = Side {
+            write: writes(motion, second),
+            at: if second { place2 } else { place },
+            given: rows.has(row, column).then_some(given),
+            requested: rows.has(row, C::Requested).then(|| rows.requested[row]),
+            end,
+        };
+        let found = transfer::transfer(&mut self.tasks.files, file, held, page.since, side);
+        put_found(page, row, second, found);
+        if let Some(base) = found.base {
+            notice(page, row, second, base);
+        }
+        found.known.map(|known| known as u8)
+    }
+
+    /// The size of the file of a descriptor was found, or was not.
+    #[inline]
+    pub(crate) fn found_size(&mut self, row: usize, page: &mut Page<'_>, file: Option<FileRef>) {
+        if page.rows.has(row, C::Errno) || page.rows.effect[row].made_up {
+            return;
+        }
+        if let Some(base) = self.sized(row, page, file) {
+            notice(page, row, false, base);
+        }
+    }
+
+    fn seek(
+        &mut self,
+        row: usize,
+        page: &mut Page<'_>,
+        file: FileRef,
+        held: Option<Held>,
+        failed: bool,
+    ) -> Option<i64> {
+        let effect = page.rows.effect[row];
+        let mut to = page.ret(row);
+        if let Some(&Detail::Position(position)) = page.side.details.get(effect.detail as usize) {
+            to = position;
+        }
+        let failed = failed || effect.made_up;
+        let seek =
+            Seek { whence: effect.flags, by: effect.number, to: to.filter(|_| !failed), failed };
+        let mut base = transfer::seek(&mut self.tasks.files, file, held, seek);
+        if page.failed_with(row, "ESPIPE")
+            && let Some((open, nodes)) = self.tasks.files.with_nodes(file)
+        {
+            open.never_positioned(nodes);
+        }
+        if page.rows.has(row, C::Size) && !failed {
+            base = base.or(self.sized(row, page, Some(file)));
+        }
+        base
+    }
+
+    /// The size of a file was found.
+    fn sized(&mut self, row: usize, page: &Page<'_>, file: Option<FileRef>) -> Option<i64> {
+        let size = page.rows.size[row];
+        if let Some(file) = file {
+            return transfer::sized(&mut self.tasks.files, file, page.since, size);
+        }
+        let id = page.rows.has(row, C::File).then(|| page.rows.file[row])?;
+        let nodes = &mut self.tasks.files.nodes;
+        let now = nodes.tick();
+        nodes.by_id(id)?.length.see(size, page.since, now);
+        None
+    }
+
+    /// The size of a file was changed, or was not after all.
+    fn resized(
+        &mut self,
+        row: usize,
+        page: &Page<'_>,
+        file: Option<FileRef>,
+        held: Option<Held>,
+        change: Change,
+    ) {
+        if let Some(file) = file {
+            transfer::resized(&mut self.tasks.files, file, held, page.since, change);
+            return;
+        }
+        let id = page.rows.has(row, C::File).then(|| page.rows.file[row]);
+        let nodes = &mut self.tasks.files.nodes;
+        let now = nodes.tick();
+        let Some(id) = id else { return };
+        if let Some(node) = nodes.by_id(id) {
+            let raced = node.length.land(None, page.since);
+            node.length.change(change, raced, now);
+        } else if change != Change::Nothing {
+            nodes.changed_unopened(id);
+        }
+    }
+}
+
+/// What the call did to the length of a file without moving data, if it is one that may.
+fn resizes(row: usize, page: &Page<'_>, held: Option<&Held>) -> Option<Change> {
+    let effect = page.rows.effect[row];
+    let done = page.ret(row).filter(|_| !effect.made_up && !page.rows.has(row, C::Errno));
+    match effect.op {
+        Op::Truncate | Op::Allocate if effect.made_up || page.rows.has(row, C::Errno) => {
+            Some(Change::Nothing)
+        }
+        Op::Truncate if done.is_some() && page.rows.has(row, C::Size) => {
+            Some(Change::Cut(page.rows.size[row]))
+        }
+        Op::Allocate if done.is_some() && effect.number >= 0 => Some(Change::Reach(effect.number)),
+        Op::Truncate | Op::Allocate => Some(Change::Any),
+        // It was held as one that may.
+        _ => {
+            held?.turn?;
+            let over = page.rows.has(row, C::Ret) || page.rows.has(row, C::Errno);
+            Some(if over { Change::Nothing } else { Change::Any })
+        }
+    }
+}
+
+/// What was found of a side of a transfer, in the columns of the row.
+pub(crate) fn put_found(page: &mut Page<'_>, row: usize, second: bool, found: Found) {
+    let rows = &mut *page.rows;
+    let mut valid = rows.valid[row];
+    let (offset, access) = if second { (C::Offset2, C::Access2) } else { (C::Offset, C::Access) };
+    if let Some(at) = found.offset {
+        if second {
+            rows.offset2[row] = at;
+        } else {
+            rows.offset[row] = at;
+        }
+        valid |= offset.bit();
+    } else if found.misleading {
+        valid &= !offset.bit();
+    }
+    if let Some(class) = found.access {
+        if second {
+            rows.access2[row] = class as u8;
+        } else {
+            rows.access[row] = class as u8;
+        }
+        valid |= access.bit();
+    }
+    if let Some(size) = found.size.filter(|_| !second) {
+        rows.size[row] = size;
+        valid |= C::Size.bit();
+    }
+    rows.valid[row] = valid;
+}
+
+/// A row that tells from where the relative offsets of the description count.
+fn notice(page: &mut Page<'_>, of: usize, second: bool, base: i64) {
+    page.settle(of);
+    let row = page.insert(of, EventKind::Notice, Some("offset-base"));
+    let rows = &mut *page.rows;
+    let (from, to) = if second {
+        rows.ofd[row] = rows.ofd2[of];
+        rows.path[row] = rows.path2[of];
+        rows.file[row] = rows.file2[of];
+        ([C::Ofd2, C::Path2, C::File2], [C::Ofd, C::Path, C::File])
+    } else {
+        rows.ofd[row] = rows.ofd[of];
+        rows.path[row] = rows.path[of];
+        rows.file[row] = rows.file[of];
+        rows.file_type[row] = rows.file_type[of];
+        if rows.has(of, C::FileType) {
+            rows.valid[row] |= C::FileType.bit();
+        }
+        ([C::Ofd, C::Path, C::File], [C::Ofd, C::Path, C::File])
+    };
+    for (from, to) in from.into_iter().zip(to) {
+        if rows.has(of, from) {
+            rows.valid[row] |= to.bit();
+        }
+    }
+    rows.offset[row] = base;
+    rows.valid[row] |= C::Offset.bit();
+}

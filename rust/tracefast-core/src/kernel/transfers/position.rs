@@ -1,0 +1,277 @@
+//! Where transfers begin, and how each lies to the one before it.
+//!
+//! A description that is older than the log has a position that nobody knows: it is counted from
+//! its first access, until something proves where that was.
+
+use crate::events::vocabulary::Access;
+
+/// A position in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spot {
+    /// Bytes from the start of the file.
+    Exact(i64),
+    /// Bytes from where the description's first access began.
+    Relative(i64),
+}
+
+impl Spot {
+    /// The spot `bytes` further on.
+    pub fn plus(self, bytes: i64) -> Self {
+        match self {
+            Self::Exact(at) => Self::Exact(at.wrapping_add(bytes)),
+            Self::Relative(at) => Self::Relative(at.wrapping_add(bytes)),
+        }
+    }
+
+    /// The same spot once it is known that relative ones count from `base`.
+    fn based(self, base: i64) -> Self {
+        match self {
+            Self::Relative(at) => Self::Exact(at.wrapping_add(base)),
+            exact @ Self::Exact(_) => exact,
+        }
+    }
+}
+
+/// The position of a description.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Position {
+    /// It has none: a pipe, a socket, a terminal.
+    None,
+    /// Not known.
+    Unknown,
+    /// Known.
+    At(Spot),
+}
+
+impl Position {
+    /// The position after `bytes` more.
+    pub fn plus(self, bytes: i64) -> Self {
+        match self {
+            Self::At(spot) => Self::At(spot.plus(bytes)),
+            other => other,
+        }
+    }
+
+    /// Relative positions count from `base`.
+    pub fn based(self, base: i64) -> Self {
+        match self {
+            Self::At(spot) => Self::At(spot.based(base)),
+            other => other,
+        }
+    }
+}
+
+/// The reads of a description, or its writes: what one has to be held against the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Stream {
+    /// No access so far.
+    #[default]
+    Fresh,
+    /// The last one ended here.
+    End(Spot),
+    /// Where the last one ended is not known.
+    Lost,
+}
+
+impl Stream {
+    /// The class of an access of `bytes` bytes that begins at `at`, which becomes the last one.
+    /// `None` where it cannot be known.
+    #[inline]
+    pub fn see(&mut self, at: Option<Spot>, bytes: i64) -> Option<Access> {
+        let before = *self;
+        let Some(at) = at else {
+            *self = Self::Lost;
+            return None;
+        };
+        *self = Self::End(at.plus(bytes));
+        let (at, end) = match (before, at) {
+            (Self::Fresh, _) => return Some(Access::First),
+            (Self::End(Spot::Exact(end)), Spot::Exact(at))
+            | (Self::End(Spot::Relative(end)), Spot::Relative(at)) => (at, end),
+            _ => return None,
+        };
+        Some(match at.cmp(&end) {
+            std::cmp::Ordering::Less => Access::Backward,
+            std::cmp::Ordering::Equal => Access::Consecutive,
+            std::cmp::Ordering::Greater => Access::Forward,
+        })
+    }
+
+    /// Relative spots count from `base`.
+    pub fn base(&mut self, base: i64) {
+        if let Self::End(spot) = self {
+            *spot = spot.based(base);
+        }
+    }
+
+    /// The last access ended here.
+    pub fn ended_at(&self, at: Spot) -> bool {
+        *self == Self::End(at)
+    }
+}
+
+/// Calls under way that move the same position. Whose turn came first the log tells only where one
+/// was over before the next began.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Flight {
+    /// How many are under way.
+    flying: u32,
+    /// Counts begins and ends.
+    steps: u32,
+    /// What those that are over moved, since one was under way.
+    moved: i64,
+    /// Where the position will be depends on their order.
+    lost: bool,
+    /// Reads, writes among them.
+    ways: [bool; 2],
+}
+
+/// One of them, from its begin to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ticket {
+    steps: u32,
+    alone: bool,
+}
+
+/// How far the position moved since one of them was under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Total {
+    /// Others are under way still.
+    Open,
+    /// By so many bytes.
+    Moved(i64),
+    /// That depends on their order.
+    Lost,
+}
+
+/// What is known when one of them is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Landed {
+    /// Others were under way at the same time.
+    pub overlapped: bool,
+    /// How far the position moved by all of them.
+    pub total: Total,
+    /// Reads, and writes, among those that were under way together moved something.
+    pub ways: [bool; 2],
+}
+
+impl Flight {
+    /// None is under way.
+    #[inline]
+    pub fn is_quiet(&self) -> bool {
+        self.flying == 0
+    }
+
+    /// One begins.
+    pub fn begin(&mut self) -> Ticket {
+        let alone = self.flying == 0;
+        if alone {
+            self.reset();
+        }
+        self.flying += 1;
+        self.steps = self.steps.wrapping_add(1);
+        Ticket { steps: self.steps, alone }
+    }
+
+    /// One that began is over: it moved `moved` bytes, `None` if the position may be anywhere.
+    pub fn end(&mut self, ticket: Ticket, moved: Option<i64>, write: bool) -> Landed {
+        let overlapped = !ticket.alone || self.steps != ticket.steps;
+        self.flying = self.flying.saturating_sub(1);
+        self.land(overlapped, moved, write)
+    }
+
+    /// One is over that began with `ticket`, or at this moment; but only if no other one was under
+    /// way meanwhile: says whether that is so.
+    #[inline]
+    pub fn is_alone(&mut self, ticket: Option<Ticket>) -> bool {
+        match ticket {
+            None => self.is_quiet(),
+            Some(Ticket { steps, alone }) => {
+                let only = alone && steps == self.steps && self.flying == 1;
+                if only {
+                    self.flying = 0;
+                    self.steps = self.steps.wrapping_add(1);
+                }
+                only
+            }
+        }
+    }
+
+    /// One whose begin and end stand together is over, while others are under way.
+    pub fn pass(&mut self, moved: Option<i64>, write: bool) -> Landed {
+        self.land(true, moved, write)
+    }
+
+    fn land(&mut self, overlapped: bool, moved: Option<i64>, write: bool) -> Landed {
+        self.steps = self.steps.wrapping_add(1);
+        match moved {
+            Some(moved) => {
+                self.moved = self.moved.wrapping_add(moved);
+                self.ways[usize::from(write)] |= moved != 0;
+            }
+            None => self.lost = true,
+        }
+        let total = match (self.flying, self.lost) {
+            (1.., _) => Total::Open,
+            (0, true) => Total::Lost,
+            (0, false) => Total::Moved(self.moved),
+        };
+        Landed { overlapped, total, ways: self.ways }
+    }
+
+    fn reset(&mut self) {
+        (self.moved, self.lost, self.ways) = (0, false, [false; 2]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_follow_from_the_end_before() {
+        let mut stream = Stream::default();
+        let mut see = |at, bytes| stream.see(Some(Spot::Exact(at)), bytes);
+        assert_eq!(see(100, 10), Some(Access::First));
+        assert_eq!(see(110, 10), Some(Access::Consecutive));
+        assert_eq!(see(130, 10), Some(Access::Forward));
+        assert_eq!(see(0, 10), Some(Access::Backward));
+        assert_eq!(see(10, 10), Some(Access::Consecutive));
+    }
+
+    #[test]
+    fn what_is_not_known_makes_the_next_one_unknown_too() {
+        let mut stream = Stream::default();
+        assert_eq!(stream.see(None, 10), None);
+        assert_eq!(stream.see(Some(Spot::Exact(0)), 10), None);
+        assert_eq!(stream.see(Some(Spot::Exact(10)), 10), Some(Access::Consecutive));
+        // Relative and exact ones cannot be compared, until the base is known.
+        assert_eq!(stream.see(Some(Spot::Relative(0)), 10), None);
+        stream.base(20);
+        assert_eq!(stream.see(Some(Spot::Exact(30)), 1), Some(Access::Consecutive));
+    }
+
+    #[test]
+    fn those_that_overlap_are_told_from_those_that_follow() {
+        let mut flight = Flight::default();
+        let first = flight.begin();
+        let alone = flight.end(first, Some(5), false);
+        assert_eq!(
+            alone,
+            Landed { overlapped: false, total: Total::Moved(5), ways: [true, false] }
+        );
+        let (first, second) = (flight.begin(), flight.begin());
+        let landed = flight.end(second, Some(1), false);
+        assert_eq!((landed.overlapped, landed.total), (true, Total::Open));
+        let third = flight.begin();
+        assert_eq!(flight.end(first, Some(2), true).total, Total::Open);
+        let landed = flight.end(third, Some(4), false);
+        assert_eq!(landed, Landed { overlapped: true, total: Total::Moved(7), ways: [true, true] });
+        // One that stands on a line of its own while another is under way.
+        let first = flight.begin();
+        assert!(flight.pass(Some(3), false).overlapped);
+        let landed = flight.end(first, None, false);
+        assert_eq!((landed.overlapped, landed.total), (true, Total::Lost));
+        assert!(flight.is_quiet());
+    }
+}

@@ -1,0 +1,449 @@
+//! One side of a transfer: where it began, its class, what it does to position and size.
+
+use crate::events::vocabulary::{Access, At, OffsetKnown, whence};
+use crate::kernel::descriptors::fd_table::{FileRef, OpenFile, OpenFiles};
+use crate::kernel::files::inodes::Nodes;
+use crate::kernel::files::length::{Appender, Change, Length, Moment};
+use crate::kernel::transfers::in_flight::Held;
+use crate::kernel::transfers::position::{Landed, Position, Spot, Stream, Total};
+
+/// One side of a call that moves data, as its row tells it.
+#[derive(Debug, Clone, Copy)]
+pub struct Side {
+    /// Into the file, not out of it.
+    pub write: bool,
+    /// Where it begins.
+    pub at: At,
+    /// The offset that the text gives.
+    pub given: Option<i64>,
+    /// Bytes asked for.
+    pub requested: Option<i64>,
+    /// How it ended.
+    pub end: End,
+}
+
+/// How a transfer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// It moved so many bytes.
+    Moved(i64),
+    /// It moved none, as it failed.
+    Failed,
+    /// It did not take place.
+    Nothing,
+    /// The log does not tell.
+    Unknown,
+}
+
+/// What the columns get.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Where it began; relative if `known` says so.
+    pub offset: Option<i64>,
+    /// The offset that the text gives does not hold.
+    pub misleading: bool,
+    /// How well that is known.
+    pub known: Option<OffsetKnown>,
+    /// The class.
+    pub access: Option<Access>,
+    /// The size that is proved.
+    pub size: Option<i64>,
+    /// Relative offsets of earlier rows count from here, as is proved.
+    pub base: Option<i64>,
+}
+
+/// Where a transfer begins, as far as it is known.
+#[derive(Debug, Clone, Copy)]
+enum Where {
+    Spot(Spot),
+    Ambiguous,
+    Unknown,
+}
+
+/// A side of a transfer is over, which began at `since`.
+pub fn transfer(
+    files: &mut OpenFiles,
+    file: FileRef,
+    held: Option<Held>,
+    since: Moment,
+    side: Side,
+) -> Found {
+    let Some((open, nodes)) = files.with_nodes(file) else { return Found::default() };
+    if held.is_none() && !matches!(side.at, At::Given | At::Elsewhere) && open.is_quiet_stream() {
+        return through(side);
+    }
+    if held.is_none()
+        && !side.write
+        && let End::Moved(bytes @ 1..) = side.end
+        && open.flight.is_quiet()
+        && let Some(begin) = open.reads_at(side.at, || side.given)
+    {
+        let access = read(open, nodes, begin, bytes, since, side.at);
+        let mut found = Found { access, ..Found::default() };
+        found.put(Where::Spot(begin));
+        return found;
+    }
+    if side.at == At::Stream && open.position != Position::None {
+        open.never_positioned(nodes);
+    }
+    let now = nodes.tick();
+    let mut length = open.node.and_then(|node| nodes.get(node)).map(|node| &mut node.length);
+    // Writes under way decide where the end of the file is, and with it where others append to.
+    let racing = side.write
+        && length
+            .as_mut()
+            .is_some_and(|length| length.land(held.and_then(|held| held.turn), since));
+    // Whether it appends depends on whose turn came first.
+    let doubtful = side.write && (open.switching > 0 || open.switched > since);
+    let appends = side.write && (open.append || doubtful);
+    // Then its own turn among those that move the position.
+    let moved = match side.end {
+        End::Moved(1..) | End::Unknown if appends && side.at == At::Position => None,
+        End::Moved(moved) if side.at == At::Position => Some(moved),
+        End::Unknown if side.at == At::Position => None,
+        _ => Some(0),
+    };
+    let landed = match held.and_then(|held| held.ticket) {
+        Some(ticket) => Some(open.flight.end(ticket, moved, side.write)),
+        None if side.at == At::Position && !open.flight.is_quiet() => {
+            Some(open.flight.pass(moved, side.write))
+        }
+        None => None,
+    };
+    // What is given does not depend on who moves the position meanwhile.
+    let overlapped = side.at == At::Position && landed.is_some_and(|landed| landed.overlapped);
+    let positioned = open.position != Position::None;
+    let mut found = Found::default();
+    let begin = match side.at {
+        _ if doubtful => Where::Ambiguous,
+        _ if appends => append_at(length.as_deref(), open, side.at, racing || overlapped),
+        At::Given => side.given.map_or(Where::Unknown, |at| Where::Spot(Spot::Exact(at))),
+        At::Elsewhere | At::Stream => Where::Unknown,
+        At::Position if overlapped => Where::Ambiguous,
+        At::Position => match open.position {
+            Position::At(spot) => Where::Spot(spot),
+            Position::None | Position::Unknown => Where::Unknown,
+        },
+    };
+    found.misleading = appends && side.at == At::Given;
+    match side.end {
+        End::Failed => found.access = Some(Access::Error),
+        End::Nothing => {}
+        End::Unknown => {
+            if positioned {
+                open.streams[usize::from(side.write)] = Stream::Lost;
+            }
+        }
+        End::Moved(0) => {
+            let asked = side.requested != Some(0);
+            if asked && !side.write {
+                found.access = Some(Access::Eof);
+                if positioned {
+                    found.put(begin);
+                    if let (Where::Spot(at), Some(length)) = (begin, length.as_mut())
+                        && open.streams[0].ended_at(at)
+                    {
+                        end_of_file(&mut found, at, length, [since, open.read, now]);
+                    }
+                }
+            }
+        }
+        End::Moved(bytes) => {
+            if positioned {
+                found.put(begin);
+                let spot = match begin {
+                    Where::Spot(spot) => Some(spot),
+                    Where::Ambiguous | Where::Unknown => None,
+                };
+                found.access = open.streams[usize::from(side.write)].see(spot, bytes);
+                if !side.write {
+                    // Of those that overlap, the one that came last may have begun first.
+                    open.read = if overlapped { since.min(open.read) } else { since };
+                    if let (Some(Spot::Exact(at)), Some(length)) = (spot, length.as_mut()) {
+                        length.reaches(at.saturating_add(bytes), since);
+                    }
+                }
+            }
+        }
+    }
+    if side.write
+        && let Some(length) = length
+    {
+        length.change(changed(side.end, begin, appends && !doubtful, open.number()), racing, now);
+    }
+    if found.known == Some(OffsetKnown::Relative) {
+        open.relative = true;
+    }
+    if positioned && (side.at == At::Position || landed.is_some_and(|landed| landed.overlapped)) {
+        settle(open, side, begin, landed);
+    }
+    if let Some(base) = found.base
+        && !open.prove(base)
+    {
+        found.base = None;
+    }
+    found
+}
+
+impl OpenFile {
+    /// Where a read begins if nobody else moves the position, and if that is known.
+    #[inline]
+    pub fn reads_at(&self, at: At, given: impl FnOnce() -> Option<i64>) -> Option<Spot> {
+        if self.position == Position::None {
+            return None;
+        }
+        match (at, self.position) {
+            (At::Position, Position::At(spot)) => Some(spot),
+            (At::Given, _) => given().map(Spot::Exact),
+            _ => None,
+        }
+    }
+}
+
+/// A read that found `bytes` bytes at `begin`, alone: what [`transfer`] does in full. Gives the class.
+#[inline]
+pub fn read(
+    open: &mut OpenFile,
+    nodes: &mut Nodes,
+    begin: Spot,
+    bytes: i64,
+    since: Moment,
+    at: At,
+) -> Option<Access> {
+    nodes.tick();
+    open.read = since;
+    match begin {
+        Spot::Exact(begin) => {
+            if let Some(node) = open.node.and_then(|node| nodes.get(node)) {
+                node.length.reaches(begin.saturating_add(bytes), since);
+            }
+        }
+        Spot::Relative(_) => open.relative = true,
+    }
+    if at == At::Position {
+        open.position = Position::At(begin.plus(bytes));
+    }
+    open.streams[0].see(Some(begin), bytes)
+}
+
+/// What is found of a transfer through a pipe, a socket, a terminal: there is no place in them.
+#[inline]
+fn through(side: Side) -> Found {
+    let access = match side.end {
+        End::Failed => Some(Access::Error),
+        End::Moved(0) if side.requested != Some(0) && !side.write => Some(Access::Eof),
+        _ => None,
+    };
+    Found { access, ..Found::default() }
+}
+
+impl Found {
+    fn put(&mut self, begin: Where) {
+        let known = match begin {
+            Where::Spot(Spot::Exact(at)) => {
+                self.offset = Some(at);
+                OffsetKnown::Exact
+            }
+            Where::Spot(Spot::Relative(at)) => {
+                self.offset = Some(at);
+                OffsetKnown::Relative
+            }
+            Where::Ambiguous => OffsetKnown::Ambiguous,
+            Where::Unknown => OffsetKnown::Unknown,
+        };
+        self.known = Some(known);
+    }
+}
+
+/// Where a write of a description that appends begins: at the end of the file. Where that is not
+/// known, it is counted from the first such write, as long as nobody else writes.
+fn append_at(length: Option<&Length>, open: &OpenFile, at: At, raced: bool) -> Where {
+    let Some(length) = length else { return Where::Unknown };
+    if raced {
+        return Where::Ambiguous;
+    }
+    match (length.size(), length.appender()) {
+        (Some(size), _) => Where::Spot(Spot::Exact(size)),
+        (None, Appender::One(number, end)) if number == open.number() => {
+            Where::Spot(Spot::Relative(end))
+        }
+        (None, Appender::Nobody) if may_count(open, at) => Where::Spot(Spot::Relative(0)),
+        _ => Where::Unknown,
+    }
+}
+
+/// Relative positions may count from a write that begins `at`: a description has one base only.
+fn may_count(open: &OpenFile, at: At) -> bool {
+    let counts = |stream: &Stream| matches!(stream, Stream::End(Spot::Relative(_)));
+    // What is there already counts from the description's own position.
+    let moves = at == At::Position || !matches!(open.position, Position::At(Spot::Relative(_)));
+    moves && !open.relative && !open.proved && !open.streams.iter().any(counts)
+}
+
+/// A read at `at`, where the one before it ended, found the end of the file. Moments: when it began,
+/// when the other one did, and now.
+fn end_of_file(found: &mut Found, at: Spot, length: &mut Length, moments: [Moment; 3]) {
+    let [since, read, now] = moments;
+    let ended = match at {
+        Spot::Exact(at) => length.ends(at, since, read, now),
+        Spot::Relative(at) => length.ends_relative(at, since, read),
+    };
+    (found.size, found.base) = (ended.size, ended.base);
+}
+
+/// What a write did to the length of the file.
+fn changed(end: End, begin: Where, appends: bool, number: u32) -> Change {
+    match (end, begin) {
+        (End::Failed | End::Nothing | End::Moved(..=0), _) => Change::Nothing,
+        (End::Moved(bytes), Where::Spot(Spot::Relative(_))) if appends => {
+            Change::Append(bytes, Some(number))
+        }
+        (End::Moved(bytes), _) if appends => Change::Append(bytes, None),
+        (End::Moved(bytes), Where::Spot(Spot::Exact(at))) => {
+            Change::Reach(at.saturating_add(bytes))
+        }
+        (End::Moved(_) | End::Unknown, _) => Change::Longer,
+    }
+}
+
+/// Where the position is behind the transfer.
+fn settle(open: &mut OpenFile, side: Side, begin: Where, landed: Option<Landed>) {
+    match landed {
+        // Others are under way: it is known again when the last of them is over.
+        Some(Landed { total: Total::Open, .. }) => {}
+        Some(Landed { overlapped: true, total, ways }) => {
+            open.position = match total {
+                Total::Moved(total) => open.position.plus(total),
+                _ => Position::Unknown,
+            };
+            // Whichever came last ended here, unless another one has come since, at an offset of
+            // its own.
+            if ways[0] != ways[1]
+                && let Position::At(spot) = open.position
+                && open.streams[usize::from(ways[1])] == Stream::Lost
+            {
+                open.streams[usize::from(ways[1])] = Stream::End(spot);
+            }
+        }
+        _ => match (side.end, begin) {
+            (End::Moved(bytes), Where::Spot(spot)) if bytes > 0 => {
+                open.position = Position::At(spot.plus(bytes));
+            }
+            (End::Moved(1..) | End::Unknown, _) => open.position = Position::Unknown,
+            _ => {}
+        },
+    }
+}
+
+/// Moves the position of a description, as lseek does.
+#[derive(Debug, Clone, Copy)]
+pub struct Seek {
+    /// From where, one of [`crate::events::vocabulary::whence`].
+    pub whence: u32,
+    /// The argument.
+    pub by: i64,
+    /// Where the position is now; `None` if the call failed, or its end is not in the log.
+    pub to: Option<i64>,
+    /// It failed, or did not take place.
+    pub failed: bool,
+}
+
+/// A seek is over. Gives the base of relative offsets, if it proves that.
+pub fn seek(files: &mut OpenFiles, file: FileRef, held: Option<Held>, seek: Seek) -> Option<i64> {
+    let (open, nodes) = files.with_nodes(file)?;
+    // What others move meanwhile comes before it or behind it.
+    let moved = seek.failed.then_some(0);
+    let landed = match held.and_then(|held| held.ticket) {
+        Some(ticket) => Some(open.flight.end(ticket, moved, false)),
+        None if !open.flight.is_quiet() => Some(open.flight.pass(moved, false)),
+        None => None,
+    };
+    if open.position == Position::None {
+        return None;
+    }
+    if let Some(Landed { overlapped: true, total, .. }) = landed {
+        match total {
+            Total::Open => {}
+            Total::Moved(total) => open.position = open.position.plus(total),
+            Total::Lost => open.position = Position::Unknown,
+        }
+        return None;
+    }
+    if seek.failed {
+        return None;
+    }
+    let Some(to) = seek.to else {
+        open.lose();
+        return None;
+    };
+    let base = match (seek.whence, open.position) {
+        (whence::SEEK_CUR, Position::At(Spot::Relative(at))) => {
+            Some(to.wrapping_sub(seek.by).wrapping_sub(at)).filter(|&base| base >= 0)
+        }
+        _ => None,
+    };
+    let now = nodes.tick();
+    let base = base.filter(|&base| open.prove(base));
+    if let Some(base) = base
+        && let Some(node) = open.node.and_then(|node| nodes.get(node))
+    {
+        node.length.based(open.number(), base, now);
+    }
+    open.position = Position::At(Spot::Exact(to));
+    base
+}
+
+/// A call that began at `since` found the size of a file. Gives the base of relative offsets, if
+/// that proves it.
+pub fn sized(files: &mut OpenFiles, file: FileRef, since: Moment, size: i64) -> Option<i64> {
+    let number = files.number(file);
+    let (open, nodes) = files.with_nodes(file)?;
+    let (length, now) = length_of(open, nodes, number)?;
+    let appender = length.see(size, since, now)?;
+    // Who finds it shorter than what was read finds that somebody cut it.
+    if matches!(open.streams[0], Stream::End(Spot::Exact(end)) if end > size) {
+        length.was_cut(now);
+    }
+    // It alone appended: its last write ended there.
+    match appender {
+        Appender::One(of, end) if of == number => {
+            Some(size.wrapping_sub(end)).filter(|&base| base >= 0 && open.prove(base))
+        }
+        _ => None,
+    }
+}
+
+/// A call that began at `since` changed the size of a file, or did not after all.
+pub fn resized(
+    files: &mut OpenFiles,
+    file: FileRef,
+    held: Option<Held>,
+    since: Moment,
+    change: Change,
+) {
+    let number = files.number(file);
+    let Some((open, nodes)) = files.with_nodes(file) else { return };
+    if let Some((length, now)) = length_of(open, nodes, number) {
+        let raced = length.land(held.and_then(|held| held.turn), since);
+        length.change(change, raced, now);
+    }
+}
+
+/// What is known of the length of an open file, whose number is `number`; and a new moment.
+fn length_of<'a>(
+    open: &mut OpenFile,
+    nodes: &'a mut Nodes,
+    number: u32,
+) -> Option<(&'a mut Length, Moment)> {
+    if open.node.is_none() && open.position != Position::None {
+        // A file without a name is known by its description alone.
+        open.node = Some(nodes.join(nameless(number)));
+    }
+    let now = nodes.tick();
+    Some((&mut nodes.get(open.node?)?.length, now))
+}
+
+/// The identity of a file that has no name, which no row shows.
+pub fn nameless(number: u32) -> u64 {
+    u64::MAX - u64::from(number)
+}

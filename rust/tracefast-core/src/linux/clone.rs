@@ -1,0 +1,357 @@
+//! What kind of task a call makes: told by its flags, however the log spells them.
+
+use memchr::memmem;
+
+use crate::events::vocabulary::clone_flags::{CLONE_THREAD, CLONE_VFORK, CLONE_VM};
+use crate::linux::syscalls::flags;
+use crate::text::number;
+
+/// How a task was made, by what it shares with its maker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// A process with a copy of the memory.
+    Fork,
+    /// A process that borrows memory and stack until it executes a program.
+    Vfork,
+    /// The same with a stack of its own, as the C library's `posix_spawn` makes it.
+    PosixSpawn,
+    /// Another thread of the process.
+    Thread,
+    /// A process that keeps sharing memory.
+    Shared,
+}
+
+impl Kind {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [Self; 5] =
+        [Self::Fork, Self::Vfork, Self::PosixSpawn, Self::Thread, Self::Shared];
+
+    /// The word for it.
+    ///
+    /// # Examples
+    /// ```
+    /// use tracefast_core::spawns_kind::Kind;
+    /// assert_eq!(Kind::PosixSpawn.text(), "posix_spawn");
+    /// ```
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Fork => "fork",
+            Self::Vfork => "vfork",
+            Self::PosixSpawn => "posix_spawn",
+            Self::Thread => "thread",
+            Self::Shared => "shared",
+        }
+    }
+
+    /// What `flags` (those of clone) mean when the call `name` is given them.
+    ///
+    /// `own_stack`: whether the caller names a stack for the child; None where the log does not
+    /// tell. Then a child that is waited for is taken for one of `posix_spawn` if `clone3` made it,
+    /// else for one of `vfork`: nothing else makes such children of clone3.
+    ///
+    /// # Examples
+    /// ```
+    /// use tracefast_core::spawns_kind::Kind;
+    /// assert_eq!(Kind::of_flags("clone", 0x120_0011, None), Kind::Fork);
+    /// assert_eq!(Kind::of_flags("clone3", 0x4100, None), Kind::PosixSpawn);
+    /// ```
+    pub fn of_flags(name: &str, flags: u32, own_stack: Option<bool>) -> Self {
+        match name {
+            "fork" => return Self::Fork,
+            "vfork" => return Self::Vfork,
+            _ => {}
+        }
+        if flags & CLONE_THREAD != 0 {
+            Self::Thread
+        } else if flags & CLONE_VM == 0 {
+            Self::Fork
+        } else if flags & CLONE_VFORK == 0 {
+            Self::Shared
+        } else if own_stack.unwrap_or(name == "clone3") {
+            Self::PosixSpawn
+        } else {
+            Self::Vfork
+        }
+    }
+}
+
+/// Whether a system call of this name makes tasks.
+pub fn makes_tasks(name: &str) -> bool {
+    matches!(name, "clone" | "clone2" | "clone3" | "fork" | "vfork")
+}
+
+/// The kind of task that a call makes, or that the event `task_newtask` tells of: `name` and `args`
+/// as the event schema has them, of strace (names or numbers) and ftrace. None where the text does
+/// not have the flags (ftrace prints the address of `clone3`'s only), and for any other name.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::spawns_kind::{Kind, kind_of};
+/// let args = "child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD";
+/// assert_eq!(kind_of("clone", args), Some(Kind::Fork));
+/// assert_eq!(kind_of("clone3", "{flags=0x4100, stack=0x7f00, stack_size=0x9000}, 88"),
+///     Some(Kind::PosixSpawn));
+/// assert_eq!(kind_of("clone3", "uargs: 0x7ffd3a10, size: 0x58"), None);
+/// ```
+pub fn kind_of(name: &str, args: &str) -> Option<Kind> {
+    let text = args.as_bytes();
+    let (flags, own_stack) = match name {
+        "fork" | "vfork" => (0, None),
+        "clone" | "clone2" | "clone3" => named(text)
+            .or_else(|| registers(text).filter(|_| name != "clone3"))
+            .map(|(flags, stack)| (flags, stack.filter(|_| name != "clone2")))?,
+        "task_newtask" => {
+            let at = memmem::rfind(text, b"clone_flags=")? + b"clone_flags=".len();
+            (hexadecimal(text.get(at..)?)?, None)
+        }
+        _ => return None,
+    };
+    Some(Kind::of_flags(name, flags, own_stack))
+}
+
+/// Flags and stack of text that names them: `child_stack=NULL, flags=CLONE_VM|SIGCHLD`,
+/// `{flags=0x100, …, stack=NULL}`, `clone_flags: 0x1200011, newsp: 0x0`.
+fn named(text: &[u8]) -> Option<(u32, Option<bool>)> {
+    let behind = |key: &[u8]| {
+        let at = memmem::find(text, key)? + key.len();
+        text.get(at..)
+    };
+    if let Some(rest) = behind(b"clone_flags: ") {
+        let stack = behind(b"newsp: ").and_then(hexadecimal_long).map(|stack| stack != 0);
+        return Some((hexadecimal(rest)?, stack));
+    }
+    let rest = behind(b"flags=")?;
+    // Nothing there: the line was cut before them.
+    rest.first().filter(|byte| byte.is_ascii_alphanumeric())?;
+    let stack = behind(b"stack=").and_then(|rest| {
+        let word = rest.iter().position(|byte| !byte.is_ascii_alphanumeric());
+        match rest.get(..word.unwrap_or(rest.len()))? {
+            b"" => None,
+            b"NULL" | b"0" | b"0x0" => Some(false),
+            _ => Some(true),
+        }
+    });
+    Some((flags::mask(rest, flags::clone_bit), stack))
+}
+
+/// Flags and stack of registers as they are, in hexadecimal: `0x1200011, 0, 0, 0x7f…`.
+fn registers(text: &[u8]) -> Option<(u32, Option<bool>)> {
+    let flags = hexadecimal(text)?;
+    let second = memchr::memchr(b',', text).and_then(|at| text.get(at + 1..));
+    let stack = second.and_then(|rest| hexadecimal_long(rest.trim_ascii_start()));
+    Some((flags, stack.map(|stack| stack != 0)))
+}
+
+fn hexadecimal(text: &[u8]) -> Option<u32> {
+    hexadecimal_long(text).map(|number| number as u32)
+}
+
+fn hexadecimal_long(text: &[u8]) -> Option<u64> {
+    let text = text.strip_prefix(b"0x").unwrap_or(text);
+    let (number, digits) = number::hex_digits(text);
+    // A word that only begins like a number is none: `child_stack`.
+    let whole = text.get(digits).is_none_or(|&byte| !byte.is_ascii_alphanumeric() && byte != b'_');
+    (digits > 0 && whole).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Kind::{Fork, PosixSpawn, Shared, Thread, Vfork};
+    use super::*;
+
+    #[track_caller]
+    fn each(name: &str, cases: &[(&str, Option<Kind>)]) {
+        for &(args, kind) in cases {
+            assert_eq!(kind_of(name, args), kind, "{name}({args})");
+        }
+    }
+
+    #[test]
+    fn calls_that_take_no_flags() {
+        each("fork", &[("", Some(Fork))]);
+        each("vfork", &[("", Some(Vfork)), (" <unfinished ...>", Some(Vfork))]);
+    }
+
+    #[test]
+    fn clone_of_strace_by_names() {
+        each(
+            "clone",
+            &[
+                (
+                    "child_stack=0, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD, child_tidptr=0x7f9",
+                    Some(Fork),
+                ),
+                (
+                    "child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD",
+                    Some(Fork),
+                ),
+                ("child_stack=NULL, flags=SIGCHLD", Some(Fork)),
+                ("child_stack=0x7f12e0, flags=CLONE_VM|CLONE_VFORK|SIGCHLD", Some(PosixSpawn)),
+                ("child_stack=NULL, flags=CLONE_VM|CLONE_VFORK|SIGCHLD", Some(Vfork)),
+                ("child_stack=0, flags=CLONE_VM|CLONE_VFORK|SIGCHLD", Some(Vfork)),
+                ("child_stack=0x7f12e0, flags=CLONE_VM|SIGCHLD", Some(Shared)),
+                (
+                    "child_stack=0x7f3b8f, flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD|\
+              CLONE_SYSVSEM|CLONE_SETTLS|CLONE_PARENT_SETTID|CLONE_CHILD_CLEARTID, \
+              parent_tid=[4711], tls=0x7f3b8f, child_tidptr=0x7f3b8f",
+                    Some(Thread),
+                ),
+                // Namespaces change nothing.
+                ("child_stack=NULL, flags=CLONE_NEWNS|CLONE_NEWPID|SIGCHLD", Some(Fork)),
+            ],
+        );
+        each(
+            "clone2",
+            &[("child_stack=0x7f12e0, stack_size=0x8000, flags=CLONE_VM|SIGCHLD", Some(Shared))],
+        );
+    }
+
+    #[test]
+    fn clone_of_strace_by_numbers() {
+        each(
+            "clone",
+            &[
+                ("child_stack=NULL, flags=0x1200000|17, child_tidptr=0x7f56a0", Some(Fork)),
+                (
+                    "child_stack=NULL, flags=0x1200000 /* CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID */\
+              |17 /* SIGCHLD */, child_tidptr=0x7f",
+                    Some(Fork),
+                ),
+                ("child_stack=0x7f56a0, flags=0x4100|17", Some(PosixSpawn)),
+                (
+                    "child_stack=0x7f56a0, flags=0x4100 /* CLONE_VM|CLONE_VFORK */|17 /* SIGCHLD */",
+                    Some(PosixSpawn),
+                ),
+                ("child_stack=NULL, flags=0x4100|17", Some(Vfork)),
+                ("child_stack=0, flags=0", Some(Fork)),
+                // `-e raw=clone`: registers.
+                ("0x1200011, 0, 0, 0x7f8a51b0ca10, 0", Some(Fork)),
+                (
+                    "0x3d0f00, 0x7f8a51b0afb0, 0x7f8a51b0b9d0, 0x7f8a51b0b9d0, 0x7f8a51b0b700",
+                    Some(Thread),
+                ),
+                ("0x4111, 0x7f8a51b0afb0, 0, 0, 0", Some(PosixSpawn)),
+                ("0x4111, 0, 0, 0, 0", Some(Vfork)),
+                ("0x4111", Some(Vfork)),
+                ("0x111, 0x7f8a51b0afb0, 0, 0, 0", Some(Shared)),
+            ],
+        );
+    }
+
+    #[test]
+    fn clone3_of_strace() {
+        each(
+            "clone3",
+            &[
+                (
+                    "{flags=CLONE_VM|CLONE_VFORK, exit_signal=SIGCHLD, stack=0x7f12, stack_size=0x9000}, 88",
+                    Some(PosixSpawn),
+                ),
+                (
+                    "{flags=CLONE_VM|CLONE_VFORK|CLONE_CLEAR_SIGHAND, exit_signal=SIGCHLD, stack=0x7f12, \
+              stack_size=0x9000}, 88",
+                    Some(PosixSpawn),
+                ),
+                (
+                    "{flags=0x100004100, exit_signal=17, stack=0x7f12, stack_size=0x9000}, 88",
+                    Some(PosixSpawn),
+                ),
+                (
+                    "{flags=CLONE_VM|CLONE_VFORK, exit_signal=SIGCHLD, stack=NULL, stack_size=0}, 88",
+                    Some(Vfork),
+                ),
+                (
+                    "{flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD|CLONE_SYSVSEM|\
+              CLONE_SETTLS|CLONE_PARENT_SETTID|CLONE_CHILD_CLEARTID, child_tid=0x7f, \
+              parent_tid=0x7f, exit_signal=0, stack=0x7f, stack_size=0x7fff00, tls=0x7f} \
+              => {parent_tid=[814]}, 88",
+                    Some(Thread),
+                ),
+                (
+                    "{flags=0x3d0f00 /* CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD|\
+              CLONE_SYSVSEM|CLONE_SETTLS|CLONE_PARENT_SETTID|CLONE_CHILD_CLEARTID */, \
+              child_tid=0x7f, exit_signal=0, stack=0x7f, stack_size=0x7fff00}, 88",
+                    Some(Thread),
+                ),
+                ("{flags=0x3d0f00, child_tid=0x7f, exit_signal=0, stack=0x7f}", Some(Thread)),
+                ("{flags=0, exit_signal=SIGCHLD, stack=NULL, stack_size=0}, 88", Some(Fork)),
+                (
+                    "{flags=CLONE_INTO_CGROUP, exit_signal=SIGCHLD, stack=NULL, stack_size=0, \
+              cgroup=3</sys/fs/cgroup/flags=CLONE_THREAD>}, 88",
+                    Some(Fork),
+                ),
+                // Only the address of the flags.
+                ("0x7ffd1e6a2b10, 0x58", None),
+            ],
+        );
+    }
+
+    #[test]
+    fn ftrace_in_all_forms() {
+        each(
+            "clone",
+            &[
+                (
+                    "clone_flags: 1200011, newsp: 0, parent_tidptr: 0, child_tidptr: 7f2e",
+                    Some(Fork),
+                ),
+                ("clone_flags: 0x1200011, newsp: 0x0, parent_tidptr: 0x0", Some(Fork)),
+                ("clone_flags: 0x3d0f00, newsp: 0x7f3b8f", Some(Thread)),
+                ("clone_flags: 0x00004111, newsp: 0x7f3b8f", Some(PosixSpawn)),
+                ("clone_flags: 4111, newsp: 0, parent_tidptr: 0", Some(Vfork)),
+                ("newsp: 0x7f3b8f, clone_flags: 0x4111", Some(PosixSpawn)),
+                (
+                    "clone_flags: 0x1200011 (CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID), newsp: 0x0",
+                    Some(Fork),
+                ),
+                // Of `raw_syscalls`.
+                ("1200011, 0, 0, 7f8a51b0ca10, 0, 0", Some(Fork)),
+                ("3d0f00, 7f8a51b0afb0, 7f8a51b0b9d0", Some(Thread)),
+            ],
+        );
+        each(
+            "clone3",
+            &[("uargs: 0x7ffd3a10, size: 0x58", None), ("7ffd3a10, 58, 0, 0, 0, 0", None)],
+        );
+        each(
+            "task_newtask",
+            &[
+                ("pid=1529 comm=bash clone_flags=1200000 oom_score_adj=0", Some(Fork)),
+                ("pid=1529 comm=bash clone_flags=0x1200000 oom_score_adj=0", Some(Fork)),
+                ("pid=1529 comm=python3.11 clone_flags=3d0f00 oom_score_adj=0", Some(Thread)),
+                ("pid=1529 comm=make clone_flags=4100 oom_score_adj=0", Some(Vfork)),
+                ("pid=1529 comm=kthreadd clone_flags=800100 oom_score_adj=0", Some(Shared)),
+                // A name of a command that looks like more.
+                (
+                    "pid=1529 comm= clone_flags=10000 clone_flags=1200000 oom_score_adj=0",
+                    Some(Fork),
+                ),
+                ("pid=1529 comm=bash clone_flags=", None),
+            ],
+        );
+        each(
+            "sched_process_fork",
+            &[("comm=a pid=1 child_comm=clone_flags=100 child_pid=2", None)],
+        );
+    }
+
+    #[test]
+    fn text_that_was_cut() {
+        each(
+            "clone",
+            &[
+                ("", None),
+                ("child_stack=NULL", None),
+                ("child_stack=NULL, flags=", None),
+                ("child_stack=NULL, flags=CLONE_VM|CLONE_VFORK|SIG", Some(Vfork)),
+                ("child_stack=", None),
+                ("flags=CLONE_VM|CLONE_VFORK, child_stack=", Some(Vfork)),
+            ],
+        );
+        each(
+            "clone3",
+            &[("", None), ("{flags=", None), ("{flags=CLONE_VM|CLONE_VFORK", Some(PosixSpawn))],
+        );
+        each("openat", &[("AT_FDCWD, \"flags=CLONE_VM\", O_RDONLY", None)]);
+    }
+}

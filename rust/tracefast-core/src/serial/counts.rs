@@ -1,0 +1,105 @@
+//! What the report counts: for each source, and for all of them.
+
+use std::borrow::Cow;
+
+use crate::events::parsed_block::{EXAMPLES, LineCounts, Oddities, Parsed};
+use crate::events::vocabulary::EventKind;
+use crate::format::Format;
+
+/// Counts of one source, or of all.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Counts {
+    /// Lines, and their bytes, by use.
+    pub lines: LineCounts,
+    /// Bytes of text, counted by the block: the sum over the lines must come to the same.
+    pub bytes: u64,
+    /// Rows by kind.
+    pub kinds: [u64; EventKind::TEXTS.len()],
+    /// What is odd.
+    pub oddities: Oddities,
+}
+
+impl Counts {
+    /// Rows of all kinds.
+    pub fn rows(&self) -> u64 {
+        self.kinds.iter().sum()
+    }
+
+    /// Rows by kind; kinds without rows are left out.
+    pub fn kinds(&self) -> Vec<(&'static str, u64)> {
+        let all = EventKind::TEXTS.iter().copied().zip(self.kinds);
+        all.filter(|&(_, count)| count > 0).collect()
+    }
+}
+
+/// Counts of one source; a few hundred bytes, whatever it holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceTally {
+    /// As the user named it.
+    pub name: String,
+    /// Name of its format; `none` if it is empty.
+    pub format: Cow<'static, str>,
+    /// Name of its clock, likewise.
+    pub clock: Cow<'static, str>,
+    /// Name of the machine by whose numbers its calls got their names.
+    pub machine: Option<Cow<'static, str>>,
+    /// The counts.
+    pub counts: Counts,
+    /// The first line that was not understood, and its beginning.
+    pub example: Option<(u64, String)>,
+}
+
+/// What the report counts.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Tally {
+    /// Over all sources.
+    pub total: Counts,
+    /// Every source, in order.
+    pub sources: Vec<SourceTally>,
+    /// First lines that were not understood: source, line, text.
+    pub examples: Vec<(String, u64, String)>,
+}
+
+impl Tally {
+    /// A source begins; `None`: it is empty. Gives its number.
+    pub fn begin(&mut self, name: &str, format: Option<&Format>) -> usize {
+        let number = self.sources.len();
+        self.sources.push(SourceTally {
+            name: name.to_owned(),
+            format: format.map_or("none", Format::name).into(),
+            clock: format.map_or("none", Format::clock).into(),
+            machine: format.and_then(Format::machine).map(Cow::Borrowed),
+            counts: Counts::default(),
+            example: None,
+        });
+        number
+    }
+
+    /// Adds a block of source `source`: what its lines came to, the bytes of its text, and its rows
+    /// by kind. `line` is the number of lines before it.
+    ///
+    /// # Panics
+    /// If there is no such source.
+    pub fn add(&mut self, source: usize, parsed: &Parsed, line: i64, bytes: u64, kinds: &[u64]) {
+        let source = &mut self.sources[source];
+        for counts in [&mut self.total, &mut source.counts] {
+            counts.lines.add(&parsed.counts);
+            counts.bytes += bytes;
+            counts.oddities.add(&parsed.oddities);
+            for (kind, more) in counts.kinds.iter_mut().zip(kinds) {
+                *kind += more;
+            }
+        }
+        for example in &parsed.examples {
+            let at = line as u64 + example.line + 1;
+            source.example.get_or_insert_with(|| (at, example.text.clone()));
+            if self.examples.len() < EXAMPLES {
+                let file = match example.task {
+                    Some(task) => format!("{}.{task}", source.name),
+                    None => source.name.clone(),
+                };
+                self.examples.push((file, at, example.text.clone()));
+            }
+        }
+    }
+}

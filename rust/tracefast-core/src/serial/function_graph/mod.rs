@@ -1,0 +1,365 @@
+//! Functions of the `function_graph` tracer: entries and exits joined in the order of the blocks.
+//!
+//! Lines rarely name their task: which one a processor runs is known from the blocks that tell of a
+//! switch. So each processor has its task, and each task the functions that it is in. A task
+//! that moves to another processor takes them along.
+
+pub(crate) mod stack;
+#[cfg(test)]
+mod tests;
+
+use hashbrown::HashMap;
+
+use crate::events::parsed_block::{Parsed, Spot, Use};
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::Status;
+use stack::{Block, Frame, Name, Stack, Words};
+
+/// What a line of `function_graph` did, in the order of the lines.
+#[derive(Debug, Clone)]
+pub struct Item {
+    /// Where it stands.
+    pub at: Spot,
+    /// Processor, if the line says.
+    pub cpu: Option<u16>,
+    /// Task, if the line says.
+    pub tid: Option<i32>,
+    /// What happened.
+    pub step: Step,
+}
+
+/// A step of a task, or of a processor. Keys and views are those of the block.
+#[derive(Debug, Clone)]
+pub enum Step {
+    /// A function is entered.
+    Enter(Entry),
+    /// A function that calls no other one; all of its row but its caller is known.
+    Leaf {
+        /// The row; its arguments are the printed rest.
+        row: u32,
+        /// Functions around it.
+        depth: u32,
+        /// The rest names the caller.
+        called: bool,
+    },
+    /// A function is left.
+    Exit {
+        /// The row, so far with what the exit says.
+        row: u32,
+        /// Functions around it.
+        depth: u32,
+        /// Bytes of the line, its line feed included; 0: another record on it counts them.
+        bytes: u64,
+        /// Times count seconds: their difference is the time in the function.
+        seconds: bool,
+    },
+    /// Something else happened on the processor.
+    Row {
+        /// The row.
+        row: u32,
+    },
+    /// The processor goes from one task to another.
+    Switch {
+        /// From this one.
+        from: Party,
+        /// To that.
+        to: Party,
+    },
+}
+
+/// The entry of a function.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Functions around it.
+    pub depth: u32,
+    /// Line, relative to the block.
+    pub line: i64,
+    /// When.
+    pub ts: Option<i64>,
+    /// Key of its name.
+    pub name: u32,
+    /// Key of the command's name.
+    pub comm: Option<u32>,
+    /// Thread group.
+    pub pid: Option<i32>,
+    /// View of what is printed behind its name.
+    pub rest: u128,
+    /// The rest names the caller.
+    pub called: bool,
+    /// View of the flags.
+    pub extra: Option<u128>,
+}
+
+/// A task in a switch.
+#[derive(Debug, Clone, Copy)]
+pub struct Party {
+    /// Its id.
+    pub tid: i32,
+    /// Key of its command's name.
+    pub comm: u32,
+}
+
+/// Tasks that are in functions; beyond that those not seen for longest are given up. A log that
+/// does not tell of the ends of its tasks must not fill the memory.
+const TASKS: usize = 1 << 16;
+
+/// The function in which a task goes away for good.
+const LAST: &str = "do_task_dead";
+
+/// What a processor runs.
+#[derive(Debug, Clone)]
+struct Running {
+    tid: i32,
+    comm: Name,
+}
+
+/// All that joins the lines of `function_graph`.
+#[derive(Debug, Default)]
+pub struct Graph {
+    running: HashMap<i32, Running, foldhash::fast::FixedState>,
+    stacks: HashMap<i64, Stack, foldhash::fast::FixedState>,
+    /// Stacks that are empty, to be used again.
+    spare: Vec<Stack>,
+    /// Stacks that got functions in the block at hand.
+    grown: Vec<i64>,
+    /// Number of the block at hand.
+    block: u64,
+    /// Steps so far.
+    turn: u64,
+    /// The processor of all switches so far, while it is one.
+    switching: Option<u16>,
+    mixed: bool,
+}
+
+/// A processor by number; lines without the column are of one.
+fn processor(cpu: Option<u16>) -> i32 {
+    cpu.map_or(-1, i32::from)
+}
+
+/// Whose functions they are: a task's; those of each idle task; those of the task that a processor
+/// runs and nobody named yet.
+fn owner(tid: Option<i32>, cpu: Option<u16>) -> i64 {
+    match tid {
+        Some(0) => 1 << 40 | i64::from(processor(cpu) + 1),
+        Some(tid) => i64::from(tid),
+        None => 1 << 41 | i64::from(processor(cpu) + 1),
+    }
+}
+
+impl Graph {
+    /// Joins what the block's lines did. `line` is the log's line on which the block begins.
+    pub fn run(&mut self, parsed: &mut Parsed, text: &[u8], line: i64) {
+        self.block += 1;
+        let calls = parsed.inserted.len();
+        let items = std::mem::take(&mut parsed.graph);
+        let mut block = Block { parsed, text, line, number: self.block };
+        for item in &items {
+            self.turn += 1;
+            self.item(item, &mut block);
+        }
+        parsed.graph = items;
+        if calls > 0 && parsed.inserted.len() > calls {
+            // What shows that a system call never ended has a row or an entry of its own at its
+            // spot: functions that belong to the same one were lost before.
+            parsed.inserted.rotate_left(calls);
+            parsed.inserted.sort_by_key(|&(at, _)| (at.row, at.begins));
+        }
+        for key in self.grown.drain(..) {
+            if let Some(stack) = self.stacks.get_mut(&key) {
+                stack.keep(self.block, text, &parsed.side);
+            }
+        }
+    }
+
+    fn item(&mut self, item: &Item, block: &mut Block<'_>) {
+        let Item { at, cpu, tid, .. } = *item;
+        match item.step {
+            Step::Switch { from, to } => self.switch(cpu, from, to, at, block),
+            Step::Row { row } => self.whose(cpu, row as usize, block),
+            Step::Enter(ref entry) => self.enter(item, entry, block),
+            Step::Leaf { row, depth, called } => {
+                let row = row as usize;
+                self.whose(cpu, row, block);
+                let key = self.key(tid, cpu);
+                self.drop_from(key, depth, at, block);
+                let rest = Words::View(block.parsed.rows.args[row]);
+                let args = block.args(self.stacks.get_mut(&key), &rest, called, depth);
+                block.parsed.rows.args[row] = args;
+            }
+            Step::Exit { row, depth, bytes, seconds } => {
+                let row = row as usize;
+                self.whose(cpu, row, block);
+                let key = self.key(tid, cpu);
+                self.drop_from(key, depth.saturating_add(1), at, block);
+                let used = if let Some(mut frame) = self.entered(key, depth, row, at, block) {
+                    let args = block.args_of(&frame, self.stacks.get_mut(&key));
+                    block.join(&mut frame, args, row, seconds);
+                    Use::Resumed
+                } else {
+                    let rest = Words::View(0);
+                    let args = block.args(self.stacks.get_mut(&key), &rest, false, depth);
+                    let rows = &mut block.parsed.rows;
+                    rows.args[row] = args;
+                    rows.status[row] = Status::Headless as u8;
+                    rows.valid[row] |= C::Args.bit() | C::Status.bit();
+                    Use::Events
+                };
+                // A line is counted once, for the first record on it.
+                if bytes > 0 {
+                    block.parsed.counts.see(used, bytes);
+                } else {
+                    block.parsed.oddities.shared_lines += u64::from(used == Use::Events);
+                }
+                self.tidy(key);
+            }
+        }
+    }
+
+    /// The task on the processor of `row`, if its line does not name it.
+    fn whose(&mut self, cpu: Option<u16>, row: usize, block: &mut Block<'_>) {
+        if block.parsed.rows.has(row, C::Tid) {
+            return;
+        }
+        let Some(running) = self.running.get_mut(&processor(cpu)) else { return };
+        let comm = running.comm.key(block.number, &mut block.parsed.comms);
+        let rows = &mut block.parsed.rows;
+        rows.tid[row] = running.tid;
+        rows.comm[row] = comm;
+        rows.valid[row] |= C::Tid.bit() | C::Comm.bit();
+        block.parsed.survey.visit(row);
+    }
+
+    fn key(&self, tid: Option<i32>, cpu: Option<u16>) -> i64 {
+        let running = || self.running.get(&processor(cpu)).map(|running| running.tid);
+        owner(tid.or_else(running), cpu)
+    }
+
+    fn enter(&mut self, item: &Item, entry: &Entry, block: &mut Block<'_>) {
+        let Item { at, cpu, tid, .. } = *item;
+        let running = self.running.get(&processor(cpu)).filter(|_| tid.is_none());
+        let comm = match entry.comm {
+            Some(key) => Some(Name::new(key, block.number, &block.parsed.comms)),
+            None => running.map(|running| running.comm.clone()),
+        };
+        let tid = tid.or(running.map(|running| running.tid));
+        let key = owner(tid, cpu);
+        self.drop_from(key, entry.depth, at, block);
+        if self.stacks.len() >= TASKS && !self.stacks.contains_key(&key) {
+            self.give_up(at, block);
+        }
+        let frame =
+            Frame::new(entry, (tid, comm), cpu, block.number, &block.parsed.names, block.line);
+        let spare = &mut self.spare;
+        let stack = self.stacks.entry(key).or_insert_with(|| spare.pop().unwrap_or_default());
+        stack.turn = self.turn;
+        if stack.push(frame) {
+            self.grown.push(key);
+        }
+    }
+
+    /// The functions of a task that it left without a line: those at `depth` or deeper.
+    fn drop_from(&mut self, key: i64, depth: u32, at: Spot, block: &mut Block<'_>) {
+        let Some(stack) = self.stacks.get_mut(&key) else { return };
+        while let Some(frame) = stack.pop_from(depth) {
+            block.insert(frame, stack, at);
+        }
+        self.tidy(key);
+    }
+
+    /// The function at `depth` that ends in `row`, which may name it.
+    fn entered(
+        &mut self,
+        key: i64,
+        depth: u32,
+        row: usize,
+        at: Spot,
+        block: &mut Block<'_>,
+    ) -> Option<Frame> {
+        let rows = &block.parsed.rows;
+        let named = rows.has(row, C::Name).then(|| rows.name[row] as usize);
+        let stack = self.stacks.get_mut(&key)?;
+        let frame = stack.pop_from(depth)?;
+        if named.is_none_or(|name| block.parsed.names[name] == *frame.name.text()) {
+            return Some(frame);
+        }
+        // Lines between were lost: another function stood there.
+        block.insert(frame, stack, at);
+        None
+    }
+
+    fn switch(
+        &mut self,
+        cpu: Option<u16>,
+        from: Party,
+        to: Party,
+        at: Spot,
+        block: &mut Block<'_>,
+    ) {
+        self.mixed |= self.switching.is_some_and(|one| Some(one) != cpu);
+        self.switching = self.switching.or(cpu);
+        // Lines without a processor are of the one that switches, if it is the only one.
+        let without = (!self.mixed).then_some(None);
+        let before = owner(Some(from.tid), cpu);
+        for cpu in [Some(cpu), without].into_iter().flatten() {
+            // What ran until now has its name, if it had none.
+            if !self.running.contains_key(&processor(cpu))
+                && !self.stacks.contains_key(&before)
+                && let Some(stack) = self.stacks.remove(&owner(None, cpu))
+            {
+                self.stacks.insert(before, stack);
+                self.grown.push(before);
+            }
+        }
+        if self.stacks.get(&before).is_some_and(|stack| stack.has(LAST)) {
+            self.drop_from(before, 0, at, block);
+        }
+        let comm = Name::new(to.comm, block.number, &block.parsed.comms);
+        let running = Running { tid: to.tid, comm };
+        if self.mixed {
+            self.running.remove(&processor(None));
+        } else {
+            self.running.insert(processor(None), running.clone());
+        }
+        self.running.insert(processor(cpu), running);
+    }
+
+    /// Too many tasks are in functions: the half that was not seen for longest is given up.
+    #[cold]
+    fn give_up(&mut self, at: Spot, block: &mut Block<'_>) {
+        let mut turns: Vec<(u64, i64)> =
+            self.stacks.iter().map(|(&key, stack)| (stack.turn, key)).collect();
+        turns.sort_unstable();
+        turns.truncate(turns.len() / 2);
+        for (_, key) in turns {
+            self.drop_from(key, 0, at, block);
+        }
+    }
+
+    /// Forgets a task that is in no function.
+    fn tidy(&mut self, key: i64) {
+        if self.stacks.get(&key).is_some_and(Stack::is_empty)
+            && let Some(mut stack) = self.stacks.remove(&key)
+        {
+            stack.clear();
+            self.spare.push(stack);
+        }
+    }
+
+    /// The log ends: adds rows for all functions that are not left, in the order in which they were
+    /// entered. `line` is the number of the log's lines.
+    pub fn finish(&mut self, parsed: &mut Parsed, line: i64) {
+        self.block += 1;
+        let mut block = Block { parsed, text: b"", line, number: self.block };
+        let mut frames = Vec::new();
+        for (_, mut stack) in self.stacks.drain() {
+            while let Some(frame) = stack.pop_from(0) {
+                frames.push((block.args_of(&frame, Some(&mut stack)), frame));
+            }
+        }
+        frames.sort_by_key(|(_, frame)| frame.line);
+        for (args, mut frame) in frames {
+            let row = block.parsed.rows.push();
+            block.abandon(&mut frame, args, row);
+        }
+    }
+}

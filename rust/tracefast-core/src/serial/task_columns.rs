@@ -1,0 +1,279 @@
+//! Columns that the model of the kernel has found the values of, and that any worker may write: what
+//! each row shows of its task, and of the open files that it acts on.
+//!
+//! The model goes through blocks in order, one thread at a time. What it finds of many rows is the
+//! same, so it notes that once: a [`Sighting`] holds for all rows of a task until the next one of
+//! the same task, and a [`Description`] for all rows that name it.
+
+use hashbrown::HashMap;
+
+use crate::events::file_id::file_id;
+use crate::events::parsed_block::Parsed;
+use crate::events::rows::Rows;
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::{EventKind, FileType};
+use crate::serial::model_rows::FOREIGN;
+use crate::text::string_view::unpack;
+
+/// What rows show of a task from one of them on.
+#[derive(Debug, Clone, Copy)]
+pub struct Sighting {
+    /// The first row that it holds for.
+    pub at: u32,
+    /// Key of the id as printed: see [`task_key`].
+    pub task: i64,
+    /// Unique in the log.
+    pub id: u32,
+    /// Thread group, for rows that do not print it.
+    pub group: Option<i32>,
+    /// Key of its name, if events told that.
+    pub comm: Option<u32>,
+}
+
+/// What rows show of an open file description.
+#[derive(Debug, Clone, Copy)]
+pub struct Description {
+    /// Unique in the log.
+    pub number: u32,
+    /// View of its name.
+    pub path: Option<u128>,
+    /// Identity of the file.
+    pub id: Option<u64>,
+    /// Key of the type.
+    pub file_type: Option<u8>,
+}
+
+/// A row shows a description.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown {
+    /// The row.
+    pub row: u32,
+    /// Position of the description in [`Fill::descriptions`].
+    pub description: u32,
+    /// In the columns of its second descriptor.
+    pub second: bool,
+}
+
+/// What is to be written.
+#[derive(Debug, Default)]
+pub struct Fill {
+    /// The rows that sightings are of: those before this one.
+    pub rows: usize,
+    /// In the order of the rows.
+    pub sightings: Vec<Sighting>,
+    /// In any order.
+    pub descriptions: Vec<Description>,
+    /// In the order of the rows.
+    pub shown: Vec<Shown>,
+}
+
+impl Fill {
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.rows = 0;
+        self.sightings.clear();
+        self.descriptions.clear();
+        self.shown.clear();
+    }
+}
+
+/// A task as rows name it; one without an id has a key as well.
+#[inline]
+pub fn task_key(tid: Option<i32>) -> i64 {
+    tid.map_or(i64::MIN, i64::from)
+}
+
+/// Writes the columns. `text`, `side`: what views lead to.
+pub fn fill(parsed: &mut Parsed, text: &[u8], side: &[u8]) {
+    let Parsed { rows, fill, .. } = parsed;
+    tasks(rows, fill);
+    for &Shown { row, description, second } in &fill.shown {
+        if let Some(description) = fill.descriptions.get(description as usize) {
+            show(rows, row as usize, description, second);
+            identify(rows, row as usize, second, text, side);
+        }
+    }
+}
+
+/// How many tasks are found without a look into the map, by the last bits of their ids.
+const NEAR: usize = 64;
+
+fn tasks(rows: &mut Rows, fill: &Fill) {
+    let mut known: HashMap<i64, usize, foldhash::fast::FixedState> = HashMap::default();
+    let mut near = [(i64::MAX, 0); NEAR];
+    let comms = fill.sightings.iter().any(|sighting| sighting.comm.is_some());
+    let mut from = 0;
+    for (at, sighting) in fill.sightings.iter().enumerate() {
+        let to = (sighting.at as usize).min(fill.rows);
+        if to > from {
+            part(rows, from..to, fill, &known, &mut near, comms);
+            from = to;
+        }
+        known.insert(sighting.task, at);
+        near[sighting.task as usize % NEAR] = (sighting.task, at);
+    }
+    part(rows, from..fill.rows, fill, &known, &mut near, comms);
+}
+
+/// Rows between two sightings.
+fn part(
+    rows: &mut Rows,
+    range: std::ops::Range<usize>,
+    fill: &Fill,
+    known: &HashMap<i64, usize, foldhash::fast::FixedState>,
+    near: &mut [(i64, usize); NEAR],
+    comms: bool,
+) {
+    let Rows { valid, tid, kind, task, pid, comm, effect, .. } = rows;
+    for row in range {
+        let mask = valid[row];
+        let named = mask & C::Tid.bit() != 0;
+        let key = task_key(named.then(|| tid[row]));
+        let slot = &mut near[key as usize % NEAR];
+        if slot.0 != key {
+            match known.get(&key) {
+                Some(&at) => *slot = (key, at),
+                None => continue,
+            }
+        }
+        let kind = kind[row];
+        if kind == EventKind::Unparsed as u8
+            || !named && FOREIGN.iter().any(|&foreign| foreign as u8 == kind)
+        {
+            continue;
+        }
+        let sighting = &fill.sightings[slot.1];
+        task[row] = sighting.id;
+        let mut mask = mask | C::Task.bit();
+        if mask & C::Pid.bit() == 0
+            && let Some(group) = sighting.group
+        {
+            pid[row] = group;
+            mask |= C::Pid.bit();
+        }
+        // A call that began earlier has the name of that moment.
+        if comms
+            && let Some(key) = sighting.comm
+            && !effect[row].begun
+        {
+            comm[row] = key;
+            mask |= C::Comm.bit();
+        }
+        valid[row] = mask;
+    }
+}
+
+/// Path, identity, type and number of a description in the columns of a row; once more changes
+/// nothing.
+#[inline]
+pub fn show(rows: &mut Rows, row: usize, description: &Description, second: bool) {
+    let (path_column, file_column, ofd_column) =
+        if second { (C::Path2, C::File2, C::Ofd2) } else { (C::Path, C::File, C::Ofd) };
+    let before = rows.valid[row];
+    let mut valid = before | ofd_column.bit();
+    if second {
+        rows.ofd2[row] = description.number;
+    } else {
+        rows.ofd[row] = description.number;
+        let said = (before & C::FileType.bit() != 0).then(|| rows.file_type[row]);
+        if let Some(file_type) = FileType::settled(description.file_type, said) {
+            rows.file_type[row] = file_type;
+            valid |= C::FileType.bit();
+        }
+    }
+    if let Some(path) = description.path {
+        if second {
+            rows.path2[row] = path;
+        } else {
+            rows.path[row] = path;
+        }
+        valid |= path_column.bit();
+    } else if before & path_column.bit() != 0 {
+        rows.valid[row] = valid;
+        return;
+    }
+    if let Some(id) = description.id {
+        if second {
+            rows.file2[row] = id;
+        } else {
+            rows.file[row] = id;
+        }
+        valid |= file_column.bit();
+    } else if second {
+        rows.effect[row].identify2 = false;
+    } else {
+        rows.effect[row].identify = false;
+    }
+    rows.valid[row] = valid;
+}
+
+/// The identity of a file that only an annotation names, first or second.
+#[inline]
+pub fn identify(rows: &mut Rows, row: usize, second: bool, text: &[u8], side: &[u8]) {
+    let effect = &rows.effect[row];
+    if second {
+        if effect.identify2 && !rows.has(row, C::File2) {
+            rows.file2[row] = file_id(unpack(&rows.path2[row], text, side));
+            rows.valid[row] |= C::File2.bit();
+        }
+    } else if effect.identify && !rows.has(row, C::File) {
+        rows.file[row] = file_id(unpack(&rows.path[row], text, side));
+        rows.valid[row] |= C::File.bit();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(rows: &mut Rows, tid: i32, kind: EventKind) -> usize {
+        let row = rows.push();
+        rows.kind[row] = kind as u8;
+        rows.tid[row] = tid;
+        rows.valid[row] = C::Tid.bit() | C::Kind.bit();
+        row
+    }
+
+    #[test]
+    fn a_sighting_holds_until_the_next_of_its_task() {
+        let mut parsed = Parsed::default();
+        parsed.reset(8);
+        // Ids that meet in the same place.
+        for tid in [7, 7 + NEAR as i32, 7, 7, 7 + NEAR as i32] {
+            row(&mut parsed.rows, tid, EventKind::Syscall);
+        }
+        row(&mut parsed.rows, 7, EventKind::Unparsed);
+        let sighting = |at, tid: i32, id, group| Sighting {
+            at,
+            task: i64::from(tid),
+            id,
+            group: Some(group),
+            comm: None,
+        };
+        parsed.fill.rows = 6;
+        parsed.fill.sightings =
+            vec![sighting(0, 7, 10, 7), sighting(1, 7 + NEAR as i32, 11, 7), sighting(3, 7, 12, 9)];
+        fill(&mut parsed, b"", b"");
+        let rows = &parsed.rows;
+        assert_eq!(rows.task[..5], [10, 11, 10, 12, 11]);
+        assert_eq!(rows.pid[..5], [7, 7, 7, 9, 7]);
+        assert!(!rows.has(5, C::Task) && !rows.has(5, C::Pid));
+    }
+
+    #[test]
+    fn a_printed_group_stays_and_so_does_the_name_of_a_call_that_began_earlier() {
+        let mut parsed = Parsed::default();
+        parsed.reset(2);
+        for begun in [false, true] {
+            let row = row(&mut parsed.rows, 7, EventKind::Syscall);
+            parsed.rows.effect[row].begun = begun;
+            (parsed.rows.pid[row], parsed.rows.comm[row]) = (5, 1);
+            parsed.rows.valid[row] |= C::Pid.bit() | C::Comm.bit();
+        }
+        parsed.fill.rows = 2;
+        let (group, comm) = (Some(7), Some(2));
+        parsed.fill.sightings = vec![Sighting { at: 0, task: 7, id: 0, group, comm }];
+        fill(&mut parsed, b"", b"");
+        assert_eq!((&parsed.rows.pid[..2], &parsed.rows.comm[..2]), (&[5, 5][..], &[2, 1][..]));
+    }
+}

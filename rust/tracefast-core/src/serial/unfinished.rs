@@ -1,0 +1,472 @@
+//! Calls that cross the border of a block: joined in the order of the blocks.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use crate::events::parsed_block::{
+    Lost, Naming, Open, Parsed, Range, Spot, Target, Touch, Use, key_in,
+};
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::{EventKind, Status};
+use crate::format::Format;
+use crate::serial::traced_tasks::Alive;
+use crate::strace::Half;
+use crate::text::string_view::unpack;
+
+/// A call left open by an earlier block, with text of its own.
+#[derive(Debug)]
+struct Call {
+    open: Open,
+    /// Whose second half ends it.
+    task: Option<i32>,
+    /// Line in the log, from 0.
+    line: i64,
+    name: Arc<str>,
+    comm: Option<Arc<str>>,
+    args: Vec<u8>,
+    extra: Option<Vec<u8>>,
+    /// Which block left it open.
+    block: u64,
+}
+
+/// At most one open call for each task: all that joins blocks.
+#[derive(Debug, Default)]
+pub struct Stitch {
+    tasks: HashMap<i64, u32, foldhash::fast::FixedState>,
+    calls: Vec<Option<Call>>,
+    free: Vec<u32>,
+    /// Which of `calls` are of execve.
+    execs: BTreeSet<u32>,
+    block: u64,
+    alive: Alive,
+    /// Processors of which records were lost, and on which line of the log it says so last.
+    lost: HashMap<Option<u16>, i64, foldhash::fast::FixedState>,
+}
+
+/// A call that other threads of its group do not survive.
+fn is_exec(name: &str) -> bool {
+    matches!(name, "execve" | "execveat")
+}
+
+fn key(tid: Option<i32>) -> i64 {
+    tid.map_or(i64::MIN, i64::from)
+}
+
+impl Stitch {
+    /// For a log whose lines without a pid are, at first, of task `root`.
+    pub fn new(root: Option<i32>) -> Self {
+        Self { alive: Alive::new(root), ..Self::default() }
+    }
+
+    /// Puts what earlier blocks left open into its place in this one, and takes what it leaves
+    /// open. `line` is the log's line on which the block begins.
+    pub fn run(&mut self, parsed: &mut Parsed, text: &[u8], format: &Format, line: i64) {
+        self.block += 1;
+        let end = parsed.spot();
+        // Since when lines without a pid stand in the block.
+        let mut bare = None;
+        let touches = std::mem::take(&mut parsed.touches);
+        for touch in &touches {
+            match *touch {
+                Touch::Place { tid, at, lost } => {
+                    self.alive.see(tid);
+                    if let Some(call) = self.take(self.alive.task(tid)) {
+                        let status = call.open.lost(lost);
+                        let row = insert(parsed, at, &call, format, line, status);
+                        self.same_block(parsed, &call, row);
+                    }
+                }
+                Touch::Resume { tid, row, begins, rest, sys, bytes, columns, lost } => {
+                    let at = Spot { row, begins };
+                    if lost.is_none() {
+                        self.exec(tid, at, parsed, format, line);
+                    }
+                    let unknown = self.alive.is_unknown();
+                    let mut call = self.resumed(tid, parsed, row as usize);
+                    if unknown && self.alive.owner().is_some() {
+                        bare = Some(at);
+                    }
+                    self.alive.see(tid);
+                    if let (Some(at), Some(other)) = (lost, &call) {
+                        let name = parsed.rows.name[row as usize] as usize;
+                        let parted = self.is_parted(other, parsed, row as usize);
+                        if parted || !format.ends(&other.name, &parsed.names[name]) {
+                            let lost = insert(parsed, at, other, format, line, Status::Unfinished);
+                            self.same_block(parsed, other, lost);
+                            call = None;
+                        }
+                    }
+                    let used = if call.is_some() { Use::Resumed } else { Use::Events };
+                    // A line is counted once, for the first record on it.
+                    if bytes > 0 {
+                        parsed.counts.see(used, bytes);
+                    } else {
+                        parsed.oddities.shared_lines += u64::from(call.is_none());
+                    }
+                    if let Some(call) = &call {
+                        self.same_block(parsed, call, row);
+                    } else if let Some(columns) = columns {
+                        put_columns(parsed, text, row as usize, columns);
+                    }
+                    resume(parsed, text, row as usize, call, format, line, rest, sys);
+                }
+                Touch::More { tid, ref open, bytes } => {
+                    let task = self.alive.task(tid);
+                    self.alive.see(tid);
+                    let more = &text[open.args.0 as usize..open.args.1 as usize];
+                    let used = if let Some(call) = self.peek_mut(task) {
+                        call.args.extend_from_slice(more);
+                        Use::Resumed
+                    } else {
+                        self.open(parsed, text, task, open, format, line);
+                        Use::Events
+                    };
+                    parsed.counts.see(used, bytes);
+                }
+                Touch::Open { tid, ref open } => {
+                    self.open(parsed, text, self.alive.task(tid), open, format, line);
+                }
+                Touch::Superseded { tid, by, at } => {
+                    if tid.is_none() && self.alive.is_unknown() {
+                        self.alive.supersede(by);
+                        bare = Some(at);
+                    }
+                    self.alive.see(tid);
+                    let tid = self.alive.task(tid);
+                    // The thread's execve was printed under its new id already.
+                    let moved = self.peek(tid).is_some_and(|call| call.open.tid == Some(by));
+                    if !moved {
+                        if let Some(call) = self.take(tid) {
+                            let status = Status::Superseded;
+                            let row = insert(parsed, at, &call, format, line, status);
+                            self.same_block(parsed, &call, row);
+                        }
+                        self.rename(Some(by), tid);
+                    }
+                }
+                Touch::Lost { cpu, line: at } => {
+                    self.lost.insert(cpu, line + at);
+                }
+                Touch::Life(life) => self.alive.hear(life),
+                Touch::Naming { naming, at } => {
+                    if let Some(from) = bare.take() {
+                        self.name_rows(parsed, from, at);
+                    }
+                    self.alive.name(naming);
+                    bare = (naming == Naming::Bare).then_some(at);
+                }
+            }
+        }
+        if let Some(from) = bare {
+            self.name_rows(parsed, from, end);
+        }
+        parsed.touches = touches;
+    }
+
+    /// Records of the processor of both halves were lost between them.
+    fn is_parted(&self, call: &Call, parsed: &Parsed, row: usize) -> bool {
+        if self.lost.is_empty() {
+            return false;
+        }
+        let cpu = parsed.rows.has(row, C::Cpu).then(|| parsed.rows.cpu[row]);
+        let own = cpu.filter(|_| cpu == call.open.cpu);
+        [None, own].iter().any(|cpu| self.lost.get(cpu).is_some_and(|&lost| call.line < lost))
+    }
+
+    /// The open call whose second half is in `row`.
+    fn resumed(&mut self, tid: Option<i32>, parsed: &Parsed, row: usize) -> Option<Call> {
+        let task = self.alive.task(tid);
+        if let Some(call) = self.take(task) {
+            return Some(call);
+        }
+        let name = &parsed.names[parsed.rows.name[row] as usize];
+        if self.alive.is_unknown() && tid.is_none() {
+            // Of all tasks only one waits for the end of such a call.
+            let mut fitting = self.calls.iter().flatten().filter(|call| call.name == *name);
+            let owner = fitting.next()?.open.tid.filter(|_| fitting.next().is_none())?;
+            self.alive.own(owner);
+            return self.take(Some(owner));
+        }
+        // The call began before its task had a name.
+        let root = tid.is_some_and(|tid| self.alive.may_be_root(tid))
+            && self.peek(None).is_some_and(|call| call.name == *name);
+        if root { self.take(None) } else { None }
+    }
+
+    /// A thread's execve may end under the id of its group's leader, without another word: then it
+    /// becomes the leader's, whose own call is over.
+    fn exec(
+        &mut self,
+        tid: Option<i32>,
+        at: Spot,
+        parsed: &mut Parsed,
+        format: &Format,
+        line: i64,
+    ) {
+        let name = &parsed.names[parsed.rows.name[at.row as usize] as usize];
+        let task = self.alive.task(tid);
+        if !is_exec(name) || self.peek(task).is_some_and(|call| call.name == *name) {
+            return;
+        }
+        let (Some(&id), 1) = (self.execs.first(), self.execs.len()) else { return };
+        let Some(call) = self.calls.get(id as usize).and_then(Option::as_ref) else { return };
+        let by = call.task;
+        if by == task || by.is_none() || call.name != *name {
+            return;
+        }
+        if let Some(own) = self.take(task) {
+            let row = insert(parsed, at, &own, format, line, Status::Superseded);
+            self.same_block(parsed, &own, row);
+        }
+        self.rename(by, task);
+    }
+
+    /// The call of one task becomes that of another, which has none.
+    fn rename(&mut self, from: Option<i32>, to: Option<i32>) {
+        if let Some(id) = self.tasks.remove(&key(from)) {
+            self.tasks.insert(key(to), id);
+            if let Some(call) = self.calls.get_mut(id as usize).and_then(Option::as_mut) {
+                call.task = to;
+            }
+        }
+    }
+
+    /// The lines between two spots have no pid; whose they are may be known by now.
+    fn name_rows(&self, parsed: &mut Parsed, from: Spot, to: Spot) {
+        let Some(owner) = self.alive.owner() else { return };
+        let rows = &mut parsed.rows;
+        for row in from.row as usize..to.row as usize {
+            if !rows.has(row, C::Tid) && rows.kind[row] != EventKind::Unparsed as u8 {
+                rows.tid[row] = owner;
+                rows.valid[row] |= C::Tid.bit();
+                parsed.survey.visit(row);
+            }
+        }
+        for begin in &mut parsed.begins[from.begins as usize..to.begins as usize] {
+            begin.tid.get_or_insert(owner);
+        }
+    }
+
+    /// The log ends: rows for all that is still open, in the order in which it began.
+    pub fn finish(&mut self, parsed: &mut Parsed, format: &Format, line: i64) {
+        let mut calls: Vec<Call> = self.calls.drain(..).flatten().collect();
+        self.tasks.clear();
+        self.free.clear();
+        // Lines of merged logs are numbered for each task.
+        calls.sort_by_key(|call| (call.line, call.open.tid));
+        parsed.reset(calls.len());
+        for call in &calls {
+            let row = parsed.rows.push();
+            abandon(parsed, row, call, format, line, call.open.lost(Lost::Elsewhere));
+        }
+    }
+
+    /// A call that began in the very block in which it ends: its entry belongs to its row.
+    fn same_block(&self, parsed: &mut Parsed, call: &Call, row: u32) {
+        if call.block == self.block {
+            parsed.begins[call.open.begin as usize].target = Target::Row(row);
+        }
+    }
+
+    fn peek(&self, tid: Option<i32>) -> Option<&Call> {
+        let id = *self.tasks.get(&key(tid))?;
+        self.calls.get(id as usize)?.as_ref()
+    }
+
+    fn peek_mut(&mut self, tid: Option<i32>) -> Option<&mut Call> {
+        let id = *self.tasks.get(&key(tid))?;
+        self.calls.get_mut(id as usize)?.as_mut()
+    }
+
+    fn take(&mut self, tid: Option<i32>) -> Option<Call> {
+        let id = self.tasks.remove(&key(tid))?;
+        self.free.push(id);
+        self.execs.remove(&id);
+        self.calls.get_mut(id as usize)?.take()
+    }
+
+    fn open(
+        &mut self,
+        parsed: &mut Parsed,
+        text: &[u8],
+        tid: Option<i32>,
+        open: &Open,
+        format: &Format,
+        line: i64,
+    ) {
+        let part = |range: Range| {
+            let lines = &text[range.0 as usize..range.1 as usize];
+            format.own_lines(lines).into_owned()
+        };
+        let call = Call {
+            task: tid,
+            line: line + open.line,
+            name: Arc::clone(&parsed.names[open.name as usize]),
+            comm: open.comm.map(|comm| Arc::clone(&parsed.comms[comm as usize])),
+            args: part(open.args),
+            extra: [
+                (open.context, b' '),
+                (open.extra, b'\n'),
+                (open.frames, b'\n'),
+                (open.more_frames, b'\n'),
+            ]
+            .into_iter()
+            .filter_map(|(range, behind)| Some((part(range?), behind)))
+            .reduce(|(columns, between), (frames, behind)| {
+                ([columns, frames].join(&between), behind)
+            })
+            .map(|(extra, _)| extra),
+            open: Open { tid: open.tid.or(self.alive.owner()), ..*open },
+            block: self.block,
+        };
+        let exec = is_exec(&call.name);
+        let id = if let Some(id) = self.free.pop() {
+            self.calls[id as usize] = Some(call);
+            id
+        } else {
+            self.calls.push(Some(call));
+            self.calls.len() as u32 - 1
+        };
+        self.tasks.insert(key(tid), id);
+        if exec {
+            self.execs.insert(id);
+        }
+        parsed.begins[open.begin as usize].target = Target::Pending(id);
+    }
+}
+
+/// What the first half says, in the row of the whole.
+fn head(parsed: &mut Parsed, text: &[u8], row: usize, call: &Call, line: i64) {
+    let name = key_in(&mut parsed.names, &call.name);
+    let comm = call.comm.as_ref().map(|comm| key_in(&mut parsed.comms, comm));
+    let rows = &mut parsed.rows;
+    rows.name[row] = name;
+    rows.line[row] = call.line - line;
+    let mut valid = C::Name.bit() | C::Line.bit();
+    rows.valid[row] &= !C::Comm.bit();
+    if let Some(comm) = comm {
+        rows.comm[row] = comm;
+        valid |= C::Comm.bit();
+    }
+    if let Some(cpu) = call.open.cpu {
+        rows.cpu[row] = cpu;
+        valid |= C::Cpu.bit();
+    }
+    if let Some(pid) = call.open.pid {
+        rows.pid[row] = pid;
+        valid |= C::Pid.bit();
+    }
+    rows.valid[row] |= valid;
+    if let Some(extra) = &call.extra {
+        let mut extra = crate::text::escape::escape_invalid(extra).into_owned().into_bytes();
+        if rows.has(row, C::Extra) {
+            // Frames behind the second half were there first.
+            extra.push(b'\n');
+            extra.extend_from_slice(unpack(&rows.extra[row], text, &parsed.side.bytes));
+        }
+        rows.extra[row] = parsed.side.put(&extra);
+        rows.valid[row] |= C::Extra.bit();
+    }
+}
+
+/// Puts the leader's columns in front of what the row has beside its own columns.
+fn put_columns(parsed: &mut Parsed, text: &[u8], row: usize, columns: u128) {
+    let Parsed { rows, side, .. } = parsed;
+    rows.extra[row] = if rows.has(row, C::Extra) {
+        let parts =
+            [columns, rows.extra[row]].map(|view| unpack(&view, text, &side.bytes).to_vec());
+        side.put(&parts.join(&b'\n'))
+    } else {
+        columns
+    };
+    rows.valid[row] |= C::Extra.bit();
+}
+
+/// Adds the row of a call that never ended, which belongs to `at`.
+fn insert(
+    parsed: &mut Parsed,
+    at: Spot,
+    call: &Call,
+    format: &Format,
+    line: i64,
+    status: Status,
+) -> u32 {
+    let row = parsed.rows.push();
+    parsed.inserted.push((at, row as u32));
+    abandon(parsed, row, call, format, line, status);
+    row as u32
+}
+
+fn abandon(
+    parsed: &mut Parsed,
+    row: usize,
+    call: &Call,
+    format: &Format,
+    line: i64,
+    status: Status,
+) {
+    head(parsed, b"", row, call, line);
+    let rows = &mut parsed.rows;
+    rows.effect[row].clock = call.open.clock;
+    if let Some(tid) = call.open.tid {
+        rows.tid[row] = tid;
+        rows.valid[row] |= C::Tid.bit();
+    }
+    if let Some(ts) = call.open.ts {
+        rows.ts[row] = ts;
+        rows.valid[row] |= C::Ts.bit();
+    }
+    rows.kind[row] = EventKind::Syscall as u8;
+    rows.status[row] = status as u8;
+    rows.valid[row] |= C::Kind.bit() | C::Status.bit();
+    format.abandon(parsed, row, &call.args, call.open.sys);
+    bound(parsed, row);
+}
+
+#[allow(clippy::too_many_arguments)] // The two halves and where they stand.
+fn resume(
+    parsed: &mut Parsed,
+    text: &[u8],
+    row: usize,
+    call: Option<Call>,
+    format: &Format,
+    line: i64,
+    rest: Range,
+    sys: u16,
+) {
+    let Some(call) = call else {
+        format.finish(
+            parsed,
+            text,
+            row,
+            Half { head: None, sys, entry: None, rest, gap: true, mark: None, utf8: false },
+        );
+        return;
+    };
+    head(parsed, text, row, &call, line);
+    let tid = parsed.rows.has(row, C::Tid).then(|| parsed.rows.tid[row]);
+    let thread = call.open.tid.filter(|_| tid.is_some() && tid != call.open.tid).unwrap_or(0);
+    parsed.rows.effect[row].thread = thread;
+    let half = Half {
+        head: Some(&call.args),
+        sys: call.open.sys,
+        // The time of a middle part is not that of the entry.
+        entry: call.open.ts.filter(|_| !call.open.headless),
+        rest,
+        gap: true,
+        mark: None,
+        utf8: false,
+    };
+    format.finish(parsed, text, row, half);
+    if call.open.headless {
+        parsed.rows.status[row] = Status::Headless as u8;
+    }
+    bound(parsed, row);
+}
+
+/// The model has seen the entry of this call: its row must not do so again.
+fn bound(parsed: &mut Parsed, row: usize) {
+    parsed.rows.effect[row].begun = true;
+}

@@ -1,0 +1,211 @@
+//! Calls that something was written into: the half on the line, and the rest on a later one.
+
+use crate::events::parsed_block::{Life, Lost, Open, Target, Touch, Use};
+use crate::events::schema::Column as C;
+use crate::strace::Half;
+use crate::strace::call::{interleaved, unfinished};
+use crate::strace::leader::Pid;
+use crate::strace::leader::line_layout;
+use crate::strace::non_calls::message;
+use crate::strace::parser::{Above, Line, Owner, Parser};
+
+/// How many lines that could be the rest of a torn call, and are not, it is kept for.
+const TRIES: u8 = 64;
+
+impl Parser<'_> {
+    /// A call that neither ends on its line nor is marked as unfinished.
+    #[cold]
+    pub(crate) fn torn(&mut self, line: &Line, name: (usize, usize), args: usize) -> bool {
+        let text = self.text;
+        let bytes = &text[line.start..line.end];
+        let called = &text[name.0..name.0 + name.1];
+        self.look_for_colours(line.start, line.end);
+        if let Some(at) = interleaved::glued_exit(&self.format.layout, bytes) {
+            return self.glued(line, at);
+        }
+        let mut end = line.end;
+        let message =
+            interleaved::message_start(bytes).map(|at| line.start + at).filter(|&at| at >= args);
+        if let Some(at) = message {
+            end = at;
+            // What a terminal shows of an interrupt.
+            if text[args..end].ends_with(b"^C") {
+                end -= 2;
+                self.parsed.oddities.foreign += 1;
+            }
+        } else if line.leader.next == 0 && !line_layout::is_call(called) {
+            // Without any column before it, only a known name tells a call from prose.
+            return false;
+        } else if interleaved::writes(called)
+            && let Some(output) = interleaved::output_start(&text[args..end])
+        {
+            end = args + output;
+            self.parsed.oddities.foreign += 1;
+        }
+        self.begin(line, name, (args, end), line.leader.pid);
+        if let Owner::Call(at) = self.owner {
+            self.above = Above::Torn(at, 0);
+            // The log's last line may just have been cut.
+            let cut = self.is_cut(line);
+            if let Some(open) = self.grammar.calls.at(at) {
+                open.torn = !cut;
+            }
+        }
+        if let Some(at) = message {
+            self.news(&text[at..line.end], line.leader.pid);
+        }
+        true
+    }
+
+    /// An exit that was glued to a call of its own task, whose text is not lost.
+    fn glued(&mut self, line: &Line, at: usize) -> bool {
+        let start = line.start + at;
+        let Some(mut leader) = self.format.layout.leader(&self.text[start..line.end]) else {
+            return false;
+        };
+        leader.pid = leader.pid.or(self.task);
+        let event = start + leader.next;
+        let rest = Line { start, mark: None, leader, ..*line };
+        let known = self.exit(&rest, event);
+        if known && let Owner::Row(row) = self.owner {
+            self.extra(row, line.start, start);
+        }
+        known
+    }
+
+    /// What strace says of a task.
+    pub(crate) fn news(&mut self, text: &[u8], own: Option<i32>) {
+        if self.format.layout.pid == Pid::Bracket
+            && let Some(news) = message::news(text)
+        {
+            match news {
+                message::News::Attached(pid) => self.live(Life::Traced(pid)),
+                // Its open call is marked as detached on the next line.
+                message::News::Detached(pid) if Some(pid) == own => {
+                    self.parsed.touches.push(Touch::Life(Life::Gone(Some(pid))));
+                }
+                message::News::Detached(pid) => {
+                    self.touch(Some(pid), Lost::Detached);
+                    self.live(Life::Gone(Some(pid)));
+                }
+            }
+        }
+    }
+
+    /// A task is traced, or no more: if it shows again, that is news.
+    pub(crate) fn live(&mut self, life: Life) {
+        self.parsed.touches.push(Touch::Life(life));
+        if let Life::Gone(tid) = life {
+            self.grammar.calls.forget(tid, self.parsed);
+        }
+    }
+
+    /// A line without a leader may go on with what the line above left open.
+    pub(crate) fn tail(&mut self, start: usize, end: usize) -> bool {
+        let line = &self.text[start..end];
+        let (at, tries) = match self.above {
+            Above::Nothing => return false,
+            Above::Unavailable => {
+                self.above = Above::Nothing;
+                let result = line.first() == Some(&b')') && unfinished::behind(line, 0).is_some();
+                if result {
+                    self.used = Some(Use::Continuation);
+                }
+                return result;
+            }
+            Above::Call(at) => (at, None),
+            Above::Torn(at, tries) => (at, Some(tries)),
+        };
+        let Some(open) = self.grammar.calls.at(at) else {
+            self.above = Above::Nothing;
+            return false;
+        };
+        let head = (open.args.0 as usize, open.args.1 as usize);
+        let name = open.name;
+        // Up to 4.9 a path in angle brackets may hold a line feed as it is.
+        let split_path = tries.is_some()
+            && start == self.after(head.1)
+            && crate::strace::call::arguments::in_annotation(&self.text[head.0..head.1]);
+        let mut rest = (start, end);
+        if let Above::Torn(..) = self.above
+            && interleaved::writes(self.parsed.names[name as usize].as_bytes())
+        {
+            rest.0 += interleaved::output_before(&self.text[head.0..head.1], line);
+        }
+        let line = &self.text[rest.0..end];
+        let tail = if split_path {
+            rest.0 = head.1;
+            let whole = &self.text[head.0..end];
+            if unfinished::may_end(line) && unfinished::ending(whole).is_some() {
+                unfinished::Tail::Whole
+            } else {
+                unfinished::Tail::No
+            }
+        } else {
+            let mut room = std::mem::take(&mut self.parsed.scratch);
+            let tail =
+                unfinished::tail(&self.text[head.0..head.1], line, tries.is_some(), &mut room);
+            self.parsed.scratch = room;
+            tail
+        };
+        match tail {
+            unfinished::Tail::Whole => self.finish_torn(at, rest),
+            unfinished::Tail::Mark => {
+                open_at(self, at, |open| open.torn = false);
+                self.above = Above::Nothing;
+                self.owner = Owner::Nobody;
+                self.used = Some(Use::Continuation);
+            }
+            unfinished::Tail::No if split_path && tries.is_some_and(|tries| tries < TRIES) => {
+                open_at(self, at, |open| open.args.1 = end as u32);
+                self.above = Above::Torn(at, tries.unwrap_or(0) + 1);
+                self.owner = Owner::Nobody;
+                self.used = Some(Use::Continuation);
+            }
+            unfinished::Tail::No => {
+                let costly = unfinished::may_end(line);
+                self.above = match tries {
+                    Some(tries) if tries < TRIES => Above::Torn(at, tries + u8::from(costly)),
+                    _ => Above::Nothing,
+                };
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Behind the line end at `at`.
+    fn after(&self, at: usize) -> usize {
+        at + 1 + usize::from(self.text.get(at) == Some(&b'\r'))
+    }
+
+    /// The rest of a call was found on a line of its own.
+    fn finish_torn(&mut self, at: u32, rest: (usize, usize)) {
+        self.above = Above::Nothing;
+        let Some(open) = self.grammar.calls.take(at) else { return };
+        let row = self.parsed.rows.push();
+        self.parsed.begins[open.begin as usize].target = Target::Row(row as u32);
+        self.head(row, &open);
+        // When it ended, its second line does not say.
+        self.parsed.rows.valid[row] &= !C::Ts.bit();
+        self.used = Some(Use::Resumed);
+        let half = Half {
+            head: Some(&self.text[open.args.0 as usize..open.args.1 as usize]),
+            sys: open.sys,
+            entry: open.ts,
+            rest: (rest.0 as u32, rest.1 as u32),
+            gap: false,
+            mark: None,
+            utf8: self.utf8,
+        };
+        crate::strace::finish(self.parsed, self.text, row, self.format, half);
+        self.parsed.rows.effect[row].begun = true;
+        self.owner = Owner::Row(row);
+    }
+}
+
+fn open_at(parser: &mut Parser<'_>, at: u32, change: impl FnOnce(&mut Open)) {
+    if let Some(open) = parser.grammar.calls.at(at) {
+        change(open);
+    }
+}

@@ -1,0 +1,278 @@
+//! Rows out of calls: whole ones, joined ones, those without one of their halves.
+
+use std::borrow::Cow;
+
+use crate::events::file_id::file_id;
+use crate::events::parsed_block::Parsed;
+use crate::events::rows::{AT_FDCWD, Rows, Side};
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::{EventKind, Op, Status, open_flags};
+use crate::linux::errno;
+use crate::linux::syscalls;
+use crate::strace::call::result::{Outcome, ResultStatus};
+use crate::strace::call::unfinished::{self, Ending};
+use crate::strace::fields::{self, Annotation, Source};
+use crate::strace::{Format, Half};
+use crate::text::escape::{escape_invalid, unescape_into};
+use crate::text::number;
+use crate::text::string_view::{self, Place};
+
+/// Writes what the result says. `source` is the text of the outcome's ranges; `errno_key` is the
+/// key of the error's name.
+#[inline]
+pub(crate) fn outcome(
+    parsed: &mut Parsed,
+    row: usize,
+    source: Source<'_>,
+    outcome: &Outcome,
+    errno_key: Option<u32>,
+    sys: u16,
+) {
+    let Parsed { rows, side, .. } = parsed;
+    let mut valid = 0;
+    if let Some(ret) = outcome.ret {
+        rows.ret[row] = ret;
+        valid |= C::Ret.bit();
+    }
+    if let Some(dur) = outcome.dur {
+        rows.dur[row] = dur;
+        valid |= C::DurNs.bit();
+    }
+    if let Some(key) = errno_key {
+        rows.errno[row] = key;
+        valid |= C::Errno.bit();
+    }
+    let makes_fd = syscalls::shape(sys).makes_fd;
+    let noted = outcome.annotation.filter(|_| !makes_fd).map(|(start, _)| start - 1);
+    if let Some((start, end)) = outcome.rest(noted) {
+        rows.result[row] = source.view(start, end, side);
+        valid |= C::Result.bit();
+    }
+    if makes_fd && let Some(note) = outcome.annotation {
+        valid |= made(rows, side, row, source, note, outcome.plain);
+    }
+    let status = match outcome.status {
+        ResultStatus::NoValue if !returns_nothing(sys) => Status::Killed,
+        other => other.status(),
+    };
+    rows.effect[row].made_up = outcome.status == ResultStatus::Injected;
+    rows.status[row] = status as u8;
+    rows.kind[row] = EventKind::Syscall as u8;
+    rows.valid[row] |= valid | C::Status.bit() | C::Kind.bit();
+}
+
+/// Path and type of a descriptor that a call made, by its annotation `start..end` of the source.
+/// Returns the columns that they fill. `plain`: it surely holds no escape.
+#[inline]
+pub(crate) fn made(
+    rows: &mut Rows,
+    side: &mut Side,
+    row: usize,
+    source: Source<'_>,
+    (start, end): (usize, usize),
+    plain: bool,
+) -> u64 {
+    let note = Annotation::parse(&source.bytes[start..end]);
+    let name = &source.bytes[start..start + note.len];
+    let plain = plain || memchr::memchr(b'\\', name).is_none();
+    let (path, id) = if source.utf8 && plain {
+        (string_view::pack(name, source.place, source.base + start), file_id(name))
+    } else {
+        let from = side.bytes.len();
+        unescape_into(name, &mut side.bytes);
+        let id = file_id(&side.bytes[from..]);
+        (side.since(from), id)
+    };
+    rows.path[row] = path;
+    let mut valid = C::Path.bit();
+    if note.identity {
+        rows.file[row] = id;
+        valid |= C::File.bit();
+    }
+    if let Some(file_type) = note.file_type {
+        rows.file_type[row] = file_type as u8;
+        valid |= C::FileType.bit();
+    }
+    valid
+}
+
+/// Calls that end without a value as a rule; any other that does was killed.
+fn returns_nothing(sys: u16) -> bool {
+    let names = ["exit", "_exit", "exit_group", "rt_sigreturn", "sigreturn"];
+    names.contains(&syscalls::name(sys))
+}
+
+/// The name of the error, by its text or by its number.
+pub(crate) fn errno_name<'a>(outcome: &Outcome, text: &'a [u8]) -> Option<Cow<'a, [u8]>> {
+    if let Some((start, end)) = outcome.errno {
+        return Some(Cow::Borrowed(&text[start..end]));
+    }
+    let number = outcome.errno_number?;
+    Some(match errno::name(number) {
+        Some(name) => Cow::Borrowed(name.as_bytes()),
+        // As strace spells what has no name.
+        None => Cow::Owned(format!("ERRNO_{number}").into_bytes()),
+    })
+}
+
+/// The return value as the arguments' meaning needs it: of a call that succeeded and took place.
+#[inline]
+pub(crate) fn success(outcome: &Outcome) -> Option<i64> {
+    let failed = outcome.errno.is_some()
+        || outcome.errno_number.is_some()
+        || outcome.status == ResultStatus::Injected;
+    outcome.ret.filter(|_| !failed)
+}
+
+/// See [`crate::strace::finish`].
+pub(crate) fn finish(
+    parsed: &mut Parsed,
+    text: &[u8],
+    row: usize,
+    format: &Format,
+    half: Half<'_>,
+) {
+    let rest = &text[half.rest.0 as usize..half.rest.1 as usize];
+    let rest = if half.gap { unfinished::strip_gap(rest, format.gap) } else { rest };
+    let mut joined = std::mem::take(&mut parsed.scratch);
+    joined.clear();
+    joined.extend_from_slice(half.head.unwrap_or_default());
+    let head_len = joined.len();
+    joined.extend_from_slice(rest);
+    // The second half alone decides where it is plain; else the whole is read from its start.
+    let plain = half.mark.unwrap_or_else(|| unfinished::only_mark(rest)).and_then(|mark| {
+        let end = unfinished::plain_end(rest, mark)?;
+        let args = rest[..end].strip_suffix(b" <unfinished ...>");
+        let found = unfinished::behind(rest, end)?;
+        (!format.times_calls || found.dur.is_some() || found.ret.is_none()).then(|| Ending {
+            args: head_len + args.map_or(end, <[u8]>::len),
+            outcome: Some(shift(found, head_len)),
+            status: args.map(|_| Status::Killed),
+        })
+    });
+    parsed.detours += u64::from(plain.is_none());
+    let ending = plain.or_else(|| unfinished::ending(&joined)).unwrap_or(cut(joined.len()));
+    // One copy of the joined text serves the views of arguments and result.
+    let base = parsed.side.bytes.len();
+    if half.utf8 || simdutf8::basic::from_utf8(&joined).is_ok() {
+        parsed.side.bytes.extend_from_slice(&joined);
+        write(parsed, row, &joined, base, half, &ending);
+    } else {
+        // Views cannot point at text that is not UTF-8: the call is read anew in its escaped form.
+        let escaped = escape_invalid(&joined).into_owned().into_bytes();
+        parsed.side.bytes.extend_from_slice(&escaped);
+        let ending = unfinished::ending(&escaped).unwrap_or(cut(escaped.len()));
+        write(parsed, row, &escaped, base, half, &ending);
+    }
+    parsed.scratch = joined;
+}
+
+/// See [`crate::strace::abandon`].
+pub(crate) fn abandon(parsed: &mut Parsed, row: usize, args: &[u8], sys: u16) {
+    let args = &args[..unfinished::cut_args(args)];
+    let text = escape_invalid(args);
+    let base = parsed.side.bytes.len();
+    parsed.side.bytes.extend_from_slice(text.as_bytes());
+    let Parsed { rows, side, .. } = parsed;
+    rows.args[row] = string_view::pack(text.as_bytes(), Place::Side, base);
+    rows.valid[row] |= C::Args.bit();
+    let source = Source { bytes: text.as_bytes(), place: Place::Side, base, utf8: true };
+    fields::fill(rows, side, row, source, sys, None);
+}
+
+/// The ending of a call whose text just stops.
+fn cut(len: usize) -> Ending {
+    Ending { args: len, outcome: None, status: Some(Status::Truncated) }
+}
+
+fn write(
+    parsed: &mut Parsed,
+    row: usize,
+    joined: &[u8],
+    base: usize,
+    half: Half<'_>,
+    ending: &Ending,
+) {
+    let source = Source { bytes: joined, place: Place::Side, base, utf8: true };
+    let mut ret = None;
+    if let Some(found) = &ending.outcome {
+        let key = errno_name(found, joined).map(|name| parsed.errno_key(&name));
+        outcome(parsed, row, source, found, key, half.sys);
+        ret = success(found);
+    }
+    let rows = &mut parsed.rows;
+    rows.kind[row] = EventKind::Syscall as u8;
+    rows.valid[row] |= C::Kind.bit() | C::Status.bit();
+    let exit = rows.has(row, C::Ts).then_some(rows.ts[row]);
+    if let Some(status) = ending.status {
+        rows.status[row] = status as u8;
+    }
+    if half.head.is_none() {
+        rows.status[row] = Status::Headless as u8;
+    }
+    // The row's time so far is that of the exit.
+    let entry = match (half.head, half.entry) {
+        (Some(_), entry) => {
+            // A clock that was set back tells no duration.
+            if let (Some(entry), Some(exit), false) = (entry, exit, rows.has(row, C::DurNs))
+                && exit >= entry
+            {
+                rows.dur[row] = exit.wrapping_sub(entry);
+                rows.valid[row] |= C::DurNs.bit();
+            }
+            entry
+        }
+        (None, _) => {
+            exit.filter(|_| rows.has(row, C::DurNs)).map(|exit| exit.wrapping_sub(rows.dur[row]))
+        }
+    };
+    match entry {
+        Some(entry) => {
+            rows.ts[row] = entry;
+            rows.valid[row] |= C::Ts.bit();
+        }
+        None => rows.valid[row] &= !C::Ts.bit(),
+    }
+    rows.args[row] = string_view::pack(&joined[..ending.args], Place::Side, base);
+    rows.valid[row] |= C::Args.bit();
+    let args = Source { bytes: &joined[..ending.args], ..source };
+    fields::fill(&mut parsed.rows, &mut parsed.side, row, args, half.sys, ret);
+    if let Some(found) = &ending.outcome {
+        settle(parsed, row, found, joined);
+    }
+}
+
+/// What the result, whose ranges are those of `text`, means for calls of some kinds.
+#[inline]
+pub(crate) fn settle(parsed: &mut Parsed, row: usize, outcome: &Outcome, text: &[u8]) {
+    let rows = &mut parsed.rows;
+    match (rows.effect[row].op, outcome.aux) {
+        // The annotation of a descriptor that a dup returns is that of the one it was made from.
+        (Op::Dup, None) if outcome.annotation.is_some() => rows.valid[row] &= !C::Result.bit(),
+        // A task of another namespace shows under the id that strace knows it by.
+        (Op::Fork, Some((start, end))) => {
+            if let Some(comment) = text[start..end].strip_prefix(b"/* ") {
+                let (pid, n) = number::digits(comment);
+                if n > 0 && comment[n..].starts_with(b" in strace's PID NS") {
+                    rows.effect[row].at = i32::try_from(pid).unwrap_or(AT_FDCWD);
+                }
+            }
+        }
+        // The flags that F_GETFL finds: their numbers are not the same on all machines.
+        (Op::SetStatus, Some((start, end))) => {
+            if let Some(flags) = text[start..end].strip_prefix(b"(flags ") {
+                let appends = syscalls::flags::appends(flags);
+                rows.effect[row].flags = if appends { open_flags::APPEND } else { 0 };
+            }
+        }
+        _ => {}
+    }
+}
+
+pub(crate) fn shift(mut outcome: Outcome, by: usize) -> Outcome {
+    let moved = |range: Option<(usize, usize)>| range.map(|(a, b)| (a + by, b + by));
+    outcome.annotation = moved(outcome.annotation);
+    outcome.errno = moved(outcome.errno);
+    outcome.aux = moved(outcome.aux);
+    outcome
+}

@@ -1,0 +1,264 @@
+//! Two halves of a call, `<unfinished ...>` and `<... resumed>`, as one.
+
+use memchr::memmem;
+
+use crate::events::vocabulary::Status;
+use crate::strace::call::arguments::args_end;
+use crate::strace::call::result::{self, Outcome};
+
+/// Where a call's text ends and what it came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ending {
+    /// Length of the arguments.
+    pub args: usize,
+    /// The result, if the text has one.
+    pub outcome: Option<Outcome>,
+    /// State, where the text says more than the result.
+    pub status: Option<Status>,
+}
+
+/// What is known of the blank behind `resumed>`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Gap {
+    /// Nothing.
+    #[default]
+    Unknown,
+    /// Versions from 5.0 on do not print it.
+    New,
+    /// Earlier ones do.
+    Old,
+}
+
+impl Gap {
+    /// By the second halves in `text`.
+    pub fn of(text: &[u8]) -> Self {
+        let halves = memmem::find_iter(text, b" resumed>");
+        halves.map(|at| Self::of_half(&text[at + 9..])).max().unwrap_or_default()
+    }
+
+    /// By what follows one `resumed>`.
+    fn of_half(rest: &[u8]) -> Self {
+        match rest {
+            // These begin with a blank of their own in all versions, or may.
+            [b' ', b'=' | b'<' | b'o' | b'/' | b'[', ..] | [b'<' | b'\n', ..] | [] => Self::Unknown,
+            [b' ', ..] => Self::Old,
+            // Where a task dies in a call, 4.15 to 4.26 print no blank either.
+            [b')', rest @ ..] if rest.trim_ascii_start().starts_with(b"= ?") => Self::Unknown,
+            _ => Self::New,
+        }
+    }
+}
+
+/// The text behind `resumed>` without the blank that versions up to 4.26 put there.
+pub fn strip_gap(rest: &[u8], gap: Gap) -> &[u8] {
+    match rest {
+        // Never of a later version, whatever the lines before say.
+        [b' ', b' ' | b')', ..] => &rest[1..],
+        // ` => {…}` and ` <unfinished ...>` begin with a blank of their own.
+        [b' ', b'=', b'>', b' ', ..] | [b' ', b'<', ..] => rest,
+        [b' ', b'o', b'r', b' ', ..] if gap != Gap::Old => rest,
+        [b' ', ..] if gap != Gap::New => &rest[1..],
+        _ => rest,
+    }
+}
+
+/// `)` and blanks before ` = `, whose last blank stands at `mark`: where the arguments end.
+#[inline]
+pub fn plain_end(line: &[u8], mark: usize) -> Option<usize> {
+    let mut i = mark.checked_sub(2)?;
+    while i > 0 && line[i - 1] == b' ' {
+        i -= 1;
+    }
+    (i > 0 && line[i - 1] == b')').then(|| i - 1)
+}
+
+/// The mark of the only ` = ` in `text`, if there is just one: where its last blank stands.
+pub fn only_mark(text: &[u8]) -> Option<usize> {
+    let mut marks = memchr::memchr_iter(b'=', text)
+        .filter(|&at| at > 0 && text[at - 1] == b' ' && text.get(at + 1) == Some(&b' '));
+    let first = marks.next()?;
+    marks.next().is_none().then_some(first + 1)
+}
+
+/// How many `)` are tried as the end of the arguments.
+const TRIES: usize = 64;
+
+/// Finds the end of a call in `text`, which begins with its arguments and has been cut nowhere.
+/// `None`: the call does not end in it.
+pub fn ending(text: &[u8]) -> Option<Ending> {
+    for (mark, status) in
+        [(&b" <detached ...>"[..], Status::Detached), (b" <unfinished ...>", Status::Unfinished)]
+    {
+        if let Some(head) = text.strip_suffix(mark) {
+            return Some(Ending { args: head.len(), outcome: None, status: Some(status) });
+        }
+    }
+    if text.ends_with(b">") {
+        // `<Cannot restart pid N …>`, `<ptrace(OP):ERR>`, `<unfinished ... exit status N>`
+        let marks = [
+            (&b" <Cannot restart pid "[..], Status::Unavailable),
+            (b" <ptrace(", Status::Unavailable),
+            (b" <unfinished ... exit status ", Status::Killed),
+        ];
+        // The one in which the line ends: what looks like another one in front of it is text.
+        let found = marks
+            .into_iter()
+            .filter_map(|(mark, status)| Some((memmem::rfind(text, mark)?, status)))
+            .max_by_key(|&(at, _)| at);
+        if let Some((at, status)) = found
+            && args_end(text, 0).is_none_or(|end| end >= at)
+        {
+            return Some(Ending { args: at, outcome: None, status: Some(status) });
+        }
+    }
+    let mut from = 0;
+    // Brackets that the first half opened may be missing, so a `)` can be too early; each try may
+    // look at all that follows.
+    for _ in 0..TRIES {
+        let end = args_end(text, from)?;
+        if let Some(outcome) = behind(text, end) {
+            let (args, killed) = match text[..end].strip_suffix(b" <unfinished ...>") {
+                Some(head) => (head.len(), true),
+                None => (end, false),
+            };
+            return Some(Ending {
+                args,
+                outcome: Some(outcome),
+                status: killed.then_some(Status::Killed),
+            });
+        }
+        from = end + 1;
+    }
+    None
+}
+
+/// What a line without a leader does to the call that the line before it left open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tail {
+    /// Nothing: it is none of strace's.
+    No,
+    /// The rest of the call.
+    Whole,
+    /// The mark of a call that goes on somewhere else.
+    Mark,
+}
+
+/// What `line` does to a call whose text so far is `head`. `torn`: that text has no mark of its end.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::strace::join::{Tail, tail};
+/// let mut room = Vec::new();
+/// let mut tail = |head: &str, line: &str| tail(head.as_bytes(), line.as_bytes(), true, &mut room);
+/// assert_eq!(tail("flags=SIGCHLD", ", child_tidptr=0x7f) = 3490"), Tail::Whole);
+/// assert_eq!(tail("2, \"x\\n\", 2", ")            = 2"), Tail::Whole);
+/// assert_eq!(tail("flags=SIGCHLD", " <unfinished ...>"), Tail::Mark);
+/// assert_eq!(tail("2, \"x\\n\", 2", "some output"), Tail::No);
+/// ```
+pub fn tail(head: &[u8], line: &[u8], torn: bool, room: &mut Vec<u8>) -> Tail {
+    if torn && line == b" <unfinished ...>" {
+        return Tail::Mark;
+    }
+    // The rest may hold nothing of the arguments; the head may be odd then.
+    if line.first() == Some(&b')') && behind(line, 0).is_some() {
+        return Tail::Whole;
+    }
+    if !may_end(line) {
+        return Tail::No;
+    }
+    room.clear();
+    room.extend_from_slice(head);
+    room.extend_from_slice(line);
+    match ending(room) {
+        Some(found) if found.args >= head.len() => Tail::Whole,
+        _ => Tail::No,
+    }
+}
+
+/// A call may end in this line.
+pub fn may_end(line: &[u8]) -> bool {
+    line.ends_with(b">") || memmem::find(line, b" = ").is_some()
+}
+
+/// Length of the arguments in `text`, a call that was cut: without the `)` and what of a result may
+/// follow it.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::strace::join::cut_args;
+/// assert_eq!(cut_args(b"3, \"a\", 1)   = -1 ENOENT (No su"), 9);
+/// assert_eq!(cut_args(b"3, \"a"), 5);
+/// ```
+pub fn cut_args(text: &[u8]) -> usize {
+    args_end(text, 0)
+        .filter(|&end| {
+            let rest = text[end + 1..].trim_ascii_start();
+            rest.is_empty() || rest.starts_with(b"=")
+        })
+        .unwrap_or(text.len())
+}
+
+/// The result behind the `)` at `end`: blanks, `= `, result.
+pub fn behind(text: &[u8], end: usize) -> Option<Outcome> {
+    let rest = &text[end + 1..];
+    let blanks = rest.iter().position(|&b| b != b' ')?;
+    if blanks == 0 || !rest[blanks..].starts_with(b"= ") {
+        return None;
+    }
+    result::parse(text, end + 1 + blanks + 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_of_old_and_new_versions() {
+        assert_eq!(strip_gap(b" )             = 0", Gap::Unknown), b")             = 0");
+        assert_eq!(strip_gap(b" \"x\", 10) = 1", Gap::Unknown), b"\"x\", 10) = 1");
+        assert_eq!(
+            strip_gap(b" => {parent_tid=[1]}, 88) = 1", Gap::Unknown),
+            b" => {parent_tid=[1]}, 88) = 1"
+        );
+        // Whatever the version of the lines before was.
+        assert_eq!(strip_gap(b" => {a=1}) = 1", Gap::Old), b" => {a=1}) = 1");
+        assert_eq!(strip_gap(b" <unfinished ...>) = ?", Gap::Old), b" <unfinished ...>) = ?");
+        assert_eq!(strip_gap(b", \"x\", 10) = 1", Gap::Unknown), b", \"x\", 10) = 1");
+        assert_eq!(strip_gap(b" <unfinished ...>) = ?", Gap::Unknown), b" <unfinished ...>) = ?");
+        assert_eq!(strip_gap(b" [u:r:t:s0], 3) = 4", Gap::New), b" [u:r:t:s0], 3) = 4");
+        assert_eq!(Gap::of(b"<... close resumed> ) = 0 <... close resumed>) = ?"), Gap::Old);
+        assert_eq!(Gap::of(b"<... read resumed>, 3) = 0"), Gap::New);
+        assert_eq!(Gap::of(b"<... read resumed>\"x\", 3) = 0"), Gap::New);
+        assert_eq!(Gap::of(b"<... a resumed>) = ?\n<... b resumed> NULL) = 0"), Gap::Old);
+        assert_eq!(Gap::of(b"<... a resumed>) = ?\n<... b resumed> => {a=1}) = 0"), Gap::Unknown);
+    }
+
+    #[test]
+    fn a_mark_is_the_last_one() {
+        let text = b" <Cannot restart pid 7 with <ptrace(PTRACE_SYSCALL): No such process>";
+        let ending = ending(text).expect("a mark");
+        assert_eq!((ending.args, ending.status), (27, Some(Status::Unavailable)));
+    }
+
+    #[test]
+    fn a_line_of_many_false_ends_takes_no_longer_than_others() {
+        // With a look at all that follows each of them this would take minutes.
+        let text = ") = -1 E".repeat(1_000_000);
+        assert_eq!(ending(text.as_bytes()), None);
+    }
+
+    #[test]
+    fn endings() {
+        let of =
+            |text: &str| ending(text.as_bytes()).map(|e| (text[..e.args].to_owned(), e.status));
+        assert_eq!(of("3) = 0"), Some(("3".into(), None)));
+        assert_eq!(of("3 <unfinished ...>) = ?"), Some(("3".into(), Some(Status::Killed))));
+        assert_eq!(of("3 <detached ...>"), Some(("3".into(), Some(Status::Detached))));
+        assert_eq!(of("3, \"a) = 3"), None);
+        assert_eq!(of("0x3), 5) = 0"), Some(("0x3), 5".into(), None)));
+        assert_eq!(
+            of("1 <ptrace(SYSCALL):No such process>"),
+            Some(("1".into(), Some(Status::Unavailable)))
+        );
+    }
+}

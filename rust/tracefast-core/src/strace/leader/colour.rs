@@ -1,0 +1,84 @@
+//! Colours, which `--color` puts around every token of a line.
+
+use crate::text::block::Block;
+
+/// Takes the SGR sequences (`ESC [ digits;… m`) out of `text` in place and returns its new length.
+///
+/// strace prints an ESC of the traced program as `\33`, so nothing else is taken.
+///
+/// # Examples
+/// ```
+/// let mut text = *b"\x1b[33mclose\x1b[0m(3)";
+/// let len = tracefast_core::strace::colour::strip(&mut text);
+/// assert_eq!(&text[..len], b"close(3)");
+/// ```
+pub fn strip(text: &mut [u8]) -> usize {
+    let mut to = 0;
+    let mut from = 0;
+    while from < text.len() {
+        let next = memchr::memchr(0x1b, &text[from..]).map_or(text.len(), |n| from + n);
+        text.copy_within(from..next, to);
+        to += next - from;
+        from = next;
+        if from < text.len() {
+            let skip = sequence(&text[from..]);
+            // An ESC that begins no such sequence stays.
+            if skip == 0 {
+                text[to] = text[from];
+                to += 1;
+                from += 1;
+            }
+            from += skip;
+        }
+    }
+    to
+}
+
+/// Takes the colours out of the lines `lines` of `block`: number, begin, end, in order. Returns how
+/// many bytes each of them lost, by its number.
+pub(crate) fn strip_lines(block: &mut Block, lines: &[(u32, usize, usize)]) -> Vec<(u32, u32)> {
+    let mut taken = Vec::with_capacity(lines.len());
+    block.edit(|text| {
+        let (mut to, mut from) = (0, 0);
+        for &(number, start, end) in lines {
+            text.copy_within(from..start, to);
+            to += start - from;
+            let len = strip(&mut text[start..end]);
+            text.copy_within(start..start + len, to);
+            to += len;
+            from = end;
+            taken.push((number, (end - start - len) as u32));
+        }
+        text.copy_within(from.., to);
+        to + text.len() - from
+    });
+    taken
+}
+
+/// Length of the sequence that begins at `text`; 0: none.
+fn sequence(text: &[u8]) -> usize {
+    if text.get(1) != Some(&b'[') {
+        return 0;
+    }
+    let body = text[2..].iter().position(|b| !(b.is_ascii_digit() || *b == b';'));
+    body.filter(|&n| text[2 + n] == b'm').map_or(0, |n| n + 3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stripped(text: &[u8]) -> Vec<u8> {
+        let mut text = text.to_vec();
+        let len = strip(&mut text);
+        text.truncate(len);
+        text
+    }
+
+    #[test]
+    fn only_colours_are_taken() {
+        assert_eq!(stripped(b"\x1b[35m-1\x1b[0m\x1b[m, \x1b[1;34mA\x1b[0m"), b"-1, A");
+        assert_eq!(stripped(b"\x1b[2K \x1b \x1b[12"), b"\x1b[2K \x1b \x1b[12");
+        assert_eq!(stripped(b""), b"");
+    }
+}

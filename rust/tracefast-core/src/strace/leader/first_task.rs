@@ -1,0 +1,97 @@
+//! Which task is the first one, in a log that names tasks only while there are several.
+
+use std::collections::HashSet;
+
+use crate::strace::call::interleaved;
+use crate::strace::detect::call_name;
+use crate::strace::leader::Pid;
+use crate::strace::leader::line_layout;
+use crate::strace::non_calls::message::{News, news};
+use crate::text::number;
+
+/// The first task with a name that no line before has announced as a new one; or that which ends a
+/// call of the lines without a name.
+pub(crate) fn find(text: &[u8]) -> Option<i32> {
+    memchr::memmem::find(text, b"[pid ")?;
+    let mut made = HashSet::new();
+    // The call that the lines without a name leave open.
+    let mut open: Option<&[u8]> = None;
+    for line in text.split(|&b| b == b'\n') {
+        let message = match news(line) {
+            Some(news) => Some(news),
+            None => interleaved::message_start(line).and_then(|at| news(&line[at..])),
+        };
+        if let Some(News::Attached(pid)) = message {
+            made.insert(pid);
+        }
+        let Some((layout, at)) = line_layout::layout_of(line) else { continue };
+        let event = &line[at..];
+        let pid = layout.leader(line).and_then(|leader| leader.pid);
+        if let (Pid::Bracket, Some(pid)) = (layout.pid, pid) {
+            let ends = resumed(event).is_some_and(|name| Some(name) == open);
+            if !made.contains(&pid) && (ends || !open.is_some_and(forks)) {
+                return Some(pid);
+            }
+            made.insert(pid);
+        } else if let Some(n) = call_name(event) {
+            open = memchr::memmem::find(event, b" = ").is_none().then_some(&event[..n]);
+        } else if memchr::memmem::find(event, b" = ").is_some() {
+            // The rest of a call that was torn, or its second half.
+            open = None;
+        }
+        if let Some(child) = child(event) {
+            made.insert(child);
+            if pid.is_none() {
+                open = None;
+            }
+        }
+    }
+    None
+}
+
+/// The name of the call that a second half ends.
+fn resumed(event: &[u8]) -> Option<&[u8]> {
+    let name = event.strip_prefix(b"<... ")?;
+    memchr::memmem::find(name, b" resumed>").map(|n| &name[..n])
+}
+
+/// A call that makes a task.
+fn forks(name: &[u8]) -> bool {
+    matches!(name, b"clone" | b"clone3" | b"fork" | b"vfork")
+}
+
+/// The task that a call on this line made.
+fn child(event: &[u8]) -> Option<i32> {
+    let name = event.strip_prefix(b"<... ").unwrap_or(event);
+    let forks = [&b"clone"[..], b"fork", b"vfork", b", child_tidptr=", b" => {parent_tid="];
+    if !forks.iter().any(|start| name.starts_with(start)) {
+        return None;
+    }
+    let at = memchr::memmem::rfind(event, b" = ")?;
+    let (pid, n) = number::digits(&event[at + 3..]);
+    i32::try_from(pid).ok().filter(|_| n > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_task_that_nobody_made() {
+        let log = b"execve(\"/x\", [], 0x0) = 0
+clone(child_stack=NULL, flags=SIGCHLD/b/strace: Process 12 attached
+, child_tidptr=0x7f) = 12
+[pid    12] close(3) = 0
+[pid    11] wait4(-1,  <unfinished ...>
+";
+        assert_eq!(find(log), Some(11));
+        assert_eq!(find(b"vfork() = 12\n[pid 12] close(3) = 0\n[pid 7] close(3) = 0\n"), Some(7));
+        assert_eq!(find(b"close(3) = 0\n"), None);
+        // With -q nobody announces a child, which may show itself first.
+        let log = b"clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>
+[pid    12] set_robust_list(0x7f, 24) = 0
+[pid    11] <... clone resumed>, child_tidptr=0x7f) = 12
+";
+        assert_eq!(find(log), Some(11));
+    }
+}

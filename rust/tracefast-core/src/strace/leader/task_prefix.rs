@@ -1,0 +1,211 @@
+//! Lines of several logs, one a task (`-ff`), put into one text in the order of their effects. Each
+//! line has a prefix of fixed width, which says whose it is:
+//!
+//! `PPPPPPPPLLLLLLLLLLL ` - the task and the number of the line in the task's own log, hexadecimal,
+//! then a blank or what else there is to say of the line ([`Mark`]).
+//!
+//! A line of such a log is a whole call. Where other tasks did something within it, it stands twice:
+//! at its begin as a mark, of which nothing is read but which descriptors the call acts on, and at
+//! its end.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::events::vocabulary::Op;
+use crate::linux::syscalls;
+use crate::strace::call::unfinished;
+use crate::strace::detect;
+use crate::strace::leader::Layout;
+
+/// Bytes of a prefix.
+pub const PREFIX: usize = 20;
+
+const PID: usize = 8;
+
+/// What a merged line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mark {
+    /// A line of the log.
+    #[default]
+    None,
+    /// The same; its feed is not that of the log, which ends without one.
+    Fed,
+    /// No line: the begin of a call whose line comes later.
+    Begin,
+    /// The line of a call whose begin was marked.
+    End,
+}
+
+impl Mark {
+    const ALL: [(Self, u8); 4] =
+        [(Self::None, b' '), (Self::Fed, b'+'), (Self::Begin, b'<'), (Self::End, b'>')];
+
+    fn byte(self) -> u8 {
+        Self::ALL[self as usize].1
+    }
+}
+
+/// What stands before each line of a merged text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Prefix {
+    /// The task whose log it is.
+    pub pid: i32,
+    /// Number of the line in that log, 1-based.
+    pub line: u64,
+    /// What the line is.
+    pub mark: Mark,
+}
+
+impl Prefix {
+    /// The prefix as text.
+    ///
+    /// # Examples
+    /// ```
+    /// use tracefast_core::strace::merged::{Mark, Prefix};
+    /// let prefix = Prefix { pid: 4711, line: 12, mark: Mark::None };
+    /// assert_eq!(&prefix.text(), b"000012670000000000c ");
+    /// assert_eq!(Prefix::read(&prefix.text()), Some(prefix));
+    /// ```
+    pub fn text(&self) -> [u8; PREFIX] {
+        let mut out = [self.mark.byte(); PREFIX];
+        hex(&mut out[..PID], u64::from(self.pid.cast_unsigned()));
+        hex(&mut out[PID..PREFIX - 1], self.line);
+        out
+    }
+
+    /// Reads the prefix of a line; `None`: it has none.
+    pub fn read(line: &[u8]) -> Option<Self> {
+        let head: &[u8; PREFIX] = line.first_chunk()?;
+        let value = |digits: &[u8]| {
+            digits.iter().try_fold(0, |sum, &digit| Some(sum << 4 | nibble(digit)?))
+        };
+        let last = head[PREFIX - 1];
+        let mark = Mark::ALL.iter().find(|&&(_, byte)| byte == last)?.0;
+        let pid = u32::try_from(value(&head[..PID])?).ok()?.cast_signed();
+        Some(Self { pid, line: value(&head[PID..PREFIX - 1])?, mark })
+    }
+}
+
+fn hex(out: &mut [u8], mut value: u64) {
+    for digit in out.iter_mut().rev() {
+        *digit = b"0123456789abcdef"[(value & 15) as usize];
+        value >>= 4;
+    }
+}
+
+fn nibble(digit: u8) -> Option<u64> {
+    match digit {
+        b'0'..=b'9' => Some(u64::from(digit - b'0')),
+        b'a'..=b'f' => Some(u64::from(digit - b'a' + 10)),
+        _ => None,
+    }
+}
+
+/// A call that is whole on its line and acts on descriptors from its begin on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Number of the call.
+    pub sys: u16,
+    /// Range of its arguments in the line.
+    pub args: Range<usize>,
+}
+
+/// What a mark tells of the call on `line`, which has no prefix and no feed. `None`: its begin tells
+/// nothing, or the line needs others to be understood, so that there must be no mark of it.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::strace::{leader::Layout, merged};
+/// let layout = Layout::default();
+/// assert_eq!(merged::entry(&layout, b"read(3, \"x\", 1) = 1").map(|e| e.args), Some(5..14));
+/// assert_eq!(merged::entry(&layout, b"read(3, <unfinished ...>"), None);
+/// assert_eq!(merged::entry(&layout, b"getpid() = 7"), None);
+/// ```
+pub fn entry(layout: &Layout, line: &[u8]) -> Option<Entry> {
+    let leader = layout.leader(line)?;
+    let rest = &line[leader.next..];
+    let len = detect::call_name(rest)?;
+    let sys = syscalls::by_name(&rest[..len]);
+    let op = syscalls::shape(sys).op;
+    let binds = op.uses() || op.names() || matches!(op, Op::Dup | Op::Fchdir | Op::SetCloexec);
+    // Colours are taken out of lines later, with all that they hide.
+    if !binds || memchr::memchr(0x1b, line).is_some() {
+        return None;
+    }
+    let args = leader.next + len + 1;
+    let ending = unfinished::ending(&line[args..])?;
+    ending.outcome?;
+    Some(Entry { sys, args: args..args + ending.args })
+}
+
+/// Several lines that belong together, without the prefixes of the second and later ones.
+pub fn own_text(lines: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr(b'\n', lines).is_none() {
+        return Cow::Borrowed(lines);
+    }
+    let mut out = Vec::with_capacity(lines.len());
+    for (i, line) in lines.split(|&b| b == b'\n').enumerate() {
+        if i > 0 {
+            out.push(b'\n');
+        }
+        let prefix = if i > 0 { PREFIX.min(line.len()) } else { 0 };
+        out.extend_from_slice(&line[prefix..]);
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_says_whose_line_it_is() {
+        for prefix in [
+            Prefix { pid: 1, line: 1, mark: Mark::Fed },
+            Prefix { pid: 9_999_999, line: (1 << 44) - 1, mark: Mark::None },
+            Prefix { pid: 2, line: 3, mark: Mark::Begin },
+            Prefix { pid: 2, line: 3, mark: Mark::End },
+        ] {
+            let text = [&prefix.text()[..], b"close(3) = 0"].concat();
+            assert_eq!(Prefix::read(&text), Some(prefix));
+        }
+        assert_eq!(Prefix::read(b"short"), None);
+        assert_eq!(Prefix::read(b"close(3</data/x>) = 0"), None);
+    }
+
+    #[test]
+    fn what_begins_with_an_effect_is_marked() {
+        let layout = Layout { time: crate::strace::leader::Time::Epoch, ..Layout::default() };
+        let of = |text: &str| {
+            let line = format!("1795175299.1 {text}");
+            entry(&layout, line.as_bytes()).map(|found| line[found.args].to_owned())
+        };
+        assert_eq!(
+            of("read(3</a>, \") = 1\", 9) = 5 <0.1>").as_deref(),
+            Some("3</a>, \") = 1\", 9")
+        );
+        assert_eq!(of("dup2(3, 4) = 4").as_deref(), Some("3, 4"));
+        assert!(of("newfstatat(3, \"\", {}, AT_EMPTY_PATH) = 0").is_some());
+        for odd in [
+            "close(3) = 0",
+            "fork() = 7",
+            "nosuchcall(3) = 0",
+            "read(3, <unfinished ...>",
+            "read(3, \"x",
+            "read(3, 0x1, 9 <detached ...>",
+            "\x1b[33mread\x1b[0m(3, 0x1, 9) = 1",
+            "read(3, \"\x1b[0m\", 9) = 1",
+            "--- SIGCHLD {} ---",
+        ] {
+            assert_eq!(of(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn lines_that_belong_together_lose_their_prefixes() {
+        let prefix = Prefix { pid: 7, line: 3, mark: Mark::None }.text();
+        let text = [b" > a(b)\n", &prefix[..], b" > c(d)"].concat();
+        assert_eq!(*own_text(&text), *b" > a(b)\n > c(d)");
+        assert_eq!(*own_text(b" > a(b)"), *b" > a(b)");
+    }
+}

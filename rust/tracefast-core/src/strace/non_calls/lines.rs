@@ -1,0 +1,241 @@
+//! Lines that are not calls: exits, signals, tables, messages, what belongs to the line before, and
+//! what nobody understands.
+
+use std::borrow::Cow;
+
+use crate::events::parsed_block::{Life, Lost, Parsed, Use};
+use crate::events::schema::Column as C;
+use crate::events::vocabulary::{EventKind, Op, Status};
+use crate::strace::detect::is_length;
+use crate::strace::is_continuation;
+use crate::strace::leader::Pid;
+use crate::strace::leader::line_layout::stands_alone;
+use crate::strace::leader::task_prefix::own_text;
+use crate::strace::non_calls::classify::{self, Other};
+use crate::strace::parser::{Above, Line, Owner, Parser};
+use crate::text::escape::escape_invalid;
+use crate::text::number;
+use crate::text::string_view::unpack;
+
+impl Parser<'_> {
+    /// `+++ exited with 0 +++` and the like.
+    pub(crate) fn exit(&mut self, line: &Line, at: usize) -> bool {
+        let bytes = &self.text[at..line.end];
+        let Some(body) = bytes.strip_prefix(b"+++ ").and_then(|b| b.strip_suffix(b" +++")) else {
+            return false;
+        };
+        let tid = line.leader.pid;
+        let (name, ret) = if let Some(status) = body.strip_prefix(b"exited with ") {
+            // Always decimal, whatever it begins with.
+            let (value, n) = number::digits(status);
+            let Some(value) = i64::try_from(value).ok().filter(|_| n > 0 && n == status.len())
+            else {
+                return false;
+            };
+            ((at + 4, 6), Some(value))
+        } else if let Some(signal) = body.strip_prefix(b"killed by ") {
+            let len = signal.iter().position(|&b| b == b' ').unwrap_or(signal.len());
+            if !is_signal(&signal[..len]) {
+                return false;
+            }
+            ((at + 4 + 10, len), None)
+        } else if body.starts_with(b"superseded by execve in pid ") {
+            ((at + 4, 10), None)
+        } else {
+            return false;
+        };
+        let ts = self.enter(line);
+        let superseded = body.starts_with(b"superseded");
+        if superseded {
+            let (by, _) = number::digits(&body[28..]);
+            self.grammar.calls.superseded(tid, by as i32, self.parsed);
+        } else {
+            let killed = body.starts_with(b"killed");
+            self.touch(tid, if killed { Lost::Killed } else { Lost::Elsewhere });
+        }
+        if self.format.layout.pid == Pid::Bracket {
+            let gone =
+                if superseded { i32::try_from(number::digits(&body[28..]).0).ok() } else { tid };
+            self.live(Life::Gone(gone));
+        }
+        let (key, _) = self.name(name);
+        let row = self.row(line, ts);
+        let view = self.view(at + 4, line.end - 4);
+        let rows = &mut self.parsed.rows;
+        rows.kind[row] = EventKind::Exit as u8;
+        rows.status[row] = Status::Complete as u8;
+        rows.name[row] = key;
+        rows.args[row] = view;
+        rows.valid[row] |= C::Kind.bit() | C::Status.bit() | C::Name.bit() | C::Args.bit();
+        if let Some(ret) = ret {
+            rows.ret[row] = ret;
+            rows.valid[row] |= C::Ret.bit();
+        }
+        rows.effect[row].op = if superseded { Op::Superseded } else { Op::Gone };
+        if superseded {
+            rows.effect[row].at = number::digits(&body[28..]).0 as i32;
+        }
+        true
+    }
+
+    /// `--- SIGCHLD {…} ---` and the forms of older versions.
+    pub(crate) fn signal(&mut self, line: &Line, at: usize) -> bool {
+        let bytes = &self.text[at..line.end];
+        let Some(body) = bytes.strip_prefix(b"--- ").and_then(|b| b.strip_suffix(b" ---")) else {
+            return false;
+        };
+        let start = at + 4;
+        // The name stands first, behind `stopped by `, or in the siginfo (4.6).
+        let (name_at, args_at) = if let Some(name) = body.strip_prefix(b"stopped by ") {
+            (start + body.len() - name.len(), start)
+        } else if body.starts_with(b"{si_signo=") {
+            (start + 10, start)
+        } else {
+            let len = body.iter().position(|&b| b == b' ').unwrap_or(body.len());
+            (start, start + (len + 1).min(body.len()))
+        };
+        let len = self.text[name_at..line.end]
+            .iter()
+            .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
+            .count();
+        if !is_signal(&self.text[name_at..name_at + len]) {
+            return false;
+        }
+        let ts = self.enter(line);
+        let (key, _) = self.name((name_at, len));
+        let row = self.row(line, ts);
+        let view = self.view(args_at, line.end - 4);
+        let rows = &mut self.parsed.rows;
+        rows.kind[row] = EventKind::Signal as u8;
+        rows.status[row] = Status::Complete as u8;
+        rows.name[row] = key;
+        rows.args[row] = view;
+        rows.valid[row] |= C::Kind.bit() | C::Status.bit() | C::Name.bit() | C::Args.bit();
+        true
+    }
+
+    /// A line without an event.
+    #[cold]
+    pub(crate) fn other(&mut self, start: usize, end: usize) {
+        let line = &self.text[start..end];
+        if is_continuation(line) && !matches!(self.owner, Owner::Nobody) {
+            self.continuation(start, end);
+            return;
+        }
+        if stands_alone(line) {
+            // A block may begin here: nothing before it may matter.
+            self.above = Above::Nothing;
+            self.table = false;
+            self.look_for_colours(start, end);
+        }
+        // What follows a table or a message belongs to neither.
+        self.owner = Owner::Nobody;
+        let leader = self.format.layout.leader(line).map_or(0, |leader| leader.next);
+        match classify::classify(line, &line[leader..], self.table) {
+            Other::Blank => self.used = Some(Use::Blank),
+            Other::Message => {
+                self.news(&line[leader..], None);
+                self.used = Some(Use::Message);
+            }
+            _ if self.tail(start, end) => {}
+            Other::Summary { head } => {
+                self.table |= head;
+                self.used = Some(Use::Summary);
+            }
+            Other::Unknown if self.behind_output(start, end) => {}
+            Other::Unknown => self.unparsed(start, end),
+        }
+    }
+
+    fn continuation(&mut self, start: usize, end: usize) {
+        self.used = Some(Use::Continuation);
+        match self.owner {
+            // Such lines follow one another, so one range holds them all, and is copied once.
+            Owner::Row(row) => match &mut self.frames {
+                Some((owner, frames)) if *owner == row => frames.1 = end,
+                _ => {
+                    self.put_frames();
+                    self.frames = Some((row, (start, end)));
+                }
+            },
+            Owner::Call(at) => self.grammar.calls.extend(at, (start as u32, end as u32)),
+            Owner::Nobody => {}
+        }
+    }
+
+    pub(crate) fn put_frames(&mut self) {
+        if let Some((row, (start, end))) = self.frames.take() {
+            self.extra(row, start, end);
+        }
+    }
+
+    /// Adds lines to the row's `extra`.
+    pub(crate) fn extra(&mut self, row: usize, start: usize, end: usize) {
+        let line = &self.text[start..end];
+        let line = if self.format.merged { own_text(line) } else { Cow::Borrowed(line) };
+        let Parsed { rows, side, .. } = &mut *self.parsed;
+        let from = side.bytes.len();
+        if rows.has(row, C::Extra) {
+            // Columns of the leader, or the frames before.
+            let before = unpack(&rows.extra[row], self.text, &side.bytes).to_vec();
+            side.bytes.extend_from_slice(&before);
+            side.bytes.push(b'\n');
+        }
+        side.bytes.extend_from_slice(escape_invalid(&line).as_bytes());
+        rows.extra[row] = side.since(from);
+        rows.valid[row] |= C::Extra.bit();
+    }
+
+    /// The line may be better understood without colours.
+    pub(crate) fn look_for_colours(&mut self, start: usize, end: usize) {
+        let seen = self.coloured.last().is_some_and(|last| last.0 == self.count);
+        if !seen && memchr::memchr(0x1b, &self.text[start..end]).is_some() {
+            self.coloured.push((self.count, start, end));
+        }
+    }
+
+    fn unparsed(&mut self, start: usize, end: usize) {
+        let view = self.view(start, end);
+        let task = self.task.filter(|_| self.format.merged);
+        self.parsed.example(self.line as u64, task, &self.text[start..end]);
+        let rows = &mut self.parsed.rows;
+        let row = rows.push();
+        rows.kind[row] = EventKind::Unparsed as u8;
+        rows.args[row] = view;
+        rows.line[row] = self.line;
+        rows.valid[row] = C::Kind.bit() | C::Args.bit() | C::Line.bit();
+        if let Some(task) = self.task {
+            rows.tid[row] = task;
+            rows.valid[row] |= C::Tid.bit();
+        }
+        self.used = Some(Use::Unparsed);
+    }
+}
+
+/// The name or number of a signal, as strace prints it.
+fn is_signal(name: &[u8]) -> bool {
+    let known = name.starts_with(b"SIG") || name.iter().all(u8::is_ascii_digit);
+    known && is_length(name.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::strace::Grammar;
+    use crate::text::block::Block;
+
+    #[test]
+    fn long_dumps_are_copied_once() {
+        let dump = " | 00000  61 62 63                      abc |\n".repeat(5_000);
+        let text = format!("7 read(3, \"abc\", 3) = 3\n{dump}7 close(3) = 0\n");
+        let format = crate::strace::detect(text.as_bytes()).expect("a log of strace");
+        let mut parsed = Parsed::default();
+        let mut block = Block::from_text(text.as_bytes());
+        Grammar::default().parse(&format, &mut block, &mut parsed);
+        assert_eq!(parsed.counts.lines(Use::Continuation), 5_000);
+        let extra = unpack(&parsed.rows.extra[0], text.as_bytes(), &parsed.side.bytes);
+        assert_eq!(extra, dump.trim_end_matches('\n').as_bytes());
+        assert!(!parsed.rows.has(1, C::Extra));
+        assert!(parsed.side.bytes.len() < 2 * text.len(), "{}", parsed.side.bytes.len());
+    }
+}

@@ -1,0 +1,141 @@
+//! What strace says of itself: `strace: Process 17 attached` and the like.
+
+use crate::text::number;
+
+/// What a message says of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum News {
+    /// It is traced from now on.
+    Attached(i32),
+    /// It is not traced any more.
+    Detached(i32),
+}
+
+/// A line that is a message of strace.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::strace::message::is_message;
+/// assert!(is_message(b"/usr/bin/strace: Process 17 attached with 3 threads"));
+/// assert!(is_message(b"Process 17 attached"));
+/// assert!(!is_message(b"Process of elimination"));
+/// ```
+pub fn is_message(line: &[u8]) -> bool {
+    text(line).is_some() || is_bare(line) || is_version(line) || is_wait(line)
+}
+
+/// The text behind `strace: `, under whatever path strace was called.
+fn text(line: &[u8]) -> Option<&[u8]> {
+    let end = line.iter().position(|b| matches!(b, b' ' | b':' | b'"' | b'('))?;
+    let text = line[end..].strip_prefix(b": ")?;
+    let program = &line[..end];
+    let program = &program[program.iter().rposition(|&b| b == b'/').map_or(0, |n| n + 1)..];
+    // A build of one's own may be called strace-6.2 or x86_64-strace.
+    let named = program.starts_with(b"strace") || program.ends_with(b"strace");
+    (named || !program.is_empty() && is_process(text)).then_some(text)
+}
+
+/// Messages that versions before 4.11 print without a name in front, and the personality's.
+pub(crate) fn is_bare(line: &[u8]) -> bool {
+    is_process(line) || line.starts_with(b"[ Process PID=") && line.ends_with(b" mode. ]")
+}
+
+/// `Process N attached` and what else strace says of a task.
+fn is_process(line: &[u8]) -> bool {
+    process(line).is_some_and(|(_, rest)| {
+        rest == b"attached"
+            || rest == b"suspended"
+            || rest == b"resumed"
+            || rest == b"detached"
+            || rest.starts_with(b"attached with ")
+            || rest.starts_with(b"attached (")
+            || rest.starts_with(b"attached - ")
+            || rest.starts_with(b"resumed (")
+            || rest.starts_with(b"detached - ")
+            || rest.starts_with(b"runs in ")
+    })
+}
+
+/// `Process N `: the number and what follows.
+fn process(line: &[u8]) -> Option<(i32, &[u8])> {
+    let rest = line.strip_prefix(b"Process ")?;
+    let (pid, n) = number::digits(rest);
+    Some((i32::try_from(pid).ok().filter(|_| n > 0)?, rest[n..].strip_prefix(b" ")?))
+}
+
+/// What `-d` writes of each stop, whatever it was written into.
+fn is_wait(line: &[u8]) -> bool {
+    memchr::memmem::find(line, b"strace: [wait(0x").is_some()
+}
+
+/// The output of `strace -V`.
+fn is_version(line: &[u8]) -> bool {
+    [
+        &b"strace -- version "[..],
+        b"Copyright (c) 1991-",
+        b"This is free software; see the source for copying conditions.  There is NO",
+        b"warranty; not even for MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.",
+        b"Optional features enabled: ",
+    ]
+    .iter()
+    .any(|start| line.starts_with(start))
+}
+
+/// What a message, at the start of `line`, says of a task.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::strace::message::{News, news};
+/// assert_eq!(news(b"strace: Process 17 attached"), Some(News::Attached(17)));
+/// assert_eq!(news(b"strace: Process 17 detached"), Some(News::Detached(17)));
+/// ```
+pub fn news(line: &[u8]) -> Option<News> {
+    let (pid, rest) = process(text(line).unwrap_or(line))?;
+    if rest.starts_with(b"attached") {
+        Some(News::Attached(pid))
+    } else if rest.starts_with(b"detached") {
+        Some(News::Detached(pid))
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_all_versions() {
+        for line in [
+            "strace: Process 17 attached",
+            "/usr/bin/strace: Process 17 attached with 3 threads",
+            "./strace-6.2: ptrace(PTRACE_SEIZE, 17): Operation not permitted",
+            "strace: [wait(0x00857f) = 14231] WIFSTOPPED,sig=133",
+            "strace: System call limit has been reached, detaching tracees",
+            "strace: Exit of unknown pid 17 ignored",
+            "seccomp filter/b/strace: [wait(0x00857f) = 14231] WIFSTOPPED,sig=133",
+            "tracer: Process 17 attached",
+            "Process 17 attached",
+            "Process 17 attached (waiting for parent)",
+            "Process 17 attached - interrupt to quit",
+            "Process 17 resumed (parent 3 ready)",
+            "Process 17 suspended",
+            "[ Process PID=30788 runs in 32 bit mode. ]",
+        ] {
+            assert!(is_message(line.as_bytes()), "{line}");
+        }
+        for line in ["hello", "Process of elimination", "Process 17 is gone", "app: error 3", ": x"]
+        {
+            assert!(!is_message(line.as_bytes()), "{line}");
+        }
+    }
+
+    #[test]
+    fn news_of_tasks() {
+        let of = |line: &str| news(line.as_bytes());
+        assert_eq!(of("Process 17 attached (waiting for parent)"), Some(News::Attached(17)));
+        assert_eq!(of("/b/strace: Process 3 attached"), Some(News::Attached(3)));
+        assert_eq!(of("Process 17 suspended"), None);
+        assert_eq!(of("strace: Exit of unknown pid 17 ignored"), None);
+    }
+}

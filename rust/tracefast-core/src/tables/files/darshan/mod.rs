@@ -1,0 +1,260 @@
+//! The counters of Darshan's POSIX module, from system calls.
+//!
+//! Darshan sits between a program and its C library, and counts per path. This counts as it does,
+//! as if the program had made each system call itself; so calls that the C library makes on its
+//! own account (`fopen`, the loader) count too. Darshan sees one process, this all that are logged.
+
+pub(crate) mod record;
+pub(crate) mod table;
+
+use std::collections::HashMap;
+
+use arrow_array::RecordBatch;
+use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType};
+use arrow_schema::{ArrowError, SchemaRef};
+use foldhash::fast::FixedState;
+
+use crate::tables::event_columns::{Numbers, Text, Words};
+use crate::tables::files::fold::{NO_SOURCE, Names};
+use crate::tables::files::words::Kind;
+use crate::tables::fold::{Dictionaries, Fold};
+use record::{READ, Record, Span, WRITE};
+
+/// The counters so far.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::fold::Fold;
+/// use tracefast_core::uses::Darshan;
+/// assert_eq!(Darshan::default().finish().expect("columns of one length").num_rows(), 0);
+/// assert_eq!(Darshan::schema().field(2).name(), "POSIX_OPENS");
+/// ```
+#[derive(Debug, Default)]
+pub struct Darshan {
+    dictionaries: Dictionaries,
+    sources: Names,
+    /// By number of the source: when its first event was.
+    origins: HashMap<u32, i64, FixedState>,
+    records: Vec<(u32, Box<str>, Record)>,
+    index: HashMap<u32, HashMap<Box<str>, usize, FixedState>, FixedState>,
+}
+
+/// What Darshan makes of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Act {
+    /// A read or write at the record's offset.
+    Stream(usize),
+    /// One at the offset that stands last among its arguments, or last but `.1`.
+    At(usize, usize),
+    Open,
+    Dup,
+    Close,
+    Seek,
+    /// A seek whose new position is not what it returns.
+    LongSeek,
+    Stat,
+    Map,
+    Sync,
+    DataSync,
+    Rename,
+    Other,
+}
+
+impl Act {
+    fn of(name: &str) -> Self {
+        match name {
+            "read" | "readv" => Self::Stream(READ),
+            "write" | "writev" => Self::Stream(WRITE),
+            "pread64" | "pread" | "preadv" => Self::At(READ, 0),
+            "pwrite64" | "pwrite" | "pwritev" => Self::At(WRITE, 0),
+            "preadv2" => Self::At(READ, 1),
+            "pwritev2" => Self::At(WRITE, 1),
+            "open" | "openat" | "openat2" | "creat" => Self::Open,
+            "dup" | "dup2" | "dup3" => Self::Dup,
+            "close" => Self::Close,
+            "lseek" => Self::Seek,
+            "_llseek" => Self::LongSeek,
+            // Without statx, which Darshan does not see.
+            "stat" | "stat64" | "newstat" | "lstat" | "lstat64" | "newlstat" | "fstat"
+            | "fstat64" | "newfstat" | "fstatat64" | "newfstatat" => Self::Stat,
+            "mmap" | "mmap2" => Self::Map,
+            "fsync" => Self::Sync,
+            "fdatasync" => Self::DataSync,
+            "rename" | "renameat" | "renameat2" => Self::Rename,
+            _ => Self::Other,
+        }
+    }
+}
+
+struct Columns<'a> {
+    ts: Numbers<'a, TimestampNanosecondType>,
+    dur: Numbers<'a, Int64Type>,
+    kind: Words<'a, Kind>,
+    name: Words<'a, Act>,
+    args: Text<'a>,
+    ret: Numbers<'a, Int64Type>,
+    injected: Words<'a, bool>,
+    fd: Numbers<'a, Int32Type>,
+    path: Text<'a>,
+    path2: Text<'a>,
+    regular: Words<'a, bool>,
+    offset: Numbers<'a, Int64Type>,
+    source: Words<'a, u32>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(batch: &'a RecordBatch, known: &'a Dictionaries) -> Result<Self, ArrowError> {
+        Ok(Self {
+            ts: Numbers::of(batch, "ts")?,
+            dur: Numbers::of(batch, "dur_ns")?,
+            kind: Words::of(batch, "kind", known)?,
+            name: Words::of(batch, "name", known)?,
+            args: Text::of(batch, "args")?,
+            ret: Numbers::of(batch, "ret")?,
+            injected: Words::of(batch, "status", known)?,
+            fd: Numbers::of(batch, "fd")?,
+            path: Text::of(batch, "path")?,
+            path2: Text::of(batch, "path2")?,
+            regular: Words::of(batch, "file_type", known)?,
+            offset: Numbers::of(batch, "offset")?,
+            source: Words::of(batch, "source", known)?,
+        })
+    }
+}
+
+impl Darshan {
+    /// The columns of the table.
+    pub fn schema() -> SchemaRef {
+        table::schema()
+    }
+
+    fn row(&mut self, columns: &mut Columns<'_>, row: usize) {
+        let source = columns.source.get(row, |text| self.sources.number(text));
+        let source = source.unwrap_or(NO_SOURCE);
+        let ts = columns.ts.get(row);
+        if let Some(ts) = ts {
+            let origin = self.origins.entry(source).or_insert(ts);
+            *origin = ts.min(*origin);
+        }
+        let act = match columns.name.get(row, Act::of) {
+            Some(act) if act != Act::Other => act,
+            _ => return,
+        };
+        if columns.kind.get(row, Kind::of) != Some(Kind::Call)
+            || columns.injected.get(row, |word| word == "injected") == Some(true)
+        {
+            return;
+        }
+        let (Some(path), Some(ret)) = (columns.path.get(row), columns.ret.get(row)) else { return };
+        if ret < 0 && act != Act::Close {
+            return;
+        }
+        let span = ts
+            .zip(columns.dur.get(row))
+            .map(|(start, dur)| Span { start, end: start.saturating_add(dur) });
+        match act {
+            Act::Open => self.record(source, path).open(span),
+            Act::Stat => {
+                if columns.regular.get(row, |word| word == "regular") != Some(true) {
+                    return;
+                }
+                if columns.fd.get(row).is_none() {
+                    self.record(source, path).stat(span);
+                } else if let Some(record) = self.opened(source, path) {
+                    record.stat(span);
+                }
+            }
+            Act::Rename => {
+                if let Some(record) = self.known(source, path) {
+                    record.renamed(span);
+                    if let Some(target) = columns.path2.get(row) {
+                        self.record(source, target).rename_targets += 1;
+                    }
+                }
+            }
+            Act::Map if columns.fd.get(row).is_none() => {}
+            _ => {
+                let Some(record) = self.opened(source, path) else { return };
+                match act {
+                    Act::Stream(way) => record.access(way, ret, None, span),
+                    Act::At(way, skip) => {
+                        let told = columns.args.get(row).and_then(|args| argument(args, skip));
+                        let at = told.or_else(|| columns.offset.get(row)).unwrap_or(0);
+                        record.access(way, ret, Some(at), span);
+                    }
+                    Act::Dup => record.dup(span),
+                    Act::Close => record.close(span),
+                    Act::Seek => record.seek(ret, span),
+                    Act::LongSeek => {
+                        if let Some(at) = columns.args.get(row).and_then(bracketed) {
+                            record.seek(at, span);
+                        }
+                    }
+                    Act::Map => record.mmaps += 1,
+                    Act::Sync => record.sync(false, span),
+                    Act::DataSync => record.sync(true, span),
+                    Act::Open | Act::Stat | Act::Rename | Act::Other => {}
+                }
+            }
+        }
+    }
+
+    /// The record of a path, made if there is none.
+    fn record(&mut self, source: u32, path: &str) -> &mut Record {
+        let paths = self.index.entry(source).or_default();
+        let at = if let Some(&at) = paths.get(path) {
+            at
+        } else {
+            let at = self.records.len();
+            paths.insert(path.into(), at);
+            self.records.push((source, path.into(), Record::default()));
+            at
+        };
+        &mut self.records[at].2
+    }
+
+    fn known(&mut self, source: u32, path: &str) -> Option<&mut Record> {
+        let at = *self.index.get(&source)?.get(path)?;
+        self.records.get_mut(at).map(|(_, _, record)| record)
+    }
+
+    /// The record of a path that was opened.
+    fn opened(&mut self, source: u32, path: &str) -> Option<&mut Record> {
+        self.known(source, path).filter(|record| record.opened)
+    }
+}
+
+impl Fold for Darshan {
+    fn dictionaries(&mut self) -> &mut Dictionaries {
+        &mut self.dictionaries
+    }
+
+    fn rows(&mut self, batch: &RecordBatch, known: &Dictionaries) -> Result<(), ArrowError> {
+        let mut columns = Columns::of(batch, known)?;
+        for row in 0..batch.num_rows() {
+            self.row(&mut columns, row);
+        }
+        Ok(())
+    }
+
+    /// The table, the largest number of bytes first.
+    fn finish(self) -> Result<RecordBatch, ArrowError> {
+        table::build(self.records, &self.sources, &self.origins)
+    }
+}
+
+/// The last argument but `skip`, as a number. Fields with names (`pos: 0x10`) are of ftrace, whose
+/// columns have it already.
+fn argument(args: &str, skip: usize) -> Option<i64> {
+    let text = args.rsplit(',').nth(skip)?.trim();
+    match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok().map(|number| number as i64),
+        None => text.parse().ok(),
+    }
+}
+
+/// The number in the last brackets: the position that `_llseek` reports.
+fn bracketed(args: &str) -> Option<i64> {
+    let (before, _) = args.rsplit_once(']')?;
+    before.rsplit_once('[')?.1.trim().parse().ok()
+}

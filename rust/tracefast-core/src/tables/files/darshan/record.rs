@@ -1,0 +1,236 @@
+//! One record of Darshan's POSIX module, with its own idea of where the file stands.
+//!
+//! What is odd here is so in Darshan 3.4, and wanted: the numbers are to agree. The offset belongs
+//! to the record, which all descriptors of a path share; any open sets it to 0, also one for
+//! appending; calls with an offset of their own move it as well. Ends of accesses are last bytes,
+//! not the ones behind, and 0 also means none: so a first read at 0 is neither sequential nor
+//! consecutive, and one at the end of the file that returns nothing is both.
+
+/// Distinct sizes, or strides, that are ever looked at.
+const TRACKED: usize = 32;
+
+/// Largest sizes of the buckets but the last.
+const BUCKETS: [i64; 9] =
+    [100, 1024, 10_240, 102_400, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30];
+
+/// When a call began and ended, in nanoseconds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Span {
+    pub(crate) start: i64,
+    pub(crate) end: i64,
+}
+
+/// The first begin and the last end of calls of a kind.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Stamps {
+    pub(crate) start: Option<i64>,
+    pub(crate) end: Option<i64>,
+}
+
+impl Stamps {
+    fn add(&mut self, span: Option<Span>) {
+        if let Some(span) = span {
+            self.start = Some(self.start.map_or(span.start, |start| start.min(span.start)));
+            // The last in the order of calls, not the latest.
+            self.end = Some(span.end);
+        }
+    }
+}
+
+/// Time that does not overlap with that of the call before.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Timer {
+    /// Calls, and those of them that tell their time.
+    calls: u64,
+    told: u64,
+    ns: i64,
+    last: Option<i64>,
+}
+
+impl Timer {
+    fn add(&mut self, span: Option<Span>) {
+        self.calls += 1;
+        let Some(Span { start, end }) = span else { return };
+        self.told += 1;
+        // A call that ended before the last one takes time away.
+        let from = self.last.filter(|&last| start <= last).unwrap_or(start);
+        self.ns = self.ns.saturating_add(end.saturating_sub(from));
+        self.last = self.last.max(Some(end));
+    }
+
+    /// The sum; None where there were calls and none tells its time.
+    pub(crate) fn ns(&self) -> Option<i64> {
+        (self.calls == 0 || self.told > 0).then_some(self.ns)
+    }
+}
+
+/// Values and how often each occurred, the first 32 distinct ones only.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Common {
+    values: Vec<(i64, i64)>,
+}
+
+impl Common {
+    fn add(&mut self, value: i64) {
+        if let Some((_, count)) = self.values.iter_mut().find(|(known, _)| *known == value) {
+            *count += 1;
+        } else if self.values.len() < TRACKED {
+            self.values.push((value, 1));
+        }
+    }
+
+    /// The commonest four, of equally common ones the larger first. Zeros take a place among the
+    /// 32, but none here.
+    pub(crate) fn top(&self) -> [(i64, i64); 4] {
+        let mut values: Vec<_> = self.values.iter().filter(|(value, _)| *value != 0).collect();
+        values.sort_by_key(|&&(value, count)| std::cmp::Reverse((count, value)));
+        let mut top = [(0, 0); 4];
+        for (slot, &&found) in top.iter_mut().zip(&values) {
+            *slot = found;
+        }
+        top
+    }
+}
+
+/// Reads, or writes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Flow {
+    pub(crate) count: i64,
+    pub(crate) bytes: i64,
+    pub(crate) max_byte: i64,
+    pub(crate) consecutive: i64,
+    pub(crate) sequential: i64,
+    pub(crate) buckets: [i64; 10],
+    pub(crate) stamps: Stamps,
+    pub(crate) timer: Timer,
+    pub(crate) longest: i64,
+    pub(crate) longest_size: i64,
+    last_byte: i64,
+}
+
+/// Reads, by position.
+pub(crate) const READ: usize = 0;
+/// Writes, by position.
+pub(crate) const WRITE: usize = 1;
+
+/// The counters of one path.
+#[derive(Debug, Default)]
+pub(crate) struct Record {
+    /// A descriptor of it was made: calls on descriptors that Darshan did not see made are lost.
+    pub(crate) opened: bool,
+    pub(crate) opens: i64,
+    pub(crate) dups: i64,
+    pub(crate) seeks: i64,
+    pub(crate) stats: i64,
+    pub(crate) mmaps: i64,
+    pub(crate) fsyncs: i64,
+    pub(crate) fdatasyncs: i64,
+    pub(crate) rename_sources: i64,
+    pub(crate) rename_targets: i64,
+    pub(crate) switches: i64,
+    pub(crate) flows: [Flow; 2],
+    pub(crate) sizes: Common,
+    pub(crate) strides: Common,
+    pub(crate) open: Stamps,
+    pub(crate) close: Stamps,
+    pub(crate) meta: Timer,
+    offset: i64,
+    last_way: Option<usize>,
+}
+
+impl Record {
+    /// An open: the record begins anew at 0.
+    pub(crate) fn open(&mut self, span: Option<Span>) {
+        self.opened = true;
+        self.offset = 0;
+        self.forget();
+        self.refer(span);
+    }
+
+    /// Another descriptor of it, which resets nothing.
+    pub(crate) fn dup(&mut self, span: Option<Span>) {
+        self.dups += 1;
+        self.refer(span);
+    }
+
+    fn refer(&mut self, span: Option<Span>) {
+        self.opens += 1;
+        self.open.add(span);
+        self.meta.add(span);
+    }
+
+    fn forget(&mut self) {
+        for flow in &mut self.flows {
+            flow.last_byte = 0;
+        }
+    }
+
+    /// A close of any of its descriptors.
+    pub(crate) fn close(&mut self, span: Option<Span>) {
+        self.forget();
+        self.close.add(span);
+        self.meta.add(span);
+    }
+
+    /// A seek that ended at `offset`.
+    pub(crate) fn seek(&mut self, offset: i64, span: Option<Span>) {
+        self.offset = offset;
+        self.seeks += 1;
+        self.meta.add(span);
+    }
+
+    /// A call that asked for the file's size and times.
+    pub(crate) fn stat(&mut self, span: Option<Span>) {
+        self.stats += 1;
+        self.meta.add(span);
+    }
+
+    /// A call that wrote the file's data out.
+    pub(crate) fn sync(&mut self, data_only: bool, span: Option<Span>) {
+        *(if data_only { &mut self.fdatasyncs } else { &mut self.fsyncs }) += 1;
+        self.flows[WRITE].timer.add(span);
+    }
+
+    /// A rename of this path to another.
+    pub(crate) fn renamed(&mut self, span: Option<Span>) {
+        self.rename_sources += 1;
+        self.meta.add(span);
+    }
+
+    /// A read or write that returned `ret`, at an offset of its own if it has one.
+    pub(crate) fn access(&mut self, way: usize, ret: i64, at: Option<i64>, span: Option<Span>) {
+        let at = at.unwrap_or(self.offset);
+        let flow = &mut self.flows[way & 1];
+        if at > flow.last_byte {
+            flow.sequential += 1;
+        }
+        if Some(at) == flow.last_byte.checked_add(1) {
+            flow.consecutive += 1;
+        }
+        let ahead = at > 0 && at > flow.last_byte && flow.last_byte != 0;
+        let stride = if ahead { at.saturating_sub(flow.last_byte).saturating_sub(1) } else { 0 };
+        let behind = at.saturating_add(ret);
+        flow.last_byte = behind.saturating_sub(1);
+        self.offset = behind;
+        flow.max_byte = flow.max_byte.max(flow.last_byte);
+        flow.bytes = flow.bytes.saturating_add(ret);
+        flow.count += 1;
+        let bucket = BUCKETS.iter().position(|&most| ret <= most).unwrap_or(BUCKETS.len());
+        flow.buckets[bucket] += 1;
+        self.sizes.add(ret);
+        self.strides.add(stride);
+        if self.last_way.is_some_and(|last| last != way) {
+            self.switches += 1;
+        }
+        self.last_way = Some(way);
+        flow.stamps.add(span);
+        if let Some(span) = span {
+            let elapsed = span.end.saturating_sub(span.start);
+            if elapsed > flow.longest {
+                flow.longest = elapsed;
+                flow.longest_size = ret;
+            }
+        }
+        flow.timer.add(span);
+    }
+}

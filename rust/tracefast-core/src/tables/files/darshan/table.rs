@@ -1,0 +1,143 @@
+//! The counters as a table, under Darshan's names and in its order.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use foldhash::fast::FixedState;
+
+use crate::tables::files::darshan::record::{READ, Record, WRITE};
+use crate::tables::files::fold::Names;
+
+type Rows = Vec<(u32, Box<str>, Record)>;
+type Origins = HashMap<u32, i64, FixedState>;
+
+const BUCKETS: [&str; 10] = [
+    "0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M", "1M_4M", "4M_10M", "10M_100M", "100M_1G",
+    "1G_PLUS",
+];
+
+pub(crate) fn schema() -> SchemaRef {
+    build(Vec::new(), &Names::default(), &Origins::default())
+        .map_or_else(|_| Arc::new(Schema::empty()), |table| table.schema())
+}
+
+pub(crate) fn build(
+    mut rows: Rows,
+    sources: &Names,
+    origins: &Origins,
+) -> Result<RecordBatch, ArrowError> {
+    rows.sort_by(|(a_source, a_path, a), (b_source, b_path, b)| {
+        let bytes = |r: &Record| r.flows[READ].bytes.saturating_add(r.flows[WRITE].bytes);
+        let order = |source, path, record| (Reverse(bytes(record)), path, sources.text(source));
+        order(*a_source, a_path, a).cmp(&order(*b_source, b_path, b))
+    });
+    let mut columns: Vec<(String, ArrayRef)> = Vec::new();
+    let source = rows.iter().map(|(source, ..)| sources.text(*source)).collect::<StringArray>();
+    columns.push(("source".to_owned(), Arc::new(source)));
+    let path = rows.iter().map(|(_, path, _)| Some(path.as_ref())).collect::<StringArray>();
+    columns.push(("path".to_owned(), Arc::new(path)));
+    columns.extend(wholes(&rows));
+    columns.extend(times(&rows, origins));
+    let fields: Vec<Field> = columns
+        .iter()
+        .map(|(name, column)| Field::new(name, column.data_type().clone(), true))
+        .collect();
+    let columns = columns.into_iter().map(|(_, column)| column).collect();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+}
+
+fn wholes(rows: &Rows) -> Vec<(String, ArrayRef)> {
+    let mut columns = Vec::new();
+    let mut add = |name: String, f: &dyn Fn(&Record) -> i64| {
+        let values = rows.iter().map(|(_, _, record)| Some(f(record))).collect::<Int64Array>();
+        columns.push((format!("POSIX_{name}"), Arc::new(values) as ArrayRef));
+    };
+    let ways = [(READ, "READ"), (WRITE, "WRITE")];
+    add("OPENS".into(), &|r| r.opens);
+    add("DUPS".into(), &|r| r.dups);
+    for (way, name) in ways {
+        add(format!("{name}S"), &|r| r.flows[way].count);
+    }
+    add("SEEKS".into(), &|r| r.seeks);
+    add("STATS".into(), &|r| r.stats);
+    add("MMAPS".into(), &|r| r.mmaps);
+    add("FSYNCS".into(), &|r| r.fsyncs);
+    add("FDSYNCS".into(), &|r| r.fdatasyncs);
+    add("RENAME_SOURCES".into(), &|r| r.rename_sources);
+    add("RENAME_TARGETS".into(), &|r| r.rename_targets);
+    let past = [(READ, "READ"), (WRITE, "WRITTEN")];
+    for (way, name) in past {
+        add(format!("BYTES_{name}"), &|r| r.flows[way].bytes);
+    }
+    for (way, name) in past {
+        add(format!("MAX_BYTE_{name}"), &|r| r.flows[way].max_byte);
+    }
+    for (way, name) in ways {
+        add(format!("CONSEC_{name}S"), &|r| r.flows[way].consecutive);
+    }
+    for (way, name) in ways {
+        add(format!("SEQ_{name}S"), &|r| r.flows[way].sequential);
+    }
+    add("RW_SWITCHES".into(), &|r| r.switches);
+    for (way, name) in ways {
+        add(format!("MAX_{name}_TIME_SIZE"), &|r| r.flows[way].longest_size);
+    }
+    for (way, name) in ways {
+        for (at, bucket) in BUCKETS.iter().enumerate() {
+            add(format!("SIZE_{name}_{bucket}"), &|r| r.flows[way].buckets[at]);
+        }
+    }
+    for at in 0..4 {
+        add(format!("STRIDE{}_STRIDE", at + 1), &|r| r.strides.top()[at].0);
+    }
+    for at in 0..4 {
+        add(format!("STRIDE{}_COUNT", at + 1), &|r| r.strides.top()[at].1);
+    }
+    for at in 0..4 {
+        add(format!("ACCESS{}_ACCESS", at + 1), &|r| r.sizes.top()[at].0);
+    }
+    for at in 0..4 {
+        add(format!("ACCESS{}_COUNT", at + 1), &|r| r.sizes.top()[at].1);
+    }
+    columns
+}
+
+/// Times in seconds: stamps from the first event of the log on; 0 where there was no such call,
+/// as with Darshan, and null where the log has no times.
+fn times(rows: &Rows, origins: &Origins) -> Vec<(String, ArrayRef)> {
+    #[allow(clippy::cast_precision_loss)] // Nobody needs nanoseconds of a century.
+    let seconds = |ns: i64| ns as f64 / 1e9;
+    let mut columns = Vec::new();
+    let mut add = |name: &str, f: &dyn Fn(&Record, i64) -> Option<f64>| {
+        let values = rows
+            .iter()
+            .map(|(source, _, record)| f(record, origins.get(source).copied().unwrap_or(0)))
+            .collect::<Float64Array>();
+        columns.push((format!("POSIX_F_{name}"), Arc::new(values) as ArrayRef));
+    };
+    let since = |stamp: Option<i64>, origin: i64, timed: bool| match stamp {
+        Some(ns) => Some(seconds(ns.saturating_sub(origin))),
+        None => timed.then_some(0.0),
+    };
+    add("OPEN_START_TIMESTAMP", &|r, o| since(r.open.start, o, r.meta.ns().is_some()));
+    for (way, name) in [(READ, "READ_START_TIMESTAMP"), (WRITE, "WRITE_START_TIMESTAMP")] {
+        add(name, &|r, o| since(r.flows[way].stamps.start, o, r.flows[way].timer.ns().is_some()));
+    }
+    add("CLOSE_START_TIMESTAMP", &|r, o| since(r.close.start, o, r.meta.ns().is_some()));
+    add("OPEN_END_TIMESTAMP", &|r, o| since(r.open.end, o, r.meta.ns().is_some()));
+    for (way, name) in [(READ, "READ_END_TIMESTAMP"), (WRITE, "WRITE_END_TIMESTAMP")] {
+        add(name, &|r, o| since(r.flows[way].stamps.end, o, r.flows[way].timer.ns().is_some()));
+    }
+    add("CLOSE_END_TIMESTAMP", &|r, o| since(r.close.end, o, r.meta.ns().is_some()));
+    for (way, name) in [(READ, "READ_TIME"), (WRITE, "WRITE_TIME")] {
+        add(name, &|r, _| r.flows[way].timer.ns().map(seconds));
+    }
+    add("META_TIME", &|r, _| r.meta.ns().map(seconds));
+    for (way, name) in [(READ, "MAX_READ_TIME"), (WRITE, "MAX_WRITE_TIME")] {
+        add(name, &|r, _| r.flows[way].timer.ns().map(|_| seconds(r.flows[way].longest)));
+    }
+    columns
+}

@@ -1,0 +1,80 @@
+//! Open file descriptions: the streams of accesses that each carries.
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+use crate::tables::files::row::{Entity, READ};
+use crate::tables::files::shared_bytes::Shares;
+use crate::tables::files::words::Known;
+use crate::tables::values::Values;
+
+/// A description whose place in the file was not known when it was first seen; rare.
+#[derive(Debug, Default)]
+pub(crate) struct Relative {
+    /// Its place was proved since: what is said to be relative is so for another side.
+    pub(crate) proved: bool,
+    /// What waits for that proof.
+    pub(crate) waiting: Waiting,
+}
+
+/// Accesses whose place is known only from the first access of their description, by row of the
+/// table and by way.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    parts: HashMap<(u32, u8), Part, FixedState>,
+}
+
+impl Waiting {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// What waits of a row, by way.
+    pub(crate) fn part(&mut self, entity: u32, way: usize) -> &mut Part {
+        self.parts.entry((entity, way as u8)).or_default()
+    }
+}
+
+/// Those of one row.
+#[derive(Debug, Default)]
+pub(crate) struct Part {
+    pub(crate) ranges: Shares,
+    /// Where the furthest one ends.
+    pub(crate) highest: Option<i64>,
+    /// Where backward ones began.
+    pub(crate) backward: Values,
+}
+
+impl Relative {
+    /// Takes in that the first access was at `base`.
+    pub(crate) fn prove(&mut self, ofd: u32, base: i64, entities: &mut [Entity]) {
+        self.proved = true;
+        for ((entity, way), mut part) in std::mem::take(&mut self.waiting.parts) {
+            let Some(entity) = entities.get_mut(entity as usize) else { continue };
+            let way = usize::from(way);
+            if let (READ, Some(highest)) = (way, part.highest) {
+                entity.prove_size(highest.saturating_add(base));
+            }
+            // Those that turn out to have begun at the begin of the file.
+            let back = base.checked_neg().map_or(0, |zero| part.backward.count_of(zero));
+            let way = entity.way(way);
+            way.rewinds += back;
+            way.prove(ofd, base);
+            part.ranges.move_to(&mut way.ranges, base);
+            entity.know(Known::Exact);
+        }
+    }
+
+    /// The log is over: what waits stands on its own.
+    pub(crate) fn finish(self, entities: &mut [Entity]) {
+        for ((entity, way), mut part) in self.waiting.parts {
+            let Some(entity) = entities.get_mut(entity as usize) else { continue };
+            entity.know(Known::Relative);
+            let (union, shared) = part.ranges.lengths();
+            let way = entity.way(usize::from(way));
+            way.apart.0 = way.apart.0.saturating_add(union);
+            way.apart.1 = way.apart.1.saturating_add(shared);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! What was read from a file, or written to it: counts, sizes, ranges, times.
+
+use crate::tables::files::position::Trail;
+use crate::tables::files::shared_bytes::Shares;
+use crate::tables::files::words::Class;
+use crate::tables::ranges::Ranges;
+use crate::tables::values::Values;
+
+/// A data call, as far as both its sides share it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Call {
+    pub(crate) ts: Option<i64>,
+    pub(crate) dur: Option<i64>,
+    pub(crate) ret: Option<i64>,
+    pub(crate) requested: Option<i64>,
+    pub(crate) bytes: Option<i64>,
+    pub(crate) pid: Option<i32>,
+}
+
+impl Call {
+    /// Whether it met the end of the file.
+    pub(crate) fn ended(&self) -> bool {
+        self.bytes == Some(0) && self.requested != Some(0)
+    }
+}
+
+/// A sum of what some calls tell.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Sum {
+    told: u64,
+    sum: i64,
+}
+
+impl Sum {
+    #[inline]
+    pub(crate) fn add(&mut self, value: Option<i64>) {
+        if let Some(value) = value {
+            self.told += 1;
+            self.sum = self.sum.saturating_add(value);
+        }
+    }
+
+    pub(crate) fn join(&mut self, other: Self) {
+        self.told += other.told;
+        self.sum = self.sum.saturating_add(other.sum);
+    }
+
+    /// The sum; None where there are such calls and none of them tells.
+    pub(crate) fn of(self, calls: u64) -> Option<i64> {
+        (calls == 0 || self.told > 0).then_some(self.sum)
+    }
+}
+
+/// The reads, or the writes, of one row of the table.
+#[derive(Debug, Default)]
+pub(crate) struct Way {
+    /// All calls, whatever became of them.
+    pub(crate) calls: u64,
+    /// Calls whose duration is known, but not when they began.
+    pub(crate) timeless: u64,
+    pub(crate) ns: Sum,
+    /// Calls that succeeded.
+    pub(crate) done: u64,
+    pub(crate) errors: u64,
+    pub(crate) bytes: Sum,
+    pub(crate) requested: Sum,
+    pub(crate) first: u64,
+    pub(crate) consecutive: u64,
+    pub(crate) forward: u64,
+    pub(crate) backward: u64,
+    pub(crate) eof: u64,
+    pub(crate) near: u64,
+    pub(crate) rewinds: u64,
+    pub(crate) short: u64,
+    /// Calls that moved something, and those of them whose place is known.
+    pub(crate) moved: u64,
+    pub(crate) placed: u64,
+    pub(crate) placed_bytes: i64,
+    /// Bytes of calls that have a class, and of those among them that are not random.
+    pub(crate) judged_bytes: i64,
+    pub(crate) straight_bytes: i64,
+    pub(crate) runs: Values,
+    pub(crate) jumps: Values,
+    pub(crate) sizes: Values,
+    pub(crate) asked: Values,
+    pub(crate) durations: Values,
+    pub(crate) wall: Ranges,
+    pub(crate) ranges: Shares,
+    /// What descriptions add whose place was never proved: union, and what processes share.
+    pub(crate) apart: (i64, i64),
+    /// The stream of all accesses, whatever the description.
+    pub(crate) trail: Trail,
+}
+
+impl Way {
+    /// Counts a call; whether it moved data.
+    pub(crate) fn count(&mut self, call: &Call) -> bool {
+        self.calls += 1;
+        self.ns.add(call.dur);
+        if let Some(dur) = call.dur {
+            self.durations.push(dur);
+            match call.ts {
+                Some(ts) => self.wall.insert(ts, ts.saturating_add(dur)),
+                None => self.timeless += 1,
+            }
+        }
+        let Some(ret) = call.ret else { return false };
+        if ret < 0 {
+            self.errors += 1;
+            return false;
+        }
+        self.done += 1;
+        self.bytes.add(call.bytes);
+        self.requested.add(call.requested);
+        if let Some(asked) = call.requested {
+            self.asked.push(asked);
+        }
+        let Some(bytes) = call.bytes else { return false };
+        self.sizes.push(bytes);
+        if bytes <= 0 {
+            return false;
+        }
+        self.moved += 1;
+        if call.requested.is_some_and(|asked| bytes < asked) {
+            self.short += 1;
+        }
+        true
+    }
+
+    /// Counts the class of a call that moved `bytes` at `place`.
+    pub(crate) fn judge(&mut self, class: Class, bytes: i64, gap: Option<i64>, near: i64) {
+        match class {
+            Class::First => self.first += 1,
+            Class::Consecutive => {
+                self.consecutive += 1;
+                self.straight_bytes = self.straight_bytes.saturating_add(bytes);
+            }
+            Class::Forward => {
+                self.forward += 1;
+                // The distance is that to the access before it, which a part of the events may
+                // not have: then it is not the one that the class was found by.
+                if let Some(gap) = gap.filter(|&gap| gap > 0) {
+                    self.jumps.push(gap);
+                    if gap <= near {
+                        self.near += 1;
+                        self.straight_bytes = self.straight_bytes.saturating_add(bytes);
+                    }
+                }
+            }
+            Class::Backward => {
+                self.backward += 1;
+                if let Some(gap) = gap.filter(|&gap| gap < 0) {
+                    self.jumps.push(gap.saturating_neg());
+                }
+            }
+            Class::Eof | Class::Other => return,
+        }
+        if class != Class::First {
+            self.judged_bytes = self.judged_bytes.saturating_add(bytes);
+        }
+    }
+
+    /// Calls that succeeded and have no class.
+    pub(crate) fn unknown(&self) -> u64 {
+        let known = self.first + self.consecutive + self.forward + self.backward + self.eof;
+        self.done.saturating_sub(known)
+    }
+
+    /// Takes in that the first access of `ofd` was at `base`.
+    pub(crate) fn prove(&mut self, ofd: u32, base: i64) {
+        self.trail.prove(ofd, base);
+    }
+
+    /// Adds a range whose place is known.
+    pub(crate) fn cover(&mut self, pid: Option<i32>, start: i64, bytes: i64) {
+        self.place(bytes);
+        self.ranges.insert(pid, start, start.saturating_add(bytes));
+    }
+
+    /// Counts `bytes` whose place is known, if only from the first access of a description.
+    pub(crate) fn place(&mut self, bytes: i64) {
+        self.placed += 1;
+        self.placed_bytes = self.placed_bytes.saturating_add(bytes);
+    }
+}

@@ -1,0 +1,86 @@
+//! Types of files: what one row learns of a file, all rows of that file know.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+use crate::tables::files::fold::Nameless;
+use crate::tables::files::row::{Entity, What};
+
+/// Numbers of words for types, by source and file: the first one that events told.
+pub(crate) type Told = HashMap<(u32, u64), u32, FixedState>;
+
+/// What makes rows those of one file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Same {
+    File(u32, u64),
+    Name(u32, Box<str>),
+}
+
+/// What is known of the type of a file.
+#[derive(Debug, Default, Clone, Copy)]
+struct Type {
+    kind: Option<u32>,
+    /// The log says that it is unknown.
+    unknown: bool,
+}
+
+/// Gives the rows of a file its type, whichever of them learned it.
+///
+/// What is known by name only, and moved no data, is that of the first file of that name: as where
+/// files are not parted, and such rows are joined to it.
+pub(crate) fn share(entities: &mut [Entity], told: &Told, nameless: &Nameless) {
+    let firsts = firsts(entities);
+    let of = |entity: &Entity| {
+        let source = entity.key.source;
+        if let Some(file) = entity.file {
+            return Some(Same::File(source, file));
+        }
+        match (entity.key.what, &entity.path) {
+            _ if entity.moved() => None,
+            (What::Nameless(ofd), _) => {
+                let file = nameless.get(&(source, ofd)).copied().flatten()?;
+                Some(Same::File(source, file))
+            }
+            (What::Name, Some(path)) => Some(match firsts.get(&(source, path.clone())) {
+                Some(&file) => Same::File(source, file),
+                None => Same::Name(source, path.clone()),
+            }),
+            _ => None,
+        }
+    };
+    let mut types: HashMap<Same, Type, FixedState> = told
+        .iter()
+        .map(|(&(source, file), &kind)| {
+            (Same::File(source, file), Type { kind: Some(kind), unknown: false })
+        })
+        .collect();
+    for entity in &*entities {
+        if let Some(same) = of(entity) {
+            let known = types.entry(same).or_default();
+            known.kind = known.kind.or(entity.kind);
+            known.unknown |= entity.kind_unknown;
+        }
+    }
+    for entity in entities {
+        if let Some(known) = of(entity).and_then(|same| types.get(&same)) {
+            entity.kind = known.kind;
+            entity.kind_unknown = known.unknown;
+        }
+    }
+}
+
+/// The first file of each name, by source and name.
+fn firsts(entities: &[Entity]) -> HashMap<(u32, Box<str>), u64, FixedState> {
+    let mut named: Vec<_> = entities
+        .iter()
+        .filter_map(|entity| {
+            let (file, path) = (entity.file?, entity.path.as_ref()?);
+            Some(((entity.ts_first.is_none(), entity.ts_first, file), entity.key.source, path))
+        })
+        .collect();
+    // The first one comes last, and stays.
+    named.sort_by_key(|&(first, ..)| Reverse(first));
+    named.into_iter().map(|((_, _, file), source, path)| ((source, path.clone()), file)).collect()
+}

@@ -1,0 +1,527 @@
+//! The fold: events in their order into rows of the table.
+
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+
+use arrow_array::RecordBatch;
+use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType, UInt32Type, UInt64Type};
+use arrow_schema::ArrowError;
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+
+use crate::tables::event_columns::{Numbers, Text, Words};
+use crate::tables::files::descriptions::Relative;
+use crate::tables::files::direction::Call;
+use crate::tables::files::file_types::{self, Told};
+use crate::tables::files::position::Place;
+use crate::tables::files::row::{Entity, Key, READ, WRITE, What};
+use crate::tables::files::trails::Trails;
+use crate::tables::files::words::{Act, Class, Kind, Known};
+use crate::tables::files::{By, Options, Scope, table};
+use crate::tables::fold::{Dictionaries, Fold};
+
+/// The uses of files so far.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::fold::Fold;
+/// use tracefast_core::uses::{Options, Uses};
+/// let uses = Uses::new(Options::default());
+/// let table = uses.finish().expect("columns of one length");
+/// assert_eq!(table.num_rows(), 0);
+/// assert!(table.column_by_name("read_bytes").is_some());
+/// ```
+#[derive(Debug)]
+pub struct Uses {
+    options: Options,
+    dictionaries: Dictionaries,
+    sources: Names,
+    kinds: Names,
+    pub(crate) entities: Vec<Entity>,
+    index: HashTable<u32>,
+    hasher: FixedState,
+    /// The row of the last event: most often that of the next one.
+    last: Option<(Key, u32)>,
+    trails: Trails,
+    /// By source and description.
+    relative: HashMap<(u32, u32), Relative, FixedState>,
+    /// Descriptions that were used before a file or a name was known, and the file they turned out
+    /// to be of, by source and description.
+    nameless: Nameless,
+    /// Of use only where a file may have several rows.
+    told: Told,
+    rings: (u64, u64),
+}
+
+/// Files of descriptions, by source and description.
+pub(crate) type Nameless = HashMap<(u32, u32), Option<u64>, FixedState>;
+
+/// Words by number.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    numbers: HashMap<Box<str>, u32, FixedState>,
+    texts: Vec<Box<str>>,
+}
+
+impl Names {
+    pub(crate) fn number(&mut self, text: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(text) {
+            return number;
+        }
+        let number = self.texts.len() as u32;
+        self.numbers.insert(text.into(), number);
+        self.texts.push(text.into());
+        number
+    }
+
+    pub(crate) fn text(&self, number: u32) -> Option<&str> {
+        self.texts.get(number as usize).map(AsRef::as_ref)
+    }
+}
+
+/// The columns that are needed.
+struct Columns<'a> {
+    ts: Numbers<'a, TimestampNanosecondType>,
+    dur: Numbers<'a, Int64Type>,
+    task: Numbers<'a, UInt32Type>,
+    pid: Numbers<'a, Int32Type>,
+    kind: Words<'a, Kind>,
+    name: Words<'a, Act>,
+    ret: Numbers<'a, Int64Type>,
+    injected: Words<'a, bool>,
+    ofd: [Numbers<'a, UInt32Type>; 2],
+    path: [Text<'a>; 2],
+    file: [Numbers<'a, UInt64Type>; 2],
+    file_type: Words<'a, u32>,
+    size: Numbers<'a, Int64Type>,
+    offset: [Numbers<'a, Int64Type>; 2],
+    known: Words<'a, Known>,
+    requested: Numbers<'a, Int64Type>,
+    bytes: Numbers<'a, Int64Type>,
+    access: [Words<'a, Class>; 2],
+    source: Words<'a, u32>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(batch: &'a RecordBatch, known: &'a Dictionaries) -> Result<Self, ArrowError> {
+        Ok(Self {
+            ts: Numbers::of(batch, "ts")?,
+            dur: Numbers::of(batch, "dur_ns")?,
+            task: Numbers::of(batch, "task")?,
+            pid: Numbers::of(batch, "pid")?,
+            kind: Words::of(batch, "kind", known)?,
+            name: Words::of(batch, "name", known)?,
+            ret: Numbers::of(batch, "ret")?,
+            injected: Words::of(batch, "status", known)?,
+            ofd: [Numbers::of(batch, "ofd")?, Numbers::of(batch, "ofd2")?],
+            path: [Text::of(batch, "path")?, Text::of(batch, "path2")?],
+            file: [Numbers::of(batch, "file")?, Numbers::of(batch, "file2")?],
+            file_type: Words::of(batch, "file_type", known)?,
+            size: Numbers::of(batch, "size")?,
+            offset: [Numbers::of(batch, "offset")?, Numbers::of(batch, "offset2")?],
+            known: Words::of(batch, "offset_known", known)?,
+            requested: Numbers::of(batch, "requested")?,
+            bytes: Numbers::of(batch, "bytes")?,
+            access: [Words::of(batch, "access", known)?, Words::of(batch, "access2", known)?],
+            source: Words::of(batch, "source", known)?,
+        })
+    }
+}
+
+/// One side of a data call.
+struct Side {
+    entity: u32,
+    way: usize,
+    source: u32,
+    ofd: Option<u32>,
+    offset: Option<i64>,
+    known: Option<Known>,
+    class: Option<Class>,
+}
+
+/// The source of events that name none.
+pub(crate) const NO_SOURCE: u32 = u32::MAX;
+
+impl Uses {
+    /// Nothing was used yet.
+    pub fn new(options: Options) -> Self {
+        Self {
+            options,
+            dictionaries: Dictionaries::default(),
+            sources: Names::default(),
+            kinds: Names::default(),
+            entities: Vec::new(),
+            index: HashTable::new(),
+            hasher: FixedState::default(),
+            last: None,
+            trails: Trails::default(),
+            relative: HashMap::default(),
+            nameless: Nameless::default(),
+            told: Told::default(),
+            rings: (0, 0),
+        }
+    }
+
+    /// Calls of `io_uring_enter`, and the submissions that they took: what these read and wrote is
+    /// not in a log.
+    pub fn rings(&self) -> (u64, u64) {
+        self.rings
+    }
+
+    #[inline]
+    fn row(&mut self, columns: &mut Columns<'_>, row: usize) {
+        let Some(kind) = columns.kind.get(row, Kind::of) else { return };
+        if kind == Kind::Other {
+            return;
+        }
+        let act = columns.name.get(row, Act::of).unwrap_or(Act::Other);
+        let source = columns.source.get(row, |text| self.sources.number(text));
+        let source = source.unwrap_or(NO_SOURCE);
+        if kind == Kind::Notice {
+            let (ofd, base) = (columns.ofd[0].get(row), columns.offset[0].get(row));
+            if let (Act::Base, Some(ofd), Some(base)) = (act, ofd, base) {
+                for way in [READ, WRITE] {
+                    if let Some(trail) = self.trails.get(source, ofd, way) {
+                        trail.prove(ofd, base);
+                    }
+                }
+                let relative = self.relative.entry((source, ofd)).or_default();
+                relative.prove(ofd, base, &mut self.entities);
+            }
+            return;
+        }
+        if columns.injected.get(row, |word| word == "injected") == Some(true) {
+            return;
+        }
+        if act == Act::Ring {
+            self.rings.0 += 1;
+            self.rings.1 += columns.ret.get(row).and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
+        }
+        let way = match act {
+            Act::Read | Act::Transfer => Some(READ),
+            Act::Write => Some(WRITE),
+            _ => None,
+        };
+        if let Some(entity) = self.touch(columns, row, source, act, 0) {
+            self.note(columns, row, entity, act);
+            if let Some(way) = way {
+                self.side(columns, row, source, entity, way, 0);
+            }
+        }
+        if act == Act::Transfer
+            && let Some(entity) = self.touch(columns, row, source, act, 1)
+        {
+            self.side(columns, row, source, entity, WRITE, 1);
+        }
+    }
+
+    /// The row of the table that a side of an event belongs to, its times and users noted.
+    fn touch(
+        &mut self,
+        columns: &Columns<'_>,
+        row: usize,
+        source: u32,
+        act: Act,
+        side: usize,
+    ) -> Option<u32> {
+        let file = columns.file[side].get(row);
+        let path = if file.is_none() { columns.path[side].get(row) } else { None };
+        let pid = columns.pid.get(row);
+        let what = match (file, path) {
+            (Some(file), _) => What::File(file),
+            (None, Some(_)) => What::Name,
+            (None, None) => What::Nameless(columns.ofd[side].get(row)?),
+        };
+        self.identify(source, what, || columns.ofd[side].get(row));
+        let key = match self.options.by {
+            By::File => Key { source, part: None, what },
+            By::Process => Key { source, part: pid.map(i64::from), what },
+            By::Open => match columns.ofd[side].get(row) {
+                Some(ofd) => Key { source, part: Some(i64::from(ofd)), what: What::Description },
+                // What names no description is of none, but for data, which is not to be lost.
+                None if matches!(act, Act::Read | Act::Write | Act::Transfer) => {
+                    Key { source, part: None, what }
+                }
+                None => return None,
+            },
+        };
+        let number = self.find(key, file, path);
+        let entity = self.entities.get_mut(number as usize)?;
+        entity.file = entity.file.or(file);
+        if entity.path.is_none() || (act == Act::Open && !entity.opened) {
+            // Open calls name a file better than others: what stands after a descriptor is the
+            // name at that moment, perhaps another one since.
+            if let Some(path) = columns.path[side].get(row) {
+                entity.path = Some(path.into());
+                entity.opened = act == Act::Open;
+            }
+        }
+        if let Some(pid) = pid {
+            entity.pids.push(i64::from(pid));
+        }
+        if let Some(task) = columns.task.get(row) {
+            entity.tasks.push(i64::from(task));
+        }
+        if let Some(ts) = columns.ts.get(row) {
+            let end = ts.saturating_add(columns.dur.get(row).unwrap_or(0));
+            entity.ts_first = Some(entity.ts_first.map_or(ts, |first| first.min(ts)));
+            entity.ts_last = entity.ts_last.max(Some(end));
+            // Whatever is used after it was closed is still open by another descriptor.
+            if act != Act::Close && entity.ts_close.is_some_and(|closed| closed < ts) {
+                entity.ts_close = None;
+            }
+        }
+        Some(number)
+    }
+
+    /// Notes which file a description is of, if it was used before that was known.
+    #[inline]
+    fn identify(&mut self, source: u32, what: What, ofd: impl FnOnce() -> Option<u32>) {
+        match what {
+            What::Nameless(ofd) => {
+                self.nameless.entry((source, ofd)).or_default();
+            }
+            What::File(file) if !self.nameless.is_empty() => {
+                if let Some(known) = ofd().and_then(|ofd| self.nameless.get_mut(&(source, ofd))) {
+                    known.get_or_insert(file);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn find(&mut self, key: Key, file: Option<u64>, path: Option<&str>) -> u32 {
+        let named = key.what == What::Name;
+        if let Some((last, number)) = self.last
+            && last == key
+            && !named
+        {
+            return number;
+        }
+        let name = if named { path } else { None };
+        let hash = self.hasher.hash_one((key, name));
+        let entities = &self.entities;
+        let same = |&number: &u32| {
+            entities.get(number as usize).is_some_and(|entity| {
+                entity.key == key && (!named || entity.path.as_deref() == name)
+            })
+        };
+        let number = if let Some(&number) = self.index.find(hash, same) {
+            number
+        } else {
+            let number = self.entities.len() as u32;
+            let mut entity = Entity::new(key, file);
+            entity.path = name.map(Into::into);
+            self.entities.push(entity);
+            let (entities, hasher) = (&self.entities, &self.hasher);
+            self.index.insert_unique(hash, number, |&number| {
+                entities.get(number as usize).map_or(0, |entity| {
+                    let named = entity.key.what == What::Name;
+                    let name = if named { entity.path.as_deref() } else { None };
+                    hasher.hash_one((entity.key, name))
+                })
+            });
+            number
+        };
+        self.last = Some((key, number));
+        number
+    }
+
+    /// Notes what an event tells of the file itself.
+    fn note(&mut self, columns: &mut Columns<'_>, row: usize, entity: u32, act: Act) {
+        let Some(entity) = self.entities.get_mut(entity as usize) else { return };
+        if entity.kind.is_none()
+            && let Some(kind) = columns.file_type.get(row, |word| self.kinds.number(word))
+        {
+            if self.kinds.text(kind) == Some("unknown") {
+                entity.kind_unknown = true;
+            } else {
+                entity.kind = Some(kind);
+                if let (true, Some(file)) = (self.options.by != By::File, entity.file) {
+                    self.told.entry((entity.key.source, file)).or_insert(kind);
+                }
+            }
+        }
+        if let Some(size) = columns.size.get(row) {
+            entity.prove_size(size);
+        }
+        let ret = columns.ret.get(row);
+        let done = ret.is_some_and(|ret| ret >= 0);
+        match act {
+            Act::Open if done => {
+                entity.opens += 1;
+                if entity.opener.is_none() {
+                    entity.opener = columns.task.get(row);
+                    entity.ts_open = columns.ts.get(row);
+                }
+            }
+            Act::Open if ret.is_some() => entity.opens_failed += 1,
+            Act::Stat => entity.stats += 1,
+            Act::Map if done => {
+                entity.mmaps += 1;
+                entity.mmap_bytes.add(columns.requested.get(row));
+            }
+            Act::Close => entity.ts_close = columns.ts.get(row).or(entity.ts_close),
+            _ => {}
+        }
+    }
+
+    /// Counts one side of a data call.
+    fn side(
+        &mut self,
+        columns: &mut Columns<'_>,
+        row: usize,
+        source: u32,
+        entity: u32,
+        way: usize,
+        side: usize,
+    ) {
+        let call = Call {
+            ts: columns.ts.get(row),
+            dur: columns.dur.get(row),
+            ret: columns.ret.get(row),
+            requested: columns.requested.get(row),
+            bytes: columns.bytes.get(row),
+            pid: columns.pid.get(row),
+        };
+        let side = Side {
+            entity,
+            way,
+            source,
+            ofd: columns.ofd[side].get(row),
+            offset: columns.offset[side].get(row),
+            known: columns.known.get(row, Known::of),
+            class: columns.access[side].get(row, Class::of),
+        };
+        self.access(&side, &call);
+    }
+
+    fn access(&mut self, side: &Side, call: &Call) {
+        let Some(entity) = self.entities.get_mut(side.entity as usize) else { return };
+        let moved = entity.way(side.way).count(call);
+        if call.ret.is_none_or(|ret| ret < 0) {
+            return;
+        }
+        let ofd = side.ofd.map(|ofd| (side.source, ofd));
+        let wait = if self.relative.is_empty() { None } else { ofd };
+        let place = locate(side, wait.and_then(|ofd| self.relative.get(&ofd)));
+        let mut part = match (place, ofd) {
+            (Place::Relative(..), Some(ofd)) => {
+                let waiting = &mut self.relative.entry(ofd).or_default().waiting;
+                // What is known of these is known when the log is over.
+                Some(waiting.part(side.entity, side.way))
+            }
+            _ => None,
+        };
+        match (side.known, side.offset, place) {
+            (None, _, _) | (_, _, Place::Relative(..)) => {}
+            (Some(_), Some(_), Place::Exact(_)) => entity.know(Known::Exact),
+            (Some(_), Some(_), _) => entity.know(Known::Relative),
+            (Some(known @ (Known::Ambiguous | Known::Unknown)), None, _) => entity.know(known),
+            // Of a call with two sides it is what is known of the one that has an offset.
+            (Some(_), None, _) => {}
+        }
+        let mut class = side.class;
+        let way = entity.way(side.way);
+        if !moved {
+            let ended = class == Some(Class::Eof) || class.is_none() && call.ended();
+            way.eof += u64::from(ended && side.way == READ);
+            return;
+        }
+        let bytes = call.bytes.unwrap_or(0);
+        match (place, &mut part) {
+            (Place::Exact(at), _) => way.cover(call.pid, at, bytes),
+            (Place::Relative(_, at), Some(part)) => {
+                let end = at.saturating_add(bytes);
+                part.ranges.insert(call.pid, at, end);
+                part.highest = part.highest.max(Some(end));
+                way.place(bytes);
+            }
+            _ => {}
+        }
+        let trail = match (self.options.scope, side.ofd) {
+            (Scope::Stream, Some(ofd)) => self.trails.of(side.source, ofd, side.way),
+            _ => &mut way.trail,
+        };
+        if self.options.scope == Scope::File {
+            class = trail.class(place);
+        }
+        let gap = place.behind(trail.end());
+        let over = trail.chain(class, side.entity, bytes);
+        trail.set_end(place.plus(bytes));
+        if let Some(class) = class {
+            way.judge(class, bytes, gap, self.options.near);
+            match (class, place, part) {
+                (Class::Backward, Place::Exact(0), _) => way.rewinds += 1,
+                (Class::Backward, Place::Relative(_, at), Some(part)) => part.backward.push(at),
+                _ => {}
+            }
+        }
+        if let (READ, Place::Exact(at)) = (side.way, place) {
+            entity.prove_size(at.saturating_add(bytes));
+        }
+        flush(&mut self.entities, side.way, over);
+    }
+}
+
+impl Fold for Uses {
+    fn dictionaries(&mut self) -> &mut Dictionaries {
+        &mut self.dictionaries
+    }
+
+    fn rows(&mut self, batch: &RecordBatch, known: &Dictionaries) -> Result<(), ArrowError> {
+        let mut columns = Columns::of(batch, known)?;
+        for row in 0..batch.num_rows() {
+            self.row(&mut columns, row);
+        }
+        Ok(())
+    }
+
+    /// The table, the largest number of bytes first.
+    fn finish(mut self) -> Result<RecordBatch, ArrowError> {
+        for (way, trail) in self.trails.all() {
+            flush(&mut self.entities, way, trail.run());
+        }
+        for relative in self.relative.into_values() {
+            relative.finish(&mut self.entities);
+        }
+        for at in 0..self.entities.len() {
+            for way in [READ, WRITE] {
+                let run = self.entities[at].ways[way].as_ref().and_then(|way| way.trail.run());
+                flush(&mut self.entities, way, run);
+            }
+        }
+        let mut entities = table::adopted(self.entities, &self.nameless);
+        if self.options.by != By::File {
+            file_types::share(&mut entities, &self.told, &self.nameless);
+        }
+        table::build(entities, self.options.by, &self.sources, &self.kinds)
+    }
+}
+
+/// Where an access was.
+fn locate(side: &Side, relative: Option<&Relative>) -> Place {
+    let Some(at) = side.offset else { return Place::Lost };
+    let proved = relative.is_some_and(|relative| relative.proved);
+    let waits = relative.is_some_and(|relative| !relative.waiting.is_empty());
+    match side.known {
+        Some(Known::Relative) if !proved => {
+            side.ofd.map_or(Place::Lost, |ofd| Place::Relative(ofd, at))
+        }
+        // It is the other side whose place is not known.
+        Some(Known::Ambiguous | Known::Unknown) if waits => {
+            side.ofd.map_or(Place::Lost, |ofd| Place::Relative(ofd, at))
+        }
+        _ => Place::Exact(at),
+    }
+}
+
+/// Counts a chain that is over.
+fn flush(entities: &mut [Entity], way: usize, run: Option<(u32, i64)>) {
+    if let Some((owner, bytes)) = run
+        && let Some(entity) = entities.get_mut(owner as usize)
+    {
+        entity.way(way).runs.push(bytes);
+    }
+}

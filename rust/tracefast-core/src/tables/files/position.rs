@@ -1,0 +1,143 @@
+//! Places in files: where an access was, and how far from the one before it.
+
+use crate::tables::files::words::Class;
+
+/// Where something ends in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// At the begin of the stream: nothing was moved yet.
+    Start,
+    /// The log does not tell.
+    Lost,
+    /// At this byte.
+    Exact(i64),
+    /// This far from the first access of this description.
+    Relative(u32, i64),
+}
+
+impl Place {
+    /// How far this is behind `before`; None where the two cannot be compared.
+    pub(crate) fn behind(self, before: Self) -> Option<i64> {
+        match (self, before) {
+            (Self::Exact(a), Self::Exact(b)) => Some(a.saturating_sub(b)),
+            (Self::Relative(x, a), Self::Relative(y, b)) if x == y => Some(a.saturating_sub(b)),
+            _ => None,
+        }
+    }
+
+    /// The place `bytes` further.
+    pub(crate) fn plus(self, bytes: i64) -> Self {
+        match self {
+            Self::Exact(at) => Self::Exact(at.saturating_add(bytes)),
+            Self::Relative(ofd, at) => Self::Relative(ofd, at.saturating_add(bytes)),
+            other => other,
+        }
+    }
+
+    /// The place when it is known that the first access of `ofd` was at `base`.
+    pub(crate) fn proved(self, ofd: u32, base: i64) -> Self {
+        match self {
+            Self::Relative(of, at) if of == ofd => Self::Exact(at.saturating_add(base)),
+            other => other,
+        }
+    }
+}
+
+/// A stream of accesses: where the last one ended, and the chain of consecutive ones at hand.
+///
+/// There is one for each description that moved data, so it is kept small.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Trail {
+    end: i64,
+    /// The description that the end is relative to.
+    ofd: u32,
+    state: State,
+    /// The row of the table whose chain is at hand.
+    owner: u32,
+    /// Bytes of that chain.
+    bytes: i64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Start,
+    Lost,
+    Exact,
+    Relative,
+}
+
+/// No row of the table.
+const NOBODY: u32 = u32::MAX;
+
+impl Default for Trail {
+    fn default() -> Self {
+        Self { end: 0, ofd: 0, state: State::Start, owner: NOBODY, bytes: 0 }
+    }
+}
+
+impl Trail {
+    /// Where the last access that moved data ended.
+    pub(crate) fn end(&self) -> Place {
+        match self.state {
+            State::Start => Place::Start,
+            State::Lost => Place::Lost,
+            State::Exact => Place::Exact(self.end),
+            State::Relative => Place::Relative(self.ofd, self.end),
+        }
+    }
+
+    /// The last access ended at `place`.
+    pub(crate) fn set_end(&mut self, place: Place) {
+        (self.state, self.ofd, self.end) = match place {
+            Place::Start => (State::Start, 0, 0),
+            Place::Lost => (State::Lost, 0, 0),
+            Place::Exact(at) => (State::Exact, 0, at),
+            Place::Relative(ofd, at) => (State::Relative, ofd, at),
+        };
+    }
+
+    /// Takes in that the first access of `ofd` was at `base`.
+    pub(crate) fn prove(&mut self, ofd: u32, base: i64) {
+        self.set_end(self.end().proved(ofd, base));
+    }
+
+    /// Class of an access that moves data at `place`; None where it cannot be said.
+    pub(crate) fn class(&self, place: Place) -> Option<Class> {
+        if self.state == State::Start {
+            // The first one is the first one, wherever it was.
+            return (place != Place::Lost).then_some(Class::First);
+        }
+        Some(match place.behind(self.end())? {
+            0 => Class::Consecutive,
+            1.. => Class::Forward,
+            _ => Class::Backward,
+        })
+    }
+
+    /// Adds an access of the row `owner` to the chain of consecutive ones; gives back the chain
+    /// that is over, if one is.
+    pub(crate) fn chain(
+        &mut self,
+        class: Option<Class>,
+        owner: u32,
+        bytes: i64,
+    ) -> Option<(u32, i64)> {
+        match class {
+            None | Some(Class::Other | Class::Eof) => None,
+            Some(Class::Consecutive) if self.owner == owner => {
+                self.bytes = self.bytes.saturating_add(bytes);
+                None
+            }
+            _ => {
+                let over = self.run();
+                (self.owner, self.bytes) = (owner, bytes);
+                over
+            }
+        }
+    }
+
+    /// The chain at hand: the row whose it is, and its bytes.
+    pub(crate) fn run(&self) -> Option<(u32, i64)> {
+        (self.owner != NOBODY).then_some((self.owner, self.bytes))
+    }
+}

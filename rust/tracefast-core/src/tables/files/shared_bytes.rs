@@ -1,0 +1,124 @@
+//! The ranges that each of several processes touched.
+
+use crate::tables::ranges::Ranges;
+
+/// A range, and whose it is.
+type Owned = (Option<i32>, i64, i64);
+
+/// Sets of ranges, one a process, in one list: a file may be read by thousands of processes, of
+/// which each reads it once.
+///
+/// As with [`Ranges`], a range that goes on from the last one makes that one longer, and others
+/// wait in a list, which is sorted and merged in when it is as long as what was merged before.
+#[derive(Debug, Default)]
+pub(crate) struct Shares {
+    last: Option<Owned>,
+    recent: Vec<Owned>,
+    merged: Vec<Owned>,
+}
+
+/// Ranges that wait at least.
+const WAITING: usize = 64;
+
+impl Shares {
+    /// Adds `start..end` to those of `pid`.
+    #[inline]
+    pub(crate) fn insert(&mut self, pid: Option<i32>, start: i64, end: i64) {
+        if start >= end {
+            return;
+        }
+        if let Some((owner, first, last)) = &mut self.last {
+            if *owner == pid && *first <= start && start <= *last {
+                *last = end.max(*last);
+                return;
+            }
+            self.recent.push((*owner, *first, *last));
+            if self.recent.len() >= WAITING.max(self.merged.len()) {
+                self.merge();
+            }
+        }
+        self.last = Some((pid, start, end));
+    }
+
+    /// All ranges: by process, in order, apart from one another.
+    fn merged(&mut self) -> &[Owned] {
+        self.recent.extend(self.last.take());
+        self.merge();
+        &self.merged
+    }
+
+    /// Moves all ranges to `other`, by `by` bytes.
+    pub(crate) fn move_to(&mut self, other: &mut Self, by: i64) {
+        for &(pid, start, end) in self.merged() {
+            other.insert(pid, start.saturating_add(by), end.saturating_add(by));
+        }
+    }
+
+    /// How much is covered in union, and how much more by each of the processes on its own.
+    pub(crate) fn lengths(&mut self) -> (i64, i64) {
+        let mut union = Ranges::default();
+        let mut sum: i128 = 0;
+        for &(_, start, end) in self.merged() {
+            sum += i128::from(end) - i128::from(start);
+            union.insert(start, end);
+        }
+        let union = union.length();
+        (union, i64::try_from(sum - i128::from(union)).unwrap_or(i64::MAX))
+    }
+
+    #[cold]
+    fn merge(&mut self) {
+        if self.recent.is_empty() {
+            return;
+        }
+        self.recent.sort_unstable();
+        let mut all: Vec<Owned> = Vec::with_capacity(self.merged.len() + self.recent.len());
+        let mut old = self.merged.iter().copied().peekable();
+        let mut new = self.recent.iter().copied().peekable();
+        loop {
+            let next = match (old.peek(), new.peek()) {
+                (Some(a), Some(b)) if a <= b => old.next(),
+                (_, Some(_)) => new.next(),
+                _ => old.next(),
+            };
+            let Some((pid, start, end)) = next else { break };
+            match all.last_mut() {
+                Some((owner, _, last)) if *owner == pid && start <= *last => *last = end.max(*last),
+                _ => all.push((pid, start, end)),
+            }
+        }
+        self.merged = all;
+        self.recent.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn lengths_are_those_of_sets_of_bytes(
+            ranges in prop::collection::vec((0i32..4, 0i64..300, 0i64..9), 0..300), by in -9i64..9,
+        ) {
+            let mut shares = Shares::default();
+            let mut slow: BTreeMap<i32, BTreeSet<i64>> = BTreeMap::new();
+            for &(pid, start, length) in &ranges {
+                let pid = (pid > 0).then_some(pid);
+                shares.insert(pid, start, start + length);
+                slow.entry(pid.unwrap_or(0)).or_default().extend(start..start + length);
+            }
+            let union: BTreeSet<i64> = slow.values().flatten().copied().collect();
+            let sum: usize = slow.values().map(BTreeSet::len).sum();
+            let expected = (union.len() as i64, (sum - union.len()) as i64);
+            let mut moved = Shares::default();
+            shares.move_to(&mut moved, by);
+            prop_assert_eq!(moved.lengths(), expected);
+            prop_assert_eq!(shares.lengths(), expected);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Streams of accesses by description: its reads, and its writes.
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+use crate::tables::files::position::Trail;
+
+/// A stream: source, description, and whether it is its reads or its writes.
+type Stream = (u32, u32, u8);
+
+/// The trails of all streams that moved data.
+///
+/// Descriptions are numbered one after the other, and those in use were mostly opened of late: a
+/// list by number finds their trails side by side. What numbers itself otherwise is looked up.
+#[derive(Debug, Default)]
+pub(crate) struct Trails {
+    /// Of each source, by number of the description: where its two trails stand, or [`NONE`].
+    numbered: Vec<Vec<[u32; 2]>>,
+    others: HashMap<Stream, u32, FixedState>,
+    list: Vec<(u8, Trail)>,
+}
+
+/// No trail.
+const NONE: u32 = u32::MAX;
+
+/// Sources that have lists.
+const SOURCES: u32 = 1024;
+
+/// How much longer a list may get at once: twice as long, and by this.
+const SLACK: usize = 4096;
+
+impl Trails {
+    /// The trail of a stream, if data moved.
+    pub(crate) fn get(&mut self, source: u32, ofd: u32, way: usize) -> Option<&mut Trail> {
+        let list = self.numbered.get(source as usize);
+        let at = match list.and_then(|list| list.get(ofd as usize)) {
+            Some(ways) if ways[way & 1] != NONE => ways[way & 1],
+            _ => *self.others.get(&(source, ofd, way as u8))?,
+        };
+        self.list.get_mut(at as usize).map(|(_, trail)| trail)
+    }
+
+    /// The trail of a stream, which begins if there is none.
+    #[inline]
+    pub(crate) fn of(&mut self, source: u32, ofd: u32, way: usize) -> &mut Trail {
+        let list = self.numbered.get(source as usize);
+        let at = match list.and_then(|list| list.get(ofd as usize)) {
+            Some(ways) if ways[way & 1] != NONE => ways[way & 1],
+            _ => self.begin(source, ofd, way),
+        };
+        &mut self.list[at as usize].1
+    }
+
+    #[cold]
+    fn begin(&mut self, source: u32, ofd: u32, way: usize) -> u32 {
+        let next = self.list.len() as u32;
+        let stream = (source, ofd, way as u8);
+        if let Some(&at) = self.others.get(&stream) {
+            return at;
+        }
+        self.list.push((way as u8, Trail::default()));
+        if source < SOURCES {
+            if self.numbered.len() <= source as usize {
+                self.numbered.resize_with(source as usize + 1, Vec::new);
+            }
+            let list = &mut self.numbered[source as usize];
+            let number = ofd as usize;
+            if number >= list.len() && number <= 2 * list.len() + SLACK {
+                list.resize(number + 1, [NONE; 2]);
+            }
+            if let Some(ways) = list.get_mut(number) {
+                ways[way & 1] = next;
+                return next;
+            }
+        }
+        self.others.insert(stream, next);
+        next
+    }
+
+    /// All trails, each with its way.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (usize, &Trail)> {
+        self.list.iter().map(|(way, trail)| (usize::from(*way), trail))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::tables::files::position::Place;
+
+    proptest! {
+        #[test]
+        fn a_stream_keeps_its_trail_whatever_its_number(
+            steps in prop::collection::vec(
+                (
+                    prop_oneof![0u32..3, Just(1023u32), Just(1024), Just(u32::MAX)],
+                    prop_oneof![0u32..6, 4090u32..4100, 12_000u32..12_300, Just(u32::MAX)],
+                    0usize..2,
+                ),
+                0..200,
+            ),
+        ) {
+            let mut trails = Trails::default();
+            let mut slow: HashMap<(u32, u32, usize), i64> = HashMap::new();
+            for (at, &(source, ofd, way)) in steps.iter().enumerate() {
+                let end = slow.get(&(source, ofd, way)).map_or(Place::Start, |&at| Place::Exact(at));
+                let found = trails.get(source, ofd, way).map(|trail| trail.end());
+                prop_assert_eq!(found, slow.get(&(source, ofd, way)).map(|_| end));
+                let trail = trails.of(source, ofd, way);
+                prop_assert_eq!(trail.end(), end);
+                trail.set_end(Place::Exact(at as i64));
+                slow.insert((source, ofd, way), at as i64);
+            }
+            prop_assert_eq!(trails.all().count(), slow.len());
+        }
+    }
+
+    #[test]
+    fn a_number_from_far_away_takes_no_room() {
+        let mut trails = Trails::default();
+        trails.of(0, u32::MAX - 1, 0);
+        trails.of(0, 5, 0);
+        assert!(trails.numbered[0].len() < 10);
+    }
+}

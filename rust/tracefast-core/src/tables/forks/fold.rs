@@ -1,0 +1,382 @@
+//! The fold: which rows bear on the lives of tasks, and on whose.
+
+use std::collections::HashMap;
+
+use arrow_array::RecordBatch;
+use arrow_array::types::{
+    Int32Type, Int64Type, TimestampNanosecondType, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_schema::ArrowError;
+use foldhash::fast::FixedState;
+
+use crate::tables::event_columns::{Numbers, Text, Words};
+use crate::tables::fold::{Dictionaries, Fold};
+use crate::tables::forks::hints::{Called, Extent, Hints};
+use crate::tables::forks::pipes::Pipes;
+use crate::tables::forks::startup::Step;
+use crate::tables::forks::table;
+use crate::tables::forks::task::{Birth, FRESH, Process, Task};
+use crate::tables::forks::tracer::Gaps;
+use crate::tables::forks::words::{Act, Errno, Outcome, Row};
+use crate::tables::texts::Names;
+
+/// Tasks so far, and what made them.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::fold::Fold;
+/// use tracefast_core::spawns::Spawns;
+/// let table = Spawns::default().finish().expect("columns of one length");
+/// assert_eq!(table.num_rows(), 0);
+/// assert!(table.column_by_name("call_ns").is_some());
+/// ```
+#[derive(Debug, Default)]
+pub struct Spawns {
+    dictionaries: Dictionaries,
+    /// Texts of all kinds but sources.
+    pub(crate) names: Names,
+    pub(crate) source_names: Names,
+    /// By number of the source, from 1; the first one is of events that name none.
+    pub(crate) sources: Vec<Source>,
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) processes: Vec<Process>,
+    pub(crate) births: Vec<Birth>,
+    pub(crate) pipes: Pipes,
+    /// By source and number of the task in the events.
+    pub(crate) numbers: HashMap<(u32, u32), u32, FixedState>,
+    /// The last task of an id, the last process of an id.
+    pub(crate) tids: HashMap<(u32, i32), u32, FixedState>,
+    pub(crate) pids: HashMap<(u32, i32), u32, FixedState>,
+    /// The task of the last row: most often that of the next one.
+    last: Option<((u32, u32), u32)>,
+    /// Rows so far.
+    pub(crate) rows: u64,
+    /// Evidence, on demand.
+    pub(crate) hints: Option<Hints>,
+}
+
+/// What is known of a source.
+#[derive(Debug, Default)]
+pub(crate) struct Source {
+    /// Its rows name processors, so nothing stopped its tasks.
+    pub(crate) kernel: bool,
+    /// Distances between lines of a thread; of those in new processes.
+    pub(crate) all: Gaps,
+    pub(crate) fresh: Gaps,
+    pub(crate) extent: Extent,
+}
+
+/// The columns that are needed.
+pub(crate) struct Columns<'a> {
+    ts: Numbers<'a, TimestampNanosecondType>,
+    dur: Numbers<'a, Int64Type>,
+    task: Numbers<'a, UInt32Type>,
+    pub(crate) pid: Numbers<'a, Int32Type>,
+    pub(crate) tid: Numbers<'a, Int32Type>,
+    pub(crate) comm: Words<'a, u32>,
+    cpu: Numbers<'a, UInt16Type>,
+    kind: Words<'a, Row>,
+    name: Words<'a, Act>,
+    called: Words<'a, Called>,
+    args: Text<'a>,
+    ret: Numbers<'a, Int64Type>,
+    errno: Words<'a, Errno>,
+    status: Words<'a, Outcome>,
+    fd: Numbers<'a, Int32Type>,
+    pub(crate) ofd: [Numbers<'a, UInt32Type>; 2],
+    path: Text<'a>,
+    offset: Numbers<'a, Int64Type>,
+    requested: Numbers<'a, Int64Type>,
+    pub(crate) child: Numbers<'a, UInt32Type>,
+    pub(crate) anon: Numbers<'a, Int64Type>,
+    pub(crate) line: Numbers<'a, UInt64Type>,
+    source: Words<'a, u32>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(batch: &'a RecordBatch, known: &'a Dictionaries) -> Result<Self, ArrowError> {
+        Ok(Self {
+            ts: Numbers::of(batch, "ts")?,
+            dur: Numbers::of(batch, "dur_ns")?,
+            task: Numbers::of(batch, "task")?,
+            pid: Numbers::of(batch, "pid")?,
+            tid: Numbers::of(batch, "tid")?,
+            comm: Words::of(batch, "comm", known)?,
+            cpu: Numbers::of(batch, "cpu")?,
+            kind: Words::of(batch, "kind", known)?,
+            name: Words::of(batch, "name", known)?,
+            called: Words::of(batch, "name", known)?,
+            args: Text::of(batch, "args")?,
+            ret: Numbers::of(batch, "ret")?,
+            errno: Words::of(batch, "errno", known)?,
+            status: Words::of(batch, "status", known)?,
+            fd: Numbers::of(batch, "fd")?,
+            ofd: [Numbers::of(batch, "ofd")?, Numbers::of(batch, "ofd2")?],
+            path: Text::of(batch, "path")?,
+            offset: Numbers::of(batch, "offset")?,
+            requested: Numbers::of(batch, "requested")?,
+            child: Numbers::of(batch, "child")?,
+            anon: Numbers::of(batch, "anon_bytes")?,
+            line: Numbers::of(batch, "line")?,
+            source: Words::of(batch, "source", known)?,
+        })
+    }
+}
+
+impl Columns<'_> {
+    /// The number of the task of a row.
+    pub(crate) fn task_of(&self, row: usize) -> Option<u32> {
+        self.task.get(row)
+    }
+
+    pub(crate) fn called(&mut self, row: usize, names: &mut Names) -> Option<Called> {
+        self.called.get(row, |name| Called::of(name, names))
+    }
+
+    pub(crate) fn injected(&mut self, row: usize) -> bool {
+        self.status.get(row, Outcome::of) == Some(Outcome::Injected)
+    }
+
+    pub(crate) fn ts(&self, row: usize) -> Option<i64> {
+        self.ts.get(row)
+    }
+
+    pub(crate) fn dur(&self, row: usize) -> Option<i64> {
+        self.dur.get(row)
+    }
+
+    pub(crate) fn ret(&self, row: usize) -> Option<i64> {
+        self.ret.get(row)
+    }
+
+    pub(crate) fn path(&self, row: usize) -> Option<&str> {
+        self.path.get(row)
+    }
+}
+
+/// A row at hand.
+#[derive(Clone, Copy)]
+pub(crate) struct At<'a> {
+    pub(crate) row: usize,
+    pub(crate) source: u32,
+    pub(crate) act: Act,
+    pub(crate) ts: Option<i64>,
+    pub(crate) dur: Option<i64>,
+    pub(crate) ret: Option<i64>,
+    pub(crate) errno: Option<Errno>,
+    pub(crate) args: Option<&'a str>,
+    pub(crate) path: Option<&'a str>,
+}
+
+impl At<'_> {
+    /// When the call returned.
+    pub(crate) fn end(&self) -> Option<i64> {
+        self.ts.zip(self.dur).map(|(ts, dur)| ts.saturating_add(dur))
+    }
+}
+
+impl Spawns {
+    #[inline]
+    fn row(&mut self, columns: &mut Columns<'_>, row: usize) {
+        self.rows += 1;
+        let kind = columns.kind.get(row, Row::of).unwrap_or(Row::Other);
+        let names = &mut self.source_names;
+        let source = columns.source.get(row, |text| names.number(text) + 1).unwrap_or(0);
+        if source as usize >= self.sources.len() {
+            self.sources.resize_with(source as usize + 1, Source::default);
+        }
+        if columns.cpu.get(row).is_some()
+            && let Some(source) = self.sources.get_mut(source as usize)
+        {
+            source.kernel = true;
+        }
+        let names = &mut self.names;
+        let act = columns.name.get(row, |name| Act::of(name, names)).unwrap_or(Act::Other);
+        let ts = columns.ts.get(row);
+        if self.hints.is_some()
+            && let Some(source) = self.sources.get_mut(source as usize)
+        {
+            source.extent.reaches(ts, columns.dur.get(row));
+        }
+        let task = columns.task.get(row).map(|number| self.task(columns, row, source, number));
+        if let Some(task) = task.and_then(|task| self.tasks.get_mut(task as usize)) {
+            task.first = match (task.first, ts) {
+                (Some(first), Some(ts)) => Some(first.min(ts)),
+                (first, ts) => first.or(ts),
+            };
+        }
+        match (kind, task) {
+            (Row::Call, Some(task)) => self.call(columns, row, source, act, task),
+            (Row::Call, None) => {
+                if let Act::Make(maker) = act
+                    && columns.ret.get(row) != Some(0)
+                    && columns.status.get(row, Outcome::of) != Some(Outcome::Injected)
+                {
+                    let at = self.at(columns, row, source, act);
+                    self.makes(columns, &at, None, maker);
+                }
+            }
+            (Row::Exit | Row::Signal | Row::Event, Some(task)) => {
+                let told = match kind {
+                    Row::Exit => true,
+                    Row::Signal => act == Act::Chld,
+                    _ => matches!(
+                        act,
+                        Act::NewTask | Act::Forked | Act::Executed | Act::Ended | Act::Rss
+                    ),
+                };
+                if told {
+                    let at = self.at(columns, row, source, act);
+                    self.tells(columns, &at, task, kind);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn at<'a>(&mut self, columns: &mut Columns<'a>, row: usize, source: u32, act: Act) -> At<'a> {
+        let names = &mut self.names;
+        At {
+            row,
+            source,
+            act,
+            ts: columns.ts.get(row),
+            dur: columns.dur.get(row),
+            ret: columns.ret.get(row),
+            errno: columns.errno.get(row, |word| Errno::of(word, names)),
+            args: columns.args.get(row),
+            path: columns.path.get(row),
+        }
+    }
+
+    /// A row that is no call but tells of lives.
+    fn tells(&mut self, columns: &mut Columns<'_>, at: &At<'_>, task: u32, kind: Row) {
+        match kind {
+            Row::Exit => self.ends(at, task),
+            Row::Signal => self.told(at),
+            _ => self.event(columns, at, task),
+        }
+    }
+
+    #[inline]
+    fn call(&mut self, columns: &mut Columns<'_>, row: usize, source: u32, act: Act, number: u32) {
+        let ts = columns.ts.get(row);
+        if matches!(act, Act::Make(_)) && columns.ret.get(row) == Some(0) {
+            // The call that made it, as it returns in the child.
+            if let Some(task) = self.tasks.get_mut(number as usize)
+                && let Some(ts) = ts
+            {
+                task.returned = Some(task.returned.map_or(ts, |returned| returned.min(ts)));
+            }
+            return;
+        }
+        let Some(task) = self.tasks.get_mut(number as usize) else { return };
+        if let Some(ts) = ts
+            && let Some(last) = task.last.replace(ts)
+            && ts >= last
+            && let Some(source) = self.sources.get_mut(source as usize)
+        {
+            let gap = ts.saturating_sub(last);
+            source.all.push(gap);
+            if task.exec.is_none() && task.lines <= FRESH && task.ended_row.is_none() {
+                task.gaps.push(u32::try_from(gap).unwrap_or(u32::MAX));
+            }
+        }
+        let linking = task.startup.is_some();
+        let started = act == Act::Exec && columns.ret.get(row) == Some(0);
+        if task.exec.is_none() && !started {
+            task.lines = task.lines.saturating_add(1);
+            task.robust |= act == Act::Robust && task.lines <= 2;
+            if task.lines > FRESH {
+                task.gaps = Vec::new();
+            }
+        }
+        if self.hints.is_some() {
+            self.hint(columns, row, source, act, number);
+        }
+        let pipes = matches!(act, Act::Close | Act::Dup | Act::Read) && !self.pipes.is_empty();
+        let bears = matches!(
+            act,
+            Act::Make(_) | Act::Exec | Act::Wait | Act::WaitId | Act::End | Act::Pipe
+        );
+        if !(linking || pipes || bears)
+            || columns.status.get(row, Outcome::of) == Some(Outcome::Injected)
+        {
+            return;
+        }
+        let at = self.at(columns, row, source, act);
+        if linking {
+            self.links(columns, &at, number);
+        }
+        match act {
+            Act::Make(maker) => self.makes(columns, &at, Some(number), maker),
+            Act::Exec => self.executes(&at, number),
+            Act::Wait | Act::WaitId => self.collects(&at),
+            Act::End => self.asks_to_end(&at, number),
+            Act::Pipe => self.pipe(columns, &at, number),
+            Act::Close | Act::Dup | Act::Read if pipes => self.uses_pipe(columns, &at, number),
+            _ => {}
+        }
+    }
+
+    /// A call while the program is linked.
+    fn links(&mut self, columns: &Columns<'_>, at: &At<'_>, number: u32) {
+        let Some(task) = self.tasks.get_mut(number as usize) else { return };
+        let Some(startup) = &mut task.startup else { return };
+        let step = Step {
+            act: at.act,
+            end: at.end(),
+            ret: at.ret,
+            missing: at.errno.is_some_and(|errno| errno.missing),
+            fd: columns.fd.get(at.row),
+            offset: columns.offset.get(at.row),
+            length: columns.requested.get(at.row),
+            path: at.path,
+            args: at.args,
+        };
+        if let Some(started) = startup.step(&step) {
+            task.started = Some(started);
+            task.startup = None;
+        }
+    }
+
+    /// The task of a row.
+    #[inline]
+    fn task(&mut self, columns: &Columns<'_>, row: usize, source: u32, number: u32) -> u32 {
+        let key = (source, number);
+        if let Some((last, task)) = self.last
+            && last == key
+        {
+            return task;
+        }
+        let task = match self.numbers.get(&key) {
+            Some(&task) => task,
+            None => self.appears(source, number, columns.tid.get(row)),
+        };
+        if self.tasks.get(task as usize).is_some_and(|task| !task.seen) {
+            self.seen(task, columns.tid.get(row), columns.pid.get(row));
+        }
+        self.last = Some((key, task));
+        task
+    }
+}
+
+impl Fold for Spawns {
+    fn dictionaries(&mut self) -> &mut Dictionaries {
+        &mut self.dictionaries
+    }
+
+    fn rows(&mut self, batch: &RecordBatch, known: &Dictionaries) -> Result<(), ArrowError> {
+        let mut columns = Columns::of(batch, known)?;
+        for row in 0..batch.num_rows() {
+            self.row(&mut columns, row);
+        }
+        Ok(())
+    }
+
+    /// The table, in order of source and time.
+    fn finish(mut self) -> Result<RecordBatch, ArrowError> {
+        self.guess();
+        table::build(&self)
+    }
+}

@@ -1,0 +1,294 @@
+//! What else events tell about why tasks were made as they were: evidence for advice, on demand.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::{
+    ArrayRef, BooleanArray, Int64Array, StringArray, TimestampNanosecondArray, UInt32Array,
+};
+use foldhash::fast::FixedState;
+use memchr::memmem;
+
+use crate::tables::forks::fold::{Columns, Spawns};
+use crate::tables::forks::task::{Birth, FRESH, Image, Process, Task};
+use crate::tables::forks::words::Act;
+use crate::tables::texts::Names;
+
+/// Opened files by which a program shows what it is come early: so many are looked at.
+const PYTHON_OPENS: u32 = 256;
+const TORCH_OPENS: u32 = 20_000;
+
+/// Evidence about all tasks that is not kept with them.
+#[derive(Debug, Default)]
+pub(crate) struct Hints {
+    /// By source and number of the image.
+    programs: HashMap<(u32, u32), Program, FixedState>,
+}
+
+/// What a program shows of itself by the files that it opens.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Program {
+    /// Major and minor version of its Python.
+    python: Option<(u32, u32)>,
+    torch: bool,
+    opens: u32,
+}
+
+/// What a task did.
+#[derive(Debug, Default)]
+pub(crate) struct Deeds {
+    /// Numbers of the names of what it called before it started a program.
+    calls: Vec<u32>,
+    /// Compiled modules of Python that it opened: how many, and when.
+    modules: u32,
+    first_module: Option<i64>,
+    last_module: Option<i64>,
+}
+
+/// From when to when a source goes, and its fastest execve.
+#[derive(Debug, Default)]
+pub(crate) struct Extent {
+    first: Option<i64>,
+    last: Option<i64>,
+    exec: Option<i64>,
+}
+
+/// What a call is by its name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Called {
+    number: u32,
+    pub(crate) opens: bool,
+}
+
+impl Called {
+    pub(crate) fn of(name: &str, names: &mut Names) -> Self {
+        Self { number: names.number(name), opens: matches!(name, "open" | "openat" | "openat2") }
+    }
+}
+
+impl Program {
+    /// It opens a file, or tries to.
+    fn opens(&mut self, path: &str) {
+        if self.opens >= TORCH_OPENS || (self.python.is_none() && self.opens >= PYTHON_OPENS) {
+            return;
+        }
+        self.opens += 1;
+        if self.python.is_none() {
+            self.python = version(path);
+        }
+        if !self.torch {
+            self.torch = memmem::find(path.as_bytes(), b"/torch/").is_some();
+        }
+    }
+}
+
+/// The version in `libpython3.7m.so`, `/usr/lib/python3.11/os.py`.
+fn version(path: &str) -> Option<(u32, u32)> {
+    memmem::find_iter(path.as_bytes(), b"python").find_map(|at| {
+        let rest = path.get(at + "python".len()..)?;
+        let (major, rest) = rest.split_once('.')?;
+        let minor = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+        let digits = |text: &str| (1..=3).contains(&text.len()).then(|| text.parse().ok());
+        Some((digits(major)??, digits(minor)??))
+    })
+}
+
+impl Hints {
+    /// A file is opened, or not.
+    pub(crate) fn opens(&mut self, source: u32, process: &mut Process, path: &str) {
+        match process.image {
+            Image::Known(image) => self.programs.entry((source, image)).or_default().opens(path),
+            Image::Inherited | Image::Unknown => process.program.opens(path),
+        }
+    }
+
+    fn program<'a>(
+        &'a self,
+        source: u32,
+        image: Option<u32>,
+        process: Option<&'a Process>,
+    ) -> Option<&'a Program> {
+        let by_image = image.and_then(|image| self.programs.get(&(source, image)));
+        by_image.or_else(|| process.map(|process| &process.program))
+    }
+}
+
+impl Spawns {
+    /// Keeps evidence, too: the table has more columns then, which [`crate::tables::forks::schema`] names.
+    #[must_use]
+    pub fn with_hints() -> Self {
+        let mut spawns = Self::default();
+        spawns.hints = Some(Hints::default());
+        spawns
+    }
+
+    /// A call, as evidence.
+    pub(crate) fn hint(
+        &mut self,
+        columns: &mut Columns<'_>,
+        row: usize,
+        source: u32,
+        act: Act,
+        number: u32,
+    ) {
+        let Some(hints) = &mut self.hints else { return };
+        let Some(task) = self.tasks.get_mut(number as usize) else { return };
+        let fresh = task.exec.is_none() && task.lines <= FRESH;
+        if !(fresh || matches!(act, Act::Loader | Act::Exec | Act::Other)) {
+            return;
+        }
+        let Some(called) = columns.called(row, &mut self.names) else { return };
+        let started = act == Act::Exec && columns.ret(row) == Some(0);
+        if !called.opens && !started && !fresh || columns.injected(row) {
+            return;
+        }
+        if started {
+            if let Some(source) = self.sources.get_mut(source as usize) {
+                source.extent.executes(columns.dur(row));
+            }
+        } else if fresh {
+            task.deeds.calls(called);
+        }
+        if called.opens
+            && let Some(path) = columns.path(row)
+        {
+            if columns.ret(row).is_none_or(|ret| ret >= 0) {
+                let (ts, dur) = (columns.ts(row), columns.dur(row));
+                task.deeds.opened(path, ts, ts.zip(dur).map(|(ts, dur)| ts.saturating_add(dur)));
+            }
+            let process = task.process.and_then(|process| self.processes.get_mut(process as usize));
+            if let Some(process) = process {
+                hints.opens(source, process, path);
+            }
+        }
+    }
+
+    /// The evidence about one created task.
+    pub(crate) fn hint_of(&self, birth: &Birth, image: Option<u32>, child: Option<&Task>) -> Hint {
+        let Some(hints) = &self.hints else { return Hint::default() };
+        let process = birth.process.and_then(|process| self.processes.get(process as usize));
+        let parent = hints.program(birth.source, image, process);
+        let log = self.sources.get(birth.source as usize).map(|source| &source.extent);
+        let deeds = child.map(|child| &child.deeds);
+        Hint {
+            start: child.and_then(Task::start),
+            calls: child.and_then(|child| child.deeds.names(child, &self.names)),
+            modules: child.filter(|child| child.seen).map(|child| child.deeds.modules),
+            modules_ns: deeds.and_then(|deeds| {
+                let (first, last) = deeds.first_module.zip(deeds.last_module)?;
+                Some(last.saturating_sub(first))
+            }),
+            python: parent
+                .and_then(|parent| parent.python)
+                .map(|(major, minor)| format!("{major}.{minor}")),
+            torch: parent.map(|parent| parent.torch),
+            log: log.and_then(|log| log.last.zip(log.first)).map(|(l, f)| l.saturating_sub(f)),
+            exec: log.and_then(|log| log.exec),
+        }
+    }
+}
+
+impl Deeds {
+    /// A call before the task started a program.
+    pub(crate) fn calls(&mut self, called: Called) {
+        if !self.calls.contains(&called.number) {
+            self.calls.push(called.number);
+        }
+    }
+
+    /// A file was opened.
+    pub(crate) fn opened(&mut self, path: &str, ts: Option<i64>, end: Option<i64>) {
+        if let Some(ts) = ts.filter(|_| path.as_bytes().ends_with(b".pyc")) {
+            self.modules = self.modules.saturating_add(1);
+            self.first_module.get_or_insert(ts);
+            self.last_module = self.last_module.max(end.or(Some(ts)));
+        }
+    }
+
+    /// The names of its calls, in order, if it started a program soon.
+    fn names(&self, task: &Task, names: &Names) -> Option<String> {
+        (task.exec.is_some() && task.lines <= FRESH).then(|| {
+            let mut texts: Vec<&str> =
+                self.calls.iter().filter_map(|&number| names.text(number)).collect();
+            texts.sort_unstable();
+            texts.join(" ")
+        })
+    }
+}
+
+impl Extent {
+    /// A row.
+    #[inline]
+    pub(crate) fn reaches(&mut self, ts: Option<i64>, dur: Option<i64>) {
+        if let Some(ts) = ts {
+            self.first = Some(self.first.map_or(ts, |first| first.min(ts)));
+            self.last = self.last.max(Some(ts.saturating_add(dur.unwrap_or(0).max(0))));
+        }
+    }
+
+    /// An execve that succeeded.
+    pub(crate) fn executes(&mut self, dur: Option<i64>) {
+        self.exec = match (self.exec, dur) {
+            (Some(least), Some(dur)) => Some(least.min(dur)),
+            (least, dur) => least.or(dur),
+        };
+    }
+}
+
+/// The evidence about one created task.
+#[derive(Debug, Default)]
+pub(crate) struct Hint {
+    start: Option<i64>,
+    calls: Option<String>,
+    modules: Option<u32>,
+    modules_ns: Option<i64>,
+    python: Option<String>,
+    torch: Option<bool>,
+    log: Option<i64>,
+    exec: Option<i64>,
+}
+
+/// The columns of evidence.
+pub(crate) fn columns(hints: &[&Hint]) -> Vec<(&'static str, ArrayRef)> {
+    let wholes = |f: fn(&Hint) -> Option<i64>| -> ArrayRef {
+        Arc::new(hints.iter().map(|hint| f(hint)).collect::<Int64Array>())
+    };
+    let texts = |f: fn(&Hint) -> Option<&str>| -> ArrayRef {
+        Arc::new(hints.iter().map(|hint| f(hint)).collect::<StringArray>())
+    };
+    let starts = hints.iter().map(|hint| hint.start).collect::<TimestampNanosecondArray>();
+    let modules = hints.iter().map(|hint| hint.modules).collect::<UInt32Array>();
+    let torch = hints.iter().map(|hint| hint.torch).collect::<BooleanArray>();
+    vec![
+        ("child_start", Arc::new(starts)),
+        ("child_calls", texts(|hint| hint.calls.as_deref())),
+        ("child_modules", Arc::new(modules)),
+        ("child_modules_ns", wholes(|hint| hint.modules_ns)),
+        ("parent_python", texts(|hint| hint.python.as_deref())),
+        ("parent_torch", Arc::new(torch)),
+        ("log_ns", wholes(|hint| hint.log)),
+        ("log_exec_ns", wholes(|hint| hint.exec)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::version;
+
+    #[test]
+    fn versions_of_python_stand_in_paths() {
+        for (path, expected) in [
+            ("/usr/lib/libpython3.7m.so.1.0", Some((3, 7))),
+            ("/usr/lib/python3.11/os.py", Some((3, 11))),
+            ("/srv/python/lib/python2.7", Some((2, 7))),
+            ("/usr/lib/python3/dist-packages/a.py", None),
+            ("/usr/bin/python", None),
+            ("/usr/lib/python3.", None),
+            ("/srv/python99999999999.1/", None),
+            ("/srv/pythonä.1", None),
+            ("", None),
+        ] {
+            assert_eq!(version(path), expected, "{path}");
+        }
+    }
+}

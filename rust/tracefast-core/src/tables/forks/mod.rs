@@ -1,0 +1,20 @@
+//! Tasks that were made: events in, one row per created task out.
+//!
+//! [`Spawns`] folds batches of events in their order. A child may run, start a program and end
+//! before the call that made it returns, so what is known of it is kept by task, and joined to the
+//! call when that is known. Memory grows with tasks, not with events.
+
+pub(crate) mod births;
+pub(crate) mod fold;
+pub(crate) mod hints;
+pub(crate) mod lives;
+pub(crate) mod pipes;
+pub(crate) mod startup;
+pub(crate) mod table;
+pub(crate) mod task;
+pub(crate) mod text;
+pub(crate) mod tracer;
+pub(crate) mod words;
+
+pub use fold::Spawns;
+pub use table::{hinted_schema, schema};

@@ -1,0 +1,116 @@
+//! Pipes by which a child reports that it could not start a program.
+//!
+//! The parent makes a pipe that programs do not get, makes the child, closes its own end for
+//! writing, and reads: the read ends when the child starts a program, or writes why it could not.
+
+use std::collections::{HashMap, VecDeque};
+
+use foldhash::fast::FixedState;
+
+/// Pipes that are remembered.
+const PIPES: usize = 65_536;
+
+/// A parent's reads from such a pipe.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Wait {
+    /// Time in the reads; None if none of them tells.
+    pub(crate) ns: Option<i64>,
+    /// When the last read ended.
+    pub(crate) end: Option<i64>,
+    /// Something was read.
+    pub(crate) data: bool,
+}
+
+/// A pipe that closes on exec.
+#[derive(Debug)]
+pub(crate) struct Pipe {
+    pub(crate) write_end: u32,
+    /// The task and the process that made it.
+    pub(crate) task: u32,
+    pub(crate) process: Option<u32>,
+    /// The row that made it.
+    pub(crate) row: u64,
+    /// Its process closed the end for writing.
+    pub(crate) closed: bool,
+    /// The birth that it reports on.
+    pub(crate) birth: Option<u32>,
+}
+
+/// Pipes that close on exec, by source and description.
+#[derive(Debug, Default)]
+pub(crate) struct Pipes {
+    by_read_end: HashMap<(u32, u32), Pipe, FixedState>,
+    by_write_end: HashMap<(u32, u32), u32, FixedState>,
+    order: VecDeque<(u32, u32, u64)>,
+}
+
+impl Pipes {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_read_end.is_empty()
+    }
+
+    /// Takes in a new pipe.
+    pub(crate) fn insert(&mut self, source: u32, read_end: u32, pipe: Pipe) {
+        self.remove(source, read_end);
+        self.order.push_back((source, read_end, pipe.row));
+        self.by_write_end.insert((source, pipe.write_end), read_end);
+        self.by_read_end.insert((source, read_end), pipe);
+        while self.order.len() > PIPES {
+            let Some((source, read_end, row)) = self.order.pop_front() else { break };
+            if self.by_read_end.get(&(source, read_end)).is_some_and(|pipe| pipe.row == row) {
+                self.remove(source, read_end);
+            }
+        }
+    }
+
+    /// The pipe that is read through a description.
+    pub(crate) fn read_through(&mut self, source: u32, ofd: u32) -> Option<&mut Pipe> {
+        self.by_read_end.get_mut(&(source, ofd))
+    }
+
+    /// The pipe that is written through a description, and its other end.
+    pub(crate) fn written_through(&mut self, source: u32, ofd: u32) -> Option<(u32, &mut Pipe)> {
+        let &read_end = self.by_write_end.get(&(source, ofd))?;
+        self.by_read_end.get_mut(&(source, read_end)).map(|pipe| (read_end, pipe))
+    }
+
+    /// Forgets a pipe.
+    pub(crate) fn remove(&mut self, source: u32, read_end: u32) {
+        if let Some(pipe) = self.by_read_end.remove(&(source, read_end)) {
+            self.by_write_end.remove(&(source, pipe.write_end));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pipe(write_end: u32, row: u64) -> Pipe {
+        Pipe { write_end, task: 0, process: None, row, closed: false, birth: None }
+    }
+
+    #[test]
+    fn the_oldest_are_forgotten() {
+        let mut pipes = Pipes::default();
+        for at in 0..PIPES as u32 + 2 {
+            pipes.insert(0, at * 2, pipe(at * 2 + 1, u64::from(at)));
+        }
+        assert!(pipes.written_through(0, 1).is_none() && pipes.written_through(0, 3).is_none());
+        assert_eq!(pipes.written_through(0, 5).map(|(read_end, _)| read_end), Some(4));
+        assert_eq!(pipes.by_read_end.len(), PIPES);
+        assert_eq!(pipes.by_write_end.len(), PIPES);
+        pipes.remove(0, 4);
+        assert!(pipes.written_through(0, 5).is_none() && pipes.read_through(0, 4).is_none());
+    }
+
+    #[test]
+    fn a_number_may_be_that_of_another_pipe() {
+        let mut pipes = Pipes::default();
+        for at in 0..3 * PIPES as u64 {
+            pipes.insert(0, 7, pipe(8, at));
+        }
+        pipes.insert(0, 1, pipe(2, 0));
+        assert!(pipes.read_through(0, 7).is_some());
+    }
+}

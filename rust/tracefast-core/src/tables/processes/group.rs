@@ -1,0 +1,187 @@
+//! Which tasks are threads of one process, and who made whom.
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+use crate::linux::clone::Kind;
+use crate::tables::processes::task::Task;
+
+/// One process.
+#[derive(Debug)]
+pub(crate) struct Process {
+    pub(crate) source: u32,
+    pub(crate) pid: Option<i32>,
+    /// Number of the task that it began with: its leader, if the log has it.
+    pub(crate) root: u32,
+    /// The log has its leader.
+    pub(crate) led: bool,
+    /// Its tasks, in the order in which they showed themselves.
+    pub(crate) members: Vec<u32>,
+    /// Number of the process that made it, or was told of its end.
+    pub(crate) parent: Option<u32>,
+    /// How many processes it made.
+    pub(crate) children: u32,
+}
+
+/// Not a task of any process, or not decided yet.
+const NONE: u32 = u32::MAX;
+
+/// All processes, in the order of the first sign of each.
+pub(crate) fn processes(tasks: &[Task]) -> Vec<Process> {
+    let (mut all, of) = Grouping::new(tasks).run();
+    let parents: Vec<_> = all.iter().map(|process| parent(tasks, &of, process)).collect();
+    for (at, parent) in parents.into_iter().enumerate() {
+        let Some(parent) = parent.filter(|&parent| parent as usize != at) else { continue };
+        all[at].parent = Some(parent);
+        if let Some(parent) = all.get_mut(parent as usize) {
+            parent.children = parent.children.saturating_add(1);
+        }
+    }
+    all
+}
+
+/// The process of the task that made the first task of a process, or was told of its end.
+fn parent(tasks: &[Task], of: &[u32], process: &Process) -> Option<u32> {
+    let root = tasks.get(process.root as usize)?;
+    let maker = root.birth.map(|birth| birth.parent).or(root.guardian)?;
+    of.get(maker as usize).copied().filter(|&parent| parent != NONE)
+}
+
+/// Whether a task is a thread of the process of the task that made it.
+fn is_thread(tasks: &[Task], task: &Task) -> bool {
+    let Some(birth) = task.birth else { return false };
+    if let Some(kind) = birth.kind {
+        return kind == Kind::Thread;
+    }
+    // The flags are not in the log. Perhaps the model knew them; else a child of clone3 is one of
+    // posix_spawn if something proves that it is a process: nothing else makes those so.
+    let maker = tasks.get(birth.parent as usize);
+    let known = task.seen
+        && task.pid.is_some()
+        && task.tid != task.pid
+        && maker.is_some_and(|maker| maker.pid == task.pid);
+    let process = task.guardian.is_some() || task.execs.iter().any(|exec| !exec.by_thread);
+    known || birth.clone3 && !process
+}
+
+/// How a task was made.
+pub(crate) fn kind(task: &Task) -> Option<Kind> {
+    let birth = task.birth?;
+    birth.kind.or_else(|| birth.clone3.then_some(Kind::PosixSpawn))
+}
+
+struct Grouping<'a> {
+    tasks: &'a [Task],
+    /// By task, the first task of its process, as far as calls tell.
+    roots: Vec<u32>,
+    all: Vec<Process>,
+    /// The latest process of each pid, by source.
+    current: HashMap<(u32, i32), u32, FixedState>,
+}
+
+impl<'a> Grouping<'a> {
+    fn new(tasks: &'a [Task]) -> Self {
+        let mut grouping = Self {
+            tasks,
+            roots: vec![NONE; tasks.len()],
+            all: Vec::new(),
+            current: HashMap::default(),
+        };
+        let mut way = Vec::new();
+        for task in 0..tasks.len() as u32 {
+            grouping.climb(task, &mut way);
+        }
+        grouping
+    }
+
+    /// Finds the root of a task, and of all between it and the root.
+    fn climb(&mut self, task: u32, way: &mut Vec<u32>) {
+        way.clear();
+        let mut at = task;
+        let root = loop {
+            let known = self.roots[at as usize];
+            if known != NONE {
+                break known;
+            }
+            // Marked, so that threads that made one another in a circle have an end.
+            self.roots[at as usize] = at;
+            way.push(at);
+            let maker = self.tasks[at as usize].birth.map(|birth| birth.parent);
+            match maker.filter(|_| is_thread(self.tasks, &self.tasks[at as usize])) {
+                Some(maker) if (maker as usize) < self.tasks.len() => at = maker,
+                _ => break at,
+            }
+        };
+        for &passed in way.iter() {
+            self.roots[passed as usize] = root;
+        }
+    }
+
+    /// The processes, and the number of the process of each task.
+    fn run(mut self) -> (Vec<Process>, Vec<u32>) {
+        let mut of = vec![NONE; self.tasks.len()];
+        for (at, task) in self.tasks.iter().enumerate() {
+            if self.roots[at] == at as u32
+                && let Some(process) = self.place(at as u32, task)
+            {
+                of[at] = process;
+            }
+        }
+        for at in 0..self.tasks.len() {
+            let process = of[self.roots[at] as usize];
+            of[at] = process;
+            if let Some(process) = self.all.get_mut(process as usize) {
+                process.members.push(at as u32);
+            }
+        }
+        (self.all, of)
+    }
+
+    /// The process of a task that is no thread of a known one.
+    fn place(&mut self, number: u32, task: &Task) -> Option<u32> {
+        // The idle task is none that anybody made; and a task that never showed itself, of which
+        // nothing tells what it shares, may be a thread.
+        let told = task.guardian.is_some() || task.birth.is_some_and(|birth| birth.kind.is_some());
+        let unknown = !task.seen && !told;
+        if task.tid == Some(0) || unknown {
+            return None;
+        }
+        let leads = task.pid.is_none() || task.tid.is_none() || task.tid == task.pid;
+        let key = task.pid.map(|pid| (task.source, pid));
+        let current = key.and_then(|key| self.current.get(&key).copied());
+        if task.birth.is_none()
+            && let Some(current) = current
+            && let Some(process) = self.all.get_mut(current as usize)
+        {
+            if leads && !process.led {
+                // Its threads showed themselves first.
+                (process.root, process.led) = (number, true);
+                return Some(current);
+            }
+            if !leads && !over(self.tasks, process, task.row) {
+                return Some(current);
+            }
+        }
+        let new = self.all.len() as u32;
+        self.all.push(Process {
+            source: task.source,
+            pid: task.pid,
+            root: number,
+            led: leads,
+            members: Vec::new(),
+            parent: None,
+            children: 0,
+        });
+        if let Some(key) = key {
+            self.current.insert(key, new);
+        }
+        Some(new)
+    }
+}
+
+/// Whether the process was over before a row, as the tracer says.
+fn over(tasks: &[Task], process: &Process, row: u64) -> bool {
+    let end = tasks.get(process.root as usize).and_then(|task| task.end.as_ref());
+    process.led && end.is_some_and(|end| end.traced && !end.superseded && end.row < row)
+}

@@ -1,0 +1,211 @@
+//! The table of processes: names and types of its columns, and their values.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::{
+    ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray, TimestampNanosecondArray,
+    UInt32Array, UInt64Array,
+};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+
+use crate::tables::processes::fold::Processes;
+use crate::tables::processes::group::{self, Process};
+use crate::tables::processes::images;
+use crate::tables::processes::task::{Exec, Outcome, Task, Work};
+
+/// The columns of the table.
+///
+/// # Examples
+/// ```
+/// let schema = tracefast_core::processes::schema();
+/// let names: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+/// assert_eq!(names[..5], ["source", "task", "pid", "parent_task", "ppid"]);
+/// ```
+pub fn schema() -> SchemaRef {
+    // An empty table has them all; its columns have one length.
+    build(&Processes::default(), &[])
+        .map_or_else(|_| Arc::new(Schema::empty()), |table| table.schema())
+}
+
+/// The values of a row that are not in the process itself.
+struct Row<'a> {
+    process: &'a Process,
+    source: Option<&'a str>,
+    root: Option<&'a Task>,
+    parent: Option<(&'a Process, Option<&'a Task>)>,
+    image: Option<&'a str>,
+    images: &'a [&'a Exec],
+    comm: Option<&'a str>,
+    ts_start: Option<i64>,
+    ts_end: Option<i64>,
+    outcome: Option<Outcome>,
+    work: Work,
+}
+
+impl<'a> Row<'a> {
+    fn of(
+        fold: &'a Processes,
+        all: &'a [Process],
+        process: &'a Process,
+        image: Option<&'a str>,
+        images: &'a [&'a Exec],
+    ) -> Self {
+        let tasks = &fold.tasks;
+        let task = |number: u32| tasks.get(number as usize);
+        let members = || process.members.iter().filter_map(|&number| task(number));
+        let root = task(process.root);
+        let leader = leader(tasks, process);
+        let mut work = Work::default();
+        members().for_each(|task| work.join(&task.work));
+        let comm = leader.and_then(|task| task.comm).or_else(|| members().find_map(|t| t.comm));
+        let born = root.and_then(|task| task.birth).and_then(|birth| birth.ts);
+        let parent = process.parent.and_then(|at| all.get(at as usize));
+        Self {
+            process,
+            source: fold.sources.text(process.source),
+            root,
+            parent: parent.map(|parent| (parent, task(parent.root))),
+            image,
+            images,
+            comm: comm.and_then(|comm| fold.comms.text(comm)),
+            ts_start: members().filter_map(|task| task.ts_start).min().or(born),
+            ts_end: end(tasks, process, leader),
+            outcome: outcome(tasks, process, leader),
+            work,
+        }
+    }
+
+    fn lifetime(&self) -> Option<i64> {
+        Some(self.ts_end?.saturating_sub(self.ts_start?))
+    }
+}
+
+/// The thread that is the process: the one that started its last program, else the first one.
+fn leader<'a>(tasks: &'a [Task], process: &Process) -> Option<&'a Task> {
+    let members = || process.members.iter().filter_map(|&number| tasks.get(number as usize));
+    let last = members()
+        .filter_map(|task| task.execs.last().map(|exec| (exec.row, task)))
+        .max_by_key(|&(row, _)| row)
+        .map(|(_, task)| task);
+    last.or_else(|| tasks.get(process.root as usize).filter(|_| process.led))
+}
+
+/// When the process ended: None if the log does not show that no thread is left.
+fn end(tasks: &[Task], process: &Process, leader: Option<&Task>) -> Option<i64> {
+    let ends = || {
+        let members = process.members.iter().filter_map(|&number| tasks.get(number as usize));
+        members.map(|task| task.end.as_ref())
+    };
+    let told = leader?.end.as_ref().is_some_and(|end| end.traced && !end.superseded);
+    let over = told || ends().all(|end| end.is_some());
+    let real = ends().flatten().filter(|end| !end.superseded);
+    real.filter_map(|end| end.ts).max().filter(|_| over)
+}
+
+/// How the process ended.
+fn outcome(tasks: &[Task], process: &Process, leader: Option<&Task>) -> Option<Outcome> {
+    let members = || process.members.iter().filter_map(|&number| tasks.get(number as usize));
+    let of = |task: &Task| task.end.as_ref().and_then(|end| end.outcome.clone());
+    let last = || {
+        let ends = members().filter_map(|task| task.end.as_ref());
+        ends.filter(|end| end.outcome.is_some()).max_by_key(|end| end.row)?.outcome.clone()
+    };
+    let told = || tasks.get(process.root as usize).and_then(|task| task.told.clone());
+    // What a task asked for; of a thread that ends alone it says nothing of the others.
+    let asked = || {
+        let whole = members().filter_map(|task| task.asked.filter(|&(.., whole)| whole));
+        let alone = leader.and_then(|task| task.asked);
+        whole.min_by_key(|&(row, ..)| row).or(alone).map(|(_, status, _)| Outcome::Status(status))
+    };
+    leader.and_then(of).or_else(last).or_else(told).or_else(asked)
+}
+
+/// The table, in order of source and start.
+pub(crate) fn build(fold: &Processes, all: &[Process]) -> Result<RecordBatch, ArrowError> {
+    let started: Vec<_> = all.iter().map(|one| images::started(&fold.tasks, one)).collect();
+    let images = images::last(&fold.tasks, all, &started);
+    let mut rows: Vec<Row<'_>> = all
+        .iter()
+        .zip(&started)
+        .zip(images)
+        .map(|((process, started), image)| Row::of(fold, all, process, image, started))
+        .collect();
+    // Equal ones stay in the order in which they showed themselves.
+    rows.sort_by_key(|row| {
+        ((row.source.is_none(), row.source), (row.ts_start.is_none(), row.ts_start))
+    });
+    let columns = columns(&rows);
+    let fields: Vec<Field> = columns
+        .iter()
+        .map(|(name, column)| Field::new(*name, column.data_type().clone(), true))
+        .collect();
+    let columns = columns.into_iter().map(|(_, column)| column).collect();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+}
+
+fn columns(rows: &[Row<'_>]) -> Vec<(&'static str, ArrayRef)> {
+    let text = |of: &dyn Fn(&Row<'_>) -> Option<String>| -> ArrayRef {
+        Arc::new(rows.iter().map(of).collect::<StringArray>())
+    };
+    let long = |of: &dyn Fn(&Row<'_>) -> Option<i64>| -> ArrayRef {
+        Arc::new(rows.iter().map(of).collect::<Int64Array>())
+    };
+    let time = |of: &dyn Fn(&Row<'_>) -> Option<i64>| -> ArrayRef {
+        Arc::new(rows.iter().map(of).collect::<TimestampNanosecondArray>())
+    };
+    let small = |of: &dyn Fn(&Row<'_>) -> Option<u32>| -> ArrayRef {
+        Arc::new(rows.iter().map(of).collect::<UInt32Array>())
+    };
+    let signed = |of: &dyn Fn(&Row<'_>) -> Option<i32>| -> ArrayRef {
+        Arc::new(rows.iter().map(of).collect::<Int32Array>())
+    };
+    let owned = |text: Option<&str>| text.map(str::to_owned);
+    let kind = |row: &Row<'_>| group::kind(row.root?).map(|kind| kind.text().to_owned());
+    vec![
+        ("source", text(&|row| owned(row.source))),
+        ("task", small(&|row| row.root.map(|task| task.id))),
+        ("pid", signed(&|row| row.process.pid)),
+        ("parent_task", small(&|row| row.parent?.1.map(|task| task.id))),
+        ("ppid", signed(&|row| row.parent?.0.pid)),
+        ("image", text(&|row| owned(row.image))),
+        ("images", lists(rows)),
+        ("comm", text(&|row| owned(row.comm))),
+        ("kind", text(&kind)),
+        ("ts_start", time(&|row| row.ts_start)),
+        ("ts_end", time(&|row| row.ts_end)),
+        ("lifetime_ns", long(&|row| row.lifetime())),
+        ("threads", small(&|row| u32::try_from(row.process.members.len()).ok())),
+        ("children", small(&|row| Some(row.process.children))),
+        ("calls", Arc::new(rows.iter().map(|row| Some(row.work.calls)).collect::<UInt64Array>())),
+        ("io_ns", long(&|row| row.work.io.total())),
+        ("wait_ns", long(&|row| row.work.wait.total())),
+        ("read_bytes", long(&|row| Some(row.work.read))),
+        ("write_bytes", long(&|row| Some(row.work.written))),
+        (
+            "exit_status",
+            signed(&|row| match row.outcome {
+                Some(Outcome::Status(status)) => Some(status),
+                _ => None,
+            }),
+        ),
+        (
+            "exit_signal",
+            text(&|row| match &row.outcome {
+                Some(Outcome::Signal(name)) => Some(name.to_string()),
+                _ => None,
+            }),
+        ),
+    ]
+}
+
+fn lists(rows: &[Row<'_>]) -> ArrayRef {
+    let mut lists = ListBuilder::new(StringBuilder::new());
+    for row in rows {
+        for exec in row.images {
+            lists.values().append_option(exec.path.as_deref());
+        }
+        lists.append(true);
+    }
+    Arc::new(lists.finish())
+}

@@ -1,0 +1,30 @@
+//! Texts by number.
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+/// Texts that occur often, each kept once.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    numbers: HashMap<Box<str>, u32, FixedState>,
+    texts: Vec<Box<str>>,
+}
+
+impl Names {
+    /// The number of a text.
+    pub(crate) fn number(&mut self, text: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(text) {
+            return number;
+        }
+        let number = self.texts.len() as u32;
+        self.numbers.insert(text.into(), number);
+        self.texts.push(text.into());
+        number
+    }
+
+    /// The text of a number.
+    pub(crate) fn text(&self, number: u32) -> Option<&str> {
+        self.texts.get(number as usize).map(AsRef::as_ref)
+    }
+}

@@ -1,0 +1,9 @@
+//! Bytes: blocks of whole lines, where lines end, numbers, escapes, string views. Nothing of
+//! Linux.
+
+pub mod block;
+pub mod escape;
+pub mod number;
+pub mod scan;
+pub mod search;
+pub mod string_view;

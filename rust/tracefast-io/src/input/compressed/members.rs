@@ -1,0 +1,178 @@
+//! Where members of compressed files end, as far as it can be told without unpacking them.
+
+use memchr::memmem;
+
+use crate::input::compressed::Packing;
+
+/// What the first bytes of a member tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Its packed bytes, and about how many its text has. (What is wrong about them shows when it
+    /// is unpacked.)
+    Member {
+        /// Packed bytes.
+        packed: usize,
+        /// Bytes of text.
+        text: usize,
+    },
+    /// The end is not in sight.
+    More,
+    /// It cannot be told.
+    Unknown,
+}
+
+/// Finds the end of the member with which `bytes` begins. `ends`: nothing follows `bytes`.
+/// `seen` is 0 at first and keeps how far the end was looked for.
+pub(crate) fn find(packing: Packing, bytes: &[u8], ends: bool, seen: &mut usize) -> Found {
+    match packing {
+        Packing::Gzip => by_next_begin(bytes, ends, seen, &GZIP),
+        Packing::Bzip2 => by_next_begin(bytes, ends, seen, &BZIP2),
+        Packing::Zstd => zstd_frame(bytes, ends),
+        Packing::Xz => by_next_begin(bytes, ends, seen, &XZ),
+    }
+}
+
+/// Members that do not tell their length: one ends where the next one seems to begin.
+struct Begin {
+    /// The bytes to look for.
+    magic: &'static [u8],
+    /// Bytes that tell whether it is one.
+    look: usize,
+    /// The shortest member.
+    least: usize,
+    /// Whether so many bytes are the begin of a member.
+    is: fn(&[u8]) -> bool,
+    /// Bytes of text of a member.
+    text: fn(&[u8]) -> usize,
+}
+
+fn by_next_begin(bytes: &[u8], ends: bool, seen: &mut usize, begin: &Begin) -> Found {
+    if !bytes.get(..begin.look).is_some_and(begin.is) {
+        return if bytes.len() < begin.look && !ends { Found::More } else { Found::Unknown };
+    }
+    let mut from = begin.least.max(*seen);
+    while let Some(at) = bytes.get(from..).and_then(|rest| memmem::find(rest, begin.magic)) {
+        let at = from + at;
+        match bytes.get(at..at + begin.look) {
+            Some(look) if (begin.is)(look) => {
+                return Found::Member { packed: at, text: (begin.text)(&bytes[..at]) };
+            }
+            None if !ends => {
+                *seen = at;
+                return Found::More;
+            }
+            _ => from = at + 1,
+        }
+    }
+    if !ends {
+        *seen = (bytes.len() + 1).saturating_sub(begin.magic.len());
+        return Found::More;
+    }
+    match bytes.len() {
+        packed if packed >= begin.least => Found::Member { packed, text: (begin.text)(bytes) },
+        _ => Found::Unknown,
+    }
+}
+
+/// Magic, method, flags, time, extra flags, system. Three bytes of any data look like a begin once in
+/// 16 MiB; all that is fixed in a header, once in 200 GB.
+const GZIP: Begin = Begin {
+    magic: b"\x1f\x8b\x08",
+    look: 10,
+    least: 20,
+    is: |head| {
+        head.starts_with(b"\x1f\x8b\x08")
+            && head[3] & 0xe0 == 0
+            && matches!(head[8], 0 | 2 | 4)
+            && matches!(head[9], 0..=13 | 255)
+    },
+    text: |member| {
+        member.last_chunk::<4>().map_or(usize::MAX, |size| u32::from_le_bytes(*size) as usize)
+    },
+};
+
+/// Magic, size of blocks, and the magic of a block, or that of the end where there is none.
+const BZIP2: Begin = Begin {
+    magic: b"BZh",
+    look: 10,
+    least: 14,
+    is: |head| {
+        head.starts_with(b"BZh")
+            && matches!(head[3], b'1'..=b'9')
+            && matches!(&head[4..], b"1AY&SY" | b"\x17\x72\x45\x38\x50\x90")
+    },
+    // Programs that write many streams write one block in each.
+    text: |member| match member {
+        [_, _, _, size, b'1', ..] => usize::from(size - b'0') * 100_000,
+        _ => 0,
+    },
+};
+
+/// Magic and flags of a stream.
+const XZ: Begin = Begin {
+    magic: b"\xfd7zXZ\0",
+    look: 8,
+    least: 32,
+    is: |head| head.starts_with(b"\xfd7zXZ\0\0") && head[7] <= 15,
+    // Its index tells, for who reads from the end. Logs shrink to a tenth.
+    text: |member| 10 * member.len(),
+};
+
+/// Frames of zstd: the lengths of their blocks stand before them.
+fn zstd_frame(bytes: &[u8], ends: bool) -> Found {
+    zstd_walk(bytes).unwrap_or(if ends { Found::Unknown } else { Found::More })
+}
+
+/// `None`: `bytes` end within the frame.
+fn zstd_walk(bytes: &[u8]) -> Option<Found> {
+    let little = |at: usize, n: usize| {
+        let bytes = bytes.get(at..at + n)?;
+        Some(bytes.iter().rev().fold(0, |sum: u64, &byte| sum << 8 | u64::from(byte)))
+    };
+    let magic = little(0, 4)?;
+    if magic & !0xf == 0x184d_2a50 {
+        let packed = 8 + little(4, 4)? as usize;
+        return (bytes.len() >= packed).then_some(Found::Member { packed, text: 0 });
+    }
+    if magic != 0xfd2f_b528 {
+        return Some(Found::Unknown);
+    }
+    let descriptor = little(4, 1)? as usize;
+    let single = descriptor >> 5 & 1 == 1;
+    let mut at = 5;
+    let mut window = u64::MAX;
+    if !single {
+        let byte = little(at, 1)?;
+        window = (8 + (byte & 7)) << (7 + (byte >> 3));
+        at += 1;
+    }
+    at += [0, 1, 2, 4][descriptor & 3];
+    let width = [usize::from(single), 2, 4, 8][descriptor >> 6];
+    let size = little(at, width)? + if width == 2 { 256 } else { 0 };
+    let declared = if width > 0 { usize::try_from(size).unwrap_or(usize::MAX) } else { usize::MAX };
+    if width > 0 && declared > crate::input::compressed::MOST_TEXT {
+        return Some(Found::Unknown);
+    }
+    at += width;
+    let block = window.min(128 << 10) as usize;
+    let mut text = 0_usize;
+    loop {
+        let head = little(at, 3)? as usize;
+        let size = head >> 3;
+        let (packed, plain) = match head >> 1 & 3 {
+            0 => (size, size),
+            1 => (1, size),
+            2 => (size, block),
+            _ => return Some(Found::Unknown),
+        };
+        at += 3 + packed;
+        text = text.saturating_add(plain);
+        if head & 1 == 1 {
+            break;
+        }
+    }
+    at += 4 * (descriptor >> 2 & 1);
+    // Without a declared size the blocks tell what it is at most, and it may well be less.
+    let text = text.min(declared).min(crate::input::compressed::MOST_TEXT);
+    (bytes.len() >= at).then_some(Found::Member { packed: at, text })
+}

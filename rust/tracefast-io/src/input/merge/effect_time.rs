@@ -1,0 +1,344 @@
+//! When a line had its effect, on a clock that the logs of all tasks share.
+
+use tracefast_core::strace::call::result;
+use tracefast_core::strace::detect;
+use tracefast_core::strace::leader::{DAY, Layout, Time};
+use tracefast_core::text::search::find;
+
+/// Calls whose effect is at their entry: the child or the free descriptor is there, for others to
+/// see, before the call returns.
+fn is_at_entry(name: &[u8]) -> bool {
+    is_fork(name) || matches!(name, b"close" | b"close_range")
+}
+
+fn is_fork(name: &[u8]) -> bool {
+    matches!(name, b"fork" | b"vfork" | b"clone" | b"clone2" | b"clone3")
+}
+
+/// Calls that transfer data, move a position, change a size or find one: what they did may have
+/// happened at any moment until they surely were over.
+#[rustfmt::skip]
+fn moves(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"read" | b"readv" | b"pread64" | b"preadv" | b"preadv2" | b"write" | b"writev" | b"pwrite64" | b"pwritev"
+            | b"pwritev2" | b"lseek" | b"_llseek" | b"sendfile" | b"sendfile64" | b"splice"
+            | b"tee" | b"copy_file_range" | b"getdents" | b"getdents64" | b"truncate"
+            | b"truncate64" | b"ftruncate" | b"ftruncate64" | b"fallocate" | b"stat" | b"stat64"
+            | b"lstat" | b"lstat64" | b"fstat" | b"fstat64" | b"newfstatat" | b"fstatat64"
+            | b"statx"
+    )
+}
+
+/// When a line had its effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Span {
+    /// Its begin: never before that of the line above, and with it where the line has no time.
+    pub begin: i64,
+    /// Its end, at the earliest.
+    pub end: i64,
+    /// The line has a time of its own.
+    pub stamped: bool,
+    /// It may end later.
+    pub moves: bool,
+    /// Behind the next time that any log tells it takes so long at most.
+    pub took: Option<i64>,
+}
+
+/// The times of one task's lines, in their order.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock {
+    layout: Layout,
+    /// Added to the time of day: days that have gone by.
+    days: i64,
+    /// Time column of the last line that has one.
+    entry: Option<i64>,
+    key: i64,
+    /// What the time column cannot tell apart, ns; 0: not known yet.
+    unit: i64,
+}
+
+impl Clock {
+    /// A clock for lines of this layout. Of a log with times of day that begins before `origin`, the
+    /// first line is of the day after that on which the first of all logs begins.
+    pub fn new(layout: Layout, first: Option<i64>, origin: i64) -> Self {
+        let late = layout.time == Time::Day && first.is_some_and(|first| first < origin);
+        Self { layout, days: if late { DAY } else { 0 }, entry: None, key: i64::MIN, unit: 0 }
+    }
+
+    /// The time column of a line.
+    pub fn column(layout: &Layout, line: &[u8]) -> Option<i64> {
+        if Self::is_known(layout) { layout.leader(line)?.time } else { None }
+    }
+
+    /// The clock stands at the log's first time: lines before it go with it.
+    pub fn begin(&mut self, first: Option<i64>) {
+        if let Some(first) = first {
+            self.key = first.saturating_add(self.days);
+        }
+    }
+
+    /// Whether lines say when they happened, in a way that holds between tasks.
+    pub fn is_known(layout: &Layout) -> bool {
+        layout.time != Time::None
+    }
+
+    /// When the effect of the task's next line is.
+    ///
+    /// strace takes a line's time, then reads the arguments, and only then lets the task go and
+    /// measures the call: time and duration together are the earliest moment of its end. While
+    /// strace reads the arguments it does nothing else, so that the next time of any line is
+    /// behind that.
+    pub fn next(&mut self, line: &[u8]) -> Span {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let span = self.span(line).unwrap_or(Span {
+            begin: self.key,
+            end: self.key,
+            stamped: false,
+            moves: false,
+            took: None,
+        });
+        self.key = span.end;
+        span
+    }
+
+    fn span(&mut self, line: &[u8]) -> Option<Span> {
+        if !Self::is_known(&self.layout) {
+            return None;
+        }
+        let leader = self.layout.leader(line)?;
+        let time = leader.time?;
+        (self.days, self.entry) = (self.day(time), Some(time));
+        if self.unit == 0 {
+            self.unit = unit(&line[..leader.next]);
+        }
+        let begin = time.saturating_add(self.days).max(self.key);
+        let at = Span { begin, end: begin, stamped: true, moves: false, took: None };
+        let rest = &line[leader.next..];
+        // Of a second half the time is that of the exit already.
+        let Some(name) = detect::call_name(rest).map(|len| &rest[..len]) else { return Some(at) };
+        if is_at_entry(name) || rest.ends_with(b" ...>") {
+            return Some(at);
+        }
+        let moves = moves(name);
+        let ends = line.last() == Some(&b'>');
+        let took = if ends { result::elapsed(line, leader.next) } else { None };
+        let Some((open, took)) = took else { return Some(Span { moves, ..at }) };
+        let end = time.saturating_add(self.days).saturating_add(took).max(begin);
+        let cut = self.unit + fraction(&line[open + 2..line.len() - 1]);
+        Some(Span { end, moves, took: Some(took.saturating_add(cut)), ..at })
+    }
+
+    /// The days that have gone by at the time of day `time` of the task's next line.
+    fn day(&self, time: i64) -> i64 {
+        let before = self.entry.unwrap_or(time);
+        let steps = self.layout.time == Time::Day && before - time > DAY / 2;
+        self.days + if steps { DAY } else { 0 }
+    }
+
+    /// The time of a line that comes behind the one at hand, or of the begin of one.
+    pub fn peek(&self, line: &[u8]) -> Option<i64> {
+        let time = Self::column(&self.layout, line)?;
+        Some(time.saturating_add(self.day(time)))
+    }
+}
+
+/// What the time among the columns `leader` cannot tell apart, ns.
+fn unit(leader: &[u8]) -> i64 {
+    let is_time = |text: &&[u8]| {
+        text.first().is_some_and(u8::is_ascii_digit)
+            && text.iter().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b':'))
+    };
+    leader.split(|&b| b == b' ').find(is_time).map_or(1, fraction)
+}
+
+/// The unit of the last digit of `seconds`, ns.
+fn fraction(seconds: &[u8]) -> i64 {
+    let digits = memchr::memrchr(b'.', seconds).map_or(0, |at| seconds.len() - at - 1);
+    10_i64.pow(9 - digits.min(9) as u32)
+}
+
+/// The time of day at which the first of several logs begins, by the first and last time of each:
+/// behind the longest part of the day in which none of them was written.
+pub fn day_begin(spans: &[(i64, i64)]) -> i64 {
+    let mut parts: Vec<(i64, i64)> = Vec::new();
+    for &(first, last) in spans {
+        // One that ends much earlier than it begins went over midnight.
+        if first - last > DAY / 24 {
+            parts.extend([(first, DAY), (0, last)]);
+        } else {
+            parts.push((first, last.max(first)));
+        }
+    }
+    parts.sort_unstable();
+    let Some(&(mut origin, mut end)) = parts.first() else { return 0 };
+    // The gap from the last part to the first, over midnight, is weighed when that end is known.
+    let begin = origin;
+    let mut longest = 0;
+    for &(first, last) in &parts[1..] {
+        if first - end > longest {
+            longest = first - end;
+            origin = first;
+        }
+        end = end.max(last);
+    }
+    if begin + DAY - end >= longest { begin } else { origin }
+}
+
+/// The task that a call on this line created, or that a signal on it tells the end of.
+pub fn other_task(event: &[u8]) -> Option<i32> {
+    if event.starts_with(b"--- SIGCHLD ") {
+        let at = find(event, b"si_pid=", 3)?;
+        return number(&event[at + 7..]);
+    }
+    let name = &event[..detect::call_name(event)?];
+    is_fork(name).then(|| returned(event)).flatten()
+}
+
+/// The task itself, where the line says which it is.
+pub fn own_task(event: &[u8]) -> Option<i32> {
+    let name = &event[..detect::call_name(event)?];
+    [&b"set_tid_address"[..], b"gettid"].contains(&name).then(|| returned(event)).flatten()
+}
+
+fn returned(call: &[u8]) -> Option<i32> {
+    let at = memchr::memmem::rfind(call, b" = ")?;
+    number(&call[at + 3..]).filter(|&pid| pid > 0)
+}
+
+fn number(text: &[u8]) -> Option<i32> {
+    let digits = text.iter().take(8).take_while(|b| b.is_ascii_digit()).count();
+    std::str::from_utf8(&text[..digits]).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use tracefast_core::strace::leader::{Delta, Pid};
+
+    const EPOCH: Layout = Layout {
+        pid: Pid::Bracket,
+        time: Time::Epoch,
+        delta: Delta::None,
+        context: false,
+        number: false,
+        pointer: false,
+    };
+
+    fn keys(layout: Layout, lines: &[&str]) -> Vec<i64> {
+        let mut clock = Clock::new(layout, None, 0);
+        lines.iter().map(|line| clock.next(line.as_bytes()).end / 1_000_000).collect()
+    }
+
+    #[test]
+    fn effects_are_at_the_exit_but_of_some_calls() {
+        let base = 1_795_175_299_000;
+        let found = |line: &str| keys(EPOCH, &[line])[0] - base;
+        assert_eq!(found("1795175299.500 read(3, \"\", 9) = 0 <0.250>"), 750);
+        assert_eq!(found("1795175299.500 read(3, \"\", 9) = 0"), 500);
+        for name in ["fork", "vfork", "clone", "clone2", "clone3", "close", "close_range"] {
+            assert_eq!(found(&format!("1795175299.500 {name}(3) = 0 <0.250>")), 500, "{name}");
+        }
+        assert_eq!(found("1795175299.500 closed(3) = 0 <0.250>"), 750);
+        assert_eq!(found("1795175299.500 <... execve resumed>) = 0 <0.250>"), 500);
+        assert_eq!(found("1795175299.500 dup(3</a>) = 4</b> 0.250>"), 500);
+        assert_eq!(found("1795175299.500 +++ exited with 0 +++"), 500);
+    }
+
+    #[test]
+    fn what_moves_may_end_later() {
+        let span = |line: &str| Clock::new(EPOCH, None, 0).next(line.as_bytes());
+        let took = |line: &str| {
+            let span = span(line);
+            assert!(span.moves, "{line}");
+            span.took
+        };
+        // Both times are cut, not rounded.
+        assert_eq!(took("1795175299.000100 read(3, \"\", 9) = 0 <0.000007>"), Some(9_000));
+        assert_eq!(took("1795175299.000100001 lseek(3) = 0 <0.000007001>"), Some(7_003));
+        assert_eq!(took("1795175299 read(3) = 0 <0.007>"), Some(1_008_000_000));
+        assert_eq!(took("1795175299.000100 statx(3) = 0"), None);
+        for line in [
+            "getpid() = 0 <0.1>",
+            "openat(3) = 4 <0.1>",
+            "recvfrom(3) = 4 <0.1>",
+            "read(3, <unfinished ...>",
+        ] {
+            assert!(!span(&format!("1795175299.1 {line}")).moves, "{line}");
+        }
+        let mut clock = Clock::new(Layout { time: Time::Day, ..EPOCH }, None, 0);
+        clock.next(b"23:59:59.5 getpid() = 3");
+        assert_eq!(clock.peek(b"00:00:01.000000 x"), Some(DAY + 1_000_000_000));
+        assert_eq!(clock.peek(b" > /lib/libc.so.6(read+0x17) [0x101ab7]"), None);
+        assert_eq!(clock.peek(b"00:00:01.0"), None);
+    }
+
+    #[test]
+    fn a_line_is_never_before_the_one_above() {
+        let lines = [
+            "1795175299.5 read(3, \"\", 9) = 0 <0.4>",
+            " > /lib/libc.so.6(read+0x17) [0x101ab7]",
+            "1795175299.6 getpid() = 3 <0.0>",
+            "1795175298.0 getpid() = 3 <0.0>",
+            "1795175300.0 getpid() = 3 <0.0>",
+        ];
+        let found: Vec<i64> =
+            keys(EPOCH, &lines).iter().map(|key| key - 1_795_175_299_000).collect();
+        assert_eq!(found, [900, 900, 900, 900, 1000]);
+    }
+
+    #[test]
+    fn midnight_begins_a_day() {
+        let layout = Layout { time: Time::Day, ..EPOCH };
+        let lines = ["23:59:59 getpid() = 3", "00:00:01 getpid() = 3", "23:00:00 getpid() = 3"];
+        let day = DAY / 1_000_000;
+        let second_day = [day - 1_000, day + 1_000, day + 23 * 3_600_000];
+        assert_eq!(keys(layout, &lines), second_day);
+        // A clock that was set back by an hour is no midnight.
+        let lines = ["12:00:00 getpid() = 3", "11:00:00 getpid() = 3"];
+        assert_eq!(keys(layout, &lines), [12 * 3_600_000; 2]);
+    }
+
+    #[test]
+    fn logs_that_begin_after_midnight_come_later() {
+        let hour = DAY / 24;
+        assert_eq!(day_begin(&[]), 0);
+        assert_eq!(day_begin(&[(10 * hour, 11 * hour), (15 * hour, 16 * hour)]), 10 * hour);
+        assert_eq!(
+            day_begin(&[(23 * hour, 23 * hour), (hour, hour), (2 * hour, 2 * hour)]),
+            23 * hour
+        );
+        // One log goes over midnight; others began on either side of it.
+        assert_eq!(
+            day_begin(&[(6 * hour, 2 * hour), (23 * hour, 23 * hour), (hour, 2 * hour)]),
+            6 * hour
+        );
+        let layout = Layout { time: Time::Day, ..EPOCH };
+        let late = Clock::new(layout, Some(hour), 6 * hour).next(b"01:00:00 getpid() = 3").end;
+        assert_eq!(late, DAY + hour);
+    }
+
+    #[test]
+    fn deltas_and_no_times_give_no_order() {
+        let none = Layout { time: Time::None, ..EPOCH };
+        let delta = Layout { delta: Delta::Plain, ..none };
+        for (layout, line) in [(none, "getpid() = 3"), (delta, "     0.000123 getpid() = 3")] {
+            let span = Clock::new(layout, None, 0).next(line.as_bytes());
+            assert_eq!((span.begin, span.end, span.stamped), (i64::MIN, i64::MIN, false));
+        }
+    }
+
+    #[test]
+    fn tasks_are_named_by_calls_and_signals() {
+        assert_eq!(other_task(b"clone(child_stack=NULL, flags=SIGCHLD) = 17 <0.1>"), Some(17));
+        assert_eq!(other_task(b"fork() = -1 EAGAIN (Resource temporarily unavailable)"), None);
+        assert_eq!(
+            other_task(b"--- SIGCHLD {si_signo=SIGCHLD, si_pid=18, si_uid=0} ---"),
+            Some(18)
+        );
+        assert_eq!(other_task(b"close(3) = 17"), None);
+        assert_eq!(own_task(b"set_tid_address(0x7f0a) = 19"), Some(19));
+        assert_eq!(own_task(b"getuid() = 19"), None);
+    }
+}

@@ -1,0 +1,311 @@
+//! Where logs come from: files, standard input, compressed or not, found by their first bytes.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::{FileExt, FileTypeExt};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use arrow_array::RecordBatch;
+use tracefast_core::format::{Format, Wanted};
+use tracefast_core::ftrace::Machine;
+use tracefast_core::ftrace::header::wrapper::is_page;
+use tracefast_core::strace::{self, leader::Pid};
+
+use crate::error::{Error, Result};
+use crate::input::compressed::{self, MAGIC, Packing, Pieces};
+use crate::input::merge::{Input, Merge};
+
+/// Bytes that decide whether an input is a log at all, and of which format.
+pub const SNIFF: usize = 1 << 20;
+
+/// The same of a page of HTML: systrace puts the program that shows a trace, of several megabytes,
+/// before it.
+const SNIFF_PAGE: usize = 64 << 20;
+
+/// Counters that another thread may look at while a log is read.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Bytes read of the input as it lies there, compressed or not.
+    pub bytes_read: AtomicU64,
+    /// Bytes of all inputs, where known, else 0.
+    pub bytes_total: AtomicU64,
+    /// Rows made.
+    pub rows: AtomicU64,
+    /// Blocks of text parsed.
+    pub blocks: AtomicU64,
+    /// Rows put into Arrow arrays: those that a predicate left.
+    pub rows_built: AtomicU64,
+    /// The most columns that they were given.
+    pub columns_built: AtomicU64,
+    /// Set to stop everything.
+    pub cancelled: AtomicBool,
+    /// All of the logs was read, or as much as was wanted.
+    pub done: AtomicBool,
+}
+
+impl Progress {
+    /// A batch was made.
+    pub fn built(&self, batch: &RecordBatch) {
+        let (rows, columns) = (batch.num_rows() as u64, batch.num_columns() as u64);
+        self.rows_built.fetch_add(rows, Ordering::Relaxed);
+        if rows > 0 {
+            self.columns_built.fetch_max(columns, Ordering::Relaxed);
+        }
+    }
+}
+
+/// An open log, its format known.
+pub struct Source {
+    /// As the user named it; `-` is standard input.
+    pub name: String,
+    /// How to parse it; `None` for an empty input.
+    pub format: Option<Format>,
+    /// The bytes.
+    pub bytes: Bytes,
+}
+
+/// The two ways to read.
+pub enum Bytes {
+    /// A plain file: any worker reads any part.
+    File {
+        /// The file.
+        file: Arc<File>,
+        /// Its length when it was opened.
+        len: u64,
+    },
+    /// Anything else: one thread reads it from its begin to its end.
+    Stream {
+        /// What was read to find the format.
+        head: Vec<u8>,
+        /// The rest.
+        rest: Box<dyn Read + Send>,
+    },
+    /// A compressed log: any worker unpacks any piece, as long as pieces can be told.
+    Packed {
+        /// Text that was unpacked to find the format.
+        head: Vec<u8>,
+        /// The rest.
+        rest: Pieces,
+    },
+}
+
+impl Source {
+    /// Opens the log that a user calls `name` and finds its format.
+    ///
+    /// # Errors
+    /// The file cannot be read, is a directory, or holds in its first megabyte no line that is
+    /// recognised while `wanted` does not insist.
+    pub fn open(name: &str, wanted: Option<Wanted>, progress: &Arc<Progress>) -> Result<Self> {
+        let path = PathBuf::from(OsStr::new(name));
+        let at = |error| Error::io(&path, error);
+        if name == "-" {
+            let reader = Counted { inner: io::stdin(), progress: Arc::clone(progress) };
+            return Self::stream(name, Box::new(reader), wanted);
+        }
+        let file = File::open(&path).map_err(|error| hinted(at(error)))?;
+        let metadata = file.metadata().map_err(at)?;
+        if metadata.is_dir() {
+            let error = at(io::Error::from_raw_os_error(libc::EISDIR));
+            return Err(error.with_hint("name the logs in it, for example with DIR/*.log"));
+        }
+        let mut magic = [0; MAGIC];
+        let regular = metadata.is_file() || metadata.file_type().is_block_device();
+        let len = metadata.len();
+        let read = if regular { read_at(&file, &mut magic, 0).map_err(at)? } else { 0 };
+        if regular && Packing::of(&magic[..read]).is_none() {
+            let most = usize::try_from(len).unwrap_or(usize::MAX);
+            let mut head = vec![0; SNIFF.min(most)];
+            let n = read_at(&file, &mut head, 0).map_err(at)?;
+            head.truncate(n);
+            if is_page(&head) {
+                head.resize(SNIFF_PAGE.min(most), 0);
+                let more = read_at(&file, &mut head[n..], n as u64).map_err(at)?;
+                head.truncate(n + more);
+            }
+            let format = detect(name, &head, wanted)?;
+            return Ok(Self {
+                name: name.to_owned(),
+                format,
+                bytes: Bytes::File { file: Arc::new(file), len },
+            });
+        }
+        let reader = Counted { inner: file, progress: Arc::clone(progress) };
+        Self::stream(name, Box::new(reader), wanted)
+    }
+
+    /// The same log as recorded on `machine`, if that is chosen.
+    #[must_use]
+    pub fn on(mut self, machine: Option<Machine>) -> Self {
+        self.format = self.format.map(|format| format.on(machine));
+        self
+    }
+
+    /// Opens what names stand for: a log, that of a task, or those of several tasks.
+    ///
+    /// # Errors
+    /// As for [`Source::open`].
+    pub fn open_input(
+        input: &Input,
+        wanted: Option<Wanted>,
+        progress: &Arc<Progress>,
+    ) -> Result<Self> {
+        match input {
+            Input::Log(name) => Self::open(name, wanted, progress),
+            Input::Task { name, source, pid } => {
+                let mut out = Self::open(name, wanted, progress)?;
+                source.clone_into(&mut out.name);
+                if let Some(Format::Strace(format)) = &mut out.format {
+                    name_by_file(format, *pid);
+                }
+                Ok(out)
+            }
+            Input::Set(set) => {
+                let merge = Merge::open(&set.members, &set.format.layout, set.origin, progress)?;
+                Ok(Self {
+                    name: set.name.clone(),
+                    format: Some(Format::Strace(set.format)),
+                    bytes: Bytes::Stream { head: Vec::new(), rest: Box::new(merge) },
+                })
+            }
+        }
+    }
+
+    fn stream(name: &str, mut raw: Box<dyn Read + Send>, wanted: Option<Wanted>) -> Result<Self> {
+        let at = |error| compressed::hinted(Error::io(name, error));
+        let magic = read_up_to(&mut raw, MAGIC).map_err(at)?;
+        let Some(packing) = Packing::of(&magic) else {
+            return Self::in_order(name, magic, raw, wanted);
+        };
+        let mut rest = Pieces::new(packing, magic, raw);
+        let mut head = Vec::new();
+        let mut again = None;
+        while again.is_none() && head.len() < SNIFF {
+            match rest.next() {
+                Some(piece) if piece.append_to(&mut head).is_ok() => {}
+                Some(piece) => again = Some(piece),
+                None => break,
+            }
+        }
+        if again.is_some() || head.len() < SNIFF || is_page(&head) {
+            let rest = rest.rest(again.as_slice()).map_err(at)?;
+            return Self::in_order(
+                name,
+                head,
+                rest.unwrap_or_else(|| Box::new(io::empty())),
+                wanted,
+            );
+        }
+        let format = detect(name, &head, wanted)?;
+        Ok(Self { name: name.to_owned(), format, bytes: Bytes::Packed { head, rest } })
+    }
+
+    /// A stream of which `head` was read already.
+    fn in_order(
+        name: &str,
+        mut head: Vec<u8>,
+        mut rest: Box<dyn Read + Send>,
+        wanted: Option<Wanted>,
+    ) -> Result<Self> {
+        let at = |error| compressed::hinted(Error::io(name, error));
+        let mut fill = |head: &mut Vec<u8>, most: usize| {
+            let more = read_up_to(&mut rest, most.saturating_sub(head.len()))?;
+            head.extend_from_slice(&more);
+            Ok(())
+        };
+        fill(&mut head, SNIFF).map_err(at)?;
+        if is_page(&head) {
+            fill(&mut head, SNIFF_PAGE).map_err(at)?;
+        }
+        let format = detect(name, &head, wanted)?;
+        Ok(Self { name: name.to_owned(), format, bytes: Bytes::Stream { head, rest } })
+    }
+}
+
+/// The log names no task: its file does.
+fn name_by_file(format: &mut strace::Format, pid: i32) {
+    if format.layout.pid == Pid::Bracket {
+        format.layout.pid = Pid::File;
+        format.root = None;
+        format.task = Some(pid);
+    }
+}
+
+/// The bytes of all inputs, if every one of them is a file.
+pub fn total_bytes(inputs: &[Input]) -> u64 {
+    let mut names = inputs.iter().flat_map(Input::names);
+    let lengths: Option<Vec<u64>> =
+        names.by_ref().map(|name| std::fs::metadata(name).ok().map(|m| m.len())).collect();
+    lengths.map_or(0, |lengths| lengths.iter().sum())
+}
+
+pub(crate) fn hinted(error: Error) -> Error {
+    match error.errno() {
+        Some(libc::ENOENT) => error.with_hint("check the name"),
+        Some(libc::EACCES) => error.with_hint("check who may read it (ls -l)"),
+        _ => error,
+    }
+}
+
+fn detect(name: &str, head: &[u8], wanted: Option<Wanted>) -> Result<Option<Format>> {
+    if head.is_empty() {
+        return Ok(None);
+    }
+    if let Some(format) = Format::detect(head, wanted) {
+        return Ok(Some(format));
+    }
+    if let Some(wanted) = wanted {
+        return Ok(Some(Format::insisted(wanted)));
+    }
+    if head.starts_with(b"PAR1") || head.starts_with(b"ARROW1") {
+        return Err(Error::not_a_log(name, "this is a file of columns, not a log").with_hint(
+            "only logs are parsed; questions, such as tracefast files, take it as it is",
+        ));
+    }
+    let what = if head.contains(&0) {
+        "this is a binary file, not text of strace or ftrace"
+    } else {
+        "no line of the first megabyte is one of strace or ftrace"
+    };
+    let error = Error::not_a_log(name, what).at_line(1);
+    Err(error.with_hint("--format-in strace or --format-in ftrace reads it all the same"))
+}
+
+/// Reads as much of `buf` as the file has from `offset` on.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn read_at(file: &File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut done = 0;
+    while done < buf.len() {
+        match file.read_at(&mut buf[done..], offset + done as u64) {
+            Ok(0) => break,
+            Ok(n) => done += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
+}
+
+pub(crate) fn read_up_to(reader: &mut dyn Read, limit: usize) -> io::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    reader.take(limit as u64).read_to_end(&mut out)?;
+    Ok(out)
+}
+
+/// Counts what was read of the input as it lies there.
+struct Counted<R> {
+    inner: R,
+    progress: Arc<Progress>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buf)?;
+        self.progress.bytes_read.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}

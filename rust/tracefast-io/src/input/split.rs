@@ -1,0 +1,419 @@
+//! Bytes to blocks of whole lines. A line belongs to the block in which it begins; lines that
+//! belong to the one before them (stack frames, dumps) stay with it.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use memchr::{memchr, memchr_iter, memrchr};
+use tracefast_core::format::{Format, LOOK};
+use tracefast_core::text::block::{Block, MAX_BLOCK, MAX_REST};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::input::compressed::hinted;
+use crate::input::source::read_at;
+
+/// First read behind a block's end, to find the end of its last line.
+const TAIL: usize = 4096;
+
+/// Reads become longer up to this: what is read too much of a long line is little beside it.
+const STEP: usize = 4 << 20;
+
+/// How far is looked for a line that stands alone.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Bytes of a block, and so of a line.
+    pub block: usize,
+    /// Bytes of whole lines none of which stands alone. Each part of a file in which one of them
+    /// begins may look as far, so this is shorter than a line may be.
+    pub rest: usize,
+    /// A line of more bytes does not count among these, as few parts see one begin.
+    pub long: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { block: MAX_BLOCK, rest: MAX_REST, long: STEP }
+    }
+}
+
+/// Lines none of which stands alone, as far as they are read.
+#[derive(Debug, Default)]
+pub(crate) struct Unsettled {
+    /// All bytes, and those of whole lines that are not long.
+    bytes: usize,
+    lines: usize,
+    /// Bytes of the last line.
+    last: usize,
+}
+
+impl Unsettled {
+    /// Adds what follows, and says whether it is too much. All of it begins at or behind byte `byte`
+    /// of the log.
+    pub(crate) fn add(&mut self, more: &[u8], limits: Limits, byte: u64) -> Result<()> {
+        let mut begin = 0;
+        for feed in memchr_iter(b'\n', more) {
+            let line = self.last + feed + 1 - begin;
+            if line <= limits.long {
+                self.lines += line;
+            }
+            (self.last, begin) = (0, feed + 1);
+        }
+        self.last += more.len() - begin;
+        self.bytes += more.len();
+
+        let (kind, hint) = if self.lines >= limits.rest {
+            let limit = limits.rest as u64;
+            let hint = "is it a log? take out what the program itself wrote";
+            (ErrorKind::NoEvent { limit }, hint)
+        } else if self.bytes >= limits.block {
+            let limit = limits.block as u64;
+            let hint = "is it a log? record strings with a smaller -s, or take the line out";
+            (ErrorKind::TooLong { limit }, hint)
+        } else {
+            return Ok(());
+        };
+        Err(Error::new(kind).at_byte(byte).with_hint(hint))
+    }
+}
+
+/// The first position behind the begin of `text` at which a line of its own surely begins.
+pub(crate) fn first_start(text: &[u8], format: &Format) -> Option<usize> {
+    line_start(text, 0, usize::MAX, false, false, format)
+}
+
+/// The first position from `from` on at which a line of its own begins, or any line from `limit` on,
+/// in `text`, which has a line feed or the begin of the log before `from` exactly if
+/// `from_is_start`. `None`: not in sight. `ends`: the log ends with `text`.
+fn line_start(
+    text: &[u8],
+    from: usize,
+    limit: usize,
+    from_is_start: bool,
+    ends: bool,
+    format: &Format,
+) -> Option<usize> {
+    let mut at = if from_is_start { from } else { from + memchr(b'\n', text.get(from..)?)? + 1 };
+    loop {
+        if at >= limit {
+            return Some(at);
+        }
+        if at >= text.len() {
+            return ends.then_some(text.len());
+        }
+        let seen = &text[at..text.len().min(at + LOOK)];
+        if seen.len() < LOOK && !ends && memchr(b'\n', seen).is_none() {
+            return None;
+        }
+        let line = memchr(b'\n', seen).map_or(seen, |end| &seen[..end]);
+        if at == 0 || format.stands_alone(line) {
+            return Some(at);
+        }
+        at = match memchr(b'\n', &text[at..]) {
+            Some(feed) => at + feed + 1,
+            None => return ends.then_some(text.len()),
+        };
+    }
+}
+
+/// Reads block `number` of a file cut into parts of `size` bytes: the lines that begin in that part.
+///
+/// # Errors
+/// The file cannot be read, or a line is longer than a block can be.
+pub fn read_block(
+    file: &File,
+    len: u64,
+    number: u64,
+    size: usize,
+    format: &Format,
+    block: &mut Block,
+) -> Result<()> {
+    read_block_within(file, len, number, size, format, block, Limits::default())
+}
+
+fn read_block_within(
+    file: &File,
+    len: u64,
+    number: u64,
+    size: usize,
+    format: &Format,
+    block: &mut Block,
+    limits: Limits,
+) -> Result<()> {
+    let begin = number * size as u64;
+    let end = (begin + size as u64).min(len);
+    // One byte more before the part tells whether a line begins with it.
+    let before = usize::from(begin > 0);
+    let offset = begin - before as u64;
+    let part = (end - begin) as usize + before;
+    let mut want = part + if end < len { TAIL } else { 0 };
+    let mut have = 0;
+    let mut start = None;
+    // Where the next line of its own is looked for: nothing is looked at again and again.
+    let mut from = 0;
+    let mut unsettled = Unsettled::default();
+    block.last = false;
+    loop {
+        let space = block.space(want);
+        let read = have;
+        have += read_at(file, &mut space[have..], offset + have as u64)?;
+        // A file that became shorter ends where it ends now.
+        let ends = have < want || offset + have as u64 >= len;
+        let text = &block.space(want)[..have];
+        let at_start = |at: usize| at.checked_sub(1).map_or(begin == 0, |at| text[at] == b'\n');
+        if start.is_none() {
+            let at = from.max(before).min(have);
+            start = line_start(text, at, part, at_start(at), ends, format);
+            from = if start.is_some() { 0 } else { have.saturating_sub(LOOK) };
+        }
+        match start {
+            Some(start) if start >= part || start >= have => {
+                block.set(0, 0);
+                break;
+            }
+            None if have >= part
+                && memchr(b'\n', &text[before..part.min(have)]).is_none()
+                && begin > 0
+                && text.first() != Some(&b'\n') =>
+            {
+                // The whole part is inside of a line that begins before it.
+                block.set(0, 0);
+                break;
+            }
+            Some(start) => {
+                let at = from.max(part).min(have);
+                let last = if end >= len {
+                    Some(have)
+                } else {
+                    line_start(text, at, usize::MAX, at_start(at), ends, format)
+                        .or(ends.then_some(have))
+                };
+                if let Some(last) = last {
+                    block.set(start, last);
+                    block.last = ends && last == have;
+                    break;
+                }
+                from = have.saturating_sub(LOOK);
+            }
+            None if ends => {
+                block.set(0, 0);
+                break;
+            }
+            None => {}
+        }
+        unsettled.add(&text[read..], limits, begin)?;
+        want = (want + want.clamp(TAIL, STEP)).min(limits.block);
+    }
+    Ok(())
+}
+
+/// Number of blocks of a file.
+pub fn block_count(len: u64, size: usize) -> u64 {
+    len.div_ceil(size as u64)
+}
+
+/// Cuts a stream into blocks.
+pub struct Cutter {
+    head: io::Cursor<Vec<u8>>,
+    rest: Box<dyn Read + Send>,
+    /// Behind the last line of its own of the block before.
+    carry: Vec<u8>,
+    done: bool,
+    read: u64,
+    limits: Limits,
+}
+
+impl Cutter {
+    /// A stream whose first bytes were read already.
+    pub fn new(head: Vec<u8>, rest: Box<dyn Read + Send>) -> Self {
+        let limits = Limits::default();
+        Self { head: io::Cursor::new(head), rest, carry: Vec::new(), done: false, read: 0, limits }
+    }
+
+    /// What follows behind the first `before` bytes of a stream: `begin`, then `rest`.
+    pub(crate) fn behind(before: u64, begin: Vec<u8>, rest: Box<dyn Read + Send>) -> Self {
+        let read = before + begin.len() as u64;
+        Self { carry: begin, read, ..Self::new(Vec::new(), rest) }
+    }
+
+    /// Fills the next block with about `size` bytes. `false`: there is none.
+    ///
+    /// # Errors
+    /// The stream cannot be read or decompressed, or a line is longer than a block can be.
+    pub fn next(&mut self, size: usize, format: &Format, block: &mut Block) -> Result<bool> {
+        if self.done && self.carry.is_empty() {
+            return Ok(false);
+        }
+        let mut have = self.carry.len();
+        // Blocks are of one size as a rule, so that buffers that served before do again.
+        let mut want = if have < size / 2 { size } else { have + size };
+        block.space(want)[..have].copy_from_slice(&self.carry);
+        self.carry.clear();
+        self.carry.shrink_to(STEP);
+        // Nothing is looked at again and again.
+        let (mut from, mut seen) = (0, 0);
+        let mut unsettled = Unsettled::default();
+        loop {
+            let space = block.space(want);
+            while have < want && !self.done {
+                match self.head.read(&mut space[have..])? {
+                    0 => match self.rest.read(&mut space[have..]) {
+                        Ok(0) => self.done = true,
+                        Ok(n) => {
+                            have += n;
+                            self.read += n as u64;
+                        }
+                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                        Err(error) => {
+                            let error = Error::from(error);
+                            // One that names a file has its own place.
+                            let named = error.path().is_some();
+                            let error = if named { error } else { error.at_byte(self.read) };
+                            return Err(hinted(error));
+                        }
+                    },
+                    n => {
+                        have += n;
+                        self.read += n as u64;
+                    }
+                }
+            }
+            let text = &block.space(want)[..have];
+            if self.done {
+                block.set(0, have);
+                block.last = true;
+                return Ok(have > 0);
+            }
+            if let Some(cut) = last_start(text, from, format) {
+                self.carry.extend_from_slice(&text[cut..]);
+                block.set(0, cut);
+                block.last = false;
+                return Ok(true);
+            }
+            from = have.saturating_sub(LOOK);
+            unsettled.add(&text[seen..], self.limits, self.read - have as u64)?;
+            seen = have;
+            want = (want + want.min(STEP)).min(self.limits.block);
+        }
+    }
+}
+
+/// The last position in `text`, behind `from`, at which a line of its own surely begins.
+fn last_start(text: &[u8], from: usize, format: &Format) -> Option<usize> {
+    let mut end = text.len();
+    while let Some(feed) = memrchr(b'\n', &text[from..end]).map(|at| from + at) {
+        let at = feed + 1;
+        let seen = &text[at..text.len().min(at + LOOK)];
+        let whole = memchr(b'\n', seen);
+        if (seen.len() == LOOK || whole.is_some())
+            && format.stands_alone(whole.map_or(seen, |end| &seen[..end]))
+        {
+            return Some(at);
+        }
+        end = feed;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use proptest::prelude::*;
+    use tracefast_core::format::Wanted;
+
+    use super::*;
+    use crate::input::joined_pieces::{Seam, Section};
+
+    fn by_file(text: &[u8], size: usize, format: &Format) -> Vec<Vec<u8>> {
+        let mut file = tempfile::tempfile().expect("a temporary file");
+        file.write_all(text).expect("room for it");
+        let len = text.len() as u64;
+        let mut block = Block::default();
+        (0..block_count(len, size))
+            .map(|number| {
+                read_block(&file, len, number, size, format, &mut block).expect("readable");
+                block.text().to_vec()
+            })
+            .collect()
+    }
+
+    fn by_stream(text: &[u8], size: usize, format: &Format) -> Vec<Vec<u8>> {
+        let mut cutter = Cutter::new(Vec::new(), Box::new(io::Cursor::new(text.to_vec())));
+        let mut block = Block::default();
+        let mut out = Vec::new();
+        while cutter.next(size, format, &mut block).expect("readable") {
+            out.push(block.text().to_vec());
+        }
+        out
+    }
+
+    /// What the two ways say of a log in which `text` stands behind some lines of their own.
+    fn refused(text: &str, limits: Limits) -> [Option<String>; 3] {
+        let format = Format::insisted(Wanted::Strace);
+        let log = "close(3) = 0\n".repeat(9) + text + "close(4) = 0\n";
+        let mut file = tempfile::tempfile().expect("a temporary file");
+        file.write_all(log.as_bytes()).expect("room for it");
+        let len = log.len() as u64;
+        let mut block = Block::default();
+        let by_file = (0..block_count(len, 50)).find_map(|number| {
+            read_block_within(&file, len, number, 50, &format, &mut block, limits).err()
+        });
+        let rest = Box::new(io::Cursor::new(log.clone().into_bytes()));
+        let mut cutter = Cutter { limits, ..Cutter::new(Vec::new(), rest) };
+        let by_stream = loop {
+            match cutter.next(50, &format, &mut block) {
+                Ok(true) => {}
+                Ok(false) => break None,
+                Err(error) => break Some(error),
+            }
+        };
+        let mut seam = Seam::within(limits);
+        let by_pieces = log.as_bytes().chunks(70).find_map(|piece| {
+            let text = Box::new(io::Cursor::new(piece.to_vec()));
+            let section = Section::new(text, 70, 50, &format, Vec::new).expect("readable");
+            seam.join(section).err()
+        });
+        [by_file, by_stream, by_pieces].map(|error| error.map(|error| error.kind().to_string()))
+    }
+
+    #[test]
+    fn lines_may_have_a_length_and_no_more() {
+        let limits = Limits { block: 60_000, rest: 20_000, long: 30_000 };
+        let line = |length: usize| format!("write(1, \"{}\") = 1\n", "x".repeat(length));
+        assert_eq!(refused(&line(45_000), limits), [None, None, None]);
+        let error = Some("a line is longer than 60000 bytes".to_owned());
+        assert_eq!(refused(&line(70_000), limits), [error.clone(), error.clone(), error]);
+        // Lines that belong to the one before, of which no block may begin with one.
+        let frames = |count: usize| " > /usr/lib/libc.so.6(read+0x1d) [0x11ba1d]\n".repeat(count);
+        assert_eq!(refused(&frames(300), limits), [None, None, None]);
+        let error = Some("no event begins in 20000 bytes".to_owned());
+        assert_eq!(refused(&frames(2_000), limits), [error.clone(), error.clone(), error]);
+        // A long line among them is no more than a long line.
+        let dump = format!(" > {}\n", "x".repeat(45_000));
+        assert_eq!(refused(&(frames(2) + &dump), limits), [None, None, None]);
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_are_the_log_again(
+            lines in proptest::collection::vec("( [|>] )?[a-z]{0,40}", 0..60),
+            size in 1usize..200,
+            feed in any::<bool>(),
+        ) {
+            let mut text = lines.join("\n").into_bytes();
+            if feed {
+                text.push(b'\n');
+            }
+            let format = Format::insisted(Wanted::Strace);
+            for blocks in [by_file(&text, size, &format), by_stream(&text, size, &format)] {
+                prop_assert_eq!(blocks.concat(), text.clone());
+                let filled: Vec<_> = blocks.iter().filter(|block| !block.is_empty()).collect();
+                for (i, block) in filled.iter().enumerate() {
+                    prop_assert!(i + 1 == filled.len() || block.ends_with(b"\n"));
+                    let first = block.split(|&b| b == b'\n').next().unwrap_or_default();
+                    prop_assert!(i == 0 || format.stands_alone(first));
+                }
+            }
+        }
+    }
+}

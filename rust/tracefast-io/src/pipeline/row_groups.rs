@@ -1,0 +1,295 @@
+//! Final rows to batches, and batches to groups: what an encoder gets at a time.
+//!
+//! Rows are made into Arrow arrays a few blocks at a time, while the columns of those blocks are
+//! still in the processor's cache, and the columns serve the next blocks at once. Groups, which are
+//! longer, are made of such batches. A group ends early where its rows have much text, so that what
+//! waits in memory is bounded by bytes, too.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use tracefast_core::batch::{BATCH_ROWS, Part};
+use tracefast_core::events::rows::Rows;
+use tracefast_core::serial::stream::{Resolved, Stream, Values};
+use tracefast_core::text::string_view::REACH;
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// Rows of one batch, all of whose blocks are final.
+pub struct Piece {
+    /// Group that it belongs to, and its place there.
+    pub place: (u64, usize),
+    /// The rows.
+    pub parts: Vec<Part>,
+    /// What their keys stand for.
+    pub values: Values,
+}
+
+/// What only one worker at a time may touch.
+pub struct Serial {
+    /// Makes rows final.
+    pub stream: Stream,
+    parts: Vec<Part>,
+    /// Rows in `parts`, and in the group so far without them.
+    rows: usize,
+    before: usize,
+    /// Bytes of text in the group so far.
+    bytes: usize,
+    /// See [`REACH`].
+    reach: usize,
+    /// Bytes that the offsets of a dictionary can tell.
+    words: usize,
+    next: (u64, usize),
+    group_rows: usize,
+    /// Rows still wanted; no more are taken.
+    left: usize,
+}
+
+/// Pieces that are full, and groups that are.
+#[derive(Default)]
+pub struct Cut {
+    /// The pieces, in order.
+    pub pieces: Vec<Piece>,
+    /// The groups whose last piece is among these or before.
+    pub groups: Vec<Group>,
+}
+
+/// A group all of whose rows are there.
+pub struct Group {
+    /// Its number.
+    pub number: u64,
+    /// How many pieces it has.
+    pub pieces: usize,
+    /// Bytes of text in it.
+    pub bytes: usize,
+}
+
+/// Bytes of text with which a group is full: several times those of so many usual rows as a group
+/// has. Rows with long strings (`strace -s 100000`) or stacks would take gigabytes else.
+const GROUP_BYTES: usize = 16 << 20;
+
+impl Serial {
+    /// Groups of `group_rows` rows, of the first `limit` that `stream` makes final.
+    pub fn new(stream: Stream, group_rows: usize, limit: Option<usize>) -> Self {
+        let group_rows = group_rows.max(1);
+        let left = limit.unwrap_or(usize::MAX);
+        let (parts, next) = (Vec::new(), (0, 0));
+        let (reach, words) = (REACH, i32::MAX as usize);
+        Self { stream, parts, rows: 0, before: 0, bytes: 0, reach, words, next, group_rows, left }
+    }
+
+    /// No row is wanted any more.
+    pub fn has_enough(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Adds final rows.
+    ///
+    /// # Errors
+    /// The texts of a block that had to be copied are more than views can tell, or all names more
+    /// than a dictionary can hold.
+    pub fn add(&mut self, resolved: Resolved, out: &mut Cut) -> Result<()> {
+        if resolved.buffers.iter().any(|buffer| buffer.len() > self.reach) {
+            let hint = "record strings with a smaller -s, or take the line out";
+            let error = Error::new(ErrorKind::TooMuchText { limit: self.reach as u64 });
+            return Err(error.at_line(resolved.line as u64).with_hint(hint));
+        }
+        if self.stream.words_bytes() > self.words {
+            let hint = "no program makes so many names: look at the lines around this one";
+            let error = Error::new(ErrorKind::TooManyNames { limit: self.words as u64 });
+            return Err(error.at_line(resolved.line as u64).with_hint(hint));
+        }
+        // Most blocks go into one group as they are: then nobody has to know where in them text is.
+        let rows = self.before + self.rows + resolved.len();
+        let whole = resolved
+            .text_bytes()
+            .filter(|&bytes| rows < self.group_rows && self.bytes + bytes < GROUP_BYTES);
+        self.bytes += whole.unwrap_or(0);
+        let block = Arc::new(resolved);
+        for run in &block.runs {
+            let mut run = run.clone();
+            while !run.is_empty() && self.left > 0 {
+                let room = BATCH_ROWS.min(self.group_rows - self.before) - self.rows;
+                let rows = run.start..run.end.min(run.start + room.min(self.left));
+                let take = match whole {
+                    Some(_) => rows.len(),
+                    None => block.look(|all| self.fitting(all, rows)),
+                };
+                let rows = run.start..run.start + take;
+                run.start += take;
+                self.rows += take;
+                self.left -= take;
+                self.parts.push(Part::new(Arc::clone(&block), rows));
+                if take == room {
+                    self.cut(out);
+                }
+                if self.bytes >= GROUP_BYTES {
+                    self.finish(out);
+                }
+            }
+        }
+        if self.left == 0 {
+            self.finish(out);
+        }
+        Ok(())
+    }
+
+    /// How many of some rows the group takes: those up to the one with which it has enough text.
+    fn fitting(&mut self, rows: &Rows, range: Range<usize>) -> usize {
+        let text: usize = range.clone().map(|row| rows.text_bytes(row)).sum();
+        if self.bytes + text < GROUP_BYTES {
+            self.bytes += text;
+            return range.len();
+        }
+        let start = range.start;
+        for row in range {
+            self.bytes += rows.text_bytes(row);
+            if self.bytes >= GROUP_BYTES {
+                return row + 1 - start;
+            }
+        }
+        unreachable!("the rows have that much text")
+    }
+
+    /// Ends a piece, and the group if that is full.
+    fn cut(&mut self, out: &mut Cut) {
+        let values = self.stream.values();
+        let parts = std::mem::take(&mut self.parts);
+        out.pieces.push(Piece { place: self.next, parts, values });
+        self.next.1 += 1;
+        self.before += std::mem::take(&mut self.rows);
+        if self.before == self.group_rows {
+            self.end(out);
+        }
+    }
+
+    /// No row follows in the group at hand.
+    pub fn finish(&mut self, out: &mut Cut) {
+        if self.rows > 0 {
+            self.cut(out);
+        }
+        if self.before > 0 {
+            self.end(out);
+        }
+    }
+
+    fn end(&mut self, out: &mut Cut) {
+        let (number, pieces) = self.next;
+        out.groups.push(Group { number, pieces, bytes: std::mem::take(&mut self.bytes) });
+        self.next = (number + 1, 0);
+        self.before = 0;
+    }
+}
+
+/// Groups of which some batches are made.
+#[derive(Default)]
+pub struct Groups {
+    /// The batches by their place; how many there will be, once that is known.
+    open: BTreeMap<u64, (BTreeMap<usize, RecordBatch>, Option<usize>)>,
+}
+
+impl Groups {
+    /// A batch was made; gives its group if that is whole now.
+    pub fn add(&mut self, place: (u64, usize), batch: RecordBatch) -> Option<Vec<RecordBatch>> {
+        self.open.entry(place.0).or_default().0.insert(place.1, batch);
+        self.whole(place.0)
+    }
+
+    /// Group `number` has `pieces` batches; gives them if all are made.
+    pub fn close(&mut self, number: u64, pieces: usize) -> Option<Vec<RecordBatch>> {
+        self.open.entry(number).or_default().1 = Some(pieces);
+        self.whole(number)
+    }
+
+    fn whole(&mut self, number: u64) -> Option<Vec<RecordBatch>> {
+        let (batches, pieces) = self.open.get(&number)?;
+        if *pieces != Some(batches.len()) {
+            return None;
+        }
+        let (batches, _) = self.open.remove(&number)?;
+        Some(batches.into_values().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use tracefast_core::events::parsed_block::Parsed;
+    use tracefast_core::format::{Format, Grammar, Wanted};
+    use tracefast_core::serial::stream::Pool;
+    use tracefast_core::text::block::Block;
+
+    use super::*;
+
+    fn serial() -> Serial {
+        let mut stream = Stream::new(Arc::new(Pool::default()));
+        stream.begin("log", Format::insisted(Wanted::Strace));
+        Serial::new(stream, 1_000, None)
+    }
+
+    fn add(serial: &mut Serial, text: &str, out: &mut Cut) -> Result<()> {
+        let mut block = Block::from_text(text.as_bytes());
+        let mut parsed = Parsed::default();
+        let format = Format::insisted(Wanted::Strace);
+        Grammar::default().parse(&format, &mut block, &mut parsed);
+        let resolved = serial.stream.resolve(block, parsed);
+        serial.add(resolved, out)
+    }
+
+    #[test]
+    fn much_text_ends_a_group() {
+        let long = "x".repeat(GROUP_BYTES / 4 - 5);
+        let mut lines = String::new();
+        for _ in 0..9 {
+            let _ = writeln!(lines, "write(1, \"{long}\") = 1");
+        }
+        // However the log is cut into blocks.
+        for size in [1, 2, 9] {
+            let (mut serial, mut cut) = (serial(), Cut::default());
+            let lines: Vec<&str> = lines.split_inclusive('\n').collect();
+            for block in lines.chunks(size) {
+                add(&mut serial, &block.concat(), &mut cut).expect("few bytes");
+            }
+            serial.finish(&mut cut);
+            let rows: Vec<usize> = (0..)
+                .zip(&cut.groups)
+                .map(|(number, group)| {
+                    assert_eq!(group.number, number);
+                    let pieces = cut.pieces.iter().filter(|piece| piece.place.0 == number);
+                    pieces.flat_map(|piece| &piece.parts).map(|part| part.rows.len()).sum()
+                })
+                .collect();
+            assert_eq!(rows, [4, 4, 1], "blocks of {size} lines");
+            assert!(cut.groups[0].bytes >= GROUP_BYTES);
+            assert_eq!(cut.groups[2].bytes, long.len() + 5);
+        }
+    }
+
+    #[test]
+    fn texts_that_views_cannot_tell_are_refused() {
+        let (mut serial, mut cut) = (serial(), Cut::default());
+        serial.reach = 200;
+        let name = "x".repeat(60);
+        let path = |escaped: &str| format!("rmdir(\"/{name}{escaped}\") = 0\n");
+        add(&mut serial, &path(""), &mut cut).expect("short enough");
+        add(&mut serial, &path("\\n").repeat(2), &mut cut).expect("short enough");
+        let error = add(&mut serial, &path("\\n").repeat(4), &mut cut).expect_err("too much");
+        let expected = "line 4: more than 200 bytes of text have to be un-escaped or joined";
+        assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
+    fn names_that_a_dictionary_cannot_hold_are_refused() {
+        let (mut serial, mut cut) = (serial(), Cut::default());
+        serial.words = 12;
+        for _ in 0..2 {
+            add(&mut serial, "read(3) = 0\nfutimens(3) = 0\n", &mut cut).expect("few bytes");
+        }
+        let error = add(&mut serial, "a(3) = 0\nb(3) = 0\n", &mut cut).expect_err("too much");
+        let expected = "line 5: all names of calls, errors or commands have more than 12 bytes";
+        assert_eq!(error.to_string(), expected);
+    }
+}

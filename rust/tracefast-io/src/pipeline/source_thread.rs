@@ -1,0 +1,132 @@
+//! The thread of the sources: it opens one after another and sees each to its end.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use tracefast_core::format::Format;
+use tracefast_core::text::block::Block;
+
+use crate::error::Result;
+use crate::input::merge::Input;
+use crate::input::source::{Bytes, Source};
+use crate::input::split::{Cutter, block_count};
+use crate::pipeline::row_groups::Cut;
+use crate::pipeline::{Encode, Plan, Shared};
+
+impl<E: Encode> Shared<E> {
+    /// Opens one source after another and sees each to its end.
+    pub(crate) fn drive(&self, first: Source, inputs: &[Input]) {
+        let mut source = Some(first);
+        for input in inputs {
+            let wanted = self.options.format;
+            let open =
+                source.take().map_or_else(|| Source::open_input(input, wanted, &self.progress), Ok);
+            let done = open.and_then(|source| self.source(source.on(self.options.machine)));
+            if let Err(error) = done {
+                self.fail(error);
+                return;
+            }
+            if self.lock().stop {
+                return;
+            }
+        }
+        let mut state = self.lock();
+        if let Some(serial) = state.stream.as_mut() {
+            let mut cut = Cut::default();
+            serial.finish(&mut cut);
+            let tally = serial.stream.tally.clone();
+            Self::hand_on(&mut state, cut);
+            state.finished = Some(tally);
+        }
+        drop(state);
+        self.wake_all();
+    }
+
+    fn source(&self, source: Source) -> Result<()> {
+        let name = source.name;
+        let mut state = self.lock();
+        let Some(format) = source.format else {
+            if let Some(serial) = state.stream.as_mut() {
+                serial.stream.empty(&name);
+            }
+            return Ok(());
+        };
+        self.encode.begin(&name, format);
+        if let Some(serial) = state.stream.as_mut() {
+            serial.stream.begin(&name, format);
+        }
+        let first = state.blocks;
+        match source.bytes {
+            Bytes::File { file, len } => {
+                state.plan = Some(Arc::new(Plan { name, format, file: Some((file, len)), first }));
+                state.blocks += block_count(len, self.options.block_bytes);
+                self.work.notify_all();
+            }
+            Bytes::Stream { head, rest } => {
+                state.plan = Some(Arc::new(Plan { name: name.clone(), format, file: None, first }));
+                drop(state);
+                self.cut(&name, Cutter::new(head, rest), &format)?;
+                state = self.lock();
+            }
+            Bytes::Packed { head, rest } => {
+                state.plan = Some(Arc::new(Plan { name: name.clone(), format, file: None, first }));
+                drop(state);
+                self.pieces(&name, head, rest, &format)?;
+                state = self.lock();
+            }
+        }
+        while !state.stop && (state.resolve < state.blocks || state.stream.is_none()) {
+            state = Self::wait(&self.drive, state);
+        }
+        if state.stop {
+            return Ok(());
+        }
+        if let Some(mut serial) = state.stream.take() {
+            drop(state);
+            let mut cut = Cut::default();
+            if let Some(rest) = serial.stream.end() {
+                serial.add(rest, &mut cut).map_err(|error| self.placed(error))?;
+                // What was open at the end made rows, too.
+                let rows = serial.stream.tally.total.rows();
+                self.progress.rows.store(rows, Ordering::Relaxed);
+            }
+            state = self.lock();
+            Self::hand_on(&mut state, cut);
+            state.stream = Some(serial);
+            self.work.notify_all();
+        }
+        Ok(())
+    }
+
+    /// Reads a stream on this thread.
+    pub(crate) fn cut(&self, name: &str, mut cutter: Cutter, format: &Format) -> Result<()> {
+        loop {
+            let mut block = Block::from_buffer(self.pool.buffer());
+            let more = cutter
+                .next(self.options.block_bytes, format, &mut block)
+                .map_err(|error| error.at_path(name))?;
+            if !more {
+                return Ok(());
+            }
+            if !self.push(block) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Hands a block of a stream to the workers, never far ahead of them. `false`: stop.
+    pub(crate) fn push(&self, block: Block) -> bool {
+        let mut state = self.lock();
+        while !state.stop && !self.more_blocks(&state, state.blocks) {
+            state = Self::wait(&self.drive, state);
+        }
+        if state.stop {
+            return false;
+        }
+        state.waiting += block.source_len();
+        state.read.push_back(block);
+        state.blocks += 1;
+        self.work.notify_one();
+        true
+    }
+}

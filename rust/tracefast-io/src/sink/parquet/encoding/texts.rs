@@ -1,0 +1,103 @@
+//! Text columns: Arrow dictionaries, and views with and without a dictionary.
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
+use parquet::basic::Encoding;
+
+use crate::error::Result;
+use crate::sink::non_null::for_each_valid;
+use crate::sink::parquet::chunk::{Chunk, EncodedColumn, PageInfo};
+use crate::sink::parquet::encoding::delta::Texts;
+use crate::sink::parquet::encoding::hybrid::{key_width, put_keys, put_levels};
+use crate::sink::parquet::pages::{self, Page};
+use crate::sink::parquet::scratch::Buffers;
+use crate::sink::parquet::statistics::Range;
+
+/// Encodes a column with a dictionary: of an Arrow dictionary always, of views unless the
+/// dictionary grows too large.
+pub(crate) fn encode_dictionary(
+    mut chunk: Chunk<'_>,
+    buffers: &mut Buffers,
+    arrays: &[ArrayRef],
+) -> Result<EncodedColumn> {
+    let pages = pages::split(arrays);
+    buffers.dictionary.clear();
+    buffers.keys.clear();
+    for array in pages.iter().flatten() {
+        if let Some(array) = array.as_string_view_opt() {
+            if !buffers.dictionary.push_views(array, &mut buffers.keys) {
+                return encode_plain(chunk, buffers, arrays, true);
+            }
+        } else {
+            buffers.dictionary.push_dictionary(array, &mut buffers.keys)?;
+        }
+    }
+    let entries = buffers.dictionary.len();
+    chunk.dictionary(buffers.dictionary.plain(), entries)?;
+
+    let mut keys = &buffers.keys[..];
+    for page in &pages {
+        let rows = pages::rows(page);
+        let nulls = pages::validity(page, &mut buffers.words);
+        let (here, rest) = keys.split_at(rows - nulls);
+        keys = rest;
+        buffers.page.clear();
+        put_levels(&buffers.words, rows, &mut buffers.page);
+        put_keys(here, key_width(entries), &mut buffers.page);
+        // All that the only page holds stands in the dictionary.
+        let some = (pages.len() > 1).then_some(here);
+        let range = buffers.dictionary.bounds(some).map(|(min, max)| Range::of_texts(min, max));
+        let encoding = Encoding::RLE_DICTIONARY;
+        chunk.page(&buffers.page, PageInfo { rows, nulls, encoding, range })?;
+    }
+    chunk.finish(true)
+}
+
+/// Encodes a column of views without a dictionary.
+pub(crate) fn encode_plain(
+    mut chunk: Chunk<'_>,
+    buffers: &mut Buffers,
+    arrays: &[ArrayRef],
+    with_range: bool,
+) -> Result<EncodedColumn> {
+    for page in pages::split(arrays) {
+        let rows = pages::rows(&page);
+        let nulls = pages::validity(&page, &mut buffers.words);
+        buffers.page.clear();
+        put_levels(&buffers.words, rows, &mut buffers.page);
+        let range = put_page(&page, buffers, with_range);
+        let encoding = Encoding::DELTA_BYTE_ARRAY;
+        chunk.page(&buffers.page, PageInfo { rows, nulls, encoding, range })?;
+    }
+    chunk.finish(with_range)
+}
+
+fn put_page(page: &Page, buffers: &mut Buffers, with_range: bool) -> Option<Range> {
+    if let [array] = &page[..]
+        && let Some(array) = array.as_string_view_opt()
+        && array.len() == 1
+        && array.is_valid(0)
+    {
+        // A text that is longer than a page should be stands alone, and is not copied twice.
+        let text = array.value(0).as_bytes();
+        Texts::put_one(text, &mut buffers.page);
+        return with_range.then(|| Range::of_texts(text, text));
+    }
+    let texts = &mut buffers.texts;
+    texts.clear();
+    let mut previous: &[u8] = &[];
+    let mut bounds: Option<(&[u8], &[u8])> = None;
+    for array in page.iter().filter_map(|array| array.as_string_view_opt()) {
+        for_each_valid(array.nulls(), array.len(), |i| {
+            let text = array.value(i).as_bytes();
+            texts.push(text, previous);
+            previous = text;
+            if with_range {
+                let (min, max) = bounds.unwrap_or((text, text));
+                bounds = Some((min.min(text), max.max(text)));
+            }
+        });
+    }
+    texts.put(&mut buffers.page);
+    bounds.map(|(min, max)| Range::of_texts(min, max))
+}

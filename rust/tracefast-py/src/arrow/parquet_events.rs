@@ -1,0 +1,43 @@
+//! Events in Parquet as an iterator of batches.
+
+use std::sync::{Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use tracefast_io::columns::parquet_events::SavedEvents;
+
+use crate::arrow::batch::Batch;
+use crate::errors::exception;
+
+/// The rows of a Parquet file of events, some columns of them, in order.
+#[pyclass(frozen, module = "tracefast._core")]
+pub struct Saved {
+    batches: Mutex<SavedEvents>,
+}
+
+#[pymethods]
+impl Saved {
+    #[new]
+    #[pyo3(signature = (path, *, columns, threads = None))]
+    #[allow(clippy::needless_pass_by_value)] // Python's arguments.
+    fn new(
+        py: Python<'_>,
+        path: String,
+        columns: Vec<String>,
+        threads: Option<usize>,
+    ) -> PyResult<Self> {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        let batches = py
+            .detach(|| SavedEvents::open(path, &columns, threads.unwrap_or_else(all)))
+            .map_err(|error| exception(py, &error))?;
+        Ok(Self { batches: Mutex::new(batches) })
+    }
+
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
+        let next = py.detach(|| self.batches.lock().unwrap_or_else(PoisonError::into_inner).next());
+        next.transpose().map(|batch| batch.map(Batch::new)).map_err(|error| exception(py, &error))
+    }
+}
