@@ -7,8 +7,8 @@ import pytest
 
 import tracefast as tf
 from tracefast import _core
-from tracefast.analysis.accesses import SCHEMA, of_files
-from tracefast.analysis.habits import habits
+from tracefast.analysis.files.access_patterns import habits
+from tracefast.analysis.files.accesses import SCHEMA, of_files
 
 PTH = "data/unet_carvana_scale0.5_epoch2.pth"
 DATA = "/srv/data.bin"

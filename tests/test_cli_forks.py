@@ -14,11 +14,11 @@ import pytest
 from made_forks import MIB, MS, made, same
 
 import tracefast as tf
-from tracefast.analysis.fork_rows import fork_rows
-from tracefast.analysis.fork_summary import SCHEMA, report
-from tracefast.cli.fork_screen import arranged, screen
+from tracefast.analysis.forks.evidence import fork_rows
+from tracefast.analysis.forks.summary import SCHEMA, report
 from tracefast.cli.options import Format
 from tracefast.cli.request import Request
+from tracefast.cli.screen.forks.report import arranged, screen
 
 TRACED = {"tracer_low_ns": 0, "tracer_high_ns": 10 * MS}
 

@@ -14,7 +14,7 @@ import pytest
 
 import tracefast as tf
 from tracefast.analysis.processes import columns
-from tracefast.cli.process_tree import render
+from tracefast.cli.screen.process_tree import render
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 DATA = Path(__file__).parent / "data"

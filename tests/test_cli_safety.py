@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracefast.cli.explanation import _Csv, _Text
 from tracefast.cli.options import Format
 from tracefast.cli.output import _encode
-from tracefast.cli.process_tree import render as tree
-from tracefast.cli.safe import printable
-from tracefast.cli.strace_table import render as strace_table
-from tracefast.cli.tables import render
+from tracefast.cli.screen.process_tree import render as tree
+from tracefast.cli.screen.syscalls.strace_summary import render as strace_table
+from tracefast.cli.screen.unparsed_lines import _Csv, _Text
+from tracefast.cli.text.escaping import printable
+from tracefast.cli.text.table_text import render
 
 # What nobody sees, or what turns the direction of text.
 HIDDEN = {

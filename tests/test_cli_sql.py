@@ -15,9 +15,9 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import tracefast as tf
-from tracefast.cli.column_words import WORDS
-from tracefast.cli.sql_tables import ANALYSES
-from tracefast.cli.table_words import TABLES
+from tracefast.cli.columns.event_columns import WORDS
+from tracefast.cli.columns.table_columns import TABLES
+from tracefast.cli.sql.tables import ANALYSES
 
 DOCS = Path(__file__).parents[1] / "docs"
 BOTH = pytest.mark.parametrize("engine", ["polars", "duckdb"])
@@ -274,6 +274,9 @@ def test_versions(run):
 def test_versions_are_told_without_loading_what_they_are_of():
     import subprocess
 
-    code = "import sys; from tracefast.cli.version import versions; versions(); print(*sys.modules)"
+    code = """import sys
+from tracefast.cli.commands.version import versions
+versions()
+print(*sys.modules)"""
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"polars", "pyarrow", "duckdb", "rich"} & set(ran.stdout.split())

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import tracefast as tf
-from tracefast.cli.units import duration
+from tracefast.cli.text.units import duration
 
 DATA = Path(__file__).parent / "data"
 WALL = DATA / "counts" / "wall.strace"

@@ -11,9 +11,9 @@ from polars.testing import assert_frame_equal
 
 import tracefast as tf
 from tracefast.cli.errors import CommandError
-from tracefast.cli.where import truth
-from tracefast.cli.window import Since, Window, moment
-from tracefast.cli.windowed import within
+from tracefast.cli.inputs.events_in_window import within
+from tracefast.cli.screen.where import truth
+from tracefast.cli.time_window import Since, Window, moment
 
 DATA = Path(__file__).parent / "data"
 DAY_NS = 86_400_000_000_000

@@ -259,7 +259,7 @@ def test_oddities_of_a_log(run, tmp_path):
 
 
 def test_oddities_are_told_in_words():
-    from tracefast.cli.report import odd
+    from tracefast.cli.screen.parse_report import odd
 
     nothing = {"time_steps_back": 0, "relayouts": 0, "foreign": 0, "shared_lines": 0}
     assert odd(nothing) == ""

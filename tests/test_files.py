@@ -7,7 +7,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import tracefast as tf
-from tracefast.analysis.files import columns
+from tracefast.analysis.files.table import columns
 
 DATA = Path(__file__).parent / "data"
 A = {"file": 1, "path": "/a", "file_type": "regular", "task": 1, "pid": 10}

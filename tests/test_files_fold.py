@@ -9,7 +9,7 @@ from slow_files import slow_files
 
 import tracefast as tf
 from tracefast import _core
-from tracefast.analysis.files import NEEDED
+from tracefast.analysis.files.table import NEEDED
 
 NAMES = ["read", "write", "pread64", "sendfile", "openat", "newfstatat", "mmap", "close", "lseek"]
 CLASSES = ["first", "consecutive", "consecutive", "forward", "backward", "eof", "error"]

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 import tracefast as tf
-from tracefast.cli.units import bytes_of, factor, share
-from tracefast.cli.verdict import foot, how, verdict
+from tracefast.cli.screen.files.usage_text import foot, how, verdict
+from tracefast.cli.text.units import bytes_of, factor, share
 
 EMPTY = {
     **dict.fromkeys(("read_first", "read_consecutive", "read_forward", "read_backward"), 0),

@@ -4,10 +4,9 @@ import pytest
 from made_forks import MIB, MS, made, same
 
 import tracefast as tf
-from tracefast.analysis.advice import (
+from tracefast.analysis.forks.advice.case import Advice, Range
+from tracefast.analysis.forks.advice.rules import (
     RULES,
-    Advice,
-    Range,
     error_pipe,
     fork_per_epoch,
     many_processes,
@@ -17,8 +16,8 @@ from tracefast.analysis.advice import (
     slow_linking,
     threads_at_fork,
 )
-from tracefast.analysis.fork_rows import fork_rows
-from tracefast.analysis.fork_summary import report
+from tracefast.analysis.forks.evidence import fork_rows
+from tracefast.analysis.forks.summary import report
 
 BIG = {"parent_anon_bytes": 800 * MIB, "log_ns": 1_000 * MS, "log_exec_ns": MS}
 

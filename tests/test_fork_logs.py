@@ -6,8 +6,8 @@ from polars.testing import assert_frame_equal
 from slow_hints import hinted
 
 import tracefast as tf
-from tracefast.analysis.fork_rows import HINTS, ROWS, fork_rows
-from tracefast.analysis.forks import SCHEMA
+from tracefast.analysis.forks.evidence import HINTS, ROWS, fork_rows
+from tracefast.analysis.forks.table import SCHEMA
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ from polars.testing import assert_frame_equal
 from slow_fork_summary import at_once, summary, union
 
 import tracefast as tf
-from tracefast.analysis.fork_summary import KEYS, SCHEMA
-from tracefast.analysis.intervals import covered, most_at_once
-from tracefast.analysis.slopes import MOST_POINTS, theil_sen
+from tracefast.analysis.forks.measures.intervals import covered, most_at_once
+from tracefast.analysis.forks.measures.slopes import MOST_POINTS, theil_sen
+from tracefast.analysis.forks.summary import KEYS, SCHEMA
 
 
 def table_of(rows, **options) -> pl.DataFrame:

@@ -5,7 +5,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import tracefast as tf
-from tracefast.analysis.forks import SCHEMA
+from tracefast.analysis.forks.table import SCHEMA
 
 MS = 1_000_000
 FORK_FLAGS = "child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD"

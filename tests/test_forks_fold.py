@@ -11,7 +11,7 @@ from slow_forks import slow_forks
 
 import tracefast as tf
 from tracefast import _core
-from tracefast.analysis.forks import NEEDED
+from tracefast.analysis.forks.table import NEEDED
 
 DATA = Path(__file__).parent / "data"
 

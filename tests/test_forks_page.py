@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tracefast as tf
-from tracefast.analysis.advice import RULES
+from tracefast.analysis.forks.advice.rules import RULES
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "forks.md").read_text()

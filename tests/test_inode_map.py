@@ -10,7 +10,7 @@ import pytest
 
 import tracefast as tf
 from tracefast import _core
-from tracefast.analysis.inode_map import SCHEMA, inodes, with_paths
+from tracefast.analysis.files.inode_map import SCHEMA, inodes, with_paths
 
 MAP = Path(__file__).parent / "data" / "page-cache" / "inodes.txt"
 

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from tracefast.cli.log_names import cut_apart, without_common_folders
-from tracefast.cli.tables import render
+from tracefast.cli.text.log_names import cut_apart, without_common_folders
+from tracefast.cli.text.table_text import render
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import tracefast as tf
-from tracefast.analysis.page_cache import SCHEMA
+from tracefast.analysis.files.page_cache import SCHEMA
 
 DATA = Path(__file__).parent / "data" / "page-cache"
 MAP = DATA / "inodes.txt"
@@ -326,7 +326,7 @@ def test_files_are_summed_up_alike_in_one_part_and_in_many(log, monkeypatch):
     ]
     whole = tf.page_cache(log(*records)).collect()
     assert whole.height == 20
-    monkeypatch.setattr("tracefast.analysis.page_cache._PART", 7)
+    monkeypatch.setattr("tracefast.analysis.files.page_cache._PART", 7)
     assert_frame_equal(tf.page_cache(log(*records)).collect(), whole)
 
 

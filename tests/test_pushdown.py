@@ -17,7 +17,7 @@ from polars.testing import assert_frame_equal
 
 import tracefast as tf
 from tracefast import _core
-from tracefast.pushdown import predicate
+from tracefast._polars.pushdown import predicate
 from tracefast.scanning import event_schema
 
 DATA = Path(__file__).parent / "data"

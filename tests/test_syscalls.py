@@ -11,7 +11,7 @@ import strace_tables
 
 import tracefast as tf
 from tracefast.analysis.syscalls import strace_counts
-from tracefast.cli.strace_table import render
+from tracefast.cli.screen.syscalls.strace_summary import render
 
 DATA = Path(__file__).parent / "data"
 WALL = DATA / "counts" / "wall.strace"

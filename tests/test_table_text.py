@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import polars as pl
 
-from tracefast.cli.tables import render
+from tracefast.cli.text.table_text import render
 
 LONG = "/srv/a/rather/long/path/to/a/file/that/does/not/fit/model.safetensors"
 

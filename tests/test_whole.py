@@ -9,8 +9,9 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import tracefast as tf
-from tracefast import _core, whole
-from tracefast.analysis.files import NEEDED
+from tracefast import _core
+from tracefast._polars import direct_read
+from tracefast.analysis.files.table import NEEDED
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def arrow(log, tmp_path):
 @pytest.fixture
 def asked(monkeypatch):
     """Collect which frames polars had to read."""
-    from tracefast.analysis import folds
+    from tracefast._polars import folds
 
     runs = []
     run = folds.run
@@ -86,11 +87,11 @@ def test_a_part_of_the_events_is_not_the_whole_file(parquet, asked):
 def test_a_table_may_be_collected_again_and_after_its_frame_is_gone(parquet):
     events = tf.scan(parquet)
     table = tf.files(events)
-    assert whole.opener_of(events) is not None
-    known = whole.count()
+    assert direct_read.opener_of(events) is not None
+    known = direct_read.count()
     del events
     gc.collect()
-    assert whole.count() == known - 1
+    assert direct_read.count() == known - 1
     assert_frame_equal(table.collect(), table.collect())
 
 

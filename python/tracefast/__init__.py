@@ -42,18 +42,18 @@ from tracefast._core import (
 from tracefast.reading import parse, read
 
 if TYPE_CHECKING:
-    from tracefast.analysis.accesses import accesses
     from tracefast.analysis.blocks import blocks
-    from tracefast.analysis.covered import covered_bytes
     from tracefast.analysis.events import events
     from tracefast.analysis.fields import fields
-    from tracefast.analysis.files import files
-    from tracefast.analysis.fork_summary import fork_advice, fork_summary
-    from tracefast.analysis.forks import forks
-    from tracefast.analysis.page_cache import page_cache
+    from tracefast.analysis.files.accesses import accesses
+    from tracefast.analysis.files.covered_bytes import covered_bytes
+    from tracefast.analysis.files.page_cache import page_cache
+    from tracefast.analysis.files.table import files
+    from tracefast.analysis.forks.summary import fork_advice, fork_summary
+    from tracefast.analysis.forks.table import forks
     from tracefast.analysis.processes import processes
     from tracefast.analysis.syscalls import syscalls
-    from tracefast.batch.many import parse_many
+    from tracefast.batch.parse_many import parse_many
     from tracefast.scanning import scan
 
 __all__ = [
@@ -85,17 +85,17 @@ __all__ = [
 
 # What needs polars, and the module that holds it.
 _LAZY = {
-    "accesses": "tracefast.analysis.accesses",
+    "accesses": "tracefast.analysis.files.accesses",
     "blocks": "tracefast.analysis.blocks",
-    "covered_bytes": "tracefast.analysis.covered",
+    "covered_bytes": "tracefast.analysis.files.covered_bytes",
     "events": "tracefast.analysis.events",
     "fields": "tracefast.analysis.fields",
-    "files": "tracefast.analysis.files",
-    "fork_advice": "tracefast.analysis.fork_summary",
-    "fork_summary": "tracefast.analysis.fork_summary",
-    "forks": "tracefast.analysis.forks",
-    "page_cache": "tracefast.analysis.page_cache",
-    "parse_many": "tracefast.batch.many",
+    "files": "tracefast.analysis.files.table",
+    "fork_advice": "tracefast.analysis.forks.summary",
+    "fork_summary": "tracefast.analysis.forks.summary",
+    "forks": "tracefast.analysis.forks.table",
+    "page_cache": "tracefast.analysis.files.page_cache",
+    "parse_many": "tracefast.batch.parse_many",
     "processes": "tracefast.analysis.processes",
     "scan": "tracefast.scanning",
     "syscalls": "tracefast.analysis.syscalls",

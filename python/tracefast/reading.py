@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tracefast import _core
 from tracefast.arguments import path_of, threads_of, whole_number
-from tracefast.sources import Sink, Source, Sources, expand, sink_of
+from tracefast.inputs.sources import Sink, Source, Sources, expand, sink_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,7 +131,7 @@ def parse(
         )
     names = expand(sources)
     if target is not None:
-        from tracefast.apart import refuse_own_input
+        from tracefast.inputs.duplicates import refuse_own_input
 
         refuse_own_input(names, target)
     return _core.parse(

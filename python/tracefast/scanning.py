@@ -15,14 +15,24 @@ from polars.io.external_reader import (
     scan_external_reader,
 )
 
-from tracefast import _core, pushdown, whole
-from tracefast.apart import crowded
+from tracefast import _core
+from tracefast._polars import direct_read, pushdown
+from tracefast._polars.compatible_types import fitted, listed, of_other_types
+from tracefast._polars.pushdown import Predicate
+from tracefast._polars.source_threads import patiently, refuse_fork
 from tracefast.arguments import check_choice, threads_of
-from tracefast.event_types import fitted, listed, of_other_types
-from tracefast.polled import patiently, refuse_fork
-from tracefast.pushdown import Predicate
+from tracefast.inputs.duplicates import crowded
+from tracefast.inputs.sources import (
+    STDIN,
+    Content,
+    Sources,
+    expand,
+    is_pipe,
+    is_url,
+    refused,
+    sniff,
+)
 from tracefast.reading import FormatIn, Machine
-from tracefast.sources import STDIN, Content, Sources, expand, is_pipe, is_url, refused, sniff
 
 # Words that are plain strings in Parquet.
 _PLAIN = ("name", "source")
@@ -131,17 +141,17 @@ def scan(
     _check_same(schemas)
     shared = crowded(list(contents.items()))
     frames: list[pl.LazyFrame] = []
-    openers: list[whole.Opener] = []
+    openers: list[direct_read.Opener] = []
     for (content, is_shared), run in groupby(names, lambda name: (contents[name], name in shared)):
         files = list(run)
         if content is None:
             frames.append(_scan_urls(files, storage_options))
-            openers.append(whole.unreadable)
+            openers.append(direct_read.unreadable)
             continue
         if content != "log":
             frames.append(_scan_columns(files, content, schemas, named=is_shared))
             direct = content == "parquet" and not is_shared
-            openers.append(whole.parquet(files) if direct else whole.unreadable)
+            openers.append(direct_read.parquet(files) if direct else direct_read.unreadable)
         else:
             logs = _LogBuilder(tuple(files), format_in, machine, threads, progress)
             openers.append(logs.batches)
@@ -155,7 +165,7 @@ def scan(
                 )
             )
     frame = _concat(frames)
-    whole.remember(frame, openers)
+    direct_read.remember(frame, openers)
     return frame
 
 
@@ -361,7 +371,7 @@ class _LogBuilder(FileReaderBuilder):
             plain_words=plain_words,
         )
 
-    def batches(self, columns: list[str]) -> whole.Batches:
+    def batches(self, columns: list[str]) -> direct_read.Batches:
         """Parse some columns of all rows, for who takes batches as they are."""
         return patiently(partial(self.open, columns))
 
@@ -408,7 +418,7 @@ class _LogReader(FileReader):
         # A slice counts rows before they are filtered.
         wanted = pushdown.predicate(filters) if pre_slice is None else None
         end = None if limit is None else skip + limit
-        # A source that has nothing to yield cannot be stopped (see `polled`).
+        # A source that has nothing to yield cannot be stopped (see `source_threads`).
         nothing = event_schema().to_frame().select(columns)
         opened = partial(self._builder.open, list(columns), wanted, end, plain_words=True)
         for batch in patiently(opened):

@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from tracefast.analysis.fork_rows import HINTS
-from tracefast.analysis.forks import SCHEMA
+from tracefast.analysis.forks.evidence import HINTS
+from tracefast.analysis.forks.table import SCHEMA
 
 MS = 1_000_000
 MIB = 1 << 20

@@ -4,7 +4,7 @@ import math
 
 import polars as pl
 
-from tracefast.analysis.fork_summary import KEYS, PHASES
+from tracefast.analysis.forks.summary import KEYS, PHASES
 
 VFORK_NS = 100_000
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 import tracefast as tf
-from tracefast.analysis.fork_rows import HINTS
+from tracefast.analysis.forks.evidence import HINTS
 
 FORKS = {"clone", "clone3", "fork", "vfork"}
 EXECS = {"execve", "execveat"}

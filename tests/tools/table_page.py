@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 import tracefast as tf
-from tracefast.cli import table_words
+from tracefast.cli.columns import table_columns
 from tracefast.scanning import event_schema
 
 PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
@@ -32,7 +32,7 @@ _MARKED = re.compile(r"(<!-- columns of (\w+) -->\n).*?(<!-- end -->)", re.DOTAL
 
 def described(function: Callable[..., object]) -> dict[str, str]:
     """Give the type of every column that a docstring describes, writes included."""
-    return {name: words.type for name, words in table_words.described(function).items()}
+    return {name: words.type for name, words in table_columns.described(function).items()}
 
 
 def given(function: Callable[..., pl.LazyFrame], **options: object) -> dict[str, str]:
@@ -52,7 +52,7 @@ def made(page: str) -> str:
 
     def table(found: re.Match[str]) -> str:
         rows = ["| column | type | meaning |", "|---|---|---|"]
-        for names, kind, meaning in table_words.entries(by_name[found[2]]):
+        for names, kind, meaning in table_columns.entries(by_name[found[2]]):
             text = meaning.replace("``", "`").replace("|", r"\|")
             rows.append(f"| {', '.join(f'`{name}`' for name in names)} | {kind} | {text} |")
         return found[1] + "\n" + "\n".join(rows) + "\n\n" + found[3]

@@ -5,8 +5,8 @@ from typing import Final
 
 import polars as pl
 
-from tracefast.analysis.decoded import LOST, Dtypes, decoded
-from tracefast.analysis.rows import Events
+from tracefast._polars.given_events import Events
+from tracefast.analysis.decoded_fields import LOST, Dtypes, decoded
 
 SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "source": pl.String,

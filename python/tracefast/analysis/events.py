@@ -4,7 +4,7 @@ from typing import Final
 
 import polars as pl
 
-from tracefast.analysis.rows import Events, rows_of
+from tracefast._polars.given_events import Events, rows_of
 
 SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "source": pl.String,

@@ -6,7 +6,7 @@ from typing import Final, Literal, get_args
 import polars as pl
 
 from tracefast import _core
-from tracefast.analysis.rows import Events, rows_of
+from tracefast._polars.given_events import Events, rows_of
 from tracefast.arguments import check_choice
 
 Kind = Literal["event", "function"]

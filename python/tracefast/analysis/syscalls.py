@@ -5,9 +5,9 @@ from typing import Final, Literal, get_args
 import polars as pl
 
 from tracefast import _core
-from tracefast.analysis.folds import folded
-from tracefast.analysis.rows import Events
-from tracefast.event_types import Types
+from tracefast._polars.compatible_types import Types
+from tracefast._polars.folds import folded
+from tracefast._polars.given_events import Events
 
 By = Literal["process"]
 

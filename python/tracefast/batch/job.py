@@ -10,8 +10,8 @@ from typing import Final
 from tracefast import _core
 from tracefast.batch.manifest import Manifest, Record, Stamp, check_of
 from tracefast.batch.plan import Log, files_of
+from tracefast.inputs.sources import Sources
 from tracefast.reading import FormatIn, Machine, parse
-from tracefast.sources import Sources
 
 _HINTS: Final[dict[int, str]] = {
     errno.ENOENT: "check the name",

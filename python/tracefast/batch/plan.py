@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tracefast import Error, _core
 from tracefast.arguments import whole_number
+from tracefast.inputs.sources import STDIN, Sources, each, expand, once
 from tracefast.reading import FormatIn
-from tracefast.sources import STDIN, Sources, each, expand, once
 
 # Behind the common name of the logs of several tasks: a number, and the suffix of a compression.
 _TASK = re.compile(r"(.*[^/])\.[1-9][0-9]{0,6}(?:\.(?:gz|zst|xz|bz2))?", re.ASCII | re.DOTALL)

@@ -8,10 +8,10 @@ from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 from tracefast import _core
+from tracefast._polars.source_threads import PATIENCE_S
 from tracefast.batch.job import Job, fail, run
 from tracefast.batch.manifest import Record
 from tracefast.batch.plan import files_of
-from tracefast.polled import PATIENCE_S
 
 # More of them hardly help with one log, as some of its work is in order.
 _THREADS_A_LOG = 4

@@ -6,20 +6,20 @@ from typing import Annotated
 import typer
 
 from tracefast import __version__
-from tracefast.cli.blocks import blocks
-from tracefast.cli.completion import completion
+from tracefast.cli.commands.blocks import blocks
+from tracefast.cli.commands.completion import completion
+from tracefast.cli.commands.events import events
+from tracefast.cli.commands.files import files
+from tracefast.cli.commands.forks import forks
+from tracefast.cli.commands.parse import parse
+from tracefast.cli.commands.processes import processes
+from tracefast.cli.commands.schema import schema
+from tracefast.cli.commands.sql import sql
+from tracefast.cli.commands.syscalls import syscalls
+from tracefast.cli.commands.version import version
 from tracefast.cli.errors import DONE, FAILED, CommandError, abandon_stdout, explain
-from tracefast.cli.event_list import events
-from tracefast.cli.files import files
-from tracefast.cli.forks import forks
-from tracefast.cli.parse import parse
-from tracefast.cli.processes import processes
-from tracefast.cli.schema import schema
-from tracefast.cli.sql import sql
-from tracefast.cli.syscalls import syscalls
-from tracefast.cli.usage import Commands, UsageError, told
-from tracefast.cli.version import version
-from tracefast.sources import STDIN
+from tracefast.cli.usage_errors import Commands, UsageError, told
+from tracefast.inputs.sources import STDIN
 
 _HELP = """\
 strace and ftrace text into Arrow and Parquet, and the questions people ask of it.

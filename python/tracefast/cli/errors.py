@@ -12,9 +12,9 @@ from typing import Final, ParamSpec
 import typer
 
 from tracefast import Error
-from tracefast.cli.process import exit_code_of_interrupt
-from tracefast.cli.safe import printable
-from tracefast.sources import STDIN
+from tracefast.cli.signals import exit_code_of_interrupt
+from tracefast.cli.text.escaping import printable
+from tracefast.inputs.sources import STDIN
 
 DONE: Final = 0
 NOT_UNDERSTOOD: Final = 1

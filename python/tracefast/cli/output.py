@@ -13,10 +13,10 @@ import polars as pl
 
 from tracefast.cli.errors import CommandError
 from tracefast.cli.options import Format
-from tracefast.cli.safe import plain_json, spreadsheet_cell
-from tracefast.cli.safe_columns import as_text, spreadsheet_column, without_bytes
-from tracefast.cli.tables import render
-from tracefast.sources import STDIN
+from tracefast.cli.text.escaped_columns import as_text, spreadsheet_column, without_bytes
+from tracefast.cli.text.escaping import plain_json, spreadsheet_cell
+from tracefast.cli.text.table_text import render
+from tracefast.inputs.sources import STDIN
 
 _SUFFIXES = {
     ".json": Format.JSON,

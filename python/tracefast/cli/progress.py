@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tracefast._core import Progress
-from tracefast.cli.units import rate
+from tracefast.cli.text.units import rate
 
 _INTERVAL_S = 0.1
 # What takes less needs no bar.

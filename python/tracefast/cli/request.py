@@ -9,7 +9,7 @@ from typing import Any
 
 from tracefast.cli import errors, options
 from tracefast.cli.options import Format
-from tracefast.cli.window import Window
+from tracefast.cli.time_window import Window
 from tracefast.reading import FormatIn, Machine
 
 

@@ -1,0 +1,1 @@
+"""Where polars meets the parser: filters, threads, types, folds."""

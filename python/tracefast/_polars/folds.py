@@ -1,0 +1,185 @@
+"""Tables that one pass over the events makes, in their order, as lazy as any other."""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Final, Protocol
+
+import polars as pl
+from polars.io.plugins import register_io_source
+
+from tracefast import _core
+from tracefast._polars.compatible_types import Types, fitted
+from tracefast._polars.direct_read import Opener, UnreadableError, opener_of
+from tracefast._polars.given_events import Events, rows_of
+from tracefast._polars.source_threads import PATIENCE_S, inside
+
+# Types that the words of a small vocabulary may have: they are looked up once a batch.
+_WORDS: Final = (pl.String, pl.Categorical, pl.Enum)
+
+
+class Fold(Protocol):
+    """What takes in the batches of events, in order, and then is a table."""
+
+    def words(self, column: str, words: pl.DataFrame) -> None:
+        """Take in the words that the numbers in a column stand for."""
+
+    def push(self, events: pl.DataFrame | _core.Batch) -> None:
+        """Take in events."""
+
+    def finish(self) -> _core.Batch:
+        """Give the table."""
+
+
+def needed(events: Events, types: Types, question: str) -> pl.LazyFrame:
+    """Select the columns that a table is made of, in types that a fold takes.
+
+    Parameters
+    ----------
+    events
+        The events.
+    types
+        The columns and their types. ``Categorical`` stands for words: any type of text will do.
+    question
+        Who asks, for the message.
+
+    Raises
+    ------
+    TypeError
+        The events are no table.
+    polars.exceptions.ColumnNotFoundError
+        Columns are missing; all of them are named.
+    polars.exceptions.SchemaError
+        Columns are of other types.
+    """
+    rows = rows_of(events, types, question)
+    have = rows.collect_schema()
+    return rows.select(_as(name, have[name], wanted) for name, wanted in types.items())
+
+
+def _as(name: str, have: pl.DataType, wanted: pl.DataType | type[pl.DataType]) -> pl.Expr | None:
+    if wanted == pl.Categorical and isinstance(have, _WORDS):
+        return pl.col(name)
+    return fitted(name, have, wanted)
+
+
+def folded(
+    events: Events,
+    types: Types,
+    begin: Callable[[], Fold],
+    schema: pl.Schema,
+    *,
+    name: str,
+    question: str,
+) -> pl.LazyFrame:
+    """Make a lazy table of what a fold makes of all events.
+
+    Parameters
+    ----------
+    events
+        The events, in order.
+    types
+        The columns that the fold takes.
+    begin
+        Makes a new fold: the table may be collected more than once.
+    schema
+        The columns of the table.
+    name
+        What ``LazyFrame.explain`` calls it.
+    question
+        Who asks, for messages.
+
+    Raises
+    ------
+    TypeError
+        The events are no table.
+    polars.exceptions.ColumnNotFoundError
+        Columns are missing; all of them are named.
+    polars.exceptions.SchemaError
+        Columns are of other types.
+    """
+    rows = needed(events, types, question)
+    opener = opener_of(events)
+
+    def source(
+        with_columns: list[str] | None,
+        predicate: pl.Expr | None,
+        n_rows: int | None,
+        _batch_size: int | None,
+    ) -> Iterator[pl.DataFrame]:
+        def wanted(table: pl.DataFrame) -> pl.DataFrame:
+            return table if with_columns is None else table.select(with_columns)
+
+        nothing = wanted(schema.to_frame())
+        table = None
+        if opener is not None:
+            for table in _of_files(opener, list(types), begin()):
+                if table is None:
+                    yield nothing
+        if table is None:
+            table = run(rows, begin())
+        if n_rows is not None:
+            table = table.head(n_rows)
+        if predicate is not None:
+            table = table.filter(predicate)
+        yield wanted(table)
+
+    return register_io_source(
+        lambda *asked: inside(source(*asked)), schema=schema, is_pure=True, explain_name=name
+    )
+
+
+def _of_files(opener: Opener, columns: list[str], fold: Fold) -> Iterator[pl.DataFrame | None]:
+    """Feed all rows of whole files to a fold, and give its table, unless polars must read them.
+
+    Yields
+    ------
+    DataFrame or None
+        None now and then, as a source that yields nothing cannot be stopped (see `source_threads`); the
+        table at the end.
+    """
+    said = time.monotonic()
+    try:
+        for batch in opener(columns):
+            if batch is not None:
+                fold.push(batch)
+            if (now := time.monotonic()) - said > PATIENCE_S:
+                said = now
+                yield None
+    except UnreadableError:
+        return
+    yield pl.DataFrame(fold.finish())
+
+
+def run(rows: pl.LazyFrame, fold: Fold) -> pl.DataFrame:
+    """Feed all rows to a fold, batch by batch, and give its table."""
+    words = {
+        name: _Words(dtype.categories)
+        for name, dtype in rows.collect_schema().items()
+        if isinstance(dtype, pl.Categorical | pl.Enum)
+    }
+    # Words go as the numbers that they have anyway: turning them into dictionaries of Arrow takes
+    # longer than anything that is done with them.
+    # (As a part of the query this would cost polars twice the memory.)
+    for batch in rows.collect_batches(maintain_order=True):
+        for name, known in words.items():
+            if (more := known.more()) is not None:
+                fold.words(name, more)
+        fold.push(batch.with_columns(batch[name].to_physical() for name in words))
+    return pl.DataFrame(fold.finish())
+
+
+class _Words:
+    """The words behind the numbers of a column, which may become more while rows are read."""
+
+    def __init__(self, categories: pl.Categories | pl.Series) -> None:
+        self._categories = categories
+        self._known = -1
+
+    def more(self) -> pl.DataFrame | None:
+        """Give all words, in the order of their numbers; None if none were added."""
+        words = self._categories
+        series = words if isinstance(words, pl.Series) else words.to_series()
+        if len(series) == self._known:
+            return None
+        self._known = len(series)
+        return series.to_frame()

@@ -1,0 +1,78 @@
+"""Whatever was given as events, as the lazy frame that all analyses work on."""
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol, TypeAlias
+
+import polars as pl
+
+from tracefast._polars.compatible_types import Types, of_other_types
+from tracefast._polars.source_threads import refuse_fork
+
+
+class ArrowStream(Protocol):
+    """A table of another library: of pyarrow, pandas, duckdb, or a reader of `tracefast.read`."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Give the table as a stream of Arrow."""
+
+
+Events: TypeAlias = "pl.LazyFrame | pl.DataFrame | ArrowStream"
+
+
+def rows_of(events: Events, needed: Types | Iterable[str], question: str) -> pl.LazyFrame:
+    """Give events as a lazy frame that has the columns which are needed.
+
+    Parameters
+    ----------
+    events
+        A frame of polars; or a table that can be handed over as Arrow, which is taken in at once.
+    needed
+        Names of columns, or their types, of which others will do that hold the same data.
+    question
+        Who asks, for messages.
+
+    Raises
+    ------
+    TypeError
+        It is no table.
+    polars.exceptions.ColumnNotFoundError
+        Columns are missing; all of them are named.
+    polars.exceptions.SchemaError
+        Columns are of other types, such as floating-point numbers for whole ones.
+    RuntimeError
+        This process is a fork in which polars would hang.
+
+    Examples
+    --------
+    >>> rows_of("demo.strace", ["ts"], "tracefast.files")
+    Traceback (most recent call last):
+    ...
+    TypeError: tracefast.files takes events, not str: give tracefast.scan('demo.strace')
+    """
+    refuse_fork()
+    rows = _lazy(events, question)
+    have = rows.collect_schema()
+    missing = [name for name in needed if name not in have]
+    if missing:
+        names = ", ".join(map(repr, missing))
+        raise pl.exceptions.ColumnNotFoundError(
+            f"{question} needs {'columns' if len(missing) > 1 else 'the column'} {names}, "
+            "which these events do not have: filter rows, but keep the columns"
+        )
+    if isinstance(needed, Mapping) and (odd := of_other_types(have, needed)) is not None:
+        raise pl.exceptions.SchemaError(
+            f"{question} does not take these types: {odd}; take the events from tracefast.scan, "
+            "and keep the types of its columns"
+        )
+    return rows
+
+
+def _lazy(events: Events, question: str) -> pl.LazyFrame:
+    if isinstance(events, pl.LazyFrame | pl.DataFrame):
+        return events.lazy()
+    if hasattr(events, "__arrow_c_stream__"):
+        return pl.DataFrame(events).lazy()
+    given = f"{events!r}" if isinstance(events, str) else "LOG"
+    raise TypeError(
+        f"{question} takes events, not {type(events).__name__}: give tracefast.scan({given})"
+    )

@@ -1,0 +1,1 @@
+"""The table of files, and what else is asked about files."""

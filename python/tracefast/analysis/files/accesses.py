@@ -1,0 +1,248 @@
+"""One row per data access of one file, in order: where it began, how far it jumped."""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import polars as pl
+
+from tracefast import _core
+from tracefast._polars.given_events import Events, rows_of
+from tracefast.analysis import syscall_classes as calls
+from tracefast.arguments import whole_number
+
+SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
+    "source": pl.String,
+    "n": pl.UInt32,
+    "ts": pl.Datetime("ns"),
+    "task": pl.UInt32,
+    "pid": pl.Int32,
+    "name": pl.String,
+    "way": pl.String,
+    "access": pl.String,
+    "offset": pl.Int64,
+    "offset_known": pl.String,
+    "gap": pl.Int64,
+    "requested": pl.Int64,
+    "bytes": pl.Int64,
+    "errno": pl.String,
+    "dur_ns": pl.Int64,
+    "ofd": pl.UInt32,
+    "file": pl.UInt64,
+    "line": pl.UInt64,
+}
+
+# Says of the columns of a path and of an identity whether they are those of the file.
+_Choice = Callable[[str, str], pl.Expr]
+
+READ, WRITE = "read", "write"
+_AIO_READS: Final = ("pread", "preadv")
+_AIO_WRITES: Final = ("pwrite", "pwritev")
+_BASE: Final = "offset-base"
+
+# What the second side of a transfer has, and what the first one calls it.
+_SECOND: Final = {
+    "path2": "path",
+    "file2": "file",
+    "ofd2": "ofd",
+    "offset2": "offset",
+    "access2": "access",
+}
+# The columns of the events that are needed, as the first side has them.
+_NEEDED: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
+    **{name: dtype for name, dtype in SCHEMA.items() if name not in {"n", "way", "gap"}},
+    "kind": pl.String,
+    "status": pl.String,
+    "path": pl.String,
+}
+
+
+def accesses(events: Events, path: str | os.PathLike[str] | int) -> pl.LazyFrame:
+    """Give one row per data access of one file, in the order in which they took effect.
+
+    Parameters
+    ----------
+    events
+        The events of a log, of Parquet files, or a part of them.
+    path
+        The file: its whole path, which calls have now or by which it was first opened; or its
+        identity, a number of the column `file`.
+
+    Returns
+    -------
+    polars.LazyFrame
+        A call that copies within the file has a row for its read and one for its write. Calls whose
+        result strace injected are left out. Null means that the log cannot say.
+
+        `source` : String
+            The log.
+        `n` : UInt32
+            Counts the rows, from 1.
+        `ts` : Datetime
+            When the call was entered.
+        `task` : UInt32
+            Who called.
+        `pid` : Int32
+            Its process.
+        `name` : String
+            The call.
+        `way` : String
+            ``read`` or ``write``.
+        `access` : String
+            The class among the reads, or the writes, of the open file `ofd`: ``first``,
+            ``consecutive``, ``forward``, ``backward``, ``eof``, ``error``.
+        `offset` : Int64
+            The byte position at which the access began.
+        `offset_known` : String
+            What that is: ``exact``, ``relative`` (to the first access of the open file),
+            ``ambiguous``, ``unknown``. Relative ones that the log proves later on are exact here.
+        `gap` : Int64
+            Bytes from the end of the access before to this one, negative where it went back; null
+            where one of the two positions is not known.
+        `requested`, `bytes` : Int64
+            Bytes asked for, and moved.
+        `errno` : String
+            Name of the error of a call that failed.
+        `dur_ns` : Int64
+            Nanoseconds in the call.
+        `ofd` : UInt32
+            The open file description.
+        `file` : UInt64
+            Identity of the file.
+        `line` : UInt64
+            Where the call began in the log.
+
+    Raises
+    ------
+    TypeError
+        `path` is neither.
+    polars.exceptions.ColumnNotFoundError
+        The events lack a column that is needed.
+
+    Examples
+    --------
+    >>> import tracefast as tf
+    >>> rows = tf.accesses(tf.scan("demo.strace"), "/srv/demo/data.bin").collect()
+    >>> rows.select("n", "way", "requested", "bytes").rows()
+    [(1, 'read', 4096, 4096), (2, 'read', 4096, 0)]
+    """
+    if not isinstance(path, str | os.PathLike):
+        if isinstance(path, bool) or not hasattr(path, "__index__"):
+            raise TypeError(
+                "path is the whole path of a file (str or os.PathLike), or the number of one, "
+                f"not {path!r}"
+            )
+        return of_files(events, [whole_number("path", path, low=0, high=2**64 - 1)])
+    path = os.fspath(path)
+    # A file keeps the identity that it got from its first name.
+    first = _core.file_id(path.encode())
+
+    def mine(name: str, file: str) -> pl.Expr:
+        return (pl.col(name).cast(pl.String) == path) | (pl.col(file) == first)
+
+    return _accesses(events, mine)
+
+
+def of_files(events: Events, files: Sequence[int]) -> pl.LazyFrame:
+    """Give the rows of :func:`accesses` for several identities, such as those of one path.
+
+    Parameters
+    ----------
+    events
+        The events.
+    files
+        Identities of the files.
+    """
+    return _accesses(events, lambda _name, file: pl.col(file).is_in(files))
+
+
+def calls_of(events: pl.LazyFrame, files: Sequence[int]) -> pl.LazyFrame:
+    """Give the events that are about one of some files, on either side of a transfer.
+
+    Parameters
+    ----------
+    events
+        The events.
+    files
+        Identities of the files.
+    """
+    return events.filter(pl.col("file").is_in(files) | pl.col("file2").is_in(files))
+
+
+def _accesses(events: Events, mine: _Choice) -> pl.LazyFrame:
+    needed = _NEEDED | {second: _NEEDED[first] for second, first in _SECOND.items()}
+    sides = _sides(rows_of(events, needed, "tracefast.accesses"), mine)
+    bases = sides.filter(pl.col("name") == _BASE).select(
+        "source", "ofd", pl.col("offset").alias("base")
+    )
+    relative = (pl.col("offset_known") == "relative") & pl.col("base").is_not_null()
+    rows = (
+        sides.filter(pl.col("way").is_not_null(), pl.col("status").ne_missing("injected"))
+        .join(
+            bases.unique(("source", "ofd"), keep="first", maintain_order=True),
+            on=("source", "ofd"),
+            how="left",
+            nulls_equal=True,
+            maintain_order="left",
+        )
+        .with_columns(
+            pl.when(relative)
+            .then(pl.col("offset") + pl.col("base"))
+            .otherwise(pl.col("offset"))
+            .alias("offset"),
+            pl.when(relative)
+            .then(pl.lit("exact"))
+            .otherwise(pl.col("offset_known"))
+            .alias("offset_known"),
+        )
+        .with_columns(_gap().alias("gap"))
+        .sort("row", maintain_order=True)
+        .with_row_index("n", offset=1)
+    )
+    return rows.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
+
+
+def _sides(events: pl.LazyFrame, mine: _Choice) -> pl.LazyFrame:
+    """Give each event of the file one row; a transfer within the file has two."""
+    aio = pl.col("kind").cast(pl.String) == "aio"
+    name = pl.col("name").cast(pl.String)
+    called = pl.col("kind").cast(pl.String) == "syscall"
+    transfer = called & name.is_in(calls.TRANSFERS)
+    reads = called & name.is_in([*calls.READS, *calls.RECEIVES, *calls.TRANSFERS])
+    writes = called & name.is_in([*calls.WRITES, *calls.SENDS])
+    way = (
+        pl.when(reads | (aio & name.is_in(_AIO_READS)))
+        .then(pl.lit(READ))
+        .when(writes | (aio & name.is_in(_AIO_WRITES)))
+        .then(pl.lit(WRITE))
+        .alias("way")
+    )
+
+    rows = events.with_row_index("row")
+    common = [pl.col("row"), *(_column(name) for name in _NEEDED if name not in _SECOND.values())]
+    first = rows.filter(mine("path", "file").fill_null(value=False)).select(
+        *common, way, *(_column(name) for name in _SECOND.values())
+    )
+    second = rows.filter(transfer, mine("path2", "file2").fill_null(value=False)).select(
+        *common,
+        pl.lit(WRITE).alias("way"),
+        *(_column(second, first).alias(first) for second, first in _SECOND.items()),
+    )
+    return pl.concat([first, second]).sort("row", maintain_order=True)
+
+
+def _column(name: str, like: str | None = None) -> pl.Expr:
+    return pl.col(name).cast(_NEEDED[like or name])
+
+
+def _gap() -> pl.Expr:
+    """Give the distance from the end of the last access that moved data, of the same stream."""
+    stream = ("source", "ofd", "way")
+    moved = pl.col("bytes") > 0
+    end = pl.when(moved).then(pl.col("offset") + pl.col("bytes"))
+    # Ends are told by what moved data last only: if that one's place is not known, or counts from
+    # elsewhere, an older end is of no use.
+    known = pl.when(moved).then(pl.col("offset_known").fill_null("unknown"))
+    last_end, last_known = (value.forward_fill().shift(1).over(stream) for value in (end, known))
+    comparable = (last_known == pl.col("offset_known")) & pl.col("ofd").is_not_null()
+    return pl.when(comparable).then(pl.col("offset") - last_end)

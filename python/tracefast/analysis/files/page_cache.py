@@ -1,0 +1,350 @@
+"""One row per file of the page cache: what reads found there, and what had to be fetched."""
+
+from functools import partial
+from typing import Final
+
+import polars as pl
+
+from tracefast._polars.given_events import Events
+from tracefast.analysis.decoded_fields import Dtypes, decoded
+from tracefast.analysis.files.inode_map import InodeMap, inode_frame
+from tracefast.arguments import whole_number
+
+SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
+    "source": pl.String,
+    "dev": pl.String,
+    "ino": pl.UInt64,
+    "path": pl.String,
+    "lookups": pl.UInt32,
+    "misses": pl.UInt32,
+    "miss_share": pl.Float64,
+    "readahead_sync": pl.UInt32,
+    "readahead_async": pl.UInt32,
+    "readahead_bytes": pl.Int64,
+    "added_bytes": pl.Int64,
+    "removed_bytes": pl.Int64,
+    "faults": pl.UInt32,
+    "mapped_pages": pl.Int64,
+    "random_misses": pl.UInt32,
+    "streaming_share": pl.Float64,
+    "verdict": pl.String,
+}
+
+# From this share of streaming on a file counts as streamed, and up to this one as read at random.
+STREAMING: Final = 0.8
+RANDOM: Final = 0.2
+
+_LOOKUP: Final = "mm_filemap_get_pages"
+_MAP: Final = "mm_filemap_map_pages"
+_FAULT: Final = "mm_filemap_fault"
+_ADD: Final = "mm_filemap_add_to_page_cache"
+_DELETE: Final = "mm_filemap_delete_from_page_cache"
+_SYNC: Final = "page_cache_sync_ra"
+_ASYNC: Final = "page_cache_async_ra"
+_ORDER: Final = "page_cache_ra_order"
+_UNBOUNDED: Final = "page_cache_ra_unbounded"
+
+# Events that kernels got together: where a log has one of them, the others were there as well.
+_USES: Final = (_LOOKUP, _MAP, _FAULT)
+_AHEAD: Final = (_SYNC, _ASYNC, _ORDER, _UNBOUNDED)
+EVENTS: Final = (*_USES, _ADD, _DELETE, *_AHEAD)
+
+_RECORD: Final[Dtypes] = {"source": pl.Categorical(), "task": pl.UInt32}
+_FIELDS: Final[Dtypes] = {
+    "dev": pl.Categorical(),
+    "ino": pl.UInt64,
+    "ofs": pl.Int64,
+    "ofs_end": pl.Int64,
+    "index": pl.Int64,
+    "last_index": pl.Int64,
+    "order": pl.Int64,
+    "prev_pos": pl.Int64,
+}
+# No kernel has larger folios; a number that is none is not to run over.
+_ORDER_MAX: Final = 30
+# Far above the pages of any machine.
+_LARGEST_PAGE: Final = 1 << 30
+# Records whose neighbours are looked at in one go.
+_PART: Final = 1 << 20
+_FILE: Final = ("source", "dev", "ino")
+# What the sums are made from: a record is about the bytes from `start` up to `end`.
+_STEP: Final[Dtypes] = {
+    **_RECORD,
+    "dev": pl.Categorical(),
+    "ino": pl.UInt64,
+    "name": pl.Enum(EVENTS),
+    "start": pl.Int64,
+    "end": pl.Int64,
+    "prev_pos": pl.Int64,
+}
+
+
+def page_cache(
+    events: Events,
+    *,
+    inode_map: InodeMap | None = None,
+    page_bytes: int = 4096,
+) -> pl.LazyFrame:
+    r"""Give one row per file, by device and inode, of what the page cache did for it.
+
+    It is told by ftrace's events ``filemap:*`` and ``readahead:*``. A column is null where the log
+    has none of the events that would fill it: kernels before 6.12 tell only what was added and
+    removed, and without the events of read-ahead nobody knows which lookups missed.
+
+    Parameters
+    ----------
+    events
+        The events of a log, of Parquet files, or a part of them.
+    inode_map
+        Paths of files by device and inode: the path of a file with the output of
+        ``find / -printf '%D %i %p\n'``, or a frame with the columns `dev` (``"254:0"``), `ino`
+        and `path`.
+    page_bytes
+        Size of a page on the machine of the log, which the log does not say.
+
+    Returns
+    -------
+    polars.LazyFrame
+        Largest `added_bytes` first. Columns that end in ``_bytes`` are bytes, in ``_share`` parts
+        of 1.
+
+        `source` : String
+            The log.
+        `dev` : String
+            The device, ``major:minor``.
+        `ino` : UInt64
+            The inode.
+        `path` : String
+            From `inode_map`; else null.
+        `lookups` : UInt32
+            Times that a read asked for pages.
+        `misses` : UInt32
+            Lookups that found the first page missing, and had it read (``page_cache_sync_ra``, but
+            those of faults).
+        `miss_share` : Float64
+            misses / lookups.
+        `readahead_sync`, `readahead_async` : UInt32
+            Times that the kernel read ahead because a page was missing, and because a page was
+            reached which it had marked for that.
+        `readahead_bytes` : Int64
+            What these added to the cache, the page that was missing included.
+        `added_bytes`, `removed_bytes` : Int64
+            What was added to the cache in all, by writes too; what was removed.
+        `faults` : UInt32
+            Faults of mappings whose page was not mapped beside another one.
+        `mapped_pages` : Int64
+            Pages in the ranges that were mapped around faults, an upper bound.
+        `random_misses` : UInt32
+            Misses that do not go on where the last read of that open file ended (``prev_pos``), the
+            file's first page excepted.
+        `streaming_share` : Float64
+            Of all the times that pages were fetched (synchronous and asynchronous read-ahead,
+            faults that had to fetch their page), those that go on where the one before ended, or
+            begin at the file's start. Faults go on where the last pages were added.
+        `verdict` : String
+            ``cached`` where nothing was fetched, ``streaming`` for a `streaming_share` of 0.8 and
+            more, ``random`` for 0.2 and less, ``mixed`` between them.
+
+    Raises
+    ------
+    OSError
+        `inode_map` cannot be read.
+    Error
+        A line of `inode_map` is not as find prints it.
+    ValueError
+        `page_bytes` is no power of two.
+    TypeError
+        `page_bytes` is no whole number.
+
+    Examples
+    --------
+    >>> import tracefast as tf
+    >>> table = tf.page_cache(tf.scan("demo.ftrace")).collect()
+    >>> table.select("dev", "ino", "lookups", "misses", "added_bytes", "verdict").rows()
+    [('254:0', 66, 2, 1, 8192, 'streaming')]
+    """
+    page_bytes = whole_number("page_bytes", page_bytes, low=1, high=_LARGEST_PAGE)
+    if page_bytes & (page_bytes - 1):
+        raise ValueError(f"page_bytes is a power of two, not {page_bytes}")
+    table = (
+        decoded(events, EVENTS, record=_RECORD, fields=_FIELDS, question="tracefast.page_cache")
+        .drop_nulls(("dev", "ino"))
+        .with_columns(_ranges(page_bytes))
+        .select(pl.col(name).cast(dtype) for name, dtype in _STEP.items())
+        .map_batches(
+            partial(_of_steps, page=page_bytes),
+            predicate_pushdown=False,
+            projection_pushdown=False,
+            slice_pushdown=False,
+            schema=pl.Schema(SCHEMA),
+        )
+    )
+    if inode_map is None:
+        return table
+    paths = inode_frame(inode_map).select("dev", "ino", pl.col("path").alias("known"))
+    return (
+        table.join(paths, on=("dev", "ino"), how="left", maintain_order="left")
+        .with_columns(pl.coalesce("path", "known").alias("path"))
+        .drop("known")
+    )
+
+
+def _of_steps(steps: pl.DataFrame, page: int) -> pl.DataFrame:
+    """Sum up the records of whole logs, which are in their order."""
+    name = pl.col("name")
+    files = steps.select(_FILE).unique(maintain_order=True).with_row_index("file")
+    # Numbers in place of keys: what follows looks at many neighbours of the same key.
+    numbered = steps.join(
+        files, on=_FILE, how="left", nulls_equal=True, maintain_order="left"
+    ).select("file", "task", "name", "start", "end", "prev_pos")
+    # Some files at a time, so that what is told of their records never is in memory for all.
+    parts = steps.height // _PART + 1
+    sums = pl.concat(
+        _sums(numbered.filter(pl.col("file") % parts == part), page) for part in range(parts)
+    )
+    recorded = steps.group_by("source").agg(
+        name.is_in(_USES).any().alias("has_uses"),
+        name.is_in(_AHEAD).any().alias("has_ahead"),
+        (name == _ADD).any().alias("has_add"),
+        (name == _DELETE).any().alias("has_delete"),
+    )
+    return (
+        files.join(sums, on="file")
+        .join(recorded, on="source", how="left", nulls_equal=True)
+        .with_columns(_told())
+        .select(pl.col(column).cast(dtype) for column, dtype in SCHEMA.items())
+        .sort(
+            "added_bytes",
+            pl.sum_horizontal("lookups", "faults", "mapped_pages"),
+            "source",
+            "dev",
+            "ino",
+            descending=[True, True, False, False, False],
+            nulls_last=True,
+        )
+    )
+
+
+def _sums(steps: pl.DataFrame, page: int) -> pl.DataFrame:
+    """Count and sum up what each file's records say."""
+    name = pl.col("name")
+    rows = _linked(steps, page)
+    length = pl.col("end") - pl.col("start")
+    fetch = name.is_in([_SYNC, _ASYNC]) | pl.col("demand")
+    miss = (name == _SYNC) & ~pl.col("of_fault")
+    return rows.group_by("file").agg(
+        (name == _LOOKUP).sum().alias("lookups"),
+        miss.sum().alias("misses"),
+        (name == _SYNC).sum().alias("readahead_sync"),
+        (name == _ASYNC).sum().alias("readahead_async"),
+        length.filter((name == _ADD) & pl.col("ahead")).sum().alias("readahead_bytes"),
+        length.filter(name == _ADD).sum().alias("added_bytes"),
+        length.filter(name == _DELETE).sum().alias("removed_bytes"),
+        (name == _FAULT).sum().alias("faults"),
+        (length.filter(name == _MAP) // page).sum().alias("mapped_pages"),
+        (miss & ~pl.col("goes_on")).sum().alias("random_misses"),
+        fetch.sum().alias("fetches"),
+        (fetch & pl.col("goes_on")).sum().alias("streaming"),
+    )
+
+
+def _ranges(page: int) -> list[pl.Expr]:
+    """Give the bytes of the file that a record is about, from `start` up to `end`."""
+    name = pl.col("name")
+    start = pl.coalesce("ofs", pl.col("index") * page)
+    # Kernels whose records have no order know no folios of several pages.
+    order = pl.col("order").fill_null(0).clip(0, _ORDER_MAX)
+    folio = page * pl.lit(2).pow(order).cast(pl.Int64)
+    end = (
+        pl.when(name.is_in([_LOOKUP, _MAP]))
+        # Both name the last one.
+        .then(pl.coalesce(pl.col("ofs_end") + 1, (pl.col("last_index") + 1) * page))
+        .when(name.is_in([_ADD, _DELETE]))
+        .then(start + folio)
+        .otherwise(start + page)
+    )
+    return [start.alias("start"), end.alias("end")]
+
+
+def _linked(rows: pl.DataFrame, page: int) -> pl.DataFrame:
+    """Tell from the order of the records why pages were fetched, and whether that goes on.
+
+    A lookup is recorded when it has its pages, behind what was fetched for it; a fault before.
+    """
+    name, start, end = pl.col("name"), pl.col("start"), pl.col("end")
+    # What one task does with one file: there the order of records is that of the kernel's steps.
+    user = ("task", "file")
+    rows = rows.with_row_index("row")
+    # A long read makes several lookups, which end alike.
+    begin = pl.when(end.ne_missing(end.shift(1).over(user))).then(start)
+    lookups = rows.filter(name == _LOOKUP).select(
+        "row", begin.forward_fill().over(user).alias("read_start")
+    )
+    before, before_start = name.shift(1).over(user), start.shift(1).over(user)
+    behind, behind_start = name.shift(-1).over(user), start.shift(-1).over(user)
+    # Read-ahead that was asked for by a mark fetches what is behind the page of the fault.
+    fetched = behind.is_in([_ADD, _ORDER, _UNBOUNDED]) & (behind_start <= start)
+    cause = pl.when(~name.is_in([_ADD, _DELETE])).then(name.is_in(_AHEAD))
+    rows = rows.join(lookups, on="row", how="left", maintain_order="left").with_columns(
+        ((name == _FAULT) & fetched).fill_null(value=False).alias("demand"),
+        ((name == _SYNC) & (before == _FAULT) & (before_start == start))
+        .fill_null(value=False)
+        .alias("of_fault"),
+        cause.forward_fill().over(user).fill_null(value=False).alias("ahead"),
+        pl.when(name == _LOOKUP).then(end).backward_fill().over(user).alias("read_end"),
+        pl.col("read_start").backward_fill().over(user),
+        pl.when(name == _ADD).then(end).forward_fill().over("file").alias("added_end"),
+    )
+    prev_pos, read_start = pl.col("prev_pos"), pl.col("read_start")
+    own = (read_start <= start) & (start < pl.col("read_end"))
+    origin = pl.when(own).then(read_start).otherwise(start)
+    by_read = (
+        (origin == 0)
+        | ((origin - prev_pos).abs() < page)
+        # Mappings do not move prev_pos: there the mark is all there is to go by.
+        | ((name == _ASYNC) & (prev_pos < 0))
+    )
+    by_fault = (start == 0) | (start == pl.col("added_end"))
+    goes_on = pl.when(pl.col("demand") | pl.col("of_fault")).then(by_fault).otherwise(by_read)
+    return rows.with_columns(goes_on.fill_null(value=False).alias("goes_on"))
+
+
+def _told() -> list[pl.Expr]:
+    """Blank out what the log does not tell, and say what the rest means."""
+    uses, ahead = pl.col("has_uses"), pl.col("has_ahead")
+    add, delete = pl.col("has_add"), pl.col("has_delete")
+    lookups, fetches = pl.col("lookups"), pl.col("fetches")
+    # Faults show on their own that they fetched; reads only by events of read-ahead.
+    known = ahead | (uses & (lookups == 0))
+    share = pl.when(known & (fetches > 0)).then(pl.col("streaming") / fetches)
+    used = pl.sum_horizontal("lookups", "faults", "mapped_pages") > 0
+    nothing = (fetches == 0) & (ahead | (add & (pl.col("added_bytes") == 0)))
+    verdict = (
+        pl.when(used & nothing)
+        .then(pl.lit("cached"))
+        .when(share >= STREAMING)
+        .then(pl.lit("streaming"))
+        .when(share <= RANDOM)
+        .then(pl.lit("random"))
+        .when(share.is_not_null())
+        .then(pl.lit("mixed"))
+    )
+    need = {
+        "lookups": uses,
+        "misses": ahead,
+        "readahead_sync": ahead,
+        "readahead_async": ahead,
+        "readahead_bytes": ahead & add,
+        "added_bytes": add,
+        "removed_bytes": delete,
+        "faults": uses,
+        "mapped_pages": uses,
+        "random_misses": ahead,
+    }
+    return [
+        *(pl.when(told).then(pl.col(column)).alias(column) for column, told in need.items()),
+        pl.when(ahead & (lookups > 0)).then(pl.col("misses") / lookups).alias("miss_share"),
+        share.alias("streaming_share"),
+        verdict.alias("verdict"),
+        pl.lit(None, pl.String).alias("path"),
+    ]

@@ -1,0 +1,259 @@
+"""One row per file: who used it, what was read and written and in which order, what that took."""
+
+from collections.abc import Callable
+from typing import Final, Literal, get_args
+
+import polars as pl
+
+from tracefast import _core
+from tracefast._polars.compatible_types import Types
+from tracefast._polars.folds import Fold, folded
+from tracefast._polars.given_events import Events
+from tracefast.arguments import whole_number
+
+Scope = Literal["stream", "file"]
+By = Literal["process", "open"]
+Rings = Callable[[int, int], object]
+
+NEAR: Final = 131_072
+
+# The columns of the events that the table is made of.
+NEEDED: Final[Types] = {
+    "ts": pl.Datetime("ns"),
+    "dur_ns": pl.Int64,
+    "task": pl.UInt32,
+    "pid": pl.Int32,
+    "kind": pl.Categorical,
+    "name": pl.Categorical,
+    "ret": pl.Int64,
+    "status": pl.Categorical,
+    "ofd": pl.UInt32,
+    "ofd2": pl.UInt32,
+    "path": pl.String,
+    "path2": pl.String,
+    "file": pl.UInt64,
+    "file2": pl.UInt64,
+    "file_type": pl.Categorical,
+    "size": pl.Int64,
+    "offset": pl.Int64,
+    "offset2": pl.Int64,
+    "offset_known": pl.Categorical,
+    "requested": pl.Int64,
+    "bytes": pl.Int64,
+    "access": pl.Categorical,
+    "access2": pl.Categorical,
+    "source": pl.Categorical,
+}
+
+
+def files(
+    events: Events,
+    *,
+    scope: Scope = "stream",
+    by: By | None = None,
+    near: int = NEAR,
+    darshan: bool = False,
+) -> pl.LazyFrame:
+    """Give one row per file: who used it, what was read and written, in which order.
+
+    Reads are the calls that take data from the file: read, readv, pread64, preadv, preadv2, the
+    input side of sendfile, splice, copy_file_range and tee, the parts of io_submit that read, and
+    on sockets the recv family; writes are the mirror image. A call whose result strace injected
+    never counts. What is read through a mapping, or submitted to io_uring, is not in a log.
+
+    Calls that know a path only (a failed open, a stat) are counted with the first file of that
+    name, or, where no such file was ever opened, in a row without `file`. Descriptors of which the
+    log tells neither file nor path have a row per open file description, without either.
+
+    Parameters
+    ----------
+    events
+        The events of a log, of Parquet files, or a part of them, in their order: filter rows as
+        you like, but keep the columns. Of a part of the events, classes are those that the
+        accesses had among all; distances between accesses are taken between those that are there.
+    scope
+        Which access is the one before when an access is classified: ``"stream"`` that of the same
+        open file description, which is what the program did; ``"file"`` that of the same row of
+        the table, whatever the description, which is what storage sees. Reads and writes are two
+        streams; errors and ends of file are in none.
+    by
+        ``"process"`` for one row per process (`pid`) and file; ``"open"`` for one row per open
+        file description, with `ofd`, the `task` that opened it, `ts_open`, and `ts_close`, when
+        the last close that the log shows began.
+    near
+        Bytes that an access may skip and still be near the one before it.
+    darshan
+        Give the counters of Darshan's POSIX module instead, one row per path: see
+        ``docs/files.md``. `scope`, `by` and `near` have no meaning then.
+
+    Returns
+    -------
+    polars.LazyFrame
+        Largest sum of `read_bytes` and `write_bytes` first. Null means that the log cannot say.
+        Columns that end in ``_ns`` are nanoseconds, in ``_bytes`` bytes, in ``_share`` parts of 1.
+        Times count every call of that kind that has a duration, failed ones too; sizes count those
+        that succeeded. Medians and percentiles are exact, nearest rank.
+
+        `source` : String
+            The log.
+        `pid` : Int32
+            The process; only with ``by="process"``.
+        `ofd`, `task` : UInt32
+            The open file description, and the task that opened it; only with ``by="open"``.
+        `ts_open`, `ts_close` : Datetime
+            When it was opened, and when the last close that the log shows began; only with
+            ``by="open"``.
+        `file` : UInt64
+            Identity of the file; null where the log tells a path only.
+        `path` : String
+            The name by which it was opened first, absolute where that is known.
+        `type` : String
+            ``regular``, ``directory``, ``pipe``, ``fifo``, ``socket``, ``char``, ``block``,
+            ``memfd``, ``anon``, ``unknown``: that of the file, whichever row learned it.
+        `size` : Int64
+            Bytes: the largest size that the log proves, be it by a stat, a seek from the end, an
+            end of file, or the last byte that was read.
+        `processes`, `tasks` : UInt32
+            How many used it.
+        `opens`, `opens_failed`, `stats`, `mmaps` : UInt32
+            Calls.
+        `mmap_bytes` : Int64
+            Bytes that were mapped, which is not what was read.
+        `ts_first`, `ts_last` : Datetime
+            Begin of the first call, end of the last one.
+        `offset_known` : String
+            The worst that is known of a position: ``exact``, ``relative`` (to the first access),
+            ``ambiguous``, ``unknown``.
+        `reads`, `read_errors` : UInt32
+            Calls that succeeded, ends of file included; calls that failed.
+        `read_bytes`, `read_requested` : Int64
+            Bytes that were returned; bytes that were asked for.
+        `read_first`, `read_consecutive`, `read_forward`, `read_backward`, `read_eof` : UInt32
+            Classes: no access before it; begins where that one ended; behind it; before it; met the
+            end of the file.
+        `read_unknown` : UInt32
+            Reads whose position the log does not tell. With the classes, they add up to `reads`.
+        `read_near` : UInt32
+            Those of `read_forward` that skip at most `near` bytes.
+        `read_rewinds` : UInt32
+            Those of `read_backward` that go to 0.
+        `read_short` : UInt32
+            Returned fewer bytes than were asked for, but some.
+        `read_random_share` : Float64
+            1 - (consecutive + near) / (consecutive + forward + backward); null if none is
+            classified.
+        `read_random_bytes_share` : Float64
+            The same, by bytes.
+        `read_runs` : UInt32
+            Chains of consecutive reads.
+        `read_run_bytes_median` : Int64
+            Median of the bytes in such a chain.
+        `read_jump_median`, `read_jump_p90` : Int64
+            How many bytes the others jumped, in either direction: median, 90th percentile.
+        `read_unique_bytes`, `read_reread_bytes` : Int64
+            Different bytes of the file; bytes that were read beyond these.
+        `read_reread_factor` : Float64
+            Bytes that were read, by different bytes: 2 is everything twice.
+        `read_coverage_share` : Float64
+            Different bytes, by `size`.
+        `read_shared_bytes` : Int64
+            What several processes read each for itself: the sum of the different bytes of each
+            process, less the different bytes of all.
+        `read_size_median`, `read_size_max`, `read_asked_common` : Int64
+            Bytes that a call returned, median and largest; bytes that were asked for most often.
+        `read_ns`, `read_wall_ns` : Int64
+            Sum of the durations; time with at least one read under way.
+        `read_p50_ns`, `read_p99_ns`, `read_max_ns` : Int64
+            Duration of a call: median, 99th percentile, longest.
+
+        For writes there are the same columns: `writes`, and `write_` in place of `read_`, but no
+        `write_eof`.
+
+    Raises
+    ------
+    polars.exceptions.ColumnNotFoundError
+        The events lack a column that is needed.
+    ValueError
+        There is no such `scope`, or no such `by`; `near` is negative.
+    TypeError
+        `near` is no whole number.
+
+    Examples
+    --------
+    >>> import tracefast as tf
+    >>> table = tf.files(tf.scan("demo.strace")).collect()
+    >>> table.select("path", "opens", "reads", "read_eof", "read_bytes").rows()[0]
+    ('/srv/demo/data.bin', 1, 2, 1, 4096)
+    """
+    return files_and_rings(events, scope=scope, by=by, near=near, darshan=darshan)
+
+
+def files_and_rings(
+    events: Events,
+    *,
+    scope: Scope = "stream",
+    by: By | None = None,
+    near: int = NEAR,
+    darshan: bool = False,
+    rings: Rings | None = None,
+) -> pl.LazyFrame:
+    """Give the table of `files`, and say what went through io_uring, in one pass.
+
+    Parameters
+    ----------
+    events, scope, by, near, darshan
+        As for `files`.
+    rings
+        Called with the number of calls of io_uring_enter and that of the submissions which they
+        took, each time that the table is made; not with Darshan's counters.
+
+    Examples
+    --------
+    >>> import tracefast as tf
+    >>> told = []
+    >>> table = files_and_rings(tf.scan("demo.strace"), rings=lambda *seen: told.append(seen))
+    >>> table.collect().height, told
+    (2, [(0, 0)])
+    """
+    if scope not in get_args(Scope):
+        raise ValueError(f"scope is 'stream' or 'file', not {scope!r}")
+    if by is not None and by not in get_args(By):
+        raise ValueError(f"by is None, 'process' or 'open', not {by!r}")
+    near = whole_number("near", near, low=0)
+    if darshan:
+        from tracefast.analysis.files.darshan import darshan as counters
+
+        return counters(events)
+
+    def begin() -> Fold:
+        uses = _core.Uses(by=by, scope=scope, near=near)
+        return uses if rings is None else _Telling(uses, rings)
+
+    return folded(events, NEEDED, begin, columns(by), name="FILES", question="tracefast.files")
+
+
+class _Telling:
+    """A fold that says, before it ends, what went through io_uring."""
+
+    def __init__(self, uses: _core.Uses, tell: Rings) -> None:
+        self._uses, self._tell = uses, tell
+        self.words, self.push = uses.words, uses.push
+
+    def finish(self) -> _core.Batch:
+        self._tell(*self._uses.rings)
+        return self._uses.finish()
+
+
+def columns(by: By | None = None, *, darshan: bool = False) -> pl.Schema:
+    """Give the columns of the table.
+
+    Examples
+    --------
+    >>> columns("process").names()[:4]
+    ['source', 'pid', 'file', 'path']
+    """
+    if darshan:
+        from tracefast.analysis.files.darshan import columns as counters
+
+        return counters()
+    return pl.Schema(_core.Uses.schema(by=by))

@@ -1,0 +1,1 @@
+"""The table of created tasks, what starting them costs, and what to change."""

@@ -1,0 +1,35 @@
+"""The parent waits, on a pipe that closes when the child executes its program."""
+
+from typing import Final
+
+from tracefast.analysis.forks.advice.case import Advice, Case, Range
+from tracefast.analysis.forks.advice.quantities import percent, plural
+from tracefast.analysis.forks.measures.costs import SUSPENDING
+
+_LEAST_SHARE: Final = 0.01
+_LEAST_NS: Final = 500_000
+
+
+def error_pipe(case: Case) -> Advice | None:
+    """Find parents that wait long until their children have executed a program."""
+    waits = case.rows["error_pipe_ns"].count()
+    # After vfork the child has executed its program when its parent goes on.
+    if not waits or case.text("kind") in SUSPENDING:
+        return None
+    logged = case.number("error_pipe_sum_ns")
+    # Of the gap it may hold a part only: nothing is sure to be the tracer's.
+    total = Range(case.less_tracer(logged).low, logged)
+    wall = case.number("wall_ns")
+    if total.low < _LEAST_NS * waits or total.low < _LEAST_SHARE * wall:
+        return None
+    return Advice(
+        "error-pipe",
+        "The parent does nothing until the child has executed its program: it waits on the pipe"
+        " by which the child would report that this failed.",
+        f"{plural(waits, 'read')} of that pipe took {case.time('error_pipe_p50_ns')} each (median),"
+        f" {total} together, {percent(total.high / wall if wall else 0)} of the log's time; in that"
+        f" time the child needs {case.time('exec_gap_p50_ns')} to get to execve and"
+        f" {case.time('exec_p50_ns')} in it, so this is not to be added to the time in execve",
+        "Shorten what it waits for: after vfork or posix_spawn the child has nothing to tear down,"
+        " and the parent does not wait here.",
+    )

@@ -1,0 +1,70 @@
+"""Workers are forked anew for each round of work."""
+
+from typing import Final
+
+import polars as pl
+
+from tracefast.analysis.forks.advice.case import Advice, Case, Range
+from tracefast.analysis.forks.advice.quantities import plural
+
+_LEAST_ROUNDS: Final = 2
+_LEAST_WORKERS: Final = 2
+
+
+def fork_per_epoch(case: Case) -> Advice | None:
+    """Find processes of Python that fork as many workers again when all the old ones have ended."""
+    if case.text("kind") != "fork" or case.text("image") is not None or not case.runs_python:
+        return None
+    best: list[int] = []
+    for parent in case.rows.filter(pl.col("errno").is_null()).partition_by("source", "pid"):
+        workers = rounds(parent)
+        if len(workers) > len(best) and min(workers) >= _LEAST_WORKERS and _regular(workers):
+            best = workers
+    if len(best) < _LEAST_ROUNDS:
+        return None
+    calls = case.less_tracer_beside(case.number("call_sum_ns"))
+    torch = bool(case.rows["parent_torch"].fill_null(value=False).any())
+    return Advice(
+        "fork-per-epoch",
+        "Workers are forked anew for each round of work"
+        + (", as a DataLoader of PyTorch does in each epoch." if torch else "."),
+        f"{len(best)} rounds of {best[0]} forks, each begun when all workers before it had ended;"
+        f" the {plural(case.count, 'fork')} took {calls} in the parent alone, and each worker"
+        " begins without what the one before it had opened and cached",
+        "Give the DataLoader persistent_workers=True."
+        if torch
+        else "Keep the pool of workers from round to round (PyTorch's DataLoader:"
+        " persistent_workers=True).",
+        # All but the first round would be spared it.
+        Range(calls.low - calls.low // len(best), calls.high - calls.high // len(best)),
+    )
+
+
+def rounds(children: pl.DataFrame) -> list[int]:
+    """Count the children of each round: one begins when all children so far have ended.
+
+    Parameters
+    ----------
+    children
+        The children of one process, with `begin` and `child_end`, in order of time.
+    """
+    counts: list[int] = []
+    last_end: int | None = None
+    for begin, end in children.select("begin", "child_end").iter_rows():
+        if begin is None:
+            return []
+        if last_end is not None and begin >= last_end:
+            counts.append(0)
+        if not counts:
+            counts.append(0)
+        counts[-1] += 1
+        if end is None:
+            # It may live for ever: no other round can be told from this one.
+            return counts
+        last_end = end if last_end is None else max(last_end, end)
+    return counts
+
+
+def _regular(workers: list[int]) -> bool:
+    """Say whether the rounds are of one size; the last may be cut off."""
+    return len(set(workers[:-1])) == 1 and workers[-1] <= workers[0] if workers else False

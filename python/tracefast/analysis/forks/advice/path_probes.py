@@ -1,0 +1,31 @@
+"""A program is looked for in one folder after another."""
+
+from typing import Final
+
+from tracefast.analysis.forks.advice.case import Advice, Case, Range
+from tracefast.analysis.forks.advice.quantities import plural
+
+_LEAST_EACH: Final = 2
+_LEAST: Final = 20
+
+
+def path_probes(case: Case) -> Advice | None:
+    """Find children that try several paths before the one that is there."""
+    each, total = case.median("exec_failed"), case.sum("exec_failed")
+    if each is None or each < _LEAST_EACH or total < _LEAST:
+        return None
+    image = case.text("image")
+    name = "a program" if image is None else image.rpartition("/")[2]
+    took = case.sum("exec_failed_ns")
+    # Each of them is a call at which the tracer stops the child.
+    low = max(took - total * case.stop_ns, 0)
+    where = f"it is {image}" if image is not None else "it was not found at all"
+    return Advice(
+        "path-probes",
+        f"{name} is looked for in folders where it is not, each time it is started.",
+        f"{plural(total, 'execve')} failed, {each} for each process (median),"
+        f" in {Range(low, took)}; first at {case.first('exec_failed')}; {where}",
+        "Give the whole path"
+        + (f", {image}," if image is not None else "")
+        + " or put its folder first in PATH; in Python, shutil.which finds it once.",
+    )

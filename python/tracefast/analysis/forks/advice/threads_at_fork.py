@@ -1,0 +1,37 @@
+"""A process with several threads is forked: only one of them lives on in the child."""
+
+import polars as pl
+
+from tracefast.analysis.forks.advice.case import Advice, Case
+from tracefast.analysis.forks.advice.quantities import plural
+
+
+def threads_at_fork(case: Case) -> Advice | None:
+    """Find forks of a process with threads whose children go on to run its code."""
+    if case.text("kind") != "fork" or case.text("image") is not None:
+        return None
+    risky = case.rows.filter(
+        pl.col("parent_tasks") > 1,
+        pl.col("errno").is_null(),
+        # A child that tried to execute a program, in vain, is none that runs on.
+        pl.col("exec_failed").fill_null(0) == 0,
+    )
+    if risky.is_empty():
+        return None
+    most = int(risky["parent_tasks"].sort()[-1])
+    lines = risky["line"].drop_nulls()
+    where = f"; the first at line {lines[0]}" if len(lines) else ""
+    remedy = (
+        "Use multiprocessing's start method forkserver or spawn, or fork before threads are"
+        " started (OpenMP, OpenCV, tokenizers and the queues of a data loader start some)."
+        if case.runs_python
+        else "Fork before threads are started, or execute a program in the child."
+    )
+    return Advice(
+        "fork-with-threads",
+        "A process is forked while other threads of it live: a lock that one of them holds is never"
+        " released in the child, which may hang.",
+        f"{plural(risky.height, 'fork')} of {case.count}, without an execve, with up to {most}"
+        f" threads alive in the parent{where}",
+        remedy,
+    )

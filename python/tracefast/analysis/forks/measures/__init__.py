@@ -1,0 +1,1 @@
+"""Figures that the summary of forks and its advice are made of."""

@@ -1,0 +1,160 @@
+"""One row per created task: who created it, how, what that took, and what became of it."""
+
+from typing import Final
+
+import polars as pl
+
+from tracefast import _core
+from tracefast._polars.compatible_types import Types
+from tracefast._polars.folds import folded
+from tracefast._polars.given_events import Events
+
+# The columns of the table, and their types.
+SCHEMA: Final = pl.Schema(_core.Spawns.schema())
+
+# The columns of the events that the table is made of.
+NEEDED: Final[Types] = {
+    "source": pl.Categorical,
+    "line": pl.UInt64,
+    "ts": pl.Datetime("ns"),
+    "dur_ns": pl.Int64,
+    "task": pl.UInt32,
+    "pid": pl.Int32,
+    "tid": pl.Int32,
+    "comm": pl.Categorical,
+    "cpu": pl.UInt16,
+    "kind": pl.Categorical,
+    "name": pl.Categorical,
+    "args": pl.String,
+    "ret": pl.Int64,
+    "errno": pl.Categorical,
+    "status": pl.Categorical,
+    "fd": pl.Int32,
+    "ofd": pl.UInt32,
+    "ofd2": pl.UInt32,
+    "path": pl.String,
+    "offset": pl.Int64,
+    "requested": pl.Int64,
+    "child": pl.UInt32,
+    "anon_bytes": pl.Int64,
+}
+
+
+def forks(events: Events) -> pl.LazyFrame:
+    """Give one row per created task, threads included.
+
+    Parameters
+    ----------
+    events
+        The events of a log, of Parquet files, or a part of them, in their order: filter rows as
+        you like, but keep the columns.
+
+    Returns
+    -------
+    polars.LazyFrame
+        In order of `source` and `ts`. Null means that the log cannot say. Columns that end in
+        ``_ns`` are nanoseconds, in ``_bytes`` bytes.
+
+        `source` : String
+            The log.
+        `ts` : Datetime
+            When the creating call was entered.
+        `line` : UInt64
+            Where that is in the log.
+        `task` : UInt32
+            The task that called.
+        `pid`, `tid` : Int32
+            Its process, its thread.
+        `parent_image` : String
+            The program that it runs: path of its last execve, else its name.
+        `name` : String
+            ``clone``, ``clone3``, ``fork``, ``vfork``; null for births that only events of ftrace
+            tell of, which have no `call_ns` either.
+        `kind` : String
+            ``fork`` (memory of its own), ``vfork``, ``posix_spawn``, ``thread``, ``shared`` (memory
+            shared, but no thread).
+        `child_task` : UInt32
+            What was created; null if the call failed.
+        `child_pid` : Int32
+            Its number.
+        `errno` : String
+            Of a call that failed.
+        `call_ns` : Int64
+            Time in the creating call. A call that the kernel restarted is one row, its attempts
+            added up.
+        `restarts` : UInt32
+            How often it was restarted.
+        `exec_gap_ns` : Int64
+            From the child's start to the entry of the first execve that succeeded.
+        `exec_failed` : UInt32
+            Attempts before that one.
+        `exec_failed_ns` : Int64
+            What these took.
+        `exec_ns` : Int64
+            The execve that succeeded.
+        `image` : String
+            The program that it started; null if none.
+        `startup_ns` : Int64
+            Dynamic linking: from the return of that execve to the ``munmap`` of the cache of
+            library names, the linker's last act; where there is no cache, to the last ``mprotect``
+            before the first call that linkers do not make. Null for programs that are not linked,
+            and in logs without mappings.
+        `startup_calls`, `startup_libraries`, `startup_misses` : UInt32
+            Calls until then; objects mapped with code; calls that met ``ENOENT``.
+        `error_pipe_ns` : Int64
+            The caller's time in reads of a close-on-exec pipe (``pipe2``), whose other end it had
+            closed, from which it learns whether the child could start its program.
+        `lifetime_ns` : Int64
+            From the child's start to its exit.
+        `exit_status` : Int32
+            Of a child that exited.
+        `exit_signal` : String
+            Of a child that was killed.
+        `reap_ns` : Int64
+            From its exit to the return of the wait that collected it.
+        `child_utime_ns`, `child_stime_ns` : Int64
+            Its time on a processor, in user mode and in the kernel, as SIGCHLD tells it.
+        `parent_tasks` : UInt32
+            Threads of the caller at the call, itself included; one whose end is not in the log
+            counts on.
+        `parent_anon_bytes` : Int64
+            Private writable memory of the caller: the estimate `anon_bytes` of the events, or what
+            ``rss_stat`` of ftrace last said.
+        `tracer_low_ns`, `tracer_high_ns` : Int64
+            Bounds of strace's own share of `call_ns`, `exec_gap_ns` and `exec_ns` added up; null
+            for ftrace, which stops nobody. See the notes.
+
+    Raises
+    ------
+    polars.exceptions.ColumnNotFoundError
+        The events lack a column that is needed.
+
+    Notes
+    -----
+    strace stops a task twice a call. What a line costs at least is the 10th percentile of the time
+    from one line of a thread to its next, over the whole log (100 µs at most: between calls further
+    apart were others that were not traced). What it costs as a rule and at most are the median and
+    the 90th percentile among the lines of new processes before they start their program; where
+    there are less than ten of these, both are the median of all.
+
+    The lower bound is a line at the lowest price for each call of the child before its execve, and
+    no more than `exec_gap_ns`. The upper bound of a ``fork`` is these lines and the execve's at the
+    highest price, no more than `exec_gap_ns` either; 5 lines at the usual price for the call and
+    the birth, which stops parent and child and takes the child on; and 10 for the execve, which
+    stops once more and has its strings read, but no more than `exec_ns`. The call of ``vfork`` and
+    ``posix_spawn`` contains what the child does until its execve is over, so that the sum has it
+    twice: there the upper bound is all of `exec_gap_ns` and 10 lines at the highest price for the
+    execve, twice, and what of the call is neither.
+
+    So `call_ns` + `exec_gap_ns` + `exec_ns` less each of the bounds is a range for the three
+    without strace; and of ``vfork`` and ``posix_spawn``, `call_ns` alone less each bound, but not
+    below 0, is one for the call.
+
+    Examples
+    --------
+    >>> import tracefast as tf
+    >>> table = tf.forks(tf.scan("demo.strace")).collect()
+    >>> table.select("kind", "child_pid", "call_ns", "image", "exit_status").rows()
+    [('vfork', 101, 300000, '/bin/true', 0)]
+    """
+    return folded(events, NEEDED, _core.Spawns, SCHEMA, name="FORKS", question="tracefast.forks")

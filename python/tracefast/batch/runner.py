@@ -1,0 +1,114 @@
+"""A batch as a whole: checked before it begins, and run."""
+
+import errno
+import os
+from pathlib import Path
+
+from tracefast.arguments import path_of, whole_number
+from tracefast.batch.job import Job, Options
+from tracefast.batch.manifest import Manifest, Record
+from tracefast.batch.plan import logs_of, part_of
+from tracefast.batch.pool import Executor, Watch, handed_out, local, shares
+from tracefast.inputs.sources import Source, Sources
+
+
+class Work:
+    """The jobs of a batch.
+
+    Parameters
+    ----------
+    logs, out_dir, resume, shard
+        As for :func:`tracefast.parse_many`.
+    options
+        How to parse.
+
+    Raises
+    ------
+    OSError
+        A pattern matches nothing, or a folder cannot be made.
+    TypeError
+        An option is of another type than is wanted.
+    ValueError
+        There is no log, or an option has no such value.
+
+    Examples
+    --------
+    >>> work = Work("demo.strace", "events", Options())
+    >>> [record.rows for record in work.run()]
+    [8]
+    """
+
+    def __init__(
+        self,
+        logs: Sources,
+        out_dir: Source,
+        options: Options,
+        *,
+        resume: bool = True,
+        shard: tuple[int, int] | None = None,
+    ) -> None:
+        if not os.fspath(out_dir):
+            raise ValueError("out_dir is empty: name a folder")
+        # An empty log shows what is wrong with the options, before all logs do.
+        options.parse([os.devnull], None)
+        self.logs = part_of(logs_of(logs, options.format_in), shard)
+        self.out_dir = os.path.abspath(path_of("out_dir", out_dir))  # noqa: PTH100 - links stay
+        self.options = options
+        self.resume = resume
+        self.manifest = Manifest.beside(self.out_dir)
+        Path(self.out_dir).mkdir(parents=True, exist_ok=True)
+        self.manifest.prepare()
+        self._check_folders()
+
+    def run(
+        self,
+        *,
+        executor: Executor | None = None,
+        jobs: int | None = None,
+        threads: int | None = None,
+        watch: Watch | None = None,
+    ) -> list[Record]:
+        """Do all jobs; give what became of them, in the order of the logs.
+
+        Parameters
+        ----------
+        executor, jobs, threads
+            As for :func:`tracefast.parse_many`.
+        watch
+            Counters to poll from another thread.
+
+        Raises
+        ------
+        TypeError
+            The executor is none.
+        ValueError
+            `jobs` or `threads` is less than one, or `jobs` is given with an executor.
+        """
+        for name, value in (("jobs", jobs), ("threads", threads)):
+            if value is not None:
+                whole_number(name, value, low=1)
+        if executor is not None:
+            if jobs is not None:
+                raise ValueError("jobs is for local threads; an executor has its own number")
+            todo = self.jobs(threads or 1)
+            return handed_out(todo, executor, watch or Watch(todo))
+        workers, threads = shares(len(self.logs), jobs, threads)
+        todo = self.jobs(threads)
+        return local(todo, workers, watch or Watch(todo))
+
+    def jobs(self, threads: int | None) -> list[Job]:
+        """Make the jobs."""
+        return [
+            Job(log, self.out_dir, self.manifest, self.options, threads, self.resume)
+            for log in self.logs
+        ]
+
+    def _check_folders(self) -> None:
+        """Refuse what every job would trip over."""
+        for folder in (self.out_dir, self.manifest.folder):
+            if not os.access(folder, os.W_OK | os.X_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), folder)
+        # Between file systems nothing is renamed: one of the folders is a mount.
+        if Path(self.manifest.folder).stat().st_dev != Path(self.out_dir).stat().st_dev:
+            text = f"Not on the file system of its manifest, {self.manifest.folder}"
+            raise OSError(errno.EXDEV, text, self.out_dir)

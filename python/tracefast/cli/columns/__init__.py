@@ -1,0 +1,1 @@
+"""What columns mean, and which one was meant."""

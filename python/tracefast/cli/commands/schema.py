@@ -1,0 +1,116 @@
+"""`tracefast schema`: the columns of events, and those of tables."""
+
+import textwrap
+from collections.abc import Iterator
+from typing import Annotated, Final
+
+import typer
+
+from tracefast.cli import options
+from tracefast.cli.columns.event_columns import WORDS
+from tracefast.cli.columns.table_columns import TABLES, table
+from tracefast.cli.errors import DONE, CommandError, guard, resembling
+
+# Arrow's names, as docs/schema.md has them, of types that polars names otherwise.
+_TYPES: Final = {
+    "Datetime(time_unit='ns', time_zone=None)": "timestamp[ns]",
+    "Categorical": "dictionary",
+    "String": "string_view",
+}
+
+_HEADS: Final = ("column", "type", "unit", "meaning")
+_GAP: Final = 2
+# A column of text that is narrower than this is no easier to read.
+_MIN_TEXT: Final = 30
+
+Row = tuple[str, str, str | None, str]
+
+
+@guard
+def schema(
+    what: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[TABLE|COLUMN]",
+            help=f"The columns of a table ({', '.join(TABLES)}), or one column of the events.",
+            show_default=False,
+            autocompletion=lambda incomplete: [
+                name for name in (*TABLES, *WORDS) if name.startswith(incomplete)
+            ],
+        ),
+    ] = None,
+    form: options.FormatOption = None,
+    output: options.OutputOption = "-",
+    no_clobber: options.ClobberOption = False,
+) -> int:
+    """Show the columns of the events, or those of a table: types, units, what they mean.
+
+    The events are what logs are turned into: their types are Arrow's. Tables are what the other
+    commands answer, as tracefast sql, --where and --sort name their columns: files, accesses
+    (files --explain), page_cache, blocks, forks (forks --each), fork_summary (forks), fork_advice,
+    processes, syscalls, event_counts (events). Their types are those of polars.
+
+    \b
+    Examples:
+      tracefast schema
+      tracefast schema offset_known
+      tracefast schema files
+      tracefast schema --format csv -o columns.csv
+    """
+    import polars as pl
+
+    from tracefast.cli.output import choose, on_terminal, terminal_width, write
+
+    chosen = choose(form, output, no_clobber=no_clobber)
+    rows = list(_of_table(what) if what in TABLES else _of_events(what))
+    if on_terminal(chosen, output):
+        rows = list(_wrapped(rows, terminal_width()))
+    shown = pl.DataFrame(rows, schema=dict.fromkeys(_HEADS, pl.String), orient="row")
+    write(shown, chosen, output, _HEADS, clobber=not no_clobber, whole=True)
+    return DONE
+
+
+def _of_events(column: str | None) -> Iterator[Row]:
+    """Give the columns of events, or one of them.
+
+    Raises
+    ------
+    CommandError
+        There is no such column, nor a table of this name; the hint names tables that have it.
+    """
+    import polars as pl
+
+    from tracefast import _core
+
+    columns = pl.Schema(_core.schema())
+    if column == "events":
+        column = None
+    if column is not None and column not in columns:
+        having = [name for name in TABLES if column in table(name)]
+        hint = resembling(column, (*columns, *TABLES))
+        if having:
+            hint = f"a column of {', '.join(having)}: tracefast schema {having[0]}"
+        elif "did you" not in hint:
+            hint = f"tracefast schema lists all of them; tables are: {', '.join(TABLES)}"
+        raise CommandError(f"{column}: no such column of events, nor a table", hint)
+    for name, dtype in columns.items():
+        if column in {None, name}:
+            yield (name, _TYPES.get(str(dtype), str(dtype).lower()), *WORDS[name])
+
+
+def _of_table(name: str) -> Iterator[Row]:
+    """Give the columns of a table."""
+    for column, (kind, meaning) in table(name).items():
+        unit = next((unit for unit in ("ns", "bytes") if column.endswith(f"_{unit}")), None)
+        yield column, kind, unit, meaning
+
+
+def _wrapped(rows: list[Row], width: int) -> Iterator[Row]:
+    """Let what a column means go on in lines below, where the terminal ends."""
+    others = zip(_HEADS[:-1], *(row[:-1] for row in rows), strict=True)
+    room = width - sum(max(len(text or "-") for text in column) + _GAP for column in others)
+    for name, kind, unit, meaning in rows:
+        first, *more = textwrap.wrap(meaning, max(room, _MIN_TEXT)) or [""]
+        yield name, kind, unit or "", first
+        for line in more:
+            yield "", "", "", line

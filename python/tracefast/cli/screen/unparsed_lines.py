@@ -1,0 +1,123 @@
+"""Lines that were not understood, and what was expected there, as they are found."""
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+
+from tracefast.cli.errors import abandon_stdout
+from tracefast.cli.text.escaping import plain_json, printable, spreadsheet_cell
+from tracefast.reading import Tell, Told
+
+_COLUMNS = ("source", "line", "text", "expected")
+
+
+class ExplainFormat(StrEnum):
+    """Forms in which lines are explained."""
+
+    TEXT = "text"
+    JSON = "json"
+    NDJSON = "ndjson"
+    CSV = "csv"
+
+
+@contextmanager
+def explanation(form: ExplainFormat | None, *, outlive: bool) -> Iterator[Tell]:
+    """Write explanations on standard output, a few lines at a time.
+
+    Parameters
+    ----------
+    form
+        Their form; text by default.
+    outlive
+        Go on when the reader has seen enough, as there is more to do; else that is an error.
+
+    Yields
+    ------
+    Tell
+        What takes the next lines.
+    """
+    writer = _WRITERS[form or ExplainFormat.TEXT]()
+
+    def write(text: str) -> None:
+        try:
+            # Not through the text layer: the form does not depend on the user's language.
+            sys.stdout.buffer.write(text.encode())
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            if not outlive:
+                raise
+            abandon_stdout()
+
+    write(writer.begin())
+    yield lambda lines: write(writer.lines(lines))
+    write(writer.end())
+
+
+class _Text:
+    def begin(self) -> str:
+        return ""
+
+    def lines(self, lines: list[Told]) -> str:
+        return "".join(
+            f"{printable(source)}:{line}: {printable(text)}\n    expected {printable(expected)}\n"
+            for source, line, text, expected in lines
+        )
+
+    def end(self) -> str:
+        return ""
+
+
+class _Ndjson(_Text):
+    def lines(self, lines: list[Told]) -> str:
+        return "".join(f"{_json(line)}\n" for line in lines)
+
+
+class _Json(_Text):
+    """One array, which grows by a line at a time."""
+
+    def __init__(self) -> None:
+        self._before = ""
+
+    def begin(self) -> str:
+        return "["
+
+    def lines(self, lines: list[Told]) -> str:
+        parts = []
+        for line in lines:
+            parts.append(f"{self._before}{_json(line)}")
+            self._before = ",\n"
+        return "".join(parts)
+
+    def end(self) -> str:
+        return "]\n"
+
+
+class _Csv(_Text):
+    def begin(self) -> str:
+        return self._rows([_COLUMNS])
+
+    def lines(self, lines: list[Told]) -> str:
+        return self._rows(lines)
+
+    @staticmethod
+    def _rows(rows: Sequence[Sequence[object]]) -> str:
+        buffer = io.StringIO()
+        safe = [[spreadsheet_cell(c) if isinstance(c, str) else c for c in row] for row in rows]
+        csv.writer(buffer, lineterminator="\n").writerows(safe)
+        return buffer.getvalue()
+
+
+def _json(line: Told) -> str:
+    return plain_json(json.dumps(dict(zip(_COLUMNS, line, strict=True)), ensure_ascii=False))
+
+
+_WRITERS: dict[ExplainFormat, type[_Text]] = {
+    ExplainFormat.TEXT: _Text,
+    ExplainFormat.JSON: _Json,
+    ExplainFormat.NDJSON: _Ndjson,
+    ExplainFormat.CSV: _Csv,
+}

@@ -1,0 +1,1 @@
+"""What `tracefast sql` runs a query with."""

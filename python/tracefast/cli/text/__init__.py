@@ -1,0 +1,1 @@
+"""Text for people: safe to print, short, aligned."""

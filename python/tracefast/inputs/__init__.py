@@ -1,0 +1,1 @@
+"""The files and streams that are read: their names, formats, and duplicates."""
