@@ -1,1 +1,1 @@
-"""Where polars meets the parser: filters, threads, types, folds."""
+"""The border to polars: pushed-down filters, source threads, column types, folds."""

@@ -134,8 +134,8 @@ def _of_files(opener: Opener, columns: list[str], fold: Fold) -> Iterator[pl.Dat
     Yields
     ------
     DataFrame or None
-        None now and then, as a source that yields nothing cannot be stopped (see `source_threads`); the
-        table at the end.
+        None now and then, as a source that yields nothing cannot be stopped (see
+        `source_threads`); the table at the end.
     """
     said = time.monotonic()
     try:

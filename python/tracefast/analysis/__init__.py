@@ -1,5 +1,5 @@
-"""The questions: one module per table, each a function from events to a LazyFrame.
+"""The analyses: one module or folder per table, each a function from events to a LazyFrame.
 
-Every function takes the events of a log, of a Parquet file, or what the user left of them, and
-none of them knows which.
+A function takes the events of a log, of a Parquet file, or of a frame that the user filtered, and
+does not know which.
 """

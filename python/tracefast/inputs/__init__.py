@@ -1,1 +1,1 @@
-"""The files and streams that are read: their names, formats, and duplicates."""
+"""Names, formats and duplicates of the files that are read."""

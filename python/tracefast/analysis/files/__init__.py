@@ -1,1 +1,1 @@
-"""The table of files, and what else is asked about files."""
+"""`files`, and the other tables about files: accesses, page cache, inode map."""

@@ -1,1 +1,1 @@
-"""The table of created tasks, what starting them costs, and what to change."""
+"""`forks`: the created tasks, what creating them costs, and what to change."""

@@ -1,1 +1,1 @@
-"""What columns mean, and which one was meant."""
+"""What the columns of events and tables mean, and suggestions for misspelt ones."""

@@ -1,1 +1,1 @@
-"""The commands, a module each."""
+"""The commands of `tracefast`, one module each."""

@@ -1,1 +1,1 @@
-"""The events that a command is asked about."""
+"""Read the events that a command works on."""

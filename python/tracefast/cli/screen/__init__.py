@@ -1,1 +1,1 @@
-"""What commands print: tables and reports."""
+"""Print tables and reports."""

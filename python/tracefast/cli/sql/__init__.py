@@ -1,1 +1,1 @@
-"""What `tracefast sql` runs a query with."""
+"""The engines of `tracefast sql`, and the tables that a query may name."""

@@ -1,1 +1,1 @@
-"""Text for people: safe to print, short, aligned."""
+"""Text for a terminal: escaped, aligned, with numbers in units that fit."""

@@ -1,13 +1,9 @@
-"""What makes starting processes dear or dangerous: rules that name cause, evidence and remedy.
-
-A rule is a function that takes a `Case` and says something, or nothing: `None` where it does not
-apply, or where the log has no evidence. Times that the tracer distorts are ranges.
-"""
+"""All rules of advice, in the order in which they are applied."""
 
 from collections.abc import Callable
 from typing import Final
 
-from tracefast.analysis.forks.advice.case import Advice, Case, Range
+from tracefast.analysis.forks.advice.case import Advice, Case
 from tracefast.analysis.forks.advice.error_pipe import error_pipe
 from tracefast.analysis.forks.advice.fork_per_epoch import fork_per_epoch
 from tracefast.analysis.forks.advice.many_processes import many_processes
@@ -16,8 +12,6 @@ from tracefast.analysis.forks.advice.path_probes import path_probes
 from tracefast.analysis.forks.advice.re_imports import re_imports
 from tracefast.analysis.forks.advice.slow_linking import slow_linking
 from tracefast.analysis.forks.advice.threads_at_fork import threads_at_fork
-
-__all__ = ["RULES", "Advice", "Case", "Range", "advise"]
 
 RULES: Final[tuple[Callable[[Case], Advice | None], ...]] = (
     page_table_copy,

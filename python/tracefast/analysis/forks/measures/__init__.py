@@ -1,1 +1,1 @@
-"""Figures that the summary of forks and its advice are made of."""
+"""The figures behind the summary of forks and its advice."""

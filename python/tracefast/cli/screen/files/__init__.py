@@ -1,1 +1,1 @@
-"""What `tracefast files` prints."""
+"""Print what `tracefast files` finds."""

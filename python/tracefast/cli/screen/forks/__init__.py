@@ -1,1 +1,1 @@
-"""What `tracefast forks` prints."""
+"""Print what `tracefast forks` finds."""

@@ -1,1 +1,1 @@
-"""What `tracefast syscalls` prints."""
+"""Print what `tracefast syscalls` finds."""
