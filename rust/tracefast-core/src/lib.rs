@@ -8,7 +8,7 @@ pub mod batch;
 pub mod events;
 pub mod format;
 pub mod ftrace;
-pub mod kernel;
+pub(crate) mod kernel;
 pub mod linux;
 pub mod serial;
 pub mod strace;

@@ -26,7 +26,7 @@ pyo3::create_exception!(
 );
 
 /// The exception for an error: `OSError` with number and file name where the system refused.
-pub fn exception(py: Python<'_>, error: &tracefast_io::Error) -> PyErr {
+pub(crate) fn exception(py: Python<'_>, error: &tracefast_io::Error) -> PyErr {
     let hint = error.hint().map(str::to_owned);
     let raised = match error.kind() {
         ErrorKind::Cancelled => return PyKeyboardInterrupt::new_err(()),

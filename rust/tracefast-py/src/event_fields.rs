@@ -62,26 +62,26 @@ impl Decoder {
 
 /// Keys of the texts in the first column of a table: tables of `key`, `rank`, `rows`, `classes`.
 #[pyfunction]
-pub fn survey(py: Python<'_>, texts: &Bound<'_, PyAny>) -> PyResult<Vec<Batch>> {
+pub(crate) fn survey(py: Python<'_>, texts: &Bound<'_, PyAny>) -> PyResult<Vec<Batch>> {
     let chunks = Chunks::import(texts)?;
     py.detach(|| chunks.each(|texts| decode::survey(texts)))
 }
 
 /// The kind of field that holds all values of some classes.
 #[pyfunction]
-pub fn field_kind(classes: u32) -> &'static str {
+pub(crate) fn field_kind(classes: u32) -> &'static str {
     Kind::of(classes).name()
 }
 
 /// The column of a field.
 #[pyfunction]
-pub fn field_column(name: &str) -> String {
+pub(crate) fn field_column(name: &str) -> String {
     decode::column_name(name)
 }
 
 /// Names of the events whose fields are known.
 #[pyfunction]
-pub fn known_events() -> Vec<&'static str> {
+pub(crate) fn known_events() -> Vec<&'static str> {
     decode::known().collect()
 }
 

@@ -11,7 +11,7 @@ use crate::options::wanted;
 #[pyfunction]
 #[pyo3(signature = (names, *, format_in = None))]
 #[allow(clippy::needless_pass_by_value)] // Python's arguments.
-pub fn logs(
+pub(crate) fn logs(
     py: Python<'_>,
     names: Vec<String>,
     format_in: Option<&str>,

@@ -8,7 +8,7 @@ use tracefast_core::ftrace::Machine;
 use tracefast_io::pipeline::Options;
 
 /// Checks and collects the options.
-pub fn options(
+pub(crate) fn options(
     format_in: Option<&str>,
     threads: Option<usize>,
     block_bytes: usize,
@@ -40,7 +40,7 @@ pub fn options(
 }
 
 /// The format asked for, by its name.
-pub fn wanted(format_in: Option<&str>) -> PyResult<Option<Wanted>> {
+pub(crate) fn wanted(format_in: Option<&str>) -> PyResult<Option<Wanted>> {
     match format_in {
         None => Ok(None),
         Some("strace") => Ok(Some(Wanted::Strace)),
@@ -58,4 +58,4 @@ fn unknown_machine(name: &str) -> PyErr {
 }
 
 /// Rows of a batch that a reader hands out.
-pub const READ_ROWS: usize = BATCH_ROWS;
+pub(crate) const READ_ROWS: usize = BATCH_ROWS;

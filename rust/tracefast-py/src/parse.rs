@@ -23,7 +23,7 @@ use crate::report::Report;
 ))]
 #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python's keyword arguments.
 #[allow(clippy::redundant_closure_for_method_calls)] // The method's lifetimes do not fit.
-pub fn parse(
+pub(crate) fn parse(
     py: Python<'_>,
     sources: Vec<String>,
     output: Option<String>,

@@ -11,7 +11,7 @@ use tracefast_core::events::schema::{COLUMNS, Column};
 /// `("between", column, low, high)` with both included and None for no bound,
 /// `("among", column, [number…])`, `("in", column, [text…])`, and `("starts_with", column, text)`,
 /// `"ends_with"`, `"contains"` likewise.
-pub struct Wanted(pub Predicate);
+pub(crate) struct Wanted(pub Predicate);
 
 impl<'py> FromPyObject<'_, 'py> for Wanted {
     type Error = PyErr;

@@ -110,7 +110,7 @@ impl Progress {
 }
 
 /// The counters to use: the caller's, or new ones.
-pub fn counters(
+pub(crate) fn counters(
     progress: Option<&Bound<'_, Progress>>,
 ) -> Arc<tracefast_io::input::source::Progress> {
     progress.map_or_else(Arc::default, |progress| Arc::clone(&progress.get().inner))

@@ -158,7 +158,7 @@ impl Report {
 
 /// The report of which `Report.to_json` made a text.
 #[pyfunction]
-pub fn report_of(json: &str, seconds: f64) -> PyResult<Report> {
+pub(crate) fn report_of(json: &str, seconds: f64) -> PyResult<Report> {
     let report = tracefast_io::report::Report::from_json(json, seconds);
     report.map(Report::new).ok_or_else(|| PyValueError::new_err("the text is not that of a report"))
 }

@@ -17,26 +17,26 @@ const MOST: u64 = 64 << 20;
 const LITTLE: u64 = 64 << 10;
 
 /// The name of a log, and its text.
-pub type Log = (String, Vec<u8>);
+pub(crate) type Log = (String, Vec<u8>);
 
 /// The stage of `TRACEFAST_BENCH_STAGE`: it is to be run as asked and not timed.
-pub fn alone() -> Option<String> {
+pub(crate) fn alone() -> Option<String> {
     std::env::var("TRACEFAST_BENCH_STAGE").ok()
 }
 
 /// The log of `TRACEFAST_BENCH_LOG`.
-pub fn named() -> Option<String> {
+pub(crate) fn named() -> Option<String> {
     std::env::var("TRACEFAST_BENCH_LOG").ok()
 }
 
 /// Whether this is `cargo bench`. `cargo test --all-targets` starts the benches too: each is then
 /// run once, on little input.
-pub fn in_earnest() -> bool {
+pub(crate) fn in_earnest() -> bool {
     std::env::args().any(|argument| argument == "--bench")
 }
 
 /// The log of `TRACEFAST_BENCH_LOG`, or else those of `kinds` that ship with the project.
-pub fn logs(kinds: &[&str]) -> io::Result<Vec<Log>> {
+pub(crate) fn logs(kinds: &[&str]) -> io::Result<Vec<Log>> {
     if let Some(path) = named() {
         let name = Path::new(&path).file_name().unwrap_or_default().to_string_lossy();
         return Ok(vec![(name.into_owned(), start(File::open(&path)?)?)]);
@@ -62,7 +62,7 @@ fn start(log: impl Read) -> io::Result<Vec<u8>> {
 }
 
 /// Times for two seconds a bench: enough for a stage to be told from a tenth of it.
-pub fn criterion() -> Criterion {
+pub(crate) fn criterion() -> Criterion {
     Criterion::default()
         .sample_size(20)
         .warm_up_time(Duration::from_millis(500))
@@ -71,6 +71,6 @@ pub fn criterion() -> Criterion {
 }
 
 /// Rows and bytes a second.
-pub fn throughput(rows: u64, bytes: usize) -> Throughput {
+pub(crate) fn throughput(rows: u64, bytes: usize) -> Throughput {
     Throughput::ElementsAndBytes { elements: rows, bytes: bytes as u64 }
 }

@@ -14,11 +14,11 @@ use crate::text::escape::escape_invalid;
 /// Bytes of a name that are kept: more than any kernel has in the name of a command, an event or a
 /// function (`KSYM_NAME_LEN`). The rest of a longer one is left out: names are held for as long as
 /// the run lasts.
-pub const KEPT: usize = 1024;
+pub(crate) const KEPT: usize = 1024;
 
 /// Distinct strings of one column, as one worker met them.
 #[derive(Debug, Default)]
-pub struct Interner {
+pub(crate) struct Interner {
     /// Open addressing; 0 is free, else entry + 1. A power of two, at most an eighth full: names
     /// that share a place cost more than the room.
     table: Vec<u32>,
@@ -91,14 +91,14 @@ impl Key {
 
 impl Interner {
     /// Begins a block: no name has a key yet.
-    pub fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.epoch += 1;
     }
 
     /// Key of `raw` in the block at hand, and the tag that `tag` gave it when it was new to this
     /// worker. A name new to the block is appended to `names`.
     #[inline]
-    pub fn key(
+    pub(crate) fn key(
         &mut self,
         raw: &[u8],
         names: &mut Vec<Arc<str>>,
@@ -160,7 +160,7 @@ impl Interner {
     /// As [`Interner::key`], for the name of 1 to 16 bytes at `padded[at..at + len]`, around which
     /// eight bytes may be loaded; `None`: it is not among those that the block at hand has.
     #[inline(always)]
-    pub fn known(&self, padded: &[u8], at: usize, len: usize) -> Option<(u32, u16)> {
+    pub(crate) fn known(&self, padded: &[u8], at: usize, len: usize) -> Option<(u32, u16)> {
         let key = Key::of_padded(padded, at, len)?;
         let mask = self.table.len().wrapping_sub(1);
         let mut slot = key.hash() & mask;
@@ -190,7 +190,7 @@ impl Interner {
 
 /// Distinct strings of one column over the whole stream, in order of appearance.
 #[derive(Debug, Default)]
-pub struct Dictionary {
+pub(crate) struct Dictionary {
     keys: HashMap<Arc<str>, u32, foldhash::fast::FixedState>,
     texts: Vec<Arc<str>>,
     /// Bytes of all texts.
@@ -200,7 +200,7 @@ pub struct Dictionary {
 
 impl Dictionary {
     /// The key of `text`.
-    pub fn key(&mut self, text: &Arc<str>) -> u32 {
+    pub(crate) fn key(&mut self, text: &Arc<str>) -> u32 {
         if let Some(&key) = self.keys.get(text) {
             return key;
         }
@@ -213,12 +213,12 @@ impl Dictionary {
     }
 
     /// The keys of a block's names, if all of them have one.
-    pub fn known(&self, names: &[Arc<str>]) -> Option<Vec<u32>> {
+    pub(crate) fn known(&self, names: &[Arc<str>]) -> Option<Vec<u32>> {
         names.iter().map(|name| self.keys.get(name).copied()).collect()
     }
 
     /// Bytes of all values so far.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
@@ -227,16 +227,11 @@ impl Dictionary {
     /// # Panics
     /// If they have more bytes than the offsets of a [`StringArray`] can tell; ask
     /// [`Dictionary::bytes`] before.
-    pub fn values(&mut self) -> Arc<StringArray> {
+    pub(crate) fn values(&mut self) -> Arc<StringArray> {
         let texts = &self.texts;
         Arc::clone(self.values.get_or_insert_with(|| {
             Arc::new(StringArray::from_iter_values(texts.iter().map(AsRef::as_ref)))
         }))
-    }
-
-    /// The value of `key`.
-    pub fn text(&self, key: u32) -> &Arc<str> {
-        &self.texts[key as usize]
     }
 }
 
@@ -309,7 +304,7 @@ mod tests {
                 let map: Vec<u32> = names.iter().map(|name| stream.key(name)).collect();
                 prop_assert_eq!(stream.known(&names), Some(map.clone()));
                 for (word, key) in part.iter().zip(local) {
-                    prop_assert_eq!(&**stream.text(map[key as usize]), word.as_str());
+                    prop_assert_eq!(&*stream.texts[map[key as usize] as usize], word.as_str());
                 }
             }
             let values = stream.values();

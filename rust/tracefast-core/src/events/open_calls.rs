@@ -10,7 +10,7 @@ use crate::events::parsed_block::{Begin, Lost, Open, Parsed, Range, Target, Touc
 
 /// What a second half finds.
 #[derive(Debug)]
-pub enum Pending {
+pub(crate) enum Pending {
     /// The first half, in this block.
     Open(Open),
     /// The task did something else in this block since.
@@ -21,7 +21,7 @@ pub enum Pending {
 
 /// Open calls of the tasks seen in the block at hand.
 #[derive(Debug)]
-pub struct Calls {
+pub(crate) struct Calls {
     /// Tasks by their key, as positions in `states`.
     tasks: HashMap<i64, u32, foldhash::fast::FixedState>,
     /// The same of those that were asked for last: few tasks take turns.
@@ -70,7 +70,7 @@ impl Default for Calls {
 
 impl Calls {
     /// Forgets everything: a block begins.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.tasks.clear();
         self.recent = [NOBODY; RECENT];
         self.states.clear();
@@ -119,7 +119,12 @@ impl Calls {
     /// The task begins something else. Returns the call that it had open in this block; for one of
     /// an earlier block its place is recorded.
     #[inline]
-    pub fn touch(&mut self, tid: Option<i32>, parsed: &mut Parsed, lost: Lost) -> Option<Open> {
+    pub(crate) fn touch(
+        &mut self,
+        tid: Option<i32>,
+        parsed: &mut Parsed,
+        lost: Lost,
+    ) -> Option<Open> {
         match self.replace(tid, NOTHING) {
             UNSEEN => {
                 let at = parsed.spot();
@@ -131,15 +136,9 @@ impl Calls {
         }
     }
 
-    /// The entry of `open` is recorded.
-    pub fn entry(&mut self, mut open: Open, parsed: &mut Parsed) -> Open {
-        begin(&mut open, parsed);
-        open
-    }
-
     /// A call of `tid`, just touched, is open. Returns its position, for [`Calls::extend`].
     #[inline(always)]
-    pub fn open(&mut self, tid: Option<i32>, mut open: Open, parsed: &mut Parsed) -> u32 {
+    pub(crate) fn open(&mut self, tid: Option<i32>, mut open: Open, parsed: &mut Parsed) -> u32 {
         begin(&mut open, parsed);
         let task = self.task(key(tid));
         let at = self.places.len() as u32;
@@ -159,7 +158,7 @@ impl Calls {
     }
 
     /// A line that belongs to the open call at this position.
-    pub fn extend(&mut self, at: u32, line: Range) {
+    pub(crate) fn extend(&mut self, at: u32, line: Range) {
         if let Some(open) = self.at(at) {
             // Such lines follow one another, so one range holds them all.
             open.frames = Some((open.frames.map_or(line.0, |frames| frames.0), line.1));
@@ -168,7 +167,7 @@ impl Calls {
 
     /// A second half of `tid`: what it belongs to.
     #[inline]
-    pub fn resume(&mut self, tid: Option<i32>) -> Pending {
+    pub(crate) fn resume(&mut self, tid: Option<i32>) -> Pending {
         match self.replace(tid, NOTHING) {
             UNSEEN => Pending::Unknown,
             NOTHING => Pending::Nothing,
@@ -178,13 +177,13 @@ impl Calls {
 
     /// The call that `tid` has open in this block has ended.
     #[inline]
-    pub fn end(&mut self, tid: Option<i32>) {
+    pub(crate) fn end(&mut self, tid: Option<i32>) {
         let at = self.replace(tid, NOTHING);
         self.close(at);
     }
 
     /// What `tid` did is over: a line of such a task is the first of another one.
-    pub fn forget(&mut self, tid: Option<i32>, parsed: &mut Parsed) {
+    pub(crate) fn forget(&mut self, tid: Option<i32>, parsed: &mut Parsed) {
         let at = self.replace(tid, UNSEEN);
         if let Some(open) = self.close(at) {
             parsed.touches.push(Touch::Open { tid, open });
@@ -192,7 +191,7 @@ impl Calls {
     }
 
     /// `tid` goes on as what was `by`: for the stitch stage, which knows both.
-    pub fn superseded(&mut self, tid: Option<i32>, by: i32, parsed: &mut Parsed) {
+    pub(crate) fn superseded(&mut self, tid: Option<i32>, by: i32, parsed: &mut Parsed) {
         for task in [Some(by), tid] {
             self.forget(task, parsed);
         }
@@ -202,19 +201,19 @@ impl Calls {
 
     /// The call that `tid` has open in this block.
     #[inline]
-    pub fn of(&mut self, tid: Option<i32>) -> Option<&Open> {
+    pub(crate) fn of(&mut self, tid: Option<i32>) -> Option<&Open> {
         let task = self.task(key(tid));
         let at = self.states[task];
         self.slots.get(self.places.get(at as usize)?.0 as usize)
     }
 
     /// The open call at this position.
-    pub fn at(&mut self, at: u32) -> Option<&mut Open> {
+    pub(crate) fn at(&mut self, at: u32) -> Option<&mut Open> {
         self.slots.get_mut(self.places.get(at as usize)?.0 as usize)
     }
 
     /// The call at this position is open no more.
-    pub fn take(&mut self, at: u32) -> Option<Open> {
+    pub(crate) fn take(&mut self, at: u32) -> Option<Open> {
         let open = self.close(at)?;
         let task = self.places[at as usize].1;
         self.states[task as usize] = NOTHING;
@@ -223,7 +222,7 @@ impl Calls {
 
     /// What is open goes to the stitch stage, and all tasks are forgotten: the block ends, or tasks
     /// have other names from here on.
-    pub fn flush(&mut self, parsed: &mut Parsed) {
+    pub(crate) fn flush(&mut self, parsed: &mut Parsed) {
         for &(slot, task) in &self.places {
             if let Some(&open) = self.slots.get(slot as usize) {
                 let tid = i32::try_from(self.keys[task as usize]).ok();
@@ -236,7 +235,7 @@ impl Calls {
 
 /// Records the entry of `open`.
 #[inline]
-fn begin(open: &mut Open, parsed: &mut Parsed) {
+pub(crate) fn begin(open: &mut Open, parsed: &mut Parsed) {
     open.begin = parsed.begins.len() as u32;
     parsed.begins.push(Begin {
         at: parsed.rows.len as u32,

@@ -14,7 +14,7 @@ use crate::ftrace::{Clock, Format, Graph, header, is_continuation};
 ///      pid, processor, flags, seconds); missing: [CPU]"
 /// );
 /// ```
-pub fn explain(format: &Format, line: &[u8]) -> String {
+pub(crate) fn explain(format: &Format, line: &[u8]) -> String {
     if is_continuation(line) {
         return "a record on the line before: stack frames belong to one".to_owned();
     }

@@ -7,9 +7,9 @@
 pub(crate) mod call;
 pub mod decode;
 mod detect;
-pub mod explain;
+pub(crate) mod explain;
 mod fields;
-pub mod function_graph;
+pub(crate) mod function_graph;
 pub mod header;
 pub mod machine;
 pub(crate) mod non_records;

@@ -13,7 +13,7 @@ use crate::text::string_view::unpack;
 
 /// A block's rows and what belongs to them.
 #[derive(Debug)]
-pub struct Page<'a> {
+pub(crate) struct Page<'a> {
     pub rows: &'a mut Rows,
     pub side: &'a mut Side,
     pub names: &'a mut Vec<Arc<str>>,
@@ -42,7 +42,7 @@ pub struct Page<'a> {
 
 /// What a row shows of its task.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Whose {
+pub(crate) struct Whose {
     /// Unique in the log.
     pub task: u32,
     /// Thread group.
@@ -54,13 +54,13 @@ pub struct Whose {
 impl Page<'_> {
     /// The text of a view.
     #[inline]
-    pub fn text_of<'a>(&'a self, view: &'a u128) -> &'a [u8] {
+    pub(crate) fn text_of<'a>(&'a self, view: &'a u128) -> &'a [u8] {
         unpack(view, self.text, &self.side.bytes)
     }
 
     /// A value of a column, if the row has one.
     #[inline]
-    pub fn fd(&self, row: usize, second: bool) -> Option<i32> {
+    pub(crate) fn fd(&self, row: usize, second: bool) -> Option<i32> {
         if second {
             self.rows.has(row, C::Fd2).then(|| self.rows.fd2[row])
         } else {
@@ -69,19 +69,19 @@ impl Page<'_> {
     }
 
     /// The call failed with this error.
-    pub fn failed_with(&self, row: usize, errno: &str) -> bool {
+    pub(crate) fn failed_with(&self, row: usize, errno: &str) -> bool {
         self.rows.has(row, C::Errno)
             && self.errnos.get(self.rows.errno[row] as usize).is_some_and(|name| **name == *errno)
     }
 
     /// The return value, if there is one.
     #[inline]
-    pub fn ret(&self, row: usize) -> Option<i64> {
+    pub(crate) fn ret(&self, row: usize) -> Option<i64> {
         self.rows.has(row, C::Ret).then(|| self.rows.ret[row])
     }
 
     /// The path, first or second, as a copy.
-    pub fn path(&self, row: usize, second: bool) -> Option<Arc<[u8]>> {
+    pub(crate) fn path(&self, row: usize, second: bool) -> Option<Arc<[u8]>> {
         let (column, view) = if second {
             (C::Path2, &self.rows.path2[row])
         } else {
@@ -92,28 +92,28 @@ impl Page<'_> {
 
     /// The column has a value.
     #[inline]
-    pub fn set(&mut self, row: usize, column: C) {
+    pub(crate) fn set(&mut self, row: usize, column: C) {
         self.rows.valid[row] |= column.bit();
     }
 
     /// The column has none.
     #[inline]
-    pub fn clear(&mut self, row: usize, column: C) {
+    pub(crate) fn clear(&mut self, row: usize, column: C) {
         self.rows.valid[row] &= !column.bit();
     }
 
     /// The thread group of the row at hand.
-    pub fn pid(&self, row: usize) -> Option<i32> {
+    pub(crate) fn pid(&self, row: usize) -> Option<i32> {
         self.rows.has(row, C::Pid).then(|| self.rows.pid[row]).or(self.whose.group)
     }
 
     /// Key of the name of its task.
-    pub fn comm(&self, row: usize) -> Option<u32> {
+    pub(crate) fn comm(&self, row: usize) -> Option<u32> {
         self.whose.comm.or(self.rows.has(row, C::Comm).then(|| self.rows.comm[row]))
     }
 
     /// Writes at once what the row at hand shows of its task; `begun`: but not its name.
-    pub fn own_task(&mut self, row: usize, begun: bool) {
+    pub(crate) fn own_task(&mut self, row: usize, begun: bool) {
         self.rows.task[row] = self.whose.task;
         self.set(row, C::Task);
         if let Some(pid) = self.pid(row) {
@@ -127,7 +127,7 @@ impl Page<'_> {
     }
 
     /// What is to be written of the row at hand later, now: somebody reads it.
-    pub fn settle(&mut self, row: usize) {
+    pub(crate) fn settle(&mut self, row: usize) {
         let Self { rows, side, text, fill, .. } = self;
         for shown in fill.shown.iter().rev().take_while(|shown| shown.row as usize == row) {
             if let Some(description) = fill.descriptions.get(shown.description as usize) {
@@ -138,7 +138,7 @@ impl Page<'_> {
     }
 
     /// A row of its own behind the row at hand, `of`: by the same task, of the same line.
-    pub fn insert(&mut self, of: usize, kind: EventKind, name: Option<&str>) -> usize {
+    pub(crate) fn insert(&mut self, of: usize, kind: EventKind, name: Option<&str>) -> usize {
         let (task, pid, comm) = (self.whose.task, self.pid(of), self.comm(of));
         let row = self.rows.push();
         self.placed.push((self.behind, row as u32));
@@ -167,7 +167,7 @@ impl Page<'_> {
     }
 
     /// The row is of a call that came to its end.
-    pub fn complete(&mut self, row: usize) {
+    pub(crate) fn complete(&mut self, row: usize) {
         self.rows.status[row] = Status::Complete as u8;
         self.set(row, C::Status);
     }

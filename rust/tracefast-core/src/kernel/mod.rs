@@ -71,7 +71,7 @@ type Bound = [Option<FileRef>; 2];
 
 /// State of the system that one source's log tells of.
 #[derive(Debug, Default)]
-pub struct Kernel {
+pub(crate) struct Kernel {
     tasks: Tasks,
     names: Names,
     passes: Passes,
@@ -91,13 +91,13 @@ pub struct Kernel {
 
 impl Kernel {
     /// For a log, or with `cut` for those of several tasks that are one.
-    pub fn new(cut: bool) -> Self {
+    pub(crate) fn new(cut: bool) -> Self {
         Self { cut, ..Self::default() }
     }
 
     /// Goes through the rows of a block in order and fills the columns that need state; those that
     /// it need not fill itself it leaves to [`crate::serial::task_columns`].
-    pub fn run(&mut self, parsed: &mut Parsed, text: &[u8]) {
+    pub(crate) fn run(&mut self, parsed: &mut Parsed, text: &[u8]) {
         self.block += 1;
         self.tasks.block = self.block;
         let runs = parsed.runs();

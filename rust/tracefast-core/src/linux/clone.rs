@@ -8,7 +8,7 @@ use crate::text::number;
 
 /// How a task was made, by what it shares with its maker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A process with a copy of the memory.
     Fork,
     /// A process that borrows memory and stack until it executes a program.
@@ -22,10 +22,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 5] =
-        [Self::Fork, Self::Vfork, Self::PosixSpawn, Self::Thread, Self::Shared];
-
     /// The word for it.
     ///
     /// # Examples
@@ -33,7 +29,7 @@ impl Kind {
     /// use tracefast_core::spawns_kind::Kind;
     /// assert_eq!(Kind::PosixSpawn.text(), "posix_spawn");
     /// ```
-    pub fn text(self) -> &'static str {
+    pub(crate) fn text(self) -> &'static str {
         match self {
             Self::Fork => "fork",
             Self::Vfork => "vfork",
@@ -55,7 +51,7 @@ impl Kind {
     /// assert_eq!(Kind::of_flags("clone", 0x120_0011, None), Kind::Fork);
     /// assert_eq!(Kind::of_flags("clone3", 0x4100, None), Kind::PosixSpawn);
     /// ```
-    pub fn of_flags(name: &str, flags: u32, own_stack: Option<bool>) -> Self {
+    pub(crate) fn of_flags(name: &str, flags: u32, own_stack: Option<bool>) -> Self {
         match name {
             "fork" => return Self::Fork,
             "vfork" => return Self::Vfork,
@@ -76,7 +72,7 @@ impl Kind {
 }
 
 /// Whether a system call of this name makes tasks.
-pub fn makes_tasks(name: &str) -> bool {
+pub(crate) fn makes_tasks(name: &str) -> bool {
     matches!(name, "clone" | "clone2" | "clone3" | "fork" | "vfork")
 }
 
@@ -93,7 +89,7 @@ pub fn makes_tasks(name: &str) -> bool {
 ///     Some(Kind::PosixSpawn));
 /// assert_eq!(kind_of("clone3", "uargs: 0x7ffd3a10, size: 0x58"), None);
 /// ```
-pub fn kind_of(name: &str, args: &str) -> Option<Kind> {
+pub(crate) fn kind_of(name: &str, args: &str) -> Option<Kind> {
     let text = args.as_bytes();
     let (flags, own_stack) = match name {
         "fork" | "vfork" => (0, None),

@@ -7,7 +7,7 @@ use crate::kernel::files::paths::is_stream;
 
 /// What a call of some name does with its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Call {
+pub(crate) enum Call {
     /// It waits until something happens: another task, a message, a time.
     Waits,
     /// It takes data from its descriptor, which may have to wait for whoever gives it.
@@ -30,7 +30,7 @@ impl Call {
     /// assert_eq!(Call::of("mmap"), Call::Works);
     /// ```
     #[allow(clippy::match_same_arms)] // Each group has a reason of its own.
-    pub fn of(name: &str) -> Self {
+    pub(crate) fn of(name: &str) -> Self {
         match name {
             "read" | "readv" | "pread64" | "pread" | "preadv" | "preadv2" => Self::Takes,
             "sendfile" | "sendfile64" | "splice" | "copy_file_range" | "tee" => Self::Takes,
@@ -63,7 +63,7 @@ impl Call {
 
 /// Who gives what is taken from a descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Giver {
+pub(crate) enum Giver {
     /// Another task, the kernel, a clock, somebody at a terminal: there may be nothing yet.
     Somebody,
     /// A character device: its name tells.
@@ -76,7 +76,7 @@ pub enum Giver {
 
 impl Giver {
     /// Of a descriptor of this type (column `file_type`).
-    pub fn of(file_type: &str) -> Self {
+    pub(crate) fn of(file_type: &str) -> Self {
         match file_type {
             "pipe" | "fifo" | "socket" | "anon" => Self::Somebody,
             "char" => Self::Device,
@@ -98,7 +98,7 @@ impl Giver {
     /// ```
     #[inline]
     #[must_use]
-    pub fn known_as<'a>(self, path: impl FnOnce() -> Option<&'a str>) -> Self {
+    pub(crate) fn known_as<'a>(self, path: impl FnOnce() -> Option<&'a str>) -> Self {
         match self {
             Self::Device => path().map_or(Self::Somebody, Self::device),
             Self::Unknown => path().map_or(Self::Unknown, Self::named),
@@ -133,7 +133,7 @@ impl Call {
     /// Whether the time in a call that takes from `giver` was spent waiting for somebody; `None`
     /// where the log cannot say.
     #[inline]
-    pub fn waits_for(self, giver: Giver) -> Option<bool> {
+    pub(crate) fn waits_for(self, giver: Giver) -> Option<bool> {
         match (self, giver) {
             (Self::Waits, _) | (Self::Takes, Giver::Somebody) => Some(true),
             (Self::Moves | Self::Works, _) | (Self::Takes, Giver::Storage) => Some(false),
@@ -144,7 +144,7 @@ impl Call {
 
 /// What the time in one call was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Time {
+pub(crate) enum Time {
     /// Waiting for somebody.
     Wait,
     /// Moving data.
@@ -164,7 +164,7 @@ pub enum Time {
 /// assert_eq!(spent(Call::of("mmap"), Giver::of("regular")), Time::Work);
 /// ```
 #[inline]
-pub fn spent(call: Call, giver: Giver) -> Time {
+pub(crate) fn spent(call: Call, giver: Giver) -> Time {
     match (call, call.waits_for(giver)) {
         (Call::Works, _) => Time::Work,
         (_, Some(true)) => Time::Wait,

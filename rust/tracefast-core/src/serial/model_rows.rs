@@ -11,7 +11,7 @@ use crate::events::schema::Column as C;
 use crate::events::vocabulary::{EventKind, Motion, Op};
 
 /// The kinds of rows whose task nobody can tell if they do not name it.
-pub const FOREIGN: [EventKind; 4] =
+pub(crate) const FOREIGN: [EventKind; 4] =
     [EventKind::Event, EventKind::Function, EventKind::Marker, EventKind::Lost];
 
 /// What kind of look a row needs.
@@ -121,7 +121,7 @@ impl Survey {
 }
 
 /// Looks through the rows of a block that was parsed.
-pub fn survey(parsed: &mut Parsed) {
+pub(crate) fn survey(parsed: &mut Parsed) {
     let Parsed { rows, side, survey, touches, named, .. } = parsed;
     (survey.done, survey.rows) = (true, rows.len);
     survey.kinds = [0; EventKind::TEXTS.len()];

@@ -79,12 +79,12 @@ impl Fill {
 
 /// A task as rows name it; one without an id has a key as well.
 #[inline]
-pub fn task_key(tid: Option<i32>) -> i64 {
+pub(crate) fn task_key(tid: Option<i32>) -> i64 {
     tid.map_or(i64::MIN, i64::from)
 }
 
 /// Writes the columns. `text`, `side`: what views lead to.
-pub fn fill(parsed: &mut Parsed, text: &[u8], side: &[u8]) {
+pub(crate) fn fill(parsed: &mut Parsed, text: &[u8], side: &[u8]) {
     let Parsed { rows, fill, .. } = parsed;
     tasks(rows, fill);
     for &Shown { row, description, second } in &fill.shown {
@@ -166,7 +166,7 @@ fn part(
 /// Path, identity, type and number of a description in the columns of a row; once more changes
 /// nothing.
 #[inline]
-pub fn show(rows: &mut Rows, row: usize, description: &Description, second: bool) {
+pub(crate) fn show(rows: &mut Rows, row: usize, description: &Description, second: bool) {
     let (path_column, file_column, ofd_column) =
         if second { (C::Path2, C::File2, C::Ofd2) } else { (C::Path, C::File, C::Ofd) };
     let before = rows.valid[row];
@@ -209,7 +209,7 @@ pub fn show(rows: &mut Rows, row: usize, description: &Description, second: bool
 
 /// The identity of a file that only an annotation names, first or second.
 #[inline]
-pub fn identify(rows: &mut Rows, row: usize, second: bool, text: &[u8], side: &[u8]) {
+pub(crate) fn identify(rows: &mut Rows, row: usize, second: bool, text: &[u8], side: &[u8]) {
     let effect = &rows.effect[row];
     if second {
         if effect.identify2 && !rows.has(row, C::File2) {

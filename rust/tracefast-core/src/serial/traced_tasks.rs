@@ -6,7 +6,7 @@ use crate::events::parsed_block::{Life, Naming};
 
 /// The tasks that are traced, as far as the log tells.
 #[derive(Debug, Default)]
-pub struct Alive {
+pub(crate) struct Alive {
     tasks: BTreeSet<i32>,
     exiting: BTreeSet<i32>,
     naming: Option<Naming>,
@@ -22,12 +22,12 @@ pub struct Alive {
 
 impl Alive {
     /// A log whose first lines are of task `root`, if that is known.
-    pub fn new(root: Option<i32>) -> Self {
+    pub(crate) fn new(root: Option<i32>) -> Self {
         Self { tasks: root.into_iter().collect(), rooted: root.is_some(), ..Self::default() }
     }
 
     /// A task, as a line names it, by its id.
-    pub fn task(&self, named: Option<i32>) -> Option<i32> {
+    pub(crate) fn task(&self, named: Option<i32>) -> Option<i32> {
         match (named, self.naming) {
             (None, Some(Naming::Bare)) => self.owner,
             _ => named,
@@ -35,12 +35,12 @@ impl Alive {
     }
 
     /// This is the first line without a pid, and whose it is, is not known.
-    pub fn is_unknown(&self) -> bool {
+    pub(crate) fn is_unknown(&self) -> bool {
         self.fresh && self.owner.is_none()
     }
 
     /// This is the first line with the pid `tid`, which may be the first task's.
-    pub fn may_be_root(&self, tid: i32) -> bool {
+    pub(crate) fn may_be_root(&self, tid: i32) -> bool {
         self.naming == Some(Naming::Named)
             && !self.rooted
             && !self.tasks.contains(&tid)
@@ -48,12 +48,12 @@ impl Alive {
     }
 
     /// Whose lines those without a pid are, if there are such now.
-    pub fn owner(&self) -> Option<i32> {
+    pub(crate) fn owner(&self) -> Option<i32> {
         self.owner.filter(|_| self.naming == Some(Naming::Bare))
     }
 
     /// From here on tasks are named in this way. `false`: they were before.
-    pub fn name(&mut self, naming: Naming) -> bool {
+    pub(crate) fn name(&mut self, naming: Naming) -> bool {
         if self.naming == Some(naming) {
             return false;
         }
@@ -67,14 +67,14 @@ impl Alive {
     }
 
     /// Lines without a pid are of this task, by what they say.
-    pub fn own(&mut self, tid: i32) {
+    pub(crate) fn own(&mut self, tid: i32) {
         self.tasks.insert(tid);
         self.owner = Some(tid);
         self.rooted = true;
     }
 
     /// The task without a name goes on as what was `by`: the one that is left beside it.
-    pub fn supersede(&mut self, by: i32) {
+    pub(crate) fn supersede(&mut self, by: i32) {
         if self.is_unknown() {
             let mut others = self.tasks.iter().filter(|&&tid| tid != by);
             if let (Some(&owner), None) = (others.next(), others.next()) {
@@ -93,7 +93,7 @@ impl Alive {
     }
 
     /// A line of a task, in a log that does not always have pids.
-    pub fn see(&mut self, tid: Option<i32>) {
+    pub(crate) fn see(&mut self, tid: Option<i32>) {
         match (tid, self.naming) {
             (Some(tid), Some(Naming::Named)) => {
                 self.tasks.insert(tid);
@@ -107,7 +107,7 @@ impl Alive {
     }
 
     /// What a line says.
-    pub fn hear(&mut self, life: Life) {
+    pub(crate) fn hear(&mut self, life: Life) {
         match life {
             Life::Traced(tid) => {
                 self.tasks.insert(tid);

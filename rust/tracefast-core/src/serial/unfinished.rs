@@ -33,7 +33,7 @@ struct Call {
 
 /// At most one open call for each task: all that joins blocks.
 #[derive(Debug, Default)]
-pub struct Stitch {
+pub(crate) struct Stitch {
     tasks: HashMap<i64, u32, foldhash::fast::FixedState>,
     calls: Vec<Option<Call>>,
     free: Vec<u32>,
@@ -56,13 +56,13 @@ fn key(tid: Option<i32>) -> i64 {
 
 impl Stitch {
     /// For a log whose lines without a pid are, at first, of task `root`.
-    pub fn new(root: Option<i32>) -> Self {
+    pub(crate) fn new(root: Option<i32>) -> Self {
         Self { alive: Alive::new(root), ..Self::default() }
     }
 
     /// Puts what earlier blocks left open into its place in this one, and takes what it leaves
     /// open. `line` is the log's line on which the block begins.
-    pub fn run(&mut self, parsed: &mut Parsed, text: &[u8], format: &Format, line: i64) {
+    pub(crate) fn run(&mut self, parsed: &mut Parsed, text: &[u8], format: &Format, line: i64) {
         self.block += 1;
         let end = parsed.spot();
         // Since when lines without a pid stand in the block.
@@ -250,7 +250,7 @@ impl Stitch {
     }
 
     /// The log ends: rows for all that is still open, in the order in which it began.
-    pub fn finish(&mut self, parsed: &mut Parsed, format: &Format, line: i64) {
+    pub(crate) fn finish(&mut self, parsed: &mut Parsed, format: &Format, line: i64) {
         let mut calls: Vec<Call> = self.calls.drain(..).flatten().collect();
         self.tasks.clear();
         self.free.clear();

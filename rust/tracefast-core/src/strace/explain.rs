@@ -24,7 +24,7 @@ use crate::text::escape::escape_invalid;
 ///     "\") = RESULT\" behind the arguments of close: \"(\" is not closed"
 /// );
 /// ```
-pub fn explain(format: &Format, line: &[u8]) -> String {
+pub(crate) fn explain(format: &Format, line: &[u8]) -> String {
     let plain;
     let line = if memchr::memchr(0x1b, line).is_some() {
         let mut text = line.to_vec();
@@ -135,7 +135,7 @@ fn columns(layout: &Layout) -> Vec<Column> {
 }
 
 /// A leader as `layout` has it.
-pub fn example(layout: &Layout) -> String {
+pub(crate) fn example(layout: &Layout) -> String {
     columns(layout).iter().map(|column| column.example).collect()
 }
 

@@ -2,10 +2,10 @@
 
 pub mod call;
 pub mod detect;
-pub mod explain;
-pub mod fields;
+pub(crate) mod explain;
+pub(crate) mod fields;
 pub mod leader;
-pub mod non_calls;
+pub(crate) mod non_calls;
 mod parser;
 
 use crate::strace::call::result;

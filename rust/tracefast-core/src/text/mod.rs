@@ -3,7 +3,7 @@
 
 pub mod block;
 pub mod escape;
-pub mod number;
+pub(crate) mod number;
 pub mod scan;
 pub mod search;
 pub mod string_view;

@@ -3,7 +3,7 @@
 /// The decimal digits at the start of `text`: their value and how many there are. More than 19
 /// digits wrap.
 #[inline]
-pub fn digits(text: &[u8]) -> (u64, usize) {
+pub(crate) fn digits(text: &[u8]) -> (u64, usize) {
     let mut value = 0u64;
     let mut n = 0;
     while let Some(digit) = text.get(n).map(|b| b.wrapping_sub(b'0')).filter(|&d| d < 10) {
@@ -15,7 +15,7 @@ pub fn digits(text: &[u8]) -> (u64, usize) {
 
 /// The hexadecimal digits at the start of `text`: their value and how many there are.
 #[inline]
-pub fn hex_digits(text: &[u8]) -> (u64, usize) {
+pub(crate) fn hex_digits(text: &[u8]) -> (u64, usize) {
     let mut value = 0u64;
     let mut n = 0;
     while let Some(digit) = text.get(n).map(|&b| HEX[usize::from(b)]).filter(|&d| d < 16) {
@@ -51,7 +51,7 @@ static HEX: [u8; 256] = {
 /// assert_eq!(c_integer(b"NULL"), (0, 0));
 /// ```
 #[inline]
-pub fn c_integer(text: &[u8]) -> (i64, usize) {
+pub(crate) fn c_integer(text: &[u8]) -> (i64, usize) {
     match text {
         [b'-', rest @ ..] => {
             let (value, n) = digits(rest);
@@ -78,14 +78,14 @@ pub fn c_integer(text: &[u8]) -> (i64, usize) {
 }
 
 /// All of `text` as such an integer.
-pub fn whole_integer(text: &[u8]) -> Option<i64> {
+pub(crate) fn whole_integer(text: &[u8]) -> Option<i64> {
     let (value, n) = c_integer(text);
     (n > 0 && n == text.len()).then_some(value)
 }
 
 /// Seconds with a fraction of any precision, `SEC[.FRACTION]`, in nanoseconds, and its length.
 #[inline]
-pub fn seconds(text: &[u8]) -> Option<(i64, usize)> {
+pub(crate) fn seconds(text: &[u8]) -> Option<(i64, usize)> {
     let (whole, n) = digits(text);
     if n == 0 || n > 10 {
         return None;
@@ -103,13 +103,13 @@ pub fn seconds(text: &[u8]) -> Option<(i64, usize)> {
 }
 
 /// Powers of ten.
-pub const POWERS: [i64; 10] =
+pub(crate) const POWERS: [i64; 10] =
     [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
 
 /// The decimal digits at the start of eight bytes: their value and how many there are, from 1 to
 /// 7; `None` for none and for eight.
 #[inline(always)]
-pub fn short_digits(eight: [u8; 8]) -> Option<(u64, usize)> {
+pub(crate) fn short_digits(eight: [u8; 8]) -> Option<(u64, usize)> {
     let value = u64::from_le_bytes(eight) ^ 0x3030_3030_3030_3030;
     // The high bit of every byte that is no digit.
     let others = (value.wrapping_add(0x7676_7676_7676_7676) | value) & 0x8080_8080_8080_8080;
@@ -131,7 +131,7 @@ pub(crate) fn combine(value: u64) -> u64 {
 
 /// Eight digits at the start of `eight`, if they all are.
 #[inline]
-pub fn eight_digits(eight: [u8; 8]) -> Option<u64> {
+pub(crate) fn eight_digits(eight: [u8; 8]) -> Option<u64> {
     let word = u64::from_le_bytes(eight);
     let value = word.wrapping_sub(0x3030_3030_3030_3030);
     // A byte that is no digit leaves its high nibble, or overflows it when 6 is added.
@@ -144,7 +144,7 @@ pub fn eight_digits(eight: [u8; 8]) -> Option<u64> {
 /// The six digits between the bytes `first` and `last`, if `eight` is all that: a fraction in
 /// microseconds with what stands around it.
 #[inline(always)]
-pub fn six_digits(eight: [u8; 8], first: u8, last: u8) -> Option<u64> {
+pub(crate) fn six_digits(eight: [u8; 8], first: u8, last: u8) -> Option<u64> {
     let frame = 0x0030_3030_3030_3000 | u64::from(first) | u64::from(last) << 56;
     let value = u64::from_le_bytes(eight) ^ frame;
     let others = (value | value.wrapping_add(0x0006_0606_0606_0600)) & 0xfff0_f0f0_f0f0_f0ff;

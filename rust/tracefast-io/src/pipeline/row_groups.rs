@@ -18,7 +18,7 @@ use tracefast_core::text::string_view::REACH;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Rows of one batch, all of whose blocks are final.
-pub struct Piece {
+pub(crate) struct Piece {
     /// Group that it belongs to, and its place there.
     pub place: (u64, usize),
     /// The rows.
@@ -28,7 +28,7 @@ pub struct Piece {
 }
 
 /// What only one worker at a time may touch.
-pub struct Serial {
+pub(crate) struct Serial {
     /// Makes rows final.
     pub stream: Stream,
     parts: Vec<Part>,
@@ -49,7 +49,7 @@ pub struct Serial {
 
 /// Pieces that are full, and groups that are.
 #[derive(Default)]
-pub struct Cut {
+pub(crate) struct Cut {
     /// The pieces, in order.
     pub pieces: Vec<Piece>,
     /// The groups whose last piece is among these or before.
@@ -57,7 +57,7 @@ pub struct Cut {
 }
 
 /// A group all of whose rows are there.
-pub struct Group {
+pub(crate) struct Group {
     /// Its number.
     pub number: u64,
     /// How many pieces it has.
@@ -72,7 +72,7 @@ const GROUP_BYTES: usize = 16 << 20;
 
 impl Serial {
     /// Groups of `group_rows` rows, of the first `limit` that `stream` makes final.
-    pub fn new(stream: Stream, group_rows: usize, limit: Option<usize>) -> Self {
+    pub(crate) fn new(stream: Stream, group_rows: usize, limit: Option<usize>) -> Self {
         let group_rows = group_rows.max(1);
         let left = limit.unwrap_or(usize::MAX);
         let (parts, next) = (Vec::new(), (0, 0));
@@ -81,7 +81,7 @@ impl Serial {
     }
 
     /// No row is wanted any more.
-    pub fn has_enough(&self) -> bool {
+    pub(crate) fn has_enough(&self) -> bool {
         self.left == 0
     }
 
@@ -90,7 +90,7 @@ impl Serial {
     /// # Errors
     /// The texts of a block that had to be copied are more than views can tell, or all names more
     /// than a dictionary can hold.
-    pub fn add(&mut self, resolved: Resolved, out: &mut Cut) -> Result<()> {
+    pub(crate) fn add(&mut self, resolved: Resolved, out: &mut Cut) -> Result<()> {
         if resolved.buffers.iter().any(|buffer| buffer.len() > self.reach) {
             let hint = "record strings with a smaller -s, or take the line out";
             let error = Error::new(ErrorKind::TooMuchText { limit: self.reach as u64 });
@@ -166,7 +166,7 @@ impl Serial {
     }
 
     /// No row follows in the group at hand.
-    pub fn finish(&mut self, out: &mut Cut) {
+    pub(crate) fn finish(&mut self, out: &mut Cut) {
         if self.rows > 0 {
             self.cut(out);
         }
@@ -185,20 +185,24 @@ impl Serial {
 
 /// Groups of which some batches are made.
 #[derive(Default)]
-pub struct Groups {
+pub(crate) struct Groups {
     /// The batches by their place; how many there will be, once that is known.
     open: BTreeMap<u64, (BTreeMap<usize, RecordBatch>, Option<usize>)>,
 }
 
 impl Groups {
     /// A batch was made; gives its group if that is whole now.
-    pub fn add(&mut self, place: (u64, usize), batch: RecordBatch) -> Option<Vec<RecordBatch>> {
+    pub(crate) fn add(
+        &mut self,
+        place: (u64, usize),
+        batch: RecordBatch,
+    ) -> Option<Vec<RecordBatch>> {
         self.open.entry(place.0).or_default().0.insert(place.1, batch);
         self.whole(place.0)
     }
 
     /// Group `number` has `pieces` batches; gives them if all are made.
-    pub fn close(&mut self, number: u64, pieces: usize) -> Option<Vec<RecordBatch>> {
+    pub(crate) fn close(&mut self, number: u64, pieces: usize) -> Option<Vec<RecordBatch>> {
         self.open.entry(number).or_default().1 = Some(pieces);
         self.whole(number)
     }

@@ -42,7 +42,7 @@ enum Unpacked {
 
 impl Unpacking {
     /// The next piece to unpack.
-    pub fn claim(&mut self) -> Option<Packed> {
+    pub(crate) fn claim(&mut self) -> Option<Packed> {
         self.packed.pop_front()
     }
 }

@@ -27,14 +27,14 @@ use tracefast_io::sink::{ParquetAppender, ParquetEncoder, ParquetOptions};
 
 /// A value, whatever the array that holds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Cell {
+pub(crate) enum Cell {
     Null,
     Int(i128),
     Text(String),
 }
 
 /// The cells of a column.
-pub fn cells(array: &dyn Array) -> Vec<Cell> {
+pub(crate) fn cells(array: &dyn Array) -> Vec<Cell> {
     fn ints<T: ArrowPrimitiveType>(array: &dyn Array) -> Vec<Cell>
     where
         T::Native: Into<i128>,
@@ -67,14 +67,14 @@ fn kind_of(array: &dyn Array) -> Kind {
 }
 
 /// All columns of all batches.
-pub fn table(batches: &[RecordBatch]) -> Vec<Vec<Cell>> {
+pub(crate) fn table(batches: &[RecordBatch]) -> Vec<Vec<Cell>> {
     (0..COLUMNS.len())
         .map(|i| batches.iter().flat_map(|batch| cells(batch.column(i))).collect())
         .collect()
 }
 
 /// The file as the parquet crate's own writer makes it, with the same encodings.
-pub fn stock(batches: &[RecordBatch], rows: usize) -> Vec<u8> {
+pub(crate) fn stock(batches: &[RecordBatch], rows: usize) -> Vec<u8> {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).unwrap()))
         .set_max_row_group_row_count(Some(rows))
@@ -99,7 +99,7 @@ pub fn stock(batches: &[RecordBatch], rows: usize) -> Vec<u8> {
 }
 
 /// The file as this crate makes it, a row group for each of `groups`.
-pub fn own(groups: &[&[RecordBatch]]) -> Vec<u8> {
+pub(crate) fn own(groups: &[&[RecordBatch]]) -> Vec<u8> {
     let encoder = ParquetEncoder::try_new(ParquetOptions::default()).unwrap();
     let mut appender = ParquetAppender::try_new(Vec::new(), &encoder).unwrap();
     for group in groups {
@@ -110,7 +110,7 @@ pub fn own(groups: &[&[RecordBatch]]) -> Vec<u8> {
 
 /// Reads a Parquet file with the parquet crate. The types must be those of the event schema, but for
 /// names in our own files.
-pub fn read(file: Vec<u8>) -> Vec<RecordBatch> {
+pub(crate) fn read(file: Vec<u8>) -> Vec<RecordBatch> {
     let reader = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(file)).unwrap();
     let own = with_plain_words(&schema(), &DataType::Utf8);
     let found = reader.schema().fields();
@@ -120,10 +120,10 @@ pub fn read(file: Vec<u8>) -> Vec<RecordBatch> {
 
 /// A small generator of numbers: the same seed, the same numbers.
 #[derive(Debug, Clone)]
-pub struct Numbers(pub u64);
+pub(crate) struct Numbers(pub u64);
 
 impl Numbers {
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -131,14 +131,14 @@ impl Numbers {
         z ^ z >> 31
     }
 
-    pub fn below(&mut self, n: u64) -> u64 {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
         self.next() % n
     }
 }
 
 /// What the values of a column look like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub(crate) enum Shape {
     AllNull,
     Constant,
     Few,
@@ -148,7 +148,7 @@ pub enum Shape {
 }
 
 /// Texts that a dictionary column draws from: short, long, empty, of more than one byte a letter.
-pub fn vocabulary(n: usize) -> Vec<String> {
+pub(crate) fn vocabulary(n: usize) -> Vec<String> {
     (0..n)
         .map(|i| match i % 5 {
             0 if i == 0 => String::new(),
@@ -161,7 +161,7 @@ pub fn vocabulary(n: usize) -> Vec<String> {
 }
 
 /// A column of `rows` values. `nulls` of 8 rows are null.
-pub fn column(
+pub(crate) fn column(
     kind: Kind,
     shape: Shape,
     nulls: u64,
@@ -216,12 +216,12 @@ pub fn column(
 }
 
 /// Every shape.
-pub const SHAPES: [Shape; 6] =
+pub(crate) const SHAPES: [Shape; 6] =
     [Shape::AllNull, Shape::Constant, Shape::Few, Shape::Growing, Shape::Random, Shape::Extreme];
 
 /// Batches of the event schema in which every column looks different. The vocabulary of the
 /// dictionaries grows from batch to batch, as it does in the pipeline.
-pub fn batches() -> impl Strategy<Value = Vec<RecordBatch>> {
+pub(crate) fn batches() -> impl Strategy<Value = Vec<RecordBatch>> {
     let shapes = prop::collection::vec((0..SHAPES.len(), 0_u64..8), COLUMNS.len());
     let sizes = prop::collection::vec((0_usize..300, 0_usize..20), 0..4);
     (shapes, sizes, any::<u64>()).prop_map(|(shapes, sizes, seed)| {

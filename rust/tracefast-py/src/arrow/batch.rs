@@ -173,7 +173,7 @@ impl Batch {
 }
 
 /// A capsule with a stream.
-pub fn stream_capsule(
+pub(crate) fn stream_capsule(
     py: Python<'_>,
     stream: impl RecordBatchReader + Send + 'static,
 ) -> PyResult<Bound<'_, PyCapsule>> {
@@ -182,7 +182,10 @@ pub fn stream_capsule(
 }
 
 /// A capsule with the schema.
-pub fn schema_capsule<'py>(py: Python<'py>, schema: &SchemaRef) -> PyResult<Bound<'py, PyCapsule>> {
+pub(crate) fn schema_capsule<'py>(
+    py: Python<'py>,
+    schema: &SchemaRef,
+) -> PyResult<Bound<'py, PyCapsule>> {
     let schema = FFI_ArrowSchema::try_from(schema.as_ref()).map_err(|error| arrow(&error))?;
     PyCapsule::new_with_value(py, schema, c"arrow_schema")
 }

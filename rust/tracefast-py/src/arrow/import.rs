@@ -12,7 +12,7 @@ use pyo3::types::PyCapsule;
 
 /// The stream of batches that an object hands out, such as a data frame.
 #[allow(unsafe_code)]
-pub fn stream(table: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
+pub(crate) fn stream(table: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
     let capsule = table.call_method0("__arrow_c_stream__")?;
     let capsule = capsule.cast::<PyCapsule>()?;
     let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
@@ -27,7 +27,7 @@ pub fn stream(table: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
 
 /// The one batch that an object is.
 #[allow(unsafe_code)]
-pub fn batch(table: &Bound<'_, PyAny>) -> PyResult<RecordBatch> {
+pub(crate) fn batch(table: &Bound<'_, PyAny>) -> PyResult<RecordBatch> {
     let (schema, array): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
         table.call_method0("__arrow_c_array__")?.extract()?;
     let schema = schema.cast::<PyCapsule>()?;
@@ -45,7 +45,7 @@ pub fn batch(table: &Bound<'_, PyAny>) -> PyResult<RecordBatch> {
 }
 
 /// The exception for an error of Arrow.
-pub fn arrow(error: &ArrowError) -> PyErr {
+pub(crate) fn arrow(error: &ArrowError) -> PyErr {
     match error {
         ArrowError::SchemaError(text) => PyValueError::new_err(text.clone()),
         other => PyValueError::new_err(other.to_string()),

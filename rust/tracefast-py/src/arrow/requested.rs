@@ -13,7 +13,7 @@ use pyo3::types::PyCapsule;
 use crate::arrow::import::arrow;
 
 /// What becomes of batches before they are handed out.
-pub struct Request {
+pub(crate) struct Request {
     schema: SchemaRef,
     /// Some column changes its type.
     casts: bool,
@@ -24,7 +24,7 @@ impl Request {
     ///
     /// # Errors
     /// It asks for other columns, or for types that mean something else.
-    pub fn new(schema: &SchemaRef, requested: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+    pub(crate) fn new(schema: &SchemaRef, requested: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let Some(requested) = requested.filter(|requested| !requested.is_none()) else {
             return Ok(Self { schema: Arc::clone(schema), casts: false });
         };
@@ -56,7 +56,7 @@ impl Request {
     }
 
     /// The schema of what is handed out.
-    pub fn schema(&self) -> SchemaRef {
+    pub(crate) fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
 
@@ -64,7 +64,7 @@ impl Request {
     ///
     /// # Errors
     /// A number does not fit into its type.
-    pub fn answer(&self, batch: RecordBatch) -> Result<RecordBatch, ArrowError> {
+    pub(crate) fn answer(&self, batch: RecordBatch) -> Result<RecordBatch, ArrowError> {
         if !self.casts {
             return Ok(batch);
         }

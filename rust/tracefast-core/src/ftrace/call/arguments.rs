@@ -10,7 +10,7 @@
 use memchr::memchr;
 
 /// Most arguments of a system call.
-pub const MAX_ARGS: usize = 6;
+pub(crate) const MAX_ARGS: usize = 6;
 
 /// Bytes that may end an argument or a name, or begin data.
 static MARKS: [bool; 256] = {
@@ -127,7 +127,7 @@ const NUMBER_FIELD: &[u8] = b"__syscall_nr=";
 
 /// Where the value of each argument stands in the text.
 #[derive(Debug, Clone, Copy)]
-pub struct Split {
+pub(crate) struct Split {
     at: [(u32, u32); MAX_ARGS],
     len: usize,
     form: Form,
@@ -135,7 +135,7 @@ pub struct Split {
 
 /// How arguments are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum Form {
     /// With their names: `fd: 3, …`.
     Named,
     /// Registers: `3, 7ffc, …`.
@@ -154,7 +154,7 @@ impl Split {
     /// The arguments up to number `upto`. `data`: a string in them may be any data, and ends at the
     /// last place where one can end; otherwise a string is a path and ends at the first.
     #[inline]
-    pub fn new(text: &[u8], upto: usize, data: bool) -> Self {
+    pub(crate) fn new(text: &[u8], upto: usize, data: bool) -> Self {
         let mut split = Self::default();
         match text.first() {
             Some(b'_') if text.starts_with(NUMBER_FIELD) => {
@@ -225,13 +225,13 @@ impl Split {
 
     /// The value at this position.
     #[inline]
-    pub fn get<'a>(&self, text: &'a [u8], position: u8) -> Option<&'a [u8]> {
+    pub(crate) fn get<'a>(&self, text: &'a [u8], position: u8) -> Option<&'a [u8]> {
         self.range(position).and_then(|(start, end)| text.get(start..end))
     }
 
     /// Where the value at this position stands.
     #[inline]
-    pub fn range(&self, position: u8) -> Option<(usize, usize)> {
+    pub(crate) fn range(&self, position: u8) -> Option<(usize, usize)> {
         let position = usize::from(position);
         let (start, end) = *self.at.get(position).filter(|_| position < self.len)?;
         Some((start as usize, end as usize))
@@ -239,7 +239,7 @@ impl Split {
 
     /// The number at this position.
     #[inline(always)]
-    pub fn number(&self, text: &[u8], position: u8) -> Option<i64> {
+    pub(crate) fn number(&self, text: &[u8], position: u8) -> Option<i64> {
         if usize::from(position) < self.len { self.known_number(text, position) } else { None }
     }
 
@@ -253,23 +253,18 @@ impl Split {
     }
 
     /// How many arguments were found.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// No arguments.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// How they are printed.
-    pub fn form(&self) -> Form {
+    pub(crate) fn form(&self) -> Form {
         self.form
     }
 
     /// The data that the pointer at this position leads to, where they stand behind the arguments.
     #[cold]
-    pub fn data(&self, text: &[u8], position: u8) -> Option<(usize, usize)> {
+    pub(crate) fn data(&self, text: &[u8], position: u8) -> Option<(usize, usize)> {
         if self.form != Form::Fields {
             return None;
         }
@@ -328,7 +323,7 @@ fn begins_argument(text: &[u8], typed: bool) -> bool {
 /// assert_eq!(number(b"O_RDONLY|O_CLOEXEC"), None);
 /// ```
 #[inline]
-pub fn number(value: &[u8]) -> Option<i64> {
+pub(crate) fn number(value: &[u8]) -> Option<i64> {
     let digits = value.strip_prefix(b"0x").unwrap_or(value);
     if digits.len() >= 8 {
         return long_number(digits, value);
@@ -411,7 +406,7 @@ static DIGITS: [u8; 256] = {
 };
 
 /// A decimal value up to 2⁶⁴−1, as a register holds it.
-pub fn decimal(value: &[u8]) -> Option<i64> {
+pub(crate) fn decimal(value: &[u8]) -> Option<i64> {
     let end = memchr(b' ', value).unwrap_or(value.len());
     std::str::from_utf8(&value[..end]).ok()?.parse::<u64>().ok().map(|n| n as i64)
 }
@@ -427,7 +422,7 @@ pub fn decimal(value: &[u8]) -> Option<i64> {
 /// assert_eq!(result(b""), None);
 /// ```
 #[inline]
-pub fn result(text: &[u8]) -> Option<i64> {
+pub(crate) fn result(text: &[u8]) -> Option<i64> {
     let fields = if text.first() == Some(&b'_') { text.strip_prefix(NUMBER_FIELD) } else { None };
     let value = match fields {
         Some(fields) => &fields[memchr::memmem::find(fields, b" ret=")? + 5..],

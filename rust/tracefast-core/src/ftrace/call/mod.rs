@@ -1,6 +1,6 @@
 //! System calls: entry and exit, paired to one row, with their arguments.
 
-pub mod arguments;
+pub(crate) mod arguments;
 pub(crate) mod entry_exit;
 pub(crate) mod row;
-pub mod spelling;
+pub(crate) mod spelling;

@@ -10,7 +10,7 @@
 /// assert_eq!(spelling(b"newfstatat"), b"newfstatat");
 /// ```
 #[inline]
-pub fn spelling(kernel: &[u8]) -> &[u8] {
+pub(crate) fn spelling(kernel: &[u8]) -> &[u8] {
     match kernel {
         b"newstat" => b"stat",
         b"newfstat" => b"fstat",
@@ -41,7 +41,7 @@ pub fn spelling(kernel: &[u8]) -> &[u8] {
 /// assert_eq!(narrow_spelling(b"getuid"), b"getuid32");
 /// assert_eq!(narrow_spelling(b"ia32_pread64"), b"pread64");
 /// ```
-pub fn narrow_spelling(kernel: &[u8]) -> &[u8] {
+pub(crate) fn narrow_spelling(kernel: &[u8]) -> &[u8] {
     if let Some(name) = kernel.strip_prefix(b"ia32_").or_else(|| kernel.strip_suffix(b"_time32")) {
         return name;
     }

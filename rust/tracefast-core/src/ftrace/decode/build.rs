@@ -37,7 +37,7 @@ pub fn column_name(name: &str) -> String {
 }
 
 /// The schema of some fields, and of what is left.
-pub fn schema<'a>(fields: impl Iterator<Item = (&'a str, Type)>) -> SchemaRef {
+pub(crate) fn schema<'a>(fields: impl Iterator<Item = (&'a str, Type)>) -> SchemaRef {
     let mut columns: Vec<Field> = fields
         .map(|(name, kind)| {
             let kind = match kind {
@@ -67,7 +67,7 @@ enum Column {
 }
 
 /// A batch in the making.
-pub struct Columns {
+pub(crate) struct Columns {
     fields: Vec<Column>,
     rest: StringViewBuilder,
     rows: usize,
@@ -75,7 +75,7 @@ pub struct Columns {
 
 impl Columns {
     /// Columns of these types, and `rest`.
-    pub fn new(kinds: impl Iterator<Item = Type>) -> Self {
+    pub(crate) fn new(kinds: impl Iterator<Item = Type>) -> Self {
         let fields = kinds
             .map(|kind| match kind {
                 Type::I32 => Column::I32(Int32Builder::new()),
@@ -92,7 +92,7 @@ impl Columns {
 
     /// Appends a row of `text`.
     #[inline]
-    pub fn push(&mut self, text: &str, row: &Row, rest: Option<&str>) {
+    pub(crate) fn push(&mut self, text: &str, row: &Row, rest: Option<&str>) {
         for (column, slot) in self.fields.iter_mut().zip(&row.slots) {
             column.push(text, row, *slot);
         }
@@ -104,7 +104,10 @@ impl Columns {
     ///
     /// # Errors
     /// None that columns of one length could give; Arrow's type is kept.
-    pub fn finish(mut self, schema: SchemaRef) -> Result<RecordBatch, arrow_schema::ArrowError> {
+    pub(crate) fn finish(
+        mut self,
+        schema: SchemaRef,
+    ) -> Result<RecordBatch, arrow_schema::ArrowError> {
         let mut arrays: Vec<ArrayRef> = self.fields.iter_mut().map(Column::finish).collect();
         arrays.push(Arc::new(self.rest.finish()));
         let options = RecordBatchOptions::new().with_row_count(Some(self.rows));

@@ -15,7 +15,7 @@ const COMM: usize = 15;
 
 /// A column of an event, as its forms name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Column {
+pub(crate) struct Column {
     /// Its name in the kernel.
     pub name: &'static str,
     /// Its type.
@@ -26,7 +26,7 @@ pub struct Column {
 
 /// The values of one row, before they go to their columns.
 #[derive(Debug, Default)]
-pub struct Row {
+pub(crate) struct Row {
     /// By column.
     pub slots: Vec<Slot>,
     /// Text that the event does not have as it is.
@@ -35,7 +35,7 @@ pub struct Row {
 
 impl Row {
     /// All columns are null again.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.slots.fill(Slot::Null);
         self.made.clear();
     }
@@ -43,7 +43,7 @@ impl Row {
 
 /// One way in which an event is printed.
 #[derive(Debug)]
-pub struct Form {
+pub(crate) struct Form {
     /// Pieces whose values end by themselves; between two of them stands an open value.
     pieces: Vec<Piece>,
     /// The open values: their columns, and how they are printed.
@@ -68,7 +68,7 @@ enum Part {
 
 impl Form {
     /// Reads a form, whose new columns are appended to `columns`. `None` if it is not well formed.
-    pub fn new(form: &'static str, columns: &mut Vec<Column>) -> Option<Self> {
+    pub(crate) fn new(form: &'static str, columns: &mut Vec<Column>) -> Option<Self> {
         let mut pieces = vec![Piece::default()];
         let mut open = Vec::new();
         let mut rest = form;
@@ -122,7 +122,7 @@ impl Form {
     }
 
     /// The words that stand before the values, as in `pid=`, `ino `, `len: `.
-    pub fn keys(&self) -> Vec<(&'static str, usize)> {
+    pub(crate) fn keys(&self) -> Vec<(&'static str, usize)> {
         let mut keys = Vec::new();
         let mut before: &'static [u8] = b"";
         let mut note = |before: &'static [u8], column| {
@@ -155,7 +155,7 @@ impl Form {
 
     /// Reads `text`, all of it, into `row`. What a failed attempt leaves there is of no use.
     #[inline]
-    pub fn read(&self, text: &[u8], row: &mut Row) -> bool {
+    pub(crate) fn read(&self, text: &[u8], row: &mut Row) -> bool {
         let Some(start) = self.pieces[0].read(text, 0, row) else { return false };
         let Some(&(first, first_print)) = self.open.first() else { return start == text.len() };
         let last = self.open.len();

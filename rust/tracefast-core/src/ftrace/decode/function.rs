@@ -12,7 +12,7 @@ const ARGS: usize = 5;
 const DEPTH: usize = 6;
 
 /// The columns of a function.
-pub fn columns() -> Vec<Column> {
+pub(crate) fn columns() -> Vec<Column> {
     let column = |name, kind, print| Column { name, kind, print };
     vec![
         column("caller", Type::Text, Print::Text),
@@ -26,7 +26,7 @@ pub fn columns() -> Vec<Column> {
 }
 
 /// Reads `+0x4/0x10 [module] <ffffffff81> (a=1) <-caller depth=2`, all parts of which may be absent, and gives where the rest of the text begins.
-pub fn read(text: &str, row: &mut Row) -> usize {
+pub(crate) fn read(text: &str, row: &mut Row) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;
     loop {

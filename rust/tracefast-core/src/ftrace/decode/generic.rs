@@ -13,23 +13,23 @@ use crate::ftrace::decode::value::{self, Integer, Slot, Type};
 /// What texts of one key were seen, as bits that can be joined by "or".
 mod class {
     /// An integer of at most 53 bits, which a float holds exactly.
-    pub const SMALL: u32 = 1;
+    pub(crate) const SMALL: u32 = 1;
     /// A larger one.
-    pub const LARGE: u32 = 1 << 1;
+    pub(crate) const LARGE: u32 = 1 << 1;
     /// One above `i64::MAX`.
-    pub const UNSIGNED: u32 = 1 << 2;
+    pub(crate) const UNSIGNED: u32 = 1 << 2;
     /// A negative one.
-    pub const NEGATIVE: u32 = 1 << 3;
+    pub(crate) const NEGATIVE: u32 = 1 << 3;
     /// `0x…`.
-    pub const HEX: u32 = 1 << 4;
+    pub(crate) const HEX: u32 = 1 << 4;
     /// 16 hexadecimal digits that are no decimal number: a pointer.
-    pub const POINTER: u32 = 1 << 5;
+    pub(crate) const POINTER: u32 = 1 << 5;
     /// An integer of other than 16 digits.
-    pub const NARROW: u32 = 1 << 6;
+    pub(crate) const NARROW: u32 = 1 << 6;
     /// A fraction.
-    pub const FRACTION: u32 = 1 << 7;
+    pub(crate) const FRACTION: u32 = 1 << 7;
     /// Anything else.
-    pub const TEXT: u32 = 1 << 8;
+    pub(crate) const TEXT: u32 = 1 << 8;
 }
 
 /// How many keys of one batch are counted: hostile text could have one per word.
@@ -291,19 +291,19 @@ const MOST_WORDS: usize = 16;
 
 /// Finds the column of a key, where keys mostly come in the order of the columns.
 #[derive(Debug)]
-pub struct Keys {
+pub(crate) struct Keys {
     keys: Vec<(String, usize)>,
 }
 
 impl Keys {
     /// Keys and their columns; the first of equal keys counts.
-    pub fn new(keys: impl Iterator<Item = (String, usize)>) -> Self {
+    pub(crate) fn new(keys: impl Iterator<Item = (String, usize)>) -> Self {
         Self { keys: keys.collect() }
     }
 
     /// The column of `key`; `hint` is where to look first, and becomes where to look next.
     #[inline]
-    pub fn column(&self, key: &str, hint: &mut usize) -> Option<usize> {
+    pub(crate) fn column(&self, key: &str, hint: &mut usize) -> Option<usize> {
         if let Some((found, column)) = self.keys.get(*hint)
             && found == key
         {
@@ -316,14 +316,14 @@ impl Keys {
     }
 
     /// Whether there is such a key.
-    pub fn has(&self, key: &str) -> bool {
+    pub(crate) fn has(&self, key: &str) -> bool {
         self.keys.iter().any(|(found, _)| found == key)
     }
 }
 
 /// Where the value of each column stands in the text of a row, and what of the text is left.
 #[derive(Debug, Default)]
-pub struct Leftovers {
+pub(crate) struct Leftovers {
     taken: Vec<(usize, usize)>,
     left: Vec<(usize, usize)>,
     /// What is left, in one piece.
@@ -333,7 +333,7 @@ pub struct Leftovers {
 impl Leftovers {
     /// Reads `text` by keys: `convert` gives the value of a column, or says that the text of an
     /// item is none. Of two items with one key the last counts: a name before it may hold anything.
-    pub fn read(
+    pub(crate) fn read(
         &mut self,
         text: &str,
         keys: &Keys,
@@ -375,13 +375,18 @@ impl Leftovers {
     }
 
     /// What is left, if anything.
-    pub fn rest(&self) -> Option<&str> {
+    pub(crate) fn rest(&self) -> Option<&str> {
         (!self.text.is_empty()).then_some(self.text.as_str())
     }
 }
 
 /// Reads a value of an unknown event.
-pub fn convert(kinds: &[Kind], text: &str, column: usize, value: (usize, usize)) -> Option<Slot> {
+pub(crate) fn convert(
+    kinds: &[Kind],
+    text: &str,
+    column: usize,
+    value: (usize, usize),
+) -> Option<Slot> {
     kinds.get(column)?.read(text, value)
 }
 

@@ -9,7 +9,7 @@ use crate::ftrace::decode::value;
 
 /// A piece of the text; ranges are positions in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Piece<'a> {
+pub(crate) enum Piece<'a> {
     /// A key and its value.
     Item {
         /// The key.
@@ -27,9 +27,9 @@ pub enum Piece<'a> {
 }
 
 /// The key of where a probe was hit.
-pub const PROBE: &str = "probe";
+pub(crate) const PROBE: &str = "probe";
 /// The key of where a probed function returns to.
-pub const PROBE_RETURN: &str = "probe_return";
+pub(crate) const PROBE_RETURN: &str = "probe_return";
 
 /// Cuts `text` into pieces, in their order. Words that are `known` are keys whatever follows them.
 ///
@@ -48,7 +48,11 @@ pub const PROBE_RETURN: &str = "probe_return";
 ///     .collect();
 /// assert_eq!(keys, [("dev", "254,0"), ("state", "A b"), ("", "done")]);
 /// ```
-pub fn pieces<'a>(text: &'a str, known: impl Fn(&str) -> bool, mut see: impl FnMut(Piece<'a>)) {
+pub(crate) fn pieces<'a>(
+    text: &'a str,
+    known: impl Fn(&str) -> bool,
+    mut see: impl FnMut(Piece<'a>),
+) {
     let mut cutter =
         Cutter { text, bytes: text.as_bytes(), known, brackets: true, quotes: [true; 2] };
     let mut at = cutter.probe(&mut see);

@@ -4,7 +4,7 @@ use crate::ftrace::decode::form::{Column, Row};
 use crate::ftrace::decode::value::{self, Print, Slot, Type};
 
 /// Events whose text somebody wrote.
-pub const NAMES: [&str; 4] = ["tracing_mark_write", "print", "bprint", "bputs"];
+pub(crate) const NAMES: [&str; 4] = ["tracing_mark_write", "print", "bprint", "bputs"];
 
 const FUNCTION: usize = 0;
 const PHASE: usize = 1;
@@ -18,7 +18,7 @@ const REALTIME_TS: usize = 8;
 const TEXT: usize = 9;
 
 /// The columns of a marker.
-pub fn columns() -> Vec<Column> {
+pub(crate) fn columns() -> Vec<Column> {
     let column = |name, kind| {
         let print = if kind == Type::Text { Print::Text } else { Print::Integer };
         Column { name, kind, print }
@@ -38,7 +38,7 @@ pub fn columns() -> Vec<Column> {
 }
 
 /// Reads the text of a marker. `printed` is whether the kernel names the function that wrote it.
-pub fn read(text: &str, printed: bool, row: &mut Row) {
+pub(crate) fn read(text: &str, printed: bool, row: &mut Row) {
     let bytes = text.as_bytes();
     let mut start = 0;
     if printed {

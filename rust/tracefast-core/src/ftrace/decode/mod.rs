@@ -10,7 +10,7 @@ mod events;
 mod form;
 mod function;
 mod generic;
-pub mod items;
+pub(crate) mod items;
 mod marker;
 #[cfg(test)]
 mod tests;

@@ -25,7 +25,7 @@ pub enum Type {
 
 /// How the kernel prints a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Print {
+pub(crate) enum Print {
     /// `-12`, `0xc`, `0xc (12)`.
     Integer,
     /// `c` or `0xc`.
@@ -55,12 +55,12 @@ pub enum Print {
 
 impl Print {
     /// Whether the text alone does not say where the value ends.
-    pub fn is_open(self) -> bool {
+    pub(crate) fn is_open(self) -> bool {
         matches!(self, Self::Comm | Self::Symbol | Self::Text)
     }
 
     /// An open value that stands from `start` to `end`.
-    pub fn open(self, text: &[u8], start: usize, end: usize) -> Slot {
+    pub(crate) fn open(self, text: &[u8], start: usize, end: usize) -> Slot {
         let mut stop = end;
         if self == Self::Symbol
             && let Some(inner) = text.get(start..end)
@@ -75,7 +75,7 @@ impl Print {
 
 /// A value that was read, in as few bytes as a row can be made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Slot {
+pub(crate) enum Slot {
     /// The text does not say.
     #[default]
     Null,
@@ -89,7 +89,7 @@ pub enum Slot {
 
 /// An integer as text, which may be more than its column can hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Integer {
+pub(crate) struct Integer {
     /// It has a sign.
     pub negative: bool,
     /// Its absolute value.
@@ -99,7 +99,7 @@ pub struct Integer {
 impl Integer {
     /// The bits of the number in a column of this type. The kernel prints many a signed number as
     /// an unsigned one and the other way round: what has the right bits is taken.
-    pub fn bits(self, kind: Type) -> Option<u64> {
+    pub(crate) fn bits(self, kind: Type) -> Option<u64> {
         let Self { negative, magnitude } = self;
         let signed = if negative { magnitude.wrapping_neg() } else { magnitude };
         let fits = match kind {
@@ -113,7 +113,7 @@ impl Integer {
     }
 
     /// The same without a change of sign: no other number than the text's.
-    pub fn exact(self, kind: Type) -> Option<u64> {
+    pub(crate) fn exact(self, kind: Type) -> Option<u64> {
         match kind {
             Type::I64 if !self.negative && self.magnitude > i64::MAX as u64 => None,
             Type::U64 if self.negative && self.magnitude > 0 => None,
@@ -125,7 +125,7 @@ impl Integer {
 /// The integer at `at`, decimal or with `0x`, and its end. The option `fields` prints both,
 /// `0xffffffff (-1)`: the decimal one has the sign. One byte it prints as `'a'(97)` or `(7)`.
 #[inline]
-pub fn integer(text: &[u8], at: usize) -> Option<(Integer, usize)> {
+pub(crate) fn integer(text: &[u8], at: usize) -> Option<(Integer, usize)> {
     match text.get(at..)? {
         [b'0', b'x', digits @ ..] => {
             let (magnitude, n) = hex(digits)?;
@@ -179,14 +179,14 @@ fn both(text: &[u8], at: usize) -> Option<(Integer, usize)> {
 }
 
 /// The end of the `0x1 (1)` whose `0x1` ends at `at`; `at` itself where there is no more.
-pub fn end_of_both(text: &[u8], at: usize) -> usize {
+pub(crate) fn end_of_both(text: &[u8], at: usize) -> usize {
     both(text, at).map_or(at, |(_, end)| end)
 }
 
 /// Reads a value that ends where its text says, from `at` on; `stop` is the byte that follows a
 /// word. Text that has to be put differently is made in `made`.
 #[inline]
-pub fn read(
+pub(crate) fn read(
     print: Print,
     kind: Type,
     text: &[u8],
@@ -256,7 +256,7 @@ fn word(text: &[u8], at: usize, stop: Option<u8>) -> usize {
 }
 
 /// A decimal fraction that a float tells from every other of as many digits.
-pub fn float(text: &[u8]) -> Option<f64> {
+pub(crate) fn float(text: &[u8]) -> Option<f64> {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let point = memchr::memchr(b'.', digits)?;
     let (whole, fraction) = (&digits[..point], &digits[point + 1..]);

@@ -7,7 +7,7 @@ use crate::text::number;
 
 /// What a line tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
+pub(crate) enum What {
     /// `f() {`
     Enter(Call),
     /// `f();`: it calls no other traced function.
@@ -27,7 +27,7 @@ pub enum What {
 
 /// A function that is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Call {
+pub(crate) struct Call {
     /// Its name.
     pub name: Span,
     /// What is printed between its name and the end, if that says something: `[module]`, arguments.
@@ -42,7 +42,7 @@ pub struct Call {
 
 /// A function that is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct End {
+pub(crate) struct End {
     /// Its name, where the kernel prints it.
     pub name: Option<Span>,
     /// Its return value.

@@ -6,7 +6,7 @@ use crate::text::number;
 
 /// A line of `function_graph`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Line {
+pub(crate) struct Line {
     /// Nanoseconds: of the clock, or since the log's begin.
     pub time: Option<i64>,
     /// The time counts from the log's begin.
@@ -25,7 +25,7 @@ pub struct Line {
 
 /// A task, as the column of tasks names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Party {
+pub(crate) struct Party {
     /// Where its command's name stands.
     pub comm: Span,
     /// Thread id.
@@ -47,7 +47,7 @@ const COMM: usize = 7;
 /// assert_eq!((&text[call.name.0..call.name.1], call.depth), (&b"__might_sleep"[..], 4));
 /// ```
 #[inline]
-pub fn parse(line: &[u8], bare: bool) -> Option<Line> {
+pub(crate) fn parse(line: &[u8], bare: bool) -> Option<Line> {
     // Few lines of other logs get further than this.
     match line.get(blanks(line, 0))? {
         b'0'..=b'9' | b'|' | b'$' | b'@' | b'*' | b'#' | b'!' | b'+' => columns(line, bare),

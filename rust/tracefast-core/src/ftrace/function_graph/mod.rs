@@ -11,13 +11,14 @@ pub(crate) mod special;
 #[cfg(test)]
 mod tests;
 
-pub use body::{Call, End, What};
-pub use line::{Line, Party, parse};
-pub use record::parse as parse_record;
-pub use special::{Special, special};
+#[cfg(test)]
+pub(crate) use body::What;
+pub(crate) use line::parse;
+pub(crate) use record::parse as parse_record;
+pub(crate) use special::{Special, special};
 
 /// Text by positions in a line.
-pub type Span = (usize, usize);
+pub(crate) type Span = (usize, usize);
 
 /// Longest name of a function: twice what the kernel's table of symbols holds, so that a caller's
 /// name behind each of its functions cannot make much of little text.

@@ -17,7 +17,7 @@ use crate::text::number;
 /// assert!(matches!(what, What::Exit(end) if end.depth == 3));
 /// assert_eq!(dur, Some(630));
 /// ```
-pub fn parse(text: &[u8]) -> Option<(What, Option<i64>)> {
+pub(crate) fn parse(text: &[u8]) -> Option<(What, Option<i64>)> {
     let colon = memchr::memchr(b':', &text[..text.len().min(32)])?;
     let enters = match &text[..colon] {
         b"funcgraph_entry" | b"fgraph_retaddr_entry" => true,

@@ -6,7 +6,7 @@ use crate::text::number;
 
 /// Such a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Special {
+pub(crate) enum Special {
     /// Dashes around a switch.
     Rule,
     /// The processor goes from one task to another.
@@ -31,7 +31,7 @@ pub enum Special {
 /// else { panic!("a switch") };
 /// assert_eq!((cpu, from.tid, to.tid), (Some(0), 4802, 12));
 /// ```
-pub fn special(line: &[u8]) -> Option<Special> {
+pub(crate) fn special(line: &[u8]) -> Option<Special> {
     let text = line.trim_ascii();
     match text.first()? {
         b'-' if text.len() >= 20 && text.iter().all(|&b| b == b'-') => Some(Special::Rule),

@@ -39,7 +39,7 @@ const MAX_FD: i32 = 1 << 20;
 /// assert_eq!(evidence.calls().machine, Some(Machine::Arm64));
 /// ```
 #[derive(Debug, Default)]
-pub struct Evidence {
+pub(crate) struct Evidence {
     /// Points by machine.
     points: [i64; 5],
     /// Calls by number.
@@ -56,7 +56,7 @@ pub struct Evidence {
 
 impl Evidence {
     /// `sys_enter: NR number (args)`.
-    pub fn entry(&mut self, tid: Option<i32>, number: u64, args: &[u8]) {
+    pub(crate) fn entry(&mut self, tid: Option<i32>, number: u64, args: &[u8]) {
         if self.numbered == ENOUGH {
             return;
         }
@@ -77,7 +77,7 @@ impl Evidence {
     }
 
     /// `sys_exit: NR number = ret`.
-    pub fn exit(&mut self, tid: Option<i32>, number: u64, ret: &[u8]) {
+    pub(crate) fn exit(&mut self, tid: Option<i32>, number: u64, ret: &[u8]) {
         if self.numbered == ENOUGH {
             return;
         }
@@ -95,7 +95,7 @@ impl Evidence {
     }
 
     /// `sys_name(args)`, by the kernel's name, in any form.
-    pub fn name(&mut self, name: &[u8], args: &[u8]) {
+    pub(crate) fn name(&mut self, name: &[u8], args: &[u8]) {
         if self.named == ENOUGH_NAMED {
             return;
         }
@@ -126,7 +126,7 @@ impl Evidence {
     }
 
     /// `sys_name -> ret`, in any form.
-    pub fn result(&mut self, ret: &[u8]) {
+    pub(crate) fn result(&mut self, ret: &[u8]) {
         if self.named == ENOUGH_NAMED {
             return;
         }
@@ -163,12 +163,12 @@ impl Evidence {
     }
 
     /// The log has calls by name.
-    pub fn is_named(&self) -> bool {
+    pub(crate) fn is_named(&self) -> bool {
         self.named > 0
     }
 
     /// What is most likely.
-    pub fn calls(&self) -> Calls {
+    pub(crate) fn calls(&self) -> Calls {
         let named = self.is_named();
         let all = self.numbered + self.named;
         // A log of a 32-bit machine has no wide values, unless it was put together of two.

@@ -4,7 +4,7 @@
 //! not name its machine; [`guess`] tells it by the numbers themselves, by what the registers hold
 //! and by the shape of addresses.
 
-pub mod guess;
+pub(crate) mod guess;
 pub(crate) mod registers;
 mod table;
 

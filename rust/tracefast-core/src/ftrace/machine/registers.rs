@@ -6,7 +6,7 @@ use crate::ftrace::machine::Machine;
 
 /// A value's lower and upper half, by the positions of their registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub(crate) enum Place {
     /// One register.
     One(u8),
     /// Two.
@@ -15,7 +15,7 @@ pub enum Place {
 
 /// Where the numbers of a call stand that has such values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wide {
+pub(crate) struct Wide {
     /// Byte position.
     pub offset: Option<Place>,
     /// Bytes asked for.
@@ -28,7 +28,7 @@ pub struct Wide {
 
 impl Wide {
     /// A call that says nothing.
-    pub const NOTHING: Self = Self { offset: None, count: None, length: None, registers: 0 };
+    pub(crate) const NOTHING: Self = Self { offset: None, count: None, length: None, registers: 0 };
 }
 
 /// A call at an offset, with the count of bytes before or behind it.
@@ -43,7 +43,7 @@ const fn length(low: u8, high: u8) -> Wide {
 }
 
 /// The registers of call `name` on a machine with 32 bits; `None`: its values are not wide.
-pub fn of(machine: Machine, name: &str) -> Option<Wide> {
+pub(crate) fn of(machine: Machine, name: &str) -> Option<Wide> {
     use Place::{One, Two};
     let arm = machine == Machine::Arm;
     Some(match name {

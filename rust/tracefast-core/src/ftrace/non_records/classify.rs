@@ -4,7 +4,7 @@ use crate::text::number;
 
 /// What a line without columns is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Other {
+pub(crate) enum Other {
     /// Nothing but blanks.
     Blank,
     /// Of the log as a whole.
@@ -31,7 +31,7 @@ pub enum Other {
 /// assert_eq!(classify(b"CPU:0 [LOST 104 EVENTS]"), lost);
 /// assert_eq!(classify(b"# tracer: nop"), Other::Header);
 /// ```
-pub fn classify(line: &[u8]) -> Other {
+pub(crate) fn classify(line: &[u8]) -> Other {
     match line.first() {
         _ if line.iter().all(|b| matches!(b, b' ' | b'\t')) => return Other::Blank,
         Some(b'#') => {

@@ -7,7 +7,7 @@ use crate::events::file_id::file_id;
 
 /// What an event tells of the call around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Clue {
+pub(crate) enum Clue {
     /// Pages of this file are looked up, or brought in: the identity of device and inode.
     Inode(u64),
     /// A page of a mapped file is brought in: what follows may be of that one.
@@ -29,7 +29,7 @@ pub enum Clue {
 /// assert_eq!(clue(b"sched_switch", b""), None);
 /// ```
 #[inline]
-pub fn clue(name: &[u8], text: &[u8]) -> Option<Clue> {
+pub(crate) fn clue(name: &[u8], text: &[u8]) -> Option<Clue> {
     if text.first() == Some(&b'(') {
         return path(text);
     }

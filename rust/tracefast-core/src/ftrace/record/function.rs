@@ -17,7 +17,7 @@ use crate::text::number;
 /// assert_eq!(parse(b"8,0 A R 1 + 8 <- (8,1) 0", 0), None);
 /// ```
 #[inline]
-pub fn parse(text: &[u8], start: usize) -> Option<(Span, Span)> {
+pub(crate) fn parse(text: &[u8], start: usize) -> Option<(Span, Span)> {
     let (name, at) = called(text, start)?;
     let rest = &text[at..];
     // trace-cmd prints an arrow of its own.
@@ -29,7 +29,7 @@ pub fn parse(text: &[u8], start: usize) -> Option<(Span, Span)> {
 
 /// The same where the caller is not printed (`noprint-parent`). Any word looks like that, so that
 /// only the columns before it tell that it is a record.
-pub fn alone(text: &[u8]) -> Option<(Span, Span)> {
+pub(crate) fn alone(text: &[u8]) -> Option<(Span, Span)> {
     let (name, at) = called(text, 0)?;
     // A number is no function.
     let word = text[0].is_ascii_alphabetic() || text[0] == b'_';

@@ -7,7 +7,7 @@ use crate::text::number;
 
 /// A payload. Ranges are positions in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Payload {
+pub(crate) enum Payload {
     /// A system call is entered.
     Enter {
         /// Which one.
@@ -66,7 +66,7 @@ pub enum Payload {
 
 /// Which system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Call {
+pub(crate) enum Call {
     /// By the kernel's name.
     Name(usize, usize),
     /// By number, as `raw_syscalls` prints it.
@@ -83,7 +83,7 @@ pub enum Call {
 /// assert_eq!(parse(b"sys_dup2 -> 0x1"), Payload::Exit { call: Call::Name(4, 8), ret: (12, 15) });
 /// ```
 #[inline]
-pub fn parse(text: &[u8]) -> Payload {
+pub(crate) fn parse(text: &[u8]) -> Payload {
     // trace-cmd pads, or puts the time since the record before.
     let mut start = blanks(text, 0);
     if text[start..].starts_with(b"(+") {

@@ -9,7 +9,7 @@ use crate::text::search::rfind;
 
 /// Events that tell something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Teller {
+pub(crate) enum Teller {
     /// `sched_switch`.
     Switch,
     /// `task_rename`.
@@ -29,7 +29,7 @@ pub enum Teller {
 impl Teller {
     /// What the event `name` is.
     #[inline]
-    pub fn of(name: &[u8]) -> Option<Self> {
+    pub(crate) fn of(name: &[u8]) -> Option<Self> {
         if let Some(rest) = name.strip_prefix(b"sched_") {
             return match rest {
                 b"switch" => Some(Self::Switch),
@@ -50,14 +50,14 @@ impl Teller {
     }
 
     /// It shows when a name changes.
-    pub fn renames(self) -> bool {
+    pub(crate) fn renames(self) -> bool {
         matches!(self, Self::Switch | Self::Rename | Self::Exec)
     }
 }
 
 /// A name of a task, and when it has it: before the event and at it, or only behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fact<'a> {
+pub(crate) struct Fact<'a> {
     /// The task; `None`: the one that the record is of.
     pub tid: Option<i32>,
     /// Its name.
@@ -77,7 +77,7 @@ pub struct Fact<'a> {
 /// assert_eq!((first.tid, first.comm), (Some(7), &b"a b"[..]));
 /// assert_eq!((second.tid, second.comm), (Some(0), &b"swapper/0"[..]));
 /// ```
-pub fn facts(teller: Teller, text: &[u8]) -> [Option<Fact<'_>>; 2] {
+pub(crate) fn facts(teller: Teller, text: &[u8]) -> [Option<Fact<'_>>; 2] {
     let now = |(tid, comm)| Fact { tid: Some(tid), comm, later: false };
     match teller {
         Teller::Switch => {
@@ -123,7 +123,7 @@ pub fn facts(teller: Teller, text: &[u8]) -> [Option<Fact<'_>>; 2] {
 }
 
 /// The child's id and clone flags that `task_newtask` tells.
-pub fn made(teller: Teller, text: &[u8]) -> Option<(i32, u32)> {
+pub(crate) fn made(teller: Teller, text: &[u8]) -> Option<(i32, u32)> {
     match teller {
         Teller::NewTask => new_task(text).map(|(tid, _, flags)| (tid, flags)),
         Teller::Fork => fork(text).map(|(tid, _)| (tid, 0)),
@@ -133,7 +133,7 @@ pub fn made(teller: Teller, text: &[u8]) -> Option<(i32, u32)> {
 
 /// The thread whose program was replaced, where it is not the leader: `sched_process_exec` names
 /// both, and from then on the thread has the leader's id.
-pub fn superseded(text: &[u8]) -> Option<(i32, i32)> {
+pub(crate) fn superseded(text: &[u8]) -> Option<(i32, i32)> {
     let (pid, _) = pair(text, b"filename=", b" pid=")?;
     let at = rfind(text, b" old_pid=", 8)?;
     let old = id(&text[at + 9..])?;

@@ -11,18 +11,18 @@ use crate::kernel::transfers::position::{Position, Spot};
 use crate::serial::task_columns::{self, Description, Shown};
 
 /// Whether the operation acts on what its first and its second descriptor lead to.
-pub fn binds(op: Op) -> (bool, bool) {
+pub(crate) fn binds(op: Op) -> (bool, bool) {
     let first = matches!(op, Op::Close | Op::Dup | Op::Fchdir | Op::SetCloexec | Op::Exec);
     (first || op.uses(), op == Op::Use)
 }
 
 /// The operation shows that the descriptor was open, even if nobody opened it in the log.
-pub fn shows(op: Op) -> bool {
+pub(crate) fn shows(op: Op) -> bool {
     matches!(op, Op::Dup | Op::Fchdir | Op::SetCloexec) || op.uses()
 }
 
 /// A type of files that have no positions.
-pub fn is_stream(file_type: u8) -> bool {
+pub(crate) fn is_stream(file_type: u8) -> bool {
     use FileType::{Anon, Char, Directory, Fifo, Pipe, Socket};
     [Directory, Pipe, Fifo, Socket, Char, Anon].iter().any(|&stream| stream as u8 == file_type)
 }
@@ -212,6 +212,6 @@ impl Kernel {
 
 /// The identity of a file that only an annotation names.
 #[inline]
-pub fn identify(page: &mut Page<'_>, row: usize, second: bool) {
+pub(crate) fn identify(page: &mut Page<'_>, row: usize, second: bool) {
     task_columns::identify(page.rows, row, second, page.text, &page.side.bytes);
 }

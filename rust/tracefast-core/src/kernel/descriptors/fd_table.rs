@@ -8,11 +8,11 @@ use crate::kernel::files::length::Moment;
 use crate::kernel::transfers::position::{Flight, Position, Stream};
 
 /// Number of an open file in [`OpenFiles`].
-pub type FileRef = u32;
+pub(crate) type FileRef = u32;
 
 /// An open file description, shared by every descriptor that was duplicated or inherited.
 #[derive(Debug)]
-pub struct OpenFile {
+pub(crate) struct OpenFile {
     refs: u32,
     /// What users see; 0 until a row needs it.
     number: u32,
@@ -56,7 +56,7 @@ pub struct OpenFile {
 
 impl OpenFile {
     /// A description that nothing refers to yet.
-    pub fn new(path: Option<Arc<[u8]>>, id: Option<u64>, file_type: Option<u8>) -> Self {
+    pub(crate) fn new(path: Option<Arc<[u8]>>, id: Option<u64>, file_type: Option<u8>) -> Self {
         Self {
             refs: 0,
             number: 0,
@@ -82,47 +82,47 @@ impl OpenFile {
     }
 
     /// The same, older than the log.
-    pub fn inherited(position: Position) -> Self {
+    pub(crate) fn inherited(position: Position) -> Self {
         Self { inherited: true, position, ..Self::new(None, None, None) }
     }
 
     /// What users see of it; 0 as long as no row needed it.
-    pub fn number(&self) -> u32 {
+    pub(crate) fn number(&self) -> u32 {
         self.number
     }
 
     /// Its name, identity or type is another one: the next row gets another description.
-    pub fn changed(&mut self) {
+    pub(crate) fn changed(&mut self) {
         self.described = u64::MAX;
     }
 
     /// `path`, which is its own, is the path of a file. Of most files this is known without a look.
     #[inline]
-    pub fn is_named(&self, path: &[u8]) -> bool {
+    pub(crate) fn is_named(&self, path: &[u8]) -> bool {
         self.node.is_some() || path.starts_with(b"/")
     }
 
     /// What an annotation prints, a view, may be the name that it has.
     #[inline]
-    pub fn agrees(&self, view: u128) -> bool {
+    pub(crate) fn agrees(&self, view: u128) -> bool {
         let named = self.path.as_ref().is_some_and(|path| self.is_named(path));
         !self.inherited && named == is_rooted(view)
     }
 
     /// It has no positions.
     #[inline]
-    pub fn is_stream(&self) -> bool {
+    pub(crate) fn is_stream(&self) -> bool {
         self.position == Position::None && self.node.is_none()
     }
 
     /// The same, and no call is under way that knew of some.
     #[inline]
-    pub fn is_quiet_stream(&self) -> bool {
+    pub(crate) fn is_quiet_stream(&self) -> bool {
         self.is_stream() && self.flight.is_quiet()
     }
 
     /// Where it stands may have changed, and nobody knows to what.
-    pub fn lose(&mut self) {
+    pub(crate) fn lose(&mut self) {
         if self.position != Position::None {
             self.position = Position::Unknown;
             self.streams = [Stream::Lost; 2];
@@ -130,7 +130,7 @@ impl OpenFile {
     }
 
     /// It is no file with positions.
-    pub fn never_positioned(&mut self, nodes: &mut Nodes) {
+    pub(crate) fn never_positioned(&mut self, nodes: &mut Nodes) {
         self.position = Position::None;
         if let Some(node) = self.node.take() {
             nodes.close(node);
@@ -138,7 +138,7 @@ impl OpenFile {
     }
 
     /// Relative positions count from `base`, as something proves. Says whether rows have any.
-    pub fn prove(&mut self, base: i64) -> bool {
+    pub(crate) fn prove(&mut self, base: i64) -> bool {
         self.position = self.position.based(base);
         for stream in &mut self.streams {
             stream.base(base);
@@ -150,13 +150,13 @@ impl OpenFile {
 
 /// A path begins with a slash, `pipe:[1]`, `socket:[1]` and the like do not.
 #[inline]
-pub fn is_rooted(view: u128) -> bool {
+pub(crate) fn is_rooted(view: u128) -> bool {
     (view >> 32) as u8 == b'/'
 }
 
 /// All open file descriptions: those without a descriptor are gone at once.
 #[derive(Debug, Default)]
-pub struct OpenFiles {
+pub(crate) struct OpenFiles {
     files: Vec<Option<OpenFile>>,
     free: Vec<FileRef>,
     /// The files that they are of.
@@ -178,26 +178,26 @@ impl OpenFiles {
 
     /// The description.
     #[inline]
-    pub fn get(&mut self, file: FileRef) -> Option<&mut OpenFile> {
+    pub(crate) fn get(&mut self, file: FileRef) -> Option<&mut OpenFile> {
         self.files.get_mut(file as usize).and_then(Option::as_mut)
     }
 
     /// The description, and the files.
     #[inline]
-    pub fn with_nodes(&mut self, file: FileRef) -> Option<(&mut OpenFile, &mut Nodes)> {
+    pub(crate) fn with_nodes(&mut self, file: FileRef) -> Option<(&mut OpenFile, &mut Nodes)> {
         let open = self.files.get_mut(file as usize).and_then(Option::as_mut)?;
         Some((open, &mut self.nodes))
     }
 
     /// What users see of it: unique in this log.
     #[inline]
-    pub fn number(&mut self, file: FileRef) -> u32 {
+    pub(crate) fn number(&mut self, file: FileRef) -> u32 {
         self.numbered(file).map_or(0, |open| open.number)
     }
 
     /// The description, whose number a row is about to show.
     #[inline]
-    pub fn numbered(&mut self, file: FileRef) -> Option<&mut OpenFile> {
+    pub(crate) fn numbered(&mut self, file: FileRef) -> Option<&mut OpenFile> {
         let open = self.files.get_mut(file as usize).and_then(Option::as_mut)?;
         if open.number == 0 {
             self.numbers += 1;
@@ -207,14 +207,14 @@ impl OpenFiles {
     }
 
     /// A user more: a descriptor, a call under way.
-    pub fn keep(&mut self, file: FileRef) {
+    pub(crate) fn keep(&mut self, file: FileRef) {
         if let Some(file) = self.get(file) {
             file.refs += 1;
         }
     }
 
     /// A user less.
-    pub fn release(&mut self, file: FileRef) {
+    pub(crate) fn release(&mut self, file: FileRef) {
         if let Some(open) = self.get(file) {
             open.refs -= 1;
             if open.refs == 0 {
@@ -227,21 +227,11 @@ impl OpenFiles {
             }
         }
     }
-
-    /// Descriptions in memory.
-    pub fn len(&self) -> usize {
-        self.files.len() - self.free.len()
-    }
-
-    /// None at all.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 }
 
 /// What a descriptor leads to, taken out of its table.
 #[derive(Debug, Clone, Copy)]
-pub struct Slot {
+pub(crate) struct Slot {
     /// What it leads to.
     pub file: FileRef,
     /// It is closed by execve.
@@ -253,24 +243,24 @@ const MAX_FD: i32 = 1 << 20;
 
 /// A table of descriptors, of one process or shared by several tasks.
 #[derive(Debug, Default)]
-pub struct Table {
+pub(crate) struct Table {
     slots: Vec<Option<Slot>>,
 }
 
 impl Table {
     /// What `fd` leads to.
     #[inline]
-    pub fn get(&self, fd: i32) -> Option<FileRef> {
+    pub(crate) fn get(&self, fd: i32) -> Option<FileRef> {
         self.slots.get(usize::try_from(fd).ok()?)?.map(|slot| slot.file)
     }
 
     /// The descriptor `fd`.
-    pub fn slot(&self, fd: i32) -> Option<Slot> {
+    pub(crate) fn slot(&self, fd: i32) -> Option<Slot> {
         *self.slots.get(usize::try_from(fd).ok()?)?
     }
 
     /// Puts another descriptor in the place of `fd`, which there is; users of files stay as they are.
-    pub fn replace(&mut self, fd: i32, by: Slot) {
+    pub(crate) fn replace(&mut self, fd: i32, by: Slot) {
         let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at));
         if let Some(slot) = slot {
             *slot = Some(by);
@@ -278,7 +268,7 @@ impl Table {
     }
 
     /// Lets `fd` lead to a new description; gives that.
-    pub fn open(
+    pub(crate) fn open(
         &mut self,
         files: &mut OpenFiles,
         fd: i32,
@@ -294,14 +284,14 @@ impl Table {
     }
 
     /// Lets `fd` lead to a description that there is.
-    pub fn install(&mut self, files: &mut OpenFiles, fd: i32, file: FileRef, cloexec: bool) {
+    pub(crate) fn install(&mut self, files: &mut OpenFiles, fd: i32, file: FileRef, cloexec: bool) {
         if (0..MAX_FD).contains(&fd) {
             self.put(files, fd, file, cloexec);
         }
     }
 
     /// Lets `to` lead to what `from` leads to; whether that is known.
-    pub fn dup(&mut self, files: &mut OpenFiles, from: i32, to: i32, cloexec: bool) {
+    pub(crate) fn dup(&mut self, files: &mut OpenFiles, from: i32, to: i32, cloexec: bool) {
         if from == to {
             return;
         }
@@ -322,7 +312,7 @@ impl Table {
     }
 
     /// Sets or clears the mark of `fd` to be closed by execve.
-    pub fn set_cloexec(&mut self, fd: i32, mark: bool) {
+    pub(crate) fn set_cloexec(&mut self, fd: i32, mark: bool) {
         let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at));
         if let Some(slot) = slot.and_then(Option::as_mut) {
             slot.cloexec = mark;
@@ -330,7 +320,7 @@ impl Table {
     }
 
     /// Frees `fd`.
-    pub fn close(&mut self, files: &mut OpenFiles, fd: i32) {
+    pub(crate) fn close(&mut self, files: &mut OpenFiles, fd: i32) {
         let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at));
         if let Some(slot) = slot.and_then(Option::take) {
             files.release(slot.file);
@@ -338,12 +328,12 @@ impl Table {
     }
 
     /// Takes `fd` out of the table, its description kept.
-    pub fn take(&mut self, fd: i32) -> Option<Slot> {
+    pub(crate) fn take(&mut self, fd: i32) -> Option<Slot> {
         self.slots.get_mut(usize::try_from(fd).ok()?)?.take()
     }
 
     /// Puts back what was taken, unless `fd` leads elsewhere by now; or ends it.
-    pub fn give_back(&mut self, files: &mut OpenFiles, fd: i32, taken: Slot, open: bool) {
+    pub(crate) fn give_back(&mut self, files: &mut OpenFiles, fd: i32, taken: Slot, open: bool) {
         match usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at)) {
             Some(slot @ None) if open => *slot = Some(taken),
             _ => files.release(taken.file),
@@ -351,7 +341,7 @@ impl Table {
     }
 
     /// Frees every descriptor from `first` to `last`.
-    pub fn close_range(&mut self, files: &mut OpenFiles, first: i32, last: i32) {
+    pub(crate) fn close_range(&mut self, files: &mut OpenFiles, first: i32, last: i32) {
         let end = (i64::from(last) + 1).clamp(0, self.slots.len() as i64) as i32;
         for fd in first.max(0)..end {
             self.close(files, fd);
@@ -359,7 +349,7 @@ impl Table {
     }
 
     /// Marks every descriptor from `first` to `last` as closed by execve.
-    pub fn mark_range(&mut self, first: i32, last: i32) {
+    pub(crate) fn mark_range(&mut self, first: i32, last: i32) {
         let end = (i64::from(last) + 1).clamp(0, self.slots.len() as i64) as usize;
         let first = first.max(0) as usize;
         for slot in self.slots.get_mut(first..end).unwrap_or_default().iter_mut().flatten() {
@@ -368,7 +358,7 @@ impl Table {
     }
 
     /// Frees what execve closes.
-    pub fn exec(&mut self, files: &mut OpenFiles) {
+    pub(crate) fn exec(&mut self, files: &mut OpenFiles) {
         for fd in 0..self.slots.len() as i32 {
             if self.slots[fd as usize].is_some_and(|slot| slot.cloexec) {
                 self.close(files, fd);
@@ -378,7 +368,7 @@ impl Table {
 
     /// A copy, whose descriptors lead to the same descriptions.
     #[must_use]
-    pub fn copy(&self, files: &mut OpenFiles) -> Self {
+    pub(crate) fn copy(&self, files: &mut OpenFiles) -> Self {
         for slot in self.slots.iter().flatten() {
             files.keep(slot.file);
         }
@@ -386,7 +376,7 @@ impl Table {
     }
 
     /// Frees everything.
-    pub fn clear(&mut self, files: &mut OpenFiles) {
+    pub(crate) fn clear(&mut self, files: &mut OpenFiles) {
         for slot in self.slots.drain(..).flatten() {
             files.release(slot.file);
         }
@@ -413,9 +403,9 @@ mod tests {
         assert_eq!((child.get(3), child.get(10).is_some()), (None, true));
         parent.close(&mut files, 3);
         parent.close(&mut files, 10);
-        assert_eq!(files.len(), 1);
+        assert_eq!(files.files.len() - files.free.len(), 1);
         child.clear(&mut files);
-        assert!(files.is_empty());
+        assert_eq!(files.files.len(), files.free.len());
     }
 
     #[test]
@@ -427,6 +417,6 @@ mod tests {
         table.dup(&mut files, -5, -7, false);
         table.close_range(&mut files, -3, i32::MAX);
         table.mark_range(100, 3);
-        assert!(files.is_empty());
+        assert_eq!(files.files.len(), files.free.len());
     }
 }

@@ -2,7 +2,7 @@
 
 pub(crate) mod columns;
 pub(crate) mod exchange;
-pub mod fd_table;
+pub(crate) mod fd_table;
 pub(crate) mod number_in_use;
 pub(crate) mod open;
 pub(crate) mod scm_rights;

@@ -12,7 +12,7 @@ use crate::kernel::tasks::TaskRef;
 
 /// A descriptor that waits for its number.
 #[derive(Debug)]
-pub struct Late {
+pub(crate) struct Late {
     /// Whose call made it.
     task: TaskRef,
     fd: i32,
@@ -21,7 +21,7 @@ pub struct Late {
 }
 
 /// What numbers lead to before a call that makes descriptors, kept.
-pub type Standing = [Option<(i32, Slot)>; 2];
+pub(crate) type Standing = [Option<(i32, Slot)>; 2];
 
 impl Kernel {
     /// Sees what the numbers of the descriptors that the row makes lead to so far, where others may

@@ -7,7 +7,7 @@ use crate::kernel::descriptors::fd_table::FileRef;
 
 /// One end of a pair of sockets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct End {
+pub(crate) struct End {
     /// The pair.
     pub pair: u32,
     /// Which of the two.
@@ -16,7 +16,7 @@ pub struct End {
 
 /// Descriptions that were sent together.
 #[derive(Debug)]
-pub struct Pass {
+pub(crate) struct Pass {
     /// Unique.
     pub number: u64,
     /// Where they were sent from, if that is an end of a known pair.
@@ -32,14 +32,14 @@ const PASSES: usize = 1 << 10;
 
 /// All that were sent and not received.
 #[derive(Debug, Default)]
-pub struct Passes {
+pub(crate) struct Passes {
     passes: VecDeque<Pass>,
     next: u64,
 }
 
 impl Passes {
     /// Descriptions are sent; the oldest message that had to make room is given back.
-    pub fn send(
+    pub(crate) fn send(
         &mut self,
         from: Option<End>,
         files: Vec<Option<FileRef>>,
@@ -52,14 +52,14 @@ impl Passes {
     }
 
     /// The message was not sent after all.
-    pub fn take_back(&mut self, number: u64) -> Option<Pass> {
+    pub(crate) fn take_back(&mut self, number: u64) -> Option<Pass> {
         let at = self.passes.iter().position(|pass| pass.number == number)?;
         self.passes.remove(at)
     }
 
     /// The oldest message that may have come to `to`: of as many descriptions, with these names as
     /// far as names are known, through the same pair as far as pairs are known.
-    pub fn receive(&mut self, to: Option<End>, names: &[Option<&[u8]>]) -> Option<Pass> {
+    pub(crate) fn receive(&mut self, to: Option<End>, names: &[Option<&[u8]>]) -> Option<Pass> {
         let fits = |pass: &Pass| {
             let through = match (pass.from, to) {
                 (Some(from), Some(to)) => from.pair == to.pair && from.second != to.second,

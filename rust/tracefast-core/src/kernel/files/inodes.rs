@@ -8,11 +8,11 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::kernel::files::length::{Length, Moment};
 
 /// Number of a file in [`Nodes`].
-pub type NodeRef = u32;
+pub(crate) type NodeRef = u32;
 
 /// A file that somebody has open.
 #[derive(Debug)]
-pub struct Node {
+pub(crate) struct Node {
     refs: u32,
     id: u64,
     /// Its length.
@@ -27,7 +27,7 @@ const MOVED: usize = 1 << 16;
 
 /// All files that are open: one that is closed leaves nothing behind but its identity, a hash.
 #[derive(Debug, Default)]
-pub struct Nodes {
+pub(crate) struct Nodes {
     open: Vec<Option<Node>>,
     free: Vec<NodeRef>,
     by_id: HashMap<u64, NodeRef, foldhash::fast::FixedState>,
@@ -47,7 +47,7 @@ pub struct Nodes {
 impl Nodes {
     /// The file with this identity, made if nobody has it open, for a description that was opened
     /// just now; a user more.
-    pub fn open(&mut self, id: u64) -> NodeRef {
+    pub(crate) fn open(&mut self, id: u64) -> NodeRef {
         let mut since = self.forgotten;
         if self.left_bits & bit(id) != 0 {
             let left = self.left.iter().filter(|(left, _)| *left == id).map(|&(_, at)| at);
@@ -58,7 +58,7 @@ impl Nodes {
 
     /// The same for a description that is older: calls on it are under way that the file does not
     /// know of.
-    pub fn join(&mut self, id: u64) -> NodeRef {
+    pub(crate) fn join(&mut self, id: u64) -> NodeRef {
         let (at, now) = (self.user(id, self.now), self.now);
         if let Some(node) = self.get(at) {
             node.length.followed_from(now);
@@ -87,19 +87,19 @@ impl Nodes {
 
     /// The moment.
     #[inline]
-    pub fn now(&self) -> Moment {
+    pub(crate) fn now(&self) -> Moment {
         self.now
     }
 
     /// A moment goes by: the next one.
     #[inline]
-    pub fn tick(&mut self) -> Moment {
+    pub(crate) fn tick(&mut self) -> Moment {
         self.now += 1;
         self.now
     }
 
     /// A user less.
-    pub fn close(&mut self, at: NodeRef) {
+    pub(crate) fn close(&mut self, at: NodeRef) {
         let Some(node) = self.get(at) else { return };
         node.refs -= 1;
         if node.refs == 0 {
@@ -113,12 +113,12 @@ impl Nodes {
 
     /// The file.
     #[inline]
-    pub fn get(&mut self, at: NodeRef) -> Option<&mut Node> {
+    pub(crate) fn get(&mut self, at: NodeRef) -> Option<&mut Node> {
         self.open.get_mut(at as usize).and_then(Option::as_mut)
     }
 
     /// This file changed, which nobody has open.
-    pub fn changed_unopened(&mut self, id: u64) {
+    pub(crate) fn changed_unopened(&mut self, id: u64) {
         self.leave(id, self.now);
     }
 
@@ -139,7 +139,7 @@ impl Nodes {
 
     /// The file with this identity, if somebody has it open.
     #[inline]
-    pub fn by_id(&mut self, id: u64) -> Option<&mut Node> {
+    pub(crate) fn by_id(&mut self, id: u64) -> Option<&mut Node> {
         if self.by_id.is_empty() {
             return None;
         }
@@ -149,7 +149,7 @@ impl Nodes {
 
     /// What the name with this hash leads to by now.
     #[inline]
-    pub fn identity(&self, name: u64) -> u64 {
+    pub(crate) fn identity(&self, name: u64) -> u64 {
         if self.moved.is_empty() {
             return name;
         }
@@ -169,13 +169,13 @@ impl Nodes {
     }
 
     /// What is made under this name next is another file.
-    pub fn unlink(&mut self, name: u64) {
+    pub(crate) fn unlink(&mut self, name: u64) {
         let id = next_generation(self.identity(name));
         self.lead(name, id);
     }
 
     /// `from` is called `to`.
-    pub fn rename(&mut self, from: u64, to: u64) {
+    pub(crate) fn rename(&mut self, from: u64, to: u64) {
         let id = self.identity(from);
         if from == to || id == self.identity(to) {
             return;
@@ -185,21 +185,16 @@ impl Nodes {
     }
 
     /// The two change names.
-    pub fn exchange(&mut self, one: u64, other: u64) {
+    pub(crate) fn exchange(&mut self, one: u64, other: u64) {
         let (first, second) = (self.identity(one), self.identity(other));
         self.lead(one, second);
         self.lead(other, first);
     }
 
     /// `to` is another name of `from`.
-    pub fn link(&mut self, from: u64, to: u64) {
+    pub(crate) fn link(&mut self, from: u64, to: u64) {
         let id = self.identity(from);
         self.lead(to, id);
-    }
-
-    /// Files in memory.
-    pub fn len(&self) -> usize {
-        self.open.len() - self.free.len()
     }
 }
 
@@ -228,7 +223,7 @@ mod tests {
         assert!(nodes.by_id(1).is_some());
         nodes.close(b);
         assert!(nodes.by_id(1).is_none());
-        assert_eq!(nodes.len(), 0);
+        assert_eq!(nodes.open.len(), nodes.free.len());
     }
 
     #[test]

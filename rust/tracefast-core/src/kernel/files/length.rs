@@ -4,12 +4,12 @@
 use crate::kernel::transfers::position::{Flight, Ticket};
 
 /// A moment of the model: it goes on with each call that begins, and each change of a file.
-pub type Moment = u64;
+pub(crate) type Moment = u64;
 
 /// Who writes to the end of a file of unknown length: as long as it is one description alone, the
 /// end is known relative to where its first write began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Appender {
+pub(crate) enum Appender {
     /// Nobody so far.
     #[default]
     Nobody,
@@ -21,7 +21,7 @@ pub enum Appender {
 
 /// What a call did to the length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub(crate) enum Change {
     /// Nothing.
     Nothing,
     /// It added so many bytes at the end: those of a description with this number, if the end is
@@ -45,7 +45,7 @@ const UNCLEAR: u8 = 4;
 
 /// What a call that begins may do to the length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Changes {
+pub(crate) enum Changes {
     /// Make the file longer.
     Longer,
     /// Make it longer, or shorter.
@@ -54,14 +54,14 @@ pub enum Changes {
 
 /// A call under way that may change the length, from its begin to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Turn {
+pub(crate) struct Turn {
     ticket: Ticket,
     changes: Changes,
 }
 
 /// The length of a file.
 #[derive(Debug)]
-pub struct Length {
+pub(crate) struct Length {
     size: Option<i64>,
     appender: Appender,
     /// Calls under way that may change it.
@@ -82,7 +82,7 @@ pub struct Length {
 
 /// What a read tells that found the end of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Ended {
+pub(crate) struct Ended {
     /// The length.
     pub size: Option<i64>,
     /// Where relative positions count from.
@@ -92,7 +92,7 @@ pub struct Ended {
 impl Length {
     /// One of which changes are followed from `born` on: calls that began before that may have
     /// made some.
-    pub fn unknown(born: Moment) -> Self {
+    pub(crate) fn unknown(born: Moment) -> Self {
         Self {
             size: None,
             appender: Appender::Nobody,
@@ -107,22 +107,22 @@ impl Length {
     }
 
     /// Changes that began before `born` may have gone unseen.
-    pub fn followed_from(&mut self, born: Moment) {
+    pub(crate) fn followed_from(&mut self, born: Moment) {
         self.born = self.born.max(born);
     }
 
     /// The length, if it is known.
-    pub fn size(&self) -> Option<i64> {
+    pub(crate) fn size(&self) -> Option<i64> {
         self.size
     }
 
     /// Who appended while it was not.
-    pub fn appender(&self) -> Appender {
+    pub(crate) fn appender(&self) -> Appender {
         self.appender
     }
 
     /// A call begins that may change it.
-    pub fn begin(&mut self, changes: Changes) -> Turn {
+    pub(crate) fn begin(&mut self, changes: Changes) -> Turn {
         if self.flight.is_quiet() {
             self.did = 0;
         }
@@ -132,7 +132,7 @@ impl Length {
 
     /// Such a call is over, which began at `since`; says whether others may have changed the length
     /// meanwhile.
-    pub fn land(&mut self, turn: Option<Turn>, since: Moment) -> bool {
+    pub(crate) fn land(&mut self, turn: Option<Turn>, since: Moment) -> bool {
         match turn {
             Some(turn) => {
                 self.cutting = self.cutting.saturating_sub(u32::from(turn.changes == Changes::Any));
@@ -149,7 +149,7 @@ impl Length {
     }
 
     /// What the call did that is over `now`.
-    pub fn change(&mut self, change: Change, raced: bool, now: Moment) {
+    pub(crate) fn change(&mut self, change: Change, raced: bool, now: Moment) {
         if change == Change::Nothing {
             return;
         }
@@ -193,7 +193,7 @@ impl Length {
     }
 
     /// Nothing changed it since, and nothing is about to.
-    pub fn is_still(&self, since: Moment) -> bool {
+    pub(crate) fn is_still(&self, since: Moment) -> bool {
         self.flight.is_quiet() && self.unchanged(since)
     }
 
@@ -202,13 +202,13 @@ impl Length {
     }
 
     /// When it changed last, as far as that was followed; 0 for never.
-    pub fn changed(&self) -> Moment {
+    pub(crate) fn changed(&self) -> Moment {
         self.changed
     }
 
     /// A call that began at `since` found the length `now`. Gives who appended until then; `None`
     /// where it is not clear of which moment the length is.
-    pub fn see(&mut self, size: i64, since: Moment, now: Moment) -> Option<Appender> {
+    pub(crate) fn see(&mut self, size: i64, since: Moment, now: Moment) -> Option<Appender> {
         if !self.is_still(since) {
             return None;
         }
@@ -220,12 +220,12 @@ impl Length {
     }
 
     /// Somebody found out that it was cut before `now`.
-    pub fn was_cut(&mut self, now: Moment) {
+    pub(crate) fn was_cut(&mut self, now: Moment) {
         self.cut = now;
     }
 
     /// The length follows from where the first relative write was.
-    pub fn based(&mut self, number: u32, base: i64, now: Moment) {
+    pub(crate) fn based(&mut self, number: u32, base: i64, now: Moment) {
         if let Appender::One(one, end) = self.appender
             && one == number
         {
@@ -235,7 +235,7 @@ impl Length {
     }
 
     /// A read that began at `since` found data up to `end`.
-    pub fn reaches(&mut self, end: i64, since: Moment) {
+    pub(crate) fn reaches(&mut self, end: i64, since: Moment) {
         // Somebody made the file longer, whom the log does not show.
         if self.size.is_some_and(|size| size < end) && self.is_still(since) {
             self.size = None;
@@ -244,7 +244,7 @@ impl Length {
 
     /// A read that began at `since` found the end of the file at `at`, where the read before it
     /// ended, which began at `read`.
-    pub fn ends(&mut self, at: i64, since: Moment, read: Moment, now: Moment) -> Ended {
+    pub(crate) fn ends(&mut self, at: i64, since: Moment, read: Moment, now: Moment) -> Ended {
         let none = Ended::default();
         // Who cut the file after that read may have cut it far before here.
         if self.cutting > 0 || self.cut > read {
@@ -271,7 +271,7 @@ impl Length {
     }
 
     /// The same at `at` bytes from where relative positions count.
-    pub fn ends_relative(&self, at: i64, since: Moment, read: Moment) -> Ended {
+    pub(crate) fn ends_relative(&self, at: i64, since: Moment, read: Moment) -> Ended {
         let still = self.is_still(since) && self.cut <= read;
         let base = self.size.and_then(|size| size.checked_sub(at));
         match base.filter(|&base| still && base >= 0) {

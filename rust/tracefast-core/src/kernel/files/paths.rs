@@ -10,12 +10,12 @@ use crate::kernel::tasks::{TaskRef, Tasks};
 
 /// Longest directory that names are joined to, in bytes. The kernel takes 4096 bytes at once; step by
 /// step one gets deeper, which hardly anybody does. Each row has a copy, so there must be an end.
-pub const LONGEST: usize = 2 * 4096;
+pub(crate) const LONGEST: usize = 2 * 4096;
 
 /// Makes relative paths absolute where the directory is known, and gives those that are a place in
 /// the root that their task has.
 #[inline]
-pub fn resolve(tasks: &mut Tasks, task: TaskRef, page: &mut Page<'_>, row: usize) {
+pub(crate) fn resolve(tasks: &mut Tasks, task: TaskRef, page: &mut Page<'_>, row: usize) {
     // Most rows have no such name, and this is on the way of all of them.
     let effect = &page.rows.effect[row];
     let (relative, relative2) = (effect.relative, effect.relative2);
@@ -99,7 +99,7 @@ fn put(page: &mut Page<'_>, row: usize, second: bool, view: u128, id: u64) {
 }
 
 /// `base/path`; a leading `./` is left out.
-pub fn join(base: &[u8], path: &[u8]) -> Vec<u8> {
+pub(crate) fn join(base: &[u8], path: &[u8]) -> Vec<u8> {
     let mut path = path;
     while let Some(rest) = path.strip_prefix(b"./") {
         path = rest;
@@ -115,7 +115,7 @@ pub fn join(base: &[u8], path: &[u8]) -> Vec<u8> {
 }
 
 /// The description that a name in `/proc` or `/dev` stands for: `/proc/self/fd/3`, `/dev/stdin`.
-pub fn in_proc(tasks: &mut Tasks, task: TaskRef, path: &[u8]) -> Option<FileRef> {
+pub(crate) fn in_proc(tasks: &mut Tasks, task: TaskRef, path: &[u8]) -> Option<FileRef> {
     let (task, number) = if let Some(rest) = path.strip_prefix(b"/proc/") {
         let slash = rest.iter().position(|&b| b == b'/')?;
         let (of, rest) = rest.split_at(slash);
@@ -142,7 +142,7 @@ fn digits(text: &[u8]) -> Option<u32> {
 
 /// Devices under `/dev` that have no positions, by their usual names: what a log without `fstat`
 /// tells of them.
-pub fn is_stream(path: &[u8]) -> bool {
+pub(crate) fn is_stream(path: &[u8]) -> bool {
     let Some(name) = path.strip_prefix(b"/dev/") else { return false };
     matches!(
         name,

@@ -18,7 +18,7 @@ struct Name {
 
 /// What was told last of each task.
 #[derive(Debug, Default)]
-pub struct Names {
+pub(crate) struct Names {
     tasks: HashMap<i32, Name, foldhash::fast::FixedState>,
     /// Tasks whose rows show another name than before.
     pub changed: Vec<i32>,
@@ -26,7 +26,7 @@ pub struct Names {
 
 impl Names {
     /// Task `tid` has this name, which has the key `key` in `block`.
-    pub fn tell(&mut self, tid: i32, comm: &Arc<str>, block: u64, key: u32) {
+    pub(crate) fn tell(&mut self, tid: i32, comm: &Arc<str>, block: u64, key: u32) {
         let name = Name { comm: Arc::clone(comm), key: (block, key), old: false };
         match self.tasks.entry(tid) {
             Entry::Occupied(mut known) if known.get().comm == name.comm => {
@@ -40,7 +40,7 @@ impl Names {
     }
 
     /// A task has its parent's name, unless its own was told.
-    pub fn inherit(&mut self, child: i32, parent: i32) {
+    pub(crate) fn inherit(&mut self, child: i32, parent: i32) {
         if let Some(Name { comm, key, .. }) = self.tasks.get(&parent) {
             let name = Name { comm: Arc::clone(comm), key: *key, old: false };
             if let Entry::Vacant(entry) = self.tasks.entry(child) {
@@ -51,28 +51,28 @@ impl Names {
     }
 
     /// The task is gone, or its name is not known any more.
-    pub fn forget(&mut self, tid: i32) {
+    pub(crate) fn forget(&mut self, tid: i32) {
         if self.tasks.remove(&tid).is_some() {
             self.changed.push(tid);
         }
     }
 
     /// It calls execve, which gives it another name.
-    pub fn executing(&mut self, tid: i32) {
+    pub(crate) fn executing(&mut self, tid: i32) {
         if let Some(name) = self.tasks.get_mut(&tid) {
             name.old = true;
         }
     }
 
     /// Its execve succeeded.
-    pub fn executed(&mut self, tid: i32) {
+    pub(crate) fn executed(&mut self, tid: i32) {
         if self.tasks.get(&tid).is_some_and(|name| name.old) {
             self.forget(tid);
         }
     }
 
     /// Thread `by` goes on as task `tid`.
-    pub fn superseded(&mut self, tid: i32, by: i32) {
+    pub(crate) fn superseded(&mut self, tid: i32, by: i32) {
         if let Some(name) = self.tasks.remove(&by) {
             self.tasks.entry(tid).or_insert(name);
             self.changed.extend([tid, by]);
@@ -81,7 +81,7 @@ impl Names {
 
     /// Its name, as a key of `comms`, the dictionary of `block`.
     #[inline]
-    pub fn key(&mut self, tid: i32, block: u64, comms: &mut Vec<Arc<str>>) -> Option<u32> {
+    pub(crate) fn key(&mut self, tid: i32, block: u64, comms: &mut Vec<Arc<str>>) -> Option<u32> {
         let name = self.tasks.get_mut(&tid)?;
         if name.key.0 != block {
             name.key = (block, key_in(comms, &name.comm));
@@ -90,7 +90,7 @@ impl Names {
     }
 
     /// Its name.
-    pub fn of(&self, tid: i32) -> Option<&Arc<str>> {
+    pub(crate) fn of(&self, tid: i32) -> Option<&Arc<str>> {
         self.tasks.get(&tid).map(|name| &name.comm)
     }
 }

@@ -12,7 +12,7 @@ const RANGES: usize = 1 << 12;
 
 /// An address space.
 #[derive(Debug, Clone, Default)]
-pub struct Space {
+pub(crate) struct Space {
     /// Private anonymous ranges: start to end, and whether they may be written to.
     ranges: BTreeMap<u64, (u64, bool)>,
     /// Bytes of those that may be.
@@ -25,19 +25,19 @@ pub struct Space {
 
 impl Space {
     /// That of a program which was just started.
-    pub fn fresh() -> Self {
+    pub(crate) fn fresh() -> Self {
         Self { known: true, ..Self::default() }
     }
 
     /// The estimate in bytes; `None` for what is older than the log.
-    pub fn bytes(&self) -> Option<i64> {
+    pub(crate) fn bytes(&self) -> Option<i64> {
         let heap = self.heap.map_or(0, |(start, end)| end.saturating_sub(start));
         let bytes = i64::try_from(self.writable.saturating_add(heap)).unwrap_or(i64::MAX);
         self.known.then_some(bytes)
     }
 
     /// A call changed it.
-    pub fn change(&mut self, memory: Memory) {
+    pub(crate) fn change(&mut self, memory: Memory) {
         match memory {
             Memory::Map { start, len, anonymous, writable } => {
                 self.cut(start, len);

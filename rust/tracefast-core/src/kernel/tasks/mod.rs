@@ -17,7 +17,7 @@ use crate::kernel::transfers::position::{Position, Spot};
 use crate::serial::task_columns::task_key as key;
 
 /// Number of a live task in [`Tasks`]. Used again; the identity that users see is not.
-pub type TaskRef = usize;
+pub(crate) type TaskRef = usize;
 
 #[derive(Debug)]
 struct Task {
@@ -41,7 +41,7 @@ struct Task {
 
 /// Where paths of a task start.
 #[derive(Debug, Clone, Default)]
-pub struct Directories {
+pub(crate) struct Directories {
     /// Working directory, if known.
     pub working: Option<Arc<[u8]>>,
     /// Root, if it is another one than that of the log's start.
@@ -128,7 +128,7 @@ impl Default for Seen {
 
 /// What rows show of a task.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Sight {
+pub(crate) struct Sight {
     /// The task.
     pub task: TaskRef,
     /// Unique in this log.
@@ -171,7 +171,7 @@ const EXITED: usize = 256;
 
 /// All live tasks.
 #[derive(Debug, Default)]
-pub struct Tasks {
+pub(crate) struct Tasks {
     slots: Vec<Option<Task>>,
     free: Vec<TaskRef>,
     by_tid: HashMap<i64, TaskRef, foldhash::fast::FixedState>,
@@ -204,13 +204,13 @@ pub struct Tasks {
 impl Tasks {
     /// The task with this id, made if it shows itself for the first time.
     #[inline]
-    pub fn of(&mut self, tid: Option<i32>) -> TaskRef {
+    pub(crate) fn of(&mut self, tid: Option<i32>) -> TaskRef {
         self.sight(tid).task
     }
 
     /// The same, with what rows show of it.
     #[inline]
-    pub fn sight(&mut self, tid: Option<i32>) -> Sight {
+    pub(crate) fn sight(&mut self, tid: Option<i32>) -> Sight {
         let key = key(tid);
         let near = &self.seen.0[Seen::at(key)];
         if near.key == key { near.sight } else { self.look(tid, key) }
@@ -218,14 +218,14 @@ impl Tasks {
 
     /// What rows of the block at hand were told of the task, and its name there, as told by events.
     #[inline]
-    pub fn told(&self, tid: Option<i32>) -> Option<(&Sight, Option<u32>)> {
+    pub(crate) fn told(&self, tid: Option<i32>) -> Option<(&Sight, Option<u32>)> {
         let key = key(tid);
         let near = &self.seen.0[Seen::at(key)];
         (near.key == key && near.block == self.block).then_some((&near.sight, near.comm))
     }
 
     /// Rows of the block at hand are told of the task from now on.
-    pub fn tell(&mut self, tid: Option<i32>, comm: Option<u32>) -> Sight {
+    pub(crate) fn tell(&mut self, tid: Option<i32>, comm: Option<u32>) -> Sight {
         let sight = self.sight(tid);
         let near = &mut self.seen.0[Seen::at(key(tid))];
         (near.block, near.comm) = (self.block, comm);
@@ -233,7 +233,7 @@ impl Tasks {
     }
 
     /// What rows show of the task changes.
-    pub fn change(&mut self, tid: Option<i32>) {
+    pub(crate) fn change(&mut self, tid: Option<i32>) {
         let key = key(tid);
         if self.seen.forget(key, self.block) {
             self.changed.push(key);
@@ -361,26 +361,26 @@ impl Tasks {
 
     /// Identity and thread group.
     #[inline]
-    pub fn identity(&self, task: TaskRef) -> (u32, Option<i32>) {
+    pub(crate) fn identity(&self, task: TaskRef) -> (u32, Option<i32>) {
         self.task(task).map_or((0, None), |task| (task.id, task.group))
     }
 
     /// The task's descriptors.
     #[inline]
-    pub fn table(&mut self, task: TaskRef) -> &mut Table {
+    pub(crate) fn table(&mut self, task: TaskRef) -> &mut Table {
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
         &mut self.tables.items[at].1
     }
 
     /// A call that makes a task was entered.
-    pub fn forking(&mut self, task: TaskRef, flags: u32) {
+    pub(crate) fn forking(&mut self, task: TaskRef, flags: u32) {
         let (parent, _) = self.identity(task);
         self.forking.retain(|forking| forking.parent != parent);
         self.forking.push_back(Forking { parent, flags, child: None, told: false });
     }
 
     /// It returned: `child` is the new task's id, `None` if it failed. Returns the identity.
-    pub fn forked(&mut self, task: TaskRef, child: Option<i32>, flags: u32) -> Option<u32> {
+    pub(crate) fn forked(&mut self, task: TaskRef, child: Option<i32>, flags: u32) -> Option<u32> {
         let (parent, _) = self.identity(task);
         let at = self.forking.iter().position(|forking| forking.parent == parent);
         let forking = at.and_then(|at| self.forking.remove(at));
@@ -430,7 +430,7 @@ impl Tasks {
     /// An event of `task` tells that it made task `child`.
     ///
     /// `first`: by `task_newtask`, which `sched_process_fork` may follow.
-    pub fn appeared(&mut self, task: TaskRef, child: i32, flags: u32, first: bool) {
+    pub(crate) fn appeared(&mut self, task: TaskRef, child: i32, flags: u32, first: bool) {
         self.told = true;
         let (parent, _) = self.identity(task);
         if self.task(task).is_none_or(|task| task.tid == Some(child)) {
@@ -463,12 +463,12 @@ impl Tasks {
     }
 
     /// The task's last sign of life has been seen.
-    pub fn gone(&mut self, tid: Option<i32>) {
+    pub(crate) fn gone(&mut self, tid: Option<i32>) {
         self.remove(tid);
     }
 
     /// The task exited, but events may still name it. Its descriptors are closed.
-    pub fn exited(&mut self, tid: Option<i32>) {
+    pub(crate) fn exited(&mut self, tid: Option<i32>) {
         let (Some(tid), Some(&at)) = (tid, self.by_tid.get(&key(tid))) else { return };
         let fresh = self.tables.add(Table::default());
         let Some(task) = self.slots[at].as_mut() else { return };
@@ -498,12 +498,12 @@ impl Tasks {
 
     /// The task exited, and what shows itself with its id may be another one.
     #[inline]
-    pub fn has_exited(&self, task: TaskRef) -> bool {
+    pub(crate) fn has_exited(&self, task: TaskRef) -> bool {
         self.task(task).is_some_and(|task| task.exited)
     }
 
     /// Thread `by` goes on as `tid`, the leader of its group, which is gone.
-    pub fn superseded(&mut self, tid: Option<i32>, by: i32) {
+    pub(crate) fn superseded(&mut self, tid: Option<i32>, by: i32) {
         let Some(&at) = self.by_tid.get(&key(Some(by))) else { return };
         if tid == Some(by) {
             return;
@@ -522,7 +522,7 @@ impl Tasks {
 
     /// A program was started: descriptors marked so are closed, in a table of its own; nothing is
     /// left of the address space.
-    pub fn exec(&mut self, task: TaskRef) {
+    pub(crate) fn exec(&mut self, task: TaskRef) {
         self.unshare(task, CLONE_FILES);
         let Some((table, space)) = self.task(task).map(|task| (task.table, task.space)) else {
             return;
@@ -537,42 +537,42 @@ impl Tasks {
 
     /// Where its paths start.
     #[inline]
-    pub fn directories(&mut self, task: TaskRef) -> &mut Directories {
+    pub(crate) fn directories(&mut self, task: TaskRef) -> &mut Directories {
         let at = self.slots[task].as_ref().map_or(0, |task| task.directory);
         &mut self.directories.items[at].1
     }
 
     /// Its address space.
-    pub fn space(&mut self, task: TaskRef) -> &mut Space {
+    pub(crate) fn space(&mut self, task: TaskRef) -> &mut Space {
         let at = self.slots[task].as_ref().map_or(0, |task| task.space);
         &mut self.spaces.items[at].1
     }
 
     /// A number for its address space, while that lives.
-    pub fn space_of(&self, task: TaskRef) -> usize {
+    pub(crate) fn space_of(&self, task: TaskRef) -> usize {
         self.task(task).map_or(0, |task| task.space)
     }
 
     /// The call that it is in, taken out.
     #[inline]
-    pub fn take_pending(&mut self, task: TaskRef) -> Option<Box<Pending>> {
+    pub(crate) fn take_pending(&mut self, task: TaskRef) -> Option<Box<Pending>> {
         self.slots[task].as_mut().and_then(|task| task.pending.take())
     }
 
     /// The call that it is in.
-    pub fn pending(&mut self, task: TaskRef) -> Option<&mut Pending> {
+    pub(crate) fn pending(&mut self, task: TaskRef) -> Option<&mut Pending> {
         self.slots[task].as_mut().and_then(|task| task.pending.as_deref_mut())
     }
 
     /// A call without facts, for one that begins.
     #[inline]
     #[allow(clippy::unnecessary_box_returns)] // Its memory is what is handed out.
-    pub fn spare(&mut self) -> Box<Pending> {
+    pub(crate) fn spare(&mut self) -> Box<Pending> {
         self.spare.pop().unwrap_or_default()
     }
 
     /// It is in this call.
-    pub fn put_pending(&mut self, task: TaskRef, pending: Box<Pending>) {
+    pub(crate) fn put_pending(&mut self, task: TaskRef, pending: Box<Pending>) {
         let before = match self.slots[task].as_mut() {
             Some(task) => task.pending.replace(pending),
             None => Some(pending),
@@ -584,7 +584,7 @@ impl Tasks {
 
     /// The call is over; what it still holds it holds no more.
     #[inline]
-    pub fn give_back(&mut self, mut pending: Box<Pending>) {
+    pub(crate) fn give_back(&mut self, mut pending: Box<Pending>) {
         pending.abandon(&mut self.files);
         if self.spare.len() < SPARE {
             pending.clear();
@@ -593,18 +593,18 @@ impl Tasks {
     }
 
     /// The live task with this id.
-    pub fn by_tid(&self, tid: i32) -> Option<TaskRef> {
+    pub(crate) fn by_tid(&self, tid: i32) -> Option<TaskRef> {
         self.by_tid.get(&key(Some(tid))).copied()
     }
 
     /// Others have the same table of descriptors.
-    pub fn shares_table(&self, task: TaskRef) -> bool {
+    pub(crate) fn shares_table(&self, task: TaskRef) -> bool {
         let table = self.slots[task].as_ref().map(|task| task.table);
         table.is_some_and(|at| self.tables.items[at].0 > 1)
     }
 
     /// See [`Table::open`].
-    pub fn open(
+    pub(crate) fn open(
         &mut self,
         task: TaskRef,
         fd: i32,
@@ -616,13 +616,13 @@ impl Tasks {
     }
 
     /// See [`Table::install`].
-    pub fn install(&mut self, task: TaskRef, fd: i32, file: FileRef, cloexec: bool) {
+    pub(crate) fn install(&mut self, task: TaskRef, fd: i32, file: FileRef, cloexec: bool) {
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
         self.tables.items[at].1.install(&mut self.files, fd, file, cloexec);
     }
 
     /// Shares no more what `flags` (clone flags) names.
-    pub fn unshare(&mut self, task: TaskRef, flags: u32) {
+    pub(crate) fn unshare(&mut self, task: TaskRef, flags: u32) {
         let Some((table, directory)) = self.task(task).map(|task| (task.table, task.directory))
         else {
             return;
@@ -646,19 +646,19 @@ impl Tasks {
     }
 
     /// See [`Table::dup`].
-    pub fn dup(&mut self, task: TaskRef, from: i32, to: i32, cloexec: bool) {
+    pub(crate) fn dup(&mut self, task: TaskRef, from: i32, to: i32, cloexec: bool) {
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
         self.tables.items[at].1.dup(&mut self.files, from, to, cloexec);
     }
 
     /// See [`Table::close`].
-    pub fn close(&mut self, task: TaskRef, fd: i32) {
+    pub(crate) fn close(&mut self, task: TaskRef, fd: i32) {
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
         self.tables.items[at].1.close(&mut self.files, fd);
     }
 
     /// A close begins whose end comes later: it may turn out to have been none.
-    pub fn closing(&mut self, task: TaskRef, fd: i32) {
+    pub(crate) fn closing(&mut self, task: TaskRef, fd: i32) {
         self.closed(task, false);
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
         let taken = self.tables.items[at].1.take(fd).map(|slot| (fd, slot));
@@ -668,7 +668,7 @@ impl Tasks {
     }
 
     /// A close that began is over; `open`: it did not take place.
-    pub fn closed(&mut self, task: TaskRef, open: bool) {
+    pub(crate) fn closed(&mut self, task: TaskRef, open: bool) {
         if let Some(task) = self.slots[task].as_mut()
             && let Some((fd, slot)) = task.closing.take()
         {
@@ -677,7 +677,7 @@ impl Tasks {
     }
 
     /// See [`Table::close_range`] and [`Table::mark_range`].
-    pub fn close_range(&mut self, task: TaskRef, first: i32, last: i32, mark: bool) {
+    pub(crate) fn close_range(&mut self, task: TaskRef, first: i32, last: i32, mark: bool) {
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
         if mark {
             self.tables.items[at].1.mark_range(first, last);

@@ -36,7 +36,7 @@ const PARTS: usize = 1 << 16;
 
 /// All parts that are not complete, the oldest first.
 #[derive(Debug, Default)]
-pub struct Aio {
+pub(crate) struct Aio {
     parts: VecDeque<Part>,
 }
 

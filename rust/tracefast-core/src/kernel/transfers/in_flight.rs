@@ -9,7 +9,7 @@ use crate::kernel::transfers::position::{Ticket, Total};
 
 /// A descriptor of a call under way.
 #[derive(Debug, Clone, Copy)]
-pub struct Held {
+pub(crate) struct Held {
     /// Its number.
     pub fd: i32,
     /// What it leads to, which lives on until the call is over.
@@ -24,7 +24,7 @@ pub struct Held {
 
 impl Held {
     /// It is held no more.
-    pub fn release(&self, files: &mut OpenFiles) {
+    pub(crate) fn release(&self, files: &mut OpenFiles) {
         if let Some(open) = files.get(self.file).filter(|_| self.switches) {
             open.switching = open.switching.saturating_sub(1);
         }
@@ -34,7 +34,7 @@ impl Held {
 
 /// A call under way.
 #[derive(Debug, Default)]
-pub struct Pending {
+pub(crate) struct Pending {
     /// Its descriptors.
     pub held: [Option<Held>; 2],
     /// When it was entered.
@@ -52,14 +52,14 @@ pub struct Pending {
 impl Pending {
     /// The descriptor `fd`, first or second, if it was held at entry.
     #[inline]
-    pub fn take(&mut self, second: bool, fd: i32) -> Option<Held> {
+    pub(crate) fn take(&mut self, second: bool, fd: i32) -> Option<Held> {
         let held = &mut self.held[usize::from(second)];
         held.take_if(|held| held.fd == fd)
     }
 
     /// Forgets all facts; nothing is held.
     #[inline]
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.comm = None;
         self.pass = None;
         self.path = None;
@@ -68,7 +68,7 @@ impl Pending {
 
     /// The call never ended, as far as the log tells.
     #[inline]
-    pub fn abandon(&mut self, files: &mut OpenFiles) {
+    pub(crate) fn abandon(&mut self, files: &mut OpenFiles) {
         for held in &mut self.held {
             if let Some(held) = held.take() {
                 drop_held(files, held);
@@ -78,7 +78,7 @@ impl Pending {
 }
 
 /// A descriptor is held no more, by a call of which it is not known what it did.
-pub fn drop_held(files: &mut OpenFiles, held: Held) {
+pub(crate) fn drop_held(files: &mut OpenFiles, held: Held) {
     if let Some((file, nodes)) = files.with_nodes(held.file) {
         let now = nodes.tick();
         if let Some(ticket) = held.ticket {
@@ -98,6 +98,6 @@ pub fn drop_held(files: &mut OpenFiles, held: Held) {
 }
 
 /// Which descriptors of a call move the position of their descriptions, and which way data goes.
-pub fn writes(motion: Motion, second: bool) -> bool {
+pub(crate) fn writes(motion: Motion, second: bool) -> bool {
     matches!((motion, second), (Motion::Write, false) | (Motion::Copy, true))
 }

@@ -7,7 +7,7 @@ use crate::events::vocabulary::Access;
 
 /// A position in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spot {
+pub(crate) enum Spot {
     /// Bytes from the start of the file.
     Exact(i64),
     /// Bytes from where the description's first access began.
@@ -16,7 +16,7 @@ pub enum Spot {
 
 impl Spot {
     /// The spot `bytes` further on.
-    pub fn plus(self, bytes: i64) -> Self {
+    pub(crate) fn plus(self, bytes: i64) -> Self {
         match self {
             Self::Exact(at) => Self::Exact(at.wrapping_add(bytes)),
             Self::Relative(at) => Self::Relative(at.wrapping_add(bytes)),
@@ -34,7 +34,7 @@ impl Spot {
 
 /// The position of a description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Position {
+pub(crate) enum Position {
     /// It has none: a pipe, a socket, a terminal.
     None,
     /// Not known.
@@ -45,7 +45,7 @@ pub enum Position {
 
 impl Position {
     /// The position after `bytes` more.
-    pub fn plus(self, bytes: i64) -> Self {
+    pub(crate) fn plus(self, bytes: i64) -> Self {
         match self {
             Self::At(spot) => Self::At(spot.plus(bytes)),
             other => other,
@@ -53,7 +53,7 @@ impl Position {
     }
 
     /// Relative positions count from `base`.
-    pub fn based(self, base: i64) -> Self {
+    pub(crate) fn based(self, base: i64) -> Self {
         match self {
             Self::At(spot) => Self::At(spot.based(base)),
             other => other,
@@ -63,7 +63,7 @@ impl Position {
 
 /// The reads of a description, or its writes: what one has to be held against the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Stream {
+pub(crate) enum Stream {
     /// No access so far.
     #[default]
     Fresh,
@@ -77,7 +77,7 @@ impl Stream {
     /// The class of an access of `bytes` bytes that begins at `at`, which becomes the last one.
     /// `None` where it cannot be known.
     #[inline]
-    pub fn see(&mut self, at: Option<Spot>, bytes: i64) -> Option<Access> {
+    pub(crate) fn see(&mut self, at: Option<Spot>, bytes: i64) -> Option<Access> {
         let before = *self;
         let Some(at) = at else {
             *self = Self::Lost;
@@ -98,14 +98,14 @@ impl Stream {
     }
 
     /// Relative spots count from `base`.
-    pub fn base(&mut self, base: i64) {
+    pub(crate) fn base(&mut self, base: i64) {
         if let Self::End(spot) = self {
             *spot = spot.based(base);
         }
     }
 
     /// The last access ended here.
-    pub fn ended_at(&self, at: Spot) -> bool {
+    pub(crate) fn ended_at(&self, at: Spot) -> bool {
         *self == Self::End(at)
     }
 }
@@ -113,7 +113,7 @@ impl Stream {
 /// Calls under way that move the same position. Whose turn came first the log tells only where one
 /// was over before the next began.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Flight {
+pub(crate) struct Flight {
     /// How many are under way.
     flying: u32,
     /// Counts begins and ends.
@@ -128,14 +128,14 @@ pub struct Flight {
 
 /// One of them, from its begin to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ticket {
+pub(crate) struct Ticket {
     steps: u32,
     alone: bool,
 }
 
 /// How far the position moved since one of them was under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Total {
+pub(crate) enum Total {
     /// Others are under way still.
     Open,
     /// By so many bytes.
@@ -146,7 +146,7 @@ pub enum Total {
 
 /// What is known when one of them is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Landed {
+pub(crate) struct Landed {
     /// Others were under way at the same time.
     pub overlapped: bool,
     /// How far the position moved by all of them.
@@ -158,12 +158,12 @@ pub struct Landed {
 impl Flight {
     /// None is under way.
     #[inline]
-    pub fn is_quiet(&self) -> bool {
+    pub(crate) fn is_quiet(&self) -> bool {
         self.flying == 0
     }
 
     /// One begins.
-    pub fn begin(&mut self) -> Ticket {
+    pub(crate) fn begin(&mut self) -> Ticket {
         let alone = self.flying == 0;
         if alone {
             self.reset();
@@ -174,7 +174,7 @@ impl Flight {
     }
 
     /// One that began is over: it moved `moved` bytes, `None` if the position may be anywhere.
-    pub fn end(&mut self, ticket: Ticket, moved: Option<i64>, write: bool) -> Landed {
+    pub(crate) fn end(&mut self, ticket: Ticket, moved: Option<i64>, write: bool) -> Landed {
         let overlapped = !ticket.alone || self.steps != ticket.steps;
         self.flying = self.flying.saturating_sub(1);
         self.land(overlapped, moved, write)
@@ -183,7 +183,7 @@ impl Flight {
     /// One is over that began with `ticket`, or at this moment; but only if no other one was under
     /// way meanwhile: says whether that is so.
     #[inline]
-    pub fn is_alone(&mut self, ticket: Option<Ticket>) -> bool {
+    pub(crate) fn is_alone(&mut self, ticket: Option<Ticket>) -> bool {
         match ticket {
             None => self.is_quiet(),
             Some(Ticket { steps, alone }) => {
@@ -198,7 +198,7 @@ impl Flight {
     }
 
     /// One whose begin and end stand together is over, while others are under way.
-    pub fn pass(&mut self, moved: Option<i64>, write: bool) -> Landed {
+    pub(crate) fn pass(&mut self, moved: Option<i64>, write: bool) -> Landed {
         self.land(true, moved, write)
     }
 

@@ -9,7 +9,7 @@ use crate::kernel::transfers::position::{Landed, Position, Spot, Stream, Total};
 
 /// One side of a call that moves data, as its row tells it.
 #[derive(Debug, Clone, Copy)]
-pub struct Side {
+pub(crate) struct Side {
     /// Into the file, not out of it.
     pub write: bool,
     /// Where it begins.
@@ -24,7 +24,7 @@ pub struct Side {
 
 /// How a transfer ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub(crate) enum End {
     /// It moved so many bytes.
     Moved(i64),
     /// It moved none, as it failed.
@@ -37,7 +37,7 @@ pub enum End {
 
 /// What the columns get.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Found {
+pub(crate) struct Found {
     /// Where it began; relative if `known` says so.
     pub offset: Option<i64>,
     /// The offset that the text gives does not hold.
@@ -61,7 +61,7 @@ enum Where {
 }
 
 /// A side of a transfer is over, which began at `since`.
-pub fn transfer(
+pub(crate) fn transfer(
     files: &mut OpenFiles,
     file: FileRef,
     held: Option<Held>,
@@ -188,7 +188,7 @@ pub fn transfer(
 impl OpenFile {
     /// Where a read begins if nobody else moves the position, and if that is known.
     #[inline]
-    pub fn reads_at(&self, at: At, given: impl FnOnce() -> Option<i64>) -> Option<Spot> {
+    pub(crate) fn reads_at(&self, at: At, given: impl FnOnce() -> Option<i64>) -> Option<Spot> {
         if self.position == Position::None {
             return None;
         }
@@ -202,7 +202,7 @@ impl OpenFile {
 
 /// A read that found `bytes` bytes at `begin`, alone: what [`transfer`] does in full. Gives the class.
 #[inline]
-pub fn read(
+pub(crate) fn read(
     open: &mut OpenFile,
     nodes: &mut Nodes,
     begin: Spot,
@@ -337,7 +337,7 @@ fn settle(open: &mut OpenFile, side: Side, begin: Where, landed: Option<Landed>)
 
 /// Moves the position of a description, as lseek does.
 #[derive(Debug, Clone, Copy)]
-pub struct Seek {
+pub(crate) struct Seek {
     /// From where, one of [`crate::events::vocabulary::whence`].
     pub whence: u32,
     /// The argument.
@@ -349,7 +349,12 @@ pub struct Seek {
 }
 
 /// A seek is over. Gives the base of relative offsets, if it proves that.
-pub fn seek(files: &mut OpenFiles, file: FileRef, held: Option<Held>, seek: Seek) -> Option<i64> {
+pub(crate) fn seek(
+    files: &mut OpenFiles,
+    file: FileRef,
+    held: Option<Held>,
+    seek: Seek,
+) -> Option<i64> {
     let (open, nodes) = files.with_nodes(file)?;
     // What others move meanwhile comes before it or behind it.
     let moved = seek.failed.then_some(0);
@@ -395,7 +400,7 @@ pub fn seek(files: &mut OpenFiles, file: FileRef, held: Option<Held>, seek: Seek
 
 /// A call that began at `since` found the size of a file. Gives the base of relative offsets, if
 /// that proves it.
-pub fn sized(files: &mut OpenFiles, file: FileRef, since: Moment, size: i64) -> Option<i64> {
+pub(crate) fn sized(files: &mut OpenFiles, file: FileRef, since: Moment, size: i64) -> Option<i64> {
     let number = files.number(file);
     let (open, nodes) = files.with_nodes(file)?;
     let (length, now) = length_of(open, nodes, number)?;
@@ -414,7 +419,7 @@ pub fn sized(files: &mut OpenFiles, file: FileRef, since: Moment, size: i64) -> 
 }
 
 /// A call that began at `since` changed the size of a file, or did not after all.
-pub fn resized(
+pub(crate) fn resized(
     files: &mut OpenFiles,
     file: FileRef,
     held: Option<Held>,
@@ -444,6 +449,6 @@ fn length_of<'a>(
 }
 
 /// The identity of a file that has no name, which no row shows.
-pub fn nameless(number: u32) -> u64 {
+pub(crate) fn nameless(number: u32) -> u64 {
     u64::MAX - u64::from(number)
 }

@@ -4,13 +4,13 @@ use crate::events::vocabulary::{FileType, clone_flags, open_flags};
 use crate::text::number;
 
 /// The numbering of x86 for what calls that open files take; ARM has another bit for directories.
-pub const O_CREAT: u32 = 0x40;
+pub(crate) const O_CREAT: u32 = 0x40;
 const O_EXCL: u32 = 0x80;
 const O_TRUNC: u32 = 0x200;
 /// Alike everywhere but on alpha, mips, parisc and sparc.
-pub const O_APPEND: u32 = 0x400;
+pub(crate) const O_APPEND: u32 = 0x400;
 /// That of x86.
-pub const O_DIRECTORY: u32 = 0x1_0000;
+pub(crate) const O_DIRECTORY: u32 = 0x1_0000;
 const O_CLOEXEC: u32 = crate::linux::syscalls::O_CLOEXEC;
 const O_PATH: u32 = 0x20_0000;
 /// Of a file without a name; the kernel's `O_TMPFILE` has the bit for directories too.
@@ -19,8 +19,8 @@ const O_TMPFILE: u32 = 0x40_0000;
 const CLONE_NEWNS: u32 = 0x2_0000;
 const CLONE_NEWUSER: u32 = 0x1000_0000;
 /// Commands of ioctl that succeed for terminals alone. Their numbers are those of most machines.
-pub const TCGETS: u32 = 0x5401;
-pub const TIOCGWINSZ: u32 = 0x5413;
+pub(crate) const TCGETS: u32 = 0x5401;
+pub(crate) const TIOCGWINSZ: u32 = 0x5413;
 const FALLOC_FL_KEEP_SIZE: u32 = 0x1;
 const FALLOC_FL_COLLAPSE_RANGE: u32 = 0x8;
 const FALLOC_FL_ZERO_RANGE: u32 = 0x10;
@@ -35,14 +35,14 @@ const MAP_TYPE: u32 = 0xf;
 const MAP_ANONYMOUS: u32 = 0x20;
 const MREMAP_DONTUNMAP: u32 = 0x4;
 /// Of `renameat2`: the two change names.
-pub const RENAME_EXCHANGE: u32 = 0x2;
+pub(crate) const RENAME_EXCHANGE: u32 = 0x2;
 /// Of `close_range`: on a table of its own.
-pub const CLOSE_RANGE_UNSHARE: u32 = 0x2;
+pub(crate) const CLOSE_RANGE_UNSHARE: u32 = 0x2;
 
 /// The flags of `A|B|0x8`, one after the other. Where a comment explains a number, `0x3 /* A|B */`,
 /// its names stand for it: they are the same on all machines.
 #[derive(Debug, Clone)]
-pub struct Words<'a>(pub &'a [u8]);
+pub(crate) struct Words<'a>(pub &'a [u8]);
 
 impl<'a> Iterator for Words<'a> {
     type Item = &'a [u8];
@@ -86,7 +86,7 @@ fn word_len(text: &[u8]) -> usize {
 
 /// All flags of `text` in one number: names by `bit`, numbers as they are.
 #[inline]
-pub fn mask(text: &[u8], bit: impl Fn(&[u8]) -> u32) -> u32 {
+pub(crate) fn mask(text: &[u8], bit: impl Fn(&[u8]) -> u32) -> u32 {
     Words(text).fold(0, |mask, word| {
         let number = word.first().is_some_and(u8::is_ascii_digit);
         mask | if number { number::c_integer(word).0 as u32 } else { bit(word) }
@@ -111,7 +111,7 @@ fn open_bit(name: &[u8]) -> u32 {
 
 /// [`open_flags`] of the flags `text` of a call that opens a file.
 #[inline]
-pub fn opened(text: &[u8]) -> u32 {
+pub(crate) fn opened(text: &[u8]) -> u32 {
     match text {
         b"O_RDONLY|O_CLOEXEC" => open_flags::CLOEXEC,
         b"O_RDONLY" => 0,
@@ -120,7 +120,7 @@ pub fn opened(text: &[u8]) -> u32 {
 }
 
 /// The same of a number, in the numbering of x86.
-pub fn opened_by(flags: u32) -> u32 {
+pub(crate) fn opened_by(flags: u32) -> u32 {
     let bit = |bit, meaning| if flags & bit != 0 { meaning } else { 0 };
     let mut known = bit(O_CLOEXEC, open_flags::CLOEXEC);
     if flags & (O_DIRECTORY | O_TMPFILE) == O_DIRECTORY {
@@ -138,12 +138,12 @@ pub fn opened_by(flags: u32) -> u32 {
 }
 
 /// Whether the flags of an open file have `O_APPEND`.
-pub fn appends(text: &[u8]) -> bool {
+pub(crate) fn appends(text: &[u8]) -> bool {
     mask(text, open_bit) & O_APPEND != 0
 }
 
 /// The bit of a name in calls that make tasks or end what they share.
-pub fn clone_bit(name: &[u8]) -> u32 {
+pub(crate) fn clone_bit(name: &[u8]) -> u32 {
     match name {
         b"CLONE_VM" => clone_flags::CLONE_VM,
         b"CLONE_FS" => clone_flags::CLONE_FS,
@@ -158,14 +158,14 @@ pub fn clone_bit(name: &[u8]) -> u32 {
 }
 
 /// What unshare with these flags ends the sharing of, that of directories with some namespaces.
-pub fn unshared(flags: u32) -> u32 {
+pub(crate) fn unshared(flags: u32) -> u32 {
     let kept = flags & (clone_flags::CLONE_FS | clone_flags::CLONE_FILES);
     let namespace = flags & (CLONE_NEWNS | CLONE_NEWUSER) != 0;
     if namespace { kept | clone_flags::CLONE_FS } else { kept }
 }
 
 /// The bit of a name in the mode of fallocate.
-pub fn fallocate_bit(name: &[u8]) -> u32 {
+pub(crate) fn fallocate_bit(name: &[u8]) -> u32 {
     match name {
         b"FALLOC_FL_COLLAPSE_RANGE" => FALLOC_FL_COLLAPSE_RANGE,
         b"FALLOC_FL_INSERT_RANGE" => FALLOC_FL_INSERT_RANGE,
@@ -178,32 +178,32 @@ pub fn fallocate_bit(name: &[u8]) -> u32 {
 }
 
 /// Memory with this protection may be written to.
-pub fn is_writable(protection: u32) -> bool {
+pub(crate) fn is_writable(protection: u32) -> bool {
     protection & PROT_WRITE != 0
 }
 
 /// With these flags mremap leaves what it moves mapped where it was, too, empty.
-pub fn keeps_old(flags: u32) -> bool {
+pub(crate) fn keeps_old(flags: u32) -> bool {
     flags & MREMAP_DONTUNMAP != 0
 }
 
 /// What mmap maps with these flags is the task's own.
-pub fn is_private(flags: u32) -> bool {
+pub(crate) fn is_private(flags: u32) -> bool {
     flags & MAP_TYPE == MAP_PRIVATE
 }
 
 /// What mmap maps with these flags has no file.
-pub fn is_anonymous(flags: u32) -> bool {
+pub(crate) fn is_anonymous(flags: u32) -> bool {
     flags & MAP_ANONYMOUS != 0
 }
 
 /// fallocate in this mode makes the file reach to the end of the range.
-pub fn allocates(mode: u32) -> bool {
+pub(crate) fn allocates(mode: u32) -> bool {
     mode & !(FALLOC_FL_ZERO_RANGE | FALLOC_FL_UNSHARE_RANGE | FALLOC_FL_WRITE_ZEROES) == 0
 }
 
 /// With this mode fallocate moves what is behind the range, and with it the end of the file.
-pub fn shifts(mode: u32) -> bool {
+pub(crate) fn shifts(mode: u32) -> bool {
     mode & (FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE) != 0
 }
 

@@ -4,7 +4,7 @@
 //! ftrace's; names are strace's. A call that is not in the table has no known arguments.
 
 pub(crate) mod flags;
-pub mod names;
+pub(crate) mod names;
 pub(crate) mod shapes;
 
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use crate::events::vocabulary::{FileType, Motion, Op};
 
 /// Where the number of bytes asked for stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Count {
+pub(crate) enum Count {
     /// Nowhere.
     None,
     /// The argument at this position.
@@ -38,7 +38,7 @@ pub enum Count {
 
 /// What says that a descriptor is closed by execve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cloexec {
+pub(crate) enum Cloexec {
     /// This bit of the flags, whose name ends with `CLOEXEC`.
     Bit(u32),
     /// The call itself: its descriptors always are.
@@ -47,14 +47,14 @@ pub enum Cloexec {
 
 /// Close on exec, in the numbering of all architectures but alpha, parisc and sparc. Sockets,
 /// epoll, eventfd, timerfd, signalfd and inotify use the same bit.
-pub const O_CLOEXEC: u32 = 0x8_0000;
+pub(crate) const O_CLOEXEC: u32 = 0x8_0000;
 
 /// An argument that there is not.
-pub const NONE: u8 = u8::MAX;
+pub(crate) const NONE: u8 = u8::MAX;
 
 /// The meaning of a call's arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub(crate) struct Shape {
     /// Position of the descriptor.
     pub fd: u8,
     /// Position of the second one.
@@ -101,7 +101,7 @@ pub struct Shape {
 
 /// Calls whose text tells more than the positions of their arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Special {
+pub(crate) enum Special {
     /// Nothing more.
     None,
     /// The address of a socket may be a path.
@@ -267,7 +267,7 @@ impl Shape {
 }
 
 /// Number of a call that the table does not know.
-pub const UNKNOWN: u16 = u16::MAX;
+pub(crate) const UNKNOWN: u16 = u16::MAX;
 
 /// The number of a call in the table, by name.
 ///
@@ -278,7 +278,7 @@ pub const UNKNOWN: u16 = u16::MAX;
 /// assert_eq!(syscalls::shape(read).fd, 0);
 /// assert_eq!(syscalls::by_name(b"no such call"), syscalls::UNKNOWN);
 /// ```
-pub fn by_name(name: &[u8]) -> u16 {
+pub(crate) fn by_name(name: &[u8]) -> u16 {
     static INDEX: LazyLock<HashMap<&[u8], u16>> = LazyLock::new(|| {
         TABLE.iter().enumerate().map(|(i, (name, _))| (name.as_bytes(), i as u16)).collect()
     });
@@ -287,7 +287,7 @@ pub fn by_name(name: &[u8]) -> u16 {
 
 /// What the arguments of a call mean.
 #[inline]
-pub fn shape(sys: u16) -> &'static Shape {
+pub(crate) fn shape(sys: u16) -> &'static Shape {
     static EMPTY: Shape = Shape::EMPTY;
     TABLE.get(usize::from(sys)).map_or(&EMPTY, |(_, shape)| shape)
 }
@@ -298,12 +298,12 @@ pub(crate) const fn shape_at(sys: usize) -> &'static Shape {
 }
 
 /// How many calls the table has.
-pub const fn count() -> usize {
+pub(crate) const fn count() -> usize {
     TABLE.len()
 }
 
 /// The name of a call of the table.
-pub fn name(sys: u16) -> &'static str {
+pub(crate) fn name(sys: u16) -> &'static str {
     TABLE.get(usize::from(sys)).map_or("", |(name, _)| name)
 }
 

@@ -553,7 +553,7 @@ static NAMES: &[&str] = &[
 /// assert!(is_syscall(b"futex"));
 /// assert!(!is_syscall(b"printf"));
 /// ```
-pub fn is_syscall(name: &[u8]) -> bool {
+pub(crate) fn is_syscall(name: &[u8]) -> bool {
     NAMES.binary_search_by(|known| known.as_bytes().cmp(name)).is_ok()
 }
 

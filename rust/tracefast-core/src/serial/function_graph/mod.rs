@@ -115,7 +115,7 @@ struct Running {
 
 /// All that joins the lines of `function_graph`.
 #[derive(Debug, Default)]
-pub struct Graph {
+pub(crate) struct Graph {
     running: HashMap<i32, Running, foldhash::fast::FixedState>,
     stacks: HashMap<i64, Stack, foldhash::fast::FixedState>,
     /// Stacks that are empty, to be used again.
@@ -148,7 +148,7 @@ fn owner(tid: Option<i32>, cpu: Option<u16>) -> i64 {
 
 impl Graph {
     /// Joins what the block's lines did. `line` is the log's line on which the block begins.
-    pub fn run(&mut self, parsed: &mut Parsed, text: &[u8], line: i64) {
+    pub(crate) fn run(&mut self, parsed: &mut Parsed, text: &[u8], line: i64) {
         self.block += 1;
         let calls = parsed.inserted.len();
         let items = std::mem::take(&mut parsed.graph);
@@ -347,7 +347,7 @@ impl Graph {
 
     /// The log ends: adds rows for all functions that are not left, in the order in which they were
     /// entered. `line` is the number of the log's lines.
-    pub fn finish(&mut self, parsed: &mut Parsed, line: i64) {
+    pub(crate) fn finish(&mut self, parsed: &mut Parsed, line: i64) {
         self.block += 1;
         let mut block = Block { parsed, text: b"", line, number: self.block };
         let mut frames = Vec::new();

@@ -21,7 +21,7 @@ pub(crate) fn skip_opaque(text: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Behind the string that begins with the quote at `at`.
-pub fn skip_string(text: &[u8], at: usize) -> Option<usize> {
+pub(crate) fn skip_string(text: &[u8], at: usize) -> Option<usize> {
     let mut i = at + 1;
     loop {
         i = first_of(text, i, [b'"', b'\\'])?;
@@ -34,7 +34,7 @@ pub fn skip_string(text: &[u8], at: usize) -> Option<usize> {
 
 /// As [`skip_string`], and whether the string holds no escape: known for nothing, as a rule.
 #[inline]
-pub fn string_end(text: &[u8], at: usize) -> Option<(usize, bool)> {
+pub(crate) fn string_end(text: &[u8], at: usize) -> Option<(usize, bool)> {
     let first = first_of(text, at + 1, [b'"', b'\\'])?;
     if text[first] == b'"' {
         return Some((first + 1, true));
@@ -97,7 +97,7 @@ fn skip_angle(text: &[u8], at: usize) -> Option<usize> {
 /// As [`annotation_end`], and whether the annotation surely holds neither escapes nor brackets of
 /// its own: one search tells that of most.
 #[inline]
-pub fn annotation(text: &[u8], at: usize) -> Option<(usize, bool)> {
+pub(crate) fn annotation(text: &[u8], at: usize) -> Option<(usize, bool)> {
     if matches!(text.get(at + 1)?, b'/' | b'a'..=b'z') {
         let first = first_of(text, at + 1, [b'<', b'>', b'\\'])?;
         if text[first] == b'>' {
@@ -117,7 +117,7 @@ pub fn annotation(text: &[u8], at: usize) -> Option<(usize, bool)> {
 /// assert_eq!(annotation_end(br#"4<UNIX-STREAM:[1->2,"/a>b"]>, x"#, 1), Some(28));
 /// assert_eq!(annotation_end(b"3</cut", 1), None);
 /// ```
-pub fn annotation_end(text: &[u8], at: usize) -> Option<usize> {
+pub(crate) fn annotation_end(text: &[u8], at: usize) -> Option<usize> {
     let body = &text[at + 1..];
     if let Some(colon) = protocol(body) {
         // Socket addresses hold `->` and quoted names: the end is `]>` outside quotes.
@@ -179,7 +179,7 @@ pub(crate) fn special(byte: u8) -> bool {
 
 /// The position of the `)` that ends the arguments which begin at `start`, right behind `(`.
 /// `None`: they do not end in `text`.
-pub fn args_end(text: &[u8], start: usize) -> Option<usize> {
+pub(crate) fn args_end(text: &[u8], start: usize) -> Option<usize> {
     let mut depth = 0usize;
     let mut i = start;
     loop {
@@ -206,7 +206,7 @@ pub fn args_end(text: &[u8], start: usize) -> Option<usize> {
 }
 
 /// Every string, comment and annotation in `args` is closed.
-pub fn closed(args: &[u8]) -> bool {
+pub(crate) fn closed(args: &[u8]) -> bool {
     let mut i = 0;
     while let Some(n) = args[i..].iter().position(|&b| matches!(b, b'"' | b'/' | b'\'' | b'<')) {
         match skip_opaque(args, i + n) {
@@ -218,7 +218,7 @@ pub fn closed(args: &[u8]) -> bool {
 }
 
 /// `text` ends within an annotation.
-pub fn in_annotation(text: &[u8]) -> bool {
+pub(crate) fn in_annotation(text: &[u8]) -> bool {
     let mut i = 0;
     while let Some(n) = text[i..].iter().position(|&b| matches!(b, b'"' | b'/' | b'\'' | b'<')) {
         match skip_opaque(text, i + n) {
@@ -230,26 +230,26 @@ pub fn in_annotation(text: &[u8]) -> bool {
 }
 
 /// Most arguments that a call has, and a few more.
-pub const MAX_ARGS: usize = 12;
+pub(crate) const MAX_ARGS: usize = 12;
 
 /// The arguments of `args`, split at the top level: ranges without the blanks around them. Those
 /// beyond [`MAX_ARGS`] are part of the last one. A name (`fd=`, of `--arg-names`) is left out.
 #[derive(Debug, Default)]
-pub struct Split {
+pub(crate) struct Split {
     ranges: [(u32, u32); MAX_ARGS],
     len: usize,
 }
 
 impl Split {
     /// Splits `args`, at most up to argument `upto`, which bounds the work on long calls.
-    pub fn new(args: &[u8], upto: usize) -> Self {
+    pub(crate) fn new(args: &[u8], upto: usize) -> Self {
         let mut split = Self::default();
         split.fill(args, upto);
         split
     }
 
     /// As [`Split::new`], into one that is empty.
-    pub fn fill(&mut self, args: &[u8], upto: usize) {
+    pub(crate) fn fill(&mut self, args: &[u8], upto: usize) {
         let mut depth = 0usize;
         let (mut start, mut i) = (0, 0);
         while self.len < MAX_ARGS - 1 && self.len <= upto {
@@ -284,7 +284,7 @@ impl Split {
 
     /// Argument `position`, the last that counts, is `start..end`; those before it are left out.
     #[inline]
-    pub fn end_with(&mut self, position: u8, start: usize, end: usize) {
+    pub(crate) fn end_with(&mut self, position: u8, start: usize, end: usize) {
         self.len = usize::from(position) + 1;
         self.ranges[usize::from(position)] = (start as u32, end as u32);
     }
@@ -305,35 +305,30 @@ impl Split {
     }
 
     /// Number of arguments found.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// No argument.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// The text of argument `i` of `args`, the same that were split.
-    pub fn get<'a>(&self, args: &'a [u8], i: u8) -> Option<&'a [u8]> {
+    pub(crate) fn get<'a>(&self, args: &'a [u8], i: u8) -> Option<&'a [u8]> {
         let &(start, end) = self.ranges[..self.len].get(usize::from(i))?;
         args.get(start as usize..end as usize)
     }
 
     /// Where argument `i` begins.
-    pub fn start(&self, i: u8) -> usize {
+    pub(crate) fn start(&self, i: u8) -> usize {
         self.ranges[usize::from(i)].0 as usize
     }
 
     /// Where argument `i` ends.
-    pub fn end(&self, i: u8) -> usize {
+    pub(crate) fn end(&self, i: u8) -> usize {
         self.ranges[usize::from(i)].1 as usize
     }
 }
 
 /// Length of `NAME=` at the start of an argument.
 #[inline]
-pub fn name_len(arg: &[u8]) -> usize {
+pub(crate) fn name_len(arg: &[u8]) -> usize {
     match arg.first() {
         Some(b'a'..=b'z' | b'_') => arg
             .iter()

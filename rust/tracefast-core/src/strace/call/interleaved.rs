@@ -19,7 +19,7 @@ use crate::text::number;
 /// assert_eq!(message_start(b"wait4(27418, Process 27417 suspended"), Some(13));
 /// assert_eq!(message_start(b"write(2, \"strace: Process 3 attached"), None);
 /// ```
-pub fn message_start(line: &[u8]) -> Option<usize> {
+pub(crate) fn message_start(line: &[u8]) -> Option<usize> {
     // Before 4.11 messages have no name in front.
     let bare = [&b"Process "[..], b"[ Process PID="]
         .iter()
@@ -56,7 +56,7 @@ fn program_start(line: &[u8], at: usize) -> usize {
 }
 
 /// Calls that write: the output of the program stands behind the arguments of its own call.
-pub fn writes(name: &[u8]) -> bool {
+pub(crate) fn writes(name: &[u8]) -> bool {
     matches!(
         name,
         b"write"
@@ -83,7 +83,7 @@ pub fn writes(name: &[u8]) -> bool {
 /// assert_eq!(output_start(br#"2, "partial", 7partial"#), Some(15));
 /// assert_eq!(output_start(br#"2, "abc\n", 4"#), None);
 /// ```
-pub fn output_start(args: &[u8]) -> Option<usize> {
+pub(crate) fn output_start(args: &[u8]) -> Option<usize> {
     let split = Split::new(args, 1);
     let data = split.get(args, 1)?;
     // Split ends an argument at a comma or at the end of the text.
@@ -120,7 +120,7 @@ pub fn output_start(args: &[u8]) -> Option<usize> {
 /// assert_eq!(output_before(br#"1, "menu\n> ", 7"#, b"> ) = 7"), 2);
 /// assert_eq!(output_before(br#"1, "menu\n", 5"#, b")  = 5"), 0);
 /// ```
-pub fn output_before(args: &[u8], line: &[u8]) -> usize {
+pub(crate) fn output_before(args: &[u8], line: &[u8]) -> usize {
     let split = Split::new(args, 1);
     let mut written = Vec::new();
     let Some(true) = split.get(args, 1).map(|data| strings(data, &mut written)) else { return 0 };
@@ -156,7 +156,7 @@ fn strings(text: &[u8], out: &mut Vec<u8>) -> bool {
 /// assert_eq!(leader_behind(&Layout::default(), line).unwrap().0, 11);
 /// assert!(leader_behind(&Layout::default(), b"some outputclose(3) = 0").is_none());
 /// ```
-pub fn leader_behind(layout: &Layout, line: &[u8]) -> Option<(usize, Leader)> {
+pub(crate) fn leader_behind(layout: &Layout, line: &[u8]) -> Option<(usize, Leader)> {
     let found = |at: usize| {
         let leader = layout.leader(&line[at..])?;
         let event = at + leader.next;
@@ -194,7 +194,7 @@ const TRIES: usize = 64;
 /// let layout = detect(b"18077 close(3) = 0\n").unwrap().layout;
 /// assert_eq!(glued_exit(&layout, line), Some(15));
 /// ```
-pub fn glued_exit(layout: &Layout, line: &[u8]) -> Option<usize> {
+pub(crate) fn glued_exit(layout: &Layout, line: &[u8]) -> Option<usize> {
     if !line.ends_with(b" +++") {
         return None;
     }

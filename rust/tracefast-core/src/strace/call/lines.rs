@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use crate::events::open_calls::Pending;
+use crate::events::open_calls::{self, Pending};
 use crate::events::parsed_block::{Life, Lost, Open, Parsed, Range, Target, Touch, Use};
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{EventKind, Op, Status};
@@ -404,7 +404,7 @@ impl Parser<'_> {
         self.grammar.calls.flush(self.parsed);
         let whole = &self.text[args.0..args.1];
         let gap = whole.len() - unfinished::strip_gap(whole, self.format.gap).len();
-        let open = Open {
+        let mut open = Open {
             tid: line.leader.pid,
             line: self.line,
             ts,
@@ -416,7 +416,7 @@ impl Parser<'_> {
             headless: true,
             ..Open::default()
         };
-        let open = self.grammar.calls.entry(open, self.parsed);
+        open_calls::begin(&mut open, self.parsed);
         self.used = None;
         let (tid, bytes) = (line.leader.pid, self.bytes);
         self.parsed.touches.push(Touch::More { tid, open, bytes });

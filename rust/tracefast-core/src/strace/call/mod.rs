@@ -1,8 +1,8 @@
 //! Lines of system calls: name, arguments, result, and calls whose halves are on two lines.
 
-pub mod arguments;
+pub(crate) mod arguments;
 pub(crate) mod fast_path;
-pub mod interleaved;
+pub(crate) mod interleaved;
 pub(crate) mod interleaved_rest;
 pub(crate) mod lines;
 pub mod result;

@@ -12,7 +12,7 @@ use crate::text::string_view;
 
 /// What an annotation says of a descriptor.
 #[derive(Debug, Clone, Copy)]
-pub struct Annotation {
+pub(crate) struct Annotation {
     /// Length of the name at the start of the annotation.
     pub len: usize,
     /// Type, where the annotation tells it.
@@ -23,7 +23,7 @@ pub struct Annotation {
 
 impl Annotation {
     /// Reads the text between the angle brackets.
-    pub fn parse(body: &[u8]) -> Self {
+    pub(crate) fn parse(body: &[u8]) -> Self {
         let of =
             |file_type, identity| Self { len: body.len(), file_type: Some(file_type), identity };
         match body.first() {

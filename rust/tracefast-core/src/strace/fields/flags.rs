@@ -13,12 +13,12 @@ impl<'a> Flags<'a> {
     /// The flags at `position` of `text`. Where `split` ends with the argument before, the text
     /// behind it serves as well, arguments that follow the flags included.
     #[inline]
-    pub fn at(text: &'a [u8], split: Option<&Split>, position: u8) -> Self {
+    pub(crate) fn at(text: &'a [u8], split: Option<&Split>, position: u8) -> Self {
         Self::new(Self::text(text, split, position))
     }
 
     /// The same, unless there is but the address of a structure.
-    pub fn within(text: &'a [u8], split: Option<&Split>, position: u8) -> Option<Self> {
+    pub(crate) fn within(text: &'a [u8], split: Option<&Split>, position: u8) -> Option<Self> {
         let text = Self::text(text, split, position);
         text.starts_with(b"{").then(|| Self::new(text))
     }
@@ -49,7 +49,7 @@ impl<'a> Flags<'a> {
 
     /// A flag whose name holds `name`, or whose number is `bit`. `rare` is as in [`search::find`].
     #[inline]
-    pub fn has(self, name: &[u8], rare: usize, bit: u32) -> bool {
+    pub(crate) fn has(self, name: &[u8], rare: usize, bit: u32) -> bool {
         match self.0.first() {
             Some(b'0'..=b'9') => self.number() & u64::from(bit) != 0,
             _ => search::contains(self.0, name, rare),
@@ -59,29 +59,29 @@ impl<'a> Flags<'a> {
     /// The flag to be closed by execve, which is called so everywhere. Old versions do not know the
     /// names of new flags: `SOCK_STREAM|0x80000`.
     #[inline]
-    pub fn cloexec(self, bit: u32) -> bool {
+    pub(crate) fn cloexec(self, bit: u32) -> bool {
         self.has(b"CLOEXEC", 5, bit)
             || search::contains(self.0, b"|0x", 2) && self.number() & u64::from(bit) != 0
     }
 
     /// What they tell of a file that is opened.
     #[inline]
-    pub fn opened(self) -> u32 {
+    pub(crate) fn opened(self) -> u32 {
         flags::opened(self.0)
     }
 
     /// `O_APPEND` is among them.
-    pub fn appends(self) -> bool {
+    pub(crate) fn appends(self) -> bool {
         flags::appends(self.0)
     }
 
     /// What unshare ends the sharing of.
-    pub fn unshared(self) -> u32 {
+    pub(crate) fn unshared(self) -> u32 {
         flags::unshared(flags::mask(self.0, flags::clone_bit))
     }
 
     /// All numbers among the flags, together: `0x241`, `0x1|0x80000`, `0x3 /* A|B */`.
-    pub fn number(self) -> u64 {
+    pub(crate) fn number(self) -> u64 {
         let end = self.0.iter().position(|b| matches!(b, b',' | b'}')).unwrap_or(self.0.len());
         let numbers =
             self.0[..end].split(|&b| b == b'|').map(|flag| number::c_integer(flag).0 as u64);

@@ -16,7 +16,7 @@ mod unsplit;
 mod vectors;
 
 use crate::strace::fields::unsplit::{Plan, Way};
-pub use annotation::Annotation;
+pub(crate) use annotation::Annotation;
 pub(crate) use effects::BPF_MAKES;
 
 use crate::events::details::Detail;
@@ -32,7 +32,7 @@ use crate::text::string_view::{self, Place};
 
 /// A text that a row's views can point into.
 #[derive(Debug, Clone, Copy)]
-pub struct Source<'a> {
+pub(crate) struct Source<'a> {
     /// The bytes.
     pub bytes: &'a [u8],
     /// Which buffer of the block holds them.
@@ -46,7 +46,7 @@ pub struct Source<'a> {
 impl Source<'_> {
     /// The view of `start..end`; a copy beside the text where that is not UTF-8.
     #[inline]
-    pub fn view(&self, start: usize, end: usize, side: &mut Side) -> u128 {
+    pub(crate) fn view(&self, start: usize, end: usize, side: &mut Side) -> u128 {
         let part = &self.bytes[start..end];
         if self.utf8 {
             string_view::pack(part, self.place, self.base + start)
@@ -65,7 +65,7 @@ impl Source<'_> {
 ///
 /// `ret` is the return value where the call succeeded. Columns set before (the path of an annotated
 /// return value) stay.
-pub fn fill(
+pub(crate) fn fill(
     rows: &mut Rows,
     side: &mut Side,
     row: usize,
@@ -122,7 +122,7 @@ fn fill_by(
 }
 
 /// What the first half of a call tells of its effect; a detail of it goes to `side`.
-pub fn head(args: &[u8], sys: u16, side: &mut Side) -> Head {
+pub(crate) fn head(args: &[u8], sys: u16, side: &mut Side) -> Head {
     let shape = syscalls::shape(sys);
     let mut head = Head { op: shape.op, motion: shape.way, ..Head::default() };
     match shape.special {

@@ -23,12 +23,12 @@ pub(crate) struct Start {
 }
 
 impl Start {
-    pub fn new(fd: i32, end: usize) -> Self {
+    pub(crate) fn new(fd: i32, end: usize) -> Self {
         Self { fd, end, close: 0 }
     }
 
     /// Its annotation ends here.
-    pub fn close(&mut self, end: usize) {
+    pub(crate) fn close(&mut self, end: usize) {
         self.close = end;
     }
 

@@ -34,7 +34,7 @@ impl Plan {
 
     /// The plan of call `sys`.
     #[inline]
-    pub fn of(sys: u16) -> Self {
+    pub(crate) fn of(sys: u16) -> Self {
         static PLANS: [Plan; syscalls::count()] = {
             let mut plans = [Plan::NOTHING; syscalls::count()];
             let mut sys = 0;

@@ -29,11 +29,11 @@ impl<'a> Elements<'a> {
         closed.then(|| Self { text, at: start + 1, end: end - 1, done: end - start == 2 })
     }
 
-    pub fn array(text: &'a [u8], range: Range) -> Option<Self> {
+    pub(crate) fn array(text: &'a [u8], range: Range) -> Option<Self> {
         Self::of(text, range, (b'[', b']'))
     }
 
-    pub fn structure(text: &'a [u8], range: Range) -> Option<Self> {
+    pub(crate) fn structure(text: &'a [u8], range: Range) -> Option<Self> {
         Self::of(text, range, (b'{', b'}'))
     }
 

@@ -20,7 +20,7 @@ const EVENING: i64 = DAY / 4 * 3;
 /// assert_eq!(days(hour, 23 * hour), -1);
 /// assert_eq!(days(14 * hour, 13 * hour), 0);
 /// ```
-pub fn days(before: i64, now: i64) -> i64 {
+pub(crate) fn days(before: i64, now: i64) -> i64 {
     match now - before {
         step if step < -NIGHT => 1,
         step if step > EVENING => -1,

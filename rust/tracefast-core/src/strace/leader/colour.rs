@@ -12,7 +12,7 @@ use crate::text::block::Block;
 /// let len = tracefast_core::strace::colour::strip(&mut text);
 /// assert_eq!(&text[..len], b"close(3)");
 /// ```
-pub fn strip(text: &mut [u8]) -> usize {
+pub(crate) fn strip(text: &mut [u8]) -> usize {
     let mut to = 0;
     let mut from = 0;
     while from < text.len() {

@@ -9,7 +9,7 @@ use crate::strace::leader::{Delta, Layout, Pid, Time};
 use crate::text::number;
 
 /// Bytes at the start of a line that decide whether it stands for itself.
-pub const LOOK: usize = 512;
+pub(crate) const LOOK: usize = 512;
 
 /// The columns before the event of `line`, and where the event begins. `None`: no event could
 /// follow.
@@ -22,7 +22,7 @@ pub const LOOK: usize = 512;
 /// let (layout, at) = layout_of(b"27534 12:12:49.461526 close(3) = 0").unwrap();
 /// assert_eq!((layout.pid, layout.time, at), (Pid::Plain, Time::Day, 22));
 /// ```
-pub fn layout_of(line: &[u8]) -> Option<(Layout, usize)> {
+pub(crate) fn layout_of(line: &[u8]) -> Option<(Layout, usize)> {
     let mut layout = Layout::default();
     let mut i = 0;
     if let Some(rest) = line.strip_prefix(b"[pid ") {
@@ -99,7 +99,7 @@ fn comm_end(line: &[u8], at: usize) -> Option<usize> {
 /// assert!(!stands_alone(b", 0x7ffe484ec850) = -1 ENOTTY (Inappropriate ioctl for device)"));
 /// assert!(!stands_alone(b" > libc.so.6(read+0x10) [0x11]"));
 /// ```
-pub fn stands_alone(line: &[u8]) -> bool {
+pub(crate) fn stands_alone(line: &[u8]) -> bool {
     let look = &line[..line.len().min(LOOK)];
     if memchr::memchr(0x1b, look).is_some() {
         let mut plain = look.to_vec();
@@ -133,7 +133,7 @@ pub(crate) fn personality(rest: &[u8]) -> usize {
 }
 
 /// A name that only a system call has.
-pub fn is_call(name: &[u8]) -> bool {
+pub(crate) fn is_call(name: &[u8]) -> bool {
     name.starts_with(b"syscall_")
         || syscalls::by_name(name) != syscalls::UNKNOWN
         || is_syscall(name)

@@ -2,10 +2,10 @@
 //!
 //! `[pid] [security context] [time] [delta] [call number] [instruction pointer]`
 
-pub mod clock;
-pub mod colour;
+pub(crate) mod clock;
+pub(crate) mod colour;
 pub(crate) mod first_task;
-pub mod line_layout;
+pub(crate) mod line_layout;
 pub mod task_prefix;
 
 use crate::text::number;

@@ -4,7 +4,7 @@ use crate::text::number;
 
 /// What a message says of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum News {
+pub(crate) enum News {
     /// It is traced from now on.
     Attached(i32),
     /// It is not traced any more.
@@ -20,7 +20,7 @@ pub enum News {
 /// assert!(is_message(b"Process 17 attached"));
 /// assert!(!is_message(b"Process of elimination"));
 /// ```
-pub fn is_message(line: &[u8]) -> bool {
+pub(crate) fn is_message(line: &[u8]) -> bool {
     text(line).is_some() || is_bare(line) || is_version(line) || is_wait(line)
 }
 
@@ -89,7 +89,7 @@ fn is_version(line: &[u8]) -> bool {
 /// assert_eq!(news(b"strace: Process 17 attached"), Some(News::Attached(17)));
 /// assert_eq!(news(b"strace: Process 17 detached"), Some(News::Detached(17)));
 /// ```
-pub fn news(line: &[u8]) -> Option<News> {
+pub(crate) fn news(line: &[u8]) -> Option<News> {
     let (pid, rest) = process(text(line).unwrap_or(line))?;
     if rest.starts_with(b"attached") {
         Some(News::Attached(pid))

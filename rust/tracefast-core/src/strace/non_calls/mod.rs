@@ -2,5 +2,5 @@
 
 pub(crate) mod classify;
 pub(crate) mod lines;
-pub mod message;
+pub(crate) mod message;
 pub(crate) mod summary_table;

@@ -32,7 +32,7 @@ fn moves(name: &[u8]) -> bool {
 
 /// When a line had its effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Span {
+pub(crate) struct Span {
     /// Its begin: never before that of the line above, and with it where the line has no time.
     pub begin: i64,
     /// Its end, at the earliest.
@@ -47,7 +47,7 @@ pub struct Span {
 
 /// The times of one task's lines, in their order.
 #[derive(Debug, Clone, Copy)]
-pub struct Clock {
+pub(crate) struct Clock {
     layout: Layout,
     /// Added to the time of day: days that have gone by.
     days: i64,
@@ -61,25 +61,25 @@ pub struct Clock {
 impl Clock {
     /// A clock for lines of this layout. Of a log with times of day that begins before `origin`, the
     /// first line is of the day after that on which the first of all logs begins.
-    pub fn new(layout: Layout, first: Option<i64>, origin: i64) -> Self {
+    pub(crate) fn new(layout: Layout, first: Option<i64>, origin: i64) -> Self {
         let late = layout.time == Time::Day && first.is_some_and(|first| first < origin);
         Self { layout, days: if late { DAY } else { 0 }, entry: None, key: i64::MIN, unit: 0 }
     }
 
     /// The time column of a line.
-    pub fn column(layout: &Layout, line: &[u8]) -> Option<i64> {
+    pub(crate) fn column(layout: &Layout, line: &[u8]) -> Option<i64> {
         if Self::is_known(layout) { layout.leader(line)?.time } else { None }
     }
 
     /// The clock stands at the log's first time: lines before it go with it.
-    pub fn begin(&mut self, first: Option<i64>) {
+    pub(crate) fn begin(&mut self, first: Option<i64>) {
         if let Some(first) = first {
             self.key = first.saturating_add(self.days);
         }
     }
 
     /// Whether lines say when they happened, in a way that holds between tasks.
-    pub fn is_known(layout: &Layout) -> bool {
+    pub(crate) fn is_known(layout: &Layout) -> bool {
         layout.time != Time::None
     }
 
@@ -89,7 +89,7 @@ impl Clock {
     /// measures the call: time and duration together are the earliest moment of its end. While
     /// strace reads the arguments it does nothing else, so that the next time of any line is
     /// behind that.
-    pub fn next(&mut self, line: &[u8]) -> Span {
+    pub(crate) fn next(&mut self, line: &[u8]) -> Span {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let span = self.span(line).unwrap_or(Span {
             begin: self.key,
@@ -137,7 +137,7 @@ impl Clock {
     }
 
     /// The time of a line that comes behind the one at hand, or of the begin of one.
-    pub fn peek(&self, line: &[u8]) -> Option<i64> {
+    pub(crate) fn peek(&self, line: &[u8]) -> Option<i64> {
         let time = Self::column(&self.layout, line)?;
         Some(time.saturating_add(self.day(time)))
     }
@@ -160,7 +160,7 @@ fn fraction(seconds: &[u8]) -> i64 {
 
 /// The time of day at which the first of several logs begins, by the first and last time of each:
 /// behind the longest part of the day in which none of them was written.
-pub fn day_begin(spans: &[(i64, i64)]) -> i64 {
+pub(crate) fn day_begin(spans: &[(i64, i64)]) -> i64 {
     let mut parts: Vec<(i64, i64)> = Vec::new();
     for &(first, last) in spans {
         // One that ends much earlier than it begins went over midnight.
@@ -186,7 +186,7 @@ pub fn day_begin(spans: &[(i64, i64)]) -> i64 {
 }
 
 /// The task that a call on this line created, or that a signal on it tells the end of.
-pub fn other_task(event: &[u8]) -> Option<i32> {
+pub(crate) fn other_task(event: &[u8]) -> Option<i32> {
     if event.starts_with(b"--- SIGCHLD ") {
         let at = find(event, b"si_pid=", 3)?;
         return number(&event[at + 7..]);
@@ -196,7 +196,7 @@ pub fn other_task(event: &[u8]) -> Option<i32> {
 }
 
 /// The task itself, where the line says which it is.
-pub fn own_task(event: &[u8]) -> Option<i32> {
+pub(crate) fn own_task(event: &[u8]) -> Option<i32> {
     let name = &event[..detect::call_name(event)?];
     [&b"set_tid_address"[..], b"gettid"].contains(&name).then(|| returned(event)).flatten()
 }

@@ -15,7 +15,7 @@ const OPEN: usize = 256;
 
 /// The files that are open, the one opened first in front.
 #[derive(Debug, Default)]
-pub struct Descriptors(Mutex<VecDeque<(usize, Arc<File>)>>);
+pub(crate) struct Descriptors(Mutex<VecDeque<(usize, Arc<File>)>>);
 
 impl Descriptors {
     /// File `id`, opened at `path` if it is not open; then the one opened first may be closed.
@@ -38,7 +38,7 @@ impl Descriptors {
 }
 
 /// One of the files, read from its begin to its end. It may be closed between two reads.
-pub struct Reopened {
+pub(crate) struct Reopened {
     path: PathBuf,
     id: usize,
     offset: u64,
@@ -48,7 +48,7 @@ pub struct Reopened {
 
 impl Reopened {
     /// The file at `path`, number `id` of those that share `files`.
-    pub fn new(
+    pub(crate) fn new(
         path: PathBuf,
         id: usize,
         files: &Arc<Descriptors>,

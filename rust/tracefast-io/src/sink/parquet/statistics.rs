@@ -11,7 +11,7 @@ const KEPT: usize = 64;
 
 /// How the values of a column compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub(crate) enum Order {
     /// Integers with a sign, of this width.
     Signed(Width),
     /// Integers without one: by the bits of the sign-extended value.
@@ -22,7 +22,7 @@ pub enum Order {
 
 impl Order {
     /// The type in the file.
-    pub fn physical(self) -> Type {
+    pub(crate) fn physical(self) -> Type {
         match self {
             Self::Signed(Width::W32) | Self::Unsigned(Width::W32) => Type::INT32,
             Self::Signed(Width::W64) | Self::Unsigned(Width::W64) => Type::INT64,
@@ -31,7 +31,7 @@ impl Order {
     }
 
     /// Smallest and largest of some integers.
-    pub fn range(self, values: &[i64]) -> Option<Range> {
+    pub(crate) fn range(self, values: &[i64]) -> Option<Range> {
         let (&first, rest) = values.split_first()?;
         let (min, max) = if matches!(self, Self::Signed(_)) {
             rest.iter().fold((first, first), |(min, max), &v| (min.min(v), max.max(v)))
@@ -58,7 +58,7 @@ impl Order {
 
 /// A value of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub(crate) enum Value {
     /// An integer, sign-extended from its width in the file.
     Integer(i64),
     /// A text, or the begin of one that is longer than bounds are.
@@ -80,7 +80,7 @@ impl Value {
 
 /// Smallest and largest value of a page or a row group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Range {
+pub(crate) struct Range {
     /// The smallest.
     pub min: Value,
     /// The largest.
@@ -89,7 +89,7 @@ pub struct Range {
 
 /// What the file says of a [`Range`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bounds {
+pub(crate) struct Bounds {
     /// No value is below it.
     pub min: Vec<u8>,
     /// It is the smallest value.
@@ -102,7 +102,7 @@ pub struct Bounds {
 
 impl Range {
     /// The range of texts, of which no more is kept than tells their bounds.
-    pub fn of_texts(min: &[u8], max: &[u8]) -> Self {
+    pub(crate) fn of_texts(min: &[u8], max: &[u8]) -> Self {
         let begin = |text: &[u8]| Value::Text(text[..text.len().min(KEPT + 1)].to_vec());
         let (min, begin) = (begin(min), begin(max));
         // Few texts have no upper bound but themselves.
@@ -112,7 +112,7 @@ impl Range {
     }
 
     /// Both bounds as the file has them, texts cut.
-    pub fn bounds(&self, order: Order) -> Bounds {
+    pub(crate) fn bounds(&self, order: Order) -> Bounds {
         let (min, min_is_exact) = cut_min(&self.min);
         let (max, max_is_exact) = cut_max(&self.max);
         let (min, max) = (min.to_bytes(order), max.to_bytes(order));
@@ -120,7 +120,7 @@ impl Range {
     }
 
     /// Widens this range so that it holds the other.
-    pub fn extend(&mut self, other: &Self, order: Order) {
+    pub(crate) fn extend(&mut self, other: &Self, order: Order) {
         if order.compare(&other.min, &self.min) == Ordering::Less {
             self.min = other.min.clone();
         }
@@ -131,7 +131,7 @@ impl Range {
 }
 
 /// Whether the pages stand in order. Pages without values do not count.
-pub fn boundary_order(pages: &[&Range], order: Order) -> BoundaryOrder {
+pub(crate) fn boundary_order(pages: &[&Range], order: Order) -> BoundaryOrder {
     let in_order = |wrong: Ordering| {
         pages.windows(2).all(|pair| {
             order.compare(&pair[1].min, &pair[0].min) != wrong

@@ -2,7 +2,7 @@
 
 use crate::ftrace::decode::events::Event;
 
-pub const EVENTS: &[Event] = &[
+pub(crate) const EVENTS: &[Event] = &[
     Event {
         names: &["ext4_alloc_da_blocks"],
         forms: &[

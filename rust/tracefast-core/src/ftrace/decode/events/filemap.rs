@@ -5,7 +5,7 @@
 
 use crate::ftrace::decode::events::Event;
 
-pub const EVENTS: &[Event] = &[
+pub(crate) const EVENTS: &[Event] = &[
     Event {
         names: &["mm_filemap_add_to_page_cache", "mm_filemap_delete_from_page_cache"],
         forms: &[

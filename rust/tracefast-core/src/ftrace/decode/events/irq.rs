@@ -2,7 +2,7 @@
 
 use crate::ftrace::decode::events::Event;
 
-pub const EVENTS: &[Event] = &[
+pub(crate) const EVENTS: &[Event] = &[
     Event {
         names: &["csd_function_entry", "csd_function_exit"],
         forms: &["func={func:symbol}, csd={csd:x64}"],

@@ -2,7 +2,7 @@
 
 use crate::ftrace::decode::events::Event;
 
-pub const EVENTS: &[Event] = &[
+pub(crate) const EVENTS: &[Event] = &[
     Event { names: &["jbd2_checkpoint"], forms: &["dev {dev:dev} result {result:i32}"] },
     Event {
         names: &["jbd2_checkpoint_stats"],

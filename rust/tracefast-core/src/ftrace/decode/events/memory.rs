@@ -2,7 +2,7 @@
 
 use crate::ftrace::decode::events::Event;
 
-pub const EVENTS: &[Event] = &[
+pub(crate) const EVENTS: &[Event] = &[
     Event { names: &["kfree"], forms: &["call_site={call_site:symbol} ptr={ptr:x64}"] },
     Event {
         names: &["kmalloc", "kmalloc_node"],

@@ -18,7 +18,7 @@ mod tracers;
 mod writeback;
 
 /// Events that are printed alike.
-pub struct Event {
+pub(crate) struct Event {
     /// Their names.
     pub names: &'static [&'static str],
     /// What their text looks like: see `form`.
@@ -41,12 +41,12 @@ const GROUPS: [&[Event]; 11] = [
 ];
 
 /// The event of that name.
-pub fn find(name: &str) -> Option<&'static Event> {
+pub(crate) fn find(name: &str) -> Option<&'static Event> {
     GROUPS.iter().copied().flatten().find(|event| event.names.contains(&name))
 }
 
 /// The names of all events.
-pub fn names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     GROUPS.iter().copied().flatten().flat_map(|event| event.names).copied()
 }
 

@@ -2,7 +2,7 @@
 
 use crate::ftrace::decode::events::Event;
 
-pub const EVENTS: &[Event] = &[
+pub(crate) const EVENTS: &[Event] = &[
     Event {
         names: &["cpu_idle", "cpu_frequency"],
         forms: &["state={state:u32} cpu_id={cpu_id:u32}"],

@@ -2,7 +2,7 @@
 
 use crate::ftrace::decode::events::Event;
 
-pub const EVENTS: &[Event] = &[
+pub(crate) const EVENTS: &[Event] = &[
     Event {
         names: &["hrtimer_setup", "hrtimer_init"],
         forms: &["hrtimer={hrtimer:x64} clockid={clockid:flags} mode={mode:flags}"],

@@ -2,7 +2,7 @@
 
 use crate::ftrace::decode::events::Event;
 
-pub const EVENTS: &[Event] = &[
+pub(crate) const EVENTS: &[Event] = &[
     // `C` is the completion: in brackets stands an error, else a command. The option `blk_classic`
     // puts columns of the record between the device and the action.
     Event {

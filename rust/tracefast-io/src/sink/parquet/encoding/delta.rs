@@ -8,7 +8,7 @@ const MINIBLOCK: usize = 32;
 
 /// Width of the integers in the file. Differences wrap at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Width {
+pub(crate) enum Width {
     /// 32 bits, sign-extended.
     W32,
     /// 64 bits.
@@ -17,7 +17,7 @@ pub enum Width {
 
 impl Width {
     /// Bytes that a plain value takes.
-    pub const fn bytes(self) -> usize {
+    pub(crate) const fn bytes(self) -> usize {
         match self {
             Self::W32 => 4,
             Self::W64 => 8,
@@ -26,7 +26,7 @@ impl Width {
 }
 
 /// Appends integers as differences, each block relative to its smallest.
-pub fn put_integers(values: &[i64], width: Width, out: &mut Vec<u8>) {
+pub(crate) fn put_integers(values: &[i64], width: Width, out: &mut Vec<u8>) {
     put_varint(BLOCK as u64, out);
     put_varint((BLOCK / MINIBLOCK) as u64, out);
     put_varint(values.len() as u64, out);
@@ -97,7 +97,7 @@ fn zigzag(value: i64) -> u64 {
 
 /// Texts of one page, cut into what each shares with the one before it and what it adds.
 #[derive(Debug, Default)]
-pub struct Texts {
+pub(crate) struct Texts {
     shared: Vec<i64>,
     added: Vec<i64>,
     bytes: Vec<u8>,
@@ -105,7 +105,7 @@ pub struct Texts {
 
 impl Texts {
     /// Forgets everything, keeps the memory, unless it has become unusually large.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.shared.clear();
         self.added.clear();
         self.bytes.clear();
@@ -114,7 +114,7 @@ impl Texts {
 
     /// Appends one text. `previous` is the one appended before it, empty at first.
     #[inline]
-    pub fn push(&mut self, text: &[u8], previous: &[u8]) {
+    pub(crate) fn push(&mut self, text: &[u8], previous: &[u8]) {
         let shared = common_prefix(text, previous);
         self.shared.push(shared as i64);
         self.added.push((text.len() - shared) as i64);
@@ -122,14 +122,14 @@ impl Texts {
     }
 
     /// Appends the page's values in `DELTA_BYTE_ARRAY`.
-    pub fn put(&self, out: &mut Vec<u8>) {
+    pub(crate) fn put(&self, out: &mut Vec<u8>) {
         put_integers(&self.shared, Width::W32, out);
         put_integers(&self.added, Width::W32, out);
         out.extend_from_slice(&self.bytes);
     }
 
     /// Appends a page's only value.
-    pub fn put_one(text: &[u8], out: &mut Vec<u8>) {
+    pub(crate) fn put_one(text: &[u8], out: &mut Vec<u8>) {
         put_integers(&[0], Width::W32, out);
         put_integers(&[text.len() as i64], Width::W32, out);
         out.reserve_exact(text.len());

@@ -12,12 +12,12 @@ const CHUNK: usize = 64;
 const WORTH_A_RUN: usize = 4;
 
 /// Bits needed for the keys of a dictionary. At least one: some readers refuse zero.
-pub fn key_width(entries: usize) -> u32 {
+pub(crate) fn key_width(entries: usize) -> u32 {
     (usize::BITS - entries.saturating_sub(1).leading_zeros()).max(1)
 }
 
 /// Appends dictionary keys as a data page holds them: the bit width, then the runs.
-pub fn put_keys(keys: &[u32], width: u32, out: &mut Vec<u8>) {
+pub(crate) fn put_keys(keys: &[u32], width: u32, out: &mut Vec<u8>) {
     debug_assert!((1..=32).contains(&width));
     out.push(width as u8);
     let chunks = keys.len().div_ceil(CHUNK);
@@ -41,7 +41,7 @@ pub fn put_keys(keys: &[u32], width: u32, out: &mut Vec<u8>) {
 
 /// Appends one definition level per row, from the bits of validity: set where there is a value.
 /// Bits beyond `rows` must be zero.
-pub fn put_levels(words: &[u64], rows: usize, out: &mut Vec<u8>) {
+pub(crate) fn put_levels(words: &[u64], rows: usize, out: &mut Vec<u8>) {
     let at = out.len();
     out.extend_from_slice(&[0; 4]);
     let full = |i: usize| rows - i * CHUNK >= CHUNK;
@@ -150,7 +150,7 @@ fn pack_eight(group: &[u32; 8], width: u32, out: &mut Vec<u8>) {
 }
 
 /// Appends an unsigned number, seven bits a byte.
-pub fn put_varint(mut value: u64, out: &mut Vec<u8>) {
+pub(crate) fn put_varint(mut value: u64, out: &mut Vec<u8>) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;
