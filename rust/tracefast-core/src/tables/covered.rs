@@ -6,7 +6,7 @@ use crate::tables::ranges::Ranges;
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::uses::Covered;
+/// use tracefast_core::tables::files::Covered;
 /// let mut covered = Covered::default();
 /// covered.insert(0, 0, 10);
 /// covered.insert(0, 5, 10);

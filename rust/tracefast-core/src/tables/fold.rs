@@ -18,7 +18,7 @@ pub type Dictionaries = HashMap<String, ArrayRef>;
 /// use arrow_array::cast::AsArray;
 /// use arrow_array::types::Int64Type;
 /// use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray, UInt8Array};
-/// use tracefast_core::call_table::TracerCounts;
+/// use tracefast_core::tables::syscalls::TracerCounts;
 /// use tracefast_core::fold::Fold;
 ///
 /// let word = |word| Arc::new(StringArray::from(vec![word; 2])) as ArrayRef;

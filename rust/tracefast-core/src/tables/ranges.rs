@@ -10,7 +10,7 @@
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::uses::Ranges;
+/// use tracefast_core::tables::files::Ranges;
 /// let mut ranges = Ranges::default();
 /// ranges.insert(0, 10);
 /// ranges.insert(10, 15);

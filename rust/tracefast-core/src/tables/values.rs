@@ -8,7 +8,7 @@
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::uses::Values;
+/// use tracefast_core::tables::files::Values;
 /// let mut values = Values::default();
 /// for value in [4096, 100, 4096, 0] {
 ///     values.push(value);

@@ -17,7 +17,7 @@ use crate::tables::held::{Held, feed};
 /// Uses of files, to be summed up.
 #[pyclass(frozen, module = "tracefast._core")]
 pub struct Uses {
-    fold: Held<files::Uses>,
+    fold: Held<files::Files>,
 }
 
 #[pymethods]
@@ -30,7 +30,7 @@ impl Uses {
             "file" => Scope::File,
             _ => return Err(PyValueError::new_err(format!("'{scope}' is no scope"))),
         };
-        let fold = files::Uses::new(Options { by: part(by)?, scope, near });
+        let fold = files::Files::new(Options { by: part(by)?, scope, near });
         Ok(Self { fold: Held::new(fold) })
     }
 
@@ -54,7 +54,7 @@ impl Uses {
     /// Calls of `io_uring_enter` so far, and the submissions that they took.
     #[getter]
     fn rings(&self) -> (u64, u64) {
-        self.fold.look(files::Uses::rings).unwrap_or_default()
+        self.fold.look(files::Files::rings).unwrap_or_default()
     }
 
     /// The table; once.

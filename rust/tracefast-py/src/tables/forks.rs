@@ -9,7 +9,7 @@ use crate::tables::held::Held;
 /// Created tasks, to be summed up.
 #[pyclass(frozen, module = "tracefast._core")]
 pub struct Spawns {
-    fold: Held<forks::Spawns>,
+    fold: Held<forks::Forks>,
 }
 
 #[pymethods]
@@ -17,7 +17,7 @@ impl Spawns {
     #[new]
     #[pyo3(signature = (*, hints=false))]
     fn new(hints: bool) -> Self {
-        let fold = if hints { forks::Spawns::with_hints() } else { forks::Spawns::default() };
+        let fold = if hints { forks::Forks::with_hints() } else { forks::Forks::default() };
         Self { fold: Held::new(fold) }
     }
 

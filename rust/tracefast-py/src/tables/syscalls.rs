@@ -10,7 +10,7 @@ use crate::tables::held::Held;
 /// System calls by name, to be summed up.
 #[pyclass(frozen, module = "tracefast._core")]
 pub struct CallTable {
-    fold: Held<syscalls::CallTable>,
+    fold: Held<syscalls::Syscalls>,
 }
 
 #[pymethods]
@@ -18,7 +18,7 @@ impl CallTable {
     #[new]
     #[pyo3(signature = (*, by = None))]
     fn new(by: Option<&str>) -> PyResult<Self> {
-        Ok(Self { fold: Held::new(syscalls::CallTable::new(part(by)?)) })
+        Ok(Self { fold: Held::new(syscalls::Syscalls::new(part(by)?)) })
     }
 
     /// The columns of the table.

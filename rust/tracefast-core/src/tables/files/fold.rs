@@ -25,14 +25,14 @@ use crate::tables::fold::{Dictionaries, Fold};
 /// # Examples
 /// ```
 /// use tracefast_core::fold::Fold;
-/// use tracefast_core::uses::{Options, Uses};
-/// let uses = Uses::new(Options::default());
-/// let table = uses.finish().expect("columns of one length");
+/// use tracefast_core::tables::files::{Options, Files};
+/// let files = Files::new(Options::default());
+/// let table = files.finish().expect("columns of one length");
 /// assert_eq!(table.num_rows(), 0);
 /// assert!(table.column_by_name("read_bytes").is_some());
 /// ```
 #[derive(Debug)]
-pub struct Uses {
+pub struct Files {
     options: Options,
     dictionaries: Dictionaries,
     sources: Names,
@@ -142,7 +142,7 @@ struct Side {
 /// The source of events that name none.
 pub(crate) const NO_SOURCE: u32 = u32::MAX;
 
-impl Uses {
+impl Files {
     /// Nothing was used yet.
     pub fn new(options: Options) -> Self {
         Self {
@@ -465,7 +465,7 @@ impl Uses {
     }
 }
 
-impl Fold for Uses {
+impl Fold for Files {
     fn dictionaries(&mut self) -> &mut Dictionaries {
         &mut self.dictionaries
     }

@@ -1,6 +1,6 @@
 //! How files were used: events in, one row per file out.
 //!
-//! [`Uses`] folds batches of events in their order, and keeps what the table of files needs,
+//! [`Files`] folds batches of events in their order, and keeps what the table of files needs,
 //! exactly: counters, values with their counts ([`Values`]), ranges in union ([`Ranges`]), where the
 //! last access of each description ended. Memory grows with files, descriptions that moved data,
 //! and distinct values and ranges. [`Covered`] is the union of ranges alone, by any group;
@@ -22,8 +22,8 @@ pub use crate::tables::covered::Covered;
 pub use crate::tables::ranges::Ranges;
 pub use crate::tables::values::{Counted, Values};
 pub use darshan::Darshan;
+pub use fold::Files;
 pub(crate) use fold::Names;
-pub use fold::Uses;
 pub use table::schema;
 
 /// What a row of the table is about.

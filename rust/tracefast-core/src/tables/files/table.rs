@@ -23,7 +23,7 @@ const STREAMS: [&str; 5] = ["pipe", "fifo", "socket", "char", "anon"];
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::uses::{By, schema};
+/// use tracefast_core::tables::files::{By, schema};
 /// let names = |by| schema(by).fields().iter().map(|f| f.name().clone()).collect::<Vec<_>>();
 /// assert_eq!(names(By::File)[..3], ["source", "file", "path"]);
 /// assert_eq!(names(By::Process)[1], "pid");

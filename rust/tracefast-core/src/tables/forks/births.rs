@@ -1,7 +1,7 @@
 //! Births of tasks: calls that make them, and events that tell of them.
 
 use crate::linux::clone::{Kind, kind_of};
-use crate::tables::forks::fold::{At, Columns, Spawns};
+use crate::tables::forks::fold::{At, Columns, Forks};
 use crate::tables::forks::pipes::{Pipe, Wait};
 use crate::tables::forks::task::{Birth, Image};
 use crate::tables::forks::text;
@@ -15,7 +15,7 @@ impl Birth {
     }
 }
 
-impl Spawns {
+impl Forks {
     /// A call that makes a task, or an attempt at it.
     pub(crate) fn makes(
         &mut self,

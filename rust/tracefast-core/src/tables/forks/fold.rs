@@ -25,13 +25,13 @@ use crate::tables::texts::Names;
 /// # Examples
 /// ```
 /// use tracefast_core::fold::Fold;
-/// use tracefast_core::spawns::Spawns;
-/// let table = Spawns::default().finish().expect("columns of one length");
+/// use tracefast_core::tables::forks::Forks;
+/// let table = Forks::default().finish().expect("columns of one length");
 /// assert_eq!(table.num_rows(), 0);
 /// assert!(table.column_by_name("call_ns").is_some());
 /// ```
 #[derive(Debug, Default)]
-pub struct Spawns {
+pub struct Forks {
     dictionaries: Dictionaries,
     /// Texts of all kinds but sources.
     pub(crate) names: Names,
@@ -175,7 +175,7 @@ impl At<'_> {
     }
 }
 
-impl Spawns {
+impl Forks {
     #[inline]
     fn row(&mut self, columns: &mut Columns<'_>, row: usize) {
         self.rows += 1;
@@ -361,7 +361,7 @@ impl Spawns {
     }
 }
 
-impl Fold for Spawns {
+impl Fold for Forks {
     fn dictionaries(&mut self) -> &mut Dictionaries {
         &mut self.dictionaries
     }

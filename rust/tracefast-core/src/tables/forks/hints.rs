@@ -9,7 +9,7 @@ use arrow_array::{
 use foldhash::fast::FixedState;
 use memchr::memmem;
 
-use crate::tables::forks::fold::{Columns, Spawns};
+use crate::tables::forks::fold::{Columns, Forks};
 use crate::tables::forks::task::{Birth, FRESH, Image, Process, Task};
 use crate::tables::forks::words::Act;
 use crate::tables::texts::Names;
@@ -113,13 +113,13 @@ impl Hints {
     }
 }
 
-impl Spawns {
+impl Forks {
     /// Keeps evidence, too: the table has more columns then, which [`crate::tables::forks::schema`] names.
     #[must_use]
     pub fn with_hints() -> Self {
-        let mut spawns = Self::default();
-        spawns.hints = Some(Hints::default());
-        spawns
+        let mut forks = Self::default();
+        forks.hints = Some(Hints::default());
+        forks
     }
 
     /// A call, as evidence.

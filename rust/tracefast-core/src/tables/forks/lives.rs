@@ -2,13 +2,13 @@
 
 use crate::ftrace::record::scheduler::{Teller, made};
 use crate::linux::clone::Kind;
-use crate::tables::forks::fold::{At, Columns, Spawns};
+use crate::tables::forks::fold::{At, Columns, Forks};
 use crate::tables::forks::startup::Startup;
 use crate::tables::forks::task::{Exec, Image, Process, Task};
 use crate::tables::forks::text;
 use crate::tables::forks::words::Act;
 
-impl Spawns {
+impl Forks {
     /// A task that no row was of before.
     pub(crate) fn appears(&mut self, source: u32, number: u32, tid: Option<i32>) -> u32 {
         // Only its maker was seen, or an event that told of it.

@@ -1,6 +1,6 @@
 //! Tasks that were made: events in, one row per created task out.
 //!
-//! [`Spawns`] folds batches of events in their order. A child may run, start a program and end
+//! [`Forks`] folds batches of events in their order. A child may run, start a program and end
 //! before the call that made it returns, so what is known of it is kept by task, and joined to the
 //! call when that is known. Memory grows with tasks, not with events.
 
@@ -16,5 +16,5 @@ pub(crate) mod text;
 pub(crate) mod tracer;
 pub(crate) mod words;
 
-pub use fold::Spawns;
+pub use fold::Forks;
 pub use table::{hinted_schema, schema};

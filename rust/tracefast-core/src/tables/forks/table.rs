@@ -11,7 +11,7 @@ use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use foldhash::fast::FixedState;
 
 use crate::linux::clone::Kind;
-use crate::tables::forks::fold::Spawns;
+use crate::tables::forks::fold::Forks;
 use crate::tables::forks::hints::{self, Hint};
 use crate::tables::forks::startup::Started;
 use crate::tables::forks::task::{Birth, Image, Task};
@@ -22,37 +22,37 @@ use crate::tables::forks::words::Maker;
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::spawns::schema;
+/// use tracefast_core::tables::forks::schema;
 /// let schema = schema();
 /// assert_eq!(schema.field(0).name(), "source");
 /// assert_eq!(schema.fields().len(), 34);
 /// ```
 pub fn schema() -> SchemaRef {
     // An empty table has them all; its columns have one length.
-    build(&Spawns::default()).map_or_else(|_| Arc::new(Schema::empty()), |table| table.schema())
+    build(&Forks::default()).map_or_else(|_| Arc::new(Schema::empty()), |table| table.schema())
 }
 
-/// The columns of the table with evidence ([`Spawns::with_hints`]).
+/// The columns of the table with evidence ([`Forks::with_hints`]).
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::spawns::{hinted_schema, schema};
+/// use tracefast_core::tables::forks::{hinted_schema, schema};
 /// assert_eq!(hinted_schema().fields().len(), schema().fields().len() + 8);
 /// ```
 pub fn hinted_schema() -> SchemaRef {
-    build(&Spawns::with_hints()).map_or_else(|_| Arc::new(Schema::empty()), |table| table.schema())
+    build(&Forks::with_hints()).map_or_else(|_| Arc::new(Schema::empty()), |table| table.schema())
 }
 
 /// The table, in order of source and time; what has none comes last.
-pub(crate) fn build(spawns: &Spawns) -> Result<RecordBatch, ArrowError> {
-    let images = images(spawns);
-    let threads = Threads::of(spawns);
-    let costs: Vec<Option<Cost>> = spawns
+pub(crate) fn build(forks: &Forks) -> Result<RecordBatch, ArrowError> {
+    let images = images(forks);
+    let threads = Threads::of(forks);
+    let costs: Vec<Option<Cost>> = forks
         .sources
         .iter()
         .map(|source| if source.kernel { None } else { Cost::of(&source.all, &source.fresh) })
         .collect();
-    let mut rows: Vec<Made<'_>> = spawns
+    let mut rows: Vec<Made<'_>> = forks
         .births
         .iter()
         .zip(images)
@@ -60,15 +60,15 @@ pub(crate) fn build(spawns: &Spawns) -> Result<RecordBatch, ArrowError> {
         .filter(|(_, (birth, _))| !birth.joined)
         .map(|(number, (birth, image))| {
             let cost = costs.get(birth.source as usize).copied().flatten();
-            Made::of(spawns, number as u32, birth, image, &threads, cost)
+            Made::of(forks, number as u32, birth, image, &threads, cost)
         })
         .collect();
     rows.sort_by_key(|row| {
         let (ts, line) = (row.birth.ts, row.birth.line);
         ((row.source.is_none(), row.source), (ts.is_none(), ts), (line.is_none(), line))
     });
-    let mut columns = columns(&rows, spawns);
-    if spawns.hints.is_some() {
+    let mut columns = columns(&rows, forks);
+    if forks.hints.is_some() {
         let hints: Vec<&Hint> = rows.iter().map(|row| &row.hint).collect();
         columns.extend(hints::columns(&hints));
     }
@@ -81,7 +81,7 @@ pub(crate) fn build(spawns: &Spawns) -> Result<RecordBatch, ArrowError> {
 }
 
 /// The program that the caller of each birth runs: that of its process, or of what made that.
-fn images(spawns: &Spawns) -> Vec<Option<u32>> {
+fn images(forks: &Forks) -> Vec<Option<u32>> {
     /// Not looked for yet, under way, found.
     #[derive(Clone, Copy)]
     enum State {
@@ -89,7 +89,7 @@ fn images(spawns: &Spawns) -> Vec<Option<u32>> {
         Open,
         Found(Option<u32>),
     }
-    let mut states = vec![State::New; spawns.births.len()];
+    let mut states = vec![State::New; forks.births.len()];
     let mut way: Vec<u32> = Vec::new();
     for start in 0..states.len() as u32 {
         let mut at = Some(start);
@@ -104,12 +104,12 @@ fn images(spawns: &Spawns) -> Vec<Option<u32>> {
             }
             *state = State::Open;
             way.push(number);
-            let Some(birth) = spawns.births.get(number as usize) else { break None };
+            let Some(birth) = forks.births.get(number as usize) else { break None };
             match birth.image {
                 Image::Known(image) => break Some(image),
                 Image::Unknown => break None,
                 Image::Inherited => {
-                    let process = birth.process.and_then(|p| spawns.processes.get(p as usize));
+                    let process = birth.process.and_then(|p| forks.processes.get(p as usize));
                     at = process.and_then(|process| process.birth);
                 }
             }
@@ -150,16 +150,16 @@ struct Threads {
 }
 
 impl Threads {
-    fn of(spawns: &Spawns) -> Self {
+    fn of(forks: &Forks) -> Self {
         let mut lives: HashMap<u32, Lives, FixedState> = HashMap::default();
-        for process in spawns.births.iter().filter_map(|birth| birth.process) {
+        for process in forks.births.iter().filter_map(|birth| birth.process) {
             lives.entry(process).or_default();
         }
-        for task in &spawns.tasks {
+        for task in &forks.tasks {
             let Some(lives) = task.process.and_then(|process| lives.get_mut(&process)) else {
                 continue;
             };
-            let birth = task.birth.and_then(|birth| spawns.births.get(birth as usize));
+            let birth = task.birth.and_then(|birth| forks.births.get(birth as usize));
             let made = || {
                 let birth = birth?;
                 Some(birth.ts?.saturating_add(birth.call.unwrap_or(0)))
@@ -211,16 +211,16 @@ struct Made<'a> {
 
 impl<'a> Made<'a> {
     fn of(
-        spawns: &'a Spawns,
+        forks: &'a Forks,
         number: u32,
         birth: &'a Birth,
         parent_image: Option<u32>,
         threads: &Threads,
         cost: Option<Cost>,
     ) -> Self {
-        let name = |name: Option<u32>| name.and_then(|name| spawns.names.text(name));
-        let child = birth.child.and_then(|child| spawns.tasks.get(child as usize));
-        let kind = birth.kind().or_else(|| spawns.is_thread(number).then_some(Kind::Thread));
+        let name = |name: Option<u32>| name.and_then(|name| forks.names.text(name));
+        let child = birth.child.and_then(|child| forks.tasks.get(child as usize));
+        let kind = birth.kind().or_else(|| forks.is_thread(number).then_some(Kind::Thread));
         let between = |from: Option<i64>, to: Option<i64>| {
             from.zip(to).map(|(from, to)| to.saturating_sub(from))
         };
@@ -240,7 +240,7 @@ impl<'a> Made<'a> {
         Self {
             birth,
             child,
-            source: birth.source.checked_sub(1).and_then(|source| spawns.source_names.text(source)),
+            source: birth.source.checked_sub(1).and_then(|source| forks.source_names.text(source)),
             parent_image: name(parent_image.or(birth.comm)),
             kind,
             image: name(child.and_then(|child| child.image.or(child.event_image))),
@@ -254,7 +254,7 @@ impl<'a> Made<'a> {
             reap: between(end, child.and_then(|child| child.collected)).map(|ns| ns.max(0)),
             parent_tasks: threads.at(birth),
             tracer: cost.and_then(|cost| cost.share(&spawn)),
-            hint: spawns.hint_of(birth, parent_image, child),
+            hint: forks.hint_of(birth, parent_image, child),
         }
     }
 }
@@ -277,7 +277,7 @@ fn pipe(birth: &Birth, child: &Task) -> Option<i64> {
 
 type Columns = Vec<(&'static str, ArrayRef)>;
 
-fn columns(rows: &[Made<'_>], spawns: &Spawns) -> Columns {
+fn columns(rows: &[Made<'_>], forks: &Forks) -> Columns {
     let texts = |f: &dyn Fn(&Made<'_>) -> Option<&'static str>| -> ArrayRef {
         Arc::new(rows.iter().map(f).collect::<StringArray>())
     };
@@ -286,8 +286,8 @@ fn columns(rows: &[Made<'_>], spawns: &Spawns) -> Columns {
         let value = move |row: &Made<'_>| row.started.as_ref().map(f);
         counts(rows, value)
     };
-    let errno = |row: &Made<'_>| row.birth.errno.and_then(|name| spawns.names.text(name));
-    let signal = |row: &Made<'_>| row.child?.signal.and_then(|name| spawns.names.text(name));
+    let errno = |row: &Made<'_>| row.birth.errno.and_then(|name| forks.names.text(name));
+    let signal = |row: &Made<'_>| row.child?.signal.and_then(|name| forks.names.text(name));
     let id = |f: fn(&Birth) -> Option<i32>| -> ArrayRef {
         Arc::new(rows.iter().map(|row| f(row.birth)).collect::<Int32Array>())
     };

@@ -18,7 +18,7 @@ use crate::tables::processes::task::{Exec, Outcome, Task, Work};
 ///
 /// # Examples
 /// ```
-/// let schema = tracefast_core::processes::schema();
+/// let schema = tracefast_core::tables::processes::schema();
 /// let names: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
 /// assert_eq!(names[..5], ["source", "task", "pid", "parent_task", "ppid"]);
 /// ```

@@ -20,14 +20,14 @@ use crate::tables::syscalls::words::{End, Fault, Kind, Meaning, Role};
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::call_table::{By, CallTable};
+/// use tracefast_core::tables::syscalls::{By, Syscalls};
 /// use tracefast_core::fold::Fold;
-/// let table = CallTable::new(By::Name).finish().expect("columns of one length");
+/// let table = Syscalls::new(By::Name).finish().expect("columns of one length");
 /// assert_eq!(table.num_rows(), 0);
 /// assert!(table.column_by_name("total_ns").is_some());
 /// ```
 #[derive(Debug)]
-pub struct CallTable {
+pub struct Syscalls {
     by: By,
     dictionaries: Dictionaries,
     sources: Names,
@@ -94,7 +94,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-impl CallTable {
+impl Syscalls {
     /// No call was made yet.
     pub fn new(by: By) -> Self {
         Self {
@@ -208,7 +208,7 @@ impl CallTable {
     }
 }
 
-impl Fold for CallTable {
+impl Fold for Syscalls {
     fn dictionaries(&mut self) -> &mut Dictionaries {
         &mut self.dictionaries
     }

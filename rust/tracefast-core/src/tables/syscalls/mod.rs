@@ -1,6 +1,6 @@
 //! Which system calls took the time: events in, one row per name of a call out.
 //!
-//! [`CallTable`] folds batches of events in their order, and keeps what the table needs, exactly:
+//! [`Syscalls`] folds batches of events in their order, and keeps what the table needs, exactly:
 //! counters, durations with how often each occurred, the stretches of time in which a call of that
 //! name was in flight. Memory grows with names (and processes, where rows are parted by them), with
 //! distinct durations, and with such stretches. [`TracerCounts`] counts as strace's own summary
@@ -17,7 +17,7 @@ pub(crate) mod tasks;
 pub(crate) mod words;
 
 pub use crate::tables::syscalls::strace_counts::TracerCounts;
-pub use fold::CallTable;
+pub use fold::Syscalls;
 pub use table::schema;
 
 /// What a row of the table is about.

@@ -24,7 +24,7 @@ use crate::tables::syscalls::words::{End, Kind, Role};
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::call_table::TracerCounts;
+/// use tracefast_core::tables::syscalls::TracerCounts;
 /// use tracefast_core::fold::Fold;
 /// let table = TracerCounts::default().finish().expect("columns of one length");
 /// assert_eq!(table.num_rows(), 0);

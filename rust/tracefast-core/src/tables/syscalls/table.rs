@@ -17,7 +17,7 @@ use crate::tables::syscalls::row::Entry;
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::call_table::{By, schema};
+/// use tracefast_core::tables::syscalls::{By, schema};
 /// let names = |by| schema(by).fields().iter().map(|f| f.name().clone()).collect::<Vec<_>>();
 /// assert_eq!(names(By::Name)[..3], ["source", "name", "calls"]);
 /// assert_eq!(names(By::Process)[..4], ["source", "pid", "image", "name"]);
