@@ -20,8 +20,8 @@ use crate::text::string_view::{INLINE, Place, pack, unpack};
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::predicate::{Predicate, TextTest};
-/// use tracefast_core::schema::Column;
+/// use tracefast_core::batch::predicate::{Predicate, TextTest};
+/// use tracefast_core::events::schema::Column;
 /// let opens = Predicate::text(Column::Name, TextTest::among(["open", "openat"]))?;
 /// let slow = Predicate::between(Column::DurNs, 1_000_000, i128::MAX)?;
 /// let both = Predicate::all(vec![opens, slow]);

@@ -166,14 +166,6 @@ impl AioCall {
     }
 
     /// The call of this name, in small letters or capitals.
-    ///
-    /// # Examples
-    /// ```
-    /// use tracefast_core::detail::AioCall;
-    /// assert_eq!(AioCall::by_name(b"PREADV"), Some(AioCall::Preadv));
-    /// assert_eq!(AioCall::by_name(b"pread"), Some(AioCall::Pread));
-    /// assert_eq!(AioCall::by_name(b"preadx"), None);
-    /// ```
     pub fn by_name(name: &[u8]) -> Option<Self> {
         Self::ALL.into_iter().find(|call| name.eq_ignore_ascii_case(call.text().as_bytes()))
     }
@@ -190,5 +182,16 @@ impl AioCall {
             Self::Preadv => "preadv",
             Self::Pwritev => "pwritev",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn example_of_by_name() {
+        use crate::events::details::AioCall;
+        assert_eq!(AioCall::by_name(b"PREADV"), Some(AioCall::Preadv));
+        assert_eq!(AioCall::by_name(b"pread"), Some(AioCall::Pread));
+        assert_eq!(AioCall::by_name(b"preadx"), None);
     }
 }

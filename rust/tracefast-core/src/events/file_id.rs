@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_64;
 /// log.
 ///
 /// ```
-/// use tracefast_core::file_id::file_id;
+/// use tracefast_core::events::file_id::file_id;
 /// assert_eq!(file_id(b"/etc/passwd"), file_id(b"/etc/passwd"));
 /// assert_ne!(file_id(b"/etc/passwd"), file_id(b"/etc/shadow"));
 /// ```

@@ -156,7 +156,7 @@ impl Column {
 ///
 /// # Examples
 /// ```
-/// let schema = tracefast_core::schema::schema();
+/// let schema = tracefast_core::events::schema::schema();
 /// assert_eq!(schema.field(0).name(), "ts");
 /// assert_eq!(schema.fields().len(), 36);
 /// ```
@@ -183,7 +183,7 @@ pub const PLAIN: [Column; 2] = [Column::Name, Column::Source];
 /// # Examples
 /// ```
 /// use arrow_schema::DataType;
-/// use tracefast_core::schema::{Column, schema, with_plain_words};
+/// use tracefast_core::events::schema::{Column, schema, with_plain_words};
 ///
 /// let plain = with_plain_words(&schema(), &DataType::Utf8);
 /// assert_eq!(*plain.field(Column::Name as usize).data_type(), DataType::Utf8);

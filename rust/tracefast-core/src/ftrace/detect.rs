@@ -18,7 +18,7 @@ const LINES: usize = 200;
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::ftrace::{self, Clock};
+/// use tracefast_core::ftrace::{Clock, self};
 /// let format = ftrace::detect(b"  bash-7  [001] d..2.  2881.878957: sys_read -> 0x2\n").unwrap();
 /// assert_eq!((format.flags, format.tgid, format.clock), (5, false, Clock::Uptime));
 /// assert_eq!(ftrace::detect(b"close(3) = 0\n"), None);

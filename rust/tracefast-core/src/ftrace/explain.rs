@@ -3,17 +3,6 @@
 use crate::ftrace::{Clock, Format, Graph, header, is_continuation};
 
 /// Says what `line` should have been in a log of this format.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::ftrace::{self, explain::explain};
-/// let format = ftrace::detect(b"  bash-7  [001] d..2.  2881.878957: sys_read -> 0x2\n").unwrap();
-/// assert_eq!(
-///     explain(&format, b"hello"),
-///     "the columns of a record, such as \"bash-12345 [001] ..... 2881.878957: \" (command and \
-///      pid, processor, flags, seconds); missing: [CPU]"
-/// );
-/// ```
 pub(crate) fn explain(format: &Format, line: &[u8]) -> String {
     if is_continuation(line) {
         return "a record on the line before: stack frames belong to one".to_owned();
@@ -135,5 +124,16 @@ mod tests {
             let line = part.repeat(1_000_000);
             assert!(explain(&Format::default(), line.as_bytes()).len() < 300);
         }
+    }
+
+    #[test]
+    fn example_of_explain() {
+        use crate::ftrace::explain::explain;
+        let format = detect(b"  bash-7  [001] d..2.  2881.878957: sys_read -> 0x2\n").unwrap();
+        assert_eq!(
+            explain(&format, b"hello"),
+            "the columns of a record, such as \"bash-12345 [001] ..... 2881.878957: \" (command and \
+             pid, processor, flags, seconds); missing: [CPU]"
+        );
     }
 }

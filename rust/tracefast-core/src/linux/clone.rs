@@ -23,12 +23,6 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// The word for it.
-    ///
-    /// # Examples
-    /// ```
-    /// use tracefast_core::spawns_kind::Kind;
-    /// assert_eq!(Kind::PosixSpawn.text(), "posix_spawn");
-    /// ```
     pub(crate) fn text(self) -> &'static str {
         match self {
             Self::Fork => "fork",
@@ -44,13 +38,6 @@ impl Kind {
     /// `own_stack`: whether the caller names a stack for the child; None where the log does not
     /// tell. Then a child that is waited for is taken for one of `posix_spawn` if `clone3` made it,
     /// else for one of `vfork`: nothing else makes such children of clone3.
-    ///
-    /// # Examples
-    /// ```
-    /// use tracefast_core::spawns_kind::Kind;
-    /// assert_eq!(Kind::of_flags("clone", 0x120_0011, None), Kind::Fork);
-    /// assert_eq!(Kind::of_flags("clone3", 0x4100, None), Kind::PosixSpawn);
-    /// ```
     pub(crate) fn of_flags(name: &str, flags: u32, own_stack: Option<bool>) -> Self {
         match name {
             "fork" => return Self::Fork,
@@ -79,16 +66,6 @@ pub(crate) fn makes_tasks(name: &str) -> bool {
 /// The kind of task that a call makes, or that the event `task_newtask` tells of: `name` and `args`
 /// as the event schema has them, of strace (names or numbers) and ftrace. None where the text does
 /// not have the flags (ftrace prints the address of `clone3`'s only), and for any other name.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::spawns_kind::{Kind, kind_of};
-/// let args = "child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD";
-/// assert_eq!(kind_of("clone", args), Some(Kind::Fork));
-/// assert_eq!(kind_of("clone3", "{flags=0x4100, stack=0x7f00, stack_size=0x9000}, 88"),
-///     Some(Kind::PosixSpawn));
-/// assert_eq!(kind_of("clone3", "uargs: 0x7ffd3a10, size: 0x58"), None);
-/// ```
 pub(crate) fn kind_of(name: &str, args: &str) -> Option<Kind> {
     let text = args.as_bytes();
     let (flags, own_stack) = match name {
@@ -349,5 +326,29 @@ mod tests {
             &[("", None), ("{flags=", None), ("{flags=CLONE_VM|CLONE_VFORK", Some(PosixSpawn))],
         );
         each("openat", &[("AT_FDCWD, \"flags=CLONE_VM\", O_RDONLY", None)]);
+    }
+
+    #[test]
+    fn example_of_of_flags() {
+        use crate::linux::clone::Kind;
+        assert_eq!(Kind::of_flags("clone", 0x120_0011, None), Fork);
+        assert_eq!(Kind::of_flags("clone3", 0x4100, None), PosixSpawn);
+    }
+
+    #[test]
+    fn example_of_text() {
+        assert_eq!(PosixSpawn.text(), "posix_spawn");
+    }
+
+    #[test]
+    fn example_of_kind_of() {
+        use crate::linux::clone::kind_of;
+        let args = "child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD";
+        assert_eq!(kind_of("clone", args), Some(Fork));
+        assert_eq!(
+            kind_of("clone3", "{flags=0x4100, stack=0x7f00, stack_size=0x9000}, 88"),
+            Some(PosixSpawn)
+        );
+        assert_eq!(kind_of("clone3", "uargs: 0x7ffd3a10, size: 0x58"), None);
     }
 }

@@ -141,7 +141,7 @@ static NAMES: [&str; 134] = [
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::errno::name;
+/// use tracefast_core::linux::errno::name;
 /// assert_eq!(name(2), Some("ENOENT"));
 /// assert_eq!(name(512), Some("ERESTARTSYS"));
 /// assert_eq!(name(41), None);

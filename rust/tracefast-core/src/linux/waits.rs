@@ -20,15 +20,6 @@ pub(crate) enum Call {
 
 impl Call {
     /// Of the system call `name`, as the event schema spells it.
-    ///
-    /// # Examples
-    /// ```
-    /// use tracefast_core::waits::Call;
-    /// assert_eq!(Call::of("futex"), Call::Waits);
-    /// assert_eq!(Call::of("read"), Call::Takes);
-    /// assert_eq!(Call::of("fsync"), Call::Moves);
-    /// assert_eq!(Call::of("mmap"), Call::Works);
-    /// ```
     #[allow(clippy::match_same_arms)] // Each group has a reason of its own.
     pub(crate) fn of(name: &str) -> Self {
         match name {
@@ -87,15 +78,6 @@ impl Giver {
 
     /// The same, with its path where the type says too little. A device without a name is the
     /// terminal, which the program did not open itself.
-    ///
-    /// # Examples
-    /// ```
-    /// use tracefast_core::waits::Giver;
-    /// assert_eq!(Giver::Device.known_as(|| Some("/dev/urandom")), Giver::Storage);
-    /// assert_eq!(Giver::Device.known_as(|| Some("/dev/pts/3")), Giver::Somebody);
-    /// assert_eq!(Giver::Unknown.known_as(|| Some("/etc/passwd")), Giver::Storage);
-    /// assert_eq!(Giver::Unknown.known_as(|| None), Giver::Unknown);
-    /// ```
     #[inline]
     #[must_use]
     pub(crate) fn known_as<'a>(self, path: impl FnOnce() -> Option<&'a str>) -> Self {
@@ -155,14 +137,6 @@ pub(crate) enum Time {
 
 /// What the time in a call was that takes from `giver` or gives to it. Of one that may have waited
 /// it counts as moving data.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::waits::{Call, Giver, Time, spent};
-/// assert_eq!(spent(Call::of("read"), Giver::of("pipe")), Time::Wait);
-/// assert_eq!(spent(Call::of("read"), Giver::of("regular")), Time::Io);
-/// assert_eq!(spent(Call::of("mmap"), Giver::of("regular")), Time::Work);
-/// ```
 #[inline]
 pub(crate) fn spent(call: Call, giver: Giver) -> Time {
     match (call, call.waits_for(giver)) {
@@ -209,5 +183,31 @@ mod tests {
             let giver = kind.map_or(Giver::Unknown, Giver::of).known_as(|| path);
             assert_eq!(spent(Call::of(name), giver), time, "{name} {kind:?}");
         }
+    }
+
+    #[test]
+    fn example_of_of() {
+        use crate::linux::waits::Call;
+        assert_eq!(Call::of("futex"), Call::Waits);
+        assert_eq!(Call::of("read"), Call::Takes);
+        assert_eq!(Call::of("fsync"), Call::Moves);
+        assert_eq!(Call::of("mmap"), Call::Works);
+    }
+
+    #[test]
+    fn example_of_known_as() {
+        use crate::linux::waits::Giver;
+        assert_eq!(Giver::Device.known_as(|| Some("/dev/urandom")), Giver::Storage);
+        assert_eq!(Giver::Device.known_as(|| Some("/dev/pts/3")), Giver::Somebody);
+        assert_eq!(Giver::Unknown.known_as(|| Some("/etc/passwd")), Giver::Storage);
+        assert_eq!(Giver::Unknown.known_as(|| None), Giver::Unknown);
+    }
+
+    #[test]
+    fn example_of_spent() {
+        use crate::linux::waits::{Call, Giver, Time, spent};
+        assert_eq!(spent(Call::of("read"), Giver::of("pipe")), Time::Wait);
+        assert_eq!(spent(Call::of("read"), Giver::of("regular")), Time::Io);
+        assert_eq!(spent(Call::of("mmap"), Giver::of("regular")), Time::Work);
     }
 }

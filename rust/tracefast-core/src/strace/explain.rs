@@ -9,21 +9,6 @@ use crate::strace::{Format, is_continuation};
 use crate::text::escape::escape_invalid;
 
 /// Says what `line` should have been in a log of this format.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::strace::{self, explain::explain};
-/// let format = strace::detect(b"7     1795175299.690276 close(3) = 0\n").unwrap();
-/// assert_eq!(
-///     explain(&format, b"hello"),
-///     "the leader of this log, such as \"12345 1795175299.690276 \" (pid, seconds since 1970); \
-///      missing: pid"
-/// );
-/// assert_eq!(
-///     explain(&format, b"7     1795175299.690276 close(3"),
-///     "\") = RESULT\" behind the arguments of close: \"(\" is not closed"
-/// );
-/// ```
 pub(crate) fn explain(format: &Format, line: &[u8]) -> String {
     let plain;
     let line = if memchr::memchr(0x1b, line).is_some() {
@@ -269,5 +254,20 @@ mod tests {
             assert!(explain(&format, line.as_bytes()).len() < 200);
             assert!(explain(&format, &line.as_bytes()[24..]).len() < 200);
         }
+    }
+
+    #[test]
+    fn example_of_explain() {
+        use crate::strace::explain::explain;
+        let format = detect(b"7     1795175299.690276 close(3) = 0\n").unwrap();
+        assert_eq!(
+            explain(&format, b"hello"),
+            "the leader of this log, such as \"12345 1795175299.690276 \" (pid, seconds since 1970); \
+             missing: pid"
+        );
+        assert_eq!(
+            explain(&format, b"7     1795175299.690276 close(3"),
+            "\") = RESULT\" behind the arguments of close: \"(\" is not closed"
+        );
     }
 }

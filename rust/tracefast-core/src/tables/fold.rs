@@ -19,7 +19,7 @@ pub type Dictionaries = HashMap<String, ArrayRef>;
 /// use arrow_array::types::Int64Type;
 /// use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray, UInt8Array};
 /// use tracefast_core::tables::syscalls::TracerCounts;
-/// use tracefast_core::fold::Fold;
+/// use tracefast_core::tables::fold::Fold;
 ///
 /// let word = |word| Arc::new(StringArray::from(vec![word; 2])) as ArrayRef;
 /// let events = RecordBatch::try_from_iter_with_nullable([

@@ -32,7 +32,7 @@ impl Block {
     ///
     /// # Examples
     /// ```
-    /// let block = tracefast_core::block::Block::from_text(b"close(3) = 0\n");
+    /// let block = tracefast_core::text::block::Block::from_text(b"close(3) = 0\n");
     /// assert_eq!(block.text(), b"close(3) = 0\n");
     /// ```
     pub fn from_text(text: &[u8]) -> Self {

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 ///
 /// # Examples
 /// ```
-/// assert_eq!(tracefast_core::text::escape_invalid(b"caf\xc3\xa9 \xff"), "café \\xff");
+/// assert_eq!(tracefast_core::text::escape::escape_invalid(b"caf\xc3\xa9 \xff"), "café \\xff");
 /// ```
 pub fn escape_invalid(raw: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(raw) {

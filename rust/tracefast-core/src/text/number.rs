@@ -41,15 +41,6 @@ static HEX: [u8; 256] = {
 /// An integer as C prints it at the start of `text`: decimal with a sign, `0x…`, or octal with a
 /// leading 0. Values above `i64::MAX` wrap to negative ones, as registers do. Returns the value and
 /// its length, which is 0 if there is none.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::num::c_integer;
-/// assert_eq!(c_integer(b"-100, x"), (-100, 4));
-/// assert_eq!(c_integer(b"0xffffffffffffff9c)"), (-100, 18));
-/// assert_eq!(c_integer(b"0644"), (0o644, 4));
-/// assert_eq!(c_integer(b"NULL"), (0, 0));
-/// ```
 #[inline]
 pub(crate) fn c_integer(text: &[u8]) -> (i64, usize) {
     match text {
@@ -200,5 +191,14 @@ mod tests {
         assert_eq!(seconds(b"1."), None);
         assert_eq!(seconds(b".5"), None);
         assert_eq!(seconds(b"9223372037.9"), None);
+    }
+
+    #[test]
+    fn example_of_c_integer() {
+        use crate::text::number::c_integer;
+        assert_eq!(c_integer(b"-100, x"), (-100, 4));
+        assert_eq!(c_integer(b"0xffffffffffffff9c)"), (-100, 18));
+        assert_eq!(c_integer(b"0644"), (0o644, 4));
+        assert_eq!(c_integer(b"NULL"), (0, 0));
     }
 }

@@ -57,8 +57,8 @@ pub fn structure(buf: &[u8], len: usize, marks: &mut Marks) {
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::block::Block;
-/// use tracefast_core::scan::{Marks, structure_portable};
+/// use tracefast_core::text::block::Block;
+/// use tracefast_core::text::scan::{Marks, structure_portable};
 ///
 /// let block = Block::from_text(b"close(3) = 0\n");
 /// let mut marks = Marks::default();
@@ -240,7 +240,7 @@ fn equal(word: u64, byte: u8) -> u64 {
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::scan::first_of;
+/// use tracefast_core::text::scan::first_of;
 /// assert_eq!(first_of(b"3</data/x>, 5", 2, [b'<', b'>']), Some(9));
 /// assert_eq!(first_of(b"3</data", 2, [b'<', b'>']), None);
 /// ```

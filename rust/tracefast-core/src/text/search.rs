@@ -7,7 +7,7 @@ use memchr::{memchr, memrchr};
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::find::find;
+/// use tracefast_core::text::search::find;
 /// assert_eq!(find(b"O_RDONLY|O_CLOEXEC", b"CLOEXEC", 5), Some(11));
 /// assert_eq!(find(b"O_RDONLY", b"CLOEXEC", 5), None);
 /// ```

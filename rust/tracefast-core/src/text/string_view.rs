@@ -23,7 +23,7 @@ pub enum Place {
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::view::{Place, pack, unpack};
+/// use tracefast_core::text::string_view::{Place, pack, unpack};
 /// let text = b"a string of more than twelve bytes";
 /// let view = pack(&text[2..], Place::Text, 2);
 /// assert_eq!(unpack(&view, text, b""), &text[2..]);

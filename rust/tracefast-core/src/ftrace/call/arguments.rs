@@ -313,15 +313,6 @@ fn begins_argument(text: &[u8], typed: bool) -> bool {
 
 /// A value: hexadecimal whether or not `0x` stands before it, since values below ten read the same
 /// either way. More than 16 digits can only be decimal: descriptors of `openat` since Linux 6.19.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::ftrace::args::number;
-/// assert_eq!(number(b"0x340"), Some(0x340));
-/// assert_eq!(number(b"ff"), Some(255));
-/// assert_eq!(number(b"18446744073709551516"), Some(-100));
-/// assert_eq!(number(b"O_RDONLY|O_CLOEXEC"), None);
-/// ```
 #[inline]
 pub(crate) fn number(value: &[u8]) -> Option<i64> {
     let digits = value.strip_prefix(b"0x").unwrap_or(value);
@@ -412,15 +403,6 @@ pub(crate) fn decimal(value: &[u8]) -> Option<i64> {
 }
 
 /// What an exit says: `0x…` as a register holds it, or a signed decimal number.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::ftrace::args::result;
-/// assert_eq!(result(b"0xfffffffffffffffe"), Some(-2));
-/// assert_eq!(result(b"-2"), Some(-2));
-/// assert_eq!(result(b"__syscall_nr=0x3 (3) ret=0x0 (0)"), Some(0));
-/// assert_eq!(result(b""), None);
-/// ```
 #[inline]
 pub(crate) fn result(text: &[u8]) -> Option<i64> {
     let fields = if text.first() == Some(&b'_') { text.strip_prefix(NUMBER_FIELD) } else { None };
@@ -579,5 +561,23 @@ mod tests {
         assert_eq!(result(b"5"), Some(5));
         assert_eq!(result(b"5x"), None);
         assert_eq!(result(b"0xfffffffffffffe00"), Some(-512));
+    }
+
+    #[test]
+    fn example_of_number() {
+        use crate::ftrace::call::arguments::number;
+        assert_eq!(number(b"0x340"), Some(0x340));
+        assert_eq!(number(b"ff"), Some(255));
+        assert_eq!(number(b"18446744073709551516"), Some(-100));
+        assert_eq!(number(b"O_RDONLY|O_CLOEXEC"), None);
+    }
+
+    #[test]
+    fn example_of_result() {
+        use crate::ftrace::call::arguments::result;
+        assert_eq!(result(b"0xfffffffffffffffe"), Some(-2));
+        assert_eq!(result(b"-2"), Some(-2));
+        assert_eq!(result(b"__syscall_nr=0x3 (3) ret=0x0 (0)"), Some(0));
+        assert_eq!(result(b""), None);
     }
 }

@@ -2,13 +2,6 @@
 
 /// The name by which strace knows a call that the kernel's trace metadata call `kernel`, on machines
 /// with 64 bits.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::ftrace::names::spelling;
-/// assert_eq!(spelling(b"newstat"), b"stat");
-/// assert_eq!(spelling(b"newfstatat"), b"newfstatat");
-/// ```
 #[inline]
 pub(crate) fn spelling(kernel: &[u8]) -> &[u8] {
     match kernel {
@@ -33,14 +26,6 @@ pub(crate) fn spelling(kernel: &[u8]) -> &[u8] {
 
 /// The same on machines with 32 bits, where many calls have an older form: the kernel names the old
 /// one by what is short in it, strace the new one by what is long.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::ftrace::names::narrow_spelling;
-/// assert_eq!(narrow_spelling(b"getuid16"), b"getuid");
-/// assert_eq!(narrow_spelling(b"getuid"), b"getuid32");
-/// assert_eq!(narrow_spelling(b"ia32_pread64"), b"pread64");
-/// ```
 pub(crate) fn narrow_spelling(kernel: &[u8]) -> &[u8] {
     if let Some(name) = kernel.strip_prefix(b"ia32_").or_else(|| kernel.strip_suffix(b"_time32")) {
         return name;
@@ -139,5 +124,20 @@ mod tests {
         for name in IDS.iter().chain(&SHORT_TIMES).map(|(_, name)| name) {
             assert!(is_syscall(name));
         }
+    }
+
+    #[test]
+    fn example_of_narrow_spelling() {
+        use crate::ftrace::call::spelling::narrow_spelling;
+        assert_eq!(narrow_spelling(b"getuid16"), b"getuid");
+        assert_eq!(narrow_spelling(b"getuid"), b"getuid32");
+        assert_eq!(narrow_spelling(b"ia32_pread64"), b"pread64");
+    }
+
+    #[test]
+    fn example_of_spelling() {
+        use crate::ftrace::call::spelling::spelling;
+        assert_eq!(spelling(b"newstat"), b"stat");
+        assert_eq!(spelling(b"newfstatat"), b"newfstatat");
     }
 }

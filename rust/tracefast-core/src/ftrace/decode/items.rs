@@ -32,22 +32,6 @@ pub(crate) const PROBE: &str = "probe";
 pub(crate) const PROBE_RETURN: &str = "probe_return";
 
 /// Cuts `text` into pieces, in their order. Words that are `known` are keys whatever follows them.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::ftrace::decode::items::{Piece, pieces};
-/// let text = "dev 254,0 state=A b, done";
-/// let mut found = Vec::new();
-/// pieces(text, |_| false, |piece| found.push(piece));
-/// let keys: Vec<_> = found
-///     .iter()
-///     .map(|piece| match piece {
-///         Piece::Item { key, value, .. } => (*key, &text[value.0..value.1]),
-///         Piece::Loose { span } => ("", &text[span.0..span.1]),
-///     })
-///     .collect();
-/// assert_eq!(keys, [("dev", "254,0"), ("state", "A b"), ("", "done")]);
-/// ```
 pub(crate) fn pieces<'a>(
     text: &'a str,
     known: impl Fn(&str) -> bool,
@@ -469,5 +453,21 @@ mod tests {
         ] {
             pieces(&part.repeat(300_000), |_| false, |_| ());
         }
+    }
+
+    #[test]
+    fn example_of_pieces() {
+        use crate::ftrace::decode::items::{Piece, pieces};
+        let text = "dev 254,0 state=A b, done";
+        let mut found = Vec::new();
+        pieces(text, |_| false, |piece| found.push(piece));
+        let keys: Vec<_> = found
+            .iter()
+            .map(|piece| match piece {
+                Piece::Item { key, value, .. } => (*key, &text[value.0..value.1]),
+                Piece::Loose { span } => ("", &text[span.0..span.1]),
+            })
+            .collect();
+        assert_eq!(keys, [("dev", "254,0"), ("state", "A b"), ("", "done")]);
     }
 }

@@ -36,16 +36,6 @@ pub(crate) struct Party {
 const COMM: usize = 7;
 
 /// Reads `line`. `bare`: the log's lines may have no columns at all.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::ftrace::graph::{What, parse};
-/// let text = b" 0)   1.382 us    |          __might_sleep();";
-/// let line = parse(text, false).unwrap();
-/// assert_eq!((line.cpu, line.dur), (Some(0), Some(1382)));
-/// let What::Leaf(call) = line.what else { panic!("a leaf") };
-/// assert_eq!((&text[call.name.0..call.name.1], call.depth), (&b"__might_sleep"[..], 4));
-/// ```
 #[inline]
 pub(crate) fn parse(line: &[u8], bare: bool) -> Option<Line> {
     // Few lines of other logs get further than this.
@@ -211,4 +201,17 @@ pub(crate) fn duration(line: &[u8], at: usize) -> Option<(Option<i64>, usize)> {
 /// Past at most `most` blanks.
 fn margin(line: &[u8], at: usize, most: usize) -> usize {
     blanks(line, at).min(at + most)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn example_of_parse() {
+        use crate::ftrace::function_graph::{What, parse};
+        let text = b" 0)   1.382 us    |          __might_sleep();";
+        let line = parse(text, false).unwrap();
+        assert_eq!((line.cpu, line.dur), (Some(0), Some(1382)));
+        let What::Leaf(call) = line.what else { panic!("a leaf") };
+        assert_eq!((&text[call.name.0..call.name.1], call.depth), (&b"__might_sleep"[..], 4));
+    }
 }

@@ -9,14 +9,6 @@ use crate::text::number;
 
 /// What a record of `function_graph` tells, and the nanoseconds in the function; `text` is all that
 /// stands behind the columns.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::ftrace::graph::{What, parse_record};
-/// let (what, dur) = parse_record(b"funcgraph_exit:         0.630 us   |        }").unwrap();
-/// assert!(matches!(what, What::Exit(end) if end.depth == 3));
-/// assert_eq!(dur, Some(630));
-/// ```
 pub(crate) fn parse(text: &[u8]) -> Option<(What, Option<i64>)> {
     let colon = memchr::memchr(b':', &text[..text.len().min(32)])?;
     let enters = match &text[..colon] {
@@ -88,4 +80,15 @@ fn field(text: &[u8], at: usize, key: &[u8], hex: bool) -> Option<u64> {
         None => number::digits(value),
     };
     (n > 0 && n <= 16).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn example_of_parse() {
+        use crate::ftrace::function_graph::{What, parse_record};
+        let (what, dur) = parse_record(b"funcgraph_exit:         0.630 us   |        }").unwrap();
+        assert!(matches!(what, What::Exit(end) if end.depth == 3));
+        assert_eq!(dur, Some(630));
+    }
 }

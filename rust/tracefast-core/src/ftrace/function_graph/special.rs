@@ -23,14 +23,6 @@ pub(crate) enum Special {
 }
 
 /// What `line` is, if it is one of them.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::ftrace::graph::{Special, special};
-/// let Some(Special::Switch { cpu, from, to }) = special(b" 0)    sh-4802    =>    top-12    ")
-/// else { panic!("a switch") };
-/// assert_eq!((cpu, from.tid, to.tid), (Some(0), 4802, 12));
-/// ```
 pub(crate) fn special(line: &[u8]) -> Option<Special> {
     let text = line.trim_ascii();
     match text.first()? {
@@ -56,4 +48,18 @@ fn switch(line: &[u8]) -> Option<Special> {
         let to = party(line, at + arrow + 2, end)?;
         Some(Special::Switch { cpu, from, to })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn example_of_special() {
+        use crate::ftrace::function_graph::{Special, special};
+        let Some(Special::Switch { cpu, from, to }) =
+            special(b" 0)    sh-4802    =>    top-12    ")
+        else {
+            panic!("a switch")
+        };
+        assert_eq!((cpu, from.tid, to.tid), (Some(0), 4802, 12));
+    }
 }

@@ -29,15 +29,6 @@ const WIDE: u64 = 1 << 32;
 const MAX_FD: i32 = 1 << 20;
 
 /// What the calls of a log show.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::ftrace::machine::{Machine, guess::Evidence};
-/// let mut evidence = Evidence::default();
-/// evidence.entry(Some(7), 63, b"3, ffffcad6c47c, 340, 0, 0, 0");
-/// evidence.exit(Some(7), 63, b"832");
-/// assert_eq!(evidence.calls().machine, Some(Machine::Arm64));
-/// ```
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
     /// Points by machine.
@@ -275,4 +266,16 @@ fn is_descriptor(value: u64) -> bool {
     let negative = value > u64::MAX - LOWEST;
     let known = (0..MAX_FD).contains(&fd) || fd == -1 || fd == AT_FDCWD;
     known && (value < WIDE || negative)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn example_of_evidence() {
+        use crate::ftrace::machine::{Machine, guess::Evidence};
+        let mut evidence = Evidence::default();
+        evidence.entry(Some(7), 63, b"3, ffffcad6c47c, 340, 0, 0, 0");
+        evidence.exit(Some(7), 63, b"832");
+        assert_eq!(evidence.calls().machine, Some(Machine::Arm64));
+    }
 }

@@ -23,14 +23,6 @@ pub(crate) enum Other {
 }
 
 /// What `line`, which is neither record nor continuation, is.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::ftrace::other::{Other, classify};
-/// let lost = Other::Lost { cpu: Some(0), count: Some(104) };
-/// assert_eq!(classify(b"CPU:0 [LOST 104 EVENTS]"), lost);
-/// assert_eq!(classify(b"# tracer: nop"), Other::Header);
-/// ```
 pub(crate) fn classify(line: &[u8]) -> Other {
     match line.first() {
         _ if line.iter().all(|b| matches!(b, b' ' | b'\t')) => return Other::Blank,
@@ -185,5 +177,13 @@ mod tests {
         assert_eq!(classify(b"  \t"), Other::Blank);
         assert_eq!(classify(b"cpus=two"), Other::Unknown);
         assert_eq!(classify(b"line oom_score_adj=0"), Other::Unknown);
+    }
+
+    #[test]
+    fn example_of_classify() {
+        use crate::ftrace::non_records::classify::{Other, classify};
+        let lost = Other::Lost { cpu: Some(0), count: Some(104) };
+        assert_eq!(classify(b"CPU:0 [LOST 104 EVENTS]"), lost);
+        assert_eq!(classify(b"# tracer: nop"), Other::Header);
     }
 }

@@ -17,17 +17,6 @@ pub(crate) enum Clue {
 }
 
 /// The clue in the event `name`, whose payload is `text`.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::ftrace::clues::{Clue, clue};
-/// use tracefast_core::file_id::file_id;
-/// let found = clue(b"mm_filemap_get_pages", b"dev=254:0 ino=3443da ofs=0-65535");
-/// assert_eq!(found, Some(Clue::Inode(file_id(b"254:0:3425242"))));
-/// let text = br#"(do_sys_openat2+0x0/0x90) path="/etc/hosts""#;
-/// assert_eq!(clue(b"opened", text), Some(Clue::Path(32, 42)));
-/// assert_eq!(clue(b"sched_switch", b""), None);
-/// ```
 #[inline]
 pub(crate) fn clue(name: &[u8], text: &[u8]) -> Option<Clue> {
     if text.first() == Some(&b'(') {
@@ -95,5 +84,16 @@ mod tests {
         for odd in ["(", "(f) path=\"\"", "(f) path=\"/a", "(f) path=3"] {
             assert_eq!(clue(b"x", odd.as_bytes()), None, "{odd}");
         }
+    }
+
+    #[test]
+    fn example_of_clue() {
+        use crate::events::file_id::file_id;
+        use crate::ftrace::record::file_hints::{Clue, clue};
+        let found = clue(b"mm_filemap_get_pages", b"dev=254:0 ino=3443da ofs=0-65535");
+        assert_eq!(found, Some(Clue::Inode(file_id(b"254:0:3425242"))));
+        let text = br#"(do_sys_openat2+0x0/0x90) path="/etc/hosts""#;
+        assert_eq!(clue(b"opened", text), Some(Clue::Path(32, 42)));
+        assert_eq!(clue(b"sched_switch", b""), None);
     }
 }

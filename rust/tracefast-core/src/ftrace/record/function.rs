@@ -6,16 +6,6 @@ use crate::text::number;
 
 /// The function in `text` from `start` on: where its name stands, and what is printed behind it.
 /// `None`: it is none.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::ftrace::function::parse;
-/// let text = b"mutex_lock+0x0/0x30 <-perf_poll+0x4f/0xa0";
-/// let (name, rest) = parse(text, 0).unwrap();
-/// assert_eq!(&text[name.0..name.1], b"mutex_lock");
-/// assert_eq!(&text[rest.0..rest.1], b"+0x0/0x30 <-perf_poll+0x4f/0xa0");
-/// assert_eq!(parse(b"8,0 A R 1 + 8 <- (8,1) 0", 0), None);
-/// ```
 #[inline]
 pub(crate) fn parse(text: &[u8], start: usize) -> Option<(Span, Span)> {
     let (name, at) = called(text, start)?;
@@ -165,5 +155,15 @@ mod tests {
             assert_eq!(parse(text.as_bytes(), 0), None, "{text}");
             assert_eq!(alone(text.as_bytes()), None, "{text}");
         }
+    }
+
+    #[test]
+    fn example_of_parse() {
+        use crate::ftrace::record::function::parse;
+        let text = b"mutex_lock+0x0/0x30 <-perf_poll+0x4f/0xa0";
+        let (name, rest) = parse(text, 0).unwrap();
+        assert_eq!(&text[name.0..name.1], b"mutex_lock");
+        assert_eq!(&text[rest.0..rest.1], b"+0x0/0x30 <-perf_poll+0x4f/0xa0");
+        assert_eq!(parse(b"8,0 A R 1 + 8 <- (8,1) 0", 0), None);
     }
 }

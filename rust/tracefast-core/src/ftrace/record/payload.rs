@@ -74,14 +74,6 @@ pub(crate) enum Call {
 }
 
 /// Reads the payload `text`.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::ftrace::payload::{Call, Payload, parse};
-/// let text = b"sys_dup2(oldfd: 0xb, newfd: 1)";
-/// assert_eq!(parse(text), Payload::Enter { call: Call::Name(4, 8), args: (9, 29) });
-/// assert_eq!(parse(b"sys_dup2 -> 0x1"), Payload::Exit { call: Call::Name(4, 8), ret: (12, 15) });
-/// ```
 #[inline]
 pub(crate) fn parse(text: &[u8]) -> Payload {
     // trace-cmd pads, or puts the time since the record before.
@@ -470,5 +462,16 @@ mod tests {
         assert_eq!(marker("bprint:               f: hello"), ("bprint", "f: hello"));
         assert_eq!(marker("0: B|12|a"), (name, "B|12|a"));
         assert_eq!(marker("# 1 buf: 72 61"), ("raw_data", "# 1 buf: 72 61"));
+    }
+
+    #[test]
+    fn example_of_parse() {
+        use crate::ftrace::record::payload::{Call, Payload, parse};
+        let text = b"sys_dup2(oldfd: 0xb, newfd: 1)";
+        assert_eq!(parse(text), Payload::Enter { call: Call::Name(4, 8), args: (9, 29) });
+        assert_eq!(
+            parse(b"sys_dup2 -> 0x1"),
+            Payload::Exit { call: Call::Name(4, 8), ret: (12, 15) }
+        );
     }
 }

@@ -67,16 +67,6 @@ pub(crate) struct Fact<'a> {
 }
 
 /// The names that the payload `text` of an event tells, at most two.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::ftrace::tasks::{Teller, facts};
-/// let text = b"prev_comm=a b prev_pid=7 prev_prio=120 prev_state=S ==> \
-///              next_comm=swapper/0 next_pid=0 next_prio=120";
-/// let [first, second] = facts(Teller::Switch, text).map(Option::unwrap);
-/// assert_eq!((first.tid, first.comm), (Some(7), &b"a b"[..]));
-/// assert_eq!((second.tid, second.comm), (Some(0), &b"swapper/0"[..]));
-/// ```
 pub(crate) fn facts(teller: Teller, text: &[u8]) -> [Option<Fact<'_>>; 2] {
     let now = |(tid, comm)| Fact { tid: Some(tid), comm, later: false };
     match teller {
@@ -290,5 +280,15 @@ mod tests {
             }
         }
         assert_eq!(told("sched_process_exec", "filename=/dev/fd/3 pid=1 old_pid=1"), []);
+    }
+
+    #[test]
+    fn example_of_facts() {
+        use crate::ftrace::record::scheduler::{Teller, facts};
+        let text = b"prev_comm=a b prev_pid=7 prev_prio=120 prev_state=S ==> \
+                     next_comm=swapper/0 next_pid=0 next_prio=120";
+        let [first, second] = facts(Teller::Switch, text).map(Option::unwrap);
+        assert_eq!((first.tid, first.comm), (Some(7), &b"a b"[..]));
+        assert_eq!((second.tid, second.comm), (Some(0), &b"swapper/0"[..]));
     }
 }

@@ -270,14 +270,6 @@ impl Shape {
 pub(crate) const UNKNOWN: u16 = u16::MAX;
 
 /// The number of a call in the table, by name.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::syscalls;
-/// let read = syscalls::by_name(b"read");
-/// assert_eq!(syscalls::shape(read).fd, 0);
-/// assert_eq!(syscalls::by_name(b"no such call"), syscalls::UNKNOWN);
-/// ```
 pub(crate) fn by_name(name: &[u8]) -> u16 {
     static INDEX: LazyLock<HashMap<&[u8], u16>> = LazyLock::new(|| {
         TABLE.iter().enumerate().map(|(i, (name, _))| (name.as_bytes(), i as u16)).collect()
@@ -316,5 +308,12 @@ mod tests {
         for (i, (name, _)) in TABLE.iter().enumerate() {
             assert_eq!(usize::from(by_name(name.as_bytes())), i, "{name}");
         }
+    }
+
+    #[test]
+    fn example_of_by_name() {
+        let read = by_name(b"read");
+        assert_eq!(shape(read).fd, 0);
+        assert_eq!(by_name(b"no such call"), UNKNOWN);
     }
 }

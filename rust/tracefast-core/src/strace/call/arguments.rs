@@ -109,14 +109,6 @@ pub(crate) fn annotation(text: &[u8], at: usize) -> Option<(usize, bool)> {
 
 /// Behind the annotation that begins with the `<` at `at`: `3</path>`, `0</dev/null<char 1:3>>`,
 /// `5<TCP:[1.2.3.4:80->5.6.7.8:443]>`.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::strace::args::annotation_end;
-/// assert_eq!(annotation_end(b"3</data/foo->, x", 1), Some(13));
-/// assert_eq!(annotation_end(br#"4<UNIX-STREAM:[1->2,"/a>b"]>, x"#, 1), Some(28));
-/// assert_eq!(annotation_end(b"3</cut", 1), None);
-/// ```
 pub(crate) fn annotation_end(text: &[u8], at: usize) -> Option<usize> {
     let body = &text[at + 1..];
     if let Some(colon) = protocol(body) {
@@ -397,5 +389,13 @@ mod tests {
         assert_eq!(parts, expected);
         assert_eq!(Split::new(args, 0).len(), 1);
         assert_eq!(Split::new(b"", 3).len(), 0);
+    }
+
+    #[test]
+    fn example_of_annotation_end() {
+        use crate::strace::call::arguments::annotation_end;
+        assert_eq!(annotation_end(b"3</data/foo->, x", 1), Some(13));
+        assert_eq!(annotation_end(br#"4<UNIX-STREAM:[1->2,"/a>b"]>, x"#, 1), Some(28));
+        assert_eq!(annotation_end(b"3</cut", 1), None);
     }
 }

@@ -11,14 +11,6 @@ use crate::text::number;
 
 /// Where a message of strace begins that was glued to `line`, a call that does not end. `None`:
 /// there is none.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::strace::torn::message_start;
-/// assert_eq!(message_start(b"clone(flags=SIGCHLD/usr/bin/strace: Process 3490 attached"), Some(19));
-/// assert_eq!(message_start(b"wait4(27418, Process 27417 suspended"), Some(13));
-/// assert_eq!(message_start(b"write(2, \"strace: Process 3 attached"), None);
-/// ```
 pub(crate) fn message_start(line: &[u8]) -> Option<usize> {
     // Before 4.11 messages have no name in front.
     let bare = [&b"Process "[..], b"[ Process PID="]
@@ -75,14 +67,6 @@ pub(crate) fn writes(name: &[u8]) -> bool {
 /// Where the program's own output begins behind `args`, the arguments of a call that writes, which
 /// the output may follow without a gap: known only by the strings among the arguments, of which it
 /// is the first line. `None`: nothing such follows.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::strace::torn::output_start;
-/// assert_eq!(output_start(br#"2, "5 apples\n", 95 apples"#), Some(18));
-/// assert_eq!(output_start(br#"2, "partial", 7partial"#), Some(15));
-/// assert_eq!(output_start(br#"2, "abc\n", 4"#), None);
-/// ```
 pub(crate) fn output_start(args: &[u8]) -> Option<usize> {
     let split = Split::new(args, 1);
     let data = split.get(args, 1)?;
@@ -113,13 +97,6 @@ pub(crate) fn output_start(args: &[u8]) -> Option<usize> {
 
 /// Length of the program's output at the start of `line`, in front of the rest of a call that writes
 /// with the arguments `args`: what its strings hold behind their last line feed.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::strace::torn::output_before;
-/// assert_eq!(output_before(br#"1, "menu\n> ", 7"#, b"> ) = 7"), 2);
-/// assert_eq!(output_before(br#"1, "menu\n", 5"#, b")  = 5"), 0);
-/// ```
 pub(crate) fn output_before(args: &[u8], line: &[u8]) -> usize {
     let split = Split::new(args, 1);
     let mut written = Vec::new();
@@ -148,14 +125,6 @@ fn strings(text: &[u8], out: &mut Vec<u8>) -> bool {
 }
 
 /// Where in `line` a leader with a pid or a time stands that an event follows, and the leader.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::strace::{leader::Layout, torn::leader_behind};
-/// let line = b"some output[pid 19271] <... newfstatat resumed>0) = 0";
-/// assert_eq!(leader_behind(&Layout::default(), line).unwrap().0, 11);
-/// assert!(leader_behind(&Layout::default(), b"some outputclose(3) = 0").is_none());
-/// ```
 pub(crate) fn leader_behind(layout: &Layout, line: &[u8]) -> Option<(usize, Leader)> {
     let found = |at: usize| {
         let leader = layout.leader(&line[at..])?;
@@ -186,14 +155,6 @@ const TRIES: usize = 64;
 
 /// `line` ends with an exit that was glued to a call without a line feed: where the leader of the
 /// exit begins. It is of the same task, and no earlier.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::strace::{detect, torn::glued_exit};
-/// let line = b"18077 close(0x318077 +++ superseded by execve in pid 18082 +++";
-/// let layout = detect(b"18077 close(3) = 0\n").unwrap().layout;
-/// assert_eq!(glued_exit(&layout, line), Some(15));
-/// ```
 pub(crate) fn glued_exit(layout: &Layout, line: &[u8]) -> Option<usize> {
     if !line.ends_with(b" +++") {
         return None;
@@ -310,5 +271,47 @@ mod tests {
         ] {
             assert_eq!(glued_exit(&layout, line.as_bytes()), None, "{line}");
         }
+    }
+
+    #[test]
+    fn example_of_glued_exit() {
+        use crate::strace::detect;
+        let line = b"18077 close(0x318077 +++ superseded by execve in pid 18082 +++";
+        let layout = detect(b"18077 close(3) = 0\n").unwrap().layout;
+        assert_eq!(glued_exit(&layout, line), Some(15));
+    }
+
+    #[test]
+    fn example_of_leader_behind() {
+        use crate::strace::leader::Layout;
+        let line = b"some output[pid 19271] <... newfstatat resumed>0) = 0";
+        assert_eq!(leader_behind(&Layout::default(), line).unwrap().0, 11);
+        assert!(leader_behind(&Layout::default(), b"some outputclose(3) = 0").is_none());
+    }
+
+    #[test]
+    fn example_of_message_start() {
+        use crate::strace::call::interleaved::message_start;
+        assert_eq!(
+            message_start(b"clone(flags=SIGCHLD/usr/bin/strace: Process 3490 attached"),
+            Some(19)
+        );
+        assert_eq!(message_start(b"wait4(27418, Process 27417 suspended"), Some(13));
+        assert_eq!(message_start(b"write(2, \"strace: Process 3 attached"), None);
+    }
+
+    #[test]
+    fn example_of_output_start() {
+        use crate::strace::call::interleaved::output_start;
+        assert_eq!(output_start(br#"2, "5 apples\n", 95 apples"#), Some(18));
+        assert_eq!(output_start(br#"2, "partial", 7partial"#), Some(15));
+        assert_eq!(output_start(br#"2, "abc\n", 4"#), None);
+    }
+
+    #[test]
+    fn example_of_output_before() {
+        use crate::strace::call::interleaved::output_before;
+        assert_eq!(output_before(br#"1, "menu\n> ", 7"#, b"> ) = 7"), 2);
+        assert_eq!(output_before(br#"1, "menu\n", 5"#, b")  = 5"), 0);
     }
 }

@@ -11,15 +11,6 @@ const NIGHT: i64 = DAY / 2;
 const EVENING: i64 = DAY / 4 * 3;
 
 /// How times of day go on from one line to the next: the days between them.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::strace::{clock::days, leader::DAY};
-/// let hour = DAY / 24;
-/// assert_eq!(days(23 * hour, hour), 1);
-/// assert_eq!(days(hour, 23 * hour), -1);
-/// assert_eq!(days(14 * hour, 13 * hour), 0);
-/// ```
 pub(crate) fn days(before: i64, now: i64) -> i64 {
     match now - before {
         step if step < -NIGHT => 1,
@@ -86,5 +77,17 @@ impl Clock {
         (self.elapsed, {
             self.first.map(|first| Span { first, last: self.last, printed: self.day_time })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn example_of_days() {
+        use crate::strace::{clock::days, leader::DAY};
+        let hour = DAY / 24;
+        assert_eq!(days(23 * hour, hour), 1);
+        assert_eq!(days(hour, 23 * hour), -1);
+        assert_eq!(days(14 * hour, 13 * hour), 0);
     }
 }

@@ -5,13 +5,6 @@ use crate::text::block::Block;
 /// Takes the SGR sequences (`ESC [ digits;… m`) out of `text` in place and returns its new length.
 ///
 /// strace prints an ESC of the traced program as `\33`, so nothing else is taken.
-///
-/// # Examples
-/// ```
-/// let mut text = *b"\x1b[33mclose\x1b[0m(3)";
-/// let len = tracefast_core::strace::colour::strip(&mut text);
-/// assert_eq!(&text[..len], b"close(3)");
-/// ```
 pub(crate) fn strip(text: &mut [u8]) -> usize {
     let mut to = 0;
     let mut from = 0;
@@ -80,5 +73,12 @@ mod tests {
         assert_eq!(stripped(b"\x1b[35m-1\x1b[0m\x1b[m, \x1b[1;34mA\x1b[0m"), b"-1, A");
         assert_eq!(stripped(b"\x1b[2K \x1b \x1b[12"), b"\x1b[2K \x1b \x1b[12");
         assert_eq!(stripped(b""), b"");
+    }
+
+    #[test]
+    fn example_of_strip() {
+        let mut text = *b"\x1b[33mclose\x1b[0m(3)";
+        let len = strip(&mut text);
+        assert_eq!(&text[..len], b"close(3)");
     }
 }

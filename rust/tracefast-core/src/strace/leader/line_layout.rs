@@ -15,13 +15,6 @@ pub(crate) const LOOK: usize = 512;
 /// follow.
 ///
 /// A number of up to eight digits at the start is a pid, one of nine or ten a clock.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::strace::{columns::layout_of, leader::{Pid, Time}};
-/// let (layout, at) = layout_of(b"27534 12:12:49.461526 close(3) = 0").unwrap();
-/// assert_eq!((layout.pid, layout.time, at), (Pid::Plain, Time::Day, 22));
-/// ```
 pub(crate) fn layout_of(line: &[u8]) -> Option<(Layout, usize)> {
     let mut layout = Layout::default();
     let mut i = 0;
@@ -90,15 +83,6 @@ fn comm_end(line: &[u8], at: usize) -> Option<usize> {
 
 /// The line begins with what only the start of an event has, by its first [`LOOK`] bytes: it
 /// belongs to no line before it, so a block may begin with it.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::strace::columns::stands_alone;
-/// assert!(stands_alone(b"7 close(3) = 0"));
-/// assert!(stands_alone(b"[pid   12] +++ exited with 0 +++"));
-/// assert!(!stands_alone(b", 0x7ffe484ec850) = -1 ENOTTY (Inappropriate ioctl for device)"));
-/// assert!(!stands_alone(b" > libc.so.6(read+0x10) [0x11]"));
-/// ```
 pub(crate) fn stands_alone(line: &[u8]) -> bool {
     let look = &line[..line.len().min(LOOK)];
     if memchr::memchr(0x1b, look).is_some() {
@@ -204,5 +188,20 @@ mod tests {
         ] {
             assert!(!stands_alone(line.as_bytes()), "{line}");
         }
+    }
+
+    #[test]
+    fn example_of_layout_of() {
+        let (layout, at) = layout_of(b"27534 12:12:49.461526 close(3) = 0").unwrap();
+        assert_eq!((layout.pid, layout.time, at), (Pid::Plain, Time::Day, 22));
+    }
+
+    #[test]
+    fn example_of_stands_alone() {
+        use crate::strace::leader::line_layout::stands_alone;
+        assert!(stands_alone(b"7 close(3) = 0"));
+        assert!(stands_alone(b"[pid   12] +++ exited with 0 +++"));
+        assert!(!stands_alone(b", 0x7ffe484ec850) = -1 ENOTTY (Inappropriate ioctl for device)"));
+        assert!(!stands_alone(b" > libc.so.6(read+0x10) [0x11]"));
     }
 }

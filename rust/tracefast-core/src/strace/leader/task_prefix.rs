@@ -61,7 +61,7 @@ impl Prefix {
     ///
     /// # Examples
     /// ```
-    /// use tracefast_core::strace::merged::{Mark, Prefix};
+    /// use tracefast_core::strace::leader::task_prefix::{Mark, Prefix};
     /// let prefix = Prefix { pid: 4711, line: 12, mark: Mark::None };
     /// assert_eq!(&prefix.text(), b"000012670000000000c ");
     /// assert_eq!(Prefix::read(&prefix.text()), Some(prefix));
@@ -115,11 +115,12 @@ pub struct Entry {
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::strace::{leader::Layout, merged};
+/// use tracefast_core::strace::leader::Layout;
+/// use tracefast_core::strace::leader::task_prefix;
 /// let layout = Layout::default();
-/// assert_eq!(merged::entry(&layout, b"read(3, \"x\", 1) = 1").map(|e| e.args), Some(5..14));
-/// assert_eq!(merged::entry(&layout, b"read(3, <unfinished ...>"), None);
-/// assert_eq!(merged::entry(&layout, b"getpid() = 7"), None);
+/// assert_eq!(task_prefix::entry(&layout, b"read(3, \"x\", 1) = 1").map(|e| e.args), Some(5..14));
+/// assert_eq!(task_prefix::entry(&layout, b"read(3, <unfinished ...>"), None);
+/// assert_eq!(task_prefix::entry(&layout, b"getpid() = 7"), None);
 /// ```
 pub fn entry(layout: &Layout, line: &[u8]) -> Option<Entry> {
     let leader = layout.leader(line)?;

@@ -12,14 +12,6 @@ pub(crate) enum News {
 }
 
 /// A line that is a message of strace.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::strace::message::is_message;
-/// assert!(is_message(b"/usr/bin/strace: Process 17 attached with 3 threads"));
-/// assert!(is_message(b"Process 17 attached"));
-/// assert!(!is_message(b"Process of elimination"));
-/// ```
 pub(crate) fn is_message(line: &[u8]) -> bool {
     text(line).is_some() || is_bare(line) || is_version(line) || is_wait(line)
 }
@@ -82,13 +74,6 @@ fn is_version(line: &[u8]) -> bool {
 }
 
 /// What a message, at the start of `line`, says of a task.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::strace::message::{News, news};
-/// assert_eq!(news(b"strace: Process 17 attached"), Some(News::Attached(17)));
-/// assert_eq!(news(b"strace: Process 17 detached"), Some(News::Detached(17)));
-/// ```
 pub(crate) fn news(line: &[u8]) -> Option<News> {
     let (pid, rest) = process(text(line).unwrap_or(line))?;
     if rest.starts_with(b"attached") {
@@ -137,5 +122,20 @@ mod tests {
         assert_eq!(of("/b/strace: Process 3 attached"), Some(News::Attached(3)));
         assert_eq!(of("Process 17 suspended"), None);
         assert_eq!(of("strace: Exit of unknown pid 17 ignored"), None);
+    }
+
+    #[test]
+    fn example_of_is_message() {
+        use crate::strace::non_calls::message::is_message;
+        assert!(is_message(b"/usr/bin/strace: Process 17 attached with 3 threads"));
+        assert!(is_message(b"Process 17 attached"));
+        assert!(!is_message(b"Process of elimination"));
+    }
+
+    #[test]
+    fn example_of_news() {
+        use crate::strace::non_calls::message::{News, news};
+        assert_eq!(news(b"strace: Process 17 attached"), Some(News::Attached(17)));
+        assert_eq!(news(b"strace: Process 17 detached"), Some(News::Detached(17)));
     }
 }

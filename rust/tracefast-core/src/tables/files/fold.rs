@@ -24,7 +24,7 @@ use crate::tables::fold::{Dictionaries, Fold};
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::fold::Fold;
+/// use tracefast_core::tables::fold::Fold;
 /// use tracefast_core::tables::files::{Options, Files};
 /// let files = Files::new(Options::default());
 /// let table = files.finish().expect("columns of one length");

@@ -24,7 +24,7 @@ use crate::tables::texts::Names;
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::fold::Fold;
+/// use tracefast_core::tables::fold::Fold;
 /// use tracefast_core::tables::forks::Forks;
 /// let table = Forks::default().finish().expect("columns of one length");
 /// assert_eq!(table.num_rows(), 0);

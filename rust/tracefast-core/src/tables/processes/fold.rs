@@ -25,7 +25,7 @@ const NO_SOURCE: u32 = u32::MAX;
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::fold::Fold;
+/// use tracefast_core::tables::fold::Fold;
 /// use tracefast_core::tables::processes::Processes;
 /// let table = Processes::default().finish().expect("columns of one length");
 /// assert_eq!(table.num_rows(), 0);

@@ -21,7 +21,7 @@ use crate::tables::syscalls::words::{End, Fault, Kind, Meaning, Role};
 /// # Examples
 /// ```
 /// use tracefast_core::tables::syscalls::{By, Syscalls};
-/// use tracefast_core::fold::Fold;
+/// use tracefast_core::tables::fold::Fold;
 /// let table = Syscalls::new(By::Name).finish().expect("columns of one length");
 /// assert_eq!(table.num_rows(), 0);
 /// assert!(table.column_by_name("total_ns").is_some());

@@ -25,7 +25,7 @@ use crate::tables::syscalls::words::{End, Kind, Role};
 /// # Examples
 /// ```
 /// use tracefast_core::tables::syscalls::TracerCounts;
-/// use tracefast_core::fold::Fold;
+/// use tracefast_core::tables::fold::Fold;
 /// let table = TracerCounts::default().finish().expect("columns of one length");
 /// assert_eq!(table.num_rows(), 0);
 /// assert!(table.column_by_name("errors").is_some());

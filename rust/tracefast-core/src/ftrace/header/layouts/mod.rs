@@ -52,7 +52,7 @@ impl Layout {
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::ftrace::layout::{Layout, parse};
+/// use tracefast_core::ftrace::header::layouts::{Layout, parse};
 /// let line = b"    bash-2101      1..... 25321us : sys_write -> 0x2";
 /// let header = parse(line, Layout::Default).unwrap();
 /// assert_eq!((header.layout, header.cpu, header.time), (Layout::Latency, Some(1), Some(25_321_000)));

@@ -24,7 +24,7 @@ use record::{READ, Record, Span, WRITE};
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::fold::Fold;
+/// use tracefast_core::tables::fold::Fold;
 /// use tracefast_core::tables::files::Darshan;
 /// assert_eq!(Darshan::default().finish().expect("columns of one length").num_rows(), 0);
 /// assert_eq!(Darshan::schema().field(2).name(), "POSIX_OPENS");
