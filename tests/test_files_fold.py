@@ -56,21 +56,21 @@ def event(draw):
 @settings(max_examples=200, deadline=None)
 @given(rows=st.lists(event(), max_size=40), near=st.sampled_from([0, 3, 10, 131072]))
 def test_every_column_is_that_of_the_slow_table(scope, by, rows, near):
-    table = summed(_core.Uses(scope=scope, by=by, near=near), frame(rows, NEEDED))
+    table = summed(_core.Files(scope=scope, by=by, near=near), frame(rows, NEEDED))
     near_enough(plain(table), sorted(slow_files(rows, scope, by, near), key=repr))
 
 
 @settings(max_examples=100, deadline=None)
 @given(rows=st.lists(event(), max_size=40), cuts=st.lists(st.integers(0, 40), max_size=6))
 def test_batches_may_be_cut_anywhere(rows, cuts):
-    check_cuts(_core.Uses, frame(rows, NEEDED), cuts)
+    check_cuts(_core.Files, frame(rows, NEEDED), cuts)
 
 
 @settings(max_examples=60, deadline=None)
 @given(rows=st.lists(event(), max_size=30))
 def test_text_in_any_layout_gives_the_same_table(rows):
     events = frame(rows, NEEDED)
-    check_layouts(_core.Uses, tf.files, events)
+    check_layouts(_core.Files, tf.files, events)
     paths = events.with_columns(pl.col("path").cast(pl.Categorical))
     assert tf.files(paths).collect().equals(tf.files(events).collect())
 

@@ -212,7 +212,7 @@ def _order(row):
 
 
 def check(rows):
-    got = plain(summed(_core.Spawns(), frame(rows, NEEDED)), _order)
+    got = plain(summed(_core.Forks(), frame(rows, NEEDED)), _order)
     wanted = sorted(slow_forks(rows), key=_order)
     for left, right in zip(got, wanted, strict=False):
         assert list(left) == list(right)
@@ -231,13 +231,13 @@ def test_every_column_is_that_of_the_slow_table(rows):
 @settings(max_examples=100, deadline=None)
 @given(rows=events(most=40), cuts=st.lists(st.integers(0, 40), max_size=6))
 def test_batches_may_be_cut_anywhere(rows, cuts):
-    check_cuts(_core.Spawns, frame(rows, NEEDED), cuts)
+    check_cuts(_core.Forks, frame(rows, NEEDED), cuts)
 
 
 @settings(max_examples=50, deadline=None)
 @given(rows=events(most=30))
 def test_text_in_any_layout_gives_the_same_table(rows):
-    check_layouts(_core.Spawns, tf.forks, frame(rows, NEEDED))
+    check_layouts(_core.Forks, tf.forks, frame(rows, NEEDED))
 
 
 LOGS = sorted(

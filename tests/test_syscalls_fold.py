@@ -71,7 +71,7 @@ def in_order(table):
 @settings(max_examples=200, deadline=None)
 @given(rows=st.lists(event(), max_size=40))
 def test_every_column_is_that_of_the_slow_table(by, rows):
-    table = summed(_core.CallTable(by=by), frame(rows, COLUMNS))
+    table = summed(_core.Syscalls(by=by), frame(rows, COLUMNS))
     near_enough(plain(table), sorted(slow_syscalls(rows, by), key=repr))
     assert in_order(table)
 
@@ -80,14 +80,14 @@ def test_every_column_is_that_of_the_slow_table(by, rows):
 @settings(max_examples=60, deadline=None)
 @given(rows=st.lists(event(), max_size=40), cuts=st.lists(st.integers(0, 40), max_size=6))
 def test_batches_may_be_cut_anywhere(by, rows, cuts):
-    check_cuts(partial(_core.CallTable, by=by), frame(rows, COLUMNS), cuts)
+    check_cuts(partial(_core.Syscalls, by=by), frame(rows, COLUMNS), cuts)
 
 
 @pytest.mark.parametrize("by", [None, "process"])
 @settings(max_examples=40, deadline=None)
 @given(rows=st.lists(event(), max_size=30))
 def test_text_in_any_layout_gives_the_same_table(by, rows):
-    make, ask = partial(_core.CallTable, by=by), partial(tf.syscalls, by=by)
+    make, ask = partial(_core.Syscalls, by=by), partial(tf.syscalls, by=by)
     check_layouts(make, ask, frame(rows, COLUMNS))
 
 

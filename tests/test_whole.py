@@ -127,7 +127,7 @@ def test_saved_rows_come_in_order_whatever_the_threads(threads, parquet):
     columns = ["line", "name", "path", "offset"]
     batches = [
         pl.DataFrame(batch)
-        for batch in _core.Saved(parquet.as_posix(), columns=columns, threads=threads)
+        for batch in _core.ParquetEvents(parquet.as_posix(), columns=columns, threads=threads)
     ]
     assert len(batches) > 3
     expected = words(pl.read_parquet(parquet, columns=columns))
@@ -145,7 +145,7 @@ def test_saved_columns_without_values_are_null(columns, log, tmp_path):
     if columns != ["comm"]:
         for name in ("child", "errno"):
             assert len({group[name].null_count() == 20 for group in groups}) == 2
-    batches = list(_core.Saved(output.as_posix(), columns=expected.columns))
+    batches = list(_core.ParquetEvents(output.as_posix(), columns=expected.columns))
     assert [len(batch) for batch in batches] == [group.height for group in groups]
     found = pl.concat(map(pl.DataFrame, batches))
     # In the order of the file.
@@ -155,24 +155,27 @@ def test_saved_columns_without_values_are_null(columns, log, tmp_path):
 
 def test_saved_may_be_left_early(parquet):
     for _ in range(20):
-        assert len(next(iter(_core.Saved(parquet.as_posix(), columns=["line"], threads=2)))) == 100
+        assert (
+            len(next(iter(_core.ParquetEvents(parquet.as_posix(), columns=["line"], threads=2))))
+            == 100
+        )
 
 
 def test_saved_refuses_what_is_not_of_this_schema(parquet, tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
-        _core.Saved(str(tmp_path / "missing"), columns=["line"])
+        _core.ParquetEvents(str(tmp_path / "missing"), columns=["line"])
     assert caught.value.filename == str(tmp_path / "missing")
     with pytest.raises(ValueError, match="nothing"):
-        _core.Saved(parquet.as_posix(), columns=["nothing"])
+        _core.ParquetEvents(parquet.as_posix(), columns=["nothing"])
     other = tmp_path / "other.parquet"
     pl.DataFrame({"line": ["one"]}).write_parquet(other)
     with pytest.raises(ValueError, match="column 'line'"):
-        _core.Saved(str(other), columns=["line"])
+        _core.ParquetEvents(str(other), columns=["line"])
     other.write_bytes(b"PAR1 and nothing else")
     with pytest.raises(ValueError, match=r"other\.parquet"):
-        _core.Saved(str(other), columns=["line"])
+        _core.ParquetEvents(str(other), columns=["line"])
     empty = tmp_path / "empty.parquet"
     (tmp_path / "empty.strace").write_bytes(b"")
     tf.parse(tmp_path / "empty.strace", empty)
-    assert list(_core.Saved(str(empty), columns=list(NEEDED))) == []
+    assert list(_core.ParquetEvents(str(empty), columns=list(NEEDED))) == []
     assert tf.files(tf.scan(empty)).collect().height == 0

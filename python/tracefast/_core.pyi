@@ -7,20 +7,20 @@ from typing import Any, ClassVar, Protocol, Self, TypedDict, final
 __all__ = [
     "SCHEMA_VERSION",
     "Batch",
-    "CallTable",
     "Covered",
     "Darshan",
     "Decoder",
     "Error",
+    "Files",
+    "Forks",
+    "ParquetEvents",
     "Processes",
     "Progress",
     "Reader",
     "Report",
-    "Saved",
     "Schema",
-    "Spawns",
-    "TracerCounts",
-    "Uses",
+    "StraceCounts",
+    "Syscalls",
     "__version__",
     "field_column",
     "field_kind",
@@ -198,7 +198,7 @@ class Batch:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 @final
-class Saved:
+class ParquetEvents:
     """The rows of a Parquet file of events, in order."""
 
     def __new__(cls, path: str, *, columns: list[str], threads: int | None = None) -> Self: ...
@@ -214,7 +214,7 @@ class _ArrowArray(Protocol):
     ) -> tuple[object, object]: ...
 
 @final
-class Uses:
+class Files:
     def __new__(
         cls, *, by: str | None = None, scope: str = "stream", near: int = 131072
     ) -> Self: ...
@@ -233,7 +233,7 @@ class Covered:
     def finish(self) -> Batch: ...
 
 @final
-class Spawns:
+class Forks:
     def __new__(cls, *, hints: bool = False) -> Self: ...
     @staticmethod
     def schema(*, hints: bool = False) -> Schema: ...
@@ -260,7 +260,7 @@ class Processes:
     def finish(self) -> Batch: ...
 
 @final
-class CallTable:
+class Syscalls:
     def __new__(cls, *, by: str | None = None) -> Self: ...
     @staticmethod
     def schema(*, by: str | None = None) -> Schema: ...
@@ -269,7 +269,7 @@ class CallTable:
     def finish(self) -> Batch: ...
 
 @final
-class TracerCounts:
+class StraceCounts:
     def __new__(cls) -> Self: ...
     @staticmethod
     def schema() -> Schema: ...

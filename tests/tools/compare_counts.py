@@ -46,7 +46,7 @@ def of_table(expected: strace_tables.Counts, rows: pl.DataFrame) -> list[str]:
 
 
 def counts_of(rows: pl.DataFrame) -> pl.DataFrame:
-    fold = _core.TracerCounts()
+    fold = _core.StraceCounts()
     fold.push(rows)
     return pl.DataFrame(fold.finish())
 

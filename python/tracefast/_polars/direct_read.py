@@ -77,7 +77,7 @@ def parquet(files: Sequence[str]) -> Opener:
     def batches(columns: list[str]) -> Batches:
         for file in files:
             try:
-                yield from _core.Saved(file, columns=columns)
+                yield from _core.ParquetEvents(file, columns=columns)
             except (OSError, ValueError, RuntimeError) as error:
                 raise UnreadableError from error
 

@@ -121,7 +121,7 @@ def syscalls(events: Events, *, by: By | None = None) -> pl.LazyFrame:
     return folded(
         events,
         types,
-        lambda: _core.CallTable(by=by),
+        lambda: _core.Syscalls(by=by),
         columns(by),
         name="SYSCALLS",
         question="tracefast.syscalls",
@@ -136,7 +136,7 @@ def columns(by: By | None = None) -> pl.Schema:
     >>> columns("process").names()[:4]
     ['source', 'pid', 'image', 'name']
     """
-    return pl.Schema(_core.CallTable.schema(by=by))
+    return pl.Schema(_core.Syscalls.schema(by=by))
 
 
 def strace_counts(events: Events) -> pl.LazyFrame:
@@ -172,8 +172,8 @@ def strace_counts(events: Events) -> pl.LazyFrame:
     return folded(
         events,
         NEEDED_BY_STRACE,
-        _core.TracerCounts,
-        pl.Schema(_core.TracerCounts.schema()),
+        _core.StraceCounts,
+        pl.Schema(_core.StraceCounts.schema()),
         name="STRACE COUNTS",
         question="tracefast syscalls --strace-c",
     )

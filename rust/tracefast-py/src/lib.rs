@@ -25,7 +25,7 @@ mod _core {
     #[pymodule_export]
     use super::arrow::batch::{Batch, Schema};
     #[pymodule_export]
-    use super::arrow::parquet_events::Saved;
+    use super::arrow::parquet_events::ParquetEvents;
     #[pymodule_export]
     use super::errors::Error;
     #[pymodule_export]
@@ -41,13 +41,13 @@ mod _core {
     #[pymodule_export]
     use super::report::{Report, report_of};
     #[pymodule_export]
-    use super::tables::files::{Covered, Darshan, Uses};
+    use super::tables::files::{Covered, Darshan, Files};
     #[pymodule_export]
-    use super::tables::forks::Spawns;
+    use super::tables::forks::Forks;
     #[pymodule_export]
     use super::tables::processes::Processes;
     #[pymodule_export]
-    use super::tables::syscalls::{CallTable, TracerCounts};
+    use super::tables::syscalls::{StraceCounts, Syscalls};
 
     /// Identity of a file that is known by a name: what the column `file` holds.
     #[pyfunction]

@@ -226,7 +226,7 @@ def files_and_rings(
         return counters(events)
 
     def begin() -> Fold:
-        uses = _core.Uses(by=by, scope=scope, near=near)
+        uses = _core.Files(by=by, scope=scope, near=near)
         return uses if rings is None else _Telling(uses, rings)
 
     return folded(events, NEEDED, begin, columns(by), name="FILES", question="tracefast.files")
@@ -235,7 +235,7 @@ def files_and_rings(
 class _Telling:
     """A fold that says, before it ends, what went through io_uring."""
 
-    def __init__(self, uses: _core.Uses, tell: Rings) -> None:
+    def __init__(self, uses: _core.Files, tell: Rings) -> None:
         self._uses, self._tell = uses, tell
         self.words, self.push = uses.words, uses.push
 
@@ -256,4 +256,4 @@ def columns(by: By | None = None, *, darshan: bool = False) -> pl.Schema:
         from tracefast.analysis.files.darshan import columns as counters
 
         return counters()
-    return pl.Schema(_core.Uses.schema(by=by))
+    return pl.Schema(_core.Files.schema(by=by))

@@ -57,7 +57,7 @@ def fork_rows(events: Events, question: str = "tracefast.fork_summary") -> pl.La
         return folded(
             rows,
             NEEDED,
-            lambda: _core.Spawns(hints=True),
+            lambda: _core.Forks(hints=True),
             ROWS,
             name="FORKS",
             question=question,

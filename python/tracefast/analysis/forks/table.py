@@ -10,7 +10,7 @@ from tracefast._polars.folds import folded
 from tracefast._polars.given_events import Events
 
 # The columns of the table, and their types.
-SCHEMA: Final = pl.Schema(_core.Spawns.schema())
+SCHEMA: Final = pl.Schema(_core.Forks.schema())
 
 # The columns of the events that the table is made of.
 NEEDED: Final[Types] = {
@@ -157,4 +157,4 @@ def forks(events: Events) -> pl.LazyFrame:
     >>> table.select("kind", "child_pid", "call_ns", "image", "exit_status").rows()
     [('vfork', 101, 300000, '/bin/true', 0)]
     """
-    return folded(events, NEEDED, _core.Spawns, SCHEMA, name="FORKS", question="tracefast.forks")
+    return folded(events, NEEDED, _core.Forks, SCHEMA, name="FORKS", question="tracefast.forks")

@@ -18,7 +18,7 @@ pub type Dictionaries = HashMap<String, ArrayRef>;
 /// use arrow_array::cast::AsArray;
 /// use arrow_array::types::Int64Type;
 /// use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray, UInt8Array};
-/// use tracefast_core::tables::syscalls::TracerCounts;
+/// use tracefast_core::tables::syscalls::StraceCounts;
 /// use tracefast_core::tables::fold::Fold;
 ///
 /// let word = |word| Arc::new(StringArray::from(vec![word; 2])) as ArrayRef;
@@ -31,7 +31,7 @@ pub type Dictionaries = HashMap<String, ArrayRef>;
 ///     ("status", word(Some("complete")), true),
 /// ])?;
 ///
-/// let mut fold = TracerCounts::default();
+/// let mut fold = StraceCounts::default();
 /// fold.words("kind", Arc::new(StringArray::from(vec!["syscall"])));
 /// fold.push(&events)?;
 /// let table = fold.finish()?;

@@ -10,12 +10,12 @@ use crate::errors::exception;
 
 /// The rows of a Parquet file of events, some columns of them, in order.
 #[pyclass(frozen, module = "tracefast._core")]
-pub struct Saved {
+pub struct ParquetEvents {
     batches: Mutex<SavedEvents>,
 }
 
 #[pymethods]
-impl Saved {
+impl ParquetEvents {
     #[new]
     #[pyo3(signature = (path, *, columns, threads = None))]
     #[allow(clippy::needless_pass_by_value)] // Python's arguments.

@@ -14,14 +14,14 @@ use crate::arrow::batch::{Batch, Schema};
 use crate::arrow::import::arrow;
 use crate::tables::held::{Held, feed};
 
-/// Uses of files, to be summed up.
+/// The fold behind `tf.files`.
 #[pyclass(frozen, module = "tracefast._core")]
-pub struct Uses {
+pub struct Files {
     fold: Held<files::Files>,
 }
 
 #[pymethods]
-impl Uses {
+impl Files {
     #[new]
     #[pyo3(signature = (*, by = None, scope = "stream", near = 131_072))]
     fn new(by: Option<&str>, scope: &str, near: i64) -> PyResult<Self> {

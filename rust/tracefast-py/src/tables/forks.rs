@@ -8,12 +8,12 @@ use crate::tables::held::Held;
 
 /// Created tasks, to be summed up.
 #[pyclass(frozen, module = "tracefast._core")]
-pub struct Spawns {
+pub struct Forks {
     fold: Held<forks::Forks>,
 }
 
 #[pymethods]
-impl Spawns {
+impl Forks {
     #[new]
     #[pyo3(signature = (*, hints=false))]
     fn new(hints: bool) -> Self {

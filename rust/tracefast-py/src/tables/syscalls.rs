@@ -9,12 +9,12 @@ use crate::tables::held::Held;
 
 /// System calls by name, to be summed up.
 #[pyclass(frozen, module = "tracefast._core")]
-pub struct CallTable {
+pub struct Syscalls {
     fold: Held<syscalls::Syscalls>,
 }
 
 #[pymethods]
-impl CallTable {
+impl Syscalls {
     #[new]
     #[pyo3(signature = (*, by = None))]
     fn new(by: Option<&str>) -> PyResult<Self> {
@@ -54,21 +54,21 @@ fn part(by: Option<&str>) -> PyResult<By> {
 
 /// Calls as strace counts them, to be summed up.
 #[pyclass(frozen, module = "tracefast._core")]
-pub struct TracerCounts {
-    fold: Held<syscalls::TracerCounts>,
+pub struct StraceCounts {
+    fold: Held<syscalls::StraceCounts>,
 }
 
 #[pymethods]
-impl TracerCounts {
+impl StraceCounts {
     #[new]
     fn new() -> Self {
-        Self { fold: Held::new(syscalls::TracerCounts::default()) }
+        Self { fold: Held::new(syscalls::StraceCounts::default()) }
     }
 
     /// The columns of the table.
     #[staticmethod]
     fn schema() -> Schema {
-        Schema::new(syscalls::TracerCounts::schema())
+        Schema::new(syscalls::StraceCounts::schema())
     }
 
     /// Takes in the words that the numbers in a column stand for.

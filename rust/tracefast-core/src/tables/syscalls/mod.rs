@@ -3,7 +3,7 @@
 //! [`Syscalls`] folds batches of events in their order, and keeps what the table needs, exactly:
 //! counters, durations with how often each occurred, the stretches of time in which a call of that
 //! name was in flight. Memory grows with names (and processes, where rows are parted by them), with
-//! distinct durations, and with such stretches. [`TracerCounts`] counts as strace's own summary
+//! distinct durations, and with such stretches. [`StraceCounts`] counts as strace's own summary
 //! (`-c`) does.
 
 pub(crate) mod durations;
@@ -16,7 +16,7 @@ pub(crate) mod table;
 pub(crate) mod tasks;
 pub(crate) mod words;
 
-pub use crate::tables::syscalls::strace_counts::TracerCounts;
+pub use crate::tables::syscalls::strace_counts::StraceCounts;
 pub use fold::Syscalls;
 pub use table::schema;
 

@@ -24,14 +24,14 @@ use crate::tables::syscalls::words::{End, Kind, Role};
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::tables::syscalls::TracerCounts;
+/// use tracefast_core::tables::syscalls::StraceCounts;
 /// use tracefast_core::tables::fold::Fold;
-/// let table = TracerCounts::default().finish().expect("columns of one length");
+/// let table = StraceCounts::default().finish().expect("columns of one length");
 /// assert_eq!(table.num_rows(), 0);
 /// assert!(table.column_by_name("errors").is_some());
 /// ```
 #[derive(Debug, Default)]
-pub struct TracerCounts {
+pub struct StraceCounts {
     dictionaries: Dictionaries,
     names: Names,
     counts: Vec<Count>,
@@ -59,7 +59,7 @@ struct Columns<'a> {
 /// Numbers of calls on x86-64.
 const NUMBERS: u64 = 1024;
 
-impl TracerCounts {
+impl StraceCounts {
     /// The columns of the table.
     pub fn schema() -> SchemaRef {
         // An empty table has them all; its columns have one length.
@@ -97,7 +97,7 @@ impl TracerCounts {
     }
 }
 
-impl Fold for TracerCounts {
+impl Fold for StraceCounts {
     fn dictionaries(&mut self) -> &mut Dictionaries {
         &mut self.dictionaries
     }
