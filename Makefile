@@ -77,11 +77,11 @@ docs: $(VENV)/.developed ## Make the site from docs/ in build/site.
 	@echo 'build/site/index.html'
 
 pages: $(VENV)/.developed ## Write anew what the pages say that commands print and columns mean.
-	$(BIN)/python tests/tools/table_page.py
-	$(BIN)/python tests/tools/pages.py
+	$(BIN)/python tools/table_page.py
+	$(BIN)/python tools/pages.py
 
 screenshots: $(VENV)/.developed ## Draw docs/screenshots from the demo log.
-	$(BIN)/python tests/tools/screenshots.py
+	$(BIN)/python tools/screenshots.py
 
 # Corpora grow in rust/fuzz/corpus; a finding is a file in rust/fuzz/artifacts. The thread that reads
 # a source ends on its own, perhaps after the run: no leak.

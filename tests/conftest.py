@@ -8,12 +8,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import terminals
 
+import terminals
 import tracefast as tf
+from support.paths import DATA
 from tracefast.scanning import event_schema
 
-DATA = Path(__file__).parent / "data"
 COMMAND = Path(sys.executable).with_name("tracefast")
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

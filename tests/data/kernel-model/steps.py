@@ -1,7 +1,7 @@
 """Run a list of steps on files, and read from /proc/self/fdinfo where each left its descriptors.
 
 ``python steps.py FOLDER NUMBER...``: the numbers choose the steps, so that a test can make any
-program of them. Run under strace by `tests/test_fd_programs.py`.
+program of them. Run under strace by `tests/kernel/test_random_programs.py`.
 """
 
 import fcntl

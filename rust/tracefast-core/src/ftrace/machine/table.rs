@@ -1,4 +1,4 @@
-//! Made by `tests/tools/syscall_numbers.py`.
+//! Made by `tools/syscall_numbers.py`.
 
 /// Each call's number on x86-64, i386, arm64, arm and riscv64; -1 where it has none.
 pub(crate) static CALLS: [(&str, [i16; 5]); 480] = [

@@ -1,0 +1,1 @@
+"""Proofs of the kernel model: a simulated kernel, positions, and records of real programs."""

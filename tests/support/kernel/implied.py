@@ -1,0 +1,98 @@
+"""What a log implies of the order in which a simulated machine's calls used positions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.kernel.simulated import Call, Description, Inode, Machine
+
+
+def determined(machine: Machine) -> Iterator[tuple[Call, bool]]:
+    """Give each call that uses a position, and whether the log implies where it began.
+
+    It does if no other call used the position meanwhile, and if what came before is known: a group
+    of overlapping transfers leaves the position behind all of them; one with a seek inside leaves
+    it open until the next seek that nothing overlaps. What an append leaves depends on the file.
+    """
+    groups: dict[Description, list[Call]] = {}
+    for call in machine.calls:
+        if call.description and call.kind and call.given is None and call.ended:
+            groups.setdefault(call.description, []).append(call)
+    unfinished = {task.call.description for task in machine.tasks if task.call}
+    for description, calls in groups.items():
+        known = description not in unfinished
+        calls.sort(key=lambda call: call.begun)
+        while calls:
+            group = [calls.pop(0)]
+            while calls and calls[0].begun < max(call.ended for call in group):
+                group.append(calls.pop(0))
+            yield from ((call, known and len(group) == 1) for call in group)
+            movers = [call for call in group if call.moves]
+            loose = [call for call in movers if call.kind == "seek" or call.appends]
+            if loose:
+                known = len(movers) == len(group) == 1 and loose[0].kind == "seek"
+
+
+def appended(machine: Machine, sure: dict[Call, bool]) -> Iterator[tuple[Call, bool]]:
+    """Give each write that appends, and whether the log implies the end of the file there.
+
+    `sure` says so of other offsets. The end is known from a truncation, an emptying open, a seek
+    from the end on, until something may change the length that another change overlaps, or nobody
+    has the file open. Ends that reads find are left out: not every one is a proof.
+    """
+    files: dict[Inode, list[Call]] = {}
+    for call in machine.calls:
+        if call.description and (changes(call) or shows(call) or call.anew):
+            files.setdefault(call.description.inode, []).append(call)
+    for calls in files.values():
+        known = False
+        # What never ends may do its work at any time.
+        for call in sorted(filter(ended, calls), key=ended):
+            others = [other for other in calls if other is not call and over(call, other)]
+            alone = not any(changes(other) for other in others)
+            known = known and not call.anew
+            if call.appends:
+                yield call, known and alone and is_free(call, machine)
+            known = known_after(call, known, alone, sure)
+
+
+def ended(call: Call) -> int:
+    return call.ended
+
+
+def known_after(call: Call, known: bool, alone: bool, sure: dict[Call, bool]) -> bool:
+    """Whether the end of the file is known behind a call, if it was `known` before it."""
+    if call.error:
+        return known
+    if shows(call):
+        return known or alone
+    if call.kind == "write":
+        return known and alone and (call.appends or call.given is not None or sure[call])
+    return alone if changes(call) else known
+
+
+def is_free(call: Call, machine: Machine) -> bool:
+    """Whether nobody else used the description's position meanwhile."""
+    if call.given is not None:
+        return True
+    mates = [other for other in machine.calls if other.description is call.description]
+    movers = [other for other in mates if other.kind and other.given is None]
+    return all(other is call or not over(call, other) for other in movers)
+
+
+def over(call: Call, other: Call) -> bool:
+    """Whether they overlap; one that never ended does not end before the other."""
+    return call.overlaps(other) if other.ended else other.begun < call.ended
+
+
+def changes(call: Call) -> bool:
+    """Whether it changed the length of its file, or might have."""
+    return call.name == "ftruncate" or "O_TRUNC" in call.head or call.kind == "write"
+
+
+def shows(call: Call) -> bool:
+    """Whether it tells the length of its file."""
+    return call.name == "lseek" and "SEEK_END" in call.head

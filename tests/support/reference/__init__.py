@@ -1,0 +1,1 @@
+"""Slow, obvious versions of what tracefast does fast: the tests compare the two."""

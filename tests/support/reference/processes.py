@@ -1,0 +1,432 @@
+"""The table of processes, made slowly and plainly: what the fold is held against.
+
+All rows are in a list; whatever is asked is found by looking through all of it again.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from support.reference.syscalls import somebody_writes
+
+Row = dict[str, object]
+
+FORKS = {"clone", "clone2", "clone3", "fork", "vfork"}
+# How an old strace prints clone3.
+UNKNOWN = {"syscall_435", "syscall_0x1b3"}
+EXECS = {"execve", "execveat"}
+READS = {"read", "readv", "pread64", "pread", "preadv", "preadv2"}
+READS |= {"recv", "recvfrom", "recvmsg", "recvmmsg", "recvmmsg_time64"}
+WRITES = {"write", "writev", "pwrite64", "pwrite", "pwritev", "pwritev2"}
+WRITES |= {"send", "sendto", "sendmsg", "sendmmsg"}
+TRANSFERS = {"sendfile", "sendfile64", "splice", "copy_file_range", "tee"}
+WAITS = {"wait4", "waitpid", "waitid", "oldwait4", "osf_wait4"}
+WAITING = WAITS | {
+    *("futex", "futex_time64", "futex_wait", "futex_waitv", "poll", "ppoll", "ppoll_time64"),
+    *("select", "_newselect", "oldselect", "osf_select", "pselect6", "pselect6_time64"),
+    *("epoll_wait", "epoll_wait_old", "epoll_pwait", "epoll_pwait2", "nanosleep", "pause"),
+    *("clock_nanosleep", "clock_nanosleep_time64", "rt_sigsuspend", "sigsuspend"),
+    *("rt_sigtimedwait", "rt_sigtimedwait_time64", "restart_syscall", "accept", "accept4"),
+    *("connect", "recv", "recvfrom", "recvmsg", "recvmmsg", "recvmmsg_time64", "msgrcv"),
+    *("mq_timedreceive", "mq_timedreceive_time64", "semop", "semtimedop", "semtimedop_time64"),
+    "flock",
+}
+SYNCS = {
+    *("fsync", "fdatasync", "sync", "syncfs", "msync", "sync_file_range", "sync_file_range2"),
+    *("arm_sync_file_range", "io_submit", "io_getevents", "io_pgetevents", "vmsplice"),
+    "io_pgetevents_time64",
+}
+
+
+def slow_kind(name: str, args: str) -> str | None:
+    """Classify a creation by its name and the flags in its arguments."""
+    if name in ("fork", "vfork"):
+        return name
+    # Where a comment names the flags behind a number, the number is enough.
+    plain = re.sub(r" /\*.*?\*/", "", args)
+    flags = 0
+    if found := re.search(r"clone_flags[:=] ?(?:0x)?([0-9a-f]+)\b", plain):
+        flags = int(found[1], 16)
+    elif found := re.search(r"flags=([A-Za-z0-9_|]+)", plain):
+        bits = {"CLONE_VM": 0x100, "CLONE_VFORK": 0x4000, "CLONE_THREAD": 0x10000}
+        for word in found[1].split("|"):
+            flags |= int(word, 0) if word[0].isdigit() else bits.get(word, 0)
+    elif name != "clone3" and (found := re.match(r"(?:0x)?([0-9a-f]+)\b", plain)):
+        flags = int(found[1], 16)
+    else:
+        return None
+    stack = re.search(r"(?:stack=|newsp: |^(?:0x)?[0-9a-f]+, )(NULL|(?:0x)?[0-9a-f]+)", plain)
+    own = name == "clone3" if stack is None else stack[1] not in ("NULL", "0", "0x0")
+    if flags & 0x10000:
+        return "thread"
+    if not flags & 0x100:
+        return "fork"
+    if not flags & 0x4000:
+        return "shared"
+    return "posix_spawn" if own else "vfork"
+
+
+def spent(row: Row) -> str | None:
+    """Say what the time in a call was: io, wait, or other work."""
+    name = row["name"]
+    if name in WAITING:
+        return "wait"
+    if name in READS | TRANSFERS:
+        return "wait" if somebody_writes(row["file_type"], row["path"]) else "io"
+    return "io" if name in WRITES | SYNCS else None
+
+
+@dataclass
+class Task:
+    """A task, and the numbers of its rows."""
+
+    source: str | None
+    task: int
+    first: int
+    rows: list[int] = field(default_factory=list)
+    tid: int | None = None
+    pid: int | None = None
+    # The row that tells of its creation, the key of its maker, and the kind.
+    birth: tuple[int, tuple, str | None] | None = None
+    guardian: tuple | None = None
+    told: tuple[str, object] | None = None
+    process: Process | None = None
+
+
+@dataclass
+class Process:
+    """A process in the making."""
+
+    root: Task
+    led: bool
+    members: list[Task] = field(default_factory=list)
+    parent: Process | None = None
+
+
+class Log:
+    """All rows, and who is in them."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        self.rows = [row for row in rows if row["task"] is not None and row["kind"] is not None]
+        self.tasks: dict[tuple, Task] = {}
+        self.processes: list[Process] = []
+        self._read()
+        self._group()
+
+    def _read(self) -> None:
+        by_tid: dict[tuple, tuple] = {}
+        expected: dict[tuple, tuple[int, tuple, str | None]] = {}
+        for at, row in enumerate(self.rows):
+            if row["kind"] == "notice":
+                continue
+            source, key = row["source"], (row["source"], row["task"])
+            task = self.tasks.setdefault(key, Task(*key, at))
+            if not task.rows:
+                task.pid = row["pid"]
+                task.tid = task.tid if row["tid"] is None else row["tid"]
+                if task.tid is not None:
+                    by_tid[source, task.tid] = key
+                    told = expected.pop((source, task.tid), None)
+                    task.birth = task.birth or told
+            task.rows.append(at)
+            self._event(at, row, key, expected)
+            if is_call(row) and row["name"] in FORKS and row["status"] != "injected":
+                self._fork(at, row, key, by_tid, expected)
+            if is_call(row) and row["name"] in UNKNOWN and row["status"] != "injected":
+                self._unknown_fork(at, row, key, by_tid, expected)
+            pid, told = ended_child(row)
+            child = by_tid.get((source, pid))
+            if pid is not None and child is not None and child != key:
+                self.tasks[child].guardian = self.tasks[child].guardian or key
+                self.tasks[child].told = self.tasks[child].told or told
+
+    def _event(self, at: int, row: Row, key: tuple, expected: dict) -> None:
+        args = row["args"] or ""
+        if row["kind"] != "event":
+            return
+        if row["name"] == "task_newtask" and (found := re.match(r"pid=(\d+)\b", args)):
+            kind = slow_kind("task_newtask", args) if "clone_flags=" in args else None
+            expected[row["source"], int(found[1])] = (at, key, kind)
+        if row["name"] == "sched_process_fork" and (found := re.search(r" child_pid=(\d+)$", args)):
+            who = (row["source"], int(found[1]))
+            if who not in expected or expected[who][1] != key:
+                expected[who] = (at, key, None)
+
+    def _fork(self, at: int, row: Row, key: tuple, by_tid: dict, expected: dict) -> None:
+        source = row["source"]
+        if row["child"] is None or row["child"] == row["task"]:
+            return
+        child = (source, row["child"])
+        task = self.tasks.setdefault(child, Task(*child, at))
+        if not task.rows:
+            task.tid = task.pid = row["ret"]
+            if row["ret"] is not None:
+                by_tid[source, row["ret"]] = child
+                told = expected.pop((source, row["ret"]), None)
+                task.birth = task.birth or told
+        if task.birth is not None and self.rows[task.birth[0]]["kind"] == "syscall":
+            return
+        kind = slow_kind(row["name"], row["args"] or "")
+        if kind is None and task.birth is not None:
+            kind = task.birth[2]
+            if kind == "vfork" and row["name"] == "clone3":
+                kind = "posix_spawn"
+        task.birth = (at, key, kind)
+
+    def _unknown_fork(self, at: int, row: Row, key: tuple, by_tid: dict, expected: dict) -> None:
+        if row["ret"] is None or row["ret"] <= 0:
+            return
+        birth = (at, key, None)
+        child = self.tasks.get(by_tid.get((row["source"], row["ret"])))
+        fits = child is not None and (child.source, child.task) != key and child.birth is None
+        # Who began before the call is one of the same number that is gone.
+        starts = [r["ts"] for r in self._of(child) if r["ts"] is not None] if fits else []
+        if fits and (row["ts"] is None or min(starts, default=row["ts"]) >= row["ts"]):
+            child.birth = birth
+        else:
+            expected[row["source"], row["ret"]] = birth
+
+    def _group(self) -> None:
+        current: dict[tuple, Process] = {}
+        ordered = sorted(self.tasks.values(), key=lambda task: task.first)
+        for task in ordered:
+            if self._root(task) is not task:
+                continue
+            known = self._kind(task) is not None
+            if task.tid == 0 or not (task.rows or known or task.guardian):
+                continue
+            leads = None in (task.pid, task.tid) or task.tid == task.pid
+            key = (task.source, task.pid)
+            process = current.get(key) if task.pid is not None and not task.birth else None
+            if process is not None and leads and not process.led:
+                process.root, process.led = task, True
+            elif process is not None and not leads and not self._over(process, task.first):
+                pass
+            else:
+                process = Process(task, leads)
+                self.processes.append(process)
+                if task.pid is not None:
+                    current[key] = process
+            task.process = process
+        for task in ordered:
+            task.process = self._root(task).process
+            if task.process is not None:
+                task.process.members.append(task)
+        for process in self.processes:
+            root = process.root
+            maker = root.birth[1] if root.birth else root.guardian
+            parent = self.tasks[maker].process if maker else None
+            process.parent = None if parent is process else parent
+
+    def _root(self, task: Task) -> Task:
+        if task.birth is None:
+            return task
+        maker = self.tasks[task.birth[1]]
+        thread = task.birth[2] == "thread"
+        if task.birth[2] is None and task.rows:
+            thread = task.pid is not None and task.tid != task.pid and task.pid == maker.pid
+        if self._by_clone3(task) and not thread:
+            alone = any(self.rows[at]["tid"] == task.tid for at, _ in self._started(task))
+            thread = task.guardian is None and not alone
+        return self._root(maker) if thread else task
+
+    def _by_clone3(self, task: Task) -> bool:
+        """Say whether clone3 made a task, and its flags are not known."""
+        if task.birth is None or task.birth[2] is not None:
+            return False
+        row = self.rows[task.birth[0]]
+        return row["kind"] == "syscall" and row["name"] in UNKNOWN | {"clone3"}
+
+    def _over(self, process: Process, at: int) -> bool:
+        ends = [row for row in self._of(process.root) if row["kind"] == "exit"]
+        if not process.led or not ends or ends[-1]["name"] == "superseded":
+            return False
+        return max(i for i in process.root.rows if self.rows[i]["kind"] == "exit") < at
+
+    def _of(self, task: Task) -> list[Row]:
+        return [self.rows[at] for at in task.rows]
+
+    def execs(self, process: Process) -> list[tuple[int, Task, str | None]]:
+        """Give the programs that a process started: row, task, path."""
+        found = [(at, t, path) for t in process.members for at, path in self._started(t)]
+        return sorted(found, key=lambda one: one[0])
+
+    def _started(self, task: Task) -> list[tuple[int, str | None]]:
+        """Give the programs that a task started: row, path."""
+        found = []
+        told = False
+        for at in task.rows:
+            row = self.rows[at]
+            if row["kind"] == "event" and row["name"] == "sched_process_exec":
+                path = re.match(r"filename=(.*) pid=", row["args"] or "")
+                found.append((at, path and path[1]))
+                told = True
+            if is_call(row) and row["name"] in EXECS and row["status"] != "injected":
+                if row["ret"] == 0 and not told:
+                    found.append((at, row["path"]))
+                told = False
+        return found
+
+    def image(self, process: Process) -> str | None:
+        """Give the program that a process ran last."""
+        if execs := self.execs(process):
+            return execs[-1][2]
+        seen = [process]
+        while process.root.birth is not None and process.parent is not None:
+            before = [e for e in self.execs(process.parent) if e[0] < process.root.birth[0]]
+            if before:
+                return before[-1][2]
+            process = process.parent
+            if any(process is one for one in seen):
+                return None
+            seen.append(process)
+        return None
+
+    def row(self, process: Process) -> Row:
+        """Give the row of the table."""
+        rows = [self.rows[at] for task in process.members for at in task.rows]
+        execs = self.execs(process)
+        leader = execs[-1][1] if execs else process.root if process.led else None
+        calls = [row for row in rows if is_call(row)]
+        moved = [row for row in rows if is_call(row) or row["kind"] == "aio"]
+        starts = [row["ts"] for row in rows if row["ts"] is not None]
+        start = min(starts, default=None)
+        if start is None and process.root.birth:
+            start = self.rows[process.root.birth[0]]["ts"]
+        end = self._end(process, leader)
+        how, outcome = self._outcome(process, leader) or (None, None)
+        parent = process.parent
+        return {
+            "source": process.root.source,
+            "task": process.root.task,
+            "pid": process.root.pid,
+            "parent_task": parent and parent.root.task,
+            "ppid": parent and parent.root.pid,
+            "image": self.image(process),
+            "images": [path for _, _, path in execs],
+            "comm": self._comm(process, leader),
+            "kind": self._kind(process.root),
+            "ts_start": start,
+            "ts_end": end,
+            "lifetime_ns": None if None in (start, end) else end - start,
+            "threads": len(process.members),
+            "children": sum(other.parent is process for other in self.processes),
+            "calls": len(calls),
+            "io_ns": total(calls, "io"),
+            "wait_ns": total(calls, "wait"),
+            "read_bytes": sum(r["bytes"] or 0 for r in moved if r["name"] in READS | TRANSFERS),
+            "write_bytes": sum(r["bytes"] or 0 for r in moved if r["name"] in WRITES | TRANSFERS),
+            "exit_status": outcome if how == "status" else None,
+            "exit_signal": outcome if how == "signal" else None,
+        }
+
+    def _kind(self, task: Task) -> str | None:
+        if self._by_clone3(task):
+            return "posix_spawn"
+        return task.birth and task.birth[2]
+
+    def _comm(self, process: Process, leader: Task | None) -> str | None:
+        for task in ([leader] if leader else []) + process.members:
+            names = [row["comm"] for row in self._of(task) if row["comm"] is not None]
+            if names:
+                return names[-1]
+        return None
+
+    def _ends(self, task: Task) -> tuple[int, Row] | None:
+        """Give the end of a task: the last one that the tracer tells, else the first event."""
+        told = [at for at in task.rows if self.rows[at]["kind"] == "exit"]
+        events = [at for at in task.rows if is_exit_event(self.rows[at])]
+        at = told[-1] if told else events[0] if events else None
+        return None if at is None else (at, self.rows[at])
+
+    def _end(self, process: Process, leader: Task | None) -> int | None:
+        if leader is None:
+            return None
+        ends = [self._ends(task) for task in process.members]
+        last = self._ends(leader)
+        told = last is not None and last[1]["kind"] == "exit" and last[1]["name"] != "superseded"
+        if not told and None in ends:
+            return None
+        times = [end[1]["ts"] for end in ends if end and end[1]["name"] != "superseded"]
+        return max((ts for ts in times if ts is not None), default=None)
+
+    def _outcome(self, process: Process, leader: Task | None) -> tuple[str, object] | None:
+        def of(end: tuple[int, Row] | None) -> tuple[str, object] | None:
+            if end is None or end[1]["kind"] != "exit":
+                return None
+            if end[1]["name"] == "exited":
+                return None if end[1]["ret"] is None else ("status", end[1]["ret"])
+            return ("signal", end[1]["name"]) if end[1]["name"].startswith("SIG") else None
+
+        if leader and (outcome := of(self._ends(leader))):
+            return outcome
+        ends = [end for task in process.members if (end := self._ends(task)) and of(end)]
+        if ends:
+            return of(max(ends, key=lambda end: end[0]))
+        if process.root.told:
+            return process.root.told
+        asked = [(task, *one) for task in process.members if (one := self._asked(task))]
+        whole = sorted((at, status) for _, at, status, name in asked if name == "exit_group")
+        alone = [(at, status) for task, at, status, _ in asked if task is leader]
+        return next((("status", status) for _, status in whole + alone), None)
+
+    def _asked(self, task: Task) -> tuple[int, int, str] | None:
+        found = None
+        for at in task.rows:
+            row = self.rows[at]
+            ends = is_call(row) and row["name"] in ("exit", "exit_group", "_exit")
+            if (
+                ends
+                and row["status"] != "injected"
+                and (status := exit_code(row["args"] or "")) is not None
+            ):
+                found = (at, status, row["name"])
+        return found
+
+
+def is_call(row: Row) -> bool:
+    born = row["name"] in FORKS and row["status"] == "headless" and row["ret"] == 0
+    return row["kind"] == "syscall" and row["name"] is not None and not born
+
+
+def is_exit_event(row: Row) -> bool:
+    return row["kind"] == "event" and row["name"] == "sched_process_exit"
+
+
+def total(calls: list[Row], what: str) -> int | None:
+    known = [row["dur_ns"] for row in calls if spent(row) == what]
+    told = [ns for ns in known if ns is not None]
+    return None if known and not told else sum(told)
+
+
+def exit_code(args: str) -> int | None:
+    if found := re.match(r"(?:error_code: )(?:0x)?([0-9a-f]+)|(?:0x)?([0-9a-f]+),", args):
+        return int(found[1] or found[2], 16) & 0xFF
+    found = re.match(r"(?:status=)?(-?(?:0x[0-9a-f]+|\d+))\b", args)
+    return int(found[1], 0) & 0xFF if found else None
+
+
+def ended_child(row: Row) -> tuple[int | None, tuple[str, object] | None]:
+    """Give the process whose end a SIGCHLD or a wait tells of, and how it ended."""
+    args = row["args"] or ""
+    signal = row["kind"] == "signal" and row["name"] == "SIGCHLD"
+    waited = is_call(row) and row["name"] in WAITS and row["status"] != "injected"
+    if waited and (row["ret"] or 0) > 0:
+        if found := re.search(r"WEXITSTATUS\(s\) == (\d+)", args):
+            return row["ret"], ("status", int(found[1]) & 0xFF)
+        if found := re.search(r"WTERMSIG\(s\) == (SIG\w+)", args):
+            return row["ret"], ("signal", found[1])
+    if signal or (waited and row["ret"] == 0):
+        found = re.search(r"si_code=CLD_(\w+), si_pid=(\d+).*si_status=(\w+)", args)
+        if found and found[1] == "EXITED":
+            return int(found[2]), ("status", int(found[3]) & 0xFF)
+        if found and found[1] in ("KILLED", "DUMPED"):
+            return int(found[2]), ("signal", found[3])
+    return None, None
+
+
+def slow_processes(rows: list[Row]) -> list[Row]:
+    """Give the rows of the table, unsorted."""
+    log = Log(rows)
+    return [log.row(process) for process in log.processes]

@@ -1,0 +1,133 @@
+"""Ctrl-C while a table is made, or many logs are parsed: in a child, by a real signal."""
+
+import lzma
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import tracefast as tf
+from support.interrupts import stopped
+from support.paths import DATA
+
+CHILD = """
+import signal, sys
+# A test run in the background inherits that interrupts are ignored, and passes it on.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import polars as pl
+import tracefast as tf
+
+how, *names = sys.argv[1:]
+{before}
+print("begun", flush=True)
+{work}
+print("done")
+"""
+TABLE = CHILD.format(
+    before="""
+from tracefast import scanning
+scanning.crowded = lambda _: frozenset()  # the same events again and again are refused else
+events = tf.scan(names)
+tables = {
+    "files": lambda: tf.files(events),
+    "files, streamed": lambda: tf.files(events),
+    "files of some": lambda: tf.files(events.filter(pl.col("args").str.contains("x.y"))),
+    "darshan": lambda: tf.files(events, darshan=True),
+    "syscalls": lambda: tf.syscalls(events),
+    "processes": lambda: tf.processes(events),
+    "forks": lambda: tf.forks(events),
+    "fork_summary": lambda: tf.fork_summary(events),
+    "events": lambda: tf.events(events),
+    "covered_bytes": lambda: tf.covered_bytes(events, by="path"),
+}
+""",
+    work='tables[how]().collect(engine="streaming" if "streamed" in how else "auto")',
+)
+TABLES = [
+    "files",
+    "files, streamed",
+    "files of some",
+    "darshan",
+    "syscalls",
+    "processes",
+    "forks",
+    "fork_summary",
+    "events",
+    "covered_bytes",
+]
+# Until the end of the process, before which polars may print much; uninterrupted, the tables of a
+# pipe never come, and those of the Parquet files take several times as long.
+SOON_S = 5.0
+
+
+def interrupted(script: str, *arguments: object) -> float:
+    """Stop a child in mid-work; give the seconds until it had ended."""
+    out, sent, ended = stopped(script, *arguments, after_s=0.5)
+    assert out == ""
+    return ended - sent
+
+
+@pytest.fixture
+def endless(spawn_strace, tmp_path) -> Iterator[Path]:
+    """Give a pipe that has some megabytes of a log, and then nothing, but never ends."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    stop = threading.Event()
+
+    def feed() -> None:
+        left = (spawn_strace.read_bytes() * 20)[: 3 << 20]
+        while left and not stop.is_set():
+            try:
+                left = left[os.write(writer, left[:65_536]) :]
+            except BlockingIOError:
+                time.sleep(0.001)
+
+    feeder = threading.Thread(target=feed)
+    feeder.start()
+    yield pipe
+    stop.set()
+    feeder.join()
+    os.close(writer)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_ctrl_c_stops_the_table_of_a_log(table, endless):
+    assert interrupted(TABLE, table, endless) < SOON_S
+
+
+@pytest.fixture(scope="module")
+def long_parquet(tmp_path_factory) -> list[Path]:
+    """Write the events of a log of 60 MB, under four hundred names."""
+    folder = tmp_path_factory.mktemp("long")
+    lines = (DATA / "spawn" / "spawn.strace").read_bytes()
+    (folder / "long.strace").write_bytes(lines * (60_000_000 // len(lines)))
+    tf.parse(folder / "long.strace", folder / "long.parquet")
+    names = [folder / f"{number}.parquet" for number in range(400)]
+    for name in names:
+        name.hardlink_to(folder / "long.parquet")
+    return names
+
+
+@pytest.mark.parametrize("table", ["files", "syscalls", "forks", "files of some"])
+def test_ctrl_c_stops_the_table_of_parquet(table, long_parquet):
+    assert interrupted(TABLE, table, *long_parquet) < SOON_S
+
+
+MANY = CHILD.format(before="", work='tf.parse_many(names, "events", jobs=2)')
+
+
+def test_ctrl_c_stops_parse_many_in_the_middle_of_a_log(spawn_strace, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = spawn_strace.read_bytes()
+    # Two gigabytes of text: of what repeats itself, xz makes very little.
+    part = lzma.compress(lines * (10_000_000 // len(lines)), preset=1)
+    Path("long.strace.xz").write_bytes(part * 200)
+    begin = time.monotonic()
+    assert interrupted(MANY, "", "long.strace.xz") < SOON_S, time.monotonic() - begin
+    # It was stopped, and neither came to its end nor left anything.
+    assert list(Path("events").iterdir()) == []
+    assert [file for file in Path("events.manifest").rglob("*") if file.is_file()] == []

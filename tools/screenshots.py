@@ -1,0 +1,83 @@
+"""Pictures of what commands show on a terminal, made from the demo log: `make screenshots`.
+
+The output of each command, colours included, goes through rich, which draws SVG. The same log and
+the same code give the same bytes.
+"""
+
+import re
+import sys
+import tempfile
+from io import StringIO
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+import pages
+
+FOLDER = pages.ROOT / "docs" / "screenshots"
+PICTURES = {
+    "files": "tracefast files demo.parquet --match '/srv/*' --type regular --top 8",
+    "explain": "tracefast files demo.parquet --explain '*/0019.img' --top 8",
+    "forks": "tracefast forks demo.parquet --top 5",
+    "processes": "tracefast processes demo.parquet --tree",
+    "syscalls": "tracefast syscalls demo.parquet --top 10",
+    "events": "tracefast events demo.ftrace --top 10",
+    "blocks": "tracefast blocks reader.ftrace",
+}
+# What the commands read, by the names that they have on the pictures.
+_LOGS = {
+    "demo.strace": "demo.strace.zst",
+    "demo.ftrace": "demo.ftrace.zst",
+    "reader.ftrace": "page-cache/rand.ftrace.zst",
+}
+# rich names a font that browsers would fetch; any font of one width will do.
+_FONTS = re.compile(r"@font-face\s*\{.*?\}\s*", re.DOTALL)
+_FAMILY = "'DejaVu Sans Mono', 'Liberation Mono', Menlo, Consolas, monospace"
+
+
+def drawn(name: str, folder: Path) -> str:
+    """Give the picture of a command, as SVG.
+
+    Parameters
+    ----------
+    name
+        Which one of `PICTURES`.
+    folder
+        Where the logs lie, as `lay_out` puts them.
+    """
+    shown = pages.on_terminal(PICTURES[name], folder, "xterm-256color")
+    line = (f"$ {PICTURES[name]}\n", "bold")
+    # Below the last line there is not quite room for what hangs down, as "_" does.
+    text = Text.assemble(line, Text.from_ansi(shown.rstrip("\n")), "\n")
+    # A column to spare, as not every viewer knows how wide a letter is.
+    width = max(map(len, text.plain.splitlines())) + 1
+    console = Console(
+        record=True, width=width, file=StringIO(), force_terminal=True, color_system="truecolor"
+    )
+    console.print(text, soft_wrap=True)
+    svg = console.export_svg(title=f"tracefast {name}", unique_id=f"tracefast-{name}")
+    svg = _FONTS.sub("", svg).replace("Fira Code, monospace", _FAMILY)
+    return re.sub(r"[ \t]+$", "", svg, flags=re.MULTILINE).rstrip("\n") + "\n"
+
+
+def lay_out(folder: Path) -> Path:
+    """Put the logs of the pictures into a folder."""
+    for name, log in _LOGS.items():
+        (folder / name).symlink_to(pages.DATA / log)
+    pages.on_terminal("tracefast parse -q demo.strace -o demo.parquet", folder)
+    return folder
+
+
+def main() -> None:
+    """Draw all pictures, or those that are named."""
+    FOLDER.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        lay_out(Path(folder))
+        for name in sys.argv[1:] or PICTURES:
+            (FOLDER / f"{name}.svg").write_text(drawn(name, Path(folder)))
+            print(f"docs/screenshots/{name}.svg")
+
+
+if __name__ == "__main__":
+    main()
