@@ -20,19 +20,10 @@ from polars.testing import assert_frame_equal
 
 import tracefast as tf
 from support.interrupts import stopped
-from support.paths import DATA
+from support.pipes import endless
 from tracefast import _core
 
 SCHEMA = pa.schema(tf.schema())
-
-
-@pytest.fixture(scope="module")
-def long_log(tmp_path_factory) -> Path:
-    """Write a log of 50 MB, the same lines again and again."""
-    log = tmp_path_factory.mktemp("long") / "long.strace"
-    lines = (DATA / "spawn" / "spawn.strace").read_bytes()
-    log.write_bytes(lines * (50_000_000 // len(lines)))
-    return log
 
 
 def as_polars(table: pa.Table) -> pl.DataFrame:
@@ -380,28 +371,9 @@ def test_ctrl_c_stops_a_long_log(how, long_log):
 @pytest.mark.parametrize("how", WAYS)
 @pytest.mark.parametrize("begun", [False, True], ids=["nothing came", "nothing more comes"])
 def test_ctrl_c_stops_a_pipe_that_never_ends(how, begun, spawn_strace, tmp_path):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    writer = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
-    stop = threading.Event()
-    text = spawn_strace.read_bytes() * 10
-
-    def feed() -> None:
-        left = text[: 2 << 20] if begun else b""
-        while left and not stop.is_set():
-            try:
-                left = left[os.write(writer, left[:65_536]) :]
-            except BlockingIOError:
-                time.sleep(0.001)
-
-    feeder = threading.Thread(target=feed)
-    feeder.start()
-    try:
+    data = (spawn_strace.read_bytes() * 10)[: 2 << 20] if begun else b""
+    with endless(tmp_path / "pipe", data) as pipe:
         assert interrupted(how, pipe) < BUSY_S.get(how, BUSY_OTHERS_S)
-    finally:
-        stop.set()
-        feeder.join()
-        os.close(writer)
 
 
 def test_the_wait_for_a_signal_is_short(tmp_path):

@@ -336,15 +336,6 @@ def test_no_other_rows_are_built():
     assert progress.rows > 0
 
 
-@pytest.fixture(scope="module")
-def long_log(tmp_path_factory) -> Path:
-    """Write a log of 50 MB, the same lines again and again."""
-    log = tmp_path_factory.mktemp("long") / "long.strace"
-    lines = LOGS[0].read_bytes()
-    log.write_bytes(lines * (50_000_000 // len(lines)))
-    return log
-
-
 def test_a_head_reads_a_few_blocks(long_log):
     frame, progress = counted(lambda events: events.head(10), long_log)
     assert frame.height == progress.rows_built == 10

@@ -1,7 +1,5 @@
 """`tracefast parse --out-dir`, as installed."""
 
-import ctypes
-import os
 import re
 import subprocess
 import sys
@@ -9,13 +7,14 @@ import sys
 import polars as pl
 import pytest
 
-LINE = '100 1700000000.000100 read(3</srv/a>, "abc", 4096) = 3 <0.000010>\n'
+from support.logs import READ
+from support.permissions import obey_permissions
 
 
 @pytest.fixture(autouse=True)
 def logs(tmp_path):
     for number, name in enumerate(["a.strace", "b.strace", "c.strace"], start=1):
-        (tmp_path / name).write_text(LINE * number)
+        (tmp_path / name).write_text(READ * number)
 
 
 def table(text: str) -> dict[str, list[str]]:
@@ -27,7 +26,7 @@ def table(text: str) -> dict[str, list[str]]:
 def test_a_folder_and_a_summary(run, tmp_path):
     ran = run("parse", "a.strace", "b.strace", "c.strace", "--out-dir", "events", "--jobs", 2)
     assert (ran.returncode, ran.stdout) == (0, "")
-    size = len(LINE) * 6
+    size = len(READ) * 6
     first = ran.stderr.splitlines()[0]
     assert first.startswith(f"{tmp_path / 'events'}: 3 logs, {size} bytes in ")
     assert first.endswith("B/s)")
@@ -45,7 +44,7 @@ def test_bad_logs_are_named_with_what_to_do(run):
     assert re.search(r"^error: .*/no\.strace: No such file or directory$", ran.stderr, re.MULTILINE)
     assert "\nhint: check the name\n" in ran.stderr
     assert table(ran.stderr) == {
-        "done": ["2", str(len(LINE) * 3), "3", "3", "0"],
+        "done": ["2", str(len(READ) * 3), "3", "3", "0"],
         "failed": ["1", "-", "-", "-", "-"],
     }
 
@@ -70,7 +69,7 @@ def test_quiet_and_verbose(run):
 
 
 def test_strict(run, tmp_path):
-    (tmp_path / "odd.strace").write_text(LINE * 9 + "what is this\n")
+    (tmp_path / "odd.strace").write_text(READ * 9 + "what is this\n")
     ran = run("parse", "*.strace", "--out-dir", "events")
     assert ran.returncode == 0
     assert table(ran.stderr)["done"][-1] == "1"
@@ -148,13 +147,6 @@ def test_a_folder_that_cannot_be_written_is_told_once(run, tmp_path):
     assert ran.returncode == 2
     assert ran.stderr.startswith(f"error: {tmp_path}/events: Permission denied\nhint: ")
     assert ran.stderr.count("error: ") == 1
-
-
-def obey_permissions() -> None:
-    """Make the command that is about to start respect permissions, even if root starts it."""
-    drop_capability, overrides = 24, (1, 2)  # PR_CAPBSET_DROP; CAP_DAC_OVERRIDE, …_READ_SEARCH
-    for capability in overrides if os.geteuid() == 0 else ():
-        assert ctypes.CDLL(None).prctl(drop_capability, capability, 0, 0, 0) == 0
 
 
 def test_a_terminal_shows_the_summary_only(terminal):

@@ -15,12 +15,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import pages
 import tracefast as tf
 from support import interrupts
+from support.logs import READ
 from support.paths import DOCS
 from tracefast.batch import pool
-
-LINE = '100 1700000000.000100 read(3</srv/a>, "abc", 4096) = 3 <0.000010>\n'
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def logs(tmp_path) -> list[str]:
     folder = tmp_path / "logs"
     folder.mkdir()
     for number in range(1, 7):
-        (folder / f"{number}.strace").write_text(LINE * number)
+        (folder / f"{number}.strace").write_text(READ * number)
     return sorted(map(str, folder.iterdir()))
 
 
@@ -36,7 +36,7 @@ def logs(tmp_path) -> list[str]:
 def long_log(tmp_path) -> Path:
     """Write a log that takes seconds to parse, and no time to write."""
     path = tmp_path / "long.strace.gz"
-    member = gzip.compress((LINE * 60_000).encode(), 1)
+    member = gzip.compress((READ * 60_000).encode(), 1)
     with path.open("wb") as file:
         for _ in range(400):
             file.write(member)
@@ -78,7 +78,7 @@ def test_a_cluster_of_dask(logs, tmp_path):
         assert len(client.scheduler_info()["workers"]) == 2
         check(logs, tmp_path / "events", executor=client)
         # Results are not remembered by what was asked for: the log is another one now.
-        Path(logs[0]).write_text(LINE * 9)
+        Path(logs[0]).write_text(READ * 9)
         again = tf.parse_many(logs, tmp_path / "events", executor=client)
         assert again["status"].to_list() == ["done"] + ["skipped"] * 5
         assert again["rows"][0] == 9
@@ -86,8 +86,7 @@ def test_a_cluster_of_dask(logs, tmp_path):
 
 def block(language: str, index: int = 0) -> str:
     """Give a block of code in this language from the how-to."""
-    text = (DOCS / "batch.md").read_text()
-    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[index]
+    return pages.blocks((DOCS / "batch.md").read_text(), language)[index]
 
 
 @pytest.fixture
@@ -95,7 +94,7 @@ def study(tmp_path) -> Path:
     for number in (1, 2, 3):
         folder = tmp_path / "runs" / str(number)
         folder.mkdir(parents=True)
-        (folder / "app.strace.gz").write_bytes(gzip.compress((LINE * number).encode()))
+        (folder / "app.strace.gz").write_bytes(gzip.compress((READ * number).encode()))
     return tmp_path
 
 
@@ -196,7 +195,7 @@ def begun(command, tmp_path, *arguments) -> subprocess.Popen:
 def check_rest(run, tmp_path, short: str, long: str) -> None:
     """Check what an unfinished run left, and that the next one goes on from there."""
     assert pl.scan_parquet(tmp_path / "events").select(pl.len()).collect().item() == 1
-    (tmp_path / long).write_bytes(gzip.compress(LINE.encode()))
+    (tmp_path / long).write_bytes(gzip.compress(READ.encode()))
     ran = run("parse", short, long, "--out-dir", "events")
     assert ran.returncode == 0, ran.stderr
     assert re.search(r"^ +done +1 ", ran.stderr, re.MULTILINE)

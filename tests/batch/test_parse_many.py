@@ -12,10 +12,9 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import tracefast as tf
+from support.logs import READ
 from support.paths import DATA, DOCS
 from tracefast.batch import manifest as manifests
-
-LINE = '100 1700000000.000100 read(3</srv/a>, "abc", 4096) = 3 <0.000010>\n'
 
 
 @pytest.fixture
@@ -24,7 +23,7 @@ def logs(tmp_path) -> Path:
     folder = tmp_path / "logs"
     folder.mkdir()
     for number, name in enumerate(["a.strace", "b.strace", "c.strace"], start=1):
-        (folder / name).write_text(LINE * number)
+        (folder / name).write_text(READ * number)
     return folder
 
 
@@ -85,7 +84,7 @@ def test_names_never_meet(tmp_path, out):
     for name in names:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         # Two lines of text each, so that none is taken for the other.
-        (tmp_path / name).write_text(LINE.removeprefix("100 ") * 2)
+        (tmp_path / name).write_text(READ.removeprefix("100 ") * 2)
     # Paths are names, not patterns.
     made = tf.parse_many([tmp_path / name for name in names], out)
     assert status(made) == ["done"] * (len(names) - 1)
@@ -127,10 +126,10 @@ def test_logs_cut_by_task_are_one_log(tmp_path, out, named):
 
 def test_a_new_task_is_a_change(tmp_path, out):
     for number in (301, 302):
-        (tmp_path / f"log.{number}").write_text(LINE.removeprefix("100 "))
+        (tmp_path / f"log.{number}").write_text(READ.removeprefix("100 "))
     assert tf.parse_many(tmp_path / "log", out)["rows"].to_list() == [2]
     assert status(tf.parse_many(tmp_path / "log", out)) == ["skipped"]
-    (tmp_path / "log.303").write_text(LINE.removeprefix("100 "))
+    (tmp_path / "log.303").write_text(READ.removeprefix("100 "))
     again = tf.parse_many(tmp_path / "log", out)
     assert again.select("status", "rows").rows() == [("done", 3)]
     assert len(list(out.iterdir())) == 1
@@ -138,7 +137,7 @@ def test_a_new_task_is_a_change(tmp_path, out):
 
 def test_one_unreadable_file_leaves_the_others_of_its_name(tmp_path, out):
     for number in (301, 302):
-        (tmp_path / f"log.{number}").write_text(LINE.removeprefix("100 "))
+        (tmp_path / f"log.{number}").write_text(READ.removeprefix("100 "))
     # gzip by its first bytes, and nothing behind them.
     (tmp_path / "log.303.gz").write_bytes(b"\x1f\x8b\x08\x00")
     made = tf.parse_many(sorted(tmp_path.glob("log.*")), out)
@@ -161,7 +160,7 @@ def test_bad_logs_stop_no_other(logs, out):
         assert error.startswith(str(logs / name))
         assert hint
     # The second run tries them again, and only them.
-    (logs / "missing").write_text(LINE)
+    (logs / "missing").write_text(READ)
     again = tf.parse_many([logs / name for name in names], out)
     assert status(again) == ["done", "skipped", "failed", "skipped", "failed"]
     assert again["rows"].to_list() == [1, 1, None, 2, None]
@@ -177,7 +176,7 @@ def test_a_pipe_is_refused_and_nothing_is_taken_from_it(logs, out):
 
 def test_a_name_that_is_not_utf_8_fails_alone(logs, out):
     odd = os.fsencode(logs) + b"/odd-\xff.301"
-    Path(os.fsdecode(odd)).write_text(LINE)
+    Path(os.fsdecode(odd)).write_text(READ)
     made = tf.parse_many([os.fsdecode(odd), logs / "a.strace"], out)
     assert status(made) == ["failed", "done"]
     assert "odd-\\xff.301: this name is not UTF-8" in made["error"][0]
@@ -205,13 +204,13 @@ class TestResume:
         assert self.again(resume=False) == ["done"] * 3
 
     def test_new_logs(self, logs):
-        (logs / "d.strace").write_text(LINE)
+        (logs / "d.strace").write_text(READ)
         self.logs = all_of(logs)
         assert self.again() == ["skipped"] * 3 + ["done"]
 
     def test_a_log_that_grew(self):
         with Path(self.logs[1]).open("a") as log:
-            log.write(LINE)
+            log.write(READ)
         again = tf.parse_many(self.logs, self.out)
         assert status(again) == ["skipped", "done", "skipped"]
         assert again["rows"].to_list() == [1, 3, 3]
@@ -224,7 +223,7 @@ class TestResume:
     def test_a_log_of_the_same_size_and_time(self):
         log = Path(self.logs[2])
         facts = log.stat()
-        log.write_text((LINE * 3).replace("100 ", "200 "))
+        log.write_text((READ * 3).replace("100 ", "200 "))
         os.utime(log, ns=(facts.st_atime_ns, facts.st_mtime_ns))
         assert self.again() == ["skipped", "skipped", "done"]
 
@@ -301,7 +300,7 @@ def test_a_log_that_grows_while_it_is_read_is_done_again(logs, out, monkeypatch)
     def looked(files):
         stamp = look(files)
         with log.open("a") as more:
-            more.write(LINE)
+            more.write(READ)
         return stamp
 
     monkeypatch.setattr(manifests.Stamp, "of", looked)
@@ -332,7 +331,7 @@ def test_the_manifest_is_as_documented(logs, out):
         "done",
         None,
         3,
-        len(LINE) * 3,
+        len(READ) * 3,
     )
     assert done["options"]["compression"] == "none"
     assert done["version"] == tf.__version__

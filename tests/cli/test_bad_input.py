@@ -1,8 +1,6 @@
 """Inputs and outputs that fail: a message that helps, the exit code, and nothing half-done."""
 
 import contextlib
-import ctypes
-import os
 import resource
 import signal
 import subprocess
@@ -14,9 +12,10 @@ import polars as pl
 import pytest
 
 import tracefast as tf
-from support import interrupts
+from support import interrupts, logs
+from support.permissions import obey_permissions
 
-READ = b'100 1700000000.000100 read(3</srv/a>, "abc", 4096) = 3 <0.000010>\n'
+READ = logs.READ.encode()
 
 
 def refused(ran, *words: str) -> None:
@@ -28,13 +27,6 @@ def refused(ran, *words: str) -> None:
     assert "Traceback" not in ran.stderr
     for word in words:
         assert word.lower() in ran.stderr.lower()
-
-
-def obey_permissions() -> None:
-    """Make the command that is about to start respect permissions, even if root starts it."""
-    drop_capability, overrides = 24, (1, 2)  # PR_CAPBSET_DROP; CAP_DAC_OVERRIDE, …_READ_SEARCH
-    for capability in overrides if os.geteuid() == 0 else ():
-        assert ctypes.CDLL(None).prctl(drop_capability, capability, 0, 0, 0) == 0
 
 
 def leftovers(folder) -> set[str]:

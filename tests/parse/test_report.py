@@ -12,10 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import tracefast as tf
+from support.logs import READ
 from support.paths import DATA
 from tracefast import _core
 
-CALL = b'100 1700000000.000100 read(3</srv/a>, "abc", 4096) = 3 <0.000010>\n'
+CALL = READ.encode()
 SPLIT = (
     b"100 1700000000.000200 read(4</srv/b>,  <unfinished ...>\n"
     b"101 1700000000.000300 close(3) = 0 <0.000010>\n"

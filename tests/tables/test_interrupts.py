@@ -1,8 +1,6 @@
 """Ctrl-C while a table is made, or many logs are parsed: in a child, by a real signal."""
 
 import lzma
-import os
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import tracefast as tf
+from support import pipes
 from support.interrupts import stopped
-from support.paths import DATA
+from support.logs import write_long
 
 CHILD = """
 import signal, sys
@@ -73,25 +72,9 @@ def interrupted(script: str, *arguments: object) -> float:
 @pytest.fixture
 def endless(spawn_strace, tmp_path) -> Iterator[Path]:
     """Give a pipe that has some megabytes of a log, and then nothing, but never ends."""
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    writer = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
-    stop = threading.Event()
-
-    def feed() -> None:
-        left = (spawn_strace.read_bytes() * 20)[: 3 << 20]
-        while left and not stop.is_set():
-            try:
-                left = left[os.write(writer, left[:65_536]) :]
-            except BlockingIOError:
-                time.sleep(0.001)
-
-    feeder = threading.Thread(target=feed)
-    feeder.start()
-    yield pipe
-    stop.set()
-    feeder.join()
-    os.close(writer)
+    data = (spawn_strace.read_bytes() * 20)[: 3 << 20]
+    with pipes.endless(tmp_path / "pipe", data) as pipe:
+        yield pipe
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -103,9 +86,8 @@ def test_ctrl_c_stops_the_table_of_a_log(table, endless):
 def long_parquet(tmp_path_factory) -> list[Path]:
     """Write the events of a log of 60 MB, under four hundred names."""
     folder = tmp_path_factory.mktemp("long")
-    lines = (DATA / "spawn" / "spawn.strace").read_bytes()
-    (folder / "long.strace").write_bytes(lines * (60_000_000 // len(lines)))
-    tf.parse(folder / "long.strace", folder / "long.parquet")
+    log = write_long(folder / "long.strace", 60_000_000)
+    tf.parse(log, folder / "long.parquet")
     names = [folder / f"{number}.parquet" for number in range(400)]
     for name in names:
         name.hardlink_to(folder / "long.parquet")
