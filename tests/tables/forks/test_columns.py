@@ -6,19 +6,12 @@ from statistics import median
 import pytest
 
 import tracefast as tf
+from support.fork_events import FORK, MS, call
 from support.paths import DATA
 
 FORKS = DATA / "forks"
 UNTRACED = json.loads((FORKS / "untraced.json").read_text())
-MS = 1_000_000
-FORK = "child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD"
 THREAD = "child_stack=0x7f01, flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD"
-
-
-def call(name, task, ts, ret=0, dur=MS, **rest):
-    tid = task * 10
-    row = {"name": name, "task": task, "pid": tid, "tid": tid, "ts": ts * MS, "ret": ret}
-    return row | {"dur_ns": dur} | rest
 
 
 def event(name, task, ts, args):

@@ -5,18 +5,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import tracefast as tf
+from support.fork_events import FORK, MS, call
 from tracefast.analysis.forks.table import SCHEMA
-
-MS = 1_000_000
-FORK_FLAGS = "child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD"
-
-
-def call(name, task, ts, ret=0, dur=MS, **rest):
-    tid = task * 10
-    return {"name": name, "task": task, "pid": tid, "tid": tid, "ts": ts * MS, "ret": ret} | {
-        "dur_ns": dur,
-        **rest,
-    }
 
 
 def table_of(events) -> pl.DataFrame:
@@ -30,7 +20,7 @@ def test_a_life(make_events):
     events = make_events(
         [
             call("execve", 1, 0, path="/bin/sh"),
-            call("clone", 1, 10, ret=20, dur=2 * MS, args=FORK_FLAGS, child=2),
+            call("clone", 1, 10, ret=20, dur=2 * MS, args=FORK, child=2),
             call("set_robust_list", 2, 11),
             call("execve", 2, 15, ret=-1, errno="ENOENT", path="/usr/local/bin/true", dur=100),
             call("execve", 2, 16, ret=-1, errno="ENOENT", path="/sbin/true", dur=200),
@@ -71,14 +61,14 @@ def test_a_life(make_events):
 
 
 def test_restarts_are_one_call(make_events):
-    again = {"ret": None, "errno": "ERESTARTNOINTR", "status": "interrupted", "args": FORK_FLAGS}
+    again = {"ret": None, "errno": "ERESTARTNOINTR", "status": "interrupted", "args": FORK}
     events = make_events(
         [
             call("clone", 1, 0, **again),
-            call("clone", 2, 1, ret=90, args=FORK_FLAGS, child=9),
+            call("clone", 2, 1, ret=90, args=FORK, child=9),
             call("clone", 1, 2, **again),
-            call("clone", 1, 4, ret=30, args=FORK_FLAGS, child=3),
-            call("clone", 1, 8, ret=40, args=FORK_FLAGS, child=4),
+            call("clone", 1, 4, ret=30, args=FORK, child=3),
+            call("clone", 1, 8, ret=40, args=FORK, child=4),
             call("clone", 2, 9, **again),
         ]
     )
@@ -94,7 +84,7 @@ def test_restarts_are_one_call(make_events):
 def test_calls_that_fail_and_calls_that_are_made_up(make_events):
     events = make_events(
         [
-            call("clone", 1, 0, ret=-1, errno="EAGAIN", args=FORK_FLAGS),
+            call("clone", 1, 0, ret=-1, errno="EAGAIN", args=FORK),
             call("fork", 1, 1, ret=20, status="injected"),
             call("fork", 1, 2, ret=None, dur=None, status="unfinished"),
         ]
@@ -131,7 +121,7 @@ def test_the_child_side_of_ftrace_is_the_start_and_no_row(make_events):
     [
         ("fork", "", "fork"),
         ("vfork", "", "vfork"),
-        ("clone", FORK_FLAGS, "fork"),
+        ("clone", FORK, "fork"),
         ("clone", "child_stack=NULL, flags=CLONE_VM|CLONE_VFORK|SIGCHLD", "vfork"),
         ("clone", "child_stack=0x7f01, flags=CLONE_VM|CLONE_VFORK|SIGCHLD", "posix_spawn"),
         ("clone", "child_stack=0x7f01, flags=CLONE_VM|SIGCHLD", "shared"),

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracefast as tf
-from support.folding import check_cuts, check_layouts, frame, plain, summed
+from support.folding import check_cuts, check_layouts, frame, maybe, plain, summed
 from support.reference.processes import slow_processes
 from tracefast import _core
 from tracefast.analysis.processes import NEEDED
@@ -31,20 +31,15 @@ TYPES = ["regular", "regular", "pipe", "socket", "anon", "char", "unknown", None
 PATHS = ["/dev/tty", "/dev/null", "/srv/a", None]
 
 
-def rarely(strategy, often=9):
-    """Give null now and then."""
-    return st.one_of(*[strategy] * often, st.none())
-
-
 @st.composite
 def event(draw):
     number = st.integers(0, 7)
     row = {
-        "ts": draw(rarely(st.integers(0, 60), 30)),
-        "dur_ns": draw(rarely(st.integers(0, 15), 3)),
-        "task": draw(rarely(number, 60)),
+        "ts": draw(maybe(st.integers(0, 60), 30)),
+        "dur_ns": draw(maybe(st.integers(0, 15), 3)),
+        "task": draw(maybe(number, 60)),
         # Few numbers, so that they are those of other tasks, too.
-        "tid": draw(rarely(st.integers(0, 5), 30)),
+        "tid": draw(maybe(st.integers(0, 5), 30)),
         "comm": draw(st.sampled_from([None, "sh", "worker"])),
         "status": draw(st.sampled_from(["complete"] * 20 + ["injected", "headless"])),
         "ret": draw(st.sampled_from([None, -1, 0, 0, 0, 3, 5])),
@@ -61,7 +56,7 @@ def making(draw):
     args = draw(st.sampled_from(FLAGS3 if name == "clone3" else FLAGS))
     return {
         "name": name,
-        "args": draw(rarely(st.just(args), 15)),
+        "args": draw(maybe(st.just(args), 15)),
         "ret": draw(st.sampled_from([0, 1, 2, 3, 4, 5])),
         # Of a higher number than its maker's, so that nobody is his own ancestor.
         "child": draw(st.sampled_from([None, 8, 9])),
