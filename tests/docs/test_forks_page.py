@@ -7,7 +7,9 @@ from importlib.util import find_spec
 
 import pytest
 
+import pages
 import tracefast as tf
+from support.page_commands import run_commands
 from support.paths import ROOT
 from tracefast.analysis.forks.advice.rules import RULES
 
@@ -23,34 +25,13 @@ def folder(tmp_path):
     return tmp_path
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-
-
 def test_commands(folder, command):
-    ran = 0
-    for block in blocks("console"):
-        for text in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            line, _, expected = text.partition("\n")
-            if not line.startswith("tracefast "):
-                continue
-            result = subprocess.run(
-                [command, *line.split(" | ")[0].split()[1:]],
-                cwd=folder,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            assert result.returncode == 0, result.stderr
-            if expected.strip():
-                assert result.stdout == expected
-            ran += 1
-    assert ran == 3
+    assert run_commands(PAGE, folder, command) == 3
 
 
 def test_python(folder):
     """One program, as a notebook is; the plot only where altair is installed."""
-    cells = blocks("python")
+    cells = pages.blocks(PAGE, "python")
     if find_spec("altair") is None:
         cells = [cell for cell in cells if "altair" not in cell]
     ran = subprocess.run(
@@ -63,7 +44,7 @@ def test_python(folder):
     assert ran.returncode == 0, ran.stderr
     assert "Python before 3.10 (here 3.7)" in ran.stdout
     assert "/bin/echo" in ran.stdout
-    if len(cells) == len(blocks("python")):
+    if len(cells) == len(pages.blocks(PAGE, "python")):
         assert "vega" in (folder / "forks.html").read_text()
 
 

@@ -4,10 +4,11 @@ import re
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+import pages
+from support.page_commands import run_commands
 from support.paths import ROOT
 
 PAGES = {
@@ -24,37 +25,14 @@ def folder(tmp_path, spawn_strace, spawn_ftrace):
     return tmp_path
 
 
-def blocks(page: str, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", PAGES[page], re.MULTILINE | re.DOTALL)
-
-
 @pytest.mark.parametrize(("page", "least"), [("README.md", 7), ("docs/ftrace.md", 4)])
 def test_commands(folder, command, page, least):
-    ran = 0
-    environment = {"PATH": f"{Path(command).parent}:/usr/bin:/bin"}
-    for block in blocks(page, "console"):
-        for text in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            line, _, expected = text.partition("\n")
-            if not line.startswith("tracefast "):
-                continue
-            result = subprocess.run(
-                ["bash", "-o", "pipefail", "-c", line],
-                cwd=folder,
-                env=environment,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            assert result.returncode == 0, result.stderr
-            if expected.strip():
-                assert result.stdout == expected
-            ran += 1
-    assert ran >= least
+    assert run_commands(PAGES[page], folder, command) >= least
 
 
 def test_commands_on_a_terminal(folder, terminal):
     ran = 0
-    for block in blocks("docs/files.md", "console"):
+    for block in pages.blocks(PAGES["docs/files.md"], "console"):
         line, _, expected = block.removeprefix("$ ").partition("\n")
         if not line.startswith("tracefast "):
             continue
@@ -76,7 +54,7 @@ def test_commands_on_a_terminal(folder, terminal):
 def test_python(folder, command, page, shown):
     log = ROOT / "tests" / "data" / "demo.strace.zst"
     subprocess.run([command, "parse", log, "-o", folder / "demo.parquet", "-q"], check=True)
-    (program,) = blocks(page, "python")
+    (program,) = pages.blocks(PAGES[page], "python")
     ran = subprocess.run(
         [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=False
     )
