@@ -29,7 +29,8 @@ COLUMNS = 100
 # The command without its bar of progress: on a machine that has much to do it would show at once.
 _COMMAND_ITSELF = """\
 import sys
-from tracefast.cli import main, progress
+from tracefast.cli import main
+from tracefast.cli.messages import progress
 progress._PATIENCE_S = 3600
 sys.argv[0] = "tracefast"
 main()

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import tracefast as tf
-from tracefast.cli.screen.files.usage_text import foot, how, verdict
+from tracefast.cli.screen.files.usage_lines import foot, how, verdict
 from tracefast.cli.text.units import bytes_of, factor, share
 
 EMPTY = {

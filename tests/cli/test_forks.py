@@ -17,8 +17,8 @@ from support.made_forks import MIB, MS, made, same
 from support.paths import DATA
 from tracefast.analysis.forks.evidence import fork_rows
 from tracefast.analysis.forks.summary import SCHEMA, report
-from tracefast.cli.options import Format
-from tracefast.cli.request import Request
+from tracefast.cli.command_line.options import Format
+from tracefast.cli.command_line.request import Request
 from tracefast.cli.screen.forks.report import arranged, screen
 
 TRACED = {"tracer_low_ns": 0, "tracer_high_ns": 10 * MS}

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import tracefast as tf
-from tracefast.cli.errors import CommandError
+from tracefast.cli.command_line.time_window import Since, Window, moment
 from tracefast.cli.inputs.events_in_window import within
-from tracefast.cli.screen.where import truth
-from tracefast.cli.time_window import Since, Window, moment
+from tracefast.cli.messages.errors import CommandError
+from tracefast.cli.screen.condition import truth
 
 DAY_NS = 86_400_000_000_000
 

@@ -10,7 +10,7 @@ import pytest
 
 import tracefast as tf
 from support.paths import ROOT
-from tracefast.cli import errors
+from tracefast.cli.messages import errors
 
 CLASSES = [tf.Reader, tf.Report, tf.Progress, tf.Batch, tf.Schema, tf.Error]
 

@@ -3,7 +3,7 @@
 import sys
 from contextlib import suppress
 
-from tracefast.cli.signals import fill_streams, hear_endings
+from tracefast.cli.system.signals import fill_streams, hear_endings
 
 
 def main() -> None:

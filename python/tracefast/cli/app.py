@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 
 from tracefast import __version__
+from tracefast.cli.command_line.usage_errors import Commands, UsageError, told
 from tracefast.cli.commands.blocks import blocks
 from tracefast.cli.commands.completion import completion
 from tracefast.cli.commands.events import events
-from tracefast.cli.commands.files import files
+from tracefast.cli.commands.files.command import files
 from tracefast.cli.commands.forks import forks
 from tracefast.cli.commands.parse import parse
 from tracefast.cli.commands.processes import processes
@@ -17,8 +18,7 @@ from tracefast.cli.commands.schema import schema
 from tracefast.cli.commands.sql import sql
 from tracefast.cli.commands.syscalls import syscalls
 from tracefast.cli.commands.version import version
-from tracefast.cli.errors import DONE, FAILED, CommandError, abandon_stdout, explain
-from tracefast.cli.usage_errors import Commands, UsageError, told
+from tracefast.cli.messages.errors import DONE, FAILED, CommandError, abandon_stdout, explain
 from tracefast.inputs.sources import STDIN
 
 _HELP = """\

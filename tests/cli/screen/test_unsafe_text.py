@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracefast.cli.options import Format
-from tracefast.cli.output import _encode
+from tracefast.cli.command_line.options import Format
+from tracefast.cli.output.write import _encode
 from tracefast.cli.screen.process_tree import render as tree
 from tracefast.cli.screen.syscalls.strace_summary import render as strace_table
 from tracefast.cli.screen.unparsed_lines import _Csv, _Text

@@ -5,7 +5,7 @@ from typing import Final
 
 from tracefast.cli.columns.event_columns import WORDS
 from tracefast.cli.columns.table_columns import TABLES, table
-from tracefast.cli.errors import resembling
+from tracefast.cli.messages.errors import resembling
 
 # Headings of what a command makes of a table's columns, and these columns.
 _HEADINGS: Final[dict[str, dict[str, tuple[str, ...]]]] = {

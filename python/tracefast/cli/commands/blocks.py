@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from tracefast.cli.errors import DONE, FAILED
-from tracefast.cli.request import Request, table_command
+from tracefast.cli.command_line.request import Request, table_command
+from tracefast.cli.messages.errors import DONE, FAILED
 
 # What a table in text shows; the task last, as its name may be long.
 _MAIN = (

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from tracefast.cli.errors import DONE, FAILED
-from tracefast.cli.request import Request, table_command
+from tracefast.cli.command_line.request import Request, table_command
+from tracefast.cli.messages.errors import DONE, FAILED
 
 # What a table in text shows; the names last, as they may be long.
 _MAIN = (
@@ -55,7 +55,7 @@ def events(
       tracefast events app.parquet --format ndjson | jq .name
     """
     if event is not None:
-        from tracefast.cli.screen.event_fields import show
+        from tracefast.cli.commands.event_fields import show
 
         return show(request, event, match=match)
     from tracefast.analysis.events import SCHEMA

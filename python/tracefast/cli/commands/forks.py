@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from tracefast.cli.errors import DONE, FAILED, CommandError
-from tracefast.cli.options import Format
-from tracefast.cli.request import Request, table_command
+from tracefast.cli.command_line.options import Format
+from tracefast.cli.command_line.request import Request, table_command
+from tracefast.cli.messages.errors import DONE, FAILED, CommandError
 
 # What a table of rows in text shows; the paths last, as they may be long.
 _MAIN = (

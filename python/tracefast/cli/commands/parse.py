@@ -9,9 +9,9 @@ import typer
 
 import tracefast
 from tracefast._core import Progress
-from tracefast.cli import options
-from tracefast.cli.errors import DONE, NOT_UNDERSTOOD, CommandError, guard
-from tracefast.cli.progress import shown
+from tracefast.cli.command_line import options
+from tracefast.cli.messages.errors import DONE, NOT_UNDERSTOOD, CommandError, guard
+from tracefast.cli.messages.progress import shown
 from tracefast.cli.screen.parse_report import print_report
 from tracefast.cli.screen.unparsed_lines import ExplainFormat, explanation
 from tracefast.inputs.sources import STDIN, Sink, sink_of
@@ -142,7 +142,7 @@ def parse(
         _check_batch(output, sink, form, explain=explain, no_clobber=no_clobber)
         _check_compression(compression, "parquet")
         from tracefast.batch.job import Options
-        from tracefast.cli.commands.parse_many import parse_each
+        from tracefast.cli.commands.parse_each import parse_each
 
         return parse_each(
             logs,

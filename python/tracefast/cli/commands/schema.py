@@ -6,10 +6,10 @@ from typing import Annotated, Final
 
 import typer
 
-from tracefast.cli import options
 from tracefast.cli.columns.event_columns import WORDS
 from tracefast.cli.columns.table_columns import TABLES, table
-from tracefast.cli.errors import DONE, CommandError, guard, resembling
+from tracefast.cli.command_line import options
+from tracefast.cli.messages.errors import DONE, CommandError, guard, resembling
 
 # Arrow's names, as docs/schema.md has them, of types that polars names otherwise.
 _TYPES: Final = {
@@ -59,7 +59,7 @@ def schema(
     """
     import polars as pl
 
-    from tracefast.cli.output import choose, on_terminal, terminal_width, write
+    from tracefast.cli.output.write import choose, on_terminal, terminal_width, write
 
     chosen = choose(form, output, no_clobber=no_clobber)
     rows = list(_of_table(what) if what in TABLES else _of_events(what))

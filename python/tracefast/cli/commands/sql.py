@@ -7,8 +7,8 @@ from typing import Annotated, Final
 
 import typer
 
-from tracefast.cli.errors import DONE, FAILED, CommandError
-from tracefast.cli.request import Request, table_command
+from tracefast.cli.command_line.request import Request, table_command
+from tracefast.cli.messages.errors import DONE, FAILED, CommandError
 
 
 class Engine(StrEnum):

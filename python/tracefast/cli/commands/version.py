@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from tracefast import __version__, _core
-from tracefast.cli.errors import DONE, guard
+from tracefast.cli.messages.errors import DONE, guard
 
 
 class VersionFormat(StrEnum):

@@ -11,10 +11,10 @@ import polars as pl
 import tracefast
 from tracefast import Error
 from tracefast._core import Progress, metadata
-from tracefast.cli.errors import CommandError, explain, not_utf8
+from tracefast.cli.command_line.request import Request
 from tracefast.cli.inputs.spooling import spool, spool_pipe
-from tracefast.cli.progress import shown
-from tracefast.cli.request import Request
+from tracefast.cli.messages.errors import CommandError, explain, not_utf8
+from tracefast.cli.messages.progress import shown
 from tracefast.inputs.duplicates import crowded, refuse_own_input
 from tracefast.inputs.sources import STDIN, expand, is_pipe, once, refused, sniff
 

@@ -10,8 +10,8 @@ import polars as pl
 
 import tracefast
 from tracefast import _core
-from tracefast.cli.errors import CommandError
-from tracefast.cli.time_window import EPOCH_LOGS, Moment, Since, Window
+from tracefast.cli.command_line.time_window import EPOCH_LOGS, Moment, Since, Window
+from tracefast.cli.messages.errors import CommandError
 from tracefast.inputs.sources import sniff
 from tracefast.reading import FormatIn, Machine
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import tracefast
-from tracefast.cli.request import Request
+from tracefast.cli.command_line.request import Request
 from tracefast.inputs.sources import STDIN, content_of
 
 _STDIN = 0

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import polars as pl
 
-from tracefast.cli.options import Format
-from tracefast.cli.output import deliver, on_terminal, terminal_width
-from tracefast.cli.request import Request
+from tracefast.cli.command_line.options import Format
+from tracefast.cli.command_line.request import Request
+from tracefast.cli.output.write import deliver, on_terminal, terminal_width
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
 

@@ -7,11 +7,11 @@ from typing import Any
 import polars as pl
 
 from tracefast.cli.columns.suggestions import meant
-from tracefast.cli.errors import CommandError
-from tracefast.cli.options import Format
-from tracefast.cli.output import on_terminal, screenful, terminal_width, write
-from tracefast.cli.request import Request
-from tracefast.cli.screen.where import truth
+from tracefast.cli.command_line.options import Format
+from tracefast.cli.command_line.request import Request
+from tracefast.cli.messages.errors import CommandError
+from tracefast.cli.output.write import on_terminal, screenful, terminal_width, write
+from tracefast.cli.screen.condition import truth
 
 _ROW = ("row", "rows")
 # A total and a note.

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 
-from tracefast.cli.errors import abandon_stdout
+from tracefast.cli.messages.errors import abandon_stdout
 from tracefast.cli.text.escaping import plain_json, printable, spreadsheet_cell
 from tracefast.reading import Tell, Told
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from tracefast.cli.errors import CommandError, resembling
+from tracefast.cli.messages.errors import CommandError, resembling
 from tracefast.cli.sql.tables import EVENTS, TABLES, named, no_question
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import polars as pl
 import polars.selectors as cs
 
 from tracefast.cli.columns.suggestions import meant
-from tracefast.cli.errors import CommandError, resembling
+from tracefast.cli.messages.errors import CommandError, resembling
 from tracefast.cli.sql.tables import EVENTS, TABLES, named, no_question
 
 _HINT = "one SELECT in the SQL of polars; --engine duckdb knows more"

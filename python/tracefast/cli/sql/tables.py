@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 
 import tracefast
-from tracefast.cli.errors import CommandError
+from tracefast.cli.messages.errors import CommandError
 
 EVENTS: Final = "events"
 ANALYSES: Final[dict[str, Callable[[pl.LazyFrame], pl.LazyFrame]]] = {

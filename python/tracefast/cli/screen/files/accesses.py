@@ -6,9 +6,9 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from tracefast.cli.errors import DONE, FAILED, CommandError
-from tracefast.cli.options import Format
-from tracefast.cli.request import Request
+from tracefast.cli.command_line.options import Format
+from tracefast.cli.command_line.request import Request
+from tracefast.cli.messages.errors import DONE, FAILED, CommandError
 from tracefast.cli.text import units
 from tracefast.cli.text.escaping import printable
 from tracefast.inputs.sources import STDIN
@@ -72,7 +72,7 @@ def show(
     from tracefast.analysis.files.accesses import SCHEMA, calls_of, of_files
     from tracefast.analysis.files.inode_map import with_paths
     from tracefast.cli.inputs.event_sources import answer
-    from tracefast.cli.output import deliver
+    from tracefast.cli.output.write import deliver
     from tracefast.cli.screen.result_table import check_columns, chosen, finish
 
     check_columns(request, SCHEMA)

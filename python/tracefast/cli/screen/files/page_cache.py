@@ -3,8 +3,8 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tracefast.cli.errors import DONE, FAILED
-from tracefast.cli.request import Request
+from tracefast.cli.command_line.request import Request
+from tracefast.cli.messages.errors import DONE, FAILED
 
 if TYPE_CHECKING:
     from tracefast.analysis.files.inode_map import InodeMap

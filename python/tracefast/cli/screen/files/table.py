@@ -9,12 +9,12 @@ import polars as pl
 
 from tracefast.analysis.files.inode_map import with_paths
 from tracefast.analysis.files.table import NEAR, By, Scope, columns, files_and_rings
-from tracefast.cli.errors import DONE, FAILED
+from tracefast.cli.command_line.options import Format
+from tracefast.cli.command_line.request import Request
 from tracefast.cli.inputs.event_sources import answer
-from tracefast.cli.options import Format
-from tracefast.cli.output import on_terminal, terminal_width
-from tracefast.cli.request import Request
-from tracefast.cli.screen.files.usage_text import foot, verdict
+from tracefast.cli.messages.errors import DONE, FAILED
+from tracefast.cli.output.write import on_terminal, terminal_width
+from tracefast.cli.screen.files.usage_lines import foot, verdict
 from tracefast.cli.screen.result_table import check_columns, chosen, finish
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from tracefast.analysis.forks.advice.case import Advice, Case, Range
 from tracefast.analysis.forks.advice.quantities import duration, memory, percent_span, plural
 from tracefast.analysis.forks.measures.costs import busy
 from tracefast.analysis.forks.summary import Report
-from tracefast.cli.options import Format
-from tracefast.cli.output import deliver, on_terminal, screenful, terminal_width
-from tracefast.cli.request import Request
+from tracefast.cli.command_line.options import Format
+from tracefast.cli.command_line.request import Request
+from tracefast.cli.output.write import deliver, on_terminal, screenful, terminal_width
+from tracefast.cli.screen.condition import truth
 from tracefast.cli.screen.forks.phases import Phase, phases
-from tracefast.cli.screen.where import truth
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.log_names import cut_apart, without_common_folders
 

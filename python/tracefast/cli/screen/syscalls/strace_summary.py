@@ -5,10 +5,10 @@ from typing import Final
 import polars as pl
 
 from tracefast.analysis.syscalls import strace_counts
+from tracefast.cli.command_line.options import Format
+from tracefast.cli.command_line.request import Request
 from tracefast.cli.inputs.event_sources import answer
-from tracefast.cli.options import Format
-from tracefast.cli.output import deliver, write
-from tracefast.cli.request import Request
+from tracefast.cli.output.write import deliver, write
 from tracefast.cli.screen.result_table import matching
 from tracefast.cli.text.escaped_columns import printable_column
 

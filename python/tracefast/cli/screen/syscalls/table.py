@@ -6,10 +6,10 @@ import polars as pl
 
 from tracefast.analysis.syscalls import By, columns
 from tracefast.analysis.syscalls import syscalls as question
+from tracefast.cli.command_line.options import Format
+from tracefast.cli.command_line.request import Request
 from tracefast.cli.inputs.event_sources import answer
-from tracefast.cli.options import Format
-from tracefast.cli.output import on_terminal, terminal_width
-from tracefast.cli.request import Request
+from tracefast.cli.output.write import on_terminal, terminal_width
 from tracefast.cli.screen.result_table import check_columns, chosen, finish
 from tracefast.cli.text import units
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Final
 
-from tracefast.cli.errors import CommandError
+from tracefast.cli.messages.errors import CommandError
 
 _S: Final = 1_000_000_000
 _DAY: Final = 86_400

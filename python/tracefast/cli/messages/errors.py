@@ -12,7 +12,7 @@ from typing import Final, ParamSpec
 import typer
 
 from tracefast import Error
-from tracefast.cli.signals import exit_code_of_interrupt
+from tracefast.cli.system.signals import exit_code_of_interrupt
 from tracefast.cli.text.escaping import printable
 from tracefast.inputs.sources import STDIN
 

@@ -13,8 +13,8 @@ from tracefast.batch.job import Options
 from tracefast.batch.manifest import Record
 from tracefast.batch.pool import Watch
 from tracefast.batch.runner import Work
-from tracefast.cli.errors import DONE, FAILED, NOT_UNDERSTOOD, CommandError, explain, warn
-from tracefast.cli.progress import shown
+from tracefast.cli.messages.errors import DONE, FAILED, NOT_UNDERSTOOD, CommandError, explain, warn
+from tracefast.cli.messages.progress import shown
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.units import count, rate
 from tracefast.inputs.sources import STDIN

@@ -6,7 +6,7 @@ from typing import Any, Final
 import typer
 from typer.core import TyperGroup
 
-from tracefast.cli.errors import CommandError, resembling
+from tracefast.cli.messages.errors import CommandError, resembling
 
 # The class that typer raises for all of them is in no public module.
 UsageError: Final[type[Exception]] = next(

@@ -6,7 +6,7 @@ from decimal import Decimal
 import polars as pl
 import polars.selectors as cs
 
-from tracefast.cli.errors import CommandError, resembling
+from tracefast.cli.messages.errors import CommandError, resembling
 from tracefast.cli.text.units import bytes_of
 
 _NS = {"s": 10**9, "ms": 10**6, "us": 10**3, "µs": 10**3, "ns": 1}

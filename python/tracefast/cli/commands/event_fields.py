@@ -4,8 +4,8 @@ from typing import Final
 
 import polars as pl
 
-from tracefast.cli.errors import DONE, FAILED, CommandError, resembling
-from tracefast.cli.request import Request
+from tracefast.cli.command_line.request import Request
+from tracefast.cli.messages.errors import DONE, FAILED, CommandError, resembling
 
 # Columns of the record that a table in text shows before the fields.
 _MAIN: Final = ("ts", "cpu", "tid", "comm")

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from tracefast.cli.errors import CommandError
-from tracefast.cli.request import Request, table_command
+from tracefast.cli.command_line.request import Request, table_command
+from tracefast.cli.messages.errors import CommandError
 
 
 class FileType(StrEnum):

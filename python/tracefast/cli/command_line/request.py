@@ -7,9 +7,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from tracefast.cli import errors, options
-from tracefast.cli.options import Format
-from tracefast.cli.time_window import Window
+from tracefast.cli.command_line import options
+from tracefast.cli.command_line.options import Format
+from tracefast.cli.command_line.time_window import Window
+from tracefast.cli.messages import errors
 from tracefast.reading import FormatIn, Machine
 
 
@@ -139,7 +140,7 @@ def _request(
     **others: Any,  # noqa: ANN401 - as they are
 ) -> Request:
     """Check what can be checked before any work is done."""
-    from tracefast.cli.output import choose
+    from tracefast.cli.output.write import choose
 
     return Request(
         form=choose(format_, output, no_clobber=no_clobber),

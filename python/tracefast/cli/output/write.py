@@ -11,8 +11,8 @@ from pathlib import Path
 
 import polars as pl
 
-from tracefast.cli.errors import CommandError
-from tracefast.cli.options import Format
+from tracefast.cli.command_line.options import Format
+from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.text.escaped_columns import as_text, spreadsheet_column, without_bytes
 from tracefast.cli.text.escaping import plain_json, spreadsheet_cell
 from tracefast.cli.text.table_text import render

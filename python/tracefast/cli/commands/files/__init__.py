@@ -1,0 +1,1 @@
+"""`tracefast files`: files, the accesses of one file, the page cache."""

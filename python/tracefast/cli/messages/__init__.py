@@ -1,0 +1,1 @@
+"""What is said on standard error: errors, hints, warnings, progress."""

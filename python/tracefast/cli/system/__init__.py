@@ -1,0 +1,1 @@
+"""What the system gives a command: its streams, and signals that ask it to stop."""
