@@ -9,7 +9,7 @@ use arrow_array::builder::{
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
-use crate::ftrace::decode::form::Row;
+use crate::ftrace::decode::forms::Row;
 use crate::ftrace::decode::value::{Slot, Type};
 
 /// The column of what no other column holds.

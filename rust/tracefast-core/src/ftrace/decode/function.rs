@@ -1,6 +1,6 @@
 //! Functions of the tracers `function` and `function_graph`: what stands behind their names.
 
-use crate::ftrace::decode::form::{Column, Row};
+use crate::ftrace::decode::forms::{EventColumn, Row};
 use crate::ftrace::decode::value::{self, Print, Slot, Type};
 
 const CALLER: usize = 0;
@@ -12,8 +12,8 @@ const ARGS: usize = 5;
 const DEPTH: usize = 6;
 
 /// The columns of a function.
-pub(crate) fn columns() -> Vec<Column> {
-    let column = |name, kind, print| Column { name, kind, print };
+pub(crate) fn columns() -> Vec<EventColumn> {
+    let column = |name, kind, print| EventColumn { name, kind, print };
     vec![
         column("caller", Type::Text, Print::Text),
         column("offset", Type::U64, Print::Integer),

@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, BooleanArray, RecordBatch, StringArray, UInt32Array}
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use hashbrown::HashMap;
 
-use crate::ftrace::decode::form::Row;
+use crate::ftrace::decode::forms::Row;
 use crate::ftrace::decode::items::{Piece, pieces};
 use crate::ftrace::decode::value::{self, Integer, Slot, Type};
 

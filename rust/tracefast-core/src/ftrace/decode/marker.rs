@@ -1,6 +1,6 @@
 //! Text that programs write into the trace: the marks of Android's atrace, and anything else.
 
-use crate::ftrace::decode::form::{Column, Row};
+use crate::ftrace::decode::forms::{EventColumn, Row};
 use crate::ftrace::decode::value::{self, Print, Slot, Type};
 
 /// Events whose text somebody wrote.
@@ -18,10 +18,10 @@ const REALTIME_TS: usize = 8;
 const TEXT: usize = 9;
 
 /// The columns of a marker.
-pub(crate) fn columns() -> Vec<Column> {
+pub(crate) fn columns() -> Vec<EventColumn> {
     let column = |name, kind| {
         let print = if kind == Type::Text { Print::Text } else { Print::Integer };
-        Column { name, kind, print }
+        EventColumn { name, kind, print }
     };
     vec![
         column("function", Type::Text),

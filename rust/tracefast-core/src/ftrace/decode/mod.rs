@@ -6,8 +6,7 @@
 //! the text is lost: what did not go into a column goes into the last one, `rest`.
 
 mod build;
-mod events;
-mod form;
+mod forms;
 mod function;
 mod generic;
 pub(crate) mod items;
@@ -23,7 +22,7 @@ pub use build::{REST, column_name};
 pub use generic::{Kind, survey};
 
 use build::Columns;
-use form::{Column, Form, Row};
+use forms::{EventColumn, Form, Row};
 use generic::{Keys, Leftovers};
 use value::{Slot, Type};
 
@@ -49,7 +48,7 @@ pub struct Decoder {
 #[derive(Debug)]
 enum Reader {
     /// An event that is known: as its forms say, or else by its keys.
-    Known { columns: Vec<Column>, forms: Vec<Form>, keys: Keys },
+    Known { columns: Vec<EventColumn>, forms: Vec<Form>, keys: Keys },
     /// An event of keys and values.
     Generic { kinds: Vec<Kind>, keys: Keys, chosen: bool },
     /// Text that somebody wrote; the kernel may name the function that did.
@@ -65,7 +64,7 @@ impl Decoder {
             let printed = event != "tracing_mark_write";
             return Some(Self::new(&marker::columns(), Reader::Marker { printed }));
         }
-        let event = events::find(event)?;
+        let event = forms::find(event)?;
         let mut columns = Vec::new();
         let forms: Vec<Form> =
             event.forms.iter().filter_map(|form| Form::new(form, &mut columns)).collect();
@@ -100,7 +99,7 @@ impl Decoder {
         Self::new(&function::columns(), Reader::Function)
     }
 
-    fn new(columns: &[Column], reader: Reader) -> Self {
+    fn new(columns: &[EventColumn], reader: Reader) -> Self {
         let schema = build::schema(columns.iter().map(|column| (column.name, column.kind)));
         Self { schema, kinds: columns.iter().map(|column| column.kind).collect(), reader }
     }
@@ -176,7 +175,12 @@ fn formed(forms: &[Form], text: &str, row: &mut Row) -> bool {
 }
 
 /// A value that a key gives, all of it.
-fn keyed(column: &Column, text: &str, span: (usize, usize), made: &mut String) -> Option<Slot> {
+fn keyed(
+    column: &EventColumn,
+    text: &str,
+    span: (usize, usize),
+    made: &mut String,
+) -> Option<Slot> {
     let (start, end) = span;
     if column.print.is_open() {
         return Some(column.print.open(text.as_bytes(), start, end));
@@ -194,5 +198,5 @@ fn keyed(column: &Column, text: &str, span: (usize, usize), made: &mut String) -
 /// assert!(known().any(|name| name == "sched_switch"));
 /// ```
 pub fn known() -> impl Iterator<Item = &'static str> {
-    marker::NAMES.into_iter().chain(events::names())
+    marker::NAMES.into_iter().chain(forms::names())
 }

@@ -1,10 +1,18 @@
-//! The text of an event as the kernel's format prints it: literals, and values between them.
+//! One way in which an event is printed: literals, and values between them.
 //!
-//! A form is written as `comm={comm:comm} pid={pid:i32}`; `~` is any number of blanks but none,
-//! `{_}` a word that the record has in a column already, `{action=C}` the very value `C`. Most values end where their text says;
-//! names of commands and files hold anything, also what looks like the rest of the form. Between
-//! two of these stands a piece of the form that is looked for from the right: what comes last was
-//! printed by the kernel, whatever a name before it pretends.
+//! A form is written like the text itself, `comm={comm:comm} pid={pid:i32}`:
+//!
+//! - `{name:type}` is a value of the column `name`; the type is given where the column first
+//!   appears, and may be left out after that. `resolve` lists the types.
+//! - `~` is one or more blanks.
+//! - `{_}` is a word that the record already has in a column of its own.
+//! - `{action=C}` is the column `action`, whose text is `C` and nothing else.
+//! - `\s` is a blank (at the end of a line), `\t` a tab.
+//!
+//! Most values end where their own text says so. The names of commands and files are open: they may
+//! hold anything, even text that looks like the rest of the form. The part of the form between two
+//! open values is searched for from the right, because the kernel prints what comes last, whatever
+//! a name before it contains.
 
 use memchr::memmem::FinderRev;
 
@@ -15,7 +23,7 @@ const COMM: usize = 15;
 
 /// A column of an event, as its forms name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Column {
+pub(crate) struct EventColumn {
     /// Its name in the kernel.
     pub name: &'static str,
     /// Its type.
@@ -45,20 +53,20 @@ impl Row {
 #[derive(Debug)]
 pub(crate) struct Form {
     /// Pieces whose values end by themselves; between two of them stands an open value.
-    pieces: Vec<Piece>,
+    pieces: Vec<FormPiece>,
     /// The open values: their columns, and how they are printed.
     open: Vec<(usize, Print)>,
 }
 
 #[derive(Debug, Default)]
-struct Piece {
-    parts: Vec<Part>,
+struct FormPiece {
+    parts: Vec<FormPart>,
     /// Of the literal at its start.
     finder: Option<FinderRev<'static>>,
 }
 
 #[derive(Debug)]
-enum Part {
+enum FormPart {
     Literal(&'static [u8]),
     Blanks,
     Skipped,
@@ -68,52 +76,60 @@ enum Part {
 
 impl Form {
     /// Reads a form, whose new columns are appended to `columns`. `None` if it is not well formed.
-    pub(crate) fn new(form: &'static str, columns: &mut Vec<Column>) -> Option<Self> {
-        let mut pieces = vec![Piece::default()];
+    pub(crate) fn new(form: &'static str, columns: &mut Vec<EventColumn>) -> Option<Self> {
+        let mut pieces = vec![FormPiece::default()];
         let mut open = Vec::new();
         let mut rest = form;
         while !rest.is_empty() {
             let piece = pieces.last_mut()?;
             let Some(inner) = rest.strip_prefix('{') else {
-                if let Some(behind) = rest.strip_prefix('~') {
-                    piece.parts.push(Part::Blanks);
-                    rest = behind;
+                if let Some(after) = rest.strip_prefix('~') {
+                    piece.parts.push(FormPart::Blanks);
+                    rest = after;
                     continue;
                 }
-                let end = rest.find(['{', '~']).unwrap_or(rest.len());
-                piece.parts.push(Part::Literal(&rest.as_bytes()[..end]));
+                if let Some(escaped) = rest.strip_prefix('\\') {
+                    piece.parts.push(FormPart::Literal(escape(escaped)?));
+                    rest = &escaped[1..];
+                    continue;
+                }
+                let end = rest.find(['{', '~', '\\']).unwrap_or(rest.len());
+                piece.parts.push(FormPart::Literal(&rest.as_bytes()[..end]));
                 rest = &rest[end..];
                 continue;
             };
-            let (value, behind) = inner.split_once('}')?;
-            rest = behind;
+            let (value, after) = inner.split_once('}')?;
+            rest = after;
             if value == "_" {
-                piece.parts.push(Part::Skipped);
+                piece.parts.push(FormPart::Skipped);
                 continue;
             }
             if let Some((name, value)) = value.split_once('=') {
                 let column = resolve(name, columns)?;
-                piece.parts.push(Part::Exactly { column, value: value.as_bytes() });
+                piece.parts.push(FormPart::Exactly { column, value: value.as_bytes() });
                 continue;
             }
             let column = resolve(value, columns)?;
-            let Column { kind, print, .. } = columns[column];
+            let EventColumn { kind, print, .. } = columns[column];
             if print.is_open() {
                 // Two open values side by side could not be told apart.
                 if piece.parts.is_empty() && !open.is_empty() {
                     return None;
                 }
                 open.push((column, print));
-                pieces.push(Piece::default());
+                pieces.push(FormPiece::default());
             } else {
-                let stop = behind.bytes().next().filter(|&b| b != b'{');
-                piece.parts.push(Part::Value { column, kind, print, stop });
+                let stop = match after.strip_prefix('\\') {
+                    Some(escaped) => escape(escaped)?.first().copied(),
+                    None => after.bytes().next().filter(|&b| b != b'{'),
+                };
+                piece.parts.push(FormPart::Value { column, kind, print, stop });
             }
         }
         let last = pieces.len() - 1;
         for (i, piece) in pieces.iter_mut().enumerate().skip(1) {
             piece.finder = match piece.parts.first() {
-                Some(Part::Literal(literal)) => Some(FinderRev::new(*literal)),
+                Some(FormPart::Literal(literal)) => Some(FinderRev::new(*literal)),
                 None if i == last => None,
                 _ => return None,
             };
@@ -137,12 +153,12 @@ impl Form {
         for (i, piece) in self.pieces.iter().enumerate() {
             for part in &piece.parts {
                 match *part {
-                    Part::Literal(literal) => before = literal,
-                    Part::Value { column, .. } => {
+                    FormPart::Literal(literal) => before = literal,
+                    FormPart::Value { column, .. } => {
                         note(before, column);
                         before = b"";
                     }
-                    Part::Blanks | Part::Skipped | Part::Exactly { .. } => before = b"",
+                    FormPart::Blanks | FormPart::Skipped | FormPart::Exactly { .. } => before = b"",
                 }
             }
             if let Some(&(column, _)) = self.open.get(i) {
@@ -195,20 +211,20 @@ impl Form {
     }
 }
 
-impl Piece {
+impl FormPiece {
     #[inline]
     fn read(&self, text: &[u8], start: usize, row: &mut Row) -> Option<usize> {
         let mut at = start;
         for part in &self.parts {
             match *part {
-                Part::Literal(literal) => {
+                FormPart::Literal(literal) => {
                     if !text.get(at..)?.starts_with(literal) {
                         return None;
                     }
                     at += literal.len();
                 }
-                Part::Blanks | Part::Skipped => {
-                    let skipped = matches!(part, Part::Skipped);
+                FormPart::Blanks | FormPart::Skipped => {
+                    let skipped = matches!(part, FormPart::Skipped);
                     let rest = text.get(at..)?.iter();
                     let n = rest.take_while(|&&b| (b == b' ') != skipped).count();
                     if n == 0 {
@@ -216,14 +232,14 @@ impl Piece {
                     }
                     at += n;
                 }
-                Part::Exactly { column, value } => {
+                FormPart::Exactly { column, value } => {
                     if !text.get(at..)?.starts_with(value) {
                         return None;
                     }
                     row.slots[column] = Slot::Text(at, at + value.len());
                     at += value.len();
                 }
-                Part::Value { column, kind, print, stop } => {
+                FormPart::Value { column, kind, print, stop } => {
                     let (slot, end) = value::read(print, kind, text, at, stop, &mut row.made)?;
                     row.slots[column] = slot;
                     at = end;
@@ -260,8 +276,17 @@ fn is_name(text: &[u8]) -> bool {
     bytes <= COMM
 }
 
+/// The blank or tab that `\s` or `\t` stands for; `text` begins after the backslash.
+fn escape(text: &str) -> Option<&'static [u8]> {
+    match text.as_bytes().first()? {
+        b's' => Some(b" "),
+        b't' => Some(b"\t"),
+        _ => None,
+    }
+}
+
 /// The column of `name` or `name:type`.
-fn resolve(value: &'static str, columns: &mut Vec<Column>) -> Option<usize> {
+fn resolve(value: &'static str, columns: &mut Vec<EventColumn>) -> Option<usize> {
     let (name, printed) = value.split_once(':').unzip();
     let name = name.unwrap_or(value);
     let known = columns.iter().position(|column| column.name == name);
@@ -285,7 +310,7 @@ fn resolve(value: &'static str, columns: &mut Vec<Column>) -> Option<usize> {
         "text" => (Type::Text, Print::Text),
         _ => return None,
     };
-    let column = Column { name, kind, print };
+    let column = EventColumn { name, kind, print };
     if let Some(at) = known {
         return (columns[at] == column).then_some(at);
     }
@@ -331,6 +356,17 @@ mod tests {
         assert_eq!(read("{a:word}~{_}~{a=x} b", "q  12   x b"), Some(vec!["x".into()]));
         assert_eq!(read("{a:word}~{_}~{a=x} b", "q  12 x"), None);
         assert_eq!(read("{a:word}~{_}~{a=x} b", "q"), None);
+    }
+
+    #[test]
+    fn escaped_blanks() {
+        let form = r"a:{a:word}\tb:{b:text}\tc:{c:i32}\s";
+        assert_eq!(
+            read(form, "a:1\tb:2\t\tc:3 "),
+            Some(vec!["1".into(), "2\t".into(), "3".into()])
+        );
+        assert_eq!(read(form, "a:1\tb:2\tc:3"), None);
+        assert_eq!(read(form, "a:1 b:2\tc:3 "), None);
     }
 
     #[test]
@@ -381,9 +417,16 @@ mod tests {
 
     #[test]
     fn malformed_forms() {
-        for form in
-            ["{a:text}{b:text}", "{a}", "{a:i31}", "{a:i32", "{a:i32} {a:u32}", "{a:text}{b:i32}"]
-        {
+        for form in [
+            "{a:text}{b:text}",
+            "{a}",
+            "{a:i31}",
+            "{a:i32",
+            "{a:i32} {a:u32}",
+            "{a:text}{b:i32}",
+            "{a:i32}\\n",
+            "a\\",
+        ] {
             assert!(Form::new(form, &mut Vec::new()).is_none(), "{form}");
         }
     }
