@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import tracefast as tf
+from support.folding import plain, without_types
 from support.paths import DATA
 from support.reference.processes import slow_processes
 from support.reference.proved_children import proved
@@ -30,17 +31,8 @@ def text_of(log: Path) -> str:
     return done.stdout.decode(errors="replace")
 
 
-def plain(table: pl.DataFrame) -> list[dict]:
-    rows = table.with_columns(pl.col(pl.Datetime).cast(pl.Int64)).to_dicts()
-    return sorted(rows, key=repr)
-
-
 def slow(events: pl.DataFrame) -> list[dict]:
-    texts = [name for name, dtype in NEEDED.items() if dtype == pl.Categorical]
-    rows = events.select(NEEDED.keys()).with_columns(
-        pl.col(pl.Datetime).cast(pl.Int64), pl.col(texts).cast(pl.String)
-    )
-    return sorted(slow_processes(rows.to_dicts()), key=repr)
+    return sorted(slow_processes(without_types(events, NEEDED).to_dicts()), key=repr)
 
 
 def log_of(tmp_path: Path, *lines: str) -> pl.DataFrame:
