@@ -1,64 +1,109 @@
-"""Rows of a few lines written by hand, for the tests of the model's rules."""
+"""Reads the rules of the model, `tests/data/kernel-rules`, and holds rows against them.
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+The README in that folder describes the form of the files. The Rust tests read them as well.
+"""
 
-import polars as pl
+from __future__ import annotations
 
-from support.kernel import truth
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-# As strace prints them.
-FORK = (
-    "clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD, "
-    "child_tidptr=0x7f1)"
-)
-THREAD = (
-    "clone(child_stack=0x7f2, flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD|"
-    "CLONE_SYSVSEM|CLONE_SETTLS|CLONE_PARENT_SETTID|CLONE_CHILD_CLEARTID, parent_tid=[101], "
-    "tls=0x7f3, child_tidptr=0x7f4)"
-)
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
+Row = dict[str, Any]
 
-def rights(*fds: int) -> str:
-    """The message that passes descriptors, as sendmsg and recvmsg print it."""
-    data = ", ".join(map(str, fds))
-    return (
-        '{msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base="x", iov_len=1}], msg_iovlen=1, '
-        "msg_control=[{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, "
-        f"cmsg_data=[{data}]}}], msg_controllen=24, msg_flags=0}}"
-    )
+# Columns whose values are ids, by what they number.
+IDS = {
+    "task": "task",
+    "child": "task",
+    "ofd": "ofd",
+    "ofd2": "ofd",
+    "file": "file",
+    "file2": "file",
+}
 
 
-class Log:
-    """The rows of a text, to be asked for some of their columns."""
+@dataclass
+class Expected:
+    """What is expected of one row."""
 
-    def __init__(self, rows: pl.DataFrame) -> None:
-        self.rows = rows
-
-    def see(self, *columns: str, **where: object) -> list[Any]:
-        """Give columns of the rows with these values, one by one in order; tuples if several."""
-        rows = self.rows
-        for column, value in where.items():
-            values = value if isinstance(value, tuple) else (value,)
-            rows = rows.filter(pl.col(column).is_in(values))
-        found = rows.select(columns).rows()
-        return [row[0] for row in found] if len(columns) == 1 else found
-
-    def reads(self, **where: object) -> list[Any]:
-        """Where each read began, how well that is known, and its class."""
-        return self.see("offset", "offset_known", "access", name=tuple(truth.READS), **where)
+    at: int
+    """Line in the file of rules."""
+    line: int
+    """The line of the log at which the row begins."""
+    added: bool
+    """The model adds the row."""
+    alternatives: list[dict[str, str]]
+    """One of these must hold."""
 
 
-Reader = Callable[[str], Log]
+@dataclass
+class Rule:
+    """A log and what is expected of its rows."""
+
+    name: str
+    lines: list[str] = field(default_factory=list)
+    expected: list[Expected] = field(default_factory=list)
 
 
-def reader(folder: Path, name: str = "made.strace") -> Reader:
-    """Give a function that reads a text as a log."""
+def parse(text: str) -> list[Rule]:
+    """Give the rules of a file; lines before the first one begin every log."""
+    start = Rule("")
+    rules: list[Rule] = []
+    for at, line in enumerate(text.splitlines(), 1):
+        rule = rules[-1] if rules else start
+        if line.startswith("== "):
+            rules.append(Rule(line[3:], [*start.lines], [*start.expected]))
+        elif line.startswith(("    ^ ", "    + ")):
+            alternatives = [
+                dict(pair.split("=", 1) for pair in columns.split())
+                for columns in line[6:].split(" or ")
+            ]
+            rule.expected.append(Expected(at, len(rule.lines), line[4] == "+", alternatives))
+        elif line and not line.startswith("//"):
+            rule.lines.append(line)
+    return rules
 
-    def read(text: str) -> Log:
-        log = folder / name
-        log.write_text(text.lstrip("\n"))
-        return Log(truth.read_rows(log))
 
-    return read
+def fit(columns: dict[str, str], row: Row, letters: dict[tuple[str, str], Any]) -> bool:
+    """Whether the row has these values; letters of ids are added to `letters` if so."""
+    trial = dict(letters)
+    for column, expected in columns.items():
+        found = row[column]
+        if column not in IDS or expected == "null" or found is None:
+            if ("null" if found is None else str(found)) != expected:
+                return False
+            continue
+        space = IDS[column]
+        # A letter is one id, and an id one letter.
+        if trial.setdefault((space, expected), found) != found:
+            return False
+        if trial.setdefault((space, f"of {found}"), expected) != expected:
+            return False
+    letters |= trial
+    return True
+
+
+def is_added(row: Row) -> bool:
+    return row["kind"] in {"notice", "aio"}
+
+
+def differences(rule: Rule, rows: list[Row]) -> Iterator[str]:
+    """Say what is wrong of the rows of the rule's log."""
+    letters: dict[tuple[str, str], Any] = {}
+    added = [row for row in rows if is_added(row)]
+    for expected in rule.expected:
+        own = [row for row in rows if row["line"] == expected.line and not is_added(row)]
+        row = next(iter(added if expected.added else own), None)
+        if expected.added:
+            added = added[1:]
+        if row is None or row["line"] != expected.line:
+            yield f"line {expected.at}: there is no row"
+        elif not any(fit(columns, row, letters) for columns in expected.alternatives):
+            yield f"line {expected.at}: the row is {row}"
+    for row in added:
+        yield f"nobody expects the row {row}"
+    for row in rows:
+        if row["kind"] == "unparsed":
+            yield f"not understood: {row}"

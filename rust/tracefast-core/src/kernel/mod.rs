@@ -10,6 +10,8 @@ mod block_rows;
 mod common_rows;
 pub(crate) mod descriptors;
 pub(crate) mod files;
+#[cfg(test)]
+mod rules;
 mod tasks;
 pub(crate) mod transfers;
 
