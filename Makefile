@@ -114,5 +114,5 @@ dist: ## Make a wheel and an sdist in dist/, check them, and try each in an empt
 
 clean: ## Remove what was built.
 	rm -rf $(VENV) target demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find python tests benches -name __pycache__ -prune -exec rm -rf {} +
+	find python tests tools benches -name __pycache__ -prune -exec rm -rf {} +
 	rm -f python/tracefast/_core*.so
