@@ -7,7 +7,7 @@ use arrow_array::types::{
     Int32Type, Int64Type, TimestampNanosecondType, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, RecordBatch, StringArray};
-use tracefast_core::events::parsed_block::{LineCounts, Use};
+use tracefast_core::events::line_counts::{LineCounts, Use};
 use tracefast_core::format::Format;
 use tracefast_core::ftrace::machine::Calls;
 use tracefast_core::text::escape::escape_invalid;

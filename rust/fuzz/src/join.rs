@@ -1,6 +1,6 @@
 //! Calls in two halves: joined, they are what they would have been in one.
 
-use tracefast_core::events::parsed_block::Use;
+use tracefast_core::events::line_counts::Use;
 use tracefast_core::format::{Format, Wanted};
 
 use super::agree::{Row, rows};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use tracefast_core::batch::{Part, Projection, assemble};
-use tracefast_core::events::parsed_block::LineCounts;
+use tracefast_core::events::line_counts::LineCounts;
 use tracefast_core::format::{Format, Grammar};
 use tracefast_core::serial::stream::{Pool, Resolved, Stream};
 use tracefast_core::text::block::Block;

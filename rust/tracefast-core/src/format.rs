@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 
 use crate::events::parsed_block::Parsed;
+use crate::events::split_calls::Half;
 use crate::ftrace::{self, Machine};
-use crate::serial::model_rows::survey;
-use crate::strace::{self, Half};
-use crate::text::block::Block;
+use crate::strace::{self};
+use crate::text::block::{Block, LINE_START};
 
-/// Bytes at the start of a line that tell whether it belongs to the one before it.
-pub const LOOK: usize = strace::leader::line_layout::LOOK + strace::leader::task_prefix::PREFIX;
+// Merged lines have a prefix in front of what a line of strace is known by.
+const _: () =
+    assert!(strace::leader::line_layout::LOOK + strace::leader::task_prefix::PREFIX <= LINE_START);
 
 /// A log's format, with all that had to be found out before parsing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +44,7 @@ impl Grammar {
             Format::Strace(format) => self.strace.parse(format, block, parsed),
             Format::Ftrace(format) => self.ftrace.parse(format, block, parsed),
         }
-        survey(parsed);
+        parsed.find_model_rows();
     }
 }
 
@@ -126,7 +127,7 @@ impl Format {
     }
 
     /// The line belongs to none before it, so that a block may begin with it: told by its first
-    /// [`LOOK`] bytes.
+    /// [`LINE_START`] bytes.
     #[inline]
     pub fn stands_alone(&self, line: &[u8]) -> bool {
         match self {

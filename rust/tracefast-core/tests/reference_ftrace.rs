@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use fuzz::compared_ftrace;
 use fuzz::reference_ftrace::{Hints, Reading, header, read};
 use proptest::prelude::*;
-use tracefast_core::events::parsed_block::Use;
+use tracefast_core::events::line_counts::Use;
 use tracefast_core::format::{Format, Wanted};
 use tracefast_core::ftrace::machine::Calls;
 

@@ -1,7 +1,7 @@
 //! What a run found: counts that users see, and that go into the file.
 
 use serde_json::{Map, Value, json};
-use tracefast_core::events::parsed_block::{LineCounts, Oddities};
+use tracefast_core::events::line_counts::{LineCounts, Oddities};
 use tracefast_core::events::schema::SCHEMA_VERSION;
 use tracefast_core::events::vocabulary::EventKind;
 use tracefast_core::serial::counts::{Counts, SourceTally, Tally};

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use tracefast_core::events::parsed_block::Use;
+use tracefast_core::events::line_counts::Use;
 use tracefast_core::events::vocabulary::EventKind;
 use tracefast_core::format::Wanted;
 use tracefast_io::pipeline::Options;

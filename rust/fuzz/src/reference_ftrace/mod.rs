@@ -18,7 +18,7 @@ pub use payload::{Call, Payload, hexadecimal, payload};
 
 use std::collections::HashMap;
 
-use tracefast_core::events::parsed_block::Use;
+use tracefast_core::events::line_counts::Use;
 use tracefast_core::ftrace::machine::Calls as Machine;
 
 use other::{Other, other};

@@ -6,7 +6,9 @@
 
 use hashbrown::HashMap;
 
-use crate::events::parsed_block::{Begin, Lost, Open, Parsed, Range, Target, Touch};
+use crate::events::parsed_block::Parsed;
+use crate::events::split_calls::{Begin, Lost, Open, Target, Touch};
+use crate::text::block::TextRange;
 
 /// What a second half finds.
 #[derive(Debug)]
@@ -158,7 +160,7 @@ impl Calls {
     }
 
     /// A line that belongs to the open call at this position.
-    pub(crate) fn extend(&mut self, at: u32, line: Range) {
+    pub(crate) fn extend(&mut self, at: u32, line: TextRange) {
         if let Some(open) = self.at(at) {
             // Such lines follow one another, so one range holds them all.
             open.frames = Some((open.frames.map_or(line.0, |frames| frames.0), line.1));

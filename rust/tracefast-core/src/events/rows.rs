@@ -8,6 +8,7 @@ use std::ops::Range;
 use crate::events::details::Detail;
 use crate::events::schema::Column;
 use crate::events::vocabulary::{At, Motion, Op};
+use crate::text::escape::escape_invalid;
 use crate::text::string_view::{self, Place};
 
 /// Number of a row that does not exist.
@@ -176,7 +177,7 @@ impl Rows {
         self.valid[row] & column.bit() != 0
     }
 
-    /// The first of `range` that is of this task, by its key: see [`crate::serial::task_columns::task_key`].
+    /// The first of `range` that is of this task, by its key: see [`crate::events::model_columns::task_key`].
     pub fn next_of(&self, task: i64, range: Range<usize>) -> Option<usize> {
         let Ok(tid) = i32::try_from(task) else {
             let mut range = range;
@@ -235,7 +236,7 @@ impl Rows {
 pub struct Side {
     /// Text that was joined, un-escaped or brought from elsewhere; always valid UTF-8 as a whole.
     pub bytes: Vec<u8>,
-    /// Facts that few rows have; [`Effect::detail`] and [`crate::events::parsed_block::Head::detail`] count them.
+    /// Facts that few rows have; [`Effect::detail`] and [`crate::events::split_calls::Head::detail`] count them.
     pub details: Vec<Detail>,
 }
 
@@ -263,5 +264,36 @@ impl Side {
             self.bytes.truncate(offset);
         }
         view
+    }
+}
+
+/// A text that a row's views can point into.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ViewSource<'a> {
+    /// The bytes.
+    pub bytes: &'a [u8],
+    /// Which buffer of the block holds them.
+    pub place: Place,
+    /// Where in that buffer they begin.
+    pub base: usize,
+    /// They are valid UTF-8.
+    pub utf8: bool,
+}
+
+impl ViewSource<'_> {
+    /// The view of `start..end`; a copy beside the text where that is not UTF-8.
+    #[inline]
+    pub(crate) fn view(&self, start: usize, end: usize, side: &mut Side) -> u128 {
+        let part = &self.bytes[start..end];
+        if self.utf8 {
+            string_view::pack(part, self.place, self.base + start)
+        } else {
+            match escape_invalid(part) {
+                std::borrow::Cow::Borrowed(_) => {
+                    string_view::pack(part, self.place, self.base + start)
+                }
+                std::borrow::Cow::Owned(fixed) => side.put(fixed.as_bytes()),
+            }
+        }
     }
 }

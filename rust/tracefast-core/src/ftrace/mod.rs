@@ -34,8 +34,8 @@ use crate::ftrace::header::layouts::Layout;
 use header::Header;
 
 use crate::events::parsed_block::Parsed;
-use crate::format::LOOK;
-use crate::strace::Half;
+use crate::events::split_calls::Half;
+use crate::text::block::LINE_START;
 
 /// What is known of an ftrace log before its records are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -110,7 +110,7 @@ impl Format {
 
     /// The line is a record by itself, and none that began on the lines before it.
     pub fn stands_alone(&self, line: &[u8]) -> bool {
-        let whole = line.len() < LOOK;
+        let whole = line.len() < LINE_START;
         let (start, end) = self.own(line);
         let line = &line[start..end];
         // Only all of a line tells that it is one of `function_graph`, and it is longer than a part

@@ -1,10 +1,10 @@
 //! A block of ftrace's lines, one after the other.
 
 use crate::events::dictionary::Interner;
+use crate::events::line_counts::Use;
 use crate::events::open_calls::Calls;
-use crate::events::parsed_block::{Parsed, Use};
+use crate::events::parsed_block::Parsed;
 use crate::events::vocabulary::{EventKind, Op, gone_flags};
-use crate::format::LOOK;
 use crate::ftrace::call::entry_exit::Callee;
 use crate::ftrace::fields::Kept;
 use crate::ftrace::header::Header;
@@ -19,6 +19,7 @@ use crate::ftrace::record::{file_hints, function};
 use crate::ftrace::{Format, Graph, function_graph};
 use crate::linux::syscalls;
 use crate::text::block::Block;
+use crate::text::block::LINE_START;
 use crate::text::scan::{Marks, lines};
 
 /// What a worker keeps from block to block: nothing that changes results, only memory and names.
@@ -174,7 +175,7 @@ impl Parser<'_> {
             return;
         }
         // No more than what tells whether a block may begin here: both must say the same.
-        let seen = &self.text[start..end.min(start + LOOK)];
+        let seen = &self.text[start..end.min(start + LINE_START)];
         let header = layouts::parse(seen, self.format.layout);
         match header {
             Some(header) if self.pieces.is_none() && self.format.is_whole(&header) => {

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::events::parsed_block::{Spot, key_in};
+use crate::events::model_columns;
+use crate::events::model_columns::Fill;
+use crate::events::model_rows::Survey;
+use crate::events::parsed_block::key_in;
 use crate::events::rows::{Rows, Side};
 use crate::events::schema::Column as C;
+use crate::events::split_calls::Spot;
 use crate::events::vocabulary::{EventKind, Status};
 use crate::kernel::files::length::Moment;
-use crate::serial::model_rows::Survey;
-use crate::serial::task_columns::{self, Fill};
 use crate::text::string_view::unpack;
 
 /// A block's rows and what belongs to them.
@@ -131,8 +133,8 @@ impl Page<'_> {
         let Self { rows, side, text, fill, .. } = self;
         for shown in fill.shown.iter().rev().take_while(|shown| shown.row as usize == row) {
             if let Some(description) = fill.descriptions.get(shown.description as usize) {
-                task_columns::show(rows, row, description, shown.second);
-                task_columns::identify(rows, row, shown.second, text, &side.bytes);
+                model_columns::show(rows, row, description, shown.second);
+                model_columns::identify(rows, row, shown.second, text, &side.bytes);
             }
         }
     }

@@ -6,9 +6,12 @@
 use std::sync::Arc;
 
 use crate::events::details::Detail;
-use crate::events::parsed_block::{Begin, Head, Spot as Place, Target, key_in};
+use crate::events::model_columns::Shown;
+use crate::events::model_rows::Lane;
+use crate::events::parsed_block::key_in;
 use crate::events::rows::{Effect, NO_DETAIL};
 use crate::events::schema::Column as C;
+use crate::events::split_calls::{Begin, Head, Spot as Place, Target};
 use crate::events::vocabulary::{At, Motion, OffsetKnown, Op, Status};
 use crate::kernel::Kernel;
 use crate::kernel::block_rows::{Page, Whose};
@@ -18,8 +21,6 @@ use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::in_flight::{Pending, writes};
 use crate::kernel::transfers::position::{Spot, Ticket};
 use crate::kernel::transfers::transfer;
-use crate::serial::model_rows::Lane;
-use crate::serial::task_columns::Shown;
 
 impl Kernel {
     /// A row of the block itself that does one of these things, by a task that rows of the block

@@ -36,12 +36,13 @@ use crate::kernel::transfers::in_flight::{Held, Pending, writes};
 use tasks::{Sight, TaskRef, Tasks};
 
 use crate::events::details::Detail;
-use crate::events::parsed_block::{Begin, Named, Parsed, Spot, Target, key_in};
+use crate::events::model_columns::{Sighting, task_key};
+use crate::events::model_rows::FOREIGN;
+use crate::events::parsed_block::{Named, Parsed, key_in};
 use crate::events::rows::{Effect, NO_DETAIL};
 use crate::events::schema::Column as C;
+use crate::events::split_calls::{Begin, Spot, Target};
 use crate::events::vocabulary::{EventKind, Motion, Op, open_flags};
-use crate::serial::model_rows::FOREIGN;
-use crate::serial::task_columns::{Sighting, task_key};
 
 /// How often the rows of a block may be searched through, all in all. What is left over of a block
 /// that takes more is looked at row by row.
@@ -98,7 +99,7 @@ impl Kernel {
     }
 
     /// Goes through the rows of a block in order and fills the columns that need state; those that
-    /// it need not fill itself it leaves to [`crate::serial::task_columns`].
+    /// it need not fill itself it leaves to [`crate::events::model_columns`].
     pub(crate) fn run(&mut self, parsed: &mut Parsed, text: &[u8]) {
         self.block += 1;
         self.tasks.block = self.block;

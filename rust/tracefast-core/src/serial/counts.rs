@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::events::parsed_block::{EXAMPLES, LineCounts, Oddities, Parsed};
+use crate::events::line_counts::{EXAMPLES, LineCounts, Oddities};
+use crate::events::parsed_block::Parsed;
 use crate::events::vocabulary::EventKind;
 use crate::format::Format;
 

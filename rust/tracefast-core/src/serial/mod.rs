@@ -2,8 +2,6 @@
 
 pub mod counts;
 pub(crate) mod function_graph;
-pub(crate) mod model_rows;
 pub mod stream;
-pub(crate) mod task_columns;
 pub(crate) mod traced_tasks;
 pub(crate) mod unfinished;

@@ -8,15 +8,15 @@ use arrow_buffer::Buffer;
 use bytes::Bytes;
 
 use crate::events::dictionary::Dictionary;
-use crate::events::parsed_block::{Parsed, Touch};
+use crate::events::parsed_block::Parsed;
 use crate::events::rows::{RowClock, Rows};
 use crate::events::schema::Column as C;
+use crate::events::split_calls::Touch;
 use crate::events::vocabulary::EventKind;
 use crate::format::Format;
 use crate::kernel::Kernel;
 use crate::serial::counts::Tally;
 use crate::serial::function_graph::Graph;
-use crate::serial::task_columns::fill;
 use crate::serial::unfinished::Stitch;
 use crate::text::block::Block;
 
@@ -114,7 +114,7 @@ impl Resolved {
     fn parsed(&self) -> &Parsed {
         self.filled.get_or_init(|| {
             let mut parsed = std::mem::take(&mut *lock(&self.left));
-            fill(&mut parsed, &self.buffers[0], &self.buffers[1]);
+            parsed.write_model_columns(&self.buffers[0], &self.buffers[1]);
             parsed
         })
     }
@@ -377,7 +377,7 @@ impl Stream {
     #[cold]
     fn keys(&mut self, parsed: &mut Parsed, text: &[u8], runs: &[Range<usize>]) -> [Vec<u32>; 3] {
         let side = std::mem::take(&mut parsed.side.bytes);
-        fill(parsed, text, &side);
+        parsed.write_model_columns(text, &side);
         parsed.fill.clear();
         parsed.side.bytes = side;
         let Parsed { rows, names, errnos, comms, .. } = parsed;
@@ -450,7 +450,7 @@ fn shift_times(parsed: &mut Parsed, log: i64, other: i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::parsed_block::Oddities;
+    use crate::events::line_counts::Oddities;
     use crate::format::Grammar;
     use crate::serial::counts::Counts;
 

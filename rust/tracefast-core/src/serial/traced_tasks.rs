@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::events::parsed_block::{Life, Naming};
+use crate::events::split_calls::{Life, Naming};
 
 /// The tasks that are traced, as far as the log tells.
 #[derive(Debug, Default)]

@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::events::parsed_block::{
-    Lost, Naming, Open, Parsed, Range, Spot, Target, Touch, Use, key_in,
-};
+use crate::events::line_counts::Use;
+use crate::events::parsed_block::{Parsed, key_in};
 use crate::events::schema::Column as C;
+use crate::events::split_calls::Half;
+use crate::events::split_calls::{Lost, Naming, Open, Spot, Target, Touch};
 use crate::events::vocabulary::{EventKind, Status};
 use crate::format::Format;
 use crate::serial::traced_tasks::Alive;
-use crate::strace::Half;
+use crate::text::block::TextRange;
 use crate::text::string_view::unpack;
 
 /// A call left open by an earlier block, with text of its own.
@@ -296,7 +297,7 @@ impl Stitch {
         format: &Format,
         line: i64,
     ) {
-        let part = |range: Range| {
+        let part = |range: TextRange| {
             let lines = &text[range.0 as usize..range.1 as usize];
             format.own_lines(lines).into_owned()
         };
@@ -433,7 +434,7 @@ fn resume(
     call: Option<Call>,
     format: &Format,
     line: i64,
-    rest: Range,
+    rest: TextRange,
     sys: u16,
 ) {
     let Some(call) = call else {

@@ -19,7 +19,8 @@ use crate::strace::non_calls::classify;
 
 pub use parser::Grammar;
 
-use crate::events::parsed_block::{Parsed, Range};
+use crate::events::parsed_block::Parsed;
+use crate::events::split_calls::Half;
 
 use crate::strace::call::unfinished::Gap;
 use crate::strace::non_calls::classify::Other;
@@ -146,24 +147,4 @@ impl Format {
             _ => 0,
         }
     }
-}
-
-/// A second half and what is known of the first.
-#[derive(Debug, Clone, Copy)]
-pub struct Half<'a> {
-    /// Argument text of the first half; `None`: the log has none.
-    pub head: Option<&'a [u8]>,
-    /// Number of the call.
-    pub sys: u16,
-    /// When it was entered.
-    pub entry: Option<i64>,
-    /// Text behind `resumed>`, or a line that goes on with a torn call.
-    pub rest: Range,
-    /// There may be a blank in front of `rest`, of versions up to 4.26.
-    pub gap: bool,
-    /// Where the only ` = ` of the second half ends, counted from the begin of `rest` without its
-    /// gap, if that is known already; else it is looked for.
-    pub mark: Option<Option<usize>>,
-    /// Both halves are known to be UTF-8.
-    pub utf8: bool,
 }

@@ -1,14 +1,17 @@
 //! A block of strace's lines, one after the other.
 
 use crate::events::dictionary::Interner;
+use crate::events::line_counts::Use;
 use crate::events::open_calls::Calls;
-use crate::events::parsed_block::{Begin, Naming, Parsed, Target, Touch, Use};
+use crate::events::parsed_block::Parsed;
 use crate::events::rows::RowClock;
+use crate::events::rows::ViewSource;
 use crate::events::schema::Column as C;
+use crate::events::split_calls::{Begin, Naming, Target, Touch};
 use crate::events::vocabulary::EventKind;
 use crate::strace::call::interleaved;
 use crate::strace::detect::{NAME_MAX, begins_event, call_name};
-use crate::strace::fields::{self, Source};
+use crate::strace::fields::{self};
 use crate::strace::leader;
 use crate::strace::leader::clock::Clock;
 use crate::strace::leader::colour;
@@ -516,8 +519,13 @@ impl<'a> Parser<'a> {
         self.source(0, self.text.len()).view(start, end, &mut self.parsed.side)
     }
 
-    pub(crate) fn source(&self, start: usize, end: usize) -> Source<'a> {
-        Source { bytes: &self.text[start..end], place: Place::Text, base: start, utf8: self.utf8 }
+    pub(crate) fn source(&self, start: usize, end: usize) -> ViewSource<'a> {
+        ViewSource {
+            bytes: &self.text[start..end],
+            place: Place::Text,
+            base: start,
+            utf8: self.utf8,
+        }
     }
 
     fn finish(mut self) -> Vec<(u32, usize, usize)> {

@@ -10,6 +10,13 @@ pub const MAX_BLOCK: usize = (1 << 31) - (1 << 27);
 /// Most bytes of whole lines of which none stands alone.
 pub const MAX_REST: usize = 1 << 28;
 
+/// Bytes at the start of a line that are enough to know whether it belongs to the line before it,
+/// in every format.
+pub const LINE_START: usize = 532;
+
+/// A range of a block's text.
+pub type TextRange = (u32, u32);
+
 /// Whole lines of one source.
 #[derive(Debug, Default)]
 pub struct Block {

@@ -5,7 +5,8 @@ use std::fs::File;
 use std::io::{self, Read};
 
 use memchr::{memchr, memchr_iter, memrchr};
-use tracefast_core::format::{Format, LOOK};
+use tracefast_core::format::Format;
+use tracefast_core::text::block::LINE_START;
 use tracefast_core::text::block::{Block, MAX_BLOCK, MAX_REST};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -100,8 +101,8 @@ fn line_start(
         if at >= text.len() {
             return ends.then_some(text.len());
         }
-        let seen = &text[at..text.len().min(at + LOOK)];
-        if seen.len() < LOOK && !ends && memchr(b'\n', seen).is_none() {
+        let seen = &text[at..text.len().min(at + LINE_START)];
+        if seen.len() < LINE_START && !ends && memchr(b'\n', seen).is_none() {
             return None;
         }
         let line = memchr(b'\n', seen).map_or(seen, |end| &seen[..end]);
@@ -163,7 +164,7 @@ fn read_block_within(
         if start.is_none() {
             let at = from.max(before).min(have);
             start = line_start(text, at, part, at_start(at), ends, format);
-            from = if start.is_some() { 0 } else { have.saturating_sub(LOOK) };
+            from = if start.is_some() { 0 } else { have.saturating_sub(LINE_START) };
         }
         match start {
             Some(start) if start >= part || start >= have => {
@@ -192,7 +193,7 @@ fn read_block_within(
                     block.last = ends && last == have;
                     break;
                 }
-                from = have.saturating_sub(LOOK);
+                from = have.saturating_sub(LINE_START);
             }
             None if ends => {
                 block.set(0, 0);
@@ -289,7 +290,7 @@ impl Cutter {
                 block.last = false;
                 return Ok(true);
             }
-            from = have.saturating_sub(LOOK);
+            from = have.saturating_sub(LINE_START);
             unsettled.add(&text[seen..], self.limits, self.read - have as u64)?;
             seen = have;
             want = (want + want.min(STEP)).min(self.limits.block);
@@ -302,9 +303,9 @@ fn last_start(text: &[u8], from: usize, format: &Format) -> Option<usize> {
     let mut end = text.len();
     while let Some(feed) = memrchr(b'\n', &text[from..end]).map(|at| from + at) {
         let at = feed + 1;
-        let seen = &text[at..text.len().min(at + LOOK)];
+        let seen = &text[at..text.len().min(at + LINE_START)];
         let whole = memchr(b'\n', seen);
-        if (seen.len() == LOOK || whole.is_some())
+        if (seen.len() == LINE_START || whole.is_some())
             && format.stands_alone(whole.map_or(seen, |end| &seen[..end]))
         {
             return Some(at);

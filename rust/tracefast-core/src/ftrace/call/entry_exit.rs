@@ -1,8 +1,10 @@
 //! The two halves of a system call in one block.
 
+use crate::events::line_counts::Use;
 use crate::events::open_calls::Pending;
-use crate::events::parsed_block::{Lost, Open, Parsed, Range, Target, Touch, Use};
+use crate::events::parsed_block::Parsed;
 use crate::events::schema::Column as C;
+use crate::events::split_calls::{Lost, Open, Target, Touch};
 use crate::events::vocabulary::{EventKind, Op, Status};
 use crate::ftrace::call::arguments;
 use crate::ftrace::call::row::{self, Args, Exit};
@@ -12,6 +14,7 @@ use crate::ftrace::non_records::stacks::Target as Whose;
 use crate::ftrace::parser::{KEPT, Parser, Span};
 use crate::ftrace::record::payload::Call;
 use crate::linux::syscalls;
+use crate::text::block::TextRange;
 
 /// A system call's name in the block's dictionary, its number in the table of calls, and whether it
 /// returns.
@@ -138,7 +141,7 @@ impl<'a> Parser<'a> {
         // What the entry says goes before.
         let comm = open.comm.or_else(|| self.comm(start, header));
         let time = self.on_clock(header);
-        let wide = |(start, end): Range| (start as usize, end as usize);
+        let wide = |(start, end): TextRange| (start as usize, end as usize);
         let extra = open.extra.map(|extra| self.view(wide(extra)));
         let rows = &mut self.parsed.rows;
         let row = rows.push();
@@ -217,7 +220,7 @@ impl<'a> Parser<'a> {
     #[inline]
     pub(crate) fn head(&mut self, row: usize, open: &Open) {
         self.parsed.begins[open.begin as usize].target = Target::Row(row as u32);
-        let wide = |(start, end): Range| (start as usize, end as usize);
+        let wide = |(start, end): TextRange| (start as usize, end as usize);
         let extra = open.extra.map(|extra| self.view(wide(extra)));
         let rows = &mut self.parsed.rows;
         let mut valid = C::Line.bit() | C::Name.bit();

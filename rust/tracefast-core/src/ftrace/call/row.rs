@@ -3,21 +3,21 @@
 use std::borrow::Cow;
 
 use crate::events::parsed_block::Parsed;
+use crate::events::rows::ViewSource;
 use crate::events::schema::Column as C;
+use crate::events::split_calls::Half;
 use crate::events::vocabulary::{EventKind, Status};
 use crate::ftrace::call::arguments::{self, result};
 use crate::ftrace::fields::{self, Given};
 use crate::ftrace::{Clock, Format};
 use crate::linux::errno;
-use crate::strace::Half;
-use crate::strace::fields::Source;
 use crate::text::escape::escape_invalid;
 use crate::text::string_view::{self, Place};
 
 /// The arguments of a call: their text, and the view of it that the row gets.
 #[derive(Clone, Copy)]
 pub(crate) struct Args<'a> {
-    pub(crate) source: Source<'a>,
+    pub(crate) source: ViewSource<'a>,
     pub(crate) view: u128,
     pub(crate) given: Given<'a>,
 }
@@ -87,7 +87,7 @@ pub(crate) fn join(parsed: &mut Parsed, row: usize, format: &Format, exit: Exit<
     rows.kind[row] = EventKind::Syscall as u8;
     rows.status[row] = status as u8;
     rows.valid[row] |= valid;
-    let nothing = Source { bytes: b"", place: Place::Side, base: 0, utf8: true };
+    let nothing = ViewSource { bytes: b"", place: Place::Side, base: 0, utf8: true };
     let (source, given) = match exit.args {
         Some(args) => (args.source, args.given),
         None => (nothing, Given::Args(arguments::Args::alone(b""))),
@@ -135,14 +135,14 @@ fn elsewhere<'a>(parsed: &mut Parsed, args: &'a [u8]) -> Args<'a> {
             let base = side.bytes.len();
             side.bytes.extend_from_slice(args);
             Args {
-                source: Source { bytes: args, place: Place::Side, base, utf8: true },
+                source: ViewSource { bytes: args, place: Place::Side, base, utf8: true },
                 view: string_view::pack(args, Place::Side, base),
                 given,
             }
         }
         // Not UTF-8: views of its parts are made of copies.
         Cow::Owned(text) => Args {
-            source: Source { bytes: args, place: Place::Side, base: 0, utf8: false },
+            source: ViewSource { bytes: args, place: Place::Side, base: 0, utf8: false },
             view: side.put(text.as_bytes()),
             given,
         },

@@ -5,12 +5,12 @@ use crate::events::schema::Column as C;
 use crate::events::vocabulary::{FileType, Op, clone_flags, open_flags, whence};
 use crate::ftrace::call::arguments::Split;
 use crate::ftrace::fields::Out;
+use crate::linux::bpf::COMMANDS_THAT_OPEN;
 use crate::linux::syscalls::flags::{
     CLOSE_RANGE_UNSHARE, O_APPEND, O_DIRECTORY, RENAME_EXCHANGE, TCGETS, TIOCGWINSZ,
 };
 use crate::linux::syscalls::{self, flags};
 use crate::linux::syscalls::{Cloexec, NONE, Special};
-use crate::strace::fields::BPF_MAKES;
 
 const F_DUPFD: u32 = 0;
 const F_SETFD: u32 = 2;
@@ -40,7 +40,7 @@ pub(crate) fn fork_flags(text: &[u8], sys: u16) -> u32 {
 
 /// Command of bpf that makes a descriptor.
 fn makes_descriptor(command: u32) -> bool {
-    BPF_MAKES.iter().any(|&(_, number)| number == i64::from(command))
+    COMMANDS_THAT_OPEN.iter().any(|&(_, number)| number == i64::from(command))
 }
 
 /// What `close_range` does: it only marks descriptors, or works on a copy of their table.

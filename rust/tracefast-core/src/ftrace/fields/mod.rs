@@ -11,15 +11,15 @@ use std::sync::LazyLock;
 
 use paths::Empty;
 
-use crate::events::parsed_block::Head;
+use crate::events::rows::ViewSource;
 use crate::events::rows::{Rows, Side};
 use crate::events::schema::Column as C;
+use crate::events::split_calls::Head;
 use crate::events::vocabulary::{At, Motion, Op};
 use crate::ftrace::call::arguments::{Args, Form, MAX_ARGS, Split};
 use crate::ftrace::machine::registers::{self, Place, Wide};
 use crate::ftrace::machine::{Calls, Machine};
 use crate::linux::syscalls::{self, Count, NONE, Shape, Special};
-use crate::strace::fields::Source;
 
 /// The position of the offset of mmap2, which counts pages.
 const PAGES_AT: u8 = 5;
@@ -254,7 +254,7 @@ pub(crate) struct Call<'a> {
     /// Its number.
     pub(crate) sys: u16,
     /// The text of its arguments.
-    pub(crate) source: Source<'a>,
+    pub(crate) source: ViewSource<'a>,
     /// The same, to be split or split already.
     pub(crate) given: Given<'a>,
     /// The return value, if it succeeded.
@@ -310,7 +310,7 @@ struct Out<'a> {
     rows: &'a mut Rows,
     side: &'a mut Side,
     row: usize,
-    source: Source<'a>,
+    source: ViewSource<'a>,
     split: &'a Split,
     shape: &'static Shape,
     plan: &'static Plan,

@@ -1,6 +1,7 @@
 //! Lines of `function_graph` to rows, and to the steps that the serial stage joins.
 
-use crate::events::parsed_block::Use;
+use crate::events::function_graph::{self, Entry, Item, Step};
+use crate::events::line_counts::Use;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{EventKind, Status};
 use crate::ftrace::function_graph::body::{Call, What};
@@ -12,7 +13,6 @@ use crate::ftrace::non_records::stacks::{Target, is_seam};
 use crate::ftrace::parser::{Owner, Parser};
 use crate::ftrace::record::payload::{self, Payload};
 use crate::ftrace::{Clock, Graph};
-use crate::serial::function_graph::{self, Entry, Item, Step};
 
 /// What stands before a function.
 #[derive(Clone, Copy)]

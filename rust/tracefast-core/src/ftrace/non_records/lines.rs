@@ -3,10 +3,11 @@
 
 use std::borrow::Cow;
 
-use crate::events::parsed_block::{Parsed, Touch, Use};
+use crate::events::line_counts::Use;
+use crate::events::parsed_block::Parsed;
 use crate::events::schema::Column as C;
+use crate::events::split_calls::Touch;
 use crate::events::vocabulary::EventKind;
-use crate::format::LOOK;
 use crate::ftrace::header::Header;
 use crate::ftrace::header::layouts::{self, Layout};
 use crate::ftrace::non_records::classify::{self, Other};
@@ -14,6 +15,7 @@ use crate::ftrace::non_records::line_feeds::Text;
 use crate::ftrace::non_records::stacks::Target;
 use crate::ftrace::parser::{Parser, Span};
 use crate::ftrace::{Graph, Wrap, is_continuation};
+use crate::text::block::LINE_START;
 use crate::text::escape::escape_invalid;
 
 /// A record whose command's name has line feeds in it: its columns go over several lines.
@@ -96,7 +98,7 @@ impl Parser<'_> {
         let end = (start + width).min(self.text.len());
         for feed in memchr::memchr_iter(b'\n', &self.text[start..end]) {
             let last = start + feed + 1;
-            let line = &self.text[last..(last + LOOK).min(self.text.len())];
+            let line = &self.text[last..(last + LINE_START).min(self.text.len())];
             let line = &line[..memchr::memchr(b'\n', line).unwrap_or(line.len())];
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             if layouts::at(line, self.format.layout, width).is_some() {

@@ -2,6 +2,7 @@
 
 use crate::events::details::Detail;
 use crate::events::parsed_block::{Named, Span as Times};
+use crate::events::rows::ViewSource;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{EventKind, Op};
 use crate::ftrace::Clock;
@@ -12,7 +13,6 @@ use crate::ftrace::non_records::stacks::Target as Whose;
 use crate::ftrace::parser::{Owner, Parser, Span, Told};
 use crate::ftrace::record::file_hints::{self, Clue};
 use crate::ftrace::record::scheduler::{self, Teller};
-use crate::strace::fields::Source;
 use crate::text::block::PAD;
 use crate::text::string_view::{Place, pack_padded};
 
@@ -227,8 +227,8 @@ impl<'a> Parser<'a> {
     }
 
     #[inline]
-    pub(crate) fn source(&self, span: Span) -> Source<'a> {
-        Source {
+    pub(crate) fn source(&self, span: Span) -> ViewSource<'a> {
+        ViewSource {
             bytes: &self.text[span.0..span.1],
             place: Place::Text,
             base: span.0,

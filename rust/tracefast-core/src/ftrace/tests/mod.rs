@@ -7,9 +7,11 @@ mod machines;
 mod paths;
 mod properties;
 
-use crate::events::parsed_block::{Parsed, Touch, Use};
+use crate::events::line_counts::Use;
+use crate::events::parsed_block::Parsed;
 use crate::events::rows::AT_FDCWD;
 use crate::events::schema::Column as C;
+use crate::events::split_calls::Touch;
 use crate::events::vocabulary::{EventKind, FileType, Op, Status, clone_flags, open_flags};
 use crate::ftrace::{Calls, Format, Grammar, detect};
 use crate::text::block::Block;

@@ -2,13 +2,15 @@
 
 use proptest::prelude::*;
 
-use crate::events::parsed_block::{Open, Parsed, Touch, Use, key_in};
+use crate::events::line_counts::Use;
+use crate::events::parsed_block::{Parsed, key_in};
 use crate::events::schema::Column as C;
+use crate::events::split_calls::Half;
+use crate::events::split_calls::{Open, Touch};
 use crate::events::vocabulary::Op;
 use crate::ftrace::tests::{Log, parse_as};
 use crate::ftrace::{Clock, Format, Grammar, abandon, detect, finish};
 use crate::serial::unfinished::Stitch;
-use crate::strace::Half;
 use crate::text::block::Block;
 
 /// A call whose halves stand in two blocks, joined as the stitch stage does.
@@ -252,7 +254,7 @@ proptest! {
 
 fn stands_alone(line: &[u8], format: &crate::format::Format) -> bool {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
-    format.stands_alone(&line[..line.len().min(crate::format::LOOK)])
+    format.stands_alone(&line[..line.len().min(crate::text::block::LINE_START)])
 }
 
 /// What grammar and stitch stage make of a log that is cut into blocks of so many lines.

@@ -1,6 +1,8 @@
 //! What descriptors lead to, in the columns of a row.
 
 use crate::events::file_id::file_id;
+use crate::events::model_columns;
+use crate::events::model_columns::{Description, Shown};
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{FileType, Op};
 use crate::kernel::Kernel;
@@ -8,7 +10,6 @@ use crate::kernel::block_rows::Page;
 use crate::kernel::descriptors::fd_table::{FileRef, OpenFile, is_rooted};
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::position::{Position, Spot};
-use crate::serial::task_columns::{self, Description, Shown};
 
 /// Whether the operation acts on what its first and its second descriptor lead to.
 pub(crate) fn binds(op: Op) -> (bool, bool) {
@@ -54,11 +55,11 @@ impl Kernel {
         second: bool,
     ) {
         if let Some(at) = self.describe(page, file) {
-            task_columns::show(page.rows, row, &page.fill.descriptions[at as usize], second);
+            model_columns::show(page.rows, row, &page.fill.descriptions[at as usize], second);
         }
     }
 
-    /// The same, but they are written later: see [`crate::serial::task_columns`].
+    /// The same, but they are written later: see [`crate::events::model_columns`].
     #[inline]
     pub(crate) fn leave_file(
         &mut self,
@@ -213,5 +214,5 @@ impl Kernel {
 /// The identity of a file that only an annotation names.
 #[inline]
 pub(crate) fn identify(page: &mut Page<'_>, row: usize, second: bool) {
-    task_columns::identify(page.rows, row, second, page.text, &page.side.bytes);
+    model_columns::identify(page.rows, row, second, page.text, &page.side.bytes);
 }

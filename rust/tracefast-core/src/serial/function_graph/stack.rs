@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::events::parsed_block::{Parsed, Spot, key_in};
+use crate::events::function_graph::Entry;
+use crate::events::parsed_block::{Parsed, key_in};
 use crate::events::rows::Side;
 use crate::events::schema::Column as C;
+use crate::events::split_calls::Spot;
 use crate::events::vocabulary::{EventKind, Status};
-use crate::serial::function_graph::Entry;
 use crate::text::string_view::unpack;
 
 /// A name and its key in the block that asked last.

@@ -1,6 +1,7 @@
 //! What the state holds on to; which rows come of it, the golden logs show.
 
-use crate::events::parsed_block::{Parsed, Use};
+use crate::events::line_counts::Use;
+use crate::events::parsed_block::Parsed;
 use crate::events::vocabulary::Status;
 use crate::ftrace::{Grammar, detect};
 use crate::serial::function_graph::{Graph, TASKS};

@@ -3,15 +3,17 @@
 //! a line is left to the complete way through leader, event, call and result, which reads these
 //! lines alike.
 
-use crate::events::parsed_block::{Lost, Open, Target, Use};
+use crate::events::line_counts::Use;
 use crate::events::rows::RowClock;
+use crate::events::rows::ViewSource;
 use crate::events::schema::Column as C;
+use crate::events::split_calls::{Lost, Open, Target};
 use crate::events::vocabulary::{EventKind, Status};
 use crate::linux::syscalls;
 use crate::strace::call::lines::{ODD, is_exec};
 use crate::strace::call::result::ERRNO_MAX;
 use crate::strace::call::row;
-use crate::strace::fields::{self, Source};
+use crate::strace::fields::{self};
 use crate::strace::leader::{self, Leader};
 use crate::strace::parser::{Above, Line, Owner, Parser};
 use crate::text::block::PAD;
@@ -218,7 +220,7 @@ impl Parser<'_> {
             let base = parsed.side.bytes.len();
             parsed.side.bytes.extend_from_slice(joined);
             parsed.rows.args[row] = string_view::pack(joined, Place::Side, base);
-            let source = Source { bytes: joined, place: Place::Side, base, utf8: true };
+            let source = ViewSource { bytes: joined, place: Place::Side, base, utf8: true };
             fields::fill(&mut parsed.rows, &mut parsed.side, row, source, sys, ret);
         }
         Some(Use::Resumed)

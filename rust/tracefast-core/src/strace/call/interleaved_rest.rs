@@ -1,8 +1,9 @@
 //! Calls that something was written into: the half on the line, and the rest on a later one.
 
-use crate::events::parsed_block::{Life, Lost, Open, Target, Touch, Use};
+use crate::events::line_counts::Use;
 use crate::events::schema::Column as C;
-use crate::strace::Half;
+use crate::events::split_calls::Half;
+use crate::events::split_calls::{Life, Lost, Open, Target, Touch};
 use crate::strace::call::{interleaved, unfinished};
 use crate::strace::leader::Pid;
 use crate::strace::leader::line_layout;

@@ -2,12 +2,14 @@
 
 use memchr::memmem;
 
+use crate::events::line_counts::Use;
 use crate::events::open_calls::{self, Pending};
-use crate::events::parsed_block::{Life, Lost, Open, Parsed, Range, Target, Touch, Use};
+use crate::events::parsed_block::Parsed;
 use crate::events::schema::Column as C;
+use crate::events::split_calls::Half;
+use crate::events::split_calls::{Life, Lost, Open, Target, Touch};
 use crate::events::vocabulary::{EventKind, Op, Status};
 use crate::linux::syscalls::{self, Count};
-use crate::strace::Half;
 use crate::strace::call::result::ResultStatus;
 use crate::strace::call::row::{self, errno_name, success};
 use crate::strace::call::{interleaved, unfinished};
@@ -16,6 +18,7 @@ use crate::strace::fields;
 use crate::strace::leader::line_layout;
 use crate::strace::leader::{Leader, Pid};
 use crate::strace::parser::{Above, Line, Owner, Parser};
+use crate::text::block::TextRange;
 use crate::text::number;
 use crate::text::search::find;
 
@@ -252,7 +255,7 @@ impl Parser<'_> {
             valid |= C::Comm.bit();
         }
         rows.valid[row] |= valid;
-        let wide = |(start, end): Range| (start as usize, end as usize);
+        let wide = |(start, end): TextRange| (start as usize, end as usize);
         if let (Some(context), Some(extra)) = (open.context, open.extra) {
             self.parsed.rows.extra[row] = self.columns(wide(context), wide(extra));
             self.parsed.rows.valid[row] |= C::Extra.bit();

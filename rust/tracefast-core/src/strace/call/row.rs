@@ -4,15 +4,17 @@ use std::borrow::Cow;
 
 use crate::events::file_id::file_id;
 use crate::events::parsed_block::Parsed;
+use crate::events::rows::ViewSource;
 use crate::events::rows::{AT_FDCWD, Rows, Side};
 use crate::events::schema::Column as C;
+use crate::events::split_calls::Half;
 use crate::events::vocabulary::{EventKind, Op, Status, open_flags};
 use crate::linux::errno;
 use crate::linux::syscalls;
+use crate::strace::Format;
 use crate::strace::call::result::{Outcome, ResultStatus};
 use crate::strace::call::unfinished::{self, Ending};
-use crate::strace::fields::{self, Annotation, Source};
-use crate::strace::{Format, Half};
+use crate::strace::fields::{self, Annotation};
 use crate::text::escape::{escape_invalid, unescape_into};
 use crate::text::number;
 use crate::text::string_view::{self, Place};
@@ -23,7 +25,7 @@ use crate::text::string_view::{self, Place};
 pub(crate) fn outcome(
     parsed: &mut Parsed,
     row: usize,
-    source: Source<'_>,
+    source: ViewSource<'_>,
     outcome: &Outcome,
     errno_key: Option<u32>,
     sys: u16,
@@ -68,7 +70,7 @@ pub(crate) fn made(
     rows: &mut Rows,
     side: &mut Side,
     row: usize,
-    source: Source<'_>,
+    source: ViewSource<'_>,
     (start, end): (usize, usize),
     plain: bool,
 ) -> u64 {
@@ -176,7 +178,7 @@ pub(crate) fn abandon(parsed: &mut Parsed, row: usize, args: &[u8], sys: u16) {
     let Parsed { rows, side, .. } = parsed;
     rows.args[row] = string_view::pack(text.as_bytes(), Place::Side, base);
     rows.valid[row] |= C::Args.bit();
-    let source = Source { bytes: text.as_bytes(), place: Place::Side, base, utf8: true };
+    let source = ViewSource { bytes: text.as_bytes(), place: Place::Side, base, utf8: true };
     fields::fill(rows, side, row, source, sys, None);
 }
 
@@ -193,7 +195,7 @@ fn write(
     half: Half<'_>,
     ending: &Ending,
 ) {
-    let source = Source { bytes: joined, place: Place::Side, base, utf8: true };
+    let source = ViewSource { bytes: joined, place: Place::Side, base, utf8: true };
     let mut ret = None;
     if let Some(found) = &ending.outcome {
         let key = errno_name(found, joined).map(|name| parsed.errno_key(&name));
@@ -235,7 +237,7 @@ fn write(
     }
     rows.args[row] = string_view::pack(&joined[..ending.args], Place::Side, base);
     rows.valid[row] |= C::Args.bit();
-    let args = Source { bytes: &joined[..ending.args], ..source };
+    let args = ViewSource { bytes: &joined[..ending.args], ..source };
     fields::fill(&mut parsed.rows, &mut parsed.side, row, args, half.sys, ret);
     if let Some(found) = &ending.outcome {
         settle(parsed, row, found, joined);

@@ -2,6 +2,7 @@
 
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{FileType, Op, clone_flags, open_flags};
+use crate::linux::bpf::COMMANDS_THAT_OPEN;
 use crate::linux::syscalls::flags::{
     CLOSE_RANGE_UNSHARE, O_APPEND, RENAME_EXCHANGE, TCGETS, TIOCGWINSZ,
 };
@@ -16,23 +17,6 @@ use crate::text::search;
 const O_CLOEXEC: u32 = syscalls::O_CLOEXEC;
 const CLOSE_RANGE_CLOEXEC: u32 = 4;
 const FD_CLOEXEC: u32 = 1;
-
-/// Commands of bpf that make a descriptor.
-pub(crate) static BPF_MAKES: [(&[u8], i64); 13] = [
-    (b"BPF_MAP_CREATE", 0),
-    (b"BPF_PROG_LOAD", 5),
-    (b"BPF_OBJ_GET", 7),
-    (b"BPF_PROG_GET_FD_BY_ID", 13),
-    (b"BPF_MAP_GET_FD_BY_ID", 14),
-    (b"BPF_RAW_TRACEPOINT_OPEN", 17),
-    (b"BPF_BTF_LOAD", 18),
-    (b"BPF_BTF_GET_FD_BY_ID", 19),
-    (b"BPF_LINK_CREATE", 28),
-    (b"BPF_LINK_GET_FD_BY_ID", 30),
-    (b"BPF_ENABLE_STATS", 32),
-    (b"BPF_ITER_CREATE", 33),
-    (b"BPF_TOKEN_CREATE", 36),
-];
 
 /// Clone flags of the text.
 pub(crate) fn fork_flags(text: &[u8], sys: u16) -> u32 {
@@ -158,7 +142,7 @@ impl Out<'_> {
             Special::Bpf => {
                 let split = Split::new(text, 0);
                 let command = split.get(text, 0).unwrap_or_default();
-                if BPF_MAKES.iter().any(|&(name, number)| is(command, name, number)) {
+                if COMMANDS_THAT_OPEN.iter().any(|&(name, number)| is(command, name, number)) {
                     self.rows.effect[row].op = Op::OpenAnon;
                     self.rows.effect[row].flags =
                         FileType::Anon as u32 | open_flags::TYPED | open_flags::CLOEXEC;

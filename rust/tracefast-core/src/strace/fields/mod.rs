@@ -17,49 +17,15 @@ mod vectors;
 
 use crate::strace::fields::unsplit::{Plan, Way};
 pub(crate) use annotation::Annotation;
-pub(crate) use effects::BPF_MAKES;
 
 use crate::events::details::Detail;
-use crate::events::parsed_block::Head;
-use crate::events::rows::{AT_FDCWD, Rows, Side};
+use crate::events::rows::{AT_FDCWD, Rows, Side, ViewSource};
 use crate::events::schema::Column as C;
+use crate::events::split_calls::Head;
 use crate::events::vocabulary::{At, Motion, Op};
 use crate::linux::syscalls::{self, Count, NONE, Shape, Special};
 use crate::strace::call::arguments::{self, MAX_ARGS, Split};
-use crate::text::escape::escape_invalid;
 use crate::text::number;
-use crate::text::string_view::{self, Place};
-
-/// A text that a row's views can point into.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Source<'a> {
-    /// The bytes.
-    pub bytes: &'a [u8],
-    /// Which buffer of the block holds them.
-    pub place: Place,
-    /// Where in that buffer they begin.
-    pub base: usize,
-    /// They are valid UTF-8.
-    pub utf8: bool,
-}
-
-impl Source<'_> {
-    /// The view of `start..end`; a copy beside the text where that is not UTF-8.
-    #[inline]
-    pub(crate) fn view(&self, start: usize, end: usize, side: &mut Side) -> u128 {
-        let part = &self.bytes[start..end];
-        if self.utf8 {
-            string_view::pack(part, self.place, self.base + start)
-        } else {
-            match escape_invalid(part) {
-                std::borrow::Cow::Borrowed(_) => {
-                    string_view::pack(part, self.place, self.base + start)
-                }
-                std::borrow::Cow::Owned(fixed) => side.put(fixed.as_bytes()),
-            }
-        }
-    }
-}
 
 /// Fills the columns that the arguments `source` of call `sys` give.
 ///
@@ -69,7 +35,7 @@ pub(crate) fn fill(
     rows: &mut Rows,
     side: &mut Side,
     row: usize,
-    source: Source<'_>,
+    source: ViewSource<'_>,
     sys: u16,
     ret: Option<i64>,
 ) {
@@ -83,7 +49,7 @@ fn fill_by(
     rows: &mut Rows,
     side: &mut Side,
     row: usize,
-    source: Source<'_>,
+    source: ViewSource<'_>,
     sys: u16,
     ret: Option<i64>,
 ) {
@@ -199,7 +165,7 @@ struct Out<'a> {
     rows: &'a mut Rows,
     side: &'a mut Side,
     row: usize,
-    source: &'a Source<'a>,
+    source: &'a ViewSource<'a>,
     shape: &'static Shape,
 }
 

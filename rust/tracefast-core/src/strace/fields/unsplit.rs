@@ -146,8 +146,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::events::rows::ViewSource;
     use crate::events::rows::{Rows, Side};
-    use crate::strace::fields::{Source, fill_by};
+    use crate::strace::fields::fill_by;
     use crate::text::string_view::{Place, unpack};
 
     /// What a plan finds in `text`, and the path that a result may have given before.
@@ -156,7 +157,7 @@ mod tests {
         let row = rows.push();
         rows.path[row] = 1 << 32 | 1;
         rows.valid[row] = if known { C::Path.bit() } else { 0 };
-        let source = Source { bytes: text, place: Place::Text, base: 0, utf8: true };
+        let source = ViewSource { bytes: text, place: Place::Text, base: 0, utf8: true };
         fill_by(plan, &mut rows, &mut side, row, source, sys, ret);
         let view =
             |view: &u128| String::from_utf8_lossy(unpack(view, text, &side.bytes)).into_owned();

@@ -1,6 +1,7 @@
 //! The clock of a block's lines: midnight, sums of deltas, steps back.
 
-use crate::events::parsed_block::{Oddities, Span};
+use crate::events::line_counts::Oddities;
+use crate::events::parsed_block::Span;
 use crate::strace::leader::{DAY, Delta, Layout, Time};
 
 /// A step back of more than this in times of day is a midnight: nobody sets a clock that far.

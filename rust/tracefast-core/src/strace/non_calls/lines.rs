@@ -3,8 +3,10 @@
 
 use std::borrow::Cow;
 
-use crate::events::parsed_block::{Life, Lost, Parsed, Use};
+use crate::events::line_counts::Use;
+use crate::events::parsed_block::Parsed;
 use crate::events::schema::Column as C;
+use crate::events::split_calls::{Life, Lost};
 use crate::events::vocabulary::{EventKind, Op, Status};
 use crate::strace::detect::is_length;
 use crate::strace::is_continuation;

@@ -8,9 +8,10 @@ mod paths;
 mod transfers;
 
 use crate::events::details::Detail;
-use crate::events::parsed_block::{Head, Parsed};
+use crate::events::parsed_block::Parsed;
 use crate::events::rows::{Effect, Side};
 use crate::events::schema::Column as C;
+use crate::events::split_calls::Head;
 use crate::events::vocabulary::{EventKind, FileType};
 use crate::strace::{Grammar, detect};
 use crate::text::block::Block;

@@ -2,12 +2,12 @@
 //! the model of the kernel has to look at, and how many there are of each kind.
 //!
 //! A third of the rows of a usual log do nothing to the system. The model has only to say whose they
-//! are, and knows that from another row of the same task: see [`crate::serial::task_columns`].
+//! are, and knows that from another row of the same task: see [`crate::events::model_columns`].
 
 use crate::events::details::Detail;
-use crate::events::parsed_block::{Parsed, Touch};
 use crate::events::rows::{Effect, NO_DETAIL, Rows};
 use crate::events::schema::Column as C;
+use crate::events::split_calls::Touch;
 use crate::events::vocabulary::{EventKind, Motion, Op};
 
 /// The kinds of rows whose task nobody can tell if they do not name it.
@@ -62,6 +62,41 @@ const KNOWN: usize = 64;
 const NOBODY: i64 = i64::MAX;
 
 impl Survey {
+    /// Looks through the rows of a block that was parsed.
+    pub(crate) fn make(
+        &mut self,
+        rows: &Rows,
+        details: &[Detail],
+        touches: &[Touch],
+        event_rows: impl Iterator<Item = u32>,
+    ) {
+        (self.done, self.rows) = (true, rows.len);
+        self.kinds = [0; EventKind::TEXTS.len()];
+        self.visits.clear();
+        self.visits.resize(rows.len.div_ceil(64), 0);
+        self.open.clear();
+        self.lanes.clear();
+        self.lanes.resize(rows.len, (Lane::Idle, false));
+        // Whose a row is that does not say may be found out with these.
+        let naming = touches.iter().any(|touch| {
+            matches!(touch, Touch::Naming { .. } | Touch::Resume { .. } | Touch::Superseded { .. })
+        });
+        look(rows, details, naming, self);
+        // What the second half does is known when the first is found.
+        for touch in touches {
+            if let Touch::Resume { row, .. } = touch {
+                let at = *row as usize;
+                self.visit(at);
+                self.lanes[at] = (Lane::All, false);
+                self.kinds[usize::from(rows.kind[at])] -= 1;
+                self.open.push(*row);
+            }
+        }
+        for row in event_rows {
+            self.visit(row as usize);
+        }
+    }
+
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.done = false;
@@ -117,36 +152,6 @@ impl Survey {
             word = next;
         }
         (at * 64 + word.trailing_zeros() as usize).min(end)
-    }
-}
-
-/// Looks through the rows of a block that was parsed.
-pub(crate) fn survey(parsed: &mut Parsed) {
-    let Parsed { rows, side, survey, touches, named, .. } = parsed;
-    (survey.done, survey.rows) = (true, rows.len);
-    survey.kinds = [0; EventKind::TEXTS.len()];
-    survey.visits.clear();
-    survey.visits.resize(rows.len.div_ceil(64), 0);
-    survey.open.clear();
-    survey.lanes.clear();
-    survey.lanes.resize(rows.len, (Lane::Idle, false));
-    // Whose a row is that does not say may be found out with these.
-    let naming = touches.iter().any(|touch| {
-        matches!(touch, Touch::Naming { .. } | Touch::Resume { .. } | Touch::Superseded { .. })
-    });
-    look(rows, &side.details, naming, survey);
-    // What the second half does is known when the first is found.
-    for touch in touches {
-        if let Touch::Resume { row, .. } = touch {
-            let at = *row as usize;
-            survey.visit(at);
-            survey.lanes[at] = (Lane::All, false);
-            survey.kinds[usize::from(rows.kind[at])] -= 1;
-            survey.open.push(*row);
-        }
-    }
-    for named in named {
-        survey.visit(named.row as usize);
     }
 }
 
@@ -233,19 +238,19 @@ mod tests {
 
     #[test]
     fn rows_that_do_nothing_are_left_out_but_for_the_first_of_each_task() {
-        let mut parsed = Parsed::default();
-        parsed.reset(8);
+        let (mut rows, mut survey) = (Rows::default(), Survey::default());
+        rows.reset(8);
         for (tid, op) in [(1, Op::None), (1, Op::None), (2, Op::None), (1, Op::Use), (65, Op::None)]
         {
-            let row = parsed.rows.push();
-            parsed.rows.kind[row] = EventKind::Syscall as u8;
-            parsed.rows.tid[row] = tid;
-            parsed.rows.effect[row].op = op;
-            parsed.rows.valid[row] = C::Tid.bit() | C::Kind.bit();
+            let row = rows.push();
+            rows.kind[row] = EventKind::Syscall as u8;
+            rows.tid[row] = tid;
+            rows.effect[row].op = op;
+            rows.valid[row] = C::Tid.bit() | C::Kind.bit();
         }
-        survey(&mut parsed);
-        let looked = (0..5).filter(|&row| parsed.survey.next(row, 5) == row);
+        survey.make(&rows, &[], &[], std::iter::empty());
+        let looked = (0..5).filter(|&row| survey.next(row, 5) == row);
         assert_eq!(looked.collect::<Vec<_>>(), [0, 2, 3, 4]);
-        assert_eq!(parsed.survey.kinds[EventKind::Syscall as usize], 5);
+        assert_eq!(survey.kinds[EventKind::Syscall as usize], 5);
     }
 }

@@ -8,11 +8,10 @@
 use hashbrown::HashMap;
 
 use crate::events::file_id::file_id;
-use crate::events::parsed_block::Parsed;
+use crate::events::model_rows::FOREIGN;
 use crate::events::rows::Rows;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{EventKind, FileType};
-use crate::serial::model_rows::FOREIGN;
 use crate::text::string_view::unpack;
 
 /// What rows show of a task from one of them on.
@@ -75,24 +74,23 @@ impl Fill {
         self.descriptions.clear();
         self.shown.clear();
     }
+
+    /// Writes the columns. `text`, `side`: the buffers that the views of `rows` point into.
+    pub(crate) fn write(&self, rows: &mut Rows, text: &[u8], side: &[u8]) {
+        tasks(rows, self);
+        for &Shown { row, description, second } in &self.shown {
+            if let Some(description) = self.descriptions.get(description as usize) {
+                show(rows, row as usize, description, second);
+                identify(rows, row as usize, second, text, side);
+            }
+        }
+    }
 }
 
 /// A task as rows name it; one without an id has a key as well.
 #[inline]
 pub(crate) fn task_key(tid: Option<i32>) -> i64 {
     tid.map_or(i64::MIN, i64::from)
-}
-
-/// Writes the columns. `text`, `side`: what views lead to.
-pub(crate) fn fill(parsed: &mut Parsed, text: &[u8], side: &[u8]) {
-    let Parsed { rows, fill, .. } = parsed;
-    tasks(rows, fill);
-    for &Shown { row, description, second } in &fill.shown {
-        if let Some(description) = fill.descriptions.get(description as usize) {
-            show(rows, row as usize, description, second);
-            identify(rows, row as usize, second, text, side);
-        }
-    }
 }
 
 /// How many tasks are found without a look into the map, by the last bits of their ids.
@@ -236,13 +234,13 @@ mod tests {
 
     #[test]
     fn a_sighting_holds_until_the_next_of_its_task() {
-        let mut parsed = Parsed::default();
-        parsed.reset(8);
+        let (mut rows, mut fill) = (Rows::default(), Fill::default());
+        rows.reset(8);
         // Ids that meet in the same place.
         for tid in [7, 7 + NEAR as i32, 7, 7, 7 + NEAR as i32] {
-            row(&mut parsed.rows, tid, EventKind::Syscall);
+            row(&mut rows, tid, EventKind::Syscall);
         }
-        row(&mut parsed.rows, 7, EventKind::Unparsed);
+        row(&mut rows, 7, EventKind::Unparsed);
         let sighting = |at, tid: i32, id, group| Sighting {
             at,
             task: i64::from(tid),
@@ -250,11 +248,10 @@ mod tests {
             group: Some(group),
             comm: None,
         };
-        parsed.fill.rows = 6;
-        parsed.fill.sightings =
+        fill.rows = 6;
+        fill.sightings =
             vec![sighting(0, 7, 10, 7), sighting(1, 7 + NEAR as i32, 11, 7), sighting(3, 7, 12, 9)];
-        fill(&mut parsed, b"", b"");
-        let rows = &parsed.rows;
+        fill.write(&mut rows, b"", b"");
         assert_eq!(rows.task[..5], [10, 11, 10, 12, 11]);
         assert_eq!(rows.pid[..5], [7, 7, 7, 9, 7]);
         assert!(!rows.has(5, C::Task) && !rows.has(5, C::Pid));
@@ -262,18 +259,18 @@ mod tests {
 
     #[test]
     fn a_printed_group_stays_and_so_does_the_name_of_a_call_that_began_earlier() {
-        let mut parsed = Parsed::default();
-        parsed.reset(2);
+        let (mut rows, mut fill) = (Rows::default(), Fill::default());
+        rows.reset(2);
         for begun in [false, true] {
-            let row = row(&mut parsed.rows, 7, EventKind::Syscall);
-            parsed.rows.effect[row].begun = begun;
-            (parsed.rows.pid[row], parsed.rows.comm[row]) = (5, 1);
-            parsed.rows.valid[row] |= C::Pid.bit() | C::Comm.bit();
+            let row = row(&mut rows, 7, EventKind::Syscall);
+            rows.effect[row].begun = begun;
+            (rows.pid[row], rows.comm[row]) = (5, 1);
+            rows.valid[row] |= C::Pid.bit() | C::Comm.bit();
         }
-        parsed.fill.rows = 2;
+        fill.rows = 2;
         let (group, comm) = (Some(7), Some(2));
-        parsed.fill.sightings = vec![Sighting { at: 0, task: 7, id: 0, group, comm }];
-        fill(&mut parsed, b"", b"");
-        assert_eq!((&parsed.rows.pid[..2], &parsed.rows.comm[..2]), (&[5, 5][..], &[2, 1][..]));
+        fill.sightings = vec![Sighting { at: 0, task: 7, id: 0, group, comm }];
+        fill.write(&mut rows, b"", b"");
+        assert_eq!((&rows.pid[..2], &rows.comm[..2]), (&[5, 5][..], &[2, 1][..]));
     }
 }
