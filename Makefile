@@ -4,8 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # What the extension is built from: a change to any of it builds it anew.
-RUST := $(shell find rust -path rust/fuzz -prune -o -name '*.rs' -print -o -name Cargo.toml -print)
-FUZZ_TARGETS := $(basename $(notdir $(wildcard rust/fuzz/fuzz_targets/*.rs)))
+RUST := $(shell find rust -path rust/reference -prune -o -name '*.rs' -print -o -name Cargo.toml -print)
+FUZZ_TARGETS := $(basename $(notdir $(wildcard rust/reference/fuzz/fuzz_targets/*.rs)))
 FUZZ_SECONDS ?= 30
 # A comma ends an argument of make's functions.
 comma := ,
@@ -83,17 +83,17 @@ pages: $(VENV)/.developed ## Write anew what the pages say that commands print a
 screenshots: $(VENV)/.developed ## Draw docs/screenshots from the demo log.
 	$(BIN)/python tools/screenshots.py
 
-# Corpora grow in rust/fuzz/corpus; a finding is a file in rust/fuzz/artifacts. The thread that reads
+# Corpora grow in rust/reference/fuzz/corpus; a finding is a file in rust/reference/fuzz/artifacts. The thread that reads
 # a source ends on its own, perhaps after the run: no leak.
 fuzz: ## Run each fuzz target for FUZZ_SECONDS (30); FUZZ_LOGS=DIR takes seeds from logs.
 	@cargo +nightly --version >/dev/null 2>&1 || { \
 		echo 'make fuzz needs the nightly toolchain: rustup toolchain install nightly' >&2; exit 2; }
 	@cargo fuzz --version >/dev/null 2>&1 || { \
 		echo 'make fuzz needs cargo-fuzz: cargo install --locked cargo-fuzz' >&2; exit 2; }
-	$(PYTHON) rust/fuzz/seeds.py $(FUZZ_LOGS)
+	$(PYTHON) rust/reference/fuzz/seeds.py $(FUZZ_LOGS)
 	@set -e; for target in $(FUZZ_TARGETS); do \
 		echo "fuzz $$target for $(FUZZ_SECONDS) s"; \
-		cargo +nightly fuzz run --fuzz-dir rust/fuzz $$target -- \
+		cargo +nightly fuzz run --fuzz-dir rust/reference/fuzz $$target -- \
 			-max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=20 -detect_leaks=0 \
 			-print_final_stats=1; \
 	done

@@ -1,0 +1,4 @@
+//! See [`tracefast_reference::checks::ftrace_headers`].
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| tracefast_reference::checks::ftrace_headers(data));

@@ -1,0 +1,39 @@
+//! Any bytes at all: every line counted once, and the same rows whatever the blocks were.
+
+use arrow_array::{Array, RecordBatch};
+use tracefast_core::format::{Format, Wanted};
+
+use crate::compare::parse;
+
+/// Blocks of these lengths, from one line each to everything at once.
+const BLOCKS: [usize; 4] = [1, 50, 700, usize::MAX];
+
+/// Parses `data` as one log with blocks of several lengths.
+///
+/// # Panics
+/// If a line or byte is not accounted for, or if the rows depend on the blocks.
+pub fn accounting(data: &[u8]) {
+    let format = match Format::detect(data, None) {
+        Some(format) => format,
+        None if data.first() == Some(&b'#') => Format::insisted(Wanted::Ftrace),
+        None => Format::insisted(Wanted::Strace),
+    };
+    let lines = data.split_inclusive(|&b| b == b'\n').count() as u64;
+    let [(counts, rows), others @ ..] = BLOCKS.map(|size| parse(format, data, size));
+    assert_eq!(counts.total(), lines, "lines of {format:?}: {counts:?}");
+    for (other_counts, other_rows) in others {
+        assert_eq!(other_counts, counts, "counts depend on the blocks of {format:?}");
+        same(&other_rows, &rows, format);
+    }
+}
+
+/// Batches are equal, or the first value that is not is named.
+fn same(left: &RecordBatch, right: &RecordBatch, format: Format) {
+    assert_eq!(left.num_rows(), right.num_rows(), "rows depend on the blocks of {format:?}");
+    for (index, field) in left.schema().fields().iter().enumerate() {
+        for row in 0..left.num_rows() {
+            let [a, b] = [left, right].map(|batch| batch.column(index).slice(row, 1));
+            assert_eq!(&a, &b, "{} of row {row} depends on the blocks of {format:?}", field.name());
+        }
+    }
+}
