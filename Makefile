@@ -77,7 +77,7 @@ docs: $(VENV)/.developed ## Make the site from docs/ in build/site.
 	@echo 'build/site/index.html'
 
 pages: $(VENV)/.developed ## Write anew what the pages say that commands print and columns mean.
-	$(BIN)/python tools/table_page.py
+	$(BIN)/python tools/column_lists.py
 	$(BIN)/python tools/pages.py
 
 screenshots: $(VENV)/.developed ## Draw docs/screenshots from the demo log.

@@ -213,7 +213,7 @@ def test_what_is_near_changes_what_is_random(run, tmp_path):
         (["--near", "much"], ["--near much", "64K"]),
         (["--near", "-1"], ["--near -1"]),
         (["--sort", "POSIX_READS"], ["--sort POSIX_READS", "tracefast schema files"]),
-        (["--darshan", "--sort", "read_bytes"], ["--sort read_bytes", "POSIX_BYTES_READ"]),
+        (["--darshan", "--sort", "read_bytes"], ["--sort read_bytes", "tracefast schema darshan"]),
         (["--by", "ofd"], ["ofd", "process"]),
     ],
 )

@@ -13,11 +13,11 @@ import pyarrow as pa
 import pytest
 from polars.testing import assert_frame_equal
 
+import column_lists
 import tracefast as tf
 from support.paths import DOCS
-from tracefast.cli.columns.event_columns import WORDS
-from tracefast.cli.columns.table_columns import TABLES
 from tracefast.cli.sql.tables import ANALYSES
+from tracefast.columns.tables import EVENTS, TABLES, names_of
 
 BOTH = pytest.mark.parametrize("engine", ["polars", "duckdb"])
 
@@ -201,7 +201,7 @@ def test_duckdb_need_not_be_there(run, spawn_strace, tmp_path):
 def test_the_schema_has_all_columns_as_the_docs_have_them(run):
     table = json.loads(run("schema", "--format", "json").stdout)
     arrow = pa.schema(tf.schema())
-    assert [row["column"] for row in table] == arrow.names == list(WORDS)
+    assert [row["column"] for row in table] == arrow.names == names_of(EVENTS)
     for row, field in zip(table, arrow, strict=True):
         kind = str(field.type)
         assert row["type"] == ("dictionary" if kind.startswith("dictionary<") else kind)
@@ -218,9 +218,7 @@ def test_the_schema_has_all_columns_as_the_docs_have_them(run):
 @pytest.mark.parametrize("name", list(TABLES))
 def test_the_schema_of_a_table_is_what_its_function_gives(run, spawn_strace, name):
     found = json.loads(run("schema", name, "--format", "json").stdout)
-    function = getattr(tf, TABLES[name])
-    arguments = ("data.bin",) if name == "accesses" else ()
-    given = function(tf.scan(spawn_strace), *arguments).collect_schema()
+    given = column_lists.table_of(name, tf.scan(spawn_strace)).collect_schema()
     types = {row["column"]: row["type"] for row in found}
     assert {name: types[name].partition("(")[0] for name in given} == {
         name: str(dtype).partition("(")[0] for name, dtype in given.items()
@@ -235,7 +233,7 @@ def test_the_schema_of_a_table_is_what_its_function_gives(run, spawn_strace, nam
 def test_what_columns_mean_goes_on_below_on_a_terminal(terminal):
     text = terminal("schema", "forks", columns=80)
     assert max(map(len, text.splitlines())) <= 80
-    assert re.search(r"^call_ns +Int64 +ns +Time in the creating call", text, re.MULTILINE)
+    assert re.search(r"^call_ns +Int64 +ns +Time in the call", text, re.MULTILINE)
     assert re.search(r"^ {30,}\w", text, re.MULTILINE)
     assert terminal("schema", "events", columns=200) == terminal("schema", columns=200)
 

@@ -247,7 +247,7 @@ def test_a_log_without_events_is_warned_of(run, spawn_strace, tmp_path, question
         (("files", "--explain", "data.bin", "--sort", "dur"), "the heading 'dur' is dur_ns"),
         (("files", "--explain", "data.bin", "--sort", "xyzzy"), "tracefast schema accesses lists"),
         (("files", "--page-cache", "--sort", "xyzzy"), "tracefast schema page_cache lists"),
-        (("files", "--darshan", "--sort", "xyzzy"), "one of: source, path, POSIX_OPENS"),
+        (("files", "--darshan", "--sort", "xyzzy"), "tracefast schema darshan lists"),
         (("syscalls", "--sort", "max"), "the heading 'max' is max_ns"),
         (("syscalls", "--sort", "max ms"), "the heading 'max ms' is max_ns"),
         (("syscalls", "--by", "process", "--sort", "xyzzy"), "tracefast schema syscalls lists"),

@@ -88,33 +88,32 @@ def blocks(events: Events) -> pl.LazyFrame:
             ``read``, ``write``, ``discard``, ``flush``, ``zone`` or ``none``: the kind of request
             without its flags.
         `requests` : UInt32
-            How many were handed to the driver.
-        `bytes` : Int64
-            How much they were about.
+            Requests that were issued to the driver.
+        `bytes` : Int64, in bytes
+            Sum of their sizes.
         `sequential_share_1` : Float64
-            Requests that begin at the sector behind the one before, of the same device and
-            operation, in the order in which they were handed over. It is what bcc's biopattern
-            counts, but for reads and writes apart, and when requests are issued, not when they
-            complete: the first request is not counted.
+            Requests that start at the sector after the previous one of the same device and
+            operation, in the order in which they were issued. bcc's biopattern counts the same, but
+            for reads and writes together, and in the order of completion. The first request is not
+            counted.
         `sequential_share_4` : Float64
-            Requests that begin where one of the last four streams ended, so that programs that read
-            side by side do not hide each other's order. A request that goes on with none of them
-            begins a stream, in place of the one that was not used for longest.
-        `size_median`, `size_max` : Int64
-            Bytes of single requests.
+            Requests that start where one of the last four streams ended, so that programs that read
+            side by side do not hide each other's order. A request that continues none of them
+            starts a stream, which replaces the least recently used one.
+        `size_median`, `size_max` : Int64, in bytes
+            Size of a request.
         `completed` : UInt32
             Requests whose completion is in the log, for the same sectors. A request whose sector is
-            issued again, and one that was open where records were lost, has none.
+            issued again, or that was open where records were lost, has none.
         `latency_p50_ns`, `latency_p99_ns`, `latency_max_ns` : Int64
             From issue to completion of these: median, 99th percentile (exact, nearest rank),
             longest.
         `readahead_share` : Float64
-            Requests that the kernel made ahead of need.
+            Requests that the kernel made to read ahead.
         `in_flight_max` : UInt32
-            The largest number of completed ones that were open at once.
+            The largest number of completed requests that were open at the same time.
         `task_top` : String
-            The name of the task that issued most of them; much is issued by the kernel's own
-            threads.
+            Name of the task that issued most of them; the kernel's own threads issue many.
 
     Examples
     --------

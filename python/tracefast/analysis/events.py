@@ -70,16 +70,16 @@ def events(events: Events) -> pl.LazyFrame:
         `kind`, `name` : String
             The event: ``syscall`` and ``read``, ``event`` and ``sched_switch``.
         `count` : UInt64
-            How often it stands in the log.
+            How often it occurs in the log.
         `share` : Float64
-            The part of the log's rows, from 0 to 1.
+            The part of the log's rows.
         `ts_first`, `ts_last` : Datetime
-            The first and the last time at which it happened or the call was entered.
+            The first and the last time that it happened or the call was entered.
         `tasks`, `cpus` : UInt32
-            Different tasks and processors.
+            Number of distinct tasks and processors.
         `dur_ns`, `dur_p50_ns`, `dur_max_ns` : Int64
-            The sum of the durations, their median (exact, nearest rank), the longest; null where no
-            row has one.
+            Sum of the durations, their median (exact, nearest rank), the longest; null where no row
+            has one.
 
     Raises
     ------

@@ -55,38 +55,39 @@ def processes(events: Events) -> pl.LazyFrame:
         `pid` : Int32
             Its number.
         `parent_task` : UInt32
-            `task` of the process that made it. Where the log does not have the call that did, of
-            the process that was told of its end.
+            `task` of the process that created it. Where the log does not have the call that did, of
+            the process that received its exit status.
         `ppid` : Int32
-            `pid` of the same.
+            `pid` of the same process.
         `image` : String
-            The program that it ran last: of a process that started none, that of the process which
-            made it, at that moment.
+            The program that it ran last; if it executed none, the one that the process that created
+            it ran at that moment.
         `images` : List(String)
-            The programs that it started itself, in order; null for one whose name is not in the
+            The programs that it executed itself, in order; null for one whose name is not in the
             log.
         `comm` : String
             Its name, where the log prints one.
         `kind` : String
-            How it was made: ``fork`` (memory of its own), ``vfork``, ``posix_spawn``, ``shared``.
+            How it was created: ``fork`` (memory of its own), ``vfork``, ``posix_spawn``,
+            ``shared``.
         `ts_start`, `ts_end` : Datetime
-            Its first event, or, if it has none, entry of the call that made it; its last exit, if
-            the log shows that no thread is left.
+            Its first event or, if it has none, the entry of the call that created it; its last
+            exit, if the log shows that no thread is left.
         `lifetime_ns` : Int64
             From the one to the other.
         `threads`, `children` : UInt32
-            Threads that it had, the first one included; processes that it made.
+            Threads that it had, including the first one; processes that it created.
         `calls` : UInt64
-            System calls, those that failed or never ended included.
+            System calls, including those that failed or never ended.
         `io_ns`, `wait_ns` : Int64
             Sums over its threads. Time spent moving data to and from files, and to the disk
-            (``fsync``); and time spent waiting for somebody: in ``futex``, ``poll``, ``wait4`` and
+            (``fsync``); and time spent waiting for others: in ``futex``, ``poll``, ``wait4`` and
             the like, and in reads of pipes, sockets, events and terminals.
         `read_bytes`, `write_bytes` : Int64
-            Moved by reads and writes of files, pipes and sockets, as in `tracefast.files`.
+            Bytes moved by reads and writes of files, pipes and sockets, as in `tracefast.files`.
         `exit_status` : Int32
-            How it ended, as its last event, its parent's SIGCHLD or wait, or its own call of exit
-            says.
+            Its exit status, from its last event, from its parent's SIGCHLD or wait, or from its own
+            call of exit.
         `exit_signal` : String
             The signal that killed it.
 

@@ -66,37 +66,38 @@ def syscalls(events: Events, *, by: By | None = None) -> pl.LazyFrame:
         `pid` : Int32
             The process; only with ``by="process"``.
         `image` : String
-            The path of its last execve, or of that of the process which it was forked from, else
-            its name, where the log prints one; only with ``by="process"``.
+            The path of its last execve, or of the last execve of the process that it was forked
+            from, otherwise its name, where the log prints one; only with ``by="process"``.
         `name` : String
             The call.
         `calls` : UInt32
-            How many.
+            Number of calls.
         `errors` : UInt32
-            Those that told the program an error. ``ERESTARTSYS`` and the like only tell the kernel
-            to start the call anew, and what ``rt_sigreturn`` returns is the result of another call.
+            Calls that returned an error to the program. ``ERESTARTSYS`` and the like only make the
+            kernel restart the call, and what ``rt_sigreturn`` returns is the result of another
+            call.
         `unfinished` : UInt32
-            Those whose end is not in the log. ``exit`` and ``exit_group``, which have none, are not
+            Calls whose end is not in the log. ``exit`` and ``exit_group``, which have none, are not
             among these.
         `timed` : UInt32
-            Those whose duration the log tells, as strace does with ``-T``: all times are of these.
+            Calls whose duration is in the log, as with strace's ``-T``: all times are of these.
         `total_ns`, `wall_ns` : Int64
-            Sum of all durations; time in which at least one call of that name (and process) was
-            under way.
+            Sum of all durations; time during which at least one call of that name (and process) was
+            in progress.
         `min_ns`, `mean_ns`, `p50_ns`, `p90_ns`, `p99_ns`, `max_ns` : Int64
-            Of single calls; percentiles exact, by nearest rank.
+            Duration of a call; percentiles are exact, nearest rank.
         `total_share` : Float64
-            The part of `total_ns` in that of all calls of the log, from 0 to 1.
+            `total_ns` divided by that of all calls of the log.
         `wait_ns` : Int64
-            The part of `total_ns` that was spent waiting for somebody: in futex, poll, select,
-            epoll, wait, sleep, pause, accept, connect, recv, flock, semop and the like, and in
-            reads from pipes, sockets, terminals and other devices, eventfd, inotify, timerfd,
-            signalfd. Reads of files, directories, block devices, ``/dev/zero``, ``/dev/urandom``
-            are none; where the log has a name in the tree of files and no type, it is taken for a
-            file, but for usual names of devices. Null where the log does not tell of any of the
-            reads from what they are.
-        `bytes` : Int64
-            Bytes that were moved; null where no call says it.
+            The part of `total_ns` spent waiting for others: in futex, poll, select, epoll, wait,
+            sleep, pause, accept, connect, recv, flock, semop and the like, and in reads from pipes,
+            sockets, terminals and other devices, eventfd, inotify, timerfd, signalfd. Reads of
+            files, directories, block devices, ``/dev/zero`` and ``/dev/urandom`` do not count as
+            waiting. Where the log has a name in the tree of files but no type, it is taken for a
+            file, except for the usual names of devices. Null where the log does not show for any of
+            the reads what it reads from.
+        `bytes` : Int64, in bytes
+            Bytes moved; null where no call says so.
 
     Raises
     ------

@@ -77,11 +77,11 @@ def accesses(events: Events, path: str | os.PathLike[str] | int) -> pl.LazyFrame
         `source` : String
             The log.
         `n` : UInt32
-            Counts the rows, from 1.
+            Number of the row, from 1.
         `ts` : Datetime
             When the call was entered.
         `task` : UInt32
-            Who called.
+            The task that made the call.
         `pid` : Int32
             Its process.
         `name` : String
@@ -89,28 +89,29 @@ def accesses(events: Events, path: str | os.PathLike[str] | int) -> pl.LazyFrame
         `way` : String
             ``read`` or ``write``.
         `access` : String
-            The class among the reads, or the writes, of the open file `ofd`: ``first``,
+            The class among the reads, or the writes, of the open file description `ofd`: ``first``,
             ``consecutive``, ``forward``, ``backward``, ``eof``, ``error``.
-        `offset` : Int64
-            The byte position at which the access began.
+        `offset` : Int64, in bytes
+            The position at which the access began.
         `offset_known` : String
-            What that is: ``exact``, ``relative`` (to the first access of the open file),
-            ``ambiguous``, ``unknown``. Relative ones that the log proves later on are exact here.
-        `gap` : Int64
-            Bytes from the end of the access before to this one, negative where it went back; null
-            where one of the two positions is not known.
-        `requested`, `bytes` : Int64
+            What that position is: ``exact``, ``relative`` (to the first access of the open file
+            description), ``ambiguous``, ``unknown``. A relative one for which the log later shows
+            the position is exact here.
+        `gap` : Int64, in bytes
+            Distance from the end of the previous access to this one, negative where it went back;
+            null where one of the two positions is not known.
+        `requested`, `bytes` : Int64, in bytes
             Bytes asked for, and moved.
         `errno` : String
-            Name of the error of a call that failed.
+            Name of the error if the call failed.
         `dur_ns` : Int64
-            Nanoseconds in the call.
+            Time in the call.
         `ofd` : UInt32
             The open file description.
         `file` : UInt64
             Identity of the file.
         `line` : UInt64
-            Where the call began in the log.
+            The line of the log on which the call began.
 
     Raises
     ------

@@ -115,35 +115,35 @@ def page_cache(
         `ino` : UInt64
             The inode.
         `path` : String
-            From `inode_map`; else null.
+            The path from `inode_map`; null without it.
         `lookups` : UInt32
-            Times that a read asked for pages.
+            How often a read asked for pages.
         `misses` : UInt32
-            Lookups that found the first page missing, and had it read (``page_cache_sync_ra``, but
+            Lookups that did not find the first page and had it read (``page_cache_sync_ra``, except
             those of faults).
         `miss_share` : Float64
             misses / lookups.
         `readahead_sync`, `readahead_async` : UInt32
-            Times that the kernel read ahead because a page was missing, and because a page was
-            reached which it had marked for that.
+            How often the kernel read ahead because a page was missing, and because a read reached a
+            page that it had marked for this.
         `readahead_bytes` : Int64
-            What these added to the cache, the page that was missing included.
+            What these added to the cache, including the page that was missing.
         `added_bytes`, `removed_bytes` : Int64
-            What was added to the cache in all, by writes too; what was removed.
+            What was added to the cache in total, including by writes; what was removed.
         `faults` : UInt32
-            Faults of mappings whose page was not mapped beside another one.
+            Faults of mappings on pages that no earlier fault had mapped along with its own.
         `mapped_pages` : Int64
             Pages in the ranges that were mapped around faults, an upper bound.
         `random_misses` : UInt32
-            Misses that do not go on where the last read of that open file ended (``prev_pos``), the
-            file's first page excepted.
+            Misses that do not continue where the last read of that open file ended (``prev_pos``),
+            except on the first page of the file.
         `streaming_share` : Float64
             Of all the times that pages were fetched (synchronous and asynchronous read-ahead,
-            faults that had to fetch their page), those that go on where the one before ended, or
-            begin at the file's start. Faults go on where the last pages were added.
+            faults that had to fetch their page), those that continue where the previous one ended
+            or start at the beginning of the file. Faults continue where the last pages were added.
         `verdict` : String
-            ``cached`` where nothing was fetched, ``streaming`` for a `streaming_share` of 0.8 and
-            more, ``random`` for 0.2 and less, ``mixed`` between them.
+            ``cached`` where nothing was fetched, ``streaming`` for a `streaming_share` of at least
+            0.8, ``random`` for at most 0.2, ``mixed`` in between.
 
     Raises
     ------

@@ -101,68 +101,68 @@ def files(
         `ofd`, `task` : UInt32
             The open file description, and the task that opened it; only with ``by="open"``.
         `ts_open`, `ts_close` : Datetime
-            When it was opened, and when the last close that the log shows began; only with
-            ``by="open"``.
+            When it was opened, and when the last close in the log began; only with ``by="open"``.
         `file` : UInt64
-            Identity of the file; null where the log tells a path only.
+            Identity of the file; null where the log shows only a path.
         `path` : String
-            The name by which it was opened first, absolute where that is known.
+            The name under which it was first opened, absolute where that is known.
         `type` : String
             ``regular``, ``directory``, ``pipe``, ``fifo``, ``socket``, ``char``, ``block``,
-            ``memfd``, ``anon``, ``unknown``: that of the file, whichever row learned it.
-        `size` : Int64
-            Bytes: the largest size that the log proves, be it by a stat, a seek from the end, an
-            end of file, or the last byte that was read.
+            ``memfd``, ``anon``, ``unknown``: of the file, whichever event showed it.
+        `size` : Int64, in bytes
+            The largest size that the log proves: by a stat, a seek from the end, an end of file, or
+            the last byte read.
         `processes`, `tasks` : UInt32
-            How many used it.
+            Number of processes and tasks that used the file.
         `opens`, `opens_failed`, `stats`, `mmaps` : UInt32
-            Calls.
+            Number of calls.
         `mmap_bytes` : Int64
-            Bytes that were mapped, which is not what was read.
+            Bytes that were mapped, which need not have been read.
         `ts_first`, `ts_last` : Datetime
-            Begin of the first call, end of the last one.
+            Start of the first call, end of the last one.
         `offset_known` : String
-            The worst that is known of a position: ``exact``, ``relative`` (to the first access),
+            The least that is known of a position: ``exact``, ``relative`` (to the first access),
             ``ambiguous``, ``unknown``.
         `reads`, `read_errors` : UInt32
-            Calls that succeeded, ends of file included; calls that failed.
-        `read_bytes`, `read_requested` : Int64
-            Bytes that were returned; bytes that were asked for.
+            Calls that succeeded, including those at the end of the file; calls that failed.
+        `read_bytes`, `read_requested` : Int64, in bytes
+            Bytes returned; bytes asked for.
         `read_first`, `read_consecutive`, `read_forward`, `read_backward`, `read_eof` : UInt32
-            Classes: no access before it; begins where that one ended; behind it; before it; met the
-            end of the file.
+            Reads by class: no access before it; starts where the previous one ended; starts after
+            that; starts before that; met the end of the file.
         `read_unknown` : UInt32
-            Reads whose position the log does not tell. With the classes, they add up to `reads`.
+            Reads at a position that the log does not show. With the classes, they add up to
+            `reads`.
         `read_near` : UInt32
-            Those of `read_forward` that skip at most `near` bytes.
+            Reads of `read_forward` that skip at most `near` bytes.
         `read_rewinds` : UInt32
-            Those of `read_backward` that go to 0.
+            Reads of `read_backward` that start at 0.
         `read_short` : UInt32
-            Returned fewer bytes than were asked for, but some.
+            Reads that returned fewer bytes than asked for, but not 0.
         `read_random_share` : Float64
-            1 - (consecutive + near) / (consecutive + forward + backward); null if none is
-            classified.
+            1 - (consecutive + near) / (consecutive + forward + backward); null if no read has one
+            of these classes.
         `read_random_bytes_share` : Float64
-            The same, by bytes.
+            The same by bytes.
         `read_runs` : UInt32
-            Chains of consecutive reads.
-        `read_run_bytes_median` : Int64
-            Median of the bytes in such a chain.
-        `read_jump_median`, `read_jump_p90` : Int64
-            How many bytes the others jumped, in either direction: median, 90th percentile.
+            Runs of consecutive reads.
+        `read_run_bytes_median` : Int64, in bytes
+            Median of the bytes in a run.
+        `read_jump_median`, `read_jump_p90` : Int64, in bytes
+            Distance that the other reads jumped, in either direction: median, 90th percentile.
         `read_unique_bytes`, `read_reread_bytes` : Int64
-            Different bytes of the file; bytes that were read beyond these.
+            Distinct bytes of the file that were read; bytes read beyond these.
         `read_reread_factor` : Float64
-            Bytes that were read, by different bytes: 2 is everything twice.
+            Bytes read divided by distinct bytes: 2 means everything was read twice.
         `read_coverage_share` : Float64
-            Different bytes, by `size`.
+            Distinct bytes divided by `size`.
         `read_shared_bytes` : Int64
-            What several processes read each for itself: the sum of the different bytes of each
-            process, less the different bytes of all.
-        `read_size_median`, `read_size_max`, `read_asked_common` : Int64
-            Bytes that a call returned, median and largest; bytes that were asked for most often.
+            What several processes each read for themselves: the sum of the distinct bytes of each
+            process, minus the distinct bytes of all.
+        `read_size_median`, `read_size_max`, `read_asked_common` : Int64, in bytes
+            Bytes returned by a call, median and largest; the number of bytes asked for most often.
         `read_ns`, `read_wall_ns` : Int64
-            Sum of the durations; time with at least one read under way.
+            Sum of the durations; time during which at least one read was in progress.
         `read_p50_ns`, `read_p99_ns`, `read_max_ns` : Int64
             Duration of a call: median, 99th percentile, longest.
 

@@ -70,50 +70,53 @@ def fork_summary(events: Events, *, threads: bool = False) -> pl.LazyFrame:
             The log.
         `parent_image`, `kind`, `image` : String
             The program that started others; how (``fork``, ``vfork``, ``posix_spawn``, ``shared``,
-            ``thread``); what it executed, null if nothing.
+            ``thread``); what they executed, null if nothing.
         `count`, `failed` : UInt32
-            What was started; calls that failed.
-        `rate_per_s` : Float64
+            Tasks that were started; calls that failed.
+        `rate_per_s` : Float64, in 1/s
             How many per second, from the first call to the last; null for a single one.
         `in_flight_max` : UInt32
-            How many were alive at once. One whose end is not in the log lives on.
+            How many were alive at the same time. One whose end is not in the log is alive until the
+            end.
         `call_sum_ns`, `call_p50_ns`, `call_p95_ns` : Int64
-            Time in the creating call: sum, median, 95th percentile.
+            Time in the call that creates the task: sum, median, 95th percentile.
         `exec_gap_sum_ns`, `exec_gap_p50_ns`, `exec_gap_p95_ns` : Int64
-            From the child's start to its execve.
+            From the start of the child to its execve.
         `exec_sum_ns`, `exec_p50_ns`, `exec_p95_ns` : Int64
-            In that execve.
+            Time in that execve.
         `startup_sum_ns`, `startup_p50_ns`, `startup_p95_ns` : Int64
             Dynamic linking.
         `error_pipe_sum_ns`, `error_pipe_p50_ns`, `error_pipe_p95_ns` : Int64
-            The parent's wait on the pipe that reports a failed execve.
+            Time that the parent waits on the pipe that reports a failed execve.
         `lifetime_sum_ns`, `lifetime_p50_ns`, `lifetime_p95_ns` : Int64
-            From the child's start to its exit.
+            From the start of the child to its exit.
         `tax_ns` : Int64
-            The price of how they were started: the time in the call and, of `kind` ``fork``, that
-            in execve beyond what it takes without the parent's page tables to tear down. That is
-            the median of the children of vfork and posix_spawn that executed the same program; else
-            of the smallest parents (up to a tenth above the very smallest), if the largest has at
-            least twice their memory; else the fastest execve of the log.
+            The price of the way in which they were started: the time in the call and, of `kind`
+            ``fork``, the time in execve beyond what it takes without page tables of the parent to
+            tear down. That base is the median of the children of vfork and posix_spawn that
+            executed the same program; otherwise of the smallest parents (up to a tenth above the
+            very smallest), if the largest has at least twice their memory; otherwise the fastest
+            execve of the log.
         `wall_share` : Float64
-            The part of the log's time, from 0 to 1, in which at least one of them was in the call
-            or, after fork, in execve.
+            The part of the log's time during which at least one of them was in the call or, after
+            fork, in execve.
         `parent_anon_min_bytes`, `parent_anon_max_bytes` : Int64
-            Private memory of the parents, in bytes.
-        `slope_ns_per_mib` : Float64
-            How much longer the call takes for each MiB of it: the median of the slopes of all
-            pairs, after Theil and Sen. Null unless the memory varies at least twofold, and for less
+            Private writable memory of the parents, smallest and largest.
+        `slope_ns_per_mib` : Float64, in ns/MiB
+            How much longer the call takes for each MiB of that memory: the median of the slopes of
+            all pairs (Theil-Sen). Null unless the memory varies at least twofold, and for fewer
             than three calls.
         `slope_r2` : Float64
             The squared correlation.
         `slope_points` : UInt32
-            Calls that were taken: all, or an even choice of 1,500 if there are more.
+            Calls that the slope is computed from: all, or 1,500 evenly chosen ones if there are
+            more.
         `saving_ns` : Int64
-            The part of `tax_ns` that vfork or posix_spawn would save, at 0.1 ms for each process,
-            which is about what vfork takes where nothing traces it; 0 for vfork and posix_spawn;
-            null where no program was executed.
+            The part of `tax_ns` that vfork or posix_spawn would save, at 0.1 ms per process, which
+            is about what vfork takes when nothing traces it; 0 for vfork and posix_spawn; null
+            where no program was executed.
         `advice` : String
-            Codes of what `tracefast.fork_advice` says in words, between blanks.
+            Codes of the advice in `tracefast.fork_advice`, separated by blanks.
 
     Raises
     ------
@@ -151,9 +154,9 @@ def fork_advice(events: Events) -> pl.LazyFrame:
         In the order of `tracefast.fork_summary`.
 
         `source`, `parent_image`, `kind`, `image` : String
-            Whom it is about, as there.
+            The row of `tracefast.fork_summary` that the advice is about.
         `code` : String
-            Its name, such as ``page-table-copy``.
+            Name of the advice, such as ``page-table-copy``.
         `what` : String
             What was found.
         `evidence` : String
@@ -161,8 +164,8 @@ def fork_advice(events: Events) -> pl.LazyFrame:
         `remedy` : String
             What to do.
         `saving_low_ns`, `saving_high_ns` : Int64
-            Nanoseconds that it would save, at least and at most; null where it is not about time,
-            or cannot be said. What the tracer itself may have taken is not in the former.
+            Time that it would save, at least and at most; null where it is not about time or cannot
+            be known. The lower bound leaves out what the tracer itself may have taken.
 
     Raises
     ------

@@ -58,71 +58,71 @@ def forks(events: Events) -> pl.LazyFrame:
         `source` : String
             The log.
         `ts` : Datetime
-            When the creating call was entered.
+            When the call that creates the task was entered.
         `line` : UInt64
-            Where that is in the log.
+            The line of the log on which that is.
         `task` : UInt32
-            The task that called.
+            The task that made the call.
         `pid`, `tid` : Int32
-            Its process, its thread.
+            Its process and its thread.
         `parent_image` : String
-            The program that it runs: path of its last execve, else its name.
+            The program that it runs: the path of its last execve, otherwise its name.
         `name` : String
-            ``clone``, ``clone3``, ``fork``, ``vfork``; null for births that only events of ftrace
-            tell of, which have no `call_ns` either.
+            ``clone``, ``clone3``, ``fork``, ``vfork``; null for tasks that only events of ftrace
+            show, which have no `call_ns` either.
         `kind` : String
-            ``fork`` (memory of its own), ``vfork``, ``posix_spawn``, ``thread``, ``shared`` (memory
-            shared, but no thread).
+            ``fork`` (memory of its own), ``vfork``, ``posix_spawn``, ``thread``, ``shared`` (shared
+            memory, but not a thread).
         `child_task` : UInt32
-            What was created; null if the call failed.
+            The task that was created; null if the call failed.
         `child_pid` : Int32
             Its number.
         `errno` : String
-            Of a call that failed.
+            Name of the error if the call failed.
         `call_ns` : Int64
-            Time in the creating call. A call that the kernel restarted is one row, its attempts
-            added up.
+            Time in the call that creates the task. A call that the kernel restarted is one row,
+            with the sum of its attempts.
         `restarts` : UInt32
-            How often it was restarted.
+            How often the kernel restarted it.
         `exec_gap_ns` : Int64
-            From the child's start to the entry of the first execve that succeeded.
+            From the start of the child to the entry of the first execve that succeeded.
         `exec_failed` : UInt32
-            Attempts before that one.
+            Calls of execve before that one, which failed.
         `exec_failed_ns` : Int64
-            What these took.
+            Time in these.
         `exec_ns` : Int64
-            The execve that succeeded.
+            Time in the execve that succeeded.
         `image` : String
-            The program that it started; null if none.
+            The program that it executed; null if none.
         `startup_ns` : Int64
             Dynamic linking: from the return of that execve to the ``munmap`` of the cache of
-            library names, the linker's last act; where there is no cache, to the last ``mprotect``
-            before the first call that linkers do not make. Null for programs that are not linked,
-            and in logs without mappings.
+            library names, which is the last thing that the linker does; without such a cache, to
+            the last ``mprotect`` before the first call that linkers do not make. Null for programs
+            that are not dynamically linked, and in logs without mappings.
         `startup_calls`, `startup_libraries`, `startup_misses` : UInt32
-            Calls until then; objects mapped with code; calls that met ``ENOENT``.
+            Calls during that time; objects mapped with code; calls that failed with ``ENOENT``.
         `error_pipe_ns` : Int64
-            The caller's time in reads of a close-on-exec pipe (``pipe2``), whose other end it had
-            closed, from which it learns whether the child could start its program.
+            Time of the caller in reads of a close-on-exec pipe (``pipe2``) whose other end it had
+            closed. Through it the caller learns whether the child could execute its program.
         `lifetime_ns` : Int64
-            From the child's start to its exit.
+            From the start of the child to its exit.
         `exit_status` : Int32
-            Of a child that exited.
+            Exit status of a child that exited.
         `exit_signal` : String
-            Of a child that was killed.
+            The signal that killed the child.
         `reap_ns` : Int64
             From its exit to the return of the wait that collected it.
         `child_utime_ns`, `child_stime_ns` : Int64
-            Its time on a processor, in user mode and in the kernel, as SIGCHLD tells it.
+            Its time on a processor, in user mode and in the kernel, as SIGCHLD reports it.
         `parent_tasks` : UInt32
-            Threads of the caller at the call, itself included; one whose end is not in the log
-            counts on.
+            Threads of the caller at the time of the call, including itself; a thread whose end is
+            not in the log is counted until the end.
         `parent_anon_bytes` : Int64
-            Private writable memory of the caller: the estimate `anon_bytes` of the events, or what
-            ``rss_stat`` of ftrace last said.
+            Private writable memory of the caller: the estimate `anon_bytes` of the events, or the
+            last value of ftrace's ``rss_stat``.
         `tracer_low_ns`, `tracer_high_ns` : Int64
-            Bounds of strace's own share of `call_ns`, `exec_gap_ns` and `exec_ns` added up; null
-            for ftrace, which stops nobody. See the notes.
+            Bounds of strace's own share in the sum of `call_ns`, `exec_gap_ns` and `exec_ns`; null
+            for ftrace, which does not stop anybody. See the notes.
 
     Raises
     ------

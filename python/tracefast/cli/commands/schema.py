@@ -6,17 +6,9 @@ from typing import Annotated, Final
 
 import typer
 
-from tracefast.cli.columns.event_columns import WORDS
-from tracefast.cli.columns.table_columns import TABLES, table
 from tracefast.cli.command_line import options
 from tracefast.cli.messages.errors import DONE, CommandError, guard, resembling
-
-# Arrow's names, as docs/schema.md has them, of types that polars names otherwise.
-_TYPES: Final = {
-    "Datetime(time_unit='ns', time_zone=None)": "timestamp[ns]",
-    "Categorical": "dictionary",
-    "String": "string_view",
-}
+from tracefast.columns.tables import EVENTS, TABLES, described, names_of
 
 _HEADS: Final = ("column", "type", "unit", "meaning")
 _GAP: Final = 2
@@ -35,7 +27,7 @@ def schema(
             help=f"The columns of a table ({', '.join(TABLES)}), or one column of the events.",
             show_default=False,
             autocompletion=lambda incomplete: [
-                name for name in (*TABLES, *WORDS) if name.startswith(incomplete)
+                name for name in (*TABLES, *names_of(EVENTS)) if name.startswith(incomplete)
             ],
         ),
     ] = None,
@@ -45,10 +37,11 @@ def schema(
 ) -> int:
     """Show the columns of the events, or those of a table: types, units, what they mean.
 
-    The events are what logs are turned into: their types are Arrow's. Tables are what the other
-    commands answer, as tracefast sql, --where and --sort name their columns: files, accesses
-    (files --explain), page_cache, blocks, forks (forks --each), fork_summary (forks), fork_advice,
-    processes, syscalls, event_counts (events). Their types are those of polars.
+    The events are the rows of a log, with types of Arrow. Tables are what the other commands
+    show, with types of polars: files, accesses (files --explain), darshan (files --darshan),
+    page_cache (files --page-cache), blocks, forks (forks --each), fork_summary (forks),
+    fork_advice, processes, syscalls, event_counts (events). The names of columns are those that
+    --where, --sort and tracefast sql take.
 
     \b
     Examples:
@@ -78,35 +71,30 @@ def _of_events(column: str | None) -> Iterator[Row]:
     CommandError
         There is no such column, nor a table of this name; the hint names tables that have it.
     """
-    import polars as pl
-
-    from tracefast import _core
-
-    columns = pl.Schema(_core.schema())
+    columns = described(EVENTS)
     if column == "events":
         column = None
     if column is not None and column not in columns:
-        having = [name for name in TABLES if column in table(name)]
+        having = [name for name, groups in TABLES.items() if column in names_of(groups)]
         hint = resembling(column, (*columns, *TABLES))
         if having:
             hint = f"a column of {', '.join(having)}: tracefast schema {having[0]}"
         elif "did you" not in hint:
             hint = f"tracefast schema lists all of them; tables are: {', '.join(TABLES)}"
         raise CommandError(f"{column}: no such column of events, nor a table", hint)
-    for name, dtype in columns.items():
+    for name, (dtype, unit, meaning) in columns.items():
         if column in {None, name}:
-            yield (name, _TYPES.get(str(dtype), str(dtype).lower()), *WORDS[name])
+            yield name, dtype, unit, meaning
 
 
 def _of_table(name: str) -> Iterator[Row]:
     """Give the columns of a table."""
-    for column, (kind, meaning) in table(name).items():
-        unit = next((unit for unit in ("ns", "bytes") if column.endswith(f"_{unit}")), None)
-        yield column, kind, unit, meaning
+    for column, (dtype, unit, meaning) in described(TABLES[name]).items():
+        yield column, dtype, unit, meaning
 
 
 def _wrapped(rows: list[Row], width: int) -> Iterator[Row]:
-    """Let what a column means go on in lines below, where the terminal ends."""
+    """Wrap what a column means at the width of the terminal."""
     others = zip(_HEADS[:-1], *(row[:-1] for row in rows), strict=True)
     room = width - sum(max(len(text or "-") for text in column) + _GAP for column in others)
     for name, kind, unit, meaning in rows:

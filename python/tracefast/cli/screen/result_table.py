@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 
-from tracefast.cli.columns.suggestions import meant
 from tracefast.cli.command_line.options import Format
 from tracefast.cli.command_line.request import Request
+from tracefast.cli.messages.column_suggestions import suggest_column
 from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.output.write import on_terminal, screenful, terminal_width, write
 from tracefast.cli.screen.condition import truth
@@ -36,13 +36,15 @@ def check_columns(request: Request, schema: Mapping[str, Any]) -> None:
         There is no such column, or the condition is none; the hint names what resembles it.
     """
     if request.sort is not None and request.sort not in schema:
-        raise CommandError(f"--sort {request.sort}: no such column", meant(request.sort, schema))
+        raise CommandError(
+            f"--sort {request.sort}: no such column", suggest_column(request.sort, schema)
+        )
     if request.where is not None:
         for name in _names(request.where):
             # What stands in double quotes may be text, of which `truth` has a word to say.
             if name not in schema and f'"{name}"' not in request.where:
                 what = f"--where {request.where}: no such column: {name}"
-                raise CommandError(what, meant(name, schema))
+                raise CommandError(what, suggest_column(name, schema))
         truth(pl.DataFrame(schema=schema), request.where)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import polars as pl
 import polars.selectors as cs
 
-from tracefast.cli.columns.suggestions import meant
+from tracefast.cli.messages.column_suggestions import suggest_column
 from tracefast.cli.messages.errors import CommandError, resembling
 from tracefast.cli.sql.tables import EVENTS, TABLES, named, no_question
 
@@ -75,6 +75,6 @@ def _refused(error: pl.exceptions.PolarsError) -> CommandError:
         return CommandError(f"SQL: no such table: {match[1]}", resembling(match[1], TABLES))
     if match := re.match(r'unable to find column "(.*?)"; valid columns: \[(.*)\]', text):
         known = re.findall(r'"(.*?)"', match[2])
-        return CommandError(f"SQL: no such column: {match[1]}", meant(match[1], known))
+        return CommandError(f"SQL: no such column: {match[1]}", suggest_column(match[1], known))
     describes = re.search(r"^\s*(ExplainTable|ShowColumns)\b", str(error), re.MULTILINE)
     return CommandError(f"SQL: {text.rstrip(': ')}", _DESCRIBES if describes else _HINT)

@@ -1,13 +1,12 @@
-"""Which column was meant: by what its name resembles, or by a heading that a table shows."""
+"""Suggestions for the name of a column: by what it resembles, or by the heading of a table."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from tracefast.cli.columns.event_columns import WORDS
-from tracefast.cli.columns.table_columns import TABLES, table
 from tracefast.cli.messages.errors import resembling
+from tracefast.columns.tables import EVENTS, TABLES, names_of
 
-# Headings of what a command makes of a table's columns, and these columns.
+# Headings that stand for other columns of the table than their words say.
 _HEADINGS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "files": {
         "bytes": ("read_bytes", "write_bytes"),
@@ -37,25 +36,25 @@ _HEADINGS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
 }
 
 
-def meant(wanted: str, columns: Iterable[str]) -> str:
-    """Say in a hint which column of a table may have been meant, or where all of them are listed.
+def suggest_column(wanted: str, columns: Iterable[str]) -> str:
+    """Suggest in a hint which column of a table to use, or where all of them are listed.
 
     Parameters
     ----------
     wanted
-        What is no column.
+        The name that is not a column.
     columns
-        Those that there are.
+        The columns of the table.
 
     Examples
     --------
     >>> import tracefast as tf
     >>> columns = tf.files(tf.scan("demo.strace")).collect_schema()
-    >>> meant("time", columns)
+    >>> suggest_column("time", columns)
     "the heading 'time' is read_ns or write_ns"
-    >>> meant("read_byte", columns)
+    >>> suggest_column("read_byte", columns)
     "did you mean 'read_bytes' or 'read_eof' or 'write_bytes'?"
-    >>> meant("colour", columns)
+    >>> suggest_column("colour", columns)
     'tracefast schema files lists all of them'
     """
     known = list(columns)
@@ -68,10 +67,10 @@ def meant(wanted: str, columns: Iterable[str]) -> str:
 
 
 def _table(columns: set[str]) -> str | None:
-    """Find the table that has these columns: more may be described, as some come by options."""
-    if columns <= set(WORDS):
+    """Find the table that has these columns; it may have more, which some options add."""
+    if columns <= set(names_of(EVENTS)):
         return "events"
-    return next((name for name in TABLES if columns <= set(table(name))), None)
+    return next((name for name, groups in TABLES.items() if columns <= set(names_of(groups))), None)
 
 
 def _under(wanted: str, name: str | None, columns: list[str]) -> Iterator[str]:

@@ -1,1 +1,0 @@
-"""What the columns of events and tables mean, and suggestions for misspelt ones."""

@@ -1,0 +1,57 @@
+"""The columns of `blocks`."""
+
+from typing import Final
+
+from tracefast.columns.column_group import columns
+
+COLUMNS: Final = (
+    columns("source", "String", "The log."),
+    columns("dev", "String", "The device, ``major:minor``."),
+    columns(
+        "op",
+        "String",
+        "``read``, ``write``, ``discard``, ``flush``, ``zone`` or ``none``: the kind of request"
+        " without its flags.",
+    ),
+    columns("requests", "UInt32", "Requests that were issued to the driver."),
+    columns("bytes", "Int64", "Sum of their sizes.", unit="bytes"),
+    columns(
+        "sequential_share_1",
+        "Float64",
+        "Requests that start at the sector after the previous one of the same device and"
+        " operation, in the order in which they were issued. bcc's biopattern counts the same,"
+        " but for reads and writes together, and in the order of completion. The first request"
+        " is not counted.",
+    ),
+    columns(
+        "sequential_share_4",
+        "Float64",
+        "Requests that start where one of the last four streams ended, so that programs that"
+        " read side by side do not hide each other's order. A request that continues none of"
+        " them starts a stream, which replaces the least recently used one.",
+    ),
+    columns("size_median size_max", "Int64", "Size of a request.", unit="bytes"),
+    columns(
+        "completed",
+        "UInt32",
+        "Requests whose completion is in the log, for the same sectors. A request whose sector"
+        " is issued again, or that was open where records were lost, has none.",
+    ),
+    columns(
+        "latency_p50_ns latency_p99_ns latency_max_ns",
+        "Int64",
+        "From issue to completion of these: median, 99th percentile (exact, nearest rank),"
+        " longest.",
+    ),
+    columns("readahead_share", "Float64", "Requests that the kernel made to read ahead."),
+    columns(
+        "in_flight_max",
+        "UInt32",
+        "The largest number of completed requests that were open at the same time.",
+    ),
+    columns(
+        "task_top",
+        "String",
+        "Name of the task that issued most of them; the kernel's own threads issue many.",
+    ),
+)

@@ -1,0 +1,95 @@
+"""The columns of `forks`."""
+
+from typing import Final
+
+from tracefast.columns.column_group import columns
+
+COLUMNS: Final = (
+    columns("source", "String", "The log."),
+    columns("ts", "Datetime", "When the call that creates the task was entered."),
+    columns("line", "UInt64", "The line of the log on which that is."),
+    columns("task", "UInt32", "The task that made the call."),
+    columns("pid tid", "Int32", "Its process and its thread."),
+    columns(
+        "parent_image",
+        "String",
+        "The program that it runs: the path of its last execve, otherwise its name.",
+    ),
+    columns(
+        "name",
+        "String",
+        "``clone``, ``clone3``, ``fork``, ``vfork``; null for tasks that only events of ftrace"
+        " show, which have no `call_ns` either.",
+    ),
+    columns(
+        "kind",
+        "String",
+        "``fork`` (memory of its own), ``vfork``, ``posix_spawn``, ``thread``, ``shared`` (shared"
+        " memory, but not a thread).",
+    ),
+    columns("child_task", "UInt32", "The task that was created; null if the call failed."),
+    columns("child_pid", "Int32", "Its number."),
+    columns("errno", "String", "Name of the error if the call failed."),
+    columns(
+        "call_ns",
+        "Int64",
+        "Time in the call that creates the task. A call that the kernel restarted is one row,"
+        " with the sum of its attempts.",
+    ),
+    columns("restarts", "UInt32", "How often the kernel restarted it."),
+    columns(
+        "exec_gap_ns",
+        "Int64",
+        "From the start of the child to the entry of the first execve that succeeded.",
+    ),
+    columns("exec_failed", "UInt32", "Calls of execve before that one, which failed."),
+    columns("exec_failed_ns", "Int64", "Time in these."),
+    columns("exec_ns", "Int64", "Time in the execve that succeeded."),
+    columns("image", "String", "The program that it executed; null if none."),
+    columns(
+        "startup_ns",
+        "Int64",
+        "Dynamic linking: from the return of that execve to the ``munmap`` of the cache of"
+        " library names, which is the last thing that the linker does; without such a cache, to"
+        " the last ``mprotect`` before the first call that linkers do not make. Null for programs"
+        " that are not dynamically linked, and in logs without mappings.",
+    ),
+    columns(
+        "startup_calls startup_libraries startup_misses",
+        "UInt32",
+        "Calls during that time; objects mapped with code; calls that failed with ``ENOENT``.",
+    ),
+    columns(
+        "error_pipe_ns",
+        "Int64",
+        "Time of the caller in reads of a close-on-exec pipe (``pipe2``) whose other end it had"
+        " closed. Through it the caller learns whether the child could execute its program.",
+    ),
+    columns("lifetime_ns", "Int64", "From the start of the child to its exit."),
+    columns("exit_status", "Int32", "Exit status of a child that exited."),
+    columns("exit_signal", "String", "The signal that killed the child."),
+    columns("reap_ns", "Int64", "From its exit to the return of the wait that collected it."),
+    columns(
+        "child_utime_ns child_stime_ns",
+        "Int64",
+        "Its time on a processor, in user mode and in the kernel, as SIGCHLD reports it.",
+    ),
+    columns(
+        "parent_tasks",
+        "UInt32",
+        "Threads of the caller at the time of the call, including itself; a thread whose end is"
+        " not in the log is counted until the end.",
+    ),
+    columns(
+        "parent_anon_bytes",
+        "Int64",
+        "Private writable memory of the caller: the estimate `anon_bytes` of the events, or the"
+        " last value of ftrace's ``rss_stat``.",
+    ),
+    columns(
+        "tracer_low_ns tracer_high_ns",
+        "Int64",
+        "Bounds of strace's own share in the sum of `call_ns`, `exec_gap_ns` and `exec_ns`; null"
+        " for ftrace, which does not stop anybody. See the notes.",
+    ),
+)

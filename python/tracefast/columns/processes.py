@@ -1,0 +1,68 @@
+"""The columns of `processes`."""
+
+from typing import Final
+
+from tracefast.columns.column_group import columns
+
+COLUMNS: Final = (
+    columns("source", "String", "The log."),
+    columns("task", "UInt32", "Identity: that of the thread that the process began with."),
+    columns("pid", "Int32", "Its number."),
+    columns(
+        "parent_task",
+        "UInt32",
+        "`task` of the process that created it. Where the log does not have the call that did,"
+        " of the process that received its exit status.",
+    ),
+    columns("ppid", "Int32", "`pid` of the same process."),
+    columns(
+        "image",
+        "String",
+        "The program that it ran last; if it executed none, the one that the process that"
+        " created it ran at that moment.",
+    ),
+    columns(
+        "images",
+        "List(String)",
+        "The programs that it executed itself, in order; null for one whose name is not in the"
+        " log.",
+    ),
+    columns("comm", "String", "Its name, where the log prints one."),
+    columns(
+        "kind",
+        "String",
+        "How it was created: ``fork`` (memory of its own), ``vfork``, ``posix_spawn``, ``shared``.",
+    ),
+    columns(
+        "ts_start ts_end",
+        "Datetime",
+        "Its first event or, if it has none, the entry of the call that created it; its last"
+        " exit, if the log shows that no thread is left.",
+    ),
+    columns("lifetime_ns", "Int64", "From the one to the other."),
+    columns(
+        "threads children",
+        "UInt32",
+        "Threads that it had, including the first one; processes that it created.",
+    ),
+    columns("calls", "UInt64", "System calls, including those that failed or never ended."),
+    columns(
+        "io_ns wait_ns",
+        "Int64",
+        "Sums over its threads. Time spent moving data to and from files, and to the disk"
+        " (``fsync``); and time spent waiting for others: in ``futex``, ``poll``, ``wait4`` and"
+        " the like, and in reads of pipes, sockets, events and terminals.",
+    ),
+    columns(
+        "read_bytes write_bytes",
+        "Int64",
+        "Bytes moved by reads and writes of files, pipes and sockets, as in `tracefast.files`.",
+    ),
+    columns(
+        "exit_status",
+        "Int32",
+        "Its exit status, from its last event, from its parent's SIGCHLD or wait, or from its own"
+        " call of exit.",
+    ),
+    columns("exit_signal", "String", "The signal that killed it."),
+)

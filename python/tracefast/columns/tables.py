@@ -1,0 +1,80 @@
+"""Every table by its name, with its columns."""
+
+from typing import Final, NamedTuple
+
+from tracefast.columns import (
+    accesses,
+    blocks,
+    darshan,
+    event_counts,
+    events,
+    files,
+    fork_advice,
+    fork_summary,
+    forks,
+    page_cache,
+    processes,
+    syscalls,
+)
+from tracefast.columns.column_group import ColumnGroup
+
+Groups = tuple[ColumnGroup, ...]
+
+EVENTS: Final[Groups] = events.COLUMNS
+
+# What the functions of the package return. Only `events` has another name here: the events
+# themselves are the rows of a log.
+TABLES: Final[dict[str, Groups]] = {
+    "files": files.COLUMNS + files.WRITE_COLUMNS,
+    "darshan": darshan.COLUMNS,
+    "accesses": accesses.COLUMNS,
+    "page_cache": page_cache.COLUMNS,
+    "blocks": blocks.COLUMNS,
+    "forks": forks.COLUMNS,
+    "fork_summary": fork_summary.COLUMNS,
+    "fork_advice": fork_advice.COLUMNS,
+    "processes": processes.COLUMNS,
+    "syscalls": syscalls.COLUMNS,
+    "event_counts": event_counts.COLUMNS,
+}
+
+
+def names_of(groups: Groups) -> list[str]:
+    """Give the names of all columns, in order.
+
+    Examples
+    --------
+    >>> names_of(TABLES["event_counts"])[:3]
+    ['source', 'kind', 'name']
+    """
+    return [name for group in groups for name in group.names]
+
+
+class Column(NamedTuple):
+    """The description of a single column."""
+
+    type: str
+    """Its type: Arrow's for events, polars' for tables."""
+    unit: str | None
+    """The unit of its values."""
+    meaning: str
+    """What it means."""
+
+
+def described(groups: Groups) -> dict[str, Column]:
+    """Describe each column of a table; what is said of several columns names all of them.
+
+    Examples
+    --------
+    >>> described(TABLES["files"])["read_rewinds"]
+    Column(type='UInt32', unit=None, meaning='Reads of `read_backward` that start at 0.')
+    >>> described(TABLES["blocks"])["size_max"].meaning
+    '`size_median`, `size_max`: Size of a request.'
+    """
+    found: dict[str, Column] = {}
+    for group in groups:
+        named = ", ".join(f"`{name}`" for name in group.names)
+        meaning = group.meaning.replace("``", "`")
+        text = f"{named}: {meaning}" if len(group.names) > 1 else meaning
+        found |= dict.fromkeys(group.names, Column(group.type, group.unit, text))
+    return found

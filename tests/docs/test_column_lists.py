@@ -1,0 +1,116 @@
+"""Columns are described as they are: the table of columns, docstrings, pages and code agree."""
+
+import re
+
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import column_lists
+import tracefast as tf
+from tracefast import _core
+from tracefast.columns.tables import EVENTS, TABLES, described, names_of
+from tracefast.scanning import event_schema
+
+# What some options add.
+EXTRA = {
+    "files": [{"by": "process"}, {"by": "open"}],
+    "syscalls": [{"by": "process"}],
+}
+# What the extension declares itself.
+DECLARED = {
+    "files": [
+        _core.Files.schema(),
+        _core.Files.schema(by="process"),
+        _core.Files.schema(by="open"),
+    ],
+    "darshan": [_core.Darshan.schema()],
+    "forks": [_core.Forks.schema()],
+    "processes": [_core.Processes.schema()],
+    "syscalls": [_core.Syscalls.schema(), _core.Syscalls.schema(by="process")],
+}
+
+
+def given(name, **options):
+    """Give the type of every column that a function gives."""
+    events = pl.LazyFrame(schema=event_schema())
+    return written(column_lists.table_of(name, events, **options).collect_schema())
+
+
+def written(schema):
+    return {
+        name: "Datetime" if dtype == pl.Datetime("ns") else str(dtype)
+        for name, dtype in schema.items()
+    }
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_have_the_columns_that_are_described(name):
+    types = {column: entry.type for column, entry in described(TABLES[name]).items()}
+    plain = given(name)
+    assert [column for column in types if column in plain] == list(plain)
+    found = dict(plain)
+    for options in EXTRA.get(name, []):
+        more = given(name, **options)
+        assert [column for column in types if column in more] == list(more)
+        found |= more
+    assert types == found
+
+
+@pytest.mark.parametrize("name", DECLARED)
+def test_the_extension_declares_the_types_that_are_described(name):
+    types = {column: entry.type for column, entry in described(TABLES[name]).items()}
+    declared = {}
+    for schema in DECLARED[name]:
+        declared |= written(pl.Schema(schema))
+    assert declared == types
+
+
+def test_the_extension_declares_the_events_that_are_described():
+    types = {column: entry.type for column, entry in described(EVENTS).items()}
+    declared = {
+        field.name: "dictionary" if pa.types.is_dictionary(field.type) else str(field.type)
+        for field in pa.schema(tf.schema())
+    }
+    assert list(declared.items()) == list(types.items())
+
+
+@pytest.mark.parametrize("name", ["events", *TABLES])
+def test_descriptions_are_whole(name):
+    groups = EVENTS if name == "events" else TABLES[name]
+    assert len(names_of(groups)) == len(set(names_of(groups)))
+    for group in groups:
+        assert group.meaning.endswith("."), group
+        assert not group.detail or group.detail.endswith("."), group
+        assert group.meaning.count("`") % 2 == 0
+        for column in group.names:
+            for unit in ("ns", "bytes"):
+                assert not column.endswith(f"_{unit}") or group.unit == unit
+
+
+@pytest.mark.parametrize("name", column_lists.FUNCTIONS)
+def test_docstrings_list_the_columns(name):
+    assert column_lists.with_list(name) == column_lists.module_of(name).read_text(), (
+        "run: make pages"
+    )
+    text = column_lists.FUNCTIONS[name].__doc__
+    listed = re.findall(r"^ {8}(`\w+`(?:, `\w+`)*) : ", text, re.MULTILINE)
+    assert re.findall(r"\w+", " ".join(listed)) == names_of(column_lists.listed(name))
+
+
+def test_pages_list_the_columns():
+    for path, text in column_lists.pages().items():
+        assert text == path.read_text(), "run: make pages"
+    page = (column_lists.DOCS / "tables.md").read_text()
+    assert set(re.findall(r"<!-- columns of (\w+) -->", page)) == set(TABLES)
+    assert "<!-- columns of events -->" in (column_lists.DOCS / "schema.md").read_text()
+
+
+def test_every_table_that_is_public_is_described():
+    without = {"covered_bytes", "fields", "scan"}
+    tables = {
+        name
+        for name in tf.__all__
+        if callable(getattr(tf, name)) and "LazyFrame" in (getattr(tf, name).__doc__ or "")
+    }
+    assert tables - without == {each.__name__ for each in column_lists.FUNCTIONS.values()}
