@@ -1,11 +1,11 @@
 """Write the table of system call numbers from the kernel's own headers.
 
-`python tools/syscall_numbers.py ROOT… > table.rs`, where each ROOT holds headers as `make
+`python tools/syscall_numbers.py ROOT… > syscall_numbers.rs`, where each ROOT holds headers as `make
 headers_install` writes them, in a folder for each machine: `x86-linux-any/asm/unistd_64.h` and so
 on, as the package `ziglang` on PyPI has them (`ziglang/lib/libc/include`). Later roots win; earlier
 ones only add what newer kernels have dropped.
 
-The table in `rust/tracefast-core/src/ftrace/machine/table.rs` was made from Linux 7.2. Its names
+The table in `rust/tracefast-core/src/ftrace/machine/syscall_numbers.rs` was made from Linux 7.2. Its names
 are the kernel's, which strace 6.1 prints too: it was asked by a program that called every number.
 """
 

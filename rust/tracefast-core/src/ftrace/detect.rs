@@ -2,13 +2,13 @@
 
 use crate::ftrace::function_graph::{self, Special};
 use crate::ftrace::header::layouts::Layout;
-use crate::ftrace::header::wrapper;
 use crate::ftrace::header::{self, layouts};
 use crate::ftrace::header::{COMM, Header};
 use crate::ftrace::machine::guess::Evidence;
 use crate::ftrace::non_records::classify::{Other, classify};
-use crate::ftrace::record::payload::{Call, Payload, parse};
-use crate::ftrace::record::scheduler::Teller;
+use crate::ftrace::payload::{Call, Payload, parse};
+use crate::ftrace::record::task_events::Teller;
+use crate::ftrace::wrapper;
 use crate::ftrace::{Clock, Format, Graph, Wrap};
 
 /// Lines that decide between formats.

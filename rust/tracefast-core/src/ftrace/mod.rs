@@ -14,13 +14,14 @@ pub mod header;
 pub mod machine;
 pub(crate) mod non_records;
 mod parser;
+pub(crate) mod payload;
 pub(crate) mod record;
 #[cfg(test)]
 mod tests;
+pub mod wrapper;
 
 use crate::ftrace::call::row;
 use crate::ftrace::header::layouts;
-use crate::ftrace::header::wrapper;
 use crate::ftrace::non_records::stacks;
 
 pub use detect::{detect, likeness};

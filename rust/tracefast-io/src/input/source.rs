@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use arrow_array::RecordBatch;
 use tracefast_core::format::{Format, Wanted};
 use tracefast_core::ftrace::Machine;
-use tracefast_core::ftrace::header::wrapper::is_page;
+use tracefast_core::ftrace::wrapper::is_page;
 use tracefast_core::strace::{self, leader::Pid};
 
 use crate::error::{Error, Result};

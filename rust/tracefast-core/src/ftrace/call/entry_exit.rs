@@ -12,7 +12,7 @@ use crate::ftrace::fields::{self, Call as Filled, Given};
 use crate::ftrace::header::Header;
 use crate::ftrace::non_records::stacks::Target as Whose;
 use crate::ftrace::parser::{KEPT, Parser, Span};
-use crate::ftrace::record::payload::Call;
+use crate::ftrace::payload::Call;
 use crate::linux::syscalls;
 use crate::text::block::TextRange;
 

@@ -3,4 +3,4 @@
 pub(crate) mod arguments;
 pub(crate) mod entry_exit;
 pub(crate) mod row;
-pub(crate) mod spelling;
+pub(crate) mod strace_names;

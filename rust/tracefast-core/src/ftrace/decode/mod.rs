@@ -5,25 +5,25 @@
 //! other events are read as keys and values, as far as they have them. In both cases nothing of
 //! the text is lost: what did not go into a column goes into the last one, `rest`.
 
-mod build;
+mod columns;
 mod forms;
 mod function;
-mod generic;
-pub(crate) mod items;
+pub(crate) mod key_values;
 mod marker;
 #[cfg(test)]
 mod tests;
+mod unknown_event;
 mod value;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 
-pub use build::{REST, column_name};
-pub use generic::{Kind, survey};
+pub use columns::{REST, column_name};
+pub use unknown_event::{Kind, survey};
 
-use build::Columns;
+use columns::Columns;
 use forms::{EventColumn, Form, Row};
-use generic::{Keys, Leftovers};
+use unknown_event::{Keys, Leftovers};
 use value::{Slot, Type};
 
 /// Reads texts of one event into columns.
@@ -87,7 +87,7 @@ impl Decoder {
     /// wants: their values may be any text.
     pub fn generic(fields: &[(String, Kind)], chosen: bool) -> Self {
         let columns = fields.iter().map(|(name, kind)| (name.as_str(), kind.column()));
-        let schema = build::schema(columns);
+        let schema = columns::schema(columns);
         let kinds: Vec<Kind> = fields.iter().map(|field| field.1).collect();
         let keys = fields.iter().enumerate().map(|(at, field)| (field.0.clone(), at));
         let reader = Reader::Generic { keys: Keys::new(keys), kinds: kinds.clone(), chosen };
@@ -100,7 +100,7 @@ impl Decoder {
     }
 
     fn new(columns: &[EventColumn], reader: Reader) -> Self {
-        let schema = build::schema(columns.iter().map(|column| (column.name, column.kind)));
+        let schema = columns::schema(columns.iter().map(|column| (column.name, column.kind)));
         Self { schema, kinds: columns.iter().map(|column| column.kind).collect(), reader }
     }
 
@@ -140,7 +140,7 @@ impl Decoder {
                 }
                 Reader::Generic { kinds, keys, chosen } => {
                     left.read(text, keys, *chosen, &mut row, |column, span, _| {
-                        generic::convert(kinds, text, column, span)
+                        unknown_event::convert(kinds, text, column, span)
                     });
                     out.push(text, &row, left.rest());
                 }

@@ -355,12 +355,12 @@ proptest! {
         let mut at = 0;
         let mut kept = 0;
         let mut found = Vec::new();
-        items::pieces(&text, |word| word.len() == 2, |piece| found.push(piece));
+        key_values::pieces(&text, |word| word.len() == 2, |piece| found.push(piece));
         for piece in found {
             let span = match piece {
-                items::Piece::Loose { span } => span,
-                items::Piece::Item { key, value, span } => {
-                    let probe = key == items::PROBE || key == items::PROBE_RETURN;
+                key_values::Piece::Loose { span } => span,
+                key_values::Piece::Item { key, value, span } => {
+                    let probe = key == key_values::PROBE || key == key_values::PROBE_RETURN;
                     let part = &text[span.0..span.1];
                     prop_assert!(probe || part.starts_with(key));
                     let value = text.get(value.0..value.1);

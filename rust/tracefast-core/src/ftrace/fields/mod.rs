@@ -17,7 +17,7 @@ use crate::events::schema::Column as C;
 use crate::events::split_calls::Head;
 use crate::events::vocabulary::{At, Motion, Op};
 use crate::ftrace::call::arguments::{Args, Form, MAX_ARGS, Split};
-use crate::ftrace::machine::registers::{self, Place, Wide};
+use crate::ftrace::machine::register_pairs::{self, Place, Wide};
 use crate::ftrace::machine::{Calls, Machine};
 use crate::linux::syscalls::{self, Count, NONE, Shape, Special};
 
@@ -221,14 +221,14 @@ fn places(split: &Split, text: &[u8], sys: u16, calls: &Calls) -> (At, At) {
 /// Where registers of 32 bits hold the numbers of a call that has wide ones.
 fn wide(split: &Split, sys: u16, calls: &Calls) -> Option<Wide> {
     let name = syscalls::name(sys);
-    let machine = match (split.form(), registers::of(Machine::I386, name)) {
+    let machine = match (split.form(), register_pairs::of(Machine::I386, name)) {
         (Form::Raw, _) => calls.machine.unwrap_or(Machine::I386),
         // By name x86 shows every register.
         (_, Some(all)) if split.len() >= all.registers => Machine::I386,
         // ARM only as many as the call has arguments.
         _ => Machine::Arm,
     };
-    registers::of(machine, name)
+    register_pairs::of(machine, name)
 }
 
 /// A number out of registers of 32 bits.

@@ -5,17 +5,17 @@
 
 pub(crate) mod body;
 pub(crate) mod line;
-pub(crate) mod record;
 pub(crate) mod rows;
-pub(crate) mod special;
+pub(crate) mod separators;
 #[cfg(test)]
 mod tests;
+pub(crate) mod trace_cmd;
 
 #[cfg(test)]
 pub(crate) use body::What;
 pub(crate) use line::parse;
-pub(crate) use record::parse as parse_record;
-pub(crate) use special::{Special, special};
+pub(crate) use separators::{Special, special};
+pub(crate) use trace_cmd::parse as parse_record;
 
 /// Text by positions in a line.
 pub(crate) type Span = (usize, usize);

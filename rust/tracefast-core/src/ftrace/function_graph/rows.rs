@@ -6,12 +6,12 @@ use crate::events::schema::Column as C;
 use crate::events::vocabulary::{EventKind, Status};
 use crate::ftrace::function_graph::body::{Call, What};
 use crate::ftrace::function_graph::line::{Line, Party};
-use crate::ftrace::function_graph::special::Special;
+use crate::ftrace::function_graph::separators::Special;
 use crate::ftrace::function_graph::{Span, parse, special};
 use crate::ftrace::header::Header;
 use crate::ftrace::non_records::stacks::{Target, is_seam};
 use crate::ftrace::parser::{Owner, Parser};
-use crate::ftrace::record::payload::{self, Payload};
+use crate::ftrace::payload::{self, Payload};
 use crate::ftrace::{Clock, Graph};
 
 /// What stands before a function.

@@ -6,7 +6,6 @@
 
 pub(crate) mod cache;
 pub mod layouts;
-pub mod wrapper;
 
 use crate::ftrace::Clock;
 use crate::ftrace::header::layouts::Layout;

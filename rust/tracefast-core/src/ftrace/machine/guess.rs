@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 use crate::events::rows::AT_FDCWD;
 use crate::events::vocabulary::Op;
 use crate::ftrace::call::arguments::{hexadecimal, result};
-use crate::ftrace::call::spelling::spelling;
+use crate::ftrace::call::strace_names::spelling;
 use crate::ftrace::machine::{CALLS, Calls, Machine};
 use crate::linux::errno;
 use crate::linux::syscalls::{self, Count, NONE, Shape};

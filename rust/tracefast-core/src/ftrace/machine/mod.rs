@@ -5,12 +5,12 @@
 //! and by the shape of addresses.
 
 pub(crate) mod guess;
-pub(crate) mod registers;
-mod table;
+pub(crate) mod register_pairs;
+mod syscall_numbers;
 
-use table::{CALLS, X32};
+use syscall_numbers::{CALLS, X32};
 
-use crate::ftrace::call::spelling::{narrow_spelling, spelling};
+use crate::ftrace::call::strace_names::{narrow_spelling, spelling};
 
 /// A machine whose calls are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

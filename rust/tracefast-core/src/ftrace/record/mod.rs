@@ -1,8 +1,5 @@
 //! Records: the payload after the columns, and the row that becomes of both.
 
 pub(crate) mod file_hints;
-pub(crate) mod function;
-pub(crate) mod payload;
-pub(crate) mod payload_cache;
 pub(crate) mod row;
-pub(crate) mod scheduler;
+pub(crate) mod task_events;

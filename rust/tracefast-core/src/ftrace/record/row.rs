@@ -12,7 +12,7 @@ use crate::ftrace::header::layouts::Layout;
 use crate::ftrace::non_records::stacks::Target as Whose;
 use crate::ftrace::parser::{Owner, Parser, Span, Told};
 use crate::ftrace::record::file_hints::{self, Clue};
-use crate::ftrace::record::scheduler::{self, Teller};
+use crate::ftrace::record::task_events::{self, Teller};
 use crate::text::block::PAD;
 use crate::text::string_view::{Place, pack_padded};
 
@@ -193,7 +193,7 @@ impl<'a> Parser<'a> {
         let text = &self.text[told.text.0..told.text.1.max(end)];
         let row = told.row as u32;
         let lasts = self.format.renames || told.teller.renames();
-        for fact in scheduler::facts(told.teller, text).into_iter().flatten().filter(|_| lasts) {
+        for fact in task_events::facts(told.teller, text).into_iter().flatten().filter(|_| lasts) {
             let own =
                 self.parsed.rows.has(told.row, C::Tid).then(|| self.parsed.rows.tid[told.row]);
             // All processors' idle tasks have the id 0, and the kernel calls them by one name.
@@ -201,7 +201,7 @@ impl<'a> Parser<'a> {
             let comm = self.grammar.comms.key(fact.comm, &mut self.parsed.comms, |_| 0).0;
             self.parsed.named.push(Named { row, later: fact.later, tid, comm });
         }
-        if let Some((tid, flags)) = scheduler::made(told.teller, text) {
+        if let Some((tid, flags)) = task_events::made(told.teller, text) {
             let effect = &mut self.parsed.rows.effect[told.row];
             (effect.op, effect.at, effect.flags) = (Op::Appear, tid, flags);
             if told.teller == Teller::NewTask {
@@ -209,7 +209,7 @@ impl<'a> Parser<'a> {
             }
         }
         if told.teller == Teller::Exec
-            && let Some((tid, by)) = scheduler::superseded(text)
+            && let Some((tid, by)) = task_events::superseded(text)
         {
             self.grammar.calls.superseded(Some(tid), by, self.parsed);
             let effect = &mut self.parsed.rows.effect[told.row];

@@ -1,10 +1,10 @@
 //! Blocks of real lines, read back as rows.
 
-mod again;
-mod cases;
-mod forms;
+mod calls_in_both_formats;
+mod forms_of_calls;
 mod machines;
 mod paths;
+mod payload_cache;
 mod properties;
 
 use crate::events::line_counts::Use;

@@ -1,6 +1,6 @@
 //! Lives of tasks: programs they start, how they end, who collects them.
 
-use crate::ftrace::record::scheduler::{Teller, made};
+use crate::ftrace::record::task_events::{Teller, made};
 use crate::linux::clone::Kind;
 use crate::tables::forks::fold::{At, Columns, Forks};
 use crate::tables::forks::startup::Startup;

@@ -10,7 +10,7 @@ pub(crate) mod numeric;
 use crate::ftrace::header::{self, Header};
 use crate::ftrace::is_continuation;
 use crate::ftrace::non_records::classify::{Other, classify};
-use crate::ftrace::record::payload::{self, Payload};
+use crate::ftrace::payload::{self, Payload};
 
 /// Which columns stand in front of the payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]

@@ -457,7 +457,7 @@ mod tests {
 
     #[test]
     fn example_of_pieces() {
-        use crate::ftrace::decode::items::{Piece, pieces};
+        use crate::ftrace::decode::key_values::{Piece, pieces};
         let text = "dev 254,0 state=A b, done";
         let mut found = Vec::new();
         pieces(text, |_| false, |piece| found.push(piece));

@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn example_of_parse() {
-        use crate::ftrace::record::function::parse;
+        use crate::ftrace::payload::function::parse;
         let text = b"mutex_lock+0x0/0x30 <-perf_poll+0x4f/0xa0";
         let (name, rest) = parse(text, 0).unwrap();
         assert_eq!(&text[name.0..name.1], b"mutex_lock");

@@ -8,7 +8,7 @@ use crate::text::number;
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::ftrace::header::wrapper::kernel_log;
+/// use tracefast_core::ftrace::wrapper::kernel_log;
 /// let line = b"[   12.345678]     bash-7       0d..2. 12345us : f <-g";
 /// assert_eq!(kernel_log(line), Some(15));
 /// assert_eq!(kernel_log(b"host kernel: [ 1.000000] x"), Some(25));

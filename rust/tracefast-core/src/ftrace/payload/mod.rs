@@ -1,8 +1,10 @@
 //! What stands behind a record's columns: a system call's entry or exit, or some other event.
 
+pub(crate) mod cache;
+pub(crate) mod function;
+
 use memchr::memmem;
 
-use crate::ftrace::record::function;
 use crate::text::number;
 
 /// A payload. Ranges are positions in it.
@@ -466,7 +468,7 @@ mod tests {
 
     #[test]
     fn example_of_parse() {
-        use crate::ftrace::record::payload::{Call, Payload, parse};
+        use crate::ftrace::payload::{Call, Payload, parse};
         let text = b"sys_dup2(oldfd: 0xb, newfd: 1)";
         assert_eq!(parse(text), Payload::Enter { call: Call::Name(4, 8), args: (9, 29) });
         assert_eq!(

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::ftrace::call::entry_exit::Callee;
-use crate::ftrace::record::payload::is_function;
-use crate::ftrace::record::scheduler::Teller;
+use crate::ftrace::payload::is_function;
+use crate::ftrace::record::task_events::Teller;
 use crate::text::block::PAD;
 
 /// Longest one, with the byte behind the name.

@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn example_of_facts() {
-        use crate::ftrace::record::scheduler::{Teller, facts};
+        use crate::ftrace::record::task_events::{Teller, facts};
         let text = b"prev_comm=a b prev_pid=7 prev_prio=120 prev_state=S ==> \
                      next_comm=swapper/0 next_pid=0 next_prio=120";
         let [first, second] = facts(Teller::Switch, text).map(Option::unwrap);

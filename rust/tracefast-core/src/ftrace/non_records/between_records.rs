@@ -11,7 +11,7 @@ use crate::events::vocabulary::EventKind;
 use crate::ftrace::header::Header;
 use crate::ftrace::header::layouts::{self, Layout};
 use crate::ftrace::non_records::classify::{self, Other};
-use crate::ftrace::non_records::line_feeds::Text;
+use crate::ftrace::non_records::open_text::Text;
 use crate::ftrace::non_records::stacks::Target;
 use crate::ftrace::parser::{Parser, Span};
 use crate::ftrace::{Graph, Wrap, is_continuation};

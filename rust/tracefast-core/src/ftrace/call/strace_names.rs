@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn example_of_narrow_spelling() {
-        use crate::ftrace::call::spelling::narrow_spelling;
+        use crate::ftrace::call::strace_names::narrow_spelling;
         assert_eq!(narrow_spelling(b"getuid16"), b"getuid");
         assert_eq!(narrow_spelling(b"getuid"), b"getuid32");
         assert_eq!(narrow_spelling(b"ia32_pread64"), b"pread64");
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn example_of_spelling() {
-        use crate::ftrace::call::spelling::spelling;
+        use crate::ftrace::call::strace_names::spelling;
         assert_eq!(spelling(b"newstat"), b"stat");
         assert_eq!(spelling(b"newfstatat"), b"newfstatat");
     }

@@ -7,7 +7,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema};
 use hashbrown::HashMap;
 
 use crate::ftrace::decode::forms::Row;
-use crate::ftrace::decode::items::{Piece, pieces};
+use crate::ftrace::decode::key_values::{Piece, pieces};
 use crate::ftrace::decode::value::{self, Integer, Slot, Type};
 
 /// What texts of one key were seen, as bits that can be joined by "or".
