@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from tracefast.analysis.forks.advice.quantities import duration, span
 from tracefast.analysis.forks.measures.costs import SUSPENDING
+from tracefast.quantities import duration, span
 
 Value = int | float | str | None
 

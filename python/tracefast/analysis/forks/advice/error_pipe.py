@@ -3,8 +3,8 @@
 from typing import Final
 
 from tracefast.analysis.forks.advice.case import Advice, Case, Range
-from tracefast.analysis.forks.advice.quantities import percent, plural
 from tracefast.analysis.forks.measures.costs import SUSPENDING
+from tracefast.quantities import percent, plural
 
 _LEAST_SHARE: Final = 0.01
 _LEAST_NS: Final = 500_000

@@ -5,7 +5,7 @@ from typing import Final
 import polars as pl
 
 from tracefast.analysis.forks.advice.case import Advice, Case, Range
-from tracefast.analysis.forks.advice.quantities import plural
+from tracefast.quantities import plural
 
 _LEAST_ROUNDS: Final = 2
 _LEAST_WORKERS: Final = 2

@@ -4,8 +4,8 @@ from typing import Final
 
 from tracefast.analysis.forks.advice.case import Advice, Case, Range
 from tracefast.analysis.forks.advice.causes import cause_of_fork
-from tracefast.analysis.forks.advice.quantities import duration, memory, percent, plural
 from tracefast.analysis.forks.measures.costs import VFORK_NS
+from tracefast.quantities import duration, memory, percent, plural
 
 _SOON_NS: Final = 5_000_000
 _LEAST_SHARE: Final = 0.05

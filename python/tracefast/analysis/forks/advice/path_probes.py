@@ -3,7 +3,7 @@
 from typing import Final
 
 from tracefast.analysis.forks.advice.case import Advice, Case, Range
-from tracefast.analysis.forks.advice.quantities import plural
+from tracefast.quantities import plural
 
 _LEAST_EACH: Final = 2
 _LEAST: Final = 20

@@ -5,7 +5,7 @@ from typing import Final
 import polars as pl
 
 from tracefast.analysis.forks.advice.case import Advice, Case
-from tracefast.analysis.forks.advice.quantities import duration, plural
+from tracefast.quantities import duration, plural
 
 _LEAST_MODULES: Final = 20
 _LEAST_WORKERS: Final = 2

@@ -3,7 +3,7 @@
 from typing import Final
 
 from tracefast.analysis.forks.advice.case import Advice, Case
-from tracefast.analysis.forks.advice.quantities import percent, plural
+from tracefast.quantities import percent, plural
 
 _SLOW_NS: Final = 10_000_000
 # What happens once cannot be done less often, and hardly pays for a change.

@@ -3,7 +3,7 @@
 import polars as pl
 
 from tracefast.analysis.forks.advice.case import Advice, Case
-from tracefast.analysis.forks.advice.quantities import plural
+from tracefast.quantities import plural
 
 
 def threads_at_fork(case: Case) -> Advice | None:

@@ -5,9 +5,9 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from tracefast.analysis.forks.advice.case import Case
-from tracefast.analysis.forks.advice.quantities import duration, percent, plural
 from tracefast.analysis.forks.measures import intervals
 from tracefast.analysis.forks.measures.costs import SUSPENDING
+from tracefast.quantities import duration, percent, plural
 
 _ABSENT: Final = "-"
 

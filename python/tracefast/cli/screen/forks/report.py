@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from tracefast.analysis.forks.advice.case import Advice, Case, Range
-from tracefast.analysis.forks.advice.quantities import duration, memory, percent_span, plural
 from tracefast.analysis.forks.measures.costs import busy
 from tracefast.analysis.forks.summary import Report
 from tracefast.cli.command_line.options import Format
@@ -15,6 +14,7 @@ from tracefast.cli.screen.condition import truth
 from tracefast.cli.screen.forks.phases import Phase, phases
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.log_names import cut_apart, without_common_folders
+from tracefast.quantities import duration, memory, percent_span, plural
 
 # Where prose ends if there is no terminal to say so.
 _PROSE: Final = 100
