@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use tracefast_core::events::line_counts::Use;
+use tracefast_core::events::line_counts::LineUse;
 use tracefast_core::format::{Format, Wanted};
 use tracefast_core::ftrace::machine::Calls;
 use tracefast_reference::checks;
@@ -77,13 +77,13 @@ fn the_reference_joins_what_line_feeds_and_nuls_tear_apart() {
     assert_eq!((nul.args.as_deref(), nul.line), (Some(&b"nul"[..]), 7));
     assert_eq!((call.name.as_deref(), call.line), (Some(&b"read"[..]), 7));
     let uses = [
-        Use::Events,
-        Use::Continuation,
-        Use::Continuation,
-        Use::Events,
-        Use::Blank,
-        Use::Continuation,
-        Use::Events,
+        LineUse::Events,
+        LineUse::Continuation,
+        LineUse::Continuation,
+        LineUse::Events,
+        LineUse::Blank,
+        LineUse::Continuation,
+        LineUse::Events,
     ];
     assert_eq!(log.uses, uses);
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::events::parsed_block::Parsed;
-use crate::events::split_calls::Half;
+use crate::events::split_calls::SecondHalf;
 use crate::ftrace::{self, Machine};
 use crate::strace::{self};
 use crate::text::block::{Block, LINE_START};
@@ -173,7 +173,7 @@ impl Format {
     }
 
     /// Joins the two halves of a call in `row`.
-    pub fn finish(&self, parsed: &mut Parsed, text: &[u8], row: usize, half: Half<'_>) {
+    pub fn finish(&self, parsed: &mut Parsed, text: &[u8], row: usize, half: SecondHalf<'_>) {
         match self {
             Self::Strace(format) => strace::finish(parsed, text, row, format, half),
             Self::Ftrace(format) => ftrace::finish(parsed, text, row, format, half),

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use tracefast_core::events::line_counts::Use;
+use tracefast_core::events::line_counts::LineUse;
 use tracefast_core::events::vocabulary::EventKind;
 use tracefast_core::format::Wanted;
 use tracefast_io::pipeline::Options;
@@ -366,7 +366,7 @@ fn check(texts: &[Vec<u8>], wanted: Wanted) -> Result<(), TestCaseError> {
     prop_assert_eq!(report.tally.total.lines.total_bytes(), bytes);
     let counts = report.tally.total.lines;
     let shared = report.tally.total.oddities.shared_lines;
-    let begun = counts.lines(Use::Events) + counts.lines(Use::Unparsed);
+    let begun = counts.lines(LineUse::Events) + counts.lines(LineUse::Unparsed);
     // What the model found is on no line.
     let kinds = report.tally.total.kinds;
     let found = kinds[EventKind::Notice as usize] + kinds[EventKind::Aio as usize];

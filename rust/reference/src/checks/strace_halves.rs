@@ -1,6 +1,6 @@
 //! Calls in two halves: joined, they are what they would have been in one.
 
-use tracefast_core::events::line_counts::Use;
+use tracefast_core::events::line_counts::LineUse;
 use tracefast_core::format::{Format, Wanted};
 
 use crate::compare::parse;
@@ -70,7 +70,7 @@ pub fn strace_halves(data: &[u8]) {
 fn check(style: &Style, log: &str) {
     let format = Format::detect(log.as_bytes(), Some(Wanted::Strace)).expect("strace's lines");
     let (counts, batch) = parse(format, log.as_bytes(), usize::MAX);
-    assert_eq!(counts.lines(Use::Unparsed), 0, "{log}");
+    assert_eq!(counts.lines(LineUse::Unparsed), 0, "{log}");
     let mut own: Vec<Row> = rows(&batch);
     own.retain(|row| row.tid == Some(7) && row.line > ANCHORS);
     let [whole, joined] = &mut own[..] else { panic!("not two rows in {log}") };

@@ -7,7 +7,7 @@ use arrow_array::types::{
     Int32Type, Int64Type, TimestampNanosecondType, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, RecordBatch, StringArray};
-use tracefast_core::events::line_counts::{LineCounts, Use};
+use tracefast_core::events::line_counts::{LineCounts, LineUse};
 use tracefast_core::format::Format;
 use tracefast_core::ftrace::machine::Calls;
 use tracefast_core::text::escape::escape_invalid;
@@ -69,15 +69,15 @@ fn differences(counts: &LineCounts, batch: &RecordBatch, slow: &Reading) -> Opti
     (!found.is_empty()).then_some(found)
 }
 
-const USES: [(Use, &str); 8] = [
-    (Use::Events, "events"),
-    (Use::Resumed, "resumed"),
-    (Use::Continuation, "continuation"),
-    (Use::Summary, "summary"),
-    (Use::Header, "header"),
-    (Use::Message, "message"),
-    (Use::Blank, "blank"),
-    (Use::Unparsed, "unparsed"),
+const USES: [(LineUse, &str); 8] = [
+    (LineUse::Events, "events"),
+    (LineUse::Resumed, "resumed"),
+    (LineUse::Continuation, "continuation"),
+    (LineUse::Summary, "summary"),
+    (LineUse::Header, "header"),
+    (LineUse::Message, "message"),
+    (LineUse::Blank, "blank"),
+    (LineUse::Unparsed, "unparsed"),
 ];
 
 /// Columns of one row that differ.

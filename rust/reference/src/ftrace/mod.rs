@@ -18,7 +18,7 @@ pub use payload::{Call, Payload, hexadecimal, payload};
 
 use std::collections::HashMap;
 
-use tracefast_core::events::line_counts::Use;
+use tracefast_core::events::line_counts::LineUse;
 use tracefast_core::ftrace::machine::Calls as Machine;
 
 use crate::ftrace::non_records::{Other, other};
@@ -55,7 +55,7 @@ pub struct Reading {
     /// In the order of their lines.
     pub rows: Vec<Row>,
     /// Of every line, in their order.
-    pub uses: Vec<Use>,
+    pub uses: Vec<LineUse>,
 }
 
 /// A line by itself.
@@ -103,7 +103,7 @@ pub fn read(log: &[u8], hints: &Hints<'_>) -> Reading {
     let mut reader = Reader {
         log,
         wrap,
-        reading: Reading { rows: Vec::new(), uses: vec![Use::Unparsed; texts.len()] },
+        reading: Reading { rows: Vec::new(), uses: vec![LineUse::Unparsed; texts.len()] },
         calls: calls::Calls::new(by_names(&lines), hints.machine),
         open: None,
         last: HashMap::new(),
@@ -113,7 +113,7 @@ pub fn read(log: &[u8], hints: &Hints<'_>) -> Reading {
         let first = at;
         // Lines before the columns of a record whose name they begin.
         if let Some(&(_, last)) = broken.iter().find(|&&(begin, _)| begin == at) {
-            reader.reading.uses[first..=last].fill(Use::Continuation);
+            reader.reading.uses[first..=last].fill(LineUse::Continuation);
             at = last;
         }
         if !hints.stacks || (hints.seam)(texts[at]) {
@@ -165,7 +165,7 @@ struct Open {
 
 impl Reader<'_> {
     /// Reads a line; tells what it is used for.
-    fn line(&mut self, place: &Place, line: &Line, text: &[u8]) -> Use {
+    fn line(&mut self, place: &Place, line: &Line, text: &[u8]) -> LineUse {
         match line {
             Line::Records(records) => {
                 let (header, payload) = &records[0];
@@ -189,17 +189,17 @@ impl Reader<'_> {
                     ret: *count,
                     ..Row::default()
                 });
-                Use::Events
+                LineUse::Events
             }
             Line::Other(Other::Message) => {
                 self.open = None;
-                Use::Message
+                LineUse::Message
             }
-            Line::Other(Other::Blank) => Use::Blank,
+            Line::Other(Other::Blank) => LineUse::Blank,
             Line::Other(Other::Text | Other::Comment) | Line::Frame
                 if self.goes_on(place, line, text) =>
             {
-                Use::Continuation
+                LineUse::Continuation
             }
             Line::Other(Other::Header | Other::Comment) => {
                 self.open = None;
@@ -207,12 +207,12 @@ impl Reader<'_> {
                 if heads.iter().any(|head| text.starts_with(head)) {
                     self.calls.begin(place.first);
                 }
-                Use::Header
+                LineUse::Header
             }
             // Of another part of the kernel, or of the page.
             Line::Frame if self.wrap != Wrap::None => {
                 self.open = None;
-                if self.wrap == Wrap::Page { Use::Header } else { Use::Message }
+                if self.wrap == Wrap::Page { LineUse::Header } else { LineUse::Message }
             }
             Line::Other(Other::Text) | Line::Frame | Line::Cut => {
                 self.open = None;
@@ -222,7 +222,7 @@ impl Reader<'_> {
                     args: Some(text.to_vec()),
                     ..Row::default()
                 });
-                Use::Unparsed
+                LineUse::Unparsed
             }
         }
     }
@@ -260,11 +260,11 @@ impl Reader<'_> {
         }
     }
 
-    fn record(&mut self, line: u64, end: usize, header: &Header, payload: &Payload) -> Use {
+    fn record(&mut self, line: u64, end: usize, header: &Header, payload: &Payload) -> LineUse {
         self.open = None;
         let rows = &mut self.reading.rows;
         let row = row(line, header);
-        let mut used = Use::Events;
+        let mut used = LineUse::Events;
         let mut own = rows.len();
         let call = self.calls.of(header.tid);
         let (mut text, mut framed) = (None, true);
@@ -278,7 +278,7 @@ impl Reader<'_> {
                 own = index;
                 framed = false;
                 if joined {
-                    used = Use::Resumed;
+                    used = LineUse::Resumed;
                 }
             }
             Payload::Stack(name, frame) => {

@@ -1,26 +1,26 @@
 //! What the lines of the `function_graph` tracer did in one block. The serial stage joins entries
 //! and exits.
 
-use crate::events::split_calls::Spot;
+use crate::events::split_calls::RowPosition;
 
 /// What a line of `function_graph` did, in the order of the lines.
 #[derive(Debug, Clone)]
-pub struct Item {
+pub struct GraphLine {
     /// Where it stands.
-    pub at: Spot,
+    pub at: RowPosition,
     /// Processor, if the line says.
     pub cpu: Option<u16>,
     /// Task, if the line says.
     pub tid: Option<i32>,
     /// What happened.
-    pub step: Step,
+    pub step: GraphStep,
 }
 
 /// A step of a task, or of a processor. Keys and views are those of the block.
 #[derive(Debug, Clone)]
-pub enum Step {
+pub enum GraphStep {
     /// A function is entered.
-    Enter(Entry),
+    Enter(FunctionEntry),
     /// A function that calls no other one; all of its row but its caller is known.
     Leaf {
         /// The row; its arguments are the printed rest.
@@ -49,15 +49,15 @@ pub enum Step {
     /// The processor goes from one task to another.
     Switch {
         /// From this one.
-        from: Party,
+        from: SwitchedTask,
         /// To that.
-        to: Party,
+        to: SwitchedTask,
     },
 }
 
 /// The entry of a function.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct FunctionEntry {
     /// Functions around it.
     pub depth: u32,
     /// Line, relative to the block.
@@ -80,7 +80,7 @@ pub struct Entry {
 
 /// A task in a switch.
 #[derive(Debug, Clone, Copy)]
-pub struct Party {
+pub struct SwitchedTask {
     /// Its id.
     pub tid: i32,
     /// Key of its command's name.

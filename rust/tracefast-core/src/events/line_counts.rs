@@ -3,7 +3,7 @@
 /// What a line of a log was used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Use {
+pub enum LineUse {
     /// A row begins on it.
     Events,
     /// Second half joined to a row that began before.
@@ -22,7 +22,7 @@ pub enum Use {
     Unparsed,
 }
 
-impl Use {
+impl LineUse {
     /// Names, in the order of the report.
     pub const TEXTS: [&'static str; 8] =
         ["events", "resumed", "continuation", "summary", "header", "message", "blank", "unparsed"];
@@ -32,15 +32,15 @@ impl Use {
 /// counts once.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct LineCounts {
-    lines: [u64; Use::TEXTS.len()],
-    bytes: [u64; Use::TEXTS.len()],
+    lines: [u64; LineUse::TEXTS.len()],
+    bytes: [u64; LineUse::TEXTS.len()],
 }
 
 impl LineCounts {
     /// Counts that were taken before: for the name of every use, its lines and bytes.
     pub fn of(mut count: impl FnMut(&str) -> (u64, u64)) -> Self {
         let mut counts = Self::default();
-        for (i, name) in Use::TEXTS.iter().enumerate() {
+        for (i, name) in LineUse::TEXTS.iter().enumerate() {
             (counts.lines[i], counts.bytes[i]) = count(name);
         }
         counts
@@ -48,13 +48,13 @@ impl LineCounts {
 
     /// Counts a line of `bytes` bytes.
     #[inline]
-    pub fn see(&mut self, used: Use, bytes: u64) {
+    pub fn see(&mut self, used: LineUse, bytes: u64) {
         self.lines[used as usize] += 1;
         self.bytes[used as usize] += bytes;
     }
 
     /// Lines of one use.
-    pub fn lines(&self, used: Use) -> u64 {
+    pub fn lines(&self, used: LineUse) -> u64 {
         self.lines[used as usize]
     }
 
@@ -69,13 +69,13 @@ impl LineCounts {
     }
 
     /// Every use by its name, with its lines and bytes.
-    pub fn fields(&self) -> [(&'static str, u64, u64); Use::TEXTS.len()] {
-        std::array::from_fn(|i| (Use::TEXTS[i], self.lines[i], self.bytes[i]))
+    pub fn fields(&self) -> [(&'static str, u64, u64); LineUse::TEXTS.len()] {
+        std::array::from_fn(|i| (LineUse::TEXTS[i], self.lines[i], self.bytes[i]))
     }
 
     /// Adds the counts of another part of the log.
     pub fn add(&mut self, other: &Self) {
-        for i in 0..Use::TEXTS.len() {
+        for i in 0..LineUse::TEXTS.len() {
             self.lines[i] += other.lines[i];
             self.bytes[i] += other.bytes[i];
         }
@@ -138,4 +138,4 @@ pub struct Example {
 }
 
 /// How many examples a report shows.
-pub const EXAMPLES: usize = 3;
+pub const MAX_EXAMPLES: usize = 3;

@@ -2,13 +2,13 @@
 //! each row shows of its task, and of the open files that it acts on.
 //!
 //! The model goes through blocks in order, one thread at a time. What it finds of many rows is the
-//! same, so it notes that once: a [`Sighting`] holds for all rows of a task until the next one of
-//! the same task, and a [`Description`] for all rows that name it.
+//! same, so it notes that once: a [`TaskColumns`] holds for all rows of a task until the next one of
+//! the same task, and a [`FileColumns`] for all rows that name it.
 
 use hashbrown::HashMap;
 
 use crate::events::file_id::file_id;
-use crate::events::model_rows::FOREIGN;
+use crate::events::model_rows::KINDS_WITHOUT_TASK;
 use crate::events::rows::Rows;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{EventKind, FileType};
@@ -16,7 +16,7 @@ use crate::text::string_view::unpack;
 
 /// What rows show of a task from one of them on.
 #[derive(Debug, Clone, Copy)]
-pub struct Sighting {
+pub struct TaskColumns {
     /// The first row that it holds for.
     pub at: u32,
     /// Key of the id as printed: see [`task_key`].
@@ -31,7 +31,7 @@ pub struct Sighting {
 
 /// What rows show of an open file description.
 #[derive(Debug, Clone, Copy)]
-pub struct Description {
+pub struct FileColumns {
     /// Unique in the log.
     pub number: u32,
     /// View of its name.
@@ -44,10 +44,10 @@ pub struct Description {
 
 /// A row shows a description.
 #[derive(Debug, Clone, Copy)]
-pub struct Shown {
+pub struct ShownFile {
     /// The row.
     pub row: u32,
-    /// Position of the description in [`Fill::descriptions`].
+    /// Position of the description in [`ModelColumns::descriptions`].
     pub description: u32,
     /// In the columns of its second descriptor.
     pub second: bool,
@@ -55,18 +55,18 @@ pub struct Shown {
 
 /// What is to be written.
 #[derive(Debug, Default)]
-pub struct Fill {
+pub struct ModelColumns {
     /// The rows that sightings are of: those before this one.
     pub rows: usize,
     /// In the order of the rows.
-    pub sightings: Vec<Sighting>,
+    pub sightings: Vec<TaskColumns>,
     /// In any order.
-    pub descriptions: Vec<Description>,
+    pub descriptions: Vec<FileColumns>,
     /// In the order of the rows.
-    pub shown: Vec<Shown>,
+    pub shown: Vec<ShownFile>,
 }
 
-impl Fill {
+impl ModelColumns {
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.rows = 0;
@@ -78,7 +78,7 @@ impl Fill {
     /// Writes the columns. `text`, `side`: the buffers that the views of `rows` point into.
     pub(crate) fn write(&self, rows: &mut Rows, text: &[u8], side: &[u8]) {
         tasks(rows, self);
-        for &Shown { row, description, second } in &self.shown {
+        for &ShownFile { row, description, second } in &self.shown {
             if let Some(description) = self.descriptions.get(description as usize) {
                 show(rows, row as usize, description, second);
                 identify(rows, row as usize, second, text, side);
@@ -96,7 +96,7 @@ pub(crate) fn task_key(tid: Option<i32>) -> i64 {
 /// How many tasks are found without a look into the map, by the last bits of their ids.
 const NEAR: usize = 64;
 
-fn tasks(rows: &mut Rows, fill: &Fill) {
+fn tasks(rows: &mut Rows, fill: &ModelColumns) {
     let mut known: HashMap<i64, usize, foldhash::fast::FixedState> = HashMap::default();
     let mut near = [(i64::MAX, 0); NEAR];
     let comms = fill.sightings.iter().any(|sighting| sighting.comm.is_some());
@@ -117,7 +117,7 @@ fn tasks(rows: &mut Rows, fill: &Fill) {
 fn part(
     rows: &mut Rows,
     range: std::ops::Range<usize>,
-    fill: &Fill,
+    fill: &ModelColumns,
     known: &HashMap<i64, usize, foldhash::fast::FixedState>,
     near: &mut [(i64, usize); NEAR],
     comms: bool,
@@ -136,7 +136,7 @@ fn part(
         }
         let kind = kind[row];
         if kind == EventKind::Unparsed as u8
-            || !named && FOREIGN.iter().any(|&foreign| foreign as u8 == kind)
+            || !named && KINDS_WITHOUT_TASK.iter().any(|&foreign| foreign as u8 == kind)
         {
             continue;
         }
@@ -164,7 +164,7 @@ fn part(
 /// Path, identity, type and number of a description in the columns of a row; once more changes
 /// nothing.
 #[inline]
-pub(crate) fn show(rows: &mut Rows, row: usize, description: &Description, second: bool) {
+pub(crate) fn show(rows: &mut Rows, row: usize, description: &FileColumns, second: bool) {
     let (path_column, file_column, ofd_column) =
         if second { (C::Path2, C::File2, C::Ofd2) } else { (C::Path, C::File, C::Ofd) };
     let before = rows.valid[row];
@@ -234,14 +234,14 @@ mod tests {
 
     #[test]
     fn a_sighting_holds_until_the_next_of_its_task() {
-        let (mut rows, mut fill) = (Rows::default(), Fill::default());
+        let (mut rows, mut fill) = (Rows::default(), ModelColumns::default());
         rows.reset(8);
         // Ids that meet in the same place.
         for tid in [7, 7 + NEAR as i32, 7, 7, 7 + NEAR as i32] {
             row(&mut rows, tid, EventKind::Syscall);
         }
         row(&mut rows, 7, EventKind::Unparsed);
-        let sighting = |at, tid: i32, id, group| Sighting {
+        let sighting = |at, tid: i32, id, group| TaskColumns {
             at,
             task: i64::from(tid),
             id,
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_printed_group_stays_and_so_does_the_name_of_a_call_that_began_earlier() {
-        let (mut rows, mut fill) = (Rows::default(), Fill::default());
+        let (mut rows, mut fill) = (Rows::default(), ModelColumns::default());
         rows.reset(2);
         for begun in [false, true] {
             let row = row(&mut rows, 7, EventKind::Syscall);
@@ -269,7 +269,7 @@ mod tests {
         }
         fill.rows = 2;
         let (group, comm) = (Some(7), Some(2));
-        fill.sightings = vec![Sighting { at: 0, task: 7, id: 0, group, comm }];
+        fill.sightings = vec![TaskColumns { at: 0, task: 7, id: 0, group, comm }];
         fill.write(&mut rows, b"", b"");
         assert_eq!((&rows.pid[..2], &rows.comm[..2]), (&[5, 5][..], &[2, 1][..]));
     }

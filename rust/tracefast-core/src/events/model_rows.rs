@@ -7,17 +7,17 @@
 use crate::events::details::Detail;
 use crate::events::rows::{Effect, NO_DETAIL, Rows};
 use crate::events::schema::Column as C;
-use crate::events::split_calls::Touch;
+use crate::events::split_calls::Deferred;
 use crate::events::vocabulary::{EventKind, Motion, Op};
 
 /// The kinds of rows whose task nobody can tell if they do not name it.
-pub(crate) const FOREIGN: [EventKind; 4] =
+pub(crate) const KINDS_WITHOUT_TASK: [EventKind; 4] =
     [EventKind::Event, EventKind::Function, EventKind::Marker, EventKind::Lost];
 
 /// What kind of look a row needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
-pub enum Lane {
+pub enum RowClass {
     /// It does nothing: whose it is.
     #[default]
     Idle,
@@ -32,12 +32,12 @@ pub enum Lane {
     /// It opens what a path names in full.
     Open,
     /// Any other.
-    All,
+    Other,
 }
 
 /// The result.
 #[derive(Debug, Default)]
-pub struct Survey {
+pub struct ModelRows {
     /// It was made: without it every row is looked at.
     pub done: bool,
     /// The rows that were there.
@@ -51,7 +51,7 @@ pub struct Survey {
     /// A bit for each row that has to be looked at.
     visits: Vec<u64>,
     /// How, of each row that was there; and whether its entry came before it.
-    lanes: Vec<(Lane, bool)>,
+    lanes: Vec<(RowClass, bool)>,
 }
 
 /// How many tasks the search for the first row of each knows at a time, by the last bits of their
@@ -61,13 +61,13 @@ const KNOWN: usize = 64;
 /// No task.
 const NOBODY: i64 = i64::MAX;
 
-impl Survey {
+impl ModelRows {
     /// Looks through the rows of a block that was parsed.
-    pub(crate) fn make(
+    pub(crate) fn find(
         &mut self,
         rows: &Rows,
         details: &[Detail],
-        touches: &[Touch],
+        deferred: &[Deferred],
         event_rows: impl Iterator<Item = u32>,
     ) {
         (self.done, self.rows) = (true, rows.len);
@@ -76,18 +76,21 @@ impl Survey {
         self.visits.resize(rows.len.div_ceil(64), 0);
         self.open.clear();
         self.lanes.clear();
-        self.lanes.resize(rows.len, (Lane::Idle, false));
+        self.lanes.resize(rows.len, (RowClass::Idle, false));
         // Whose a row is that does not say may be found out with these.
-        let naming = touches.iter().any(|touch| {
-            matches!(touch, Touch::Naming { .. } | Touch::Resume { .. } | Touch::Superseded { .. })
+        let naming = deferred.iter().any(|touch| {
+            matches!(
+                touch,
+                Deferred::PidPrefix { .. } | Deferred::Resume { .. } | Deferred::Superseded { .. }
+            )
         });
         look(rows, details, naming, self);
         // What the second half does is known when the first is found.
-        for touch in touches {
-            if let Touch::Resume { row, .. } = touch {
+        for touch in deferred {
+            if let Deferred::Resume { row, .. } = touch {
                 let at = *row as usize;
                 self.visit(at);
-                self.lanes[at] = (Lane::All, false);
+                self.lanes[at] = (RowClass::Other, false);
                 self.kinds[usize::from(rows.kind[at])] -= 1;
                 self.open.push(*row);
             }
@@ -106,8 +109,8 @@ impl Survey {
 
     /// How to look at the row; and whether its entry came before it.
     #[inline]
-    pub fn lane(&self, row: usize) -> (Lane, bool) {
-        self.lanes.get(row).copied().unwrap_or((Lane::All, false))
+    pub fn lane(&self, row: usize) -> (RowClass, bool) {
+        self.lanes.get(row).copied().unwrap_or((RowClass::Other, false))
     }
 
     /// The row has to be looked at.
@@ -155,12 +158,12 @@ impl Survey {
     }
 }
 
-fn look(rows: &Rows, details: &[Detail], naming: bool, survey: &mut Survey) {
+fn look(rows: &Rows, details: &[Detail], naming: bool, survey: &mut ModelRows) {
     let len = rows.len;
     let (valid, tid, kind) = (&rows.valid[..len], &rows.tid[..len], &rows.kind[..len]);
     let effects = &rows.effect[..len];
     let mut known = [NOBODY; KNOWN];
-    let Survey { visits, lanes, kinds, text_bytes, .. } = survey;
+    let ModelRows { visits, lanes, kinds, text_bytes, .. } = survey;
     *text_bytes = (0..len).map(|row| rows.text_bytes(row)).sum();
     let lanes = &mut lanes[..len];
     for (at, visits) in visits.iter_mut().enumerate() {
@@ -172,11 +175,11 @@ fn look(rows: &Rows, details: &[Detail], naming: bool, survey: &mut Survey) {
             let task = if named { i64::from(tid[row]) } else { i64::MIN };
             let known = &mut known[task as usize % KNOWN];
             let lane = lane(effect, valid[row], details);
-            lanes[row] = if named { (lane, effect.begun) } else { (Lane::All, false) };
+            lanes[row] = if named { (lane, effect.begun) } else { (RowClass::Other, false) };
             let doubtful = naming && !named;
-            if lane != Lane::Idle || effect.begun || doubtful || *known != task {
+            if lane != RowClass::Idle || effect.begun || doubtful || *known != task {
                 if kind == EventKind::Unparsed as u8
-                    || !named && FOREIGN.iter().any(|&foreign| foreign as u8 == kind)
+                    || !named && KINDS_WITHOUT_TASK.iter().any(|&foreign| foreign as u8 == kind)
                 {
                     continue;
                 }
@@ -188,26 +191,26 @@ fn look(rows: &Rows, details: &[Detail], naming: bool, survey: &mut Survey) {
     }
 }
 
-fn lane(effect: &Effect, valid: u64, details: &[Detail]) -> Lane {
+fn lane(effect: &Effect, valid: u64, details: &[Detail]) -> RowClass {
     let Effect { op, detail, .. } = *effect;
     if op == Op::None && detail == NO_DETAIL {
-        return Lane::Idle;
+        return RowClass::Idle;
     }
     if effect.relative || effect.relative2 || effect.identify2 {
-        return Lane::All;
+        return RowClass::Other;
     }
     let has = |column: C| valid & column.bit() != 0;
     // Whether a descriptor was open when the call was entered its error may tell.
     let one = has(C::Fd) && !has(C::Fd2) && !(effect.begun && has(C::Errno));
     let named = effect.motion == Motion::None && !effect.identify;
     match (op, details.get(detail as usize)) {
-        (Op::Use | Op::Seek, None) if one => Lane::Use,
-        (Op::Close, None) if one => Lane::Close,
-        (Op::None, Some(Detail::Memory(_))) => Lane::Memory,
-        (Op::Use, Some(Detail::Memory(_))) if one => Lane::Memory,
-        (Op::Path, None | Some(Detail::Directory(_))) if named => Lane::Path,
-        (Op::Open, None | Some(Detail::Directory(_))) if named => Lane::Open,
-        _ => Lane::All,
+        (Op::Use | Op::Seek, None) if one => RowClass::Use,
+        (Op::Close, None) if one => RowClass::Close,
+        (Op::None, Some(Detail::Memory(_))) => RowClass::Memory,
+        (Op::Use, Some(Detail::Memory(_))) if one => RowClass::Memory,
+        (Op::Path, None | Some(Detail::Directory(_))) if named => RowClass::Path,
+        (Op::Open, None | Some(Detail::Directory(_))) if named => RowClass::Open,
+        _ => RowClass::Other,
     }
 }
 
@@ -217,7 +220,7 @@ mod tests {
 
     #[test]
     fn marks_are_found_in_order() {
-        let mut survey = Survey::default();
+        let mut survey = ModelRows::default();
         assert_eq!(survey.next(0, 10), 10);
         survey.visits.resize(4, 0);
         for row in [0, 63, 64, 200, 255] {
@@ -238,7 +241,7 @@ mod tests {
 
     #[test]
     fn rows_that_do_nothing_are_left_out_but_for_the_first_of_each_task() {
-        let (mut rows, mut survey) = (Rows::default(), Survey::default());
+        let (mut rows, mut survey) = (Rows::default(), ModelRows::default());
         rows.reset(8);
         for (tid, op) in [(1, Op::None), (1, Op::None), (2, Op::None), (1, Op::Use), (65, Op::None)]
         {
@@ -248,7 +251,7 @@ mod tests {
             rows.effect[row].op = op;
             rows.valid[row] = C::Tid.bit() | C::Kind.bit();
         }
-        survey.make(&rows, &[], &[], std::iter::empty());
+        survey.find(&rows, &[], &[], std::iter::empty());
         let looked = (0..5).filter(|&row| survey.next(row, 5) == row);
         assert_eq!(looked.collect::<Vec<_>>(), [0, 2, 3, 4]);
         assert_eq!(survey.kinds[EventKind::Syscall as usize], 5);

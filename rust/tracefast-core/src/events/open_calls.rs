@@ -1,20 +1,20 @@
 //! Calls that are open, by task, within one block.
 //!
 //! A block is parsed without its neighbours, so what a task had open before the block is unknown
-//! until the task first shows itself. That first sight is recorded as a [`Touch`], with the place
+//! until the task first shows itself. That first sight is recorded as a [`Deferred`], with the place
 //! where the row of a lost call of an earlier block would have to stand.
 
 use hashbrown::HashMap;
 
 use crate::events::parsed_block::Parsed;
-use crate::events::split_calls::{Begin, Lost, Open, Target, Touch};
+use crate::events::split_calls::{CallEntry, Deferred, EntryTarget, LossReason, OpenCall};
 use crate::text::block::TextRange;
 
 /// What a second half finds.
 #[derive(Debug)]
-pub(crate) enum Pending {
+pub(crate) enum FirstHalf {
     /// The first half, in this block.
-    Open(Open),
+    Open(OpenCall),
     /// The task did something else in this block since.
     Nothing,
     /// The task has not been seen in this block.
@@ -23,7 +23,7 @@ pub(crate) enum Pending {
 
 /// Open calls of the tasks seen in the block at hand.
 #[derive(Debug)]
-pub(crate) struct Calls {
+pub(crate) struct OpenCalls {
     /// Tasks by their key, as positions in `states`.
     tasks: HashMap<i64, u32, foldhash::fast::FixedState>,
     /// The same of those that were asked for last: few tasks take turns.
@@ -35,7 +35,7 @@ pub(crate) struct Calls {
     /// Of each call the slot that holds it, or [`NOTHING`], and its task.
     places: Vec<(u32, u32)>,
     /// Calls that are open. Their places are used again, so that they stay in the cache.
-    slots: Vec<Open>,
+    slots: Vec<OpenCall>,
     /// Slots without a call.
     free: Vec<u32>,
 }
@@ -56,7 +56,7 @@ fn key(tid: Option<i32>) -> i64 {
     tid.map_or(i64::MIN, i64::from)
 }
 
-impl Default for Calls {
+impl Default for OpenCalls {
     fn default() -> Self {
         Self {
             tasks: HashMap::default(),
@@ -70,7 +70,7 @@ impl Default for Calls {
     }
 }
 
-impl Calls {
+impl OpenCalls {
     /// Forgets everything: a block begins.
     pub(crate) fn clear(&mut self) {
         self.tasks.clear();
@@ -110,7 +110,7 @@ impl Calls {
 
     /// The call at this position, which is not open any more.
     #[inline]
-    fn close(&mut self, at: u32) -> Option<Open> {
+    fn close(&mut self, at: u32) -> Option<OpenCall> {
         let place = self.places.get_mut(at as usize)?;
         let slot = std::mem::replace(&mut place.0, NOTHING);
         let open = *self.slots.get(slot as usize)?;
@@ -125,12 +125,12 @@ impl Calls {
         &mut self,
         tid: Option<i32>,
         parsed: &mut Parsed,
-        lost: Lost,
-    ) -> Option<Open> {
+        lost: LossReason,
+    ) -> Option<OpenCall> {
         match self.replace(tid, NOTHING) {
             UNSEEN => {
                 let at = parsed.spot();
-                parsed.touches.push(Touch::Place { tid, at, lost });
+                parsed.deferred.push(Deferred::TaskMovedOn { tid, at, lost });
                 None
             }
             NOTHING => None,
@@ -138,9 +138,14 @@ impl Calls {
         }
     }
 
-    /// A call of `tid`, just touched, is open. Returns its position, for [`Calls::extend`].
+    /// A call of `tid`, just touched, is open. Returns its position, for [`OpenCalls::extend`].
     #[inline(always)]
-    pub(crate) fn open(&mut self, tid: Option<i32>, mut open: Open, parsed: &mut Parsed) -> u32 {
+    pub(crate) fn open(
+        &mut self,
+        tid: Option<i32>,
+        mut open: OpenCall,
+        parsed: &mut Parsed,
+    ) -> u32 {
         begin(&mut open, parsed);
         let task = self.task(key(tid));
         let at = self.places.len() as u32;
@@ -155,7 +160,7 @@ impl Calls {
     }
 
     #[cold]
-    fn add(&mut self, open: Open) {
+    fn add(&mut self, open: OpenCall) {
         self.slots.push(open);
     }
 
@@ -169,11 +174,11 @@ impl Calls {
 
     /// A second half of `tid`: what it belongs to.
     #[inline]
-    pub(crate) fn resume(&mut self, tid: Option<i32>) -> Pending {
+    pub(crate) fn resume(&mut self, tid: Option<i32>) -> FirstHalf {
         match self.replace(tid, NOTHING) {
-            UNSEEN => Pending::Unknown,
-            NOTHING => Pending::Nothing,
-            at => self.close(at).map_or(Pending::Nothing, Pending::Open),
+            UNSEEN => FirstHalf::Unknown,
+            NOTHING => FirstHalf::Nothing,
+            at => self.close(at).map_or(FirstHalf::Nothing, FirstHalf::Open),
         }
     }
 
@@ -188,7 +193,7 @@ impl Calls {
     pub(crate) fn forget(&mut self, tid: Option<i32>, parsed: &mut Parsed) {
         let at = self.replace(tid, UNSEEN);
         if let Some(open) = self.close(at) {
-            parsed.touches.push(Touch::Open { tid, open });
+            parsed.deferred.push(Deferred::Open { tid, open });
         }
     }
 
@@ -198,24 +203,24 @@ impl Calls {
             self.forget(task, parsed);
         }
         let at = parsed.spot();
-        parsed.touches.push(Touch::Superseded { tid, by, at });
+        parsed.deferred.push(Deferred::Superseded { tid, by, at });
     }
 
     /// The call that `tid` has open in this block.
     #[inline]
-    pub(crate) fn of(&mut self, tid: Option<i32>) -> Option<&Open> {
+    pub(crate) fn of(&mut self, tid: Option<i32>) -> Option<&OpenCall> {
         let task = self.task(key(tid));
         let at = self.states[task];
         self.slots.get(self.places.get(at as usize)?.0 as usize)
     }
 
     /// The open call at this position.
-    pub(crate) fn at(&mut self, at: u32) -> Option<&mut Open> {
+    pub(crate) fn at(&mut self, at: u32) -> Option<&mut OpenCall> {
         self.slots.get_mut(self.places.get(at as usize)?.0 as usize)
     }
 
     /// The call at this position is open no more.
-    pub(crate) fn take(&mut self, at: u32) -> Option<Open> {
+    pub(crate) fn take(&mut self, at: u32) -> Option<OpenCall> {
         let open = self.close(at)?;
         let task = self.places[at as usize].1;
         self.states[task as usize] = NOTHING;
@@ -228,7 +233,7 @@ impl Calls {
         for &(slot, task) in &self.places {
             if let Some(&open) = self.slots.get(slot as usize) {
                 let tid = i32::try_from(self.keys[task as usize]).ok();
-                parsed.touches.push(Touch::Open { tid, open });
+                parsed.deferred.push(Deferred::Open { tid, open });
             }
         }
         self.clear();
@@ -237,13 +242,13 @@ impl Calls {
 
 /// Records the entry of `open`.
 #[inline]
-pub(crate) fn begin(open: &mut Open, parsed: &mut Parsed) {
-    open.begin = parsed.begins.len() as u32;
-    parsed.begins.push(Begin {
+pub(crate) fn begin(open: &mut OpenCall, parsed: &mut Parsed) {
+    open.begin = parsed.entries.len() as u32;
+    parsed.entries.push(CallEntry {
         at: parsed.rows.len as u32,
         tid: open.tid,
         head: open.head,
-        target: Target::Open,
+        target: EntryTarget::Open,
     });
 }
 
@@ -253,33 +258,33 @@ mod tests {
 
     #[test]
     fn tasks_are_told_apart_and_forgotten() {
-        let (mut calls, mut parsed) = (Calls::default(), Parsed::default());
+        let (mut calls, mut parsed) = (OpenCalls::default(), Parsed::default());
         // These share a place among those looked up last.
         let tids = [7, 7 + RECENT as i32, 7 + 2 * RECENT as i32];
         for tid in tids {
-            assert!(calls.touch(Some(tid), &mut parsed, Lost::Elsewhere).is_none());
-            let open = Open { tid: Some(tid), ..Open::default() };
+            assert!(calls.touch(Some(tid), &mut parsed, LossReason::Elsewhere).is_none());
+            let open = OpenCall { tid: Some(tid), ..OpenCall::default() };
             calls.open(Some(tid), open, &mut parsed);
         }
-        assert_eq!(parsed.touches.len(), 3);
+        assert_eq!(parsed.deferred.len(), 3);
         assert!(calls.of(Some(8)).is_none());
-        let tid_of = |open: Option<&Open>| open.and_then(|open| open.tid);
+        let tid_of = |open: Option<&OpenCall>| open.and_then(|open| open.tid);
         assert_eq!(tid_of(calls.of(Some(tids[0]))), Some(tids[0]));
         calls.end(Some(tids[0]));
-        assert!(matches!(calls.resume(Some(tids[0])), Pending::Nothing));
+        assert!(matches!(calls.resume(Some(tids[0])), FirstHalf::Nothing));
         calls.forget(Some(tids[0]), &mut parsed);
-        assert!(matches!(calls.resume(Some(tids[0])), Pending::Unknown));
+        assert!(matches!(calls.resume(Some(tids[0])), FirstHalf::Unknown));
         calls.forget(Some(tids[1]), &mut parsed);
         assert!(
-            matches!(parsed.touches.last(), Some(Touch::Open { tid: Some(tid), .. }) if *tid == tids[1])
+            matches!(parsed.deferred.last(), Some(Deferred::Open { tid: Some(tid), .. }) if *tid == tids[1])
         );
-        assert!(calls.touch(Some(tids[1]), &mut parsed, Lost::Elsewhere).is_none());
+        assert!(calls.touch(Some(tids[1]), &mut parsed, LossReason::Elsewhere).is_none());
         assert!(
-            matches!(parsed.touches.last(), Some(Touch::Place { tid: Some(tid), .. }) if *tid == tids[1])
+            matches!(parsed.deferred.last(), Some(Deferred::TaskMovedOn { tid: Some(tid), .. }) if *tid == tids[1])
         );
-        let lost = calls.touch(Some(tids[2]), &mut parsed, Lost::Elsewhere);
+        let lost = calls.touch(Some(tids[2]), &mut parsed, LossReason::Elsewhere);
         assert_eq!(tid_of(lost.as_ref()), Some(tids[2]));
         calls.clear();
-        assert!(matches!(calls.resume(Some(tids[2])), Pending::Unknown));
+        assert!(matches!(calls.resume(Some(tids[2])), FirstHalf::Unknown));
     }
 }

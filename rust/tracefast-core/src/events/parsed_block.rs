@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use crate::events::function_graph::Item;
-use crate::events::line_counts::{EXAMPLES, Example, LineCounts, Oddities};
-use crate::events::model_columns::Fill;
-use crate::events::model_rows::Survey;
+use crate::events::function_graph::GraphLine;
+use crate::events::line_counts::{Example, LineCounts, MAX_EXAMPLES, Oddities};
+use crate::events::model_columns::ModelColumns;
+use crate::events::model_rows::ModelRows;
 use crate::events::rows::{Rows, Side};
-use crate::events::split_calls::{Begin, Spot, Touch};
+use crate::events::split_calls::{CallEntry, Deferred, RowPosition};
 use crate::text::escape::escape_invalid;
 
 /// Times of a block's lines on the clock of its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
+pub struct TimeSpan {
     /// Of the first line that has one.
     pub first: i64,
     /// Of the last.
@@ -23,7 +23,7 @@ pub struct Span {
 
 /// A task has this name, as an event tells.
 #[derive(Debug, Clone, Copy)]
-pub struct Named {
+pub struct CommChange {
     /// The row of the event.
     pub row: u32,
     /// It has it from the next row on.
@@ -34,7 +34,7 @@ pub struct Named {
     pub comm: u32,
 }
 
-impl Named {
+impl CommChange {
     /// The first row that may show it.
     #[inline]
     pub fn from(&self) -> u32 {
@@ -56,15 +56,15 @@ pub struct Parsed {
     /// Names of commands by local key.
     pub comms: Vec<Arc<str>>,
     /// What happened to calls of earlier blocks.
-    pub touches: Vec<Touch>,
+    pub deferred: Vec<Deferred>,
     /// Rows of calls of earlier blocks, which stand at the end: where each belongs, and its number.
-    pub inserted: Vec<(Spot, u32)>,
+    pub inserted: Vec<(RowPosition, u32)>,
     /// Entries of split calls.
-    pub begins: Vec<Begin>,
+    pub entries: Vec<CallEntry>,
     /// Names of tasks that events tell, in order.
-    pub named: Vec<Named>,
+    pub comm_changes: Vec<CommChange>,
     /// What lines of `function_graph` did.
-    pub graph: Vec<Item>,
+    pub graph_lines: Vec<GraphLine>,
     /// Lines by use.
     pub counts: LineCounts,
     /// Bytes of the text that are not the log's: prefixes of merged lines, feeds of their last.
@@ -83,13 +83,13 @@ pub struct Parsed {
     /// The sum of the deltas of lines with other columns than the log has at its start.
     pub other_elapsed: i64,
     /// First and last time.
-    pub span: Option<Span>,
+    pub span: Option<TimeSpan>,
     /// Room to join halves in, used again and again.
     pub scratch: Vec<u8>,
     /// Which rows the model has to look at.
-    pub survey: Survey,
+    pub model_rows: ModelRows,
     /// What it leaves to be written.
-    pub fill: Fill,
+    pub model_columns: ModelColumns,
 }
 
 impl Parsed {
@@ -102,11 +102,11 @@ impl Parsed {
         self.names.clear();
         self.errnos.clear();
         self.comms.clear();
-        self.touches.clear();
+        self.deferred.clear();
         self.inserted.clear();
-        self.begins.clear();
-        self.named.clear();
-        self.graph.clear();
+        self.entries.clear();
+        self.comm_changes.clear();
+        self.graph_lines.clear();
         self.counts = LineCounts::default();
         self.added = 0;
         self.oddities = Oddities::default();
@@ -115,25 +115,30 @@ impl Parsed {
         self.elapsed = 0;
         self.other_elapsed = 0;
         self.span = None;
-        self.survey.clear();
-        self.fill.clear();
+        self.model_rows.clear();
+        self.model_columns.clear();
     }
 
     /// Finds the rows that the model of the kernel must look at.
     pub fn find_model_rows(&mut self) {
-        let Self { rows, side, survey, touches, named, .. } = self;
-        survey.make(rows, &side.details, touches, named.iter().map(|named| named.row));
+        let Self { rows, side, model_rows, deferred, comm_changes, .. } = self;
+        model_rows.find(
+            rows,
+            &side.details,
+            deferred,
+            comm_changes.iter().map(|change| change.row),
+        );
     }
 
     /// Writes the columns that the model left to be written. `text`, `side`: the buffers that the
     /// views point into.
     pub fn write_model_columns(&mut self, text: &[u8], side: &[u8]) {
-        self.fill.write(&mut self.rows, text, side);
+        self.model_columns.write(&mut self.rows, text, side);
     }
 
     /// Records a line that was not understood.
     pub fn example(&mut self, line: u64, task: Option<i32>, text: &[u8]) {
-        if self.examples.len() < EXAMPLES {
+        if self.examples.len() < MAX_EXAMPLES {
             let shown = &text[..text.len().min(200)];
             let text = String::from_utf8_lossy(shown).into_owned();
             self.examples.push(Example { line, task, text });
@@ -149,8 +154,8 @@ impl Parsed {
 impl Parsed {
     /// The spot behind all that has been parsed.
     #[inline]
-    pub fn spot(&self) -> Spot {
-        Spot { row: self.rows.len as u32, begins: self.begins.len() as u32 }
+    pub fn spot(&self) -> RowPosition {
+        RowPosition { row: self.rows.len as u32, entries: self.entries.len() as u32 }
     }
 
     /// The rows in their order, as ranges: one, unless calls of earlier blocks were put between.

@@ -236,7 +236,7 @@ impl Rows {
 pub struct Side {
     /// Text that was joined, un-escaped or brought from elsewhere; always valid UTF-8 as a whole.
     pub bytes: Vec<u8>,
-    /// Facts that few rows have; [`Effect::detail`] and [`crate::events::split_calls::Head::detail`] count them.
+    /// Facts that few rows have; [`Effect::detail`] and [`crate::events::split_calls::EntryEffect::detail`] count them.
     pub details: Vec<Detail>,
 }
 

@@ -1,7 +1,7 @@
 //! System calls whose two halves are on different lines, as one block shows them.
 //!
 //! Blocks are parsed in parallel, so a block does not know what its tasks had open before it. What
-//! depends on that, it leaves to the serial stage as a list of [`Touch`]es.
+//! depends on that, it leaves to the serial stage as a list of [`Deferred`] steps.
 
 use crate::events::rows::RowClock;
 use crate::events::vocabulary::{Motion, Op, Status};
@@ -9,7 +9,7 @@ use crate::text::block::TextRange;
 
 /// A call whose end is not (yet) in sight. Dictionary keys are those of the block.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Open {
+pub struct OpenCall {
     /// Task as printed.
     pub tid: Option<i32>,
     /// Line where it began, relative to the block.
@@ -42,15 +42,15 @@ pub struct Open {
     pub clock: RowClock,
     /// Its begin is not in the log.
     pub headless: bool,
-    /// Number of its entry in [`Parsed::begins`].
+    /// Number of its entry in `Parsed::entries`.
     pub begin: u32,
     /// What its first half tells of its effect.
-    pub head: Head,
+    pub head: EntryEffect,
 }
 
 /// What shows that an open call never ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lost {
+pub enum LossReason {
     /// Its task does something else, or the log ends.
     Elsewhere,
     /// Its task is killed.
@@ -61,15 +61,15 @@ pub enum Lost {
     Detached,
 }
 
-impl Open {
+impl OpenCall {
     /// State of its row if it never ends.
-    pub fn lost(&self, lost: Lost) -> Status {
+    pub fn lost(&self, lost: LossReason) -> Status {
         match lost {
-            Lost::Killed => Status::Killed,
-            Lost::Superseded => Status::Superseded,
-            Lost::Detached => Status::Detached,
-            Lost::Elsewhere if self.torn => Status::Truncated,
-            Lost::Elsewhere => Status::Unfinished,
+            LossReason::Killed => Status::Killed,
+            LossReason::Superseded => Status::Superseded,
+            LossReason::Detached => Status::Detached,
+            LossReason::Elsewhere if self.torn => Status::Truncated,
+            LossReason::Elsewhere => Status::Unfinished,
         }
     }
 }
@@ -77,7 +77,7 @@ impl Open {
 /// What the first half of a call tells of its effect. Effects at entry use nothing else, so that
 /// they do not depend on where its second half stands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Head {
+pub struct EntryEffect {
     /// What it does.
     pub op: Op,
     /// As in [`crate::events::rows::Effect`].
@@ -96,24 +96,24 @@ pub struct Head {
 
 /// A spot between the rows and entries of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Spot {
+pub struct RowPosition {
     /// Rows before it.
     pub row: u32,
     /// Entries of split calls before it.
-    pub begins: u32,
+    pub entries: u32,
 }
 
 /// What a block did to the calls that may be open from blocks before it, in order.
 #[derive(Debug, Clone)]
-pub enum Touch {
-    /// The task does something else: the row of a call still open belongs to the spot `at`.
-    Place {
+pub enum Deferred {
+    /// The task does something else: the row of a call that is still open belongs at `at`.
+    TaskMovedOn {
         /// Task as printed.
         tid: Option<i32>,
         /// The place.
-        at: Spot,
+        at: RowPosition,
         /// How the log goes on for the task.
-        lost: Lost,
+        lost: LossReason,
     },
     /// A second half whose first is in an earlier block, or nowhere.
     Resume {
@@ -122,7 +122,7 @@ pub enum Touch {
         /// The row, so far with the facts of the second half only.
         row: u32,
         /// Entries of split calls before it.
-        begins: u32,
+        entries: u32,
         /// Text behind `resumed>`; for ftrace the return value.
         rest: TextRange,
         /// Number of the call by the second half.
@@ -133,15 +133,15 @@ pub enum Touch {
         columns: Option<u128>,
         /// The halves belong together only if they name the same call: otherwise the row of the
         /// open one belongs here.
-        lost: Option<Spot>,
+        lost: Option<RowPosition>,
     },
     /// A second half that does not end its call either: the call goes on.
-    More {
+    Continue {
         /// Task as printed.
         tid: Option<i32>,
         /// The half as a call of its own, if it is of none that is open; its arguments are what it
         /// adds to those of the call.
-        open: Open,
+        open: OpenCall,
         /// Bytes of the line, its line feed included.
         bytes: u64,
     },
@@ -150,24 +150,24 @@ pub enum Touch {
         /// Task.
         tid: Option<i32>,
         /// The call.
-        open: Open,
+        open: OpenCall,
     },
     /// Records of a processor are missing before this line: it is not known which calls they ended.
-    Lost {
+    RecordsLost {
         /// The processor; `None`: of all, since another log begins.
         cpu: Option<u16>,
         /// Line, relative to the block.
         line: i64,
     },
     /// From the spot `at` on tasks are named in another way.
-    Naming {
+    PidPrefix {
         /// How.
-        naming: Naming,
+        prefix: PidPrefix,
         /// The place.
-        at: Spot,
+        at: RowPosition,
     },
     /// A task is traced, or no more.
-    Life(Life),
+    Trace(TraceChange),
     /// Task `tid` goes on as what was task `by`, whose call becomes its own; a call of `tid` that
     /// is still open belongs to the spot `at`.
     Superseded {
@@ -176,46 +176,46 @@ pub enum Touch {
         /// The thread that called execve.
         by: i32,
         /// The place.
-        at: Spot,
+        at: RowPosition,
     },
 }
 
 /// How strace names tasks in a log without a column of pids: not at all while there is one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Naming {
+pub enum PidPrefix {
     /// Lines have no pid: they are of the one task that is traced.
-    Bare,
+    Absent,
     /// Lines have one.
-    Named,
+    Present,
 }
 
 /// What a line says of a task being traced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Life {
+pub enum TraceChange {
     /// It is.
-    Traced(i32),
+    Started(i32),
     /// It called exit, or its thread group did: older versions say no more of it.
     Exiting(Option<i32>),
     /// It is no more.
-    Gone(Option<i32>),
+    Ended(Option<i32>),
 }
 
 /// The entry of a call whose two halves stand on different lines: for effects at entry.
 #[derive(Debug, Clone, Copy)]
-pub struct Begin {
+pub struct CallEntry {
     /// Rows that stand before it.
     pub at: u32,
     /// Task as printed.
     pub tid: Option<i32>,
     /// What it does there.
-    pub head: Head,
+    pub head: EntryEffect,
     /// Where the effect is recorded.
-    pub target: Target,
+    pub target: EntryTarget,
 }
 
-/// What a [`Begin`] belongs to.
+/// What a [`CallEntry`] belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
+pub enum EntryTarget {
     /// The call is still open within its block.
     Open,
     /// A row of the same block.
@@ -226,7 +226,7 @@ pub enum Target {
 
 /// A second half and what is known of the first.
 #[derive(Debug, Clone, Copy)]
-pub struct Half<'a> {
+pub struct SecondHalf<'a> {
     /// Argument text of the first half; `None`: the log has none.
     pub head: Option<&'a [u8]>,
     /// Number of the call.

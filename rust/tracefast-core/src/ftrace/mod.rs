@@ -35,7 +35,7 @@ use crate::ftrace::header::layouts::Layout;
 use header::Header;
 
 use crate::events::parsed_block::Parsed;
-use crate::events::split_calls::Half;
+use crate::events::split_calls::SecondHalf;
 use crate::text::block::LINE_START;
 
 /// What is known of an ftrace log before its records are read.
@@ -187,7 +187,7 @@ pub fn is_continuation(line: &[u8]) -> bool {
 
 /// Fills the row of an exit whose entry is in an earlier block (`half.head` is the text of its
 /// arguments) or nowhere. The row holds the exit's columns; its time becomes that of the entry.
-pub fn finish(parsed: &mut Parsed, text: &[u8], row: usize, format: &Format, half: Half<'_>) {
+pub fn finish(parsed: &mut Parsed, text: &[u8], row: usize, format: &Format, half: SecondHalf<'_>) {
     row::finish(parsed, text, row, format, half);
 }
 

@@ -1,8 +1,8 @@
 //! A block of ftrace's lines, one after the other.
 
 use crate::events::dictionary::Interner;
-use crate::events::line_counts::Use;
-use crate::events::open_calls::Calls;
+use crate::events::line_counts::LineUse;
+use crate::events::open_calls::OpenCalls;
 use crate::events::parsed_block::Parsed;
 use crate::events::vocabulary::{EventKind, Op, gone_flags};
 use crate::ftrace::call::entry_exit::Callee;
@@ -29,7 +29,7 @@ pub struct Grammar {
     pub(crate) marks: Marks,
     pub(crate) names: Interner,
     pub(crate) comms: Interner,
-    pub(crate) calls: Calls,
+    pub(crate) calls: OpenCalls,
     pub(crate) last: Last,
     pub(crate) heads: Heads,
 }
@@ -96,7 +96,7 @@ pub(crate) struct Parser<'a> {
     /// Bytes of the line at hand, its line feed included.
     pub(crate) bytes: u64,
     /// What the line at hand is used for; `None`: the stitch stage says.
-    pub(crate) used: Option<Use>,
+    pub(crate) used: Option<LineUse>,
     /// The lines at hand are parts of the name of a command.
     pub(crate) pieces: Option<Pieces>,
     /// Row that lines without a record belong to.
@@ -152,7 +152,7 @@ impl Parser<'_> {
     #[inline]
     fn line(&mut self, columns: &mut Columns, start: usize, end: usize) {
         self.bytes = (end - start) as u64 + u64::from(end < self.text.len());
-        self.used = Some(Use::Events);
+        self.used = Some(LineUse::Events);
         let (from, to) = self.format.own(&self.text[start..end]);
         let (start, end) = (start + from, start + to);
         if self.format.graph == Graph::No || self.pieces.is_some() || !self.graph(start, end) {
@@ -200,11 +200,11 @@ impl Parser<'_> {
             self.known = None;
             self.begin = self.line;
             // Its line is used for the first record, whatever this one is.
-            let first = self.used.replace(Use::Events);
+            let first = self.used.replace(LineUse::Events);
             let bytes = std::mem::take(&mut self.bytes);
             self.one(start, end, &header);
             self.bytes = bytes;
-            let rows = u64::from(self.used == Some(Use::Events));
+            let rows = u64::from(self.used == Some(LineUse::Events));
             self.parsed.oddities.shared_lines += rows;
             self.used = first;
         }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::events::model_columns;
-use crate::events::model_columns::Fill;
-use crate::events::model_rows::Survey;
+use crate::events::model_columns::ModelColumns;
+use crate::events::model_rows::ModelRows;
 use crate::events::parsed_block::key_in;
 use crate::events::rows::{Rows, Side};
 use crate::events::schema::Column as C;
-use crate::events::split_calls::Spot;
+use crate::events::split_calls::RowPosition;
 use crate::events::vocabulary::{EventKind, Status};
 use crate::kernel::files::length::Moment;
 use crate::text::string_view::unpack;
@@ -25,15 +25,15 @@ pub(crate) struct Page<'a> {
     /// Number of the block.
     pub block: u64,
     /// Rows that stand between the block's own, in order.
-    pub placed: Vec<(Spot, u32)>,
+    pub placed: Vec<(RowPosition, u32)>,
     /// The spot behind the row at hand.
-    pub behind: Spot,
+    pub behind: RowPosition,
     /// When its call was entered.
     pub since: Moment,
     /// Which rows are looked at.
-    pub survey: &'a mut Survey,
+    pub model_rows: &'a mut ModelRows,
     /// What is written later: in the rows before row `own`.
-    pub fill: &'a mut Fill,
+    pub model_columns: &'a mut ModelColumns,
     /// Rows that the block had before calls of earlier blocks were put between.
     pub own: usize,
     /// What the row at hand shows of its task.
@@ -130,7 +130,7 @@ impl Page<'_> {
 
     /// What is to be written of the row at hand later, now: somebody reads it.
     pub(crate) fn settle(&mut self, row: usize) {
-        let Self { rows, side, text, fill, .. } = self;
+        let Self { rows, side, text, model_columns: fill, .. } = self;
         for shown in fill.shown.iter().rev().take_while(|shown| shown.row as usize == row) {
             if let Some(description) = fill.descriptions.get(shown.description as usize) {
                 model_columns::show(rows, row, description, shown.second);

@@ -6,12 +6,12 @@
 use std::sync::Arc;
 
 use crate::events::details::Detail;
-use crate::events::model_columns::Shown;
-use crate::events::model_rows::Lane;
+use crate::events::model_columns::ShownFile;
+use crate::events::model_rows::RowClass;
 use crate::events::parsed_block::key_in;
 use crate::events::rows::{Effect, NO_DETAIL};
 use crate::events::schema::Column as C;
-use crate::events::split_calls::{Begin, Head, Spot as Place, Target};
+use crate::events::split_calls::{CallEntry, EntryEffect, EntryTarget, RowPosition as Place};
 use crate::events::vocabulary::{At, Motion, OffsetKnown, Op, Status};
 use crate::kernel::Kernel;
 use crate::kernel::block_rows::{Page, Whose};
@@ -27,8 +27,8 @@ impl Kernel {
     /// were told of before. Anything else, and `false`: it was not looked at.
     #[inline]
     pub(crate) fn quick(&mut self, row: usize, page: &mut Page<'_>) -> bool {
-        let (lane, begun) = page.survey.lane(row);
-        if lane == Lane::All || self.cut {
+        let (lane, begun) = page.model_rows.lane(row);
+        if lane == RowClass::Other || self.cut {
             return false;
         }
         let tid = page.rows.tid[row];
@@ -36,10 +36,12 @@ impl Kernel {
         if begun {
             page.whose.comm = None;
             return match lane {
-                Lane::Idle => self.quick_end(task, row, page),
-                Lane::Path if self.tasks.rooted => false,
-                Lane::Path => self.quick_end(task, row, page) && self.quick_path(task, row, page),
-                Lane::Use => self.quick_end_use(task, row, page),
+                RowClass::Idle => self.quick_end(task, row, page),
+                RowClass::Path if self.tasks.rooted => false,
+                RowClass::Path => {
+                    self.quick_end(task, row, page) && self.quick_path(task, row, page)
+                }
+                RowClass::Use => self.quick_end_use(task, row, page),
                 _ => false,
             };
         }
@@ -61,20 +63,20 @@ impl Kernel {
     #[allow(clippy::inline_always)]
     fn quick_whole(
         &mut self,
-        lane: Lane,
+        lane: RowClass,
         task: TaskRef,
         row: usize,
         page: &mut Page<'_>,
         begun: bool,
     ) -> bool {
         match lane {
-            Lane::Idle => true,
-            Lane::Use => self.quick_use(task, row, page, begun),
-            Lane::Close => self.quick_close(task, row, page, begun),
-            Lane::Memory => self.quick_memory(task, row, page, begun),
-            Lane::Path => self.quick_path(task, row, page),
-            Lane::Open => self.quick_open(task, row, page),
-            Lane::All => false,
+            RowClass::Idle => true,
+            RowClass::Use => self.quick_use(task, row, page, begun),
+            RowClass::Close => self.quick_close(task, row, page, begun),
+            RowClass::Memory => self.quick_memory(task, row, page, begun),
+            RowClass::Path => self.quick_path(task, row, page),
+            RowClass::Open => self.quick_open(task, row, page),
+            RowClass::Other => false,
         }
     }
 
@@ -84,21 +86,21 @@ impl Kernel {
     #[inline(never)]
     pub(crate) fn quick_begin(
         &mut self,
-        begin: &Begin,
+        begin: &CallEntry,
         begins: u32,
         next: bool,
         page: &mut Page<'_>,
     ) -> bool {
-        let Target::Row(row) = begin.target else { return false };
+        let EntryTarget::Row(row) = begin.target else { return false };
         let row = row as usize;
-        let (lane, begun) = page.survey.lane(row);
-        if lane == Lane::All || !begun || self.cut {
+        let (lane, begun) = page.model_rows.lane(row);
+        if lane == RowClass::Other || !begun || self.cut {
             return false;
         }
         let Some((task, comm)) = self.quick_task(begin.tid, page) else { return false };
-        let kept = lane == Lane::Path && !page.rows.has(row, C::Size);
-        let held = lane == Lane::Use && matches!(begin.head.op, Op::Use | Op::Seek);
-        if !(next || lane == Lane::Idle || kept || held) {
+        let kept = lane == RowClass::Path && !page.rows.has(row, C::Size);
+        let held = lane == RowClass::Use && matches!(begin.head.op, Op::Use | Op::Seek);
+        if !(next || lane == RowClass::Idle || kept || held) {
             return false;
         }
         if !next && comm.is_some() {
@@ -112,11 +114,11 @@ impl Kernel {
         if let Some(before) = self.tasks.take_pending(task) {
             self.tasks.give_back(before);
         }
-        if next || lane == Lane::Idle {
+        if next || lane == RowClass::Idle {
             page.since = self.tasks.files.nodes.now();
-            page.behind = Place { row: row as u32 + 1, begins };
+            page.behind = Place { row: row as u32 + 1, entries: begins };
             if self.quick_whole(lane, task, row, page, true) {
-                page.survey.leave_out(row);
+                page.model_rows.leave_out(row);
                 return true;
             }
             return false;
@@ -125,7 +127,7 @@ impl Kernel {
     }
 
     /// The same of a task whose name events told.
-    fn quick_begin_named(&mut self, task: TaskRef, begin: &Begin, held: bool) -> bool {
+    fn quick_begin_named(&mut self, task: TaskRef, begin: &CallEntry, held: bool) -> bool {
         let comm = begin.tid.and_then(|tid| self.names.of(tid)).map(Arc::clone);
         if held {
             return self.quick_begin_use(task, begin, comm);
@@ -137,8 +139,13 @@ impl Kernel {
     }
 
     /// The entry of a call that uses one descriptor.
-    fn quick_begin_use(&mut self, task: TaskRef, begin: &Begin, comm: Option<Arc<str>>) -> bool {
-        let Head { op, fd, fd2, motion, moves, detail, .. } = begin.head;
+    fn quick_begin_use(
+        &mut self,
+        task: TaskRef,
+        begin: &CallEntry,
+        comm: Option<Arc<str>>,
+    ) -> bool {
+        let EntryEffect { op, fd, fd2, motion, moves, detail, .. } = begin.head;
         let (Some(fd), None, None) = (fd, fd2, detail) else { return false };
         let Some(file) = self.tasks.table(task).get(fd) else { return false };
         let position = op == Op::Seek || moves.0 && motion != Motion::None;
@@ -203,7 +210,11 @@ impl Kernel {
             && (!annotated || open.path.is_some())
         {
             let description = open.description;
-            page.fill.shown.push(Shown { row: row as u32, description, second: false });
+            page.model_columns.shown.push(ShownFile {
+                row: row as u32,
+                description,
+                second: false,
+            });
             return file;
         }
         let file = if annotated { self.hear(page, row, task, file, false, begun) } else { file };

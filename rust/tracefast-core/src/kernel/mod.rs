@@ -36,12 +36,12 @@ use crate::kernel::transfers::in_flight::{Held, Pending, writes};
 use tasks::{Sight, TaskRef, Tasks};
 
 use crate::events::details::Detail;
-use crate::events::model_columns::{Sighting, task_key};
-use crate::events::model_rows::FOREIGN;
-use crate::events::parsed_block::{Named, Parsed, key_in};
+use crate::events::model_columns::{TaskColumns, task_key};
+use crate::events::model_rows::KINDS_WITHOUT_TASK;
+use crate::events::parsed_block::{CommChange, Parsed, key_in};
 use crate::events::rows::{Effect, NO_DETAIL};
 use crate::events::schema::Column as C;
-use crate::events::split_calls::{Begin, Spot, Target};
+use crate::events::split_calls::{CallEntry, EntryTarget, RowPosition};
 use crate::events::vocabulary::{EventKind, Motion, Op, open_flags};
 
 /// How often the rows of a block may be searched through, all in all. What is left over of a block
@@ -50,9 +50,9 @@ const SEARCHES: usize = 64;
 
 /// What stands between rows of a block.
 struct ToCome<'a> {
-    begins: &'a [Begin],
+    begins: &'a [CallEntry],
     next: usize,
-    named: Peekable<Iter<'a, Named>>,
+    named: Peekable<Iter<'a, CommChange>>,
     /// There are names among them.
     telling: bool,
     /// The row before which the first of them comes, or for which it holds.
@@ -105,13 +105,14 @@ impl Kernel {
         self.tasks.block = self.block;
         let runs = parsed.runs();
         let inserted = std::mem::take(&mut parsed.inserted);
-        let Parsed { rows, side, begins, named, names, errnos, comms, survey, fill, .. } = parsed;
+        let Parsed { rows, side, names, errnos, comms, model_rows, model_columns, .. } = parsed;
+        let (begins, named) = (&parsed.entries, &parsed.comm_changes);
         let own = rows.len - inserted.len();
         // In logs of several tasks every row shows that the calls of its task before it are over.
-        if self.cut || !survey.done {
-            survey.visit_all(0, own);
+        if self.cut || !model_rows.done {
+            model_rows.visit_all(0, own);
         }
-        fill.rows = own;
+        model_columns.rows = own;
         let mut page = Page {
             rows,
             side,
@@ -121,10 +122,10 @@ impl Kernel {
             text,
             block: self.block,
             placed: Vec::with_capacity(inserted.len()),
-            behind: Spot { row: 0, begins: 0 },
+            behind: RowPosition { row: 0, entries: 0 },
             since: 0,
-            survey,
-            fill,
+            model_rows,
+            model_columns,
             own,
             whose: Whose::default(),
             searches: own.saturating_mul(SEARCHES),
@@ -141,11 +142,11 @@ impl Kernel {
             }
             // Calls of earlier blocks, which say how many entries come before them.
             for (row, &known) in run.zip(&mut inserted) {
-                while to_come.next < known.0.begins as usize {
+                while to_come.next < known.0.entries as usize {
                     self.next_begin(&mut to_come, false, &mut page);
                 }
                 self.tell(&mut to_come, &mut page, |named| named.row < known.0.row);
-                page.behind = Spot { row: known.0.row, begins: to_come.next as u32 };
+                page.behind = RowPosition { row: known.0.row, entries: to_come.next as u32 };
                 page.placed.push(known);
                 self.row(row, known.0.row, &mut page);
             }
@@ -161,7 +162,7 @@ impl Kernel {
     fn own_rows(&mut self, run: Range<usize>, to_come: &mut ToCome<'_>, page: &mut Page<'_>) {
         let mut from = run.start;
         loop {
-            let row = page.survey.next(from, run.end);
+            let row = page.model_rows.next(from, run.end);
             let last = row.min(run.end - 1) as u32;
             // What comes before the row may show that an earlier one has to be looked at.
             if to_come.due <= last {
@@ -171,7 +172,7 @@ impl Kernel {
             if row == run.end {
                 return;
             }
-            page.behind = Spot { row: row as u32 + 1, begins: to_come.next as u32 };
+            page.behind = RowPosition { row: row as u32 + 1, entries: to_come.next as u32 };
             if !self.quick(row, page) {
                 self.row(row, row as u32, page);
             }
@@ -183,7 +184,7 @@ impl Kernel {
     fn come(&mut self, to_come: &mut ToCome<'_>, last: u32, page: &mut Page<'_>) {
         let begin = to_come.begins.get(to_come.next).map(|begin| begin.at);
         let begin = begin.filter(|&at| at <= last).unwrap_or(u32::MAX);
-        let by_now = |named: &Named| named.row < begin && named.from() <= last;
+        let by_now = |named: &CommChange| named.row < begin && named.from() <= last;
         if to_come.telling && self.tell_one(to_come, page, by_now) {
             // It may hold for rows before the next one.
             return;
@@ -208,7 +209,7 @@ impl Kernel {
         if to_come.telling {
             self.tell(to_come, page, |named| named.row < begin.at);
         }
-        let next = alone && begin.target == Target::Row(begin.at);
+        let next = alone && begin.target == EntryTarget::Row(begin.at);
         if !self.quick_begin(begin, to_come.next as u32 + 1, next, page) {
             self.begin(begin, page);
             self.look_again(begin.at as usize, page);
@@ -233,12 +234,12 @@ impl Kernel {
         }
         for task in self.tasks.changed.drain(..) {
             let Some(left) = page.searches.checked_sub(page.own.saturating_sub(from)) else {
-                page.survey.visit_all(from, page.own);
+                page.model_rows.visit_all(from, page.own);
                 continue;
             };
             page.searches = left;
             if let Some(row) = page.rows.next_of(task, from..page.own) {
-                page.survey.visit(row);
+                page.model_rows.visit(row);
             }
         }
     }
@@ -249,7 +250,7 @@ impl Kernel {
         &mut self,
         to_come: &mut ToCome<'_>,
         page: &mut Page<'_>,
-        by_now: impl Fn(&Named) -> bool,
+        by_now: impl Fn(&CommChange) -> bool,
     ) {
         while self.tell_one(to_come, page, &by_now) {}
     }
@@ -259,7 +260,7 @@ impl Kernel {
         &mut self,
         to_come: &mut ToCome<'_>,
         page: &mut Page<'_>,
-        by_now: impl Fn(&Named) -> bool,
+        by_now: impl Fn(&CommChange) -> bool,
     ) -> bool {
         let Some(named) = to_come.named.next_if(|named| by_now(named)) else { return false };
         self.names.tell(named.tid, &page.comms[named.comm as usize], self.block, named.comm);
@@ -269,7 +270,7 @@ impl Kernel {
     }
 
     /// Entry of a call whose row comes later.
-    fn begin(&mut self, begin: &Begin, page: &mut Page<'_>) {
+    fn begin(&mut self, begin: &CallEntry, page: &mut Page<'_>) {
         let sight = self.tasks.sight(begin.tid);
         let task = if sight.exited { self.calling(sight.task, begin.tid) } else { sight.task };
         let head = &begin.head;
@@ -371,7 +372,7 @@ impl Kernel {
         let sight = self.tasks.tell(tid, comm);
         let Sight { id, group, .. } = sight;
         page.whose = Whose { task: id, group, comm };
-        page.fill.sightings.push(Sighting { at, task: task_key(tid), id, group, comm });
+        page.model_columns.sightings.push(TaskColumns { at, task: task_key(tid), id, group, comm });
         sight
     }
 
@@ -383,7 +384,7 @@ impl Kernel {
         }
         let tid = page.rows.has(row, C::Tid).then(|| page.rows.tid[row]);
         // A log of ftrace that does not say whose records they are has many tasks.
-        if tid.is_none() && FOREIGN.iter().any(|&foreign| kind == foreign as u8) {
+        if tid.is_none() && KINDS_WITHOUT_TASK.iter().any(|&foreign| kind == foreign as u8) {
             return;
         }
         let effect = page.rows.effect[row];

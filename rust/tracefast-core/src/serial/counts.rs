@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::events::line_counts::{EXAMPLES, LineCounts, Oddities};
+use crate::events::line_counts::{LineCounts, MAX_EXAMPLES, Oddities};
 use crate::events::parsed_block::Parsed;
 use crate::events::vocabulary::EventKind;
 use crate::format::Format;
@@ -94,7 +94,7 @@ impl Tally {
         for example in &parsed.examples {
             let at = line as u64 + example.line + 1;
             source.example.get_or_insert_with(|| (at, example.text.clone()));
-            if self.examples.len() < EXAMPLES {
+            if self.examples.len() < MAX_EXAMPLES {
                 let file = match example.task {
                     Some(task) => format!("{}.{task}", source.name),
                     None => source.name.clone(),

@@ -11,7 +11,7 @@ use crate::events::dictionary::Dictionary;
 use crate::events::parsed_block::Parsed;
 use crate::events::rows::{RowClock, Rows};
 use crate::events::schema::Column as C;
-use crate::events::split_calls::Touch;
+use crate::events::split_calls::Deferred;
 use crate::events::vocabulary::EventKind;
 use crate::format::Format;
 use crate::kernel::Kernel;
@@ -136,9 +136,9 @@ impl Resolved {
     /// left them as they were.
     pub fn text_bytes(&self) -> Option<usize> {
         self.look_whole(|parsed| {
-            let Parsed { rows, survey, .. } = parsed;
-            let same = survey.done && survey.rows == rows.len && survey.open.is_empty();
-            same.then_some(survey.text_bytes)
+            let Parsed { rows, model_rows, .. } = parsed;
+            let same = model_rows.done && model_rows.rows == rows.len && model_rows.open.is_empty();
+            same.then_some(model_rows.text_bytes)
         })
     }
 
@@ -284,7 +284,7 @@ impl Stream {
         let text = block.text();
         source.clock(&mut parsed);
         source.stitch.run(&mut parsed, text, &source.format, source.line);
-        if !parsed.graph.is_empty() {
+        if !parsed.graph_lines.is_empty() {
             source.graph.run(&mut parsed, text, source.line);
         }
         if self.model {
@@ -378,7 +378,7 @@ impl Stream {
     fn keys(&mut self, parsed: &mut Parsed, text: &[u8], runs: &[Range<usize>]) -> [Vec<u32>; 3] {
         let side = std::mem::take(&mut parsed.side.bytes);
         parsed.write_model_columns(text, &side);
-        parsed.fill.clear();
+        parsed.model_columns.clear();
         parsed.side.bytes = side;
         let Parsed { rows, names, errnos, comms, .. } = parsed;
         let mut columns = [
@@ -409,15 +409,15 @@ impl Stream {
 
 /// Rows by kind.
 fn kinds(parsed: &Parsed) -> [u64; EventKind::TEXTS.len()] {
-    let Parsed { rows, survey, .. } = parsed;
+    let Parsed { rows, model_rows, .. } = parsed;
     let mut kinds = [0; EventKind::TEXTS.len()];
     let mut count = |row: usize| kinds[usize::from(rows.kind[row])] += 1;
     // Most of the block's own rows somebody counted before.
-    let counted = if survey.done { survey.rows } else { 0 };
+    let counted = if model_rows.done { model_rows.rows } else { 0 };
     (counted..rows.len).for_each(&mut count);
-    if survey.done {
-        survey.open.iter().for_each(|&row| count(row as usize));
-        for (kind, more) in kinds.iter_mut().zip(survey.kinds) {
+    if model_rows.done {
+        model_rows.open.iter().for_each(|&row| count(row as usize));
+        for (kind, more) in kinds.iter_mut().zip(model_rows.kinds) {
             *kind += more;
         }
     }
@@ -440,8 +440,8 @@ fn shift_times(parsed: &mut Parsed, log: i64, other: i64) {
             rows.ts[row] = shifted(rows.ts[row], rows.effect[row].clock);
         }
     }
-    for touch in &mut parsed.touches {
-        if let Touch::Open { open, .. } | Touch::More { open, .. } = touch {
+    for touch in &mut parsed.deferred {
+        if let Deferred::Open { open, .. } | Deferred::Continue { open, .. } = touch {
             open.ts = open.ts.map(|ts| shifted(ts, open.clock));
         }
     }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::events::split_calls::{Life, Naming};
+use crate::events::split_calls::{PidPrefix, TraceChange};
 
 /// The tasks that are traced, as far as the log tells.
 #[derive(Debug, Default)]
 pub(crate) struct Alive {
     tasks: BTreeSet<i32>,
     exiting: BTreeSet<i32>,
-    naming: Option<Naming>,
+    naming: Option<PidPrefix>,
     /// Whose lines those without a pid are now.
     owner: Option<i32>,
     /// No line without a pid came since tasks lost their names.
@@ -29,7 +29,7 @@ impl Alive {
     /// A task, as a line names it, by its id.
     pub(crate) fn task(&self, named: Option<i32>) -> Option<i32> {
         match (named, self.naming) {
-            (None, Some(Naming::Bare)) => self.owner,
+            (None, Some(PidPrefix::Absent)) => self.owner,
             _ => named,
         }
     }
@@ -41,7 +41,7 @@ impl Alive {
 
     /// This is the first line with the pid `tid`, which may be the first task's.
     pub(crate) fn may_be_root(&self, tid: i32) -> bool {
-        self.naming == Some(Naming::Named)
+        self.naming == Some(PidPrefix::Present)
             && !self.rooted
             && !self.tasks.contains(&tid)
             && !self.named.contains(&tid)
@@ -49,16 +49,16 @@ impl Alive {
 
     /// Whose lines those without a pid are, if there are such now.
     pub(crate) fn owner(&self) -> Option<i32> {
-        self.owner.filter(|_| self.naming == Some(Naming::Bare))
+        self.owner.filter(|_| self.naming == Some(PidPrefix::Absent))
     }
 
     /// From here on tasks are named in this way. `false`: they were before.
-    pub(crate) fn name(&mut self, naming: Naming) -> bool {
+    pub(crate) fn name(&mut self, naming: PidPrefix) -> bool {
         if self.naming == Some(naming) {
             return false;
         }
         self.naming = Some(naming);
-        self.fresh = naming == Naming::Bare;
+        self.fresh = naming == PidPrefix::Absent;
         self.named.clear();
         if self.fresh {
             self.owner = self.only();
@@ -95,7 +95,7 @@ impl Alive {
     /// A line of a task, in a log that does not always have pids.
     pub(crate) fn see(&mut self, tid: Option<i32>) {
         match (tid, self.naming) {
-            (Some(tid), Some(Naming::Named)) => {
+            (Some(tid), Some(PidPrefix::Present)) => {
                 self.tasks.insert(tid);
                 if !self.rooted {
                     self.named.insert(tid);
@@ -107,14 +107,14 @@ impl Alive {
     }
 
     /// What a line says.
-    pub(crate) fn hear(&mut self, life: Life) {
+    pub(crate) fn hear(&mut self, life: TraceChange) {
         match life {
-            Life::Traced(tid) => {
+            TraceChange::Started(tid) => {
                 self.tasks.insert(tid);
                 self.exiting.remove(&tid);
             }
-            Life::Exiting(tid) => self.exiting.extend(self.task(tid)),
-            Life::Gone(tid) => {
+            TraceChange::Exiting(tid) => self.exiting.extend(self.task(tid)),
+            TraceChange::Ended(tid) => {
                 if let Some(tid) = self.task(tid) {
                     self.tasks.remove(&tid);
                     self.exiting.remove(&tid);
@@ -131,27 +131,27 @@ mod tests {
     #[test]
     fn the_survivor_owns_lines_without_a_pid() {
         let mut alive = Alive::new(Some(3));
-        alive.name(Naming::Bare);
+        alive.name(PidPrefix::Absent);
         assert_eq!(alive.task(None), Some(3));
-        alive.hear(Life::Traced(4));
-        alive.name(Naming::Named);
+        alive.hear(TraceChange::Started(4));
+        alive.name(PidPrefix::Present);
         alive.see(Some(3));
         assert_eq!((alive.task(Some(4)), alive.task(None)), (Some(4), None));
-        alive.hear(Life::Gone(Some(3)));
-        alive.name(Naming::Bare);
+        alive.hear(TraceChange::Ended(Some(3)));
+        alive.name(PidPrefix::Absent);
         assert_eq!(alive.task(None), Some(4));
     }
 
     #[test]
     fn versions_without_exit_lines_show_the_call() {
         let mut alive = Alive::new(None);
-        alive.name(Naming::Bare);
+        alive.name(PidPrefix::Absent);
         assert!(alive.is_unknown());
-        alive.name(Naming::Named);
+        alive.name(PidPrefix::Present);
         alive.see(Some(3));
         alive.see(Some(4));
-        alive.hear(Life::Exiting(Some(4)));
-        alive.name(Naming::Bare);
+        alive.hear(TraceChange::Exiting(Some(4)));
+        alive.name(PidPrefix::Absent);
         assert_eq!(alive.owner(), Some(3));
     }
 }

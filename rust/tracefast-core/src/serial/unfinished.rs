@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::events::line_counts::Use;
+use crate::events::line_counts::LineUse;
 use crate::events::parsed_block::{Parsed, key_in};
 use crate::events::schema::Column as C;
-use crate::events::split_calls::Half;
-use crate::events::split_calls::{Lost, Naming, Open, Spot, Target, Touch};
+use crate::events::split_calls::SecondHalf;
+use crate::events::split_calls::{
+    Deferred, EntryTarget, LossReason, OpenCall, PidPrefix, RowPosition,
+};
 use crate::events::vocabulary::{EventKind, Status};
 use crate::format::Format;
 use crate::serial::traced_tasks::Alive;
@@ -19,7 +21,7 @@ use crate::text::string_view::unpack;
 /// A call left open by an earlier block, with text of its own.
 #[derive(Debug)]
 struct Call {
-    open: Open,
+    open: OpenCall,
     /// Whose second half ends it.
     task: Option<i32>,
     /// Line in the log, from 0.
@@ -68,10 +70,10 @@ impl Stitch {
         let end = parsed.spot();
         // Since when lines without a pid stand in the block.
         let mut bare = None;
-        let touches = std::mem::take(&mut parsed.touches);
-        for touch in &touches {
+        let deferred = std::mem::take(&mut parsed.deferred);
+        for touch in &deferred {
             match *touch {
-                Touch::Place { tid, at, lost } => {
+                Deferred::TaskMovedOn { tid, at, lost } => {
                     self.alive.see(tid);
                     if let Some(call) = self.take(self.alive.task(tid)) {
                         let status = call.open.lost(lost);
@@ -79,8 +81,8 @@ impl Stitch {
                         self.same_block(parsed, &call, row);
                     }
                 }
-                Touch::Resume { tid, row, begins, rest, sys, bytes, columns, lost } => {
-                    let at = Spot { row, begins };
+                Deferred::Resume { tid, row, entries, rest, sys, bytes, columns, lost } => {
+                    let at = RowPosition { row, entries };
                     if lost.is_none() {
                         self.exec(tid, at, parsed, format, line);
                     }
@@ -99,7 +101,7 @@ impl Stitch {
                             call = None;
                         }
                     }
-                    let used = if call.is_some() { Use::Resumed } else { Use::Events };
+                    let used = if call.is_some() { LineUse::Resumed } else { LineUse::Events };
                     // A line is counted once, for the first record on it.
                     if bytes > 0 {
                         parsed.counts.see(used, bytes);
@@ -113,23 +115,23 @@ impl Stitch {
                     }
                     resume(parsed, text, row as usize, call, format, line, rest, sys);
                 }
-                Touch::More { tid, ref open, bytes } => {
+                Deferred::Continue { tid, ref open, bytes } => {
                     let task = self.alive.task(tid);
                     self.alive.see(tid);
                     let more = &text[open.args.0 as usize..open.args.1 as usize];
                     let used = if let Some(call) = self.peek_mut(task) {
                         call.args.extend_from_slice(more);
-                        Use::Resumed
+                        LineUse::Resumed
                     } else {
                         self.open(parsed, text, task, open, format, line);
-                        Use::Events
+                        LineUse::Events
                     };
                     parsed.counts.see(used, bytes);
                 }
-                Touch::Open { tid, ref open } => {
+                Deferred::Open { tid, ref open } => {
                     self.open(parsed, text, self.alive.task(tid), open, format, line);
                 }
-                Touch::Superseded { tid, by, at } => {
+                Deferred::Superseded { tid, by, at } => {
                     if tid.is_none() && self.alive.is_unknown() {
                         self.alive.supersede(by);
                         bare = Some(at);
@@ -147,23 +149,23 @@ impl Stitch {
                         self.rename(Some(by), tid);
                     }
                 }
-                Touch::Lost { cpu, line: at } => {
+                Deferred::RecordsLost { cpu, line: at } => {
                     self.lost.insert(cpu, line + at);
                 }
-                Touch::Life(life) => self.alive.hear(life),
-                Touch::Naming { naming, at } => {
+                Deferred::Trace(life) => self.alive.hear(life),
+                Deferred::PidPrefix { prefix, at } => {
                     if let Some(from) = bare.take() {
                         self.name_rows(parsed, from, at);
                     }
-                    self.alive.name(naming);
-                    bare = (naming == Naming::Bare).then_some(at);
+                    self.alive.name(prefix);
+                    bare = (prefix == PidPrefix::Absent).then_some(at);
                 }
             }
         }
         if let Some(from) = bare {
             self.name_rows(parsed, from, end);
         }
-        parsed.touches = touches;
+        parsed.deferred = deferred;
     }
 
     /// Records of the processor of both halves were lost between them.
@@ -201,7 +203,7 @@ impl Stitch {
     fn exec(
         &mut self,
         tid: Option<i32>,
-        at: Spot,
+        at: RowPosition,
         parsed: &mut Parsed,
         format: &Format,
         line: i64,
@@ -235,18 +237,18 @@ impl Stitch {
     }
 
     /// The lines between two spots have no pid; whose they are may be known by now.
-    fn name_rows(&self, parsed: &mut Parsed, from: Spot, to: Spot) {
+    fn name_rows(&self, parsed: &mut Parsed, from: RowPosition, to: RowPosition) {
         let Some(owner) = self.alive.owner() else { return };
         let rows = &mut parsed.rows;
         for row in from.row as usize..to.row as usize {
             if !rows.has(row, C::Tid) && rows.kind[row] != EventKind::Unparsed as u8 {
                 rows.tid[row] = owner;
                 rows.valid[row] |= C::Tid.bit();
-                parsed.survey.visit(row);
+                parsed.model_rows.visit(row);
             }
         }
-        for begin in &mut parsed.begins[from.begins as usize..to.begins as usize] {
-            begin.tid.get_or_insert(owner);
+        for entry in &mut parsed.entries[from.entries as usize..to.entries as usize] {
+            entry.tid.get_or_insert(owner);
         }
     }
 
@@ -260,14 +262,14 @@ impl Stitch {
         parsed.reset(calls.len());
         for call in &calls {
             let row = parsed.rows.push();
-            abandon(parsed, row, call, format, line, call.open.lost(Lost::Elsewhere));
+            abandon(parsed, row, call, format, line, call.open.lost(LossReason::Elsewhere));
         }
     }
 
     /// A call that began in the very block in which it ends: its entry belongs to its row.
     fn same_block(&self, parsed: &mut Parsed, call: &Call, row: u32) {
         if call.block == self.block {
-            parsed.begins[call.open.begin as usize].target = Target::Row(row);
+            parsed.entries[call.open.begin as usize].target = EntryTarget::Row(row);
         }
     }
 
@@ -293,7 +295,7 @@ impl Stitch {
         parsed: &mut Parsed,
         text: &[u8],
         tid: Option<i32>,
-        open: &Open,
+        open: &OpenCall,
         format: &Format,
         line: i64,
     ) {
@@ -319,7 +321,7 @@ impl Stitch {
                 ([columns, frames].join(&between), behind)
             })
             .map(|(extra, _)| extra),
-            open: Open { tid: open.tid.or(self.alive.owner()), ..*open },
+            open: OpenCall { tid: open.tid.or(self.alive.owner()), ..*open },
             block: self.block,
         };
         let exec = is_exec(&call.name);
@@ -334,7 +336,7 @@ impl Stitch {
         if exec {
             self.execs.insert(id);
         }
-        parsed.begins[open.begin as usize].target = Target::Pending(id);
+        parsed.entries[open.begin as usize].target = EntryTarget::Pending(id);
     }
 }
 
@@ -388,7 +390,7 @@ fn put_columns(parsed: &mut Parsed, text: &[u8], row: usize, columns: u128) {
 /// Adds the row of a call that never ended, which belongs to `at`.
 fn insert(
     parsed: &mut Parsed,
-    at: Spot,
+    at: RowPosition,
     call: &Call,
     format: &Format,
     line: i64,
@@ -442,7 +444,7 @@ fn resume(
             parsed,
             text,
             row,
-            Half { head: None, sys, entry: None, rest, gap: true, mark: None, utf8: false },
+            SecondHalf { head: None, sys, entry: None, rest, gap: true, mark: None, utf8: false },
         );
         return;
     };
@@ -450,7 +452,7 @@ fn resume(
     let tid = parsed.rows.has(row, C::Tid).then(|| parsed.rows.tid[row]);
     let thread = call.open.tid.filter(|_| tid.is_some() && tid != call.open.tid).unwrap_or(0);
     parsed.rows.effect[row].thread = thread;
-    let half = Half {
+    let half = SecondHalf {
         head: Some(&call.args),
         sys: call.open.sys,
         // The time of a middle part is not that of the entry.

@@ -20,7 +20,7 @@ use crate::strace::non_calls::classify;
 pub use parser::Grammar;
 
 use crate::events::parsed_block::Parsed;
-use crate::events::split_calls::Half;
+use crate::events::split_calls::SecondHalf;
 
 use crate::strace::call::unfinished::Gap;
 use crate::strace::non_calls::classify::Other;
@@ -120,7 +120,7 @@ pub fn is_continuation(line: &[u8]) -> bool {
 
 /// Fills the row that was kept for the second half of a call whose first half is `head`, its
 /// arguments as bytes, or nowhere.
-pub fn finish(parsed: &mut Parsed, text: &[u8], row: usize, format: &Format, half: Half<'_>) {
+pub fn finish(parsed: &mut Parsed, text: &[u8], row: usize, format: &Format, half: SecondHalf<'_>) {
     row::finish(parsed, text, row, format, half);
 }
 

@@ -1,13 +1,13 @@
 //! A block of strace's lines, one after the other.
 
 use crate::events::dictionary::Interner;
-use crate::events::line_counts::Use;
-use crate::events::open_calls::Calls;
+use crate::events::line_counts::LineUse;
+use crate::events::open_calls::OpenCalls;
 use crate::events::parsed_block::Parsed;
 use crate::events::rows::RowClock;
 use crate::events::rows::ViewSource;
 use crate::events::schema::Column as C;
-use crate::events::split_calls::{Begin, Naming, Target, Touch};
+use crate::events::split_calls::{CallEntry, Deferred, EntryTarget, PidPrefix};
 use crate::events::vocabulary::EventKind;
 use crate::strace::call::interleaved;
 use crate::strace::detect::{NAME_MAX, begins_event, call_name};
@@ -31,7 +31,7 @@ pub struct Grammar {
     pub(crate) names: Interner,
     pub(crate) errnos: Interner,
     comms: Interner,
-    pub(crate) calls: Calls,
+    pub(crate) calls: OpenCalls,
 }
 
 impl Grammar {
@@ -160,7 +160,7 @@ pub(crate) struct Parser<'a> {
     /// Bytes of the line at hand, its line feed included.
     pub(crate) bytes: u64,
     /// What the line at hand is used for; `None`: the stitch stage says.
-    pub(crate) used: Option<Use>,
+    pub(crate) used: Option<LineUse>,
     pub(crate) clock: Clock,
     pub(crate) owner: Owner,
     pub(crate) above: Above,
@@ -169,7 +169,7 @@ pub(crate) struct Parser<'a> {
     /// Columns of the line at hand, if they are others than those of the log.
     pub(crate) odd: Option<Layout>,
     /// How the line before named its task, in a log without a column of pids.
-    naming: Option<Naming>,
+    naming: Option<PidPrefix>,
     /// Lines that belong to a row and are not in it yet.
     pub(crate) frames: Option<(usize, (usize, usize))>,
     /// Lines that are events but for their colours.
@@ -199,7 +199,7 @@ impl<'a> Parser<'a> {
             return;
         }
         self.bytes = (end - start) as u64 + u64::from(end < self.text.len());
-        self.used = Some(Use::Events);
+        self.used = Some(LineUse::Events);
         if self.format.merged {
             start = self.own(start, end);
             if self.merge == Mark::Begin {
@@ -261,7 +261,7 @@ impl<'a> Parser<'a> {
         let Some(entry) = task_prefix::entry(&self.format.layout, line) else { return };
         let head = fields::head(&line[entry.args], entry.sys, &mut self.parsed.side);
         let at = self.parsed.rows.len as u32;
-        self.parsed.begins.push(Begin { at, tid: Some(pid), head, target: Target::Open });
+        self.parsed.entries.push(CallEntry { at, tid: Some(pid), head, target: EntryTarget::Open });
     }
 
     /// The row of the line before is that of a call whose begin was marked.
@@ -349,12 +349,12 @@ impl<'a> Parser<'a> {
     /// calls are open, only the stitch stage can tell then.
     #[inline]
     fn name_tasks(&mut self, named: bool) {
-        let naming = if named { Naming::Named } else { Naming::Bare };
-        if self.naming != Some(naming) {
-            self.naming = Some(naming);
+        let prefix = if named { PidPrefix::Present } else { PidPrefix::Absent };
+        if self.naming != Some(prefix) {
+            self.naming = Some(prefix);
             self.grammar.calls.flush(self.parsed);
             let at = self.parsed.spot();
-            self.parsed.touches.push(Touch::Naming { naming, at });
+            self.parsed.deferred.push(Deferred::PidPrefix { prefix, at });
         }
     }
 

@@ -1,10 +1,10 @@
 //! The two halves of a system call in one block.
 
-use crate::events::line_counts::Use;
-use crate::events::open_calls::Pending;
+use crate::events::line_counts::LineUse;
+use crate::events::open_calls::FirstHalf;
 use crate::events::parsed_block::Parsed;
 use crate::events::schema::Column as C;
-use crate::events::split_calls::{Lost, Open, Target, Touch};
+use crate::events::split_calls::{Deferred, EntryTarget, LossReason, OpenCall};
 use crate::events::vocabulary::{EventKind, Op, Status};
 use crate::ftrace::call::arguments;
 use crate::ftrace::call::row::{self, Args, Exit};
@@ -65,10 +65,10 @@ impl<'a> Parser<'a> {
             return;
         }
         let narrow = |(start, end): Span| (start as u32, end as u32);
-        let kept = &mut self.kept[self.parsed.begins.len() % KEPT];
+        let kept = &mut self.kept[self.parsed.entries.len() % KEPT];
         let marked = arguments::Args::within(self.text, args, self.parts);
         let head = fields::head_of(&marked, callee.sys, &self.format.calls, kept);
-        let open = Open {
+        let open = OpenCall {
             tid,
             line: self.begin,
             ts: self.on_clock(header),
@@ -80,7 +80,7 @@ impl<'a> Parser<'a> {
             args: narrow(args),
             extra: self.flags(start, header).map(narrow),
             head,
-            ..Open::default()
+            ..OpenCall::default()
         };
         let at = self.grammar.calls.open(tid, open, self.parsed);
         self.stack_may_follow(header, Whose::Call(at));
@@ -92,7 +92,7 @@ impl<'a> Parser<'a> {
         let tid = header.pid;
         let pending = self.grammar.calls.resume(tid);
         let lost = Some(self.parsed.spot());
-        if let Pending::Open(open) = &pending {
+        if let FirstHalf::Open(open) = &pending {
             if self.ends(open.name, callee.name) && !self.is_parted(open, header) {
                 self.whole(start, header, open, ret);
                 return;
@@ -107,24 +107,24 @@ impl<'a> Parser<'a> {
         self.stack_may_follow(header, Whose::Row(row));
         self.owner = None;
         match pending {
-            Pending::Open(_) | Pending::Nothing => {
+            FirstHalf::Open(_) | FirstHalf::Nothing => {
                 row::join(self.parsed, row, self.format, exit);
                 if let Some(flags) = self.flags(start, header) {
                     self.parsed.rows.extra[row] = self.view(flags);
                     self.parsed.rows.valid[row] |= C::Extra.bit();
                 }
             }
-            Pending::Unknown => {
+            FirstHalf::Unknown => {
                 // The entry, if any, is in a block before: that is for the stitch stage.
                 let rest = (ret.0 as u32, ret.1 as u32);
                 let (row, sys, bytes) = (row as u32, callee.sys, self.bytes);
-                let begins = self.parsed.begins.len() as u32;
+                let entries = self.parsed.entries.len() as u32;
                 let columns = self.flags(start, header).map(|flags| self.view(flags));
                 self.used = None;
-                self.parsed.touches.push(Touch::Resume {
+                self.parsed.deferred.push(Deferred::Resume {
                     tid,
                     row,
-                    begins,
+                    entries,
                     rest,
                     sys,
                     bytes,
@@ -137,7 +137,7 @@ impl<'a> Parser<'a> {
 
     /// The row of a call whose entry is `open`.
     #[inline]
-    fn whole(&mut self, start: usize, header: &Header, open: &Open, ret: Span) {
+    fn whole(&mut self, start: usize, header: &Header, open: &OpenCall, ret: Span) {
         // What the entry says goes before.
         let comm = open.comm.or_else(|| self.comm(start, header));
         let time = self.on_clock(header);
@@ -173,7 +173,7 @@ impl<'a> Parser<'a> {
             valid |= C::Extra.bit();
         }
         rows.valid[row] = valid;
-        self.parsed.begins[open.begin as usize].target = Target::Row(row as u32);
+        self.parsed.entries[open.begin as usize].target = EntryTarget::Row(row as u32);
         // Those of the exit come later.
         for frames in [open.frames, open.more_frames].into_iter().flatten() {
             self.put_frames(row, wide(frames));
@@ -191,11 +191,11 @@ impl<'a> Parser<'a> {
         let exit = Exit { args, sys: open.sys, entry: open.ts, ret };
         row::join(self.parsed, row, self.format, exit);
         self.parsed.rows.effect[row].begun = true;
-        self.used = Some(Use::Resumed);
+        self.used = Some(LineUse::Resumed);
     }
 
     /// Records of the processor were lost between the two halves: the exit may be another call's.
-    pub(crate) fn is_parted(&self, open: &Open, header: &Header) -> bool {
+    pub(crate) fn is_parted(&self, open: &OpenCall, header: &Header) -> bool {
         let lost = |&(cpu, line): &(Option<u16>, i64)| {
             open.line < line && cpu.is_none_or(|_| cpu == open.cpu && cpu == header.cpu)
         };
@@ -218,8 +218,8 @@ impl<'a> Parser<'a> {
 
     /// What the entry says, in the row of the whole.
     #[inline]
-    pub(crate) fn head(&mut self, row: usize, open: &Open) {
-        self.parsed.begins[open.begin as usize].target = Target::Row(row as u32);
+    pub(crate) fn head(&mut self, row: usize, open: &OpenCall) {
+        self.parsed.entries[open.begin as usize].target = EntryTarget::Row(row as u32);
         let wide = |(start, end): TextRange| (start as usize, end as usize);
         let extra = open.extra.map(|extra| self.view(wide(extra)));
         let rows = &mut self.parsed.rows;
@@ -256,13 +256,13 @@ impl<'a> Parser<'a> {
     /// The task does something: a call of its that is still open never ended.
     #[inline]
     pub(crate) fn touch(&mut self, tid: Option<i32>) {
-        if let Some(open) = self.grammar.calls.touch(tid, self.parsed, Lost::Elsewhere) {
+        if let Some(open) = self.grammar.calls.touch(tid, self.parsed, LossReason::Elsewhere) {
             self.abandoned(&open);
         }
     }
 
     /// The row of a call that began in this block and does not end.
-    pub(crate) fn abandoned(&mut self, open: &Open) {
+    pub(crate) fn abandoned(&mut self, open: &OpenCall) {
         let row = self.parsed.rows.push();
         self.head(row, open);
         let args = (open.args.0 as usize, open.args.1 as usize);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::events::parsed_block::Parsed;
 use crate::events::rows::ViewSource;
 use crate::events::schema::Column as C;
-use crate::events::split_calls::Half;
+use crate::events::split_calls::SecondHalf;
 use crate::events::vocabulary::{EventKind, Status};
 use crate::ftrace::call::arguments::{self, result};
 use crate::ftrace::fields::{self, Given};
@@ -109,7 +109,7 @@ pub(crate) fn finish(
     text: &[u8],
     row: usize,
     format: &Format,
-    half: Half<'_>,
+    half: SecondHalf<'_>,
 ) {
     let args = half.head.map(|head| elsewhere(parsed, head));
     let ret = &text[half.rest.0 as usize..half.rest.1 as usize];

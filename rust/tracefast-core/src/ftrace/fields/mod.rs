@@ -14,7 +14,7 @@ use paths::Empty;
 use crate::events::rows::ViewSource;
 use crate::events::rows::{Rows, Side};
 use crate::events::schema::Column as C;
-use crate::events::split_calls::Head;
+use crate::events::split_calls::EntryEffect;
 use crate::events::vocabulary::{At, Motion, Op};
 use crate::ftrace::call::arguments::{Args, Form, MAX_ARGS, Split};
 use crate::ftrace::machine::register_pairs::{self, Place, Wide};
@@ -130,17 +130,17 @@ impl Kept {
     }
 }
 
-/// What the arguments tell before the call returns; see [`Head`].
-pub fn head(text: &[u8], sys: u16, calls: &Calls) -> Head {
+/// What the arguments tell before the call returns; see [`EntryEffect`].
+pub fn head(text: &[u8], sys: u16, calls: &Calls) -> EntryEffect {
     head_of(&Args::alone(text), sys, calls, &mut Kept::none())
 }
 
 /// The same; if it takes all that the columns of the call need, that is put into `kept`.
 #[inline]
-pub(crate) fn head_of(args: &Args<'_>, sys: u16, calls: &Calls, kept: &mut Kept) -> Head {
+pub(crate) fn head_of(args: &Args<'_>, sys: u16, calls: &Calls, kept: &mut Kept) -> EntryEffect {
     let text = args.bytes();
     let shape = syscalls::shape(sys);
-    let mut head = Head { op: shape.op, motion: shape.way, ..Head::default() };
+    let mut head = EntryEffect { op: shape.op, motion: shape.way, ..EntryEffect::default() };
     if shape.special == Special::Fallocate {
         head.op = Op::Allocate;
     }

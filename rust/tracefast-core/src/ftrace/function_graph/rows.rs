@@ -1,7 +1,7 @@
 //! Lines of `function_graph` to rows, and to the steps that the serial stage joins.
 
-use crate::events::function_graph::{self, Entry, Item, Step};
-use crate::events::line_counts::Use;
+use crate::events::function_graph::{self, FunctionEntry, GraphLine, GraphStep};
+use crate::events::line_counts::LineUse;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{EventKind, Status};
 use crate::ftrace::function_graph::body::{Call, What};
@@ -51,13 +51,13 @@ impl Parser<'_> {
             return false;
         }
         self.apart();
-        self.used = Some(Use::Message);
+        self.used = Some(LineUse::Message);
         if let Special::Switch { cpu, from, to } = found {
-            let [from, to] = [from, to].map(|party| function_graph::Party {
+            let [from, to] = [from, to].map(|party| function_graph::SwitchedTask {
                 tid: party.tid,
                 comm: self.comm_key(start, party),
             });
-            self.step(cpu, None, Step::Switch { from, to });
+            self.step(cpu, None, GraphStep::Switch { from, to });
         }
         true
     }
@@ -118,9 +118,9 @@ impl Parser<'_> {
         self.what(start, &line.what, &columns);
     }
 
-    fn step(&mut self, cpu: Option<u16>, tid: Option<i32>, step: Step) {
+    fn step(&mut self, cpu: Option<u16>, tid: Option<i32>, step: GraphStep) {
         let at = self.parsed.spot();
-        self.parsed.graph.push(Item { at, cpu, tid, step });
+        self.parsed.graph_lines.push(GraphLine { at, cpu, tid, step });
     }
 
     /// `base` is where positions count from.
@@ -129,11 +129,11 @@ impl Parser<'_> {
         let Columns { cpu, tid, .. } = *columns;
         match *what {
             What::Interrupt => {
-                self.used = Some(Use::Message);
+                self.used = Some(LineUse::Message);
                 return;
             }
             What::Enter(call) => {
-                let entry = Entry {
+                let entry = FunctionEntry {
                     depth: call.depth,
                     line: self.begin,
                     ts: columns.ts,
@@ -144,14 +144,14 @@ impl Parser<'_> {
                     called: call.caller.0 < call.caller.1,
                     extra: columns.extra,
                 };
-                self.step(cpu, tid, Step::Enter(entry));
+                self.step(cpu, tid, GraphStep::Enter(entry));
             }
             What::Leaf(call) => {
                 let name = self.key(span(call.name));
                 let rest = self.printed(base, &call);
                 let (depth, called) = (call.depth, call.caller.0 < call.caller.1);
                 let row = self.parsed.rows.len as u32;
-                self.step(cpu, tid, Step::Leaf { row, depth, called });
+                self.step(cpu, tid, GraphStep::Leaf { row, depth, called });
                 let row = self.graph_row(columns, EventKind::Function);
                 let rows = &mut self.parsed.rows;
                 rows.args[row] = rest;
@@ -164,7 +164,7 @@ impl Parser<'_> {
                 let name = end.name.map(|name| self.key(span(name)));
                 let (depth, bytes, seconds) = (end.depth, self.bytes, columns.seconds);
                 let row = self.parsed.rows.len as u32;
-                self.step(cpu, tid, Step::Exit { row, depth, bytes, seconds });
+                self.step(cpu, tid, GraphStep::Exit { row, depth, bytes, seconds });
                 // The serial stage knows whether its entry is in the log.
                 self.used = None;
                 let row = self.graph_row(columns, EventKind::Function);
@@ -275,7 +275,7 @@ impl Parser<'_> {
             }
         };
         let row = self.parsed.rows.len as u32;
-        self.step(columns.cpu, columns.tid, Step::Row { row });
+        self.step(columns.cpu, columns.tid, GraphStep::Row { row });
         let row = self.graph_row(columns, kind);
         if self.format.stacks {
             self.grammar.last.line(columns.cpu, columns.tid, Some(row));

@@ -3,10 +3,10 @@
 
 use std::borrow::Cow;
 
-use crate::events::line_counts::Use;
+use crate::events::line_counts::LineUse;
 use crate::events::parsed_block::Parsed;
 use crate::events::schema::Column as C;
-use crate::events::split_calls::Touch;
+use crate::events::split_calls::Deferred;
 use crate::events::vocabulary::EventKind;
 use crate::ftrace::header::Header;
 use crate::ftrace::header::layouts::{self, Layout};
@@ -73,7 +73,7 @@ impl Parser<'_> {
             };
         };
         if start < pieces.last {
-            self.used = Some(Use::Continuation);
+            self.used = Some(LineUse::Continuation);
             return;
         }
         let width = usize::from(self.format.width);
@@ -137,17 +137,17 @@ impl Parser<'_> {
         }
         let line = &self.text[start..end];
         if is_continuation(line) && self.frame((start, end)) {
-            self.used = Some(Use::Continuation);
+            self.used = Some(LineUse::Continuation);
             return;
         }
         let known = classify::classify(line);
         if known == Other::Blank {
             // Text may have empty lines in it.
-            self.used = Some(Use::Blank);
+            self.used = Some(LineUse::Blank);
             return;
         }
         if matches!(known, Other::Unknown | Other::Comment) && self.goes_on(start, end) {
-            self.used = Some(Use::Continuation);
+            self.used = Some(LineUse::Continuation);
             return;
         }
         self.flush_lines();
@@ -162,10 +162,10 @@ impl Parser<'_> {
             Other::Lost { cpu, count } => self.lost((start, end), cpu, count),
             Other::Unknown => match self.format.wrap {
                 Wrap::None => self.unparsed((start, end)),
-                Wrap::Page => self.used = Some(Use::Header),
-                Wrap::KernelLog => self.used = Some(Use::Message),
+                Wrap::Page => self.used = Some(LineUse::Header),
+                Wrap::KernelLog => self.used = Some(LineUse::Message),
             },
-            Other::Blank | Other::Header | Other::Comment => self.used = Some(Use::Header),
+            Other::Blank | Other::Header | Other::Comment => self.used = Some(LineUse::Header),
         }
     }
 
@@ -228,7 +228,7 @@ impl Parser<'_> {
     /// What began before this line on the processor, or on any, does not end behind it as far as
     /// the log can tell.
     fn parted(&mut self, cpu: Option<u16>) {
-        self.parsed.touches.push(Touch::Lost { cpu, line: self.line });
+        self.parsed.deferred.push(Deferred::RecordsLost { cpu, line: self.line });
         match self.lost.iter_mut().find(|lost| lost.0 == cpu) {
             Some(lost) => lost.1 = self.line,
             None => self.lost.push((cpu, self.line)),
@@ -244,7 +244,7 @@ impl Parser<'_> {
         rows.args[row] = args;
         rows.line[row] = self.line;
         rows.valid[row] = C::Kind.bit() | C::Args.bit() | C::Line.bit();
-        self.used = Some(Use::Unparsed);
+        self.used = Some(LineUse::Unparsed);
     }
 
     /// A frame of a stack. `false`: there is nothing that it could belong to.

@@ -1,7 +1,7 @@
 //! The row of one record: its columns, its text, what it tells of tasks.
 
 use crate::events::details::Detail;
-use crate::events::parsed_block::{Named, Span as Times};
+use crate::events::parsed_block::{CommChange, TimeSpan as Times};
 use crate::events::rows::ViewSource;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{EventKind, Op};
@@ -199,7 +199,7 @@ impl<'a> Parser<'a> {
             // All processors' idle tasks have the id 0, and the kernel calls them by one name.
             let Some(tid) = fact.tid.or(own).filter(|&tid| tid != 0) else { continue };
             let comm = self.grammar.comms.key(fact.comm, &mut self.parsed.comms, |_| 0).0;
-            self.parsed.named.push(Named { row, later: fact.later, tid, comm });
+            self.parsed.comm_changes.push(CommChange { row, later: fact.later, tid, comm });
         }
         if let Some((tid, flags)) = task_events::made(told.teller, text) {
             let effect = &mut self.parsed.rows.effect[told.row];

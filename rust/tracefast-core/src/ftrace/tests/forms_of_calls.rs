@@ -141,7 +141,7 @@ fn every_form_of_every_call_is_one_row_with_straces_columns() {
             let row = log.only();
             assert_eq!(columns(&log, row), expected, "{line}\n{enter}");
             // What it acts on is known when it is entered.
-            let head = log.parsed.begins.first().map(|begin| begin.head);
+            let head = log.parsed.entries.first().map(|begin| begin.head);
             let Some(head) = head else { continue };
             if head.op.uses() || head.op == Op::Close {
                 assert_eq!(head.fd, log.fd(row), "{line}\n{enter}");

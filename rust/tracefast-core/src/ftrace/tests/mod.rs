@@ -7,11 +7,11 @@ mod paths;
 mod payload_cache;
 mod properties;
 
-use crate::events::line_counts::Use;
+use crate::events::line_counts::LineUse;
 use crate::events::parsed_block::Parsed;
 use crate::events::rows::AT_FDCWD;
 use crate::events::schema::Column as C;
-use crate::events::split_calls::Touch;
+use crate::events::split_calls::Deferred;
 use crate::events::vocabulary::{EventKind, FileType, Op, Status, clone_flags, open_flags};
 use crate::ftrace::{Calls, Format, Grammar, detect};
 use crate::text::block::Block;
@@ -150,9 +150,12 @@ fn a_call_is_one_row() {
     assert_eq!((rows.requested[row], rows.bytes[row], rows.line[row]), (0x340, 0x33, 0));
     assert_eq!(log.extra(row).as_deref(), Some("d...."));
     let counts = log.parsed.counts;
-    assert_eq!((counts.lines(Use::Events), counts.lines(Use::Resumed), counts.total()), (1, 1, 2));
+    assert_eq!(
+        (counts.lines(LineUse::Events), counts.lines(LineUse::Resumed), counts.total()),
+        (1, 1, 2)
+    );
     assert!(rows.effect[row].begun);
-    assert_eq!(log.parsed.begins.len(), 1);
+    assert_eq!(log.parsed.entries.len(), 1);
 }
 
 #[test]
@@ -238,8 +241,8 @@ fn halves_without_the_other() {
     let row = log.rows()[0];
     assert_eq!(log.parsed.counts.total(), 0);
     assert!(matches!(
-        log.parsed.touches[..],
-        [Touch::Resume { tid: Some(7), row: 0, lost: Some(_), .. }]
+        log.parsed.deferred[..],
+        [Deferred::Resume { tid: Some(7), row: 0, lost: Some(_), .. }]
     ));
     assert_eq!(log.name(row), Some("read"));
     // After another call it does.
@@ -273,7 +276,7 @@ fn halves_without_the_other() {
     // Left open at the end of the block.
     let log = records(&["sys_read(fd: 3, buf: 0, count: 1)"]);
     assert!(log.rows().is_empty());
-    assert!(matches!(log.parsed.touches.last(), Some(Touch::Open { tid: Some(7), .. })));
+    assert!(matches!(log.parsed.deferred.last(), Some(Deferred::Open { tid: Some(7), .. })));
 }
 
 #[test]
@@ -457,7 +460,7 @@ fn frames_belong_to_the_record_before() {
     assert_eq!(log.extra(rows[0]).as_deref(), Some(frames));
     assert_eq!(log.extra(rows[1]).as_deref(), Some(" =>  <00007fb1db0c8bd3>"));
     assert_eq!(
-        (log.parsed.counts.lines(Use::Continuation), log.parsed.counts.lines(Use::Events)),
+        (log.parsed.counts.lines(LineUse::Continuation), log.parsed.counts.lines(LineUse::Events)),
         (3, 2)
     );
     // Without an owner a frame is text.
@@ -475,10 +478,11 @@ fn every_line_has_one_use() {
     ));
     let counts = log.parsed.counts;
     assert_eq!(
-        [Use::Header, Use::Blank, Use::Events, Use::Unparsed].map(|used| counts.lines(used)),
+        [LineUse::Header, LineUse::Blank, LineUse::Events, LineUse::Unparsed]
+            .map(|used| counts.lines(used)),
         [5, 1, 1, 1]
     );
-    assert_eq!(counts.lines(Use::Continuation), 1);
+    assert_eq!(counts.lines(LineUse::Continuation), 1);
     assert_eq!(log.parsed.examples[0].text, "            bash-7       [001] .....  2924.3558");
     assert_eq!(log.args(log.rows()[0]), "b\r\nprose");
 }

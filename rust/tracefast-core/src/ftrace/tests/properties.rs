@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 
-use crate::events::line_counts::Use;
+use crate::events::line_counts::LineUse;
 use crate::events::parsed_block::{Parsed, key_in};
 use crate::events::schema::Column as C;
-use crate::events::split_calls::Half;
-use crate::events::split_calls::{Open, Touch};
+use crate::events::split_calls::SecondHalf;
+use crate::events::split_calls::{Deferred, OpenCall};
 use crate::events::vocabulary::Op;
 use crate::ftrace::tests::{Log, parse_as};
 use crate::ftrace::{Clock, Format, Grammar, abandon, detect, finish};
@@ -17,21 +17,21 @@ use crate::text::block::Block;
 fn stitched(enter: &[u8], exit: &[u8], format: Format) -> (Log, usize) {
     let first = parse_as(enter, format);
     let mut second = parse_as(exit, format);
-    let open: &Open = first
+    let open: &OpenCall = first
         .parsed
-        .touches
+        .deferred
         .iter()
         .find_map(|touch| match touch {
-            Touch::Open { open, .. } => Some(open),
+            Deferred::Open { open, .. } => Some(open),
             _ => None,
         })
         .expect("left open");
-    let Some(&Touch::Resume { row, rest, .. }) = second.parsed.touches.first() else {
+    let Some(&Deferred::Resume { row, rest, .. }) = second.parsed.deferred.first() else {
         panic!("an exit without its entry");
     };
     let row = row as usize;
     let part = |range: (u32, u32)| &first.text[range.0 as usize..range.1 as usize];
-    let half = Half {
+    let half = SecondHalf {
         head: Some(part(open.args)),
         sys: open.sys,
         entry: open.ts,
@@ -117,7 +117,7 @@ fn a_call_without_an_exit_is_the_same_anywhere() {
         let enter = line(enter.as_bytes(), 1);
         let log = parse_as(&[enter.clone(), enter.clone()].concat(), Format::default());
         let first = parse_as(&enter, Format::default());
-        let Some(Touch::Open { open, .. }) = first.parsed.touches.last() else {
+        let Some(Deferred::Open { open, .. }) = first.parsed.deferred.last() else {
             panic!("left open");
         };
         let mut later = parse_as(b"\n", Format::default());
@@ -200,16 +200,16 @@ fn accounted(text: &[u8], format: Format) -> Result<(), TestCaseError> {
     let lines =
         text.split(|&b| b == b'\n').count() - usize::from(text.is_empty() || text.ends_with(b"\n"));
     // Halves on a line of their own.
-    let resume = |touch: &&Touch| matches!(touch, Touch::Resume { bytes: 1.., .. });
-    let resumes = log.parsed.touches.iter().filter(resume).count();
-    let shared = |touch: &&Touch| matches!(touch, Touch::Resume { bytes: 0, .. });
+    let resume = |touch: &&Deferred| matches!(touch, Deferred::Resume { bytes: 1.., .. });
+    let resumes = log.parsed.deferred.iter().filter(resume).count();
+    let shared = |touch: &&Deferred| matches!(touch, Deferred::Resume { bytes: 0, .. });
     let shared = log.parsed.oddities.shared_lines as usize
-        + log.parsed.touches.iter().filter(shared).count();
-    let opens = log.parsed.touches.iter().filter(|t| matches!(t, Touch::Open { .. })).count();
+        + log.parsed.deferred.iter().filter(shared).count();
+    let opens = log.parsed.deferred.iter().filter(|t| matches!(t, Deferred::Open { .. })).count();
     let counts = log.parsed.counts;
     prop_assert_eq!(counts.total() as usize + resumes, lines);
-    let halves = log.parsed.touches.iter().map(|touch| match touch {
-        Touch::Resume { bytes, .. } => *bytes,
+    let halves = log.parsed.deferred.iter().map(|touch| match touch {
+        Deferred::Resume { bytes, .. } => *bytes,
         _ => 0,
     });
     prop_assert_eq!(counts.total_bytes() + halves.sum::<u64>(), text.len() as u64);
@@ -217,7 +217,9 @@ fn accounted(text: &[u8], format: Format) -> Result<(), TestCaseError> {
     // Every line that begins an event has a row here, or one that is still open.
     prop_assert_eq!(
         rows.len() + opens,
-        (counts.lines(Use::Events) + counts.lines(Use::Unparsed)) as usize + resumes + shared
+        (counts.lines(LineUse::Events) + counts.lines(LineUse::Unparsed)) as usize
+            + resumes
+            + shared
     );
     for &row in &rows {
         prop_assert!(log.has(row, C::Line));

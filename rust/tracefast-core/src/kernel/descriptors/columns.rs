@@ -2,7 +2,7 @@
 
 use crate::events::file_id::file_id;
 use crate::events::model_columns;
-use crate::events::model_columns::{Description, Shown};
+use crate::events::model_columns::{FileColumns, ShownFile};
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{FileType, Op};
 use crate::kernel::Kernel;
@@ -55,7 +55,12 @@ impl Kernel {
         second: bool,
     ) {
         if let Some(at) = self.describe(page, file) {
-            model_columns::show(page.rows, row, &page.fill.descriptions[at as usize], second);
+            model_columns::show(
+                page.rows,
+                row,
+                &page.model_columns.descriptions[at as usize],
+                second,
+            );
         }
     }
 
@@ -69,7 +74,7 @@ impl Kernel {
         second: bool,
     ) {
         if let Some(description) = self.describe(page, file) {
-            page.fill.shown.push(Shown { row: row as u32, description, second });
+            page.model_columns.shown.push(ShownFile { row: row as u32, description, second });
         }
     }
 
@@ -86,9 +91,9 @@ impl Kernel {
     #[inline(never)]
     fn describe_anew(&mut self, page: &mut Page<'_>, file: FileRef) -> Option<u32> {
         let open = self.tasks.files.numbered(file)?;
-        open.description = page.fill.descriptions.len() as u32;
+        open.description = page.model_columns.descriptions.len() as u32;
         open.described = page.block;
-        page.fill.descriptions.push(Description {
+        page.model_columns.descriptions.push(FileColumns {
             number: open.number(),
             path: open.path.as_ref().map(|path| page.side.put(path)),
             id: open.id,

@@ -22,7 +22,7 @@ pub(crate) struct OpenFile {
     pub id: Option<u64>,
     /// Key of the type, if known.
     pub file_type: Option<u8>,
-    /// Position of its description in [`crate::events::model_columns::Fill::descriptions`] of block `described`.
+    /// Position of its description in [`crate::events::model_columns::ModelColumns::descriptions`] of block `described`.
     pub description: u32,
     /// See `description`.
     pub described: u64,

@@ -10,11 +10,11 @@ mod tests;
 
 use hashbrown::HashMap;
 
-use crate::events::function_graph::{Entry, Item, Party, Step};
-use crate::events::line_counts::Use;
+use crate::events::function_graph::{FunctionEntry, GraphLine, GraphStep, SwitchedTask};
+use crate::events::line_counts::LineUse;
 use crate::events::parsed_block::Parsed;
 use crate::events::schema::Column as C;
-use crate::events::split_calls::Spot;
+use crate::events::split_calls::RowPosition;
 use crate::events::vocabulary::Status;
 use stack::{Block, Frame, Name, Stack, Words};
 
@@ -70,18 +70,18 @@ impl Graph {
     pub(crate) fn run(&mut self, parsed: &mut Parsed, text: &[u8], line: i64) {
         self.block += 1;
         let calls = parsed.inserted.len();
-        let items = std::mem::take(&mut parsed.graph);
+        let items = std::mem::take(&mut parsed.graph_lines);
         let mut block = Block { parsed, text, line, number: self.block };
         for item in &items {
             self.turn += 1;
             self.item(item, &mut block);
         }
-        parsed.graph = items;
+        parsed.graph_lines = items;
         if calls > 0 && parsed.inserted.len() > calls {
             // What shows that a system call never ended has a row or an entry of its own at its
             // spot: functions that belong to the same one were lost before.
             parsed.inserted.rotate_left(calls);
-            parsed.inserted.sort_by_key(|&(at, _)| (at.row, at.begins));
+            parsed.inserted.sort_by_key(|&(at, _)| (at.row, at.entries));
         }
         for key in self.grown.drain(..) {
             if let Some(stack) = self.stacks.get_mut(&key) {
@@ -90,13 +90,13 @@ impl Graph {
         }
     }
 
-    fn item(&mut self, item: &Item, block: &mut Block<'_>) {
-        let Item { at, cpu, tid, .. } = *item;
+    fn item(&mut self, item: &GraphLine, block: &mut Block<'_>) {
+        let GraphLine { at, cpu, tid, .. } = *item;
         match item.step {
-            Step::Switch { from, to } => self.switch(cpu, from, to, at, block),
-            Step::Row { row } => self.whose(cpu, row as usize, block),
-            Step::Enter(ref entry) => self.enter(item, entry, block),
-            Step::Leaf { row, depth, called } => {
+            GraphStep::Switch { from, to } => self.switch(cpu, from, to, at, block),
+            GraphStep::Row { row } => self.whose(cpu, row as usize, block),
+            GraphStep::Enter(ref entry) => self.enter(item, entry, block),
+            GraphStep::Leaf { row, depth, called } => {
                 let row = row as usize;
                 self.whose(cpu, row, block);
                 let key = self.key(tid, cpu);
@@ -105,7 +105,7 @@ impl Graph {
                 let args = block.args(self.stacks.get_mut(&key), &rest, called, depth);
                 block.parsed.rows.args[row] = args;
             }
-            Step::Exit { row, depth, bytes, seconds } => {
+            GraphStep::Exit { row, depth, bytes, seconds } => {
                 let row = row as usize;
                 self.whose(cpu, row, block);
                 let key = self.key(tid, cpu);
@@ -113,7 +113,7 @@ impl Graph {
                 let used = if let Some(mut frame) = self.entered(key, depth, row, at, block) {
                     let args = block.args_of(&frame, self.stacks.get_mut(&key));
                     block.join(&mut frame, args, row, seconds);
-                    Use::Resumed
+                    LineUse::Resumed
                 } else {
                     let rest = Words::View(0);
                     let args = block.args(self.stacks.get_mut(&key), &rest, false, depth);
@@ -121,13 +121,13 @@ impl Graph {
                     rows.args[row] = args;
                     rows.status[row] = Status::Headless as u8;
                     rows.valid[row] |= C::Args.bit() | C::Status.bit();
-                    Use::Events
+                    LineUse::Events
                 };
                 // A line is counted once, for the first record on it.
                 if bytes > 0 {
                     block.parsed.counts.see(used, bytes);
                 } else {
-                    block.parsed.oddities.shared_lines += u64::from(used == Use::Events);
+                    block.parsed.oddities.shared_lines += u64::from(used == LineUse::Events);
                 }
                 self.tidy(key);
             }
@@ -145,7 +145,7 @@ impl Graph {
         rows.tid[row] = running.tid;
         rows.comm[row] = comm;
         rows.valid[row] |= C::Tid.bit() | C::Comm.bit();
-        block.parsed.survey.visit(row);
+        block.parsed.model_rows.visit(row);
     }
 
     fn key(&self, tid: Option<i32>, cpu: Option<u16>) -> i64 {
@@ -153,8 +153,8 @@ impl Graph {
         owner(tid.or_else(running), cpu)
     }
 
-    fn enter(&mut self, item: &Item, entry: &Entry, block: &mut Block<'_>) {
-        let Item { at, cpu, tid, .. } = *item;
+    fn enter(&mut self, item: &GraphLine, entry: &FunctionEntry, block: &mut Block<'_>) {
+        let GraphLine { at, cpu, tid, .. } = *item;
         let running = self.running.get(&processor(cpu)).filter(|_| tid.is_none());
         let comm = match entry.comm {
             Some(key) => Some(Name::new(key, block.number, &block.parsed.comms)),
@@ -177,7 +177,7 @@ impl Graph {
     }
 
     /// The functions of a task that it left without a line: those at `depth` or deeper.
-    fn drop_from(&mut self, key: i64, depth: u32, at: Spot, block: &mut Block<'_>) {
+    fn drop_from(&mut self, key: i64, depth: u32, at: RowPosition, block: &mut Block<'_>) {
         let Some(stack) = self.stacks.get_mut(&key) else { return };
         while let Some(frame) = stack.pop_from(depth) {
             block.insert(frame, stack, at);
@@ -191,7 +191,7 @@ impl Graph {
         key: i64,
         depth: u32,
         row: usize,
-        at: Spot,
+        at: RowPosition,
         block: &mut Block<'_>,
     ) -> Option<Frame> {
         let rows = &block.parsed.rows;
@@ -209,9 +209,9 @@ impl Graph {
     fn switch(
         &mut self,
         cpu: Option<u16>,
-        from: Party,
-        to: Party,
-        at: Spot,
+        from: SwitchedTask,
+        to: SwitchedTask,
+        at: RowPosition,
         block: &mut Block<'_>,
     ) {
         self.mixed |= self.switching.is_some_and(|one| Some(one) != cpu);
@@ -244,7 +244,7 @@ impl Graph {
 
     /// Too many tasks are in functions: the half that was not seen for longest is given up.
     #[cold]
-    fn give_up(&mut self, at: Spot, block: &mut Block<'_>) {
+    fn give_up(&mut self, at: RowPosition, block: &mut Block<'_>) {
         let mut turns: Vec<(u64, i64)> =
             self.stacks.iter().map(|(&key, stack)| (stack.turn, key)).collect();
         turns.sort_unstable();

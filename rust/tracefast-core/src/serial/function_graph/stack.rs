@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::events::function_graph::Entry;
+use crate::events::function_graph::FunctionEntry;
 use crate::events::parsed_block::{Parsed, key_in};
 use crate::events::rows::Side;
 use crate::events::schema::Column as C;
-use crate::events::split_calls::Spot;
+use crate::events::split_calls::RowPosition;
 use crate::events::vocabulary::{EventKind, Status};
 use crate::text::string_view::unpack;
 
@@ -89,7 +89,7 @@ pub(crate) struct Frame {
 
 impl Frame {
     pub(crate) fn new(
-        entry: &Entry,
+        entry: &FunctionEntry,
         task: (Option<i32>, Option<Name>),
         cpu: Option<u16>,
         block: u64,
@@ -292,7 +292,7 @@ impl Block<'_> {
     }
 
     /// The same as a row that belongs to the spot `at`. `frame` was just taken from `stack`.
-    pub(crate) fn insert(&mut self, mut frame: Frame, stack: &mut Stack, at: Spot) {
+    pub(crate) fn insert(&mut self, mut frame: Frame, stack: &mut Stack, at: RowPosition) {
         let args = self.args_of(&frame, Some(stack));
         let row = self.parsed.rows.push();
         self.parsed.inserted.push((at, row as u32));

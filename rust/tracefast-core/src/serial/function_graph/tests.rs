@@ -1,6 +1,6 @@
 //! What the state holds on to; which rows come of it, the golden logs show.
 
-use crate::events::line_counts::Use;
+use crate::events::line_counts::LineUse;
 use crate::events::parsed_block::Parsed;
 use crate::events::vocabulary::Status;
 use crate::ftrace::{Grammar, detect};
@@ -34,7 +34,7 @@ fn tasks_that_are_never_seen_again_are_given_up() {
     let (parsed, rows) = run(&mut graph, &text, 0);
     assert_eq!(rows.len(), TASKS / 2);
     assert_eq!((&*rows[0], &*rows[1]), ("f unfinished 0", "f unfinished 1"));
-    assert_eq!(parsed.counts.lines(Use::Events), TASKS as u64 + 1);
+    assert_eq!(parsed.counts.lines(LineUse::Events), TASKS as u64 + 1);
     assert_eq!(graph.stacks.len(), TASKS / 2 + 1);
     let mut rest = Parsed::default();
     graph.finish(&mut rest, TASKS as i64 + 1);

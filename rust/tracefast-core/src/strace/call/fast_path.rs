@@ -3,11 +3,11 @@
 //! a line is left to the complete way through leader, event, call and result, which reads these
 //! lines alike.
 
-use crate::events::line_counts::Use;
+use crate::events::line_counts::LineUse;
 use crate::events::rows::RowClock;
 use crate::events::rows::ViewSource;
 use crate::events::schema::Column as C;
-use crate::events::split_calls::{Lost, Open, Target};
+use crate::events::split_calls::{EntryTarget, LossReason, OpenCall};
 use crate::events::vocabulary::{EventKind, Status};
 use crate::linux::syscalls;
 use crate::strace::call::lines::{ODD, is_exec};
@@ -121,7 +121,7 @@ impl Parser<'_> {
         start: usize,
         end: usize,
         mark: Option<usize>,
-    ) -> Option<Use> {
+    ) -> Option<LineUse> {
         let padded = self.padded;
         let (pid, time, next) = leader::usual(padded.get(PAD + start..)?.first_chunk()?)?;
         let at = start + next;
@@ -144,7 +144,7 @@ impl Parser<'_> {
                 return None;
             }
             let ts = self.usual_time(time);
-            self.touch(Some(pid), Lost::Elsewhere);
+            self.touch(Some(pid), LossReason::Elsewhere);
             let row = self.parsed.rows.push();
             let view = self.view(args, ended.close);
             let rows = &mut self.parsed.rows;
@@ -156,13 +156,13 @@ impl Parser<'_> {
             let ret = self.usual_end(row, &ended);
             let source = self.source(args, ended.close);
             fields::fill(&mut self.parsed.rows, &mut self.parsed.side, row, source, sys, ret);
-            return Some(Use::Events);
+            return Some(LineUse::Events);
         }
         if self.text.get(args..end)?.ends_with(b" <unfinished ...>") {
             let leader = Leader { pid: Some(pid), time: Some(time), next, ..Leader::default() };
             let line = Line { start, end, mark, leader };
             self.begin_known(&line, (key, sys), (args, end - 17), Some(pid));
-            return Some(Use::Events);
+            return Some(LineUse::Events);
         }
         None
     }
@@ -175,7 +175,7 @@ impl Parser<'_> {
         (pid, time, at): (i32, i64, usize),
         end: usize,
         mark: usize,
-    ) -> Option<Use> {
+    ) -> Option<LineUse> {
         let name = event.strip_prefix(b"<... ")?;
         let len = nearest(name.first_chunk()?, b' ')?;
         let rest = at + 5 + len + 9;
@@ -198,7 +198,7 @@ impl Parser<'_> {
         self.usual_time(time);
         self.grammar.calls.end(Some(pid));
         let row = self.parsed.rows.push();
-        self.parsed.begins[begin as usize].target = Target::Row(row as u32);
+        self.parsed.entries[begin as usize].target = EntryTarget::Row(row as u32);
         let rows = &mut self.parsed.rows;
         rows.line[row] = line;
         rows.tid[row] = pid;
@@ -223,7 +223,7 @@ impl Parser<'_> {
             let source = ViewSource { bytes: joined, place: Place::Side, base, utf8: true };
             fields::fill(&mut parsed.rows, &mut parsed.side, row, source, sys, ret);
         }
-        Some(Use::Resumed)
+        Some(LineUse::Resumed)
     }
 
     /// An event is certain: its time.
@@ -269,7 +269,7 @@ impl Parser<'_> {
 
 /// Nothing else belongs to the call than its line, and the task has kept its id.
 #[inline]
-fn is_usual(open: &Open, pid: i32) -> bool {
+fn is_usual(open: &OpenCall, pid: i32) -> bool {
     open.tid == Some(pid)
         && open.comm.is_none()
         && open.extra.is_none()
@@ -404,9 +404,9 @@ mod tests {
             put(C::Extra, &|| view(&r.extra[row]));
             out.push(line);
         }
-        let touches = parsed.touches.iter().map(|touch| format!("{touch:?}"));
-        out.extend(touches.filter(|touch| !touch.contains("tid: Some(4999)")));
-        out.push(format!("{:?}", parsed.begins));
+        let deferred = parsed.deferred.iter().map(|touch| format!("{touch:?}"));
+        out.extend(deferred.filter(|touch| !touch.contains("tid: Some(4999)")));
+        out.push(format!("{:?}", parsed.entries));
         // Views of the working directory point at other places.
         out.push(parsed.side.details.len().to_string());
         out.push(format!("{:?}", parsed.oddities));

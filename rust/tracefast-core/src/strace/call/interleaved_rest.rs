@@ -1,9 +1,9 @@
 //! Calls that something was written into: the half on the line, and the rest on a later one.
 
-use crate::events::line_counts::Use;
+use crate::events::line_counts::LineUse;
 use crate::events::schema::Column as C;
-use crate::events::split_calls::Half;
-use crate::events::split_calls::{Life, Lost, Open, Target, Touch};
+use crate::events::split_calls::SecondHalf;
+use crate::events::split_calls::{Deferred, EntryTarget, LossReason, OpenCall, TraceChange};
 use crate::strace::call::{interleaved, unfinished};
 use crate::strace::leader::Pid;
 use crate::strace::leader::line_layout;
@@ -80,23 +80,23 @@ impl Parser<'_> {
             && let Some(news) = message::news(text)
         {
             match news {
-                message::News::Attached(pid) => self.live(Life::Traced(pid)),
+                message::News::Attached(pid) => self.live(TraceChange::Started(pid)),
                 // Its open call is marked as detached on the next line.
                 message::News::Detached(pid) if Some(pid) == own => {
-                    self.parsed.touches.push(Touch::Life(Life::Gone(Some(pid))));
+                    self.parsed.deferred.push(Deferred::Trace(TraceChange::Ended(Some(pid))));
                 }
                 message::News::Detached(pid) => {
-                    self.touch(Some(pid), Lost::Detached);
-                    self.live(Life::Gone(Some(pid)));
+                    self.touch(Some(pid), LossReason::Detached);
+                    self.live(TraceChange::Ended(Some(pid)));
                 }
             }
         }
     }
 
     /// A task is traced, or no more: if it shows again, that is news.
-    pub(crate) fn live(&mut self, life: Life) {
-        self.parsed.touches.push(Touch::Life(life));
-        if let Life::Gone(tid) = life {
+    pub(crate) fn live(&mut self, life: TraceChange) {
+        self.parsed.deferred.push(Deferred::Trace(life));
+        if let TraceChange::Ended(tid) = life {
             self.grammar.calls.forget(tid, self.parsed);
         }
     }
@@ -110,7 +110,7 @@ impl Parser<'_> {
                 self.above = Above::Nothing;
                 let result = line.first() == Some(&b')') && unfinished::behind(line, 0).is_some();
                 if result {
-                    self.used = Some(Use::Continuation);
+                    self.used = Some(LineUse::Continuation);
                 }
                 return result;
             }
@@ -155,13 +155,13 @@ impl Parser<'_> {
                 open_at(self, at, |open| open.torn = false);
                 self.above = Above::Nothing;
                 self.owner = Owner::Nobody;
-                self.used = Some(Use::Continuation);
+                self.used = Some(LineUse::Continuation);
             }
             unfinished::Tail::No if split_path && tries.is_some_and(|tries| tries < TRIES) => {
                 open_at(self, at, |open| open.args.1 = end as u32);
                 self.above = Above::Torn(at, tries.unwrap_or(0) + 1);
                 self.owner = Owner::Nobody;
-                self.used = Some(Use::Continuation);
+                self.used = Some(LineUse::Continuation);
             }
             unfinished::Tail::No => {
                 let costly = unfinished::may_end(line);
@@ -185,12 +185,12 @@ impl Parser<'_> {
         self.above = Above::Nothing;
         let Some(open) = self.grammar.calls.take(at) else { return };
         let row = self.parsed.rows.push();
-        self.parsed.begins[open.begin as usize].target = Target::Row(row as u32);
+        self.parsed.entries[open.begin as usize].target = EntryTarget::Row(row as u32);
         self.head(row, &open);
         // When it ended, its second line does not say.
         self.parsed.rows.valid[row] &= !C::Ts.bit();
-        self.used = Some(Use::Resumed);
-        let half = Half {
+        self.used = Some(LineUse::Resumed);
+        let half = SecondHalf {
             head: Some(&self.text[open.args.0 as usize..open.args.1 as usize]),
             sys: open.sys,
             entry: open.ts,
@@ -205,7 +205,7 @@ impl Parser<'_> {
     }
 }
 
-fn open_at(parser: &mut Parser<'_>, at: u32, change: impl FnOnce(&mut Open)) {
+fn open_at(parser: &mut Parser<'_>, at: u32, change: impl FnOnce(&mut OpenCall)) {
     if let Some(open) = parser.grammar.calls.at(at) {
         change(open);
     }

@@ -2,12 +2,12 @@
 
 use memchr::memmem;
 
-use crate::events::line_counts::Use;
-use crate::events::open_calls::{self, Pending};
+use crate::events::line_counts::LineUse;
+use crate::events::open_calls::{self, FirstHalf};
 use crate::events::parsed_block::Parsed;
 use crate::events::schema::Column as C;
-use crate::events::split_calls::Half;
-use crate::events::split_calls::{Life, Lost, Open, Target, Touch};
+use crate::events::split_calls::SecondHalf;
+use crate::events::split_calls::{Deferred, EntryTarget, LossReason, OpenCall, TraceChange};
 use crate::events::vocabulary::{EventKind, Op, Status};
 use crate::linux::syscalls::{self, Count};
 use crate::strace::call::result::ResultStatus;
@@ -124,7 +124,7 @@ impl Parser<'_> {
         status: Option<Status>,
     ) {
         let ts = self.enter(line);
-        self.touch(line.leader.pid, Lost::Elsewhere);
+        self.touch(line.leader.pid, LossReason::Elsewhere);
         let (key, sys) = self.name(name);
         let row = self.row(line, ts);
         let source = self.source(0, line.end);
@@ -158,7 +158,7 @@ impl Parser<'_> {
     ) {
         let rows = &self.parsed.rows;
         if rows.effect[row].op == Op::ExitCall {
-            self.parsed.touches.push(Touch::Life(Life::Exiting(line.leader.pid)));
+            self.parsed.deferred.push(Deferred::Trace(TraceChange::Exiting(line.leader.pid)));
             return;
         }
         // Output without a line feed stands before the `)` of its own call.
@@ -181,7 +181,7 @@ impl Parser<'_> {
         status: Option<Status>,
     ) {
         let ts = self.enter(line);
-        self.touch(line.leader.pid, Lost::Elsewhere);
+        self.touch(line.leader.pid, LossReason::Elsewhere);
         let (key, sys) = self.name(name);
         let row = self.row(line, ts);
         let rows = &mut self.parsed.rows;
@@ -211,16 +211,16 @@ impl Parser<'_> {
 
     /// The task does something: a call of its that is still open never ended.
     #[inline]
-    pub(crate) fn touch(&mut self, tid: Option<i32>, lost: Lost) {
+    pub(crate) fn touch(&mut self, tid: Option<i32>, lost: LossReason) {
         if let Some(open) = self.grammar.calls.touch(tid, self.parsed, lost) {
             self.abandoned(&open, open.lost(lost));
         }
     }
 
     /// The row of a call that began in this block and does not end.
-    fn abandoned(&mut self, open: &Open, status: Status) {
+    fn abandoned(&mut self, open: &OpenCall, status: Status) {
         let row = self.parsed.rows.push();
-        self.parsed.begins[open.begin as usize].target = Target::Row(row as u32);
+        self.parsed.entries[open.begin as usize].target = EntryTarget::Row(row as u32);
         self.head(row, open);
         let rows = &mut self.parsed.rows;
         rows.kind[row] = EventKind::Syscall as u8;
@@ -236,7 +236,7 @@ impl Parser<'_> {
     }
 
     /// What the first half of a call says, in the row of the whole.
-    pub(crate) fn head(&mut self, row: usize, open: &Open) {
+    pub(crate) fn head(&mut self, row: usize, open: &OpenCall) {
         let rows = &mut self.parsed.rows;
         let mut valid = C::Line.bit() | C::Name.bit();
         rows.line[row] = open.line;
@@ -288,14 +288,14 @@ impl Parser<'_> {
         under: Option<i32>,
     ) {
         let ts = self.enter(line);
-        self.touch(line.leader.pid, Lost::Elsewhere);
+        self.touch(line.leader.pid, LossReason::Elsewhere);
         if under != line.leader.pid {
-            self.touch(under, Lost::Superseded);
+            self.touch(under, LossReason::Superseded);
         }
         let comm = self.comm(line);
         let at = line.start;
         let range = |(a, b): (usize, usize)| ((at + a) as u32, (at + b) as u32);
-        let open = Open {
+        let open = OpenCall {
             tid: line.leader.pid,
             line: self.line,
             ts,
@@ -307,7 +307,7 @@ impl Parser<'_> {
             extra: line.leader.extra.map(range),
             context: line.leader.context.map(range),
             head: fields::head(&self.text[args.0..args.1], sys, &mut self.parsed.side),
-            ..Open::default()
+            ..OpenCall::default()
         };
         let at = self.grammar.calls.open(under, open, self.parsed);
         self.owner = Owner::Call(at);
@@ -340,9 +340,9 @@ impl Parser<'_> {
         // The columns that are kept are those of the first half.
         let second = Line { leader: Leader { extra: None, ..line.leader }, ..*line };
         match self.grammar.calls.resume(line.leader.pid) {
-            Pending::Open(open) => {
+            FirstHalf::Open(open) => {
                 let row = self.parsed.rows.push();
-                self.parsed.begins[open.begin as usize].target = Target::Row(row as u32);
+                self.parsed.entries[open.begin as usize].target = EntryTarget::Row(row as u32);
                 self.head(row, &open);
                 if let Some(tid) = line.leader.pid {
                     self.parsed.rows.tid[row] = tid;
@@ -350,14 +350,14 @@ impl Parser<'_> {
                     self.parsed.rows.effect[row].thread = thread;
                 }
                 self.exit_time(row, ts);
-                self.used = Some(Use::Resumed);
+                self.used = Some(LineUse::Resumed);
                 let head = &self.text[open.args.0 as usize..open.args.1 as usize];
                 let whole = &self.text[rest.0 as usize..rest.1 as usize];
                 let gap = whole.len() - unfinished::strip_gap(whole, self.format.gap).len();
                 // The line's only ` = ` is the second half's.
                 let from = rest.0 as usize + gap;
                 let mark = line.mark.map(|mark| mark.checked_sub(from));
-                let half = Half {
+                let half = SecondHalf {
                     head: Some(head),
                     sys: open.sys,
                     entry: open.ts,
@@ -370,26 +370,33 @@ impl Parser<'_> {
                 self.parsed.rows.effect[row].begun = true;
                 self.owner = Owner::Row(row);
             }
-            Pending::Nothing => {
+            FirstHalf::Nothing => {
                 let row = self.row(line, ts);
                 self.parsed.rows.name[row] = key;
                 self.parsed.rows.valid[row] |= C::Name.bit();
-                let half =
-                    Half { head: None, sys, entry: None, rest, gap: true, mark: None, utf8: false };
+                let half = SecondHalf {
+                    head: None,
+                    sys,
+                    entry: None,
+                    rest,
+                    gap: true,
+                    mark: None,
+                    utf8: false,
+                };
                 crate::strace::finish(self.parsed, self.text, row, self.format, half);
             }
-            Pending::Unknown => {
+            FirstHalf::Unknown => {
                 // The first half, if any, is in a block before: that is for the stitch stage.
                 let row = self.row(&second, ts);
                 self.used = None;
                 self.parsed.rows.name[row] = key;
                 self.parsed.rows.valid[row] |= C::Name.bit();
                 let (tid, row, bytes) = (line.leader.pid, row as u32, self.bytes);
-                let begins = self.parsed.begins.len() as u32;
+                let entries = self.parsed.entries.len() as u32;
                 let columns = self.kept_columns(line);
                 let touch =
-                    Touch::Resume { tid, row, begins, rest, sys, bytes, columns, lost: None };
-                self.parsed.touches.push(touch);
+                    Deferred::Resume { tid, row, entries, rest, sys, bytes, columns, lost: None };
+                self.parsed.deferred.push(touch);
             }
         }
         true
@@ -407,7 +414,7 @@ impl Parser<'_> {
         self.grammar.calls.flush(self.parsed);
         let whole = &self.text[args.0..args.1];
         let gap = whole.len() - unfinished::strip_gap(whole, self.format.gap).len();
-        let mut open = Open {
+        let mut open = OpenCall {
             tid: line.leader.pid,
             line: self.line,
             ts,
@@ -417,12 +424,12 @@ impl Parser<'_> {
             comm: self.comm(line),
             args: ((args.0 + gap) as u32, args.1 as u32),
             headless: true,
-            ..Open::default()
+            ..OpenCall::default()
         };
         open_calls::begin(&mut open, self.parsed);
         self.used = None;
         let (tid, bytes) = (line.leader.pid, self.bytes);
-        self.parsed.touches.push(Touch::More { tid, open, bytes });
+        self.parsed.deferred.push(Deferred::Continue { tid, open, bytes });
         self.owner = Owner::Nobody;
     }
 

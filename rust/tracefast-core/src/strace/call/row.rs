@@ -7,7 +7,7 @@ use crate::events::parsed_block::Parsed;
 use crate::events::rows::ViewSource;
 use crate::events::rows::{AT_FDCWD, Rows, Side};
 use crate::events::schema::Column as C;
-use crate::events::split_calls::Half;
+use crate::events::split_calls::SecondHalf;
 use crate::events::vocabulary::{EventKind, Op, Status, open_flags};
 use crate::linux::errno;
 use crate::linux::syscalls;
@@ -132,7 +132,7 @@ pub(crate) fn finish(
     text: &[u8],
     row: usize,
     format: &Format,
-    half: Half<'_>,
+    half: SecondHalf<'_>,
 ) {
     let rest = &text[half.rest.0 as usize..half.rest.1 as usize];
     let rest = if half.gap { unfinished::strip_gap(rest, format.gap) } else { rest };
@@ -192,7 +192,7 @@ fn write(
     row: usize,
     joined: &[u8],
     base: usize,
-    half: Half<'_>,
+    half: SecondHalf<'_>,
     ending: &Ending,
 ) {
     let source = ViewSource { bytes: joined, place: Place::Side, base, utf8: true };

@@ -21,7 +21,7 @@ pub(crate) use annotation::Annotation;
 use crate::events::details::Detail;
 use crate::events::rows::{AT_FDCWD, Rows, Side, ViewSource};
 use crate::events::schema::Column as C;
-use crate::events::split_calls::Head;
+use crate::events::split_calls::EntryEffect;
 use crate::events::vocabulary::{At, Motion, Op};
 use crate::linux::syscalls::{self, Count, NONE, Shape, Special};
 use crate::strace::call::arguments::{self, MAX_ARGS, Split};
@@ -88,9 +88,9 @@ fn fill_by(
 }
 
 /// What the first half of a call tells of its effect; a detail of it goes to `side`.
-pub(crate) fn head(args: &[u8], sys: u16, side: &mut Side) -> Head {
+pub(crate) fn head(args: &[u8], sys: u16, side: &mut Side) -> EntryEffect {
     let shape = syscalls::shape(sys);
-    let mut head = Head { op: shape.op, motion: shape.way, ..Head::default() };
+    let mut head = EntryEffect { op: shape.op, motion: shape.way, ..EntryEffect::default() };
     match shape.special {
         Special::Fallocate => head.op = Op::Allocate,
         Special::Fcntl => {

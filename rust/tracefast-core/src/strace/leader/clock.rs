@@ -1,7 +1,7 @@
 //! The clock of a block's lines: midnight, sums of deltas, steps back.
 
 use crate::events::line_counts::Oddities;
-use crate::events::parsed_block::Span;
+use crate::events::parsed_block::TimeSpan;
 use crate::strace::leader::{DAY, Delta, Layout, Time};
 
 /// A step back of more than this in times of day is a midnight: nobody sets a clock that far.
@@ -74,9 +74,9 @@ impl Clock {
     }
 
     /// What passed in the block, and its first and last time.
-    pub(crate) fn end(&self) -> (i64, Option<Span>) {
+    pub(crate) fn end(&self) -> (i64, Option<TimeSpan>) {
         (self.elapsed, {
-            self.first.map(|first| Span { first, last: self.last, printed: self.day_time })
+            self.first.map(|first| TimeSpan { first, last: self.last, printed: self.day_time })
         })
     }
 }

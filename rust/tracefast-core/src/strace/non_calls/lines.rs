@@ -3,10 +3,10 @@
 
 use std::borrow::Cow;
 
-use crate::events::line_counts::Use;
+use crate::events::line_counts::LineUse;
 use crate::events::parsed_block::Parsed;
 use crate::events::schema::Column as C;
-use crate::events::split_calls::{Life, Lost};
+use crate::events::split_calls::{LossReason, TraceChange};
 use crate::events::vocabulary::{EventKind, Op, Status};
 use crate::strace::detect::is_length;
 use crate::strace::is_continuation;
@@ -53,12 +53,12 @@ impl Parser<'_> {
             self.grammar.calls.superseded(tid, by as i32, self.parsed);
         } else {
             let killed = body.starts_with(b"killed");
-            self.touch(tid, if killed { Lost::Killed } else { Lost::Elsewhere });
+            self.touch(tid, if killed { LossReason::Killed } else { LossReason::Elsewhere });
         }
         if self.format.layout.pid == Pid::Bracket {
             let gone =
                 if superseded { i32::try_from(number::digits(&body[28..]).0).ok() } else { tid };
-            self.live(Life::Gone(gone));
+            self.live(TraceChange::Ended(gone));
         }
         let (key, _) = self.name(name);
         let row = self.row(line, ts);
@@ -134,15 +134,15 @@ impl Parser<'_> {
         self.owner = Owner::Nobody;
         let leader = self.format.layout.leader(line).map_or(0, |leader| leader.next);
         match classify::classify(line, &line[leader..], self.table) {
-            Other::Blank => self.used = Some(Use::Blank),
+            Other::Blank => self.used = Some(LineUse::Blank),
             Other::Message => {
                 self.news(&line[leader..], None);
-                self.used = Some(Use::Message);
+                self.used = Some(LineUse::Message);
             }
             _ if self.tail(start, end) => {}
             Other::Summary { head } => {
                 self.table |= head;
-                self.used = Some(Use::Summary);
+                self.used = Some(LineUse::Summary);
             }
             Other::Unknown if self.behind_output(start, end) => {}
             Other::Unknown => self.unparsed(start, end),
@@ -150,7 +150,7 @@ impl Parser<'_> {
     }
 
     fn continuation(&mut self, start: usize, end: usize) {
-        self.used = Some(Use::Continuation);
+        self.used = Some(LineUse::Continuation);
         match self.owner {
             // Such lines follow one another, so one range holds them all, and is copied once.
             Owner::Row(row) => match &mut self.frames {
@@ -210,7 +210,7 @@ impl Parser<'_> {
             rows.tid[row] = task;
             rows.valid[row] |= C::Tid.bit();
         }
-        self.used = Some(Use::Unparsed);
+        self.used = Some(LineUse::Unparsed);
     }
 }
 
@@ -234,7 +234,7 @@ mod tests {
         let mut parsed = Parsed::default();
         let mut block = Block::from_text(text.as_bytes());
         Grammar::default().parse(&format, &mut block, &mut parsed);
-        assert_eq!(parsed.counts.lines(Use::Continuation), 5_000);
+        assert_eq!(parsed.counts.lines(LineUse::Continuation), 5_000);
         let extra = unpack(&parsed.rows.extra[0], text.as_bytes(), &parsed.side.bytes);
         assert_eq!(extra, dump.trim_end_matches('\n').as_bytes());
         assert!(!parsed.rows.has(1, C::Extra));

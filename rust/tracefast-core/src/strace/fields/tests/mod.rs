@@ -11,7 +11,7 @@ use crate::events::details::Detail;
 use crate::events::parsed_block::Parsed;
 use crate::events::rows::{Effect, Side};
 use crate::events::schema::Column as C;
-use crate::events::split_calls::Head;
+use crate::events::split_calls::EntryEffect;
 use crate::events::vocabulary::{EventKind, FileType};
 use crate::strace::{Grammar, detect};
 use crate::text::block::Block;
@@ -78,7 +78,7 @@ fn detail(line: &str) -> Option<Detail> {
 }
 
 /// What the first half of a call tells.
-fn head(line: &str) -> Head {
+fn head(line: &str) -> EntryEffect {
     let (name, args) = line.split_once('(').expect("a call");
     let sys = crate::linux::syscalls::by_name(name.as_bytes());
     crate::strace::fields::head(args.as_bytes(), sys, &mut Side::default())
