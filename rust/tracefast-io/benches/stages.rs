@@ -23,7 +23,9 @@ use arrow_array::RecordBatch;
 use criterion::SamplingMode;
 use tracefast_core::batch::{BATCH_ROWS, Part, Projection, assemble};
 use tracefast_core::format::{Format, Grammar};
-use tracefast_core::serial::stream::{Pool, Resolved, Stream};
+use tracefast_core::serial::pool::Pool;
+use tracefast_core::serial::resolved_block::ResolvedBlock;
+use tracefast_core::serial::stream::Stream;
 use tracefast_core::text::block::Block;
 use tracefast_core::text::scan::{Marks, structure, structure_portable};
 use tracefast_io::sink::{ParquetEncoder, ParquetOptions};
@@ -212,7 +214,7 @@ impl Arrow {
         }
     }
 
-    fn take(&mut self, resolved: Resolved, stream: &mut Stream, watch: &mut Watch) {
+    fn take(&mut self, resolved: ResolvedBlock, stream: &mut Stream, watch: &mut Watch) {
         self.seen += resolved.runs.iter().map(|run| run.len() as u64).sum::<u64>();
         if self.stage < Stage::Batches {
             return;

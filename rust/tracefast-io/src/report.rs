@@ -4,13 +4,13 @@ use serde_json::{Map, Value, json};
 use tracefast_core::events::line_counts::{LineCounts, Oddities};
 use tracefast_core::events::schema::SCHEMA_VERSION;
 use tracefast_core::events::vocabulary::EventKind;
-use tracefast_core::serial::counts::{Counts, SourceTally, Tally};
+use tracefast_core::serial::counts::{Counts, RunCounts, SourceCounts};
 
 /// Counts of a run over one or more logs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Report {
     /// What the stages counted.
-    pub tally: Tally,
+    pub counts: RunCounts,
     /// Logs that held nothing, and the like.
     pub warnings: Vec<String>,
     /// Wall time, seconds.
@@ -23,27 +23,27 @@ const FOOTER_SOURCES: usize = 10_000;
 impl Report {
     /// Lines read.
     pub fn lines(&self) -> u64 {
-        self.tally.total.lines.total()
+        self.counts.total.lines.total()
     }
 
     /// Rows made.
     pub fn rows(&self) -> u64 {
-        self.tally.total.rows()
+        self.counts.total.rows()
     }
 
     /// Rows by kind; kinds without rows are left out.
     pub fn kinds(&self) -> Vec<(&'static str, u64)> {
-        self.tally.total.kinds()
+        self.counts.total.kinds()
     }
 
     /// Name of the format; `mixed` if there were several, `none` without input.
     pub fn format(&self) -> &str {
-        one_of(self.tally.sources.iter().map(|source| &*source.format))
+        one_of(self.counts.sources.iter().map(|source| &*source.format))
     }
 
     /// Name of the clock, likewise.
     pub fn clock(&self) -> &str {
-        one_of(self.tally.sources.iter().map(|source| &*source.clock))
+        one_of(self.counts.sources.iter().map(|source| &*source.clock))
     }
 
     /// The counts as JSON. The same input gives the same text: no times, no threads.
@@ -71,25 +71,25 @@ impl Report {
     pub fn from_json(text: &str, seconds: f64) -> Option<Self> {
         let told: Value = serde_json::from_str(text).ok()?;
         let example = |told: &Value| Some((owned(&told["source"])?, line(told)?, text_of(told)?));
-        let tally = Tally {
+        let counts = RunCounts {
             total: counts_of(&told)?,
             sources: list(&told["sources"], source_of)?,
             examples: list(&told["unparsed"], example)?,
         };
-        Some(Self { tally, warnings: list(&told["warnings"], owned)?, seconds })
+        Some(Self { counts, warnings: list(&told["warnings"], owned)?, seconds })
     }
 
     /// As [`Report::to_json`], with at most `limit` sources, and the number of those left out.
     fn json(&self, limit: usize) -> String {
-        let mut out = counts(&self.tally.total, self.format(), self.clock());
-        let unparsed = self.tally.examples.iter();
+        let mut out = counts(&self.counts.total, self.format(), self.clock());
+        let unparsed = self.counts.examples.iter();
         let unparsed = unparsed
             .map(|(source, line, text)| json!({"source": source, "line": line, "text": text}));
         out.insert("unparsed".to_owned(), unparsed.collect());
         out.insert("warnings".to_owned(), json!(self.warnings));
-        let sources = &self.tally.sources[..limit.min(self.tally.sources.len())];
+        let sources = &self.counts.sources[..limit.min(self.counts.sources.len())];
         out.insert("sources".to_owned(), sources.iter().map(source).collect());
-        let left_out = self.tally.sources.len() - sources.len();
+        let left_out = self.counts.sources.len() - sources.len();
         out.insert("sources_left_out".to_owned(), json!(left_out));
         Value::Object(out).to_string()
     }
@@ -103,7 +103,7 @@ impl Report {
 }
 
 /// What one source came to.
-fn source(source: &SourceTally) -> Value {
+fn source(source: &SourceCounts) -> Value {
     let mut out = counts(&source.counts, &source.format, &source.clock);
     let unparsed = source.example.iter().map(|(line, text)| json!({"line": line, "text": text}));
     out.insert("source".to_owned(), json!(source.name));
@@ -113,13 +113,13 @@ fn source(source: &SourceTally) -> Value {
 }
 
 /// The source that was put into JSON.
-fn source_of(told: &Value) -> Option<SourceTally> {
+fn source_of(told: &Value) -> Option<SourceCounts> {
     let mut examples = list(&told["unparsed"], |told| Some((line(told)?, text_of(told)?)))?;
     let machine = match &told["machine"] {
         Value::Null => None,
         name => Some(owned(name)?.into()),
     };
-    Some(SourceTally {
+    Some(SourceCounts {
         name: owned(&told["source"])?,
         format: owned(&told["format"])?.into(),
         clock: owned(&told["clock"])?.into(),
@@ -204,7 +204,7 @@ mod tests {
     fn a_footer_names_so_many_sources_and_counts_the_rest() {
         let mut report = Report::default();
         for number in 0..3 {
-            report.tally.begin(&format!("{number}.log"), None);
+            report.counts.begin(&format!("{number}.log"), None);
         }
         let footer: Value = serde_json::from_str(&report.json(2)).expect("JSON");
         assert_eq!(footer["sources"].as_array().map(Vec::len), Some(2));

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use tracefast_core::format::Wanted;
-use tracefast_core::serial::counts::Tally;
+use tracefast_core::serial::counts::RunCounts;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::explain::{self, Explain, Explained};
@@ -192,10 +192,10 @@ pub fn parse_with(
             return Err(Error::cancelled());
         }
     }
-    let tally = pipeline.tally().unwrap_or_default();
+    let counts = pipeline.counts().unwrap_or_default();
     drop(pipeline);
-    let warnings = [known, warnings(&tally)].concat();
-    let mut report = Report { tally, warnings, seconds: 0.0 };
+    let warnings = [known, warnings(&counts)].concat();
+    let mut report = Report { counts, warnings, seconds: 0.0 };
     if let Some(appender) = appender {
         appender.finish(report.metadata()).map_err(written)?.commit()?;
     }
@@ -205,11 +205,11 @@ pub fn parse_with(
 }
 
 /// Logs that hold nothing, by name, and logs without any event.
-fn warnings(tally: &Tally) -> Vec<String> {
-    let empty = tally.sources.iter().filter(|source| source.counts.bytes == 0);
+fn warnings(counts: &RunCounts) -> Vec<String> {
+    let empty = counts.sources.iter().filter(|source| source.counts.bytes == 0);
     let mut out: Vec<String> =
         empty.map(|source| format!("{}: the log is empty", source.name)).collect();
-    if tally.total.rows() == 0 && out.len() < tally.sources.len() {
+    if counts.total.rows() == 0 && out.len() < counts.sources.len() {
         out.push("no event was found".to_owned());
     }
     out
@@ -317,11 +317,11 @@ impl BatchStream {
             }
             Ok(Some(None)) => Ok(Some(None)),
             Ok(None) => {
-                let tally = pipeline.tally().unwrap_or_default();
+                let counts = pipeline.counts().unwrap_or_default();
                 let known = std::mem::take(&mut self.warnings);
-                let warnings = [known, warnings(&tally)].concat();
+                let warnings = [known, warnings(&counts)].concat();
                 let seconds = self.begin.elapsed().as_secs_f64();
-                self.report = Some(Report { tally, warnings, seconds });
+                self.report = Some(Report { counts, warnings, seconds });
                 self.pipeline = None;
                 self.progress.done.store(true, Ordering::Relaxed);
                 Ok(None)

@@ -362,13 +362,13 @@ fn check(texts: &[Vec<u8>], wanted: Wanted) -> Result<(), TestCaseError> {
     let lines = |text: &Vec<u8>| text.split_inclusive(|&b| b == b'\n').count();
     prop_assert_eq!(report.lines(), texts.iter().map(lines).sum::<usize>() as u64);
     let bytes = texts.iter().map(Vec::len).sum::<usize>() as u64;
-    prop_assert_eq!(report.tally.total.bytes, bytes);
-    prop_assert_eq!(report.tally.total.lines.total_bytes(), bytes);
-    let counts = report.tally.total.lines;
-    let shared = report.tally.total.oddities.shared_lines;
+    prop_assert_eq!(report.counts.total.bytes, bytes);
+    prop_assert_eq!(report.counts.total.lines.total_bytes(), bytes);
+    let counts = report.counts.total.lines;
+    let shared = report.counts.total.oddities.shared_lines;
     let begun = counts.lines(LineUse::Events) + counts.lines(LineUse::Unparsed);
     // What the model found is on no line.
-    let kinds = report.tally.total.kinds;
+    let kinds = report.counts.total.kinds;
     let found = kinds[EventKind::Notice as usize] + kinds[EventKind::Aio as usize];
     prop_assert_eq!(report.rows() - found, begun + shared);
     for (block_bytes, threads) in [(1, 2), (64, 3), (500, 2)] {

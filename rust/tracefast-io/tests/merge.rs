@@ -67,7 +67,7 @@ fn read_with(
         out.extend(rows(&batch?));
     }
     let report = stream.report().expect("the end was reached").clone();
-    assert_eq!(report.tally.total.bytes, report.tally.total.lines.total_bytes());
+    assert_eq!(report.counts.total.bytes, report.counts.total.lines.total_bytes());
     Ok((out, report))
 }
 
@@ -165,7 +165,7 @@ fn every_byte_is_counted_once_and_cut_lines_are_told() {
         let names = ["log.500", "log.501", "log.502"].map(|name| logs.path(name));
         let options = Options { threads: 2, block_bytes, ..Options::default() };
         let (rows, report) = read_with(&names, options).expect("logs");
-        assert_eq!(report.tally.total.bytes, (first.len() + second.len()) as u64);
+        assert_eq!(report.counts.total.bytes, (first.len() + second.len()) as u64);
         assert_eq!(report.lines(), 9);
         assert_eq!(
             brief(&rows),
@@ -183,7 +183,7 @@ fn every_byte_is_counted_once_and_cut_lines_are_told() {
         let states = [rows[0].status.as_str(), &rows[5].status];
         assert_eq!(states, ["truncated", "unfinished"]);
         assert_eq!(rows[2].args, "junk");
-        assert_eq!(report.tally.examples, [(logs.path("log.501"), 4, "junk".to_owned())]);
+        assert_eq!(report.counts.examples, [(logs.path("log.501"), 4, "junk".to_owned())]);
     }
 }
 
@@ -373,8 +373,8 @@ fn bound(first: &str, second: &str) -> Vec<(i32, u64, String)> {
         out.extend(found.map(|(row, path)| (row.tid.unwrap_or(-1), row.line, path)));
     }
     let report = stream.report().expect("the end was reached");
-    assert_eq!(report.tally.total.bytes, (first.len() + second.len()) as u64);
-    assert_eq!(report.tally.total.lines.total_bytes(), report.tally.total.bytes);
+    assert_eq!(report.counts.total.bytes, (first.len() + second.len()) as u64);
+    assert_eq!(report.counts.total.lines.total_bytes(), report.counts.total.bytes);
     assert_eq!(report.lines(), (first.lines().count() + second.lines().count()) as u64);
     out
 }
@@ -474,7 +474,7 @@ fn a_recorded_log_is_the_same_for_any_blocks_and_threads() {
             alone += read(&[path.to_str().expect("UTF-8").to_owned()]).0.len();
         }
     }
-    assert_eq!(report.tally.total.bytes, bytes);
+    assert_eq!(report.counts.total.bytes, bytes);
     assert_eq!(expected.len(), alone);
     for (block_bytes, threads) in [(1, 2), (500, 1), (4096, 3)] {
         let options = Options { block_bytes, threads, ..Options::default() };

@@ -70,7 +70,7 @@ impl Report {
 
     #[getter]
     fn bytes(&self) -> u64 {
-        self.inner.tally.total.bytes
+        self.inner.counts.total.bytes
     }
 
     #[getter]
@@ -100,19 +100,19 @@ impl Report {
 
     #[getter]
     fn accounting<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let uses = self.inner.tally.total.lines.fields();
+        let uses = self.inner.counts.total.lines.fields();
         dict(py, uses.map(|(name, lines, _)| (name, lines)))
     }
 
     #[getter]
     fn accounting_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let uses = self.inner.tally.total.lines.fields();
+        let uses = self.inner.counts.total.lines.fields();
         dict(py, uses.map(|(name, _, bytes)| (name, bytes)))
     }
 
     #[getter]
     fn oddities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        dict(py, self.inner.tally.total.oddities.fields())
+        dict(py, self.inner.counts.total.oddities.fields())
     }
 
     /// The same objects as in the JSON.
@@ -124,7 +124,7 @@ impl Report {
 
     #[getter]
     fn unparsed(&self) -> Vec<(String, u64, String)> {
-        self.inner.tally.examples.clone()
+        self.inner.counts.examples.clone()
     }
 
     #[getter]
@@ -140,7 +140,7 @@ impl Report {
     /// Reports are equal if they count the same, however long it took.
     fn __eq__(&self, other: &Self) -> bool {
         let (one, other) = (&self.inner, &other.inner);
-        one.tally == other.tally && one.warnings == other.warnings
+        one.counts == other.counts && one.warnings == other.warnings
     }
 
     /// How `pickle` and `copy` make it again.

@@ -28,12 +28,12 @@ pub fn pipeline(data: &[u8]) {
     };
     let (rows, report) = run(text, wanted, 1 << 18, 1, false);
     assert_eq!(report.lines(), text.split_inclusive(|&b| b == b'\n').count() as u64, "lines");
-    assert_eq!(report.tally.total.bytes, text.len() as u64, "bytes");
+    assert_eq!(report.counts.total.bytes, text.len() as u64, "bytes");
     let block = 1 + usize::from(*size) * if flags & 2 == 0 { 1 } else { 16 };
     let (other, again) = run(text, wanted, block, 1 + usize::from(threads % 4), flags & 1 == 1);
     let shown = text.escape_ascii().to_string().replace("\\n", "\n");
     assert_eq!(
-        again.tally.total.lines, report.tally.total.lines,
+        again.counts.total.lines, report.counts.total.lines,
         "lines by use, blocks of {block}:\n{shown}"
     );
     assert_eq!(again.kinds(), report.kinds(), "rows by kind, blocks of {block}:\n{shown}");

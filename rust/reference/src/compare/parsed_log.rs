@@ -6,7 +6,9 @@ use arrow_array::RecordBatch;
 use tracefast_core::batch::{Part, Projection, assemble};
 use tracefast_core::events::line_counts::LineCounts;
 use tracefast_core::format::{Format, Grammar};
-use tracefast_core::serial::stream::{Pool, Resolved, Stream};
+use tracefast_core::serial::pool::Pool;
+use tracefast_core::serial::resolved_block::ResolvedBlock;
+use tracefast_core::serial::stream::Stream;
 use tracefast_core::text::block::Block;
 
 /// Lines by use and all rows of a log cut into blocks of at least `size` bytes.
@@ -30,14 +32,14 @@ pub fn parse(format: Format, data: &[u8], size: usize) -> (LineCounts, RecordBat
     if let Some(resolved) = stream.end() {
         keep(&mut parts, resolved);
     }
-    assert_eq!(stream.tally.total.bytes, data.len() as u64, "bytes");
-    assert_eq!(stream.tally.total.lines.total_bytes(), data.len() as u64, "bytes by use");
+    assert_eq!(stream.counts.total.bytes, data.len() as u64, "bytes");
+    assert_eq!(stream.counts.total.lines.total_bytes(), data.len() as u64, "bytes by use");
     let batch = assemble(&parts, &Projection::default(), &stream.values());
-    assert_eq!(stream.tally.total.rows(), batch.num_rows() as u64, "rows by kind");
-    (stream.tally.total.lines, batch)
+    assert_eq!(stream.counts.total.rows(), batch.num_rows() as u64, "rows by kind");
+    (stream.counts.total.lines, batch)
 }
 
-fn keep(parts: &mut Vec<Part>, resolved: Resolved) {
+fn keep(parts: &mut Vec<Part>, resolved: ResolvedBlock) {
     let block = Arc::new(resolved);
     for rows in block.runs.clone() {
         parts.push(Part::new(Arc::clone(&block), rows));

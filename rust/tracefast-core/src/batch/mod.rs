@@ -18,7 +18,7 @@ use arrow_schema::{DataType, Schema, SchemaRef};
 use crate::events::rows::Rows;
 use crate::events::schema::{COLUMNS, Column as C, Kind, schema};
 use crate::events::vocabulary::{Access, EventKind, FileType, OffsetKnown, Status};
-use crate::serial::stream::{Resolved, Values};
+use crate::serial::resolved_block::{DictionaryValues, ResolvedBlock};
 use crate::text::string_view::{INLINE, Place, pack, unpack};
 
 /// Rows of a batch that is handed out.
@@ -31,7 +31,7 @@ const KEPT: usize = 4;
 #[derive(Debug, Clone)]
 pub struct Part {
     /// The block.
-    pub block: Arc<Resolved>,
+    pub block: Arc<ResolvedBlock>,
     /// The rows.
     pub rows: Range<usize>,
     /// Which of them are wanted, in order; all if not said.
@@ -40,7 +40,7 @@ pub struct Part {
 
 impl Part {
     /// All of these rows.
-    pub fn new(block: Arc<Resolved>, rows: Range<usize>) -> Self {
+    pub fn new(block: Arc<ResolvedBlock>, rows: Range<usize>) -> Self {
         Self { block, rows, picked: None }
     }
 
@@ -151,7 +151,7 @@ impl Projection {
 ///
 /// # Panics
 /// Never: the arrays have the schema's types and one length.
-pub fn assemble(parts: &[Part], projection: &Projection, values: &Values) -> RecordBatch {
+pub fn assemble(parts: &[Part], projection: &Projection, values: &DictionaryValues) -> RecordBatch {
     make(parts, projection, values, false)
 }
 
@@ -160,15 +160,19 @@ pub fn assemble(parts: &[Part], projection: &Projection, values: &Values) -> Rec
 ///
 /// # Panics
 /// Never, as [`assemble`].
-pub fn assemble_selected(parts: &[Part], projection: &Projection, values: &Values) -> RecordBatch {
+pub fn assemble_selected(
+    parts: &[Part],
+    projection: &Projection,
+    values: &DictionaryValues,
+) -> RecordBatch {
     let len: usize = parts.iter().map(Part::len).sum();
     let kept: usize = blocks(parts).map(|block| block.len()).sum();
     make(parts, projection, values, len < kept / KEPT)
 }
 
 /// The blocks of all parts, in order.
-fn blocks(parts: &[Part]) -> impl Iterator<Item = &Arc<Resolved>> {
-    let mut last: Option<&Arc<Resolved>> = None;
+fn blocks(parts: &[Part]) -> impl Iterator<Item = &Arc<ResolvedBlock>> {
+    let mut last: Option<&Arc<ResolvedBlock>> = None;
     parts.iter().map(|part| &part.block).filter(move |block| {
         let other = last.is_none_or(|last| !Arc::ptr_eq(last, block));
         last = Some(block);
@@ -176,7 +180,12 @@ fn blocks(parts: &[Part]) -> impl Iterator<Item = &Arc<Resolved>> {
     })
 }
 
-fn make(parts: &[Part], projection: &Projection, values: &Values, copied: bool) -> RecordBatch {
+fn make(
+    parts: &[Part],
+    projection: &Projection,
+    values: &DictionaryValues,
+    copied: bool,
+) -> RecordBatch {
     let len = parts.iter().map(Part::len).sum();
     let valid: Vec<Cow<'_, [u64]>> = parts.iter().map(Part::valid).collect();
     let (mut any, mut all) = (0, u64::MAX);
@@ -288,7 +297,7 @@ fn turn(square: &mut [u64; 64]) {
 }
 
 impl Batch<'_> {
-    fn column(&self, column: C, values: &Values) -> ArrayRef {
+    fn column(&self, column: C, values: &DictionaryValues) -> ArrayRef {
         if column == C::Source {
             return self.source(&values.open[3]);
         }
@@ -356,7 +365,7 @@ impl Batch<'_> {
         &self,
         column: C,
         get: impl Fn(&Rows) -> &Vec<T>,
-        map: impl Fn(&Resolved, T) -> U,
+        map: impl Fn(&ResolvedBlock, T) -> U,
     ) -> ScalarBuffer<U> {
         let mut out: Vec<U> = Vec::with_capacity(self.len);
         let full = self.all & column.bit() != 0;
@@ -437,7 +446,7 @@ impl Batch<'_> {
         column: C,
         get: impl Fn(&Rows) -> &Vec<u32>,
         which: usize,
-        values: &Values,
+        values: &DictionaryValues,
     ) -> ArrayRef {
         let keys = if self.any & column.bit() == 0 {
             no_keys(self.len)
@@ -454,7 +463,8 @@ impl Batch<'_> {
             return nulls(C::Args, self.len);
         }
         let views: Vec<u128> = (0..texts.len()).map(|key| view_of(texts, key)).collect();
-        let place = |block: &Resolved, local: u32| views[block.maps[0][local as usize] as usize];
+        let place =
+            |block: &ResolvedBlock, local: u32| views[block.maps[0][local as usize] as usize];
         let views = self.mapped(column, |rows| &rows.name, place);
         #[allow(unsafe_code)]
         // SAFETY: every view is that of a text, or of no text.
@@ -500,7 +510,7 @@ impl Batch<'_> {
         let mut out: Vec<u128> = Vec::with_capacity(self.len);
         let full = self.all & column.bit() != 0;
         let mut base: u128 = 0;
-        let mut last: Option<&Arc<Resolved>> = None;
+        let mut last: Option<&Arc<ResolvedBlock>> = None;
         for ((part, valid), any) in self.parts.iter().zip(&self.valid).zip(&self.any_of) {
             if let Some(last) = last
                 && !Arc::ptr_eq(last, &part.block)

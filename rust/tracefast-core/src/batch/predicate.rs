@@ -13,7 +13,7 @@ use memchr::memmem::Finder;
 use crate::batch::Part;
 use crate::events::schema::{Column as C, Kind};
 use crate::events::vocabulary::{Access, EventKind, FileType, OffsetKnown, Status};
-use crate::serial::stream::{Resolved, Values};
+use crate::serial::resolved_block::{DictionaryValues, ResolvedBlock};
 use crate::text::string_view::{INLINE, Place, pack, unpack};
 
 /// What rows must satisfy.
@@ -168,7 +168,7 @@ impl Predicate {
     }
 
     /// The rows of `parts` that satisfy it.
-    pub fn select(&self, parts: Vec<Part>, values: &Values) -> Vec<Part> {
+    pub fn select(&self, parts: Vec<Part>, values: &DictionaryValues) -> Vec<Part> {
         let mut out = Vec::with_capacity(parts.len());
         for part in parts {
             let rows = Rows { block: &part.block, range: part.rows.clone(), values };
@@ -265,9 +265,9 @@ fn zip(into: &mut [u64], other: &[u64], op: impl Fn(u64, u64) -> u64) {
 
 /// Some rows of a block.
 struct Rows<'a> {
-    block: &'a Resolved,
+    block: &'a ResolvedBlock,
     range: Range<usize>,
-    values: &'a Values,
+    values: &'a DictionaryValues,
 }
 
 /// A number of a column, as it is held.
@@ -441,7 +441,8 @@ mod tests {
     use super::*;
     use crate::batch::{Projection, assemble_selected};
     use crate::format::{Format, Grammar};
-    use crate::serial::stream::{Pool, Stream};
+    use crate::serial::pool::Pool;
+    use crate::serial::stream::Stream;
     use crate::text::block::Block;
 
     const LOG: &str = "\

@@ -197,7 +197,7 @@ impl OpenCalls {
         }
     }
 
-    /// `tid` goes on as what was `by`: for the stitch stage, which knows both.
+    /// `tid` goes on as what was `by`: for the serial stage, which knows both.
     pub(crate) fn superseded(&mut self, tid: Option<i32>, by: i32, parsed: &mut Parsed) {
         for task in [Some(by), tid] {
             self.forget(task, parsed);
@@ -227,7 +227,7 @@ impl OpenCalls {
         Some(open)
     }
 
-    /// What is open goes to the stitch stage, and all tasks are forgotten: the block ends, or tasks
+    /// What is open goes to the serial stage, and all tasks are forgotten: the block ends, or tasks
     /// have other names from here on.
     pub(crate) fn flush(&mut self, parsed: &mut Parsed) {
         for &(slot, task) in &self.places {

@@ -220,7 +220,7 @@ pub enum EntryTarget {
     Open,
     /// A row of the same block.
     Row(u32),
-    /// A pending call of the stitch stage.
+    /// A pending call of the serial stage.
     Pending(u32),
 }
 

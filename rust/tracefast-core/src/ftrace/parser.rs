@@ -95,7 +95,7 @@ pub(crate) struct Parser<'a> {
     pub(crate) begin: i64,
     /// Bytes of the line at hand, its line feed included.
     pub(crate) bytes: u64,
-    /// What the line at hand is used for; `None`: the stitch stage says.
+    /// What the line at hand is used for; `None`: the serial stage says.
     pub(crate) used: Option<LineUse>,
     /// The lines at hand are parts of the name of a command.
     pub(crate) pieces: Option<Pieces>,

@@ -19,7 +19,8 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use crate::batch::{Part, Projection, assemble};
 use crate::events::schema::{COLUMNS, Kind};
 use crate::format::{Format, Grammar};
-use crate::serial::stream::{Pool, Stream};
+use crate::serial::pool::Pool;
+use crate::serial::stream::Stream;
 use crate::text::block::Block;
 
 /// A log and what is expected of its rows.

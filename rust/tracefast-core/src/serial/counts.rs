@@ -35,7 +35,7 @@ impl Counts {
 
 /// Counts of one source; a few hundred bytes, whatever it holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SourceTally {
+pub struct SourceCounts {
     /// As the user named it.
     pub name: String,
     /// Name of its format; `none` if it is empty.
@@ -52,20 +52,20 @@ pub struct SourceTally {
 
 /// What the report counts.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Tally {
+pub struct RunCounts {
     /// Over all sources.
     pub total: Counts,
     /// Every source, in order.
-    pub sources: Vec<SourceTally>,
+    pub sources: Vec<SourceCounts>,
     /// First lines that were not understood: source, line, text.
     pub examples: Vec<(String, u64, String)>,
 }
 
-impl Tally {
+impl RunCounts {
     /// A source begins; `None`: it is empty. Gives its number.
     pub fn begin(&mut self, name: &str, format: Option<&Format>) -> usize {
         let number = self.sources.len();
-        self.sources.push(SourceTally {
+        self.sources.push(SourceCounts {
             name: name.to_owned(),
             format: format.map_or("none", Format::name).into(),
             clock: format.map_or("none", Format::clock).into(),

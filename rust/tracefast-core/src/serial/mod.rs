@@ -2,6 +2,9 @@
 
 pub mod counts;
 pub(crate) mod function_graph;
+pub mod pool;
+pub mod resolved_block;
+pub(crate) mod source_clock;
 pub mod stream;
 pub(crate) mod traced_tasks;
 pub(crate) mod unfinished;

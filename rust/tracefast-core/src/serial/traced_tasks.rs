@@ -6,7 +6,7 @@ use crate::events::split_calls::{PidPrefix, TraceChange};
 
 /// The tasks that are traced, as far as the log tells.
 #[derive(Debug, Default)]
-pub(crate) struct Alive {
+pub(crate) struct TracedTasks {
     tasks: BTreeSet<i32>,
     exiting: BTreeSet<i32>,
     naming: Option<PidPrefix>,
@@ -20,7 +20,7 @@ pub(crate) struct Alive {
     named: BTreeSet<i32>,
 }
 
-impl Alive {
+impl TracedTasks {
     /// A log whose first lines are of task `root`, if that is known.
     pub(crate) fn new(root: Option<i32>) -> Self {
         Self { tasks: root.into_iter().collect(), rooted: root.is_some(), ..Self::default() }
@@ -130,28 +130,28 @@ mod tests {
 
     #[test]
     fn the_survivor_owns_lines_without_a_pid() {
-        let mut alive = Alive::new(Some(3));
-        alive.name(PidPrefix::Absent);
-        assert_eq!(alive.task(None), Some(3));
-        alive.hear(TraceChange::Started(4));
-        alive.name(PidPrefix::Present);
-        alive.see(Some(3));
-        assert_eq!((alive.task(Some(4)), alive.task(None)), (Some(4), None));
-        alive.hear(TraceChange::Ended(Some(3)));
-        alive.name(PidPrefix::Absent);
-        assert_eq!(alive.task(None), Some(4));
+        let mut traced = TracedTasks::new(Some(3));
+        traced.name(PidPrefix::Absent);
+        assert_eq!(traced.task(None), Some(3));
+        traced.hear(TraceChange::Started(4));
+        traced.name(PidPrefix::Present);
+        traced.see(Some(3));
+        assert_eq!((traced.task(Some(4)), traced.task(None)), (Some(4), None));
+        traced.hear(TraceChange::Ended(Some(3)));
+        traced.name(PidPrefix::Absent);
+        assert_eq!(traced.task(None), Some(4));
     }
 
     #[test]
     fn versions_without_exit_lines_show_the_call() {
-        let mut alive = Alive::new(None);
-        alive.name(PidPrefix::Absent);
-        assert!(alive.is_unknown());
-        alive.name(PidPrefix::Present);
-        alive.see(Some(3));
-        alive.see(Some(4));
-        alive.hear(TraceChange::Exiting(Some(4)));
-        alive.name(PidPrefix::Absent);
-        assert_eq!(alive.owner(), Some(3));
+        let mut traced = TracedTasks::new(None);
+        traced.name(PidPrefix::Absent);
+        assert!(traced.is_unknown());
+        traced.name(PidPrefix::Present);
+        traced.see(Some(3));
+        traced.see(Some(4));
+        traced.hear(TraceChange::Exiting(Some(4)));
+        traced.name(PidPrefix::Absent);
+        assert_eq!(traced.owner(), Some(3));
     }
 }

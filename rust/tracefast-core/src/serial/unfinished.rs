@@ -14,7 +14,7 @@ use crate::events::split_calls::{
 };
 use crate::events::vocabulary::{EventKind, Status};
 use crate::format::Format;
-use crate::serial::traced_tasks::Alive;
+use crate::serial::traced_tasks::TracedTasks;
 use crate::text::block::TextRange;
 use crate::text::string_view::unpack;
 
@@ -36,14 +36,14 @@ struct Call {
 
 /// At most one open call for each task: all that joins blocks.
 #[derive(Debug, Default)]
-pub(crate) struct Stitch {
+pub(crate) struct UnfinishedCalls {
     tasks: HashMap<i64, u32, foldhash::fast::FixedState>,
     calls: Vec<Option<Call>>,
     free: Vec<u32>,
     /// Which of `calls` are of execve.
     execs: BTreeSet<u32>,
     block: u64,
-    alive: Alive,
+    traced: TracedTasks,
     /// Processors of which records were lost, and on which line of the log it says so last.
     lost: HashMap<Option<u16>, i64, foldhash::fast::FixedState>,
 }
@@ -57,10 +57,10 @@ fn key(tid: Option<i32>) -> i64 {
     tid.map_or(i64::MIN, i64::from)
 }
 
-impl Stitch {
+impl UnfinishedCalls {
     /// For a log whose lines without a pid are, at first, of task `root`.
     pub(crate) fn new(root: Option<i32>) -> Self {
-        Self { alive: Alive::new(root), ..Self::default() }
+        Self { traced: TracedTasks::new(root), ..Self::default() }
     }
 
     /// Puts what earlier blocks left open into its place in this one, and takes what it leaves
@@ -74,8 +74,8 @@ impl Stitch {
         for touch in &deferred {
             match *touch {
                 Deferred::TaskMovedOn { tid, at, lost } => {
-                    self.alive.see(tid);
-                    if let Some(call) = self.take(self.alive.task(tid)) {
+                    self.traced.see(tid);
+                    if let Some(call) = self.take(self.traced.task(tid)) {
                         let status = call.open.lost(lost);
                         let row = insert(parsed, at, &call, format, line, status);
                         self.same_block(parsed, &call, row);
@@ -86,12 +86,12 @@ impl Stitch {
                     if lost.is_none() {
                         self.exec(tid, at, parsed, format, line);
                     }
-                    let unknown = self.alive.is_unknown();
+                    let unknown = self.traced.is_unknown();
                     let mut call = self.resumed(tid, parsed, row as usize);
-                    if unknown && self.alive.owner().is_some() {
+                    if unknown && self.traced.owner().is_some() {
                         bare = Some(at);
                     }
-                    self.alive.see(tid);
+                    self.traced.see(tid);
                     if let (Some(at), Some(other)) = (lost, &call) {
                         let name = parsed.rows.name[row as usize] as usize;
                         let parted = self.is_parted(other, parsed, row as usize);
@@ -116,8 +116,8 @@ impl Stitch {
                     resume(parsed, text, row as usize, call, format, line, rest, sys);
                 }
                 Deferred::Continue { tid, ref open, bytes } => {
-                    let task = self.alive.task(tid);
-                    self.alive.see(tid);
+                    let task = self.traced.task(tid);
+                    self.traced.see(tid);
                     let more = &text[open.args.0 as usize..open.args.1 as usize];
                     let used = if let Some(call) = self.peek_mut(task) {
                         call.args.extend_from_slice(more);
@@ -129,15 +129,15 @@ impl Stitch {
                     parsed.counts.see(used, bytes);
                 }
                 Deferred::Open { tid, ref open } => {
-                    self.open(parsed, text, self.alive.task(tid), open, format, line);
+                    self.open(parsed, text, self.traced.task(tid), open, format, line);
                 }
                 Deferred::Superseded { tid, by, at } => {
-                    if tid.is_none() && self.alive.is_unknown() {
-                        self.alive.supersede(by);
+                    if tid.is_none() && self.traced.is_unknown() {
+                        self.traced.supersede(by);
                         bare = Some(at);
                     }
-                    self.alive.see(tid);
-                    let tid = self.alive.task(tid);
+                    self.traced.see(tid);
+                    let tid = self.traced.task(tid);
                     // The thread's execve was printed under its new id already.
                     let moved = self.peek(tid).is_some_and(|call| call.open.tid == Some(by));
                     if !moved {
@@ -152,12 +152,12 @@ impl Stitch {
                 Deferred::RecordsLost { cpu, line: at } => {
                     self.lost.insert(cpu, line + at);
                 }
-                Deferred::Trace(life) => self.alive.hear(life),
+                Deferred::Trace(life) => self.traced.hear(life),
                 Deferred::PidPrefix { prefix, at } => {
                     if let Some(from) = bare.take() {
                         self.name_rows(parsed, from, at);
                     }
-                    self.alive.name(prefix);
+                    self.traced.name(prefix);
                     bare = (prefix == PidPrefix::Absent).then_some(at);
                 }
             }
@@ -180,20 +180,20 @@ impl Stitch {
 
     /// The open call whose second half is in `row`.
     fn resumed(&mut self, tid: Option<i32>, parsed: &Parsed, row: usize) -> Option<Call> {
-        let task = self.alive.task(tid);
+        let task = self.traced.task(tid);
         if let Some(call) = self.take(task) {
             return Some(call);
         }
         let name = &parsed.names[parsed.rows.name[row] as usize];
-        if self.alive.is_unknown() && tid.is_none() {
+        if self.traced.is_unknown() && tid.is_none() {
             // Of all tasks only one waits for the end of such a call.
             let mut fitting = self.calls.iter().flatten().filter(|call| call.name == *name);
             let owner = fitting.next()?.open.tid.filter(|_| fitting.next().is_none())?;
-            self.alive.own(owner);
+            self.traced.own(owner);
             return self.take(Some(owner));
         }
         // The call began before its task had a name.
-        let root = tid.is_some_and(|tid| self.alive.may_be_root(tid))
+        let root = tid.is_some_and(|tid| self.traced.may_be_root(tid))
             && self.peek(None).is_some_and(|call| call.name == *name);
         if root { self.take(None) } else { None }
     }
@@ -209,7 +209,7 @@ impl Stitch {
         line: i64,
     ) {
         let name = &parsed.names[parsed.rows.name[at.row as usize] as usize];
-        let task = self.alive.task(tid);
+        let task = self.traced.task(tid);
         if !is_exec(name) || self.peek(task).is_some_and(|call| call.name == *name) {
             return;
         }
@@ -238,7 +238,7 @@ impl Stitch {
 
     /// The lines between two spots have no pid; whose they are may be known by now.
     fn name_rows(&self, parsed: &mut Parsed, from: RowPosition, to: RowPosition) {
-        let Some(owner) = self.alive.owner() else { return };
+        let Some(owner) = self.traced.owner() else { return };
         let rows = &mut parsed.rows;
         for row in from.row as usize..to.row as usize {
             if !rows.has(row, C::Tid) && rows.kind[row] != EventKind::Unparsed as u8 {
@@ -321,7 +321,7 @@ impl Stitch {
                 ([columns, frames].join(&between), behind)
             })
             .map(|(extra, _)| extra),
-            open: OpenCall { tid: open.tid.or(self.alive.owner()), ..*open },
+            open: OpenCall { tid: open.tid.or(self.traced.owner()), ..*open },
             block: self.block,
         };
         let exec = is_exec(&call.name);

@@ -159,7 +159,7 @@ pub(crate) struct Parser<'a> {
     merge: Mark,
     /// Bytes of the line at hand, its line feed included.
     pub(crate) bytes: u64,
-    /// What the line at hand is used for; `None`: the stitch stage says.
+    /// What the line at hand is used for; `None`: the serial stage says.
     pub(crate) used: Option<LineUse>,
     pub(crate) clock: Clock,
     pub(crate) owner: Owner,
@@ -346,7 +346,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Lines with and without a pid take turns as tasks come and go; under which name a task's
-    /// calls are open, only the stitch stage can tell then.
+    /// calls are open, only the serial stage can tell then.
     #[inline]
     fn name_tasks(&mut self, named: bool) {
         let prefix = if named { PidPrefix::Present } else { PidPrefix::Absent };

@@ -21,8 +21,9 @@ use tracefast_core::batch::{BATCH_ROWS, Projection};
 use tracefast_core::events::parsed_block::Parsed;
 use tracefast_core::format::{Format, Wanted};
 use tracefast_core::ftrace::Machine;
-use tracefast_core::serial::counts::Tally;
-use tracefast_core::serial::stream::{Pool, Stream};
+use tracefast_core::serial::counts::RunCounts;
+use tracefast_core::serial::pool::Pool;
+use tracefast_core::serial::stream::Stream;
 use tracefast_core::text::block::Block;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -140,7 +141,7 @@ struct State<T> {
     /// Next output to take.
     next: u64,
     /// Everything is in `groups` or behind.
-    finished: Option<Tally>,
+    finished: Option<RunCounts>,
     error: Option<Error>,
     stop: bool,
 }
@@ -276,7 +277,7 @@ impl<E: Encode> Pipeline<E> {
     }
 
     /// The counts, once [`Pipeline::next`] has said that nothing follows.
-    pub fn tally(&self) -> Option<Tally> {
+    pub fn counts(&self) -> Option<RunCounts> {
         self.shared.lock().finished.clone()
     }
 }

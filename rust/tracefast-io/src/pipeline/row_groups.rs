@@ -12,7 +12,8 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use tracefast_core::batch::{BATCH_ROWS, Part};
 use tracefast_core::events::rows::Rows;
-use tracefast_core::serial::stream::{Resolved, Stream, Values};
+use tracefast_core::serial::resolved_block::{DictionaryValues, ResolvedBlock};
+use tracefast_core::serial::stream::Stream;
 use tracefast_core::text::string_view::REACH;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -24,7 +25,7 @@ pub(crate) struct Piece {
     /// The rows.
     pub parts: Vec<Part>,
     /// What their keys stand for.
-    pub values: Values,
+    pub values: DictionaryValues,
 }
 
 /// What only one worker at a time may touch.
@@ -90,7 +91,7 @@ impl Serial {
     /// # Errors
     /// The texts of a block that had to be copied are more than views can tell, or all names more
     /// than a dictionary can hold.
-    pub(crate) fn add(&mut self, resolved: Resolved, out: &mut Cut) -> Result<()> {
+    pub(crate) fn add(&mut self, resolved: ResolvedBlock, out: &mut Cut) -> Result<()> {
         if resolved.buffers.iter().any(|buffer| buffer.len() > self.reach) {
             let hint = "record strings with a smaller -s, or take the line out";
             let error = Error::new(ErrorKind::TooMuchText { limit: self.reach as u64 });
@@ -223,7 +224,7 @@ mod tests {
 
     use tracefast_core::events::parsed_block::Parsed;
     use tracefast_core::format::{Format, Grammar, Wanted};
-    use tracefast_core::serial::stream::Pool;
+    use tracefast_core::serial::pool::Pool;
     use tracefast_core::text::block::Block;
 
     use super::*;

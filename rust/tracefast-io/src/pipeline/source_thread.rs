@@ -34,9 +34,9 @@ impl<E: Encode> Shared<E> {
         if let Some(serial) = state.stream.as_mut() {
             let mut cut = Cut::default();
             serial.finish(&mut cut);
-            let tally = serial.stream.tally.clone();
+            let counts = serial.stream.counts.clone();
             Self::hand_on(&mut state, cut);
-            state.finished = Some(tally);
+            state.finished = Some(counts);
         }
         drop(state);
         self.wake_all();
@@ -87,7 +87,7 @@ impl<E: Encode> Shared<E> {
             if let Some(rest) = serial.stream.end() {
                 serial.add(rest, &mut cut).map_err(|error| self.placed(error))?;
                 // What was open at the end made rows, too.
-                let rows = serial.stream.tally.total.rows();
+                let rows = serial.stream.counts.total.rows();
                 self.progress.rows.store(rows, Ordering::Relaxed);
             }
             state = self.lock();

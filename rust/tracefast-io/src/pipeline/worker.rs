@@ -129,8 +129,8 @@ impl<E: Encode> Shared<E> {
                         break;
                     }
                 }
-                let enough = serial.has_enough().then(|| serial.stream.tally.clone());
-                let rows = serial.stream.tally.total.rows();
+                let enough = serial.has_enough().then(|| serial.stream.counts.clone());
+                let rows = serial.stream.counts.total.rows();
                 self.progress.rows.store(rows, Ordering::Relaxed);
                 let mut state = self.lock();
                 state.resolve += count;

@@ -115,7 +115,7 @@ impl<'a> Parser<'a> {
                 }
             }
             FirstHalf::Unknown => {
-                // The entry, if any, is in a block before: that is for the stitch stage.
+                // The entry, if any, is in a block before: that is for the serial stage.
                 let rest = (ret.0 as u32, ret.1 as u32);
                 let (row, sys, bytes) = (row as u32, callee.sys, self.bytes);
                 let entries = self.parsed.entries.len() as u32;

@@ -10,10 +10,10 @@ use crate::events::split_calls::{Deferred, OpenCall};
 use crate::events::vocabulary::Op;
 use crate::ftrace::tests::{Log, parse_as};
 use crate::ftrace::{Clock, Format, Grammar, abandon, detect, finish};
-use crate::serial::unfinished::Stitch;
+use crate::serial::unfinished::UnfinishedCalls;
 use crate::text::block::Block;
 
-/// A call whose halves stand in two blocks, joined as the stitch stage does.
+/// A call whose halves stand in two blocks, joined as the serial stage does.
 fn stitched(enter: &[u8], exit: &[u8], format: Format) -> (Log, usize) {
     let first = parse_as(enter, format);
     let mut second = parse_as(exit, format);
@@ -259,10 +259,10 @@ fn stands_alone(line: &[u8], format: &crate::format::Format) -> bool {
     format.stands_alone(&line[..line.len().min(crate::text::block::LINE_START)])
 }
 
-/// What grammar and stitch stage make of a log that is cut into blocks of so many lines.
+/// What grammar and serial stage make of a log that is cut into blocks of so many lines.
 fn in_blocks(lines: &[Vec<u8>], sizes: &[usize], format: Format) -> Vec<String> {
     let wrapped = crate::format::Format::Ftrace(format);
-    let mut stitch = Stitch::default();
+    let mut stitch = UnfinishedCalls::default();
     let mut grammar = Grammar::default();
     let mut shown = Vec::new();
     let (mut at, mut sizes) = (0, sizes.iter().cycle());

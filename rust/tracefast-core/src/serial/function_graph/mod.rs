@@ -16,7 +16,7 @@ use crate::events::parsed_block::Parsed;
 use crate::events::schema::Column as C;
 use crate::events::split_calls::RowPosition;
 use crate::events::vocabulary::Status;
-use stack::{Block, Frame, Name, Stack, Words};
+use crate::serial::function_graph::stack::{BlockContext, Frame, LineText, NameKey, Stack};
 
 /// Tasks that are in functions; beyond that those not seen for longest are given up. A log that
 /// does not tell of the ends of its tasks must not fill the memory.
@@ -29,12 +29,12 @@ const LAST: &str = "do_task_dead";
 #[derive(Debug, Clone)]
 struct Running {
     tid: i32,
-    comm: Name,
+    comm: NameKey,
 }
 
 /// All that joins the lines of `function_graph`.
 #[derive(Debug, Default)]
-pub(crate) struct Graph {
+pub(crate) struct FunctionStacks {
     running: HashMap<i32, Running, foldhash::fast::FixedState>,
     stacks: HashMap<i64, Stack, foldhash::fast::FixedState>,
     /// Stacks that are empty, to be used again.
@@ -65,13 +65,13 @@ fn owner(tid: Option<i32>, cpu: Option<u16>) -> i64 {
     }
 }
 
-impl Graph {
+impl FunctionStacks {
     /// Joins what the block's lines did. `line` is the log's line on which the block begins.
     pub(crate) fn run(&mut self, parsed: &mut Parsed, text: &[u8], line: i64) {
         self.block += 1;
         let calls = parsed.inserted.len();
         let items = std::mem::take(&mut parsed.graph_lines);
-        let mut block = Block { parsed, text, line, number: self.block };
+        let mut block = BlockContext { parsed, text, line, number: self.block };
         for item in &items {
             self.turn += 1;
             self.item(item, &mut block);
@@ -90,7 +90,7 @@ impl Graph {
         }
     }
 
-    fn item(&mut self, item: &GraphLine, block: &mut Block<'_>) {
+    fn item(&mut self, item: &GraphLine, block: &mut BlockContext<'_>) {
         let GraphLine { at, cpu, tid, .. } = *item;
         match item.step {
             GraphStep::Switch { from, to } => self.switch(cpu, from, to, at, block),
@@ -101,7 +101,7 @@ impl Graph {
                 self.whose(cpu, row, block);
                 let key = self.key(tid, cpu);
                 self.drop_from(key, depth, at, block);
-                let rest = Words::View(block.parsed.rows.args[row]);
+                let rest = LineText::View(block.parsed.rows.args[row]);
                 let args = block.args(self.stacks.get_mut(&key), &rest, called, depth);
                 block.parsed.rows.args[row] = args;
             }
@@ -115,7 +115,7 @@ impl Graph {
                     block.join(&mut frame, args, row, seconds);
                     LineUse::Resumed
                 } else {
-                    let rest = Words::View(0);
+                    let rest = LineText::View(0);
                     let args = block.args(self.stacks.get_mut(&key), &rest, false, depth);
                     let rows = &mut block.parsed.rows;
                     rows.args[row] = args;
@@ -135,7 +135,7 @@ impl Graph {
     }
 
     /// The task on the processor of `row`, if its line does not name it.
-    fn whose(&mut self, cpu: Option<u16>, row: usize, block: &mut Block<'_>) {
+    fn whose(&mut self, cpu: Option<u16>, row: usize, block: &mut BlockContext<'_>) {
         if block.parsed.rows.has(row, C::Tid) {
             return;
         }
@@ -153,11 +153,11 @@ impl Graph {
         owner(tid.or_else(running), cpu)
     }
 
-    fn enter(&mut self, item: &GraphLine, entry: &FunctionEntry, block: &mut Block<'_>) {
+    fn enter(&mut self, item: &GraphLine, entry: &FunctionEntry, block: &mut BlockContext<'_>) {
         let GraphLine { at, cpu, tid, .. } = *item;
         let running = self.running.get(&processor(cpu)).filter(|_| tid.is_none());
         let comm = match entry.comm {
-            Some(key) => Some(Name::new(key, block.number, &block.parsed.comms)),
+            Some(key) => Some(NameKey::new(key, block.number, &block.parsed.comms)),
             None => running.map(|running| running.comm.clone()),
         };
         let tid = tid.or(running.map(|running| running.tid));
@@ -177,7 +177,7 @@ impl Graph {
     }
 
     /// The functions of a task that it left without a line: those at `depth` or deeper.
-    fn drop_from(&mut self, key: i64, depth: u32, at: RowPosition, block: &mut Block<'_>) {
+    fn drop_from(&mut self, key: i64, depth: u32, at: RowPosition, block: &mut BlockContext<'_>) {
         let Some(stack) = self.stacks.get_mut(&key) else { return };
         while let Some(frame) = stack.pop_from(depth) {
             block.insert(frame, stack, at);
@@ -192,7 +192,7 @@ impl Graph {
         depth: u32,
         row: usize,
         at: RowPosition,
-        block: &mut Block<'_>,
+        block: &mut BlockContext<'_>,
     ) -> Option<Frame> {
         let rows = &block.parsed.rows;
         let named = rows.has(row, C::Name).then(|| rows.name[row] as usize);
@@ -212,7 +212,7 @@ impl Graph {
         from: SwitchedTask,
         to: SwitchedTask,
         at: RowPosition,
-        block: &mut Block<'_>,
+        block: &mut BlockContext<'_>,
     ) {
         self.mixed |= self.switching.is_some_and(|one| Some(one) != cpu);
         self.switching = self.switching.or(cpu);
@@ -232,7 +232,7 @@ impl Graph {
         if self.stacks.get(&before).is_some_and(|stack| stack.has(LAST)) {
             self.drop_from(before, 0, at, block);
         }
-        let comm = Name::new(to.comm, block.number, &block.parsed.comms);
+        let comm = NameKey::new(to.comm, block.number, &block.parsed.comms);
         let running = Running { tid: to.tid, comm };
         if self.mixed {
             self.running.remove(&processor(None));
@@ -244,7 +244,7 @@ impl Graph {
 
     /// Too many tasks are in functions: the half that was not seen for longest is given up.
     #[cold]
-    fn give_up(&mut self, at: RowPosition, block: &mut Block<'_>) {
+    fn give_up(&mut self, at: RowPosition, block: &mut BlockContext<'_>) {
         let mut turns: Vec<(u64, i64)> =
             self.stacks.iter().map(|(&key, stack)| (stack.turn, key)).collect();
         turns.sort_unstable();
@@ -268,7 +268,7 @@ impl Graph {
     /// entered. `line` is the number of the log's lines.
     pub(crate) fn finish(&mut self, parsed: &mut Parsed, line: i64) {
         self.block += 1;
-        let mut block = Block { parsed, text: b"", line, number: self.block };
+        let mut block = BlockContext { parsed, text: b"", line, number: self.block };
         let mut frames = Vec::new();
         for (_, mut stack) in self.stacks.drain() {
             while let Some(frame) = stack.pop_from(0) {

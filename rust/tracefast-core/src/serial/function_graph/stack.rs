@@ -12,13 +12,13 @@ use crate::text::string_view::unpack;
 
 /// A name and its key in the block that asked last.
 #[derive(Debug, Clone)]
-pub(crate) struct Name {
+pub(crate) struct NameKey {
     text: Arc<str>,
     key: u32,
     block: u64,
 }
 
-impl Name {
+impl NameKey {
     pub(crate) fn new(key: u32, block: u64, names: &[Arc<str>]) -> Self {
         Self { text: Arc::clone(&names[key as usize]), key, block }
     }
@@ -38,12 +38,12 @@ impl Name {
 
 /// Text of a line: where it stands while its block is at hand, or a copy.
 #[derive(Debug)]
-pub(crate) enum Words {
+pub(crate) enum LineText {
     View(u128),
     Copy(Box<[u8]>),
 }
 
-impl Words {
+impl LineText {
     fn bytes<'a>(&'a self, text: &'a [u8], side: &'a Side) -> &'a [u8] {
         match self {
             Self::View(view) => unpack(view, text, &side.bytes),
@@ -71,15 +71,15 @@ pub(crate) struct Frame {
     pub(crate) depth: u32,
     /// Line in the log, from 0.
     pub(crate) line: i64,
-    pub(crate) name: Name,
+    pub(crate) name: NameKey,
     ts: Option<i64>,
     tid: Option<i32>,
     cpu: Option<u16>,
     pid: Option<i32>,
-    comm: Option<Name>,
-    rest: Words,
+    comm: Option<NameKey>,
+    rest: LineText,
     called: bool,
-    extra: Option<Words>,
+    extra: Option<LineText>,
     /// The block in which it was entered.
     block: u64,
     /// The arguments of functions that it calls and that have nothing else, and their block: one
@@ -90,7 +90,7 @@ pub(crate) struct Frame {
 impl Frame {
     pub(crate) fn new(
         entry: &FunctionEntry,
-        task: (Option<i32>, Option<Name>),
+        task: (Option<i32>, Option<NameKey>),
         cpu: Option<u16>,
         block: u64,
         names: &[Arc<str>],
@@ -99,15 +99,15 @@ impl Frame {
         Self {
             depth: entry.depth,
             line: line + entry.line,
-            name: Name::new(entry.name, block, names),
+            name: NameKey::new(entry.name, block, names),
             ts: entry.ts,
             tid: task.0,
             cpu,
             pid: entry.pid,
             comm: task.1,
-            rest: Words::View(entry.rest),
+            rest: LineText::View(entry.rest),
             called: entry.called,
-            extra: entry.extra.map(Words::View),
+            extra: entry.extra.map(LineText::View),
             block,
             calls: None,
         }
@@ -169,7 +169,7 @@ impl Stack {
 }
 
 /// A block while its lines are joined.
-pub(crate) struct Block<'a> {
+pub(crate) struct BlockContext<'a> {
     pub(crate) parsed: &'a mut Parsed,
     pub(crate) text: &'a [u8],
     /// The log's line on which it begins.
@@ -177,13 +177,13 @@ pub(crate) struct Block<'a> {
     pub(crate) number: u64,
 }
 
-impl Block<'_> {
+impl BlockContext<'_> {
     /// The arguments of a function at `depth`: what is printed, its caller, its depth. `called`: the
     /// caller is printed.
     pub(crate) fn args(
         &mut self,
         stack: Option<&mut Stack>,
-        rest: &Words,
+        rest: &LineText,
         called: bool,
         depth: u32,
     ) -> u128 {

@@ -4,11 +4,11 @@ use crate::events::line_counts::LineUse;
 use crate::events::parsed_block::Parsed;
 use crate::events::vocabulary::Status;
 use crate::ftrace::{Grammar, detect};
-use crate::serial::function_graph::{Graph, TASKS};
+use crate::serial::function_graph::{FunctionStacks, TASKS};
 use crate::text::block::Block;
 
 /// Joins `text` as a block, and gives the names and states of its rows.
-fn run(graph: &mut Graph, text: &str, line: i64) -> (Parsed, Vec<String>) {
+fn run(graph: &mut FunctionStacks, text: &str, line: i64) -> (Parsed, Vec<String>) {
     let format = detect(text.as_bytes()).expect("a log");
     let mut parsed = Parsed::default();
     Grammar::default().parse(&format, &Block::from_text(text.as_bytes()), &mut parsed);
@@ -30,7 +30,7 @@ fn shown(parsed: &Parsed) -> Vec<String> {
 fn tasks_that_are_never_seen_again_are_given_up() {
     let line = |tid: usize| format!(" 0)    a-{tid}     |               |  f() {{\n");
     let text = (1..=TASKS + 1).map(line).collect::<Vec<_>>().concat();
-    let mut graph = Graph::default();
+    let mut graph = FunctionStacks::default();
     let (parsed, rows) = run(&mut graph, &text, 0);
     assert_eq!(rows.len(), TASKS / 2);
     assert_eq!((&*rows[0], &*rows[1]), ("f unfinished 0", "f unfinished 1"));
@@ -44,7 +44,7 @@ fn tasks_that_are_never_seen_again_are_given_up() {
 
 #[test]
 fn nothing_is_kept_of_tasks_that_are_in_no_function() {
-    let mut graph = Graph::default();
+    let mut graph = FunctionStacks::default();
     for tid in 0..100 {
         let text = format!(
             " 0)    a-{tid}     |               |  f() {{\n 0)    a-{tid}     |   1.000 us    |  }}\n"
@@ -57,7 +57,7 @@ fn nothing_is_kept_of_tasks_that_are_in_no_function() {
 
 #[test]
 fn a_task_that_is_dead_is_in_no_function() {
-    let mut graph = Graph::default();
+    let mut graph = FunctionStacks::default();
     let (_, rows) = run(
         &mut graph,
         " 0)               |  do_exit() {\n 0)               |    do_task_dead() {\n 0)  a-7  =>  b-8\n \
@@ -76,7 +76,7 @@ fn deep_stacks_take_no_longer_than_others() {
     let line = |depth| format!(" 0)               |  {}f() {{\n", "  ".repeat(depth));
     let mut text = (0..depth).map(line).collect::<Vec<_>>().concat();
     text += " 0)   1.000 us    |  }\n";
-    let (_, rows) = run(&mut Graph::default(), &text, 0);
+    let (_, rows) = run(&mut FunctionStacks::default(), &text, 0);
     assert_eq!(rows.len(), depth);
     assert_eq!(rows[depth - 1], "f complete 0");
 }

@@ -334,7 +334,7 @@ impl Parser<'_> {
             && self.grammar.calls.of(line.leader.pid).is_none_or(|open| open.name != key)
         {
             // A thread that calls execve goes on under its leader's id, which may be all that the
-            // log says of it: only the stitch stage knows the calls of all threads.
+            // log says of it: only the serial stage knows the calls of all threads.
             self.grammar.calls.flush(self.parsed);
         }
         // The columns that are kept are those of the first half.
@@ -386,7 +386,7 @@ impl Parser<'_> {
                 crate::strace::finish(self.parsed, self.text, row, self.format, half);
             }
             FirstHalf::Unknown => {
-                // The first half, if any, is in a block before: that is for the stitch stage.
+                // The first half, if any, is in a block before: that is for the serial stage.
                 let row = self.row(&second, ts);
                 self.used = None;
                 self.parsed.rows.name[row] = key;
@@ -410,7 +410,7 @@ impl Parser<'_> {
         args: (usize, usize),
         ts: Option<i64>,
     ) {
-        // The parts of the arguments stand apart: only the stitch stage has them as one text.
+        // The parts of the arguments stand apart: only the serial stage has them as one text.
         self.grammar.calls.flush(self.parsed);
         let whole = &self.text[args.0..args.1];
         let gap = whole.len() - unfinished::strip_gap(whole, self.format.gap).len();
