@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use tracefast_core::events::line_counts::LineUse;
 use tracefast_core::format::{Format, Wanted};
-use tracefast_core::ftrace::machine::Calls;
+use tracefast_core::ftrace::machine::SyscallAbi;
 use tracefast_reference::checks;
 use tracefast_reference::compare::ftrace_differences;
 use tracefast_reference::ftrace::{Hints, Reading, header, read};
@@ -46,7 +46,7 @@ proptest! {
 }
 
 fn slow(log: &str) -> Reading {
-    read(log.as_bytes(), &Hints { machine: Calls::default(), stacks: true, seam: &|_| false })
+    read(log.as_bytes(), &Hints { machine: SyscallAbi::default(), stacks: true, seam: &|_| false })
 }
 
 #[test]

@@ -81,7 +81,7 @@ impl Format {
     pub fn on(self, machine: Option<Machine>) -> Self {
         match (self, machine) {
             (Self::Ftrace(format), Some(machine)) => {
-                Self::Ftrace(ftrace::Format { calls: format.calls.of(machine), ..format })
+                Self::Ftrace(ftrace::Format { abi: format.abi.on_machine(machine), ..format })
             }
             _ => self,
         }
@@ -99,7 +99,7 @@ impl Format {
     pub fn machine(&self) -> Option<&'static str> {
         match self {
             Self::Strace(_) => None,
-            Self::Ftrace(format) => format.calls.told(),
+            Self::Ftrace(format) => format.abi.machine_name(),
         }
     }
 
@@ -184,7 +184,7 @@ impl Format {
     pub fn ends(&self, enter: &str, exit: &str) -> bool {
         match self {
             Self::Strace(_) => enter == exit,
-            Self::Ftrace(format) => format.calls.ends(enter, exit),
+            Self::Ftrace(format) => format.abi.ends(enter, exit),
         }
     }
 

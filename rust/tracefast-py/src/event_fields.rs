@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use tracefast_core::ftrace::decode::{self, Kind};
+use tracefast_core::ftrace::decode::{self, ValueKind};
 
 use crate::arrow::batch::{Batch, Schema};
 use crate::arrow::import::{arrow, stream};
@@ -23,7 +23,7 @@ impl Decoder {
     /// Of an event whose fields are known; None for any other.
     #[staticmethod]
     fn of(event: &str) -> Option<Self> {
-        decode::Decoder::of(event).map(|inner| Self { inner })
+        decode::Decoder::for_event(event).map(|inner| Self { inner })
     }
 
     /// Of keys and their kinds. Keys that were chosen are looked for among the words of the text
@@ -33,7 +33,7 @@ impl Decoder {
     fn generic(fields: Vec<(String, String)>, chosen: bool) -> PyResult<Self> {
         let fields = fields
             .into_iter()
-            .map(|(key, kind)| match Kind::by_name(&kind) {
+            .map(|(key, kind)| match ValueKind::from_name(&kind) {
                 Some(kind) => Ok((key, kind)),
                 None => Err(PyValueError::new_err(format!("'{kind}' is no kind of a field"))),
             })
@@ -70,7 +70,7 @@ pub(crate) fn survey(py: Python<'_>, texts: &Bound<'_, PyAny>) -> PyResult<Vec<B
 /// The kind of field that holds all values of some classes.
 #[pyfunction]
 pub(crate) fn field_kind(classes: u32) -> &'static str {
-    Kind::of(classes).name()
+    ValueKind::from_classes(classes).name()
 }
 
 /// The column of a field.

@@ -19,7 +19,7 @@ pub(crate) fn options(
     let format = wanted(format_in)?;
     let machine = match machine {
         None => None,
-        Some(name) => Some(Machine::by_name(name).ok_or_else(|| unknown_machine(name))?),
+        Some(name) => Some(Machine::from_name(name).ok_or_else(|| unknown_machine(name))?),
     };
     if threads == Some(0) {
         return Err(PyValueError::new_err("threads is at least 1"));

@@ -3,7 +3,7 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, BooleanArray, RecordBatch, StringArray, UInt32Array};
-use tracefast_core::ftrace::decode::{Decoder, Kind, survey};
+use tracefast_core::ftrace::decode::{Decoder, ValueKind, survey};
 
 /// Reads the lines behind the first one as texts of the event that it names.
 ///
@@ -15,8 +15,8 @@ pub fn ftrace_fields(data: &[u8]) {
     let texts: Vec<&str> = texts.split('\n').collect();
     let fields = fields(&texts);
     // Somebody may want fields that the texts do not have.
-    let wanted = Decoder::generic(&[(event.to_owned(), Kind::Unsigned)], true);
-    let known = Decoder::of(event);
+    let wanted = Decoder::generic(&[(event.to_owned(), ValueKind::Unsigned)], true);
+    let known = Decoder::for_event(event);
     let others = [Decoder::function(), Decoder::generic(&fields, false), wanted];
     for decoder in known.iter().chain(&others) {
         alike(decoder, &texts);
@@ -35,7 +35,7 @@ pub fn ftrace_fields(data: &[u8]) {
         let rest = left(&row);
         for (at, (key, kind)) in own.iter().enumerate() {
             let kept = row.column(at).is_valid(0) || rest.contains(key.as_str());
-            assert!(kept || *kind == Kind::Text, "{key} of {text:?}: {rest:?}");
+            assert!(kept || *kind == ValueKind::Text, "{key} of {text:?}: {rest:?}");
         }
     }
 }
@@ -70,14 +70,15 @@ fn batch(decoder: &Decoder, texts: &[&str]) -> RecordBatch {
 }
 
 /// The keys of all texts that are no words, with their kinds.
-fn fields(texts: &[&str]) -> Vec<(String, Kind)> {
+fn fields(texts: &[&str]) -> Vec<(String, ValueKind)> {
     let found = survey(texts.iter().map(|text| Some(*text))).expect("columns of one length");
     let column = |name| found.column_by_name(name).expect("a column");
     let keys: &StringArray = column("key").as_string();
     let words: &BooleanArray = column("word").as_boolean();
     let classes: &UInt32Array = column("classes").as_primitive();
     let rows = (0..found.num_rows()).filter(|&row| keys.is_valid(row) && !words.value(row));
-    rows.map(|row| (keys.value(row).to_owned(), Kind::of(classes.value(row)))).collect()
+    rows.map(|row| (keys.value(row).to_owned(), ValueKind::from_classes(classes.value(row))))
+        .collect()
 }
 
 /// What is in the last column, `rest`.

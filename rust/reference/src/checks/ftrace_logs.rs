@@ -1,7 +1,7 @@
 //! ftrace's text, made of all its productions, read by the parser and by the reference.
 
 use tracefast_core::format::{Format, Wanted};
-use tracefast_core::ftrace::machine::Calls;
+use tracefast_core::ftrace::machine::SyscallAbi;
 
 use crate::compare::ftrace_differences;
 use crate::ftrace::{Hints, Row, read};
@@ -29,7 +29,7 @@ pub fn ftrace_logs(data: &[u8]) {
 pub fn made(data: &[u8]) -> Vec<u8> {
     let made = log(&mut Choices::new(data));
     let slow =
-        read(&made.text, &Hints { machine: Calls::default(), stacks: true, seam: &|_| false });
+        read(&made.text, &Hints { machine: SyscallAbi::default(), stacks: true, seam: &|_| false });
     for told in &made.rows {
         // Of several on a line, the one of this kind.
         let row = slow.rows.iter().find(|row| row.line == told.line && row.kind == told.kind);

@@ -9,7 +9,7 @@ use arrow_array::types::{
 use arrow_array::{Array, RecordBatch, StringArray};
 use tracefast_core::events::line_counts::{LineCounts, LineUse};
 use tracefast_core::format::Format;
-use tracefast_core::ftrace::machine::Calls;
+use tracefast_core::ftrace::machine::SyscallAbi;
 use tracefast_core::text::escape::escape_invalid;
 
 use crate::compare::parsed_log::parse;
@@ -25,8 +25,8 @@ type Columns = BTreeMap<&'static str, String>;
 pub fn compared(format: Format, log: &[u8]) -> Option<String> {
     let (counts, batch) = parse(format, log, usize::MAX);
     let (stacks, machine) = match format {
-        Format::Ftrace(format) => (format.stacks, format.calls),
-        Format::Strace(_) => (false, Calls::default()),
+        Format::Ftrace(format) => (format.stacks, format.abi),
+        Format::Strace(_) => (false, SyscallAbi::default()),
     };
     // Where blocks may begin, nothing belongs to what is before.
     let seam = |line: &[u8]| stacks && format.stands_alone(line);

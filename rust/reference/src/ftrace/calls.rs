@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tracefast_core::ftrace::machine::{Calls as Machine, Machine as Kind};
+use tracefast_core::ftrace::machine::{Machine as Kind, SyscallAbi as Machine};
 use tracefast_core::linux::errno;
 
 use crate::ftrace::Row;
@@ -143,7 +143,7 @@ impl Calls {
 
     fn name(&self, call: &Call) -> Option<Vec<u8>> {
         match call {
-            Call::Name(name) => Some(self.machine.spelling(name).to_vec()),
+            Call::Name(name) => Some(self.machine.strace_name(name).to_vec()),
             Call::Number(_) if self.named => None,
             Call::Number(number) => {
                 let name = self.machine.machine.and_then(|machine| machine.call(*number));

@@ -1,13 +1,13 @@
 //! Whether a text is ftrace's, and which of its optional columns it has.
 
-use crate::ftrace::function_graph::{self, Special};
+use crate::ftrace::function_graph::{self, Separator};
 use crate::ftrace::header::layouts::Layout;
 use crate::ftrace::header::{self, layouts};
 use crate::ftrace::header::{COMM, Header};
 use crate::ftrace::machine::guess::Evidence;
-use crate::ftrace::non_records::classify::{Other, classify};
-use crate::ftrace::payload::{Call, Payload, parse};
-use crate::ftrace::record::task_events::Teller;
+use crate::ftrace::non_records::classify::{NonRecord, classify};
+use crate::ftrace::payload::{CallId, Payload, parse};
+use crate::ftrace::record::task_events::TaskEvent;
 use crate::ftrace::wrapper;
 use crate::ftrace::{Clock, Format, Graph, Wrap};
 
@@ -80,8 +80,8 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// The line is a record or one that only ftrace writes.
 fn is_ftrace(line: &[u8]) -> bool {
     match classify(line) {
-        Other::Header => line != b"--",
-        Other::Lost { .. } => true,
+        NonRecord::Header => line != b"--",
+        NonRecord::Lost { .. } => true,
         _ => layouts::parse(line, Layout::Default).is_some() || is_graph(line),
     }
 }
@@ -89,7 +89,7 @@ fn is_ftrace(line: &[u8]) -> bool {
 /// The line is one of `function_graph`, or of those between them.
 fn is_graph(line: &[u8]) -> bool {
     function_graph::parse(line, false).is_some()
-        || matches!(function_graph::special(line), Some(Special::Switch { .. }))
+        || matches!(function_graph::separator(line), Some(Separator::Switch { .. }))
 }
 
 /// What the records show.
@@ -139,10 +139,10 @@ impl Found {
         }
         self.run.push(line.len());
         let known = classify(line);
-        self.bare += usize::from(known == Other::Unknown);
+        self.bare += usize::from(known == NonRecord::Unknown);
         is_graph(line)
-            || (known == Other::Header && line != b"--")
-            || matches!(known, Other::Lost { .. })
+            || (known == NonRecord::Header && line != b"--")
+            || matches!(known, NonRecord::Lost { .. })
     }
 
     fn record(&mut self, line: &[u8], header: &Header) {
@@ -162,23 +162,23 @@ impl Found {
         }
         let payload = &line[header.payload..];
         match parse(payload) {
-            Payload::Enter { call: Call::Name(start, end), args } => {
+            Payload::Enter { call: CallId::Name(start, end), args } => {
                 self.calls.name(&payload[start..end], &payload[args.0..args.1]);
             }
-            Payload::Exit { call: Call::Name(..), ret } => {
+            Payload::Exit { call: CallId::Name(..), ret } => {
                 self.calls.result(&payload[ret.0..ret.1]);
             }
-            Payload::Enter { call: Call::Number(number), args } => {
+            Payload::Enter { call: CallId::Number(number), args } => {
                 self.calls.entry(header.pid, number, &payload[args.0..args.1]);
             }
-            Payload::Exit { call: Call::Number(number), ret } => {
+            Payload::Exit { call: CallId::Number(number), ret } => {
                 self.calls.exit(header.pid, number, &payload[ret.0..ret.1]);
             }
             Payload::Function { .. } => self.format.functions = true,
             Payload::Stack { .. } => self.format.stacks = true,
             Payload::Event { name, .. } => {
-                let teller = Teller::of(&payload[name.0..name.1]);
-                self.format.renames |= teller.is_some_and(Teller::renames);
+                let task_event = TaskEvent::from_name(&payload[name.0..name.1]);
+                self.format.renames |= task_event.is_some_and(TaskEvent::renames);
             }
             _ => {}
         }
@@ -190,7 +190,7 @@ impl Found {
             width: self.width(),
             flags: self.flags.unwrap_or(0),
             clock: self.clock(),
-            calls: self.calls.calls(),
+            abi: self.calls.abi(),
             graph: self.graph(),
             ..self.format
         }
@@ -304,10 +304,10 @@ mod tests {
     fn calls_by_number_and_by_name() {
         let head = "            bash-2101    [001] .....  2881.878957: ";
         let arm64 = format!("{head}sys_enter: NR 63 (3, ffffcad6c47c, 340, 0, 0, 0)\n");
-        let calls = format(&arm64).calls;
+        let calls = format(&arm64).abi;
         assert_eq!((calls.machine, calls.named), (Some(Machine::Arm64), false));
         let both = format!("{head}sys_read(fd: 3, buf: 7f, count: 1)\n{arm64}");
-        assert!(format(&both).calls.named);
+        assert!(format(&both).abi.named);
     }
 
     #[test]

@@ -26,7 +26,7 @@ use crate::ftrace::non_records::stacks;
 
 pub use detect::{detect, likeness};
 pub use fields::head;
-pub use machine::{Calls, Machine};
+pub use machine::{Machine, SyscallAbi};
 pub use parser::Grammar;
 
 use std::borrow::Cow;
@@ -53,7 +53,7 @@ pub struct Format {
     /// What its times count.
     pub clock: Clock,
     /// How its calls are numbered, and what their arguments hold.
-    pub calls: Calls,
+    pub abi: SyscallAbi,
     /// What other programs put around its lines.
     pub wrap: Wrap,
     /// The log has stacks, which belong to the record before them of the same processor and task.

@@ -6,17 +6,17 @@ use crate::events::open_calls::OpenCalls;
 use crate::events::parsed_block::Parsed;
 use crate::events::vocabulary::{EventKind, Op, gone_flags};
 use crate::ftrace::call::entry_exit::Callee;
-use crate::ftrace::fields::Kept;
+use crate::ftrace::fields::KeptArguments;
 use crate::ftrace::header::Header;
-use crate::ftrace::header::cache::{Columns, Known};
+use crate::ftrace::header::cache::{HeaderCache, KnownColumns};
 use crate::ftrace::header::layouts::{self, Layout};
-use crate::ftrace::non_records::between_records::{Frames, More, Pieces};
-use crate::ftrace::non_records::stacks::{Last, Target as Whose, is_seam};
-use crate::ftrace::payload::cache::{Heads, What};
+use crate::ftrace::non_records::between_records::{ContinuedText, NamePieces, StackFrames};
+use crate::ftrace::non_records::stacks::{LastRecords, StackOwner, is_seam};
+use crate::ftrace::payload::cache::{PayloadCache, PayloadKind};
 use crate::ftrace::payload::function;
-use crate::ftrace::payload::{self, Call, Payload};
+use crate::ftrace::payload::{self, CallId, Payload};
 use crate::ftrace::record::file_hints;
-use crate::ftrace::record::task_events::Teller;
+use crate::ftrace::record::task_events::TaskEvent;
 use crate::ftrace::{Format, Graph, function_graph};
 use crate::linux::syscalls;
 use crate::text::block::Block;
@@ -30,8 +30,8 @@ pub struct Grammar {
     pub(crate) names: Interner,
     pub(crate) comms: Interner,
     pub(crate) calls: OpenCalls,
-    pub(crate) last: Last,
-    pub(crate) heads: Heads,
+    pub(crate) last: LastRecords,
+    pub(crate) payloads: PayloadCache,
 }
 
 impl Grammar {
@@ -45,7 +45,7 @@ impl Grammar {
         self.comms.begin();
         self.calls.clear();
         self.last.clear();
-        self.heads.begin();
+        self.payloads.begin();
         let mut parser = Parser {
             utf8: marks.ascii || simdutf8::basic::from_utf8(text).is_ok(),
             grammar: self,
@@ -60,15 +60,15 @@ impl Grammar {
             pieces: None,
             owner: None,
             frames: None,
-            told: None,
+            task_event: None,
             more: None,
             lost: Vec::new(),
             next: None,
             known: None,
             parts: &marks.parts,
-            kept: [Kept::none(); KEPT],
+            kept: [KeptArguments::none(); KEPT],
         };
-        let mut columns = Columns::default();
+        let mut columns = HeaderCache::default();
         let mut start = 0;
         for &at in &marks.at {
             let at = at as usize;
@@ -98,25 +98,25 @@ pub(crate) struct Parser<'a> {
     /// What the line at hand is used for; `None`: the serial stage says.
     pub(crate) used: Option<LineUse>,
     /// The lines at hand are parts of the name of a command.
-    pub(crate) pieces: Option<Pieces>,
+    pub(crate) pieces: Option<NamePieces>,
     /// Row that lines without a record belong to.
-    pub(crate) owner: Option<Owner>,
+    pub(crate) owner: Option<LineOwner>,
     /// Frames that are not yet in the `extra` of their row.
-    pub(crate) frames: Option<Frames>,
+    pub(crate) frames: Option<StackFrames>,
     /// What was told, of which nothing was taken yet: its text may go on.
-    pub(crate) told: Option<Told>,
+    pub(crate) task_event: Option<PendingTaskEvent>,
     /// Text that is not yet in the `args` of its row.
-    pub(crate) more: Option<More>,
+    pub(crate) more: Option<ContinuedText>,
     /// Processors of which records were lost, and on which line it says so last.
     pub(crate) lost: Vec<(Option<u16>, i64)>,
     /// The record behind the one at hand on the same line.
     pub(crate) next: Option<(usize, Header)>,
     /// What is known of the columns of the record at hand, if those before had the same.
-    pub(crate) known: Option<Known>,
+    pub(crate) known: Option<KnownColumns>,
     /// What may part arguments.
     pub(crate) parts: &'a [u64],
     /// Arguments of calls that are open, by the end of the number of their entry.
-    pub(crate) kept: [Kept; KEPT],
+    pub(crate) kept: [KeptArguments; KEPT],
 }
 
 /// Few calls are open at once.
@@ -124,8 +124,8 @@ pub(crate) const KEPT: usize = 16;
 
 /// An event that tells of tasks.
 #[derive(Clone, Copy)]
-pub(crate) struct Told {
-    pub(crate) teller: Teller,
+pub(crate) struct PendingTaskEvent {
+    pub(crate) task_event: TaskEvent,
     pub(crate) row: usize,
     pub(crate) text: Span,
 }
@@ -133,9 +133,9 @@ pub(crate) struct Told {
 /// What the lines that follow a record may belong to. Halves of system calls have none: the kernel
 /// prints a record of its own before a stack, and no line feeds within arguments.
 #[derive(Clone, Copy)]
-pub(crate) struct Owner {
+pub(crate) struct LineOwner {
     /// The row, or the call.
-    pub(crate) target: Whose,
+    pub(crate) target: StackOwner,
     /// Its text, if it may go on.
     pub(crate) text: Option<Span>,
     /// Somebody wrote its text: it may be anything.
@@ -150,7 +150,7 @@ pub(crate) struct Owner {
 pub(crate) type Span = (usize, usize);
 impl Parser<'_> {
     #[inline]
-    fn line(&mut self, columns: &mut Columns, start: usize, end: usize) {
+    fn line(&mut self, columns: &mut HeaderCache, start: usize, end: usize) {
         self.bytes = (end - start) as u64 + u64::from(end < self.text.len());
         self.used = Some(LineUse::Events);
         let (from, to) = self.format.own(&self.text[start..end]);
@@ -165,7 +165,7 @@ impl Parser<'_> {
     }
 
     #[inline]
-    fn records(&mut self, columns: &mut Columns, start: usize, end: usize) {
+    fn records(&mut self, columns: &mut HeaderCache, start: usize, end: usize) {
         if self.pieces.is_none()
             && let Some((header, known)) = columns.get(self.padded, start, end - start)
         {
@@ -232,26 +232,26 @@ impl Parser<'_> {
         match payload {
             Payload::Enter { call, args } => match self.callee(call, base) {
                 Some(callee) => {
-                    self.keep_head(base, call, callee, true);
+                    self.cache_call(base, call, callee, true);
                     self.enter(start, header, callee, span(args));
                 }
                 None => self.raw(start, end, header),
             },
             Payload::Exit { call, ret } => match self.callee(call, base) {
                 Some(callee) => {
-                    self.keep_head(base, call, callee, false);
+                    self.cache_call(base, call, callee, false);
                     self.exit(start, header, callee, span(ret));
                 }
                 None => self.raw(start, end, header),
             },
             Payload::Event { name, text } => {
                 let (name, text) = (span(name), span(text));
-                let teller = Teller::of(&self.text[name.0..name.1]);
+                let task_event = TaskEvent::from_name(&self.text[name.0..name.1]);
                 let key = self.key(name);
-                self.keep_event(base, name, key, teller);
-                let row = self.plain(start, header, key, teller, text);
-                if teller.is_none() {
-                    self.clue(name, text, row);
+                self.cache_event(base, name, key, task_event);
+                let row = self.plain(start, header, key, task_event, text);
+                if task_event.is_none() {
+                    self.take_file_hint(name, text, row);
                 }
             }
             Payload::Marker { name, text } => {
@@ -268,15 +268,20 @@ impl Parser<'_> {
             }
             Payload::Stack { name, frame } => {
                 let key = self.static_key(name);
-                let owner = self.grammar.last.of(header);
+                let owner = self.grammar.last.owner(header);
                 let row = self.event(start, header, EventKind::Event, Some(key), (end, end));
                 self.grammar.last.keep(header, owner);
                 let target = owner.filter(|&owner| self.takes_frames(owner));
-                let target = target.unwrap_or(Whose::Row(row));
-                self.owner =
-                    Some(Owner { target, text: None, free: false, frames: true, comment: false });
+                let target = target.unwrap_or(StackOwner::Row(row));
+                self.owner = Some(LineOwner {
+                    target,
+                    text: None,
+                    free: false,
+                    frames: true,
+                    comment: false,
+                });
                 if frame.0 < frame.1 {
-                    self.frames = Some(Frames::begin(target, span(frame)));
+                    self.frames = Some(StackFrames::begin(target, span(frame)));
                 }
             }
             Payload::Tracer { name, text } => {
@@ -305,7 +310,7 @@ impl Parser<'_> {
     #[inline(always)]
     fn seen(&mut self, start: usize, end: usize, header: &Header) -> bool {
         let base = start + header.payload;
-        let Some((head, n)) = self.grammar.heads.get(self.padded, base) else { return false };
+        let Some((head, n)) = self.grammar.payloads.get(self.padded, base) else { return false };
         let (name, behind) = (base + n, base + n + 1);
         let blanks = |from: usize| {
             from + self.text[from..end].iter().take_while(|&&byte| byte == b' ').count()
@@ -314,7 +319,7 @@ impl Parser<'_> {
             return false;
         }
         match head.what {
-            What::Enter(callee) => {
+            PayloadKind::Enter(callee) => {
                 if head.is_function(self.padded, behind..end) {
                     return false;
                 }
@@ -322,28 +327,28 @@ impl Parser<'_> {
                 let args = (behind, end - usize::from(closed));
                 self.enter(start, header, callee, args);
             }
-            What::Exit(callee) => {
+            PayloadKind::Exit(callee) => {
                 if !self.text[name..end].starts_with(b" -> ") {
                     return false;
                 }
                 self.exit(start, header, callee, (name + 4, end));
             }
-            What::EnterFields(callee) => {
+            PayloadKind::EnterFields(callee) => {
                 let args = (blanks(behind), end);
                 self.enter(start, header, callee, args);
             }
-            What::ExitFields(callee) => {
+            PayloadKind::ExitFields(callee) => {
                 let ret = (blanks(behind), end);
                 self.exit(start, header, callee, ret);
             }
-            What::Event { key, teller, clues } => {
+            PayloadKind::Event { key, task_event, may_hint } => {
                 if !matches!(self.text[behind..end].first(), None | Some(b' ')) {
                     return false;
                 }
                 let text = (blanks(behind), end);
-                let row = self.plain(start, header, key, teller, text);
-                if teller.is_none() && (clues || self.text[text.0..end].starts_with(b"(")) {
-                    self.clue((base, name), text, row);
+                let row = self.plain(start, header, key, task_event, text);
+                if task_event.is_none() && (may_hint || self.text[text.0..end].starts_with(b"(")) {
+                    self.take_file_hint((base, name), text, row);
                 }
             }
         }
@@ -351,32 +356,37 @@ impl Parser<'_> {
     }
 
     /// Keeps how a call is named, if its payload begins with that.
-    fn keep_head(&mut self, base: usize, call: Call, callee: Callee, enters: bool) {
-        let Call::Name(_, end) = call else { return };
+    fn cache_call(&mut self, base: usize, call: CallId, callee: Callee, enters: bool) {
+        let CallId::Name(_, end) = call else { return };
         let end = base + end;
         if !self.text[base..].starts_with(b"sys_") {
             return;
         }
         let what = match (self.text.get(end), enters) {
-            (Some(b'('), true) => What::Enter(callee),
-            (Some(b' '), false) => What::Exit(callee),
-            (Some(b':'), true) => What::EnterFields(callee),
-            (Some(b':'), false) => What::ExitFields(callee),
+            (Some(b'('), true) => PayloadKind::Enter(callee),
+            (Some(b' '), false) => PayloadKind::Exit(callee),
+            (Some(b':'), true) => PayloadKind::EnterFields(callee),
+            (Some(b':'), false) => PayloadKind::ExitFields(callee),
             _ => return,
         };
-        self.grammar.heads.put(self.padded, base, end, what);
+        self.grammar.payloads.put(self.padded, base, end, what);
     }
 
     /// Keeps the name of an event, if it says by itself that it is one.
-    fn keep_event(&mut self, base: usize, name: Span, key: u32, teller: Option<Teller>) {
+    fn cache_event(&mut self, base: usize, name: Span, key: u32, task_event: Option<TaskEvent>) {
         let text = &self.text[name.0..name.1];
         // What else the payload says decides whether these are calls, functions or stacks.
         let depends = text.starts_with(b"sys_")
             || text.starts_with(b"f")
             || matches!(text, b"kernel_stack" | b"user_stack");
         if name.0 == base && !depends {
-            let clues = file_hints::may_tell(text);
-            self.grammar.heads.put(self.padded, base, name.1, What::Event { key, teller, clues });
+            let may_hint = file_hints::may_hint(text);
+            self.grammar.payloads.put(
+                self.padded,
+                base,
+                name.1,
+                PayloadKind::Event { key, task_event, may_hint },
+            );
         }
     }
 
@@ -387,11 +397,11 @@ impl Parser<'_> {
         start: usize,
         header: &Header,
         key: u32,
-        teller: Option<Teller>,
+        task_event: Option<TaskEvent>,
         text: Span,
     ) -> usize {
         // It is the task itself that tells.
-        let exits = teller == Some(Teller::Exit) && header.pid.is_some();
+        let exits = task_event == Some(TaskEvent::Exit) && header.pid.is_some();
         if exits {
             self.touch(header.pid);
         }
@@ -400,10 +410,10 @@ impl Parser<'_> {
             let effect = &mut self.parsed.rows.effect[row];
             (effect.op, effect.flags) = (Op::Gone, gone_flags::NAMED);
         }
-        if teller == Some(Teller::Switch) {
+        if task_event == Some(TaskEvent::Switch) {
             self.parsed.rows.effect[row].op = Op::Away;
         }
-        self.told = teller.map(|teller| Told { teller, row, text });
+        self.task_event = task_event.map(|task_event| PendingTaskEvent { task_event, row, text });
         row
     }
 

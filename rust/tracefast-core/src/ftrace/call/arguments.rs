@@ -25,7 +25,7 @@ static MARKS: [bool; 256] = {
 
 /// Arguments in the text of a block, or elsewhere.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Args<'a> {
+pub(crate) struct ArgumentText<'a> {
     /// The text up to their end.
     text: &'a [u8],
     /// Where they begin.
@@ -34,7 +34,7 @@ pub(crate) struct Args<'a> {
     parts: &'a [u64],
 }
 
-impl<'a> Args<'a> {
+impl<'a> ArgumentText<'a> {
     /// Those at `from..to` of a block's text.
     #[inline]
     pub(crate) fn within(text: &'a [u8], (from, to): (usize, usize), parts: &'a [u64]) -> Self {
@@ -59,24 +59,24 @@ impl<'a> Args<'a> {
         self.from
     }
 
-    /// As [`Split::new`].
+    /// As [`SplitArguments::new`].
     #[inline]
-    pub(crate) fn split(&self, upto: usize, data: bool) -> Split {
-        let mut split = Split::default();
+    pub(crate) fn split(&self, upto: usize, data: bool) -> SplitArguments {
+        let mut split = SplitArguments::default();
         self.split_into(&mut split, upto, data);
         split
     }
 
     /// The same; it is put into `split`.
     #[inline]
-    pub(crate) fn split_into(&self, split: &mut Split, upto: usize, data: bool) {
+    pub(crate) fn split_into(&self, split: &mut SplitArguments, upto: usize, data: bool) {
         if self.plain(split, upto).is_none() {
-            *split = Split::new(self.bytes(), upto, data);
+            *split = SplitArguments::new(self.bytes(), upto, data);
         }
     }
 
     /// The same, where there are no data and no fields.
-    fn plain(&self, split: &mut Split, upto: usize) -> Option<()> {
+    fn plain(&self, split: &mut SplitArguments, upto: usize) -> Option<()> {
         let Self { text, from, parts } = *self;
         let to = text.len();
         match text.get(from) {
@@ -85,7 +85,7 @@ impl<'a> Args<'a> {
             _ => {}
         }
         // What stands in the other places does not count.
-        (split.len, split.form) = (0, Form::Named);
+        (split.len, split.form) = (0, ArgumentForm::Named);
         let (mut start, mut value) = (from, from);
         let mut word = from / 64;
         let mut bits = parts.get(word)? & u64::MAX << (from % 64);
@@ -127,15 +127,15 @@ const NUMBER_FIELD: &[u8] = b"__syscall_nr=";
 
 /// Where the value of each argument stands in the text.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Split {
+pub(crate) struct SplitArguments {
     at: [(u32, u32); MAX_ARGS],
     len: usize,
-    form: Form,
+    form: ArgumentForm,
 }
 
 /// How arguments are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum ArgumentForm {
     /// With their names: `fd: 3, …`.
     Named,
     /// Registers: `3, 7ffc, …`.
@@ -144,13 +144,13 @@ pub(crate) enum Form {
     Fields,
 }
 
-impl Default for Split {
+impl Default for SplitArguments {
     fn default() -> Self {
-        Self { at: [(0, 0); MAX_ARGS], len: 0, form: Form::Named }
+        Self { at: [(0, 0); MAX_ARGS], len: 0, form: ArgumentForm::Named }
     }
 }
 
-impl Split {
+impl SplitArguments {
     /// The arguments up to number `upto`. `data`: a string in them may be any data, and ends at the
     /// last place where one can end; otherwise a string is a path and ends at the first.
     #[inline]
@@ -158,7 +158,7 @@ impl Split {
         let mut split = Self::default();
         match text.first() {
             Some(b'_') if text.starts_with(NUMBER_FIELD) => {
-                split.form = Form::Fields;
+                split.form = ArgumentForm::Fields;
                 split.fields(NUMBER_FIELD.len(), text, upto);
                 return split;
             }
@@ -187,7 +187,7 @@ impl Split {
                 }
             };
             if colon.is_none() {
-                split.form = Form::Raw;
+                split.form = ArgumentForm::Raw;
             }
             split.at[split.len] = (colon.unwrap_or(start) as u32, end as u32);
             split.len += 1;
@@ -201,7 +201,7 @@ impl Split {
     #[inline(always)]
     fn push(&mut self, from: usize, start: usize, value: usize, end: usize) {
         if value == start {
-            self.form = Form::Raw;
+            self.form = ArgumentForm::Raw;
         }
         self.at[self.len] = ((value - from) as u32, (end - from) as u32);
         self.len += 1;
@@ -246,7 +246,7 @@ impl Split {
     fn known_number(&self, text: &[u8], position: u8) -> Option<i64> {
         let (start, end) = *self.at.get(usize::from(position))?;
         let value = text.get(start as usize..end as usize)?;
-        if self.form == Form::Fields && !value.starts_with(b"0x") {
+        if self.form == ArgumentForm::Fields && !value.starts_with(b"0x") {
             return signed(value);
         }
         number(value)
@@ -258,14 +258,14 @@ impl Split {
     }
 
     /// How they are printed.
-    pub(crate) fn form(&self) -> Form {
+    pub(crate) fn form(&self) -> ArgumentForm {
         self.form
     }
 
     /// The data that the pointer at this position leads to, where they stand behind the arguments.
     #[cold]
     pub(crate) fn data(&self, text: &[u8], position: u8) -> Option<(usize, usize)> {
-        if self.form != Form::Fields {
+        if self.form != ArgumentForm::Fields {
             return None;
         }
         let (value, _) = self.range(position)?;
@@ -450,9 +450,9 @@ mod tests {
             let mut marks = Marks::default();
             lines(block.padded(), block.len(), &mut marks);
             let span = (before.len(), before.len() + args.len());
-            let within = Args::within(block.text(), span, &marks.parts);
-            let expected = Split::new(args.as_bytes(), upto, data);
-            for split in [within.split(upto, data), Args::alone(args.as_bytes()).split(upto, data)] {
+            let within = ArgumentText::within(block.text(), span, &marks.parts);
+            let expected = SplitArguments::new(args.as_bytes(), upto, data);
+            for split in [within.split(upto, data), ArgumentText::alone(args.as_bytes()).split(upto, data)] {
                 prop_assert_eq!((split.len, split.form), (expected.len, expected.form));
                 prop_assert_eq!(&split.at[..split.len], &expected.at[..split.len]);
             }
@@ -482,7 +482,7 @@ mod tests {
     }
 
     fn values(text: &str, data: bool) -> Vec<&str> {
-        let split = Split::new(text.as_bytes(), MAX_ARGS, data);
+        let split = SplitArguments::new(text.as_bytes(), MAX_ARGS, data);
         (0..split.len as u8)
             .map(|i| split.range(i).map(|(start, end)| &text[start..end]).expect("within"))
             .collect()
@@ -540,7 +540,7 @@ mod tests {
             ["0x0000000b", "0x1"]
         );
         assert_eq!(values("__syscall_nr=33", false), [""; 0]);
-        let split = Split::new(b"__syscall_nr=0x11 (17) fd=0x3 (3)", 6, false);
+        let split = SplitArguments::new(b"__syscall_nr=0x11 (17) fd=0x3 (3)", 6, false);
         assert_eq!(split.number(b"__syscall_nr=0x11 (17) fd=0x3 (3)", 0), Some(3));
     }
 

@@ -7,12 +7,12 @@ use crate::events::schema::Column as C;
 use crate::events::split_calls::{Deferred, EntryTarget, LossReason, OpenCall};
 use crate::events::vocabulary::{EventKind, Op, Status};
 use crate::ftrace::call::arguments;
-use crate::ftrace::call::row::{self, Args, Exit};
-use crate::ftrace::fields::{self, Call as Filled, Given};
+use crate::ftrace::call::row::{self, CallArguments, CallExit};
+use crate::ftrace::fields::{self, CallText, GivenArguments};
 use crate::ftrace::header::Header;
-use crate::ftrace::non_records::stacks::Target as Whose;
+use crate::ftrace::non_records::stacks::StackOwner;
 use crate::ftrace::parser::{KEPT, Parser, Span};
-use crate::ftrace::payload::Call;
+use crate::ftrace::payload::CallId;
 use crate::linux::syscalls;
 use crate::text::block::TextRange;
 
@@ -28,19 +28,19 @@ pub(crate) struct Callee {
 impl<'a> Parser<'a> {
     /// The call; `None` where it is to stay a plain event.
     #[inline]
-    pub(crate) fn callee(&mut self, call: Call, base: usize) -> Option<Callee> {
-        let calls = &self.format.calls;
+    pub(crate) fn callee(&mut self, call: CallId, base: usize) -> Option<Callee> {
+        let abi = &self.format.abi;
         let mut buffer = [0; 24];
         let name = match call {
-            Call::Name(start, end) => calls.spelling(&self.text[base + start..base + end]),
-            Call::Number(_) if calls.named => return None,
-            Call::Number(number) => match calls.machine.and_then(|machine| machine.call(number)) {
+            CallId::Name(start, end) => abi.strace_name(&self.text[base + start..base + end]),
+            CallId::Number(_) if abi.named => return None,
+            CallId::Number(number) => match abi.machine.and_then(|machine| machine.call(number)) {
                 Some(name) => name.as_bytes(),
                 None => numbered(number, &mut buffer),
             },
         };
         let (key, sys) = self.grammar.names.key(name, &mut self.parsed.names, syscalls::by_name);
-        let returns = syscalls::shape(sys).op != Op::ExitCall && calls.returns(name);
+        let returns = syscalls::shape(sys).op != Op::ExitCall && abi.returns(name);
         Some(Callee { name: key, sys, returns })
     }
 
@@ -50,24 +50,24 @@ impl<'a> Parser<'a> {
         self.touch(tid);
         if !callee.returns {
             let row = self.event(start, header, EventKind::Syscall, Some(callee.name), args);
-            let (source, given) = (self.source(args), Given::Args(self.args(args)));
+            let (source, given) = (self.source(args), GivenArguments::Args(self.args(args)));
             let Parsed { rows, side, .. } = &mut *self.parsed;
             rows.status[row] = Status::Complete as u8;
             rows.valid[row] |= C::Status.bit();
-            let calls = &self.format.calls;
+            let abi = &self.format.abi;
             fields::fill(
                 rows,
                 side,
                 row,
-                Filled { sys: callee.sys, source, given, ret: None },
-                calls,
+                CallText { sys: callee.sys, source, given, ret: None },
+                abi,
             );
             return;
         }
         let narrow = |(start, end): Span| (start as u32, end as u32);
         let kept = &mut self.kept[self.parsed.entries.len() % KEPT];
-        let marked = arguments::Args::within(self.text, args, self.parts);
-        let head = fields::head_of(&marked, callee.sys, &self.format.calls, kept);
+        let marked = arguments::ArgumentText::within(self.text, args, self.parts);
+        let head = fields::head_of(&marked, callee.sys, &self.format.abi, kept);
         let open = OpenCall {
             tid,
             line: self.begin,
@@ -83,7 +83,7 @@ impl<'a> Parser<'a> {
             ..OpenCall::default()
         };
         let at = self.grammar.calls.open(tid, open, self.parsed);
-        self.stack_may_follow(header, Whose::Call(at));
+        self.stack_may_follow(header, StackOwner::Call(at));
         self.owner = None;
     }
 
@@ -101,10 +101,11 @@ impl<'a> Parser<'a> {
             self.abandoned(open);
         }
         let row = self.row(start, header);
-        let exit = Exit { args: None, sys: callee.sys, entry: None, ret: &self.text[ret.0..ret.1] };
+        let exit =
+            CallExit { args: None, sys: callee.sys, entry: None, ret: &self.text[ret.0..ret.1] };
         self.parsed.rows.name[row] = callee.name;
         self.parsed.rows.valid[row] |= C::Name.bit();
-        self.stack_may_follow(header, Whose::Row(row));
+        self.stack_may_follow(header, StackOwner::Row(row));
         self.owner = None;
         match pending {
             FirstHalf::Open(_) | FirstHalf::Nothing => {
@@ -178,17 +179,17 @@ impl<'a> Parser<'a> {
         for frames in [open.frames, open.more_frames].into_iter().flatten() {
             self.put_frames(row, wide(frames));
         }
-        self.stack_may_follow(header, Whose::Row(row));
+        self.stack_may_follow(header, StackOwner::Row(row));
         self.owner = None;
         let args = wide(open.args);
         let (source, view) = (self.source(args), self.view(args));
-        let unsplit = Given::Args(self.args(args));
+        let unsplit = GivenArguments::Args(self.args(args));
         let kept = &self.kept[open.begin as usize % KEPT];
         let split = kept.from == open.args.0;
-        let given = if split { Given::Split(&kept.split) } else { unsplit };
-        let args = Some(Args { source, view, given });
+        let given = if split { GivenArguments::Split(&kept.split) } else { unsplit };
+        let args = Some(CallArguments { source, view, given });
         let ret = &self.text[ret.0..ret.1];
-        let exit = Exit { args, sys: open.sys, entry: open.ts, ret };
+        let exit = CallExit { args, sys: open.sys, entry: open.ts, ret };
         row::join(self.parsed, row, self.format, exit);
         self.parsed.rows.effect[row].begun = true;
         self.used = Some(LineUse::Resumed);
@@ -207,13 +208,13 @@ impl<'a> Parser<'a> {
     pub(crate) fn ends(&self, enter: u32, exit: u32) -> bool {
         let names = &self.parsed.names;
         let [enter_name, exit_name] = [enter, exit].map(|name| &names[name as usize]);
-        enter == exit || self.format.calls.ends(enter_name, exit_name)
+        enter == exit || self.format.abi.ends(enter_name, exit_name)
     }
 
     /// Arguments that are to be split.
     #[inline]
-    fn args(&self, args: Span) -> arguments::Args<'a> {
-        arguments::Args::within(self.text, args, self.parts)
+    fn args(&self, args: Span) -> arguments::ArgumentText<'a> {
+        arguments::ArgumentText::within(self.text, args, self.parts)
     }
 
     /// What the entry says, in the row of the whole.
@@ -267,7 +268,7 @@ impl<'a> Parser<'a> {
         self.head(row, open);
         let args = (open.args.0 as usize, open.args.1 as usize);
         let (source, view) = (self.source(args), self.view(args));
-        let given = Given::Args(self.args(args));
+        let given = GivenArguments::Args(self.args(args));
         let Parsed { rows, side, .. } = &mut *self.parsed;
         if let Some(ts) = open.ts {
             rows.ts[row] = ts;
@@ -277,8 +278,8 @@ impl<'a> Parser<'a> {
         rows.status[row] = Status::Unfinished as u8;
         rows.args[row] = view;
         rows.valid[row] |= C::Kind.bit() | C::Status.bit() | C::Args.bit();
-        let calls = &self.format.calls;
-        fields::fill(rows, side, row, Filled { sys: open.sys, source, given, ret: None }, calls);
+        let abi = &self.format.abi;
+        fields::fill(rows, side, row, CallText { sys: open.sys, source, given, ret: None }, abi);
         rows.effect[row].begun = true;
     }
 }

@@ -8,7 +8,7 @@ use crate::events::schema::Column as C;
 use crate::events::split_calls::SecondHalf;
 use crate::events::vocabulary::{EventKind, Status};
 use crate::ftrace::call::arguments::{self, result};
-use crate::ftrace::fields::{self, Given};
+use crate::ftrace::fields::{self, GivenArguments};
 use crate::ftrace::{Clock, Format};
 use crate::linux::errno;
 use crate::text::escape::escape_invalid;
@@ -16,17 +16,17 @@ use crate::text::string_view::{self, Place};
 
 /// The arguments of a call: their text, and the view of it that the row gets.
 #[derive(Clone, Copy)]
-pub(crate) struct Args<'a> {
+pub(crate) struct CallArguments<'a> {
     pub(crate) source: ViewSource<'a>,
     pub(crate) view: u128,
-    pub(crate) given: Given<'a>,
+    pub(crate) given: GivenArguments<'a>,
 }
 
 /// What an exit belongs to.
 #[derive(Clone, Copy)]
-pub(crate) struct Exit<'a> {
+pub(crate) struct CallExit<'a> {
     /// Arguments; `None`: the log does not have the entry.
-    pub(crate) args: Option<Args<'a>>,
+    pub(crate) args: Option<CallArguments<'a>>,
     /// Number of the call.
     pub(crate) sys: u16,
     /// When it was entered.
@@ -37,9 +37,9 @@ pub(crate) struct Exit<'a> {
 
 /// Fills `row`, which has the exit's time, with all that the halves say together.
 #[inline]
-pub(crate) fn join(parsed: &mut Parsed, row: usize, format: &Format, exit: Exit<'_>) {
+pub(crate) fn join(parsed: &mut Parsed, row: usize, format: &Format, exit: CallExit<'_>) {
     let value = result(exit.ret);
-    let value = if format.calls.narrow { value.map(narrow) } else { value };
+    let value = if format.abi.narrow { value.map(narrow) } else { value };
     let error = value.filter(|value| (-errno::MAX..0).contains(value));
     let name = error.and_then(|error| errno::name(error.unsigned_abs()));
     // The kernel restarts the call, or fails it with EINTR: strace prints `?`.
@@ -90,11 +90,11 @@ pub(crate) fn join(parsed: &mut Parsed, row: usize, format: &Format, exit: Exit<
     let nothing = ViewSource { bytes: b"", place: Place::Side, base: 0, utf8: true };
     let (source, given) = match exit.args {
         Some(args) => (args.source, args.given),
-        None => (nothing, Given::Args(arguments::Args::alone(b""))),
+        None => (nothing, GivenArguments::Args(arguments::ArgumentText::alone(b""))),
     };
     let ret = value.filter(|_| error.is_none());
-    let call = fields::Call { sys: exit.sys, source, given, ret };
-    fields::fill(rows, side, row, call, &format.calls);
+    let call = fields::CallText { sys: exit.sys, source, given, ret };
+    fields::fill(rows, side, row, call, &format.abi);
 }
 
 /// A value as a register of 32 bits holds it: only errors are negative.
@@ -113,7 +113,7 @@ pub(crate) fn finish(
 ) {
     let args = half.head.map(|head| elsewhere(parsed, head));
     let ret = &text[half.rest.0 as usize..half.rest.1 as usize];
-    join(parsed, row, format, Exit { args, sys: half.sys, entry: half.entry, ret });
+    join(parsed, row, format, CallExit { args, sys: half.sys, entry: half.entry, ret });
 }
 
 /// See [`crate::ftrace::abandon`].
@@ -122,26 +122,26 @@ pub(crate) fn abandon(parsed: &mut Parsed, row: usize, format: &Format, args: &[
     let Parsed { rows, side, .. } = parsed;
     rows.args[row] = args.view;
     rows.valid[row] |= C::Args.bit();
-    let call = fields::Call { sys, source: args.source, given: args.given, ret: None };
-    fields::fill(rows, side, row, call, &format.calls);
+    let call = fields::CallText { sys, source: args.source, given: args.given, ret: None };
+    fields::fill(rows, side, row, call, &format.abi);
 }
 
 /// Arguments that are not in the block's text.
-fn elsewhere<'a>(parsed: &mut Parsed, args: &'a [u8]) -> Args<'a> {
+fn elsewhere<'a>(parsed: &mut Parsed, args: &'a [u8]) -> CallArguments<'a> {
     let side = &mut parsed.side;
-    let given = Given::Args(arguments::Args::alone(args));
+    let given = GivenArguments::Args(arguments::ArgumentText::alone(args));
     match escape_invalid(args) {
         Cow::Borrowed(_) => {
             let base = side.bytes.len();
             side.bytes.extend_from_slice(args);
-            Args {
+            CallArguments {
                 source: ViewSource { bytes: args, place: Place::Side, base, utf8: true },
                 view: string_view::pack(args, Place::Side, base),
                 given,
             }
         }
         // Not UTF-8: views of its parts are made of copies.
-        Cow::Owned(text) => Args {
+        Cow::Owned(text) => CallArguments {
             source: ViewSource { bytes: args, place: Place::Side, base: 0, utf8: false },
             view: side.put(text.as_bytes()),
             given,

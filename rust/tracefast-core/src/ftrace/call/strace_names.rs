@@ -3,7 +3,7 @@
 /// The name by which strace knows a call that the kernel's trace metadata call `kernel`, on machines
 /// with 64 bits.
 #[inline]
-pub(crate) fn spelling(kernel: &[u8]) -> &[u8] {
+pub(crate) fn strace_name(kernel: &[u8]) -> &[u8] {
     match kernel {
         b"newstat" => b"stat",
         b"newfstat" => b"fstat",
@@ -26,7 +26,7 @@ pub(crate) fn spelling(kernel: &[u8]) -> &[u8] {
 
 /// The same on machines with 32 bits, where many calls have an older form: the kernel names the old
 /// one by what is short in it, strace the new one by what is long.
-pub(crate) fn narrow_spelling(kernel: &[u8]) -> &[u8] {
+pub(crate) fn strace_name_32bit(kernel: &[u8]) -> &[u8] {
     if let Some(name) = kernel.strip_prefix(b"ia32_").or_else(|| kernel.strip_suffix(b"_time32")) {
         return name;
     }
@@ -50,7 +50,7 @@ pub(crate) fn narrow_spelling(kernel: &[u8]) -> &[u8] {
         b"select" => b"_newselect",
         b"getrlimit" => b"ugetrlimit",
         b"sendfile64" => kernel,
-        _ => spelling(kernel),
+        _ => strace_name(kernel),
     }
 }
 
@@ -98,9 +98,9 @@ mod tests {
 
     #[test]
     fn calls_are_spelt_as_strace_does() {
-        assert_eq!(spelling(b"sendfile64"), b"sendfile");
-        assert_eq!(spelling(b"umount"), b"umount2");
-        assert_eq!(spelling(b"read"), b"read");
+        assert_eq!(strace_name(b"sendfile64"), b"sendfile");
+        assert_eq!(strace_name(b"umount"), b"umount2");
+        assert_eq!(strace_name(b"read"), b"read");
         for (kernel, name) in [
             ("sendfile64", "sendfile64"),
             ("sendfile", "sendfile"),
@@ -118,7 +118,7 @@ mod tests {
             ("mmap_pgoff", "mmap2"),
             ("read", "read"),
         ] {
-            assert_eq!(narrow_spelling(kernel.as_bytes()), name.as_bytes(), "{kernel}");
+            assert_eq!(strace_name_32bit(kernel.as_bytes()), name.as_bytes(), "{kernel}");
             assert!(is_syscall(name.as_bytes()), "{name}");
         }
         for name in IDS.iter().chain(&SHORT_TIMES).map(|(_, name)| name) {
@@ -128,16 +128,16 @@ mod tests {
 
     #[test]
     fn example_of_narrow_spelling() {
-        use crate::ftrace::call::strace_names::narrow_spelling;
-        assert_eq!(narrow_spelling(b"getuid16"), b"getuid");
-        assert_eq!(narrow_spelling(b"getuid"), b"getuid32");
-        assert_eq!(narrow_spelling(b"ia32_pread64"), b"pread64");
+        use crate::ftrace::call::strace_names::strace_name_32bit;
+        assert_eq!(strace_name_32bit(b"getuid16"), b"getuid");
+        assert_eq!(strace_name_32bit(b"getuid"), b"getuid32");
+        assert_eq!(strace_name_32bit(b"ia32_pread64"), b"pread64");
     }
 
     #[test]
     fn example_of_spelling() {
-        use crate::ftrace::call::strace_names::spelling;
-        assert_eq!(spelling(b"newstat"), b"stat");
-        assert_eq!(spelling(b"newfstatat"), b"newfstatat");
+        use crate::ftrace::call::strace_names::strace_name;
+        assert_eq!(strace_name(b"newstat"), b"stat");
+        assert_eq!(strace_name(b"newfstatat"), b"newfstatat");
     }
 }

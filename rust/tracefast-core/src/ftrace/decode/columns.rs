@@ -10,7 +10,7 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use crate::ftrace::decode::forms::Row;
-use crate::ftrace::decode::value::{Slot, Type};
+use crate::ftrace::decode::value::{FieldType, Slot};
 
 /// The column of what no other column holds.
 pub const REST: &str = "rest";
@@ -37,17 +37,17 @@ pub fn column_name(name: &str) -> String {
 }
 
 /// The schema of some fields, and of what is left.
-pub(crate) fn schema<'a>(fields: impl Iterator<Item = (&'a str, Type)>) -> SchemaRef {
+pub(crate) fn schema<'a>(fields: impl Iterator<Item = (&'a str, FieldType)>) -> SchemaRef {
     let mut columns: Vec<Field> = fields
         .map(|(name, kind)| {
             let kind = match kind {
-                Type::I32 => DataType::Int32,
-                Type::U32 => DataType::UInt32,
-                Type::I64 => DataType::Int64,
-                Type::U64 => DataType::UInt64,
-                Type::F64 => DataType::Float64,
-                Type::Bool => DataType::Boolean,
-                Type::Text => DataType::Utf8View,
+                FieldType::I32 => DataType::Int32,
+                FieldType::U32 => DataType::UInt32,
+                FieldType::I64 => DataType::Int64,
+                FieldType::U64 => DataType::UInt64,
+                FieldType::F64 => DataType::Float64,
+                FieldType::Bool => DataType::Boolean,
+                FieldType::Text => DataType::Utf8View,
             };
             Field::new(column_name(name), kind, true)
         })
@@ -56,7 +56,7 @@ pub(crate) fn schema<'a>(fields: impl Iterator<Item = (&'a str, Type)>) -> Schem
     Arc::new(Schema::new(columns))
 }
 
-enum Column {
+enum ColumnBuilder {
     I32(Int32Builder),
     U32(UInt32Builder),
     I64(Int64Builder),
@@ -67,24 +67,24 @@ enum Column {
 }
 
 /// A batch in the making.
-pub(crate) struct Columns {
-    fields: Vec<Column>,
+pub(crate) struct BatchBuilder {
+    fields: Vec<ColumnBuilder>,
     rest: StringViewBuilder,
     rows: usize,
 }
 
-impl Columns {
+impl BatchBuilder {
     /// Columns of these types, and `rest`.
-    pub(crate) fn new(kinds: impl Iterator<Item = Type>) -> Self {
+    pub(crate) fn new(kinds: impl Iterator<Item = FieldType>) -> Self {
         let fields = kinds
             .map(|kind| match kind {
-                Type::I32 => Column::I32(Int32Builder::new()),
-                Type::U32 => Column::U32(UInt32Builder::new()),
-                Type::I64 => Column::I64(Int64Builder::new()),
-                Type::U64 => Column::U64(UInt64Builder::new()),
-                Type::F64 => Column::F64(Float64Builder::new()),
-                Type::Bool => Column::Bool(BooleanBuilder::new()),
-                Type::Text => Column::Text(StringViewBuilder::new()),
+                FieldType::I32 => ColumnBuilder::I32(Int32Builder::new()),
+                FieldType::U32 => ColumnBuilder::U32(UInt32Builder::new()),
+                FieldType::I64 => ColumnBuilder::I64(Int64Builder::new()),
+                FieldType::U64 => ColumnBuilder::U64(UInt64Builder::new()),
+                FieldType::F64 => ColumnBuilder::F64(Float64Builder::new()),
+                FieldType::Bool => ColumnBuilder::Bool(BooleanBuilder::new()),
+                FieldType::Text => ColumnBuilder::Text(StringViewBuilder::new()),
             })
             .collect();
         Self { fields, rest: StringViewBuilder::new(), rows: 0 }
@@ -108,14 +108,14 @@ impl Columns {
         mut self,
         schema: SchemaRef,
     ) -> Result<RecordBatch, arrow_schema::ArrowError> {
-        let mut arrays: Vec<ArrayRef> = self.fields.iter_mut().map(Column::finish).collect();
+        let mut arrays: Vec<ArrayRef> = self.fields.iter_mut().map(ColumnBuilder::finish).collect();
         arrays.push(Arc::new(self.rest.finish()));
         let options = RecordBatchOptions::new().with_row_count(Some(self.rows));
         RecordBatch::try_new_with_options(schema, arrays, &options)
     }
 }
 
-impl Column {
+impl ColumnBuilder {
     #[inline]
     fn push(&mut self, text: &str, row: &Row, slot: Slot) {
         let bits = match slot {

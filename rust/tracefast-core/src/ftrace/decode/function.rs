@@ -1,7 +1,7 @@
 //! Functions of the tracers `function` and `function_graph`: what stands behind their names.
 
 use crate::ftrace::decode::forms::{EventColumn, Row};
-use crate::ftrace::decode::value::{self, Print, Slot, Type};
+use crate::ftrace::decode::value::{self, FieldType, Print, Slot};
 
 const CALLER: usize = 0;
 const OFFSET: usize = 1;
@@ -15,13 +15,13 @@ const DEPTH: usize = 6;
 pub(crate) fn columns() -> Vec<EventColumn> {
     let column = |name, kind, print| EventColumn { name, kind, print };
     vec![
-        column("caller", Type::Text, Print::Text),
-        column("offset", Type::U64, Print::Integer),
-        column("size", Type::U64, Print::Integer),
-        column("address", Type::U64, Print::Hex),
-        column("module", Type::Text, Print::Text),
-        column("args", Type::Text, Print::Text),
-        column("depth", Type::U32, Print::Integer),
+        column("caller", FieldType::Text, Print::Text),
+        column("offset", FieldType::U64, Print::Integer),
+        column("size", FieldType::U64, Print::Integer),
+        column("address", FieldType::U64, Print::Hex),
+        column("module", FieldType::Text, Print::Text),
+        column("args", FieldType::Text, Print::Text),
+        column("depth", FieldType::U32, Print::Integer),
     ]
 }
 
@@ -58,14 +58,14 @@ pub(crate) fn read(text: &str, row: &mut Row) -> usize {
             Some(b'd') if bytes[at..].starts_with(b"depth=") => {
                 let depth = value::integer(bytes, at + 6);
                 depth.filter(|&(_, end)| end == bytes.len()).and_then(|(depth, end)| {
-                    row.slots[DEPTH] = Slot::Bits(depth.exact(Type::U32)?);
+                    row.slots[DEPTH] = Slot::Bits(depth.exact(FieldType::U32)?);
                     Some(end)
                 })
             }
             Some(b'<') => group(text, at, ">").and_then(|end| {
                 let print = Print::Hex;
                 let made = &mut row.made;
-                let inner = value::read(print, Type::U64, bytes, at + 1, None, made);
+                let inner = value::read(print, FieldType::U64, bytes, at + 1, None, made);
                 let (slot, stop) = inner?;
                 row.slots[ADDRESS] = slot;
                 (stop + 1 == end).then_some(end)
@@ -110,8 +110,8 @@ fn offset(text: &[u8], at: usize, row: &mut Row) -> Option<usize> {
         return None;
     }
     let (size, end) = value::integer(text, end + 1)?;
-    row.slots[OFFSET] = Slot::Bits(offset.exact(Type::U64)?);
-    row.slots[SIZE] = Slot::Bits(size.exact(Type::U64)?);
+    row.slots[OFFSET] = Slot::Bits(offset.exact(FieldType::U64)?);
+    row.slots[SIZE] = Slot::Bits(size.exact(FieldType::U64)?);
     Some(end)
 }
 

@@ -1,7 +1,7 @@
 //! Text that programs write into the trace: the marks of Android's atrace, and anything else.
 
 use crate::ftrace::decode::forms::{EventColumn, Row};
-use crate::ftrace::decode::value::{self, Print, Slot, Type};
+use crate::ftrace::decode::value::{self, FieldType, Print, Slot};
 
 /// Events whose text somebody wrote.
 pub(crate) const NAMES: [&str; 4] = ["tracing_mark_write", "print", "bprint", "bputs"];
@@ -20,20 +20,20 @@ const TEXT: usize = 9;
 /// The columns of a marker.
 pub(crate) fn columns() -> Vec<EventColumn> {
     let column = |name, kind| {
-        let print = if kind == Type::Text { Print::Text } else { Print::Integer };
+        let print = if kind == FieldType::Text { Print::Text } else { Print::Integer };
         EventColumn { name, kind, print }
     };
     vec![
-        column("function", Type::Text),
-        column("phase", Type::Text),
-        column("pid", Type::I32),
-        column("track", Type::Text),
-        column("name", Type::Text),
-        column("cookie", Type::I64),
-        column("value", Type::I64),
-        column("parent_ts", Type::F64),
-        column("realtime_ts", Type::I64),
-        column("text", Type::Text),
+        column("function", FieldType::Text),
+        column("phase", FieldType::Text),
+        column("pid", FieldType::I32),
+        column("track", FieldType::Text),
+        column("name", FieldType::Text),
+        column("cookie", FieldType::I64),
+        column("value", FieldType::I64),
+        column("parent_ts", FieldType::F64),
+        column("realtime_ts", FieldType::I64),
+        column("text", FieldType::Text),
     ]
 }
 
@@ -98,7 +98,7 @@ fn mark(text: &str, start: usize, row: &mut Row) -> Option<()> {
         return None;
     }
     let (pid, at) = value::integer(text.as_bytes(), start + 2)?;
-    row.slots[PID] = Slot::Bits(pid.bits(Type::I32)?);
+    row.slots[PID] = Slot::Bits(pid.bits(FieldType::I32)?);
     let at = match text.as_bytes().get(at) {
         None if matches!(phase, b'B' | b'E') => return Some(()),
         _ if at == end && matches!(phase, b'B' | b'E') => return Some(()),
@@ -148,7 +148,7 @@ fn mark(text: &str, start: usize, row: &mut Row) -> Option<()> {
 fn last_number(text: &str, start: usize, end: usize) -> Option<(u64, usize)> {
     let bar = start + text[start..end].rfind('|')?;
     let (number, stop) = value::integer(text.as_bytes(), bar + 1)?;
-    let bits = number.exact(Type::I64)?;
+    let bits = number.exact(FieldType::I64)?;
     (stop == end).then_some((bits, bar))
 }
 
@@ -162,7 +162,7 @@ fn clock_sync(text: &str, row: &mut Row) -> Option<()> {
         if "realtime_ts=".len() + end != text.len() {
             return None;
         }
-        row.slots[REALTIME_TS] = Slot::Bits(number.exact(Type::I64)?);
+        row.slots[REALTIME_TS] = Slot::Bits(number.exact(FieldType::I64)?);
     }
     Some(())
 }
@@ -179,7 +179,9 @@ mod tests {
         for (column, slot) in columns.iter().zip(&row.slots) {
             let value = match *slot {
                 Slot::Null | Slot::Made(..) => continue,
-                Slot::Bits(bits) if column.kind == Type::F64 => f64::from_bits(bits).to_string(),
+                Slot::Bits(bits) if column.kind == FieldType::F64 => {
+                    f64::from_bits(bits).to_string()
+                }
                 Slot::Bits(bits) => (bits as i64).to_string(),
                 Slot::Text(start, end) => format!("{:?}", &text[start..end]),
             };

@@ -19,19 +19,19 @@ use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 
 pub use columns::{REST, column_name};
-pub use unknown_event::{Kind, survey};
+pub use unknown_event::{ValueKind, survey};
 
-use columns::Columns;
+use columns::BatchBuilder;
 use forms::{EventColumn, Form, Row};
 use unknown_event::{Keys, Leftovers};
-use value::{Slot, Type};
+use value::{FieldType, Slot};
 
 /// Reads texts of one event into columns.
 ///
 /// # Examples
 /// ```
 /// use tracefast_core::ftrace::decode::Decoder;
-/// let decoder = Decoder::of("sched_wakeup").expect("a known event");
+/// let decoder = Decoder::for_event("sched_wakeup").expect("a known event");
 /// let text = "comm=dd pid=12 prio=120 target_cpu=001";
 /// let batch = decoder.decode([Some(text)].into_iter())?;
 /// let names: Vec<_> = batch.schema().fields().iter().map(|f| f.name().clone()).collect();
@@ -41,7 +41,7 @@ use value::{Slot, Type};
 #[derive(Debug)]
 pub struct Decoder {
     schema: SchemaRef,
-    kinds: Vec<Type>,
+    kinds: Vec<FieldType>,
     reader: Reader,
 }
 
@@ -50,7 +50,7 @@ enum Reader {
     /// An event that is known: as its forms say, or else by its keys.
     Known { columns: Vec<EventColumn>, forms: Vec<Form>, keys: Keys },
     /// An event of keys and values.
-    Generic { kinds: Vec<Kind>, keys: Keys, chosen: bool },
+    Generic { kinds: Vec<ValueKind>, keys: Keys, chosen: bool },
     /// Text that somebody wrote; the kernel may name the function that did.
     Marker { printed: bool },
     /// A function that was called.
@@ -59,7 +59,7 @@ enum Reader {
 
 impl Decoder {
     /// The decoder of an event whose fields are known; `None` for any other.
-    pub fn of(event: &str) -> Option<Self> {
+    pub fn for_event(event: &str) -> Option<Self> {
         if marker::NAMES.contains(&event) {
             let printed = event != "tracing_mark_write";
             return Some(Self::new(&marker::columns(), Reader::Marker { printed }));
@@ -85,13 +85,13 @@ impl Decoder {
 
     /// The decoder of any other event, with these keys. `chosen` keys are those that somebody
     /// wants: their values may be any text.
-    pub fn generic(fields: &[(String, Kind)], chosen: bool) -> Self {
+    pub fn generic(fields: &[(String, ValueKind)], chosen: bool) -> Self {
         let columns = fields.iter().map(|(name, kind)| (name.as_str(), kind.column()));
         let schema = columns::schema(columns);
-        let kinds: Vec<Kind> = fields.iter().map(|field| field.1).collect();
+        let kinds: Vec<ValueKind> = fields.iter().map(|field| field.1).collect();
         let keys = fields.iter().enumerate().map(|(at, field)| (field.0.clone(), at));
         let reader = Reader::Generic { keys: Keys::new(keys), kinds: kinds.clone(), chosen };
-        Self { schema, kinds: kinds.into_iter().map(Kind::column).collect(), reader }
+        Self { schema, kinds: kinds.into_iter().map(ValueKind::column).collect(), reader }
     }
 
     /// The decoder of rows of kind `function`.
@@ -117,7 +117,7 @@ impl Decoder {
         &self,
         texts: impl Iterator<Item = Option<&'a str>>,
     ) -> Result<RecordBatch, ArrowError> {
-        let mut out = Columns::new(self.kinds.iter().copied());
+        let mut out = BatchBuilder::new(self.kinds.iter().copied());
         let mut row = Row { slots: vec![Slot::Null; self.kinds.len()], made: String::new() };
         let mut left = Leftovers::default();
         for text in texts {

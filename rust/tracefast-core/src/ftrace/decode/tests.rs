@@ -31,11 +31,11 @@ fn row(batch: &RecordBatch, at: usize) -> String {
 }
 
 fn fields(event: &str, text: &str) -> String {
-    let decoder = Decoder::of(event).expect("a known event");
+    let decoder = Decoder::for_event(event).expect("a known event");
     row(&decoder.decode([Some(text)].into_iter()).expect("columns of one length"), 0)
 }
 
-fn generic(text: &str) -> (Vec<(String, Kind)>, RecordBatch) {
+fn generic(text: &str) -> (Vec<(String, ValueKind)>, RecordBatch) {
     use arrow_array::types::UInt32Type;
     let table = survey([Some(text)].into_iter()).expect("columns of one length");
     let classes = table.column(4).as_primitive::<UInt32Type>();
@@ -43,7 +43,7 @@ fn generic(text: &str) -> (Vec<(String, Kind)>, RecordBatch) {
     let mut fields = Vec::new();
     for (at, key) in table.column(0).as_string::<i32>().iter().enumerate() {
         if let Some(key) = key.filter(|_| !words.value(at)) {
-            fields.push((key.to_owned(), Kind::of(classes.value(at))));
+            fields.push((key.to_owned(), ValueKind::from_classes(classes.value(at))));
         }
     }
     let batch = Decoder::generic(&fields, false).decode([Some(text)].into_iter());
@@ -289,7 +289,7 @@ fn fields_of_a_family() {
 
 #[test]
 fn a_row_does_not_depend_on_those_before() {
-    let decoder = Decoder::of("blk").expect("a known event");
+    let decoder = Decoder::for_event("blk").expect("a known event");
     let texts = ["254,0    D  RA 1 + 16 [5]", "254,0    C  RA 1 + 16 [5]"];
     let both = decoder.decode(texts.into_iter().map(Some)).expect("columns of one length");
     assert_eq!(row(&both, 1), fields("blk", texts[1]));
@@ -315,7 +315,7 @@ fn of_two_values_of_a_key_the_last_counts() {
 
 #[test]
 fn a_schema_that_somebody_chose() {
-    let chosen = [("status".to_owned(), Kind::Text), ("n".to_owned(), Kind::Unsigned)];
+    let chosen = [("status".to_owned(), ValueKind::Text), ("n".to_owned(), ValueKind::Unsigned)];
     let decoder = Decoder::generic(&chosen, true);
     let texts = [Some("status D n=5 x=1"), Some("n=-5"), None, Some("n=00000000deadbeef")];
     let batch = decoder.decode(texts.into_iter()).expect("columns of one length");
@@ -399,14 +399,14 @@ proptest! {
             let left = left.as_string_view();
             let rest = if left.is_null(0) { "" } else { left.value(0) };
             let kept = !batch.column(at).is_null(0) || rest.contains(key.as_str());
-            prop_assert!(kept || *kind == Kind::Text, "{} of {:?}", key, text);
+            prop_assert!(kept || *kind == ValueKind::Text, "{} of {:?}", key, text);
         }
     }
 
     #[test]
     fn known_events_take_any_text(text in any_text()) {
         for event in known() {
-            let decoder = Decoder::of(event).expect("a known event");
+            let decoder = Decoder::for_event(event).expect("a known event");
             let batch = decoder.decode([Some(text.as_str())].into_iter());
             prop_assert_eq!(batch.expect("columns of one length").num_rows(), 1);
         }

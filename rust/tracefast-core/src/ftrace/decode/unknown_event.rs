@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 
 use crate::ftrace::decode::forms::Row;
 use crate::ftrace::decode::key_values::{Piece, pieces};
-use crate::ftrace::decode::value::{self, Integer, Slot, Type};
+use crate::ftrace::decode::value::{self, FieldType, Integer, Slot};
 
 /// What texts of one key were seen, as bits that can be joined by "or".
 mod class {
@@ -37,7 +37,7 @@ const KEYS: usize = 4096;
 
 /// How the values of a column of an unknown event are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// Decimal integers.
     Signed,
     /// Decimal integers, or hexadecimal ones with `0x`.
@@ -50,7 +50,7 @@ pub enum Kind {
     Text,
 }
 
-impl Kind {
+impl ValueKind {
     /// The name under which a kind is passed around.
     pub fn name(self) -> &'static str {
         match self {
@@ -63,14 +63,14 @@ impl Kind {
     }
 
     /// The kind of that name.
-    pub fn by_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         [Self::Signed, Self::Unsigned, Self::Pointer, Self::Float, Self::Text]
             .into_iter()
             .find(|kind| kind.name() == name)
     }
 
     /// The kind that holds all texts of these classes, each of them exactly.
-    pub fn of(classes: u32) -> Self {
+    pub fn from_classes(classes: u32) -> Self {
         use class::{FRACTION, HEX, LARGE, NARROW, NEGATIVE, POINTER, TEXT, UNSIGNED};
         let has = |class: u32| classes & class != 0;
         if classes == 0 || has(TEXT) {
@@ -88,12 +88,12 @@ impl Kind {
     }
 
     /// The type of the column.
-    pub fn column(self) -> Type {
+    pub fn column(self) -> FieldType {
         match self {
-            Self::Signed => Type::I64,
-            Self::Unsigned | Self::Pointer => Type::U64,
-            Self::Float => Type::F64,
-            Self::Text => Type::Text,
+            Self::Signed => FieldType::I64,
+            Self::Unsigned | Self::Pointer => FieldType::U64,
+            Self::Float => FieldType::F64,
+            Self::Text => FieldType::Text,
         }
     }
 
@@ -104,9 +104,9 @@ impl Kind {
         }
         let bits = match self {
             Self::Text => return Some(Slot::Text(span.0, span.1)),
-            Self::Signed => whole(bytes)?.exact(Type::I64)?,
+            Self::Signed => whole(bytes)?.exact(FieldType::I64)?,
             Self::Unsigned => match whole(bytes) {
-                Some(integer) => integer.exact(Type::U64)?,
+                Some(integer) => integer.exact(FieldType::U64)?,
                 None => pointer(bytes)?,
             },
             Self::Pointer => pointer(bytes)?,
@@ -382,7 +382,7 @@ impl Leftovers {
 
 /// Reads a value of an unknown event.
 pub(crate) fn convert(
-    kinds: &[Kind],
+    kinds: &[ValueKind],
     text: &str,
     column: usize,
     value: (usize, usize),
@@ -397,31 +397,31 @@ mod tests {
 
     use super::*;
 
-    fn kind(texts: &[&str]) -> Kind {
-        Kind::of(texts.iter().fold(0, |classes, text| classes | classify(text)))
+    fn kind(texts: &[&str]) -> ValueKind {
+        ValueKind::from_classes(texts.iter().fold(0, |classes, text| classes | classify(text)))
     }
 
     #[test]
     fn a_column_holds_all_its_texts_exactly() {
         for (texts, expected) in [
-            (&["1", "-2", "003"][..], Kind::Signed),
-            (&["1", "18446744073709551615"], Kind::Unsigned),
-            (&["-1", "18446744073709551615"], Kind::Text),
-            (&["0x1", "2"], Kind::Unsigned),
-            (&["0x1", "-2"], Kind::Text),
-            (&["0xffffffff (-1)", "0x1 (1)"], Kind::Signed),
-            (&["1", "1.5"], Kind::Float),
-            (&["9007199254740993", "1.5"], Kind::Text),
-            (&["1.12345678901234567"], Kind::Text),
-            (&["000000008b0e061d", "0000000000000000"], Kind::Pointer),
-            (&["000000008b0e061d", "1234567890123456"], Kind::Pointer),
-            (&["1234567890123456", "5"], Kind::Signed),
-            (&["000000008b0e061d", "5"], Kind::Text),
-            (&["8b0e", "5"], Kind::Text),
-            (&["", "5"], Kind::Signed),
-            (&["(fault)", "0x5"], Kind::Unsigned),
-            (&[""], Kind::Text),
-            (&["A|B"], Kind::Text),
+            (&["1", "-2", "003"][..], ValueKind::Signed),
+            (&["1", "18446744073709551615"], ValueKind::Unsigned),
+            (&["-1", "18446744073709551615"], ValueKind::Text),
+            (&["0x1", "2"], ValueKind::Unsigned),
+            (&["0x1", "-2"], ValueKind::Text),
+            (&["0xffffffff (-1)", "0x1 (1)"], ValueKind::Signed),
+            (&["1", "1.5"], ValueKind::Float),
+            (&["9007199254740993", "1.5"], ValueKind::Text),
+            (&["1.12345678901234567"], ValueKind::Text),
+            (&["000000008b0e061d", "0000000000000000"], ValueKind::Pointer),
+            (&["000000008b0e061d", "1234567890123456"], ValueKind::Pointer),
+            (&["1234567890123456", "5"], ValueKind::Signed),
+            (&["000000008b0e061d", "5"], ValueKind::Text),
+            (&["8b0e", "5"], ValueKind::Text),
+            (&["", "5"], ValueKind::Signed),
+            (&["(fault)", "0x5"], ValueKind::Unsigned),
+            (&[""], ValueKind::Text),
+            (&["A|B"], ValueKind::Text),
         ] {
             assert_eq!(kind(texts), expected, "{texts:?}");
         }

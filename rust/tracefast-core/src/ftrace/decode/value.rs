@@ -6,7 +6,7 @@ use crate::text::number;
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Type {
+pub enum FieldType {
     /// Signed, 32 bits.
     I32,
     /// Unsigned, 32 bits.
@@ -99,24 +99,24 @@ pub(crate) struct Integer {
 impl Integer {
     /// The bits of the number in a column of this type. The kernel prints many a signed number as
     /// an unsigned one and the other way round: what has the right bits is taken.
-    pub(crate) fn bits(self, kind: Type) -> Option<u64> {
+    pub(crate) fn bits(self, kind: FieldType) -> Option<u64> {
         let Self { negative, magnitude } = self;
         let signed = if negative { magnitude.wrapping_neg() } else { magnitude };
         let fits = match kind {
-            Type::I32 | Type::U32 if negative => magnitude <= 1 << 31,
-            Type::I32 | Type::U32 => u32::try_from(magnitude).is_ok(),
-            Type::I64 | Type::U64 => !negative || magnitude <= 1 << 63,
-            Type::Bool => magnitude <= 1 && !negative,
-            Type::F64 | Type::Text => false,
+            FieldType::I32 | FieldType::U32 if negative => magnitude <= 1 << 31,
+            FieldType::I32 | FieldType::U32 => u32::try_from(magnitude).is_ok(),
+            FieldType::I64 | FieldType::U64 => !negative || magnitude <= 1 << 63,
+            FieldType::Bool => magnitude <= 1 && !negative,
+            FieldType::F64 | FieldType::Text => false,
         };
         fits.then_some(signed)
     }
 
     /// The same without a change of sign: no other number than the text's.
-    pub(crate) fn exact(self, kind: Type) -> Option<u64> {
+    pub(crate) fn exact(self, kind: FieldType) -> Option<u64> {
         match kind {
-            Type::I64 if !self.negative && self.magnitude > i64::MAX as u64 => None,
-            Type::U64 if self.negative && self.magnitude > 0 => None,
+            FieldType::I64 if !self.negative && self.magnitude > i64::MAX as u64 => None,
+            FieldType::U64 if self.negative && self.magnitude > 0 => None,
             _ => self.bits(kind),
         }
     }
@@ -188,7 +188,7 @@ pub(crate) fn end_of_both(text: &[u8], at: usize) -> usize {
 #[inline]
 pub(crate) fn read(
     print: Print,
-    kind: Type,
+    kind: FieldType,
     text: &[u8],
     at: usize,
     stop: Option<u8>,
@@ -234,7 +234,7 @@ pub(crate) fn read(
                 return Some((Slot::Bits(0), at + 5));
             }
             let (integer, end) = integer(text, at)?;
-            Some((Slot::Bits(integer.bits(Type::Bool)?), end))
+            Some((Slot::Bits(integer.bits(FieldType::Bool)?), end))
         }
         Print::Device => device(text, at, made),
         Print::State => state(text, at, made),
@@ -382,12 +382,12 @@ fn hint_and_level(text: &[u8], at: usize) -> Option<((u64, u64), usize)> {
 mod tests {
     use super::*;
 
-    fn text(print: Print, kind: Type, text: &str) -> Option<(String, usize)> {
+    fn text(print: Print, kind: FieldType, text: &str) -> Option<(String, usize)> {
         let mut made = String::new();
         let (slot, end) = read(print, kind, text.as_bytes(), 0, None, &mut made)?;
         let value = match slot {
             Slot::Null => "null".to_owned(),
-            Slot::Bits(bits) if kind == Type::F64 => f64::from_bits(bits).to_string(),
+            Slot::Bits(bits) if kind == FieldType::F64 => f64::from_bits(bits).to_string(),
             Slot::Bits(bits) => (bits as i64).to_string(),
             Slot::Text(start, end) => text[start..end].to_owned(),
             Slot::Made(start, end) => made[start..end].to_owned(),
@@ -395,13 +395,13 @@ mod tests {
         Some((value, end))
     }
 
-    fn whole(print: Print, kind: Type, of: &str) -> Option<String> {
+    fn whole(print: Print, kind: FieldType, of: &str) -> Option<String> {
         text(print, kind, of).filter(|(_, end)| *end == of.len()).map(|(value, _)| value)
     }
 
     #[test]
     fn integers_in_every_spelling() {
-        let i32 = |of| whole(Print::Integer, Type::I32, of);
+        let i32 = |of| whole(Print::Integer, FieldType::I32, of);
         assert_eq!(i32("120").as_deref(), Some("120"));
         assert_eq!(i32("001").as_deref(), Some("1"));
         assert_eq!(i32("-5").as_deref(), Some("-5"));
@@ -416,39 +416,48 @@ mod tests {
         assert_eq!(i32("4294967296"), None);
         assert_eq!(i32("-"), None);
         assert_eq!(i32(""), None);
-        let u64 = |of| whole(Print::Integer, Type::U64, of);
+        let u64 = |of| whole(Print::Integer, FieldType::U64, of);
         assert_eq!(u64("18446744073709551615").as_deref(), Some("-1"));
         assert_eq!(u64("18446744073709551616"), None);
         assert_eq!(u64("000000000000000000001"), None);
         assert_eq!(u64("0x10000000000000000"), None);
-        assert_eq!(whole(Print::Hex, Type::U64, "fe00000").as_deref(), Some("266338304"));
-        assert_eq!(whole(Print::Hex, Type::U64, "0x52db4 (339380)").as_deref(), Some("339380"));
-        assert_eq!(whole(Print::Octal, Type::U32, "0100644").as_deref(), Some("33188"));
-        assert_eq!(whole(Print::Octal, Type::U32, "0x81a4 (33188)").as_deref(), Some("33188"));
+        assert_eq!(whole(Print::Hex, FieldType::U64, "fe00000").as_deref(), Some("266338304"));
+        assert_eq!(
+            whole(Print::Hex, FieldType::U64, "0x52db4 (339380)").as_deref(),
+            Some("339380")
+        );
+        assert_eq!(whole(Print::Octal, FieldType::U32, "0100644").as_deref(), Some("33188"));
+        assert_eq!(whole(Print::Octal, FieldType::U32, "0x81a4 (33188)").as_deref(), Some("33188"));
         // What follows is the next literal's business.
-        assert_eq!(text(Print::Integer, Type::I64, "7 (x)"), Some(("7".to_owned(), 1)));
-        assert_eq!(text(Print::Integer, Type::I64, "0x7 (x)"), Some(("7".to_owned(), 3)));
+        assert_eq!(text(Print::Integer, FieldType::I64, "7 (x)"), Some(("7".to_owned(), 1)));
+        assert_eq!(text(Print::Integer, FieldType::I64, "0x7 (x)"), Some(("7".to_owned(), 3)));
     }
 
     #[test]
     fn numbers_that_are_not_the_same_are_not_exact() {
         let minus = Integer { negative: true, magnitude: 1 };
-        assert_eq!((minus.bits(Type::U64), minus.exact(Type::U64)), (Some(u64::MAX), None));
+        assert_eq!(
+            (minus.bits(FieldType::U64), minus.exact(FieldType::U64)),
+            (Some(u64::MAX), None)
+        );
         let large = Integer { negative: false, magnitude: u64::MAX };
-        assert_eq!((large.bits(Type::I64), large.exact(Type::I64)), (Some(u64::MAX), None));
-        assert_eq!(large.exact(Type::U64), Some(u64::MAX));
+        assert_eq!(
+            (large.bits(FieldType::I64), large.exact(FieldType::I64)),
+            (Some(u64::MAX), None)
+        );
+        assert_eq!(large.exact(FieldType::U64), Some(u64::MAX));
     }
 
     #[test]
     fn devices_states_priorities() {
-        let device = |of| whole(Print::Device, Type::Text, of);
+        let device = |of| whole(Print::Device, FieldType::Text, of);
         assert_eq!(device("254,0").as_deref(), Some("254:0"));
         assert_eq!(device("254:0").as_deref(), Some("254:0"));
         assert_eq!(device("266338304").as_deref(), Some("254:0"));
         assert_eq!(device("0xfe00000 (266338304)").as_deref(), Some("254:0"));
         assert_eq!(device("8388625").as_deref(), Some("8:17"));
         assert_eq!(device("mmc"), None);
-        let state = |of| whole(Print::State, Type::Text, of);
+        let state = |of| whole(Print::State, FieldType::Text, of);
         for (of, letters) in [
             ("R+", "R+"),
             ("S", "S"),
@@ -463,7 +472,7 @@ mod tests {
         ] {
             assert_eq!(state(of).as_deref(), Some(letters), "{of}");
         }
-        let ioprio = |of| whole(Print::Ioprio, Type::Text, of);
+        let ioprio = |of| whole(Print::Ioprio, FieldType::Text, of);
         assert_eq!(ioprio("be,0,4").as_deref(), Some("be,0,4"));
         assert_eq!(ioprio("0x2,0,4").as_deref(), Some("be,0,4"));
         assert_eq!(ioprio("16388").as_deref(), Some("be,0,4"));
@@ -488,13 +497,13 @@ mod tests {
 
     #[test]
     fn truth_and_fractions() {
-        assert_eq!(whole(Print::Bool, Type::Bool, "true").as_deref(), Some("1"));
-        assert_eq!(whole(Print::Bool, Type::Bool, "0x0 (0)").as_deref(), Some("0"));
-        assert_eq!(whole(Print::Bool, Type::Bool, "(1)").as_deref(), Some("1"));
-        assert_eq!(whole(Print::Bool, Type::Bool, "2"), None);
-        assert_eq!(whole(Print::Float, Type::F64, "128.5").as_deref(), Some("128.5"));
+        assert_eq!(whole(Print::Bool, FieldType::Bool, "true").as_deref(), Some("1"));
+        assert_eq!(whole(Print::Bool, FieldType::Bool, "0x0 (0)").as_deref(), Some("0"));
+        assert_eq!(whole(Print::Bool, FieldType::Bool, "(1)").as_deref(), Some("1"));
+        assert_eq!(whole(Print::Bool, FieldType::Bool, "2"), None);
+        assert_eq!(whole(Print::Float, FieldType::F64, "128.5").as_deref(), Some("128.5"));
         // More digits than a float keeps apart.
-        assert_eq!(whole(Print::Float, Type::F64, "1663687647.123456789"), None);
-        assert_eq!(whole(Print::Float, Type::F64, "1e5"), None);
+        assert_eq!(whole(Print::Float, FieldType::F64, "1663687647.123456789"), None);
+        assert_eq!(whole(Print::Float, FieldType::F64, "1e5"), None);
     }
 }

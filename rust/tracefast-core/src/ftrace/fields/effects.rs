@@ -3,8 +3,8 @@
 use crate::events::details::Detail;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{FileType, Op, clone_flags, open_flags, whence};
-use crate::ftrace::call::arguments::Split;
-use crate::ftrace::fields::Out;
+use crate::ftrace::call::arguments::SplitArguments;
+use crate::ftrace::fields::FieldWriter;
 use crate::linux::bpf::COMMANDS_THAT_OPEN;
 use crate::linux::syscalls::flags::{
     CLOSE_RANGE_UNSHARE, O_APPEND, O_DIRECTORY, RENAME_EXCHANGE, TCGETS, TIOCGWINSZ,
@@ -32,7 +32,7 @@ pub(crate) fn fork_flags(text: &[u8], sys: u16) -> u32 {
             let name = memchr::memmem::find(text, b"clone_flags");
             let second = name.is_some_and(|at| text[..at].contains(&b','));
             let at = u8::from(second);
-            Split::new(text, usize::from(at), false).number(text, at).unwrap_or(0) as u32
+            SplitArguments::new(text, usize::from(at), false).number(text, at).unwrap_or(0) as u32
         }
         _ => 0,
     }
@@ -44,7 +44,7 @@ fn makes_descriptor(command: u32) -> bool {
 }
 
 /// What `close_range` does: it only marks descriptors, or works on a copy of their table.
-pub(crate) fn range_flags(split: &Split, text: &[u8]) -> u32 {
+pub(crate) fn range_flags(split: &SplitArguments, text: &[u8]) -> u32 {
     let flags = split.number(text, 2).unwrap_or(0) as u32;
     let mut known = 0;
     if flags & CLOSE_RANGE_CLOEXEC != 0 {
@@ -56,7 +56,7 @@ pub(crate) fn range_flags(split: &Split, text: &[u8]) -> u32 {
     known
 }
 
-impl Out<'_> {
+impl FieldWriter<'_> {
     /// Effects and columns of single calls.
     #[inline]
     pub(crate) fn effects(&mut self, ret: Option<i64>) {
@@ -181,7 +181,7 @@ impl Out<'_> {
             } else {
                 let flags = self.int(shape.flags).unwrap_or(0);
                 // Machines differ in this one only.
-                let directory = flags & self.calls.directory() != 0;
+                let directory = flags & self.abi.directory() != 0;
                 let others = flags & !O_DIRECTORY;
                 flags::opened_by(others | if directory { O_DIRECTORY } else { 0 })
             };
@@ -210,7 +210,7 @@ impl Out<'_> {
 
     fn lseek(&mut self, ret: Option<i64>) {
         let offset = self.number(1);
-        let offset = if self.calls.narrow { offset.map(|n| i64::from(n as i32)) } else { offset };
+        let offset = if self.abi.narrow { offset.map(|n| i64::from(n as i32)) } else { offset };
         self.seek(offset, 2, ret);
     }
 

@@ -2,10 +2,10 @@
 
 use crate::events::details::{Detail, Memory};
 use crate::events::schema::Column as C;
-use crate::ftrace::fields::Out;
+use crate::ftrace::fields::FieldWriter;
 use crate::linux::syscalls::{Special, flags};
 
-impl Out<'_> {
+impl FieldWriter<'_> {
     /// The change that a call made which returned `ret`.
     pub(crate) fn memory(&mut self, ret: Option<i64>) {
         let Some(ret) = ret else { return };

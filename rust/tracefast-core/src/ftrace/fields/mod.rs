@@ -9,16 +9,16 @@ mod paths;
 
 use std::sync::LazyLock;
 
-use paths::Empty;
+use paths::EmptyPath;
 
 use crate::events::rows::ViewSource;
 use crate::events::rows::{Rows, Side};
 use crate::events::schema::Column as C;
 use crate::events::split_calls::EntryEffect;
 use crate::events::vocabulary::{At, Motion, Op};
-use crate::ftrace::call::arguments::{Args, Form, MAX_ARGS, Split};
-use crate::ftrace::machine::register_pairs::{self, Place, Wide};
-use crate::ftrace::machine::{Calls, Machine};
+use crate::ftrace::call::arguments::{ArgumentForm, ArgumentText, MAX_ARGS, SplitArguments};
+use crate::ftrace::machine::register_pairs::{self, RegisterPlace, WideArguments};
+use crate::ftrace::machine::{Machine, SyscallAbi};
 use crate::linux::syscalls::{self, Count, NONE, Shape, Special};
 
 /// The position of the offset of mmap2, which counts pages.
@@ -26,21 +26,21 @@ const PAGES_AT: u8 = 5;
 const PAGE: i64 = 4096;
 
 /// What is looked for in the arguments of a call, found out once.
-struct Plan {
+struct FieldPlan {
     /// Highest position that its columns need; `None`: they need none.
     upto: Option<usize>,
     /// Where the count of bytes stands.
     count: u8,
     /// How an empty path shows.
-    empty: Empty,
+    empty: EmptyPath,
 }
 
 /// By number of the call.
-static PLANS: LazyLock<Box<[Plan]>> =
-    LazyLock::new(|| (0..syscalls::count()).map(|sys| Plan::of(sys as u16)).collect());
+static PLANS: LazyLock<Box<[FieldPlan]>> =
+    LazyLock::new(|| (0..syscalls::count()).map(|sys| FieldPlan::new(sys as u16)).collect());
 
-impl Plan {
-    fn of(sys: u16) -> Self {
+impl FieldPlan {
+    fn new(sys: u16) -> Self {
         let shape = syscalls::shape(sys);
         let count = match shape.count {
             Count::Arg(at) => at,
@@ -49,8 +49,8 @@ impl Plan {
             // The text has the address of a vector, not its contents.
             _ => NONE,
         };
-        let empty = Empty::of(syscalls::name(sys));
-        let whole = shape.special != Special::None || empty != Empty::Never;
+        let empty = EmptyPath::from_call(syscalls::name(sys));
+        let whole = shape.special != Special::None || empty != EmptyPath::Never;
         let highest = [
             shape.fd,
             shape.fd2,
@@ -73,20 +73,20 @@ impl Plan {
     #[inline]
     fn split_into(
         &self,
-        split: &mut Split,
-        args: &Args<'_>,
+        split: &mut SplitArguments,
+        args: &ArgumentText<'_>,
         shape: &Shape,
         sys: u16,
-        calls: &Calls,
+        abi: &SyscallAbi,
     ) {
         // Where registers are narrow, two of them may hold a value.
-        let upto = if calls.narrow { Some(MAX_ARGS) } else { self.upto };
+        let upto = if abi.narrow { Some(MAX_ARGS) } else { self.upto };
         match upto {
             Some(upto) => args.split_into(split, upto, shape.path == NONE),
-            None => *split = Split::default(),
+            None => *split = SplitArguments::default(),
         }
-        if calls.narrow && is_indirect(split, sys, calls) {
-            *split = Split::default();
+        if abi.narrow && is_indirect(split, sys, abi) {
+            *split = SplitArguments::default();
         }
     }
 
@@ -94,50 +94,55 @@ impl Plan {
     #[inline]
     fn keep<'a>(
         &self,
-        args: &Args<'_>,
+        args: &ArgumentText<'_>,
         shape: &Shape,
         sys: u16,
-        calls: &Calls,
-        kept: &'a mut Kept,
-    ) -> &'a Split {
+        abi: &SyscallAbi,
+        kept: &'a mut KeptArguments,
+    ) -> &'a SplitArguments {
         kept.from = args.from() as u32;
-        self.split_into(&mut kept.split, args, shape, sys, calls);
+        self.split_into(&mut kept.split, args, shape, sys, abi);
         &kept.split
     }
 }
 
 /// The registers of the first mmap of i386 have but the address of its arguments.
 #[cold]
-fn is_indirect(split: &Split, sys: u16, calls: &Calls) -> bool {
-    split.form() == Form::Raw
-        && calls.machine == Some(Machine::I386)
+fn is_indirect(split: &SplitArguments, sys: u16, abi: &SyscallAbi) -> bool {
+    split.form() == ArgumentForm::Raw
+        && abi.machine == Some(Machine::I386)
         && syscalls::name(sys) == "mmap"
 }
 
 /// Arguments of a call that were split when it was entered, for its end.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Kept {
+pub(crate) struct KeptArguments {
     /// Where they begin in the block.
     pub(crate) from: u32,
     /// All that the call's columns need of them.
-    pub(crate) split: Split,
+    pub(crate) split: SplitArguments,
 }
 
-impl Kept {
+impl KeptArguments {
     /// Nothing begins there.
     pub(crate) fn none() -> Self {
-        Self { from: u32::MAX, split: Split::default() }
+        Self { from: u32::MAX, split: SplitArguments::default() }
     }
 }
 
 /// What the arguments tell before the call returns; see [`EntryEffect`].
-pub fn head(text: &[u8], sys: u16, calls: &Calls) -> EntryEffect {
-    head_of(&Args::alone(text), sys, calls, &mut Kept::none())
+pub fn head(text: &[u8], sys: u16, abi: &SyscallAbi) -> EntryEffect {
+    head_of(&ArgumentText::alone(text), sys, abi, &mut KeptArguments::none())
 }
 
 /// The same; if it takes all that the columns of the call need, that is put into `kept`.
 #[inline]
-pub(crate) fn head_of(args: &Args<'_>, sys: u16, calls: &Calls, kept: &mut Kept) -> EntryEffect {
+pub(crate) fn head_of(
+    args: &ArgumentText<'_>,
+    sys: u16,
+    abi: &SyscallAbi,
+    kept: &mut KeptArguments,
+) -> EntryEffect {
     let text = args.bytes();
     let shape = syscalls::shape(sys);
     let mut head = EntryEffect { op: shape.op, motion: shape.way, ..EntryEffect::default() };
@@ -160,22 +165,22 @@ pub(crate) fn head_of(args: &Args<'_>, sys: u16, calls: &Calls, kept: &mut Kept)
             let part;
             let split = match last {
                 // A path may end elsewhere than data.
-                Some(last) if !calls.narrow && !offsets && shape.path != NONE => {
+                Some(last) if !abi.narrow && !offsets && shape.path != NONE => {
                     part = args.split(usize::from(last), true);
                     &part
                 }
-                _ => plan.keep(args, shape, sys, calls, kept),
+                _ => plan.keep(args, shape, sys, abi, kept),
             };
             head.fd = descriptor(split, text, shape.fd);
             head.fd2 = descriptor(split, text, shape.fd2);
             if shape.way != Motion::None {
-                let (place, place2) = places(split, text, sys, calls);
+                let (place, place2) = places(split, text, sys, abi);
                 let second = shape.fd2 != NONE && place2 == At::Position;
                 head.moves = (place == At::Position, second);
             }
         }
-        op if (op.names() || op == Op::Exec) && plan.empty != Empty::Never => {
-            let split = plan.keep(args, shape, sys, calls, kept);
+        op if (op.names() || op == Op::Exec) && plan.empty != EmptyPath::Never => {
+            let split = plan.keep(args, shape, sys, abi, kept);
             (head.fd, head.fd2) = paths::descriptors(split, text, shape, plan.empty);
             if shape.op != Op::Exec && (head.fd.is_some() || head.fd2.is_some()) {
                 head.op = Op::Use;
@@ -189,7 +194,7 @@ pub(crate) fn head_of(args: &Args<'_>, sys: u16, calls: &Calls, kept: &mut Kept)
 /// Where each side of a call that moves data begins. Where two descriptors have offsets of their own,
 /// their addresses stand in the call.
 #[inline]
-fn places(split: &Split, text: &[u8], sys: u16, calls: &Calls) -> (At, At) {
+fn places(split: &SplitArguments, text: &[u8], sys: u16, abi: &SyscallAbi) -> (At, At) {
     let shape = syscalls::shape(sys);
     if shape.streams {
         return (At::Stream, At::Stream);
@@ -204,8 +209,8 @@ fn places(split: &Split, text: &[u8], sys: u16, calls: &Calls) -> (At, At) {
     if shape.offset == NONE {
         return (At::Position, At::Position);
     }
-    let offset = if calls.narrow {
-        let offset = wide(split, sys, calls).and_then(|wide| wide.offset);
+    let offset = if abi.narrow {
+        let offset = wide(split, sys, abi).and_then(|wide| wide.offset);
         offset.and_then(|place| wide_number(split, text, place))
     } else {
         split.number(text, shape.offset)
@@ -219,24 +224,24 @@ fn places(split: &Split, text: &[u8], sys: u16, calls: &Calls) -> (At, At) {
 }
 
 /// Where registers of 32 bits hold the numbers of a call that has wide ones.
-fn wide(split: &Split, sys: u16, calls: &Calls) -> Option<Wide> {
+fn wide(split: &SplitArguments, sys: u16, abi: &SyscallAbi) -> Option<WideArguments> {
     let name = syscalls::name(sys);
-    let machine = match (split.form(), register_pairs::of(Machine::I386, name)) {
-        (Form::Raw, _) => calls.machine.unwrap_or(Machine::I386),
+    let machine = match (split.form(), register_pairs::wide_arguments(Machine::I386, name)) {
+        (ArgumentForm::Raw, _) => abi.machine.unwrap_or(Machine::I386),
         // By name x86 shows every register.
         (_, Some(all)) if split.len() >= all.registers => Machine::I386,
         // ARM only as many as the call has arguments.
         _ => Machine::Arm,
     };
-    register_pairs::of(machine, name)
+    register_pairs::wide_arguments(machine, name)
 }
 
 /// A number out of registers of 32 bits.
-fn wide_number(split: &Split, text: &[u8], place: Place) -> Option<i64> {
+fn wide_number(split: &SplitArguments, text: &[u8], place: RegisterPlace) -> Option<i64> {
     let register = |at| split.number(text, at).map(|value| value as u32);
     match place {
-        Place::One(at) => register(at).map(i64::from),
-        Place::Two(low, high) => {
+        RegisterPlace::One(at) => register(at).map(i64::from),
+        RegisterPlace::Two(low, high) => {
             Some(i64::from(register(high)? as i32) << 32 | i64::from(register(low)?))
         }
     }
@@ -244,27 +249,33 @@ fn wide_number(split: &Split, text: &[u8], place: Place) -> Option<i64> {
 
 /// Descriptors are 32 bits wide in a register of 64.
 #[inline]
-fn descriptor(split: &Split, text: &[u8], at: u8) -> Option<i32> {
+fn descriptor(split: &SplitArguments, text: &[u8], at: u8) -> Option<i32> {
     split.number(text, at).map(|fd| fd as i32)
 }
 
 /// What the columns of a call are filled from.
 #[derive(Clone, Copy)]
-pub(crate) struct Call<'a> {
+pub(crate) struct CallText<'a> {
     /// Its number.
     pub(crate) sys: u16,
     /// The text of its arguments.
     pub(crate) source: ViewSource<'a>,
     /// The same, to be split or split already.
-    pub(crate) given: Given<'a>,
+    pub(crate) given: GivenArguments<'a>,
     /// The return value, if it succeeded.
     pub(crate) ret: Option<i64>,
 }
 
 /// Fills the columns that the arguments of a call give.
 #[inline]
-pub(crate) fn fill(rows: &mut Rows, side: &mut Side, row: usize, call: Call<'_>, calls: &Calls) {
-    let Call { sys, source, given, ret } = call;
+pub(crate) fn fill(
+    rows: &mut Rows,
+    side: &mut Side,
+    row: usize,
+    call: CallText<'_>,
+    abi: &SyscallAbi,
+) {
+    let CallText { sys, source, given, ret } = call;
     let Some(plan) = PLANS.get(usize::from(sys)) else { return };
     let shape = syscalls::shape(sys);
     rows.effect[row].op = shape.op;
@@ -274,14 +285,14 @@ pub(crate) fn fill(rows: &mut Rows, side: &mut Side, row: usize, call: Call<'_>,
     }
     let mut made;
     let split = match given {
-        Given::Split(split) => split,
-        Given::Args(args) => {
-            made = Split::default();
-            plan.split_into(&mut made, &args, shape, sys, calls);
+        GivenArguments::Split(split) => split,
+        GivenArguments::Args(args) => {
+            made = SplitArguments::default();
+            plan.split_into(&mut made, &args, shape, sys, abi);
             &made
         }
     };
-    let mut out = Out { rows, side, row, source, split, shape, plan, sys, calls };
+    let mut out = FieldWriter { rows, side, row, source, split, shape, plan, sys, abi };
     out.descriptors();
     out.counts(ret);
     if shape.way != Motion::None {
@@ -298,27 +309,27 @@ pub(crate) fn fill(rows: &mut Rows, side: &mut Side, row: usize, call: Call<'_>,
 
 /// Arguments for their columns.
 #[derive(Clone, Copy)]
-pub(crate) enum Given<'a> {
+pub(crate) enum GivenArguments<'a> {
     /// They are still to be split.
-    Args(Args<'a>),
+    Args(ArgumentText<'a>),
     /// They were when the call was entered.
-    Split(&'a Split),
+    Split(&'a SplitArguments),
 }
 
 /// The row that is filled, and what it is filled from.
-struct Out<'a> {
+struct FieldWriter<'a> {
     rows: &'a mut Rows,
     side: &'a mut Side,
     row: usize,
     source: ViewSource<'a>,
-    split: &'a Split,
+    split: &'a SplitArguments,
     shape: &'static Shape,
-    plan: &'static Plan,
+    plan: &'static FieldPlan,
     sys: u16,
-    calls: &'a Calls,
+    abi: &'a SyscallAbi,
 }
 
-impl Out<'_> {
+impl FieldWriter<'_> {
     #[inline]
     fn set(&mut self, column: C) {
         self.rows.valid[self.row] |= column.bit();
@@ -360,7 +371,7 @@ impl Out<'_> {
     #[inline]
     fn counts(&mut self, ret: Option<i64>) {
         let shape = self.shape;
-        if self.calls.narrow {
+        if self.abi.narrow {
             self.wide_counts(ret);
         } else {
             self.requested(self.number(self.plan.count));
@@ -414,8 +425,8 @@ impl Out<'_> {
     fn wide_counts(&mut self, ret: Option<i64>) {
         let shape = self.shape;
         let name = syscalls::name(self.sys);
-        let place = |at: u8| (at != NONE).then_some(Place::One(at));
-        let wide = wide(self.split, self.sys, self.calls).unwrap_or_else(|| Wide {
+        let place = |at: u8| (at != NONE).then_some(RegisterPlace::One(at));
+        let wide = wide(self.split, self.sys, self.abi).unwrap_or_else(|| WideArguments {
             offset: place(shape.offset),
             count: place(self.plan.count),
             length: place(shape.length),
@@ -432,13 +443,13 @@ impl Out<'_> {
         }
     }
 
-    fn at(&self, place: Option<Place>) -> Option<i64> {
+    fn at(&self, place: Option<RegisterPlace>) -> Option<i64> {
         wide_number(self.split, self.source.bytes, place?)
     }
 
     #[inline]
     fn places(&mut self) {
-        let (place, place2) = places(self.split, self.source.bytes, self.sys, self.calls);
+        let (place, place2) = places(self.split, self.source.bytes, self.sys, self.abi);
         let effect = &mut self.rows.effect[self.row];
         (effect.place, effect.place2) = (place, place2);
     }

@@ -8,8 +8,8 @@ use crate::events::file_id::file_id;
 use crate::events::rows::AT_FDCWD;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::Op;
-use crate::ftrace::call::arguments::{Form, Split, decimal, number};
-use crate::ftrace::fields::Out;
+use crate::ftrace::call::arguments::{ArgumentForm, SplitArguments, decimal, number};
+use crate::ftrace::fields::FieldWriter;
 use crate::linux::syscalls::{NONE, Shape, Special};
 use crate::text::escape::escape_invalid;
 use crate::text::string_view;
@@ -22,7 +22,7 @@ const MS_MOVE: u32 = 0x2000;
 
 /// What is printed of a path.
 #[derive(Clone, Copy)]
-struct Printed<'a> {
+struct PrintedPath<'a> {
     /// Where it begins in the text.
     start: usize,
     text: &'a [u8],
@@ -32,11 +32,11 @@ struct Printed<'a> {
 
 /// The string of `0x7f… "path"`, `0x7f… "beginning"...` or `0x7f… "beginning..."`, or the one that
 /// stands behind the arguments.
-fn printed<'a>(split: &Split, text: &'a [u8], position: u8) -> Option<Printed<'a>> {
-    if split.form() == Form::Fields {
+fn printed<'a>(split: &SplitArguments, text: &'a [u8], position: u8) -> Option<PrintedPath<'a>> {
+    if split.form() == ArgumentForm::Fields {
         let (start, end) = split.data(text, position)?;
         let text = &text[start..end];
-        return Some(Printed { start, text, cut: text.ends_with(b"...") });
+        return Some(PrintedPath { start, text, cut: text.ends_with(b"...") });
     }
     let (from, to) = split.range(position)?;
     let value = &text[from..to];
@@ -46,12 +46,12 @@ fn printed<'a>(split: &Split, text: &'a [u8], position: u8) -> Option<Printed<'a
         None => (value, false),
     };
     let text = body.get(quote..)?.strip_suffix(b"\"")?;
-    Some(Printed { start: from + quote, text, cut: cut || text.ends_with(b"...") })
+    Some(PrintedPath { start: from + quote, text, cut: cut || text.ends_with(b"...") })
 }
 
 /// How a call shows that its path is empty, so that it acts on the descriptor in front of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Empty {
+pub(crate) enum EmptyPath {
     /// It does not act on descriptors.
     Never,
     /// By a pointer to nothing.
@@ -62,8 +62,8 @@ pub(crate) enum Empty {
     Flags(u8, u32, u32),
 }
 
-impl Empty {
-    pub(crate) fn of(name: &str) -> Self {
+impl EmptyPath {
+    pub(crate) fn from_call(name: &str) -> Self {
         let at = match name {
             "newfstatat" | "fstatat64" | "faccessat2" | "fchmodat2" => 3,
             "statx" | "mount_setattr" | "setxattrat" | "getxattrat" | "listxattrat"
@@ -85,18 +85,20 @@ impl Empty {
 /// `utimensat(fd, NULL, …)`.
 #[inline]
 pub(crate) fn descriptors(
-    split: &Split,
+    split: &SplitArguments,
     text: &[u8],
     shape: &Shape,
-    empty: Empty,
+    empty: EmptyPath,
 ) -> (Option<i32>, Option<i32>) {
     // The kernel may print nothing of a path that has something: a flag says more.
     let nothing = |position| printed(split, text, position).is_none_or(|path| path.text.is_empty());
     let (first, second) = match empty {
-        Empty::Never => return (None, None),
-        Empty::Null => (split.number(text, shape.path) == Some(0), false),
-        Empty::Text => (printed(split, text, shape.path).is_some_and(|p| p.text.is_empty()), false),
-        Empty::Flags(at, first, second) => {
+        EmptyPath::Never => return (None, None),
+        EmptyPath::Null => (split.number(text, shape.path) == Some(0), false),
+        EmptyPath::Text => {
+            (printed(split, text, shape.path).is_some_and(|p| p.text.is_empty()), false)
+        }
+        EmptyPath::Flags(at, first, second) => {
             let flags = split.number(text, at).unwrap_or(0) as u32;
             (flags & first != 0 && nothing(shape.path), flags & second != 0 && nothing(shape.path2))
         }
@@ -113,8 +115,8 @@ pub(crate) fn descriptors(
 
 /// The descriptor that the path at the position behind `at` starts from. Linux 6.19 prints those of
 /// openat in decimal, and its pointer too: then that has no `0x`.
-fn start(split: &Split, text: &[u8], at: u8) -> i32 {
-    if split.form() == Form::Fields {
+fn start(split: &SplitArguments, text: &[u8], at: u8) -> i32 {
+    if split.form() == ArgumentForm::Fields {
         return split.number(text, at).map_or(AT_FDCWD, |fd| fd as i32);
     }
     let Some(value) = split.get(text, at) else { return AT_FDCWD };
@@ -130,12 +132,12 @@ fn is_mounted(path: &[u8], flags: u32) -> bool {
     matches!(path.first(), Some(b'/' | b'.')) || flags & (MS_BIND | MS_MOVE) != 0
 }
 
-impl Out<'_> {
+impl FieldWriter<'_> {
     /// Paths where the kernel prints them, or the descriptors in their place.
     #[inline]
     pub(crate) fn paths(&mut self) {
         let shape = self.shape;
-        if self.plan.empty != Empty::Never {
+        if self.plan.empty != EmptyPath::Never {
             let (fd, fd2) = descriptors(self.split, self.source.bytes, shape, self.plan.empty);
             if fd.is_some() || fd2.is_some() {
                 if shape.op.names() {
@@ -146,7 +148,7 @@ impl Out<'_> {
             }
         }
         // Before Linux 6.19 there is none.
-        let fields = self.split.form() == Form::Fields;
+        let fields = self.split.form() == ArgumentForm::Fields;
         if fields || memchr::memchr(b'"', self.source.bytes).is_some() {
             self.path(shape.path, shape.at, false);
             if shape.path2 != NONE {

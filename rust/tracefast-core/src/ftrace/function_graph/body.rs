@@ -7,13 +7,13 @@ use crate::text::number;
 
 /// What a line tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum GraphEvent {
     /// `f() {`
-    Enter(Call),
+    Enter(FunctionCall),
     /// `f();`: it calls no other traced function.
-    Leaf(Call),
+    Leaf(FunctionCall),
     /// `}`
-    Exit(End),
+    Exit(FunctionReturn),
     /// `/* … */`: an event, or text that somebody wrote.
     Comment {
         /// The text between the marks.
@@ -27,7 +27,7 @@ pub(crate) enum What {
 
 /// A function that is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Call {
+pub(crate) struct FunctionCall {
     /// Its name.
     pub name: Span,
     /// What is printed between its name and the end, if that says something: `[module]`, arguments.
@@ -42,7 +42,7 @@ pub(crate) struct Call {
 
 /// A function that is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct End {
+pub(crate) struct FunctionReturn {
     /// Its name, where the kernel prints it.
     pub name: Option<Span>,
     /// Its return value.
@@ -53,7 +53,7 @@ pub(crate) struct End {
 
 /// Reads what begins, behind blanks, at `from`; a function that no other called stands `base` blanks
 /// behind it. `bare`: no column before it tells that it is one.
-pub(crate) fn parse(line: &[u8], from: usize, base: usize, bare: bool) -> Option<What> {
+pub(crate) fn parse(line: &[u8], from: usize, base: usize, bare: bool) -> Option<GraphEvent> {
     let start = blanks(line, from);
     let depth = u32::try_from((start - from).saturating_sub(base) / 2).ok()?;
     let end = trim_end(line, start, line.len());
@@ -63,7 +63,7 @@ pub(crate) fn parse(line: &[u8], from: usize, base: usize, bare: bool) -> Option
         b'=' | b'<' => {
             let arrow = line[start..end].strip_suffix(b"|").unwrap_or(&line[start..end]);
             matches!(arrow.trim_ascii_end(), b"==========>" | b"<==========")
-                .then_some(What::Interrupt)
+                .then_some(GraphEvent::Interrupt)
         }
         _ => call(line, start, numbered(line, start, end), depth, bare),
     }
@@ -79,20 +79,20 @@ fn numbered(line: &[u8], start: usize, end: usize) -> usize {
 }
 
 /// `/* text */`, or the first line of such a text.
-fn comment(line: &[u8], start: usize, end: usize) -> Option<What> {
+fn comment(line: &[u8], start: usize, end: usize) -> Option<GraphEvent> {
     let text = &line[start..];
     if !text.starts_with(b"/* ") {
         return None;
     }
     let closed = line[start + 3..end].ends_with(b" */") || &line[start..end] == b"/*  */";
     let text = if closed { (start + 3, (end - 3).max(start + 3)) } else { (start + 3, line.len()) };
-    Some(What::Comment { text, closed })
+    Some(GraphEvent::Comment { text, closed })
 }
 
 /// `}`, `} /* f */`, `} /* f = 0x0 */`, `} /* f [module] ret=-22 */`.
-fn exit(line: &[u8], start: usize, end: usize, depth: u32) -> Option<What> {
+fn exit(line: &[u8], start: usize, end: usize, depth: u32) -> Option<GraphEvent> {
     if start + 1 == end {
-        return Some(What::Exit(End { name: None, ret: None, depth }));
+        return Some(GraphEvent::Exit(FunctionReturn { name: None, ret: None, depth }));
     }
     let tail = tail(line, start + 1, end)?;
     if blanks(line, start + 1) != tail.open {
@@ -104,11 +104,11 @@ fn exit(line: &[u8], start: usize, end: usize, depth: u32) -> Option<What> {
         return None;
     }
     let ret = value(&line[name..to]);
-    Some(What::Exit(End { name: Some((from, name)), ret, depth }))
+    Some(GraphEvent::Exit(FunctionReturn { name: Some((from, name)), ret, depth }))
 }
 
 /// `f() {`, `f();`, with arguments in the brackets, a module before and a comment behind them.
-fn call(line: &[u8], start: usize, end: usize, depth: u32, bare: bool) -> Option<What> {
+fn call(line: &[u8], start: usize, end: usize, depth: u32, bare: bool) -> Option<GraphEvent> {
     let mut end = end;
     let (mut caller, mut ret) = ((end, end), None);
     if let Some(tail) = tail(line, start, end) {
@@ -142,8 +142,8 @@ fn call(line: &[u8], start: usize, end: usize, depth: u32, bare: bool) -> Option
     }
     let rest = if close - open == 2 { open } else { close };
     let rest = (blanks(line, name).min(rest), rest);
-    let call = Call { name: (start, name), rest, caller, ret, depth };
-    Some(if nested { What::Enter(call) } else { What::Leaf(call) })
+    let call = FunctionCall { name: (start, name), rest, caller, ret, depth };
+    Some(if nested { GraphEvent::Enter(call) } else { GraphEvent::Leaf(call) })
 }
 
 /// Names of functions are symbols, or addresses.

@@ -1,12 +1,12 @@
 //! The columns of a line, each told by the mark at its end.
 
-use crate::ftrace::function_graph::body::{self, What};
+use crate::ftrace::function_graph::body::{self, GraphEvent};
 use crate::ftrace::function_graph::{Span, blanks, trim_end};
 use crate::text::number;
 
 /// A line of `function_graph`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Line {
+pub(crate) struct FunctionLine {
     /// Nanoseconds: of the clock, or since the log's begin.
     pub time: Option<i64>,
     /// The time counts from the log's begin.
@@ -14,18 +14,18 @@ pub(crate) struct Line {
     /// Processor.
     pub cpu: Option<u16>,
     /// Command and thread id.
-    pub task: Option<Party>,
+    pub task: Option<LineTask>,
     /// Characters for interrupts, scheduling and preemption; empty: not there.
     pub flags: Span,
     /// Nanoseconds in the function.
     pub dur: Option<i64>,
     /// What it tells.
-    pub what: What,
+    pub what: GraphEvent,
 }
 
 /// A task, as the column of tasks names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Party {
+pub(crate) struct LineTask {
     /// Where its command's name stands.
     pub comm: Span,
     /// Thread id.
@@ -37,7 +37,7 @@ const COMM: usize = 7;
 
 /// Reads `line`. `bare`: the log's lines may have no columns at all.
 #[inline]
-pub(crate) fn parse(line: &[u8], bare: bool) -> Option<Line> {
+pub(crate) fn parse(line: &[u8], bare: bool) -> Option<FunctionLine> {
     // Few lines of other logs get further than this.
     match line.get(blanks(line, 0))? {
         b'0'..=b'9' | b'|' | b'$' | b'@' | b'*' | b'#' | b'!' | b'+' => columns(line, bare),
@@ -46,15 +46,15 @@ pub(crate) fn parse(line: &[u8], bare: bool) -> Option<Line> {
     }
 }
 
-fn columns(line: &[u8], bare: bool) -> Option<Line> {
-    let mut out = Line {
+fn columns(line: &[u8], bare: bool) -> Option<FunctionLine> {
+    let mut out = FunctionLine {
         time: None,
         relative: false,
         cpu: None,
         task: None,
         flags: (0, 0),
         dur: None,
-        what: What::Interrupt,
+        what: GraphEvent::Interrupt,
     };
     let mut at = 0;
     if let Some((time, behind)) = absolute(line) {
@@ -133,7 +133,7 @@ pub(crate) fn cpu(line: &[u8], at: usize) -> Option<(Option<u16>, usize)> {
 
 /// `    sh-4802     | `: the first bar with `-PID` before it, which may be the second one where the
 /// name has a bar.
-fn task(line: &[u8], at: usize) -> Option<(Party, usize)> {
+fn task(line: &[u8], at: usize) -> Option<(LineTask, usize)> {
     let column = &line[at..line.len().min(at + 48)];
     let mut bars = memchr::memchr_iter(b'|', column);
     let first = bars.next()?;
@@ -147,7 +147,7 @@ fn task(line: &[u8], at: usize) -> Option<(Party, usize)> {
 }
 
 /// A task's name and id between blanks.
-pub(crate) fn party(line: &[u8], start: usize, end: usize) -> Option<Party> {
+pub(crate) fn party(line: &[u8], start: usize, end: usize) -> Option<LineTask> {
     let end = trim_end(line, start, end);
     let digits = line[start..end].iter().rev().take_while(|b| b.is_ascii_digit()).count();
     let dash = (end - digits).checked_sub(1).filter(|&dash| dash >= start)?;
@@ -156,7 +156,7 @@ pub(crate) fn party(line: &[u8], start: usize, end: usize) -> Option<Party> {
     }
     let from = blanks(line, start).min(dash);
     let tid = i32::try_from(number::digits(&line[dash + 1..end]).0).ok()?;
-    (dash - from <= COMM).then_some(Party { comm: (from, dash), tid })
+    (dash - from <= COMM).then_some(LineTask { comm: (from, dash), tid })
 }
 
 /// ` d..1 | `
@@ -207,11 +207,11 @@ fn margin(line: &[u8], at: usize, most: usize) -> usize {
 mod tests {
     #[test]
     fn example_of_parse() {
-        use crate::ftrace::function_graph::{What, parse};
+        use crate::ftrace::function_graph::{GraphEvent, parse};
         let text = b" 0)   1.382 us    |          __might_sleep();";
         let line = parse(text, false).unwrap();
         assert_eq!((line.cpu, line.dur), (Some(0), Some(1382)));
-        let What::Leaf(call) = line.what else { panic!("a leaf") };
+        let GraphEvent::Leaf(call) = line.what else { panic!("a leaf") };
         assert_eq!((&text[call.name.0..call.name.1], call.depth), (&b"__might_sleep"[..], 4));
     }
 }

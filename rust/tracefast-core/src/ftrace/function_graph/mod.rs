@@ -12,9 +12,9 @@ mod tests;
 pub(crate) mod trace_cmd;
 
 #[cfg(test)]
-pub(crate) use body::What;
+pub(crate) use body::GraphEvent;
 pub(crate) use line::parse;
-pub(crate) use separators::{Special, special};
+pub(crate) use separators::{Separator, separator};
 pub(crate) use trace_cmd::parse as parse_record;
 
 /// Text by positions in a line.

@@ -4,19 +4,19 @@ use crate::events::function_graph::{self, FunctionEntry, GraphLine, GraphStep};
 use crate::events::line_counts::LineUse;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{EventKind, Status};
-use crate::ftrace::function_graph::body::{Call, What};
-use crate::ftrace::function_graph::line::{Line, Party};
-use crate::ftrace::function_graph::separators::Special;
-use crate::ftrace::function_graph::{Span, parse, special};
+use crate::ftrace::function_graph::body::{FunctionCall, GraphEvent};
+use crate::ftrace::function_graph::line::{FunctionLine, LineTask};
+use crate::ftrace::function_graph::separators::Separator;
+use crate::ftrace::function_graph::{Span, parse, separator};
 use crate::ftrace::header::Header;
-use crate::ftrace::non_records::stacks::{Target, is_seam};
-use crate::ftrace::parser::{Owner, Parser};
+use crate::ftrace::non_records::stacks::{StackOwner, is_seam};
+use crate::ftrace::parser::{LineOwner, Parser};
 use crate::ftrace::payload::{self, Payload};
 use crate::ftrace::{Clock, Graph};
 
 /// What stands before a function.
 #[derive(Clone, Copy)]
-struct Columns {
+struct LineColumns {
     ts: Option<i64>,
     /// The time counts seconds.
     seconds: bool,
@@ -45,14 +45,14 @@ impl Parser<'_> {
             self.graph_line(start, &line);
             return true;
         }
-        let Some(found) = special(line) else { return false };
+        let Some(found) = separator(line) else { return false };
         // Elsewhere a rule is somebody's text.
-        if self.format.graph == Graph::No && !matches!(found, Special::Switch { .. }) {
+        if self.format.graph == Graph::No && !matches!(found, Separator::Switch { .. }) {
             return false;
         }
         self.apart();
         self.used = Some(LineUse::Message);
-        if let Special::Switch { cpu, from, to } = found {
+        if let Separator::Switch { cpu, from, to } = found {
             let [from, to] = [from, to].map(|party| function_graph::SwitchedTask {
                 tid: party.tid,
                 comm: self.comm_key(start, party),
@@ -74,12 +74,12 @@ impl Parser<'_> {
         &mut self,
         start: usize,
         header: &Header,
-        what: &What,
+        what: &GraphEvent,
         dur: Option<i64>,
     ) {
         let comm = self.comm(start, header);
         let extra = self.flags(start, header).map(|flags| self.view(flags));
-        let columns = Columns {
+        let columns = LineColumns {
             ts: self.on_clock(header),
             seconds: header.clock != Clock::Ticks,
             cpu: header.cpu,
@@ -93,19 +93,19 @@ impl Parser<'_> {
         self.what(start + header.payload, what, &columns);
     }
 
-    fn comm_key(&mut self, start: usize, party: Party) -> u32 {
+    fn comm_key(&mut self, start: usize, party: LineTask) -> u32 {
         let name = &self.text[start + party.comm.0..start + party.comm.1];
         self.grammar.comms.key(name, &mut self.parsed.comms, |_| 0).0
     }
 
-    fn graph_line(&mut self, start: usize, line: &Line) {
+    fn graph_line(&mut self, start: usize, line: &FunctionLine) {
         let span = (start + line.flags.0, start + line.flags.1);
         let time = line.time.filter(|_| self.format.clock != Clock::Ticks);
         if let Some(time) = time {
             self.passes(time);
         }
         let quiet = self.text[span.0..span.1].iter().all(|&b| b == b'.');
-        let columns = Columns {
+        let columns = LineColumns {
             ts: time,
             seconds: true,
             cpu: line.cpu,
@@ -124,15 +124,15 @@ impl Parser<'_> {
     }
 
     /// `base` is where positions count from.
-    fn what(&mut self, base: usize, what: &What, columns: &Columns) {
+    fn what(&mut self, base: usize, what: &GraphEvent, columns: &LineColumns) {
         let span = |(from, to): Span| (base + from, base + to);
-        let Columns { cpu, tid, .. } = *columns;
+        let LineColumns { cpu, tid, .. } = *columns;
         match *what {
-            What::Interrupt => {
+            GraphEvent::Interrupt => {
                 self.used = Some(LineUse::Message);
                 return;
             }
-            What::Enter(call) => {
+            GraphEvent::Enter(call) => {
                 let entry = FunctionEntry {
                     depth: call.depth,
                     line: self.begin,
@@ -146,7 +146,7 @@ impl Parser<'_> {
                 };
                 self.step(cpu, tid, GraphStep::Enter(entry));
             }
-            What::Leaf(call) => {
+            GraphEvent::Leaf(call) => {
                 let name = self.key(span(call.name));
                 let rest = self.printed(base, &call);
                 let (depth, called) = (call.depth, call.caller.0 < call.caller.1);
@@ -160,7 +160,7 @@ impl Parser<'_> {
                 rows.valid[row] |= C::Args.bit() | C::Name.bit() | C::Status.bit();
                 self.ret(row, call.ret);
             }
-            What::Exit(end) => {
+            GraphEvent::Exit(end) => {
                 let name = end.name.map(|name| self.key(span(name)));
                 let (depth, bytes, seconds) = (end.depth, self.bytes, columns.seconds);
                 let row = self.parsed.rows.len as u32;
@@ -174,7 +174,7 @@ impl Parser<'_> {
                 }
                 self.ret(row, end.ret);
             }
-            What::Comment { text, closed } => {
+            GraphEvent::Comment { text, closed } => {
                 self.comment(span(text), closed, columns);
                 return;
             }
@@ -185,7 +185,7 @@ impl Parser<'_> {
     }
 
     /// What is printed behind a function's name.
-    fn printed(&mut self, base: usize, call: &Call) -> u128 {
+    fn printed(&mut self, base: usize, call: &FunctionCall) -> u128 {
         let span = |(from, to): Span| (base + from, base + to);
         let (rest, caller) = (span(call.rest), span(call.caller));
         match (rest.0 < rest.1, caller.0 < caller.1) {
@@ -207,7 +207,7 @@ impl Parser<'_> {
         }
     }
 
-    fn graph_row(&mut self, columns: &Columns, kind: EventKind) -> usize {
+    fn graph_row(&mut self, columns: &LineColumns, kind: EventKind) -> usize {
         let rows = &mut self.parsed.rows;
         let row = rows.push();
         let mut valid = C::Line.bit() | C::Kind.bit();
@@ -253,7 +253,7 @@ impl Parser<'_> {
     }
 
     /// An event between the functions, or what somebody wrote: the kernel prints no name for that.
-    fn comment(&mut self, text: Span, closed: bool, columns: &Columns) {
+    fn comment(&mut self, text: Span, closed: bool, columns: &LineColumns) {
         let span = |(from, to): Span| (text.0 + from, text.0 + to);
         let (kind, name, args) = match payload::parse(&self.text[text.0..text.1]) {
             Payload::Event { name, text } => (EventKind::Event, self.key(span(name)), span(text)),
@@ -281,9 +281,14 @@ impl Parser<'_> {
             self.grammar.last.line(columns.cpu, columns.tid, Some(row));
         }
         if !closed {
-            let target = Target::Row(row);
-            self.owner =
-                Some(Owner { target, text: Some(args), free: true, frames: false, comment: true });
+            let target = StackOwner::Row(row);
+            self.owner = Some(LineOwner {
+                target,
+                text: Some(args),
+                free: true,
+                frames: false,
+                comment: true,
+            });
         }
         let args = self.view(args);
         let rows = &mut self.parsed.rows;
@@ -293,8 +298,8 @@ impl Parser<'_> {
     }
 
     /// `sys_enter_read`, `sys_exit_read`; `sys_enter` of a call by number.
-    fn call_key(&mut self, half: &'static [u8], call: payload::Call, base: usize) -> u32 {
-        let payload::Call::Name(from, to) = call else { return self.static_key(half) };
+    fn call_key(&mut self, half: &'static [u8], call: payload::CallId, base: usize) -> u32 {
+        let payload::CallId::Name(from, to) = call else { return self.static_key(half) };
         let mut name = std::mem::take(&mut self.parsed.scratch);
         name.clear();
         name.extend_from_slice(half);

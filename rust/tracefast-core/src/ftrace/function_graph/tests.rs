@@ -1,6 +1,6 @@
 //! Lines in every combination of columns, of the kernels from 2.6.30 on.
 
-use crate::ftrace::function_graph::{Special, What, parse, parse_record, special};
+use crate::ftrace::function_graph::{GraphEvent, Separator, parse, parse_record, separator};
 
 /// A line in words: its columns, then what it tells.
 fn shown(line: &str, bare: bool) -> String {
@@ -18,26 +18,26 @@ fn shown(line: &str, bare: bool) -> String {
     columns.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-fn told(line: &str, what: &What) -> String {
+fn told(line: &str, what: &GraphEvent) -> String {
     let text = |span: (usize, usize)| Some(line[span.0..span.1].to_owned());
     let value = |ret: Option<i64>| ret.map(|ret| format!("= {ret}"));
     let parts = match *what {
-        What::Enter(call) | What::Leaf(call) => {
-            let kind = if matches!(what, What::Enter(_)) { "enter" } else { "leaf" };
+        GraphEvent::Enter(call) | GraphEvent::Leaf(call) => {
+            let kind = if matches!(what, GraphEvent::Enter(_)) { "enter" } else { "leaf" };
             let head = Some(format!("{kind} {}", call.depth));
             let [rest, caller] =
                 [call.rest, call.caller].map(|part| text(part).filter(|part| !part.is_empty()));
             [head, text(call.name), rest, caller, value(call.ret)]
         }
-        What::Exit(end) => {
+        GraphEvent::Exit(end) => {
             let head = Some(format!("exit {}", end.depth));
             [head, end.name.and_then(text), value(end.ret), None, None]
         }
-        What::Comment { text, closed } => {
+        GraphEvent::Comment { text, closed } => {
             let kind = if closed { "comment" } else { "open" };
             [Some(format!("{kind} {:?}", &line[text.0..text.1])), None, None, None, None]
         }
-        What::Interrupt => [Some("interrupt".to_owned()), None, None, None, None],
+        GraphEvent::Interrupt => [Some("interrupt".to_owned()), None, None, None, None],
     };
     parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
@@ -278,8 +278,8 @@ fn records_of_trace_cmd() {
 
 #[test]
 fn switches_and_overruns() {
-    let switch = |line: &str| match special(line.as_bytes()) {
-        Some(Special::Switch { cpu, from, to }) => {
+    let switch = |line: &str| match separator(line.as_bytes()) {
+        Some(Separator::Switch { cpu, from, to }) => {
             let name = |span: (usize, usize)| line[span.0..span.1].to_owned();
             Some((cpu, name(from.comm), from.tid, name(to.comm), to.tid))
         }
@@ -298,11 +298,11 @@ fn switches_and_overruns() {
     ] {
         assert_eq!(switch(line), expected, "{line}");
     }
-    assert_eq!(special(b" (Overruns: 3)"), Some(Special::Overruns));
-    assert_eq!(special(b" (Overruns: x)"), None);
-    assert_eq!(special(b" ------------------------------------------"), Some(Special::Rule));
-    assert_eq!(special(b"----"), None);
-    assert_eq!(special(b""), None);
+    assert_eq!(separator(b" (Overruns: 3)"), Some(Separator::Overruns));
+    assert_eq!(separator(b" (Overruns: x)"), None);
+    assert_eq!(separator(b" ------------------------------------------"), Some(Separator::Rule));
+    assert_eq!(separator(b"----"), None);
+    assert_eq!(separator(b""), None);
 }
 
 #[test]
@@ -311,7 +311,7 @@ fn hostile_lines_take_no_longer_than_others() {
         let line = " 0) ".to_owned() + &part.repeat(300_000);
         parse(line.as_bytes(), true);
         parse(format!("{line}*/").as_bytes(), true);
-        special(line.as_bytes());
+        separator(line.as_bytes());
         parse_record(format!("funcgraph_exit: {line}").as_bytes());
     }
 }

@@ -2,14 +2,14 @@
 
 use memchr::memmem;
 
-use crate::ftrace::function_graph::body::{self, Call, End, What};
+use crate::ftrace::function_graph::body::{self, FunctionCall, FunctionReturn, GraphEvent};
 use crate::ftrace::function_graph::line::duration;
 use crate::ftrace::function_graph::{NAME, blanks};
 use crate::text::number;
 
 /// What a record of `function_graph` tells, and the nanoseconds in the function; `text` is all that
 /// stands behind the columns.
-pub(crate) fn parse(text: &[u8]) -> Option<(What, Option<i64>)> {
+pub(crate) fn parse(text: &[u8]) -> Option<(GraphEvent, Option<i64>)> {
     let colon = memchr::memchr(b':', &text[..text.len().min(32)])?;
     let enters = match &text[..colon] {
         b"funcgraph_entry" | b"fgraph_retaddr_entry" => true,
@@ -19,9 +19,9 @@ pub(crate) fn parse(text: &[u8]) -> Option<(What, Option<i64>)> {
     if let Some((dur, behind)) = duration(text, colon + 1) {
         let what = body::parse(text, behind, 2, false)?;
         let fits = match what {
-            What::Enter(_) | What::Leaf(_) => enters,
-            What::Exit(_) => !enters,
-            What::Comment { .. } | What::Interrupt => false,
+            GraphEvent::Enter(_) | GraphEvent::Leaf(_) => enters,
+            GraphEvent::Exit(_) => !enters,
+            GraphEvent::Comment { .. } | GraphEvent::Interrupt => false,
         };
         return fits.then_some((what, dur));
     }
@@ -30,24 +30,24 @@ pub(crate) fn parse(text: &[u8]) -> Option<(What, Option<i64>)> {
 }
 
 /// `--> f (3)`, `--> f (3) <- g`, or the fields as they are.
-fn entry(text: &[u8], at: usize) -> Option<(What, Option<i64>)> {
+fn entry(text: &[u8], at: usize) -> Option<(GraphEvent, Option<i64>)> {
     let (name, behind) = name(text, at, b"--> ")?;
     let depth = depth(text, behind)?;
     let caller = memmem::find(&text[behind..], b" <- ").map_or(text.len(), |n| behind + n + 1);
     let nothing = (behind, behind);
-    let call = Call { name, rest: nothing, caller: (caller, text.len()), ret: None, depth };
-    Some((What::Enter(call), None))
+    let call = FunctionCall { name, rest: nothing, caller: (caller, text.len()), ret: None, depth };
+    Some((GraphEvent::Enter(call), None))
 }
 
 /// `<-- f (3) (start: 1f  end: 2f) over: 0`, or the fields as they are.
-fn exit(text: &[u8], at: usize) -> Option<(What, Option<i64>)> {
+fn exit(text: &[u8], at: usize) -> Option<(GraphEvent, Option<i64>)> {
     let (name, behind) = name(text, at, b"<-- ")?;
     let depth = depth(text, behind)?;
     let hex = |keys: [&[u8]; 2]| keys.iter().find_map(|key| field(text, behind, key, true));
     let (start, end) = (hex([b"start: ", b"calltime="]), hex([b"end: ", b"rettime="]));
     let dur = start.zip(end).and_then(|(start, end)| i64::try_from(end.checked_sub(start)?).ok());
     let ret = field(text, behind, b"retval=", true).map(u64::cast_signed);
-    Some((What::Exit(End { name: Some(name), ret, depth }), dur))
+    Some((GraphEvent::Exit(FunctionReturn { name: Some(name), ret, depth }), dur))
 }
 
 /// The function behind `arrow` or `func=`, and where it ends.
@@ -86,9 +86,9 @@ fn field(text: &[u8], at: usize, key: &[u8], hex: bool) -> Option<u64> {
 mod tests {
     #[test]
     fn example_of_parse() {
-        use crate::ftrace::function_graph::{What, parse_record};
+        use crate::ftrace::function_graph::{GraphEvent, parse_record};
         let (what, dur) = parse_record(b"funcgraph_exit:         0.630 us   |        }").unwrap();
-        assert!(matches!(what, What::Exit(end) if end.depth == 3));
+        assert!(matches!(what, GraphEvent::Exit(end) if end.depth == 3));
         assert_eq!(dur, Some(630));
     }
 }

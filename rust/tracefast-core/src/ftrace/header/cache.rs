@@ -15,7 +15,7 @@ const FRACTION: usize = 8;
 const KEPT: usize = 64;
 
 /// Columns by their text up to the fraction of the time.
-pub(crate) struct Columns {
+pub(crate) struct HeaderCache {
     slots: [Slot; SLOTS],
 }
 
@@ -30,19 +30,19 @@ struct Slot {
     /// The second, in nanoseconds.
     second: i64,
     header: Header,
-    known: Known,
+    known: KnownColumns,
 }
 
 /// What is known of columns that were there before.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Known {
+pub(crate) struct KnownColumns {
     /// Key of the command's name.
     pub(crate) comm: u32,
     /// The flags say nothing.
     pub(crate) quiet: bool,
 }
 
-impl Default for Columns {
+impl Default for HeaderCache {
     fn default() -> Self {
         let slot = Slot {
             text: [0; 4],
@@ -50,13 +50,13 @@ impl Default for Columns {
             fraction: 0,
             second: 0,
             header: Header::EMPTY,
-            known: Known { comm: 0, quiet: false },
+            known: KnownColumns { comm: 0, quiet: false },
         };
         Self { slots: [slot; SLOTS] }
     }
 }
 
-impl Columns {
+impl HeaderCache {
     /// The header of the line of `len` bytes at `start` of the text in `padded`, if one with the
     /// same columns was put here.
     #[inline(always)]
@@ -65,7 +65,7 @@ impl Columns {
         padded: &[u8],
         start: usize,
         len: usize,
-    ) -> Option<(&Header, Known)> {
+    ) -> Option<(&Header, KnownColumns)> {
         let line = padded.get(PAD + start..)?.first_chunk::<{ KEPT + FRACTION }>()?;
         let text = words(line);
         let slot = &mut self.slots[slot(&text)];
@@ -90,7 +90,7 @@ impl Columns {
         padded: &[u8],
         start: usize,
         header: &Header,
-        known: impl FnOnce() -> Option<Known>,
+        known: impl FnOnce() -> Option<KnownColumns>,
     ) {
         let Some(line) = padded.get(PAD + start..).and_then(|line| line.first_chunk()) else {
             return;
@@ -174,9 +174,9 @@ mod tests {
         padded
     }
 
-    fn put(columns: &mut Columns, line: &str) {
+    fn put(columns: &mut HeaderCache, line: &str) {
         if let Some(header) = parse(line.as_bytes()) {
-            let known = Known { comm: 7, quiet: true };
+            let known = KnownColumns { comm: 7, quiet: true };
             columns.put(&padded(line), 0, &header, || Some(known));
         }
     }
@@ -196,7 +196,7 @@ mod tests {
                 1..20,
             ),
         ) {
-            let mut columns = Columns::default();
+            let mut columns = HeaderCache::default();
             for (name, middle, second, fraction, rest) in &lines {
                 let line = format!("{name}{middle}{second}{fraction}{rest}");
                 if let Some((header, _)) = columns.get(&padded(&line), 0, line.len()) {
@@ -223,7 +223,7 @@ mod tests {
                 "            bash-2101    [001]   2881.878958: sys_write -> 0x2",
             ),
         ] {
-            let mut columns = Columns::default();
+            let mut columns = HeaderCache::default();
             put(&mut columns, first);
             let found = columns.get(&padded(second), 0, second.len());
             assert_eq!(found.map(|found| *found.0), parse(second.as_bytes()), "{second}");
@@ -245,7 +245,7 @@ mod tests {
             "            bash-2101    [001] d..2.  2881.878957",
             "            basb-2101    [001] d..2.  2881.878957: x",
         ] {
-            let mut columns = Columns::default();
+            let mut columns = HeaderCache::default();
             put(&mut columns, first);
             assert!(columns.get(&padded(other), 0, other.len()).is_none(), "{other}");
         }

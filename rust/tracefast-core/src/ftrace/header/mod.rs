@@ -234,13 +234,13 @@ pub(crate) fn at_dash(line: &[u8], dash: usize) -> Option<Header> {
         flags,
         time,
         clock,
-        payload: behind_colon(line, end),
+        payload: after_colon(line, end),
     })
 }
 
 /// Where the payload begins, if the colon before it is at `colon`.
 #[inline]
-pub(crate) fn behind_colon(line: &[u8], colon: usize) -> usize {
+pub(crate) fn after_colon(line: &[u8], colon: usize) -> usize {
     if line.get(colon + 1) == Some(&b' ') { colon + 2 } else { colon + 1 }
 }
 

@@ -9,8 +9,8 @@ use hashbrown::HashMap;
 use crate::events::rows::AT_FDCWD;
 use crate::events::vocabulary::Op;
 use crate::ftrace::call::arguments::{hexadecimal, result};
-use crate::ftrace::call::strace_names::spelling;
-use crate::ftrace::machine::{CALLS, Calls, Machine};
+use crate::ftrace::call::strace_names::strace_name;
+use crate::ftrace::machine::{CALLS, Machine, SyscallAbi};
 use crate::linux::errno;
 use crate::linux::syscalls::{self, Count, NONE, Shape};
 
@@ -91,7 +91,7 @@ impl Evidence {
             return;
         }
         self.named += 1;
-        let spelt = spelling(name.strip_prefix(b"ia32_").unwrap_or(name));
+        let spelt = strace_name(name.strip_prefix(b"ia32_").unwrap_or(name));
         let row = CALLS.binary_search_by(|(known, _)| known.as_bytes().cmp(spelt));
         let numbers = row.ok().map(|row| CALLS[row].1);
         let told = args.strip_prefix(b"__syscall_nr=").map(first_number);
@@ -159,7 +159,7 @@ impl Evidence {
     }
 
     /// What is most likely.
-    pub(crate) fn calls(&self) -> Calls {
+    pub(crate) fn abi(&self) -> SyscallAbi {
         let named = self.is_named();
         let all = self.numbered + self.named;
         // A log of a 32-bit machine has no wide values, unless it was put together of two.
@@ -170,7 +170,7 @@ impl Evidence {
         // Of equals the first.
         let best = possible.rev().max_by_key(|&machine| self.points[machine as usize]);
         let machine = best.filter(|&machine| self.fits(machine));
-        Calls { machine, named, numbered: self.numbered > 0, narrow }
+        SyscallAbi { machine, named, numbered: self.numbered > 0, narrow }
     }
 
     /// Most numbers mean a call, and what the calls do makes sense.
@@ -276,6 +276,6 @@ mod tests {
         let mut evidence = Evidence::default();
         evidence.entry(Some(7), 63, b"3, ffffcad6c47c, 340, 0, 0, 0");
         evidence.exit(Some(7), 63, b"832");
-        assert_eq!(evidence.calls().machine, Some(Machine::Arm64));
+        assert_eq!(evidence.abi().machine, Some(Machine::Arm64));
     }
 }

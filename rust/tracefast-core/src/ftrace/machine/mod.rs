@@ -10,7 +10,7 @@ mod syscall_numbers;
 
 use syscall_numbers::{CALLS, X32};
 
-use crate::ftrace::call::strace_names::{narrow_spelling, spelling};
+use crate::ftrace::call::strace_names::{strace_name, strace_name_32bit};
 
 /// A machine whose calls are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -85,10 +85,10 @@ impl Machine {
     /// # Examples
     /// ```
     /// use tracefast_core::ftrace::machine::Machine;
-    /// assert_eq!(Machine::by_name("riscv64"), Some(Machine::Riscv64));
-    /// assert_eq!(Machine::by_name("vax"), None);
+    /// assert_eq!(Machine::from_name("riscv64"), Some(Machine::Riscv64));
+    /// assert_eq!(Machine::from_name("vax"), None);
     /// ```
-    pub fn by_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|machine| machine.name() == name)
     }
 
@@ -146,7 +146,7 @@ impl Machine {
 
 /// How the calls of a log are numbered, and what their arguments hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Calls {
+pub struct SyscallAbi {
     /// The machine; `None`: one that is not known.
     pub machine: Option<Machine>,
     /// The log has calls by name: those by number are the same ones again, and plain events.
@@ -157,31 +157,31 @@ pub struct Calls {
     pub narrow: bool,
 }
 
-impl Default for Calls {
+impl Default for SyscallAbi {
     fn default() -> Self {
         let machine = Some(Machine::X86_64);
         Self { machine, named: false, numbered: false, narrow: false }
     }
 }
 
-impl Calls {
+impl SyscallAbi {
     /// The same log as recorded on `machine`.
     #[must_use]
-    pub fn of(self, machine: Machine) -> Self {
+    pub fn on_machine(self, machine: Machine) -> Self {
         Self { machine: Some(machine), narrow: machine.is_narrow(), ..self }
     }
 
     /// The machine by which calls got their names, as users know it; `None`: they have names in the
     /// log, or there are none.
-    pub fn told(&self) -> Option<&'static str> {
-        let told = self.numbered && !self.named;
-        told.then(|| self.machine.map_or("unknown", Machine::name))
+    pub fn machine_name(&self) -> Option<&'static str> {
+        let by_number = self.numbered && !self.named;
+        by_number.then(|| self.machine.map_or("unknown", Machine::name))
     }
 
     /// The name by which strace knows a call that the kernel's trace metadata call `kernel`.
     #[inline]
-    pub fn spelling<'a>(&self, kernel: &'a [u8]) -> &'a [u8] {
-        if self.narrow { narrow_spelling(kernel) } else { spelling(kernel) }
+    pub fn strace_name<'a>(&self, kernel: &'a [u8]) -> &'a [u8] {
+        if self.narrow { strace_name_32bit(kernel) } else { strace_name(kernel) }
     }
 
     /// Whether the kernel prints an exit of the call `name`. Those that end a task have none, nor
@@ -295,8 +295,8 @@ mod tests {
     #[test]
     fn machines_have_names() {
         for machine in Machine::ALL {
-            assert_eq!(Machine::by_name(machine.name()), Some(machine));
+            assert_eq!(Machine::from_name(machine.name()), Some(machine));
         }
-        assert_eq!(Machine::by_name("X86_64"), None);
+        assert_eq!(Machine::from_name("X86_64"), None);
     }
 }

@@ -6,7 +6,7 @@ use crate::ftrace::machine::Machine;
 
 /// A value's lower and upper half, by the positions of their registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum RegisterPlace {
     /// One register.
     One(u8),
     /// Two.
@@ -15,36 +15,40 @@ pub(crate) enum Place {
 
 /// Where the numbers of a call stand that has such values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Wide {
+pub(crate) struct WideArguments {
     /// Byte position.
-    pub offset: Option<Place>,
+    pub offset: Option<RegisterPlace>,
     /// Bytes asked for.
-    pub count: Option<Place>,
+    pub count: Option<RegisterPlace>,
     /// The length that the file has after the call.
-    pub length: Option<Place>,
+    pub length: Option<RegisterPlace>,
     /// How many registers the call has.
     pub registers: usize,
 }
 
-impl Wide {
+impl WideArguments {
     /// A call that says nothing.
     pub(crate) const NOTHING: Self = Self { offset: None, count: None, length: None, registers: 0 };
 }
 
 /// A call at an offset, with the count of bytes before or behind it.
-const fn at(offset: (u8, u8), count: Place, registers: usize) -> Wide {
-    let offset = Some(Place::Two(offset.0, offset.1));
-    Wide { offset, count: Some(count), registers, ..Wide::NOTHING }
+const fn at(offset: (u8, u8), count: RegisterPlace, registers: usize) -> WideArguments {
+    let offset = Some(RegisterPlace::Two(offset.0, offset.1));
+    WideArguments { offset, count: Some(count), registers, ..WideArguments::NOTHING }
 }
 
-const fn length(low: u8, high: u8) -> Wide {
+const fn length(low: u8, high: u8) -> WideArguments {
     let registers = high as usize + 1;
-    Wide { length: Some(Place::Two(low, high)), registers, ..Wide::NOTHING }
+    WideArguments {
+        length: Some(RegisterPlace::Two(low, high)),
+        registers,
+        ..WideArguments::NOTHING
+    }
 }
 
 /// The registers of call `name` on a machine with 32 bits; `None`: its values are not wide.
-pub(crate) fn of(machine: Machine, name: &str) -> Option<Wide> {
-    use Place::{One, Two};
+pub(crate) fn wide_arguments(machine: Machine, name: &str) -> Option<WideArguments> {
+    use RegisterPlace::{One, Two};
     let arm = machine == Machine::Arm;
     Some(match name {
         "pread64" | "pwrite64" if arm => at((4, 5), One(2), 6),
@@ -59,7 +63,7 @@ pub(crate) fn of(machine: Machine, name: &str) -> Option<Wide> {
         "fallocate" => at((2, 3), Two(4, 5), 6),
         // Two halves among the arguments, whatever the machine.
         "preadv" | "pwritev" | "preadv2" | "pwritev2" => {
-            Wide { offset: Some(Two(3, 4)), registers: 5, ..Wide::NOTHING }
+            WideArguments { offset: Some(Two(3, 4)), registers: 5, ..WideArguments::NOTHING }
         }
         _ => return None,
     })
@@ -71,13 +75,15 @@ mod tests {
 
     #[test]
     fn arm_takes_even_pairs() {
-        let place = |machine, name| of(machine, name).and_then(|wide| wide.offset);
-        assert_eq!(place(Machine::I386, "pread64"), Some(Place::Two(3, 4)));
-        assert_eq!(place(Machine::Arm, "pread64"), Some(Place::Two(4, 5)));
+        let place = |machine, name| wide_arguments(machine, name).and_then(|wide| wide.offset);
+        assert_eq!(place(Machine::I386, "pread64"), Some(RegisterPlace::Two(3, 4)));
+        assert_eq!(place(Machine::Arm, "pread64"), Some(RegisterPlace::Two(4, 5)));
         for name in ["pread64", "readahead", "fallocate", "fadvise64_64", "truncate64"] {
-            let wide = of(Machine::Arm, name).expect("wide");
+            let wide = wide_arguments(Machine::Arm, name).expect("wide");
             for place in [wide.offset, wide.length].into_iter().flatten() {
-                assert!(matches!(place, Place::Two(low, high) if low % 2 == 0 && high == low + 1));
+                assert!(
+                    matches!(place, RegisterPlace::Two(low, high) if low % 2 == 0 && high == low + 1)
+                );
             }
         }
         assert_eq!(place(Machine::Arm, "read"), None);

@@ -10,9 +10,9 @@ use crate::events::split_calls::Deferred;
 use crate::events::vocabulary::EventKind;
 use crate::ftrace::header::Header;
 use crate::ftrace::header::layouts::{self, Layout};
-use crate::ftrace::non_records::classify::{self, Other};
-use crate::ftrace::non_records::open_text::Text;
-use crate::ftrace::non_records::stacks::Target;
+use crate::ftrace::non_records::classify::{self, NonRecord};
+use crate::ftrace::non_records::open_text::OpenText;
+use crate::ftrace::non_records::stacks::StackOwner;
 use crate::ftrace::parser::{Parser, Span};
 use crate::ftrace::{Graph, Wrap, is_continuation};
 use crate::text::block::LINE_START;
@@ -20,7 +20,7 @@ use crate::text::escape::escape_invalid;
 
 /// A record whose command's name has line feeds in it: its columns go over several lines.
 #[derive(Clone, Copy)]
-pub(crate) struct Pieces {
+pub(crate) struct NamePieces {
     /// Where the first of them begins.
     pub(crate) start: usize,
     /// Where the last one begins, which has the other columns.
@@ -29,24 +29,24 @@ pub(crate) struct Pieces {
 
 /// Frames of a stack, which follow one another, so that one range holds them all.
 #[derive(Clone, Copy)]
-pub(crate) struct Frames {
-    target: Target,
+pub(crate) struct StackFrames {
+    target: StackOwner,
     text: Span,
 }
 
-impl Frames {
+impl StackFrames {
     /// The first one.
-    pub(crate) fn begin(target: Target, text: Span) -> Self {
+    pub(crate) fn begin(target: StackOwner, text: Span) -> Self {
         Self { target, text }
     }
 }
 
 /// The text of a record with line feeds in it: all of it up to the last line so far.
 #[derive(Clone, Copy)]
-pub(crate) struct More {
+pub(crate) struct ContinuedText {
     row: usize,
     text: Span,
-    state: Text,
+    state: OpenText,
 }
 
 /// How many numbers of a marker may be the pid of the record behind it: a bound to the work.
@@ -86,7 +86,7 @@ impl Parser<'_> {
 
     /// Whether the line at `start` is the first part of a command's name with line feeds: it and
     /// the lines behind it up to a record's `-PID` are as wide as the column of names.
-    fn begins_name(&self, start: usize) -> Option<Pieces> {
+    fn begins_name(&self, start: usize) -> Option<NamePieces> {
         let width = usize::from(self.format.width);
         if self.format.wrap != Wrap::None || width == 0 {
             return None;
@@ -106,7 +106,7 @@ impl Parser<'_> {
                 return None;
             }
             if layouts::at(line, self.format.layout, width - feed - 1).is_some() {
-                return Some(Pieces { start, last });
+                return Some(NamePieces { start, last });
             }
         }
         None
@@ -141,12 +141,12 @@ impl Parser<'_> {
             return;
         }
         let known = classify::classify(line);
-        if known == Other::Blank {
+        if known == NonRecord::Blank {
             // Text may have empty lines in it.
             self.used = Some(LineUse::Blank);
             return;
         }
-        if matches!(known, Other::Unknown | Other::Comment) && self.goes_on(start, end) {
+        if matches!(known, NonRecord::Unknown | NonRecord::Comment) && self.goes_on(start, end) {
             self.used = Some(LineUse::Continuation);
             return;
         }
@@ -159,13 +159,15 @@ impl Parser<'_> {
             self.parted(None);
         }
         match known {
-            Other::Lost { cpu, count } => self.lost((start, end), cpu, count),
-            Other::Unknown => match self.format.wrap {
+            NonRecord::Lost { cpu, count } => self.lost((start, end), cpu, count),
+            NonRecord::Unknown => match self.format.wrap {
                 Wrap::None => self.unparsed((start, end)),
                 Wrap::Page => self.used = Some(LineUse::Header),
                 Wrap::KernelLog => self.used = Some(LineUse::Message),
             },
-            Other::Blank | Other::Header | Other::Comment => self.used = Some(LineUse::Header),
+            NonRecord::Blank | NonRecord::Header | NonRecord::Comment => {
+                self.used = Some(LineUse::Header);
+            }
         }
     }
 
@@ -174,9 +176,10 @@ impl Parser<'_> {
         let line = &self.text[start..end];
         let Some(owner) = self.owner.filter(|_| self.frames.is_none()) else { return false };
         let Some(text) = owner.text else { return false };
-        let state = self
-            .more
-            .map_or_else(|| Text::default().with(&self.text[text.0..text.1]), |more| more.state);
+        let state = self.more.map_or_else(
+            || OpenText::default().with(&self.text[text.0..text.1]),
+            |more| more.state,
+        );
         if !owner.free && !state.open {
             return false;
         }
@@ -186,14 +189,14 @@ impl Parser<'_> {
             // Each line has the prefix of the kernel's log: it is not known whose it is.
             Wrap::KernelLog => true,
         };
-        if let Target::Row(row) = owner.target
+        if let StackOwner::Row(row) = owner.target
             && !foreign
         {
             // Empty lines may stand before this one.
             let state = if owner.free { state } else { state.with(line) };
             let closed = owner.comment && line.ends_with(b" */");
             let end = if closed { end - 3 } else { end };
-            self.more = Some(More { row, text: (text.0, end), state });
+            self.more = Some(ContinuedText { row, text: (text.0, end), state });
             if closed {
                 self.owner = None;
             }
@@ -253,16 +256,16 @@ impl Parser<'_> {
             return false;
         };
         let start = self.frames.map_or(line.0, |frames| frames.text.0);
-        self.frames = Some(Frames { target: owner.target, text: (start, line.1) });
+        self.frames = Some(StackFrames { target: owner.target, text: (start, line.1) });
         true
     }
 
     /// Frames can be put there: of an open call only those of two stacks, the kernel's and the
     /// program's.
-    pub(crate) fn takes_frames(&mut self, target: Target) -> bool {
+    pub(crate) fn takes_frames(&mut self, target: StackOwner) -> bool {
         match target {
-            Target::Row(_) => true,
-            Target::Call(at) => {
+            StackOwner::Row(_) => true,
+            StackOwner::Call(at) => {
                 self.grammar.calls.at(at).is_some_and(|open| open.more_frames.is_none())
             }
         }
@@ -271,7 +274,7 @@ impl Parser<'_> {
     /// Puts what was collected into the row that it belongs to.
     #[inline]
     pub(crate) fn flush_lines(&mut self) {
-        if self.frames.is_some() || self.more.is_some() || self.told.is_some() {
+        if self.frames.is_some() || self.more.is_some() || self.task_event.is_some() {
             self.put_lines();
         }
     }
@@ -280,8 +283,8 @@ impl Parser<'_> {
     fn put_lines(&mut self) {
         if let Some(frames) = self.frames.take() {
             match frames.target {
-                Target::Row(row) => self.put_frames(row, frames.text),
-                Target::Call(at) => {
+                StackOwner::Row(row) => self.put_frames(row, frames.text),
+                StackOwner::Call(at) => {
                     let text = (frames.text.0 as u32, frames.text.1 as u32);
                     if let Some(open) = self.grammar.calls.at(at) {
                         let second = open.frames.is_some();
@@ -297,8 +300,8 @@ impl Parser<'_> {
             self.parsed.rows.args[more.row] = view;
             end = more.text.1;
         }
-        if let Some(told) = self.told.take() {
-            self.take_told(told, end);
+        if let Some(task_event) = self.task_event.take() {
+            self.finish_task_event(task_event, end);
         }
     }
 

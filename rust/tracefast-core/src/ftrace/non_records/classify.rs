@@ -4,7 +4,7 @@ use crate::text::number;
 
 /// What a line without columns is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Other {
+pub(crate) enum NonRecord {
     /// Nothing but blanks.
     Blank,
     /// Of the log as a whole.
@@ -23,20 +23,20 @@ pub(crate) enum Other {
 }
 
 /// What `line`, which is neither record nor continuation, is.
-pub(crate) fn classify(line: &[u8]) -> Other {
+pub(crate) fn classify(line: &[u8]) -> NonRecord {
     match line.first() {
-        _ if line.iter().all(|b| matches!(b, b' ' | b'\t')) => return Other::Blank,
+        _ if line.iter().all(|b| matches!(b, b' ' | b'\t')) => return NonRecord::Blank,
         Some(b'#') => {
-            return if is_known(&line[1..]) { Other::Header } else { Other::Comment };
+            return if is_known(&line[1..]) { NonRecord::Header } else { NonRecord::Comment };
         }
         _ => {}
     }
     let rule = line.trim_ascii();
     if rule.len() >= 20 && rule.iter().all(|&b| b == b'-') {
         // Around a dump in the kernel's log, and in texts.
-        return Other::Comment;
+        return NonRecord::Comment;
     }
-    lost(line).unwrap_or(if is_header(line) { Other::Header } else { Other::Unknown })
+    lost(line).unwrap_or(if is_header(line) { NonRecord::Header } else { NonRecord::Unknown })
 }
 
 /// What the kernel writes behind a `#`: `# tracer: nop`, counts, the legend of the columns.
@@ -91,16 +91,16 @@ fn is_header(line: &[u8]) -> bool {
 }
 
 /// `MARK 12.345678 Lost 5 events.` of mmiotrace.
-fn lost_mmio(line: &[u8]) -> Option<Other> {
+fn lost_mmio(line: &[u8]) -> Option<NonRecord> {
     let rest = line.strip_prefix(b"MARK ")?;
     let note = &rest[memchr::memmem::find(rest, b" Lost ")? + 6..];
     let count = number::whole_integer(note.strip_suffix(b" events.")?)?;
-    Some(Other::Lost { cpu: None, count: Some(count) })
+    Some(NonRecord::Lost { cpu: None, count: Some(count) })
 }
 
 /// `CPU:0 [LOST 104 EVENTS]`, `CPU:1 [LOST EVENTS]`, `CPU:0 [17 EVENTS DROPPED]`,
 /// `CPU:0 [EVENTS DROPPED]`, all perhaps behind the name of an instance.
-fn lost(line: &[u8]) -> Option<Other> {
+fn lost(line: &[u8]) -> Option<NonRecord> {
     let Some(body) = line.strip_suffix(b"]") else { return lost_mmio(line) };
     let open = memchr::memrchr(b'[', body)?;
     let note = &body[open + 1..];
@@ -119,7 +119,7 @@ fn lost(line: &[u8]) -> Option<Other> {
     let (cpu, n) = number::digits(&before[at + 4..]);
     let named = at == 0 || before[..at].ends_with(b" ");
     (n > 0 && at + 4 + n == before.len() && named)
-        .then(|| Other::Lost { cpu: u16::try_from(cpu).ok(), count })
+        .then(|| NonRecord::Lost { cpu: u16::try_from(cpu).ok(), count })
 }
 
 #[cfg(test)]
@@ -135,14 +135,14 @@ mod tests {
             ("CPU:0 [EVENTS DROPPED]", 0, None),
             ("other: CPU:3 [EVENTS DROPPED]", 3, None),
         ] {
-            let expected = Other::Lost { cpu: Some(cpu), count };
+            let expected = NonRecord::Lost { cpu: Some(cpu), count };
             assert_eq!(classify(line.as_bytes()), expected, "{line}");
         }
-        let expected = Other::Lost { cpu: None, count: Some(5) };
+        let expected = NonRecord::Lost { cpu: None, count: Some(5) };
         assert_eq!(classify(b"MARK 12.345678 Lost 5 events."), expected);
-        assert_eq!(classify(b"CPU:x [LOST EVENTS]"), Other::Unknown);
-        assert_eq!(classify(b"CPU:0 [LOST x EVENTS]"), Other::Unknown);
-        assert_eq!(classify(b"[LOST EVENTS]"), Other::Unknown);
+        assert_eq!(classify(b"CPU:x [LOST EVENTS]"), NonRecord::Unknown);
+        assert_eq!(classify(b"CPU:0 [LOST x EVENTS]"), NonRecord::Unknown);
+        assert_eq!(classify(b"[LOST EVENTS]"), NonRecord::Unknown);
     }
 
     #[test]
@@ -167,23 +167,23 @@ mod tests {
             "TRACE:",
             "--",
         ] {
-            assert_eq!(classify(line.as_bytes()), Other::Header, "{line}");
+            assert_eq!(classify(line.as_bytes()), NonRecord::Header, "{line}");
         }
-        assert_eq!(classify(b"# a heading"), Other::Comment);
-        assert_eq!(classify(b"#include"), Other::Comment);
-        assert_eq!(classify(b"---------------------------------"), Other::Comment);
-        assert_eq!(classify(b"version = 6"), Other::Header);
-        assert_eq!(classify(b""), Other::Blank);
-        assert_eq!(classify(b"  \t"), Other::Blank);
-        assert_eq!(classify(b"cpus=two"), Other::Unknown);
-        assert_eq!(classify(b"line oom_score_adj=0"), Other::Unknown);
+        assert_eq!(classify(b"# a heading"), NonRecord::Comment);
+        assert_eq!(classify(b"#include"), NonRecord::Comment);
+        assert_eq!(classify(b"---------------------------------"), NonRecord::Comment);
+        assert_eq!(classify(b"version = 6"), NonRecord::Header);
+        assert_eq!(classify(b""), NonRecord::Blank);
+        assert_eq!(classify(b"  \t"), NonRecord::Blank);
+        assert_eq!(classify(b"cpus=two"), NonRecord::Unknown);
+        assert_eq!(classify(b"line oom_score_adj=0"), NonRecord::Unknown);
     }
 
     #[test]
     fn example_of_classify() {
-        use crate::ftrace::non_records::classify::{Other, classify};
-        let lost = Other::Lost { cpu: Some(0), count: Some(104) };
+        use crate::ftrace::non_records::classify::{NonRecord, classify};
+        let lost = NonRecord::Lost { cpu: Some(0), count: Some(104) };
         assert_eq!(classify(b"CPU:0 [LOST 104 EVENTS]"), lost);
-        assert_eq!(classify(b"# tracer: nop"), Other::Header);
+        assert_eq!(classify(b"# tracer: nop"), NonRecord::Header);
     }
 }

@@ -2,7 +2,7 @@
 
 /// What the text of an event was so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Text {
+pub(crate) struct OpenText {
     /// It ends inside of quotes.
     quoted: bool,
     /// What is next may be a part of it.
@@ -15,7 +15,7 @@ const NAMES: [&[u8]; 6] = [b"comm", b"name", b"path", b"file", b"interp", b"str"
 /// No key or name is longer.
 const LOOK: usize = 256;
 
-impl Text {
+impl OpenText {
     /// The text goes on with this line.
     pub(crate) fn with(self, line: &[u8]) -> Self {
         let quotes = memchr::memchr_iter(b'"', line).count();
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn texts_that_go_on() {
-        let open = |text: &str| Text::default().with(text.as_bytes()).open;
+        let open = |text: &str| OpenText::default().with(text.as_bytes()).open;
         for text in [
             "",
             "pid=1529 oldcomm=bash newcomm=new",
@@ -69,7 +69,7 @@ mod tests {
         ] {
             assert!(!open(text), "{text}");
         }
-        let first = Text::default().with(b"(0x55c9) s=\"multi");
+        let first = OpenText::default().with(b"(0x55c9) s=\"multi");
         assert!(first.with(b"line a=3").open);
         assert!(!first.with(b"line\" a=3").open);
     }

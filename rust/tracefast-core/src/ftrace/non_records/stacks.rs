@@ -14,7 +14,7 @@ const SEAMS: u32 = 128;
 
 /// What a stack may belong to.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Target {
+pub(crate) enum StackOwner {
     /// A row.
     Row(usize),
     /// A call that is open, by its position.
@@ -23,18 +23,18 @@ pub(crate) enum Target {
 
 /// The last record of each processor: its task, and what a stack of it belongs to.
 #[derive(Debug, Default)]
-pub(crate) struct Last {
-    cpus: HashMap<u16, (Option<i32>, Target), foldhash::fast::FixedState>,
+pub(crate) struct LastRecords {
+    cpus: HashMap<u16, (Option<i32>, StackOwner), foldhash::fast::FixedState>,
 }
 
-impl Last {
+impl LastRecords {
     /// No record before here has a stack behind here.
     pub(crate) fn clear(&mut self) {
         self.cpus.clear();
     }
 
     /// A record that a stack may follow.
-    pub(crate) fn record(&mut self, header: &Header, target: Target) {
+    pub(crate) fn record(&mut self, header: &Header, target: StackOwner) {
         if let Some(cpu) = header.cpu {
             self.cpus.insert(cpu, (header.pid, target));
         }
@@ -45,7 +45,7 @@ impl Last {
     pub(crate) fn line(&mut self, cpu: Option<u16>, tid: Option<i32>, row: Option<usize>) {
         match (cpu, row) {
             (Some(cpu), Some(row)) => {
-                self.cpus.insert(cpu, (tid, Target::Row(row)));
+                self.cpus.insert(cpu, (tid, StackOwner::Row(row)));
             }
             (Some(cpu), None) => {
                 self.cpus.remove(&cpu);
@@ -55,7 +55,7 @@ impl Last {
     }
 
     /// A stack is not a record that another stack may follow: it leaves what there was.
-    pub(crate) fn keep(&mut self, header: &Header, target: Option<Target>) {
+    pub(crate) fn keep(&mut self, header: &Header, target: Option<StackOwner>) {
         match (target, header.cpu) {
             (Some(target), _) => self.record(header, target),
             (None, Some(cpu)) => {
@@ -66,7 +66,7 @@ impl Last {
     }
 
     /// What the stack with these columns belongs to.
-    pub(crate) fn of(&self, header: &Header) -> Option<Target> {
+    pub(crate) fn owner(&self, header: &Header) -> Option<StackOwner> {
         let (pid, target) = *self.cpus.get(&header.cpu?)?;
         (pid.is_none() || pid == header.pid).then_some(target)
     }

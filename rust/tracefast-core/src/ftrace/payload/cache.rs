@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::ftrace::call::entry_exit::Callee;
 use crate::ftrace::payload::is_function;
-use crate::ftrace::record::task_events::Teller;
+use crate::ftrace::record::task_events::TaskEvent;
 use crate::text::block::PAD;
 
 /// Longest one, with the byte behind the name.
@@ -15,7 +15,7 @@ const SLOTS: usize = 512;
 
 /// Beginnings of payloads that were seen in the block at hand, and what they mean.
 #[derive(Debug, Default)]
-pub(crate) struct Heads {
+pub(crate) struct PayloadCache {
     slots: Vec<Slot>,
     /// Number of the block, so that nothing has to be cleared between blocks.
     block: u64,
@@ -27,14 +27,14 @@ struct Slot {
     text: [u64; 3],
     /// The block in which it was seen; 0: none.
     block: u64,
-    head: Head,
+    head: PayloadStart,
 }
 
 /// The beginning of a payload.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Head {
+pub(crate) struct PayloadStart {
     /// Its kind.
-    pub(crate) what: What,
+    pub(crate) what: PayloadKind,
     /// The first argument's name with the colon behind it, if that is within eight bytes.
     first: u64,
     /// Its bytes among the eight, or 0.
@@ -43,7 +43,7 @@ pub(crate) struct Head {
 
 /// What a payload is by its beginning.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum What {
+pub(crate) enum PayloadKind {
     /// `sys_NAME(`, unless it is a function with arguments.
     Enter(Callee),
     /// `sys_NAME `, if `-> ` follows.
@@ -57,13 +57,13 @@ pub(crate) enum What {
         /// Key of the name.
         key: u32,
         /// What it tells of tasks.
-        teller: Option<Teller>,
+        task_event: Option<TaskEvent>,
         /// It may tell of files, whatever its text is.
-        clues: bool,
+        may_hint: bool,
     },
 }
 
-impl Head {
+impl PayloadStart {
     /// What stands at `args` of the text in `padded`, in brackets and behind them, is that of a
     /// function and not of a system call.
     #[inline]
@@ -80,20 +80,20 @@ impl Head {
     }
 }
 
-impl Heads {
+impl PayloadCache {
     /// Begins a block: nothing was seen.
     pub(crate) fn begin(&mut self) {
         self.block += 1;
         if self.slots.is_empty() {
             let callee = Callee { name: 0, sys: 0, returns: false };
-            let head = Head { what: What::Enter(callee), first: 0, mask: 0 };
+            let head = PayloadStart { what: PayloadKind::Enter(callee), first: 0, mask: 0 };
             self.slots = vec![Slot { text: [0; 3], block: 0, head }; SLOTS];
         }
     }
 
     /// The beginning of the payload at `base` of the text in `padded`, and the length of its name.
     #[inline(always)]
-    pub(crate) fn get(&self, padded: &[u8], base: usize) -> Option<(&Head, usize)> {
+    pub(crate) fn get(&self, padded: &[u8], base: usize) -> Option<(&PayloadStart, usize)> {
         let (text, n) = head(padded.get(PAD + base..)?.first_chunk()?)?;
         let slot = self.slots.get(slot(text))?;
         (slot.text == text && slot.block == self.block).then_some((&slot.head, n))
@@ -101,7 +101,7 @@ impl Heads {
 
     /// Keeps `what`, if the name ends at `end` of the text in `padded`.
     #[inline(never)]
-    pub(crate) fn put(&mut self, padded: &[u8], base: usize, end: usize, what: What) {
+    pub(crate) fn put(&mut self, padded: &[u8], base: usize, end: usize, what: PayloadKind) {
         let Some((text, n)) = padded.get(PAD + base..).and_then(|text| head(text.first_chunk()?))
         else {
             return;
@@ -110,7 +110,7 @@ impl Heads {
             return;
         }
         let (mut first, mut mask) = (0, 0);
-        if matches!(what, What::Enter(_))
+        if matches!(what, PayloadKind::Enter(_))
             && let Some(eight) =
                 padded.get(PAD + end + 1..).and_then(|text| text.first_chunk::<8>())
             && let Some(colon) = eight.iter().position(|&b| b == b':')
@@ -119,7 +119,7 @@ impl Heads {
             mask = upto(colon);
             first = u64::from_le_bytes(*eight) & mask;
         }
-        let head = Head { what, first, mask };
+        let head = PayloadStart { what, first, mask };
         if let Some(slot) = self.slots.get_mut(slot(text)) {
             *slot = Slot { text, block: self.block, head };
         }
@@ -209,13 +209,13 @@ mod tests {
 
     #[test]
     fn heads_last_for_a_block() {
-        let mut heads = Heads::default();
+        let mut heads = PayloadCache::default();
         heads.begin();
         let text = padded("sys_read(fd: 3)");
         let callee = Callee { name: 5, sys: 0, returns: true };
-        heads.put(&text, 0, 8, What::Enter(callee));
+        heads.put(&text, 0, 8, PayloadKind::Enter(callee));
         let (head, n) = heads.get(&text, 0).expect("kept");
-        assert!(n == 8 && matches!(head.what, What::Enter(Callee { name: 5, .. })));
+        assert!(n == 8 && matches!(head.what, PayloadKind::Enter(Callee { name: 5, .. })));
         for (args, function) in [
             ("fd: 3) <-b", false),
             ("fd=3) <-b", true),

@@ -13,14 +13,14 @@ pub(crate) enum Payload {
     /// A system call is entered.
     Enter {
         /// Which one.
-        call: Call,
+        call: CallId,
         /// Its arguments.
         args: (usize, usize),
     },
     /// A system call returns.
     Exit {
         /// Which one.
-        call: Call,
+        call: CallId,
         /// The return value.
         ret: (usize, usize),
     },
@@ -68,7 +68,7 @@ pub(crate) enum Payload {
 
 /// Which system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Call {
+pub(crate) enum CallId {
     /// By the kernel's name.
     Name(usize, usize),
     /// By number, as `raw_syscalls` prints it.
@@ -132,20 +132,20 @@ fn call(text: &[u8], start: usize) -> Option<Payload> {
             if is_function(&text[args..]) {
                 return None;
             }
-            Some(Payload::Enter { call: Call::Name(start, end), args: (args, close) })
+            Some(Payload::Enter { call: CallId::Name(start, end), args: (args, close) })
         }
         b' ' if end > start && text[end..].starts_with(b" -> ") => {
-            Some(Payload::Exit { call: Call::Name(start, end), ret: (end + 4, whole) })
+            Some(Payload::Exit { call: CallId::Name(start, end), ret: (end + 4, whole) })
         }
         b':' => {
             let rest = blanks(text, end + 1);
             let word = &text[start..end];
             if let Some(name) = word.strip_prefix(b"enter_") {
-                let call = Call::Name(end - name.len(), end);
+                let call = CallId::Name(end - name.len(), end);
                 return (!name.is_empty()).then_some(Payload::Enter { call, args: (rest, whole) });
             }
             if let Some(name) = word.strip_prefix(b"exit_") {
-                let call = Call::Name(end - name.len(), end);
+                let call = CallId::Name(end - name.len(), end);
                 return (!name.is_empty()).then_some(Payload::Exit { call, ret: (rest, whole) });
             }
             if text[rest..].starts_with(b"id=") {
@@ -157,7 +157,7 @@ fn call(text: &[u8], start: usize) -> Option<Payload> {
             if n == 0 || n > 10 {
                 return None;
             }
-            let call = Call::Number(number);
+            let call = CallId::Number(number);
             match (word, &text[behind..]) {
                 (b"enter", [b' ', b'(', .., b')']) => {
                     Some(Payload::Enter { call, args: (behind + 2, whole - 1) })
@@ -177,7 +177,7 @@ fn call(text: &[u8], start: usize) -> Option<Payload> {
 #[cold]
 fn numbered_fields(text: &[u8], word: &[u8], start: usize) -> Option<Payload> {
     let (number, n) = number::c_integer(&text[start + 3..]);
-    let call = Call::Number(u64::try_from(number).ok().filter(|_| n > 0)?);
+    let call = CallId::Number(u64::try_from(number).ok().filter(|_| n > 0)?);
     match word {
         b"enter" => Some(Payload::Enter { call, args: (start, text.len()) }),
         b"exit" => {
@@ -310,14 +310,16 @@ mod tests {
 
     fn enter(text: &str) -> (&str, &str) {
         match parse(text.as_bytes()) {
-            Payload::Enter { call: Call::Name(a, b), args } => (&text[a..b], &text[args.0..args.1]),
+            Payload::Enter { call: CallId::Name(a, b), args } => {
+                (&text[a..b], &text[args.0..args.1])
+            }
             other => panic!("{text}: {other:?}"),
         }
     }
 
     fn exit(text: &str) -> (&str, &str) {
         match parse(text.as_bytes()) {
-            Payload::Exit { call: Call::Name(a, b), ret } => (&text[a..b], &text[ret.0..ret.1]),
+            Payload::Exit { call: CallId::Name(a, b), ret } => (&text[a..b], &text[ret.0..ret.1]),
             other => panic!("{text}: {other:?}"),
         }
     }
@@ -357,19 +359,19 @@ mod tests {
         assert_eq!(enter("sys_exit_group(error_code: 0)"), ("exit_group", "error_code: 0"));
         assert_eq!(
             parse(b"sys_enter: NR 33 (b, 1, 5651, 0, 7, b)"),
-            Payload::Enter { call: Call::Number(33), args: (18, 37) }
+            Payload::Enter { call: CallId::Number(33), args: (18, 37) }
         );
         assert_eq!(
             parse(b"sys_exit: NR 1 = -2"),
-            Payload::Exit { call: Call::Number(1), ret: (17, 19) }
+            Payload::Exit { call: CallId::Number(1), ret: (17, 19) }
         );
         assert_eq!(
             parse(b"sys_enter: id=0x21 (33) args=<INVALID-SIZE>"),
-            Payload::Enter { call: Call::Number(33), args: (11, 43) }
+            Payload::Enter { call: CallId::Number(33), args: (11, 43) }
         );
         assert_eq!(
             parse(b"sys_exit:             id=33 ret=-2"),
-            Payload::Exit { call: Call::Number(33), ret: (32, 34) }
+            Payload::Exit { call: CallId::Number(33), ret: (32, 34) }
         );
         assert_eq!(event("sys_exit: id=0xffffffffffffffff (-1) ret=0x0 (0)").0, "sys_exit");
         // rt_sigreturn leaves no number behind.
@@ -468,12 +470,12 @@ mod tests {
 
     #[test]
     fn example_of_parse() {
-        use crate::ftrace::payload::{Call, Payload, parse};
+        use crate::ftrace::payload::{CallId, Payload, parse};
         let text = b"sys_dup2(oldfd: 0xb, newfd: 1)";
-        assert_eq!(parse(text), Payload::Enter { call: Call::Name(4, 8), args: (9, 29) });
+        assert_eq!(parse(text), Payload::Enter { call: CallId::Name(4, 8), args: (9, 29) });
         assert_eq!(
             parse(b"sys_dup2 -> 0x1"),
-            Payload::Exit { call: Call::Name(4, 8), ret: (12, 15) }
+            Payload::Exit { call: CallId::Name(4, 8), ret: (12, 15) }
         );
     }
 }

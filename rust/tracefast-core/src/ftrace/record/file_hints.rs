@@ -7,7 +7,7 @@ use crate::events::file_id::file_id;
 
 /// What an event tells of the call around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Clue {
+pub(crate) enum FileHint {
     /// Pages of this file are looked up, or brought in: the identity of device and inode.
     Inode(u64),
     /// A page of a mapped file is brought in: what follows may be of that one.
@@ -18,19 +18,19 @@ pub(crate) enum Clue {
 
 /// The clue in the event `name`, whose payload is `text`.
 #[inline]
-pub(crate) fn clue(name: &[u8], text: &[u8]) -> Option<Clue> {
+pub(crate) fn file_hint(name: &[u8], text: &[u8]) -> Option<FileHint> {
     if text.first() == Some(&b'(') {
         return path(text);
     }
     match name.strip_prefix(PAGES)? {
-        b"get_pages" | b"add_to_page_cache" => inode(text).map(Clue::Inode),
-        b"fault" => Some(Clue::Fault),
+        b"get_pages" | b"add_to_page_cache" => inode(text).map(FileHint::Inode),
+        b"fault" => Some(FileHint::Fault),
         _ => None,
     }
 }
 
 /// The event may have a clue whatever its text begins with.
-pub(crate) fn may_tell(name: &[u8]) -> bool {
+pub(crate) fn may_hint(name: &[u8]) -> bool {
     name.starts_with(PAGES)
 }
 
@@ -38,12 +38,12 @@ pub(crate) fn may_tell(name: &[u8]) -> bool {
 const PAGES: &[u8] = b"mm_filemap_";
 
 /// The string of a probe.
-fn path(text: &[u8]) -> Option<Clue> {
+fn path(text: &[u8]) -> Option<FileHint> {
     let start = memmem::find(text, b"=\"")? + 2;
     let end = start
         + memmem::find(&text[start..], b"\" ")
             .or_else(|| text.get(start..)?.strip_suffix(b"\"").map(<[u8]>::len))?;
-    (start < end).then_some(Clue::Path(start, end))
+    (start < end).then_some(FileHint::Path(start, end))
 }
 
 /// `dev 254:0 ino 3443da` or `dev=254:0 ino=3443da`: the inode in hexadecimal.
@@ -66,34 +66,34 @@ mod tests {
 
     #[test]
     fn device_and_inode_are_read_in_both_spellings() {
-        let id = Some(Clue::Inode(file_id(b"254:0:26933")));
+        let id = Some(FileHint::Inode(file_id(b"254:0:26933")));
         let text = b"dev 254:0 ino 6935 pfn=0x1d16ce ofs=4026368 order=0";
-        assert_eq!(clue(b"mm_filemap_add_to_page_cache", text), id);
-        assert_eq!(clue(b"mm_filemap_get_pages", b"dev=254:0 ino=6935 ofs=0-1"), id);
+        assert_eq!(file_hint(b"mm_filemap_add_to_page_cache", text), id);
+        assert_eq!(file_hint(b"mm_filemap_get_pages", b"dev=254:0 ino=6935 ofs=0-1"), id);
         for odd in
             ["", "dev", "dev=", "dev=254 ino=1", "dev=x:0 ino=1", "dev=254:0 ino=", "dev=1:1"]
         {
-            assert_eq!(clue(b"mm_filemap_get_pages", odd.as_bytes()), None, "{odd}");
+            assert_eq!(file_hint(b"mm_filemap_get_pages", odd.as_bytes()), None, "{odd}");
         }
     }
 
     #[test]
     fn strings_of_probes_are_paths() {
         let text = br#"(f+0x0/0x1) path="/a b" mode=3"#;
-        assert_eq!(clue(b"x", text), Some(Clue::Path(18, 22)));
+        assert_eq!(file_hint(b"x", text), Some(FileHint::Path(18, 22)));
         for odd in ["(", "(f) path=\"\"", "(f) path=\"/a", "(f) path=3"] {
-            assert_eq!(clue(b"x", odd.as_bytes()), None, "{odd}");
+            assert_eq!(file_hint(b"x", odd.as_bytes()), None, "{odd}");
         }
     }
 
     #[test]
     fn example_of_clue() {
         use crate::events::file_id::file_id;
-        use crate::ftrace::record::file_hints::{Clue, clue};
-        let found = clue(b"mm_filemap_get_pages", b"dev=254:0 ino=3443da ofs=0-65535");
-        assert_eq!(found, Some(Clue::Inode(file_id(b"254:0:3425242"))));
+        use crate::ftrace::record::file_hints::{FileHint, file_hint};
+        let found = file_hint(b"mm_filemap_get_pages", b"dev=254:0 ino=3443da ofs=0-65535");
+        assert_eq!(found, Some(FileHint::Inode(file_id(b"254:0:3425242"))));
         let text = br#"(do_sys_openat2+0x0/0x90) path="/etc/hosts""#;
-        assert_eq!(clue(b"opened", text), Some(Clue::Path(32, 42)));
-        assert_eq!(clue(b"sched_switch", b""), None);
+        assert_eq!(file_hint(b"opened", text), Some(FileHint::Path(32, 42)));
+        assert_eq!(file_hint(b"sched_switch", b""), None);
     }
 }

@@ -7,12 +7,12 @@ use crate::events::schema::Column as C;
 use crate::events::vocabulary::{EventKind, Op};
 use crate::ftrace::Clock;
 use crate::ftrace::header::Header;
-use crate::ftrace::header::cache::{Columns, Known};
+use crate::ftrace::header::cache::{HeaderCache, KnownColumns};
 use crate::ftrace::header::layouts::Layout;
-use crate::ftrace::non_records::stacks::Target as Whose;
-use crate::ftrace::parser::{Owner, Parser, Span, Told};
-use crate::ftrace::record::file_hints::{self, Clue};
-use crate::ftrace::record::task_events::{self, Teller};
+use crate::ftrace::non_records::stacks::StackOwner;
+use crate::ftrace::parser::{LineOwner, Parser, PendingTaskEvent, Span};
+use crate::ftrace::record::file_hints::{self, FileHint};
+use crate::ftrace::record::task_events::{self, TaskEvent};
 use crate::text::block::PAD;
 use crate::text::string_view::{Place, pack_padded};
 
@@ -103,7 +103,12 @@ impl<'a> Parser<'a> {
     }
 
     /// Keeps the columns of a record for those that have the same.
-    pub(crate) fn keep_columns(&mut self, columns: &mut Columns, start: usize, header: &Header) {
+    pub(crate) fn keep_columns(
+        &mut self,
+        columns: &mut HeaderCache,
+        start: usize,
+        header: &Header,
+    ) {
         if self.format.layout != Layout::Default {
             return;
         }
@@ -112,7 +117,7 @@ impl<'a> Parser<'a> {
         columns.put(padded, start, header, || {
             let (from, to) = header.comm?;
             let comm = &text[start + from..start + to];
-            Some(Known { comm: grammar.comms.key(comm, &mut parsed.comms, |_| 0).0, quiet })
+            Some(KnownColumns { comm: grammar.comms.key(comm, &mut parsed.comms, |_| 0).0, quiet })
         });
     }
 
@@ -154,8 +159,8 @@ impl<'a> Parser<'a> {
         // Nobody writes line feeds into the names of functions, nor into arguments.
         let goes_on = matches!(kind, EventKind::Event | EventKind::Marker);
         let free = kind == EventKind::Marker;
-        let target = Whose::Row(row);
-        self.owner = Some(Owner {
+        let target = StackOwner::Row(row);
+        self.owner = Some(LineOwner {
             target,
             text: goes_on.then_some(text),
             free,
@@ -168,20 +173,20 @@ impl<'a> Parser<'a> {
 
     /// Takes what an event tells of the call within which it happens.
     #[inline]
-    pub(crate) fn clue(&mut self, name: Span, text: Span, row: usize) {
-        let clue = file_hints::clue(&self.text[name.0..name.1], &self.text[text.0..text.1]);
-        let Some(clue) = clue else { return };
-        let detail = match clue {
-            Clue::Inode(id) => Detail::Inode(id),
-            Clue::Fault => Detail::Fault,
-            Clue::Path(from, to) => Detail::Name(self.view((text.0 + from, text.0 + to))),
+    pub(crate) fn take_file_hint(&mut self, name: Span, text: Span, row: usize) {
+        let hint = file_hints::file_hint(&self.text[name.0..name.1], &self.text[text.0..text.1]);
+        let Some(hint) = hint else { return };
+        let detail = match hint {
+            FileHint::Inode(id) => Detail::Inode(id),
+            FileHint::Fault => Detail::Fault,
+            FileHint::Path(from, to) => Detail::Name(self.view((text.0 + from, text.0 + to))),
         };
         self.parsed.rows.effect[row].detail = self.parsed.side.detail(detail);
     }
 
     /// The record may have a stack.
     #[inline]
-    pub(crate) fn stack_may_follow(&mut self, header: &Header, target: Whose) {
+    pub(crate) fn stack_may_follow(&mut self, header: &Header, target: StackOwner) {
         if self.format.stacks {
             self.grammar.last.record(header, target);
         }
@@ -189,30 +194,37 @@ impl<'a> Parser<'a> {
 
     /// Takes what an event, whose text ends at `end` at least, tells of tasks.
     #[inline]
-    pub(crate) fn take_told(&mut self, told: Told, end: usize) {
-        let text = &self.text[told.text.0..told.text.1.max(end)];
-        let row = told.row as u32;
-        let lasts = self.format.renames || told.teller.renames();
-        for fact in task_events::facts(told.teller, text).into_iter().flatten().filter(|_| lasts) {
-            let own =
-                self.parsed.rows.has(told.row, C::Tid).then(|| self.parsed.rows.tid[told.row]);
+    pub(crate) fn finish_task_event(&mut self, pending: PendingTaskEvent, end: usize) {
+        let text = &self.text[pending.text.0..pending.text.1.max(end)];
+        let row = pending.row as u32;
+        let lasts = self.format.renames || pending.task_event.renames();
+        for named in task_events::task_names(pending.task_event, text)
+            .into_iter()
+            .flatten()
+            .filter(|_| lasts)
+        {
+            let own = self
+                .parsed
+                .rows
+                .has(pending.row, C::Tid)
+                .then(|| self.parsed.rows.tid[pending.row]);
             // All processors' idle tasks have the id 0, and the kernel calls them by one name.
-            let Some(tid) = fact.tid.or(own).filter(|&tid| tid != 0) else { continue };
-            let comm = self.grammar.comms.key(fact.comm, &mut self.parsed.comms, |_| 0).0;
-            self.parsed.comm_changes.push(CommChange { row, later: fact.later, tid, comm });
+            let Some(tid) = named.tid.or(own).filter(|&tid| tid != 0) else { continue };
+            let comm = self.grammar.comms.key(named.comm, &mut self.parsed.comms, |_| 0).0;
+            self.parsed.comm_changes.push(CommChange { row, later: named.later, tid, comm });
         }
-        if let Some((tid, flags)) = task_events::made(told.teller, text) {
-            let effect = &mut self.parsed.rows.effect[told.row];
+        if let Some((tid, flags)) = task_events::created_task(pending.task_event, text) {
+            let effect = &mut self.parsed.rows.effect[pending.row];
             (effect.op, effect.at, effect.flags) = (Op::Appear, tid, flags);
-            if told.teller == Teller::NewTask {
+            if pending.task_event == TaskEvent::NewTask {
                 effect.at2 = tid;
             }
         }
-        if told.teller == Teller::Exec
+        if pending.task_event == TaskEvent::Exec
             && let Some((tid, by)) = task_events::superseded(text)
         {
             self.grammar.calls.superseded(Some(tid), by, self.parsed);
-            let effect = &mut self.parsed.rows.effect[told.row];
+            let effect = &mut self.parsed.rows.effect[pending.row];
             (effect.op, effect.thread) = (Op::Supersedes, by);
         }
     }

@@ -9,7 +9,7 @@ use crate::text::search::rfind;
 
 /// Events that tell something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Teller {
+pub(crate) enum TaskEvent {
     /// `sched_switch`.
     Switch,
     /// `task_rename`.
@@ -26,10 +26,10 @@ pub(crate) enum Teller {
     Named,
 }
 
-impl Teller {
+impl TaskEvent {
     /// What the event `name` is.
     #[inline]
-    pub(crate) fn of(name: &[u8]) -> Option<Self> {
+    pub(crate) fn from_name(name: &[u8]) -> Option<Self> {
         if let Some(rest) = name.strip_prefix(b"sched_") {
             return match rest {
                 b"switch" => Some(Self::Switch),
@@ -57,7 +57,7 @@ impl Teller {
 
 /// A name of a task, and when it has it: before the event and at it, or only behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Fact<'a> {
+pub(crate) struct TaskName<'a> {
     /// The task; `None`: the one that the record is of.
     pub tid: Option<i32>,
     /// Its name.
@@ -67,10 +67,10 @@ pub(crate) struct Fact<'a> {
 }
 
 /// The names that the payload `text` of an event tells, at most two.
-pub(crate) fn facts(teller: Teller, text: &[u8]) -> [Option<Fact<'_>>; 2] {
-    let now = |(tid, comm)| Fact { tid: Some(tid), comm, later: false };
-    match teller {
-        Teller::Switch => {
+pub(crate) fn task_names(task_event: TaskEvent, text: &[u8]) -> [Option<TaskName<'_>>; 2] {
+    let now = |(tid, comm)| TaskName { tid: Some(tid), comm, later: false };
+    match task_event {
+        TaskEvent::Switch => {
             if let Some(at) = rfind(text, b" ==> next_comm=", 3) {
                 let next = pair(&text[at + 5..], b"next_comm=", b" next_pid=");
                 let prev = pair(&text[..at], b"prev_comm=", b" prev_pid=");
@@ -79,13 +79,13 @@ pub(crate) fn facts(teller: Teller, text: &[u8]) -> [Option<Fact<'_>>; 2] {
             let Some(at) = rfind(text, b" ==> ", 3) else { return [None, None] };
             [plugin(&text[..at]).map(now), plugin(&text[at + 5..]).map(now)]
         }
-        Teller::Named | Teller::Exit => {
+        TaskEvent::Named | TaskEvent::Exit => {
             let found = pair(text, b"comm=", b" pid=").or_else(|| plugin(text));
             [found.map(now), None]
         }
-        Teller::NewTask => [new_task(text).map(|(tid, comm, _)| now((tid, comm))), None],
-        Teller::Fork => [fork(text).map(now), None],
-        Teller::Exec => {
+        TaskEvent::NewTask => [new_task(text).map(|(tid, comm, _)| now((tid, comm))), None],
+        TaskEvent::Fork => [fork(text).map(now), None],
+        TaskEvent::Exec => {
             let Some((pid, path)) = pair(text, b"filename=", b" pid=") else { return [None, None] };
             let name = &path[memchr::memrchr(b'/', path).map_or(0, |at| at + 1)..];
             // A program without a name is one that was opened before: its name is not here.
@@ -93,7 +93,7 @@ pub(crate) fn facts(teller: Teller, text: &[u8]) -> [Option<Fact<'_>>; 2] {
             let comm = &name[..name.len().min(15)];
             [(!opened).then(|| now((pid, comm))), None]
         }
-        Teller::Rename => {
+        TaskEvent::Rename => {
             // Without the pid since Linux 6.15.
             let tid = text.strip_prefix(b"pid=").map(number::c_integer).filter(|&(_, n)| n > 0);
             let tid = tid.and_then(|(tid, _)| i32::try_from(tid).ok());
@@ -105,18 +105,18 @@ pub(crate) fn facts(teller: Teller, text: &[u8]) -> [Option<Fact<'_>>; 2] {
             let end = rfind(text, b" oom_score_adj=", 14).unwrap_or(text.len());
             let Some(comm) = text.get(new + 9..end) else { return [None, None] };
             [
-                Some(Fact { tid, comm: &text[old + 8..new], later: false }),
-                Some(Fact { tid, comm, later: true }),
+                Some(TaskName { tid, comm: &text[old + 8..new], later: false }),
+                Some(TaskName { tid, comm, later: true }),
             ]
         }
     }
 }
 
 /// The child's id and clone flags that `task_newtask` tells.
-pub(crate) fn made(teller: Teller, text: &[u8]) -> Option<(i32, u32)> {
-    match teller {
-        Teller::NewTask => new_task(text).map(|(tid, _, flags)| (tid, flags)),
-        Teller::Fork => fork(text).map(|(tid, _)| (tid, 0)),
+pub(crate) fn created_task(task_event: TaskEvent, text: &[u8]) -> Option<(i32, u32)> {
+    match task_event {
+        TaskEvent::NewTask => new_task(text).map(|(tid, _, flags)| (tid, flags)),
+        TaskEvent::Fork => fork(text).map(|(tid, _)| (tid, 0)),
         _ => None,
     }
 }
@@ -173,8 +173,9 @@ mod tests {
     use super::*;
 
     fn told(name: &str, text: &str) -> Vec<(Option<i32>, String, bool)> {
-        let teller = Teller::of(name.as_bytes()).unwrap_or_else(|| panic!("{name} tells"));
-        facts(teller, text.as_bytes())
+        let task_event =
+            TaskEvent::from_name(name.as_bytes()).unwrap_or_else(|| panic!("{name} tells"));
+        task_names(task_event, text.as_bytes())
             .into_iter()
             .flatten()
             .map(|fact| (fact.tid, String::from_utf8_lossy(fact.comm).into_owned(), fact.later))
@@ -239,11 +240,11 @@ mod tests {
     #[test]
     fn who_made_whom() {
         let text = b"pid=1529 comm=bash clone_flags=1200000 oom_score_adj=0";
-        assert_eq!(made(Teller::NewTask, text), Some((1529, 0x120_0000)));
+        assert_eq!(created_task(TaskEvent::NewTask, text), Some((1529, 0x120_0000)));
         let text = b"pid=1529 comm=bash clone_flags=0x1200000 oom_score_adj=0";
-        assert_eq!(made(Teller::NewTask, text), Some((1529, 0x120_0000)));
+        assert_eq!(created_task(TaskEvent::NewTask, text), Some((1529, 0x120_0000)));
         let text = b"comm=bash pid=1 child_comm=bash child_pid=2";
-        assert_eq!(made(Teller::Fork, text), Some((2, 0)));
+        assert_eq!(created_task(TaskEvent::Fork, text), Some((2, 0)));
         assert_eq!(superseded(b"filename=/bin/true pid=7 old_pid=9"), Some((7, 9)));
         assert_eq!(superseded(b"filename=/bin/true pid=7 old_pid=7"), None);
     }
@@ -251,7 +252,7 @@ mod tests {
     #[test]
     fn what_tells_nothing() {
         for name in ["sched_process_wait", "sys_enter", "", "sched_", "task"] {
-            assert_eq!(Teller::of(name.as_bytes()), None, "{name}");
+            assert_eq!(TaskEvent::from_name(name.as_bytes()), None, "{name}");
         }
         for text in [
             "",
@@ -266,16 +267,19 @@ mod tests {
             "oldcomm= oom_score_adj= newcomm=",
             "pid=1 comm= clone_flags=",
         ] {
-            for teller in [
-                Teller::Switch,
-                Teller::Rename,
-                Teller::NewTask,
-                Teller::Fork,
-                Teller::Exec,
-                Teller::Exit,
-                Teller::Named,
+            for task_event in [
+                TaskEvent::Switch,
+                TaskEvent::Rename,
+                TaskEvent::NewTask,
+                TaskEvent::Fork,
+                TaskEvent::Exec,
+                TaskEvent::Exit,
+                TaskEvent::Named,
             ] {
-                let _ = (facts(teller, text.as_bytes()), made(teller, text.as_bytes()));
+                let _ = (
+                    task_names(task_event, text.as_bytes()),
+                    created_task(task_event, text.as_bytes()),
+                );
                 assert_eq!(superseded(text.as_bytes()), None);
             }
         }
@@ -284,10 +288,10 @@ mod tests {
 
     #[test]
     fn example_of_facts() {
-        use crate::ftrace::record::task_events::{Teller, facts};
+        use crate::ftrace::record::task_events::{TaskEvent, task_names};
         let text = b"prev_comm=a b prev_pid=7 prev_prio=120 prev_state=S ==> \
                      next_comm=swapper/0 next_pid=0 next_prio=120";
-        let [first, second] = facts(Teller::Switch, text).map(Option::unwrap);
+        let [first, second] = task_names(TaskEvent::Switch, text).map(Option::unwrap);
         assert_eq!((first.tid, first.comm), (Some(7), &b"a b"[..]));
         assert_eq!((second.tid, second.comm), (Some(0), &b"swapper/0"[..]));
     }

@@ -1,7 +1,7 @@
 //! Calls by number: which machine a log is of, and what its registers hold.
 
 use crate::events::schema::Column as C;
-use crate::ftrace::machine::{Calls, Machine};
+use crate::ftrace::machine::{Machine, SyscallAbi};
 use crate::ftrace::tests::{Log, parse, parse_as};
 use crate::ftrace::{Format, detect};
 
@@ -111,8 +111,8 @@ fn raw(calls: &str) -> String {
     lines.collect()
 }
 
-fn calls(text: &str) -> Calls {
-    detect(text.as_bytes()).expect("ftrace's").calls
+fn calls(text: &str) -> SyscallAbi {
+    detect(text.as_bytes()).expect("ftrace's").abi
 }
 
 fn names(log: &Log) -> Vec<&str> {
@@ -126,7 +126,7 @@ fn a_program_tells_its_machine() {
         let found = calls(&text);
         assert_eq!(found.machine, Some(machine), "{program}");
         assert_eq!(found.narrow, machine.is_narrow());
-        assert_eq!(found.told(), Some(machine.name()));
+        assert_eq!(found.machine_name(), Some(machine.name()));
         let log = parse(&text);
         for name in ["execve", "openat", "close", "read", "write"] {
             assert!(names(&log).contains(&name), "{name} of {}", machine.name());
@@ -172,7 +172,7 @@ fn numbers_of_another_machine_stay_numbers() {
     ] {
         let text = raw(program);
         let found = calls(&text);
-        assert_eq!((found.machine, found.told()), (None, Some("unknown")), "{program}");
+        assert_eq!((found.machine, found.machine_name()), (None, Some("unknown")), "{program}");
         let log = parse(&text);
         assert!(names(&log).iter().all(|name| name.starts_with("syscall_0x")));
     }
@@ -234,7 +234,7 @@ fn calls_by_name_tell_of_the_machine() {
     ] {
         let calls = calls(&text);
         assert_eq!(
-            (calls.machine, calls.named, calls.told()),
+            (calls.machine, calls.named, calls.machine_name()),
             (Some(machine), true, None),
             "{text}"
         );
@@ -302,13 +302,13 @@ fn a_program_that_starts_ends_its_execve_under_another_number() {
             assert!(log.name(row).is_some_and(|name| name.starts_with("execve")));
         }
     }
-    assert!(!Calls::default().ends("read", "execve"));
-    assert!(!Calls { named: true, ..Calls::default() }.ends("execve", "munmap"));
+    assert!(!SyscallAbi::default().ends("read", "execve"));
+    assert!(!SyscallAbi { named: true, ..SyscallAbi::default() }.ends("execve", "munmap"));
 }
 
 /// Offset, count, size of calls on a machine.
 fn wide(machine: Machine, call: &str) -> (String, [Option<i64>; 3]) {
-    let format = Format { calls: Calls::default().of(machine), ..Format::default() };
+    let format = Format { abi: SyscallAbi::default().on_machine(machine), ..Format::default() };
     let log = parse_as(raw(call).as_bytes(), format);
     let row = log.only();
     let rows = &log.parsed.rows;
@@ -367,7 +367,7 @@ fn two_registers_hold_a_long_value() {
 #[test]
 fn results_of_32_bits_are_errors_or_addresses() {
     let of = |machine: Machine, call: &str| {
-        let format = Format { calls: Calls::default().of(machine), ..Format::default() };
+        let format = Format { abi: SyscallAbi::default().on_machine(machine), ..Format::default() };
         let log = parse_as(raw(call).as_bytes(), format);
         let row = log.only();
         (log.ret(row), log.errno(row).map(str::to_owned))
@@ -382,9 +382,9 @@ fn results_of_32_bits_are_errors_or_addresses() {
 fn directories_are_told_by_the_flags_of_the_machine() {
     use crate::events::vocabulary::{FileType, open_flags};
     let flags = |machine: Option<Machine>, number: &str, flags: &str| {
-        let calls = Calls { machine, ..Calls::default() };
+        let calls = SyscallAbi { machine, ..SyscallAbi::default() };
         let text = raw(&format!("{number} ffffff9c 7f0000 {flags} 0 0 0 = 3"));
-        let log = parse_as(text.as_bytes(), Format { calls, ..Format::default() });
+        let log = parse_as(text.as_bytes(), Format { abi: calls, ..Format::default() });
         log.parsed.rows.effect[log.only()].flags
     };
     let directory = FileType::Directory as u32 | open_flags::TYPED;
@@ -404,7 +404,7 @@ fn positions_in_registers_of_32_bits() {
     use crate::events::details::Detail;
     use crate::events::vocabulary::{At, Op, whence};
     let log = |machine: Machine, text: &str| {
-        let format = Format { calls: Calls::default().of(machine), ..Format::default() };
+        let format = Format { abi: SyscallAbi::default().on_machine(machine), ..Format::default() };
         parse_as(raw(text).as_bytes(), format)
     };
     let seek = |text| {
@@ -439,7 +439,7 @@ fn arm_shows_the_end_of_handlers() {
     let enter = "  a-7 [001] .....     1.000009: sys_enter: NR 173 (0, 0, 0, 0, 0, 0)\n";
     let exit = "  a-7 [001] .....     1.000010: sys_exit: NR 173 = 5\n";
     let of = |machine: Machine| {
-        let format = Format { calls: Calls::default().of(machine), ..Format::default() };
+        let format = Format { abi: SyscallAbi::default().on_machine(machine), ..Format::default() };
         let log = parse_as([enter, exit].concat().as_bytes(), format);
         log.rows().iter().map(|&row| log.status(row).to_owned()).collect::<Vec<_>>()
     };

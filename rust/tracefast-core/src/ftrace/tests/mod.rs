@@ -13,7 +13,7 @@ use crate::events::rows::AT_FDCWD;
 use crate::events::schema::Column as C;
 use crate::events::split_calls::Deferred;
 use crate::events::vocabulary::{EventKind, FileType, Op, Status, clone_flags, open_flags};
-use crate::ftrace::{Calls, Format, Grammar, detect};
+use crate::ftrace::{Format, Grammar, SyscallAbi, detect};
 use crate::text::block::Block;
 use crate::text::string_view::unpack;
 
@@ -416,8 +416,8 @@ fn raw_calls_beside_named_ones_are_events() {
         [("event", Some("sys_enter")), ("event", Some("sys_exit")), ("syscall", Some("close"))]
     );
     assert_eq!(log.args(log.rows()[0]), "NR 3 (5, 0, 0, 0, 0, 0)");
-    let calls = Calls { machine: None, ..Calls::default() };
-    let format = Format { calls, ..Format::default() };
+    let calls = SyscallAbi { machine: None, ..SyscallAbi::default() };
+    let format = Format { abi: calls, ..Format::default() };
     let text = b"  a-7 [001] .....     1.000009: sys_enter: NR 435 (1, 0, 0, 0, 0, 0)\n  a-7 [001] .....     1.000010: sys_exit: NR 435 = 0\n";
     let log = parse_as(text, format);
     assert_eq!(log.name(log.only()), Some("syscall_0x1b3"));

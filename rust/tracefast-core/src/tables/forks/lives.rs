@@ -1,6 +1,6 @@
 //! Lives of tasks: programs they start, how they end, who collects them.
 
-use crate::ftrace::record::task_events::{Teller, made};
+use crate::ftrace::record::task_events::{TaskEvent, created_task};
 use crate::linux::clone::Kind;
 use crate::tables::forks::fold::{At, Columns, Forks};
 use crate::tables::forks::startup::Startup;
@@ -211,8 +211,8 @@ impl Forks {
         match at.act {
             Act::NewTask | Act::Forked => {
                 let by_fork = at.act == Act::Forked;
-                let teller = if by_fork { Teller::Fork } else { Teller::NewTask };
-                if let Some((pid, flags)) = made(teller, args.as_bytes()) {
+                let teller = if by_fork { TaskEvent::Fork } else { TaskEvent::NewTask };
+                if let Some((pid, flags)) = created_task(teller, args.as_bytes()) {
                     self.announces(columns, at, number, pid, (!by_fork).then_some(flags));
                 }
             }

@@ -16,7 +16,7 @@
 
 use memchr::memmem::FinderRev;
 
-use crate::ftrace::decode::value::{self, Print, Slot, Type};
+use crate::ftrace::decode::value::{self, FieldType, Print, Slot};
 
 /// Bytes of a command's name at most.
 const COMM: usize = 15;
@@ -27,7 +27,7 @@ pub(crate) struct EventColumn {
     /// Its name in the kernel.
     pub name: &'static str,
     /// Its type.
-    pub kind: Type,
+    pub kind: FieldType,
     /// How it is printed.
     pub print: Print,
 }
@@ -71,7 +71,7 @@ enum FormPart {
     Blanks,
     Skipped,
     Exactly { column: usize, value: &'static [u8] },
-    Value { column: usize, kind: Type, print: Print, stop: Option<u8> },
+    Value { column: usize, kind: FieldType, print: Print, stop: Option<u8> },
 }
 
 impl Form {
@@ -292,22 +292,22 @@ fn resolve(value: &'static str, columns: &mut Vec<EventColumn>) -> Option<usize>
     let known = columns.iter().position(|column| column.name == name);
     let Some(printed) = printed else { return known };
     let (kind, print) = match printed {
-        "i32" => (Type::I32, Print::Integer),
-        "u32" => (Type::U32, Print::Integer),
-        "i64" => (Type::I64, Print::Integer),
-        "u64" => (Type::U64, Print::Integer),
-        "x32" => (Type::U32, Print::Hex),
-        "x64" => (Type::U64, Print::Hex),
-        "o32" => (Type::U32, Print::Octal),
-        "f64" => (Type::F64, Print::Float),
-        "bool" => (Type::Bool, Print::Bool),
-        "dev" => (Type::Text, Print::Device),
-        "state" => (Type::Text, Print::State),
-        "ioprio" => (Type::Text, Print::Ioprio),
-        "word" => (Type::Text, Print::Word),
-        "comm" => (Type::Text, Print::Comm),
-        "symbol" | "flags" => (Type::Text, Print::Symbol),
-        "text" => (Type::Text, Print::Text),
+        "i32" => (FieldType::I32, Print::Integer),
+        "u32" => (FieldType::U32, Print::Integer),
+        "i64" => (FieldType::I64, Print::Integer),
+        "u64" => (FieldType::U64, Print::Integer),
+        "x32" => (FieldType::U32, Print::Hex),
+        "x64" => (FieldType::U64, Print::Hex),
+        "o32" => (FieldType::U32, Print::Octal),
+        "f64" => (FieldType::F64, Print::Float),
+        "bool" => (FieldType::Bool, Print::Bool),
+        "dev" => (FieldType::Text, Print::Device),
+        "state" => (FieldType::Text, Print::State),
+        "ioprio" => (FieldType::Text, Print::Ioprio),
+        "word" => (FieldType::Text, Print::Word),
+        "comm" => (FieldType::Text, Print::Comm),
+        "symbol" | "flags" => (FieldType::Text, Print::Symbol),
+        "text" => (FieldType::Text, Print::Text),
         _ => return None,
     };
     let column = EventColumn { name, kind, print };

@@ -3,7 +3,7 @@
 
 use crate::ftrace::Clock;
 use crate::ftrace::header::layouts::Layout;
-use crate::ftrace::header::{Header, behind_colon, blanks, number, timestamp};
+use crate::ftrace::header::{Header, after_colon, blanks, number, timestamp};
 use crate::text::number::hex_digits;
 
 /// The columns are not wider, whatever the name of the command is.
@@ -41,7 +41,7 @@ pub(crate) fn at_dash(line: &[u8], dash: usize) -> Option<Header> {
         flags: (flags, flags_end),
         time,
         clock,
-        payload: behind_colon(line, end),
+        payload: after_colon(line, end),
         ..Header::EMPTY
     })
 }
@@ -138,7 +138,7 @@ fn at_bracket(line: &[u8], bracket: usize) -> Option<Header> {
             _ => stamp,
         },
         clock,
-        payload: behind_colon(line, close + 1),
+        payload: after_colon(line, close + 1),
         ..Header::EMPTY
     })
 }

@@ -9,7 +9,7 @@ pub(crate) mod numeric;
 
 use crate::ftrace::header::{self, Header};
 use crate::ftrace::is_continuation;
-use crate::ftrace::non_records::classify::{Other, classify};
+use crate::ftrace::non_records::classify::{NonRecord, classify};
 use crate::ftrace::payload::{self, Payload};
 
 /// Which columns stand in front of the payload.
@@ -138,7 +138,7 @@ fn is_payload(line: &[u8]) -> bool {
         Payload::Function { rest, .. } => rest.0 < rest.1,
         // Of blk there are columns that begin like its payload.
         Payload::Tracer { .. } => numeric::classic(line).is_none(),
-        _ => matches!(classify(line), Other::Unknown),
+        _ => matches!(classify(line), NonRecord::Unknown),
     }
 }
 

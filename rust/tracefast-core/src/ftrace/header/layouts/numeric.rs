@@ -2,7 +2,7 @@
 
 use crate::ftrace::Clock;
 use crate::ftrace::header::layouts::Layout;
-use crate::ftrace::header::{Header, behind_colon, blanks, number, timestamp};
+use crate::ftrace::header::{Header, after_colon, blanks, number, timestamp};
 
 /// `PID CPU NANOSECONDS PAYLOAD`.
 pub(crate) fn raw(line: &[u8]) -> Option<Header> {
@@ -78,7 +78,7 @@ pub(crate) fn remote(line: &[u8]) -> Option<Header> {
         cpu: u16::try_from(cpu).ok(),
         time,
         clock,
-        payload: behind_colon(line, colon),
+        payload: after_colon(line, colon),
         ..Header::EMPTY
     })
 }
