@@ -18,7 +18,7 @@ use crate::kernel::block_rows::{Page, Whose};
 use crate::kernel::descriptors::fd_table::FileRef;
 use crate::kernel::files::length::Changes;
 use crate::kernel::tasks::TaskRef;
-use crate::kernel::transfers::in_flight::{Pending, writes};
+use crate::kernel::transfers::calls_under_way::{Pending, writes};
 use crate::kernel::transfers::position::{Spot, Ticket};
 use crate::kernel::transfers::transfer;
 

@@ -26,13 +26,13 @@ use std::sync::Arc;
 use crate::kernel::block_rows::{Page, Whose};
 use crate::kernel::descriptors::columns::{binds, identify, shows};
 use crate::kernel::descriptors::fd_table::FileRef;
+use crate::kernel::descriptors::messages::Passes;
 use crate::kernel::descriptors::number_in_use::{Late, Standing};
-use crate::kernel::descriptors::scm_rights::Passes;
 use crate::kernel::files::length::Changes;
 use crate::kernel::files::paths::LONGEST;
 use crate::kernel::tasks::comm::Names;
 use crate::kernel::transfers::aio::Aio;
-use crate::kernel::transfers::in_flight::{Held, Pending, writes};
+use crate::kernel::transfers::calls_under_way::{Held, Pending, writes};
 use tasks::{Sight, TaskRef, Tasks};
 
 use crate::events::details::Detail;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::kernel::descriptors::scm_rights::End;
+use crate::kernel::descriptors::messages::End;
 use crate::kernel::files::inodes::{NodeRef, Nodes};
 use crate::kernel::files::length::Moment;
 use crate::kernel::transfers::position::{Flight, Position, Stream};

@@ -6,12 +6,12 @@ use crate::kernel::Kernel;
 use crate::kernel::block_rows::Page;
 use crate::kernel::descriptors::columns::{self, identify};
 use crate::kernel::descriptors::fd_table::{FileRef, OpenFile};
-use crate::kernel::descriptors::scm_rights::End;
+use crate::kernel::descriptors::messages::End;
 use crate::kernel::files::inodes::Node;
 use crate::kernel::files::length::Change;
 use crate::kernel::files::paths;
 use crate::kernel::tasks::TaskRef;
-use crate::kernel::transfers::in_flight::Pending;
+use crate::kernel::transfers::calls_under_way::Pending;
 use crate::kernel::transfers::position::{Position, Spot};
 use crate::kernel::transfers::transfer::nameless;
 

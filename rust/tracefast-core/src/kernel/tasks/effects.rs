@@ -9,7 +9,7 @@ use crate::kernel::block_rows::Page;
 use crate::kernel::descriptors::fd_table::FileRef;
 use crate::kernel::files::paths::LONGEST;
 use crate::kernel::tasks::TaskRef;
-use crate::kernel::transfers::in_flight::Pending;
+use crate::kernel::transfers::calls_under_way::Pending;
 
 impl Kernel {
     /// The call took place: its effects.

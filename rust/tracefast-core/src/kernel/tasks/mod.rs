@@ -13,7 +13,7 @@ use crate::events::model_columns::task_key as key;
 use crate::events::vocabulary::clone_flags::{CLONE_FILES, CLONE_FS, CLONE_THREAD, CLONE_VM};
 use crate::kernel::descriptors::fd_table::{FileRef, OpenFile, OpenFiles, Slot, Table};
 use crate::kernel::tasks::memory::Space;
-use crate::kernel::transfers::in_flight::Pending;
+use crate::kernel::transfers::calls_under_way::Pending;
 use crate::kernel::transfers::position::{Position, Spot};
 
 /// Number of a live task in [`Tasks`]. Used again; the identity that users see is not.

@@ -11,8 +11,8 @@ use crate::kernel::Kernel;
 use crate::kernel::block_rows::Page;
 use crate::kernel::files::length::{Changes, Moment};
 use crate::kernel::tasks::TaskRef;
+use crate::kernel::transfers::calls_under_way::{Held, drop_held};
 use crate::kernel::transfers::effects::put_found;
-use crate::kernel::transfers::in_flight::{Held, drop_held};
 use crate::kernel::transfers::transfer::{self, Side};
 use crate::linux::errno;
 

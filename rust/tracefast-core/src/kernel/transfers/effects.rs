@@ -7,7 +7,7 @@ use crate::events::vocabulary::{Access, EventKind, Motion, Op, Status};
 use crate::kernel::block_rows::Page;
 use crate::kernel::descriptors::fd_table::FileRef;
 use crate::kernel::files::length::Change;
-use crate::kernel::transfers::in_flight::{Held, writes};
+use crate::kernel::transfers::calls_under_way::{Held, writes};
 use crate::kernel::transfers::transfer::{self, Found, Seek, Side};
 use crate::kernel::{Bound, Kernel};
 

@@ -4,7 +4,7 @@ use crate::events::vocabulary::{Access, At, OffsetKnown, whence};
 use crate::kernel::descriptors::fd_table::{FileRef, OpenFile, OpenFiles};
 use crate::kernel::files::inodes::Nodes;
 use crate::kernel::files::length::{Appender, Change, Length, Moment};
-use crate::kernel::transfers::in_flight::Held;
+use crate::kernel::transfers::calls_under_way::Held;
 use crate::kernel::transfers::position::{Landed, Position, Spot, Stream, Total};
 
 /// One side of a call that moves data, as its row tells it.

@@ -6,7 +6,7 @@ use crate::events::vocabulary::open_flags;
 use crate::kernel::Kernel;
 use crate::kernel::block_rows::Page;
 use crate::kernel::descriptors::fd_table::{FileRef, OpenFile};
-use crate::kernel::descriptors::scm_rights::Pass;
+use crate::kernel::descriptors::messages::Pass;
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::position::{Position, Spot};
 
