@@ -15,7 +15,7 @@ use crate::text::string_view::unpack;
 
 /// A block's rows and what belongs to them.
 #[derive(Debug)]
-pub(crate) struct Page<'a> {
+pub(crate) struct BlockRows<'a> {
     pub rows: &'a mut Rows,
     pub side: &'a mut Side,
     pub names: &'a mut Vec<Arc<str>>,
@@ -23,7 +23,7 @@ pub(crate) struct Page<'a> {
     pub comms: &'a mut Vec<Arc<str>>,
     pub text: &'a [u8],
     /// Number of the block.
-    pub block: u64,
+    pub number: u64,
     /// Rows that stand between the block's own, in order.
     pub placed: Vec<(RowPosition, u32)>,
     /// The spot behind the row at hand.
@@ -53,7 +53,7 @@ pub(crate) struct Whose {
     pub comm: Option<u32>,
 }
 
-impl Page<'_> {
+impl BlockRows<'_> {
     /// The text of a view.
     #[inline]
     pub(crate) fn text_of<'a>(&'a self, view: &'a u128) -> &'a [u8] {
@@ -129,7 +129,7 @@ impl Page<'_> {
     }
 
     /// What is to be written of the row at hand later, now: somebody reads it.
-    pub(crate) fn settle(&mut self, row: usize) {
+    pub(crate) fn write_shown(&mut self, row: usize) {
         let Self { rows, side, text, model_columns: fill, .. } = self;
         for shown in fill.shown.iter().rev().take_while(|shown| shown.row as usize == row) {
             if let Some(description) = fill.descriptions.get(shown.description as usize) {

@@ -14,47 +14,51 @@ use crate::events::schema::Column as C;
 use crate::events::split_calls::{CallEntry, EntryEffect, EntryTarget, RowPosition as Place};
 use crate::events::vocabulary::{At, Motion, OffsetKnown, Op, Status};
 use crate::kernel::Kernel;
-use crate::kernel::block_rows::{Page, Whose};
-use crate::kernel::descriptors::fd_table::FileRef;
+use crate::kernel::block_rows::{BlockRows, Whose};
+use crate::kernel::descriptors::fd_table::DescriptionRef;
 use crate::kernel::files::length::Changes;
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::calls_under_way::{Pending, writes};
-use crate::kernel::transfers::position::{Spot, Ticket};
+use crate::kernel::transfers::position::{Offset, Ticket};
 use crate::kernel::transfers::transfer;
 
 impl Kernel {
     /// A row of the block itself that does one of these things, by a task that rows of the block
     /// were told of before. Anything else, and `false`: it was not looked at.
     #[inline]
-    pub(crate) fn quick(&mut self, row: usize, page: &mut Page<'_>) -> bool {
-        let (lane, begun) = page.model_rows.lane(row);
+    pub(crate) fn quick(&mut self, row: usize, block: &mut BlockRows<'_>) -> bool {
+        let (lane, begun) = block.model_rows.lane(row);
         if lane == RowClass::Other || self.cut {
             return false;
         }
-        let tid = page.rows.tid[row];
-        let Some((task, _)) = self.quick_task(Some(tid), page) else { return false };
+        let tid = block.rows.tid[row];
+        let Some((task, _)) = self.quick_task(Some(tid), block) else { return false };
         if begun {
-            page.whose.comm = None;
+            block.whose.comm = None;
             return match lane {
-                RowClass::Idle => self.quick_end(task, row, page),
+                RowClass::Idle => self.quick_end(task, row, block),
                 RowClass::Path if self.tasks.rooted => false,
                 RowClass::Path => {
-                    self.quick_end(task, row, page) && self.quick_path(task, row, page)
+                    self.quick_end(task, row, block) && self.quick_path(task, row, block)
                 }
-                RowClass::Use => self.quick_end_use(task, row, page),
+                RowClass::Use => self.quick_end_use(task, row, block),
                 _ => false,
             };
         }
-        page.since = self.tasks.files.nodes.now();
-        self.quick_whole(lane, task, row, page, false)
+        block.since = self.tasks.files.inodes.now();
+        self.quick_whole(lane, task, row, block, false)
     }
 
     /// The task, if rows of the block were told of it and it has not exited; and its name there, as
     /// told by events.
     #[inline]
-    fn quick_task(&self, tid: Option<i32>, page: &mut Page<'_>) -> Option<(TaskRef, Option<u32>)> {
-        let (sight, comm) = self.tasks.told(tid).filter(|(sight, _)| !sight.exited)?;
-        page.whose = Whose { task: sight.id, group: sight.group, comm };
+    fn quick_task(
+        &self,
+        tid: Option<i32>,
+        block: &mut BlockRows<'_>,
+    ) -> Option<(TaskRef, Option<u32>)> {
+        let (sight, comm) = self.tasks.shown_in_block(tid).filter(|(sight, _)| !sight.exited)?;
+        block.whose = Whose { task: sight.id, group: sight.group, comm };
         Some((sight.task, comm))
     }
 
@@ -66,16 +70,16 @@ impl Kernel {
         lane: RowClass,
         task: TaskRef,
         row: usize,
-        page: &mut Page<'_>,
+        block: &mut BlockRows<'_>,
         begun: bool,
     ) -> bool {
         match lane {
             RowClass::Idle => true,
-            RowClass::Use => self.quick_use(task, row, page, begun),
-            RowClass::Close => self.quick_close(task, row, page, begun),
-            RowClass::Memory => self.quick_memory(task, row, page, begun),
-            RowClass::Path => self.quick_path(task, row, page),
-            RowClass::Open => self.quick_open(task, row, page),
+            RowClass::Use => self.quick_use(task, row, block, begun),
+            RowClass::Close => self.quick_close(task, row, block, begun),
+            RowClass::Memory => self.quick_memory(task, row, block, begun),
+            RowClass::Path => self.quick_path(task, row, block),
+            RowClass::Open => self.quick_open(task, row, block),
             RowClass::Other => false,
         }
     }
@@ -89,16 +93,16 @@ impl Kernel {
         begin: &CallEntry,
         begins: u32,
         next: bool,
-        page: &mut Page<'_>,
+        block: &mut BlockRows<'_>,
     ) -> bool {
         let EntryTarget::Row(row) = begin.target else { return false };
         let row = row as usize;
-        let (lane, begun) = page.model_rows.lane(row);
+        let (lane, begun) = block.model_rows.lane(row);
         if lane == RowClass::Other || !begun || self.cut {
             return false;
         }
-        let Some((task, comm)) = self.quick_task(begin.tid, page) else { return false };
-        let kept = lane == RowClass::Path && !page.rows.has(row, C::Size);
+        let Some((task, comm)) = self.quick_task(begin.tid, block) else { return false };
+        let kept = lane == RowClass::Path && !block.rows.has(row, C::Size);
         let held = lane == RowClass::Use && matches!(begin.head.op, Op::Use | Op::Seek);
         if !(next || lane == RowClass::Idle || kept || held) {
             return false;
@@ -108,17 +112,17 @@ impl Kernel {
             return self.quick_begin_named(task, begin, held);
         }
         if let Some(comm) = comm {
-            page.rows.comm[row] = comm;
-            page.set(row, C::Comm);
+            block.rows.comm[row] = comm;
+            block.set(row, C::Comm);
         }
         if let Some(before) = self.tasks.take_pending(task) {
             self.tasks.give_back(before);
         }
         if next || lane == RowClass::Idle {
-            page.since = self.tasks.files.nodes.now();
-            page.behind = Place { row: row as u32 + 1, entries: begins };
-            if self.quick_whole(lane, task, row, page, true) {
-                page.model_rows.leave_out(row);
+            block.since = self.tasks.files.inodes.now();
+            block.behind = Place { row: row as u32 + 1, entries: begins };
+            if self.quick_whole(lane, task, row, block, true) {
+                block.model_rows.leave_out(row);
                 return true;
             }
             return false;
@@ -128,12 +132,12 @@ impl Kernel {
 
     /// The same of a task whose name events told.
     fn quick_begin_named(&mut self, task: TaskRef, begin: &CallEntry, held: bool) -> bool {
-        let comm = begin.tid.and_then(|tid| self.names.of(tid)).map(Arc::clone);
+        let comm = begin.tid.and_then(|tid| self.comms.get(tid)).map(Arc::clone);
         if held {
             return self.quick_begin_use(task, begin, comm);
         }
         let mut pending = self.tasks.spare();
-        (pending.since, pending.comm) = (self.tasks.files.nodes.now(), comm);
+        (pending.since, pending.comm) = (self.tasks.files.inodes.now(), comm);
         self.tasks.put_pending(task, pending);
         true
     }
@@ -151,19 +155,19 @@ impl Kernel {
         let position = op == Op::Seek || moves.0 && motion != Motion::None;
         let changes = writes(motion, false).then_some(Changes::Longer);
         let mut pending = self.tasks.spare();
-        (pending.since, pending.comm) = (self.tasks.files.nodes.now(), comm);
-        self.tasks.files.nodes.tick();
+        (pending.since, pending.comm) = (self.tasks.files.inodes.now(), comm);
+        self.tasks.files.inodes.tick();
         pending.held[0] = self.hold(fd, file, position, changes);
         self.tasks.put_pending(task, pending);
         true
     }
 
     /// The end of a call: what is known from its entry.
-    fn quick_end(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) -> bool {
-        page.since = 0;
+    fn quick_end(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) -> bool {
+        block.since = 0;
         if let Some(pending) = self.tasks.take_pending(task) {
-            page.since = pending.since;
-            named(page, row, &pending);
+            block.since = pending.since;
+            named(block, row, &pending);
             self.tasks.give_back(pending);
         }
         true
@@ -171,23 +175,29 @@ impl Kernel {
 
     /// A call that uses one descriptor, if that was open.
     #[inline]
-    fn quick_use(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>, begun: bool) -> bool {
-        let fd = page.rows.fd[row];
+    fn quick_use(
+        &mut self,
+        task: TaskRef,
+        row: usize,
+        block: &mut BlockRows<'_>,
+        begun: bool,
+    ) -> bool {
+        let fd = block.rows.fd[row];
         let Some(mut file) = self.tasks.table(task).get(fd) else { return false };
-        let valid = page.rows.valid[row];
+        let valid = block.rows.valid[row];
         let has = |column: C| valid & column.bit() != 0;
-        file = self.quick_show(task, row, page, file, begun);
+        file = self.quick_show(task, row, block, file, begun);
         if has(C::FileType) && !begun {
-            self.learn(page, row, file);
+            self.learn(block, row, file);
         }
-        let Effect { motion, op, .. } = page.rows.effect[row];
-        if motion == Motion::Read && self.quick_read(row, page, file, None) {
+        let Effect { motion, op, .. } = block.rows.effect[row];
+        if motion == Motion::Read && self.quick_read(row, block, file, None) {
             return true;
         }
         if motion != Motion::None || op == Op::Seek {
-            self.moved(row, page, &[Some(file), None], &[None; 2]);
+            self.moved(row, block, &[Some(file), None], &[None; 2]);
         } else if has(C::Size) {
-            self.found_size(row, page, Some(file));
+            self.found_size(row, block, Some(file));
         }
         true
     }
@@ -199,26 +209,30 @@ impl Kernel {
         &mut self,
         task: TaskRef,
         row: usize,
-        page: &mut Page<'_>,
-        file: FileRef,
+        block: &mut BlockRows<'_>,
+        file: DescriptionRef,
         begun: bool,
-    ) -> FileRef {
-        let annotated = page.rows.has(row, C::Path);
+    ) -> DescriptionRef {
+        let annotated = block.rows.has(row, C::Path);
         if let Some(open) = self.tasks.files.get(file)
-            && open.described == page.block
-            && (!annotated || begun || self.closed && open.agrees(page.rows.path[row]))
+            && open.described == block.number
+            && (!annotated || begun || self.closed && open.agrees(block.rows.path[row]))
             && (!annotated || open.path.is_some())
         {
             let description = open.description;
-            page.model_columns.shown.push(ShownFile {
+            block.model_columns.shown.push(ShownFile {
                 row: row as u32,
                 description,
                 second: false,
             });
             return file;
         }
-        let file = if annotated { self.hear(page, row, task, file, false, begun) } else { file };
-        self.leave_file(page, row, file, false);
+        let file = if annotated {
+            self.compare_annotation(block, row, task, file, false, begun)
+        } else {
+            file
+        };
+        self.show_file_later(block, row, file, false);
         file
     }
 
@@ -228,11 +242,11 @@ impl Kernel {
     fn quick_read(
         &mut self,
         row: usize,
-        page: &mut Page<'_>,
-        file: FileRef,
+        block: &mut BlockRows<'_>,
+        file: DescriptionRef,
         ticket: Option<Ticket>,
     ) -> bool {
-        let rows = &mut *page.rows;
+        let rows = &mut *block.rows;
         let valid = rows.valid[row];
         let effect = &rows.effect[row];
         let (bytes, place) = (rows.bytes[row], effect.place);
@@ -240,7 +254,7 @@ impl Kernel {
         if !found || effect.made_up || rows.status[row] == Status::Interrupted as u8 {
             return false;
         }
-        let Some((open, nodes)) = self.tasks.files.with_nodes(file) else { return false };
+        let Some((open, inodes)) = self.tasks.files.with_inodes(file) else { return false };
         let given = (valid & C::Offset.bit() != 0).then(|| rows.offset[row]);
         let Some(begin) = open.reads_at(place, || given) else {
             // Nothing is known of places in a pipe.
@@ -251,10 +265,10 @@ impl Kernel {
             return false;
         }
         let (at, known) = match begin {
-            Spot::Exact(at) => (at, OffsetKnown::Exact),
-            Spot::Relative(at) => (at, OffsetKnown::Relative),
+            Offset::Exact(at) => (at, OffsetKnown::Exact),
+            Offset::Relative(at) => (at, OffsetKnown::Relative),
         };
-        let access = transfer::read(open, nodes, begin, bytes, page.since, place);
+        let access = transfer::read(open, inodes, begin, bytes, block.since, place);
         let mut valid = valid | C::Offset.bit() | C::OffsetKnown.bit();
         rows.offset[row] = at;
         rows.offset_known[row] = known as u8;
@@ -267,10 +281,10 @@ impl Kernel {
     }
 
     /// The same for a call that held the descriptor when it was entered.
-    fn quick_end_use(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) -> bool {
-        let fd = page.rows.fd[row];
+    fn quick_end_use(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) -> bool {
+        let fd = block.rows.fd[row];
         let plain = |pending: &mut Pending| {
-            pending.pass.is_none()
+            pending.message.is_none()
                 && pending.held[0].is_some_and(|held| held.fd == fd && !held.switches)
         };
         if !self.tasks.pending(task).is_some_and(plain) {
@@ -278,30 +292,36 @@ impl Kernel {
         }
         let Some(mut pending) = self.tasks.take_pending(task) else { return false };
         let held = pending.held[0].take();
-        page.since = pending.since;
-        named(page, row, &pending);
+        block.since = pending.since;
+        named(block, row, &pending);
         self.tasks.give_back(pending);
         let Some(held) = held else { return true };
-        let file = self.quick_show(task, row, page, held.file, true);
-        let Effect { motion, op, .. } = page.rows.effect[row];
+        let file = self.quick_show(task, row, block, held.file, true);
+        let Effect { motion, op, .. } = block.rows.effect[row];
         let moves = motion != Motion::None || op == Op::Seek;
-        if motion == Motion::Read && self.quick_read(row, page, file, held.ticket) {
+        if motion == Motion::Read && self.quick_read(row, block, file, held.ticket) {
             // It is over.
-        } else if moves || held.turn.is_some() || page.rows.has(row, C::Size) {
-            self.moved(row, page, &[Some(file), None], &[Some(held), None]);
+        } else if moves || held.turn.is_some() || block.rows.has(row, C::Size) {
+            self.moved(row, block, &[Some(file), None], &[Some(held), None]);
         }
         held.release(&mut self.tasks.files);
         true
     }
 
     /// A close.
-    fn quick_close(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>, begun: bool) -> bool {
-        let fd = page.rows.fd[row];
+    fn quick_close(
+        &mut self,
+        task: TaskRef,
+        row: usize,
+        block: &mut BlockRows<'_>,
+        begun: bool,
+    ) -> bool {
+        let fd = block.rows.fd[row];
         let Some(file) = self.tasks.table(task).get(fd) else { return false };
-        self.quick_show(task, row, page, file, begun);
-        if !page.rows.effect[row].made_up {
+        self.quick_show(task, row, block, file, begun);
+        if !block.rows.effect[row].made_up {
             self.tasks.close(task, fd);
-            self.closed |= is_done(page, row);
+            self.closed |= is_done(block, row);
         }
         true
     }
@@ -311,16 +331,16 @@ impl Kernel {
         &mut self,
         task: TaskRef,
         row: usize,
-        page: &mut Page<'_>,
+        block: &mut BlockRows<'_>,
         begun: bool,
     ) -> bool {
-        if page.rows.effect[row].op == Op::Use && !self.quick_use(task, row, page, begun) {
+        if block.rows.effect[row].op == Op::Use && !self.quick_use(task, row, block, begun) {
             return false;
         }
-        let effect = &page.rows.effect[row];
+        let effect = &block.rows.effect[row];
         if !effect.made_up
-            && is_done(page, row)
-            && let Some(&Detail::Memory(memory)) = page.side.details.get(effect.detail as usize)
+            && is_done(block, row)
+            && let Some(&Detail::Memory(memory)) = block.side.details.get(effect.detail as usize)
         {
             self.tasks.space(task).change(memory);
         }
@@ -328,48 +348,48 @@ impl Kernel {
     }
 
     /// A call that acts on what paths name.
-    fn quick_path(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) -> bool {
+    fn quick_path(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) -> bool {
         if self.tasks.rooted {
             return false;
         }
-        if page.rows.effect[row].detail != NO_DETAIL {
-            self.directory(task, row, page);
+        if block.rows.effect[row].detail != NO_DETAIL {
+            self.directory(task, row, block);
         }
-        self.identities(Op::Path, row, page);
-        if page.rows.has(row, C::Size) {
-            self.found_size(row, page, None);
+        self.identities(Op::Path, row, block);
+        if block.rows.has(row, C::Size) {
+            self.found_size(row, block, None);
         }
         true
     }
 
     /// A call that opens a file by its name.
-    fn quick_open(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) -> bool {
-        if self.tasks.rooted || page.rows.has(row, C::Size) {
+    fn quick_open(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) -> bool {
+        if self.tasks.rooted || block.rows.has(row, C::Size) {
             return false;
         }
-        if page.rows.effect[row].detail != NO_DETAIL {
-            self.directory(task, row, page);
+        if block.rows.effect[row].detail != NO_DETAIL {
+            self.directory(task, row, block);
         }
-        let [name, _] = self.identities(Op::Open, row, page);
-        if !page.rows.effect[row].made_up
-            && is_done(page, row)
-            && let Some(fd) = page.fd(row, false)
+        let [name, _] = self.identities(Op::Open, row, block);
+        if !block.rows.effect[row].made_up
+            && is_done(block, row)
+            && let Some(fd) = block.fd(row, false)
         {
-            self.open(task, fd, row, page, false, name);
+            self.open(task, fd, row, block, false, name);
         }
         true
     }
 }
 
 /// The row has the name that its task had when the call was entered.
-fn named(page: &mut Page<'_>, row: usize, pending: &Pending) {
+fn named(block: &mut BlockRows<'_>, row: usize, pending: &Pending) {
     if let Some(comm) = &pending.comm {
-        page.rows.comm[row] = key_in(page.comms, comm);
-        page.set(row, C::Comm);
+        block.rows.comm[row] = key_in(block.comms, comm);
+        block.set(row, C::Comm);
     }
 }
 
 /// The call succeeded.
-fn is_done(page: &Page<'_>, row: usize) -> bool {
-    page.ret(row).is_some_and(|ret| ret >= 0) && !page.rows.has(row, C::Errno)
+fn is_done(block: &BlockRows<'_>, row: usize) -> bool {
+    block.ret(row).is_some_and(|ret| ret >= 0) && !block.rows.has(row, C::Errno)
 }

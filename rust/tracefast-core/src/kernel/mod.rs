@@ -23,14 +23,14 @@ use std::ops::Range;
 use std::slice::Iter;
 use std::sync::Arc;
 
-use crate::kernel::block_rows::{Page, Whose};
+use crate::kernel::block_rows::{BlockRows, Whose};
 use crate::kernel::descriptors::columns::{binds, identify, shows};
-use crate::kernel::descriptors::fd_table::FileRef;
-use crate::kernel::descriptors::messages::Passes;
-use crate::kernel::descriptors::number_in_use::{Late, Standing};
+use crate::kernel::descriptors::fd_table::DescriptionRef;
+use crate::kernel::descriptors::messages::Messages;
+use crate::kernel::descriptors::number_in_use::{Occupants, Waiting};
 use crate::kernel::files::length::Changes;
 use crate::kernel::files::paths::LONGEST;
-use crate::kernel::tasks::comm::Names;
+use crate::kernel::tasks::comm::Comms;
 use crate::kernel::transfers::aio::Aio;
 use crate::kernel::transfers::calls_under_way::{Held, Pending, writes};
 use tasks::{Sight, TaskRef, Tasks};
@@ -49,35 +49,35 @@ use crate::events::vocabulary::{EventKind, Motion, Op, open_flags};
 const SEARCHES: usize = 64;
 
 /// What stands between rows of a block.
-struct ToCome<'a> {
+struct Upcoming<'a> {
     begins: &'a [CallEntry],
     next: usize,
     named: Peekable<Iter<'a, CommChange>>,
     /// There are names among them.
-    telling: bool,
+    has_comms: bool,
     /// The row before which the first of them comes, or for which it holds.
     due: u32,
 }
 
-impl ToCome<'_> {
+impl Upcoming<'_> {
     #[inline]
-    fn hasten(&mut self) {
+    fn update_due(&mut self) {
         self.due = self.begins.get(self.next).map_or(u32::MAX, |begin| begin.at);
-        if self.telling {
+        if self.has_comms {
             self.due = self.due.min(self.named.peek().map_or(u32::MAX, |named| named.from()));
         }
     }
 }
 
 /// What the descriptors of a row lead to.
-type Bound = [Option<FileRef>; 2];
+type Bound = [Option<DescriptionRef>; 2];
 
 /// State of the system that one source's log tells of.
 #[derive(Debug, Default)]
 pub(crate) struct Kernel {
     tasks: Tasks,
-    names: Names,
-    passes: Passes,
+    comms: Comms,
+    messages: Messages,
     aio: Aio,
     block: u64,
     /// Pairs of sockets made so far.
@@ -88,8 +88,8 @@ pub(crate) struct Kernel {
     renamed: bool,
     /// The logs of several tasks: ends of calls are known by their times only.
     cut: bool,
-    late: Vec<Late>,
-    standing: Standing,
+    waiting: Vec<Waiting>,
+    occupants: Occupants,
 }
 
 impl Kernel {
@@ -113,14 +113,14 @@ impl Kernel {
             model_rows.visit_all(0, own);
         }
         model_columns.rows = own;
-        let mut page = Page {
+        let mut block = BlockRows {
             rows,
             side,
             names,
             errnos,
             comms,
             text,
-            block: self.block,
+            number: self.block,
             placed: Vec::with_capacity(inserted.len()),
             behind: RowPosition { row: 0, entries: 0 },
             since: 0,
@@ -130,73 +130,78 @@ impl Kernel {
             whose: Whose::default(),
             searches: own.saturating_mul(SEARCHES),
         };
-        let telling = !named.is_empty();
+        let has_comms = !named.is_empty();
         let named = named.iter().peekable();
-        let mut to_come = ToCome { begins, next: 0, named, telling, due: 0 };
-        to_come.hasten();
+        let mut upcoming = Upcoming { begins, next: 0, named, has_comms, due: 0 };
+        upcoming.update_due();
         let mut inserted = inserted.iter();
         for run in runs {
             if run.start < own {
-                self.own_rows(run, &mut to_come, &mut page);
+                self.own_rows(run, &mut upcoming, &mut block);
                 continue;
             }
             // Calls of earlier blocks, which say how many entries come before them.
             for (row, &known) in run.zip(&mut inserted) {
-                while to_come.next < known.0.entries as usize {
-                    self.next_begin(&mut to_come, false, &mut page);
+                while upcoming.next < known.0.entries as usize {
+                    self.next_begin(&mut upcoming, false, &mut block);
                 }
-                self.tell(&mut to_come, &mut page, |named| named.row < known.0.row);
-                page.behind = RowPosition { row: known.0.row, entries: to_come.next as u32 };
-                page.placed.push(known);
-                self.row(row, known.0.row, &mut page);
+                self.comms_until(&mut upcoming, &mut block, |named| named.row < known.0.row);
+                block.behind = RowPosition { row: known.0.row, entries: upcoming.next as u32 };
+                block.placed.push(known);
+                self.row(row, known.0.row, &mut block);
             }
         }
-        while to_come.next < to_come.begins.len() {
-            self.next_begin(&mut to_come, false, &mut page);
+        while upcoming.next < upcoming.begins.len() {
+            self.next_begin(&mut upcoming, false, &mut block);
         }
-        self.tell(&mut to_come, &mut page, |_| true);
-        parsed.inserted = page.placed;
+        self.comms_until(&mut upcoming, &mut block, |_| true);
+        parsed.inserted = block.placed;
     }
 
     /// Rows of the block itself, one behind the other.
-    fn own_rows(&mut self, run: Range<usize>, to_come: &mut ToCome<'_>, page: &mut Page<'_>) {
+    fn own_rows(
+        &mut self,
+        run: Range<usize>,
+        upcoming: &mut Upcoming<'_>,
+        block: &mut BlockRows<'_>,
+    ) {
         let mut from = run.start;
         loop {
-            let row = page.model_rows.next(from, run.end);
+            let row = block.model_rows.next(from, run.end);
             let last = row.min(run.end - 1) as u32;
             // What comes before the row may show that an earlier one has to be looked at.
-            if to_come.due <= last {
-                self.come(to_come, last, page);
+            if upcoming.due <= last {
+                self.next_upcoming(upcoming, last, block);
                 continue;
             }
             if row == run.end {
                 return;
             }
-            page.behind = RowPosition { row: row as u32 + 1, entries: to_come.next as u32 };
-            if !self.quick(row, page) {
-                self.row(row, row as u32, page);
+            block.behind = RowPosition { row: row as u32 + 1, entries: upcoming.next as u32 };
+            if !self.quick(row, block) {
+                self.row(row, row as u32, block);
             }
             from = row + 1;
         }
     }
 
     /// The next of what comes before row `last` or, of names, for it.
-    fn come(&mut self, to_come: &mut ToCome<'_>, last: u32, page: &mut Page<'_>) {
-        let begin = to_come.begins.get(to_come.next).map(|begin| begin.at);
+    fn next_upcoming(&mut self, upcoming: &mut Upcoming<'_>, last: u32, block: &mut BlockRows<'_>) {
+        let begin = upcoming.begins.get(upcoming.next).map(|begin| begin.at);
         let begin = begin.filter(|&at| at <= last).unwrap_or(u32::MAX);
         let by_now = |named: &CommChange| named.row < begin && named.from() <= last;
-        if to_come.telling && self.tell_one(to_come, page, by_now) {
+        if upcoming.has_comms && self.next_comm(upcoming, block, by_now) {
             // It may hold for rows before the next one.
             return;
         }
         if begin != u32::MAX {
             // Nothing comes between the entry and its row.
-            let behind = to_come.begins.get(to_come.next + 1).map_or(u32::MAX, |begin| begin.at);
+            let behind = upcoming.begins.get(upcoming.next + 1).map_or(u32::MAX, |begin| begin.at);
             let mut alone = begin == last && behind > last;
-            if alone && let Some(named) = to_come.named.peek() {
+            if alone && let Some(named) = upcoming.named.peek() {
                 alone = named.from() > last;
             }
-            self.next_begin(to_come, alone, page);
+            self.next_begin(upcoming, alone, block);
         }
     }
 
@@ -204,85 +209,85 @@ impl Kernel {
     ///
     /// `alone`: if its row is the next one of the block, then it is the next thing that there is.
     #[inline]
-    fn next_begin(&mut self, to_come: &mut ToCome<'_>, alone: bool, page: &mut Page<'_>) {
-        let Some(begin) = to_come.begins.get(to_come.next) else { return };
-        if to_come.telling {
-            self.tell(to_come, page, |named| named.row < begin.at);
+    fn next_begin(&mut self, upcoming: &mut Upcoming<'_>, alone: bool, block: &mut BlockRows<'_>) {
+        let Some(begin) = upcoming.begins.get(upcoming.next) else { return };
+        if upcoming.has_comms {
+            self.comms_until(upcoming, block, |named| named.row < begin.at);
         }
         let next = alone && begin.target == EntryTarget::Row(begin.at);
-        if !self.quick_begin(begin, to_come.next as u32 + 1, next, page) {
-            self.begin(begin, page);
-            self.look_again(begin.at as usize, page);
+        if !self.quick_begin(begin, upcoming.next as u32 + 1, next, block) {
+            self.begin(begin, block);
+            self.visit_changed(begin.at as usize, block);
         }
-        to_come.next += 1;
-        to_come.hasten();
+        upcoming.next += 1;
+        upcoming.update_due();
     }
 
     /// What rows show of some tasks has changed: the next row of each, from row `from` on, has to
     /// be looked at.
     #[inline]
-    fn look_again(&mut self, from: usize, page: &mut Page<'_>) {
-        if !self.names.changed.is_empty() || !self.tasks.changed.is_empty() {
-            self.search(from, page);
+    fn visit_changed(&mut self, from: usize, block: &mut BlockRows<'_>) {
+        if !self.comms.changed.is_empty() || !self.tasks.changed.is_empty() {
+            self.visit_next_rows(from, block);
         }
     }
 
     #[cold]
-    fn search(&mut self, from: usize, page: &mut Page<'_>) {
-        for tid in self.names.changed.drain(..) {
+    fn visit_next_rows(&mut self, from: usize, block: &mut BlockRows<'_>) {
+        for tid in self.comms.changed.drain(..) {
             self.tasks.change(Some(tid));
         }
         for task in self.tasks.changed.drain(..) {
-            let Some(left) = page.searches.checked_sub(page.own.saturating_sub(from)) else {
-                page.model_rows.visit_all(from, page.own);
+            let Some(left) = block.searches.checked_sub(block.own.saturating_sub(from)) else {
+                block.model_rows.visit_all(from, block.own);
                 continue;
             };
-            page.searches = left;
-            if let Some(row) = page.rows.next_of(task, from..page.own) {
-                page.model_rows.visit(row);
+            block.searches = left;
+            if let Some(row) = block.rows.next_of(task, from..block.own) {
+                block.model_rows.visit(row);
             }
         }
     }
 
     /// Names that events have told by now.
     #[inline]
-    fn tell(
+    fn comms_until(
         &mut self,
-        to_come: &mut ToCome<'_>,
-        page: &mut Page<'_>,
+        upcoming: &mut Upcoming<'_>,
+        block: &mut BlockRows<'_>,
         by_now: impl Fn(&CommChange) -> bool,
     ) {
-        while self.tell_one(to_come, page, &by_now) {}
+        while self.next_comm(upcoming, block, &by_now) {}
     }
 
     /// The next of them; says whether there was one.
-    fn tell_one(
+    fn next_comm(
         &mut self,
-        to_come: &mut ToCome<'_>,
-        page: &mut Page<'_>,
+        upcoming: &mut Upcoming<'_>,
+        block: &mut BlockRows<'_>,
         by_now: impl Fn(&CommChange) -> bool,
     ) -> bool {
-        let Some(named) = to_come.named.next_if(|named| by_now(named)) else { return false };
-        self.names.tell(named.tid, &page.comms[named.comm as usize], self.block, named.comm);
-        self.look_again(named.from() as usize, page);
-        to_come.hasten();
+        let Some(named) = upcoming.named.next_if(|named| by_now(named)) else { return false };
+        self.comms.set(named.tid, &block.comms[named.comm as usize], self.block, named.comm);
+        self.visit_changed(named.from() as usize, block);
+        upcoming.update_due();
         true
     }
 
     /// Entry of a call whose row comes later.
-    fn begin(&mut self, begin: &CallEntry, page: &mut Page<'_>) {
+    fn begin(&mut self, begin: &CallEntry, block: &mut BlockRows<'_>) {
         let sight = self.tasks.sight(begin.tid);
         let task = if sight.exited { self.calling(sight.task, begin.tid) } else { sight.task };
         let head = &begin.head;
-        if !self.late.is_empty() {
-            self.settle(task, head.op);
+        if !self.waiting.is_empty() {
+            self.install_due(task, head.op);
         }
         if let Some(tid) = begin.tid.filter(|_| head.op == Op::Exec) {
-            self.names.executing(tid);
+            self.comms.executing(tid);
         }
-        let comm = begin.tid.and_then(|tid| self.names.of(tid)).map(Arc::clone);
-        let since = self.tasks.files.nodes.now();
-        self.tasks.files.nodes.tick();
+        let comm = begin.tid.and_then(|tid| self.comms.get(tid)).map(Arc::clone);
+        let since = self.tasks.files.inodes.now();
+        self.tasks.files.inodes.tick();
         let mut pending = self.tasks.spare();
         (pending.since, pending.comm) = (since, comm);
         let (first, second) = binds(head.op);
@@ -310,10 +315,10 @@ impl Kernel {
             }
         }
         if let Some(Detail::Sent(fds)) =
-            head.detail.and_then(|at| page.side.details.get(at as usize))
+            head.detail.and_then(|at| block.side.details.get(at as usize))
         {
             let fds = fds.clone();
-            pending.pass = Some(self.send(task, pending.held[0].map(|held| held.file), &fds));
+            pending.message = Some(self.send(task, pending.held[0].map(|held| held.file), &fds));
         }
         self.tasks.put_pending(task, pending);
         match (head.op, head.fd) {
@@ -333,15 +338,15 @@ impl Kernel {
     fn hold(
         &mut self,
         fd: i32,
-        file: FileRef,
+        file: DescriptionRef,
         position: bool,
         changes: Option<Changes>,
     ) -> Option<Held> {
         self.tasks.files.keep(file);
-        let (open, nodes) = self.tasks.files.with_nodes(file)?;
+        let (open, inodes) = self.tasks.files.with_inodes(file)?;
         let ticket = position.then(|| open.flight.begin());
-        let node = open.node.and_then(|node| nodes.get(node));
-        let turn = node.zip(changes).map(|(node, changes)| node.length.begin(changes));
+        let inode = open.inode.and_then(|inode| inodes.get(inode));
+        let turn = inode.zip(changes).map(|(inode, changes)| inode.length.begin(changes));
         Some(Held { fd, file, ticket, turn, switches: false })
     }
 
@@ -358,36 +363,42 @@ impl Kernel {
     /// What the rows of a task show of it, from the block's own row `at` on. A name that events told
     /// is that of the moment: a record has that of the moment when the log was read.
     #[inline]
-    fn sighted(&mut self, tid: Option<i32>, at: u32, page: &mut Page<'_>) -> Sight {
-        if let Some((sight, comm)) = self.tasks.told(tid) {
-            page.whose = Whose { task: sight.id, group: sight.group, comm };
+    fn sighted(&mut self, tid: Option<i32>, at: u32, block: &mut BlockRows<'_>) -> Sight {
+        if let Some((sight, comm)) = self.tasks.shown_in_block(tid) {
+            block.whose = Whose { task: sight.id, group: sight.group, comm };
             return *sight;
         }
-        self.first_sighted(tid, at, page)
+        self.first_sighted(tid, at, block)
     }
 
     #[inline(never)]
-    fn first_sighted(&mut self, tid: Option<i32>, at: u32, page: &mut Page<'_>) -> Sight {
-        let comm = tid.and_then(|tid| self.names.key(tid, self.block, page.comms));
-        let sight = self.tasks.tell(tid, comm);
+    fn first_sighted(&mut self, tid: Option<i32>, at: u32, block: &mut BlockRows<'_>) -> Sight {
+        let comm = tid.and_then(|tid| self.comms.key(tid, self.block, block.comms));
+        let sight = self.tasks.show_in_block(tid, comm);
         let Sight { id, group, .. } = sight;
-        page.whose = Whose { task: id, group, comm };
-        page.model_columns.sightings.push(TaskColumns { at, task: task_key(tid), id, group, comm });
+        block.whose = Whose { task: id, group, comm };
+        block.model_columns.sightings.push(TaskColumns {
+            at,
+            task: task_key(tid),
+            id,
+            group,
+            comm,
+        });
         sight
     }
 
     /// A row in its place: the block's own row `at`, or one in front of that.
-    fn row(&mut self, row: usize, at: u32, page: &mut Page<'_>) {
-        let kind = page.rows.kind[row];
+    fn row(&mut self, row: usize, at: u32, block: &mut BlockRows<'_>) {
+        let kind = block.rows.kind[row];
         if kind == EventKind::Unparsed as u8 {
             return;
         }
-        let tid = page.rows.has(row, C::Tid).then(|| page.rows.tid[row]);
+        let tid = block.rows.has(row, C::Tid).then(|| block.rows.tid[row]);
         // A log of ftrace that does not say whose records they are has many tasks.
         if tid.is_none() && KINDS_WITHOUT_TASK.iter().any(|&foreign| kind == foreign as u8) {
             return;
         }
-        let effect = page.rows.effect[row];
+        let effect = block.rows.effect[row];
         let (op, begun) = (effect.op, effect.begun);
         let idle = op == Op::None && effect.detail == NO_DETAIL;
         if effect.thread != 0 && matches!(op, Op::Exec | Op::Supersedes) {
@@ -395,39 +406,39 @@ impl Kernel {
             let by = effect.thread;
             self.tasks.superseded(tid, by);
             if let Some(tid) = tid {
-                self.names.superseded(tid, by);
+                self.comms.superseded(tid, by);
             }
-            self.look_again(row, page);
+            self.visit_changed(row, block);
         }
-        let mut sight = self.sighted(tid, at, page);
+        let mut sight = self.sighted(tid, at, block);
         if sight.exited && kind == EventKind::Syscall as u8 && !begun {
             self.calling(sight.task, tid);
-            sight = self.sighted(tid, at, page);
+            sight = self.sighted(tid, at, block);
         }
         let task = sight.task;
-        if row >= page.own {
-            page.own_task(row, begun);
+        if row >= block.own {
+            block.own_task(row, begun);
         }
-        if !self.late.is_empty() {
-            self.settle(task, op);
+        if !self.waiting.is_empty() {
+            self.install_due(task, op);
         }
         if begun {
-            page.whose.comm = None;
-            self.ended(task, tid, row, page, &effect);
+            block.whose.comm = None;
+            self.ended(task, tid, row, block, &effect);
         } else if !idle {
             match op {
                 Op::Away => self.away(task, tid),
                 // The row is the end of the leader that was.
                 Op::Superseded => self.tasks.superseded(tid, effect.at),
-                _ => self.call::<false>(task, tid, row, page, &effect, None),
+                _ => self.call::<false>(task, tid, row, block, &effect, None),
             }
         }
         if sight.exited {
             // Whatever it does next may show that another one has its id.
             self.tasks.changed.push(task_key(tid));
         }
-        let from = if row < page.own { row + 1 } else { at as usize };
-        self.look_again(from, page);
+        let from = if row < block.own { row + 1 } else { at as usize };
+        self.visit_changed(from, block);
     }
 
     /// The row of a call whose entry came before it.
@@ -436,19 +447,19 @@ impl Kernel {
         task: TaskRef,
         tid: Option<i32>,
         row: usize,
-        page: &mut Page<'_>,
+        block: &mut BlockRows<'_>,
         effect: &Effect,
     ) {
         let mut pending = self.tasks.take_pending(task);
         if let Some(comm) = pending.as_ref().and_then(|pending| pending.comm.as_ref()) {
-            page.rows.comm[row] = key_in(page.comms, comm);
-            page.set(row, C::Comm);
+            block.rows.comm[row] = key_in(block.comms, comm);
+            block.set(row, C::Comm);
         }
         match effect.op {
             Op::None if effect.detail == NO_DETAIL => {}
             Op::Away => self.away(task, tid),
             Op::Superseded => self.tasks.superseded(tid, effect.at),
-            _ => self.call::<true>(task, tid, row, page, effect, pending.as_deref_mut()),
+            _ => self.call::<true>(task, tid, row, block, effect, pending.as_deref_mut()),
         }
         if let Some(pending) = pending {
             self.tasks.give_back(pending);
@@ -470,52 +481,52 @@ impl Kernel {
         task: TaskRef,
         tid: Option<i32>,
         row: usize,
-        page: &mut Page<'_>,
+        block: &mut BlockRows<'_>,
         effect: &Effect,
         mut pending: Option<&mut Pending>,
     ) {
         let (op, made_up) = (effect.op, effect.made_up);
         let (motion, detailed) = (effect.motion, effect.detail != NO_DETAIL);
-        page.since = match &pending {
+        block.since = match &pending {
             Some(pending) => pending.since,
             None if BEGUN => 0,
-            None => self.tasks.files.nodes.now(),
+            None => self.tasks.files.inodes.now(),
         };
         let mut files: Bound = [None; 2];
         let mut held: [Option<Held>; 2] = [None; 2];
         // Nothing here reads what such rows show of their descriptions.
         let relative = effect.relative || effect.relative2 || self.tasks.rooted;
-        let later = row < page.own && !relative && !leads(op);
+        let later = row < block.own && !relative && !leads(op);
         for (second, binds) in [(false, binds(op).0), (true, binds(op).1)] {
             if !binds {
                 continue;
             }
             let at = usize::from(second);
-            let Some(fd) = page.fd(row, second) else { continue };
+            let Some(fd) = block.fd(row, second) else { continue };
             if BEGUN {
                 held[at] = pending.as_deref_mut().and_then(|pending| pending.take(second, fd));
             }
             let held = held[at].map(|held| held.file);
-            files[at] = self.bound(task, row, page, fd, held, second, later);
+            files[at] = self.bound(task, row, block, fd, held, second, later);
         }
         if detailed {
-            self.directory(task, row, page);
+            self.directory(task, row, block);
         }
-        let size = page.rows.has(row, C::Size);
+        let size = block.rows.has(row, C::Size);
         if relative {
-            paths::resolve(&mut self.tasks, task, page, row);
+            paths::resolve(&mut self.tasks, task, block, row);
         }
         if effect.identify && !(later && files[0].is_some()) {
-            identify(page, row, false);
+            identify(block, row, false);
         }
         if effect.identify2 && !(later && files[1].is_some()) {
-            identify(page, row, true);
+            identify(block, row, true);
         }
-        let names = if leads(op) { self.identities(op, row, page) } else { [None; 2] };
+        let names = if leads(op) { self.identities(op, row, block) } else { [None; 2] };
         let moves = matches!(op, Op::Seek | Op::Truncate | Op::Allocate);
         let turn = BEGUN && held[0].is_some_and(|held| held.turn.is_some());
         if motion != Motion::None || moves || turn || size {
-            self.moved(row, page, &files, &held);
+            self.moved(row, block, &files, &held);
         }
         if BEGUN && op == Op::Close {
             self.tasks.closed(task, made_up);
@@ -524,14 +535,14 @@ impl Kernel {
         let acts = !matches!(op, Op::Use | Op::Path | Op::Seek | Op::Truncate | Op::Allocate);
         if !made_up && (acts || detailed || self.cut) {
             if self.cut {
-                self.stand(task, row, page);
+                self.see_occupants(task, row, block);
             }
-            self.act(task, tid, row, page, files, names, pending);
+            self.act(task, tid, row, block, files, names, pending);
             if self.cut {
                 self.postpone(task);
                 self.freed();
             }
-        } else if made_up && let Some(number) = pending.and_then(|pending| pending.pass) {
+        } else if made_up && let Some(number) = pending.and_then(|pending| pending.message) {
             self.unsend(number);
         }
         if BEGUN {
@@ -549,38 +560,42 @@ impl Kernel {
         &mut self,
         task: TaskRef,
         row: usize,
-        page: &mut Page<'_>,
+        block: &mut BlockRows<'_>,
         fd: i32,
-        held: Option<FileRef>,
+        held: Option<DescriptionRef>,
         second: bool,
         later: bool,
-    ) -> Option<FileRef> {
+    ) -> Option<DescriptionRef> {
         let file = if let Some(file) = held {
-            if page.failed_with(row, "EBADF") && self.vanished(task, fd, file) {
+            if block.failed_with(row, "EBADF") && self.vanished(task, fd, file) {
                 return Some(file);
             }
             file
         } else {
-            let op = page.rows.effect[row].op;
-            self.descriptor(task, fd, || shows(op) && !page.failed_with(row, "EBADF"))?
+            let op = block.rows.effect[row].op;
+            self.descriptor(task, fd, || shows(op) && !block.failed_with(row, "EBADF"))?
         };
-        let annotated = page.rows.has(row, if second { C::Path2 } else { C::Path });
-        let file =
-            if annotated { self.hear(page, row, task, file, second, held.is_some()) } else { file };
-        if later {
-            self.leave_file(page, row, file, second);
+        let annotated = block.rows.has(row, if second { C::Path2 } else { C::Path });
+        let file = if annotated {
+            self.compare_annotation(block, row, task, file, second, held.is_some())
         } else {
-            self.put_file(page, row, file, second);
+            file
+        };
+        if later {
+            self.show_file_later(block, row, file, second);
+        } else {
+            self.show_file(block, row, file, second);
         }
-        if !second && !page.rows.effect[row].begun {
-            self.learn(page, row, file);
+        if !second && !block.rows.effect[row].begun {
+            self.learn(block, row, file);
         }
         Some(file)
     }
 
     /// At its entry the call seemed to act on something older than the log, and there was nothing.
-    fn vanished(&mut self, task: TaskRef, fd: i32, file: FileRef) -> bool {
-        let unseen = |open: &mut fd_table::OpenFile| open.inherited && open.number() == 0;
+    fn vanished(&mut self, task: TaskRef, fd: i32, file: DescriptionRef) -> bool {
+        let unseen =
+            |open: &mut fd_table::OpenFileDescription| open.inherited && open.number() == 0;
         let unseen = self.tasks.files.get(file).is_some_and(unseen);
         if unseen && self.tasks.table(task).get(fd) == Some(file) {
             self.tasks.close(task, fd);
@@ -589,10 +604,10 @@ impl Kernel {
     }
 
     /// The working directory that an annotation tells.
-    fn directory(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) {
-        let at = page.rows.effect[row].detail;
-        if let Some(Detail::Directory(view)) = page.side.details.get(at as usize) {
-            let path = page.text_of(view);
+    fn directory(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) {
+        let at = block.rows.effect[row].detail;
+        if let Some(Detail::Directory(view)) = block.side.details.get(at as usize) {
+            let path = block.text_of(view);
             let known = &mut self.tasks.directories(task).working;
             if path.len() > LONGEST {
                 *known = None;
@@ -604,16 +619,16 @@ impl Kernel {
     }
 
     /// Names that lead elsewhere by now; gives their hashes.
-    fn identities(&mut self, op: Op, row: usize, page: &mut Page<'_>) -> [Option<u64>; 2] {
-        let nodes = &self.tasks.files.nodes;
+    fn identities(&mut self, op: Op, row: usize, block: &mut BlockRows<'_>) -> [Option<u64>; 2] {
+        let inodes = &self.tasks.files.inodes;
         let mut names = [None; 2];
-        if page.rows.has(row, C::File) && !(op == Op::Truncate && page.rows.has(row, C::Fd)) {
-            names[0] = Some(page.rows.file[row]);
-            page.rows.file[row] = nodes.identity(page.rows.file[row]);
+        if block.rows.has(row, C::File) && !(op == Op::Truncate && block.rows.has(row, C::Fd)) {
+            names[0] = Some(block.rows.file[row]);
+            block.rows.file[row] = inodes.identity(block.rows.file[row]);
         }
-        if page.rows.has(row, C::File2) {
-            names[1] = Some(page.rows.file2[row]);
-            page.rows.file2[row] = nodes.identity(page.rows.file2[row]);
+        if block.rows.has(row, C::File2) {
+            names[1] = Some(block.rows.file2[row]);
+            block.rows.file2[row] = inodes.identity(block.rows.file2[row]);
         }
         names
     }
@@ -626,12 +641,12 @@ impl Kernel {
         }
         self.forget(tid);
         self.tasks.gone(tid);
-        self.tasks.of(tid)
+        self.tasks.get_or_add(tid)
     }
 
     fn forget(&mut self, tid: Option<i32>) {
         if let Some(tid) = tid {
-            self.names.forget(tid);
+            self.comms.forget(tid);
         }
     }
 }

@@ -4,11 +4,11 @@ use crate::events::details::Detail;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::open_flags;
 use crate::kernel::Kernel;
-use crate::kernel::block_rows::Page;
-use crate::kernel::descriptors::fd_table::{FileRef, OpenFile};
-use crate::kernel::descriptors::messages::Pass;
+use crate::kernel::block_rows::BlockRows;
+use crate::kernel::descriptors::fd_table::{DescriptionRef, OpenFileDescription};
+use crate::kernel::descriptors::messages::Message;
 use crate::kernel::tasks::TaskRef;
-use crate::kernel::transfers::position::{Position, Spot};
+use crate::kernel::transfers::position::{Offset, Position};
 
 impl Kernel {
     /// `pidfd_getfd`: a descriptor of another process.
@@ -18,42 +18,47 @@ impl Kernel {
         fd: i32,
         from: i32,
         row: usize,
-        page: &mut Page<'_>,
+        block: &mut BlockRows<'_>,
     ) {
         let process = self.tasks.table(task).get(from);
         let process = process.and_then(|file| self.tasks.files.get(file)?.process);
-        let target = page.rows.effect[row].at;
+        let target = block.rows.effect[row].at;
         let file = process
             .and_then(|tid| self.tasks.by_tid(tid))
             .and_then(|other| self.tasks.table(other).get(target));
         self.receive(task, fd, file, true);
-        self.show(task, fd, row, page);
+        self.show(task, fd, row, block);
     }
 
     /// A descriptor for a description that another task has open; `None`: for one that is not known.
-    fn receive(&mut self, task: TaskRef, fd: i32, file: Option<FileRef>, cloexec: bool) {
+    fn receive(&mut self, task: TaskRef, fd: i32, file: Option<DescriptionRef>, cloexec: bool) {
         if let Some(file) = file {
             self.tasks.install(task, fd, file, cloexec);
         } else {
-            let at = Position::At(Spot::Relative(0));
-            self.tasks.open(task, fd, OpenFile::inherited(at), cloexec);
+            let at = Position::At(Offset::Relative(0));
+            self.tasks.open(task, fd, OpenFileDescription::inherited(at), cloexec);
         }
     }
 
     /// What the new descriptor `fd` leads to, in the row of the call that made it.
-    fn show(&mut self, task: TaskRef, fd: i32, row: usize, page: &mut Page<'_>) {
+    fn show(&mut self, task: TaskRef, fd: i32, row: usize, block: &mut BlockRows<'_>) {
         if let Some(mut file) = self.tasks.table(task).get(fd) {
-            if page.rows.has(row, C::Path) {
-                file = self.hear(page, row, task, file, false, false);
+            if block.rows.has(row, C::Path) {
+                file = self.compare_annotation(block, row, task, file, false, false);
             }
-            self.put_file(page, row, file, false);
+            self.show_file(block, row, file, false);
         }
     }
 
     /// Descriptors go through a socket.
-    pub(crate) fn send(&mut self, task: TaskRef, socket: Option<FileRef>, fds: &[i32]) -> u64 {
+    pub(crate) fn send(
+        &mut self,
+        task: TaskRef,
+        socket: Option<DescriptionRef>,
+        fds: &[i32],
+    ) -> u64 {
         let end = socket.and_then(|file| self.tasks.files.get(file)?.end);
-        let files: Vec<Option<FileRef>> =
+        let files: Vec<Option<DescriptionRef>> =
             fds.iter().map(|&fd| self.descriptor(task, fd, || true)).collect();
         let mut names = Vec::with_capacity(files.len());
         for file in files.iter().flatten() {
@@ -62,19 +67,19 @@ impl Kernel {
         for file in &files {
             names.push(file.and_then(|file| self.tasks.files.get(file)?.path.clone()));
         }
-        let (number, oldest) = self.passes.send(end, files, names);
-        self.drop_pass(oldest);
+        let (number, oldest) = self.messages.send(end, files, names);
+        self.drop_message(oldest);
         number
     }
 
     /// They were not sent after all.
     pub(crate) fn unsend(&mut self, number: u64) {
-        let pass = self.passes.take_back(number);
-        self.drop_pass(pass);
+        let message = self.messages.take_back(number);
+        self.drop_message(message);
     }
 
-    fn drop_pass(&mut self, pass: Option<Pass>) {
-        for file in pass.into_iter().flat_map(|pass| pass.files).flatten() {
+    fn drop_message(&mut self, message: Option<Message>) {
+        for file in message.into_iter().flat_map(|message| message.files).flatten() {
             self.tasks.files.release(file);
         }
     }
@@ -85,23 +90,23 @@ impl Kernel {
         task: TaskRef,
         row: usize,
         detail: usize,
-        page: &Page<'_>,
-        socket: Option<FileRef>,
+        block: &BlockRows<'_>,
+        socket: Option<DescriptionRef>,
     ) {
-        let Some(Detail::Received(received)) = page.side.details.get(detail) else { return };
+        let Some(Detail::Received(received)) = block.side.details.get(detail) else { return };
         let end = socket.and_then(|file| self.tasks.files.get(file)?.end);
         let paths: Vec<Option<&[u8]>> =
-            received.iter().map(|one| one.path.as_ref().map(|view| page.text_of(view))).collect();
-        let cloexec = page.rows.effect[row].flags & open_flags::CLOEXEC != 0;
-        let pass = self.passes.receive(end, &paths);
+            received.iter().map(|one| one.path.as_ref().map(|view| block.text_of(view))).collect();
+        let cloexec = block.rows.effect[row].flags & open_flags::CLOEXEC != 0;
+        let message = self.messages.receive(end, &paths);
         for (i, one) in received.iter().enumerate() {
-            let file = pass.as_ref().and_then(|pass| pass.files.get(i).copied().flatten());
+            let file = message.as_ref().and_then(|message| message.files.get(i).copied().flatten());
             self.receive(task, one.fd, file, cloexec);
             let made = self.tasks.table(task).get(one.fd);
             if let (None, Some(path), Some(made)) = (file, paths[i], made) {
-                self.christen(made, path, true, None);
+                self.set_name(made, path, true, None);
             }
         }
-        self.drop_pass(pass);
+        self.drop_message(message);
     }
 }

@@ -6,10 +6,10 @@ use crate::events::model_columns::{FileColumns, ShownFile};
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{FileType, Op};
 use crate::kernel::Kernel;
-use crate::kernel::block_rows::Page;
-use crate::kernel::descriptors::fd_table::{FileRef, OpenFile, is_rooted};
+use crate::kernel::block_rows::BlockRows;
+use crate::kernel::descriptors::fd_table::{DescriptionRef, OpenFileDescription, is_rooted};
 use crate::kernel::tasks::TaskRef;
-use crate::kernel::transfers::position::{Position, Spot};
+use crate::kernel::transfers::position::{Offset, Position};
 
 /// Whether the operation acts on what its first and its second descriptor lead to.
 pub(crate) fn binds(op: Op) -> (bool, bool) {
@@ -37,28 +37,28 @@ impl Kernel {
         task: TaskRef,
         fd: i32,
         shown: impl FnOnce() -> bool,
-    ) -> Option<FileRef> {
+    ) -> Option<DescriptionRef> {
         let found = self.tasks.table(task).get(fd);
         if found.is_some() || fd < 0 || !shown() {
             return found;
         }
-        let file = OpenFile::inherited(Position::At(Spot::Relative(0)));
+        let file = OpenFileDescription::inherited(Position::At(Offset::Relative(0)));
         self.tasks.open(task, fd, file, false)
     }
 
     /// Path, identity, type and number of the description in the columns of the row.
-    pub(crate) fn put_file(
+    pub(crate) fn show_file(
         &mut self,
-        page: &mut Page<'_>,
+        block: &mut BlockRows<'_>,
         row: usize,
-        file: FileRef,
+        file: DescriptionRef,
         second: bool,
     ) {
-        if let Some(at) = self.describe(page, file) {
+        if let Some(at) = self.describe(block, file) {
             model_columns::show(
-                page.rows,
+                block.rows,
                 row,
-                &page.model_columns.descriptions[at as usize],
+                &block.model_columns.descriptions[at as usize],
                 second,
             );
         }
@@ -66,36 +66,36 @@ impl Kernel {
 
     /// The same, but they are written later: see [`crate::events::model_columns`].
     #[inline]
-    pub(crate) fn leave_file(
+    pub(crate) fn show_file_later(
         &mut self,
-        page: &mut Page<'_>,
+        block: &mut BlockRows<'_>,
         row: usize,
-        file: FileRef,
+        file: DescriptionRef,
         second: bool,
     ) {
-        if let Some(description) = self.describe(page, file) {
-            page.model_columns.shown.push(ShownFile { row: row as u32, description, second });
+        if let Some(description) = self.describe(block, file) {
+            block.model_columns.shown.push(ShownFile { row: row as u32, description, second });
         }
     }
 
     /// The description of an open file in the block at hand.
     #[inline]
-    fn describe(&mut self, page: &mut Page<'_>, file: FileRef) -> Option<u32> {
+    fn describe(&mut self, block: &mut BlockRows<'_>, file: DescriptionRef) -> Option<u32> {
         let open = self.tasks.files.get(file)?;
-        if open.described != page.block {
-            return self.describe_anew(page, file);
+        if open.described != block.number {
+            return self.describe_again(block, file);
         }
         Some(open.description)
     }
 
     #[inline(never)]
-    fn describe_anew(&mut self, page: &mut Page<'_>, file: FileRef) -> Option<u32> {
+    fn describe_again(&mut self, block: &mut BlockRows<'_>, file: DescriptionRef) -> Option<u32> {
         let open = self.tasks.files.numbered(file)?;
-        open.description = page.model_columns.descriptions.len() as u32;
-        open.described = page.block;
-        page.model_columns.descriptions.push(FileColumns {
+        open.description = block.model_columns.descriptions.len() as u32;
+        open.described = block.number;
+        block.model_columns.descriptions.push(FileColumns {
             number: open.number(),
-            path: open.path.as_ref().map(|path| page.side.put(path)),
+            path: open.path.as_ref().map(|path| block.side.put(path)),
             id: open.id,
             file_type: open.file_type,
         });
@@ -108,105 +108,113 @@ impl Kernel {
     ///
     /// Gives the description that it leads to.
     #[inline]
-    pub(crate) fn hear(
+    pub(crate) fn compare_annotation(
         &mut self,
-        page: &mut Page<'_>,
+        block: &mut BlockRows<'_>,
         row: usize,
         task: TaskRef,
-        file: FileRef,
+        file: DescriptionRef,
         second: bool,
         at_entry: bool,
-    ) -> FileRef {
+    ) -> DescriptionRef {
         if let Some(open) = self.tasks.files.get(file)
             && open.path.is_some()
         {
-            let view = if second { page.rows.path2[row] } else { page.rows.path[row] };
+            let view = if second { block.rows.path2[row] } else { block.rows.path[row] };
             if at_entry || self.closed && open.agrees(view) {
                 return file;
             }
         }
-        self.hear_all(page, row, task, file, second)
+        self.compare_annotation_in_full(block, row, task, file, second)
     }
 
     #[inline(never)]
-    fn hear_all(
+    fn compare_annotation_in_full(
         &mut self,
-        page: &mut Page<'_>,
+        block: &mut BlockRows<'_>,
         row: usize,
         task: TaskRef,
-        file: FileRef,
+        file: DescriptionRef,
         second: bool,
-    ) -> FileRef {
-        let view = if second { page.rows.path2[row] } else { page.rows.path[row] };
+    ) -> DescriptionRef {
+        let view = if second { block.rows.path2[row] } else { block.rows.path[row] };
         let Some(open) = self.tasks.files.get(file) else { return file };
         if let Some(path) = &open.path {
             let rooted = is_rooted(view);
             let other_kind = open.is_named(path) != rooted;
             // A relative name, of which nobody knows where it starts.
             let part = rooted && !path.starts_with(b"/");
-            let same = part || **path == *page.text_of(&view);
+            let same = part || **path == *block.text_of(&view);
             // A name that changed is one that somebody gave to the file, if names change at all.
             if same || !other_kind && self.renamed {
                 return file;
             }
-            let Some(fd) = page.fd(row, second) else { return file };
+            let Some(fd) = block.fd(row, second) else { return file };
             // If that went unseen, so may have reads before it.
             let unseen = !self.closed && !open.inherited;
-            let relative = Position::At(Spot::Relative(0));
-            let another = OpenFile::inherited(if unseen { Position::Unknown } else { relative });
+            let relative = Position::At(Offset::Relative(0));
+            let another =
+                OpenFileDescription::inherited(if unseen { Position::Unknown } else { relative });
             let Some(new) = self.tasks.open(task, fd, another, false) else { return file };
-            self.name(page, row, new, view, second);
+            self.name(block, row, new, view, second);
             return new;
         }
-        self.name(page, row, file, view, second);
+        self.name(block, row, file, view, second);
         file
     }
 
     /// The description gets the name, identity and type that the row's annotation tells.
-    fn name(&mut self, page: &Page<'_>, row: usize, file: FileRef, view: u128, second: bool) {
-        let effect = &page.rows.effect[row];
+    fn name(
+        &mut self,
+        block: &BlockRows<'_>,
+        row: usize,
+        file: DescriptionRef,
+        view: u128,
+        second: bool,
+    ) {
+        let effect = &block.rows.effect[row];
         let identify = if second { effect.identify2 } else { effect.identify };
-        let said = !second && page.rows.has(row, C::FileType);
-        let file_type = said.then(|| page.rows.file_type[row]);
-        self.christen(file, page.text_of(&view), identify, file_type);
+        let said = !second && block.rows.has(row, C::FileType);
+        let file_type = said.then(|| block.rows.file_type[row]);
+        self.set_name(file, block.text_of(&view), identify, file_type);
     }
 
     /// The description gets a name; `identify`: which tells one file from another.
-    pub(crate) fn christen(
+    pub(crate) fn set_name(
         &mut self,
-        file: FileRef,
+        file: DescriptionRef,
         path: &[u8],
         identify: bool,
         file_type: Option<u8>,
     ) {
-        let Some((open, nodes)) = self.tasks.files.with_nodes(file) else { return };
-        let id = identify.then(|| nodes.identity(file_id(path)));
+        let Some((open, inodes)) = self.tasks.files.with_inodes(file) else { return };
+        let id = identify.then(|| inodes.identity(file_id(path)));
         let stream = !path.starts_with(b"/") || crate::kernel::files::paths::is_stream(path);
         open.path = Some(path.into());
         open.id = id.or(open.id);
         open.file_type = file_type.or(open.file_type);
         open.changed();
         if stream && open.inherited || file_type.is_some_and(is_stream) {
-            open.never_positioned(nodes);
+            open.never_positioned(inodes);
         } else if let Some(id) = id
-            && open.node.is_none()
+            && open.inode.is_none()
             && open.position != Position::None
         {
-            open.node = Some(nodes.join(id));
+            open.inode = Some(inodes.join(id));
         }
     }
 
     /// The call tells the type of what its descriptor leads to.
     #[inline]
-    pub(crate) fn learn(&mut self, page: &Page<'_>, row: usize, file: FileRef) {
-        if page.rows.effect[row].op != Op::Use || !page.rows.has(row, C::FileType) {
+    pub(crate) fn learn(&mut self, block: &BlockRows<'_>, row: usize, file: DescriptionRef) {
+        if block.rows.effect[row].op != Op::Use || !block.rows.has(row, C::FileType) {
             return;
         }
-        let said = page.rows.file_type[row];
-        if let Some((open, nodes)) = self.tasks.files.with_nodes(file) {
+        let said = block.rows.file_type[row];
+        if let Some((open, inodes)) = self.tasks.files.with_inodes(file) {
             let Some(file_type) = FileType::settled(open.file_type, Some(said)) else { return };
             if is_stream(file_type) && open.position != Position::None {
-                open.never_positioned(nodes);
+                open.never_positioned(inodes);
             }
             if open.file_type != Some(file_type) {
                 open.file_type = Some(file_type);
@@ -218,6 +226,6 @@ impl Kernel {
 
 /// The identity of a file that only an annotation names.
 #[inline]
-pub(crate) fn identify(page: &mut Page<'_>, row: usize, second: bool) {
-    model_columns::identify(page.rows, row, second, page.text, &page.side.bytes);
+pub(crate) fn identify(block: &mut BlockRows<'_>, row: usize, second: bool) {
+    model_columns::identify(block.rows, row, second, block.text, &block.side.bytes);
 }

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use crate::kernel::descriptors::messages::End;
-use crate::kernel::files::inodes::{NodeRef, Nodes};
+use crate::kernel::files::inodes::{InodeRef, Inodes};
 use crate::kernel::files::length::Moment;
 use crate::kernel::transfers::position::{Flight, Position, Stream};
 
-/// Number of an open file in [`OpenFiles`].
-pub(crate) type FileRef = u32;
+/// Number of an open file in [`OpenFileDescriptions`].
+pub(crate) type DescriptionRef = u32;
 
 /// An open file description, shared by every descriptor that was duplicated or inherited.
 #[derive(Debug)]
-pub(crate) struct OpenFile {
+pub(crate) struct OpenFileDescription {
     refs: u32,
     /// What users see; 0 until a row needs it.
     number: u32,
@@ -27,7 +27,7 @@ pub(crate) struct OpenFile {
     /// See `description`.
     pub described: u64,
     /// What is known of the file itself, if it has positions.
-    pub node: Option<NodeRef>,
+    pub inode: Option<InodeRef>,
     /// Where the next transfer begins.
     pub position: Position,
     /// Reads and writes so far.
@@ -54,7 +54,7 @@ pub(crate) struct OpenFile {
     pub end: Option<End>,
 }
 
-impl OpenFile {
+impl OpenFileDescription {
     /// A description that nothing refers to yet.
     pub(crate) fn new(path: Option<Arc<[u8]>>, id: Option<u64>, file_type: Option<u8>) -> Self {
         Self {
@@ -65,7 +65,7 @@ impl OpenFile {
             file_type,
             description: 0,
             described: u64::MAX,
-            node: None,
+            inode: None,
             position: Position::None,
             streams: [Stream::Fresh; 2],
             flight: Flight::default(),
@@ -99,7 +99,7 @@ impl OpenFile {
     /// `path`, which is its own, is the path of a file. Of most files this is known without a look.
     #[inline]
     pub(crate) fn is_named(&self, path: &[u8]) -> bool {
-        self.node.is_some() || path.starts_with(b"/")
+        self.inode.is_some() || path.starts_with(b"/")
     }
 
     /// What an annotation prints, a view, may be the name that it has.
@@ -112,7 +112,7 @@ impl OpenFile {
     /// It has no positions.
     #[inline]
     pub(crate) fn is_stream(&self) -> bool {
-        self.position == Position::None && self.node.is_none()
+        self.position == Position::None && self.inode.is_none()
     }
 
     /// The same, and no call is under way that knew of some.
@@ -130,10 +130,10 @@ impl OpenFile {
     }
 
     /// It is no file with positions.
-    pub(crate) fn never_positioned(&mut self, nodes: &mut Nodes) {
+    pub(crate) fn never_positioned(&mut self, inodes: &mut Inodes) {
         self.position = Position::None;
-        if let Some(node) = self.node.take() {
-            nodes.close(node);
+        if let Some(inode) = self.inode.take() {
+            inodes.close(inode);
         }
     }
 
@@ -156,17 +156,17 @@ pub(crate) fn is_rooted(view: u128) -> bool {
 
 /// All open file descriptions: those without a descriptor are gone at once.
 #[derive(Debug, Default)]
-pub(crate) struct OpenFiles {
-    files: Vec<Option<OpenFile>>,
-    free: Vec<FileRef>,
+pub(crate) struct OpenFileDescriptions {
+    files: Vec<Option<OpenFileDescription>>,
+    free: Vec<DescriptionRef>,
     /// The files that they are of.
-    pub nodes: Nodes,
+    pub inodes: Inodes,
     /// Numbers given out.
     numbers: u32,
 }
 
-impl OpenFiles {
-    fn add(&mut self, file: OpenFile) -> FileRef {
+impl OpenFileDescriptions {
+    fn add(&mut self, file: OpenFileDescription) -> DescriptionRef {
         if let Some(at) = self.free.pop() {
             self.files[at as usize] = Some(file);
             at
@@ -178,26 +178,29 @@ impl OpenFiles {
 
     /// The description.
     #[inline]
-    pub(crate) fn get(&mut self, file: FileRef) -> Option<&mut OpenFile> {
+    pub(crate) fn get(&mut self, file: DescriptionRef) -> Option<&mut OpenFileDescription> {
         self.files.get_mut(file as usize).and_then(Option::as_mut)
     }
 
     /// The description, and the files.
     #[inline]
-    pub(crate) fn with_nodes(&mut self, file: FileRef) -> Option<(&mut OpenFile, &mut Nodes)> {
+    pub(crate) fn with_inodes(
+        &mut self,
+        file: DescriptionRef,
+    ) -> Option<(&mut OpenFileDescription, &mut Inodes)> {
         let open = self.files.get_mut(file as usize).and_then(Option::as_mut)?;
-        Some((open, &mut self.nodes))
+        Some((open, &mut self.inodes))
     }
 
     /// What users see of it: unique in this log.
     #[inline]
-    pub(crate) fn number(&mut self, file: FileRef) -> u32 {
+    pub(crate) fn number(&mut self, file: DescriptionRef) -> u32 {
         self.numbered(file).map_or(0, |open| open.number)
     }
 
     /// The description, whose number a row is about to show.
     #[inline]
-    pub(crate) fn numbered(&mut self, file: FileRef) -> Option<&mut OpenFile> {
+    pub(crate) fn numbered(&mut self, file: DescriptionRef) -> Option<&mut OpenFileDescription> {
         let open = self.files.get_mut(file as usize).and_then(Option::as_mut)?;
         if open.number == 0 {
             self.numbers += 1;
@@ -207,22 +210,22 @@ impl OpenFiles {
     }
 
     /// A user more: a descriptor, a call under way.
-    pub(crate) fn keep(&mut self, file: FileRef) {
+    pub(crate) fn keep(&mut self, file: DescriptionRef) {
         if let Some(file) = self.get(file) {
             file.refs += 1;
         }
     }
 
     /// A user less.
-    pub(crate) fn release(&mut self, file: FileRef) {
+    pub(crate) fn release(&mut self, file: DescriptionRef) {
         if let Some(open) = self.get(file) {
             open.refs -= 1;
             if open.refs == 0 {
-                let node = open.node;
+                let inode = open.inode;
                 self.files[file as usize] = None;
                 self.free.push(file);
-                if let Some(node) = node {
-                    self.nodes.close(node);
+                if let Some(inode) = inode {
+                    self.inodes.close(inode);
                 }
             }
         }
@@ -231,9 +234,9 @@ impl OpenFiles {
 
 /// What a descriptor leads to, taken out of its table.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Slot {
+pub(crate) struct Descriptor {
     /// What it leads to.
-    pub file: FileRef,
+    pub file: DescriptionRef,
     /// It is closed by execve.
     pub cloexec: bool,
 }
@@ -243,24 +246,24 @@ const MAX_FD: i32 = 1 << 20;
 
 /// A table of descriptors, of one process or shared by several tasks.
 #[derive(Debug, Default)]
-pub(crate) struct Table {
-    slots: Vec<Option<Slot>>,
+pub(crate) struct FdTable {
+    slots: Vec<Option<Descriptor>>,
 }
 
-impl Table {
+impl FdTable {
     /// What `fd` leads to.
     #[inline]
-    pub(crate) fn get(&self, fd: i32) -> Option<FileRef> {
+    pub(crate) fn get(&self, fd: i32) -> Option<DescriptionRef> {
         self.slots.get(usize::try_from(fd).ok()?)?.map(|slot| slot.file)
     }
 
     /// The descriptor `fd`.
-    pub(crate) fn slot(&self, fd: i32) -> Option<Slot> {
+    pub(crate) fn slot(&self, fd: i32) -> Option<Descriptor> {
         *self.slots.get(usize::try_from(fd).ok()?)?
     }
 
     /// Puts another descriptor in the place of `fd`, which there is; users of files stay as they are.
-    pub(crate) fn replace(&mut self, fd: i32, by: Slot) {
+    pub(crate) fn replace(&mut self, fd: i32, by: Descriptor) {
         let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at));
         if let Some(slot) = slot {
             *slot = Some(by);
@@ -270,11 +273,11 @@ impl Table {
     /// Lets `fd` lead to a new description; gives that.
     pub(crate) fn open(
         &mut self,
-        files: &mut OpenFiles,
+        files: &mut OpenFileDescriptions,
         fd: i32,
-        file: OpenFile,
+        file: OpenFileDescription,
         cloexec: bool,
-    ) -> Option<FileRef> {
+    ) -> Option<DescriptionRef> {
         if !(0..MAX_FD).contains(&fd) {
             return None;
         }
@@ -284,14 +287,26 @@ impl Table {
     }
 
     /// Lets `fd` lead to a description that there is.
-    pub(crate) fn install(&mut self, files: &mut OpenFiles, fd: i32, file: FileRef, cloexec: bool) {
+    pub(crate) fn install(
+        &mut self,
+        files: &mut OpenFileDescriptions,
+        fd: i32,
+        file: DescriptionRef,
+        cloexec: bool,
+    ) {
         if (0..MAX_FD).contains(&fd) {
             self.put(files, fd, file, cloexec);
         }
     }
 
     /// Lets `to` lead to what `from` leads to; whether that is known.
-    pub(crate) fn dup(&mut self, files: &mut OpenFiles, from: i32, to: i32, cloexec: bool) {
+    pub(crate) fn dup(
+        &mut self,
+        files: &mut OpenFileDescriptions,
+        from: i32,
+        to: i32,
+        cloexec: bool,
+    ) {
         if from == to {
             return;
         }
@@ -301,14 +316,20 @@ impl Table {
         }
     }
 
-    fn put(&mut self, files: &mut OpenFiles, fd: i32, file: FileRef, cloexec: bool) {
+    fn put(
+        &mut self,
+        files: &mut OpenFileDescriptions,
+        fd: i32,
+        file: DescriptionRef,
+        cloexec: bool,
+    ) {
         files.keep(file);
         self.close(files, fd);
         let at = fd as usize;
         if self.slots.len() <= at {
             self.slots.resize(at + 1, None);
         }
-        self.slots[at] = Some(Slot { file, cloexec });
+        self.slots[at] = Some(Descriptor { file, cloexec });
     }
 
     /// Sets or clears the mark of `fd` to be closed by execve.
@@ -320,7 +341,7 @@ impl Table {
     }
 
     /// Frees `fd`.
-    pub(crate) fn close(&mut self, files: &mut OpenFiles, fd: i32) {
+    pub(crate) fn close(&mut self, files: &mut OpenFileDescriptions, fd: i32) {
         let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at));
         if let Some(slot) = slot.and_then(Option::take) {
             files.release(slot.file);
@@ -328,12 +349,18 @@ impl Table {
     }
 
     /// Takes `fd` out of the table, its description kept.
-    pub(crate) fn take(&mut self, fd: i32) -> Option<Slot> {
+    pub(crate) fn take(&mut self, fd: i32) -> Option<Descriptor> {
         self.slots.get_mut(usize::try_from(fd).ok()?)?.take()
     }
 
     /// Puts back what was taken, unless `fd` leads elsewhere by now; or ends it.
-    pub(crate) fn give_back(&mut self, files: &mut OpenFiles, fd: i32, taken: Slot, open: bool) {
+    pub(crate) fn give_back(
+        &mut self,
+        files: &mut OpenFileDescriptions,
+        fd: i32,
+        taken: Descriptor,
+        open: bool,
+    ) {
         match usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at)) {
             Some(slot @ None) if open => *slot = Some(taken),
             _ => files.release(taken.file),
@@ -341,7 +368,7 @@ impl Table {
     }
 
     /// Frees every descriptor from `first` to `last`.
-    pub(crate) fn close_range(&mut self, files: &mut OpenFiles, first: i32, last: i32) {
+    pub(crate) fn close_range(&mut self, files: &mut OpenFileDescriptions, first: i32, last: i32) {
         let end = (i64::from(last) + 1).clamp(0, self.slots.len() as i64) as i32;
         for fd in first.max(0)..end {
             self.close(files, fd);
@@ -358,7 +385,7 @@ impl Table {
     }
 
     /// Frees what execve closes.
-    pub(crate) fn exec(&mut self, files: &mut OpenFiles) {
+    pub(crate) fn exec(&mut self, files: &mut OpenFileDescriptions) {
         for fd in 0..self.slots.len() as i32 {
             if self.slots[fd as usize].is_some_and(|slot| slot.cloexec) {
                 self.close(files, fd);
@@ -368,7 +395,7 @@ impl Table {
 
     /// A copy, whose descriptors lead to the same descriptions.
     #[must_use]
-    pub(crate) fn copy(&self, files: &mut OpenFiles) -> Self {
+    pub(crate) fn copy(&self, files: &mut OpenFileDescriptions) -> Self {
         for slot in self.slots.iter().flatten() {
             files.keep(slot.file);
         }
@@ -376,7 +403,7 @@ impl Table {
     }
 
     /// Frees everything.
-    pub(crate) fn clear(&mut self, files: &mut OpenFiles) {
+    pub(crate) fn clear(&mut self, files: &mut OpenFileDescriptions) {
         for slot in self.slots.drain(..).flatten() {
             files.release(slot.file);
         }
@@ -387,14 +414,14 @@ impl Table {
 mod tests {
     use super::*;
 
-    fn file(path: &str) -> OpenFile {
-        OpenFile::new(Some(path.as_bytes().into()), None, None)
+    fn file(path: &str) -> OpenFileDescription {
+        OpenFileDescription::new(Some(path.as_bytes().into()), None, None)
     }
 
     #[test]
     fn descriptions_live_as_long_as_a_descriptor() {
-        let mut files = OpenFiles::default();
-        let mut parent = Table::default();
+        let mut files = OpenFileDescriptions::default();
+        let mut parent = FdTable::default();
         parent.open(&mut files, 3, file("/a"), true);
         parent.dup(&mut files, 3, 10, false);
         let mut child = parent.copy(&mut files);
@@ -410,8 +437,8 @@ mod tests {
 
     #[test]
     fn odd_numbers_do_no_harm() {
-        let mut files = OpenFiles::default();
-        let mut table = Table::default();
+        let mut files = OpenFileDescriptions::default();
+        let mut table = FdTable::default();
         table.open(&mut files, i32::MAX, file("/a"), false);
         table.dup(&mut files, -1, i32::MAX, false);
         table.dup(&mut files, -5, -7, false);

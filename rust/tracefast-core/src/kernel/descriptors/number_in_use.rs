@@ -6,44 +6,44 @@
 
 use crate::events::vocabulary::Op;
 use crate::kernel::Kernel;
-use crate::kernel::block_rows::Page;
-use crate::kernel::descriptors::fd_table::Slot;
+use crate::kernel::block_rows::BlockRows;
+use crate::kernel::descriptors::fd_table::Descriptor;
 use crate::kernel::tasks::TaskRef;
 
 /// A descriptor that waits for its number.
 #[derive(Debug)]
-pub(crate) struct Late {
+pub(crate) struct Waiting {
     /// Whose call made it.
     task: TaskRef,
     fd: i32,
     /// What it leads to, kept.
-    slot: Slot,
+    slot: Descriptor,
 }
 
 /// What numbers lead to before a call that makes descriptors, kept.
-pub(crate) type Standing = [Option<(i32, Slot)>; 2];
+pub(crate) type Occupants = [Option<(i32, Descriptor)>; 2];
 
 impl Kernel {
     /// Sees what the numbers of the descriptors that the row makes lead to so far, where others may
     /// be about to close them.
     #[inline(never)]
-    pub(crate) fn stand(&mut self, task: TaskRef, row: usize, page: &Page<'_>) {
+    pub(crate) fn see_occupants(&mut self, task: TaskRef, row: usize, block: &BlockRows<'_>) {
         if self.closed {
-            self.standing = self.taken(task, row, page);
+            self.occupants = self.occupants_of(task, row, block);
         }
     }
 
-    fn taken(&mut self, task: TaskRef, row: usize, page: &Page<'_>) -> Standing {
-        let fds = match page.rows.effect[row].op {
-            Op::Open | Op::OpenAnon | Op::OpenProcess => [page.fd(row, false), None],
-            Op::OpenPair => [page.fd(row, false), page.fd(row, true)],
+    fn occupants_of(&mut self, task: TaskRef, row: usize, block: &BlockRows<'_>) -> Occupants {
+        let fds = match block.rows.effect[row].op {
+            Op::Open | Op::OpenAnon | Op::OpenProcess => [block.fd(row, false), None],
+            Op::OpenPair => [block.fd(row, false), block.fd(row, true)],
             // Those that are given the number may take it from what is open.
-            Op::Dup if !matches!(&*page.names[page.rows.name[row] as usize], "dup2" | "dup3") => {
-                [None, page.fd(row, true)]
+            Op::Dup if !matches!(&*block.names[block.rows.name[row] as usize], "dup2" | "dup3") => {
+                [None, block.fd(row, true)]
             }
             _ => return [None; 2],
         };
-        if !self.tasks.shares_table(task) || page.ret(row).is_none_or(|ret| ret < 0) {
+        if !self.tasks.shares_table(task) || block.ret(row).is_none_or(|ret| ret < 0) {
             return [None; 2];
         }
         fds.map(|fd| {
@@ -56,12 +56,12 @@ impl Kernel {
     /// The descriptors were made: they wait where their numbers led to something.
     #[inline(never)]
     pub(crate) fn postpone(&mut self, task: TaskRef) {
-        for (fd, before) in std::mem::take(&mut self.standing).into_iter().flatten() {
+        for (fd, before) in std::mem::take(&mut self.occupants).into_iter().flatten() {
             match self.tasks.table(task).slot(fd) {
                 // A copy may lead to the same, which two hold then.
                 Some(slot) => {
                     self.tasks.table(task).replace(fd, before);
-                    self.late.push(Late { task, fd, slot });
+                    self.waiting.push(Waiting { task, fd, slot });
                 }
                 None => self.tasks.files.release(before.file),
             }
@@ -71,7 +71,7 @@ impl Kernel {
     /// The task does something else, so that its calls before were over; or a call needs to know
     /// all descriptors.
     #[cold]
-    pub(crate) fn settle(&mut self, task: TaskRef, op: Op) {
+    pub(crate) fn install_due(&mut self, task: TaskRef, op: Op) {
         let all = matches!(
             op,
             Op::Fork
@@ -84,25 +84,32 @@ impl Kernel {
                 | Op::Supersedes
                 | Op::Unshare
         );
-        self.put_late(|_, late| all || late.task == task);
+        self.install_waiting(|_, waiting| all || waiting.task == task);
     }
 
     /// Numbers were freed.
     #[inline(never)]
     pub(crate) fn freed(&mut self) {
-        if self.late.is_empty() {
+        if self.waiting.is_empty() {
             return;
         }
-        self.put_late(|kernel, late| kernel.tasks.table(late.task).slot(late.fd).is_none());
+        self.install_waiting(|kernel, waiting| {
+            kernel.tasks.table(waiting.task).slot(waiting.fd).is_none()
+        });
     }
 
-    fn put_late(&mut self, is_due: impl Fn(&mut Self, &Late) -> bool) {
-        for late in std::mem::take(&mut self.late) {
-            if is_due(self, &late) {
-                self.tasks.install(late.task, late.fd, late.slot.file, late.slot.cloexec);
-                self.tasks.files.release(late.slot.file);
+    fn install_waiting(&mut self, is_due: impl Fn(&mut Self, &Waiting) -> bool) {
+        for waiting in std::mem::take(&mut self.waiting) {
+            if is_due(self, &waiting) {
+                self.tasks.install(
+                    waiting.task,
+                    waiting.fd,
+                    waiting.slot.file,
+                    waiting.slot.cloexec,
+                );
+                self.tasks.files.release(waiting.slot.file);
             } else {
-                self.late.push(late);
+                self.waiting.push(waiting);
             }
         }
     }

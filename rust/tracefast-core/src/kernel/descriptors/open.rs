@@ -3,16 +3,16 @@
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{FileType, Op, open_flags};
 use crate::kernel::Kernel;
-use crate::kernel::block_rows::Page;
+use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::columns::{self, identify};
-use crate::kernel::descriptors::fd_table::{FileRef, OpenFile};
+use crate::kernel::descriptors::fd_table::{DescriptionRef, OpenFileDescription};
 use crate::kernel::descriptors::messages::End;
-use crate::kernel::files::inodes::Node;
+use crate::kernel::files::inodes::Inode;
 use crate::kernel::files::length::Change;
 use crate::kernel::files::paths;
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::calls_under_way::Pending;
-use crate::kernel::transfers::position::{Position, Spot};
+use crate::kernel::transfers::position::{Offset, Position};
 use crate::kernel::transfers::transfer::nameless;
 
 impl Kernel {
@@ -22,31 +22,31 @@ impl Kernel {
         task: TaskRef,
         fd: i32,
         row: usize,
-        page: &mut Page<'_>,
+        block: &mut BlockRows<'_>,
         second: bool,
         name: Option<u64>,
-    ) -> Option<FileRef> {
-        let flags = page.rows.effect[row].flags;
-        let by_name = page.rows.effect[row].op == Op::Open;
+    ) -> Option<DescriptionRef> {
+        let flags = block.rows.effect[row].flags;
+        let by_name = block.rows.effect[row].op == Op::Open;
         let typed = flags & open_flags::TYPED != 0 && flags & 0xff != FileType::Unknown as u32;
-        let file_type = if page.rows.has(row, C::FileType) && !second {
-            Some(page.rows.file_type[row])
+        let file_type = if block.rows.has(row, C::FileType) && !second {
+            Some(block.rows.file_type[row])
         } else {
             typed.then_some(flags as u8)
         };
-        let path = page.path(row, second);
+        let path = block.path(row, second);
         let id = if second {
-            page.rows.has(row, C::File2).then(|| page.rows.file2[row])
+            block.rows.has(row, C::File2).then(|| block.rows.file2[row])
         } else {
-            page.rows.has(row, C::File).then(|| page.rows.file[row])
+            block.rows.has(row, C::File).then(|| block.rows.file[row])
         };
-        let mut file = OpenFile::new(path, id, file_type);
+        let mut file = OpenFileDescription::new(path, id, file_type);
         if by_name {
-            self.follow(task, row, page, &mut file, name);
+            self.follow(task, row, block, &mut file, name);
         }
         if let (Some(file_type), false) = (file.file_type, second) {
-            page.rows.file_type[row] = file_type;
-            page.set(row, C::FileType);
+            block.rows.file_type[row] = file_type;
+            block.set(row, C::FileType);
         }
         let memory = file.file_type == Some(FileType::Memfd as u8);
         let stream = file.file_type.is_some_and(columns::is_stream)
@@ -54,32 +54,32 @@ impl Kernel {
             || flags & open_flags::PATH != 0
             || file.path.as_ref().is_some_and(|path| paths::is_stream(path));
         if !stream {
-            file.position = Position::At(Spot::Exact(0));
+            file.position = Position::At(Offset::Exact(0));
         }
         file.append = flags & open_flags::APPEND != 0;
         let id = file.id.filter(|_| !memory);
         let file = self.tasks.open(task, fd, file, flags & open_flags::CLOEXEC != 0)?;
         let number = self.tasks.files.number(file);
         if second {
-            page.rows.ofd2[row] = number;
-            page.set(row, C::Ofd2);
+            block.rows.ofd2[row] = number;
+            block.set(row, C::Ofd2);
         } else {
-            page.rows.ofd[row] = number;
-            page.set(row, C::Ofd);
+            block.rows.ofd[row] = number;
+            block.set(row, C::Ofd);
         }
         if !stream {
             let id = id.unwrap_or_else(|| nameless(number));
-            let nodes = &mut self.tasks.files.nodes;
-            let node = nodes.open(id);
-            let now = nodes.tick();
-            if let Some(Node { length, .. }) = nodes.get(node)
+            let inodes = &mut self.tasks.files.inodes;
+            let inode = inodes.open(id);
+            let now = inodes.tick();
+            if let Some(Inode { length, .. }) = inodes.get(inode)
                 && (memory || flags & (open_flags::TRUNC | open_flags::NEW) != 0)
             {
-                let raced = length.land(None, page.since);
+                let raced = length.land(None, block.since);
                 length.change(Change::Cut(0), raced, now);
             }
             if let Some(open) = self.tasks.files.get(file) {
-                open.node = Some(node);
+                open.inode = Some(inode);
             }
         }
         Some(file)
@@ -90,19 +90,19 @@ impl Kernel {
         &mut self,
         task: TaskRef,
         row: usize,
-        page: &mut Page<'_>,
+        block: &mut BlockRows<'_>,
         pending: &mut Pending,
     ) {
         let Some(path) = pending.path.take() else { return };
-        if page.rows.effect[row].op != Op::Open || page.rows.has(row, C::Path) {
+        if block.rows.effect[row].op != Op::Open || block.rows.has(row, C::Path) {
             return;
         }
-        page.rows.path[row] = page.side.put(&path);
-        page.set(row, C::Path);
-        page.rows.effect[row].relative = !path.starts_with(b"/");
-        page.rows.effect[row].identify = path.starts_with(b"/");
-        paths::resolve(&mut self.tasks, task, page, row);
-        identify(page, row, false);
+        block.rows.path[row] = block.side.put(&path);
+        block.set(row, C::Path);
+        block.rows.effect[row].relative = !path.starts_with(b"/");
+        block.rows.effect[row].identify = path.starts_with(b"/");
+        paths::resolve(&mut self.tasks, task, block, row);
+        identify(block, row, false);
     }
 
     /// The file that the name leads to: by `/proc/self/fd/3` that of descriptor 3; a new one if the
@@ -111,8 +111,8 @@ impl Kernel {
         &mut self,
         task: TaskRef,
         row: usize,
-        page: &mut Page<'_>,
-        file: &mut OpenFile,
+        block: &mut BlockRows<'_>,
+        file: &mut OpenFileDescription,
         name: Option<u64>,
     ) {
         let of = file.path.as_ref().and_then(|path| paths::in_proc(&mut self.tasks, task, path));
@@ -120,32 +120,32 @@ impl Kernel {
             (file.path, file.id, file.file_type) =
                 (open.path.clone().or(file.path.take()), open.id, open.file_type);
             if let Some(path) = &file.path {
-                page.rows.path[row] = page.side.put(path);
+                block.rows.path[row] = block.side.put(path);
             }
             match file.id {
                 Some(id) => {
-                    page.rows.file[row] = id;
-                    page.set(row, C::File);
+                    block.rows.file[row] = id;
+                    block.set(row, C::File);
                 }
-                None => page.clear(row, C::File),
+                None => block.clear(row, C::File),
             }
             return;
         }
         // Somebody has open what had the name before: it was removed unseen.
-        let nodes = &mut self.tasks.files.nodes;
-        if page.rows.effect[row].flags & open_flags::NEW != 0
+        let inodes = &mut self.tasks.files.inodes;
+        if block.rows.effect[row].flags & open_flags::NEW != 0
             && let (Some(name), Some(id)) = (name, file.id)
-            && nodes.by_id(id).is_some()
+            && inodes.by_id(id).is_some()
         {
-            nodes.unlink(name);
-            let id = nodes.identity(name);
+            inodes.unlink(name);
+            let id = inodes.identity(name);
             file.id = Some(id);
-            page.rows.file[row] = id;
+            block.rows.file[row] = id;
         }
     }
 
     /// The two ends of a pipe, or of a pair of sockets.
-    pub(crate) fn pair(&mut self, ends: [Option<FileRef>; 2]) {
+    pub(crate) fn pair(&mut self, ends: [Option<DescriptionRef>; 2]) {
         self.pairs = self.pairs.wrapping_add(1);
         for (second, file) in [false, true].into_iter().zip(ends) {
             if let Some(open) = file.and_then(|file| self.tasks.files.get(file)) {
@@ -159,15 +159,15 @@ impl Kernel {
     pub(crate) fn inode(&mut self, task: TaskRef, id: u64) {
         let Some(pending) = self.tasks.pending(task) else { return };
         let held = pending.held[0].filter(|_| !pending.fault);
-        let Some((open, nodes)) = held.and_then(|held| self.tasks.files.with_nodes(held.file))
+        let Some((open, inodes)) = held.and_then(|held| self.tasks.files.with_inodes(held.file))
         else {
             return;
         };
         if open.id.is_none() && open.position != Position::None {
             open.id = Some(id);
             open.changed();
-            if let Some(node) = open.node.replace(nodes.join(id)) {
-                nodes.close(node);
+            if let Some(inode) = open.inode.replace(inodes.join(id)) {
+                inodes.close(inode);
             }
         }
     }

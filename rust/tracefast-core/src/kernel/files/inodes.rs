@@ -7,12 +7,12 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::kernel::files::length::{Length, Moment};
 
-/// Number of a file in [`Nodes`].
-pub(crate) type NodeRef = u32;
+/// Number of a file in [`Inodes`].
+pub(crate) type InodeRef = u32;
 
 /// A file that somebody has open.
 #[derive(Debug)]
-pub(crate) struct Node {
+pub(crate) struct Inode {
     refs: u32,
     id: u64,
     /// Its length.
@@ -27,10 +27,10 @@ const MOVED: usize = 1 << 16;
 
 /// All files that are open: one that is closed leaves nothing behind but its identity, a hash.
 #[derive(Debug, Default)]
-pub(crate) struct Nodes {
-    open: Vec<Option<Node>>,
-    free: Vec<NodeRef>,
-    by_id: HashMap<u64, NodeRef, foldhash::fast::FixedState>,
+pub(crate) struct Inodes {
+    open: Vec<Option<Inode>>,
+    free: Vec<InodeRef>,
+    by_id: HashMap<u64, InodeRef, foldhash::fast::FixedState>,
     /// Identities of what names lead to that were renamed, removed, linked; by the name's hash.
     moved: HashMap<u64, u64, foldhash::fast::FixedState>,
     /// The same names, the oldest first.
@@ -44,10 +44,10 @@ pub(crate) struct Nodes {
     forgotten: Moment,
 }
 
-impl Nodes {
+impl Inodes {
     /// The file with this identity, made if nobody has it open, for a description that was opened
     /// just now; a user more.
-    pub(crate) fn open(&mut self, id: u64) -> NodeRef {
+    pub(crate) fn open(&mut self, id: u64) -> InodeRef {
         let mut since = self.forgotten;
         if self.left_bits & bit(id) != 0 {
             let left = self.left.iter().filter(|(left, _)| *left == id).map(|&(_, at)| at);
@@ -58,27 +58,27 @@ impl Nodes {
 
     /// The same for a description that is older: calls on it are under way that the file does not
     /// know of.
-    pub(crate) fn join(&mut self, id: u64) -> NodeRef {
+    pub(crate) fn join(&mut self, id: u64) -> InodeRef {
         let (at, now) = (self.user(id, self.now), self.now);
-        if let Some(node) = self.get(at) {
-            node.length.followed_from(now);
+        if let Some(inode) = self.get(at) {
+            inode.length.followed_from(now);
         }
         at
     }
 
-    fn user(&mut self, id: u64, since: Moment) -> NodeRef {
+    fn user(&mut self, id: u64, since: Moment) -> InodeRef {
         if let Some(&at) = self.by_id.get(&id) {
-            if let Some(node) = self.get(at) {
-                node.refs += 1;
+            if let Some(inode) = self.get(at) {
+                inode.refs += 1;
             }
             return at;
         }
-        let node = Node { refs: 1, id, length: Length::unknown(since) };
+        let inode = Inode { refs: 1, id, length: Length::unknown(since) };
         let at = if let Some(at) = self.free.pop() {
-            self.open[at as usize] = Some(node);
+            self.open[at as usize] = Some(inode);
             at
         } else {
-            self.open.push(Some(node));
+            self.open.push(Some(inode));
             self.open.len() as u32 - 1
         };
         self.by_id.insert(id, at);
@@ -99,11 +99,11 @@ impl Nodes {
     }
 
     /// A user less.
-    pub(crate) fn close(&mut self, at: NodeRef) {
-        let Some(node) = self.get(at) else { return };
-        node.refs -= 1;
-        if node.refs == 0 {
-            let (id, changed) = (node.id, node.length.changed());
+    pub(crate) fn close(&mut self, at: InodeRef) {
+        let Some(inode) = self.get(at) else { return };
+        inode.refs -= 1;
+        if inode.refs == 0 {
+            let (id, changed) = (inode.id, inode.length.changed());
             self.leave(id, changed);
             self.by_id.remove(&id);
             self.open[at as usize] = None;
@@ -113,7 +113,7 @@ impl Nodes {
 
     /// The file.
     #[inline]
-    pub(crate) fn get(&mut self, at: NodeRef) -> Option<&mut Node> {
+    pub(crate) fn get(&mut self, at: InodeRef) -> Option<&mut Inode> {
         self.open.get_mut(at as usize).and_then(Option::as_mut)
     }
 
@@ -139,7 +139,7 @@ impl Nodes {
 
     /// The file with this identity, if somebody has it open.
     #[inline]
-    pub(crate) fn by_id(&mut self, id: u64) -> Option<&mut Node> {
+    pub(crate) fn by_id(&mut self, id: u64) -> Option<&mut Inode> {
         if self.by_id.is_empty() {
             return None;
         }
@@ -216,42 +216,42 @@ mod tests {
 
     #[test]
     fn a_closed_file_leaves_nothing() {
-        let mut nodes = Nodes::default();
-        let (a, b) = (nodes.open(1), nodes.open(1));
+        let mut inodes = Inodes::default();
+        let (a, b) = (inodes.open(1), inodes.open(1));
         assert_eq!(a, b);
-        nodes.close(a);
-        assert!(nodes.by_id(1).is_some());
-        nodes.close(b);
-        assert!(nodes.by_id(1).is_none());
-        assert_eq!(nodes.open.len(), nodes.free.len());
+        inodes.close(a);
+        assert!(inodes.by_id(1).is_some());
+        inodes.close(b);
+        assert!(inodes.by_id(1).is_none());
+        assert_eq!(inodes.open.len(), inodes.free.len());
     }
 
     #[test]
     fn names_lead_where_they_were_made_to() {
-        let mut nodes = Nodes::default();
-        nodes.rename(1, 2);
-        assert_eq!(nodes.identity(2), 1);
-        assert!(![1, 2].contains(&nodes.identity(1)));
-        nodes.link(2, 3);
-        nodes.unlink(2);
-        assert_eq!(nodes.identity(3), 1);
-        assert!(![1, 2].contains(&nodes.identity(2)));
-        let (two, three) = (nodes.identity(2), nodes.identity(3));
-        nodes.exchange(2, 3);
-        assert_eq!((nodes.identity(2), nodes.identity(3)), (three, two));
+        let mut inodes = Inodes::default();
+        inodes.rename(1, 2);
+        assert_eq!(inodes.identity(2), 1);
+        assert!(![1, 2].contains(&inodes.identity(1)));
+        inodes.link(2, 3);
+        inodes.unlink(2);
+        assert_eq!(inodes.identity(3), 1);
+        assert!(![1, 2].contains(&inodes.identity(2)));
+        let (two, three) = (inodes.identity(2), inodes.identity(3));
+        inodes.exchange(2, 3);
+        assert_eq!((inodes.identity(2), inodes.identity(3)), (three, two));
         // Two names of one file: renaming does nothing.
-        nodes.link(3, 4);
-        nodes.rename(3, 4);
-        assert_eq!(nodes.identity(3), nodes.identity(4));
+        inodes.link(3, 4);
+        inodes.rename(3, 4);
+        assert_eq!(inodes.identity(3), inodes.identity(4));
     }
 
     #[test]
     fn not_every_name_ever_removed_is_kept() {
-        let mut nodes = Nodes::default();
+        let mut inodes = Inodes::default();
         for name in 0..2 * MOVED as u64 {
-            nodes.unlink(name);
+            inodes.unlink(name);
         }
-        assert_eq!((nodes.moved.len(), nodes.order.len()), (MOVED, MOVED));
-        assert_eq!(nodes.identity(0), 0);
+        assert_eq!((inodes.moved.len(), inodes.order.len()), (MOVED, MOVED));
+        assert_eq!(inodes.identity(0), 0);
     }
 }

@@ -4,8 +4,8 @@ use crate::events::file_id::file_id;
 use crate::events::rows::AT_FDCWD;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::Op;
-use crate::kernel::block_rows::Page;
-use crate::kernel::descriptors::fd_table::FileRef;
+use crate::kernel::block_rows::BlockRows;
+use crate::kernel::descriptors::fd_table::DescriptionRef;
 use crate::kernel::tasks::{TaskRef, Tasks};
 
 /// Longest directory that names are joined to, in bytes. The kernel takes 4096 bytes at once; step by
@@ -15,26 +15,32 @@ pub(crate) const LONGEST: usize = 2 * 4096;
 /// Makes relative paths absolute where the directory is known, and gives those that are a place in
 /// the root that their task has.
 #[inline]
-pub(crate) fn resolve(tasks: &mut Tasks, task: TaskRef, page: &mut Page<'_>, row: usize) {
+pub(crate) fn resolve(tasks: &mut Tasks, task: TaskRef, block: &mut BlockRows<'_>, row: usize) {
     // Most rows have no such name, and this is on the way of all of them.
-    let effect = &page.rows.effect[row];
+    let effect = &block.rows.effect[row];
     let (relative, relative2) = (effect.relative, effect.relative2);
     if relative {
-        from_directory(tasks, task, page, row, false);
+        from_directory(tasks, task, block, row, false);
     }
     if relative2 {
-        from_directory(tasks, task, page, row, true);
+        from_directory(tasks, task, block, row, true);
     }
-    let op = page.rows.effect[row].op;
+    let op = block.rows.effect[row].op;
     if matches!(op, Op::None | Op::Use) || tasks.directories(task).root.is_none() {
         return;
     }
-    from_root(tasks, task, page, row, [relative, relative2]);
+    from_root(tasks, task, block, row, [relative, relative2]);
 }
 
 /// Makes a relative path absolute, if its directory is known.
-fn from_directory(tasks: &mut Tasks, task: TaskRef, page: &mut Page<'_>, row: usize, second: bool) {
-    let effect = &page.rows.effect[row];
+fn from_directory(
+    tasks: &mut Tasks,
+    task: TaskRef,
+    block: &mut BlockRows<'_>,
+    row: usize,
+    second: bool,
+) {
+    let effect = &block.rows.effect[row];
     let at = if second { effect.at2 } else { effect.at };
     let base = if at == AT_FDCWD {
         tasks.directories(task).working.clone()
@@ -42,27 +48,27 @@ fn from_directory(tasks: &mut Tasks, task: TaskRef, page: &mut Page<'_>, row: us
         let file = tasks.table(task).get(at);
         file.and_then(|file| tasks.files.get(file)).and_then(|file| file.path.clone())
     };
-    let view = if second { page.rows.path2[row] } else { page.rows.path[row] };
+    let view = if second { block.rows.path2[row] } else { block.rows.path[row] };
     let base = base.filter(|base| base.len() <= LONGEST);
     let rooted = base.as_ref().is_some_and(|base| base.starts_with(b"/"));
     // A directory that was itself opened by a relative name is better than none.
     let (view, id) = match base.filter(|_| rooted || at != AT_FDCWD) {
         Some(base) => {
-            let joined = join(&base, page.text_of(&view));
-            let effect = &mut page.rows.effect[row];
+            let joined = join(&base, block.text_of(&view));
+            let effect = &mut block.rows.effect[row];
             if second {
                 effect.relative2 = !rooted;
             } else {
                 effect.relative = !rooted;
             }
-            (page.side.put(&joined), file_id(&joined))
+            (block.side.put(&joined), file_id(&joined))
         }
         // As printed: the log does not say where it starts. Of a descriptor that nobody
         // opened there may be several, and names in them that are not the same.
         None if at != AT_FDCWD => return,
-        None => (view, file_id(page.text_of(&view))),
+        None => (view, file_id(block.text_of(&view))),
     };
-    put(page, row, second, view, id);
+    put(block, row, second, view, id);
 }
 
 /// Gives absolute paths that are a place in the task's own root the place in the system's.
@@ -70,25 +76,25 @@ fn from_directory(tasks: &mut Tasks, task: TaskRef, page: &mut Page<'_>, row: us
 fn from_root(
     tasks: &mut Tasks,
     task: TaskRef,
-    page: &mut Page<'_>,
+    block: &mut BlockRows<'_>,
     row: usize,
     relative: [bool; 2],
 ) {
     let Some(root) = tasks.directories(task).root.clone() else { return };
     for (second, relative) in [false, true].into_iter().zip(relative) {
-        let Some(path) = page.path(row, second).filter(|_| !relative) else { continue };
+        let Some(path) = block.path(row, second).filter(|_| !relative) else { continue };
         // An annotation has the place already.
         let inside = path.strip_prefix(&*root).is_some_and(|rest| matches!(rest, [] | [b'/', ..]));
         if path.starts_with(b"/") && !inside {
             let joined = join(&root, &path[1..]);
-            let (view, id) = (page.side.put(&joined), file_id(&joined));
-            put(page, row, second, view, id);
+            let (view, id) = (block.side.put(&joined), file_id(&joined));
+            put(block, row, second, view, id);
         }
     }
 }
 
-fn put(page: &mut Page<'_>, row: usize, second: bool, view: u128, id: u64) {
-    let rows = &mut *page.rows;
+fn put(block: &mut BlockRows<'_>, row: usize, second: bool, view: u128, id: u64) {
+    let rows = &mut *block.rows;
     if second {
         (rows.path2[row], rows.file2[row]) = (view, id);
         rows.valid[row] |= C::Path2.bit() | C::File2.bit();
@@ -115,7 +121,7 @@ pub(crate) fn join(base: &[u8], path: &[u8]) -> Vec<u8> {
 }
 
 /// The description that a name in `/proc` or `/dev` stands for: `/proc/self/fd/3`, `/dev/stdin`.
-pub(crate) fn in_proc(tasks: &mut Tasks, task: TaskRef, path: &[u8]) -> Option<FileRef> {
+pub(crate) fn in_proc(tasks: &mut Tasks, task: TaskRef, path: &[u8]) -> Option<DescriptionRef> {
     let (task, number) = if let Some(rest) = path.strip_prefix(b"/proc/") {
         let slash = rest.iter().position(|&b| b == b'/')?;
         let (of, rest) = rest.split_at(slash);

@@ -1,4 +1,4 @@
-//! Names of tasks at each moment, where events of the log tell them.
+//! Comms of tasks at each moment, where events of the log tell them.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use hashbrown::hash_map::Entry;
 use crate::events::parsed_block::key_in;
 
 #[derive(Debug)]
-struct Name {
+struct Comm {
     comm: Arc<str>,
     /// Its key in the dictionary of a block.
     key: (u64, u32),
@@ -18,16 +18,16 @@ struct Name {
 
 /// What was told last of each task.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
-    tasks: HashMap<i32, Name, foldhash::fast::FixedState>,
+pub(crate) struct Comms {
+    tasks: HashMap<i32, Comm, foldhash::fast::FixedState>,
     /// Tasks whose rows show another name than before.
     pub changed: Vec<i32>,
 }
 
-impl Names {
+impl Comms {
     /// Task `tid` has this name, which has the key `key` in `block`.
-    pub(crate) fn tell(&mut self, tid: i32, comm: &Arc<str>, block: u64, key: u32) {
-        let name = Name { comm: Arc::clone(comm), key: (block, key), old: false };
+    pub(crate) fn set(&mut self, tid: i32, comm: &Arc<str>, block: u64, key: u32) {
+        let name = Comm { comm: Arc::clone(comm), key: (block, key), old: false };
         match self.tasks.entry(tid) {
             Entry::Occupied(mut known) if known.get().comm == name.comm => {
                 known.get_mut().old = false;
@@ -41,8 +41,8 @@ impl Names {
 
     /// A task has its parent's name, unless its own was told.
     pub(crate) fn inherit(&mut self, child: i32, parent: i32) {
-        if let Some(Name { comm, key, .. }) = self.tasks.get(&parent) {
-            let name = Name { comm: Arc::clone(comm), key: *key, old: false };
+        if let Some(Comm { comm, key, .. }) = self.tasks.get(&parent) {
+            let name = Comm { comm: Arc::clone(comm), key: *key, old: false };
             if let Entry::Vacant(entry) = self.tasks.entry(child) {
                 entry.insert(name);
                 self.changed.push(child);
@@ -90,7 +90,7 @@ impl Names {
     }
 
     /// Its name.
-    pub(crate) fn of(&self, tid: i32) -> Option<&Arc<str>> {
+    pub(crate) fn get(&self, tid: i32) -> Option<&Arc<str>> {
         self.tasks.get(&tid).map(|name| &name.comm)
     }
 }

@@ -5,8 +5,8 @@ use crate::events::rows::{AT_FDCWD, NO_DETAIL};
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{Op, clone_flags, gone_flags, open_flags};
 use crate::kernel::Kernel;
-use crate::kernel::block_rows::Page;
-use crate::kernel::descriptors::fd_table::FileRef;
+use crate::kernel::block_rows::BlockRows;
+use crate::kernel::descriptors::fd_table::DescriptionRef;
 use crate::kernel::files::paths::LONGEST;
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::calls_under_way::Pending;
@@ -19,50 +19,50 @@ impl Kernel {
         task: TaskRef,
         tid: Option<i32>,
         row: usize,
-        page: &mut Page<'_>,
-        files: [Option<FileRef>; 2],
+        block: &mut BlockRows<'_>,
+        files: [Option<DescriptionRef>; 2],
         names: [Option<u64>; 2],
         mut pending: Option<&mut Pending>,
     ) {
-        let effect = page.rows.effect[row];
-        let fd = page.fd(row, false);
-        let fd2 = page.fd(row, true);
-        let ret = page.ret(row);
-        let failed = page.rows.has(row, C::Errno);
+        let effect = block.rows.effect[row];
+        let fd = block.fd(row, false);
+        let fd2 = block.fd(row, true);
+        let ret = block.ret(row);
+        let failed = block.rows.has(row, C::Errno);
         if !effect.begun {
             self.entry(task, effect.op, effect.flags, fd);
         }
         let done = ret.is_some_and(|ret| ret >= 0) && !failed;
         let cloexec = effect.flags & open_flags::CLOEXEC != 0;
         if matches!(effect.op, Op::Fork | Op::Exec) && !failed {
-            self.estimate(task, row, page);
+            self.estimate(task, row, block);
         }
         match (effect.op, fd, fd2) {
             (Op::Open | Op::OpenAnon, Some(fd), _) if done => {
                 if let Some(pending) = pending.as_deref_mut() {
-                    self.named(task, row, page, pending);
+                    self.named(task, row, block, pending);
                 }
-                self.open(task, fd, row, page, false, names[0]);
+                self.open(task, fd, row, block, false, names[0]);
             }
             (Op::OpenPair, Some(fd), Some(fd2)) if done => {
                 let ends = [
-                    self.open(task, fd, row, page, false, None),
-                    self.open(task, fd2, row, page, true, None),
+                    self.open(task, fd, row, block, false, None),
+                    self.open(task, fd2, row, block, true, None),
                 ];
                 self.pair(ends);
             }
             (Op::OpenProcess, Some(fd), _) if done => {
-                let file = self.open(task, fd, row, page, false, None);
+                let file = self.open(task, fd, row, block, false, None);
                 if let Some(open) = file.and_then(|file| self.tasks.files.get(file)) {
                     open.process = Some(effect.at);
                 }
             }
-            (Op::Take, Some(fd), Some(from)) if done => self.take(task, fd, from, row, page),
+            (Op::Take, Some(fd), Some(from)) if done => self.take(task, fd, from, row, block),
             (Op::Dup, Some(fd), Some(fd2)) if done => {
                 self.dup(task, fd, fd2, cloexec, files[0]);
                 if let Some(file) = files[0] {
-                    page.rows.ofd2[row] = self.tasks.files.number(file);
-                    page.set(row, C::Ofd2);
+                    block.rows.ofd2[row] = self.tasks.files.number(file);
+                    block.set(row, C::Ofd2);
                 }
             }
             (Op::CloseRange, Some(fd), Some(fd2)) if done && !effect.begun => {
@@ -74,18 +74,18 @@ impl Kernel {
             }
             (Op::SetStatus, ..) if done => {
                 let appends = effect.flags & open_flags::APPEND != 0;
-                let file = files[0].and_then(|file| self.tasks.files.with_nodes(file));
-                if let Some((open, nodes)) = file.filter(|(open, _)| open.append != appends) {
-                    (open.append, open.switched) = (appends, nodes.tick());
+                let file = files[0].and_then(|file| self.tasks.files.with_inodes(file));
+                if let Some((open, inodes)) = file.filter(|(open, _)| open.append != appends) {
+                    (open.append, open.switched) = (appends, inodes.tick());
                 }
             }
-            (Op::Fork, ..) => self.forked(task, tid, row, page, ret.filter(|_| done)),
+            (Op::Fork, ..) => self.forked(task, tid, row, block, ret.filter(|_| done)),
             (Op::Appear, ..) => {
                 self.tasks.appeared(task, effect.at, effect.flags, effect.at2 != AT_FDCWD);
             }
             (Op::Exec, ..) if done => {
                 if let Some(tid) = tid {
-                    self.names.executed(tid);
+                    self.comms.executed(tid);
                 }
                 self.tasks.exec(task);
             }
@@ -96,12 +96,12 @@ impl Kernel {
                 self.tasks.gone(tid);
             }
             (Op::Chdir, ..) if done => {
-                let path = page.path(row, false).filter(|_| !effect_relative(page, row));
+                let path = block.path(row, false).filter(|_| !effect_relative(block, row));
                 let path = path.filter(|path| path.len() <= LONGEST);
                 self.tasks.directories(task).working = path;
             }
             (Op::Chroot, ..) if done => {
-                let path = page.path(row, false).filter(|path| path.starts_with(b"/"));
+                let path = block.path(row, false).filter(|path| path.starts_with(b"/"));
                 let path = path.filter(|path| **path != *b"/" && path.len() <= LONGEST);
                 self.tasks.directories(task).root = path;
                 self.tasks.rooted = true;
@@ -115,31 +115,38 @@ impl Kernel {
                 self.renamed = true;
                 if let [Some(from), Some(to)] = names {
                     if effect.flags == 1 {
-                        self.tasks.files.nodes.exchange(from, to);
+                        self.tasks.files.inodes.exchange(from, to);
                     } else {
-                        self.tasks.files.nodes.rename(from, to);
+                        self.tasks.files.inodes.rename(from, to);
                     }
                 }
             }
             (Op::Unlink, ..) if done => {
                 if let Some(name) = names[0] {
-                    self.tasks.files.nodes.unlink(name);
+                    self.tasks.files.inodes.unlink(name);
                 }
             }
             (Op::Link, ..) if done => {
                 if let [Some(from), Some(to)] = names {
-                    self.tasks.files.nodes.link(from, to);
+                    self.tasks.files.inodes.link(from, to);
                 }
             }
             _ => {}
         }
         if effect.detail != NO_DETAIL {
-            self.detail(task, row, page, files[0], pending, done);
+            self.detail(task, row, block, files[0], pending, done);
         }
     }
 
     /// `to` leads to what `from` led to when the call was entered.
-    fn dup(&mut self, task: TaskRef, from: i32, to: i32, cloexec: bool, file: Option<FileRef>) {
+    fn dup(
+        &mut self,
+        task: TaskRef,
+        from: i32,
+        to: i32,
+        cloexec: bool,
+        file: Option<DescriptionRef>,
+    ) {
         match file {
             // The same number again: it stayed, unless another thread closed it meanwhile.
             Some(_) if from == to && self.tasks.table(task).get(to).is_some() => {}
@@ -162,26 +169,26 @@ impl Kernel {
         task: TaskRef,
         tid: Option<i32>,
         row: usize,
-        page: &mut Page<'_>,
+        block: &mut BlockRows<'_>,
         ret: Option<i64>,
     ) {
-        let effect = page.rows.effect[row];
+        let effect = block.rows.effect[row];
         let child = ret.and_then(|ret| i32::try_from(ret).ok());
         let child = child.map(|ret| if effect.at == AT_FDCWD { ret } else { effect.at });
         if let (Some(child), Some(parent)) = (child, tid) {
-            self.names.inherit(child, parent);
+            self.comms.inherit(child, parent);
         }
         if let Some(child) = self.tasks.forked(task, child, effect.flags) {
-            page.rows.child[row] = child;
-            page.set(row, C::Child);
+            block.rows.child[row] = child;
+            block.set(row, C::Child);
         }
     }
 
     /// Private memory of a task that makes another one, or starts a program.
-    fn estimate(&mut self, task: TaskRef, row: usize, page: &mut Page<'_>) {
+    fn estimate(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) {
         if let Some(bytes) = self.tasks.space(task).bytes() {
-            page.rows.anon_bytes[row] = bytes;
-            page.set(row, C::AnonBytes);
+            block.rows.anon_bytes[row] = bytes;
+            block.set(row, C::AnonBytes);
         }
     }
 
@@ -190,14 +197,14 @@ impl Kernel {
         &mut self,
         task: TaskRef,
         row: usize,
-        page: &mut Page<'_>,
-        file: Option<FileRef>,
+        block: &mut BlockRows<'_>,
+        file: Option<DescriptionRef>,
         pending: Option<&mut Pending>,
         done: bool,
     ) {
-        let at = page.rows.effect[row].detail as usize;
-        let Some(detail) = page.side.details.get(at) else { return };
-        let sent = pending.and_then(|pending| pending.pass.take());
+        let at = block.rows.effect[row].detail as usize;
+        let Some(detail) = block.side.details.get(at) else { return };
+        let sent = pending.and_then(|pending| pending.message.take());
         match detail {
             Detail::Memory(memory) => {
                 if done {
@@ -223,14 +230,14 @@ impl Kernel {
                 }
             }
             Detail::Name(view) => {
-                let path = page.text_of(view).into();
+                let path = block.text_of(view).into();
                 if let Some(pending) = self.tasks.pending(task) {
                     pending.path.get_or_insert(path);
                 }
             }
-            Detail::Received(_) if done => self.received(task, row, at, page, file),
-            Detail::Submitted(_) if done => self.submitted(task, row, at, page),
-            Detail::Collected(_) if done => self.collected(task, row, at, page),
+            Detail::Received(_) if done => self.received(task, row, at, block, file),
+            Detail::Submitted(_) if done => self.submitted(task, row, at, block),
+            Detail::Collected(_) if done => self.collected(task, row, at, block),
             _ => {
                 if let Some(number) = sent.filter(|_| !done) {
                     self.unsend(number);
@@ -241,6 +248,6 @@ impl Kernel {
 }
 
 /// The path of the row is relative still.
-fn effect_relative(page: &Page<'_>, row: usize) -> bool {
-    page.rows.effect[row].relative
+fn effect_relative(block: &BlockRows<'_>, row: usize) -> bool {
+    block.rows.effect[row].relative
 }

@@ -12,7 +12,7 @@ const RANGES: usize = 1 << 12;
 
 /// An address space.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Space {
+pub(crate) struct AddressSpace {
     /// Private anonymous ranges: start to end, and whether they may be written to.
     ranges: BTreeMap<u64, (u64, bool)>,
     /// Bytes of those that may be.
@@ -23,7 +23,7 @@ pub(crate) struct Space {
     known: bool,
 }
 
-impl Space {
+impl AddressSpace {
     /// That of a program which was just started.
     pub(crate) fn fresh() -> Self {
         Self { known: true, ..Self::default() }
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn what_is_mapped_counts_until_it_is_unmapped() {
-        let mut space = Space::fresh();
+        let mut space = AddressSpace::fresh();
         space.change(map(MIB, 2 * MIB, true));
         space.change(Memory::Unmap { start: MIB + MIB / 2, len: MIB });
         assert_eq!(space.bytes(), Some(MIB as i64));
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn reserved_memory_counts_once_it_may_be_written_to() {
-        let mut space = Space::fresh();
+        let mut space = AddressSpace::fresh();
         space.change(map(0, 64 * MIB, false));
         assert_eq!(space.bytes(), Some(0));
         space.change(Memory::Protect { start: 0, len: 3 * MIB, writable: true });
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn neighbours_become_one() {
-        let mut space = Space::fresh();
+        let mut space = AddressSpace::fresh();
         for i in [3, 1, 2, 0] {
             space.change(map(i * MIB, MIB, true));
         }
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn the_heap_grows_and_shrinks() {
-        let mut space = Space::fresh();
+        let mut space = AddressSpace::fresh();
         for end in [MIB, 3 * MIB, 2 * MIB] {
             space.change(Memory::Break { end });
         }
@@ -200,14 +200,14 @@ mod tests {
 
     #[test]
     fn who_knows_what_is_older_than_the_log() {
-        let mut space = Space::default();
+        let mut space = AddressSpace::default();
         space.change(map(MIB, 2 * MIB, true));
         assert_eq!(space.bytes(), None);
     }
 
     #[test]
     fn odd_numbers_do_no_harm() {
-        let mut space = Space::fresh();
+        let mut space = AddressSpace::fresh();
         space.change(map(u64::MAX - 4096, u64::MAX, true));
         space.change(map(0, u64::MAX, true));
         space.change(Memory::Protect { start: 5, len: u64::MAX, writable: false });

@@ -11,10 +11,12 @@ use hashbrown::HashMap;
 
 use crate::events::model_columns::task_key as key;
 use crate::events::vocabulary::clone_flags::{CLONE_FILES, CLONE_FS, CLONE_THREAD, CLONE_VM};
-use crate::kernel::descriptors::fd_table::{FileRef, OpenFile, OpenFiles, Slot, Table};
-use crate::kernel::tasks::memory::Space;
+use crate::kernel::descriptors::fd_table::{
+    DescriptionRef, Descriptor, FdTable, OpenFileDescription, OpenFileDescriptions,
+};
+use crate::kernel::tasks::memory::AddressSpace;
 use crate::kernel::transfers::calls_under_way::Pending;
-use crate::kernel::transfers::position::{Position, Spot};
+use crate::kernel::transfers::position::{Offset, Position};
 
 /// Number of a live task in [`Tasks`]. Used again; the identity that users see is not.
 pub(crate) type TaskRef = usize;
@@ -32,7 +34,7 @@ struct Task {
     /// The call that it is in.
     pending: Option<Box<Pending>>,
     /// What a close that has not returned takes away.
-    closing: Option<(i32, Slot)>,
+    closing: Option<(i32, Descriptor)>,
     /// It exited; events may still name it.
     exited: bool,
     /// It showed itself while nobody was about to make a task.
@@ -106,7 +108,7 @@ struct Forking {
 
 /// A task as rows of a block show it, found without a hash: by the last bits of its id.
 #[derive(Debug, Clone, Copy)]
-struct Near {
+struct Cached {
     key: i64,
     sight: Sight,
     /// The block in which rows were told of it last, and its name there, as told by events.
@@ -117,12 +119,12 @@ struct Near {
 }
 
 #[derive(Debug)]
-struct Seen([Near; 64]);
+struct TaskCache([Cached; 64]);
 
-impl Default for Seen {
+impl Default for TaskCache {
     fn default() -> Self {
         let sight = Sight::default();
-        Self([Near { key: NOBODY, sight, block: 0, comm: None, before: 0 }; 64])
+        Self([Cached { key: NOBODY, sight, block: 0, comm: None, before: 0 }; 64])
     }
 }
 
@@ -142,7 +144,7 @@ pub(crate) struct Sight {
 /// The key of no task.
 const NOBODY: i64 = i64::MAX;
 
-impl Seen {
+impl TaskCache {
     #[inline]
     fn at(key: i64) -> usize {
         (key & 63) as usize
@@ -176,16 +178,16 @@ pub(crate) struct Tasks {
     free: Vec<TaskRef>,
     by_tid: HashMap<i64, TaskRef, foldhash::fast::FixedState>,
     /// Those of them that showed themselves last.
-    seen: Seen,
+    seen: TaskCache,
     /// Number of the block at hand, from 1.
     pub block: u64,
     /// Keys of tasks of which rows of that block were told something that holds no more.
     pub changed: Vec<i64>,
-    tables: Shared<Table>,
+    tables: Shared<FdTable>,
     directories: Shared<Directories>,
-    spaces: Shared<Space>,
+    spaces: Shared<AddressSpace>,
     /// Open files of all tasks.
-    pub files: OpenFiles,
+    pub files: OpenFileDescriptions,
     forking: VecDeque<Forking>,
     /// Children of which one event told, and their parents: another event will tell of them too.
     newborn: HashMap<i32, u32, foldhash::fast::FixedState>,
@@ -204,7 +206,7 @@ pub(crate) struct Tasks {
 impl Tasks {
     /// The task with this id, made if it shows itself for the first time.
     #[inline]
-    pub(crate) fn of(&mut self, tid: Option<i32>) -> TaskRef {
+    pub(crate) fn get_or_add(&mut self, tid: Option<i32>) -> TaskRef {
         self.sight(tid).task
     }
 
@@ -212,22 +214,22 @@ impl Tasks {
     #[inline]
     pub(crate) fn sight(&mut self, tid: Option<i32>) -> Sight {
         let key = key(tid);
-        let near = &self.seen.0[Seen::at(key)];
+        let near = &self.seen.0[TaskCache::at(key)];
         if near.key == key { near.sight } else { self.look(tid, key) }
     }
 
     /// What rows of the block at hand were told of the task, and its name there, as told by events.
     #[inline]
-    pub(crate) fn told(&self, tid: Option<i32>) -> Option<(&Sight, Option<u32>)> {
+    pub(crate) fn shown_in_block(&self, tid: Option<i32>) -> Option<(&Sight, Option<u32>)> {
         let key = key(tid);
-        let near = &self.seen.0[Seen::at(key)];
+        let near = &self.seen.0[TaskCache::at(key)];
         (near.key == key && near.block == self.block).then_some((&near.sight, near.comm))
     }
 
     /// Rows of the block at hand are told of the task from now on.
-    pub(crate) fn tell(&mut self, tid: Option<i32>, comm: Option<u32>) -> Sight {
+    pub(crate) fn show_in_block(&mut self, tid: Option<i32>, comm: Option<u32>) -> Sight {
         let sight = self.sight(tid);
-        let near = &mut self.seen.0[Seen::at(key(tid))];
+        let near = &mut self.seen.0[TaskCache::at(key(tid))];
         (near.block, near.comm) = (self.block, comm);
         sight
     }
@@ -248,9 +250,9 @@ impl Tasks {
         };
         let (id, group) = self.identity(task);
         let sight = Sight { task, id, group, exited: self.has_exited(task) };
-        let near = &mut self.seen.0[Seen::at(key)];
+        let near = &mut self.seen.0[TaskCache::at(key)];
         let before = if near.block == self.block { self.block } else { near.before };
-        *near = Near { key, sight, block: 0, comm: None, before };
+        *near = Cached { key, sight, block: 0, comm: None, before };
         sight
     }
 
@@ -298,7 +300,7 @@ impl Tasks {
             } else {
                 let table = self.older_table();
                 let directory = self.directories.add(Directories::default());
-                (tid, table, directory, self.spaces.add(Space::default()))
+                (tid, table, directory, self.spaces.add(AddressSpace::default()))
             };
         let task = Task {
             id: self.next,
@@ -328,9 +330,9 @@ impl Tasks {
     /// The table of a task that is older than the log: its children share the descriptions of what
     /// every program has open, even if they use them first.
     fn older_table(&mut self) -> usize {
-        let mut table = Table::default();
+        let mut table = FdTable::default();
         for fd in 0..3 {
-            let file = OpenFile::inherited(Position::At(Spot::Relative(0)));
+            let file = OpenFileDescription::inherited(Position::At(Offset::Relative(0)));
             table.open(&mut self.files, fd, file, false);
         }
         self.tables.add(table)
@@ -367,7 +369,7 @@ impl Tasks {
 
     /// The task's descriptors.
     #[inline]
-    pub(crate) fn table(&mut self, task: TaskRef) -> &mut Table {
+    pub(crate) fn table(&mut self, task: TaskRef) -> &mut FdTable {
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
         &mut self.tables.items[at].1
     }
@@ -470,7 +472,7 @@ impl Tasks {
     /// The task exited, but events may still name it. Its descriptors are closed.
     pub(crate) fn exited(&mut self, tid: Option<i32>) {
         let (Some(tid), Some(&at)) = (tid, self.by_tid.get(&key(tid))) else { return };
-        let fresh = self.tables.add(Table::default());
+        let fresh = self.tables.add(FdTable::default());
         let Some(task) = self.slots[at].as_mut() else { return };
         let (table, id) = (std::mem::replace(&mut task.table, fresh), task.id);
         task.exited = true;
@@ -529,7 +531,7 @@ impl Tasks {
         };
         self.tables.items[table].1.exec(&mut self.files);
         self.spaces.release(space);
-        let own = self.spaces.add(Space::fresh());
+        let own = self.spaces.add(AddressSpace::fresh());
         if let Some(task) = self.slots[task].as_mut() {
             task.space = own;
         }
@@ -543,13 +545,13 @@ impl Tasks {
     }
 
     /// Its address space.
-    pub(crate) fn space(&mut self, task: TaskRef) -> &mut Space {
+    pub(crate) fn space(&mut self, task: TaskRef) -> &mut AddressSpace {
         let at = self.slots[task].as_ref().map_or(0, |task| task.space);
         &mut self.spaces.items[at].1
     }
 
     /// A number for its address space, while that lives.
-    pub(crate) fn space_of(&self, task: TaskRef) -> usize {
+    pub(crate) fn address_space_number(&self, task: TaskRef) -> usize {
         self.task(task).map_or(0, |task| task.space)
     }
 
@@ -603,20 +605,20 @@ impl Tasks {
         table.is_some_and(|at| self.tables.items[at].0 > 1)
     }
 
-    /// See [`Table::open`].
+    /// See [`FdTable::open`].
     pub(crate) fn open(
         &mut self,
         task: TaskRef,
         fd: i32,
-        file: OpenFile,
+        file: OpenFileDescription,
         cloexec: bool,
-    ) -> Option<FileRef> {
+    ) -> Option<DescriptionRef> {
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
         self.tables.items[at].1.open(&mut self.files, fd, file, cloexec)
     }
 
-    /// See [`Table::install`].
-    pub(crate) fn install(&mut self, task: TaskRef, fd: i32, file: FileRef, cloexec: bool) {
+    /// See [`FdTable::install`].
+    pub(crate) fn install(&mut self, task: TaskRef, fd: i32, file: DescriptionRef, cloexec: bool) {
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
         self.tables.items[at].1.install(&mut self.files, fd, file, cloexec);
     }
@@ -645,13 +647,13 @@ impl Tasks {
         }
     }
 
-    /// See [`Table::dup`].
+    /// See [`FdTable::dup`].
     pub(crate) fn dup(&mut self, task: TaskRef, from: i32, to: i32, cloexec: bool) {
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
         self.tables.items[at].1.dup(&mut self.files, from, to, cloexec);
     }
 
-    /// See [`Table::close`].
+    /// See [`FdTable::close`].
     pub(crate) fn close(&mut self, task: TaskRef, fd: i32) {
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
         self.tables.items[at].1.close(&mut self.files, fd);
@@ -676,7 +678,7 @@ impl Tasks {
         }
     }
 
-    /// See [`Table::close_range`] and [`Table::mark_range`].
+    /// See [`FdTable::close_range`] and [`FdTable::mark_range`].
     pub(crate) fn close_range(&mut self, task: TaskRef, first: i32, last: i32, mark: bool) {
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
         if mark {

@@ -8,7 +8,7 @@ use crate::events::parsed_block::key_in;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{At, EventKind, OffsetKnown};
 use crate::kernel::Kernel;
-use crate::kernel::block_rows::Page;
+use crate::kernel::block_rows::BlockRows;
 use crate::kernel::files::length::{Changes, Moment};
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::calls_under_way::{Held, drop_held};
@@ -57,24 +57,30 @@ impl Aio {
 
 impl Kernel {
     /// `io_submit` returned: its parts are under way.
-    pub(crate) fn submitted(&mut self, task: TaskRef, row: usize, detail: usize, page: &Page<'_>) {
-        let Some(Detail::Submitted(parts)) = page.side.details.get(detail) else { return };
-        let rows = &*page.rows;
-        let space = self.tasks.space_of(task);
+    pub(crate) fn submitted(
+        &mut self,
+        task: TaskRef,
+        row: usize,
+        detail: usize,
+        block: &BlockRows<'_>,
+    ) {
+        let Some(Detail::Submitted(parts)) = block.side.details.get(detail) else { return };
+        let rows = &*block.rows;
+        let space = self.tasks.address_space_number(task);
         for &what in parts {
             let file = self.descriptor(task, what.fd, || true);
             let changes = is_write(what.call).then_some(Changes::Longer);
             let held = file.and_then(|file| self.hold(what.fd, file, false, changes));
-            let comm = page.comm(row).map(|comm| comm as usize);
+            let comm = block.comm(row).map(|comm| comm as usize);
             self.aio.parts.push_back(Part {
                 space,
                 what,
                 held,
-                since: page.since,
-                task: page.whose.task,
-                pid: page.pid(row),
+                since: block.since,
+                task: block.whose.task,
+                pid: block.pid(row),
                 tid: rows.has(row, C::Tid).then(|| rows.tid[row]),
-                comm: comm.and_then(|comm| page.comms.get(comm).cloned()),
+                comm: comm.and_then(|comm| block.comms.get(comm).cloned()),
                 ts: rows.has(row, C::Ts).then(|| rows.ts[row]),
             });
             if self.aio.parts.len() > PARTS
@@ -91,14 +97,14 @@ impl Kernel {
         task: TaskRef,
         row: usize,
         detail: usize,
-        page: &mut Page<'_>,
+        block: &mut BlockRows<'_>,
     ) {
-        let Some(Detail::Collected(done)) = page.side.details.get(detail) else { return };
+        let Some(Detail::Collected(done)) = block.side.details.get(detail) else { return };
         let done = done.clone();
-        let space = self.tasks.space_of(task);
+        let space = self.tasks.address_space_number(task);
         for done in done {
             let part = self.aio.find(space, done);
-            self.part(row, done, part, page);
+            self.part(row, done, part, block);
         }
     }
 
@@ -107,30 +113,30 @@ impl Kernel {
         of: usize,
         done: Completion,
         part: Option<(Part, bool)>,
-        page: &mut Page<'_>,
+        block: &mut BlockRows<'_>,
     ) {
         let name = part.as_ref().map(|(part, _)| part.what.call.text());
-        let row = page.insert(of, EventKind::Aio, name);
-        let ended = ended(page, of);
-        outcome(page, row, done.result);
-        page.complete(row);
+        let row = block.insert(of, EventKind::Aio, name);
+        let ended = ended(block, of);
+        outcome(block, row, done.result);
+        block.complete(row);
         let Some((part, doubtful)) = part else { return };
-        submitter(&part, ended, row, page);
+        submitter(&part, ended, row, block);
         let Some(held) = part.held else { return };
         let file = held.file;
-        page.rows.fd[row] = part.what.fd;
-        page.set(row, C::Fd);
+        block.rows.fd[row] = part.what.fd;
+        block.set(row, C::Fd);
         let write = is_write(part.what.call);
         let read = matches!(part.what.call, AioCall::Pread | AioCall::Preadv);
         if let Some(requested) = part.what.requested {
-            page.rows.requested[row] = requested;
-            page.set(row, C::Requested);
+            block.rows.requested[row] = requested;
+            block.set(row, C::Requested);
         }
-        self.put_file(page, row, file, false);
+        self.show_file(block, row, file, false);
         if read || write {
             if let Some(offset) = part.what.offset.filter(|_| !doubtful) {
-                page.rows.offset[row] = offset;
-                page.set(row, C::Offset);
+                block.rows.offset[row] = offset;
+                block.set(row, C::Offset);
             }
             let end = if done.result < 0 {
                 transfer::End::Failed
@@ -149,10 +155,10 @@ impl Kernel {
             if doubtful && found.known.is_some() {
                 found.known = Some(OffsetKnown::Ambiguous);
             }
-            put_found(page, row, false, found);
+            put_found(block, row, false, found);
             if let Some(known) = found.known {
-                page.rows.offset_known[row] = known as u8;
-                page.set(row, C::OffsetKnown);
+                block.rows.offset_known[row] = known as u8;
+                block.set(row, C::OffsetKnown);
             }
         }
         self.tasks.files.release(file);
@@ -164,50 +170,50 @@ fn is_write(call: AioCall) -> bool {
 }
 
 /// The exit of the call.
-fn ended(page: &Page<'_>, row: usize) -> Option<i64> {
-    let rows = &*page.rows;
+fn ended(block: &BlockRows<'_>, row: usize) -> Option<i64> {
+    let rows = &*block.rows;
     let entry = rows.has(row, C::Ts).then(|| rows.ts[row])?;
     let took = rows.has(row, C::DurNs).then(|| rows.dur[row])?;
     entry.checked_add(took)
 }
 
 /// What a part came to.
-fn outcome(page: &mut Page<'_>, row: usize, result: i64) {
+fn outcome(block: &mut BlockRows<'_>, row: usize, result: i64) {
     if result >= 0 {
-        page.rows.ret[row] = result;
-        page.rows.bytes[row] = result;
-        page.set(row, C::Bytes);
+        block.rows.ret[row] = result;
+        block.rows.bytes[row] = result;
+        block.set(row, C::Bytes);
     } else {
-        page.rows.ret[row] = -1;
+        block.rows.ret[row] = -1;
         if let Some(name) = errno::name(result.unsigned_abs()) {
-            page.rows.errno[row] = key_in(page.errnos, name);
-            page.set(row, C::Errno);
+            block.rows.errno[row] = key_in(block.errnos, name);
+            block.set(row, C::Errno);
         }
     }
-    page.set(row, C::Ret);
+    block.set(row, C::Ret);
 }
 
 /// Who submitted the part, and when.
-fn submitter(part: &Part, ended: Option<i64>, row: usize, page: &mut Page<'_>) {
-    page.rows.task[row] = part.task;
+fn submitter(part: &Part, ended: Option<i64>, row: usize, block: &mut BlockRows<'_>) {
+    block.rows.task[row] = part.task;
     if let Some(pid) = part.pid {
-        page.rows.pid[row] = pid;
-        page.set(row, C::Pid);
+        block.rows.pid[row] = pid;
+        block.set(row, C::Pid);
     }
     if let Some(tid) = part.tid {
-        page.rows.tid[row] = tid;
-        page.set(row, C::Tid);
+        block.rows.tid[row] = tid;
+        block.set(row, C::Tid);
     }
     if let Some(comm) = &part.comm {
-        page.rows.comm[row] = key_in(page.comms, comm);
-        page.set(row, C::Comm);
+        block.rows.comm[row] = key_in(block.comms, comm);
+        block.set(row, C::Comm);
     }
     if let Some(ts) = part.ts {
-        page.rows.ts[row] = ts;
-        page.set(row, C::Ts);
+        block.rows.ts[row] = ts;
+        block.set(row, C::Ts);
         if let Some(ended) = ended.filter(|&ended| ended >= ts) {
-            page.rows.dur[row] = ended.wrapping_sub(ts);
-            page.set(row, C::DurNs);
+            block.rows.dur[row] = ended.wrapping_sub(ts);
+            block.set(row, C::DurNs);
         }
     }
 }

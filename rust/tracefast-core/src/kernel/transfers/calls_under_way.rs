@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::events::vocabulary::Motion;
-use crate::kernel::descriptors::fd_table::{FileRef, OpenFiles};
+use crate::kernel::descriptors::fd_table::{DescriptionRef, OpenFileDescriptions};
 use crate::kernel::files::length::{Change, Moment, Turn};
 use crate::kernel::transfers::position::{Ticket, Total};
 
@@ -13,7 +13,7 @@ pub(crate) struct Held {
     /// Its number.
     pub fd: i32,
     /// What it leads to, which lives on until the call is over.
-    pub file: FileRef,
+    pub file: DescriptionRef,
     /// Moves the position of that.
     pub ticket: Option<Ticket>,
     /// May change how long that file is.
@@ -24,7 +24,7 @@ pub(crate) struct Held {
 
 impl Held {
     /// It is held no more.
-    pub(crate) fn release(&self, files: &mut OpenFiles) {
+    pub(crate) fn release(&self, files: &mut OpenFileDescriptions) {
         if let Some(open) = files.get(self.file).filter(|_| self.switches) {
             open.switching = open.switching.saturating_sub(1);
         }
@@ -42,7 +42,7 @@ pub(crate) struct Pending {
     /// Name of the caller.
     pub comm: Option<Arc<str>>,
     /// The message with descriptors that it sends.
-    pub pass: Option<u64>,
+    pub message: Option<u64>,
     /// The path that an event within it tells.
     pub path: Option<Arc<[u8]>>,
     /// A page of a mapped file was brought in: events may be about that.
@@ -61,14 +61,14 @@ impl Pending {
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.comm = None;
-        self.pass = None;
+        self.message = None;
         self.path = None;
         self.fault = false;
     }
 
     /// The call never ended, as far as the log tells.
     #[inline]
-    pub(crate) fn abandon(&mut self, files: &mut OpenFiles) {
+    pub(crate) fn abandon(&mut self, files: &mut OpenFileDescriptions) {
         for held in &mut self.held {
             if let Some(held) = held.take() {
                 drop_held(files, held);
@@ -78,9 +78,9 @@ impl Pending {
 }
 
 /// A descriptor is held no more, by a call of which it is not known what it did.
-pub(crate) fn drop_held(files: &mut OpenFiles, held: Held) {
-    if let Some((file, nodes)) = files.with_nodes(held.file) {
-        let now = nodes.tick();
+pub(crate) fn drop_held(files: &mut OpenFileDescriptions, held: Held) {
+    if let Some((file, inodes)) = files.with_inodes(held.file) {
+        let now = inodes.tick();
         if let Some(ticket) = held.ticket {
             let landed = file.flight.end(ticket, None, false);
             if landed.total != Total::Open {
@@ -88,10 +88,10 @@ pub(crate) fn drop_held(files: &mut OpenFiles, held: Held) {
             }
         }
         if let Some(turn) = held.turn
-            && let Some(node) = file.node.and_then(|node| nodes.get(node))
+            && let Some(inode) = file.inode.and_then(|inode| inodes.get(inode))
         {
-            let raced = node.length.land(Some(turn), now);
-            node.length.change(Change::Any, raced, now);
+            let raced = inode.length.land(Some(turn), now);
+            inode.length.change(Change::Any, raced, now);
         }
     }
     held.release(files);

@@ -4,8 +4,8 @@ use crate::events::details::Detail;
 use crate::events::rows::Effect;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{Access, EventKind, Motion, Op, Status};
-use crate::kernel::block_rows::Page;
-use crate::kernel::descriptors::fd_table::FileRef;
+use crate::kernel::block_rows::BlockRows;
+use crate::kernel::descriptors::fd_table::DescriptionRef;
 use crate::kernel::files::length::Change;
 use crate::kernel::transfers::calls_under_way::{Held, writes};
 use crate::kernel::transfers::transfer::{self, Found, Seek, Side};
@@ -16,47 +16,47 @@ impl Kernel {
     pub(crate) fn moved(
         &mut self,
         row: usize,
-        page: &mut Page<'_>,
+        block: &mut BlockRows<'_>,
         files: &Bound,
         held: &[Option<Held>; 2],
     ) {
-        let Effect { op, motion, made_up, .. } = page.rows.effect[row];
-        let valid = page.rows.valid[row];
+        let Effect { op, motion, made_up, .. } = block.rows.effect[row];
+        let valid = block.rows.valid[row];
         let has = |column: C| valid & column.bit() != 0;
         let failed = has(C::Errno);
         let mut base = None;
         if op == Op::Seek {
             if let Some(file) = files[0] {
-                base = self.seek(row, page, file, held[0], failed);
+                base = self.seek(row, block, file, held[0], failed);
             }
         } else if motion != Motion::None {
-            let interrupted = page.rows.status[row] == Status::Interrupted as u8;
+            let interrupted = block.rows.status[row] == Status::Interrupted as u8;
             let end = if made_up || interrupted {
                 transfer::End::Nothing
             } else if failed {
                 transfer::End::Failed
             } else if has(C::Bytes) {
-                transfer::End::Moved(page.rows.bytes[row])
+                transfer::End::Moved(block.rows.bytes[row])
             } else {
                 transfer::End::Unknown
             };
             let known = if motion == Motion::Copy {
-                self.side(row, page, false, files, held, end)
-                    .max(self.side(row, page, true, files, held, end))
+                self.side(row, block, false, files, held, end)
+                    .max(self.side(row, block, true, files, held, end))
             } else {
-                self.side(row, page, false, files, held, end)
+                self.side(row, block, false, files, held, end)
             };
             if let Some(known) = known {
-                page.rows.offset_known[row] = known;
-                page.set(row, C::OffsetKnown);
+                block.rows.offset_known[row] = known;
+                block.set(row, C::OffsetKnown);
             }
-        } else if let Some(change) = resizes(row, page, held[0].as_ref()) {
-            self.resized(row, page, files[0], held[0], change);
-        } else if page.rows.has(row, C::Size) && !failed && !made_up {
-            base = self.sized(row, page, files[0]);
+        } else if let Some(change) = resizes(row, block, held[0].as_ref()) {
+            self.resized(row, block, files[0], held[0], change);
+        } else if block.rows.has(row, C::Size) && !failed && !made_up {
+            base = self.sized(row, block, files[0]);
         }
         if let Some(base) = base {
-            notice(page, row, false, base);
+            notice(block, row, false, base);
         }
     }
 
@@ -65,7 +65,7 @@ impl Kernel {
     fn side(
         &mut self,
         row: usize,
-        page: &mut Page<'_>,
+        block: &mut BlockRows<'_>,
         second: bool,
         files: &Bound,
         held: &[Option<Held>; 2],
@@ -74,12 +74,12 @@ impl Kernel {
         let held = held[usize::from(second)];
         let Some(file) = files[usize::from(second)] else {
             if end == transfer::End::Failed && !second {
-                page.rows.access[row] = Access::Error as u8;
-                page.set(row, C::Access);
+                block.rows.access[row] = Access::Error as u8;
+                block.set(row, C::Access);
             }
             return None;
         };
-        let rows = &*page.rows;
+        let rows = &*block.rows;
         let (column, given) =
             if second { (C::Offset2, rows.offset2[row]) } else { (C::Offset, rows.offset[row]) };
         let Effect { motion, place, place2, .. } = rows.effect[row];
@@ -90,63 +90,73 @@ impl Kernel {
             requested: rows.has(row, C::Requested).then(|| rows.requested[row]),
             end,
         };
-        let found = transfer::transfer(&mut self.tasks.files, file, held, page.since, side);
-        put_found(page, row, second, found);
+        let found = transfer::transfer(&mut self.tasks.files, file, held, block.since, side);
+        put_found(block, row, second, found);
         if let Some(base) = found.base {
-            notice(page, row, second, base);
+            notice(block, row, second, base);
         }
         found.known.map(|known| known as u8)
     }
 
     /// The size of the file of a descriptor was found, or was not.
     #[inline]
-    pub(crate) fn found_size(&mut self, row: usize, page: &mut Page<'_>, file: Option<FileRef>) {
-        if page.rows.has(row, C::Errno) || page.rows.effect[row].made_up {
+    pub(crate) fn found_size(
+        &mut self,
+        row: usize,
+        block: &mut BlockRows<'_>,
+        file: Option<DescriptionRef>,
+    ) {
+        if block.rows.has(row, C::Errno) || block.rows.effect[row].made_up {
             return;
         }
-        if let Some(base) = self.sized(row, page, file) {
-            notice(page, row, false, base);
+        if let Some(base) = self.sized(row, block, file) {
+            notice(block, row, false, base);
         }
     }
 
     fn seek(
         &mut self,
         row: usize,
-        page: &mut Page<'_>,
-        file: FileRef,
+        block: &mut BlockRows<'_>,
+        file: DescriptionRef,
         held: Option<Held>,
         failed: bool,
     ) -> Option<i64> {
-        let effect = page.rows.effect[row];
-        let mut to = page.ret(row);
-        if let Some(&Detail::Position(position)) = page.side.details.get(effect.detail as usize) {
+        let effect = block.rows.effect[row];
+        let mut to = block.ret(row);
+        if let Some(&Detail::Position(position)) = block.side.details.get(effect.detail as usize) {
             to = position;
         }
         let failed = failed || effect.made_up;
         let seek =
             Seek { whence: effect.flags, by: effect.number, to: to.filter(|_| !failed), failed };
         let mut base = transfer::seek(&mut self.tasks.files, file, held, seek);
-        if page.failed_with(row, "ESPIPE")
-            && let Some((open, nodes)) = self.tasks.files.with_nodes(file)
+        if block.failed_with(row, "ESPIPE")
+            && let Some((open, inodes)) = self.tasks.files.with_inodes(file)
         {
-            open.never_positioned(nodes);
+            open.never_positioned(inodes);
         }
-        if page.rows.has(row, C::Size) && !failed {
-            base = base.or(self.sized(row, page, Some(file)));
+        if block.rows.has(row, C::Size) && !failed {
+            base = base.or(self.sized(row, block, Some(file)));
         }
         base
     }
 
     /// The size of a file was found.
-    fn sized(&mut self, row: usize, page: &Page<'_>, file: Option<FileRef>) -> Option<i64> {
-        let size = page.rows.size[row];
+    fn sized(
+        &mut self,
+        row: usize,
+        block: &BlockRows<'_>,
+        file: Option<DescriptionRef>,
+    ) -> Option<i64> {
+        let size = block.rows.size[row];
         if let Some(file) = file {
-            return transfer::sized(&mut self.tasks.files, file, page.since, size);
+            return transfer::sized(&mut self.tasks.files, file, block.since, size);
         }
-        let id = page.rows.has(row, C::File).then(|| page.rows.file[row])?;
-        let nodes = &mut self.tasks.files.nodes;
-        let now = nodes.tick();
-        nodes.by_id(id)?.length.see(size, page.since, now);
+        let id = block.rows.has(row, C::File).then(|| block.rows.file[row])?;
+        let inodes = &mut self.tasks.files.inodes;
+        let now = inodes.tick();
+        inodes.by_id(id)?.length.see(size, block.since, now);
         None
     }
 
@@ -154,53 +164,53 @@ impl Kernel {
     fn resized(
         &mut self,
         row: usize,
-        page: &Page<'_>,
-        file: Option<FileRef>,
+        block: &BlockRows<'_>,
+        file: Option<DescriptionRef>,
         held: Option<Held>,
         change: Change,
     ) {
         if let Some(file) = file {
-            transfer::resized(&mut self.tasks.files, file, held, page.since, change);
+            transfer::resized(&mut self.tasks.files, file, held, block.since, change);
             return;
         }
-        let id = page.rows.has(row, C::File).then(|| page.rows.file[row]);
-        let nodes = &mut self.tasks.files.nodes;
-        let now = nodes.tick();
+        let id = block.rows.has(row, C::File).then(|| block.rows.file[row]);
+        let inodes = &mut self.tasks.files.inodes;
+        let now = inodes.tick();
         let Some(id) = id else { return };
-        if let Some(node) = nodes.by_id(id) {
-            let raced = node.length.land(None, page.since);
-            node.length.change(change, raced, now);
+        if let Some(inode) = inodes.by_id(id) {
+            let raced = inode.length.land(None, block.since);
+            inode.length.change(change, raced, now);
         } else if change != Change::Nothing {
-            nodes.changed_unopened(id);
+            inodes.changed_unopened(id);
         }
     }
 }
 
 /// What the call did to the length of a file without moving data, if it is one that may.
-fn resizes(row: usize, page: &Page<'_>, held: Option<&Held>) -> Option<Change> {
-    let effect = page.rows.effect[row];
-    let done = page.ret(row).filter(|_| !effect.made_up && !page.rows.has(row, C::Errno));
+fn resizes(row: usize, block: &BlockRows<'_>, held: Option<&Held>) -> Option<Change> {
+    let effect = block.rows.effect[row];
+    let done = block.ret(row).filter(|_| !effect.made_up && !block.rows.has(row, C::Errno));
     match effect.op {
-        Op::Truncate | Op::Allocate if effect.made_up || page.rows.has(row, C::Errno) => {
+        Op::Truncate | Op::Allocate if effect.made_up || block.rows.has(row, C::Errno) => {
             Some(Change::Nothing)
         }
-        Op::Truncate if done.is_some() && page.rows.has(row, C::Size) => {
-            Some(Change::Cut(page.rows.size[row]))
+        Op::Truncate if done.is_some() && block.rows.has(row, C::Size) => {
+            Some(Change::Cut(block.rows.size[row]))
         }
         Op::Allocate if done.is_some() && effect.number >= 0 => Some(Change::Reach(effect.number)),
         Op::Truncate | Op::Allocate => Some(Change::Any),
         // It was held as one that may.
         _ => {
             held?.turn?;
-            let over = page.rows.has(row, C::Ret) || page.rows.has(row, C::Errno);
+            let over = block.rows.has(row, C::Ret) || block.rows.has(row, C::Errno);
             Some(if over { Change::Nothing } else { Change::Any })
         }
     }
 }
 
 /// What was found of a side of a transfer, in the columns of the row.
-pub(crate) fn put_found(page: &mut Page<'_>, row: usize, second: bool, found: Found) {
-    let rows = &mut *page.rows;
+pub(crate) fn put_found(block: &mut BlockRows<'_>, row: usize, second: bool, found: Found) {
+    let rows = &mut *block.rows;
     let mut valid = rows.valid[row];
     let (offset, access) = if second { (C::Offset2, C::Access2) } else { (C::Offset, C::Access) };
     if let Some(at) = found.offset {
@@ -229,10 +239,10 @@ pub(crate) fn put_found(page: &mut Page<'_>, row: usize, second: bool, found: Fo
 }
 
 /// A row that tells from where the relative offsets of the description count.
-fn notice(page: &mut Page<'_>, of: usize, second: bool, base: i64) {
-    page.settle(of);
-    let row = page.insert(of, EventKind::Notice, Some("offset-base"));
-    let rows = &mut *page.rows;
+fn notice(block: &mut BlockRows<'_>, of: usize, second: bool, base: i64) {
+    block.write_shown(of);
+    let row = block.insert(of, EventKind::Notice, Some("offset-base"));
+    let rows = &mut *block.rows;
     let (from, to) = if second {
         rows.ofd[row] = rows.ofd2[of];
         rows.path[row] = rows.path2[of];

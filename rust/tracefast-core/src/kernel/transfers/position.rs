@@ -7,14 +7,14 @@ use crate::events::vocabulary::Access;
 
 /// A position in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Spot {
+pub(crate) enum Offset {
     /// Bytes from the start of the file.
     Exact(i64),
     /// Bytes from where the description's first access began.
     Relative(i64),
 }
 
-impl Spot {
+impl Offset {
     /// The spot `bytes` further on.
     pub(crate) fn plus(self, bytes: i64) -> Self {
         match self {
@@ -40,7 +40,7 @@ pub(crate) enum Position {
     /// Not known.
     Unknown,
     /// Known.
-    At(Spot),
+    At(Offset),
 }
 
 impl Position {
@@ -68,7 +68,7 @@ pub(crate) enum Stream {
     #[default]
     Fresh,
     /// The last one ended here.
-    End(Spot),
+    End(Offset),
     /// Where the last one ended is not known.
     Lost,
 }
@@ -77,7 +77,7 @@ impl Stream {
     /// The class of an access of `bytes` bytes that begins at `at`, which becomes the last one.
     /// `None` where it cannot be known.
     #[inline]
-    pub(crate) fn see(&mut self, at: Option<Spot>, bytes: i64) -> Option<Access> {
+    pub(crate) fn see(&mut self, at: Option<Offset>, bytes: i64) -> Option<Access> {
         let before = *self;
         let Some(at) = at else {
             *self = Self::Lost;
@@ -86,8 +86,8 @@ impl Stream {
         *self = Self::End(at.plus(bytes));
         let (at, end) = match (before, at) {
             (Self::Fresh, _) => return Some(Access::First),
-            (Self::End(Spot::Exact(end)), Spot::Exact(at))
-            | (Self::End(Spot::Relative(end)), Spot::Relative(at)) => (at, end),
+            (Self::End(Offset::Exact(end)), Offset::Exact(at))
+            | (Self::End(Offset::Relative(end)), Offset::Relative(at)) => (at, end),
             _ => return None,
         };
         Some(match at.cmp(&end) {
@@ -105,7 +105,7 @@ impl Stream {
     }
 
     /// The last access ended here.
-    pub(crate) fn ended_at(&self, at: Spot) -> bool {
+    pub(crate) fn ended_at(&self, at: Offset) -> bool {
         *self == Self::End(at)
     }
 }
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn classes_follow_from_the_end_before() {
         let mut stream = Stream::default();
-        let mut see = |at, bytes| stream.see(Some(Spot::Exact(at)), bytes);
+        let mut see = |at, bytes| stream.see(Some(Offset::Exact(at)), bytes);
         assert_eq!(see(100, 10), Some(Access::First));
         assert_eq!(see(110, 10), Some(Access::Consecutive));
         assert_eq!(see(130, 10), Some(Access::Forward));
@@ -243,12 +243,12 @@ mod tests {
     fn what_is_not_known_makes_the_next_one_unknown_too() {
         let mut stream = Stream::default();
         assert_eq!(stream.see(None, 10), None);
-        assert_eq!(stream.see(Some(Spot::Exact(0)), 10), None);
-        assert_eq!(stream.see(Some(Spot::Exact(10)), 10), Some(Access::Consecutive));
+        assert_eq!(stream.see(Some(Offset::Exact(0)), 10), None);
+        assert_eq!(stream.see(Some(Offset::Exact(10)), 10), Some(Access::Consecutive));
         // Relative and exact ones cannot be compared, until the base is known.
-        assert_eq!(stream.see(Some(Spot::Relative(0)), 10), None);
+        assert_eq!(stream.see(Some(Offset::Relative(0)), 10), None);
         stream.base(20);
-        assert_eq!(stream.see(Some(Spot::Exact(30)), 1), Some(Access::Consecutive));
+        assert_eq!(stream.see(Some(Offset::Exact(30)), 1), Some(Access::Consecutive));
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! One side of a transfer: where it began, its class, what it does to position and size.
 
 use crate::events::vocabulary::{Access, At, OffsetKnown, whence};
-use crate::kernel::descriptors::fd_table::{FileRef, OpenFile, OpenFiles};
-use crate::kernel::files::inodes::Nodes;
+use crate::kernel::descriptors::fd_table::{
+    DescriptionRef, OpenFileDescription, OpenFileDescriptions,
+};
+use crate::kernel::files::inodes::Inodes;
 use crate::kernel::files::length::{Appender, Change, Length, Moment};
 use crate::kernel::transfers::calls_under_way::Held;
-use crate::kernel::transfers::position::{Landed, Position, Spot, Stream, Total};
+use crate::kernel::transfers::position::{Landed, Offset, Position, Stream, Total};
 
 /// One side of a call that moves data, as its row tells it.
 #[derive(Debug, Clone, Copy)]
@@ -54,21 +56,21 @@ pub(crate) struct Found {
 
 /// Where a transfer begins, as far as it is known.
 #[derive(Debug, Clone, Copy)]
-enum Where {
-    Spot(Spot),
+enum Start {
+    At(Offset),
     Ambiguous,
     Unknown,
 }
 
 /// A side of a transfer is over, which began at `since`.
 pub(crate) fn transfer(
-    files: &mut OpenFiles,
-    file: FileRef,
+    files: &mut OpenFileDescriptions,
+    file: DescriptionRef,
     held: Option<Held>,
     since: Moment,
     side: Side,
 ) -> Found {
-    let Some((open, nodes)) = files.with_nodes(file) else { return Found::default() };
+    let Some((open, inodes)) = files.with_inodes(file) else { return Found::default() };
     if held.is_none() && !matches!(side.at, At::Given | At::Elsewhere) && open.is_quiet_stream() {
         return through(side);
     }
@@ -78,16 +80,16 @@ pub(crate) fn transfer(
         && open.flight.is_quiet()
         && let Some(begin) = open.reads_at(side.at, || side.given)
     {
-        let access = read(open, nodes, begin, bytes, since, side.at);
+        let access = read(open, inodes, begin, bytes, since, side.at);
         let mut found = Found { access, ..Found::default() };
-        found.put(Where::Spot(begin));
+        found.put(Start::At(begin));
         return found;
     }
     if side.at == At::Stream && open.position != Position::None {
-        open.never_positioned(nodes);
+        open.never_positioned(inodes);
     }
-    let now = nodes.tick();
-    let mut length = open.node.and_then(|node| nodes.get(node)).map(|node| &mut node.length);
+    let now = inodes.tick();
+    let mut length = open.inode.and_then(|inode| inodes.get(inode)).map(|inode| &mut inode.length);
     // Writes under way decide where the end of the file is, and with it where others append to.
     let racing = side.write
         && length
@@ -115,14 +117,14 @@ pub(crate) fn transfer(
     let positioned = open.position != Position::None;
     let mut found = Found::default();
     let begin = match side.at {
-        _ if doubtful => Where::Ambiguous,
+        _ if doubtful => Start::Ambiguous,
         _ if appends => append_at(length.as_deref(), open, side.at, racing || overlapped),
-        At::Given => side.given.map_or(Where::Unknown, |at| Where::Spot(Spot::Exact(at))),
-        At::Elsewhere | At::Stream => Where::Unknown,
-        At::Position if overlapped => Where::Ambiguous,
+        At::Given => side.given.map_or(Start::Unknown, |at| Start::At(Offset::Exact(at))),
+        At::Elsewhere | At::Stream => Start::Unknown,
+        At::Position if overlapped => Start::Ambiguous,
         At::Position => match open.position {
-            Position::At(spot) => Where::Spot(spot),
-            Position::None | Position::Unknown => Where::Unknown,
+            Position::At(spot) => Start::At(spot),
+            Position::None | Position::Unknown => Start::Unknown,
         },
     };
     found.misleading = appends && side.at == At::Given;
@@ -140,7 +142,7 @@ pub(crate) fn transfer(
                 found.access = Some(Access::Eof);
                 if positioned {
                     found.put(begin);
-                    if let (Where::Spot(at), Some(length)) = (begin, length.as_mut())
+                    if let (Start::At(at), Some(length)) = (begin, length.as_mut())
                         && open.streams[0].ended_at(at)
                     {
                         end_of_file(&mut found, at, length, [since, open.read, now]);
@@ -152,14 +154,14 @@ pub(crate) fn transfer(
             if positioned {
                 found.put(begin);
                 let spot = match begin {
-                    Where::Spot(spot) => Some(spot),
-                    Where::Ambiguous | Where::Unknown => None,
+                    Start::At(spot) => Some(spot),
+                    Start::Ambiguous | Start::Unknown => None,
                 };
                 found.access = open.streams[usize::from(side.write)].see(spot, bytes);
                 if !side.write {
                     // Of those that overlap, the one that came last may have begun first.
                     open.read = if overlapped { since.min(open.read) } else { since };
-                    if let (Some(Spot::Exact(at)), Some(length)) = (spot, length.as_mut()) {
+                    if let (Some(Offset::Exact(at)), Some(length)) = (spot, length.as_mut()) {
                         length.reaches(at.saturating_add(bytes), since);
                     }
                 }
@@ -185,16 +187,16 @@ pub(crate) fn transfer(
     found
 }
 
-impl OpenFile {
+impl OpenFileDescription {
     /// Where a read begins if nobody else moves the position, and if that is known.
     #[inline]
-    pub(crate) fn reads_at(&self, at: At, given: impl FnOnce() -> Option<i64>) -> Option<Spot> {
+    pub(crate) fn reads_at(&self, at: At, given: impl FnOnce() -> Option<i64>) -> Option<Offset> {
         if self.position == Position::None {
             return None;
         }
         match (at, self.position) {
             (At::Position, Position::At(spot)) => Some(spot),
-            (At::Given, _) => given().map(Spot::Exact),
+            (At::Given, _) => given().map(Offset::Exact),
             _ => None,
         }
     }
@@ -203,22 +205,22 @@ impl OpenFile {
 /// A read that found `bytes` bytes at `begin`, alone: what [`transfer`] does in full. Gives the class.
 #[inline]
 pub(crate) fn read(
-    open: &mut OpenFile,
-    nodes: &mut Nodes,
-    begin: Spot,
+    open: &mut OpenFileDescription,
+    inodes: &mut Inodes,
+    begin: Offset,
     bytes: i64,
     since: Moment,
     at: At,
 ) -> Option<Access> {
-    nodes.tick();
+    inodes.tick();
     open.read = since;
     match begin {
-        Spot::Exact(begin) => {
-            if let Some(node) = open.node.and_then(|node| nodes.get(node)) {
-                node.length.reaches(begin.saturating_add(bytes), since);
+        Offset::Exact(begin) => {
+            if let Some(inode) = open.inode.and_then(|inode| inodes.get(inode)) {
+                inode.length.reaches(begin.saturating_add(bytes), since);
             }
         }
-        Spot::Relative(_) => open.relative = true,
+        Offset::Relative(_) => open.relative = true,
     }
     if at == At::Position {
         open.position = Position::At(begin.plus(bytes));
@@ -238,18 +240,18 @@ fn through(side: Side) -> Found {
 }
 
 impl Found {
-    fn put(&mut self, begin: Where) {
+    fn put(&mut self, begin: Start) {
         let known = match begin {
-            Where::Spot(Spot::Exact(at)) => {
+            Start::At(Offset::Exact(at)) => {
                 self.offset = Some(at);
                 OffsetKnown::Exact
             }
-            Where::Spot(Spot::Relative(at)) => {
+            Start::At(Offset::Relative(at)) => {
                 self.offset = Some(at);
                 OffsetKnown::Relative
             }
-            Where::Ambiguous => OffsetKnown::Ambiguous,
-            Where::Unknown => OffsetKnown::Unknown,
+            Start::Ambiguous => OffsetKnown::Ambiguous,
+            Start::Unknown => OffsetKnown::Unknown,
         };
         self.known = Some(known);
     }
@@ -257,49 +259,49 @@ impl Found {
 
 /// Where a write of a description that appends begins: at the end of the file. Where that is not
 /// known, it is counted from the first such write, as long as nobody else writes.
-fn append_at(length: Option<&Length>, open: &OpenFile, at: At, raced: bool) -> Where {
-    let Some(length) = length else { return Where::Unknown };
+fn append_at(length: Option<&Length>, open: &OpenFileDescription, at: At, raced: bool) -> Start {
+    let Some(length) = length else { return Start::Unknown };
     if raced {
-        return Where::Ambiguous;
+        return Start::Ambiguous;
     }
     match (length.size(), length.appender()) {
-        (Some(size), _) => Where::Spot(Spot::Exact(size)),
+        (Some(size), _) => Start::At(Offset::Exact(size)),
         (None, Appender::One(number, end)) if number == open.number() => {
-            Where::Spot(Spot::Relative(end))
+            Start::At(Offset::Relative(end))
         }
-        (None, Appender::Nobody) if may_count(open, at) => Where::Spot(Spot::Relative(0)),
-        _ => Where::Unknown,
+        (None, Appender::Nobody) if may_count(open, at) => Start::At(Offset::Relative(0)),
+        _ => Start::Unknown,
     }
 }
 
 /// Relative positions may count from a write that begins `at`: a description has one base only.
-fn may_count(open: &OpenFile, at: At) -> bool {
-    let counts = |stream: &Stream| matches!(stream, Stream::End(Spot::Relative(_)));
+fn may_count(open: &OpenFileDescription, at: At) -> bool {
+    let counts = |stream: &Stream| matches!(stream, Stream::End(Offset::Relative(_)));
     // What is there already counts from the description's own position.
-    let moves = at == At::Position || !matches!(open.position, Position::At(Spot::Relative(_)));
+    let moves = at == At::Position || !matches!(open.position, Position::At(Offset::Relative(_)));
     moves && !open.relative && !open.proved && !open.streams.iter().any(counts)
 }
 
 /// A read at `at`, where the one before it ended, found the end of the file. Moments: when it began,
 /// when the other one did, and now.
-fn end_of_file(found: &mut Found, at: Spot, length: &mut Length, moments: [Moment; 3]) {
+fn end_of_file(found: &mut Found, at: Offset, length: &mut Length, moments: [Moment; 3]) {
     let [since, read, now] = moments;
     let ended = match at {
-        Spot::Exact(at) => length.ends(at, since, read, now),
-        Spot::Relative(at) => length.ends_relative(at, since, read),
+        Offset::Exact(at) => length.ends(at, since, read, now),
+        Offset::Relative(at) => length.ends_relative(at, since, read),
     };
     (found.size, found.base) = (ended.size, ended.base);
 }
 
 /// What a write did to the length of the file.
-fn changed(end: End, begin: Where, appends: bool, number: u32) -> Change {
+fn changed(end: End, begin: Start, appends: bool, number: u32) -> Change {
     match (end, begin) {
         (End::Failed | End::Nothing | End::Moved(..=0), _) => Change::Nothing,
-        (End::Moved(bytes), Where::Spot(Spot::Relative(_))) if appends => {
+        (End::Moved(bytes), Start::At(Offset::Relative(_))) if appends => {
             Change::Append(bytes, Some(number))
         }
         (End::Moved(bytes), _) if appends => Change::Append(bytes, None),
-        (End::Moved(bytes), Where::Spot(Spot::Exact(at))) => {
+        (End::Moved(bytes), Start::At(Offset::Exact(at))) => {
             Change::Reach(at.saturating_add(bytes))
         }
         (End::Moved(_) | End::Unknown, _) => Change::Longer,
@@ -307,7 +309,7 @@ fn changed(end: End, begin: Where, appends: bool, number: u32) -> Change {
 }
 
 /// Where the position is behind the transfer.
-fn settle(open: &mut OpenFile, side: Side, begin: Where, landed: Option<Landed>) {
+fn settle(open: &mut OpenFileDescription, side: Side, begin: Start, landed: Option<Landed>) {
     match landed {
         // Others are under way: it is known again when the last of them is over.
         Some(Landed { total: Total::Open, .. }) => {}
@@ -326,7 +328,7 @@ fn settle(open: &mut OpenFile, side: Side, begin: Where, landed: Option<Landed>)
             }
         }
         _ => match (side.end, begin) {
-            (End::Moved(bytes), Where::Spot(spot)) if bytes > 0 => {
+            (End::Moved(bytes), Start::At(spot)) if bytes > 0 => {
                 open.position = Position::At(spot.plus(bytes));
             }
             (End::Moved(1..) | End::Unknown, _) => open.position = Position::Unknown,
@@ -350,12 +352,12 @@ pub(crate) struct Seek {
 
 /// A seek is over. Gives the base of relative offsets, if it proves that.
 pub(crate) fn seek(
-    files: &mut OpenFiles,
-    file: FileRef,
+    files: &mut OpenFileDescriptions,
+    file: DescriptionRef,
     held: Option<Held>,
     seek: Seek,
 ) -> Option<i64> {
-    let (open, nodes) = files.with_nodes(file)?;
+    let (open, inodes) = files.with_inodes(file)?;
     // What others move meanwhile comes before it or behind it.
     let moved = seek.failed.then_some(0);
     let landed = match held.and_then(|held| held.ticket) {
@@ -382,31 +384,36 @@ pub(crate) fn seek(
         return None;
     };
     let base = match (seek.whence, open.position) {
-        (whence::SEEK_CUR, Position::At(Spot::Relative(at))) => {
+        (whence::SEEK_CUR, Position::At(Offset::Relative(at))) => {
             Some(to.wrapping_sub(seek.by).wrapping_sub(at)).filter(|&base| base >= 0)
         }
         _ => None,
     };
-    let now = nodes.tick();
+    let now = inodes.tick();
     let base = base.filter(|&base| open.prove(base));
     if let Some(base) = base
-        && let Some(node) = open.node.and_then(|node| nodes.get(node))
+        && let Some(inode) = open.inode.and_then(|inode| inodes.get(inode))
     {
-        node.length.based(open.number(), base, now);
+        inode.length.based(open.number(), base, now);
     }
-    open.position = Position::At(Spot::Exact(to));
+    open.position = Position::At(Offset::Exact(to));
     base
 }
 
 /// A call that began at `since` found the size of a file. Gives the base of relative offsets, if
 /// that proves it.
-pub(crate) fn sized(files: &mut OpenFiles, file: FileRef, since: Moment, size: i64) -> Option<i64> {
+pub(crate) fn sized(
+    files: &mut OpenFileDescriptions,
+    file: DescriptionRef,
+    since: Moment,
+    size: i64,
+) -> Option<i64> {
     let number = files.number(file);
-    let (open, nodes) = files.with_nodes(file)?;
-    let (length, now) = length_of(open, nodes, number)?;
+    let (open, inodes) = files.with_inodes(file)?;
+    let (length, now) = length_of(open, inodes, number)?;
     let appender = length.see(size, since, now)?;
     // Who finds it shorter than what was read finds that somebody cut it.
-    if matches!(open.streams[0], Stream::End(Spot::Exact(end)) if end > size) {
+    if matches!(open.streams[0], Stream::End(Offset::Exact(end)) if end > size) {
         length.was_cut(now);
     }
     // It alone appended: its last write ended there.
@@ -420,15 +427,15 @@ pub(crate) fn sized(files: &mut OpenFiles, file: FileRef, since: Moment, size: i
 
 /// A call that began at `since` changed the size of a file, or did not after all.
 pub(crate) fn resized(
-    files: &mut OpenFiles,
-    file: FileRef,
+    files: &mut OpenFileDescriptions,
+    file: DescriptionRef,
     held: Option<Held>,
     since: Moment,
     change: Change,
 ) {
     let number = files.number(file);
-    let Some((open, nodes)) = files.with_nodes(file) else { return };
-    if let Some((length, now)) = length_of(open, nodes, number) {
+    let Some((open, inodes)) = files.with_inodes(file) else { return };
+    if let Some((length, now)) = length_of(open, inodes, number) {
         let raced = length.land(held.and_then(|held| held.turn), since);
         length.change(change, raced, now);
     }
@@ -436,16 +443,16 @@ pub(crate) fn resized(
 
 /// What is known of the length of an open file, whose number is `number`; and a new moment.
 fn length_of<'a>(
-    open: &mut OpenFile,
-    nodes: &'a mut Nodes,
+    open: &mut OpenFileDescription,
+    inodes: &'a mut Inodes,
     number: u32,
 ) -> Option<(&'a mut Length, Moment)> {
-    if open.node.is_none() && open.position != Position::None {
+    if open.inode.is_none() && open.position != Position::None {
         // A file without a name is known by its description alone.
-        open.node = Some(nodes.join(nameless(number)));
+        open.inode = Some(inodes.join(nameless(number)));
     }
-    let now = nodes.tick();
-    Some((&mut nodes.get(open.node?)?.length, now))
+    let now = inodes.tick();
+    Some((&mut inodes.get(open.inode?)?.length, now))
 }
 
 /// The identity of a file that has no name, which no row shows.
