@@ -9,7 +9,7 @@ use crate::events::parsed_block::key_in;
 
 #[derive(Debug)]
 struct Comm {
-    comm: Arc<str>,
+    text: Arc<str>,
     /// Its key in the dictionary of a block.
     key: (u64, u32),
     /// The task is in execve, and nothing told its name since.
@@ -27,9 +27,9 @@ pub(crate) struct Comms {
 impl Comms {
     /// Task `tid` has this name, which has the key `key` in `block`.
     pub(crate) fn set(&mut self, tid: i32, comm: &Arc<str>, block: u64, key: u32) {
-        let name = Comm { comm: Arc::clone(comm), key: (block, key), old: false };
+        let name = Comm { text: Arc::clone(comm), key: (block, key), old: false };
         match self.tasks.entry(tid) {
-            Entry::Occupied(mut known) if known.get().comm == name.comm => {
+            Entry::Occupied(mut known) if known.get().text == name.text => {
                 known.get_mut().old = false;
             }
             entry => {
@@ -41,8 +41,8 @@ impl Comms {
 
     /// A task has its parent's name, unless its own was told.
     pub(crate) fn inherit(&mut self, child: i32, parent: i32) {
-        if let Some(Comm { comm, key, .. }) = self.tasks.get(&parent) {
-            let name = Comm { comm: Arc::clone(comm), key: *key, old: false };
+        if let Some(Comm { text, key, .. }) = self.tasks.get(&parent) {
+            let name = Comm { text: Arc::clone(text), key: *key, old: false };
             if let Entry::Vacant(entry) = self.tasks.entry(child) {
                 entry.insert(name);
                 self.changed.push(child);
@@ -84,13 +84,13 @@ impl Comms {
     pub(crate) fn key(&mut self, tid: i32, block: u64, comms: &mut Vec<Arc<str>>) -> Option<u32> {
         let name = self.tasks.get_mut(&tid)?;
         if name.key.0 != block {
-            name.key = (block, key_in(comms, &name.comm));
+            name.key = (block, key_in(comms, &name.text));
         }
         Some(name.key.1)
     }
 
     /// Its name.
     pub(crate) fn get(&self, tid: i32) -> Option<&Arc<str>> {
-        self.tasks.get(&tid).map(|name| &name.comm)
+        self.tasks.get(&tid).map(|name| &name.text)
     }
 }
