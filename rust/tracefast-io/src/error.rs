@@ -18,6 +18,10 @@ pub enum ErrorKind {
     Io(io::Error),
     /// The input is not a log of strace or ftrace.
     NotALog(String),
+    /// The input is a file of events that was written before, where only logs are read.
+    Columns,
+    /// The file of events is not whole.
+    DamagedColumns(String),
     /// A line is longer than any line of a log can be.
     TooLong {
         /// The longest line that is read, in bytes.
@@ -89,6 +93,13 @@ impl Error {
     /// `path` cannot be a log; `what` says why.
     pub fn not_a_log(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
         Self::new(ErrorKind::NotALog(what.into())).at_path(path)
+    }
+
+    /// `path` is a file of events, but not a whole one; `what` says why.
+    pub fn damaged_columns(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
+        Self::new(ErrorKind::DamagedColumns(what.into()))
+            .at_path(path)
+            .with_hint("write it again from the log")
     }
 
     /// The caller asked to stop.
@@ -167,24 +178,60 @@ impl Error {
     }
 }
 
+impl ErrorKind {
+    /// A word for this kind that does not change: what programs compare, and by which the command
+    /// line finds what to advise.
+    ///
+    /// # Examples
+    /// ```
+    /// use tracefast_io::error::ErrorKind;
+    ///
+    /// assert_eq!(ErrorKind::TooLong { limit: 1 << 30 }.word(), "too_long");
+    /// ```
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Io(_) => "io",
+            Self::NotALog(_) => "not_a_log",
+            Self::Columns => "columns",
+            Self::DamagedColumns(_) => "damaged_columns",
+            Self::TooLong { .. } => "too_long",
+            Self::TooMuchText { .. } => "too_much_text",
+            Self::TooManyNames { .. } => "too_many_names",
+            Self::NoEvent { .. } => "no_event",
+            Self::Exists => "exists",
+            Self::IsADirectory => "is_a_directory",
+            Self::Parquet(_) => "parquet",
+            Self::Arrow(_) => "arrow",
+            Self::Option(_) => "option",
+            Self::Cancelled => "cancelled",
+            Self::Broken(_) => "broken",
+        }
+    }
+}
+
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(error) => {
-                // The number stands in `errno`; people need the words.
+                // The number is in `errno`; people need the words.
                 let text = error.to_string();
                 f.write_str(text.split(" (os error").next().unwrap_or(&text))
             }
             Self::NotALog(what) | Self::Option(what) | Self::Broken(what) => f.write_str(what),
+            Self::Columns => f.write_str("this is a file of events in columns, not a log"),
+            Self::DamagedColumns(what) => write!(f, "the file of events is not whole: {what}"),
             Self::TooLong { limit } => write!(f, "a line is longer than {limit} bytes"),
             Self::TooMuchText { limit } => {
-                write!(f, "more than {limit} bytes of text have to be un-escaped or joined")
+                write!(f, "more than {limit} bytes of text would have to be unescaped or joined")
             }
             Self::TooManyNames { limit } => {
-                write!(f, "all names of calls, errors or commands have more than {limit} bytes")
+                write!(
+                    f,
+                    "the distinct names of calls, errors and commands take more than {limit} bytes"
+                )
             }
-            Self::NoEvent { limit } => write!(f, "no event begins in {limit} bytes"),
-            Self::Exists => f.write_str("exists already"),
+            Self::NoEvent { limit } => write!(f, "no event starts in {limit} bytes"),
+            Self::Exists => f.write_str("already exists"),
             Self::IsADirectory => f.write_str("is a directory"),
             Self::Parquet(error) => write!(f, "cannot write Parquet: {error}"),
             Self::Arrow(error) => write!(f, "cannot write Arrow data: {error}"),

@@ -8,10 +8,12 @@ pyo3::create_exception!(
     tracefast,
     Error,
     PyValueError,
-    "An input is no log of strace or ftrace, or a file of columns holds no events of this schema.\n\n\
+    "An input is not a log of strace or ftrace, or a file does not hold events of this schema.\n\n\
      The text is `FILE: what`, or `FILE: line N: what`.\n\n\
      Attributes\n----------\n\
-     hint : str or None\n    What to do about it; a traceback shows it below the text.\n\n\
+     hint : str or None\n    What to do about it; a traceback shows it below the text.\n\
+     kind : str or None\n    A word for the kind of error that does not change, such as \"not_a_log\",\n    \
+     \"columns\", \"damaged_columns\", \"too_long\".\n\n\
      Examples\n--------\n\
      >>> import tracefast as tf\n\
      >>> with open(\"notes.txt\", \"w\") as file:\n\
@@ -20,9 +22,9 @@ pyo3::create_exception!(
      ...     tf.parse(\"notes.txt\", \"notes.parquet\")\n\
      ... except tf.Error as error:\n\
      ...     print(error)\n\
-     ...     print(error.hint)\n\
-     notes.txt: line 1: no line of the first megabyte is one of strace or ftrace\n\
-     --format-in strace or --format-in ftrace reads it all the same"
+     ...     print(error.kind, error.hint, sep=\": \")\n\
+     notes.txt: line 1: no line of the first megabyte is of strace or ftrace\n\
+     not_a_log: to read it anyway, name its format: strace or ftrace"
 );
 
 /// The exception for an error: `OSError` with number and file name where the system refused.
@@ -50,5 +52,6 @@ pub(crate) fn exception(py: Python<'_>, error: &tracefast_io::Error) -> PyErr {
         let _ = raised.value(py).call_method1("add_note", (format!("hint: {hint}"),));
     }
     let _ = raised.value(py).setattr("hint", hint);
+    let _ = raised.value(py).setattr("kind", error.kind().word());
     raised
 }

@@ -92,6 +92,7 @@ mod _core {
         let py = module.py();
         // Errors that nobody gave a hint have the attribute too.
         py.get_type::<Error>().setattr("hint", py.None())?;
+        py.get_type::<Error>().setattr("kind", py.None())?;
         module.add("SCHEMA_VERSION", tracefast_core::events::schema::SCHEMA_VERSION)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

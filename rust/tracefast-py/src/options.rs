@@ -22,13 +22,17 @@ pub(crate) fn options(
         Some(name) => Some(Machine::from_name(name).ok_or_else(|| unknown_machine(name))?),
     };
     if threads == Some(0) {
-        return Err(PyValueError::new_err("threads is at least 1"));
+        return Err(PyValueError::new_err("threads must be at least 1, got 0"));
     }
     if !(1..=1 << 26).contains(&block_bytes) {
-        return Err(PyValueError::new_err("block_bytes is from 1 to 67108864"));
+        return Err(PyValueError::new_err(format!(
+            "block_bytes must be from 1 to 67108864, got {block_bytes}"
+        )));
     }
     if !(1..=1 << 24).contains(&group_rows) {
-        return Err(PyValueError::new_err("row_group is from 1 to 16777216"));
+        return Err(PyValueError::new_err(format!(
+            "row_group must be from 1 to 16777216, got {group_rows}"
+        )));
     }
     let projection = match columns {
         None => Projection::default(),
@@ -46,7 +50,7 @@ pub(crate) fn wanted(format_in: Option<&str>) -> PyResult<Option<Wanted>> {
         Some("strace") => Ok(Some(Wanted::Strace)),
         Some("ftrace") => Ok(Some(Wanted::Ftrace)),
         Some(other) => {
-            let text = format!("format_in is 'strace' or 'ftrace', not '{other}'");
+            let text = format!("format_in must be 'strace' or 'ftrace', got '{other}'");
             Err(PyValueError::new_err(text))
         }
     }
@@ -54,7 +58,7 @@ pub(crate) fn wanted(format_in: Option<&str>) -> PyResult<Option<Wanted>> {
 
 fn unknown_machine(name: &str) -> PyErr {
     let known = Machine::ALL.map(|machine| format!("'{}'", machine.name())).join(", ");
-    PyValueError::new_err(format!("machine is one of {known}, not '{name}'"))
+    PyValueError::new_err(format!("machine must be one of {known}, got '{name}'"))
 }
 
 /// Rows of a batch that a reader hands out.

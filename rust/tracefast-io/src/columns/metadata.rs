@@ -34,33 +34,30 @@ pub fn metadata(path: &Path) -> Result<BTreeMap<String, String>> {
     if magic == PARQUET {
         let metadata = ParquetMetaDataReader::new()
             .parse_and_finish(&file)
-            .map_err(|error| broken(path, &error.to_string()))?;
+            .map_err(|error| Error::damaged_columns(path, error.to_string()))?;
         let pairs = metadata.file_metadata().key_value_metadata().into_iter().flatten();
         return Ok(pairs
             .map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default()))
             .collect());
     }
     let length = file.seek(SeekFrom::End(0)).map_err(refused)?;
-    let odd = || broken(path, "its footer is not where it should be");
+    let odd = || Error::damaged_columns(path, "its footer is not where it should be");
     let end = length.checked_sub(TAIL as u64).ok_or_else(odd)?;
     let mut tail = [0; TAIL];
     file.seek(SeekFrom::Start(end)).map_err(refused)?;
     file.read_exact(&mut tail).map_err(refused)?;
-    let size = read_footer_length(tail).map_err(|error| broken(path, &error.to_string()))?;
+    let size = read_footer_length(tail)
+        .map_err(|error| Error::damaged_columns(path, error.to_string()))?;
     let begin = end.checked_sub(size as u64).ok_or_else(odd)?;
     let mut footer = vec![0; size];
     file.seek(SeekFrom::Start(begin)).map_err(refused)?;
     file.read_exact(&mut footer).map_err(refused)?;
     let footer = root_as_footer(&footer).map_err(|_| odd())?;
     let schema = footer.schema().ok_or_else(odd)?;
-    let schema = try_fb_to_schema(schema).map_err(|error| broken(path, &error.to_string()))?;
+    let schema = try_fb_to_schema(schema)
+        .map_err(|error| Error::damaged_columns(path, error.to_string()))?;
     // Keys of the whole file stand beside those of its schema.
     let own = footer.custom_metadata().into_iter().flatten();
     let own = own.filter_map(|pair| Some((pair.key()?.to_owned(), pair.value()?.to_owned())));
     Ok(schema.metadata.into_iter().chain(own).collect())
-}
-
-fn broken(path: &Path, why: &str) -> Error {
-    Error::not_a_log(path, format!("a file of columns that is not whole: {why}"))
-        .with_hint("make it anew from the log: tracefast parse LOG -o FILE.parquet")
 }

@@ -14,7 +14,7 @@ use tracefast_core::ftrace::Machine;
 use tracefast_core::ftrace::wrapper::is_page;
 use tracefast_core::strace::{self, leader::Pid};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::input::compressed::{self, MAGIC, Packing, Pieces};
 use crate::input::merge::{Input, Merge};
 
@@ -109,7 +109,7 @@ impl Source {
         let metadata = file.metadata().map_err(at)?;
         if metadata.is_dir() {
             let error = at(io::Error::from_raw_os_error(libc::EISDIR));
-            return Err(error.with_hint("name the logs in it, for example with DIR/*.log"));
+            return Err(error.with_hint("name the logs in it, for example DIR/*.log"));
         }
         let mut magic = [0; MAGIC];
         let regular = metadata.is_file() || metadata.file_type().is_block_device();
@@ -244,7 +244,7 @@ pub fn total_bytes(inputs: &[Input]) -> u64 {
 pub(crate) fn hinted(error: Error) -> Error {
     match error.errno() {
         Some(libc::ENOENT) => error.with_hint("check the name"),
-        Some(libc::EACCES) => error.with_hint("check who may read it (ls -l)"),
+        Some(libc::EACCES) => error.with_hint("check its permissions (ls -l)"),
         _ => error,
     }
 }
@@ -260,17 +260,17 @@ fn detect(name: &str, head: &[u8], wanted: Option<Wanted>) -> Result<Option<Form
         return Ok(Some(Format::insisted(wanted)));
     }
     if head.starts_with(b"PAR1") || head.starts_with(b"ARROW1") {
-        return Err(Error::not_a_log(name, "this is a file of columns, not a log").with_hint(
-            "only logs are parsed; questions, such as tracefast files, take it as it is",
-        ));
+        return Err(Error::new(ErrorKind::Columns)
+            .at_path(name)
+            .with_hint("it needs no parsing: scan it as it is"));
     }
     let what = if head.contains(&0) {
         "this is a binary file, not text of strace or ftrace"
     } else {
-        "no line of the first megabyte is one of strace or ftrace"
+        "no line of the first megabyte is of strace or ftrace"
     };
     let error = Error::not_a_log(name, what).at_line(1);
-    Err(error.with_hint("--format-in strace or --format-in ftrace reads it all the same"))
+    Err(error.with_hint("to read it anyway, name its format: strace or ftrace"))
 }
 
 /// Reads as much of `buf` as the file has from `offset` on.

@@ -64,11 +64,11 @@ impl Unsettled {
 
         let (kind, hint) = if self.lines >= limits.rest {
             let limit = limits.rest as u64;
-            let hint = "is it a log? take out what the program itself wrote";
+            let hint = "is it a log? remove what the program itself wrote";
             (ErrorKind::NoEvent { limit }, hint)
         } else if self.bytes >= limits.block {
             let limit = limits.block as u64;
-            let hint = "is it a log? record strings with a smaller -s, or take the line out";
+            let hint = "is it a log? record shorter strings (strace -s), or remove the line";
             (ErrorKind::TooLong { limit }, hint)
         } else {
             return Ok(());

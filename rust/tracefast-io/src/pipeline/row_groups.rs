@@ -93,12 +93,12 @@ impl Serial {
     /// than a dictionary can hold.
     pub(crate) fn add(&mut self, resolved: ResolvedBlock, out: &mut Cut) -> Result<()> {
         if resolved.buffers.iter().any(|buffer| buffer.len() > self.reach) {
-            let hint = "record strings with a smaller -s, or take the line out";
+            let hint = "record shorter strings (strace -s), or remove the line";
             let error = Error::new(ErrorKind::TooMuchText { limit: self.reach as u64 });
             return Err(error.at_line(resolved.line as u64).with_hint(hint));
         }
         if self.stream.words_bytes() > self.words {
-            let hint = "no program makes so many names: look at the lines around this one";
+            let hint = "no real program has so many names: look at the lines around this one";
             let error = Error::new(ErrorKind::TooManyNames { limit: self.words as u64 });
             return Err(error.at_line(resolved.line as u64).with_hint(hint));
         }

@@ -88,7 +88,7 @@ pub(crate) fn hinted(error: Error) -> Error {
     if damaged && error.hint().is_none() {
         return error.with_hint(
             "the compressed log is damaged or cut short: compress or fetch it again, or unpack what \
-             can be unpacked and give that",
+             can be unpacked and parse that",
         );
     }
     error
