@@ -41,10 +41,12 @@ class Error(ValueError):
     """An input is no log, or a file of columns holds no events of this schema.
 
     The text is ``FILE: what``, or ``FILE: line N: what``. `hint` says what to do, if anything is
-    known; a traceback shows it below the text, as a note.
+    known; a traceback shows it below the text, as a note. `kind` is a word that does not change,
+    such as ``not_a_log``, ``columns``, ``damaged_columns``, ``too_long``.
     """
 
     hint: str | None
+    kind: str | None
 
 @final
 class Schema:

@@ -309,9 +309,7 @@ def _check_columns(file: str, found: pl.Schema) -> None:
 
 
 def _refused(file: str, why: str) -> _core.Error:
-    return refused(
-        f"{file}: {why}", "make it anew from the log: tracefast parse LOG -o FILE.parquet"
-    )
+    return refused(f"{file}: {why}", "write it again from the log", kind="damaged_columns")
 
 
 def event_schema() -> pl.Schema:

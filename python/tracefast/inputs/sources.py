@@ -213,7 +213,7 @@ def _reraise(error: OSError) -> None:
     raise error
 
 
-def refused(what: str, hint: str) -> Error:
+def refused(what: str, hint: str, *, kind: str | None = None) -> Error:
     """Make an error that says what to do about it, as those of the parser do.
 
     Examples
@@ -223,7 +223,7 @@ def refused(what: str, hint: str) -> Error:
     ('name the log itself', ['hint: name the log itself'])
     """
     error = Error(what)
-    error.hint = hint
+    error.hint, error.kind = hint, kind
     error.add_note(f"hint: {hint}")
     return error
 
