@@ -28,8 +28,7 @@ pub struct Explained {
 
 /// The columns that an explanation needs.
 pub fn columns() -> Projection {
-    let names = ["kind", "args", "line", "source"].map(str::to_owned);
-    Projection::of(&names).unwrap_or_default()
+    Projection::from_names(&["kind", "args", "line", "source"]).unwrap_or_default()
 }
 
 /// Encodes groups as `inner` does, if there is one, and explains their lines that were not

@@ -36,7 +36,8 @@ pub(crate) fn options(
     }
     let projection = match columns {
         None => Projection::default(),
-        Some(columns) => Projection::of(columns).map_err(PyValueError::new_err)?,
+        Some(columns) => Projection::from_names(columns)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?,
     };
     let threads = threads.unwrap_or(0);
     let base = Options::default();

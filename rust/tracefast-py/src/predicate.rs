@@ -53,9 +53,9 @@ fn about(word: &str, column: Column, said: &Bound<'_, PyAny>) -> PyResult<Predic
         "starts_with" => Predicate::text(column, TextTest::starts_with(&text()?)),
         "ends_with" => Predicate::text(column, TextTest::ends_with(&text()?)),
         "contains" => Predicate::text(column, TextTest::contains(&text()?)),
-        _ => Err(format!("no predicate begins with '{word}'")),
+        _ => return Err(PyValueError::new_err(format!("no predicate begins with '{word}'"))),
     };
-    made.map_err(PyValueError::new_err)
+    made.map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 fn column(name: &Bound<'_, PyAny>) -> PyResult<Column> {

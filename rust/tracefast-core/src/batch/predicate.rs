@@ -10,7 +10,7 @@ use std::ops::Range;
 use arrow_array::Array;
 use memchr::memmem::Finder;
 
-use crate::batch::Part;
+use crate::batch::{ColumnError, Part};
 use crate::events::schema::{Column as C, Kind};
 use crate::events::vocabulary::{Access, EventKind, FileType, OffsetKnown, Status};
 use crate::serial::resolved_block::{DictionaryValues, ResolvedBlock};
@@ -26,7 +26,7 @@ use crate::text::string_view::{INLINE, Place, pack, unpack};
 /// let slow = Predicate::between(Column::DurNs, 1_000_000, i128::MAX)?;
 /// let both = Predicate::all(vec![opens, slow]);
 /// assert!(Predicate::between(Column::Name, 1, 2).is_err());
-/// # Ok::<(), String>(())
+/// # Ok::<(), tracefast_core::batch::ColumnError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Predicate(Node);
@@ -141,8 +141,8 @@ impl Predicate {
     ///
     /// # Errors
     /// The column holds text.
-    pub fn between(column: C, low: i128, high: i128) -> Result<Self, String> {
-        number(column)?;
+    pub fn between(column: C, low: i128, high: i128) -> Result<Self, ColumnError> {
+        check_number(column)?;
         Ok(Self(Node::Between(column, low, high)))
     }
 
@@ -150,8 +150,8 @@ impl Predicate {
     ///
     /// # Errors
     /// The column holds text.
-    pub fn among(column: C, mut numbers: Vec<i128>) -> Result<Self, String> {
-        number(column)?;
+    pub fn among(column: C, mut numbers: Vec<i128>) -> Result<Self, ColumnError> {
+        check_number(column)?;
         numbers.sort_unstable();
         Ok(Self(Node::Among(column, numbers)))
     }
@@ -160,10 +160,10 @@ impl Predicate {
     ///
     /// # Errors
     /// The column holds numbers.
-    pub fn text(column: C, test: TextTest) -> Result<Self, String> {
+    pub fn text(column: C, test: TextTest) -> Result<Self, ColumnError> {
         match column.kind() {
             Kind::Dictionary | Kind::View => Ok(Self(Node::Text(column, test))),
-            _ => Err(format!("'{}' holds numbers", column.name())),
+            _ => Err(ColumnError::HoldsNumbers(column)),
         }
     }
 
@@ -236,9 +236,9 @@ impl Predicate {
     }
 }
 
-fn number(column: C) -> Result<(), String> {
+fn check_number(column: C) -> Result<(), ColumnError> {
     match column.kind() {
-        Kind::Dictionary | Kind::View => Err(format!("'{}' holds text", column.name())),
+        Kind::Dictionary | Kind::View => Err(ColumnError::HoldsText(column)),
         _ => Ok(()),
     }
 }
@@ -455,7 +455,7 @@ mod tests {
 ";
 
     /// The lines, from 1 on, of the rows that a predicate leaves.
-    fn lines(predicate: Result<Predicate, String>) -> Vec<u64> {
+    fn lines(predicate: Result<Predicate, ColumnError>) -> Vec<u64> {
         use arrow_array::cast::AsArray;
         use arrow_array::types::UInt64Type;
         let pool = Arc::new(Pool::default());
@@ -475,7 +475,7 @@ mod tests {
         lines.values().to_vec()
     }
 
-    fn names(texts: &[&str]) -> Result<Predicate, String> {
+    fn names(texts: &[&str]) -> Result<Predicate, ColumnError> {
         Predicate::text(C::Name, TextTest::among(texts))
     }
 
@@ -517,8 +517,10 @@ mod tests {
 
     #[test]
     fn a_column_of_the_wrong_kind_is_refused() {
-        assert!(Predicate::among(C::Path, vec![1]).is_err());
-        assert!(Predicate::text(C::Ts, TextTest::contains("1")).is_err());
+        let error = Predicate::among(C::Path, vec![1]).unwrap_err();
+        assert_eq!(error.to_string(), "'path' holds text");
+        let error = Predicate::text(C::Ts, TextTest::contains("1")).unwrap_err();
+        assert_eq!(error.to_string(), "'ts' holds numbers");
     }
 
     proptest! {
