@@ -10,7 +10,7 @@ use crate::text::block::{Block, LINE_START};
 
 // Merged lines have a prefix in front of what a line of strace is known by.
 const _: () =
-    assert!(strace::leader::line_layout::LOOK + strace::leader::task_prefix::PREFIX <= LINE_START);
+    assert!(strace::leader::line_layout::LOOK + strace::task_prefix::PREFIX <= LINE_START);
 
 /// A log's format, with all that had to be found out before parsing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,7 +132,7 @@ impl Format {
     pub fn stands_alone(&self, line: &[u8]) -> bool {
         match self {
             Self::Strace(format) if format.merged => {
-                let own = line.get(strace::leader::task_prefix::PREFIX..).unwrap_or_default();
+                let own = line.get(strace::task_prefix::PREFIX..).unwrap_or_default();
                 strace::leader::line_layout::stands_alone(own)
             }
             Self::Strace(_) => strace::leader::line_layout::stands_alone(line),
@@ -166,7 +166,7 @@ impl Format {
     /// Several lines without what the merge or other programs put around each.
     pub fn own_lines<'a>(&self, lines: &'a [u8]) -> Cow<'a, [u8]> {
         match self {
-            Self::Strace(format) if format.merged => strace::leader::task_prefix::own_text(lines),
+            Self::Strace(format) if format.merged => strace::task_prefix::own_text(lines),
             Self::Strace(_) => Cow::Borrowed(lines),
             Self::Ftrace(format) => format.own_lines(lines),
         }

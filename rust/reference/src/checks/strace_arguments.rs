@@ -6,7 +6,7 @@ use std::fmt::Write;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, RecordBatch};
 use tracefast_core::format::{Format, Wanted};
-use tracefast_core::strace::call::unfinished::ending;
+use tracefast_core::strace::call::ending::ending;
 
 use crate::compare::parse;
 

@@ -1,9 +1,9 @@
 //! What was expected on a line that was not understood, in words.
 
 use crate::strace::call::arguments::args_end;
-use crate::strace::call::{result, unfinished};
+use crate::strace::call::{ending, result};
+use crate::strace::colour;
 use crate::strace::detect::{begins_event, call_name};
-use crate::strace::leader::colour;
 use crate::strace::leader::{Delta, Layout, Pid, Time};
 use crate::strace::{Format, is_continuation};
 use crate::text::escape::escape_invalid;
@@ -70,7 +70,7 @@ fn call(name: &[u8], args: &[u8]) -> String {
         return "a result behind \" = \": a number, \"?\", or -1 and the name of an error"
             .to_owned();
     }
-    if unfinished::ending(args).is_none() {
+    if ending::ending(args).is_none() {
         return format!("one call: the end of {name} is not clear");
     }
     format!("an event: {name} is no system call, and no column stands before it")

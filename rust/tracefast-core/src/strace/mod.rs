@@ -1,19 +1,20 @@
 //! The grammar of strace's text: from a block of lines to rows, without a look at other blocks.
 
 pub mod call;
+pub(crate) mod colour;
 pub mod detect;
 pub(crate) mod explain;
 pub(crate) mod fields;
 pub mod leader;
 pub(crate) mod non_calls;
 mod parser;
+pub mod task_prefix;
 
+use crate::strace::call::ending;
 use crate::strace::call::result;
 use crate::strace::call::row;
-use crate::strace::call::unfinished;
+use crate::strace::detect::first_task;
 use crate::strace::leader::clock;
-use crate::strace::leader::colour;
-use crate::strace::leader::first_task;
 use crate::strace::leader::line_layout;
 use crate::strace::non_calls::classify;
 
@@ -22,7 +23,7 @@ pub use parser::Grammar;
 use crate::events::parsed_block::Parsed;
 use crate::events::split_calls::SecondHalf;
 
-use crate::strace::call::unfinished::Gap;
+use crate::strace::call::ending::Gap;
 use crate::strace::non_calls::classify::Other;
 
 use leader::{DAY, Delta, Layout, Pid, Time};
@@ -76,7 +77,7 @@ pub fn detect(text: &[u8]) -> Option<Format> {
     for line in text.split(|&b| b == b'\n').take(1000) {
         if line.last() == Some(&b'>') && result::elapsed(line, 0).is_some() {
             timed += 1;
-        } else if unfinished::only_mark(line).is_some() {
+        } else if ending::only_mark(line).is_some() {
             untimed += 1;
         }
     }

@@ -9,15 +9,15 @@ use crate::events::rows::ViewSource;
 use crate::events::schema::Column as C;
 use crate::events::split_calls::{CallEntry, Deferred, EntryTarget, PidPrefix};
 use crate::events::vocabulary::EventKind;
-use crate::strace::call::interleaved;
+use crate::strace::call::foreign_text;
+use crate::strace::colour;
 use crate::strace::detect::{NAME_MAX, begins_event, call_name};
 use crate::strace::fields::{self};
 use crate::strace::leader;
 use crate::strace::leader::clock::Clock;
-use crate::strace::leader::colour;
 use crate::strace::leader::line_layout::{self, layout_of};
-use crate::strace::leader::task_prefix::{self, Mark, Prefix};
 use crate::strace::leader::{Delta, Layout, Leader, Pid, Time};
+use crate::strace::task_prefix::{self, Mark, Prefix};
 use crate::strace::{Format, is_continuation};
 use crate::text::block::{Block, PAD};
 use crate::text::escape::{escape_invalid, unescape_into};
@@ -427,7 +427,7 @@ impl<'a> Parser<'a> {
         }
         let layout = self.format.layout;
         let bytes = &self.text[start..end];
-        let Some((at, leader)) = interleaved::leader_behind(&layout, bytes) else { return false };
+        let Some((at, leader)) = foreign_text::leader_behind(&layout, bytes) else { return false };
         self.odd = Some(layout);
         let known = self.event(&Line { start: start + at, end, mark: None, leader });
         self.odd = None;

@@ -12,7 +12,7 @@ use crate::events::vocabulary::{EventKind, Op, Status};
 use crate::linux::syscalls::{self, Count};
 use crate::strace::call::result::ResultStatus;
 use crate::strace::call::row::{self, errno_name, success};
-use crate::strace::call::{interleaved, unfinished};
+use crate::strace::call::{ending, foreign_text};
 use crate::strace::detect::is_length;
 use crate::strace::fields;
 use crate::strace::leader::line_layout;
@@ -30,7 +30,7 @@ impl Parser<'_> {
         let timed = self.format.times_calls;
         // A whole line has its true ` = ` once, behind `)` and blanks.
         let plain = line.mark.and_then(|mark| {
-            let end = unfinished::plain_end(bytes, mark).filter(|&end| end >= args)?;
+            let end = ending::plain_end(bytes, mark).filter(|&end| end >= args)?;
             let outcome = crate::strace::call::result::parse(bytes, mark + 1)?;
             // In a log with times a whole line ends with one; in others an open string shows.
             let whole = if self.format.terminal {
@@ -55,8 +55,8 @@ impl Parser<'_> {
         if is_killed(&bytes[args..]) {
             let mut end = line.end - 17;
             if self.format.layout.pid == Pid::Bracket
-                && interleaved::writes(&text[name..name + name_len])
-                && let Some(output) = interleaved::output_start(&text[args..end])
+                && foreign_text::writes(&text[name..name + name_len])
+                && let Some(output) = foreign_text::output_start(&text[args..end])
             {
                 end = args + output;
                 self.parsed.oddities.foreign += 1;
@@ -64,7 +64,7 @@ impl Parser<'_> {
             self.begin(line, (name, name_len), (args, end), line.leader.pid);
             return true;
         }
-        if let Some(ending) = unfinished::ending(&bytes[args..]) {
+        if let Some(ending) = ending::ending(&bytes[args..]) {
             self.detour();
             let range = (args, args + ending.args);
             if let Some(outcome) = ending.outcome {
@@ -99,7 +99,7 @@ impl Parser<'_> {
     fn is_whole(name: &[u8], args: &[u8]) -> bool {
         let end = args.len() - 1;
         crate::strace::call::arguments::args_end(args, 0) == Some(end)
-            || interleaved::writes(name) && interleaved::output_start(&args[..end]).is_some()
+            || foreign_text::writes(name) && foreign_text::output_start(&args[..end]).is_some()
     }
 
     /// The arguments hold a quote that is not closed.
@@ -164,8 +164,8 @@ impl Parser<'_> {
         // Output without a line feed stands before the `)` of its own call.
         let odd = syscalls::shape(sys).count != Count::None && !rows.has(row, C::Requested);
         if odd
-            && interleaved::writes(&self.text[name.0..name.0 + name.1])
-            && let Some(output) = interleaved::output_start(&self.text[args.0..args.1])
+            && foreign_text::writes(&self.text[name.0..name.0 + name.1])
+            && let Some(output) = foreign_text::output_start(&self.text[args.0..args.1])
         {
             self.parsed.oddities.foreign += 1;
             self.arguments(row, key, sys, (args.0, args.0 + output), ret);
@@ -229,7 +229,7 @@ impl Parser<'_> {
         let start = open.args.0 as usize;
         let mut args = (start, open.args.1 as usize);
         if open.torn || status == Status::Unfinished {
-            args.1 = start + unfinished::cut_args(&self.text[args.0..args.1]);
+            args.1 = start + ending::cut_args(&self.text[args.0..args.1]);
         }
         self.arguments(row, open.name, open.sys, args, None);
         self.parsed.rows.effect[row].begun = true;
@@ -353,7 +353,7 @@ impl Parser<'_> {
                 self.used = Some(LineUse::Resumed);
                 let head = &self.text[open.args.0 as usize..open.args.1 as usize];
                 let whole = &self.text[rest.0 as usize..rest.1 as usize];
-                let gap = whole.len() - unfinished::strip_gap(whole, self.format.gap).len();
+                let gap = whole.len() - ending::strip_gap(whole, self.format.gap).len();
                 // The line's only ` = ` is the second half's.
                 let from = rest.0 as usize + gap;
                 let mark = line.mark.map(|mark| mark.checked_sub(from));
@@ -413,7 +413,7 @@ impl Parser<'_> {
         // The parts of the arguments stand apart: only the serial stage has them as one text.
         self.grammar.calls.flush(self.parsed);
         let whole = &self.text[args.0..args.1];
-        let gap = whole.len() - unfinished::strip_gap(whole, self.format.gap).len();
+        let gap = whole.len() - ending::strip_gap(whole, self.format.gap).len();
         let mut open = OpenCall {
             tid: line.leader.pid,
             line: self.line,

@@ -1,10 +1,10 @@
 //! Lines of system calls: name, arguments, result, and calls whose halves are on two lines.
 
 pub(crate) mod arguments;
+pub mod ending;
 pub(crate) mod fast_path;
+pub(crate) mod foreign_text;
 pub(crate) mod interleaved;
-pub(crate) mod interleaved_rest;
 pub(crate) mod lines;
 pub mod result;
 pub(crate) mod row;
-pub mod unfinished;

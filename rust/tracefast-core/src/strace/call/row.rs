@@ -12,8 +12,8 @@ use crate::events::vocabulary::{EventKind, Op, Status, open_flags};
 use crate::linux::errno;
 use crate::linux::syscalls;
 use crate::strace::Format;
+use crate::strace::call::ending::{self, Ending};
 use crate::strace::call::result::{Outcome, ResultStatus};
-use crate::strace::call::unfinished::{self, Ending};
 use crate::strace::fields::{self, Annotation};
 use crate::text::escape::{escape_invalid, unescape_into};
 use crate::text::number;
@@ -135,17 +135,17 @@ pub(crate) fn finish(
     half: SecondHalf<'_>,
 ) {
     let rest = &text[half.rest.0 as usize..half.rest.1 as usize];
-    let rest = if half.gap { unfinished::strip_gap(rest, format.gap) } else { rest };
+    let rest = if half.gap { ending::strip_gap(rest, format.gap) } else { rest };
     let mut joined = std::mem::take(&mut parsed.scratch);
     joined.clear();
     joined.extend_from_slice(half.head.unwrap_or_default());
     let head_len = joined.len();
     joined.extend_from_slice(rest);
     // The second half alone decides where it is plain; else the whole is read from its start.
-    let plain = half.mark.unwrap_or_else(|| unfinished::only_mark(rest)).and_then(|mark| {
-        let end = unfinished::plain_end(rest, mark)?;
+    let plain = half.mark.unwrap_or_else(|| ending::only_mark(rest)).and_then(|mark| {
+        let end = ending::plain_end(rest, mark)?;
         let args = rest[..end].strip_suffix(b" <unfinished ...>");
-        let found = unfinished::behind(rest, end)?;
+        let found = ending::behind(rest, end)?;
         (!format.times_calls || found.dur.is_some() || found.ret.is_none()).then(|| Ending {
             args: head_len + args.map_or(end, <[u8]>::len),
             outcome: Some(shift(found, head_len)),
@@ -153,7 +153,7 @@ pub(crate) fn finish(
         })
     });
     parsed.detours += u64::from(plain.is_none());
-    let ending = plain.or_else(|| unfinished::ending(&joined)).unwrap_or(cut(joined.len()));
+    let ending = plain.or_else(|| ending::ending(&joined)).unwrap_or(cut(joined.len()));
     // One copy of the joined text serves the views of arguments and result.
     let base = parsed.side.bytes.len();
     if half.utf8 || simdutf8::basic::from_utf8(&joined).is_ok() {
@@ -163,7 +163,7 @@ pub(crate) fn finish(
         // Views cannot point at text that is not UTF-8: the call is read anew in its escaped form.
         let escaped = escape_invalid(&joined).into_owned().into_bytes();
         parsed.side.bytes.extend_from_slice(&escaped);
-        let ending = unfinished::ending(&escaped).unwrap_or(cut(escaped.len()));
+        let ending = ending::ending(&escaped).unwrap_or(cut(escaped.len()));
         write(parsed, row, &escaped, base, half, &ending);
     }
     parsed.scratch = joined;
@@ -171,7 +171,7 @@ pub(crate) fn finish(
 
 /// See [`crate::strace::abandon`].
 pub(crate) fn abandon(parsed: &mut Parsed, row: usize, args: &[u8], sys: u16) {
-    let args = &args[..unfinished::cut_args(args)];
+    let args = &args[..ending::cut_args(args)];
     let text = escape_invalid(args);
     let base = parsed.side.bytes.len();
     parsed.side.bytes.extend_from_slice(text.as_bytes());

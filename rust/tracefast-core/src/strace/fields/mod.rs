@@ -6,16 +6,16 @@ mod effects;
 mod flags;
 mod memory;
 mod paths;
-mod rights;
+mod plan;
+mod scm_rights;
 mod seek;
 mod stat;
 #[cfg(test)]
 mod tests;
 mod transfer;
-mod unsplit;
 mod vectors;
 
-use crate::strace::fields::unsplit::{Plan, Way};
+use crate::strace::fields::plan::{Plan, Way};
 pub(crate) use annotation::Annotation;
 
 use crate::events::details::Detail;
@@ -114,7 +114,7 @@ pub(crate) fn head(args: &[u8], sys: u16, side: &mut Side) -> EntryEffect {
         }
         op if op.uses() || matches!(op, Op::Close | Op::Dup | Op::Fchdir) => {
             if shape.way == Motion::Write
-                && let Some(found) = rights::carried(args, shape, i64::MAX)
+                && let Some(found) = scm_rights::carried(args, shape, i64::MAX)
             {
                 let fds = found.into_iter().map(|(fd, _)| fd).collect();
                 head.detail = Some(side.detail(Detail::Sent(fds)));

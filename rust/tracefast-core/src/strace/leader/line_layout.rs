@@ -3,8 +3,9 @@
 
 use crate::linux::syscalls;
 use crate::linux::syscalls::names::is_syscall;
+use crate::strace::colour;
 use crate::strace::detect::call_name;
-use crate::strace::leader::{self, colour};
+use crate::strace::leader;
 use crate::strace::leader::{Delta, Layout, Pid, Time};
 use crate::text::number;
 

@@ -3,10 +3,7 @@
 //! `[pid] [security context] [time] [delta] [call number] [instruction pointer]`
 
 pub(crate) mod clock;
-pub(crate) mod colour;
-pub(crate) mod first_task;
 pub(crate) mod line_layout;
-pub mod task_prefix;
 
 use crate::text::number;
 

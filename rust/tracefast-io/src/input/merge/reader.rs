@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use memchr::{memchr, memrchr};
 use tracefast_core::strace::leader::Layout;
-use tracefast_core::strace::leader::task_prefix::{self, Mark, PREFIX, Prefix};
+use tracefast_core::strace::task_prefix::{self, Mark, PREFIX, Prefix};
 use tracefast_core::text::block::MAX_BLOCK;
 
 use crate::error::{Error, ErrorKind};

@@ -3,7 +3,7 @@
 mod counts;
 mod descriptors;
 mod details;
-mod names;
+mod effects;
 mod paths;
 mod transfers;
 

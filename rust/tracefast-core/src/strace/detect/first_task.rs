@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::strace::call::interleaved;
+use crate::strace::call::foreign_text;
 use crate::strace::detect::call_name;
 use crate::strace::leader::Pid;
 use crate::strace::leader::line_layout;
@@ -19,7 +19,7 @@ pub(crate) fn find(text: &[u8]) -> Option<i32> {
     for line in text.split(|&b| b == b'\n') {
         let message = match news(line) {
             Some(news) => Some(news),
-            None => interleaved::message_start(line).and_then(|at| news(&line[at..])),
+            None => foreign_text::message_start(line).and_then(|at| news(&line[at..])),
         };
         if let Some(News::Attached(pid)) = message {
             made.insert(pid);

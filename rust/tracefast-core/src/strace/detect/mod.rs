@@ -1,5 +1,7 @@
 //! Which columns a log has: found from its first lines, since no header names them.
 
+pub(crate) mod first_task;
+
 use crate::strace::leader::line_layout::{is_call, personality};
 use crate::strace::leader::{Delta, Layout, Pid, Time};
 use crate::text::search::find;

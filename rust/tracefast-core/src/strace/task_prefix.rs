@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use crate::events::vocabulary::Op;
 use crate::linux::syscalls;
-use crate::strace::call::unfinished;
+use crate::strace::call::ending;
 use crate::strace::detect;
 use crate::strace::leader::Layout;
 
@@ -61,7 +61,7 @@ impl Prefix {
     ///
     /// # Examples
     /// ```
-    /// use tracefast_core::strace::leader::task_prefix::{Mark, Prefix};
+    /// use tracefast_core::strace::task_prefix::{Mark, Prefix};
     /// let prefix = Prefix { pid: 4711, line: 12, mark: Mark::None };
     /// assert_eq!(&prefix.text(), b"000012670000000000c ");
     /// assert_eq!(Prefix::read(&prefix.text()), Some(prefix));
@@ -116,7 +116,7 @@ pub struct Entry {
 /// # Examples
 /// ```
 /// use tracefast_core::strace::leader::Layout;
-/// use tracefast_core::strace::leader::task_prefix;
+/// use tracefast_core::strace::task_prefix;
 /// let layout = Layout::default();
 /// assert_eq!(task_prefix::entry(&layout, b"read(3, \"x\", 1) = 1").map(|e| e.args), Some(5..14));
 /// assert_eq!(task_prefix::entry(&layout, b"read(3, <unfinished ...>"), None);
@@ -134,7 +134,7 @@ pub fn entry(layout: &Layout, line: &[u8]) -> Option<Entry> {
         return None;
     }
     let args = leader.next + len + 1;
-    let ending = unfinished::ending(&line[args..])?;
+    let ending = ending::ending(&line[args..])?;
     ending.outcome?;
     Some(Entry { sys, args: args..args + ending.args })
 }

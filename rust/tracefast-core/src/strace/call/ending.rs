@@ -147,7 +147,7 @@ pub enum Tail {
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::strace::call::unfinished::{Tail, tail};
+/// use tracefast_core::strace::call::ending::{Tail, tail};
 /// let mut room = Vec::new();
 /// let mut tail = |head: &str, line: &str| tail(head.as_bytes(), line.as_bytes(), true, &mut room);
 /// assert_eq!(tail("flags=SIGCHLD", ", child_tidptr=0x7f) = 3490"), Tail::Whole);
@@ -185,7 +185,7 @@ pub fn may_end(line: &[u8]) -> bool {
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::strace::call::unfinished::cut_args;
+/// use tracefast_core::strace::call::ending::cut_args;
 /// assert_eq!(cut_args(b"3, \"a\", 1)   = -1 ENOENT (No su"), 9);
 /// assert_eq!(cut_args(b"3, \"a"), 5);
 /// ```
