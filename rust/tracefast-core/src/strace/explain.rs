@@ -1,11 +1,12 @@
 //! What was expected on a line that was not understood, in words.
 
+use crate::strace::Format;
 use crate::strace::call::arguments::args_end;
 use crate::strace::call::{ending, result};
 use crate::strace::colour;
-use crate::strace::detect::{begins_event, call_name};
 use crate::strace::leader::{Delta, Layout, Pid, Time};
-use crate::strace::{Format, is_continuation};
+use crate::strace::line_start::is_continuation;
+use crate::strace::line_start::{begins_event, call_name};
 use crate::text::escape::escape_invalid;
 
 /// Says what `line` should have been in a log of this format.

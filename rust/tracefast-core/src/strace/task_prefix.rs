@@ -14,8 +14,8 @@ use std::ops::Range;
 use crate::events::vocabulary::Op;
 use crate::linux::syscalls;
 use crate::strace::call::ending;
-use crate::strace::detect;
 use crate::strace::leader::Layout;
+use crate::strace::line_start;
 
 /// Bytes of a prefix.
 pub const PREFIX: usize = 20;
@@ -125,7 +125,7 @@ pub struct Entry {
 pub fn entry(layout: &Layout, line: &[u8]) -> Option<Entry> {
     let leader = layout.leader(line)?;
     let rest = &line[leader.next..];
-    let len = detect::call_name(rest)?;
+    let len = line_start::call_name(rest)?;
     let sys = syscalls::by_name(&rest[..len]);
     let op = syscalls::shape(sys).op;
     let binds = op.uses() || op.names() || matches!(op, Op::Dup | Op::Fchdir | Op::SetCloexec);

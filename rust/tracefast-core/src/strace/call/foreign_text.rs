@@ -3,8 +3,8 @@
 //! and the rest of the call stands on a later one.
 
 use crate::strace::call::arguments::{Split, closed};
-use crate::strace::detect::begins_event;
 use crate::strace::leader::{Layout, Leader, Time};
+use crate::strace::line_start::begins_event;
 use crate::strace::non_calls::message;
 use crate::text::escape::unescape_raw;
 use crate::text::number;

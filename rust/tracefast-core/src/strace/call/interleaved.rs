@@ -3,10 +3,11 @@
 use crate::events::line_counts::LineUse;
 use crate::events::schema::Column as C;
 use crate::events::split_calls::SecondHalf;
-use crate::events::split_calls::{TraceChange, LossReason, OpenCall, EntryTarget, Deferred};
+use crate::events::split_calls::{Deferred, EntryTarget, LossReason, OpenCall, TraceChange};
+use crate::strace::call::row;
 use crate::strace::call::{ending, foreign_text};
 use crate::strace::leader::Pid;
-use crate::strace::leader::line_layout;
+use crate::strace::line_start::is_call;
 use crate::strace::non_calls::message;
 use crate::strace::parser::{Above, Line, Owner, Parser};
 
@@ -34,7 +35,7 @@ impl Parser<'_> {
                 end -= 2;
                 self.parsed.oddities.foreign += 1;
             }
-        } else if line.leader.next == 0 && !line_layout::is_call(called) {
+        } else if line.leader.next == 0 && !is_call(called) {
             // Without any column before it, only a known name tells a call from prose.
             return false;
         } else if foreign_text::writes(called)
@@ -198,7 +199,7 @@ impl Parser<'_> {
             mark: None,
             utf8: self.utf8,
         };
-        crate::strace::finish(self.parsed, self.text, row, self.format, half);
+        row::finish(self.parsed, self.text, row, self.format, half);
         self.parsed.rows.effect[row].begun = true;
         self.owner = Owner::Row(row);
     }

@@ -5,6 +5,7 @@ pub mod ending;
 pub(crate) mod fast_path;
 pub(crate) mod foreign_text;
 pub(crate) mod interleaved;
-pub(crate) mod lines;
 pub mod result;
 pub(crate) mod row;
+pub(crate) mod split;
+pub(crate) mod whole;

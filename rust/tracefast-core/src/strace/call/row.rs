@@ -126,14 +126,9 @@ pub(crate) fn success(outcome: &Outcome) -> Option<i64> {
     outcome.ret.filter(|_| !failed)
 }
 
-/// See [`crate::strace::finish`].
-pub(crate) fn finish(
-    parsed: &mut Parsed,
-    text: &[u8],
-    row: usize,
-    format: &Format,
-    half: SecondHalf<'_>,
-) {
+/// Fills the row that was kept for the second half of a call. `half` holds the text of the first
+/// half, unless the log has none.
+pub fn finish(parsed: &mut Parsed, text: &[u8], row: usize, format: &Format, half: SecondHalf<'_>) {
     let rest = &text[half.rest.0 as usize..half.rest.1 as usize];
     let rest = if half.gap { ending::strip_gap(rest, format.gap) } else { rest };
     let mut joined = std::mem::take(&mut parsed.scratch);
@@ -169,8 +164,8 @@ pub(crate) fn finish(
     parsed.scratch = joined;
 }
 
-/// See [`crate::strace::abandon`].
-pub(crate) fn abandon(parsed: &mut Parsed, row: usize, args: &[u8], sys: u16) {
+/// Fills the columns that `args`, the arguments of a call without an end, give.
+pub fn abandon(parsed: &mut Parsed, row: usize, args: &[u8], sys: u16) {
     let args = &args[..ending::cut_args(args)];
     let text = escape_invalid(args);
     let base = parsed.side.bytes.len();

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use crate::strace::call::foreign_text;
-use crate::strace::detect::call_name;
 use crate::strace::leader::Pid;
 use crate::strace::leader::line_layout;
+use crate::strace::line_start::call_name;
 use crate::strace::non_calls::message::{News, news};
 use crate::text::number;
 

@@ -2,9 +2,79 @@
 
 pub(crate) mod first_task;
 
-use crate::strace::leader::line_layout::{is_call, personality};
+use crate::strace::Format;
+use crate::strace::call::ending::{self, Gap};
+use crate::strace::call::result;
+use crate::strace::colour;
+use crate::strace::leader::line_layout;
 use crate::strace::leader::{Delta, Layout, Pid, Time};
+use crate::strace::line_start::{begins_event, call_name, is_call, is_continuation};
+use crate::strace::non_calls::classify::{self, Other};
 use crate::text::search::find;
+
+/// The format of a log by its first lines; `None` if they are not strace's.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::strace::{self, leader::{Pid, Time}};
+/// let format = strace::detect(b"7 1795175299.690276 close(3) = 0 <0.000011>\n").unwrap();
+/// assert_eq!(format.layout.pid, Pid::Plain);
+/// assert_eq!(format.layout.time, Time::Epoch);
+/// assert!(format.times_calls);
+/// ```
+pub fn detect(text: &[u8]) -> Option<Format> {
+    let mut plain = Vec::new();
+    let text = if memchr::memmem::find(text, b"\x1b[").is_some() {
+        plain.extend_from_slice(text);
+        let len = colour::strip(&mut plain);
+        &plain[..len]
+    } else {
+        text
+    };
+    // A log may hold nothing but tables and messages.
+    let layout = match sniff(text) {
+        Some((layout, _)) => layout,
+        None if text.split(|&b| b == b'\n').any(classify::is_known) => Layout::default(),
+        None => return None,
+    };
+    let mut timed = 0;
+    let mut untimed = 0;
+    for line in text.split(|&b| b == b'\n').take(1000) {
+        if line.last() == Some(&b'>') && result::elapsed(line, 0).is_some() {
+            timed += 1;
+        } else if ending::only_mark(line).is_some() {
+            untimed += 1;
+        }
+    }
+    let gap = Gap::of(text);
+    let bracket = layout.pid == Pid::Bracket;
+    let root = bracket.then(|| first_task::find(text)).flatten();
+    let terminal = bracket && is_terminal(text);
+    let times_calls = timed > untimed;
+    Some(Format { layout, times_calls, gap, terminal, root, ..Format::default() })
+}
+
+/// Something that strace writes to a terminal only, or that others wrote, stands in `text`.
+fn is_terminal(text: &[u8]) -> bool {
+    // Whole lines of its begin; the last one may be cut.
+    let begin = &text[..text.len().min(1 << 18)];
+    let whole = &begin[..memchr::memrchr(b'\n', begin).unwrap_or(0)];
+    memchr::memmem::find(text, b"[pid ").is_some()
+        || whole.split(|&b| b == b'\n').any(|line| {
+            let known = line_layout::stands_alone(line)
+                || is_continuation(line)
+                || matches!(
+                    classify::classify(line, line, true),
+                    Other::Blank | Other::Summary { .. }
+                );
+            !known
+        })
+}
+
+/// How many lines of `text` look like strace's: to choose between formats.
+pub fn likeness(text: &[u8]) -> usize {
+    sniff(text).map_or(0, |(_, hits)| hits)
+}
 
 /// Lines that are looked at.
 const LINES: usize = 200;
@@ -71,84 +141,9 @@ fn candidates() -> impl Iterator<Item = Layout> {
     })
 }
 
-/// The rest of a line behind its leader begins as an event does.
-pub fn begins_event(rest: &[u8]) -> bool {
-    let rest = &rest[personality(rest)..];
-    match rest.first() {
-        Some(b'a'..=b'z' | b'A'..=b'Z' | b'_') => call_name(rest).is_some(),
-        Some(b'<') => rest.starts_with(b"<... "),
-        Some(b'+') => rest.starts_with(b"+++ "),
-        Some(b'-') => rest.starts_with(b"--- ") && rest.ends_with(b"---"),
-        Some(b'?') => rest.starts_with(b"????(") || rest.starts_with(b"???("),
-        _ => false,
-    }
-}
-
-/// Bytes of the longest name of a call. No kernel has one half as long; whatever is longer is
-/// other text, and would only fill the dictionary of names.
-pub const NAME_MAX: usize = 255;
-
-/// Length of the name before the `(` of a call.
-#[inline(always)]
-pub fn call_name(rest: &[u8]) -> Option<usize> {
-    let mut n = 0;
-    // Eight bytes at a time: where a name ends is hard to predict for a loop over bytes.
-    while let Some(eight) = rest.get(n..).and_then(|rest| rest.first_chunk::<8>()) {
-        let others = !name_bytes(u64::from_le_bytes(*eight)) & HIGH;
-        if others != 0 {
-            n += others.trailing_zeros() as usize / 8;
-            return (is_length(n) && rest[n] == b'(').then_some(n);
-        }
-        n += 8;
-    }
-    let tail = rest[n..].iter().position(|b| !(b.is_ascii_alphanumeric() || *b == b'_'))?;
-    n += tail;
-    (is_length(n) && rest[n] == b'(').then_some(n)
-}
-
-/// A name may be so long.
-#[inline(always)]
-pub fn is_length(n: usize) -> bool {
-    (1..=NAME_MAX).contains(&n)
-}
-
-const HIGH: u64 = 0x8080_8080_8080_8080;
-
-/// The high bit of each of eight bytes that may stand in a name: a letter, a digit, `_`.
-#[inline(always)]
-fn name_bytes(word: u64) -> u64 {
-    const EACH: u64 = 0x0101_0101_0101_0101;
-    // Sums of seven-bit values stay within their bytes.
-    let low = word & !HIGH;
-    let letter = low | (EACH * 0x20);
-    let letters = (letter + EACH * (0x80 - 0x61)) & !(letter + EACH * (0x80 - 0x7b));
-    let digits = (low + EACH * (0x80 - 0x30)) & !(low + EACH * (0x80 - 0x3a));
-    let underscores = !((low ^ (EACH * 0x5f)) + EACH * 0x7f);
-    (letters | digits | underscores) & !word & HIGH
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_end_where_their_bytes_end() {
-        for byte in 0..=255u8 {
-            let name = byte.is_ascii_alphanumeric() || byte == b'_';
-            assert_eq!(name_bytes(u64::from(byte)) & 0x80 != 0, name, "{byte:#x}");
-            let mut text = *b"sched_yield_to_x(0, 1, 2, 3)";
-            text[10] = byte;
-            let expected = match byte {
-                b'(' => Some(10),
-                _ if name => Some(16),
-                _ => None,
-            };
-            assert_eq!(call_name(&text), expected, "{byte:#x}");
-        }
-        assert_eq!(call_name(b"a("), Some(1));
-        assert_eq!(call_name(b"(a"), None);
-        assert_eq!(call_name(b"abc"), None);
-    }
 
     fn layout(text: &str) -> Layout {
         sniff(text.as_bytes()).expect("a strace log").0

@@ -85,7 +85,8 @@ impl Clock {
 mod tests {
     #[test]
     fn example_of_days() {
-        use crate::strace::{clock::days, leader::DAY};
+        use crate::strace::leader::DAY;
+        use crate::strace::leader::clock::days;
         let hour = DAY / 24;
         assert_eq!(days(23 * hour, hour), 1);
         assert_eq!(days(hour, 23 * hour), -1);

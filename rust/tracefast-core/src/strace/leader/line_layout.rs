@@ -1,12 +1,10 @@
 //! The columns of a line told from the line alone: for lines that have others than those around
 //! them, and to say whether a line stands for itself, whatever came before it.
 
-use crate::linux::syscalls;
-use crate::linux::syscalls::names::is_syscall;
 use crate::strace::colour;
-use crate::strace::detect::call_name;
 use crate::strace::leader;
 use crate::strace::leader::{Delta, Layout, Pid, Time};
+use crate::strace::line_start::{call_name, is_call, personality};
 use crate::text::number;
 
 /// Bytes at the start of a line that decide whether it stands for itself.
@@ -106,22 +104,6 @@ fn begins(look: &[u8], coloured: bool) -> bool {
         Some(b'?') => rest.starts_with(b"????(") || rest.starts_with(b"???("),
         _ => call_name(rest).is_some_and(|n| at > 0 || coloured || is_call(&rest[..n])),
     }
-}
-
-/// Length of the `linux:` before a call's name: on some machines strace says of which system the
-/// call is.
-pub(crate) fn personality(rest: &[u8]) -> usize {
-    [&b"linux:"[..], b"svr4:", b"solaris:", b"sunos:", b"hpux:", b"osf:"]
-        .iter()
-        .find(|prefix| rest.starts_with(prefix))
-        .map_or(0, |prefix| prefix.len())
-}
-
-/// A name that only a system call has.
-pub(crate) fn is_call(name: &[u8]) -> bool {
-    name.starts_with(b"syscall_")
-        || syscalls::by_name(name) != syscalls::UNKNOWN
-        || is_syscall(name)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! When a line had its effect, on a clock that the logs of all tasks share.
 
 use tracefast_core::strace::call::result;
-use tracefast_core::strace::detect;
 use tracefast_core::strace::leader::{DAY, Layout, Time};
+use tracefast_core::strace::line_start;
 use tracefast_core::text::search::find;
 
 /// Calls whose effect is at their entry: the child or the free descriptor is there, for others to
@@ -116,7 +116,9 @@ impl Clock {
         let at = Span { begin, end: begin, stamped: true, moves: false, took: None };
         let rest = &line[leader.next..];
         // Of a second half the time is that of the exit already.
-        let Some(name) = detect::call_name(rest).map(|len| &rest[..len]) else { return Some(at) };
+        let Some(name) = line_start::call_name(rest).map(|len| &rest[..len]) else {
+            return Some(at);
+        };
         if is_at_entry(name) || rest.ends_with(b" ...>") {
             return Some(at);
         }
@@ -191,13 +193,13 @@ pub(crate) fn other_task(event: &[u8]) -> Option<i32> {
         let at = find(event, b"si_pid=", 3)?;
         return number(&event[at + 7..]);
     }
-    let name = &event[..detect::call_name(event)?];
+    let name = &event[..line_start::call_name(event)?];
     is_fork(name).then(|| returned(event)).flatten()
 }
 
 /// The task itself, where the line says which it is.
 pub(crate) fn own_task(event: &[u8]) -> Option<i32> {
-    let name = &event[..detect::call_name(event)?];
+    let name = &event[..line_start::call_name(event)?];
     [&b"set_tid_address"[..], b"gettid"].contains(&name).then(|| returned(event)).flatten()
 }
 

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use tracefast_core::format::{Format, Wanted};
 use tracefast_core::strace::leader::{Delta, Layout, Pid, Time};
-use tracefast_core::strace::{self, detect};
+use tracefast_core::strace::{self, line_start};
 
 use crate::error::{Error, Result};
 use crate::input::compressed::{self, MAGIC, Packing};
@@ -291,7 +291,7 @@ impl Sniffed {
 /// The event on a line of this layout.
 fn event<'a>(layout: &Layout, line: &'a [u8]) -> Option<&'a [u8]> {
     let event = &line[layout.leader(line)?.next..];
-    detect::begins_event(event).then_some(event)
+    line_start::begins_event(event).then_some(event)
 }
 
 /// The first lines of a file, compressed or not.

@@ -1,0 +1,270 @@
+//! Reads a block line by line, and finds out what each line is.
+
+use crate::events::line_counts::LineUse;
+use crate::events::parsed_block::Parsed;
+use crate::events::split_calls::{CallEntry, EntryTarget};
+use crate::strace::Format;
+use crate::strace::call::foreign_text;
+use crate::strace::colour;
+use crate::strace::fields::{self};
+use crate::strace::leader;
+use crate::strace::leader::Pid;
+use crate::strace::leader::clock::Clock;
+use crate::strace::leader::line_layout::layout_of;
+use crate::strace::line_start::is_continuation;
+use crate::strace::line_start::{NAME_MAX, begins_event, call_name};
+use crate::strace::task_prefix::{self, Mark, Prefix};
+use crate::text::block::{Block, PAD};
+use crate::text::scan::structure;
+
+use crate::strace::line_start::personality;
+use crate::strace::parser::{Above, Grammar, Line, Owner, Parser};
+
+impl Grammar {
+    /// Parses `block` into `parsed`. Colours are taken out of the block's text.
+    pub fn parse(&mut self, format: &Format, block: &mut Block, parsed: &mut Parsed) {
+        let coloured = self.run(format, block, parsed, &[]);
+        if !coloured.is_empty() {
+            let taken = colour::strip_lines(block, &coloured);
+            self.run(format, block, parsed, &taken);
+        }
+    }
+
+    /// Parses `block`; returns the lines that are events but for their colours. `taken`: bytes that
+    /// were taken out of lines before, by the line's number.
+    fn run(
+        &mut self,
+        format: &Format,
+        block: &Block,
+        parsed: &mut Parsed,
+        taken: &[(u32, u32)],
+    ) -> Vec<(u32, usize, usize)> {
+        structure(block.padded(), block.len(), &mut self.marks);
+        let text = block.text();
+        let marks = std::mem::take(&mut self.marks);
+        parsed.reset(marks.feeds + 1);
+        self.names.begin();
+        self.errnos.begin();
+        self.comms.begin();
+        self.calls.clear();
+        let utf8 = marks.ascii || simdutf8::basic::from_utf8(text).is_ok();
+        let mut parser = Parser {
+            grammar: self,
+            format,
+            text,
+            padded: block.padded(),
+            utf8,
+            usual: utf8
+                && format.layout == leader::USUAL
+                && format.times_calls
+                && !format.merged
+                && !format.terminal
+                && taken.is_empty(),
+            last: block.last,
+            parsed,
+            line: 0,
+            count: 0,
+            task: format.task,
+            merge: Mark::None,
+            bytes: 0,
+            used: None,
+            clock: Clock::new(&format.layout),
+            owner: Owner::Nobody,
+            above: Above::Nothing,
+            table: false,
+            odd: None,
+            naming: None,
+            frames: None,
+            coloured: Vec::new(),
+            taken: taken.iter(),
+        };
+        let mut start = 0;
+        let mut first = None;
+        let mut several = false;
+        for &at in &marks.at {
+            let at = at as usize;
+            if text[at] == b'\n' {
+                parser.line(start, at, first, several);
+                start = at + 1;
+                first = None;
+                several = false;
+            } else if first.is_none() {
+                first = Some(at);
+            } else {
+                several = true;
+            }
+        }
+        if start < text.len() {
+            parser.line(start, text.len(), first, several);
+        }
+        let coloured = parser.finish();
+        self.marks = marks;
+        coloured
+    }
+}
+
+impl Parser<'_> {
+    fn line(&mut self, mut start: usize, mut end: usize, first: Option<usize>, several: bool) {
+        if self.usual
+            && let Some(used) = self.usual_line(start, end, first.filter(|_| !several))
+        {
+            let bytes = (end - start) as u64 + u64::from(end < self.text.len());
+            self.parsed.counts.see(used, bytes);
+            self.line += 1;
+            self.count += 1;
+            return;
+        }
+        self.bytes = (end - start) as u64 + u64::from(end < self.text.len());
+        self.used = Some(LineUse::Events);
+        if self.format.merged {
+            start = self.own(start, end);
+            if self.merge == Mark::Begin {
+                self.count += 1;
+                return;
+            }
+        }
+        if end > start && self.text[end - 1] == b'\r' {
+            end -= 1;
+        }
+        let bytes = &self.text[start..end];
+        let mark = if several { None } else { first };
+        let known = match self.format.layout.leader(bytes) {
+            Some(mut leader) => {
+                leader.pid = leader.pid.or(self.task);
+                self.event(&Line { start, end, mark, leader })
+            }
+            None => false,
+        };
+        if !known && !self.odd_event(start, end) {
+            self.other(start, end);
+        }
+        if !self.taken.as_slice().is_empty() {
+            self.count_taken();
+        }
+        if let Some(used) = self.used {
+            self.parsed.counts.see(used, self.bytes);
+        }
+        self.line += 1;
+        self.count += 1;
+    }
+
+    /// Takes the prefix off a line of merged logs; returns where the line itself begins.
+    fn own(&mut self, start: usize, end: usize) -> usize {
+        self.end_marked();
+        let Some(prefix) = Prefix::read(&self.text[start..end]) else { return start };
+        self.merge = prefix.mark;
+        if prefix.mark == Mark::Begin {
+            self.begin_marked(prefix.pid, &self.text[start + task_prefix::PREFIX..end]);
+            self.parsed.added += self.bytes;
+            return end;
+        }
+        if self.task.replace(prefix.pid) != Some(prefix.pid) {
+            // What belongs to the line above stands in the same log.
+            self.owner = Owner::Nobody;
+            self.above = Above::Nothing;
+            self.table = false;
+        }
+        self.line = prefix.line as i64 - 1;
+        let added = task_prefix::PREFIX as u64 + u64::from(prefix.mark == Mark::Fed);
+        self.bytes -= added;
+        self.parsed.added += added;
+        start + task_prefix::PREFIX
+    }
+
+    /// The begin of a call whose line comes later: neither a line nor a row.
+    fn begin_marked(&mut self, pid: i32, line: &[u8]) {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let Some(entry) = task_prefix::entry(&self.format.layout, line) else { return };
+        let head = fields::head(&line[entry.args], entry.sys, &mut self.parsed.side);
+        let at = self.parsed.rows.len as u32;
+        self.parsed.entries.push(CallEntry { at, tid: Some(pid), head, target: EntryTarget::Open });
+    }
+
+    /// A line with a leader. `false`: no event stands behind it.
+    #[inline]
+    fn event(&mut self, line: &Line) -> bool {
+        let rest = line.start + line.leader.next;
+        match self.text.get(rest) {
+            Some(b'<') => self.resumed(line, rest),
+            Some(b'+') => self.exit(line, rest),
+            Some(b'-') => self.signal(line, rest),
+            Some(b'?') => {
+                let n = self.text[rest..line.end].iter().take_while(|&&b| b == b'?').count();
+                (3..=NAME_MAX).contains(&n)
+                    && self.text.get(rest + n) == Some(&b'(')
+                    && self.call(line, rest, n)
+            }
+            Some(_) if rest < line.end => {
+                match call_name(&self.padded[PAD + rest..PAD + line.end + 8]) {
+                    Some(n) => self.call(line, rest, n),
+                    None => self.foreign_call(line, rest),
+                }
+            }
+            _ => false,
+        }
+    }
+
+    /// A call behind the name of a system, `linux:read(…)`.
+    #[cold]
+    fn foreign_call(&mut self, line: &Line, rest: usize) -> bool {
+        let rest = rest + personality(&self.text[rest..line.end]);
+        let name = call_name(&self.padded[PAD + rest..PAD + line.end + 8]);
+        name.is_some_and(|n| rest > line.start + line.leader.next && self.call(line, rest, n))
+    }
+
+    /// A line with other columns than the log has at its start: two logs in one file, or several
+    /// runs. Only what is surely of strace counts.
+    #[cold]
+    fn odd_event(&mut self, start: usize, end: usize) -> bool {
+        let bytes = &self.text[start..end];
+        if is_continuation(bytes) {
+            return false;
+        }
+        self.parsed.detours += 1;
+        let Some((mut layout, _)) = layout_of(bytes) else { return false };
+        if self.task.is_some() && layout.pid == Pid::Bracket {
+            layout.pid = Pid::File;
+        }
+        if layout == self.format.layout {
+            return false;
+        }
+        let Some(mut leader) =
+            layout.leader(bytes).filter(|found| begins_event(&bytes[found.next..]))
+        else {
+            return false;
+        };
+        leader.pid = leader.pid.or(self.task);
+        self.odd = Some(layout);
+        let known = self.event(&Line { start, end, mark: None, leader });
+        self.odd = None;
+        self.parsed.oddities.relayouts += u64::from(known);
+        known
+    }
+
+    /// On a terminal, output of the program that ends without a line feed may stand before a line
+    /// of strace. Only what is surely of strace counts; the output is kept beside it.
+    pub(crate) fn behind_output(&mut self, start: usize, end: usize) -> bool {
+        if self.format.layout.pid != Pid::Bracket {
+            return false;
+        }
+        let layout = self.format.layout;
+        let bytes = &self.text[start..end];
+        let Some((at, leader)) = foreign_text::leader_behind(&layout, bytes) else { return false };
+        self.odd = Some(layout);
+        let known = self.event(&Line { start: start + at, end, mark: None, leader });
+        self.odd = None;
+        if known {
+            self.parsed.oddities.foreign += 1;
+            match self.owner {
+                Owner::Row(row) => self.extra(row, start, start + at),
+                Owner::Call(call) => {
+                    if let Some(open) = self.grammar.calls.at(call) {
+                        open.extra.get_or_insert((start as u32, (start + at) as u32));
+                    }
+                }
+                Owner::Nobody => {}
+            }
+        }
+        known
+    }
+}
