@@ -1,12 +1,22 @@
-//! Sources, the pipeline and the sinks.
+//! Logs from files to batches and into files: what needs an operating system.
+//!
+//! [`input`] opens what is named (a file, a pipe, a compressed log, the logs of one run cut by task)
+//! and cuts it into blocks of whole lines. [`pipeline`] has the threads: N workers parse blocks with
+//! the grammars of `tracefast-core`, one at a time does what has to be done in order, and all encode
+//! rows. [`sink`] writes them: Parquet or Arrow IPC, a whole file or none. [`parse`](mod@parse) puts
+//! these together into a file, [`read`] into a stream of batches. [`columns`] reads files of events
+//! that were written before. [`report`] says what was read, [`explain`] what was expected on lines
+//! that were not understood.
 
 pub mod columns;
 pub mod error;
 pub mod explain;
 pub mod input;
+pub mod open;
+pub mod parse;
 pub mod pipeline;
+pub mod read;
 pub mod report;
-pub mod run;
 pub mod sink;
 
 pub use error::{Error, ErrorKind, Result};

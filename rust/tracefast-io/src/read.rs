@@ -1,225 +1,23 @@
-//! The two ways to use the pipeline: into a file, and as a stream of batches.
+//! Logs as a stream of record batches.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
-use tracefast_core::format::Wanted;
-use tracefast_core::serial::counts::RunCounts;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::explain::{self, Explain, Explained};
-use crate::input::merge::{Input, Inputs, inputs};
-use crate::input::source::{Progress, Source, total_bytes};
-use crate::pipeline::{Encode, Options, Pipeline};
+use crate::input::merge::Inputs;
+use crate::input::source::Progress;
+use crate::open::{PATIENCE, open_first, warnings};
+use crate::pipeline::{Encode, Options, Pipeline, Poll};
 use crate::report::{Report, metadata};
-use crate::sink::{
-    AtomicFile, Compression, Encoded, Encoder, IpcEncoder, ParquetEncoder, ParquetOptions,
-    about_output,
-};
 
-/// Kinds of files that can be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileKind {
-    /// Apache Parquet.
-    Parquet,
-    /// Arrow IPC file.
-    Arrow,
-}
+/// Hands out batches unchanged.
+struct Unencoded;
 
-/// Where rows go.
-#[derive(Debug, Clone)]
-pub struct Output<'a> {
-    /// File name; `-` is standard output.
-    pub path: &'a str,
-    /// Kind of file.
-    pub kind: FileKind,
-    /// Whether a file that is there may be replaced.
-    pub clobber: bool,
-    /// What the pages of Parquet are compressed with.
-    pub compression: Compression,
-}
-
-/// How long a caller waits before it looks for signals again.
-pub const PATIENCE: Duration = Duration::from_millis(50);
-
-impl Encode for Encoder {
-    type Output = Encoded;
-
-    fn encode(&self, batches: Vec<RecordBatch>) -> Result<Encoded> {
-        Self::encode(self, &batches)
-    }
-}
-
-/// Opens the first log, so that mistakes show before anything is written.
-fn open_first(
-    names: &[String],
-    options: &Options,
-    progress: &Arc<Progress>,
-    interrupted: &mut dyn FnMut() -> bool,
-) -> Result<(Source, Inputs)> {
-    progress.done.store(false, Ordering::Relaxed);
-    let found = inputs(names, options.format)?;
-    let Some(first) = found.inputs.first() else {
-        let what = "no log was named".to_owned();
-        return Err(Error::new(ErrorKind::Option(what))
-            .with_hint("name at least one, or - for standard input"));
-    };
-    let later = found.inputs.iter().skip(1).flat_map(Input::names);
-    for name in later.filter(|name| *name != "-") {
-        std::fs::metadata(name)
-            .map_err(|error| Error::io(name, error).with_hint("check the name"))?;
-    }
-    progress.bytes_total.store(total_bytes(&found.inputs), Ordering::Relaxed);
-    let source = if first.names().into_iter().any(may_wait) {
-        open_patiently(first, options.format, progress, interrupted)?
-    } else {
-        Source::open_input(first, options.format, progress)?
-    };
-    Ok((source.on(options.machine), found))
-}
-
-/// Its first bytes may be long in coming: a pipe, a terminal.
-fn may_wait(name: &str) -> bool {
-    name == "-" || std::fs::metadata(name).is_ok_and(|file| !file.is_file() && !file.is_dir())
-}
-
-/// Opens an input on a thread of its own, and asks meanwhile whether to stop.
-fn open_patiently(
-    input: &Input,
-    wanted: Option<Wanted>,
-    progress: &Arc<Progress>,
-    interrupted: &mut dyn FnMut() -> bool,
-) -> Result<Source> {
-    let (sender, opened) = mpsc::channel();
-    let (input, counters) = (input.clone(), Arc::clone(progress));
-    // A thread that waits for input cannot be woken: if nobody waits for it, it ends with its input.
-    std::thread::Builder::new().name("tracefast-open".to_owned()).spawn(move || {
-        let _ = sender.send(Source::open_input(&input, wanted, &counters));
-    })?;
-    loop {
-        match opened.recv_timeout(PATIENCE) {
-            Ok(source) => return source,
-            Err(RecvTimeoutError::Disconnected) => {
-                let what = "a source could not be opened; this is an error in tracefast";
-                return Err(Error::new(ErrorKind::Broken(what.to_owned())));
-            }
-            Err(RecvTimeoutError::Timeout) => {
-                if progress.cancelled.load(Ordering::Relaxed) || interrupted() {
-                    return Err(Error::cancelled());
-                }
-            }
-        }
-    }
-}
-
-/// Parses the logs `names`, one after another, into one file.
-///
-/// `interrupted` is asked about twenty times a second whether to stop.
-///
-/// # Errors
-/// A log cannot be read or is none, or the output cannot be written. Then there is no output.
-pub fn parse(
-    names: &[String],
-    output: &Output<'_>,
-    options: Options,
-    progress: &Arc<Progress>,
-    interrupted: impl FnMut() -> bool,
-) -> Result<Report> {
-    parse_with(names, Some(output), options, progress, None, interrupted)
-}
-
-/// What takes lines that were not understood, in order and some at a time.
-pub type Tell<'a> = &'a mut dyn FnMut(Vec<Explained>);
-
-/// As [`parse`]; but the output may be left out, and `tell` gets every line that is not understood,
-/// with what was expected there.
-///
-/// # Errors
-/// As [`parse`].
-pub fn parse_with(
-    names: &[String],
-    output: Option<&Output<'_>>,
-    mut options: Options,
-    progress: &Arc<Progress>,
-    mut tell: Option<Tell<'_>>,
-    mut interrupted: impl FnMut() -> bool,
-) -> Result<Report> {
-    if output.is_none() {
-        options.projection = explain::columns();
-    }
-    let begin = Instant::now();
-    let file = match output {
-        None => None,
-        Some(output) if output.path == "-" => Some(AtomicFile::stdout()?),
-        Some(output) => Some(AtomicFile::create(Path::new(output.path), output.clobber)?),
-    };
-    let (first, Inputs { inputs, warnings: known }) =
-        open_first(names, &options, progress, &mut interrupted)?;
-    let encoder = match output.map(|output| (output.kind, output.compression)) {
-        None => None,
-        Some((FileKind::Parquet, compression)) => {
-            let options = ParquetOptions { compression, ..ParquetOptions::default() };
-            Some(Encoder::Parquet(ParquetEncoder::try_new(options)?))
-        }
-        Some((FileKind::Arrow, _)) => Some(Encoder::Ipc(IpcEncoder::new())),
-    };
-    let path = Path::new(output.map_or("", |output| output.path));
-    let written = |error: Error| about_output(error, path);
-    let mut appender = match (&encoder, file) {
-        (Some(encoder), Some(file)) => Some(encoder.appender(file).map_err(written)?),
-        _ => None,
-    };
-    let encode = Explain::new(encoder, tell.is_some());
-    let pipeline = Pipeline::start(first, inputs, encode, options, Arc::clone(progress))?;
-    loop {
-        match pipeline.next(PATIENCE)? {
-            Some(Some((encoded, explained))) => {
-                if let (Some(appender), Some(encoded)) = (&mut appender, encoded) {
-                    appender.append(encoded).map_err(written)?;
-                }
-                if let Some(tell) = tell.as_mut().filter(|_| !explained.is_empty()) {
-                    tell(explained);
-                }
-            }
-            Some(None) => {}
-            None => break,
-        }
-        if interrupted() {
-            return Err(Error::cancelled());
-        }
-    }
-    let counts = pipeline.counts().unwrap_or_default();
-    drop(pipeline);
-    let warnings = [known, warnings(&counts)].concat();
-    let mut report = Report { counts, warnings, seconds: 0.0 };
-    if let Some(appender) = appender {
-        appender.finish(report.metadata()).map_err(written)?.commit()?;
-    }
-    report.seconds = begin.elapsed().as_secs_f64();
-    progress.done.store(true, Ordering::Relaxed);
-    Ok(report)
-}
-
-/// Logs that hold nothing, by name, and logs without any event.
-fn warnings(counts: &RunCounts) -> Vec<String> {
-    let empty = counts.sources.iter().filter(|source| source.counts.bytes == 0);
-    let mut out: Vec<String> =
-        empty.map(|source| format!("{}: the log is empty", source.name)).collect();
-    if counts.total.rows() == 0 && out.len() < counts.sources.len() {
-        out.push("no event was found".to_owned());
-    }
-    out
-}
-
-/// Gives batches as they are.
-struct Plain;
-
-impl Encode for Plain {
+impl Encode for Unencoded {
     type Output = Vec<RecordBatch>;
 
     fn encode(&self, batches: Vec<RecordBatch>) -> Result<Vec<RecordBatch>> {
@@ -229,16 +27,16 @@ impl Encode for Plain {
 
 /// A stream of record batches of at most [`tracefast_core::batch::BATCH_ROWS`] rows.
 pub struct BatchStream {
-    pipeline: Option<Pipeline<Plain>>,
+    pipeline: Option<Pipeline<Unencoded>>,
     schema: SchemaRef,
     ready: std::vec::IntoIter<RecordBatch>,
     warnings: Vec<String>,
     report: Option<Report>,
     begin: Instant,
-    /// It was closed while there may have been more.
-    cut: bool,
+    /// Whether the stream was closed while more could have followed.
+    closed_early: bool,
     progress: Arc<Progress>,
-    /// The process that has the threads.
+    /// The process that started the threads.
     process: u32,
 }
 
@@ -246,16 +44,16 @@ impl BatchStream {
     /// Opens `names` and starts to parse.
     ///
     /// # Errors
-    /// The first log cannot be read or is none, or another one is missing.
+    /// The first log cannot be read or is not a log, or another one is missing.
     pub fn open(names: &[String], options: Options, progress: &Arc<Progress>) -> Result<Self> {
         Self::open_with(names, options, progress, || false)
     }
 
-    /// As [`BatchStream::open`]; `interrupted` is asked some times a second whether to stop, while
-    /// the first log is a pipe that has nothing yet.
+    /// Does what [`BatchStream::open`] does. While the first log is a pipe without any data yet,
+    /// `interrupted` is called several times a second; `true` stops the run.
     ///
     /// # Errors
-    /// As [`BatchStream::open`].
+    /// The same as those of [`BatchStream::open`].
     pub fn open_with(
         names: &[String],
         options: Options,
@@ -270,7 +68,7 @@ impl BatchStream {
         let schema = options.projection.schema();
         let facts: std::collections::HashMap<_, _> = metadata(format, clock).into_iter().collect();
         let schema = Arc::new(Schema::new_with_metadata(schema.fields().clone(), facts));
-        let pipeline = Pipeline::start(first, inputs, Plain, options, Arc::clone(progress))?;
+        let pipeline = Pipeline::start(first, inputs, Unencoded, options, Arc::clone(progress))?;
         Ok(Self {
             pipeline: Some(pipeline),
             schema,
@@ -278,7 +76,7 @@ impl BatchStream {
             warnings,
             report: None,
             begin,
-            cut: false,
+            closed_early: false,
             progress: Arc::clone(progress),
             process: std::process::id(),
         })
@@ -289,35 +87,35 @@ impl BatchStream {
         Arc::clone(&self.schema)
     }
 
-    /// The next batch; `Ok(None)` at the end, `Ok(Some(None))` if there is none yet after a
-    /// twentieth of a second.
+    /// The next batch. Waits for it a twentieth of a second, so that the caller can look for signals.
     ///
     /// # Errors
-    /// The first error of any stage; the stream is at its end then. Or it was closed before its
-    /// end: what was read until then is not all that there is.
-    pub fn poll(&mut self) -> Result<Option<Option<RecordBatch>>> {
+    /// The first error of any stage; the stream ends with it. Or the stream was closed early: what
+    /// was read until then is not everything.
+    pub fn poll(&mut self) -> Result<Poll<RecordBatch>> {
         if let Some(batch) = self.next_ready() {
-            return Ok(Some(Some(self.dressed(batch)?)));
+            return Ok(Poll::Ready(self.with_metadata(batch)?));
         }
-        if self.cut {
-            let what = "the reader was closed before its end; read the logs anew";
+        if self.closed_early {
+            let what = "the reader was closed before its end; open a new one";
             return Err(Error::new(ErrorKind::Option(what.to_owned())));
         }
-        let Some(pipeline) = &self.pipeline else { return Ok(None) };
+        let Some(pipeline) = &self.pipeline else { return Ok(Poll::End) };
         if self.process != std::process::id() {
-            let what = "a reader stays in the process that opened it; open one in each process";
+            let what =
+                "a reader works only in the process that opened it; open one in each process";
             return Err(Error::new(ErrorKind::Option(what.to_owned())));
         }
         match pipeline.next(PATIENCE) {
-            Ok(Some(Some(batches))) => {
+            Ok(Poll::Ready(batches)) => {
                 self.ready = batches.into_iter();
                 match self.next_ready() {
-                    Some(batch) => Ok(Some(Some(self.dressed(batch)?))),
-                    None => Ok(Some(None)),
+                    Some(batch) => Ok(Poll::Ready(self.with_metadata(batch)?)),
+                    None => Ok(Poll::Waiting),
                 }
             }
-            Ok(Some(None)) => Ok(Some(None)),
-            Ok(None) => {
+            Ok(Poll::Waiting) => Ok(Poll::Waiting),
+            Ok(Poll::End) => {
                 let counts = pipeline.counts().unwrap_or_default();
                 let known = std::mem::take(&mut self.warnings);
                 let warnings = [known, warnings(&counts)].concat();
@@ -325,7 +123,7 @@ impl BatchStream {
                 self.report = Some(Report { counts, warnings, seconds });
                 self.pipeline = None;
                 self.progress.done.store(true, Ordering::Relaxed);
-                Ok(None)
+                Ok(Poll::End)
             }
             Err(error) => {
                 self.pipeline = None;
@@ -339,7 +137,8 @@ impl BatchStream {
         self.ready.find(|batch| batch.num_rows() > 0)
     }
 
-    fn dressed(&self, batch: RecordBatch) -> Result<RecordBatch> {
+    /// Puts what is known of the logs into the schema of a batch.
+    fn with_metadata(&self, batch: RecordBatch) -> Result<RecordBatch> {
         Ok(batch.with_schema(self.schema())?)
     }
 
@@ -351,9 +150,9 @@ impl BatchStream {
     /// Stops early.
     pub fn close(&mut self) {
         let pipeline = self.pipeline.take();
-        self.cut |= pipeline.is_some() || self.ready.len() > 0;
+        self.closed_early |= pipeline.is_some() || self.ready.len() > 0;
         if self.process != std::process::id() {
-            // A fork has copied the handles of the threads, not the threads: none can be joined.
+            // A fork copies the handles of the threads, not the threads, so none can be joined.
             std::mem::forget(pipeline);
         }
         self.ready = Vec::new().into_iter();
@@ -372,9 +171,9 @@ impl Iterator for BatchStream {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             match self.poll() {
-                Ok(Some(Some(batch))) => return Some(Ok(batch)),
-                Ok(Some(None)) => {}
-                Ok(None) => return None,
+                Ok(Poll::Ready(batch)) => return Some(Ok(batch)),
+                Ok(Poll::Waiting) => {}
+                Ok(Poll::End) => return None,
                 Err(error) => return Some(Err(error)),
             }
         }

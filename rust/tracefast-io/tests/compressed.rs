@@ -9,7 +9,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use tracefast_io::Error;
 use tracefast_io::pipeline::Options;
-use tracefast_io::run::BatchStream;
+use tracefast_io::read::BatchStream;
 
 fn demo() -> Vec<u8> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/demo.strace.zst");

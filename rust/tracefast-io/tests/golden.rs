@@ -11,7 +11,7 @@ use arrow_array::{Array, RecordBatch};
 use serde_json::{Map, Value, json};
 use tracefast_core::events::schema::{COLUMNS, Column, Kind};
 use tracefast_io::pipeline::Options;
-use tracefast_io::run::BatchStream;
+use tracefast_io::read::BatchStream;
 
 fn value(batch: &RecordBatch, index: usize, kind: Kind, row: usize) -> Value {
     let array = batch.column(index);

@@ -7,9 +7,9 @@ use proptest::prelude::*;
 use tracefast_core::events::line_counts::LineUse;
 use tracefast_core::events::vocabulary::EventKind;
 use tracefast_core::format::Wanted;
+use tracefast_io::parse::{FileKind, Output, parse};
 use tracefast_io::pipeline::Options;
 use tracefast_io::report::Report;
-use tracefast_io::run::{FileKind, Output, parse};
 use tracefast_io::sink::Compression;
 
 /// Lines of strace, whole, halved, odd and broken.

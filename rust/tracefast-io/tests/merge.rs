@@ -8,8 +8,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, TimestampNanosecondType, UInt32Type, UInt64Type};
 use arrow_array::{Array, StringArray};
 use tracefast_io::pipeline::Options;
+use tracefast_io::read::BatchStream;
 use tracefast_io::report::Report;
-use tracefast_io::run::BatchStream;
 
 /// What the tests look at of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use arrow_array::RecordBatch;
 use support::{own, read, stock, table};
 use tracefast_core::events::schema::COLUMNS;
 use tracefast_io::pipeline::Options;
-use tracefast_io::run::BatchStream;
+use tracefast_io::read::BatchStream;
 
 /// Rows of a batch, and batches of a row group: many of either.
 const BATCH: usize = 512;

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tracefast_io::error::Error;
 use tracefast_io::explain::Explained;
-use tracefast_io::run::{FileKind, Output, Tell, parse_with};
+use tracefast_io::parse::{FileKind, OnUnparsed, Output, parse_with};
 use tracefast_io::sink::Compression;
 
 use crate::errors::exception;
@@ -63,7 +63,7 @@ pub(crate) fn parse(
                 }
             }
         });
-        let tell = tell.as_mut().map(|tell| tell as Tell<'_>);
+        let tell = tell.as_mut().map(|tell| tell as OnUnparsed<'_>);
         let interrupted = || {
             // Only between two results, a few times a second: workers never need Python.
             if let Err(error) = Python::attach(|py| py.check_signals()) {

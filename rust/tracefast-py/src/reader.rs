@@ -9,7 +9,9 @@ use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
-use tracefast_io::run::{BatchStream, PATIENCE};
+use tracefast_io::open::PATIENCE;
+use tracefast_io::pipeline::Poll;
+use tracefast_io::read::BatchStream;
 
 use crate::arrow::batch::{Batch, Schema, schema_capsule, stream_capsule};
 use crate::arrow::requested::Request;
@@ -202,14 +204,18 @@ impl Reader {
         py.check_signals()?;
         lock(&self.state).check_not_closed()?;
         let found = py.detach(|| lock(&self.stream).poll());
-        if matches!(found, Ok(None) | Err(_)) {
+        if matches!(found, Ok(Poll::End) | Err(_)) {
             let mut state = lock(&self.state);
             if *state == State::Open {
                 *state = State::Ended;
             }
         }
         let found = found.map_err(|error| exception(py, &error))?;
-        Ok((found.is_none(), found.flatten().map(Batch::new)))
+        Ok(match found {
+            Poll::Ready(batch) => (false, Some(Batch::new(batch))),
+            Poll::Waiting => (false, None),
+            Poll::End => (true, None),
+        })
     }
 
     /// Stops reading; what was read stays valid.
@@ -292,9 +298,9 @@ impl Iterator for Export {
             }
             let found = lock(&self.stream).poll();
             match found {
-                Ok(Some(Some(batch))) => return Some(self.request.answer(batch)),
-                Ok(Some(None)) => {}
-                Ok(None) => return None,
+                Ok(Poll::Ready(batch)) => return Some(self.request.answer(batch)),
+                Ok(Poll::Waiting) => {}
+                Ok(Poll::End) => return None,
                 Err(error) => return Some(Err(ArrowError::ExternalError(Box::new(error)))),
             }
         }

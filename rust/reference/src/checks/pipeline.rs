@@ -8,8 +8,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use tracefast_core::format::{Format, Wanted};
 use tracefast_io::pipeline::Options;
+use tracefast_io::read::BatchStream;
 use tracefast_io::report::Report;
-use tracefast_io::run::BatchStream;
 
 /// Reads what is behind the first three bytes as a log, once in one piece and once as they say.
 ///

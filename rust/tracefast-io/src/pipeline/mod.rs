@@ -161,11 +161,23 @@ struct Shared<E: Encode> {
     progress: Arc<Progress>,
 }
 
+/// What a wait for the next output gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Poll<T> {
+    /// The next output.
+    Ready(T),
+    /// There is none yet.
+    Waiting,
+    /// There is none left.
+    End,
+}
+
 /// A running pipeline. Dropping it stops it.
 pub struct Pipeline<E: Encode> {
     shared: Arc<Shared<E>>,
     threads: Vec<JoinHandle<()>>,
 }
+
 impl<E: Encode> Pipeline<E> {
     /// Starts reading `inputs`, the first of which is open already, one after another.
     ///
@@ -234,12 +246,12 @@ impl<E: Encode> Pipeline<E> {
         Ok(())
     }
 
-    /// The next output, in order; `Ok(None)` at the end. Gives up after `patience` with
-    /// `Ok(Some(None))`, so that the caller can look for signals.
+    /// The next output, in order. Waits for it no longer than `patience`, so that the caller can look
+    /// for signals.
     ///
     /// # Errors
     /// The first error of any stage.
-    pub fn next(&self, patience: std::time::Duration) -> Result<Option<Option<E::Output>>> {
+    pub fn next(&self, patience: std::time::Duration) -> Result<Poll<E::Output>> {
         let shared = &*self.shared;
         let mut state = shared.lock();
         loop {
@@ -259,10 +271,10 @@ impl<E: Encode> Pipeline<E> {
                 state.outstanding -= 1;
                 state.texts.pop_front();
                 shared.work.notify_all();
-                return Ok(Some(Some(output)));
+                return Ok(Poll::Ready(output));
             }
             if state.finished.is_some() && state.outstanding == 0 {
-                return Ok(None);
+                return Ok(Poll::End);
             }
             if state.stop {
                 return Err(Error::cancelled());
@@ -271,12 +283,12 @@ impl<E: Encode> Pipeline<E> {
                 shared.output.wait_timeout(state, patience).unwrap_or_else(PoisonError::into_inner);
             state = guard;
             if timeout.timed_out() && !state.outputs.contains_key(&state.next) {
-                return Ok(Some(None));
+                return Ok(Poll::Waiting);
             }
         }
     }
 
-    /// The counts, once [`Pipeline::next`] has said that nothing follows.
+    /// The counts, after [`Pipeline::next`] gave [`Poll::End`].
     pub fn counts(&self) -> Option<RunCounts> {
         self.shared.lock().finished.clone()
     }
@@ -287,8 +299,8 @@ impl<E: Encode> Drop for Pipeline<E> {
         self.shared.lock().stop = true;
         self.shared.wake_all();
         for thread in self.threads.drain(..) {
-            // One that panicked has left its error behind (see `Guard`). A thread that waits for
-            // input (a pipe nobody writes to) cannot be woken: it is left to end with its input.
+            // One that panicked has reported its error (see `Guard`). A thread that waits for input
+            // (a pipe without a writer) cannot be woken, and is left to end with its input.
             if thread.thread().name() != Some("tracefast-source") || thread.is_finished() {
                 let _ = thread.join();
             }
@@ -296,7 +308,7 @@ impl<E: Encode> Drop for Pipeline<E> {
     }
 }
 
-/// Tells the others when a thread is lost, so that nobody waits for it.
+/// Reports a thread that panicked, so that no other waits for it.
 struct Guard<'a, E: Encode>(&'a Shared<E>);
 
 impl<E: Encode> Drop for Guard<'_, E> {
