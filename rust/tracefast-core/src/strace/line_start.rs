@@ -1,7 +1,7 @@
 //! What the first bytes of a line or of an event say: the name of a call, a mark, a continuation.
 
 use crate::linux::syscalls;
-use crate::linux::syscalls::names::is_syscall;
+use crate::linux::syscalls::other_names::is_syscall;
 
 /// The line belongs to the event before it: a stack frame, a dump.
 #[inline]

@@ -4,13 +4,13 @@
 //! ftrace's; names are strace's. A call that is not in the table has no known arguments.
 
 pub(crate) mod flags;
-pub(crate) mod names;
-pub(crate) mod shapes;
+pub(crate) mod other_names;
+pub(crate) mod table;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::linux::syscalls::shapes::TABLE;
+use crate::linux::syscalls::table::TABLE;
 
 use crate::events::vocabulary::{FileType, Motion, Op};
 

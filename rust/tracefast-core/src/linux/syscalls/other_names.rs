@@ -562,7 +562,7 @@ mod tests {
 
     #[test]
     fn example_of_is_syscall() {
-        use crate::linux::syscalls::names::is_syscall;
+        use crate::linux::syscalls::other_names::is_syscall;
         assert!(is_syscall(b"futex"));
         assert!(!is_syscall(b"printf"));
     }
