@@ -20,6 +20,7 @@ mod _core {
     use std::collections::BTreeMap;
     use std::path::Path;
 
+    use pyo3::exceptions::PyValueError;
     use pyo3::prelude::*;
 
     #[pymodule_export]
@@ -53,6 +54,15 @@ mod _core {
     #[pyfunction]
     fn file_id(name: &[u8]) -> u64 {
         tracefast_core::events::file_id::file_id(name)
+    }
+
+    /// Names of the system calls that do something, such as ``reads``, ``forks``, ``ends``; those of
+    /// all machines.
+    #[pyfunction]
+    fn syscalls_that(does: &str) -> PyResult<Vec<&'static str>> {
+        let names = tracefast_core::linux::syscalls::syscalls_that(does);
+        let unknown = || PyValueError::new_err(format!("no class of system calls: {does:?}"));
+        Ok(names.ok_or_else(unknown)?.collect())
     }
 
     /// The columns of the events: names, order and types.

@@ -8,7 +8,7 @@ import polars as pl
 import tracefast as tf
 from tracefast.analysis.forks.evidence import HINTS
 
-FORKS = {"clone", "clone3", "fork", "vfork"}
+FORKS = {"clone", "clone2", "clone3", "fork", "vfork"}
 EXECS = {"execve", "execveat"}
 # Of a child that makes more calls before its execve, what these are does not matter.
 SOON = 256

@@ -18,8 +18,10 @@ UNKNOWN = {"syscall_435", "syscall_0x1b3"}
 EXECS = {"execve", "execveat"}
 READS = {"read", "readv", "pread64", "pread", "preadv", "preadv2"}
 READS |= {"recv", "recvfrom", "recvmsg", "recvmmsg", "recvmmsg_time64"}
+READS |= {"mq_timedreceive", "mq_timedreceive_time64"}
 WRITES = {"write", "writev", "pwrite64", "pwrite", "pwritev", "pwritev2"}
-WRITES |= {"send", "sendto", "sendmsg", "sendmmsg"}
+WRITES |= {"send", "sendto", "sendmsg", "sendmmsg", "vmsplice"}
+WRITES |= {"mq_timedsend", "mq_timedsend_time64"}
 TRANSFERS = {"sendfile", "sendfile64", "splice", "copy_file_range", "tee"}
 WAITS = {"wait4", "waitpid", "waitid", "oldwait4", "osf_wait4"}
 WAITING = WAITS | {
@@ -34,7 +36,7 @@ WAITING = WAITS | {
 }
 SYNCS = {
     *("fsync", "fdatasync", "sync", "syncfs", "msync", "sync_file_range", "sync_file_range2"),
-    *("arm_sync_file_range", "io_submit", "io_getevents", "io_pgetevents", "vmsplice"),
+    *("arm_sync_file_range", "io_submit", "io_getevents", "io_pgetevents"),
     "io_pgetevents_time64",
 }
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from support.reference.tasks import Life, Row, end_of, is_event, less, returns, starts, took_place
 
 LINKER = re.compile(
-    "mmap2?|old_mmap|munmap|mprotect|read|pread64|close|brk|open|openat|(new)?[lf]?stat|"
+    "mmap2?|old_mmap|munmap|(pkey_)?mprotect|read|pread(64)?|close|brk|open|openat|[lf]?stat|"
     "[lf]?stat64|newfstatat|fstatat64|statx|access|faccessat2?|readlink|readlinkat|arch_prctl|"
-    "set_(tid_address|robust_list|thread_area|tls)|rseq|prlimit64|u?getrlimit|(new)?uname|"
+    "set_(tid_address|robust_list|thread_area|tls)|rseq|prlimit64|u?getrlimit|uname|"
     "gete?[ug]id(32)?"
 )
 
@@ -62,7 +62,7 @@ class Linking:
                 return at, self.libraries
             if only_linkers and row["name"].startswith("mmap"):
                 self.map(row)
-            if only_linkers and row["name"] == "mprotect" and self.libraries:
+            if only_linkers and row["name"] in ("mprotect", "pkey_mprotect") and self.libraries:
                 last = at, self.libraries
         return last
 

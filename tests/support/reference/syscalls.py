@@ -12,8 +12,8 @@ from math import ceil, floor
 Row = dict[str, object]
 
 NO_END = {"unfinished", "killed", "detached", "superseded", "truncated"}
-ENDLESS = {"exit", "exit_group"}
-FORKS = {"clone", "clone3", "fork", "vfork"}
+ENDLESS = {"exit", "_exit", "exit_group"}
+FORKS = {"clone", "clone2", "clone3", "fork", "vfork"}
 WAITS = {
     *{"futex", "futex_waitv", "flock", "semop", "semtimedop", "msgrcv", "mq_timedreceive"},
     *{"poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2"},

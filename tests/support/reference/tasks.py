@@ -194,7 +194,7 @@ def less(a: int | None, b: int | None) -> int | None:
 
 
 def asked_status(row: Row) -> int | None:
-    if row["name"] not in ("exit", "exit_group"):
+    if row["name"] not in ("exit", "_exit", "exit_group"):
         return None
     args = row["args"] or ""
     if found := re.match(r"error_code: (?:0x)?([0-9a-f]+)", args):

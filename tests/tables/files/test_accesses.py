@@ -395,6 +395,27 @@ def test_what_counts_as_an_access(make_events):
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        *(("pread", "read"), ("pread64", "read"), ("preadv2", "read"), ("recvmmsg", "read")),
+        *(("recvmmsg_time64", "read"), ("mq_timedreceive", "read")),
+        *(("pwrite", "write"), ("pwritev", "write"), ("sendmmsg", "write"), ("vmsplice", "write")),
+        *(("mq_timedsend", "write"), ("mq_timedsend_time64", "write")),
+        *(("process_vm_readv", None), ("getdents64", None), ("recv_all", None)),
+    ],
+)
+def test_every_table_knows_the_same_calls_that_move_data(make_events, name, way):
+    events = make_events([event(name=name, ret=30)])
+    ways = tf.accesses(events, 7).collect()["way"].to_list()
+    assert ways == ([] if way is None else [way])
+    row = tf.files(events).collect().row(0, named=True)
+    moved = {"read": (1, 30, 0, 0), "write": (0, 0, 1, 30), None: (0, 0, 0, 0)}
+    assert (row["reads"], row["read_bytes"], row["writes"], row["write_bytes"]) == moved[way]
+    row = tf.processes(events).collect().row(0, named=True)
+    assert (row["read_bytes"], row["write_bytes"]) == (moved[way][1], moved[way][3])
+
+
 def test_transfers_are_accesses_of_both_files(make_events):
     both = {"path2": "/srv/out", "file2": 9, "ofd2": 2, "offset2": 70, "access2": "forward"}
     rows = [

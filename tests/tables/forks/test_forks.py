@@ -206,6 +206,31 @@ def test_numbers_of_processes_are_used_again(make_events):
     ]
 
 
+@pytest.mark.parametrize("name", ["wait4", "waitpid", "oldwait4", "osf_wait4"])
+def test_every_call_that_waits_for_children_collects_them(make_events, name):
+    waited = "20, [{WIFEXITED(s) && WEXITSTATUS(s) == 3}], 0, NULL"
+    events = make_events(
+        [
+            call("fork", 1, 0, ret=20, child=2),
+            call("exited", 2, 10, ret=3, dur=None, kind="exit"),
+            call(name, 1, 5, ret=20, dur=7 * MS, args=waited),
+        ]
+    )
+    assert table_of(events)["reap_ns"].to_list() == [2 * MS]
+
+
+@pytest.mark.parametrize("name", ["exit", "_exit", "exit_group"])
+def test_every_call_that_ends_a_task_is_asked_for_its_status(make_events, name):
+    events = make_events(
+        [
+            call("clone2", 1, 0, ret=20, child=2),
+            call(name, 2, 8, ret=None, args="error_code: 0x2", status="unfinished"),
+            call("sched_process_exit", 2, 9, ret=None, dur=None, kind="event"),
+        ]
+    )
+    assert table_of(events).select("name", "exit_status").rows() == [("clone2", 2)]
+
+
 def test_the_program_under_strace(spawn_strace):
     table = table_of(tf.scan(spawn_strace))
     columns = ("kind", "image", "exec_failed", "exit_status", "exit_signal")

@@ -6,7 +6,7 @@ from typing import Final
 
 import polars as pl
 
-from tracefast.analysis import syscall_classes as calls
+from tracefast import _core
 from tracefast.analysis.files.accesses import READ, WRITE
 
 # A jump forward of no more than this is near: the read-ahead of most kernels covers it.
@@ -20,8 +20,11 @@ SMALL: Final = 16 << 10
 _CHUNK: Final = 65536
 _BLOCKS: Final = (4096, 8192)
 
+_DATA: Final = [*_core.syscalls_that("reads"), *_core.syscalls_that("writes")]
+_MAPS: Final = _core.syscalls_that("maps")
+
 _SIGNATURE: Final = {
-    "stat": pl.col("name").is_in(calls.STATS),
+    "stat": pl.col("name").is_in(_core.syscalls_that("stats")),
     "terminal": (pl.col("name") == "ioctl")
     & (pl.col("errno") == "ENOTTY")
     & pl.col("args").str.contains("TCGETS|0x5401"),
@@ -261,7 +264,7 @@ def _again(rows: pl.DataFrame) -> Iterator[Habit]:
 
 def _mmaps(events: pl.DataFrame) -> Iterator[Habit]:
     maps = events.filter(
-        pl.col("name").is_in(calls.MMAPS),
+        pl.col("name").is_in(_MAPS),
         pl.col("errno").is_null(),
         pl.col("status").ne_missing("injected"),
     )
@@ -304,7 +307,7 @@ def _runs(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _is_buffered(events: pl.DataFrame) -> bool:
     """Say whether an open file was opened as CPython's open does it."""
-    data = pl.col("name").is_in([*calls.READS, *calls.WRITES])
+    data = pl.col("name").is_in(_DATA)
     before = events.filter(data.cum_max().not_())
     return all(not before.filter(sign).is_empty() for sign in _SIGNATURE.values())
 

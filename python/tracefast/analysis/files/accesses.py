@@ -8,7 +8,6 @@ import polars as pl
 
 from tracefast import _core
 from tracefast._polars.given_events import Events, rows_of
-from tracefast.analysis import syscall_classes as calls
 from tracefast.arguments import whole_number
 
 SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
@@ -36,8 +35,14 @@ SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
 _Choice = Callable[[str, str], pl.Expr]
 
 READ, WRITE = "read", "write"
-_AIO_READS: Final = ("pread", "preadv")
-_AIO_WRITES: Final = ("pwrite", "pwritev")
+# Parts of io_submit are named like the calls that would do the same.
+_TRANSFERS: Final = _core.syscalls_that("transfers")
+_READS: Final = [
+    *_core.syscalls_that("reads"),
+    *_core.syscalls_that("receives"),
+    *_TRANSFERS,
+]
+_WRITES: Final = [*_core.syscalls_that("writes"), *_core.syscalls_that("sends")]
 _BASE: Final = "offset-base"
 
 # What the second side of a transfer has, and what the first one calls it.
@@ -205,16 +210,14 @@ def _accesses(events: Events, mine: _Choice) -> pl.LazyFrame:
 
 def _sides(events: pl.LazyFrame, mine: _Choice) -> pl.LazyFrame:
     """Give each event of the file one row; a transfer within the file has two."""
-    aio = pl.col("kind").cast(pl.String) == "aio"
+    kind = pl.col("kind").cast(pl.String)
     name = pl.col("name").cast(pl.String)
-    called = pl.col("kind").cast(pl.String) == "syscall"
-    transfer = called & name.is_in(calls.TRANSFERS)
-    reads = called & name.is_in([*calls.READS, *calls.RECEIVES, *calls.TRANSFERS])
-    writes = called & name.is_in([*calls.WRITES, *calls.SENDS])
+    moves = kind.is_in(["syscall", "aio"])
+    transfer = (kind == "syscall") & name.is_in(_TRANSFERS)
     way = (
-        pl.when(reads | (aio & name.is_in(_AIO_READS)))
+        pl.when(moves & name.is_in(_READS))
         .then(pl.lit(READ))
-        .when(writes | (aio & name.is_in(_AIO_WRITES)))
+        .when(moves & name.is_in(_WRITES))
         .then(pl.lit(WRITE))
         .alias("way")
     )

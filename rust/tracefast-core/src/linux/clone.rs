@@ -1,4 +1,4 @@
-//! What kind of task a call makes: told by its flags, however the log spells them.
+//! What kind of task a call makes, by its flags in any spelling: clone(2).
 
 use memchr::memmem;
 
@@ -6,12 +6,12 @@ use crate::events::vocabulary::clone_flags::{CLONE_THREAD, CLONE_VFORK, CLONE_VM
 use crate::linux::syscalls::flags;
 use crate::text::number;
 
-/// How a task was made, by what it shares with its maker.
+/// How a task was made, by what it shares with its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// A process with a copy of the memory.
     Fork,
-    /// A process that borrows memory and stack until it executes a program.
+    /// A process that uses the memory and the stack of its parent until it executes a program.
     Vfork,
     /// The same with a stack of its own, as the C library's `posix_spawn` makes it.
     PosixSpawn,
@@ -33,11 +33,11 @@ impl Kind {
         }
     }
 
-    /// What `flags` (those of clone) mean when the call `name` is given them.
+    /// What `flags` (those of clone) mean in the call `name`.
     ///
-    /// `own_stack`: whether the caller names a stack for the child; None where the log does not
-    /// tell. Then a child that is waited for is taken for one of `posix_spawn` if `clone3` made it,
-    /// else for one of `vfork`: nothing else makes such children of clone3.
+    /// `own_stack`: whether the caller gives the child a stack; `None` if the log does not say. A
+    /// child that its parent waits for is then taken for one of `posix_spawn` if `clone3` made it,
+    /// as nothing else calls `clone3` in this way, and otherwise for one of `vfork`.
     pub(crate) fn of_flags(name: &str, flags: u32, own_stack: Option<bool>) -> Self {
         match name {
             "fork" => return Self::Fork,
@@ -58,14 +58,15 @@ impl Kind {
     }
 }
 
-/// Whether a system call of this name makes tasks.
-pub(crate) fn makes_tasks(name: &str) -> bool {
-    matches!(name, "clone" | "clone2" | "clone3" | "fork" | "vfork")
+/// Whether a call of this name is clone3 under its number, as an strace that is older than the call
+/// prints it. It is 435 on all machines but alpha (`__NR_clone3` in asm-generic/unistd.h).
+pub(crate) fn is_unnamed_clone3(name: &str) -> bool {
+    matches!(name, "syscall_435" | "syscall_0x1b3")
 }
 
-/// The kind of task that a call makes, or that the event `task_newtask` tells of: `name` and `args`
-/// as the event schema has them, of strace (names or numbers) and ftrace. None where the text does
-/// not have the flags (ftrace prints the address of `clone3`'s only), and for any other name.
+/// The kind of task that a call makes, or that the event `task_newtask` reports. `name` and `args`
+/// are those of the event schema, from strace (names or numbers) or ftrace. `None` if the text does
+/// not have the flags (ftrace only prints the address of those of `clone3`), or for any other name.
 pub(crate) fn kind_of(name: &str, args: &str) -> Option<Kind> {
     let text = args.as_bytes();
     let (flags, own_stack) = match name {
@@ -85,18 +86,18 @@ pub(crate) fn kind_of(name: &str, args: &str) -> Option<Kind> {
 /// Flags and stack of text that names them: `child_stack=NULL, flags=CLONE_VM|SIGCHLD`,
 /// `{flags=0x100, …, stack=NULL}`, `clone_flags: 0x1200011, newsp: 0x0`.
 fn named(text: &[u8]) -> Option<(u32, Option<bool>)> {
-    let behind = |key: &[u8]| {
+    let after = |key: &[u8]| {
         let at = memmem::find(text, key)? + key.len();
         text.get(at..)
     };
-    if let Some(rest) = behind(b"clone_flags: ") {
-        let stack = behind(b"newsp: ").and_then(hexadecimal_long).map(|stack| stack != 0);
+    if let Some(rest) = after(b"clone_flags: ") {
+        let stack = after(b"newsp: ").and_then(hexadecimal_long).map(|stack| stack != 0);
         return Some((hexadecimal(rest)?, stack));
     }
-    let rest = behind(b"flags=")?;
-    // Nothing there: the line was cut before them.
+    let rest = after(b"flags=")?;
+    // The line was cut before the flags.
     rest.first().filter(|byte| byte.is_ascii_alphanumeric())?;
-    let stack = behind(b"stack=").and_then(|rest| {
+    let stack = after(b"stack=").and_then(|rest| {
         let word = rest.iter().position(|byte| !byte.is_ascii_alphanumeric());
         match rest.get(..word.unwrap_or(rest.len()))? {
             b"" => None,
@@ -107,7 +108,7 @@ fn named(text: &[u8]) -> Option<(u32, Option<bool>)> {
     Some((flags::mask(rest, flags::clone_bit), stack))
 }
 
-/// Flags and stack of registers as they are, in hexadecimal: `0x1200011, 0, 0, 0x7f…`.
+/// Flags and stack from registers in hexadecimal: `0x1200011, 0, 0, 0x7f…`.
 fn registers(text: &[u8]) -> Option<(u32, Option<bool>)> {
     let flags = hexadecimal(text)?;
     let second = memchr::memchr(b',', text).and_then(|at| text.get(at + 1..));
@@ -122,7 +123,7 @@ fn hexadecimal(text: &[u8]) -> Option<u32> {
 fn hexadecimal_long(text: &[u8]) -> Option<u64> {
     let text = text.strip_prefix(b"0x").unwrap_or(text);
     let (number, digits) = number::hex_digits(text);
-    // A word that only begins like a number is none: `child_stack`.
+    // A word that only starts like a number, such as `child_stack`, is not one.
     let whole = text.get(digits).is_none_or(|&byte| !byte.is_ascii_alphanumeric() && byte != b'_');
     (digits > 0 && whole).then_some(number)
 }

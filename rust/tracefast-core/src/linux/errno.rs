@@ -137,7 +137,8 @@ static NAMES: [&str; 134] = [
     "EHWPOISON",
 ];
 
-/// The name of error `number`; the kernel's internal restart codes included.
+/// The name of error `number`, including the restart codes that the kernel uses internally
+/// (`include/linux/errno.h`).
 ///
 /// # Examples
 /// ```
@@ -156,13 +157,13 @@ pub fn name(number: u64) -> Option<&'static str> {
     }
 }
 
-/// Highest number that a failing system call returns, negated (the kernel's `MAX_ERRNO`).
+/// Highest error number: a failing call returns −1 to −4095 (`MAX_ERRNO` in `include/linux/err.h`).
 pub const MAX: i64 = 4095;
 
 #[cfg(test)]
 mod tests {
     #[test]
-    fn numbers_stand_at_their_place() {
+    fn each_number_has_its_name() {
         assert_eq!(super::name(11), Some("EAGAIN"));
         assert_eq!(super::name(38), Some("ENOSYS"));
         assert_eq!(super::name(95), Some("EOPNOTSUPP"));

@@ -1,18 +1,19 @@
-//! Whether the time in a call was spent waiting for somebody, or moving data.
+//! Whether a call spent its time waiting for somebody, or moving data.
 //!
-//! It depends on what the descriptor leads to, not on the name of the call alone: a read of a pipe
-//! waits for whoever writes it, a read of a file takes what the disk needs.
+//! That depends on what the descriptor refers to, not only on the call: a read of a pipe waits until
+//! somebody writes to it, a read of a file takes as long as the disk needs.
 
 use crate::kernel::files::paths::is_stream;
+use crate::linux::syscalls::{Classes, classes_of};
 
 /// What a call of some name does with its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Call {
     /// It waits until something happens: another task, a message, a time.
     Waits,
-    /// It takes data from its descriptor, which may have to wait for whoever gives it.
+    /// It takes data from its descriptor, and may have to wait until somebody gives it.
     Takes,
-    /// It gives data away, or brings it to the disk.
+    /// It gives data away, or writes it to the disk.
     Moves,
     /// Neither.
     Works,
@@ -20,46 +21,30 @@ pub(crate) enum Call {
 
 impl Call {
     /// Of the system call `name`, as the event schema spells it.
-    #[allow(clippy::match_same_arms)] // Each group has a reason of its own.
     pub(crate) fn of(name: &str) -> Self {
-        match name {
-            "read" | "readv" | "pread64" | "pread" | "preadv" | "preadv2" => Self::Takes,
-            "sendfile" | "sendfile64" | "splice" | "copy_file_range" | "tee" => Self::Takes,
-            "write" | "writev" | "pwrite64" | "pwrite" | "pwritev" | "pwritev2" => Self::Moves,
-            "send" | "sendto" | "sendmsg" | "sendmmsg" | "vmsplice" => Self::Moves,
-            "fsync" | "fdatasync" | "sync" | "syncfs" | "msync" => Self::Moves,
-            "sync_file_range" | "sync_file_range2" | "arm_sync_file_range" => Self::Moves,
-            "io_submit" | "io_getevents" | "io_pgetevents" | "io_pgetevents_time64" => Self::Moves,
-            "futex" | "futex_time64" | "futex_wait" | "futex_waitv" => Self::Waits,
-            "poll" | "ppoll" | "ppoll_time64" => Self::Waits,
-            "select" | "_newselect" | "oldselect" | "osf_select" | "pselect6"
-            | "pselect6_time64" => Self::Waits,
-            "epoll_wait" | "epoll_wait_old" | "epoll_pwait" | "epoll_pwait2" => Self::Waits,
-            "wait4" | "oldwait4" | "osf_wait4" | "waitid" | "waitpid" => Self::Waits,
-            "nanosleep" | "clock_nanosleep" | "clock_nanosleep_time64" | "pause" => Self::Waits,
-            "rt_sigsuspend" | "sigsuspend" | "rt_sigtimedwait" | "rt_sigtimedwait_time64" => {
-                Self::Waits
-            }
-            // What it goes on with was one of these: the kernel restarts no other call by it.
-            "restart_syscall" => Self::Waits,
-            // The other end of a socket, of a queue, the holder of a lock.
-            "accept" | "accept4" | "connect" => Self::Waits,
-            "recv" | "recvfrom" | "recvmsg" | "recvmmsg" | "recvmmsg_time64" => Self::Waits,
-            "msgrcv" | "mq_timedreceive" | "mq_timedreceive_time64" => Self::Waits,
-            "semop" | "semtimedop" | "semtimedop_time64" | "flock" => Self::Waits,
-            _ => Self::Works,
+        let classes = classes_of(name.as_bytes());
+        if classes.has(Classes::WAITS.and(Classes::RECEIVES)) {
+            Self::Waits
+        } else if classes.has(Classes::READS.and(Classes::TRANSFERS)) {
+            Self::Takes
+        } else if classes.has(MOVES) {
+            Self::Moves
+        } else {
+            Self::Works
         }
     }
 }
 
+const MOVES: Classes = Classes::WRITES.and(Classes::SENDS).and(Classes::SYNCS).and(Classes::AIO);
+
 /// Who gives what is taken from a descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Giver {
-    /// Another task, the kernel, a clock, somebody at a terminal: there may be nothing yet.
+    /// Another task, the kernel, a clock, a person at a terminal: there may be no data yet.
     Somebody,
-    /// A character device: its name tells.
+    /// A character device: it depends on which.
     Device,
-    /// Files and disks, memory: it is there.
+    /// A file, a disk, memory: the data is there.
     Storage,
     /// The log does not say.
     Unknown,
@@ -76,8 +61,8 @@ impl Giver {
         }
     }
 
-    /// The same, with its path where the type says too little. A device without a name is the
-    /// terminal, which the program did not open itself.
+    /// The same, using its path where the type says too little. A device without a name is taken
+    /// for the terminal, which the program did not open itself.
     #[inline]
     #[must_use]
     pub(crate) fn known_as<'a>(self, path: impl FnOnce() -> Option<&'a str>) -> Self {
@@ -88,18 +73,18 @@ impl Giver {
         }
     }
 
-    /// Of a character device, by its path: memory and random numbers are there at once, whatever
-    /// else comes from people (terminals), machines or other programs.
+    /// Of a character device, by its path: memory and random numbers are there at once (mem(4),
+    /// null(4), random(4)); all else comes from people, machines or other programs.
     fn device(path: &str) -> Self {
-        let there = matches!(
+        let is_there = matches!(
             path.strip_prefix("/dev/").unwrap_or_default(),
             "null" | "zero" | "full" | "random" | "urandom" | "mem" | "kmem" | "port"
         );
-        if there { Self::Storage } else { Self::Somebody }
+        if is_there { Self::Storage } else { Self::Somebody }
     }
 
-    /// Where the type is not in the log, by its path: what has a name in the tree of files is one of
-    /// these, unless that is the usual name of a device.
+    /// By its path, where the type is not in the log: what has an absolute path is a file, unless
+    /// that is the usual name of a device.
     fn named(path: &str) -> Self {
         if !path.starts_with('/') {
             Self::Unknown
@@ -112,8 +97,8 @@ impl Giver {
 }
 
 impl Call {
-    /// Whether the time in a call that takes from `giver` was spent waiting for somebody; `None`
-    /// where the log cannot say.
+    /// Whether a call that takes from `giver` spent its time waiting for somebody; `None` if the log
+    /// does not say.
     #[inline]
     pub(crate) fn waits_for(self, giver: Giver) -> Option<bool> {
         match (self, giver) {
@@ -124,7 +109,7 @@ impl Call {
     }
 }
 
-/// What the time in one call was.
+/// What one call spent its time on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Time {
     /// Waiting for somebody.
@@ -135,8 +120,8 @@ pub(crate) enum Time {
     Work,
 }
 
-/// What the time in a call was that takes from `giver` or gives to it. Of one that may have waited
-/// it counts as moving data.
+/// What a call that takes from `giver`, or gives to it, spent its time on. If it may have waited,
+/// its time counts as moving data.
 #[inline]
 pub(crate) fn spent(call: Call, giver: Giver) -> Time {
     match (call, call.waits_for(giver)) {

@@ -14,6 +14,7 @@ use crate::events::split_calls::{
 };
 use crate::events::vocabulary::{EventKind, Status};
 use crate::format::Format;
+use crate::linux::syscalls::{Classes, classes_of};
 use crate::serial::traced_tasks::TracedTasks;
 use crate::text::block::TextRange;
 use crate::text::string_view::unpack;
@@ -50,7 +51,7 @@ pub(crate) struct UnfinishedCalls {
 
 /// A call that other threads of its group do not survive.
 fn is_exec(name: &str) -> bool {
-    matches!(name, "execve" | "execveat")
+    classes_of(name.as_bytes()).has(Classes::EXECS)
 }
 
 fn key(tid: Option<i32>) -> i64 {

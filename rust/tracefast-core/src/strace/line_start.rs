@@ -1,7 +1,6 @@
 //! What the first bytes of a line or of an event say: the name of a call, a mark, a continuation.
 
-use crate::linux::syscalls;
-use crate::linux::syscalls::other_names::is_syscall;
+use crate::linux::syscalls::is_syscall;
 
 /// The line belongs to the event before it: a stack frame, a dump.
 #[inline]
@@ -78,9 +77,7 @@ pub(crate) fn personality(rest: &[u8]) -> usize {
 
 /// A name that only a system call has.
 pub(crate) fn is_call(name: &[u8]) -> bool {
-    name.starts_with(b"syscall_")
-        || syscalls::by_name(name) != syscalls::UNKNOWN
-        || is_syscall(name)
+    name.starts_with(b"syscall_") || is_syscall(name)
 }
 
 #[cfg(test)]

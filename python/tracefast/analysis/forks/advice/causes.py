@@ -2,6 +2,7 @@
 
 from typing import Final, NamedTuple
 
+from tracefast import _core
 from tracefast.analysis.forks.advice.case import Case
 
 # CPython's subprocess uses vfork since 3.10, unless it has to run something between the two calls.
@@ -23,9 +24,10 @@ _OWN: Final = frozenset(
         *("sigaction", "sigprocmask", "rt_sigreturn", "sigreturn", "setsid", "setpgid", "open"),
         *("openat", "getdents", "getdents64", "fstat", "fstat64", "newfstatat", "fstatat64"),
         *("prlimit64", "getrlimit", "ugetrlimit", "brk", "mmap", "mmap2", "munmap", "mprotect"),
-        *("madvise", "futex", "execve", "execveat", "read", "write", "restart_syscall"),
+        *("madvise", "futex", "read", "write", "restart_syscall"),
+        *_core.syscalls_that("execs"),
         # The child's return from the call that made it, in ftrace.
-        *("clone", "clone3", "fork", "vfork"),
+        *_core.syscalls_that("forks"),
     }
 )
 

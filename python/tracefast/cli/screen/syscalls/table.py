@@ -4,6 +4,7 @@ import textwrap
 
 import polars as pl
 
+from tracefast import _core
 from tracefast.analysis.syscalls import By, columns
 from tracefast.analysis.syscalls import syscalls as question
 from tracefast.cli.command_line.options import Format
@@ -68,7 +69,7 @@ def _untold(table: pl.DataFrame) -> str | None:
     Those that end their task have none, nor have those that a log ends with. Without -T a log of
     strace has the durations of calls that it split over two lines, which are those that waited.
     """
-    ended = table.filter(~pl.col("name").is_in(["exit", "exit_group"]))
+    ended = table.filter(~pl.col("name").is_in(_core.syscalls_that("ends")))
     calls = int(ended["calls"].sum()) - int(ended["unfinished"].sum())
     timed = int(ended["timed"].sum())
     if timed >= calls * _USUALLY_TIMED:

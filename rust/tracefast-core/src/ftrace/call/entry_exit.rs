@@ -5,7 +5,7 @@ use crate::events::open_calls::FirstHalf;
 use crate::events::parsed_block::Parsed;
 use crate::events::schema::Column as C;
 use crate::events::split_calls::{Deferred, EntryTarget, LossReason, OpenCall};
-use crate::events::vocabulary::{EventKind, Op, Status};
+use crate::events::vocabulary::{EventKind, Status};
 use crate::ftrace::call::arguments;
 use crate::ftrace::call::row::{self, CallArguments, CallExit};
 use crate::ftrace::fields::{self, CallText, GivenArguments};
@@ -40,7 +40,7 @@ impl<'a> Parser<'a> {
             },
         };
         let (key, sys) = self.grammar.names.key(name, &mut self.parsed.names, syscalls::by_name);
-        let returns = syscalls::shape(sys).op != Op::ExitCall && abi.returns(name);
+        let returns = abi.returns(syscalls::shape(sys).classes);
         Some(Callee { name: key, sys, returns })
     }
 

@@ -94,7 +94,7 @@ static IDS: [(&[u8], &[u8]); 19] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linux::syscalls::other_names::is_syscall;
+    use crate::linux::syscalls::is_syscall;
 
     #[test]
     fn calls_are_spelt_as_strace_does() {

@@ -10,7 +10,7 @@ use crate::linux::syscalls::flags::{
     CLOSE_RANGE_UNSHARE, O_APPEND, O_DIRECTORY, RENAME_EXCHANGE, TCGETS, TIOCGWINSZ,
 };
 use crate::linux::syscalls::{self, flags};
-use crate::linux::syscalls::{Cloexec, NONE, Special};
+use crate::linux::syscalls::{Classes, Cloexec, NONE, Special};
 
 const F_DUPFD: u32 = 0;
 const F_SETFD: u32 = 2;
@@ -96,7 +96,7 @@ impl FieldWriter<'_> {
                 }
             }
             Op::ExitCall => {
-                self.rows.effect[row].flags = u32::from(syscalls::name(self.sys) == "exit_group");
+                self.rows.effect[row].flags = u32::from(shape.classes.has(Classes::ENDS_GROUP));
             }
             _ if shape.special != Special::None => self.special(ret),
             _ => {}

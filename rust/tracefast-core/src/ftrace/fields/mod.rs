@@ -35,9 +35,11 @@ struct FieldPlan {
     empty: EmptyPath,
 }
 
-/// By number of the call.
-static PLANS: LazyLock<Box<[FieldPlan]>> =
-    LazyLock::new(|| (0..syscalls::count()).map(|sys| FieldPlan::new(sys as u16)).collect());
+/// By number of the call; `None` where nothing is known of the arguments.
+static PLANS: LazyLock<Box<[Option<FieldPlan>]>> = LazyLock::new(|| {
+    let known = |&sys: &u16| !syscalls::shape(sys).is_empty();
+    (0..syscalls::count() as u16).map(|sys| Some(sys).filter(known).map(FieldPlan::new)).collect()
+});
 
 impl FieldPlan {
     fn new(sys: u16) -> Self {
@@ -149,7 +151,7 @@ pub(crate) fn head_of(
     if shape.special == Special::Fallocate {
         head.op = Op::Allocate;
     }
-    let Some(plan) = PLANS.get(usize::from(sys)) else { return head };
+    let Some(Some(plan)) = PLANS.get(usize::from(sys)) else { return head };
     match shape.op {
         Op::Fork => head.flags = effects::fork_flags(text, sys),
         Op::CloseRange => {
@@ -276,7 +278,7 @@ pub(crate) fn fill(
     abi: &SyscallAbi,
 ) {
     let CallText { sys, source, given, ret } = call;
-    let Some(plan) = PLANS.get(usize::from(sys)) else { return };
+    let Some(Some(plan)) = PLANS.get(usize::from(sys)) else { return };
     let shape = syscalls::shape(sys);
     rows.effect[row].op = shape.op;
     rows.effect[row].motion = shape.way;

@@ -11,6 +11,7 @@ mod syscall_numbers;
 use syscall_numbers::{CALLS, X32};
 
 use crate::ftrace::call::strace_names::{strace_name, strace_name_32bit};
+use crate::linux::syscalls::{Classes, classes_of};
 
 /// A machine whose calls are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -184,15 +185,13 @@ impl SyscallAbi {
         if self.narrow { strace_name_32bit(kernel) } else { strace_name(kernel) }
     }
 
-    /// Whether the kernel prints an exit of the call `name`. Those that end a task have none, nor
-    /// has what returns from a signal's handler: the number of the call is gone by then, except on
-    /// 32-bit ARM, which keeps it elsewhere.
+    /// Whether the kernel prints an exit of a call of these classes. Calls that end a task have
+    /// none. Nor has a return from a signal handler, as the number of the call is then lost, except
+    /// on 32-bit ARM, which keeps it elsewhere.
     #[inline]
-    pub fn returns(&self, name: &[u8]) -> bool {
-        match name {
-            b"rt_sigreturn" | b"sigreturn" => self.machine == Some(Machine::Arm),
-            _ => true,
-        }
+    pub(crate) fn returns(&self, classes: Classes) -> bool {
+        let gone = classes.has(Classes::SIGRETURNS) && self.machine != Some(Machine::Arm);
+        !gone && !classes.has(Classes::ENDS)
     }
 
     /// Whether an exit that is called `exit` ends the call `enter`. A program that starts gets its
@@ -203,7 +202,7 @@ impl SyscallAbi {
         if enter == exit {
             return true;
         }
-        matches!(enter, "execve" | "execveat")
+        classes_of(enter.as_bytes()).has(Classes::EXECS)
             && (exit == "execve"
                 || exit == "munmap" && !self.named && self.machine == Some(Machine::X86_64))
     }
@@ -217,6 +216,7 @@ impl SyscallAbi {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linux::syscalls;
 
     #[test]
     fn numbers_mean_calls() {
@@ -282,12 +282,24 @@ mod tests {
         assert_eq!(Machine::X86_64.call(u64::MAX), None);
     }
 
+    /// Calls of the table of system calls that have a number on no machine here.
+    #[rustfmt::skip]
+    const ELSEWHERE: &[&str] = &[
+        "_exit", "arm_fadvise64_64", "arm_sync_file_range", "clone2", "old_mmap", "oldselect",
+        "oldumount", "oldwait4", "osf_getdirentries", "osf_select", "osf_wait4", "pread", "pwrite",
+        "set_tls", "spu_create", "spu_run", "timerfd",
+    ];
+
     #[test]
     fn every_name_is_that_of_a_call() {
         for (name, _) in &CALLS {
-            let known = crate::linux::syscalls::other_names::is_syscall(name.as_bytes());
+            let known = syscalls::is_syscall(name.as_bytes());
             let newer = ["listns", "rseq_slice_yield"].contains(name);
             assert!(known || newer, "{name}");
+        }
+        for name in (0..syscalls::count()).map(|sys| syscalls::name(sys as u16)) {
+            let numbered = CALLS.binary_search_by_key(&name, |(known, _)| known).is_ok();
+            assert_ne!(numbered, ELSEWHERE.contains(&name), "{name}");
         }
         assert!(CALLS.is_sorted_by_key(|(name, _)| *name));
     }

@@ -1,24 +1,24 @@
-//! Flags in text, by name or by number, as the two grammars find them.
+//! Flags in text, by name or by number.
 
 use crate::events::vocabulary::{FileType, clone_flags, open_flags};
 use crate::text::number;
 
-/// The numbering of x86 for what calls that open files take; ARM has another bit for directories.
+/// Flags of open(2) in the numbering of x86; ARM has another bit for directories.
 pub(crate) const O_CREAT: u32 = 0x40;
 const O_EXCL: u32 = 0x80;
 const O_TRUNC: u32 = 0x200;
-/// Alike everywhere but on alpha, mips, parisc and sparc.
+/// The same everywhere but on alpha, mips, parisc and sparc.
 pub(crate) const O_APPEND: u32 = 0x400;
 /// That of x86.
 pub(crate) const O_DIRECTORY: u32 = 0x1_0000;
 const O_CLOEXEC: u32 = crate::linux::syscalls::O_CLOEXEC;
 const O_PATH: u32 = 0x20_0000;
-/// Of a file without a name; the kernel's `O_TMPFILE` has the bit for directories too.
+/// The bit of its own only: the kernel's `O_TMPFILE` includes that of directories (open(2)).
 const O_TMPFILE: u32 = 0x40_0000;
 
 const CLONE_NEWNS: u32 = 0x2_0000;
 const CLONE_NEWUSER: u32 = 0x1000_0000;
-/// Commands of ioctl that succeed for terminals alone. Their numbers are those of most machines.
+/// Commands of ioctl that only succeed for terminals, numbered as on most machines.
 pub(crate) const TCGETS: u32 = 0x5401;
 pub(crate) const TIOCGWINSZ: u32 = 0x5413;
 const FALLOC_FL_KEEP_SIZE: u32 = 0x1;
@@ -29,18 +29,18 @@ const FALLOC_FL_UNSHARE_RANGE: u32 = 0x40;
 const FALLOC_FL_WRITE_ZEROES: u32 = 0x80;
 const PROT_WRITE: u32 = 0x2;
 const MAP_PRIVATE: u32 = 0x2;
-/// The bits that say whose the changes are.
+/// The bits that say whether changes are private or shared.
 const MAP_TYPE: u32 = 0xf;
 /// In the numbering of x86 and ARM.
 const MAP_ANONYMOUS: u32 = 0x20;
 const MREMAP_DONTUNMAP: u32 = 0x4;
-/// Of `renameat2`: the two change names.
+/// Of renameat2(2): the two exchange their names.
 pub(crate) const RENAME_EXCHANGE: u32 = 0x2;
-/// Of `close_range`: on a table of its own.
+/// Of `close_range`(2): the task first gets a table of its own.
 pub(crate) const CLOSE_RANGE_UNSHARE: u32 = 0x2;
 
-/// The flags of `A|B|0x8`, one after the other. Where a comment explains a number, `0x3 /* A|B */`,
-/// its names stand for it: they are the same on all machines.
+/// The flags of `A|B|0x8`, one after the other. Where a comment explains a number, as in
+/// `0x3 /* A|B */`, its names are used instead: they are the same on all machines.
 #[derive(Debug, Clone)]
 pub(crate) struct Words<'a>(pub &'a [u8]);
 
@@ -127,7 +127,7 @@ pub(crate) fn opened_by(flags: u32) -> u32 {
         known |= FileType::Directory as u32 | open_flags::TYPED;
     }
     if flags & O_PATH != 0 {
-        // Then nothing is made, and nothing emptied.
+        // The other flags are then ignored: open(2).
         return known | open_flags::PATH;
     }
     known |= bit(O_APPEND, open_flags::APPEND) | bit(O_TRUNC, open_flags::TRUNC);
@@ -157,7 +157,7 @@ pub(crate) fn clone_bit(name: &[u8]) -> u32 {
     }
 }
 
-/// What unshare with these flags ends the sharing of, that of directories with some namespaces.
+/// What unshare(2) with these flags stops sharing: some namespaces imply `CLONE_FS`.
 pub(crate) fn unshared(flags: u32) -> u32 {
     let kept = flags & (clone_flags::CLONE_FS | clone_flags::CLONE_FILES);
     let namespace = flags & (CLONE_NEWNS | CLONE_NEWUSER) != 0;
@@ -172,7 +172,7 @@ pub(crate) fn fallocate_bit(name: &[u8]) -> u32 {
         b"FALLOC_FL_ZERO_RANGE" => FALLOC_FL_ZERO_RANGE,
         b"FALLOC_FL_UNSHARE_RANGE" => FALLOC_FL_UNSHARE_RANGE,
         b"FALLOC_FL_WRITE_ZEROES" => FALLOC_FL_WRITE_ZEROES,
-        // Those that keep the size.
+        // The others keep the size.
         _ => FALLOC_FL_KEEP_SIZE,
     }
 }
@@ -182,27 +182,27 @@ pub(crate) fn is_writable(protection: u32) -> bool {
     protection & PROT_WRITE != 0
 }
 
-/// With these flags mremap leaves what it moves mapped where it was, too, empty.
+/// With these flags mremap(2) also keeps the old range mapped, without its pages.
 pub(crate) fn keeps_old(flags: u32) -> bool {
     flags & MREMAP_DONTUNMAP != 0
 }
 
-/// What mmap maps with these flags is the task's own.
+/// A mapping with these flags is private.
 pub(crate) fn is_private(flags: u32) -> bool {
     flags & MAP_TYPE == MAP_PRIVATE
 }
 
-/// What mmap maps with these flags has no file.
+/// A mapping with these flags has no file.
 pub(crate) fn is_anonymous(flags: u32) -> bool {
     flags & MAP_ANONYMOUS != 0
 }
 
-/// fallocate in this mode makes the file reach to the end of the range.
+/// fallocate(2) in this mode grows the file to the end of the range.
 pub(crate) fn allocates(mode: u32) -> bool {
     mode & !(FALLOC_FL_ZERO_RANGE | FALLOC_FL_UNSHARE_RANGE | FALLOC_FL_WRITE_ZEROES) == 0
 }
 
-/// With this mode fallocate moves what is behind the range, and with it the end of the file.
+/// fallocate(2) in this mode moves what follows the range, and with it the end of the file.
 pub(crate) fn shifts(mode: u32) -> bool {
     mode & (FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE) != 0
 }
@@ -244,7 +244,7 @@ mod tests {
             ("O_WRONLY|O_CREAT|O_EXCL|0x80000, 0666", NEW | CLOEXEC),
             ("O_WRONLY|O_EXCL", 0),
             ("0x241 /* O_WRONLY|O_CREAT|O_TRUNC */, 0666", TRUNC),
-            // On mips, say.
+            // As on mips.
             ("0x501 /* O_WRONLY|O_CREAT|O_EXCL */, 0666", NEW),
             ("0x80241, 0666", TRUNC | CLOEXEC),
             ("02002|O_APPEND", APPEND),

@@ -1,47 +1,52 @@
-//! What each system call's arguments mean: which one is the descriptor, the path, the count.
+//! The one table of system calls: what each call does ([`Classes`]) and what its arguments mean
+//! ([`Shape`]: which one is the descriptor, the path, the count).
 //!
 //! The positions are those of the kernel's calls, so the same table serves strace's text and
-//! ftrace's; names are strace's. A call that is not in the table has no known arguments.
+//! ftrace's; the names are strace's. A call that is not in the table has no classes and no known
+//! arguments; its line becomes a row all the same.
 
+pub(crate) mod classes;
 pub(crate) mod flags;
-pub(crate) mod other_names;
-pub(crate) mod table;
+mod other_names;
+mod table;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use crate::events::vocabulary::{FileType, Motion, Op};
+use crate::linux::syscalls::other_names::NAMES;
 use crate::linux::syscalls::table::TABLE;
 
-use crate::events::vocabulary::{FileType, Motion, Op};
+pub use crate::linux::syscalls::classes::Classes;
 
-/// Where the number of bytes asked for stands.
+/// Where the number of bytes asked for is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Count {
     /// Nowhere.
     None,
     /// The argument at this position.
     Arg(u8),
-    /// The last argument: found from the end, without a look at the data before it.
+    /// The last argument: found from the end, without reading the data before it.
     Last,
-    /// The last but one, behind it the offset: likewise.
+    /// The last but one, before the offset; found in the same way.
     LastButOne,
     /// The sum over the vector (`struct iovec`) at this position.
     Vector(u8),
     /// The sum over the vector of the `struct msghdr` at this position.
     Message(u8),
-    /// The sum over all vectors of the `struct mmsghdr` at this position, where the bytes moved
-    /// stand too: the return value counts messages.
+    /// The sum over all vectors of the `struct mmsghdr` at this position. It holds the bytes moved
+    /// too, as the return value counts messages: sendmmsg(2).
     Messages(u8),
     /// The sum over the `struct iocb` at this position.
     Submission(u8),
 }
 
-/// What says that a descriptor is closed by execve.
+/// What makes execve close a descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cloexec {
     /// This bit of the flags, whose name ends with `CLOEXEC`.
     Bit(u32),
-    /// The call itself: its descriptors always are.
+    /// The call itself: execve always closes its descriptors.
     Always,
 }
 
@@ -49,7 +54,7 @@ pub(crate) enum Cloexec {
 /// epoll, eventfd, timerfd, signalfd and inotify use the same bit.
 pub(crate) const O_CLOEXEC: u32 = 0x8_0000;
 
-/// An argument that there is not.
+/// Position of an argument that the call does not have.
 pub(crate) const NONE: u8 = u8::MAX;
 
 /// The meaning of a call's arguments.
@@ -67,39 +72,41 @@ pub(crate) struct Shape {
     pub path2: u8,
     /// Position of its starting descriptor.
     pub at2: u8,
-    /// Number of bytes asked for.
+    /// Where the number of bytes asked for is.
     pub count: Count,
     /// Position of the offset.
     pub offset: u8,
     /// Position of the second offset.
     pub offset2: u8,
-    /// Position of the flags that decide what it does.
+    /// Position of the flags that decide what the call does.
     pub flags: u8,
-    /// Whether the descriptors that it makes are closed by execve.
+    /// Whether execve closes the descriptors that the call makes.
     pub cloexec: Cloexec,
     /// The return value is the number of bytes moved.
     pub moves: bool,
-    /// Which way it moves data.
+    /// In which direction the call moves data.
     pub way: Motion,
-    /// It does so between pipes, sockets, queues only, which have no positions.
+    /// It only moves data between pipes, sockets and queues, which have no positions.
     pub streams: bool,
     /// Position of the `struct stat` or `statx`.
     pub stat: u8,
     /// Position of the length that the file has after the call.
     pub length: u8,
-    /// What stands before the name in a namespace that has no directories, as the kernel shows it.
+    /// Prefix of names in a namespace without directories, as /proc/PID/fd shows them.
     pub prefix: &'static str,
     /// The return value is a descriptor.
     pub makes_fd: bool,
     /// Effect on the traced system.
     pub op: Op,
-    /// Type of the descriptors that it makes.
+    /// Type of the descriptors that the call makes.
     pub makes: Option<FileType>,
-    /// What else its text tells.
+    /// What else the text of its arguments says.
     pub special: Special,
+    /// What the call does.
+    pub classes: Classes,
 }
 
-/// Calls whose text tells more than the positions of their arguments.
+/// Calls whose text says more than the positions of their arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Special {
     /// Nothing more.
@@ -112,19 +119,19 @@ pub(crate) enum Special {
     Fallocate,
     /// The command decides what it does.
     Fcntl,
-    /// The path that it finds is the working directory.
+    /// The path that it returns is the working directory.
     Getcwd,
     /// Some commands mark the descriptor.
     Ioctl,
-    /// Moves the position; a seek to the end proves the size.
+    /// Moves the position; a seek to the end gives the size.
     Lseek,
     /// The same, with the position in an argument.
     Llseek,
-    /// Makes the file, or empties it.
+    /// Creates the file, or truncates it.
     Creat,
     /// The flags are in a structure.
     How,
-    /// An offset of −1 stands for the description's own position.
+    /// An offset of −1 means the position of the open file description.
     Current,
     /// The end of the heap.
     Brk,
@@ -136,13 +143,13 @@ pub(crate) enum Special {
     Mremap,
     /// Ends the mapping.
     Munmap,
-    /// What is mounted is a path, or only a word.
+    /// The source is a path, or only a word.
     Mount,
-    /// A success moved all that was asked for.
+    /// If it succeeds, it has moved all that was asked for.
     Whole,
     /// All parts may have the same descriptor.
     Submission,
-    /// The same, of a part that is not to be done any more.
+    /// The same, for a part that is cancelled.
     Cancel,
     /// Ends of parts of submissions.
     Events,
@@ -173,6 +180,7 @@ impl Shape {
         op: Op::None,
         makes: None,
         special: Special::None,
+        classes: Classes::NONE,
     };
 
     /// A call on descriptor `fd`.
@@ -195,8 +203,13 @@ impl Shape {
         Self { makes: Some(makes), makes_fd: true, op: Op::OpenAnon, ..Self::EMPTY }
     }
 
+    const fn does(self, classes: Classes) -> Self {
+        Self { classes: self.classes.and(classes), ..self }
+    }
+
+    /// Has this effect, and the class that follows from it.
     const fn op(self, op: Op) -> Self {
-        Self { op, ..self }
+        Self { op, ..self }.does(Classes::from_op(op))
     }
 
     const fn flags(self, flags: u8) -> Self {
@@ -207,13 +220,14 @@ impl Shape {
         Self { count, moves: true, ..self }
     }
 
-    /// Moves data between what has no positions.
+    /// Moves data in this direction between what has no positions.
     const fn streams(self, way: Motion) -> Self {
-        Self { way, streams: true, ..self }
+        Self { way, streams: true, ..self }.does(Classes::from_motion(way, true))
     }
 
+    /// Moves data in this direction, and has the class that follows from it.
     const fn way(self, way: Motion) -> Self {
-        Self { way, ..self }
+        Self { way, ..self }.does(Classes::from_motion(way, false))
     }
 
     const fn offset(self, offset: u8) -> Self {
@@ -225,7 +239,7 @@ impl Shape {
     }
 
     const fn stat(self, stat: u8) -> Self {
-        Self { stat, ..self }
+        Self { stat, ..self }.does(Classes::STATS)
     }
 
     const fn length(self, length: u8) -> Self {
@@ -236,7 +250,7 @@ impl Shape {
         Self { cloexec, ..self }
     }
 
-    /// Acts on a path while `fd` is a descriptor of another kind.
+    /// Acts on a path; `fd` is a descriptor of another kind.
     const fn with(self, fd: u8) -> Self {
         Self { fd, ..self }
     }
@@ -254,7 +268,7 @@ impl Shape {
     }
 
     const fn opens(self) -> Self {
-        Self { makes_fd: true, op: Op::Open, ..self }
+        Self { makes_fd: true, op: Op::Open, ..self }.does(Classes::OPENS)
     }
 
     const fn special(self, special: Special) -> Self {
@@ -264,6 +278,16 @@ impl Shape {
     const fn both(fd: u8, fd2: u8) -> Self {
         Self { fd2, ..Self::fd(fd) }
     }
+
+    /// It opens a file by its path: not by a handle, and not in a namespace of its own.
+    pub(crate) const fn opens_path(&self) -> bool {
+        self.classes.has(Classes::OPENS) && self.path != NONE && self.prefix.is_empty()
+    }
+
+    /// None of its arguments fills a column, and it has no effect.
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self { classes: self.classes, ..Self::EMPTY }
+    }
 }
 
 /// Number of a call that the table does not know.
@@ -271,20 +295,20 @@ pub(crate) const UNKNOWN: u16 = u16::MAX;
 
 /// The number of a call in the table, by name.
 pub(crate) fn by_name(name: &[u8]) -> u16 {
-    static INDEX: LazyLock<HashMap<&[u8], u16>> = LazyLock::new(|| {
+    static INDEX: LazyLock<HashMap<&[u8], u16, foldhash::fast::FixedState>> = LazyLock::new(|| {
         TABLE.iter().enumerate().map(|(i, (name, _))| (name.as_bytes(), i as u16)).collect()
     });
     INDEX.get(name).copied().unwrap_or(UNKNOWN)
 }
 
-/// What the arguments of a call mean.
+/// The row of a call: what it does, and what its arguments mean.
 #[inline]
 pub(crate) fn shape(sys: u16) -> &'static Shape {
     static EMPTY: Shape = Shape::EMPTY;
     TABLE.get(usize::from(sys)).map_or(&EMPTY, |(_, shape)| shape)
 }
 
-/// What the arguments of the call with this number in the table mean, for other tables.
+/// The same in a constant, for a call of the table.
 pub(crate) const fn shape_at(sys: usize) -> &'static Shape {
     &TABLE[sys].1
 }
@@ -299,21 +323,21 @@ pub(crate) fn name(sys: u16) -> &'static str {
     TABLE.get(usize::from(sys)).map_or("", |(name, _)| name)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_name_stands_once() {
-        for (i, (name, _)) in TABLE.iter().enumerate() {
-            assert_eq!(usize::from(by_name(name.as_bytes())), i, "{name}");
-        }
-    }
-
-    #[test]
-    fn example_of_by_name() {
-        let read = by_name(b"read");
-        assert_eq!(shape(read).fd, 0);
-        assert_eq!(by_name(b"no such call"), UNKNOWN);
-    }
+/// What the call of this name does.
+pub fn classes_of(name: &[u8]) -> Classes {
+    shape(by_name(name)).classes
 }
+
+/// The names of all calls of a class, which is given by its word, such as `reads`.
+pub fn syscalls_that(word: &str) -> Option<impl Iterator<Item = &'static str>> {
+    let &(_, class) = Classes::NAMED.iter().find(|(known, _)| *known == word)?;
+    Some(TABLE.iter().filter(move |(_, shape)| shape.classes.has(class)).map(|&(name, _)| name))
+}
+
+/// `name` is that of a system call.
+pub(crate) fn is_syscall(name: &[u8]) -> bool {
+    by_name(name) != UNKNOWN || NAMES.binary_search_by(|known| known.as_bytes().cmp(name)).is_ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,13 +1,24 @@
-//! The table: every call whose arguments are known. To add a call, add a line.
+//! What each system call does, and what its arguments mean. To add a call, add a line.
 //!
-//! Positions count from 0, as strace prints the arguments, which is the kernel's order on 64-bit
-//! machines. 32-bit and old spellings stand beside the call that they are another form of.
+//! Positions count from 0, in the order in which strace prints the arguments, which is the kernel's
+//! on 64-bit machines. The names are strace's; the 32-bit and old spellings of a call are next to it.
+//! Classes that follow from the arguments are not repeated: see [`Shape::way`] and [`Shape::op`].
 
 use crate::events::vocabulary::Motion::{Copy, Read, Write};
 use crate::events::vocabulary::{FileType, Op};
 use crate::linux::syscalls::Cloexec::{Always, Bit};
 use crate::linux::syscalls::Count::{Arg, Last, LastButOne, Message, Messages, Submission, Vector};
-use crate::linux::syscalls::{Shape, Special};
+use crate::linux::syscalls::{Classes, Shape, Special};
+
+/// A call of some class whose arguments fill no column.
+const fn does(classes: Classes) -> Shape {
+    Shape::EMPTY.does(classes)
+}
+
+const LINKS: Classes = Classes::LINKS;
+const SYNCS: Classes = Classes::SYNCS;
+const WAITS: Classes = Classes::WAITS;
+const COLLECTS: Classes = WAITS.and(Classes::COLLECTS);
 
 const PAIR: Shape = Shape { op: Op::OpenPair, ..Shape::EMPTY };
 const ANON: Shape = Shape::makes(FileType::Anon);
@@ -16,13 +27,15 @@ const SOCKET: Shape = Shape::makes(FileType::Socket);
 const AT_OFFSET: Shape = Shape::fd(0).moves(LastButOne).offset(3);
 const VECTOR: Shape = Shape::fd(0).moves(Vector(1));
 const CURRENT: Shape = VECTOR.offset(3).special(Special::Current);
-/// Source, its offset, destination, its offset, length.
+/// `NAME(source, offset, destination, offset, length)`.
 const TWO_SIDED: Shape =
     Shape { offset2: 3, ..Shape::both(0, 2).moves(Arg(4)).offset(1).way(Copy) };
 const BETWEEN_PROCESSES: Shape = Shape::EMPTY.moves(Vector(1));
-const MMAP: Shape = Shape::fd(4).count(Arg(1)).offset(5).special(Special::Mmap);
-const PROTECT: Shape = Shape::EMPTY.special(Special::Mprotect);
-const EVENTS: Shape = Shape::EMPTY.special(Special::Events);
+const MMAP: Shape =
+    Shape::fd(4).count(Arg(1)).offset(5).special(Special::Mmap).does(Classes::MAPS.and(LINKS));
+const PROTECT: Shape = does(Classes::PROTECTS).special(Special::Mprotect);
+const EVENTS: Shape = does(Classes::AIO).special(Special::Events);
+const SUBMISSION: Shape = does(Classes::AIO).op(Op::Use);
 const SENDFILE: Shape = Shape::both(1, 0).moves(Arg(3)).offset(2).way(Copy);
 const MESSAGES: Shape = Shape::fd(0).count(Messages(1));
 const LSEEK: Shape = Shape::fd(0).op(Op::Seek).special(Special::Lseek);
@@ -41,11 +54,11 @@ const QUEUE: Shape = Shape { prefix: "/", ..Shape::path(0) };
 
 pub(crate) static TABLE: &[(&str, Shape)] = &[
     // Data.
-    ("read", Shape::fd(0).moves(Last).way(Read)),
+    ("read", Shape::fd(0).moves(Last).way(Read).does(LINKS)),
     ("write", Shape::fd(0).moves(Last).way(Write)),
-    ("pread64", AT_OFFSET.way(Read)),
+    ("pread64", AT_OFFSET.way(Read).does(LINKS)),
     ("pwrite64", AT_OFFSET.way(Write)),
-    ("pread", AT_OFFSET.way(Read)),
+    ("pread", AT_OFFSET.way(Read).does(LINKS)),
     ("pwrite", AT_OFFSET.way(Write)),
     ("readv", VECTOR.way(Read)),
     ("writev", VECTOR.way(Write)),
@@ -76,12 +89,12 @@ pub(crate) static TABLE: &[(&str, Shape)] = &[
     ("mmap", MMAP),
     ("mmap2", MMAP),
     ("old_mmap", MMAP),
-    ("munmap", Shape::EMPTY.special(Special::Munmap)),
-    ("mprotect", PROTECT),
+    ("munmap", does(Classes::UNMAPS.and(LINKS)).special(Special::Munmap)),
+    ("mprotect", PROTECT.does(LINKS)),
     ("pkey_mprotect", PROTECT),
     ("mremap", Shape::EMPTY.special(Special::Mremap)),
-    ("brk", Shape::EMPTY.special(Special::Brk)),
-    ("io_submit", Shape::EMPTY.op(Op::Use).count(Submission(2)).special(Special::Submission)),
+    ("brk", does(LINKS).special(Special::Brk)),
+    ("io_submit", SUBMISSION.count(Submission(2)).special(Special::Submission)),
     ("io_cancel", Shape::EMPTY.op(Op::Use).count(Submission(1)).special(Special::Cancel)),
     ("io_getevents", EVENTS),
     ("io_pgetevents", EVENTS),
@@ -93,32 +106,34 @@ pub(crate) static TABLE: &[(&str, Shape)] = &[
     ("ftruncate64", FTRUNCATE),
     ("truncate", TRUNCATE),
     ("truncate64", TRUNCATE),
-    ("fallocate", LATE_RANGE.special(Special::Fallocate)),
+    ("fallocate", LATE_RANGE.special(Special::Fallocate).does(Classes::RESIZES)),
     ("fadvise64", RANGE),
     ("fadvise64_64", RANGE),
     ("arm_fadvise64_64", LATE_RANGE),
     ("readahead", RANGE),
-    ("sync_file_range", RANGE),
-    ("sync_file_range2", LATE_RANGE),
-    ("arm_sync_file_range", LATE_RANGE),
-    // What a descriptor leads to.
-    ("fstat", Shape::fd(0).stat(1)),
-    ("fstat64", Shape::fd(0).stat(1)),
+    ("sync_file_range", RANGE.does(SYNCS)),
+    ("sync_file_range2", LATE_RANGE.does(SYNCS)),
+    ("arm_sync_file_range", LATE_RANGE.does(SYNCS)),
+    // What a descriptor refers to.
+    ("fstat", Shape::fd(0).stat(1).does(LINKS)),
+    ("fstat64", Shape::fd(0).stat(1).does(LINKS)),
     ("oldfstat", Shape::fd(0).stat(1)),
     ("fstatfs", Shape::fd(0)),
     ("fstatfs64", Shape::fd(0)),
-    ("fsync", Shape::fd(0)),
-    ("fdatasync", Shape::fd(0)),
-    ("syncfs", Shape::fd(0)),
-    ("flock", Shape::fd(0)),
+    ("fsync", Shape::fd(0).does(SYNCS)),
+    ("fdatasync", Shape::fd(0).does(SYNCS)),
+    ("syncfs", Shape::fd(0).does(SYNCS)),
+    ("sync", does(SYNCS)),
+    ("msync", does(SYNCS)),
+    ("flock", Shape::fd(0).does(WAITS)),
     ("cachestat", Shape::fd(0)),
     ("ioctl", Shape::fd(0).special(Special::Ioctl)),
     ("fcntl", FCNTL),
     ("fcntl64", FCNTL),
-    ("getdents", Shape::fd(0).count(Arg(2))),
-    ("getdents64", Shape::fd(0).count(Arg(2))),
-    ("osf_getdirentries", Shape::fd(0).count(Arg(2))),
-    ("readdir", Shape::fd(0)),
+    ("getdents", Shape::fd(0).count(Arg(2)).does(Classes::LISTS)),
+    ("getdents64", Shape::fd(0).count(Arg(2)).does(Classes::LISTS)),
+    ("osf_getdirentries", Shape::fd(0).count(Arg(2)).does(Classes::LISTS)),
+    ("readdir", Shape::fd(0).does(Classes::LISTS)),
     ("fchmod", Shape::fd(0)),
     ("fchown", Shape::fd(0)),
     ("fchown32", Shape::fd(0)),
@@ -131,7 +146,7 @@ pub(crate) static TABLE: &[(&str, Shape)] = &[
     ("quotactl_fd", Shape::fd(0)),
     ("spu_run", Shape::fd(0)),
     // Sockets.
-    ("connect", ADDRESS),
+    ("connect", ADDRESS.does(WAITS)),
     ("bind", ADDRESS),
     ("listen", Shape::fd(0)),
     ("shutdown", Shape::fd(0)),
@@ -141,17 +156,17 @@ pub(crate) static TABLE: &[(&str, Shape)] = &[
     ("setsockopt", Shape::fd(0)),
     ("socket", SOCKET.flags(1)),
     ("socketpair", Shape { makes: Some(FileType::Socket), ..PAIR.flags(1) }),
-    ("accept", SOCKET.with2(0)),
-    ("accept4", SOCKET.with2(0).flags(3)),
-    // Descriptors that wait for others, or stand for something that is no file.
+    ("accept", SOCKET.with2(0).does(WAITS)),
+    ("accept4", SOCKET.with2(0).flags(3).does(WAITS)),
+    // Descriptors that wait for others, or refer to something that is not a file.
     ("epoll_create", ANON),
     ("epoll_create1", ANON.flags(0)),
     ("epoll_ctl", Shape::both(0, 2)),
     ("epoll_ctl_old", Shape::both(0, 2)),
-    ("epoll_wait", Shape::fd(0)),
-    ("epoll_wait_old", Shape::fd(0)),
-    ("epoll_pwait", Shape::fd(0)),
-    ("epoll_pwait2", Shape::fd(0)),
+    ("epoll_wait", Shape::fd(0).does(WAITS)),
+    ("epoll_wait_old", Shape::fd(0).does(WAITS)),
+    ("epoll_pwait", Shape::fd(0).does(WAITS)),
+    ("epoll_pwait2", Shape::fd(0).does(WAITS)),
     ("eventfd", ANON),
     ("eventfd2", ANON.flags(1)),
     ("timerfd", ANON),
@@ -176,7 +191,11 @@ pub(crate) static TABLE: &[(&str, Shape)] = &[
     ("pidfd_send_signal", Shape::fd(0)),
     ("process_madvise", Shape::fd(0)),
     ("process_mrelease", Shape::fd(0)),
-    ("waitid", Shape::EMPTY.special(Special::Waitid)),
+    ("wait4", does(COLLECTS)),
+    ("oldwait4", does(COLLECTS)),
+    ("osf_wait4", does(COLLECTS)),
+    ("waitpid", does(COLLECTS)),
+    ("waitid", does(COLLECTS).special(Special::Waitid)),
     ("setns", Shape::fd(0)),
     ("io_uring_setup", ANON.cloexec(Always)),
     ("io_uring_enter", Shape::fd(0)),
@@ -184,7 +203,7 @@ pub(crate) static TABLE: &[(&str, Shape)] = &[
     ("landlock_create_ruleset", ANON.cloexec(Always)),
     ("landlock_add_rule", Shape::fd(0)),
     ("landlock_restrict_self", Shape::fd(0)),
-    ("memfd_create", Shape { path: 0, prefix: "/memfd:", ..MEMFD.flags(1).cloexec(Bit(1)) }),
+    ("memfd_create", NAMED_MEMFD),
     ("memfd_secret", MEMFD.flags(0)),
     ("mq_open", Shape { flags: 1, ..QUEUE.opens().cloexec(Always) }),
     ("mq_unlink", QUEUE),
@@ -194,16 +213,45 @@ pub(crate) static TABLE: &[(&str, Shape)] = &[
     ("mq_timedreceive_time64", Shape::fd(0).moves(Arg(2)).streams(Read)),
     ("mq_notify", Shape::fd(0)),
     ("mq_getsetattr", Shape::fd(0)),
+    // Calls that wait.
+    ("futex", does(WAITS)),
+    ("futex_time64", does(WAITS)),
+    ("futex_wait", does(WAITS)),
+    ("futex_waitv", does(WAITS)),
+    ("poll", does(WAITS)),
+    ("ppoll", does(WAITS)),
+    ("ppoll_time64", does(WAITS)),
+    ("select", does(WAITS)),
+    ("_newselect", does(WAITS)),
+    ("oldselect", does(WAITS)),
+    ("osf_select", does(WAITS)),
+    ("pselect6", does(WAITS)),
+    ("pselect6_time64", does(WAITS)),
+    ("nanosleep", does(WAITS)),
+    ("clock_nanosleep", does(WAITS)),
+    ("clock_nanosleep_time64", does(WAITS)),
+    ("pause", does(WAITS)),
+    ("sigsuspend", does(WAITS)),
+    ("rt_sigsuspend", does(WAITS)),
+    ("rt_sigtimedwait", does(WAITS)),
+    ("rt_sigtimedwait_time64", does(WAITS)),
+    ("msgrcv", does(WAITS)),
+    ("semop", does(WAITS)),
+    ("semtimedop", does(WAITS)),
+    ("semtimedop_time64", does(WAITS)),
+    // It goes on with one of the others, and no call but those that wait is restarted by it:
+    // restart_syscall(2).
+    ("restart_syscall", does(WAITS)),
     // Tables of descriptors.
-    ("open", Shape::path(0).opens().flags(1)),
-    ("openat", Shape::path_at(1).opens().flags(2)),
+    ("open", Shape::path(0).opens().flags(1).does(LINKS)),
+    ("openat", Shape::path_at(1).opens().flags(2).does(LINKS)),
     ("openat2", Shape::path_at(1).opens().flags(2).special(Special::How)),
     ("creat", Shape::path(0).opens().special(Special::Creat)),
     ("open_by_handle_at", Shape::EMPTY.opens().with2(0).flags(2)),
-    ("spu_create", Shape::path(0).opens()),
+    ("spu_create", Shape { makes_fd: true, ..Shape::path(0).op(Op::Open) }),
     ("pipe", Shape { makes: Some(FileType::Pipe), ..PAIR }),
     ("pipe2", Shape { makes: Some(FileType::Pipe), ..PAIR.flags(1) }),
-    ("close", Shape::fd(0).op(Op::Close)),
+    ("close", Shape::fd(0).op(Op::Close).does(LINKS)),
     ("close_range", Shape::both(0, 1).op(Op::CloseRange).flags(2)),
     ("dup", Shape { makes_fd: true, ..Shape::fd(0).op(Op::Dup) }),
     ("dup2", Shape::both(0, 1).op(Op::Dup)),
@@ -219,30 +267,49 @@ pub(crate) static TABLE: &[(&str, Shape)] = &[
     ("execveat", Shape::path_at(1).op(Op::Exec)),
     ("exit", Shape::EMPTY.op(Op::ExitCall)),
     ("_exit", Shape::EMPTY.op(Op::ExitCall)),
-    ("exit_group", Shape::EMPTY.op(Op::ExitCall)),
-    ("rt_sigreturn", Shape::EMPTY),
-    ("sigreturn", Shape::EMPTY),
+    ("exit_group", does(Classes::ENDS_GROUP).op(Op::ExitCall)),
+    ("rt_sigreturn", does(Classes::SIGRETURNS)),
+    ("sigreturn", does(Classes::SIGRETURNS)),
     ("chdir", Shape::path(0).op(Op::Chdir)),
     ("fchdir", Shape::fd(0).op(Op::Fchdir)),
     ("getcwd", Shape::path(0).special(Special::Getcwd)),
     ("chroot", Shape::path(0).op(Op::Chroot)),
+    // What else is called before a program's `main`.
+    ("set_robust_list", does(LINKS)),
+    ("set_tid_address", does(LINKS)),
+    ("set_thread_area", does(LINKS)),
+    ("set_tls", does(LINKS)),
+    ("arch_prctl", does(LINKS)),
+    ("rseq", does(LINKS)),
+    ("prlimit64", does(LINKS)),
+    ("getrlimit", does(LINKS)),
+    ("ugetrlimit", does(LINKS)),
+    ("uname", does(LINKS)),
+    ("getuid", does(LINKS)),
+    ("geteuid", does(LINKS)),
+    ("getgid", does(LINKS)),
+    ("getegid", does(LINKS)),
+    ("getuid32", does(LINKS)),
+    ("geteuid32", does(LINKS)),
+    ("getgid32", does(LINKS)),
+    ("getegid32", does(LINKS)),
     // Names.
-    ("stat", Shape::path(0).stat(1)),
-    ("stat64", Shape::path(0).stat(1)),
+    ("stat", Shape::path(0).stat(1).does(LINKS)),
+    ("stat64", Shape::path(0).stat(1).does(LINKS)),
     ("oldstat", Shape::path(0).stat(1)),
-    ("lstat", Shape::path(0).stat(1)),
-    ("lstat64", Shape::path(0).stat(1)),
+    ("lstat", Shape::path(0).stat(1).does(LINKS)),
+    ("lstat64", Shape::path(0).stat(1).does(LINKS)),
     ("oldlstat", Shape::path(0).stat(1)),
-    ("newfstatat", Shape::path_at(1).stat(2)),
-    ("fstatat64", Shape::path_at(1).stat(2)),
-    ("statx", Shape::path_at(1).stat(4)),
+    ("newfstatat", Shape::path_at(1).stat(2).does(LINKS)),
+    ("fstatat64", Shape::path_at(1).stat(2).does(LINKS)),
+    ("statx", Shape::path_at(1).stat(4).does(LINKS)),
     ("statfs", Shape::path(0)),
     ("statfs64", Shape::path(0)),
-    ("access", Shape::path(0)),
-    ("faccessat", Shape::path_at(1)),
-    ("faccessat2", Shape::path_at(1)),
-    ("readlink", Shape::path(0).count(Arg(2))),
-    ("readlinkat", Shape::path_at(1).count(Arg(3))),
+    ("access", Shape::path(0).does(LINKS)),
+    ("faccessat", Shape::path_at(1).does(LINKS)),
+    ("faccessat2", Shape::path_at(1).does(LINKS)),
+    ("readlink", Shape::path(0).count(Arg(2)).does(LINKS)),
+    ("readlinkat", Shape::path_at(1).count(Arg(3)).does(LINKS)),
     ("unlink", Shape::path(0).op(Op::Unlink)),
     ("unlinkat", Shape::path_at(1).op(Op::Unlink)),
     ("mkdir", Shape::path(0)),
@@ -301,11 +368,15 @@ pub(crate) static TABLE: &[(&str, Shape)] = &[
     ("fsconfig", Shape::fd(0)),
     ("fsmount", Shape::makes(FileType::Directory).with2(0).flags(1).cloexec(Bit(1))),
     ("fspick", Shape { path: 1, at: 0, ..ANON.flags(2).cloexec(Bit(1)) }),
-    ("open_tree", Shape::path_at(1).opens().flags(2)),
-    ("open_tree_attr", Shape::path_at(1).opens().flags(2)),
+    ("open_tree", TREE),
+    ("open_tree_attr", TREE),
     ("move_mount", Shape::path_at(1).path2_at(3)),
     ("mount_setattr", Shape::path_at(1)),
 ];
 
 const TAKE: Shape = Shape::makes(FileType::Unknown).op(Op::Take);
 const MEMFD: Shape = Shape::makes(FileType::Memfd);
+const NAMED_MEMFD: Shape =
+    Shape { path: 0, prefix: "/memfd:", ..MEMFD.flags(1).cloexec(Bit(1)).does(Classes::OPENS) };
+/// Part of the tree of mounts, for other calls to move: not opened for what is in it.
+const TREE: Shape = Shape { makes_fd: true, ..Shape::path_at(1).op(Op::Open).flags(2) };

@@ -9,10 +9,9 @@ use crate::events::rows::ViewSource;
 use crate::events::schema::Column as C;
 use crate::events::split_calls::{EntryTarget, LossReason, OpenCall};
 use crate::events::vocabulary::{EventKind, Status};
-use crate::linux::syscalls;
+use crate::linux::syscalls::{self, Classes};
 use crate::strace::call::result::ERRNO_MAX;
 use crate::strace::call::row;
-use crate::strace::call::split::is_exec;
 use crate::strace::call::whole::ODD;
 use crate::strace::fields::{self};
 use crate::strace::leader::{self, Leader};
@@ -180,7 +179,7 @@ impl Parser<'_> {
         let name = event.strip_prefix(b"<... ")?;
         let len = nearest(name.first_chunk()?, b' ')?;
         let rest = at + 5 + len + 9;
-        if !name[len..].starts_with(b" resumed>") || is_exec(&name[..len]) {
+        if !name[len..].starts_with(b" resumed>") {
             return None;
         }
         // Versions up to 4.26 put a blank there, which may belong to the arguments or not.
@@ -188,6 +187,9 @@ impl Parser<'_> {
             return None;
         }
         let (_, second) = self.grammar.names.known(self.padded, PAD + at + 5, len)?;
+        if syscalls::shape(second).classes.has(Classes::EXECS) {
+            return None;
+        }
         let ended = Ended::read(self.padded, rest, end, mark)?;
         let open = self.grammar.calls.of(Some(pid)).filter(|open| is_usual(open, pid))?;
         let (sys, head) = (open.sys, (open.args.0 as usize, open.args.1 as usize));

@@ -2,6 +2,7 @@
 //! a terminal its own messages and the output of the traced program can follow on the same line,
 //! and the rest of the call stands on a later one.
 
+use crate::linux::syscalls::{Classes, classes_of};
 use crate::strace::call::arguments::{Split, closed};
 use crate::strace::leader::{Layout, Leader, Time};
 use crate::strace::line_start::begins_event;
@@ -49,19 +50,7 @@ fn program_start(line: &[u8], at: usize) -> usize {
 
 /// Calls that write: the output of the program stands behind the arguments of its own call.
 pub(crate) fn writes(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"write"
-            | b"writev"
-            | b"pwrite64"
-            | b"pwrite"
-            | b"pwritev"
-            | b"pwritev2"
-            | b"send"
-            | b"sendto"
-            | b"sendmsg"
-            | b"vmsplice"
-    )
+    classes_of(name).has(Classes::WRITES.and(Classes::SENDS))
 }
 
 /// Where the program's own output begins behind `args`, the arguments of a call that writes, which

@@ -10,7 +10,7 @@ use crate::events::schema::Column as C;
 use crate::events::split_calls::SecondHalf;
 use crate::events::vocabulary::{EventKind, Op, Status, open_flags};
 use crate::linux::errno;
-use crate::linux::syscalls;
+use crate::linux::syscalls::{self, Classes};
 use crate::strace::Format;
 use crate::strace::call::ending::{self, Ending};
 use crate::strace::call::result::{Outcome, ResultStatus};
@@ -100,8 +100,7 @@ pub(crate) fn made(
 
 /// Calls that end without a value as a rule; any other that does was killed.
 fn returns_nothing(sys: u16) -> bool {
-    let names = ["exit", "_exit", "exit_group", "rt_sigreturn", "sigreturn"];
-    names.contains(&syscalls::name(sys))
+    syscalls::shape(sys).classes.has(Classes::ENDS.and(Classes::SIGRETURNS))
 }
 
 /// The name of the error, by its text or by its number.

@@ -8,6 +8,7 @@ use crate::events::schema::Column as C;
 use crate::events::split_calls::SecondHalf;
 use crate::events::split_calls::{Deferred, EntryTarget, LossReason, OpenCall};
 use crate::events::vocabulary::{EventKind, Status};
+use crate::linux::syscalls::{Classes, classes_of};
 use crate::strace::call::ending;
 use crate::strace::call::row::{self};
 use crate::strace::fields;
@@ -258,7 +259,7 @@ impl Parser<'_> {
 
 /// A call that other threads of its group do not survive.
 pub(crate) fn is_exec(name: &[u8]) -> bool {
-    matches!(name, b"execve" | b"execveat")
+    classes_of(name).has(Classes::EXECS)
 }
 
 /// The text ends with the mark of a call that is not finished.

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::linux::syscalls::{Classes, classes_of};
 use crate::strace::call::foreign_text;
 use crate::strace::leader::Pid;
 use crate::strace::leader::line_layout;
@@ -55,16 +56,16 @@ fn resumed(event: &[u8]) -> Option<&[u8]> {
     memchr::memmem::find(name, b" resumed>").map(|n| &name[..n])
 }
 
-/// A call that makes a task.
 fn forks(name: &[u8]) -> bool {
-    matches!(name, b"clone" | b"clone3" | b"fork" | b"vfork")
+    classes_of(name).has(Classes::FORKS)
 }
 
 /// The task that a call on this line made.
 fn child(event: &[u8]) -> Option<i32> {
-    let name = event.strip_prefix(b"<... ").unwrap_or(event);
-    let forks = [&b"clone"[..], b"fork", b"vfork", b", child_tidptr=", b" => {parent_tid="];
-    if !forks.iter().any(|start| name.starts_with(start)) {
+    let name = resumed(event).or_else(|| call_name(event).map(|n| &event[..n]));
+    // What a message, or another line, has torn from the start of its call.
+    let rest = [&b", child_tidptr="[..], b" => {parent_tid="];
+    if !name.is_some_and(forks) && !rest.iter().any(|start| event.starts_with(start)) {
         return None;
     }
     let at = memchr::memmem::rfind(event, b" = ")?;
@@ -93,5 +94,17 @@ clone(child_stack=NULL, flags=SIGCHLD/b/strace: Process 12 attached
 [pid    11] <... clone resumed>, child_tidptr=0x7f) = 12
 ";
         assert_eq!(find(log), Some(11));
+    }
+
+    #[test]
+    fn every_call_that_makes_tasks_announces_one() {
+        for name in ["clone", "clone2", "clone3", "fork", "vfork"] {
+            let whole = format!("{name}() = 12\n[pid 12] close(3) = 0\n[pid 7] close(3) = 0\n");
+            assert_eq!(find(whole.as_bytes()), Some(7), "{name}");
+            let split = format!(
+                "{name}( <unfinished ...>\n[pid 12] close(3) = 0\n[pid 7] <... {name} resumed>) = 12\n"
+            );
+            assert_eq!(find(split.as_bytes()), Some(7), "{name}");
+        }
     }
 }

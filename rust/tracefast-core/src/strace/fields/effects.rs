@@ -7,7 +7,7 @@ use crate::linux::syscalls::flags::{
     CLOSE_RANGE_UNSHARE, O_APPEND, RENAME_EXCHANGE, TCGETS, TIOCGWINSZ,
 };
 use crate::linux::syscalls::{self, flags};
-use crate::linux::syscalls::{Cloexec, NONE, Special};
+use crate::linux::syscalls::{Classes, Cloexec, NONE, Special};
 use crate::strace::call::arguments::{MAX_ARGS, Split};
 use crate::strace::fields::flags::{Flags, is};
 use crate::strace::fields::{Out, fd_number};
@@ -100,7 +100,7 @@ impl Out<'_> {
             }
             Op::CloseRange => self.close_range(split),
             Op::ExitCall => {
-                self.rows.effect[row].flags = u32::from(syscalls::name(sys) == "exit_group");
+                self.rows.effect[row].flags = u32::from(shape.classes.has(Classes::ENDS_GROUP));
             }
             _ if shape.special != Special::None => self.special(split, ret),
             _ => {}

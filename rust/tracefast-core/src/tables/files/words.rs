@@ -1,4 +1,6 @@
-//! What the words in events mean for the use of files.
+//! What the words in events mean to the table of files.
+
+use crate::linux::syscalls::{Classes, classes_of};
 
 /// Kinds of rows that count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,7 +9,7 @@ pub(crate) enum Kind {
     Call,
     /// A part of a submission.
     Part,
-    /// A remark of the model.
+    /// A row that the model adds.
     Notice,
     /// Any other.
     Other,
@@ -27,9 +29,9 @@ impl Kind {
 /// What a call does with a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
-    /// It moves data from it.
+    /// It reads from it.
     Read,
-    /// It moves data to it.
+    /// It writes to it.
     Write,
     /// It moves data from one file to another.
     Transfer,
@@ -43,7 +45,7 @@ pub(crate) enum Act {
     Close,
     /// It submits to `io_uring`.
     Ring,
-    /// A notice: earlier relative positions of a description are known from here on.
+    /// A notice: from here on, earlier relative positions of a description are known.
     Base,
     /// Something else.
     Other,
@@ -52,22 +54,27 @@ pub(crate) enum Act {
 impl Act {
     /// Of a system call, a part of a submission, or a notice, by name.
     pub(crate) fn of(name: &str) -> Self {
-        match name {
-            "read" | "readv" | "pread64" | "pread" | "preadv" | "preadv2" | "recv" | "recvfrom"
-            | "recvmsg" | "recvmmsg" | "recvmmsg_time64" => Self::Read,
-            "write" | "writev" | "pwrite64" | "pwrite" | "pwritev" | "pwritev2" | "send"
-            | "sendto" | "sendmsg" | "sendmmsg" => Self::Write,
-            "sendfile" | "sendfile64" | "splice" | "copy_file_range" | "tee" => Self::Transfer,
-            "open" | "openat" | "openat2" | "creat" | "open_by_handle_at" | "memfd_create"
-            | "mq_open" => Self::Open,
-            "stat" | "stat64" | "newstat" | "oldstat" | "lstat" | "lstat64" | "newlstat"
-            | "oldlstat" | "fstat" | "fstat64" | "newfstat" | "oldfstat" | "fstatat64"
-            | "newfstatat" | "statx" => Self::Stat,
-            "mmap" | "mmap2" | "old_mmap" => Self::Map,
-            "close" => Self::Close,
-            "io_uring_enter" => Self::Ring,
-            "offset-base" => Self::Base,
-            _ => Self::Other,
+        let classes = classes_of(name.as_bytes());
+        if classes.has(Classes::READS.and(Classes::RECEIVES)) {
+            Self::Read
+        } else if classes.has(Classes::WRITES.and(Classes::SENDS)) {
+            Self::Write
+        } else if classes.has(Classes::TRANSFERS) {
+            Self::Transfer
+        } else if classes.has(Classes::OPENS) {
+            Self::Open
+        } else if classes.has(Classes::STATS) {
+            Self::Stat
+        } else if classes.has(Classes::MAPS) {
+            Self::Map
+        } else if classes.has(Classes::CLOSES) {
+            Self::Close
+        } else {
+            match name {
+                "io_uring_enter" => Self::Ring,
+                "offset-base" => Self::Base,
+                _ => Self::Other,
+            }
         }
     }
 }
@@ -75,17 +82,17 @@ impl Act {
 /// Class of an access, as the events give it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// The end of the file was met.
+    /// The access reached the end of the file.
     Eof,
     /// Nothing was accessed before.
     First,
-    /// It begins where the one before it ended.
+    /// It starts where the one before ended.
     Consecutive,
-    /// It begins behind that.
+    /// It starts after that.
     Forward,
-    /// It begins before that.
+    /// It starts before that.
     Backward,
-    /// Another word: an error, or what a later version may say.
+    /// Another word: an error, or a class of a later version.
     Other,
 }
 
@@ -102,7 +109,7 @@ impl Class {
     }
 }
 
-/// What is known of a position, the worst last.
+/// How well a position is known, the worst last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Known {
     /// The position itself.

@@ -198,7 +198,7 @@ impl Forks {
     /// list of robust futexes is, and processes that start a program while the caller waits.
     fn kind_by_life(&self, number: u32) -> Option<Kind> {
         let birth = self.births.get(number as usize)?;
-        if birth.kind().is_some() || birth.name != Some(Maker::Clone3) {
+        if birth.kind().is_some() || !birth.name.is_some_and(Maker::is_clone3) {
             return None;
         }
         if self.is_thread(number) {

@@ -9,6 +9,7 @@ use arrow_array::{
 use foldhash::fast::FixedState;
 use memchr::memmem;
 
+use crate::linux::syscalls::{by_name, shape};
 use crate::tables::forks::fold::{Columns, Forks};
 use crate::tables::forks::task::{Birth, FRESH, Image, Process, Task};
 use crate::tables::forks::words::Act;
@@ -62,7 +63,7 @@ pub(crate) struct Called {
 
 impl Called {
     pub(crate) fn of(name: &str, names: &mut Names) -> Self {
-        Self { number: names.number(name), opens: matches!(name, "open" | "openat" | "openat2") }
+        Self { number: names.number(name), opens: shape(by_name(name.as_bytes())).opens_path() }
     }
 }
 

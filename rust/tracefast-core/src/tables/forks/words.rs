@@ -1,5 +1,7 @@
-//! What the words in events mean for the lives of tasks.
+//! What the words in events mean to the table of forks.
 
+use crate::linux::clone::is_unnamed_clone3;
+use crate::linux::syscalls::{self, Classes, Special};
 use crate::tables::texts::Names;
 
 /// Kinds of rows that count.
@@ -29,36 +31,28 @@ impl Row {
     }
 }
 
-/// Calls that make tasks.
+/// A call that makes tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Maker {
-    Clone,
-    Clone2,
-    Clone3,
-    Fork,
-    Vfork,
-}
+pub(crate) struct Maker(u16);
 
 impl Maker {
     pub(crate) fn text(self) -> &'static str {
-        match self {
-            Self::Clone => "clone",
-            Self::Clone2 => "clone2",
-            Self::Clone3 => "clone3",
-            Self::Fork => "fork",
-            Self::Vfork => "vfork",
-        }
+        syscalls::name(self.0)
+    }
+
+    pub(crate) fn is_clone3(self) -> bool {
+        self.text() == "clone3"
     }
 }
 
-/// What a row of that name may be.
+/// What a row of some name is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
     /// It makes a task.
     Make(Maker),
     /// It starts a program.
     Exec,
-    /// It waits for children: `wait4`, `waitpid`.
+    /// It waits for children and returns the id of one: `wait4`, `waitpid`.
     Wait,
     /// `waitid`.
     WaitId,
@@ -86,7 +80,7 @@ pub(crate) enum Act {
     Exited,
     /// A signal, or an end by one, by number of its name.
     Signal(u32),
-    /// The signal that tells of a child.
+    /// `SIGCHLD`: a child changed its state.
     Chld,
     /// `task_newtask`.
     NewTask,
@@ -105,32 +99,38 @@ pub(crate) enum Act {
 impl Act {
     /// Of a row's name. Names of signals are numbered.
     pub(crate) fn of(name: &str, names: &mut Names) -> Self {
-        match name {
-            "clone" => Self::Make(Maker::Clone),
-            "clone2" => Self::Make(Maker::Clone2),
-            // By number where the tracer is older than the call: it has one number on every machine.
-            "clone3" | "syscall_435" | "syscall_0x1b3" => Self::Make(Maker::Clone3),
-            "fork" => Self::Make(Maker::Fork),
-            "vfork" => Self::Make(Maker::Vfork),
-            "execve" | "execveat" => Self::Exec,
-            "wait4" | "waitpid" => Self::Wait,
+        let sys = match name {
+            _ if is_unnamed_clone3(name) => syscalls::by_name(b"clone3"),
+            _ => syscalls::by_name(name.as_bytes()),
+        };
+        if sys == syscalls::UNKNOWN { Self::of_event(name, names) } else { Self::of_call(sys) }
+    }
+
+    fn of_call(sys: u16) -> Self {
+        let shape = syscalls::shape(sys);
+        let is = |class| shape.classes.has(class);
+        match syscalls::name(sys) {
+            _ if is(Classes::FORKS) => Self::Make(Maker(sys)),
+            _ if is(Classes::EXECS) => Self::Exec,
             "waitid" => Self::WaitId,
-            "exit" | "exit_group" => Self::End,
+            _ if is(Classes::COLLECTS) => Self::Wait,
+            _ if is(Classes::ENDS) => Self::End,
             "pipe2" => Self::Pipe,
-            "close" => Self::Close,
-            "dup" | "dup2" | "dup3" | "fcntl" | "fcntl64" => Self::Dup,
+            _ if is(Classes::CLOSES) => Self::Close,
+            _ if is(Classes::DUPS) || shape.special == Special::Fcntl => Self::Dup,
             "read" => Self::Read,
-            "mmap" | "mmap2" | "old_mmap" => Self::Map,
-            "munmap" => Self::Unmap,
-            "mprotect" => Self::Protect,
+            _ if is(Classes::MAPS) => Self::Map,
+            _ if is(Classes::UNMAPS) => Self::Unmap,
+            _ if is(Classes::PROTECTS) => Self::Protect,
             "set_robust_list" => Self::Robust,
-            "brk" | "open" | "openat" | "pread64" | "stat" | "stat64" | "lstat" | "lstat64"
-            | "newlstat" | "newstat" | "fstat" | "fstat64" | "newfstat" | "newfstatat"
-            | "fstatat64" | "statx" | "access" | "faccessat" | "faccessat2" | "readlink"
-            | "readlinkat" | "arch_prctl" | "set_tid_address" | "set_thread_area" | "set_tls"
-            | "rseq" | "prlimit64" | "getrlimit" | "ugetrlimit" | "uname" | "newuname"
-            | "getuid" | "geteuid" | "getgid" | "getegid" | "getuid32" | "geteuid32"
-            | "getgid32" | "getegid32" => Self::Loader,
+            _ if is(Classes::LINKS) => Self::Loader,
+            _ => Self::Other,
+        }
+    }
+
+    /// Of anything but a call of the table.
+    fn of_event(name: &str, names: &mut Names) -> Self {
+        match name {
             "exited" => Self::Exited,
             "SIGCHLD" => Self::Chld,
             "task_newtask" => Self::NewTask,
@@ -143,7 +143,7 @@ impl Act {
         }
     }
 
-    /// Whether dynamic linkers call it before the program begins.
+    /// Whether dynamic linkers call it before the program starts.
     pub(crate) fn links(self) -> bool {
         matches!(
             self,
@@ -163,7 +163,7 @@ impl Act {
 pub(crate) enum Outcome {
     /// It did not take place.
     Injected,
-    /// Its begin is not in the log.
+    /// Its start is not in the log.
     Headless,
     /// In another way.
     Other,
@@ -183,7 +183,7 @@ impl Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Errno {
     pub(crate) name: u32,
-    /// The kernel starts it anew.
+    /// The kernel restarts it.
     pub(crate) restarts: bool,
     /// `ENOENT`.
     pub(crate) missing: bool,

@@ -1,6 +1,7 @@
-//! What the words in events mean for the life of processes.
+//! What the words in events mean to the table of processes.
 
-use crate::linux::clone::makes_tasks;
+use crate::linux::clone::is_unnamed_clone3;
+use crate::linux::syscalls::{Classes, classes_of};
 use crate::linux::waits;
 use crate::tables::files::words::Act;
 
@@ -17,7 +18,7 @@ pub(crate) enum Kind {
     Signal,
     /// An event of ftrace.
     Event,
-    /// A remark of the model: not a sign of life.
+    /// A row that the model adds: not a sign of life.
     Notice,
     /// Any other sign of life.
     Other,
@@ -42,7 +43,7 @@ impl Kind {
 pub(crate) enum Role {
     /// A call that makes a task.
     Fork,
-    /// The same, of a tracer that is older than `clone3`.
+    /// The same, from an strace that is older than `clone3`.
     UnknownFork,
     /// A call that starts a program.
     Exec,
@@ -50,11 +51,11 @@ pub(crate) enum Role {
     Exit,
     /// A call that ends a process.
     ExitGroup,
-    /// A call that may tell how a child ended.
+    /// A call that may say how a child ended.
     Wait,
     /// A child changed its state.
     ChildSignal,
-    /// An event: a task was made, its flags are told.
+    /// An event: a task was made, with its flags.
     NewTask,
     /// An event: a task was made.
     ForkEvent,
@@ -62,25 +63,25 @@ pub(crate) enum Role {
     ExecEvent,
     /// An event: the task ended.
     ExitEvent,
-    /// Nothing of this.
+    /// None of these.
     Other,
 }
 
 impl Role {
     fn of(word: &str) -> Self {
+        let classes = classes_of(word.as_bytes());
         match word {
-            "execve" | "execveat" => Self::Exec,
-            "exit" | "_exit" => Self::Exit,
-            "exit_group" => Self::ExitGroup,
-            "wait4" | "waitpid" | "waitid" | "oldwait4" | "osf_wait4" => Self::Wait,
+            _ if classes.has(Classes::FORKS) => Self::Fork,
+            _ if is_unnamed_clone3(word) => Self::UnknownFork,
+            _ if classes.has(Classes::EXECS) => Self::Exec,
+            _ if classes.has(Classes::ENDS_GROUP) => Self::ExitGroup,
+            _ if classes.has(Classes::ENDS) => Self::Exit,
+            _ if classes.has(Classes::COLLECTS) => Self::Wait,
             "SIGCHLD" => Self::ChildSignal,
-            // The number of clone3 on all machines but alpha.
-            "syscall_435" | "syscall_0x1b3" => Self::UnknownFork,
             "task_newtask" => Self::NewTask,
             "sched_process_fork" => Self::ForkEvent,
             "sched_process_exec" => Self::ExecEvent,
             "sched_process_exit" => Self::ExitEvent,
-            _ if makes_tasks(word) => Self::Fork,
             _ => Self::Other,
         }
     }
@@ -94,7 +95,7 @@ pub(crate) struct Meaning {
     pub(crate) role: Role,
     /// How it moves data.
     pub(crate) act: Act,
-    /// What it does with its time.
+    /// What it spends its time on.
     pub(crate) spent: waits::Call,
 }
 
@@ -107,9 +108,9 @@ impl Meaning {
 /// What the status of a call says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
-    /// The beginning is not in the log.
+    /// Its start is not in the log.
     Headless,
-    /// Its result was made up by the tracer.
+    /// strace injected its result.
     Injected,
     /// Something else.
     Other,

@@ -1,5 +1,6 @@
-//! What the words in events mean for the table of system calls.
+//! What the words in events mean to the table of system calls.
 
+use crate::linux::syscalls::{Classes, classes_of};
 use crate::linux::waits;
 
 /// Kinds of rows that count.
@@ -28,11 +29,11 @@ impl Kind {
 pub(crate) enum End {
     /// It returned, to the program or to the tracer alone.
     Returned,
-    /// As before; the beginning is not in the log.
+    /// The same; its start is not in the log.
     Headless,
-    /// Its result was made up by the tracer.
+    /// strace injected its result.
     Injected,
-    /// The log has no end of it.
+    /// Its end is not in the log.
     None,
 }
 
@@ -47,12 +48,12 @@ impl End {
     }
 }
 
-/// Who is told of an error.
+/// Who sees an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// The program.
     Error,
-    /// The kernel, which starts the call anew or turns this into `EINTR`.
+    /// The kernel, which restarts the call or turns the error into `EINTR`: signal(7).
     Restart,
 }
 
@@ -71,9 +72,9 @@ pub(crate) enum Role {
     Exec,
     /// It ends one, and never returns.
     Exit,
-    /// It ends the handler of a signal: what it returns is the result of what was interrupted.
+    /// It ends a signal handler, and returns the result of the interrupted call: sigreturn(2).
     Sigreturn,
-    /// Nothing of this.
+    /// None of these.
     Other,
 }
 
@@ -94,12 +95,17 @@ impl Meaning {
 
 impl Role {
     pub(crate) fn of(name: &str) -> Self {
-        match name {
-            "clone" | "clone2" | "clone3" | "fork" | "vfork" => Self::Fork,
-            "execve" | "execveat" => Self::Exec,
-            "exit" | "exit_group" | "_exit" => Self::Exit,
-            "rt_sigreturn" | "sigreturn" => Self::Sigreturn,
-            _ => Self::Other,
+        let classes = classes_of(name.as_bytes());
+        if classes.has(Classes::FORKS) {
+            Self::Fork
+        } else if classes.has(Classes::EXECS) {
+            Self::Exec
+        } else if classes.has(Classes::ENDS) {
+            Self::Exit
+        } else if classes.has(Classes::SIGRETURNS) {
+            Self::Sigreturn
+        } else {
+            Self::Other
         }
     }
 }

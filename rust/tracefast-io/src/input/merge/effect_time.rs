@@ -1,5 +1,6 @@
 //! When a line had its effect, on a clock that the logs of all tasks share.
 
+use tracefast_core::linux::syscalls::{Classes, classes_of};
 use tracefast_core::strace::call::result;
 use tracefast_core::strace::leader::{DAY, Layout, Time};
 use tracefast_core::strace::line_start;
@@ -7,28 +8,17 @@ use tracefast_core::text::search::find;
 
 /// Calls whose effect is at their entry: the child or the free descriptor is there, for others to
 /// see, before the call returns.
-fn is_at_entry(name: &[u8]) -> bool {
-    is_fork(name) || matches!(name, b"close" | b"close_range")
-}
-
-fn is_fork(name: &[u8]) -> bool {
-    matches!(name, b"fork" | b"vfork" | b"clone" | b"clone2" | b"clone3")
-}
+const AT_ENTRY: Classes = Classes::FORKS.and(Classes::CLOSES).and(Classes::CLOSES_RANGE);
 
 /// Calls that transfer data, move a position, change a size or find one: what they did may have
 /// happened at any moment until they surely were over.
-#[rustfmt::skip]
-fn moves(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"read" | b"readv" | b"pread64" | b"preadv" | b"preadv2" | b"write" | b"writev" | b"pwrite64" | b"pwritev"
-            | b"pwritev2" | b"lseek" | b"_llseek" | b"sendfile" | b"sendfile64" | b"splice"
-            | b"tee" | b"copy_file_range" | b"getdents" | b"getdents64" | b"truncate"
-            | b"truncate64" | b"ftruncate" | b"ftruncate64" | b"fallocate" | b"stat" | b"stat64"
-            | b"lstat" | b"lstat64" | b"fstat" | b"fstat64" | b"newfstatat" | b"fstatat64"
-            | b"statx"
-    )
-}
+const MOVES: Classes = Classes::READS
+    .and(Classes::WRITES)
+    .and(Classes::TRANSFERS)
+    .and(Classes::SEEKS)
+    .and(Classes::LISTS)
+    .and(Classes::RESIZES)
+    .and(Classes::STATS);
 
 /// When a line had its effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -119,10 +109,11 @@ impl Clock {
         let Some(name) = line_start::call_name(rest).map(|len| &rest[..len]) else {
             return Some(at);
         };
-        if is_at_entry(name) || rest.ends_with(b" ...>") {
+        let classes = classes_of(name);
+        if classes.has(AT_ENTRY) || rest.ends_with(b" ...>") {
             return Some(at);
         }
-        let moves = moves(name);
+        let moves = classes.has(MOVES);
         let ends = line.last() == Some(&b'>');
         let took = if ends { result::elapsed(line, leader.next) } else { None };
         let Some((open, took)) = took else { return Some(Span { moves, ..at }) };
@@ -194,7 +185,7 @@ pub(crate) fn other_task(event: &[u8]) -> Option<i32> {
         return number(&event[at + 7..]);
     }
     let name = &event[..line_start::call_name(event)?];
-    is_fork(name).then(|| returned(event)).flatten()
+    classes_of(name).has(Classes::FORKS).then(|| returned(event)).flatten()
 }
 
 /// The task itself, where the line says which it is.

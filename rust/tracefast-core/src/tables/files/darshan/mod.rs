@@ -14,6 +14,7 @@ use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType};
 use arrow_schema::{ArrowError, SchemaRef};
 use foldhash::fast::FixedState;
 
+use crate::linux::syscalls::{Classes, NONE, Special, by_name, shape};
 use crate::tables::event_columns::{Numbers, Text, Words};
 use crate::tables::files::fold::{NO_SOURCE, Names};
 use crate::tables::files::words::Kind;
@@ -62,25 +63,30 @@ enum Act {
 
 impl Act {
     fn of(name: &str) -> Self {
+        let shape = shape(by_name(name.as_bytes()));
+        let classes = shape.classes;
+        if classes.has(Classes::READS.and(Classes::WRITES)) {
+            let way = if classes.has(Classes::READS) { READ } else { WRITE };
+            return match (shape.offset, shape.special) {
+                (NONE, _) => Self::Stream(way),
+                // Its flags are behind the offset.
+                (_, Special::Current) => Self::At(way, 1),
+                _ => Self::At(way, 0),
+            };
+        }
         match name {
-            "read" | "readv" => Self::Stream(READ),
-            "write" | "writev" => Self::Stream(WRITE),
-            "pread64" | "pread" | "preadv" => Self::At(READ, 0),
-            "pwrite64" | "pwrite" | "pwritev" => Self::At(WRITE, 0),
-            "preadv2" => Self::At(READ, 1),
-            "pwritev2" => Self::At(WRITE, 1),
-            "open" | "openat" | "openat2" | "creat" => Self::Open,
-            "dup" | "dup2" | "dup3" => Self::Dup,
-            "close" => Self::Close,
-            "lseek" => Self::Seek,
+            _ if shape.opens_path() => Self::Open,
+            _ if classes.has(Classes::DUPS) => Self::Dup,
+            _ if classes.has(Classes::CLOSES) => Self::Close,
             "_llseek" => Self::LongSeek,
-            // Without statx, which Darshan does not see.
-            "stat" | "stat64" | "newstat" | "lstat" | "lstat64" | "newlstat" | "fstat"
-            | "fstat64" | "newfstat" | "fstatat64" | "newfstatat" => Self::Stat,
-            "mmap" | "mmap2" => Self::Map,
+            _ if classes.has(Classes::SEEKS) => Self::Seek,
+            // Darshan does not see it.
+            "statx" => Self::Other,
+            _ if classes.has(Classes::STATS) => Self::Stat,
+            _ if classes.has(Classes::MAPS) => Self::Map,
             "fsync" => Self::Sync,
             "fdatasync" => Self::DataSync,
-            "rename" | "renameat" | "renameat2" => Self::Rename,
+            _ if classes.has(Classes::RENAMES) => Self::Rename,
             _ => Self::Other,
         }
     }
