@@ -15,7 +15,7 @@ use crate::events::split_calls::{CallEntry, EntryEffect, EntryTarget, RowPositio
 use crate::events::vocabulary::{At, Motion, OffsetKnown, Op, Status};
 use crate::kernel::Kernel;
 use crate::kernel::block_rows::{BlockRows, Whose};
-use crate::kernel::descriptors::fd_table::DescriptionRef;
+use crate::kernel::descriptors::open_file_description::DescriptionRef;
 use crate::kernel::files::length::Changes;
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::calls_under_way::{Pending, writes};

@@ -5,8 +5,8 @@ use crate::events::schema::Column as C;
 use crate::events::vocabulary::open_flags;
 use crate::kernel::Kernel;
 use crate::kernel::block_rows::BlockRows;
-use crate::kernel::descriptors::fd_table::{DescriptionRef, OpenFileDescription};
 use crate::kernel::descriptors::messages::Message;
+use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescription};
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::position::{Offset, Position};
 

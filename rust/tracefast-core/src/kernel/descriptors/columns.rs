@@ -7,7 +7,9 @@ use crate::events::schema::Column as C;
 use crate::events::vocabulary::{FileType, Op};
 use crate::kernel::Kernel;
 use crate::kernel::block_rows::BlockRows;
-use crate::kernel::descriptors::fd_table::{DescriptionRef, OpenFileDescription, is_rooted};
+use crate::kernel::descriptors::open_file_description::{
+    DescriptionRef, OpenFileDescription, is_rooted,
+};
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::position::{Offset, Position};
 

@@ -1,236 +1,8 @@
 //! Open files and the tables of descriptors that lead to them.
 
-use std::sync::Arc;
-
-use crate::kernel::descriptors::messages::End;
-use crate::kernel::files::inodes::{InodeRef, Inodes};
-use crate::kernel::files::length::Moment;
-use crate::kernel::transfers::position::{Flight, Position, Stream};
-
-/// Number of an open file in [`OpenFileDescriptions`].
-pub(crate) type DescriptionRef = u32;
-
-/// An open file description, shared by every descriptor that was duplicated or inherited.
-#[derive(Debug)]
-pub(crate) struct OpenFileDescription {
-    refs: u32,
-    /// What users see; 0 until a row needs it.
-    number: u32,
-    /// Name at open, or from the first annotation; `None` where the log gives none.
-    pub path: Option<Arc<[u8]>>,
-    /// Identity of the file.
-    pub id: Option<u64>,
-    /// Key of the type, if known.
-    pub file_type: Option<u8>,
-    /// Position of its description in [`crate::events::model_columns::ModelColumns::descriptions`] of block `described`.
-    pub description: u32,
-    /// See `description`.
-    pub described: u64,
-    /// What is known of the file itself, if it has positions.
-    pub inode: Option<InodeRef>,
-    /// Where the next transfer begins.
-    pub position: Position,
-    /// Reads and writes so far.
-    pub streams: [Stream; 2],
-    /// Calls under way that move the position.
-    pub flight: Flight,
-    /// Writes land at the end of the file.
-    pub append: bool,
-    /// It is older than the log: nobody opened it there.
-    pub inherited: bool,
-    /// When the last read that found data began.
-    pub read: Moment,
-    /// Calls under way that change `append`.
-    pub switching: u32,
-    /// When `append` changed last.
-    pub switched: Moment,
-    /// Rows were given relative offsets.
-    pub relative: bool,
-    /// Rows were given relative offsets, and since then something proved where those count from.
-    pub proved: bool,
-    /// The process that it stands for.
-    pub process: Option<i32>,
-    /// The end of a pair of sockets that it is.
-    pub end: Option<End>,
-}
-
-impl OpenFileDescription {
-    /// A description that nothing refers to yet.
-    pub(crate) fn new(path: Option<Arc<[u8]>>, id: Option<u64>, file_type: Option<u8>) -> Self {
-        Self {
-            refs: 0,
-            number: 0,
-            path,
-            id,
-            file_type,
-            description: 0,
-            described: u64::MAX,
-            inode: None,
-            position: Position::None,
-            streams: [Stream::Fresh; 2],
-            flight: Flight::default(),
-            append: false,
-            inherited: false,
-            read: 0,
-            switching: 0,
-            switched: 0,
-            relative: false,
-            proved: false,
-            process: None,
-            end: None,
-        }
-    }
-
-    /// The same, older than the log.
-    pub(crate) fn inherited(position: Position) -> Self {
-        Self { inherited: true, position, ..Self::new(None, None, None) }
-    }
-
-    /// What users see of it; 0 as long as no row needed it.
-    pub(crate) fn number(&self) -> u32 {
-        self.number
-    }
-
-    /// Its name, identity or type is another one: the next row gets another description.
-    pub(crate) fn changed(&mut self) {
-        self.described = u64::MAX;
-    }
-
-    /// `path`, which is its own, is the path of a file. Of most files this is known without a look.
-    #[inline]
-    pub(crate) fn is_named(&self, path: &[u8]) -> bool {
-        self.inode.is_some() || path.starts_with(b"/")
-    }
-
-    /// What an annotation prints, a view, may be the name that it has.
-    #[inline]
-    pub(crate) fn agrees(&self, view: u128) -> bool {
-        let named = self.path.as_ref().is_some_and(|path| self.is_named(path));
-        !self.inherited && named == is_rooted(view)
-    }
-
-    /// It has no positions.
-    #[inline]
-    pub(crate) fn is_stream(&self) -> bool {
-        self.position == Position::None && self.inode.is_none()
-    }
-
-    /// The same, and no call is under way that knew of some.
-    #[inline]
-    pub(crate) fn is_quiet_stream(&self) -> bool {
-        self.is_stream() && self.flight.is_quiet()
-    }
-
-    /// Where it stands may have changed, and nobody knows to what.
-    pub(crate) fn lose(&mut self) {
-        if self.position != Position::None {
-            self.position = Position::Unknown;
-            self.streams = [Stream::Lost; 2];
-        }
-    }
-
-    /// It is no file with positions.
-    pub(crate) fn never_positioned(&mut self, inodes: &mut Inodes) {
-        self.position = Position::None;
-        if let Some(inode) = self.inode.take() {
-            inodes.close(inode);
-        }
-    }
-
-    /// Relative positions count from `base`, as something proves. Says whether rows have any.
-    pub(crate) fn prove(&mut self, base: i64) -> bool {
-        self.position = self.position.based(base);
-        for stream in &mut self.streams {
-            stream.base(base);
-        }
-        self.proved |= self.relative;
-        std::mem::take(&mut self.relative)
-    }
-}
-
-/// A path begins with a slash, `pipe:[1]`, `socket:[1]` and the like do not.
-#[inline]
-pub(crate) fn is_rooted(view: u128) -> bool {
-    (view >> 32) as u8 == b'/'
-}
-
-/// All open file descriptions: those without a descriptor are gone at once.
-#[derive(Debug, Default)]
-pub(crate) struct OpenFileDescriptions {
-    files: Vec<Option<OpenFileDescription>>,
-    free: Vec<DescriptionRef>,
-    /// The files that they are of.
-    pub inodes: Inodes,
-    /// Numbers given out.
-    numbers: u32,
-}
-
-impl OpenFileDescriptions {
-    fn add(&mut self, file: OpenFileDescription) -> DescriptionRef {
-        if let Some(at) = self.free.pop() {
-            self.files[at as usize] = Some(file);
-            at
-        } else {
-            self.files.push(Some(file));
-            self.files.len() as u32 - 1
-        }
-    }
-
-    /// The description.
-    #[inline]
-    pub(crate) fn get(&mut self, file: DescriptionRef) -> Option<&mut OpenFileDescription> {
-        self.files.get_mut(file as usize).and_then(Option::as_mut)
-    }
-
-    /// The description, and the files.
-    #[inline]
-    pub(crate) fn with_inodes(
-        &mut self,
-        file: DescriptionRef,
-    ) -> Option<(&mut OpenFileDescription, &mut Inodes)> {
-        let open = self.files.get_mut(file as usize).and_then(Option::as_mut)?;
-        Some((open, &mut self.inodes))
-    }
-
-    /// What users see of it: unique in this log.
-    #[inline]
-    pub(crate) fn number(&mut self, file: DescriptionRef) -> u32 {
-        self.numbered(file).map_or(0, |open| open.number)
-    }
-
-    /// The description, whose number a row is about to show.
-    #[inline]
-    pub(crate) fn numbered(&mut self, file: DescriptionRef) -> Option<&mut OpenFileDescription> {
-        let open = self.files.get_mut(file as usize).and_then(Option::as_mut)?;
-        if open.number == 0 {
-            self.numbers += 1;
-            open.number = self.numbers;
-        }
-        Some(open)
-    }
-
-    /// A user more: a descriptor, a call under way.
-    pub(crate) fn keep(&mut self, file: DescriptionRef) {
-        if let Some(file) = self.get(file) {
-            file.refs += 1;
-        }
-    }
-
-    /// A user less.
-    pub(crate) fn release(&mut self, file: DescriptionRef) {
-        if let Some(open) = self.get(file) {
-            open.refs -= 1;
-            if open.refs == 0 {
-                let inode = open.inode;
-                self.files[file as usize] = None;
-                self.free.push(file);
-                if let Some(inode) = inode {
-                    self.inodes.close(inode);
-                }
-            }
-        }
-    }
-}
+use crate::kernel::descriptors::open_file_description::{
+    DescriptionRef, OpenFileDescription, OpenFileDescriptions,
+};
 
 /// What a descriptor leads to, taken out of its table.
 #[derive(Debug, Clone, Copy)]
@@ -430,9 +202,9 @@ mod tests {
         assert_eq!((child.get(3), child.get(10).is_some()), (None, true));
         parent.close(&mut files, 3);
         parent.close(&mut files, 10);
-        assert_eq!(files.files.len() - files.free.len(), 1);
+        assert_eq!(files.len(), 1);
         child.clear(&mut files);
-        assert_eq!(files.files.len(), files.free.len());
+        assert_eq!(files.len(), 0);
     }
 
     #[test]
@@ -444,6 +216,6 @@ mod tests {
         table.dup(&mut files, -5, -7, false);
         table.close_range(&mut files, -3, i32::MAX);
         table.mark_range(100, 3);
-        assert_eq!(files.files.len(), files.free.len());
+        assert_eq!(files.len(), 0);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::kernel::descriptors::fd_table::DescriptionRef;
+use crate::kernel::descriptors::open_file_description::DescriptionRef;
 
 /// One end of a pair of sockets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

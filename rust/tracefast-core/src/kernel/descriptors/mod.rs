@@ -6,3 +6,4 @@ pub(crate) mod fd_table;
 pub(crate) mod messages;
 pub(crate) mod number_in_use;
 pub(crate) mod open;
+pub(crate) mod open_file_description;

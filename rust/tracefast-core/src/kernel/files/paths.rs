@@ -5,7 +5,7 @@ use crate::events::rows::AT_FDCWD;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::Op;
 use crate::kernel::block_rows::BlockRows;
-use crate::kernel::descriptors::fd_table::DescriptionRef;
+use crate::kernel::descriptors::open_file_description::DescriptionRef;
 use crate::kernel::tasks::{TaskRef, Tasks};
 
 /// Longest directory that names are joined to, in bytes. The kernel takes 4096 bytes at once; step by

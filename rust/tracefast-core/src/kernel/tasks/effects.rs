@@ -6,7 +6,7 @@ use crate::events::schema::Column as C;
 use crate::events::vocabulary::{Op, clone_flags, gone_flags, open_flags};
 use crate::kernel::Kernel;
 use crate::kernel::block_rows::BlockRows;
-use crate::kernel::descriptors::fd_table::DescriptionRef;
+use crate::kernel::descriptors::open_file_description::DescriptionRef;
 use crate::kernel::files::paths::LONGEST;
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::calls_under_way::Pending;

@@ -2,7 +2,10 @@
 
 pub(crate) mod comm;
 pub(crate) mod effects;
+mod fork;
 pub(crate) mod memory;
+mod shared;
+pub(crate) mod task_cache;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,10 +14,14 @@ use hashbrown::HashMap;
 
 use crate::events::model_columns::task_key as key;
 use crate::events::vocabulary::clone_flags::{CLONE_FILES, CLONE_FS, CLONE_THREAD, CLONE_VM};
-use crate::kernel::descriptors::fd_table::{
-    DescriptionRef, Descriptor, FdTable, OpenFileDescription, OpenFileDescriptions,
+use crate::kernel::descriptors::fd_table::{Descriptor, FdTable};
+use crate::kernel::descriptors::open_file_description::{
+    DescriptionRef, OpenFileDescription, OpenFileDescriptions,
 };
+use crate::kernel::tasks::fork::Forking;
 use crate::kernel::tasks::memory::AddressSpace;
+use crate::kernel::tasks::shared::Shared;
+use crate::kernel::tasks::task_cache::TaskCache;
 use crate::kernel::transfers::calls_under_way::Pending;
 use crate::kernel::transfers::position::{Offset, Position};
 
@@ -48,121 +55,6 @@ pub(crate) struct Directories {
     pub working: Option<Arc<[u8]>>,
     /// Root, if it is another one than that of the log's start.
     pub root: Option<Arc<[u8]>>,
-}
-
-/// Something that tasks may share.
-#[derive(Debug, Default)]
-struct Shared<T> {
-    items: Vec<(u32, T)>,
-    free: Vec<usize>,
-}
-
-impl<T: Default> Shared<T> {
-    fn add(&mut self, item: T) -> usize {
-        if let Some(at) = self.free.pop() {
-            self.items[at] = (1, item);
-            at
-        } else {
-            self.items.push((1, item));
-            self.items.len() - 1
-        }
-    }
-
-    fn keep(&mut self, at: usize) -> usize {
-        self.items[at].0 += 1;
-        at
-    }
-
-    /// That of a child: the same, or a copy.
-    fn child(&mut self, at: usize, shared: bool) -> usize
-    where
-        T: Clone,
-    {
-        if shared {
-            return self.keep(at);
-        }
-        let copy = self.items[at].1.clone();
-        self.add(copy)
-    }
-
-    /// Gives the item back if nobody else has it.
-    fn release(&mut self, at: usize) -> Option<T> {
-        self.items[at].0 -= 1;
-        (self.items[at].0 == 0).then(|| {
-            self.free.push(at);
-            std::mem::take(&mut self.items[at].1)
-        })
-    }
-}
-
-/// A call that makes a task and has not returned.
-#[derive(Debug)]
-struct Forking {
-    parent: u32,
-    flags: u32,
-    /// The child, once it showed itself.
-    child: Option<(i32, u32)>,
-    /// The log told that it is the child.
-    told: bool,
-}
-
-/// A task as rows of a block show it, found without a hash: by the last bits of its id.
-#[derive(Debug, Clone, Copy)]
-struct Cached {
-    key: i64,
-    sight: Sight,
-    /// The block in which rows were told of it last, and its name there, as told by events.
-    block: u64,
-    comm: Option<u32>,
-    /// The block in which rows had been told of a task that was here before.
-    before: u64,
-}
-
-#[derive(Debug)]
-struct TaskCache([Cached; 64]);
-
-impl Default for TaskCache {
-    fn default() -> Self {
-        let sight = Sight::default();
-        Self([Cached { key: NOBODY, sight, block: 0, comm: None, before: 0 }; 64])
-    }
-}
-
-/// What rows show of a task.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Sight {
-    /// The task.
-    pub task: TaskRef,
-    /// Unique in this log.
-    pub id: u32,
-    /// Thread group.
-    pub group: Option<i32>,
-    /// See [`Tasks::has_exited`].
-    pub exited: bool,
-}
-
-/// The key of no task.
-const NOBODY: i64 = i64::MAX;
-
-impl TaskCache {
-    #[inline]
-    fn at(key: i64) -> usize {
-        (key & 63) as usize
-    }
-
-    /// What is known of the task holds no more. Says whether rows of `block` may have been told.
-    fn forget(&mut self, key: i64, block: u64) -> bool {
-        let near = &mut self.0[Self::at(key)];
-        if near.key != key {
-            return near.before == block;
-        }
-        let told = near.block == block;
-        if told {
-            near.before = block;
-        }
-        near.key = NOBODY;
-        told
-    }
 }
 
 /// How many calls that are over are kept, for their memory.
@@ -204,82 +96,8 @@ pub(crate) struct Tasks {
 }
 
 impl Tasks {
-    /// The task with this id, made if it shows itself for the first time.
-    #[inline]
-    pub(crate) fn get_or_add(&mut self, tid: Option<i32>) -> TaskRef {
-        self.sight(tid).task
-    }
-
-    /// The same, with what rows show of it.
-    #[inline]
-    pub(crate) fn sight(&mut self, tid: Option<i32>) -> Sight {
-        let key = key(tid);
-        let near = &self.seen.0[TaskCache::at(key)];
-        if near.key == key { near.sight } else { self.look(tid, key) }
-    }
-
-    /// What rows of the block at hand were told of the task, and its name there, as told by events.
-    #[inline]
-    pub(crate) fn shown_in_block(&self, tid: Option<i32>) -> Option<(&Sight, Option<u32>)> {
-        let key = key(tid);
-        let near = &self.seen.0[TaskCache::at(key)];
-        (near.key == key && near.block == self.block).then_some((&near.sight, near.comm))
-    }
-
-    /// Rows of the block at hand are told of the task from now on.
-    pub(crate) fn show_in_block(&mut self, tid: Option<i32>, comm: Option<u32>) -> Sight {
-        let sight = self.sight(tid);
-        let near = &mut self.seen.0[TaskCache::at(key(tid))];
-        (near.block, near.comm) = (self.block, comm);
-        sight
-    }
-
-    /// What rows show of the task changes.
-    pub(crate) fn change(&mut self, tid: Option<i32>) {
-        let key = key(tid);
-        if self.seen.forget(key, self.block) {
-            self.changed.push(key);
-        }
-    }
-
-    #[inline(never)]
-    fn look(&mut self, tid: Option<i32>, key: i64) -> Sight {
-        let task = match self.by_tid.get(&key) {
-            Some(&task) => task,
-            None => self.first_sight(tid),
-        };
-        let (id, group) = self.identity(task);
-        let sight = Sight { task, id, group, exited: self.has_exited(task) };
-        let near = &mut self.seen.0[TaskCache::at(key)];
-        let before = if near.block == self.block { self.block } else { near.before };
-        *near = Cached { key, sight, block: 0, comm: None, before };
-        sight
-    }
-
     fn task(&self, task: TaskRef) -> Option<&Task> {
         self.slots.get(task).and_then(Option::as_ref)
-    }
-
-    /// An unknown id is a child whose parent's call has not returned, if there is such a call: the
-    /// oldest one; else a task older than the log.
-    fn first_sight(&mut self, tid: Option<i32>) -> TaskRef {
-        let next = self.next;
-        let mut open = self.forking.iter_mut();
-        let open = open.find(|forking| forking.child.is_none()).filter(|_| !self.told);
-        if let (Some(tid), Some(forking)) = (tid, open) {
-            forking.child = Some((tid, next));
-            let (parent, flags) = (forking.parent, forking.flags);
-            let parent = self
-                .slots
-                .iter()
-                .position(|slot| slot.as_ref().is_some_and(|task| task.id == parent));
-            return self.add(Some(tid), parent, flags);
-        }
-        let at = self.add(tid, None, 0);
-        if let Some(task) = self.slots[at].as_mut() {
-            task.unexpected = true;
-        }
-        at
     }
 
     fn add(&mut self, tid: Option<i32>, parent: Option<TaskRef>, flags: u32) -> TaskRef {
@@ -372,96 +190,6 @@ impl Tasks {
     pub(crate) fn table(&mut self, task: TaskRef) -> &mut FdTable {
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
         &mut self.tables.items[at].1
-    }
-
-    /// A call that makes a task was entered.
-    pub(crate) fn forking(&mut self, task: TaskRef, flags: u32) {
-        let (parent, _) = self.identity(task);
-        self.forking.retain(|forking| forking.parent != parent);
-        self.forking.push_back(Forking { parent, flags, child: None, told: false });
-    }
-
-    /// It returned: `child` is the new task's id, `None` if it failed. Returns the identity.
-    pub(crate) fn forked(&mut self, task: TaskRef, child: Option<i32>, flags: u32) -> Option<u32> {
-        let (parent, _) = self.identity(task);
-        let at = self.forking.iter().position(|forking| forking.parent == parent);
-        let forking = at.and_then(|at| self.forking.remove(at));
-        let tid = child.filter(|&tid| tid > 0)?;
-        // What the call returns is an id of the caller's namespace, which may be another one.
-        if let Some((_, id)) = forking.as_ref().filter(|forking| forking.told).and_then(|f| f.child)
-        {
-            return Some(id);
-        }
-        if let Some((_, id)) = forking.as_ref().and_then(|f| f.child).filter(|&(t, _)| t == tid) {
-            return Some(id);
-        }
-        // Another call's child took this one's place: that call's is still to come.
-        let mut taken = None;
-        for other in &mut self.forking {
-            if other.child.is_some_and(|(seen, _)| seen == tid) {
-                taken = other.child.take();
-            }
-        }
-        if let Some((wrong, _)) = forking.and_then(|f| f.child) {
-            // And what was taken for this call's child is the other one's.
-            let id = self.by_tid.get(&key(Some(wrong))).map(|&at| self.identity(at).0);
-            if let (Some(id), Some(other)) =
-                (id, self.forking.iter_mut().find(|other| other.child.is_none()))
-            {
-                other.child = Some((wrong, id));
-            }
-        }
-        if let Some((_, id)) = taken {
-            return Some(id);
-        }
-        // An id that is still taken has lost its exit in the log; but calls that are printed only as
-        // they return (`strace -z`) let a child show itself before its maker is known.
-        let early = self.by_tid(tid).filter(|&at| at != task);
-        let early =
-            early.and_then(|at| self.task(at)).filter(|task| task.unexpected && !task.exited);
-        let early = early.map(|task| task.id);
-        self.remove(Some(tid));
-        let new = self.add(Some(tid), Some(task), flags);
-        if let (Some(id), Some(task)) = (early, self.slots[new].as_mut()) {
-            task.id = id;
-            self.change(Some(tid));
-        }
-        Some(self.identity(new).0)
-    }
-
-    /// An event of `task` tells that it made task `child`.
-    ///
-    /// `first`: by `task_newtask`, which `sched_process_fork` may follow.
-    pub(crate) fn appeared(&mut self, task: TaskRef, child: i32, flags: u32, first: bool) {
-        self.told = true;
-        let (parent, _) = self.identity(task);
-        if self.task(task).is_none_or(|task| task.tid == Some(child)) {
-            return;
-        }
-        if self.newborn.remove(&child) == Some(parent) && !first {
-            return;
-        }
-        let forking = self.forking.iter().position(|forking| forking.parent == parent);
-        let known = forking.and_then(|at| self.forking[at].child).filter(|known| known.0 == child);
-        let id = if let Some((_, id)) = known {
-            id
-        } else {
-            // An id that is still taken has lost its exit in the log.
-            self.remove(Some(child));
-            let flags = match forking {
-                Some(at) if flags == 0 => self.forking[at].flags,
-                _ => flags,
-            };
-            let new = self.add(Some(child), Some(task), flags);
-            self.identity(new).0
-        };
-        // What had the id before may have been about to make a task itself.
-        if let Some(forking) = self.forking.iter_mut().find(|forking| forking.parent == parent) {
-            (forking.child, forking.told) = (Some((child, id)), true);
-        }
-        if first {
-            self.newborn.insert(child, parent);
-        }
     }
 
     /// The task's last sign of life has been seen.

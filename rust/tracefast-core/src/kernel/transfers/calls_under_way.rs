@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::events::vocabulary::Motion;
-use crate::kernel::descriptors::fd_table::{DescriptionRef, OpenFileDescriptions};
+use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescriptions};
 use crate::kernel::files::length::{Change, Moment, Turn};
 use crate::kernel::transfers::position::{Ticket, Total};
 

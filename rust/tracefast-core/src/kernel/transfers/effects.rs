@@ -5,7 +5,7 @@ use crate::events::rows::Effect;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{Access, EventKind, Motion, Op, Status};
 use crate::kernel::block_rows::BlockRows;
-use crate::kernel::descriptors::fd_table::DescriptionRef;
+use crate::kernel::descriptors::open_file_description::DescriptionRef;
 use crate::kernel::files::length::Change;
 use crate::kernel::transfers::calls_under_way::{Held, writes};
 use crate::kernel::transfers::transfer::{self, Found, Seek, Side};

@@ -1,7 +1,7 @@
 //! One side of a transfer: where it began, its class, what it does to position and size.
 
 use crate::events::vocabulary::{Access, At, OffsetKnown, whence};
-use crate::kernel::descriptors::fd_table::{
+use crate::kernel::descriptors::open_file_description::{
     DescriptionRef, OpenFileDescription, OpenFileDescriptions,
 };
 use crate::kernel::files::inodes::Inodes;

@@ -1,0 +1,213 @@
+//! The order of things in a block.
+
+use std::iter::Peekable;
+use std::ops::Range;
+use std::slice::Iter;
+
+use crate::events::parsed_block::{CommChange, Parsed};
+use crate::events::split_calls::{CallEntry, EntryTarget, RowPosition};
+use crate::kernel::Kernel;
+use crate::kernel::block_rows::{BlockRows, Whose};
+
+/// How often the rows of a block may be searched through, all in all. What is left over of a block
+/// that takes more is looked at row by row.
+const SEARCHES: usize = 64;
+
+/// What stands between rows of a block.
+struct Upcoming<'a> {
+    begins: &'a [CallEntry],
+    next: usize,
+    named: Peekable<Iter<'a, CommChange>>,
+    /// There are names among them.
+    has_comms: bool,
+    /// The row before which the first of them comes, or for which it holds.
+    due: u32,
+}
+
+impl Upcoming<'_> {
+    #[inline]
+    fn update_due(&mut self) {
+        self.due = self.begins.get(self.next).map_or(u32::MAX, |begin| begin.at);
+        if self.has_comms {
+            self.due = self.due.min(self.named.peek().map_or(u32::MAX, |named| named.from()));
+        }
+    }
+}
+
+impl Kernel {
+    /// Goes through the rows of a block in order and fills the columns that need state; those that
+    /// it need not fill itself it leaves to [`crate::events::model_columns`].
+    pub(crate) fn run(&mut self, parsed: &mut Parsed, text: &[u8]) {
+        self.block += 1;
+        self.tasks.block = self.block;
+        let runs = parsed.runs();
+        let inserted = std::mem::take(&mut parsed.inserted);
+        let Parsed { rows, side, names, errnos, comms, model_rows, model_columns, .. } = parsed;
+        let (begins, named) = (&parsed.entries, &parsed.comm_changes);
+        let own = rows.len - inserted.len();
+        // In logs of several tasks every row shows that the calls of its task before it are over.
+        if self.cut || !model_rows.done {
+            model_rows.visit_all(0, own);
+        }
+        model_columns.rows = own;
+        let mut block = BlockRows {
+            rows,
+            side,
+            names,
+            errnos,
+            comms,
+            text,
+            number: self.block,
+            placed: Vec::with_capacity(inserted.len()),
+            behind: RowPosition { row: 0, entries: 0 },
+            since: 0,
+            model_rows,
+            model_columns,
+            own,
+            whose: Whose::default(),
+            searches: own.saturating_mul(SEARCHES),
+        };
+        let has_comms = !named.is_empty();
+        let named = named.iter().peekable();
+        let mut upcoming = Upcoming { begins, next: 0, named, has_comms, due: 0 };
+        upcoming.update_due();
+        let mut inserted = inserted.iter();
+        for run in runs {
+            if run.start < own {
+                self.own_rows(run, &mut upcoming, &mut block);
+                continue;
+            }
+            // Calls of earlier blocks, which say how many entries come before them.
+            for (row, &known) in run.zip(&mut inserted) {
+                while upcoming.next < known.0.entries as usize {
+                    self.next_begin(&mut upcoming, false, &mut block);
+                }
+                self.comms_until(&mut upcoming, &mut block, |named| named.row < known.0.row);
+                block.behind = RowPosition { row: known.0.row, entries: upcoming.next as u32 };
+                block.placed.push(known);
+                self.row(row, known.0.row, &mut block);
+            }
+        }
+        while upcoming.next < upcoming.begins.len() {
+            self.next_begin(&mut upcoming, false, &mut block);
+        }
+        self.comms_until(&mut upcoming, &mut block, |_| true);
+        parsed.inserted = block.placed;
+    }
+
+    /// Rows of the block itself, one behind the other.
+    fn own_rows(
+        &mut self,
+        run: Range<usize>,
+        upcoming: &mut Upcoming<'_>,
+        block: &mut BlockRows<'_>,
+    ) {
+        let mut from = run.start;
+        loop {
+            let row = block.model_rows.next(from, run.end);
+            let last = row.min(run.end - 1) as u32;
+            // What comes before the row may show that an earlier one has to be looked at.
+            if upcoming.due <= last {
+                self.next_upcoming(upcoming, last, block);
+                continue;
+            }
+            if row == run.end {
+                return;
+            }
+            block.behind = RowPosition { row: row as u32 + 1, entries: upcoming.next as u32 };
+            if !self.quick(row, block) {
+                self.row(row, row as u32, block);
+            }
+            from = row + 1;
+        }
+    }
+
+    /// The next of what comes before row `last` or, of names, for it.
+    fn next_upcoming(&mut self, upcoming: &mut Upcoming<'_>, last: u32, block: &mut BlockRows<'_>) {
+        let begin = upcoming.begins.get(upcoming.next).map(|begin| begin.at);
+        let begin = begin.filter(|&at| at <= last).unwrap_or(u32::MAX);
+        let by_now = |named: &CommChange| named.row < begin && named.from() <= last;
+        if upcoming.has_comms && self.next_comm(upcoming, block, by_now) {
+            // It may hold for rows before the next one.
+            return;
+        }
+        if begin != u32::MAX {
+            // Nothing comes between the entry and its row.
+            let behind = upcoming.begins.get(upcoming.next + 1).map_or(u32::MAX, |begin| begin.at);
+            let mut alone = begin == last && behind > last;
+            if alone && let Some(named) = upcoming.named.peek() {
+                alone = named.from() > last;
+            }
+            self.next_begin(upcoming, alone, block);
+        }
+    }
+
+    /// The next entry of a call whose row comes later.
+    ///
+    /// `alone`: if its row is the next one of the block, then it is the next thing that there is.
+    #[inline]
+    fn next_begin(&mut self, upcoming: &mut Upcoming<'_>, alone: bool, block: &mut BlockRows<'_>) {
+        let Some(begin) = upcoming.begins.get(upcoming.next) else { return };
+        if upcoming.has_comms {
+            self.comms_until(upcoming, block, |named| named.row < begin.at);
+        }
+        let next = alone && begin.target == EntryTarget::Row(begin.at);
+        if !self.quick_begin(begin, upcoming.next as u32 + 1, next, block) {
+            self.begin(begin, block);
+            self.visit_changed(begin.at as usize, block);
+        }
+        upcoming.next += 1;
+        upcoming.update_due();
+    }
+
+    /// What rows show of some tasks has changed: the next row of each, from row `from` on, has to
+    /// be looked at.
+    #[inline]
+    pub(crate) fn visit_changed(&mut self, from: usize, block: &mut BlockRows<'_>) {
+        if !self.comms.changed.is_empty() || !self.tasks.changed.is_empty() {
+            self.visit_next_rows(from, block);
+        }
+    }
+
+    #[cold]
+    fn visit_next_rows(&mut self, from: usize, block: &mut BlockRows<'_>) {
+        for tid in self.comms.changed.drain(..) {
+            self.tasks.change(Some(tid));
+        }
+        for task in self.tasks.changed.drain(..) {
+            let Some(left) = block.searches.checked_sub(block.own.saturating_sub(from)) else {
+                block.model_rows.visit_all(from, block.own);
+                continue;
+            };
+            block.searches = left;
+            if let Some(row) = block.rows.next_of(task, from..block.own) {
+                block.model_rows.visit(row);
+            }
+        }
+    }
+
+    /// Names that events have told by now.
+    #[inline]
+    fn comms_until(
+        &mut self,
+        upcoming: &mut Upcoming<'_>,
+        block: &mut BlockRows<'_>,
+        by_now: impl Fn(&CommChange) -> bool,
+    ) {
+        while self.next_comm(upcoming, block, &by_now) {}
+    }
+
+    /// The next of them; says whether there was one.
+    fn next_comm(
+        &mut self,
+        upcoming: &mut Upcoming<'_>,
+        block: &mut BlockRows<'_>,
+        by_now: impl Fn(&CommChange) -> bool,
+    ) -> bool {
+        let Some(named) = upcoming.named.next_if(|named| by_now(named)) else { return false };
+        self.comms.set(named.tid, &block.comms[named.comm as usize], self.block, named.comm);
+        self.visit_changed(named.from() as usize, block);
+        upcoming.update_due();
+        true
+    }
+}

@@ -1,0 +1,411 @@
+//! Calls from entry to end.
+
+use std::sync::Arc;
+
+use crate::events::details::Detail;
+use crate::events::model_columns::{TaskColumns, task_key};
+use crate::events::model_rows::KINDS_WITHOUT_TASK;
+use crate::events::parsed_block::key_in;
+use crate::events::rows::{Effect, NO_DETAIL};
+use crate::events::schema::Column as C;
+use crate::events::split_calls::CallEntry;
+use crate::events::vocabulary::{EventKind, Motion, Op, open_flags};
+use crate::kernel::block_rows::{BlockRows, Whose};
+use crate::kernel::descriptors::columns::{binds, identify, shows};
+use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescription};
+use crate::kernel::files::length::Changes;
+use crate::kernel::files::paths;
+use crate::kernel::files::paths::LONGEST;
+use crate::kernel::tasks::TaskRef;
+use crate::kernel::tasks::task_cache::Sight;
+use crate::kernel::transfers::calls_under_way::{Held, Pending, writes};
+use crate::kernel::{Bound, Kernel};
+
+impl Kernel {
+    /// Entry of a call whose row comes later.
+    pub(crate) fn begin(&mut self, begin: &CallEntry, block: &mut BlockRows<'_>) {
+        let sight = self.tasks.sight(begin.tid);
+        let task = if sight.exited { self.calling(sight.task, begin.tid) } else { sight.task };
+        let head = &begin.head;
+        if !self.waiting.is_empty() {
+            self.install_due(task, head.op);
+        }
+        if let Some(tid) = begin.tid.filter(|_| head.op == Op::Exec) {
+            self.comms.executing(tid);
+        }
+        let comm = begin.tid.and_then(|tid| self.comms.get(tid)).map(Arc::clone);
+        let since = self.tasks.files.inodes.now();
+        self.tasks.files.inodes.tick();
+        let mut pending = self.tasks.spare();
+        (pending.since, pending.comm) = (since, comm);
+        let (first, second) = binds(head.op);
+        let moves = head.motion != Motion::None || head.op == Op::Seek;
+        for is_second in [false, true] {
+            let (fd, binds) = if is_second { (head.fd2, second) } else { (head.fd, first) };
+            let Some(fd) = fd.filter(|_| binds) else { continue };
+            let Some(file) = self.descriptor(task, fd, || moves) else { continue };
+            let position = if is_second { head.moves.1 } else { head.moves.0 };
+            let position = head.op == Op::Seek || position && head.motion != Motion::None;
+            let changes = match head.op {
+                Op::Truncate | Op::Allocate => Some(Changes::Any),
+                _ => writes(head.motion, is_second).then_some(Changes::Longer),
+            };
+            let held = &mut pending.held[usize::from(is_second)];
+            *held = self.hold(fd, file, position, changes);
+            if head.op == Op::SetStatus
+                && let Some(open) = self.tasks.files.get(file)
+                && open.append != (head.flags & open_flags::APPEND != 0)
+            {
+                open.switching += 1;
+                if let Some(held) = held {
+                    held.switches = true;
+                }
+            }
+        }
+        if let Some(Detail::Sent(fds)) =
+            head.detail.and_then(|at| block.side.details.get(at as usize))
+        {
+            let fds = fds.clone();
+            pending.message = Some(self.send(task, pending.held[0].map(|held| held.file), &fds));
+        }
+        self.tasks.put_pending(task, pending);
+        match (head.op, head.fd) {
+            (Op::Close, Some(fd)) => self.tasks.closing(task, fd),
+            (Op::CloseRange, Some(first)) => {
+                let last = head.fd2.unwrap_or(i32::MAX);
+                self.close_range(task, first, last, head.flags);
+            }
+            _ => self.entry(task, head.op, head.flags, head.fd),
+        }
+        if self.cut {
+            self.freed();
+        }
+    }
+
+    /// A call under way keeps what its descriptor leads to.
+    pub(crate) fn hold(
+        &mut self,
+        fd: i32,
+        file: DescriptionRef,
+        position: bool,
+        changes: Option<Changes>,
+    ) -> Option<Held> {
+        self.tasks.files.keep(file);
+        let (open, inodes) = self.tasks.files.with_inodes(file)?;
+        let ticket = position.then(|| open.flight.begin());
+        let inode = open.inode.and_then(|inode| inodes.get(inode));
+        let turn = inode.zip(changes).map(|(inode, changes)| inode.length.begin(changes));
+        Some(Held { fd, file, ticket, turn, switches: false })
+    }
+
+    /// Effects that take place when a call is entered.
+    pub(crate) fn entry(&mut self, task: TaskRef, op: Op, flags: u32, fd: Option<i32>) {
+        match (op, fd) {
+            // A failed close frees the descriptor all the same, but not one that was not open.
+            (Op::Close, Some(fd)) => self.tasks.close(task, fd),
+            (Op::Fork, _) => self.tasks.forking(task, flags),
+            _ => {}
+        }
+    }
+
+    /// What the rows of a task show of it, from the block's own row `at` on. A name that events told
+    /// is that of the moment: a record has that of the moment when the log was read.
+    #[inline]
+    fn sighted(&mut self, tid: Option<i32>, at: u32, block: &mut BlockRows<'_>) -> Sight {
+        if let Some((sight, comm)) = self.tasks.shown_in_block(tid) {
+            block.whose = Whose { task: sight.id, group: sight.group, comm };
+            return *sight;
+        }
+        self.first_sighted(tid, at, block)
+    }
+
+    #[inline(never)]
+    fn first_sighted(&mut self, tid: Option<i32>, at: u32, block: &mut BlockRows<'_>) -> Sight {
+        let comm = tid.and_then(|tid| self.comms.key(tid, self.block, block.comms));
+        let sight = self.tasks.show_in_block(tid, comm);
+        let Sight { id, group, .. } = sight;
+        block.whose = Whose { task: id, group, comm };
+        block.model_columns.sightings.push(TaskColumns {
+            at,
+            task: task_key(tid),
+            id,
+            group,
+            comm,
+        });
+        sight
+    }
+
+    /// A row in its place: the block's own row `at`, or one in front of that.
+    pub(crate) fn row(&mut self, row: usize, at: u32, block: &mut BlockRows<'_>) {
+        let kind = block.rows.kind[row];
+        if kind == EventKind::Unparsed as u8 {
+            return;
+        }
+        let tid = block.rows.has(row, C::Tid).then(|| block.rows.tid[row]);
+        // A log of ftrace that does not say whose records they are has many tasks.
+        if tid.is_none() && KINDS_WITHOUT_TASK.iter().any(|&foreign| kind == foreign as u8) {
+            return;
+        }
+        let effect = block.rows.effect[row];
+        let (op, begun) = (effect.op, effect.begun);
+        let idle = op == Op::None && effect.detail == NO_DETAIL;
+        if effect.thread != 0 && matches!(op, Op::Exec | Op::Supersedes) {
+            // A thread's execve ended under the id of its group's leader.
+            let by = effect.thread;
+            self.tasks.superseded(tid, by);
+            if let Some(tid) = tid {
+                self.comms.superseded(tid, by);
+            }
+            self.visit_changed(row, block);
+        }
+        let mut sight = self.sighted(tid, at, block);
+        if sight.exited && kind == EventKind::Syscall as u8 && !begun {
+            self.calling(sight.task, tid);
+            sight = self.sighted(tid, at, block);
+        }
+        let task = sight.task;
+        if row >= block.own {
+            block.own_task(row, begun);
+        }
+        if !self.waiting.is_empty() {
+            self.install_due(task, op);
+        }
+        if begun {
+            block.whose.comm = None;
+            self.ended(task, tid, row, block, &effect);
+        } else if !idle {
+            match op {
+                Op::Away => self.away(task, tid),
+                // The row is the end of the leader that was.
+                Op::Superseded => self.tasks.superseded(tid, effect.at),
+                _ => self.call::<false>(task, tid, row, block, &effect, None),
+            }
+        }
+        if sight.exited {
+            // Whatever it does next may show that another one has its id.
+            self.tasks.changed.push(task_key(tid));
+        }
+        let from = if row < block.own { row + 1 } else { at as usize };
+        self.visit_changed(from, block);
+    }
+
+    /// The row of a call whose entry came before it.
+    fn ended(
+        &mut self,
+        task: TaskRef,
+        tid: Option<i32>,
+        row: usize,
+        block: &mut BlockRows<'_>,
+        effect: &Effect,
+    ) {
+        let mut pending = self.tasks.take_pending(task);
+        if let Some(comm) = pending.as_ref().and_then(|pending| pending.comm.as_ref()) {
+            block.rows.comm[row] = key_in(block.comms, comm);
+            block.set(row, C::Comm);
+        }
+        match effect.op {
+            Op::None if effect.detail == NO_DETAIL => {}
+            Op::Away => self.away(task, tid),
+            Op::Superseded => self.tasks.superseded(tid, effect.at),
+            _ => self.call::<true>(task, tid, row, block, effect, pending.as_deref_mut()),
+        }
+        if let Some(pending) = pending {
+            self.tasks.give_back(pending);
+        }
+    }
+
+    /// The task is switched away: if it exited, this was the last of it.
+    fn away(&mut self, task: TaskRef, tid: Option<i32>) {
+        if self.tasks.has_exited(task) {
+            self.forget(tid);
+            self.tasks.gone(tid);
+        }
+    }
+
+    /// A row that does something to the system; `BEGUN`: its call was entered before it.
+    #[inline]
+    fn call<const BEGUN: bool>(
+        &mut self,
+        task: TaskRef,
+        tid: Option<i32>,
+        row: usize,
+        block: &mut BlockRows<'_>,
+        effect: &Effect,
+        mut pending: Option<&mut Pending>,
+    ) {
+        let (op, made_up) = (effect.op, effect.made_up);
+        let (motion, detailed) = (effect.motion, effect.detail != NO_DETAIL);
+        block.since = match &pending {
+            Some(pending) => pending.since,
+            None if BEGUN => 0,
+            None => self.tasks.files.inodes.now(),
+        };
+        let mut files: Bound = [None; 2];
+        let mut held: [Option<Held>; 2] = [None; 2];
+        // Nothing here reads what such rows show of their descriptions.
+        let relative = effect.relative || effect.relative2 || self.tasks.rooted;
+        let later = row < block.own && !relative && !leads(op);
+        for (second, binds) in [(false, binds(op).0), (true, binds(op).1)] {
+            if !binds {
+                continue;
+            }
+            let at = usize::from(second);
+            let Some(fd) = block.fd(row, second) else { continue };
+            if BEGUN {
+                held[at] = pending.as_deref_mut().and_then(|pending| pending.take(second, fd));
+            }
+            let held = held[at].map(|held| held.file);
+            files[at] = self.bound(task, row, block, fd, held, second, later);
+        }
+        if detailed {
+            self.directory(task, row, block);
+        }
+        let size = block.rows.has(row, C::Size);
+        if relative {
+            paths::resolve(&mut self.tasks, task, block, row);
+        }
+        if effect.identify && !(later && files[0].is_some()) {
+            identify(block, row, false);
+        }
+        if effect.identify2 && !(later && files[1].is_some()) {
+            identify(block, row, true);
+        }
+        let names = if leads(op) { self.identities(op, row, block) } else { [None; 2] };
+        let moves = matches!(op, Op::Seek | Op::Truncate | Op::Allocate);
+        let turn = BEGUN && held[0].is_some_and(|held| held.turn.is_some());
+        if motion != Motion::None || moves || turn || size {
+            self.moved(row, block, &files, &held);
+        }
+        if BEGUN && op == Op::Close {
+            self.tasks.closed(task, made_up);
+        }
+        // What was injected did not take place; to use something has no effect but these.
+        let acts = !matches!(op, Op::Use | Op::Path | Op::Seek | Op::Truncate | Op::Allocate);
+        if !made_up && (acts || detailed || self.cut) {
+            if self.cut {
+                self.see_occupants(task, row, block);
+            }
+            self.act(task, tid, row, block, files, names, pending);
+            if self.cut {
+                self.postpone(task);
+                self.freed();
+            }
+        } else if made_up && let Some(number) = pending.and_then(|pending| pending.message) {
+            self.unsend(number);
+        }
+        if BEGUN {
+            for held in held.iter().flatten() {
+                held.release(&mut self.tasks.files);
+            }
+        }
+    }
+
+    /// What the row's first or second descriptor leads to, in its columns, now or `later`; `held`: it
+    /// led there when its call was entered.
+    #[inline]
+    #[allow(clippy::too_many_arguments)] // A row, one of its descriptors, and what is known of it.
+    fn bound(
+        &mut self,
+        task: TaskRef,
+        row: usize,
+        block: &mut BlockRows<'_>,
+        fd: i32,
+        held: Option<DescriptionRef>,
+        second: bool,
+        later: bool,
+    ) -> Option<DescriptionRef> {
+        let file = if let Some(file) = held {
+            if block.failed_with(row, "EBADF") && self.vanished(task, fd, file) {
+                return Some(file);
+            }
+            file
+        } else {
+            let op = block.rows.effect[row].op;
+            self.descriptor(task, fd, || shows(op) && !block.failed_with(row, "EBADF"))?
+        };
+        let annotated = block.rows.has(row, if second { C::Path2 } else { C::Path });
+        let file = if annotated {
+            self.compare_annotation(block, row, task, file, second, held.is_some())
+        } else {
+            file
+        };
+        if later {
+            self.show_file_later(block, row, file, second);
+        } else {
+            self.show_file(block, row, file, second);
+        }
+        if !second && !block.rows.effect[row].begun {
+            self.learn(block, row, file);
+        }
+        Some(file)
+    }
+
+    /// At its entry the call seemed to act on something older than the log, and there was nothing.
+    fn vanished(&mut self, task: TaskRef, fd: i32, file: DescriptionRef) -> bool {
+        let unseen = |open: &mut OpenFileDescription| open.inherited && open.number() == 0;
+        let unseen = self.tasks.files.get(file).is_some_and(unseen);
+        if unseen && self.tasks.table(task).get(fd) == Some(file) {
+            self.tasks.close(task, fd);
+        }
+        unseen
+    }
+
+    /// The working directory that an annotation tells.
+    pub(crate) fn directory(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) {
+        let at = block.rows.effect[row].detail;
+        if let Some(Detail::Directory(view)) = block.side.details.get(at as usize) {
+            let path = block.text_of(view);
+            let known = &mut self.tasks.directories(task).working;
+            if path.len() > LONGEST {
+                *known = None;
+            } else if path.starts_with(b"/") && known.as_ref().is_none_or(|known| **known != *path)
+            {
+                *known = Some(path.into());
+            }
+        }
+    }
+
+    /// Names that lead elsewhere by now; gives their hashes.
+    pub(crate) fn identities(
+        &mut self,
+        op: Op,
+        row: usize,
+        block: &mut BlockRows<'_>,
+    ) -> [Option<u64>; 2] {
+        let inodes = &self.tasks.files.inodes;
+        let mut names = [None; 2];
+        if block.rows.has(row, C::File) && !(op == Op::Truncate && block.rows.has(row, C::Fd)) {
+            names[0] = Some(block.rows.file[row]);
+            block.rows.file[row] = inodes.identity(block.rows.file[row]);
+        }
+        if block.rows.has(row, C::File2) {
+            names[1] = Some(block.rows.file2[row]);
+            block.rows.file2[row] = inodes.identity(block.rows.file2[row]);
+        }
+        names
+    }
+
+    /// The task makes a call: one that exited does not, so that it is another one with its id.
+    #[inline]
+    pub(crate) fn calling(&mut self, task: TaskRef, tid: Option<i32>) -> TaskRef {
+        if !self.tasks.has_exited(task) {
+            return task;
+        }
+        self.forget(tid);
+        self.tasks.gone(tid);
+        self.tasks.get_or_add(tid)
+    }
+
+    pub(crate) fn forget(&mut self, tid: Option<i32>) {
+        if let Some(tid) = tid {
+            self.comms.forget(tid);
+        }
+    }
+}
+
+/// What the operation's names lead to may be another file by now.
+#[inline]
+fn leads(op: Op) -> bool {
+    use Op::{Exec, Link, Open, Path, Rename, Truncate, Unlink};
+    matches!(op, Open | Path | Exec | Rename | Unlink | Link | Truncate)
+}

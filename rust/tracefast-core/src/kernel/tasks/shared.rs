@@ -1,0 +1,46 @@
+//! What tasks may share.
+
+/// Something that tasks may share.
+#[derive(Debug, Default)]
+pub(super) struct Shared<T> {
+    pub(super) items: Vec<(u32, T)>,
+    free: Vec<usize>,
+}
+
+impl<T: Default> Shared<T> {
+    pub(super) fn add(&mut self, item: T) -> usize {
+        if let Some(at) = self.free.pop() {
+            self.items[at] = (1, item);
+            at
+        } else {
+            self.items.push((1, item));
+            self.items.len() - 1
+        }
+    }
+
+    pub(super) fn keep(&mut self, at: usize) -> usize {
+        self.items[at].0 += 1;
+        at
+    }
+
+    /// That of a child: the same, or a copy.
+    pub(super) fn child(&mut self, at: usize, shared: bool) -> usize
+    where
+        T: Clone,
+    {
+        if shared {
+            return self.keep(at);
+        }
+        let copy = self.items[at].1.clone();
+        self.add(copy)
+    }
+
+    /// Gives the item back if nobody else has it.
+    pub(super) fn release(&mut self, at: usize) -> Option<T> {
+        self.items[at].0 -= 1;
+        (self.items[at].0 == 0).then(|| {
+            self.free.push(at);
+            std::mem::take(&mut self.items[at].1)
+        })
+    }
+}

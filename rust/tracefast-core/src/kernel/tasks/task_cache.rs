@@ -1,0 +1,117 @@
+//! Cache.
+
+use crate::events::model_columns::task_key as key;
+use crate::kernel::tasks::{TaskRef, Tasks};
+
+/// A task as rows of a block show it, found without a hash: by the last bits of its id.
+#[derive(Debug, Clone, Copy)]
+struct Cached {
+    key: i64,
+    sight: Sight,
+    /// The block in which rows were told of it last, and its name there, as told by events.
+    block: u64,
+    comm: Option<u32>,
+    /// The block in which rows had been told of a task that was here before.
+    before: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct TaskCache([Cached; 64]);
+
+impl Default for TaskCache {
+    fn default() -> Self {
+        let sight = Sight::default();
+        Self([Cached { key: NOBODY, sight, block: 0, comm: None, before: 0 }; 64])
+    }
+}
+
+/// What rows show of a task.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Sight {
+    /// The task.
+    pub task: TaskRef,
+    /// Unique in this log.
+    pub id: u32,
+    /// Thread group.
+    pub group: Option<i32>,
+    /// See [`Tasks::has_exited`].
+    pub exited: bool,
+}
+
+/// The key of no task.
+const NOBODY: i64 = i64::MAX;
+
+impl TaskCache {
+    #[inline]
+    pub(super) fn at(key: i64) -> usize {
+        (key & 63) as usize
+    }
+
+    /// What is known of the task holds no more. Says whether rows of `block` may have been told.
+    pub(super) fn forget(&mut self, key: i64, block: u64) -> bool {
+        let near = &mut self.0[Self::at(key)];
+        if near.key != key {
+            return near.before == block;
+        }
+        let told = near.block == block;
+        if told {
+            near.before = block;
+        }
+        near.key = NOBODY;
+        told
+    }
+}
+
+impl Tasks {
+    /// The task with this id, made if it shows itself for the first time.
+    #[inline]
+    pub(crate) fn get_or_add(&mut self, tid: Option<i32>) -> TaskRef {
+        self.sight(tid).task
+    }
+
+    /// The same, with what rows show of it.
+    #[inline]
+    pub(crate) fn sight(&mut self, tid: Option<i32>) -> Sight {
+        let key = key(tid);
+        let near = &self.seen.0[TaskCache::at(key)];
+        if near.key == key { near.sight } else { self.look(tid, key) }
+    }
+
+    /// What rows of the block at hand were told of the task, and its name there, as told by events.
+    #[inline]
+    pub(crate) fn shown_in_block(&self, tid: Option<i32>) -> Option<(&Sight, Option<u32>)> {
+        let key = key(tid);
+        let near = &self.seen.0[TaskCache::at(key)];
+        (near.key == key && near.block == self.block).then_some((&near.sight, near.comm))
+    }
+
+    /// Rows of the block at hand are told of the task from now on.
+    pub(crate) fn show_in_block(&mut self, tid: Option<i32>, comm: Option<u32>) -> Sight {
+        let sight = self.sight(tid);
+        let near = &mut self.seen.0[TaskCache::at(key(tid))];
+        (near.block, near.comm) = (self.block, comm);
+        sight
+    }
+
+    /// What rows show of the task changes.
+    pub(crate) fn change(&mut self, tid: Option<i32>) {
+        let key = key(tid);
+        if self.seen.forget(key, self.block) {
+            self.changed.push(key);
+        }
+    }
+
+    #[inline(never)]
+    fn look(&mut self, tid: Option<i32>, key: i64) -> Sight {
+        let task = match self.by_tid.get(&key) {
+            Some(&task) => task,
+            None => self.first_sight(tid),
+        };
+        let (id, group) = self.identity(task);
+        let sight = Sight { task, id, group, exited: self.has_exited(task) };
+        let near = &mut self.seen.0[TaskCache::at(key)];
+        let before = if near.block == self.block { self.block } else { near.before };
+        *near = Cached { key, sight, block: 0, comm: None, before };
+        sight
+    }
+}
