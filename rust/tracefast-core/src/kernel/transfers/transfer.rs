@@ -90,16 +90,44 @@ pub(crate) fn transfer(
     }
     let now = inodes.tick();
     let mut length = open.inode.and_then(|inode| inodes.get(inode)).map(|inode| &mut inode.length);
-    // Writes under way decide where the end of the file is, and with it where others append to.
-    let racing = side.write
-        && length
-            .as_mut()
-            .is_some_and(|length| length.land(held.and_then(|held| held.turn), since));
-    // Whether it appends depends on whose turn came first.
-    let doubtful = side.write && (open.switching > 0 || open.switched > since);
-    let appends = side.write && (open.append || doubtful);
-    // Then its own turn among those that move the position.
+    let met = meet(open, length.as_deref_mut(), held, since, side);
+    let start = start(open, length.as_deref(), side, met);
+    finish(open, length, side, met, start, [since, now])
+}
+
+/// How a transfer met other calls on its description and its file.
+#[derive(Debug, Clone, Copy)]
+struct Met {
+    /// The write appends, or may append.
+    appends: bool,
+    /// Whether the write appends depends on which call came first: `O_APPEND` was switched
+    /// meanwhile.
+    append_unclear: bool,
+    /// Other calls may have changed the size of the file meanwhile.
+    size_raced: bool,
+    /// Other calls may have moved the position that it begins at.
+    overlapped: bool,
+    /// What is known now that it is over, if calls that move the position were under way.
+    landed: Option<Landed>,
+}
+
+/// First phase: the transfer leaves the calls under way, those that change the size of the file and
+/// those that move the position.
+#[inline]
+fn meet(
+    open: &mut OpenFileDescription,
+    length: Option<&mut Length>,
+    held: Option<Held>,
+    since: Moment,
+    side: Side,
+) -> Met {
+    // Only writes change the size.
+    let size_raced = side.write
+        && length.is_some_and(|length| length.land(held.and_then(|held| held.turn), since));
+    let append_unclear = side.write && (open.switching > 0 || open.switched > since);
+    let appends = side.write && (open.append || append_unclear);
     let moved = match side.end {
+        // An append moves the position to the end of the file, wherever that is.
         End::Moved(1..) | End::Unknown if appends && side.at == At::Position => None,
         End::Moved(moved) if side.at == At::Position => Some(moved),
         End::Unknown if side.at == At::Position => None,
@@ -112,22 +140,47 @@ pub(crate) fn transfer(
         }
         None => None,
     };
-    // What is given does not depend on who moves the position meanwhile.
+    // An offset of its own does not depend on who moves the position meanwhile.
     let overlapped = side.at == At::Position && landed.is_some_and(|landed| landed.overlapped);
-    let positioned = open.position != Position::None;
-    let mut found = Found::default();
-    let begin = match side.at {
-        _ if doubtful => Start::Ambiguous,
-        _ if appends => append_at(length.as_deref(), open, side.at, racing || overlapped),
+    Met { appends, append_unclear, size_raced, overlapped, landed }
+}
+
+/// Second phase: where the transfer began.
+#[inline]
+fn start(open: &OpenFileDescription, length: Option<&Length>, side: Side, met: Met) -> Start {
+    if met.append_unclear {
+        return Start::Ambiguous;
+    }
+    if met.appends {
+        return append_at(length, open, side.at, met.size_raced || met.overlapped);
+    }
+    match side.at {
         At::Given => side.given.map_or(Start::Unknown, |at| Start::At(Offset::Exact(at))),
         At::Elsewhere | At::Stream => Start::Unknown,
-        At::Position if overlapped => Start::Ambiguous,
+        At::Position if met.overlapped => Start::Ambiguous,
         At::Position => match open.position {
-            Position::At(spot) => Start::At(spot),
+            Position::At(offset) => Start::At(offset),
             Position::None | Position::Unknown => Start::Unknown,
         },
-    };
-    found.misleading = appends && side.at == At::Given;
+    }
+}
+
+/// Third phase: what the columns get, and what the transfer leaves behind: the end of its stream,
+/// the size of the file, the position. Moments: when it began, and now.
+#[inline]
+fn finish(
+    open: &mut OpenFileDescription,
+    mut length: Option<&mut Length>,
+    side: Side,
+    met: Met,
+    start: Start,
+    moments: [Moment; 2],
+) -> Found {
+    let [since, now] = moments;
+    let positioned = open.position != Position::None;
+    // Append ignores the offset that a pwrite gives: pwrite(2), BUGS.
+    let misleading = met.appends && side.at == At::Given;
+    let mut found = Found { misleading, ..Found::default() };
     match side.end {
         End::Failed => found.access = Some(Access::Error),
         End::Nothing => {}
@@ -137,12 +190,12 @@ pub(crate) fn transfer(
             }
         }
         End::Moved(0) => {
-            let asked = side.requested != Some(0);
-            if asked && !side.write {
+            // A read that asks for nothing returns 0 anywhere.
+            if side.requested != Some(0) && !side.write {
                 found.access = Some(Access::Eof);
                 if positioned {
-                    found.put(begin);
-                    if let (Start::At(at), Some(length)) = (begin, length.as_mut())
+                    found.put(start);
+                    if let (Start::At(at), Some(length)) = (start, length.as_mut())
                         && open.streams[0].ended_at(at)
                     {
                         end_of_file(&mut found, at, length, [since, open.read, now]);
@@ -152,16 +205,16 @@ pub(crate) fn transfer(
         }
         End::Moved(bytes) => {
             if positioned {
-                found.put(begin);
-                let spot = match begin {
-                    Start::At(spot) => Some(spot),
+                found.put(start);
+                let offset = match start {
+                    Start::At(offset) => Some(offset),
                     Start::Ambiguous | Start::Unknown => None,
                 };
-                found.access = open.streams[usize::from(side.write)].see(spot, bytes);
+                found.access = open.streams[usize::from(side.write)].see(offset, bytes);
                 if !side.write {
-                    // Of those that overlap, the one that came last may have begun first.
-                    open.read = if overlapped { since.min(open.read) } else { since };
-                    if let (Some(Offset::Exact(at)), Some(length)) = (spot, length.as_mut()) {
+                    // Of reads that overlap, the one that ended last may have begun first.
+                    open.read = if met.overlapped { since.min(open.read) } else { since };
+                    if let (Some(Offset::Exact(at)), Some(length)) = (offset, length.as_mut()) {
                         length.reaches(at.saturating_add(bytes), since);
                     }
                 }
@@ -171,13 +224,15 @@ pub(crate) fn transfer(
     if side.write
         && let Some(length) = length
     {
-        length.change(changed(side.end, begin, appends && !doubtful, open.number()), racing, now);
+        let appends = met.appends && !met.append_unclear;
+        length.change(changed(side.end, start, appends, open.number()), met.size_raced, now);
     }
     if found.known == Some(OffsetKnown::Relative) {
         open.relative = true;
     }
+    let landed = met.landed;
     if positioned && (side.at == At::Position || landed.is_some_and(|landed| landed.overlapped)) {
-        settle(open, side, begin, landed);
+        settle(open, side, start, landed);
     }
     if let Some(base) = found.base
         && !open.prove(base)
