@@ -37,7 +37,7 @@ pub enum ErrorKind {
         /// How much that is, in bytes.
         limit: u64,
     },
-    /// So many bytes hold no line that begins an event.
+    /// This many bytes hold no line that starts an event.
     NoEvent {
         /// How far one is looked for, in bytes.
         limit: u64,
@@ -282,7 +282,7 @@ impl From<Error> for io::Error {
     }
 }
 
-/// A full disk must be told as such, so an I/O error inside is taken out of its wrapping.
+/// Takes an I/O error out of its wrapping, so that a full disk is reported as one.
 impl From<ParquetError> for Error {
     fn from(error: ParquetError) -> Self {
         match error {

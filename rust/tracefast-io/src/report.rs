@@ -57,7 +57,7 @@ impl Report {
         self.json(usize::MAX)
     }
 
-    /// The report of which [`Report::to_json`] made `text`, and which took `seconds`; None if it was
+    /// The report that [`Report::to_json`] wrote as `text`, and which took `seconds`; None if it was
     /// not made so.
     ///
     /// # Examples

@@ -27,7 +27,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// Rows of a batch at most: a larger one would leave the cache before it is looked at.
 const ROWS: usize = 8_192;
 
-/// Batches that wait for whoever takes them, for each thread.
+/// Batches that may wait to be taken, for each thread.
 const WAITING: usize = 2;
 
 /// Threads at most: they read faster than anybody takes.
@@ -38,7 +38,7 @@ type Piece = Result<Option<RecordBatch>>;
 
 /// The rows of a Parquet file of events, batch by batch, in order.
 ///
-/// Row groups are read by several threads, each the next one that nobody has. A batch holds rows of
+/// Several threads read row groups, each the next one that is free. A batch holds rows of
 /// one row group, at most 8,192: as many as a cache holds until they are used. Memory is that of a
 /// few batches a thread, whatever the file.
 ///
@@ -78,7 +78,7 @@ pub struct SavedEvents {
 }
 
 impl SavedEvents {
-    /// Opens a file, and begins to read the columns of these names.
+    /// Opens a file, and starts to read the columns of these names.
     ///
     /// # Errors
     /// The file cannot be read; it is not Parquet; a column is missing, or is of another type than
@@ -145,7 +145,7 @@ impl Iterator for SavedEvents {
     fn next(&mut self) -> Option<Self::Item> {
         let found = self.step();
         if found.is_err() {
-            // Nothing follows an error; threads end as nobody listens.
+            // Nothing follows an error; threads end when the channel is closed.
             self.group = self.groups;
             self.threads.clear();
         }
@@ -188,7 +188,7 @@ impl Job {
         for group in groups {
             let done = self.group(group, to);
             let failed = done.is_err();
-            // Where nobody listens any longer, nothing is left to do.
+            // A closed channel means that the reader is gone: there is nothing left to do.
             if to.send(done.map(|()| None)).is_err() || failed {
                 return;
             }

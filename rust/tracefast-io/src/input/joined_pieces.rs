@@ -1,5 +1,5 @@
-//! Pieces of one text, each cut into blocks on its own, and joined in order: what stands in a piece
-//! before its first line of its own belongs to the block before.
+//! Pieces of one text, each cut into blocks on its own, and joined in order: the part of a piece before
+//! its first line of its own belongs to the block before.
 
 use std::io::{self, Read};
 
@@ -9,7 +9,7 @@ use tracefast_core::text::block::Block;
 use crate::error::{Error, Result};
 use crate::input::split::{Cutter, Limits, Unsettled, first_start};
 
-/// A piece of a text in blocks of whole lines, but for its begin and its end.
+/// A piece of a text in blocks of whole lines, except at its start and its end.
 #[derive(Debug)]
 pub struct Section {
     blocks: Vec<Block>,
@@ -102,7 +102,7 @@ impl Seam {
         Some(block)
     }
 
-    /// What goes on behind the pieces with `rest`.
+    /// The stream after the pieces, which continues with `rest`.
     pub fn go_on(self, rest: Box<dyn Read + Send>) -> Cutter {
         let open = self.open.map_or_else(Vec::new, |block| block.text().to_vec());
         Cutter::behind(self.before, open, rest)

@@ -28,7 +28,7 @@ const SNIFF_PAGE: usize = 64 << 20;
 /// Counters that another thread may look at while a log is read.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Bytes read of the input as it lies there, compressed or not.
+    /// Bytes read of the input as stored, compressed or not.
     pub bytes_read: AtomicU64,
     /// Bytes of all inputs, where known, else 0.
     pub bytes_total: AtomicU64,
@@ -76,14 +76,14 @@ pub enum Bytes {
         /// Its length when it was opened.
         len: u64,
     },
-    /// Anything else: one thread reads it from its begin to its end.
+    /// Anything else: one thread reads it from start to end.
     Stream {
         /// What was read to find the format.
         head: Vec<u8>,
         /// The rest.
         rest: Box<dyn Read + Send>,
     },
-    /// A compressed log: any worker unpacks any piece, as long as pieces can be told.
+    /// A compressed log: any worker unpacks any piece, as long as pieces can be found.
     Packed {
         /// Text that was unpacked to find the format.
         head: Vec<u8>,
@@ -143,7 +143,7 @@ impl Source {
         self
     }
 
-    /// Opens what names stand for: a log, that of a task, or those of several tasks.
+    /// Opens an input: a log, that of one task, or those of several tasks.
     ///
     /// # Errors
     /// As for [`Source::open`].
@@ -202,7 +202,7 @@ impl Source {
         Ok(Self { name: name.to_owned(), format, bytes: Bytes::Packed { head, rest } })
     }
 
-    /// A stream of which `head` was read already.
+    /// A stream after its first bytes, `head`.
     fn in_order(
         name: &str,
         mut head: Vec<u8>,
@@ -296,7 +296,7 @@ pub(crate) fn read_up_to(reader: &mut dyn Read, limit: usize) -> io::Result<Vec<
     Ok(out)
 }
 
-/// Counts what was read of the input as it lies there.
+/// Counts bytes read of the input as stored.
 struct Counted<R> {
     inner: R,
     progress: Arc<Progress>,

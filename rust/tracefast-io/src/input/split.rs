@@ -1,4 +1,4 @@
-//! Bytes to blocks of whole lines. A line belongs to the block in which it begins; lines that
+//! Bytes to blocks of whole lines. A line belongs to the block in which it starts; lines that
 //! belong to the one before them (stack frames, dumps) stay with it.
 
 use std::fs::File;
@@ -13,21 +13,21 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::input::compressed::hinted;
 use crate::input::source::read_at;
 
-/// First read behind a block's end, to find the end of its last line.
+/// The first read after a block's end, to find the end of its last line.
 const TAIL: usize = 4096;
 
 /// Reads become longer up to this: what is read too much of a long line is little beside it.
 const STEP: usize = 4 << 20;
 
-/// How far is looked for a line that stands alone.
+/// How far to look for a line of its own.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     /// Bytes of a block, and so of a line.
     pub block: usize,
-    /// Bytes of whole lines none of which stands alone. Each part of a file in which one of them
-    /// begins may look as far, so this is shorter than a line may be.
+    /// Bytes of whole lines that all continue others. Each part of a file in which one of them
+    /// starts may have to look that far, so this is shorter than a line may be.
     pub rest: usize,
-    /// A line of more bytes does not count among these, as few parts see one begin.
+    /// Longer lines do not count among these, as they start in few parts.
     pub long: usize,
 }
 
@@ -37,7 +37,7 @@ impl Default for Limits {
     }
 }
 
-/// Lines none of which stands alone, as far as they are read.
+/// Lines that all continue others, as far as they are read.
 #[derive(Debug, Default)]
 pub(crate) struct Unsettled {
     /// All bytes, and those of whole lines that are not long.
@@ -48,8 +48,8 @@ pub(crate) struct Unsettled {
 }
 
 impl Unsettled {
-    /// Adds what follows, and says whether it is too much. All of it begins at or behind byte `byte`
-    /// of the log.
+    /// Adds what follows, and fails if it is too much. All of it starts at or after byte `byte` of the
+    /// log.
     pub(crate) fn add(&mut self, more: &[u8], limits: Limits, byte: u64) -> Result<()> {
         let mut begin = 0;
         for feed in memchr_iter(b'\n', more) {
@@ -77,13 +77,13 @@ impl Unsettled {
     }
 }
 
-/// The first position behind the begin of `text` at which a line of its own surely begins.
+/// The first position after the start of `text` at which a line of its own surely starts.
 pub(crate) fn first_start(text: &[u8], format: &Format) -> Option<usize> {
     line_start(text, 0, usize::MAX, false, false, format)
 }
 
-/// The first position from `from` on at which a line of its own begins, or any line from `limit` on,
-/// in `text`, which has a line feed or the begin of the log before `from` exactly if
+/// The first position from `from` on at which a line of its own starts, or any line from `limit` on,
+/// in `text`, which has a line feed or the start of the log before `from` exactly if
 /// `from_is_start`. `None`: not in sight. `ends`: the log ends with `text`.
 fn line_start(
     text: &[u8],
@@ -116,7 +116,7 @@ fn line_start(
     }
 }
 
-/// Reads block `number` of a file cut into parts of `size` bytes: the lines that begin in that part.
+/// Reads block `number` of a file cut into parts of `size` bytes: the lines that start in that part.
 ///
 /// # Errors
 /// The file cannot be read, or a line is longer than a block can be.
@@ -142,7 +142,7 @@ fn read_block_within(
 ) -> Result<()> {
     let begin = number * size as u64;
     let end = (begin + size as u64).min(len);
-    // One byte more before the part tells whether a line begins with it.
+    // One more byte before the part shows whether a line starts with it.
     let before = usize::from(begin > 0);
     let offset = begin - before as u64;
     let part = (end - begin) as usize + before;
@@ -176,7 +176,7 @@ fn read_block_within(
                 && begin > 0
                 && text.first() != Some(&b'\n') =>
             {
-                // The whole part is inside of a line that begins before it.
+                // The whole part is inside a line that starts before it.
                 block.set(0, 0);
                 break;
             }
@@ -230,13 +230,13 @@ impl Cutter {
         Self { head: io::Cursor::new(head), rest, carry: Vec::new(), done: false, read: 0, limits }
     }
 
-    /// What follows behind the first `before` bytes of a stream: `begin`, then `rest`.
+    /// The part of a stream after its first `before` bytes: `begin`, then `rest`.
     pub(crate) fn behind(before: u64, begin: Vec<u8>, rest: Box<dyn Read + Send>) -> Self {
         let read = before + begin.len() as u64;
         Self { carry: begin, read, ..Self::new(Vec::new(), rest) }
     }
 
-    /// Fills the next block with about `size` bytes. `false`: there is none.
+    /// Fills the next block with about `size` bytes. `false`: there are no more.
     ///
     /// # Errors
     /// The stream cannot be read or decompressed, or a line is longer than a block can be.
@@ -298,7 +298,7 @@ impl Cutter {
     }
 }
 
-/// The last position in `text`, behind `from`, at which a line of its own surely begins.
+/// The last position in `text`, after `from`, at which a line of its own surely starts.
 fn last_start(text: &[u8], from: usize, format: &Format) -> Option<usize> {
     let mut end = text.len();
     while let Some(feed) = memrchr(b'\n', &text[from..end]).map(|at| from + at) {
@@ -348,7 +348,7 @@ mod tests {
         out
     }
 
-    /// What the two ways say of a log in which `text` stands behind some lines of their own.
+    /// What the two ways say of a log with `text` after some lines of their own.
     fn refused(text: &str, limits: Limits) -> [Option<String>; 3] {
         let format = Format::insisted(Wanted::Strace);
         let log = "close(3) = 0\n".repeat(9) + text + "close(4) = 0\n";
@@ -384,7 +384,7 @@ mod tests {
         assert_eq!(refused(&line(45_000), limits), [None, None, None]);
         let error = Some("a line is longer than 60000 bytes".to_owned());
         assert_eq!(refused(&line(70_000), limits), [error.clone(), error.clone(), error]);
-        // Lines that belong to the one before, of which no block may begin with one.
+        // Lines that belong to the one before: no block may start with one.
         let frames = |count: usize| " > /usr/lib/libc.so.6(read+0x1d) [0x11ba1d]\n".repeat(count);
         assert_eq!(refused(&frames(300), limits), [None, None, None]);
         let error = Some("no event begins in 20000 bytes".to_owned());

@@ -1,9 +1,9 @@
 //! All stages at work: N workers over blocks in any order, one of them at a time over what has to
 //! be in order, and bounded queues between them.
 //!
-//! Every worker takes, under one lock, the job nearest to the end of the road that is ready: encode
-//! a group of rows, resolve blocks in order, parse a block, unpack a piece of a compressed log. Jobs take a fraction of a millisecond
-//! and more, so the lock is hardly ever contended, and nobody waits for a job that he could do.
+//! Under one lock, every worker takes the ready job that is nearest to the end: encode a row group,
+//! resolve blocks in order, parse a block, unpack a piece of a compressed log. Jobs take a fraction of
+//! a millisecond or more, so the lock is rarely contended, and no worker waits while there is a job.
 
 pub(crate) mod row_groups;
 mod source_thread;
@@ -90,7 +90,7 @@ pub trait Encode: Send + Sync + 'static {
     /// The product.
     type Output: Send + 'static;
 
-    /// A source begins: its rows follow.
+    /// Called when a source starts: its rows follow.
     fn begin(&self, _source: &str, _format: Format) {}
 
     /// Encodes one group.
@@ -125,7 +125,7 @@ struct State<T> {
     waiting: usize,
     /// Next block to resolve.
     resolve: u64,
-    /// The serial state; taken by whoever resolves.
+    /// The serial state; taken by the worker that resolves.
     stream: Option<Box<Serial>>,
     /// Final rows, to be made into batches.
     pieces: VecDeque<Piece>,
@@ -140,7 +140,7 @@ struct State<T> {
     outputs: BTreeMap<u64, T>,
     /// Next output to take.
     next: u64,
-    /// Everything is in `groups` or behind.
+    /// Everything is in `groups` or after it.
     finished: Option<RunCounts>,
     error: Option<Error>,
     stop: bool,
@@ -179,7 +179,7 @@ pub struct Pipeline<E: Encode> {
 }
 
 impl<E: Encode> Pipeline<E> {
-    /// Starts reading `inputs`, the first of which is open already, one after another.
+    /// Starts to read `inputs` one after another; the first one is already open.
     ///
     /// # Errors
     /// A thread cannot be started.
@@ -322,7 +322,7 @@ impl<E: Encode> Shared<E> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a sign that something changed for those who wait at `place`.
+    /// Waits until something changed for the threads that wait at `place`.
     fn wait<'a>(
         place: &Condvar,
         state: MutexGuard<'a, State<E::Output>>,

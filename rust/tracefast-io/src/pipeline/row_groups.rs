@@ -24,7 +24,7 @@ pub(crate) struct Piece {
     pub place: (u64, usize),
     /// The rows.
     pub parts: Vec<Part>,
-    /// What their keys stand for.
+    /// The values of their keys.
     pub values: DictionaryValues,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Serial {
     bytes: usize,
     /// See [`REACH`].
     reach: usize,
-    /// Bytes that the offsets of a dictionary can tell.
+    /// The most bytes that the offsets of a dictionary can address.
     words: usize,
     next: (u64, usize),
     group_rows: usize,
@@ -89,7 +89,7 @@ impl Serial {
     /// Adds final rows.
     ///
     /// # Errors
-    /// The texts of a block that had to be copied are more than views can tell, or all names more
+    /// The copied texts of a block are longer than views can address, or all names longer
     /// than a dictionary can hold.
     pub(crate) fn add(&mut self, resolved: ResolvedBlock, out: &mut Cut) -> Result<()> {
         if resolved.buffers.iter().any(|buffer| buffer.len() > self.reach) {
@@ -102,7 +102,7 @@ impl Serial {
             let error = Error::new(ErrorKind::TooManyNames { limit: self.words as u64 });
             return Err(error.at_line(resolved.line as u64).with_hint(hint));
         }
-        // Most blocks go into one group as they are: then nobody has to know where in them text is.
+        // Most blocks go into one group whole. Then it does not matter where in them the text is.
         let rows = self.before + self.rows + resolved.len();
         let whole = resolved
             .text_bytes()
@@ -184,7 +184,7 @@ impl Serial {
     }
 }
 
-/// Groups of which some batches are made.
+/// Groups with some of their batches.
 #[derive(Default)]
 pub(crate) struct Groups {
     /// The batches by their place; how many there will be, once that is known.

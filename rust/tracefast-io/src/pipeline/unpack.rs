@@ -27,7 +27,7 @@ pub(crate) struct Unpacking {
     done: BTreeMap<u64, Option<Section>>,
     /// The next to join. Pieces before it are of no use any more.
     next: u64,
-    /// Pieces handed out.
+    /// Pieces given to workers.
     given: u64,
 }
 
@@ -48,7 +48,7 @@ impl Unpacking {
 }
 
 impl<E: Encode> Shared<E> {
-    /// Pieces that may be handed out and not yet joined: one for each worker and one to go on with.
+    /// The most pieces given out and not yet joined: one for each worker, and one more.
     fn piece_limit(&self) -> usize {
         self.threads + 1
     }
@@ -153,7 +153,7 @@ impl<E: Encode> Shared<E> {
         }
     }
 
-    /// Nobody waits for the pieces handed out any more.
+    /// The pieces given out are no longer needed.
     fn take_back(&self) {
         let mut state = self.lock();
         let unpacking = &mut state.unpacking;

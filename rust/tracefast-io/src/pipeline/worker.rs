@@ -137,7 +137,7 @@ impl<E: Encode> Shared<E> {
                 state.stream = Some(serial);
                 Self::hand_on(&mut state, cut);
                 if enough.is_some() {
-                    // What else was read is of no use: nobody takes it up (see `job`).
+                    // Blocks read after that are dropped (see `job`).
                     state.finished = enough;
                     self.output.notify_one();
                 }

@@ -19,7 +19,7 @@ const BUFFER: usize = 256 << 10;
 /// Links followed before they are taken for a circle.
 const MOST_LINKS: usize = 40;
 
-/// An output that takes its place when it is complete. Dropped before, it leaves nothing behind.
+/// An output that appears under its name when it is complete. Dropped before that, it leaves no trace.
 ///
 /// # Examples
 /// ```
@@ -192,7 +192,7 @@ fn resolve(path: &Path) -> io::Result<Resolved> {
     let mut place = path.to_owned();
     for _ in 0..MOST_LINKS {
         match place.to_str() {
-            // Opened anew they would begin at the start of the file they are redirected to.
+            // Opened again, they would write from the start of the file that they are redirected to.
             Some("/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1") => {
                 return Ok(Resolved::Standard(io::stdout().as_fd().try_clone_to_owned()?.into()));
             }

@@ -1,4 +1,4 @@
-//! A dictionary of texts: what stands in it depends on the texts and their order only.
+//! A dictionary of texts. What it holds depends on nothing but the texts and their order.
 
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -39,7 +39,7 @@ pub(crate) struct Dictionary {
 /// A view that waits for its key.
 #[derive(Clone, Copy)]
 struct Waiting {
-    /// Where the key will stand.
+    /// Where the key will be written.
     at: usize,
     /// Row of the array.
     row: usize,
@@ -50,7 +50,7 @@ struct Waiting {
 /// Views that wait, at most.
 const AT_A_TIME: usize = 32;
 
-/// The keys of views that wait begin here: a dictionary of so many bytes has fewer entries.
+/// The first key of views that wait: a dictionary has fewer entries than it may have bytes.
 const WAITING: u32 = UNSEEN - AT_A_TIME as u32;
 
 const UNSEEN: u32 = u32::MAX;

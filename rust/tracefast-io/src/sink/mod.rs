@@ -2,7 +2,7 @@
 //!
 //! A sink has two halves. Encoders are cheap to clone, work in any thread and turn record batches into
 //! bytes; appenders put those bytes into a file, in order, from one thread. [`Encoder`] and
-//! [`Appender`] are either kind of file behind one name.
+//! [`Appender`] stand for either kind of file.
 
 mod atomic;
 mod dictionary;

@@ -10,7 +10,7 @@ pub(crate) fn for_each_valid(nulls: Option<&NullBuffer>, length: usize, mut f: i
     walk(nulls, length, &mut f, |f, range| range.for_each(f), |f, at| f(at));
 }
 
-/// Calls `many` with ranges of values none of which is null, and `one` with the positions of the
+/// Calls `many` with ranges of values without a null, and `one` with the positions of the
 /// others that are not, all in order: most columns have long stretches of one or the other.
 #[inline]
 pub(crate) fn walk<T>(
@@ -56,7 +56,7 @@ mod tests {
             skip in 0_usize..70,
         ) {
             let skip = skip.min(bits.len());
-            // A slice begins in the middle of a byte.
+            // A slice that starts in the middle of a byte.
             let nulls = NullBuffer::from(bits.clone()).slice(skip, bits.len() - skip);
             let expected: Vec<usize> =
                 (0..nulls.len()).filter(|&i| bits[skip + i]).collect();

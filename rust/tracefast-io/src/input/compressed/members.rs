@@ -1,10 +1,10 @@
-//! Where members of compressed files end, as far as it can be told without unpacking them.
+//! Where members of compressed files end, as far as that can be found without unpacking them.
 
 use memchr::memmem;
 
 use crate::input::compressed::Packing;
 
-/// What the first bytes of a member tell.
+/// What the first bytes of a member show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
     /// Its packed bytes, and about how many its text has. (What is wrong about them shows when it
@@ -17,11 +17,11 @@ pub(crate) enum Found {
     },
     /// The end is not in sight.
     More,
-    /// It cannot be told.
+    /// Its end cannot be found.
     Unknown,
 }
 
-/// Finds the end of the member with which `bytes` begins. `ends`: nothing follows `bytes`.
+/// Finds the end of the member at the start of `bytes`. `ends`: nothing follows `bytes`.
 /// `seen` is 0 at first and keeps how far the end was looked for.
 pub(crate) fn find(packing: Packing, bytes: &[u8], ends: bool, seen: &mut usize) -> Found {
     match packing {
@@ -32,15 +32,15 @@ pub(crate) fn find(packing: Packing, bytes: &[u8], ends: bool, seen: &mut usize)
     }
 }
 
-/// Members that do not tell their length: one ends where the next one seems to begin.
+/// Members without a length: one ends where the next one seems to start.
 struct Begin {
     /// The bytes to look for.
     magic: &'static [u8],
-    /// Bytes that tell whether it is one.
+    /// How many bytes it takes to recognise one.
     look: usize,
     /// The shortest member.
     least: usize,
-    /// Whether so many bytes are the begin of a member.
+    /// Whether these bytes are the start of a member.
     is: fn(&[u8]) -> bool,
     /// Bytes of text of a member.
     text: fn(&[u8]) -> usize,
@@ -74,7 +74,7 @@ fn by_next_begin(bytes: &[u8], ends: bool, seen: &mut usize, begin: &Begin) -> F
     }
 }
 
-/// Magic, method, flags, time, extra flags, system. Three bytes of any data look like a begin once in
+/// Magic, method, flags, time, extra flags, system. Three bytes of any data look like a start once in
 /// 16 MiB; all that is fixed in a header, once in 200 GB.
 const GZIP: Begin = Begin {
     magic: b"\x1f\x8b\x08",
@@ -91,7 +91,7 @@ const GZIP: Begin = Begin {
     },
 };
 
-/// Magic, size of blocks, and the magic of a block, or that of the end where there is none.
+/// Magic, block size, and the magic of a block, or that of the end if there is no block.
 const BZIP2: Begin = Begin {
     magic: b"BZh",
     look: 10,
@@ -114,11 +114,11 @@ const XZ: Begin = Begin {
     look: 8,
     least: 32,
     is: |head| head.starts_with(b"\xfd7zXZ\0\0") && head[7] <= 15,
-    // Its index tells, for who reads from the end. Logs shrink to a tenth.
+    // The index at the end would say it, but is not read. Logs shrink to a tenth.
     text: |member| 10 * member.len(),
 };
 
-/// Frames of zstd: the lengths of their blocks stand before them.
+/// Frames of zstd: each block starts with its length.
 fn zstd_frame(bytes: &[u8], ends: bool) -> Found {
     zstd_walk(bytes).unwrap_or(if ends { Found::Unknown } else { Found::More })
 }
@@ -172,7 +172,7 @@ fn zstd_walk(bytes: &[u8]) -> Option<Found> {
         }
     }
     at += 4 * (descriptor >> 2 & 1);
-    // Without a declared size the blocks tell what it is at most, and it may well be less.
+    // Without a declared size, the blocks only bound it, and it may well be smaller.
     let text = text.min(declared).min(crate::input::compressed::MOST_TEXT);
     (bytes.len() >= at).then_some(Found::Member { packed: at, text })
 }

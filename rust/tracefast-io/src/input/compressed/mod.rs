@@ -1,10 +1,10 @@
-//! Compressed logs: which compression it is, and the way from packed bytes to text.
+//! Compressed logs: which compression it is, and how packed bytes become text.
 //!
-//! There are two ways. [`text`] reads from the begin to the end, whatever is there, and says what is
-//! wrong with it. [`Pieces`] finds where whole members (of gzip), frames (of zstd) and streams (of xz
-//! and bzip2) begin without unpacking them, so that several can be unpacked at a time. It only guesses:
-//! a piece counts if it unpacks without an error, and from the first one that does not on, `text`
-//! takes over. So both ways give the same text and the same errors.
+//! There are two ways. [`text`] reads from start to end and reports what is wrong. [`Pieces`] finds
+//! where whole members (of gzip), frames (of zstd) and streams (of xz and bzip2) start without
+//! unpacking them, so that several can be unpacked at a time. This is a guess: a piece counts only if
+//! it unpacks without an error, and from the first one that does not, `text` takes over. So both ways
+//! give the same text and the same errors.
 
 pub(crate) mod members;
 pub(crate) mod pieces;
@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind};
 
 pub use pieces::{MOST_TEXT, Piece, Pieces};
 
-/// Bytes that tell a compression.
+/// Bytes that identify a compression.
 pub const MAGIC: usize = 6;
 
 /// A compression.
@@ -32,7 +32,7 @@ pub enum Packing {
 }
 
 impl Packing {
-    /// The compression of what begins with `magic`, if it is one.
+    /// The compression of a file that starts with `magic`, if it is compressed.
     pub fn of(magic: &[u8]) -> Option<Self> {
         let skippable = |magic: &[u8]| {
             magic.first_chunk::<4>().is_some_and(|m| u32::from_le_bytes(*m) & !0xf == 0x184d_2a50)
@@ -42,14 +42,14 @@ impl Packing {
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
             [b'B', b'Z', b'h', ..] => Some(Self::Bzip2),
-            // pzstd begins with such a frame.
+            // Files of pzstd start with such a frame.
             _ if skippable(magic) => Some(Self::Zstd),
             _ => None,
         }
     }
 }
 
-/// The text of `packed`, from its begin to its end. Several members one after another are one text.
+/// The whole text of `packed`. Several members, one after another, are one text.
 ///
 /// # Errors
 /// The decoder cannot be made.
@@ -69,7 +69,7 @@ pub fn text(packing: Packing, packed: Box<dyn Read + Send>) -> io::Result<Box<dy
     })
 }
 
-/// The text of a file that begins with `magic` and goes on with `raw`, compressed or not.
+/// The text of a file that starts with `magic` and continues with `raw`, compressed or not.
 ///
 /// # Errors
 /// The decoder cannot be made.

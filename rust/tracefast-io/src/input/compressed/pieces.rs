@@ -74,12 +74,12 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// A stream of which `magic` was read already.
+    /// A stream after its first bytes, `magic`.
     pub fn new(packing: Packing, magic: Vec<u8>, raw: Box<dyn Read + Send>) -> Self {
         Self { packing, raw, buf: magic, at: 0, seen: 0, ends: false, error: None }
     }
 
-    /// What begins with `again`, pieces that were given and did not unpack, and was not given yet.
+    /// The rest: `again`, pieces that were given and did not unpack, then what was not given yet.
     /// `None`: that is nothing.
     ///
     /// # Errors
@@ -131,7 +131,7 @@ impl Pieces {
     }
 }
 
-/// The pieces, as long as they can be told; [`Pieces::rest`] has what is left.
+/// The pieces, as long as their ends can be found; [`Pieces::rest`] has what is left.
 impl Iterator for Pieces {
     type Item = Piece;
 

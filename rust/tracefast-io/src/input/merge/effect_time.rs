@@ -23,7 +23,7 @@ const MOVES: Classes = Classes::READS
 /// When a line had its effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Span {
-    /// Its begin: never before that of the line above, and with it where the line has no time.
+    /// Its start: never before that of the line above, and equal to it where the line has no time.
     pub begin: i64,
     /// Its end, at the earliest.
     pub end: i64,
@@ -31,7 +31,7 @@ pub(crate) struct Span {
     pub stamped: bool,
     /// It may end later.
     pub moves: bool,
-    /// Behind the next time that any log tells it takes so long at most.
+    /// How long it takes at most, after the next time in any log.
     pub took: Option<i64>,
 }
 
@@ -44,13 +44,13 @@ pub(crate) struct Clock {
     /// Time column of the last line that has one.
     entry: Option<i64>,
     key: i64,
-    /// What the time column cannot tell apart, ns; 0: not known yet.
+    /// The resolution of the time column, ns; 0: not known yet.
     unit: i64,
 }
 
 impl Clock {
-    /// A clock for lines of this layout. Of a log with times of day that begins before `origin`, the
-    /// first line is of the day after that on which the first of all logs begins.
+    /// A clock for lines of this layout. If a log with times of day starts before `origin`, its first
+    /// line is of the day after the one on which the first of all logs starts.
     pub(crate) fn new(layout: Layout, first: Option<i64>, origin: i64) -> Self {
         let late = layout.time == Time::Day && first.is_some_and(|first| first < origin);
         Self { layout, days: if late { DAY } else { 0 }, entry: None, key: i64::MIN, unit: 0 }
@@ -61,7 +61,7 @@ impl Clock {
         if Self::is_known(layout) { layout.leader(line)?.time } else { None }
     }
 
-    /// The clock stands at the log's first time: lines before it go with it.
+    /// Sets the clock to the log's first time: lines before it go with it.
     pub(crate) fn begin(&mut self, first: Option<i64>) {
         if let Some(first) = first {
             self.key = first.saturating_add(self.days);
@@ -78,7 +78,7 @@ impl Clock {
     /// strace takes a line's time, then reads the arguments, and only then lets the task go and
     /// measures the call: time and duration together are the earliest moment of its end. While
     /// strace reads the arguments it does nothing else, so that the next time of any line is
-    /// behind that.
+    /// after that.
     pub(crate) fn next(&mut self, line: &[u8]) -> Span {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let span = self.span(line).unwrap_or(Span {
@@ -129,14 +129,14 @@ impl Clock {
         self.days + if steps { DAY } else { 0 }
     }
 
-    /// The time of a line that comes behind the one at hand, or of the begin of one.
+    /// The time of a line after the current one, or of its start.
     pub(crate) fn peek(&self, line: &[u8]) -> Option<i64> {
         let time = Self::column(&self.layout, line)?;
         Some(time.saturating_add(self.day(time)))
     }
 }
 
-/// What the time among the columns `leader` cannot tell apart, ns.
+/// The resolution of the time among the columns `leader`, ns.
 fn unit(leader: &[u8]) -> i64 {
     let is_time = |text: &&[u8]| {
         text.first().is_some_and(u8::is_ascii_digit)
@@ -151,12 +151,12 @@ fn fraction(seconds: &[u8]) -> i64 {
     10_i64.pow(9 - digits.min(9) as u32)
 }
 
-/// The time of day at which the first of several logs begins, by the first and last time of each:
-/// behind the longest part of the day in which none of them was written.
+/// The time of day at which the first of several logs starts, by the first and last time of each:
+/// after the longest part of the day in which none of them was written.
 pub(crate) fn day_begin(spans: &[(i64, i64)]) -> i64 {
     let mut parts: Vec<(i64, i64)> = Vec::new();
     for &(first, last) in spans {
-        // One that ends much earlier than it begins went over midnight.
+        // One that ends much earlier than it starts went over midnight.
         if first - last > DAY / 24 {
             parts.extend([(first, DAY), (0, last)]);
         } else {
@@ -178,7 +178,7 @@ pub(crate) fn day_begin(spans: &[(i64, i64)]) -> i64 {
     if begin + DAY - end >= longest { begin } else { origin }
 }
 
-/// The task that a call on this line created, or that a signal on it tells the end of.
+/// The task that a call on this line created, or whose end a signal on it reports.
 pub(crate) fn other_task(event: &[u8]) -> Option<i32> {
     if event.starts_with(b"--- SIGCHLD ") {
         let at = find(event, b"si_pid=", 3)?;

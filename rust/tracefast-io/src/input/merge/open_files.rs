@@ -37,7 +37,7 @@ impl Descriptors {
     }
 }
 
-/// One of the files, read from its begin to its end. It may be closed between two reads.
+/// One of the files, read from start to end. It may be closed between two reads.
 pub(crate) struct Reopened {
     path: PathBuf,
     id: usize,

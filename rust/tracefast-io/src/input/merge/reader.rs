@@ -29,8 +29,7 @@ const STEP: usize = 4 << 20;
 /// Longest line: with its prefix it must fit into a block.
 const LONGEST: usize = MAX_BLOCK - 2 * PREFIX;
 
-/// Bytes behind a line in which the time of the next one is looked for: lines without a time may
-/// stand between.
+/// How far after a line to look for the time of the next one: lines without a time may come between.
 const SIGHT: usize = 4 << 10;
 
 /// One task's log.
@@ -64,13 +63,13 @@ struct Task {
     span: Span,
     /// Where the task waits for its turn.
     turn: Option<Turn>,
-    /// The begin of the line at hand was marked.
+    /// Whether the start of the current line was marked.
     marked: bool,
-    /// When the task's next line begins.
+    /// When the task's next line starts.
     next: i64,
 }
 
-/// When something of a task's line is to be told: its begin, its end. Begins come first, since what
+/// When something of a task's line is due: its start, or its end. Starts come first, since what
 /// happened at the same time may have overlapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Turn {
@@ -78,19 +77,19 @@ struct Turn {
     ends: bool,
 }
 
-/// What a log says of the time behind the line at hand.
+/// What a log says of the time after the current line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ahead {
     /// The time of the next line that has one.
     Time(i64),
-    /// There is none.
+    /// There is no time.
     Nothing,
     /// None is in sight.
     Far,
 }
 
 impl Task {
-    /// The log of `member`, of which nothing was read.
+    /// The log of `member`, still unread.
     fn new(member: &Member, raw: Box<dyn Read + Send>, room: usize, clock: Clock) -> Self {
         Self {
             path: PathBuf::from(&member.name),
@@ -111,7 +110,7 @@ impl Task {
         }
     }
 
-    /// Goes to the next line. `false`: there is none.
+    /// Goes to the next line. `false`: there is no more.
     fn advance(&mut self) -> Result<bool, Error> {
         let mut seen = self.start;
         loop {
@@ -138,7 +137,7 @@ impl Task {
         Ok(true)
     }
 
-    /// Looks for the next time, in the bytes behind the line at hand.
+    /// Looks for the next time, in the bytes after the current line.
     fn ahead(&mut self) -> Result<Ahead, Error> {
         let mut seen = 0;
         loop {
@@ -169,7 +168,7 @@ impl Task {
         }
     }
 
-    /// Reads on, behind what is there.
+    /// Reads more, after what is there.
     fn fill(&mut self) -> Result<(), Error> {
         if self.start > 0 {
             self.buf.copy_within(self.start..self.have, 0);
@@ -227,7 +226,7 @@ impl Task {
         rest[line.len()] = b'\n';
     }
 
-    /// The task under whose number this one goes on behind the line at hand: an execve in a thread.
+    /// The task under whose number this one continues after the current line: an execve in a thread.
     fn successor(&self) -> Option<i32> {
         let line = self.text().strip_suffix(b" ...>")?;
         let at = memrchr(b' ', line)?;
@@ -253,7 +252,7 @@ impl Task {
     }
 }
 
-/// The logs of several tasks as one text, each line behind its [`Prefix`].
+/// The logs of several tasks as one text, each line after its [`Prefix`].
 pub struct Merge {
     tasks: Vec<Task>,
     /// Tasks with a line at hand, by the turn that it waits for, then by task. Of those whose turn
@@ -263,11 +262,11 @@ pub struct Merge {
     current: Option<usize>,
     /// Tasks whose lines come before all others, the first one last.
     urgent: Vec<usize>,
-    /// Tasks at an execve that ends in the log of another task: by that task, behind whose lines
+    /// Tasks at an execve that ends in the log of another task: by that task, after whose lines
     /// before the end it belongs, though it was entered earlier.
     held: BTreeMap<i32, Vec<usize>>,
-    /// Tasks at a line, by its number, whose end depends on the next time that any log tells; and
-    /// the last one that was told.
+    /// Tasks at a line, by its number, whose end depends on the next time in any log; and the last
+    /// one that was seen.
     open: Vec<(usize, u64)>,
     told: i64,
     /// Lines that wait for their end though that may have been earlier: when, the task, the line.
@@ -280,7 +279,7 @@ pub struct Merge {
 
 impl Merge {
     /// Opens the logs, in the order of their numbers, all with the same layout; `origin` is the time of day at which the first
-    /// of them begins.
+    /// of them starts.
     ///
     /// # Errors
     /// A log cannot be read.
@@ -328,7 +327,7 @@ impl Merge {
         Ok(out)
     }
 
-    /// Puts a task at the begin of a line among those that wait.
+    /// Puts a task at the start of a line among those that wait.
     fn place(&mut self, id: usize) {
         let task = &self.tasks[id];
         // Members are in the order of their numbers.
@@ -368,7 +367,7 @@ impl Merge {
         None
     }
 
-    /// Writes what is to be told next; `false`: the logs have ended. At most one line is written.
+    /// Writes what is due next, at most one line; `false`: the logs have ended.
     fn step(&mut self, out: &mut Out<'_>) -> Result<bool, Error> {
         if let Some(id) = self.current.take() {
             self.begin(id, out)?;
@@ -387,7 +386,7 @@ impl Merge {
                 self.begin(id, out)?;
             }
         } else if !self.open.is_empty() {
-            // No log tells a time any more.
+            // No log has another time.
             self.bound(i64::MAX);
         } else if let Some((&pid, _)) = self.held.first_key_value() {
             // Two tasks that wait for each other, or for one that is never succeeded.
@@ -398,8 +397,8 @@ impl Merge {
         Ok(true)
     }
 
-    /// The line at hand of a task begins. If others do something before its end, the begin is
-    /// marked, where it tells something, and the line waits; else it is written.
+    /// Starts the current line of a task. If others do something before its end, its start is marked,
+    /// where it matters, and the line waits; else it is written.
     fn begin(&mut self, id: usize, out: &mut Out<'_>) -> Result<(), Error> {
         let task = &self.tasks[id];
         if !self.held.is_empty() && self.held.contains_key(&task.pid) && task.succeeds(&self.layout)
@@ -453,7 +452,7 @@ impl Merge {
     }
 
     /// The turn of the line at hand of a task, if it has to wait for one that ended before it began,
-    /// as far as their durations tell: transfers stand in their order where there is one.
+    /// as far as durations show it: transfers keep their order where there is one.
     fn behind(&mut self, id: usize) -> Option<Turn> {
         let task = &self.tasks[id];
         while let Some(&Reverse((end, other, number))) = self.late.peek() {
@@ -469,7 +468,7 @@ impl Merge {
         None
     }
 
-    /// A log tells that it is `time`: strace had let go all tasks whose calls began before.
+    /// A log shows that it is `time`: strace had let go of all tasks whose calls started before.
     fn tell(&mut self, time: i64) {
         if time > self.told {
             self.told = time;

@@ -57,7 +57,7 @@ pub struct Set {
     pub members: Vec<Member>,
     /// How their lines look.
     pub format: strace::Format,
-    /// Time of day at which the first of them begins, ns.
+    /// Time of day at which the first of them starts, ns.
     pub origin: i64,
 }
 
@@ -71,7 +71,7 @@ impl Input {
     }
 }
 
-/// What the names given stand for.
+/// What the given names refer to.
 #[derive(Debug, Default)]
 pub struct Inputs {
     /// Logs, in the order in which they are read.
@@ -80,7 +80,7 @@ pub struct Inputs {
     pub warnings: Vec<String>,
 }
 
-/// Finds among the logs `names` those that are one log cut by task. A name without a file stands
+/// Finds among the logs `names` those that are one log cut by task. A name without a file refers
 /// for all files with that name and a number.
 ///
 /// # Errors
@@ -91,7 +91,7 @@ pub fn inputs(names: &[String], wanted: Option<Wanted>) -> Result<Inputs> {
         out.inputs = names.iter().cloned().map(Input::Log).collect();
         return Ok(out);
     }
-    // By name: where the set stands, whether the user named it, its files.
+    // By name: position of the set, whether the user named it, its files.
     let mut sets: BTreeMap<String, (usize, bool, Vec<Sniffed>)> = BTreeMap::new();
     let mut slots: Vec<Vec<Input>> = vec![Vec::new(); names.len()];
     for (slot, name) in names.iter().enumerate() {
@@ -176,7 +176,7 @@ fn choose(name: &str, insisted: bool, found: Vec<Sniffed>) -> (Option<Input>, Ve
         .into_iter()
         .map(|one| Member { name: one.name, pid: one.pid, first: one.first })
         .collect();
-    // A file of that name is another log: rows tell them apart by `source` alone.
+    // A file of that name is another log: only `source` distinguishes their rows.
     let taken = Path::new(name).symlink_metadata().is_ok();
     let name = if taken { format!("{name}.*") } else { name.to_owned() };
     (Some(Input::Set(Set { name, members, format, origin })), others)
@@ -216,7 +216,7 @@ fn unordered(set: &Set) -> Option<String> {
     ))
 }
 
-/// What the first lines of a file tell.
+/// What the first lines of a file show.
 #[derive(Debug)]
 struct Sniffed {
     name: String,
@@ -227,9 +227,9 @@ struct Sniffed {
     format: Option<strace::Format>,
     /// Lines of that layout.
     hits: usize,
-    /// The number that the task itself tells.
+    /// The number that the task itself shows.
     own: Option<i32>,
-    /// Numbers of other tasks that it tells.
+    /// Numbers of other tasks that it shows.
     others: Vec<i32>,
     first: Option<i64>,
     last: Option<i64>,

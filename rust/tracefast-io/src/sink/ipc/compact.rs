@@ -16,13 +16,13 @@ use crate::error::Result;
 use crate::sink::dictionary::Dictionary;
 use crate::sink::non_null::for_each_valid;
 
-/// The longest text that stands in its view.
+/// The longest text that fits into its view.
 const INLINE: usize = 12;
 
 /// The largest buffer that views can point into.
 const LARGEST: usize = i32::MAX as usize;
 
-/// The same values in memory of their own; of a dictionary the keys. Zero stands for a null.
+/// Copies the values, or the keys of a dictionary; nulls become zero.
 ///
 /// With a `dictionary` to find them, equal texts are kept once; it pays where texts repeat.
 pub(crate) fn compact(array: &ArrayRef, dictionary: Option<&mut Dictionary>) -> Result<ArrayRef> {
@@ -58,7 +58,7 @@ fn compact_integers<T: ArrowPrimitiveType>(array: &PrimitiveArray<T>) -> Primiti
     PrimitiveArray::new(values, nulls)
 }
 
-/// The bitmap of validity, where there is a null, without what stood before and behind it.
+/// The validity bitmap, if there is a null, without the bits before and after the slice.
 fn nulls(array: &dyn Array) -> Option<NullBuffer> {
     let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0)?;
     let words: Vec<u64> = nulls.inner().bit_chunks().iter_padded().collect();
@@ -103,7 +103,7 @@ struct Texts {
 }
 
 impl Texts {
-    /// Appends a text, unless it stands in its view, and returns the view.
+    /// Appends a text, unless it fits into its view, and returns the view.
     fn push(&mut self, text: &[u8]) -> u128 {
         if text.len() <= INLINE {
             return make_view(text, 0, 0);

@@ -2,11 +2,11 @@
 //!
 //! The dictionaries of the event schema grow as the log goes on, and a file holds a dictionary only
 //! once. Differences ("delta dictionaries") would be one way out, but not every reader knows them. So
-//! each dictionary is written whole, after all batches: the footer says where it stands, and readers of
-//! files begin with the footer. Memory stays flat, since only the vocabulary itself is kept.
+//! each dictionary is written whole, after all batches: the footer has its position, and readers of
+//! files start with the footer. Memory stays flat, since only the vocabulary itself is kept.
 //!
 //! Bytes depend on the rows only. Views into the text of a log are turned into views of a buffer of the
-//! batch's own, and what stands in the place of a null is zero.
+//! batch's own, and the slot of a null is zero.
 
 mod compact;
 
@@ -205,7 +205,7 @@ impl<W: Write> IpcAppender<W> {
         Ok(())
     }
 
-    /// Ends the file with the dictionaries and the footer, in which `metadata` stands as that of the
+    /// Ends the file with the dictionaries and the footer, which holds `metadata` as that of the
     /// schema, and flushes the writer.
     ///
     /// # Errors
@@ -219,7 +219,7 @@ impl<W: Write> IpcAppender<W> {
         let mut builder = FlatBufferBuilder::new();
         let dictionaries = builder.create_vector(&dictionary_blocks);
         let batches = builder.create_vector(&self.blocks);
-        // Numbers of dictionaries count anew, as they did for the schema at the beginning.
+        // Dictionaries are numbered again, as for the schema at the start of the file.
         let schema = IpcSchemaEncoder::new()
             .with_dictionary_tracker(&mut DictionaryTracker::new(true))
             .schema_to_fb_offset(&mut builder, &schema);

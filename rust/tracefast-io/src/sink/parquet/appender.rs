@@ -58,7 +58,7 @@ impl<W: Write + Send> ParquetAppender<W> {
         Ok(())
     }
 
-    /// Ends the file with its footer, in which `metadata` stands too, and flushes the writer.
+    /// Ends the file with its footer, which also holds `metadata`, and flushes the writer.
     ///
     /// # Errors
     /// When writing fails, or the footer has 4 GiB.

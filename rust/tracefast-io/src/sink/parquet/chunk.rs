@@ -16,7 +16,7 @@ pub(crate) struct EncodedColumn {
     pub(crate) bytes: Vec<u8>,
     pub(crate) description: Description,
     pub(crate) places: Vec<Place>,
-    /// The index of the pages' values, as it stands in the file.
+    /// The column index, as written to the file.
     pub(crate) column_index: Option<Vec<u8>>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct PageInfo {
     pub(crate) range: Option<Range>,
 }
 
-/// Compresses the pages of a column and remembers where they stand.
+/// Compresses the pages of a column and records their positions.
 pub(crate) struct Chunk<'a> {
     order: Order,
     packer: &'a mut Packer,
@@ -78,7 +78,7 @@ impl<'a> Chunk<'a> {
             encoding: info.encoding,
             def_level_encoding: Encoding::RLE,
             rep_level_encoding: Encoding::RLE,
-            // They stand in the column index, where readers find them without reading the page.
+            // They are in the column index, where readers find them without reading the page.
             statistics: None,
         };
         let (at, bytes) = self.write(page, plain.len())?;
@@ -88,7 +88,7 @@ impl<'a> Chunk<'a> {
         Ok(())
     }
 
-    /// Returns where the page begins in the chunk and the bytes it takes, its header among them.
+    /// Returns the offset of the page in the chunk, and its length with the header.
     fn write(&mut self, page: Page, uncompressed: usize) -> Result<(u64, usize)> {
         let page = CompressedPage::new(page, uncompressed);
         let spec = SerializedPageWriter::new(&mut self.sink).write_page(page)?;

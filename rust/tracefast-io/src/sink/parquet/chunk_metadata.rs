@@ -1,4 +1,4 @@
-//! What a file says about a column of a row group: sizes, encodings, statistics, where pages stand.
+//! The metadata of a column of a row group: sizes, encodings, statistics, positions of pages.
 
 use parquet::basic::{Encoding, PageType};
 
@@ -6,7 +6,7 @@ use crate::sink::parquet::chunk::PageInfo;
 use crate::sink::parquet::statistics::{self, Bounds, Order, Range};
 use crate::sink::parquet::thrift::{Fields, Kind, bool, bytes, structure, zigzag};
 
-/// A column of a row group, but for where in the file it begins.
+/// The metadata of a column of a row group, relative to the start of the column.
 pub(crate) struct Description {
     pub(crate) order: Order,
     /// The number of the compression in the file.
@@ -16,25 +16,25 @@ pub(crate) struct Description {
     /// Bytes in the file, headers of pages included.
     pub(crate) compressed: usize,
     pub(crate) uncompressed: usize,
-    /// Where the dictionary and the first page begin, from the column's own begin.
+    /// Offsets of the dictionary and of the first page, from the start of the column.
     pub(crate) dictionary_at: Option<u64>,
     pub(crate) first_page: u64,
-    /// Kinds of pages, and how many of each stand in a row.
+    /// Kinds of pages, and how many of each follow one another.
     pub(crate) pages: Vec<(PageType, Encoding, usize)>,
     /// Smallest and largest value, if they were looked at and there is a value.
     pub(crate) bounds: Option<Bounds>,
 }
 
-/// Where a data page stands.
+/// The position of a data page.
 pub(crate) struct Place {
-    /// From the begin of the column.
+    /// From the start of the column.
     pub(crate) at: u64,
     pub(crate) bytes: usize,
     pub(crate) first_row: usize,
 }
 
 impl Description {
-    /// Appends the `ColumnMetaData` of a column named `name` that begins at byte `start`.
+    /// Appends the `ColumnMetaData` of a column named `name` that starts at byte `start`.
     pub(crate) fn put(&self, name: &str, start: u64, out: &mut Vec<u8>) {
         let mut encodings: Vec<i32> =
             self.pages.iter().map(|&(_, encoding, _)| encoding as i32).collect();
@@ -80,7 +80,7 @@ impl Description {
     }
 }
 
-/// Appends the `OffsetIndex` of a column that begins at byte `start`.
+/// Appends the `OffsetIndex` of a column that starts at byte `start`.
 pub(crate) fn put_offset_index(pages: &[Place], start: u64, out: &mut Vec<u8>) {
     structure(out, |fields| {
         fields.list(1, Kind::Struct, pages.iter(), |out, page| {
@@ -93,7 +93,7 @@ pub(crate) fn put_offset_index(pages: &[Place], start: u64, out: &mut Vec<u8>) {
     });
 }
 
-/// The `ColumnIndex` of some pages, all of which came with their ranges.
+/// The `ColumnIndex` of some pages, all with their ranges.
 pub(crate) fn column_index(pages: &[PageInfo], order: Order) -> Vec<u8> {
     let ranges: Vec<&Range> = pages.iter().filter_map(|page| page.range.as_ref()).collect();
     let boundary_order = statistics::boundary_order(&ranges, order);

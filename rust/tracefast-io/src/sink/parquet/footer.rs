@@ -19,7 +19,7 @@ use crate::sink::parquet::EncodedGroup;
 use crate::sink::parquet::chunk_metadata::put_offset_index;
 use crate::sink::parquet::thrift::{Fields, Kind, structure};
 
-/// What every Parquet file begins and ends with.
+/// The magic bytes at the start and the end of every Parquet file.
 pub(crate) const MAGIC: &[u8] = b"PAR1";
 
 /// Which version of the format the file keeps to.
@@ -31,7 +31,7 @@ const ROOM: usize = 4 << 20;
 /// What waits for the end of the file.
 pub(crate) struct Footer {
     descriptor: Arc<SchemaDescriptor>,
-    /// Version and schema, as the footer begins with them.
+    /// Version and schema: the start of the footer.
     head: Vec<u8>,
     groups: Vec<Group>,
     columns: Vec<Lengths>,
@@ -60,7 +60,7 @@ impl Footer {
     /// The footer of a file without rows.
     ///
     /// # Errors
-    /// When the schema cannot be told in Parquet.
+    /// When Parquet has no equivalent of the schema.
     pub(crate) fn try_new(descriptor: Arc<SchemaDescriptor>) -> Result<Self> {
         let head = head(&descriptor)?;
         Ok(Self {
@@ -68,7 +68,7 @@ impl Footer {
             head,
             groups: Vec::new(),
             columns: Vec::new(),
-            // Of memory that nobody has written to yet the system gives none.
+            // The system backs memory only once it is written to.
             descriptions: Vec::with_capacity(ROOM),
             column_indexes: Vec::with_capacity(ROOM),
             offset_indexes: Vec::with_capacity(ROOM),
@@ -80,7 +80,7 @@ impl Footer {
         self.groups.len()
     }
 
-    /// Takes note of a row group that begins at byte `start` of the file.
+    /// Records a row group that starts at byte `start` of the file.
     pub(crate) fn add(&mut self, group: &EncodedGroup, start: u64) {
         let mut at = start;
         let mut uncompressed = 0;
@@ -108,7 +108,7 @@ impl Footer {
         });
     }
 
-    /// Writes the end of a file, of which `at` bytes are written.
+    /// Writes the end of a file after the first `at` bytes.
     ///
     /// # Errors
     /// When writing fails, or the footer has 4 GiB.
@@ -177,10 +177,10 @@ impl Footer {
     }
 }
 
-/// Appends a `ColumnChunk` whose indexes of offsets and of values stand at `places`.
+/// Appends a `ColumnChunk` with its offset and column indexes at `places`.
 fn put_column(out: &mut Vec<u8>, description: &[u8], lengths: &Lengths, places: (u64, u64)) {
     structure(out, |fields| {
-        // Where the description stands besides in the footer: nowhere.
+        // The metadata is in the footer only, not in a file of its own.
         fields.i64(2, 0);
         fields.whole_structure(3, description);
         fields.i64(4, places.0 as i64);
@@ -192,14 +192,14 @@ fn put_column(out: &mut Vec<u8>, description: &[u8], lengths: &Lengths, places: 
     });
 }
 
-/// Appends what stands between the schema and the row groups.
+/// Appends the fields between the schema and the row groups.
 fn put_counts(out: &mut Vec<u8>, rows: i64, groups: usize) {
     let mut fields = Fields::behind(2, out);
     fields.i64(3, rows);
     fields.begin_list(4, Kind::Struct, groups);
 }
 
-/// Appends what stands behind the row groups.
+/// Appends the fields after the row groups.
 fn put_rest(out: &mut Vec<u8>, metadata: &[KeyValue], created_by: Option<&str>, columns: usize) {
     let mut fields = Fields::behind(4, out);
     if !metadata.is_empty() {
@@ -222,8 +222,8 @@ fn put_rest(out: &mut Vec<u8>, metadata: &[KeyValue], created_by: Option<&str>, 
     out.push(0);
 }
 
-/// The begin of the footer. The parquet crate knows how types are told: it writes the footer of a file
-/// without rows, from which what we write behind the schema is taken off.
+/// The start of the footer. The parquet crate knows how to write types: it writes the footer of a file
+/// without rows, and everything after the schema is cut off.
 fn head(descriptor: &Arc<SchemaDescriptor>) -> Result<Vec<u8>> {
     let file = FileMetaData::new(VERSION, 0, None, None, Arc::clone(descriptor), None);
     let mut whole = Vec::new();
@@ -235,7 +235,7 @@ fn head(descriptor: &Arc<SchemaDescriptor>) -> Result<Vec<u8>> {
     behind.extend_from_slice(&((whole.len() - 8) as u32).to_le_bytes());
     behind.extend_from_slice(MAGIC);
     let head = whole.strip_suffix(&behind[..]);
-    // Only another version of the crate can make a difference here; tests would tell.
+    // Only another version of the crate could change this; a test would fail.
     let other = || ParquetError::General("the footer has another form".to_owned());
     Ok(head.ok_or_else(other)?.to_vec())
 }

@@ -98,7 +98,7 @@ impl ParquetEncoder {
     /// An encoder for the event schema.
     ///
     /// # Errors
-    /// When the schema cannot be told in Parquet.
+    /// When Parquet has no equivalent of the schema.
     pub fn try_new(options: ParquetOptions) -> Result<Self> {
         let descriptor = Arc::new(ArrowSchemaConverter::new().convert(&schema())?);
         let pool = Pool::new(options.compression);
@@ -112,7 +112,7 @@ impl ParquetEncoder {
         })
     }
 
-    /// Encodes batches, of which there may be any number, as one row group.
+    /// Encodes any number of batches as one row group.
     ///
     /// The bytes depend on the rows only, not on how they are cut into batches.
     ///

@@ -5,7 +5,7 @@ use arrow_array::{Array, ArrayRef};
 
 use crate::sink::non_null::for_each_valid;
 
-/// Rows a page holds at most: those of a row group, if nobody asks for longer ones.
+/// The most rows a page holds: as many as a row group, unless longer ones are asked for.
 const ROWS: usize = 65_536;
 
 /// Bytes of text a page holds at most, unless a single text is larger. Logs with long strings
@@ -134,7 +134,7 @@ mod tests {
                 0..5,
             )
         ) {
-            // Slices begin in the middle of a byte.
+            // Slices may start in the middle of a byte.
             let page: Page = parts
                 .iter()
                 .map(|(values, skip)| {

@@ -61,7 +61,7 @@ impl Order {
 pub(crate) enum Value {
     /// An integer, sign-extended from its width in the file.
     Integer(i64),
-    /// A text, or the begin of one that is longer than bounds are.
+    /// A text, cut to the length of bounds.
     Text(Vec<u8>),
 }
 
@@ -101,7 +101,7 @@ pub(crate) struct Bounds {
 }
 
 impl Range {
-    /// The range of texts, of which no more is kept than tells their bounds.
+    /// The range of texts. Only what bounds need is kept of them.
     pub(crate) fn of_texts(min: &[u8], max: &[u8]) -> Self {
         let begin = |text: &[u8]| Value::Text(text[..text.len().min(KEPT + 1)].to_vec());
         let (min, begin) = (begin(min), begin(max));
@@ -130,7 +130,7 @@ impl Range {
     }
 }
 
-/// Whether the pages stand in order. Pages without values do not count.
+/// Whether the pages are sorted. Pages without values do not count.
 pub(crate) fn boundary_order(pages: &[&Range], order: Order) -> BoundaryOrder {
     let in_order = |wrong: Ordering| {
         pages.windows(2).all(|pair| {
@@ -161,8 +161,8 @@ fn cut_max(value: &Value) -> (Value, bool) {
     if text.len() <= KEPT {
         return (value.clone(), true);
     }
-    // The text with its last character replaced by the next one is above all texts that begin so.
-    // Bytes of UTF-8 stand in the order of characters.
+    // With its last character replaced by the next one, a text is above all texts with this prefix.
+    // UTF-8 sorts by bytes as by characters.
     let text = String::from_utf8_lossy(beginning(text));
     for (at, character) in text.char_indices().rev() {
         if let Some(next) = next_character(character) {

@@ -23,12 +23,12 @@ pub(crate) fn structure(out: &mut Vec<u8>, write: impl FnOnce(&mut Fields<'_>)) 
 /// The fields of a struct that is being written.
 pub(crate) struct Fields<'a> {
     out: &'a mut Vec<u8>,
-    /// The number of the last field: the next one is told by its distance.
+    /// The number of the last field: the next one is written as the distance to it.
     last: u8,
 }
 
 impl<'a> Fields<'a> {
-    /// The fields behind the one with number `last`, of a struct that `out` has the begin of.
+    /// Continues a struct, the start of which is in `out`, after the field with number `last`.
     pub(crate) fn behind(last: u8, out: &'a mut Vec<u8>) -> Self {
         Self { out, last }
     }
@@ -68,7 +68,7 @@ impl<'a> Fields<'a> {
         self.out.extend_from_slice(written);
     }
 
-    /// A list, each element of which `write` appends.
+    /// A list; `write` appends each element.
     pub(crate) fn list<I: ExactSizeIterator>(
         &mut self,
         number: u8,

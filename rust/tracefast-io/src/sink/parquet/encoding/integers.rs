@@ -99,14 +99,14 @@ fn find_keys(pages: &[Page], order: Order, buffers: &mut Buffers) -> Option<Vec<
     for page in pages {
         gather_page(page, &mut buffers.values);
         buffers.integers.push_keys(&buffers.values, &mut buffers.keys)?;
-        // All that the only page holds stands in the dictionary.
+        // The only page holds nothing but what the dictionary holds.
         let one = pages.len() == 1;
         ranges.push(order.range(if one { &buffers.integers.entries } else { &buffers.values }));
     }
     Some(ranges)
 }
 
-/// Smallest and largest of the values of a column of small integers, those behind nulls among them.
+/// Smallest and largest value of a column of small integers; slots under nulls count, too.
 fn small_bounds(array: &ArrayRef) -> Option<(i64, i64)> {
     fn bounds<T: Copy + Ord>(values: &[T], wide: impl Fn(T) -> i64) -> Option<(i64, i64)> {
         // Two loops: each becomes vector instructions.

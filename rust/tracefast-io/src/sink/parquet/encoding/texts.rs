@@ -44,7 +44,7 @@ pub(crate) fn encode_dictionary(
         buffers.page.clear();
         put_levels(&buffers.words, rows, &mut buffers.page);
         put_keys(here, key_width(entries), &mut buffers.page);
-        // All that the only page holds stands in the dictionary.
+        // The only page holds nothing but what the dictionary holds.
         let some = (pages.len() > 1).then_some(here);
         let range = buffers.dictionary.bounds(some).map(|(min, max)| Range::of_texts(min, max));
         let encoding = Encoding::RLE_DICTIONARY;
@@ -78,7 +78,7 @@ fn put_page(page: &Page, buffers: &mut Buffers, with_range: bool) -> Option<Rang
         && array.len() == 1
         && array.is_valid(0)
     {
-        // A text that is longer than a page should be stands alone, and is not copied twice.
+        // A text longer than a page should be gets a page of its own, and is not copied twice.
         let text = array.value(0).as_bytes();
         Texts::put_one(text, &mut buffers.page);
         return with_range.then(|| Range::of_texts(text, text));
