@@ -1,10 +1,10 @@
-//! Which of the logs named are one log cut by task: `NAME.PID`, strace's, without a pid column.
+//! Which of the logs named are one log cut by task: strace's `NAME.PID`, without a pid column.
 //!
-//! Numbered logs may be something else: runs one after another, or parts of one log. So numbers
-//! are those of tasks only if all of them are 300 or more, below which Linux gives none out again
-//! and which counting up hardly reaches, or if the logs themselves say so: one tells of a task that
-//! another is named after, or of its own number, and not more of them tell of other numbers. Who
-//! gives the common `NAME` alone says that they are.
+//! Numbered logs may be something else: several runs, or the parts of one log. The numbers are taken
+//! for those of tasks if all of them are 300 or more (once pids have wrapped around, Linux does not
+//! reuse those below 300: `RESERVED_PIDS` in kernel/pid.c), or if the logs themselves show it: one
+//! names a task that another file is named after, or its own number, and fewer show other numbers.
+//! To give the common `NAME` alone says that they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
