@@ -8,6 +8,7 @@ pub mod batch;
 pub mod events;
 pub mod format;
 pub mod ftrace;
+pub(crate) mod hash;
 pub(crate) mod kernel;
 pub mod linux;
 pub mod serial;

@@ -4,7 +4,7 @@
 //! key when it first appears. In block order, [`Dictionary`] turns these keys into those of the
 //! whole stream, so that keys stand in order of appearance whatever the blocks were.
 
-use std::collections::HashMap;
+use crate::hash::HashMap;
 use std::sync::Arc;
 
 use arrow_array::StringArray;
@@ -191,7 +191,7 @@ impl Interner {
 /// Distinct strings of one column over the whole stream, in order of appearance.
 #[derive(Debug, Default)]
 pub(crate) struct Dictionary {
-    keys: HashMap<Arc<str>, u32, foldhash::fast::FixedState>,
+    keys: HashMap<Arc<str>, u32>,
     texts: Vec<Arc<str>>,
     /// Bytes of all texts.
     bytes: usize,

@@ -5,7 +5,7 @@
 //! same, so it notes that once: a [`TaskColumns`] holds for all rows of a task until the next one of
 //! the same task, and a [`FileColumns`] for all rows that name it.
 
-use hashbrown::HashMap;
+use crate::hash::HashMap;
 
 use crate::events::file_id::file_id;
 use crate::events::model_rows::KINDS_WITHOUT_TASK;
@@ -97,7 +97,7 @@ pub(crate) fn task_key(tid: Option<i32>) -> i64 {
 const NEAR: usize = 64;
 
 fn tasks(rows: &mut Rows, fill: &ModelColumns) {
-    let mut known: HashMap<i64, usize, foldhash::fast::FixedState> = HashMap::default();
+    let mut known: HashMap<i64, usize> = HashMap::default();
     let mut near = [(i64::MAX, 0); NEAR];
     let comms = fill.sightings.iter().any(|sighting| sighting.comm.is_some());
     let mut from = 0;
@@ -118,7 +118,7 @@ fn part(
     rows: &mut Rows,
     range: std::ops::Range<usize>,
     fill: &ModelColumns,
-    known: &HashMap<i64, usize, foldhash::fast::FixedState>,
+    known: &HashMap<i64, usize>,
     near: &mut [(i64, usize); NEAR],
     comms: bool,
 ) {

@@ -4,7 +4,7 @@
 //! until the task first shows itself. That first sight is recorded as a [`Deferred`], with the place
 //! where the row of a lost call of an earlier block would have to stand.
 
-use hashbrown::HashMap;
+use crate::hash::HashMap;
 
 use crate::events::parsed_block::Parsed;
 use crate::events::split_calls::{CallEntry, Deferred, EntryTarget, LossReason, OpenCall};
@@ -25,7 +25,7 @@ pub(crate) enum FirstHalf {
 #[derive(Debug)]
 pub(crate) struct OpenCalls {
     /// Tasks by their key, as positions in `states`.
-    tasks: HashMap<i64, u32, foldhash::fast::FixedState>,
+    tasks: HashMap<i64, u32>,
     /// The same of those that were asked for last: few tasks take turns.
     recent: [(i64, u32); RECENT],
     /// Of each task what it has open, by its position in `places`; or [`NOTHING`], or [`UNSEEN`].

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use crate::hash::HashMap;
 
 use crate::events::line_counts::LineUse;
 use crate::events::parsed_block::{Parsed, key_in};
@@ -38,7 +38,7 @@ struct Call {
 /// At most one open call for each task: all that joins blocks.
 #[derive(Debug, Default)]
 pub(crate) struct UnfinishedCalls {
-    tasks: HashMap<i64, u32, foldhash::fast::FixedState>,
+    tasks: HashMap<i64, u32>,
     calls: Vec<Option<Call>>,
     free: Vec<u32>,
     /// Which of `calls` are of execve.
@@ -46,7 +46,7 @@ pub(crate) struct UnfinishedCalls {
     block: u64,
     traced: TracedTasks,
     /// Processors of which records were lost, and on which line of the log it says so last.
-    lost: HashMap<Option<u16>, i64, foldhash::fast::FixedState>,
+    lost: HashMap<Option<u16>, i64>,
 }
 
 /// A call that other threads of its group do not survive.

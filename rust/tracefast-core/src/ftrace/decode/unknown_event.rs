@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::hash::HashMap;
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch, StringArray, UInt32Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
-use hashbrown::HashMap;
 
 use crate::ftrace::decode::forms::Row;
 use crate::ftrace::decode::key_values::{Piece, pieces};
@@ -191,7 +191,7 @@ struct Seen {
 }
 
 /// Keys by their text, and by whether they are words that only stand before others.
-type Found<'a> = HashMap<(&'a str, bool), Seen, foldhash::fast::FixedState>;
+type Found<'a> = HashMap<(&'a str, bool), Seen>;
 
 fn note<'a>(found: &mut Found<'a>, key: &'a str, word: bool, rank: u32, classes: u32) {
     if let Some(seen) = found.get_mut(&(key, word)) {

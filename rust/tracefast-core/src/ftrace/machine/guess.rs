@@ -4,7 +4,7 @@
 //! fit what the number would mean there, for addresses where its programs are laid out. Single
 //! points may be wrong, as registers hold leftovers beyond a call's arguments; the sum is not.
 
-use hashbrown::HashMap;
+use crate::hash::HashMap;
 
 use crate::events::rows::AT_FDCWD;
 use crate::events::vocabulary::Op;
@@ -42,7 +42,7 @@ pub(crate) struct Evidence {
     /// Values that only addresses have where registers are of 32 bits.
     tall: u32,
     /// The last entry by number of each task.
-    open: HashMap<Option<i32>, (u64, Registers), foldhash::fast::FixedState>,
+    open: HashMap<Option<i32>, (u64, Registers)>,
 }
 
 impl Evidence {

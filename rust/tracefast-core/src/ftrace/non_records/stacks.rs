@@ -5,7 +5,7 @@
 //! [`SEAMS`], told by its own bytes, parts what is before it from what is behind it, and blocks
 //! begin only there.
 
-use hashbrown::HashMap;
+use crate::hash::HashMap;
 
 use crate::ftrace::header::Header;
 
@@ -24,7 +24,7 @@ pub(crate) enum StackOwner {
 /// The last record of each processor: its task, and what a stack of it belongs to.
 #[derive(Debug, Default)]
 pub(crate) struct LastRecords {
-    cpus: HashMap<u16, (Option<i32>, StackOwner), foldhash::fast::FixedState>,
+    cpus: HashMap<u16, (Option<i32>, StackOwner)>,
 }
 
 impl LastRecords {

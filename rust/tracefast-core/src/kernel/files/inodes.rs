@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use hashbrown::HashMap;
+use crate::hash::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::kernel::files::length::{Length, Moment};
@@ -30,9 +30,9 @@ const MOVED: usize = 1 << 16;
 pub(crate) struct Inodes {
     open: Vec<Option<Inode>>,
     free: Vec<InodeRef>,
-    by_id: HashMap<u64, InodeRef, foldhash::fast::FixedState>,
+    by_id: HashMap<u64, InodeRef>,
     /// Identities of what names lead to that were renamed, removed, linked; by the name's hash.
-    moved: HashMap<u64, u64, foldhash::fast::FixedState>,
+    moved: HashMap<u64, u64>,
     /// The same names, the oldest first.
     order: VecDeque<u64>,
     now: Moment,

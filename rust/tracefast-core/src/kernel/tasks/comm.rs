@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use crate::hash::HashMap;
 use hashbrown::hash_map::Entry;
 
 use crate::events::parsed_block::key_in;
@@ -19,7 +19,7 @@ struct Comm {
 /// What was told last of each task.
 #[derive(Debug, Default)]
 pub(crate) struct Comms {
-    tasks: HashMap<i32, Comm, foldhash::fast::FixedState>,
+    tasks: HashMap<i32, Comm>,
     /// Tasks whose rows show another name than before.
     pub changed: Vec<i32>,
 }

@@ -10,7 +10,7 @@ pub(crate) mod task_cache;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use crate::hash::HashMap;
 
 use crate::events::model_columns::task_key as key;
 use crate::events::vocabulary::clone_flags::{CLONE_FILES, CLONE_FS, CLONE_THREAD, CLONE_VM};
@@ -68,7 +68,7 @@ const EXITED: usize = 256;
 pub(crate) struct Tasks {
     slots: Vec<Option<Task>>,
     free: Vec<TaskRef>,
-    by_tid: HashMap<i64, TaskRef, foldhash::fast::FixedState>,
+    by_tid: HashMap<i64, TaskRef>,
     /// Those of them that showed themselves last.
     seen: TaskCache,
     /// Number of the block at hand, from 1.
@@ -82,7 +82,7 @@ pub(crate) struct Tasks {
     pub files: OpenFileDescriptions,
     forking: VecDeque<Forking>,
     /// Children of which one event told, and their parents: another event will tell of them too.
-    newborn: HashMap<i32, u32, foldhash::fast::FixedState>,
+    newborn: HashMap<i32, u32>,
     /// Tasks that exited, the latest last: a task shows itself once more when it is switched away.
     exited: VecDeque<(i32, u32)>,
     /// The log tells of every child: there is nothing to guess.

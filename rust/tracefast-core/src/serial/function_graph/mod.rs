@@ -8,7 +8,7 @@ pub(crate) mod stack;
 #[cfg(test)]
 mod tests;
 
-use hashbrown::HashMap;
+use crate::hash::HashMap;
 
 use crate::events::function_graph::{FunctionEntry, GraphLine, GraphStep, SwitchedTask};
 use crate::events::line_counts::LineUse;
@@ -35,8 +35,8 @@ struct Running {
 /// All that joins the lines of `function_graph`.
 #[derive(Debug, Default)]
 pub(crate) struct FunctionStacks {
-    running: HashMap<i32, Running, foldhash::fast::FixedState>,
-    stacks: HashMap<i64, Stack, foldhash::fast::FixedState>,
+    running: HashMap<i32, Running>,
+    stacks: HashMap<i64, Stack>,
     /// Stacks that are empty, to be used again.
     spare: Vec<Stack>,
     /// Stacks that got functions in the block at hand.
