@@ -134,10 +134,10 @@ fn counts_of(told: &Value) -> Option<Counts> {
     let number = |of: &str, name: &str| told[of][name].as_u64().unwrap_or_default();
     let uses = |name: &str| (number("accounting", name), number("accounting_bytes", name));
     Some(Counts {
-        lines: LineCounts::of(uses),
+        lines: LineCounts::from_named(uses),
         bytes: told["bytes"].as_u64()?,
         kinds: std::array::from_fn(|kind| number("kinds", EventKind::TEXTS[kind])),
-        oddities: Oddities::of(|name| number("oddities", name)),
+        oddities: Oddities::from_named(|name| number("oddities", name)),
     })
 }
 

@@ -1,12 +1,11 @@
-//! What the lines of the `function_graph` tracer did in one block. The serial stage joins entries
-//! and exits.
+//! Lines of the `function_graph` tracer in one block. The serial stage joins entries and exits.
 
 use crate::events::split_calls::RowPosition;
 
-/// What a line of `function_graph` did, in the order of the lines.
+/// A line of `function_graph`.
 #[derive(Debug, Clone)]
 pub struct GraphLine {
-    /// Where it stands.
+    /// Where it is among the rows.
     pub at: RowPosition,
     /// Processor, if the line says.
     pub cpu: Option<u16>,
@@ -21,24 +20,24 @@ pub struct GraphLine {
 pub enum GraphStep {
     /// A function is entered.
     Enter(FunctionEntry),
-    /// A function that calls no other one; all of its row but its caller is known.
+    /// A function that calls no other. All of its row is known except its caller.
     Leaf {
-        /// The row; its arguments are the printed rest.
+        /// The row; its arguments are the text after the name.
         row: u32,
-        /// Functions around it.
+        /// Depth: how many functions it is nested in.
         depth: u32,
-        /// The rest names the caller.
+        /// That text names the caller.
         called: bool,
     },
     /// A function is left.
     Exit {
-        /// The row, so far with what the exit says.
+        /// The row, so far with the exit only.
         row: u32,
-        /// Functions around it.
+        /// Depth: how many functions it is nested in.
         depth: u32,
-        /// Bytes of the line, its line feed included; 0: another record on it counts them.
+        /// Bytes of the line with its line feed; 0 if another record on the line counts them.
         bytes: u64,
-        /// Times count seconds: their difference is the time in the function.
+        /// Times are in seconds, so that their difference is the time in the function.
         seconds: bool,
     },
     /// Something else happened on the processor.
@@ -46,7 +45,7 @@ pub enum GraphStep {
         /// The row.
         row: u32,
     },
-    /// The processor goes from one task to another.
+    /// The processor switches from one task to another.
     Switch {
         /// From this one.
         from: SwitchedTask,
@@ -58,7 +57,7 @@ pub enum GraphStep {
 /// The entry of a function.
 #[derive(Debug, Clone)]
 pub struct FunctionEntry {
-    /// Functions around it.
+    /// Depth: how many functions it is nested in.
     pub depth: u32,
     /// Line, relative to the block.
     pub line: i64,
@@ -70,9 +69,9 @@ pub struct FunctionEntry {
     pub comm: Option<u32>,
     /// Thread group.
     pub pid: Option<i32>,
-    /// View of what is printed behind its name.
+    /// View of the text after its name.
     pub rest: u128,
-    /// The rest names the caller.
+    /// That text names the caller.
     pub called: bool,
     /// View of the flags.
     pub extra: Option<u128>,

@@ -4,11 +4,11 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum LineUse {
-    /// A row begins on it.
+    /// A row starts on it.
     Events,
-    /// Second half joined to a row that began before.
+    /// The second half of a call, joined to a row of an earlier line.
     Resumed,
-    /// Stack frame, dump, or other line that belongs to the event before it.
+    /// A stack frame, dump, or other line that belongs to the event before it.
     Continuation,
     /// Part of a table of counts that the tracer adds.
     Summary,
@@ -16,7 +16,7 @@ pub enum LineUse {
     Header,
     /// The tracer's own message.
     Message,
-    /// No text.
+    /// Empty.
     Blank,
     /// Not understood.
     Unparsed,
@@ -28,8 +28,7 @@ impl LineUse {
         ["events", "resumed", "continuation", "summary", "header", "message", "blank", "unparsed"];
 }
 
-/// How the lines of a log were used, and how many bytes they are, line feeds included; every line
-/// counts once.
+/// Lines by use, and their bytes, line feeds included. Every line counts once.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct LineCounts {
     lines: [u64; LineUse::TEXTS.len()],
@@ -37,8 +36,8 @@ pub struct LineCounts {
 }
 
 impl LineCounts {
-    /// Counts that were taken before: for the name of every use, its lines and bytes.
-    pub fn of(mut count: impl FnMut(&str) -> (u64, u64)) -> Self {
+    /// Counts that were saved: `count` returns lines and bytes by the name of a use.
+    pub fn from_named(mut count: impl FnMut(&str) -> (u64, u64)) -> Self {
         let mut counts = Self::default();
         for (i, name) in LineUse::TEXTS.iter().enumerate() {
             (counts.lines[i], counts.bytes[i]) = count(name);
@@ -46,9 +45,9 @@ impl LineCounts {
         counts
     }
 
-    /// Counts a line of `bytes` bytes.
+    /// Counts one line.
     #[inline]
-    pub fn see(&mut self, used: LineUse, bytes: u64) {
+    pub fn add_line(&mut self, used: LineUse, bytes: u64) {
         self.lines[used as usize] += 1;
         self.bytes[used as usize] += bytes;
     }
@@ -68,7 +67,7 @@ impl LineCounts {
         self.bytes.iter().sum()
     }
 
-    /// Every use by its name, with its lines and bytes.
+    /// The name, lines and bytes of every use.
     pub fn fields(&self) -> [(&'static str, u64, u64); LineUse::TEXTS.len()] {
         std::array::from_fn(|i| (LineUse::TEXTS[i], self.lines[i], self.bytes[i]))
     }
@@ -82,21 +81,22 @@ impl LineCounts {
     }
 }
 
-/// What a log shows that is no loss, but that its reader should know.
+/// Oddities of a log that lose nothing but that users should know of.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Oddities {
     /// Lines whose time is before that of the line before them.
     pub time_steps_back: u64,
     /// Lines with other columns in front of the event than the log has at its start.
     pub relayouts: u64,
-    /// Pieces of the traced program's output that were found inside of strace's lines.
+    /// Pieces of the traced program's output within strace's lines.
     pub foreign: u64,
-    /// Records that stand on the line of the one before them: each gives a row more than lines say.
+    /// Records on the line of the record before them: there are that many more rows than lines of
+    /// events.
     pub shared_lines: u64,
 }
 
 impl Oddities {
-    /// Every count by its name.
+    /// The name and value of every count.
     pub fn fields(&self) -> [(&'static str, u64); 4] {
         [
             ("time_steps_back", self.time_steps_back),
@@ -106,8 +106,8 @@ impl Oddities {
         ]
     }
 
-    /// Counts that were taken before, by their names.
-    pub fn of(mut count: impl FnMut(&str) -> u64) -> Self {
+    /// Counts that were saved: `count` returns them by name.
+    pub fn from_named(mut count: impl FnMut(&str) -> u64) -> Self {
         Self {
             time_steps_back: count("time_steps_back"),
             relayouts: count("relayouts"),
@@ -131,11 +131,11 @@ impl Oddities {
 pub struct Example {
     /// Line, relative to the block.
     pub line: u64,
-    /// Task in whose log it stands, if each has its own.
+    /// The task whose log has it, if every task has a log of its own.
     pub task: Option<i32>,
     /// Its beginning.
     pub text: String,
 }
 
-/// How many examples a report shows.
+/// Examples that a report shows.
 pub const MAX_EXAMPLES: usize = 3;

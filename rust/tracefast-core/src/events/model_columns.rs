@@ -1,9 +1,9 @@
-//! Columns that the model of the kernel has found the values of, and that any worker may write: what
-//! each row shows of its task, and of the open files that it acts on.
+//! Columns whose values the model of the kernel has found and that any worker may write: those of a
+//! row's task, and of the open files that it acts on.
 //!
-//! The model goes through blocks in order, one thread at a time. What it finds of many rows is the
-//! same, so it notes that once: a [`TaskColumns`] holds for all rows of a task until the next one of
-//! the same task, and a [`FileColumns`] for all rows that name it.
+//! The model goes through blocks in order, one thread at a time. Many rows have the same values, so
+//! it records them once: a [`TaskColumns`] is for all rows of a task until the next one of the same
+//! task, a [`FileColumns`] for all rows that refer to it.
 
 use crate::hash::HashMap;
 
@@ -14,10 +14,10 @@ use crate::events::schema::Column as C;
 use crate::events::vocabulary::{EventKind, FileType};
 use crate::text::string_view::unpack;
 
-/// What rows show of a task from one of them on.
+/// Columns of a task, from one row on.
 #[derive(Debug, Clone, Copy)]
 pub struct TaskColumns {
-    /// The first row that it holds for.
+    /// The first row.
     pub at: u32,
     /// Key of the id as printed: see [`task_key`].
     pub task: i64,
@@ -25,11 +25,11 @@ pub struct TaskColumns {
     pub id: u32,
     /// Thread group, for rows that do not print it.
     pub group: Option<i32>,
-    /// Key of its name, if events told that.
+    /// Key of its name, if events give one.
     pub comm: Option<u32>,
 }
 
-/// What rows show of an open file description.
+/// Columns of an open file description.
 #[derive(Debug, Clone, Copy)]
 pub struct FileColumns {
     /// Unique in the log.
@@ -42,21 +42,21 @@ pub struct FileColumns {
     pub file_type: Option<u8>,
 }
 
-/// A row shows a description.
+/// A row that shows an open file description.
 #[derive(Debug, Clone, Copy)]
 pub struct ShownFile {
     /// The row.
     pub row: u32,
     /// Position of the description in [`ModelColumns::descriptions`].
     pub description: u32,
-    /// In the columns of its second descriptor.
+    /// It goes into the columns of the second descriptor.
     pub second: bool,
 }
 
-/// What is to be written.
+/// The columns that are still to be written.
 #[derive(Debug, Default)]
 pub struct ModelColumns {
-    /// The rows that sightings are of: those before this one.
+    /// The rows that `sightings` are for: those before this one.
     pub rows: usize,
     /// In the order of the rows.
     pub sightings: Vec<TaskColumns>,
@@ -67,7 +67,7 @@ pub struct ModelColumns {
 }
 
 impl ModelColumns {
-    /// Forgets everything.
+    /// Clears everything.
     pub fn clear(&mut self) {
         self.rows = 0;
         self.sightings.clear();
@@ -87,13 +87,13 @@ impl ModelColumns {
     }
 }
 
-/// A task as rows name it; one without an id has a key as well.
+/// The key of a task by its printed id. Rows without an id have a key of their own.
 #[inline]
 pub(crate) fn task_key(tid: Option<i32>) -> i64 {
     tid.map_or(i64::MIN, i64::from)
 }
 
-/// How many tasks are found without a look into the map, by the last bits of their ids.
+/// Tasks that are found without the map, by the last bits of their ids.
 const NEAR: usize = 64;
 
 fn tasks(rows: &mut Rows, fill: &ModelColumns) {
@@ -149,7 +149,7 @@ fn part(
             pid[row] = group;
             mask |= C::Pid.bit();
         }
-        // A call that began earlier has the name of that moment.
+        // A call that began earlier has the name that its task had then.
         if comms
             && let Some(key) = sighting.comm
             && !effect[row].begun
@@ -161,7 +161,7 @@ fn part(
     }
 }
 
-/// Path, identity, type and number of a description in the columns of a row; once more changes
+/// Writes path, identity, type and number of a description into a row. To do so again changes
 /// nothing.
 #[inline]
 pub(crate) fn show(rows: &mut Rows, row: usize, description: &FileColumns, second: bool) {
@@ -205,7 +205,7 @@ pub(crate) fn show(rows: &mut Rows, row: usize, description: &FileColumns, secon
     rows.valid[row] = valid;
 }
 
-/// The identity of a file that only an annotation names, first or second.
+/// Writes the identity of a file that only an annotation names.
 #[inline]
 pub(crate) fn identify(rows: &mut Rows, row: usize, second: bool, text: &[u8], side: &[u8]) {
     let effect = &rows.effect[row];

@@ -1,8 +1,9 @@
-//! What is found out about the rows of a block before its turn comes, by any worker: which of them
-//! the model of the kernel has to look at, and how many there are of each kind.
+//! Which rows of a block the model of the kernel must look at, and how many rows there are of each
+//! kind. Workers find this out in parallel, before the block's turn in the serial stage.
 //!
-//! A third of the rows of a usual log do nothing to the system. The model has only to say whose they
-//! are, and knows that from another row of the same task: see [`crate::events::model_columns`].
+//! A third of the rows of a usual log change nothing in the system. Of these the model needs to know
+//! only the task, and knows it from another row of the same task: see
+//! [`crate::events::model_columns`].
 
 use crate::events::details::Detail;
 use crate::events::rows::{Effect, NO_DETAIL, Rows};
@@ -10,59 +11,59 @@ use crate::events::schema::Column as C;
 use crate::events::split_calls::Deferred;
 use crate::events::vocabulary::{EventKind, Motion, Op};
 
-/// The kinds of rows whose task nobody can tell if they do not name it.
+/// Kinds of rows whose task is unknown if they do not name it.
 pub(crate) const KINDS_WITHOUT_TASK: [EventKind; 4] =
     [EventKind::Event, EventKind::Function, EventKind::Marker, EventKind::Lost];
 
-/// What kind of look a row needs.
+/// How much of the model a row needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub enum RowClass {
-    /// It does nothing: whose it is.
+    /// It changes nothing; only its task is wanted.
     #[default]
     Idle,
-    /// It uses one descriptor, and does nothing to others or to its task.
+    /// It uses one descriptor, and changes neither others nor its task.
     Use,
     /// It closes a descriptor.
     Close,
     /// It changes an address space, and may use a descriptor.
     Memory,
-    /// It acts on what paths name in full.
+    /// It acts on absolute paths.
     Path,
-    /// It opens what a path names in full.
+    /// It opens an absolute path.
     Open,
-    /// Any other.
+    /// Anything else.
     Other,
 }
 
-/// The result.
+/// The rows that the model must look at.
 #[derive(Debug, Default)]
 pub struct ModelRows {
-    /// It was made: without it every row is looked at.
+    /// They were found; otherwise every row must be looked at.
     pub done: bool,
-    /// The rows that were there.
+    /// Rows that the block had then.
     pub rows: usize,
-    /// They by kind, but for those in `open`.
+    /// These rows by kind, apart from those in `open`.
     pub kinds: [u64; EventKind::TEXTS.len()],
     /// Bytes of their texts: see [`Rows::text_bytes`].
     pub text_bytes: usize,
-    /// Rows of whose calls the first half stands in another block, or nowhere.
+    /// Rows of calls whose first half is in another block, or missing.
     pub open: Vec<u32>,
-    /// A bit for each row that has to be looked at.
+    /// A bit for each row: it must be looked at.
     visits: Vec<u64>,
-    /// How, of each row that was there; and whether its entry came before it.
-    lanes: Vec<(RowClass, bool)>,
+    /// The class of each row, and whether its entry came before it.
+    classes: Vec<(RowClass, bool)>,
 }
 
-/// How many tasks the search for the first row of each knows at a time, by the last bits of their
-/// ids. What it forgets costs a look more.
+/// Tasks that the search for the first row of each task remembers, by the last bits of their ids.
+/// Forgetting one costs an extra visit.
 const KNOWN: usize = 64;
 
 /// No task.
 const NOBODY: i64 = i64::MAX;
 
 impl ModelRows {
-    /// Looks through the rows of a block that was parsed.
+    /// Finds the rows of a parsed block. `event_rows`: rows that say something about another task.
     pub(crate) fn find(
         &mut self,
         rows: &Rows,
@@ -75,22 +76,22 @@ impl ModelRows {
         self.visits.clear();
         self.visits.resize(rows.len.div_ceil(64), 0);
         self.open.clear();
-        self.lanes.clear();
-        self.lanes.resize(rows.len, (RowClass::Idle, false));
-        // Whose a row is that does not say may be found out with these.
-        let naming = deferred.iter().any(|touch| {
+        self.classes.clear();
+        self.classes.resize(rows.len, (RowClass::Idle, false));
+        // These steps may tell the task of rows that do not name it.
+        let tasks_may_be_named = deferred.iter().any(|step| {
             matches!(
-                touch,
+                step,
                 Deferred::PidPrefix { .. } | Deferred::Resume { .. } | Deferred::Superseded { .. }
             )
         });
-        look(rows, details, naming, self);
-        // What the second half does is known when the first is found.
-        for touch in deferred {
-            if let Deferred::Resume { row, .. } = touch {
+        classify(rows, details, tasks_may_be_named, self);
+        // What such a call does is known only together with its first half.
+        for step in deferred {
+            if let Deferred::Resume { row, .. } = step {
                 let at = *row as usize;
                 self.visit(at);
-                self.lanes[at] = (RowClass::Other, false);
+                self.classes[at] = (RowClass::Other, false);
                 self.kinds[usize::from(rows.kind[at])] -= 1;
                 self.open.push(*row);
             }
@@ -100,20 +101,20 @@ impl ModelRows {
         }
     }
 
-    /// Forgets everything.
+    /// Clears everything.
     pub fn clear(&mut self) {
         self.done = false;
         self.visits.clear();
-        self.lanes.clear();
+        self.classes.clear();
     }
 
-    /// How to look at the row; and whether its entry came before it.
+    /// The class of the row, and whether its entry came before it.
     #[inline]
-    pub fn lane(&self, row: usize) -> (RowClass, bool) {
-        self.lanes.get(row).copied().unwrap_or((RowClass::Other, false))
+    pub fn class(&self, row: usize) -> (RowClass, bool) {
+        self.classes.get(row).copied().unwrap_or((RowClass::Other, false))
     }
 
-    /// The row has to be looked at.
+    /// The row must be looked at.
     #[inline]
     pub fn visit(&mut self, row: usize) {
         if let Some(word) = self.visits.get_mut(row / 64) {
@@ -121,7 +122,7 @@ impl ModelRows {
         }
     }
 
-    /// It need not be looked at after all.
+    /// The row need not be looked at after all.
     #[inline]
     pub fn leave_out(&mut self, row: usize) {
         if let Some(word) = self.visits.get_mut(row / 64) {
@@ -129,7 +130,7 @@ impl ModelRows {
         }
     }
 
-    /// All rows from `from` on have to.
+    /// All rows from `from` on must be looked at.
     pub fn visit_all(&mut self, from: usize, rows: usize) {
         self.visits.resize(rows.div_ceil(64), 0);
         if let Some(word) = self.visits.get_mut(from / 64) {
@@ -140,7 +141,7 @@ impl ModelRows {
         }
     }
 
-    /// The first such row from `from` on, before `end`; or `end`.
+    /// The next row to look at, from `from` on; `end` if there is none before it.
     #[inline]
     pub fn next(&self, from: usize, end: usize) -> usize {
         let mut at = from / 64;
@@ -158,14 +159,14 @@ impl ModelRows {
     }
 }
 
-fn look(rows: &Rows, details: &[Detail], naming: bool, survey: &mut ModelRows) {
+fn classify(rows: &Rows, details: &[Detail], tasks_may_be_named: bool, model_rows: &mut ModelRows) {
     let len = rows.len;
     let (valid, tid, kind) = (&rows.valid[..len], &rows.tid[..len], &rows.kind[..len]);
     let effects = &rows.effect[..len];
     let mut known = [NOBODY; KNOWN];
-    let ModelRows { visits, lanes, kinds, text_bytes, .. } = survey;
+    let ModelRows { visits, classes, kinds, text_bytes, .. } = model_rows;
     *text_bytes = (0..len).map(|row| rows.text_bytes(row)).sum();
-    let lanes = &mut lanes[..len];
+    let classes = &mut classes[..len];
     for (at, visits) in visits.iter_mut().enumerate() {
         let mut word = 0;
         for row in at * 64..(at * 64 + 64).min(len) {
@@ -174,10 +175,10 @@ fn look(rows: &Rows, details: &[Detail], naming: bool, survey: &mut ModelRows) {
             let named = valid[row] & C::Tid.bit() != 0;
             let task = if named { i64::from(tid[row]) } else { i64::MIN };
             let known = &mut known[task as usize % KNOWN];
-            let lane = lane(effect, valid[row], details);
-            lanes[row] = if named { (lane, effect.begun) } else { (RowClass::Other, false) };
-            let doubtful = naming && !named;
-            if lane != RowClass::Idle || effect.begun || doubtful || *known != task {
+            let class = class(effect, valid[row], details);
+            classes[row] = if named { (class, effect.begun) } else { (RowClass::Other, false) };
+            let doubtful = tasks_may_be_named && !named;
+            if class != RowClass::Idle || effect.begun || doubtful || *known != task {
                 if kind == EventKind::Unparsed as u8
                     || !named && KINDS_WITHOUT_TASK.iter().any(|&foreign| foreign as u8 == kind)
                 {
@@ -191,7 +192,7 @@ fn look(rows: &Rows, details: &[Detail], naming: bool, survey: &mut ModelRows) {
     }
 }
 
-fn lane(effect: &Effect, valid: u64, details: &[Detail]) -> RowClass {
+fn class(effect: &Effect, valid: u64, details: &[Detail]) -> RowClass {
     let Effect { op, detail, .. } = *effect;
     if op == Op::None && detail == NO_DETAIL {
         return RowClass::Idle;
@@ -200,7 +201,7 @@ fn lane(effect: &Effect, valid: u64, details: &[Detail]) -> RowClass {
         return RowClass::Other;
     }
     let has = |column: C| valid & column.bit() != 0;
-    // Whether a descriptor was open when the call was entered its error may tell.
+    // The error may tell whether the descriptor was open when the call was entered.
     let one = has(C::Fd) && !has(C::Fd2) && !(effect.begun && has(C::Errno));
     let named = effect.motion == Motion::None && !effect.identify;
     match (op, details.get(detail as usize)) {
@@ -220,28 +221,28 @@ mod tests {
 
     #[test]
     fn marks_are_found_in_order() {
-        let mut survey = ModelRows::default();
-        assert_eq!(survey.next(0, 10), 10);
-        survey.visits.resize(4, 0);
+        let mut model_rows = ModelRows::default();
+        assert_eq!(model_rows.next(0, 10), 10);
+        model_rows.visits.resize(4, 0);
         for row in [0, 63, 64, 200, 255] {
-            survey.visit(row);
+            model_rows.visit(row);
         }
-        survey.visit(256);
+        model_rows.visit(256);
         let mut found = Vec::new();
-        let mut row = survey.next(0, 256);
+        let mut row = model_rows.next(0, 256);
         while row < 256 {
             found.push(row);
-            row = survey.next(row + 1, 256);
+            row = model_rows.next(row + 1, 256);
         }
         assert_eq!(found, [0, 63, 64, 200, 255]);
-        assert_eq!((survey.next(1, 60), survey.next(65, 200)), (60, 200));
-        survey.visit_all(130, 256);
-        assert_eq!((survey.next(65, 256), survey.next(131, 256)), (130, 131));
+        assert_eq!((model_rows.next(1, 60), model_rows.next(65, 200)), (60, 200));
+        model_rows.visit_all(130, 256);
+        assert_eq!((model_rows.next(65, 256), model_rows.next(131, 256)), (130, 131));
     }
 
     #[test]
     fn rows_that_do_nothing_are_left_out_but_for_the_first_of_each_task() {
-        let (mut rows, mut survey) = (Rows::default(), ModelRows::default());
+        let (mut rows, mut model_rows) = (Rows::default(), ModelRows::default());
         rows.reset(8);
         for (tid, op) in [(1, Op::None), (1, Op::None), (2, Op::None), (1, Op::Use), (65, Op::None)]
         {
@@ -251,9 +252,9 @@ mod tests {
             rows.effect[row].op = op;
             rows.valid[row] = C::Tid.bit() | C::Kind.bit();
         }
-        survey.find(&rows, &[], &[], std::iter::empty());
-        let looked = (0..5).filter(|&row| survey.next(row, 5) == row);
+        model_rows.find(&rows, &[], &[], std::iter::empty());
+        let looked = (0..5).filter(|&row| model_rows.next(row, 5) == row);
         assert_eq!(looked.collect::<Vec<_>>(), [0, 2, 3, 4]);
-        assert_eq!(survey.kinds[EventKind::Syscall as usize], 5);
+        assert_eq!(model_rows.kinds[EventKind::Syscall as usize], 5);
     }
 }

@@ -1,8 +1,8 @@
-//! Calls that are open, by task, within one block.
+//! Open calls by task, within one block.
 //!
-//! A block is parsed without its neighbours, so what a task had open before the block is unknown
-//! until the task first shows itself. That first sight is recorded as a [`Deferred`], with the place
-//! where the row of a lost call of an earlier block would have to stand.
+//! A block is parsed without its neighbours, so what a task had open before the block is not known.
+//! The first line of each task is therefore recorded as a [`Deferred`] step, with the position at
+//! which the row of a lost call of an earlier block belongs.
 
 use crate::hash::HashMap;
 
@@ -10,12 +10,12 @@ use crate::events::parsed_block::Parsed;
 use crate::events::split_calls::{CallEntry, Deferred, EntryTarget, LossReason, OpenCall};
 use crate::text::block::TextRange;
 
-/// What a second half finds.
+/// What is known of the first half of a call when its second half comes.
 #[derive(Debug)]
 pub(crate) enum FirstHalf {
-    /// The first half, in this block.
+    /// It is in this block.
     Open(OpenCall),
-    /// The task did something else in this block since.
+    /// There is none: the task did something else in this block since.
     Nothing,
     /// The task has not been seen in this block.
     Unknown,
@@ -24,26 +24,26 @@ pub(crate) enum FirstHalf {
 /// Open calls of the tasks seen in the block at hand.
 #[derive(Debug)]
 pub(crate) struct OpenCalls {
-    /// Tasks by their key, as positions in `states`.
+    /// Tasks by key, as positions in `states`.
     tasks: HashMap<i64, u32>,
-    /// The same of those that were asked for last: few tasks take turns.
+    /// The tasks that were looked up last: few tasks take turns.
     recent: [(i64, u32); RECENT],
-    /// Of each task what it has open, by its position in `places`; or [`NOTHING`], or [`UNSEEN`].
+    /// What each task has open, as a position in `places`; or [`NOTHING`], or [`UNSEEN`].
     states: Vec<u32>,
     /// Keys of the tasks.
     keys: Vec<i64>,
-    /// Of each call the slot that holds it, or [`NOTHING`], and its task.
+    /// The slot of each call, or [`NOTHING`], and its task.
     places: Vec<(u32, u32)>,
-    /// Calls that are open. Their places are used again, so that they stay in the cache.
+    /// Open calls. Slots are used again, so that they stay in the cache.
     slots: Vec<OpenCall>,
     /// Slots without a call.
     free: Vec<u32>,
 }
 
-/// The task has nothing open; the call is not open any more.
+/// The task has nothing open; the call is no longer open.
 const NOTHING: u32 = u32::MAX;
 
-/// The task has not been seen, or was forgotten.
+/// The task has not been seen in this block, or was forgotten.
 const UNSEEN: u32 = u32::MAX - 1;
 
 const RECENT: usize = 16;
@@ -71,7 +71,7 @@ impl Default for OpenCalls {
 }
 
 impl OpenCalls {
-    /// Forgets everything: a block begins.
+    /// Clears everything, for the next block.
     pub(crate) fn clear(&mut self) {
         self.tasks.clear();
         self.recent = [NOBODY; RECENT];
@@ -82,7 +82,7 @@ impl OpenCalls {
         self.free.clear();
     }
 
-    /// The position of a task.
+    /// The position of a task in `states`.
     #[inline]
     fn task(&mut self, key: i64) -> usize {
         let recent = self.recent[key as usize % RECENT];
@@ -101,14 +101,14 @@ impl OpenCalls {
         task as usize
     }
 
-    /// What the task has open becomes `state`; returns what it was.
+    /// Sets what the task has open, and returns what it had.
     #[inline]
     fn replace(&mut self, tid: Option<i32>, state: u32) -> u32 {
         let task = self.task(key(tid));
         std::mem::replace(&mut self.states[task], state)
     }
 
-    /// The call at this position, which is not open any more.
+    /// Takes the call at this position, which is no longer open.
     #[inline]
     fn close(&mut self, at: u32) -> Option<OpenCall> {
         let place = self.places.get_mut(at as usize)?;
@@ -118,19 +118,19 @@ impl OpenCalls {
         Some(open)
     }
 
-    /// The task begins something else. Returns the call that it had open in this block; for one of
-    /// an earlier block its place is recorded.
+    /// The task starts something else. Returns the call that it had open in this block. For a call
+    /// of an earlier block, the position of its row is recorded.
     #[inline]
     pub(crate) fn touch(
         &mut self,
         tid: Option<i32>,
         parsed: &mut Parsed,
-        lost: LossReason,
+        reason: LossReason,
     ) -> Option<OpenCall> {
         match self.replace(tid, NOTHING) {
             UNSEEN => {
-                let at = parsed.spot();
-                parsed.deferred.push(Deferred::TaskMovedOn { tid, at, lost });
+                let at = parsed.position();
+                parsed.deferred.push(Deferred::TaskMovedOn { tid, at, reason });
                 None
             }
             NOTHING => None,
@@ -138,7 +138,8 @@ impl OpenCalls {
         }
     }
 
-    /// A call of `tid`, just touched, is open. Returns its position, for [`OpenCalls::extend`].
+    /// Opens a call of `tid`, after [`OpenCalls::touch`]. Returns its position, for
+    /// [`OpenCalls::extend`].
     #[inline(always)]
     pub(crate) fn open(
         &mut self,
@@ -164,7 +165,7 @@ impl OpenCalls {
         self.slots.push(open);
     }
 
-    /// A line that belongs to the open call at this position.
+    /// Adds a line that belongs to the open call at this position.
     pub(crate) fn extend(&mut self, at: u32, line: TextRange) {
         if let Some(open) = self.at(at) {
             // Such lines follow one another, so one range holds them all.
@@ -172,7 +173,7 @@ impl OpenCalls {
         }
     }
 
-    /// A second half of `tid`: what it belongs to.
+    /// The first half for a second half of `tid`.
     #[inline]
     pub(crate) fn resume(&mut self, tid: Option<i32>) -> FirstHalf {
         match self.replace(tid, NOTHING) {
@@ -189,7 +190,7 @@ impl OpenCalls {
         self.close(at);
     }
 
-    /// What `tid` did is over: a line of such a task is the first of another one.
+    /// Forgets `tid`: its next line is the first of another task.
     pub(crate) fn forget(&mut self, tid: Option<i32>, parsed: &mut Parsed) {
         let at = self.replace(tid, UNSEEN);
         if let Some(open) = self.close(at) {
@@ -197,18 +198,18 @@ impl OpenCalls {
         }
     }
 
-    /// `tid` goes on as what was `by`: for the serial stage, which knows both.
+    /// Task `by` goes on under the id `tid`. Only the serial stage knows the calls of both.
     pub(crate) fn superseded(&mut self, tid: Option<i32>, by: i32, parsed: &mut Parsed) {
         for task in [Some(by), tid] {
             self.forget(task, parsed);
         }
-        let at = parsed.spot();
+        let at = parsed.position();
         parsed.deferred.push(Deferred::Superseded { tid, by, at });
     }
 
     /// The call that `tid` has open in this block.
     #[inline]
-    pub(crate) fn of(&mut self, tid: Option<i32>) -> Option<&OpenCall> {
+    pub(crate) fn get(&mut self, tid: Option<i32>) -> Option<&OpenCall> {
         let task = self.task(key(tid));
         let at = self.states[task];
         self.slots.get(self.places.get(at as usize)?.0 as usize)
@@ -219,7 +220,7 @@ impl OpenCalls {
         self.slots.get_mut(self.places.get(at as usize)?.0 as usize)
     }
 
-    /// The call at this position is open no more.
+    /// Closes the call at this position.
     pub(crate) fn take(&mut self, at: u32) -> Option<OpenCall> {
         let open = self.close(at)?;
         let task = self.places[at as usize].1;
@@ -227,8 +228,8 @@ impl OpenCalls {
         Some(open)
     }
 
-    /// What is open goes to the serial stage, and all tasks are forgotten: the block ends, or tasks
-    /// have other names from here on.
+    /// Hands all open calls to the serial stage and forgets all tasks: the block ends, or lines name
+    /// tasks in another way from here on.
     pub(crate) fn flush(&mut self, parsed: &mut Parsed) {
         for &(slot, task) in &self.places {
             if let Some(&open) = self.slots.get(slot as usize) {
@@ -257,9 +258,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tasks_are_told_apart_and_forgotten() {
+    fn tasks_are_distinguished_and_forgotten() {
         let (mut calls, mut parsed) = (OpenCalls::default(), Parsed::default());
-        // These share a place among those looked up last.
+        // These share a slot of `recent`.
         let tids = [7, 7 + RECENT as i32, 7 + 2 * RECENT as i32];
         for tid in tids {
             assert!(calls.touch(Some(tid), &mut parsed, LossReason::Elsewhere).is_none());
@@ -267,9 +268,9 @@ mod tests {
             calls.open(Some(tid), open, &mut parsed);
         }
         assert_eq!(parsed.deferred.len(), 3);
-        assert!(calls.of(Some(8)).is_none());
+        assert!(calls.get(Some(8)).is_none());
         let tid_of = |open: Option<&OpenCall>| open.and_then(|open| open.tid);
-        assert_eq!(tid_of(calls.of(Some(tids[0]))), Some(tids[0]));
+        assert_eq!(tid_of(calls.get(Some(tids[0]))), Some(tids[0]));
         calls.end(Some(tids[0]));
         assert!(matches!(calls.resume(Some(tids[0])), FirstHalf::Nothing));
         calls.forget(Some(tids[0]), &mut parsed);

@@ -1,4 +1,4 @@
-//! What the grammar stage makes of one block, and what it leaves to the stages in order.
+//! What a grammar makes of one block, and what it leaves to the serial stage.
 
 use std::sync::Arc;
 
@@ -10,23 +10,23 @@ use crate::events::rows::{Rows, Side};
 use crate::events::split_calls::{CallEntry, Deferred, RowPosition};
 use crate::text::escape::escape_invalid;
 
-/// Times of a block's lines on the clock of its rows.
+/// Times of the first and last line of a block, on the clock of its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeSpan {
     /// Of the first line that has one.
     pub first: i64,
     /// Of the last.
     pub last: i64,
-    /// Of the last, as printed: without days before it.
+    /// Of the last, as printed: without the days before it.
     pub printed: i64,
 }
 
-/// A task has this name, as an event tells.
+/// An event says that a task has this name.
 #[derive(Debug, Clone, Copy)]
 pub struct CommChange {
     /// The row of the event.
     pub row: u32,
-    /// It has it from the next row on.
+    /// It has the name from the next row on.
     pub later: bool,
     /// The task.
     pub tid: i32,
@@ -35,19 +35,19 @@ pub struct CommChange {
 }
 
 impl CommChange {
-    /// The first row that may show it.
+    /// The first row that may show the name.
     #[inline]
     pub fn from(&self) -> u32 {
         self.row + u32::from(self.later)
     }
 }
 
-/// Everything that the grammar knows of one block.
+/// Everything that a grammar found in one block.
 #[derive(Debug, Default)]
 pub struct Parsed {
-    /// Events in the order in which they became complete.
+    /// Events, in the order in which they were completed.
     pub rows: Rows,
-    /// Text that is not in the block as it stands.
+    /// Text and facts that are not in the block's own text.
     pub side: Side,
     /// Names by local key.
     pub names: Vec<Arc<str>>,
@@ -55,45 +55,45 @@ pub struct Parsed {
     pub errnos: Vec<Arc<str>>,
     /// Names of commands by local key.
     pub comms: Vec<Arc<str>>,
-    /// What happened to calls of earlier blocks.
+    /// Steps that depend on earlier blocks.
     pub deferred: Vec<Deferred>,
-    /// Rows of calls of earlier blocks, which stand at the end: where each belongs, and its number.
+    /// Rows of calls of earlier blocks, which are the last rows: where each belongs, and its number.
     pub inserted: Vec<(RowPosition, u32)>,
     /// Entries of split calls.
     pub entries: Vec<CallEntry>,
-    /// Names of tasks that events tell, in order.
+    /// Names of tasks that events give, in order.
     pub comm_changes: Vec<CommChange>,
-    /// What lines of `function_graph` did.
+    /// Lines of `function_graph`.
     pub graph_lines: Vec<GraphLine>,
     /// Lines by use.
     pub counts: LineCounts,
-    /// Bytes of the text that are not the log's: prefixes of merged lines, feeds of their last.
+    /// Bytes that merging the logs of several tasks added to the text: prefixes and line feeds.
     pub added: u64,
-    /// What is odd about them.
+    /// Oddities of the lines.
     pub oddities: Oddities,
     /// First lines that were not understood.
     pub examples: Vec<Example>,
-    /// Lines that the marks of the structure pass and the log's own layout did not settle, but for
-    /// those that belong to the event above: they were read again, byte by byte. No result depends
-    /// on this; the benches show it, since a kind of line that is common must not be among them.
+    /// Lines that the fast paths could not parse and that were read again byte by byte, apart from
+    /// continuations. No result depends on this. The benches show it, because lines that are common
+    /// must not be among them.
     pub detours: u64,
-    /// Times of the rows are relative to the block's begin; this is the time that it took: the sum
-    /// of its deltas, or the days that began in it.
+    /// The time that the block took: the sum of its differences, or the days that began in it.
+    /// Times of the rows are relative to the start of the block.
     pub elapsed: i64,
-    /// The sum of the deltas of lines with other columns than the log has at its start.
+    /// The sum of the differences of lines with other columns than the log has at its start.
     pub other_elapsed: i64,
     /// First and last time.
     pub span: Option<TimeSpan>,
-    /// Room to join halves in, used again and again.
+    /// A buffer to join halves in.
     pub scratch: Vec<u8>,
-    /// Which rows the model has to look at.
+    /// Which rows the model must look at.
     pub model_rows: ModelRows,
-    /// What it leaves to be written.
+    /// Columns that the model leaves to be written.
     pub model_columns: ModelColumns,
 }
 
 impl Parsed {
-    /// Forgets everything and makes room for the rows of `lines` lines.
+    /// Clears everything and makes room for the rows of `lines` lines.
     pub fn reset(&mut self, lines: usize) {
         // A line gives at most one row; calls of earlier blocks that never ended add some.
         self.rows.reset(lines + 64);
@@ -145,20 +145,18 @@ impl Parsed {
         }
     }
 
-    /// Key of an error's name outside the grammar stage, where there is no interner.
+    /// Key of the name of an error in the serial stage, which has no interner.
     pub fn errno_key(&mut self, name: &[u8]) -> u32 {
         key_in(&mut self.errnos, &escape_invalid(name))
     }
-}
 
-impl Parsed {
-    /// The spot behind all that has been parsed.
+    /// The position after all that has been parsed.
     #[inline]
-    pub fn spot(&self) -> RowPosition {
+    pub fn position(&self) -> RowPosition {
         RowPosition { row: self.rows.len as u32, entries: self.entries.len() as u32 }
     }
 
-    /// The rows in their order, as ranges: one, unless calls of earlier blocks were put between.
+    /// The rows in order, as ranges: one, unless rows of calls of earlier blocks go between.
     pub fn runs(&self) -> Vec<std::ops::Range<usize>> {
         let own = self.rows.len - self.inserted.len();
         let mut out = Vec::with_capacity(1 + 2 * self.inserted.len());

@@ -7,14 +7,14 @@ use crate::events::rows::RowClock;
 use crate::events::vocabulary::{Motion, Op, Status};
 use crate::text::block::TextRange;
 
-/// A call whose end is not (yet) in sight. Dictionary keys are those of the block.
+/// A call that has not ended yet. Dictionary keys are those of the block.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OpenCall {
     /// Task as printed.
     pub tid: Option<i32>,
-    /// Line where it began, relative to the block.
+    /// Line of its first half, relative to the block.
     pub line: i64,
-    /// Entry.
+    /// When it was entered.
     pub ts: Option<i64>,
     /// Key of the name.
     pub name: u32,
@@ -30,25 +30,25 @@ pub struct OpenCall {
     pub args: TextRange,
     /// Columns of the first half that are kept as they are.
     pub extra: Option<TextRange>,
-    /// The same: the security context, where other columns stand between it and `extra`.
+    /// The security context, where other columns are between it and `extra`.
     pub context: Option<TextRange>,
-    /// Lines that follow the first half and belong to it.
+    /// Lines after the first half that belong to it.
     pub frames: Option<TextRange>,
-    /// The same: a second stack, where a record stands between the two.
+    /// A second stack, where a record is between the two.
     pub more_frames: Option<TextRange>,
-    /// Its line has no mark of its end: something was written into it, or it was cut.
+    /// Its line does not say that it is unfinished: other output was written into it, or it was cut.
     pub torn: bool,
-    /// The clock of its time.
+    /// The clock of `ts`.
     pub clock: RowClock,
-    /// Its begin is not in the log.
+    /// Its start is not in the log.
     pub headless: bool,
     /// Number of its entry in `Parsed::entries`.
     pub begin: u32,
-    /// What its first half tells of its effect.
+    /// Its effect, as far as the first half shows it.
     pub head: EntryEffect,
 }
 
-/// What shows that an open call never ends.
+/// How the log shows that an open call never ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LossReason {
     /// Its task does something else, or the log ends.
@@ -62,9 +62,9 @@ pub enum LossReason {
 }
 
 impl OpenCall {
-    /// State of its row if it never ends.
-    pub fn lost(&self, lost: LossReason) -> Status {
-        match lost {
+    /// Status of its row if it never ends.
+    pub fn status_if_lost(&self, reason: LossReason) -> Status {
+        match reason {
             LossReason::Killed => Status::Killed,
             LossReason::Superseded => Status::Superseded,
             LossReason::Detached => Status::Detached,
@@ -74,8 +74,8 @@ impl OpenCall {
     }
 }
 
-/// What the first half of a call tells of its effect. Effects at entry use nothing else, so that
-/// they do not depend on where its second half stands.
+/// The effect of a call, as far as its first half shows it. Effects at entry use nothing else, so
+/// that they do not depend on where the second half is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EntryEffect {
     /// What it does.
@@ -94,7 +94,7 @@ pub struct EntryEffect {
     pub detail: Option<u32>,
 }
 
-/// A spot between the rows and entries of a block.
+/// A position between the rows and entries of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowPosition {
     /// Rows before it.
@@ -103,7 +103,7 @@ pub struct RowPosition {
     pub entries: u32,
 }
 
-/// What a block did to the calls that may be open from blocks before it, in order.
+/// A step that depends on what earlier blocks left open. The serial stage takes them in order.
 #[derive(Debug, Clone)]
 pub enum Deferred {
     /// The task does something else: the row of a call that is still open belongs at `at`.
@@ -112,37 +112,37 @@ pub enum Deferred {
         tid: Option<i32>,
         /// The place.
         at: RowPosition,
-        /// How the log goes on for the task.
-        lost: LossReason,
+        /// What the task does instead.
+        reason: LossReason,
     },
     /// A second half whose first is in an earlier block, or nowhere.
     Resume {
         /// Task as printed.
         tid: Option<i32>,
-        /// The row, so far with the facts of the second half only.
+        /// The row, so far with the second half only.
         row: u32,
         /// Entries of split calls before it.
         entries: u32,
-        /// Text behind `resumed>`; for ftrace the return value.
+        /// Text after `resumed>`; for ftrace the return value.
         rest: TextRange,
-        /// Number of the call by the second half.
+        /// Number of the call, by its name in the second half.
         sys: u16,
-        /// Bytes of the line, its line feed included; 0: another record on it counts them.
+        /// Bytes of the line with its line feed; 0 if another record on the line counts them.
         bytes: u64,
-        /// View of the leader's columns that are kept, if there is no first half to have them.
+        /// View of the leading columns, to keep if there is no first half that has them.
         columns: Option<u128>,
-        /// The halves belong together only if they name the same call: otherwise the row of the
-        /// open one belongs here.
+        /// Where the row of the open call belongs if the halves do not name the same call; `None` if
+        /// they need not.
         lost: Option<RowPosition>,
     },
-    /// A second half that does not end its call either: the call goes on.
+    /// A middle part: the call is still unfinished after it.
     Continue {
         /// Task as printed.
         tid: Option<i32>,
-        /// The half as a call of its own, if it is of none that is open; its arguments are what it
-        /// adds to those of the call.
+        /// The part as a call of its own, in case no call is open. Its arguments are what it adds to
+        /// those of the call.
         open: OpenCall,
-        /// Bytes of the line, its line feed included.
+        /// Bytes of the line with its line feed.
         bytes: u64,
     },
     /// A call left open, under the id that its end will have.
@@ -152,24 +152,24 @@ pub enum Deferred {
         /// The call.
         open: OpenCall,
     },
-    /// Records of a processor are missing before this line: it is not known which calls they ended.
+    /// Records of a processor are missing before this line, so it is not known which calls ended.
     RecordsLost {
-        /// The processor; `None`: of all, since another log begins.
+        /// The processor; `None` for all of them: another log starts here.
         cpu: Option<u16>,
         /// Line, relative to the block.
         line: i64,
     },
-    /// From the spot `at` on tasks are named in another way.
+    /// From `at` on, lines have a pid, or no longer have one.
     PidPrefix {
-        /// How.
+        /// Whether they have.
         prefix: PidPrefix,
         /// The place.
         at: RowPosition,
     },
-    /// A task is traced, or no more.
+    /// A task is traced from here on, or no longer.
     Trace(TraceChange),
-    /// Task `tid` goes on as what was task `by`, whose call becomes its own; a call of `tid` that
-    /// is still open belongs to the spot `at`.
+    /// Task `by` called execve and goes on under the id `tid` (ptrace(2), "execve(2) under ptrace").
+    /// Its call becomes that of `tid`; the row of a call that `tid` had open belongs at `at`.
     Superseded {
         /// Task as printed.
         tid: Option<i32>,
@@ -180,34 +180,35 @@ pub enum Deferred {
     },
 }
 
-/// How strace names tasks in a log without a column of pids: not at all while there is one of them.
+/// Whether lines name their task. On a terminal strace prints pids only while it traces several
+/// tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PidPrefix {
-    /// Lines have no pid: they are of the one task that is traced.
+    /// Lines have no pid: they are of the only task that is traced.
     Absent,
     /// Lines have one.
     Present,
 }
 
-/// What a line says of a task being traced.
+/// What a line says about whether a task is traced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TraceChange {
-    /// It is.
+    /// It is from here on.
     Started(i32),
-    /// It called exit, or its thread group did: older versions say no more of it.
+    /// It called exit, or its thread group did. Older versions of strace print nothing else.
     Exiting(Option<i32>),
-    /// It is no more.
+    /// It no longer is.
     Ended(Option<i32>),
 }
 
-/// The entry of a call whose two halves stand on different lines: for effects at entry.
+/// The entry of a call whose halves are on different lines, for effects at entry.
 #[derive(Debug, Clone, Copy)]
 pub struct CallEntry {
-    /// Rows that stand before it.
+    /// Rows before it.
     pub at: u32,
     /// Task as printed.
     pub tid: Option<i32>,
-    /// What it does there.
+    /// Its effect at entry.
     pub head: EntryEffect,
     /// Where the effect is recorded.
     pub target: EntryTarget,
@@ -220,25 +221,25 @@ pub enum EntryTarget {
     Open,
     /// A row of the same block.
     Row(u32),
-    /// A pending call of the serial stage.
+    /// A call that is open in the serial stage.
     Pending(u32),
 }
 
-/// A second half and what is known of the first.
+/// The second half of a call and what is known of the first.
 #[derive(Debug, Clone, Copy)]
 pub struct SecondHalf<'a> {
-    /// Argument text of the first half; `None`: the log has none.
+    /// Argument text of the first half; `None` if the log does not have it.
     pub head: Option<&'a [u8]>,
     /// Number of the call.
     pub sys: u16,
     /// When it was entered.
     pub entry: Option<i64>,
-    /// Text behind `resumed>`, or a line that goes on with a torn call.
+    /// Text after `resumed>`, or a line that continues an interleaved call.
     pub rest: TextRange,
-    /// There may be a blank in front of `rest`, of versions up to 4.26.
+    /// `rest` may start with a blank, as strace up to 4.26 prints one.
     pub gap: bool,
-    /// Where the only ` = ` of the second half ends, counted from the begin of `rest` without its
-    /// gap, if that is known already; else it is looked for.
+    /// Where the only ` = ` of the second half ends, from the start of `rest` without its blank, if
+    /// that is known already; otherwise it is searched for.
     pub mark: Option<Option<usize>>,
     /// Both halves are known to be UTF-8.
     pub utf8: bool,

@@ -159,7 +159,7 @@ impl Parser<'_> {
             self.records(columns, start, end);
         }
         if let Some(used) = self.used {
-            self.parsed.counts.see(used, self.bytes);
+            self.parsed.counts.add_line(used, self.bytes);
         }
         self.line += 1;
     }

@@ -27,7 +27,7 @@ impl Kernel {
     /// were told of before. Anything else, and `false`: it was not looked at.
     #[inline]
     pub(crate) fn quick(&mut self, row: usize, block: &mut BlockRows<'_>) -> bool {
-        let (lane, begun) = block.model_rows.lane(row);
+        let (lane, begun) = block.model_rows.class(row);
         if lane == RowClass::Other || self.cut {
             return false;
         }
@@ -97,7 +97,7 @@ impl Kernel {
     ) -> bool {
         let EntryTarget::Row(row) = begin.target else { return false };
         let row = row as usize;
-        let (lane, begun) = block.model_rows.lane(row);
+        let (lane, begun) = block.model_rows.class(row);
         if lane == RowClass::Other || !begun || self.cut {
             return false;
         }

@@ -68,16 +68,16 @@ impl UnfinishedCalls {
     /// open. `line` is the log's line on which the block begins.
     pub(crate) fn run(&mut self, parsed: &mut Parsed, text: &[u8], format: &Format, line: i64) {
         self.block += 1;
-        let end = parsed.spot();
+        let end = parsed.position();
         // Since when lines without a pid stand in the block.
         let mut bare = None;
         let deferred = std::mem::take(&mut parsed.deferred);
         for touch in &deferred {
             match *touch {
-                Deferred::TaskMovedOn { tid, at, lost } => {
+                Deferred::TaskMovedOn { tid, at, reason } => {
                     self.traced.see(tid);
                     if let Some(call) = self.take(self.traced.task(tid)) {
-                        let status = call.open.lost(lost);
+                        let status = call.open.status_if_lost(reason);
                         let row = insert(parsed, at, &call, format, line, status);
                         self.same_block(parsed, &call, row);
                     }
@@ -105,7 +105,7 @@ impl UnfinishedCalls {
                     let used = if call.is_some() { LineUse::Resumed } else { LineUse::Events };
                     // A line is counted once, for the first record on it.
                     if bytes > 0 {
-                        parsed.counts.see(used, bytes);
+                        parsed.counts.add_line(used, bytes);
                     } else {
                         parsed.oddities.shared_lines += u64::from(call.is_none());
                     }
@@ -127,7 +127,7 @@ impl UnfinishedCalls {
                         self.open(parsed, text, task, open, format, line);
                         LineUse::Events
                     };
-                    parsed.counts.see(used, bytes);
+                    parsed.counts.add_line(used, bytes);
                 }
                 Deferred::Open { tid, ref open } => {
                     self.open(parsed, text, self.traced.task(tid), open, format, line);
@@ -263,7 +263,14 @@ impl UnfinishedCalls {
         parsed.reset(calls.len());
         for call in &calls {
             let row = parsed.rows.push();
-            abandon(parsed, row, call, format, line, call.open.lost(LossReason::Elsewhere));
+            abandon(
+                parsed,
+                row,
+                call,
+                format,
+                line,
+                call.open.status_if_lost(LossReason::Elsewhere),
+            );
         }
     }
 

@@ -34,7 +34,8 @@ impl Format {
         }
     }
 
-    /// See [`crate::format::Format::pause`].
+    /// The time from the line that printed `printed`, the last of a block, to the first of the next
+    /// one, beyond the difference of their times: whole days, where the log prints times of day.
     pub fn pause(&self, printed: i64, first: i64) -> i64 {
         match self.layout.time {
             Time::Day => clock::days(printed, first) * DAY,

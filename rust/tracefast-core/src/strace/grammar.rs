@@ -109,7 +109,7 @@ impl Parser<'_> {
             && let Some(used) = self.usual_line(start, end, first.filter(|_| !several))
         {
             let bytes = (end - start) as u64 + u64::from(end < self.text.len());
-            self.parsed.counts.see(used, bytes);
+            self.parsed.counts.add_line(used, bytes);
             self.line += 1;
             self.count += 1;
             return;
@@ -142,7 +142,7 @@ impl Parser<'_> {
             self.count_taken();
         }
         if let Some(used) = self.used {
-            self.parsed.counts.see(used, self.bytes);
+            self.parsed.counts.add_line(used, self.bytes);
         }
         self.line += 1;
         self.count += 1;

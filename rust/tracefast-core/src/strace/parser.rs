@@ -188,7 +188,7 @@ impl<'a> Parser<'a> {
         if self.naming != Some(prefix) {
             self.naming = Some(prefix);
             self.grammar.calls.flush(self.parsed);
-            let at = self.parsed.spot();
+            let at = self.parsed.position();
             self.parsed.deferred.push(Deferred::PidPrefix { prefix, at });
         }
     }

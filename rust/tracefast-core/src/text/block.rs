@@ -1,13 +1,13 @@
-//! A block: some whole lines of one source, in a padded buffer that is used again.
+//! A block: whole lines of one source, in a padded buffer that is used again.
 
-/// Bytes of padding before and behind the text, so that wide loads never leave the buffer.
+/// Bytes of padding before and after the text, so that wide loads never leave the buffer.
 pub const PAD: usize = 128;
 
-/// Longest block, and so the longest line: some bytes less than Arrow's views can tell, which have
-/// 31 bits for places and lengths. The rest is for a buffer that is read a little too far.
+/// Longest block, and so the longest line. Offsets and lengths in Arrow's string views have 31 bits;
+/// the difference is for a buffer that is read a little too far.
 pub const MAX_BLOCK: usize = (1 << 31) - (1 << 27);
 
-/// Most bytes of whole lines of which none stands alone.
+/// Longest run of whole lines none of which can start a block.
 pub const MAX_REST: usize = 1 << 28;
 
 /// Bytes at the start of a line that are enough to know whether it belongs to the line before it,
@@ -23,7 +23,7 @@ pub struct Block {
     buf: Vec<u8>,
     start: usize,
     len: usize,
-    /// Bytes that were taken out of the text.
+    /// Bytes that were removed from the text.
     taken: usize,
     /// The text ends with the source, whether or not its last line has a line feed.
     pub last: bool,
@@ -50,8 +50,8 @@ impl Block {
         block
     }
 
-    /// Room for `len` bytes of text, to be read into; then [`Block::set`] says what of it counts.
-    /// Asked again for more, it keeps what was read.
+    /// Room to read `len` bytes of text into; [`Block::set`] then says which of them are the text.
+    /// A call with a greater `len` keeps what was read.
     pub fn space(&mut self, len: usize) -> &mut [u8] {
         let need = len + 2 * PAD;
         if self.buf.len() < need {
@@ -65,24 +65,24 @@ impl Block {
         self.start = start;
         self.len = end - start;
         self.taken = 0;
-        // Wide loads behind the text must not depend on what the buffer held before.
+        // Wide loads after the text must not depend on what the buffer held before.
         self.buf[PAD + end..PAD + end + PAD].fill(0);
     }
 
-    /// Adds `more` behind the text.
+    /// Appends `more` to the text.
     pub fn extend(&mut self, more: &[u8]) {
         let end = self.start + self.len;
         self.space(end + more.len())[end..].copy_from_slice(more);
         self.set(self.start, end + more.len());
     }
 
-    /// Leaves the first `n` bytes of the text out.
+    /// Drops the first `n` bytes of the text.
     pub fn skip(&mut self, n: usize) {
         let end = self.start + self.len;
         self.set(end.min(self.start + n), end);
     }
 
-    /// Changes the text in place: `change` returns its new length, which is no greater.
+    /// Changes the text in place. `change` returns the new length, which must not be greater.
     pub fn edit(&mut self, change: impl FnOnce(&mut [u8]) -> usize) {
         if !self.buf.is_empty() {
             let start = self.start + PAD;
@@ -108,7 +108,7 @@ impl Block {
         self.len
     }
 
-    /// Bytes of text as its source has it.
+    /// Bytes of text as they are in the source.
     pub fn source_len(&self) -> usize {
         self.len + self.taken
     }
@@ -124,7 +124,7 @@ impl Block {
         (self.buf, start)
     }
 
-    /// A block over a buffer that served before.
+    /// A block that uses this buffer.
     pub fn from_buffer(buf: Vec<u8>) -> Self {
         Self { buf, ..Self::default() }
     }

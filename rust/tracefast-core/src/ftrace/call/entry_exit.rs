@@ -91,7 +91,7 @@ impl<'a> Parser<'a> {
     pub(crate) fn exit(&mut self, start: usize, header: &Header, callee: Callee, ret: Span) {
         let tid = header.pid;
         let pending = self.grammar.calls.resume(tid);
-        let lost = Some(self.parsed.spot());
+        let lost = Some(self.parsed.position());
         if let FirstHalf::Open(open) = &pending {
             if self.ends(open.name, callee.name) && !self.is_parted(open, header) {
                 self.whole(start, header, open, ret);

@@ -119,7 +119,7 @@ impl Parser<'_> {
     }
 
     fn step(&mut self, cpu: Option<u16>, tid: Option<i32>, step: GraphStep) {
-        let at = self.parsed.spot();
+        let at = self.parsed.position();
         self.parsed.graph_lines.push(GraphLine { at, cpu, tid, step });
     }
 

@@ -125,7 +125,7 @@ impl FunctionStacks {
                 };
                 // A line is counted once, for the first record on it.
                 if bytes > 0 {
-                    block.parsed.counts.see(used, bytes);
+                    block.parsed.counts.add_line(used, bytes);
                 } else {
                     block.parsed.oddities.shared_lines += u64::from(used == LineUse::Events);
                 }

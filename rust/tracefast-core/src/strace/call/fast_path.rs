@@ -191,7 +191,7 @@ impl Parser<'_> {
             return None;
         }
         let ended = Ended::read(self.padded, rest, end, mark)?;
-        let open = self.grammar.calls.of(Some(pid)).filter(|open| is_usual(open, pid))?;
+        let open = self.grammar.calls.get(Some(pid)).filter(|open| is_usual(open, pid))?;
         let (sys, head) = (open.sys, (open.args.0 as usize, open.args.1 as usize));
         let makes_fd = syscalls::shape(sys).makes_fd;
         if second == ODD || matches!(ended.shown, Shown::Noted(..)) && !makes_fd {

@@ -24,7 +24,7 @@ impl Parser<'_> {
     #[inline]
     pub(crate) fn touch(&mut self, tid: Option<i32>, lost: LossReason) {
         if let Some(open) = self.grammar.calls.touch(tid, self.parsed, lost) {
-            self.abandoned(&open, open.lost(lost));
+            self.abandoned(&open, open.status_if_lost(lost));
         }
     }
 
@@ -142,7 +142,7 @@ impl Parser<'_> {
             return true;
         }
         if is_exec(&self.text[at + 5..at + 5 + len])
-            && self.grammar.calls.of(line.leader.pid).is_none_or(|open| open.name != key)
+            && self.grammar.calls.get(line.leader.pid).is_none_or(|open| open.name != key)
         {
             // A thread that calls execve goes on under its leader's id, which may be all that the
             // log says of it: only the serial stage knows the calls of all threads.
