@@ -1,11 +1,12 @@
 """Logs into files and streams of Arrow: `parse` and `read`. Neither imports polars."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from tracefast import _core
-from tracefast.arguments import path_of, threads_of, whole_number
-from tracefast.inputs.sources import Sink, Source, Sources, expand, sink_of
+from tracefast.arguments import check_choice, integer, path_text, thread_count
+from tracefast.inputs.sources import Source, Sources, expand
+from tracefast.outputs import Sink, refuse_own_input, sink_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,7 +124,9 @@ def parse(
     ... )
     11 an event behind the leader: NAME(…) = RESULT, <... NAME resumed>, --- SIGNAL {…} ---, ...
     """
-    target = None if output is None else path_of("output", output)
+    check_choice("format_in", format_in, get_args(FormatIn))
+    check_choice("machine", machine, get_args(Machine))
+    target = None if output is None else path_text("output", output)
     chosen = sink or ("parquet" if target is None else sink_of(target))
     if chosen is None:
         raise ValueError(
@@ -131,18 +134,16 @@ def parse(
         )
     names = expand(sources)
     if target is not None:
-        from tracefast.inputs.duplicates import refuse_own_input
-
         refuse_own_input(names, target)
     return _core.parse(
         names,
         target,
         sink=chosen,
         format_in=format_in,
-        threads=threads_of(threads),
-        row_group=whole_number("row_group", row_group, low=1, high=_ROW_GROUP_ROWS),
+        threads=thread_count(threads),
+        row_group=integer("row_group", row_group, low=1, high=_ROW_GROUP_ROWS),
         compression=compression,
-        block_bytes=whole_number("block_bytes", block_bytes, low=1, high=_BLOCK_BYTES),
+        block_bytes=integer("block_bytes", block_bytes, low=1, high=_BLOCK_BYTES),
         clobber=clobber,
         machine=machine,
         model=model,
@@ -223,13 +224,15 @@ def read(
     ['openat', 'read']
     """
     if isinstance(columns, str):
-        # Any text is a sequence of texts, too: of its letters.
-        raise TypeError(f"columns is a list of names, not one name: columns=[{columns!r}]")
+        # A string is a sequence of strings as well.
+        raise TypeError(f"columns must be a list of names: columns=[{columns!r}]")
+    check_choice("format_in", format_in, get_args(FormatIn))
+    check_choice("machine", machine, get_args(Machine))
     return _core.Reader(
         expand(sources),
         format_in=format_in,
-        threads=threads_of(threads),
-        block_bytes=whole_number("block_bytes", block_bytes, low=1, high=_BLOCK_BYTES),
+        threads=thread_count(threads),
+        block_bytes=integer("block_bytes", block_bytes, low=1, high=_BLOCK_BYTES),
         columns=None if columns is None else list(columns),
         machine=machine,
         progress=progress,

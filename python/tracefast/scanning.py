@@ -20,18 +20,11 @@ from tracefast._polars import direct_read, pushdown
 from tracefast._polars.compatible_types import fitted, listed, of_other_types
 from tracefast._polars.pushdown import Predicate
 from tracefast._polars.source_threads import patiently, refuse_fork
-from tracefast.arguments import check_choice, threads_of
-from tracefast.inputs.duplicates import crowded
-from tracefast.inputs.sources import (
-    STDIN,
-    Content,
-    Sources,
-    expand,
-    is_pipe,
-    is_url,
-    refused,
-    sniff,
-)
+from tracefast.arguments import check_choice, thread_count
+from tracefast.error_hints import error_with_hint
+from tracefast.inputs.contents import Content, is_pipe, sniff
+from tracefast.inputs.duplicates import files_sharing_names
+from tracefast.inputs.sources import STDIN, Sources, expand, is_url
 from tracefast.reading import FormatIn, Machine
 
 # Words that are plain strings in Parquet.
@@ -124,7 +117,7 @@ def scan(
     refuse_fork()
     check_choice("format_in", format_in, get_args(FormatIn))
     check_choice("machine", machine, get_args(Machine))
-    threads = threads_of(threads)
+    threads = thread_count(threads)
     names = expand(sources, lazily=True)
     if STDIN in names:
         raise ValueError(
@@ -139,7 +132,7 @@ def scan(
         if content is not None and content != "log"
     }
     _check_same(schemas)
-    shared = crowded(list(contents.items()))
+    shared = files_sharing_names(list(contents.items()))
     frames: list[pl.LazyFrame] = []
     openers: list[direct_read.Opener] = []
     for (content, is_shared), run in groupby(names, lambda name: (contents[name], name in shared)):
@@ -246,7 +239,7 @@ def _scan_urls(urls: list[str], storage_options: Mapping[str, str] | None) -> pl
         except pl.exceptions.ComputeError as error:
             what = f"{url}: not Parquet, or not to be had: {error}"
             hint = "of URLs, only Parquet can be scanned: fetch logs, or parse them there"
-            raise refused(what, hint) from error
+            raise error_with_hint(what, hint) from error
         _check_columns(url, found)
         frames.append(_as_scanned(frame, found))
     return _concat(frames)
@@ -309,7 +302,8 @@ def _check_columns(file: str, found: pl.Schema) -> None:
 
 
 def _refused(file: str, why: str) -> _core.Error:
-    return refused(f"{file}: {why}", "write it again from the log", kind="damaged_columns")
+    hint = "re-create it from the log"
+    return error_with_hint(f"{file}: {why}", hint, kind="damaged_columns")
 
 
 def event_schema() -> pl.Schema:
@@ -352,7 +346,7 @@ class _LogBuilder(FileReaderBuilder):
         """Begin to parse: some columns of the rows that match, of the first rows if so limited."""
         for pipe in filter(is_pipe, self.names):
             if pipe in self.taken:
-                raise refused(
+                raise error_with_hint(
                     f"{pipe}: a pipe can be read once, and this query reads it again",
                     "make Parquet of it with tracefast.parse, and scan that",
                 )

@@ -156,9 +156,7 @@ def test_a_url_of_something_else(spawn_strace, tmp_path):
 def test_logs_are_not_read_from_urls(use):
     with pytest.raises(tf.Error, match="not from URLs") as caught:
         use("https://host/app.strace")
-    assert caught.value.hint == (
-        "fetch it, or pipe it: curl https://host/app.strace | tracefast parse - -o FILE.parquet"
-    )
+    assert caught.value.hint == ("download it first")
 
 
 # Memory.

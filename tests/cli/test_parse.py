@@ -172,7 +172,7 @@ def test_compressions_that_cannot_be_written_are_refused(spawn_strace, tmp_path)
             tf.parse(spawn_strace, tmp_path / "a.parquet", compression=text)
     with pytest.raises(ValueError, match="Arrow files have none"):
         tf.parse(spawn_strace, tmp_path / "a.arrow", compression="zstd")
-    with pytest.raises(ValueError, match="row_group is from 1 to 16777216"):
+    with pytest.raises(ValueError, match="row_group must be between 1 and 16777216"):
         tf.parse(spawn_strace, tmp_path / "a.parquet", row_group=0)
     assert not list(tmp_path.iterdir())
 

@@ -184,7 +184,7 @@ def test_a_schema_of_ones_own():
     done = fields("mine", *texts, schema=schema)
     assert dict(done.schema) == {**schema, "rest": pl.String}
     assert done.rows() == [("D", 16, 1.5, -1, "odd=1"), (None, None, None, None, "n=-5 status")]
-    with pytest.raises(ValueError, match="n: Int8 is none of String"):
+    with pytest.raises(ValueError, match="n must be String, Int64, UInt64 or Float64, got Int8"):
         fields("mine", "n=1", schema={"n": pl.Int8})
     # A schema of one's own overrides what is known.
     done = fields("sched_process_hang", "comm=a pid=7", schema={"pid": pl.Int64})

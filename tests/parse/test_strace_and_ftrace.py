@@ -142,7 +142,7 @@ def test_a_chosen_machine_names_the_calls():
 
 def test_an_unknown_machine_is_refused(run, tmp_path):
     raw = CALLS / "calls-raw.ftrace"
-    message = "machine is one of 'x86_64', .*'riscv64'.*, not 'vax'"
+    message = "machine must be one of 'x86_64', .*'riscv64'.*, got 'vax'"
     for call in (
         lambda: tf.parse(raw, tmp_path / "out.parquet", machine="vax"),
         lambda: tf.read(raw, machine="vax"),

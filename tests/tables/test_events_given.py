@@ -73,7 +73,7 @@ def test_what_is_no_table_is_refused(analysis, given):
     name = analysis.replace("darshan", "files")
     text = str(caught.value)
     assert text.startswith(f"tracefast.{name}")
-    assert f"takes events, not {type(given).__name__}: give tracefast.scan(" in text
+    assert f"needs events, got {type(given).__name__}: pass tracefast.scan(" in text
     if isinstance(given, str):
         assert text.endswith("tracefast.scan('app.strace')")
 

@@ -28,7 +28,7 @@ print("done")
 TABLE = CHILD.format(
     before="""
 from tracefast import scanning
-scanning.crowded = lambda _: frozenset()  # the same events again and again are refused else
+scanning.files_sharing_names = lambda _: frozenset()  # the same log many times
 events = tf.scan(names)
 tables = {
     "files": lambda: tf.files(events),

@@ -47,7 +47,7 @@ def rows_of(events: Events, needed: Types | Iterable[str], question: str) -> pl.
     >>> rows_of("demo.strace", ["ts"], "tracefast.files")
     Traceback (most recent call last):
     ...
-    TypeError: tracefast.files takes events, not str: give tracefast.scan('demo.strace')
+    TypeError: tracefast.files needs events, got str: pass tracefast.scan('demo.strace')
     """
     refuse_fork()
     rows = _lazy(events, question)
@@ -74,5 +74,5 @@ def _lazy(events: Events, question: str) -> pl.LazyFrame:
         return pl.DataFrame(events).lazy()
     given = f"{events!r}" if isinstance(events, str) else "LOG"
     raise TypeError(
-        f"{question} takes events, not {type(events).__name__}: give tracefast.scan({given})"
+        f"{question} needs events, got {type(events).__name__}: pass tracefast.scan({given})"
     )

@@ -5,27 +5,11 @@ from typing import Final
 
 import polars as pl
 
+from tracefast._polars.declared_schema import declared_schema
 from tracefast._polars.given_events import Events
 from tracefast.analysis.decoded_fields import LOST, Dtypes, decoded
 
-SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
-    "source": pl.String,
-    "dev": pl.String,
-    "op": pl.String,
-    "requests": pl.UInt32,
-    "bytes": pl.Int64,
-    "sequential_share_1": pl.Float64,
-    "sequential_share_4": pl.Float64,
-    "size_median": pl.Int64,
-    "size_max": pl.Int64,
-    "completed": pl.UInt32,
-    "latency_p50_ns": pl.Int64,
-    "latency_p99_ns": pl.Int64,
-    "latency_max_ns": pl.Int64,
-    "readahead_share": pl.Float64,
-    "in_flight_max": pl.UInt32,
-    "task_top": pl.String,
-}
+SCHEMA: Final = declared_schema("blocks")
 
 # Streams that `sequential_share_4` keeps open.
 STREAMS: Final = 4
@@ -130,7 +114,7 @@ def blocks(events: Events) -> pl.LazyFrame:
         predicate_pushdown=False,
         projection_pushdown=False,
         slice_pushdown=False,
-        schema=pl.Schema(SCHEMA),
+        schema=SCHEMA,
     )
 
 

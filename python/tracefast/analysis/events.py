@@ -4,22 +4,10 @@ from typing import Final
 
 import polars as pl
 
+from tracefast._polars.declared_schema import declared_schema
 from tracefast._polars.given_events import Events, rows_of
 
-SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
-    "source": pl.String,
-    "kind": pl.String,
-    "name": pl.String,
-    "count": pl.UInt64,
-    "share": pl.Float64,
-    "ts_first": pl.Datetime("ns"),
-    "ts_last": pl.Datetime("ns"),
-    "tasks": pl.UInt32,
-    "cpus": pl.UInt32,
-    "dur_ns": pl.Int64,
-    "dur_p50_ns": pl.Int64,
-    "dur_max_ns": pl.Int64,
-}
+SCHEMA: Final = declared_schema("event_counts")
 
 # What makes two rows those of one event.
 _KEY: Final = ("source", "kind", "name")

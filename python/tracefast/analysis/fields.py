@@ -100,9 +100,9 @@ def fields(
     rows = rows_of(events, {"name": pl.String, "args": pl.String}, "tracefast.fields")
     columns = rows.collect_schema().names()
     if not isinstance(event, str):
-        raise TypeError(f"event is the name of one event, not {event!r}")
+        raise TypeError(f"event must be the name of one event, got {event!r}")
     if schema is not None and not isinstance(schema, Mapping):
-        raise TypeError(f"schema maps keys to types of polars, as a dict does, not {schema!r}")
+        raise TypeError(f"schema must map keys to types of polars, as a dict does, got {schema!r}")
     check_choice("kind", kind, get_args(Kind))
     call = event.removeprefix("sys_enter_").removeprefix("sys_exit_")
     if call != event:
@@ -155,14 +155,14 @@ def _kind(key: str, dtype: pl.DataType | type[pl.DataType]) -> str:
         if dtype == known:
             return kind
     raise ValueError(
-        f"{key}: {dtype} is none of String, Int64, UInt64, Float64; cast it afterwards"
+        f"{key} must be String, Int64, UInt64 or Float64, got {dtype}: cast it afterwards"
     )
 
 
 def _system_call(event: str, call: str) -> ValueError:
     return ValueError(
-        f"{event}: system calls are rows of kind 'syscall', whose fields are columns of the "
-        f"events already: filter by pl.col('name') == '{call}'"
+        f"{event}: system calls are rows of kind 'syscall', and their fields are columns of the "
+        f"events: filter by pl.col('name') == '{call}'"
     )
 
 

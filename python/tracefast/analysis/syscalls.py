@@ -117,7 +117,7 @@ def syscalls(events: Events, *, by: By | None = None) -> pl.LazyFrame:
     (101, '/bin/true', 'execve', 300000)
     """
     if by is not None and by not in get_args(By):
-        raise ValueError(f"by is None or 'process', not {by!r}")
+        raise ValueError(f"by must be None or 'process', got {by!r}")
     types = {**NEEDED, **NEEDED_BY_PROCESS} if by == "process" else NEEDED
     return folded(
         events,

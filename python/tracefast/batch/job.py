@@ -1,23 +1,16 @@
 """The work on one log, for any process on any machine that sees its files."""
 
-import errno
 import os
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
 
 from tracefast import _core
 from tracefast.batch.manifest import Manifest, Record, Stamp, check_of
 from tracefast.batch.plan import Log, files_of
+from tracefast.error_hints import hint_of
 from tracefast.inputs.sources import Sources
 from tracefast.reading import FormatIn, Machine, parse
-
-_HINTS: Final[dict[int, str]] = {
-    errno.ENOENT: "check the name",
-    errno.EACCES: "check who may read it (ls -l)",
-    errno.EISDIR: "name the files in it, such as 'FOLDER/*.log'",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,10 +172,10 @@ def _about_output(job: Job, error: OSError, partial: Path) -> OSError:
 
 def _words(job: Job, error: BaseException) -> tuple[str, str | None]:
     """Say what went wrong with which file, and what to do."""
-    hint: str | None = getattr(error, "hint", None)
+    hint = hint_of(error)
     if isinstance(error, OSError) and error.errno is not None:
         name = job.log.source if error.filename is None else os.fsdecode(error.filename)
-        return f"{name}: {error.strerror}", hint or _HINTS.get(error.errno)
+        return f"{name}: {error.strerror}", hint
     if isinstance(error, _core.Error | OSError):
         return str(error), hint
     if isinstance(error, UnicodeError):

@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any, Literal, Self
 from uuid import uuid4
 
+from tracefast.outputs import write_whole
+
 Status = Literal["done", "skipped", "failed"]
 
 _HEAD = 4 << 10
@@ -174,10 +176,9 @@ class Manifest:
         OSError
             The folder cannot be made.
         """
-        partial = Path(self.folder, "partial")
-        partial.mkdir(parents=True, exist_ok=True)
+        self._partials.mkdir(parents=True, exist_ok=True)
         limit = time.time() - _ABANDONED_S
-        for path in partial.iterdir():
+        for path in self._partials.iterdir():
             # Another run may be at the same work.
             with suppress(FileNotFoundError):
                 if path.stat().st_mtime < limit:
@@ -185,7 +186,7 @@ class Manifest:
 
     def partial(self, suffix: str) -> Path:
         """Name a file that nobody else writes, on the file system of the outputs."""
-        return Path(self.folder, "partial", uuid4().hex + suffix)
+        return self._partials / (uuid4().hex + suffix)
 
     def read(self, name: str) -> Record | None:
         """Give the record of a log; None if there is none, or none that can be read."""
@@ -202,12 +203,13 @@ class Manifest:
         OSError
             It cannot be written.
         """
-        partial = self.partial(".json")
-        try:
-            partial.write_text(record.to_json() + "\n", encoding="ascii")
-            partial.replace(self._path(name))
-        finally:
-            partial.unlink(missing_ok=True)
+        data = (record.to_json() + "\n").encode("ascii")
+        # A record that a crash of the machine loses costs nothing but parsing the log again.
+        write_whole(self._path(name), data, sync=False, folder=self._partials)
+
+    @property
+    def _partials(self) -> Path:
+        return Path(self.folder, "partial")
 
     def _path(self, name: str) -> Path:
         return Path(self.folder, name + ".json")

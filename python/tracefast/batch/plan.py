@@ -9,12 +9,13 @@ from hashlib import blake2b
 from pathlib import Path
 
 from tracefast import Error, _core
-from tracefast.arguments import whole_number
-from tracefast.inputs.sources import STDIN, Sources, each, expand, once
+from tracefast.arguments import integer
+from tracefast.inputs.contents import TASK_SUFFIX
+from tracefast.inputs.sources import STDIN, Sources, as_several, expand, without_repeats
 from tracefast.reading import FormatIn
 
-# Behind the common name of the logs of several tasks: a number, and the suffix of a compression.
-_TASK = re.compile(r"(.*[^/])\.[1-9][0-9]{0,6}(?:\.(?:gz|zst|xz|bz2))?", re.ASCII | re.DOTALL)
+# The name of the log of one task; group 1 is the common name.
+_TASK = re.compile(rf"(.*[^/]){TASK_SUFFIX.pattern}", re.ASCII | re.DOTALL)
 _ODD = re.compile(r"[^\w.+,@-]")
 # Of a name, as files may be called by 255 bytes.
 _LONGEST = 160
@@ -62,7 +63,7 @@ def logs_of(sources: Sources, format_in: FormatIn | None = None) -> list[Log]:
     """
     names = _expanded(sources)
     if STDIN in names:
-        raise ValueError("standard input is no log of a batch; use tracefast.parse('-', FILE)")
+        raise ValueError("standard input cannot be part of a batch; use tracefast.parse('-', FILE)")
     # By the name that files may have in common; a name alone stands for itself.
     groups: dict[str, list[str]] = {}
     for name in dict.fromkeys(map(_absolute, names)):
@@ -76,14 +77,14 @@ def logs_of(sources: Sources, format_in: FormatIn | None = None) -> list[Log]:
 def _expanded(sources: Sources) -> list[str]:
     """Give the names of logs; a directory that stands for none is one, and fails alone later."""
     names: list[str] = []
-    for source in each(sources):
+    for source in as_several(sources):
         try:
             names += expand(source)
         except (OSError, Error):
             if not Path(source).is_dir():
                 raise
             names.append(os.fspath(source))
-    return once(names) if names else expand([])
+    return without_repeats(names) if names else expand([])
 
 
 def files_of(inputs: Sequence[str]) -> list[str]:
@@ -108,9 +109,9 @@ def part_of(logs: Sequence[Log], shard: tuple[int, int] | None) -> list[Log]:
     Raises
     ------
     TypeError
-        It is no pair of numbers.
+        It is not a pair of numbers.
     ValueError
-        There is no such share.
+        There is no such part.
 
     Examples
     --------
@@ -121,10 +122,14 @@ def part_of(logs: Sequence[Log], shard: tuple[int, int] | None) -> list[Log]:
         return list(logs)
     pair: object = shard
     if not isinstance(pair, tuple | list) or len(pair) != _PAIR:
-        raise TypeError(f"shard is a pair such as (1, 8), the first of eight parts, not {pair!r}")
-    index, count = (whole_number("shard", number, low=0) for number in pair)
+        raise TypeError(
+            f"shard must be a pair such as (1, 8), the first of eight parts, got {pair!r}"
+        )
+    index, count = (integer("shard", number, low=0) for number in pair)
     if not 1 <= index <= count:
-        raise ValueError(f"shard is (1, {count}) to ({count}, {count}), not ({index}, {count})")
+        raise ValueError(
+            f"shard must be from (1, {count}) to ({count}, {count}), got ({index}, {count})"
+        )
     return list(logs[index - 1 :: count])
 
 

@@ -120,8 +120,8 @@ def handed_out(jobs: Sequence[Job], executor: Executor, watch: Watch) -> list[Re
         executor = make(pure=False)
     if not callable(getattr(executor, "submit", None)):
         raise TypeError(
-            "executor is one of concurrent.futures, or a dask.distributed.Client, "
-            f"not {type(executor).__name__}"
+            "executor must be one of concurrent.futures, or a dask.distributed.Client, "
+            f"got {type(executor).__name__}"
         )
     return _collect(jobs, lambda _index, job: executor.submit(run, job), watch)
 

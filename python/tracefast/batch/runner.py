@@ -4,7 +4,7 @@ import errno
 import os
 from pathlib import Path
 
-from tracefast.arguments import path_of, whole_number
+from tracefast.arguments import integer, path_text
 from tracefast.batch.job import Job, Options
 from tracefast.batch.manifest import Manifest, Record
 from tracefast.batch.plan import logs_of, part_of
@@ -52,7 +52,7 @@ class Work:
         # An empty log shows what is wrong with the options, before all logs do.
         options.parse([os.devnull], None)
         self.logs = part_of(logs_of(logs, options.format_in), shard)
-        self.out_dir = os.path.abspath(path_of("out_dir", out_dir))  # noqa: PTH100 - links stay
+        self.out_dir = os.path.abspath(path_text("out_dir", out_dir))  # noqa: PTH100 - links stay
         self.options = options
         self.resume = resume
         self.manifest = Manifest.beside(self.out_dir)
@@ -86,7 +86,7 @@ class Work:
         """
         for name, value in (("jobs", jobs), ("threads", threads)):
             if value is not None:
-                whole_number(name, value, low=1)
+                integer(name, value, low=1)
         if executor is not None:
             if jobs is not None:
                 raise ValueError("jobs is for local threads; an executor has its own number")

@@ -1,73 +1,57 @@
-"""Names of inputs and outputs: patterns, and what a file holds by its first bytes."""
+"""Names of inputs: what patterns, directories and several names stand for."""
 
 import glob
 import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal, cast
+from typing import Final, cast
 
-from tracefast._core import Error
-from tracefast.arguments import path_of
+from tracefast.arguments import path_text
+from tracefast.error_hints import error_with_hint
+from tracefast.inputs.contents import TASK_SUFFIX, is_prefix_of_task_logs, sniff
 
 Source = str | os.PathLike[str]
 Sources = Source | Iterable[Source]
-Content = Literal["log", "parquet", "ipc"]
-Sink = Literal["parquet", "arrow"]
 
-STDIN = "-"
-
-_MAGIC: tuple[tuple[bytes, Content], ...] = ((b"PAR1", "parquet"), (b"ARROW1", "ipc"))
-_SINKS: dict[str, Sink] = {
-    ".parquet": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-}
-
-
-# Behind the common name: the number of a task, and the suffix of a compression.
-_TASK = re.compile(r"\.[1-9][0-9]{0,6}(\.(gz|zst|xz|bz2))?", re.ASCII)
-
+STDIN: Final = "-"
 
 # A name such as `s3://bucket/run.parquet`.
-_URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.ASCII | re.IGNORECASE)
-# Files and folders of a directory that are somebody's notes, as to Hive, Spark and Arrow.
-_HIDDEN = (".", "_")
+_URL: Final = re.compile(r"[a-z][a-z0-9+.-]*://", re.ASCII | re.IGNORECASE)
+# Hive, Spark and Arrow write files for themselves under such names.
+_HIDDEN: Final = (".", "_")
 
 
 def expand(sources: Sources, *, lazily: bool = False) -> list[str]:
-    """Turn one source or many into a list of names, patterns replaced by what they match.
+    """Turn one source or several into a list of names, with patterns expanded.
 
     Parameters
     ----------
     sources
         A path, or several. A string that holds ``*``, ``?`` or ``[`` and is not the name of an
-        existing file is a pattern (``**`` crosses folders); the files that it matches come in
-        sorted order.
+        existing file is a pattern (``**`` crosses folders); the files that it matches are sorted.
         ``-`` is standard input. The common name of the logs of several tasks (``log`` for
-        ``log.1234``, ``log.1235``, by ``strace -ff -o log``) stays as it is: the parser finds them.
-        A directory stands for its files (`files_in`).
-        What is named a second time, be it by another path, is left out.
-        ``~`` at the begin is the folder of a user.
+        ``log.1234`` and ``log.1235``, written by ``strace -ff -o log``) stays as it is: the parser
+        finds them. A directory stands for its files (`files_in`). A file that is named twice, even
+        by another path, is listed once. A leading ``~`` stands for the user's home directory.
     lazily
-        What is named will be scanned by polars, too: URLs stay as they are.
+        Keep URLs, which polars can scan.
 
     Returns
     -------
     list of str
-        At least one name. Names without a pattern are not looked up here.
+        At least one name. Names without a pattern are not looked up.
 
     Raises
     ------
     FileNotFoundError
         A pattern matches nothing, or a directory is empty.
     Error
-        A URL was given where only files will do, or a directory holds more than one kind of file.
+        A URL was given where only files can be read, or a directory holds several kinds of files.
     TypeError
-        Something else than paths was given, such as bytes or an open file.
+        A source is not a path, but for example bytes or an open file.
     ValueError
-        No source was given.
+        There is no source.
 
     Examples
     --------
@@ -77,13 +61,14 @@ def expand(sources: Sources, *, lazily: bool = False) -> list[str]:
     ['demo.strace', '-']
     """
     names: list[str] = []
-    for source in each(sources):
-        name = path_of("sources", source)
+    for source in as_several(sources):
+        name = path_text("sources", source)
         if is_url(name):
             if not lazily:
-                raise refused(
+                raise error_with_hint(
                     f"{name}: logs are read from files and pipes, not from URLs",
-                    f"fetch it, or pipe it: curl {name} | tracefast parse - -o FILE.parquet",
+                    "download it first",
+                    kind="url",
                 )
             names.append(name)
             continue
@@ -100,35 +85,38 @@ def expand(sources: Sources, *, lazily: bool = False) -> list[str]:
         names.extend(matches)
     if not names:
         raise ValueError("no source given")
-    return once(names)
+    return without_repeats(names)
 
 
-def once(names: Iterable[str]) -> list[str]:
-    """Leave out what is named a second time, be it by another path.
+def without_repeats(names: Iterable[str]) -> list[str]:
+    """Leave out files that are named a second time, even by another path.
 
     Examples
     --------
-    >>> once(["demo.strace", "./demo.strace", "-"])
+    >>> without_repeats(["demo.strace", "./demo.strace", "-"])
     ['demo.strace', '-']
     """
     kept: dict[str, str] = {}
     for name in names:
         kept.setdefault(name if name == STDIN or is_url(name) else os.path.realpath(name), name)
     # The common name of the logs of several tasks stands for each of them.
-    common = [key for key in kept if not Path(key).exists() and _is_cut_by_task(key)]
+    common = [key for key in kept if not Path(key).exists() and is_prefix_of_task_logs(key)]
     return [
         name
         for key, name in kept.items()
-        if not any(key.startswith(of) and _TASK.fullmatch(key[len(of) :]) for of in common)
+        if not any(
+            key.startswith(prefix) and TASK_SUFFIX.fullmatch(key[len(prefix) :])
+            for prefix in common
+        )
     ]
 
 
-def each(sources: Sources) -> Iterable[Source]:
-    """Give several sources as they are; what is neither one nor several, its own check tells.
+def as_several(sources: Sources) -> Iterable[Source]:
+    """Make a list of a single source; give several as they are, without checking any of them.
 
     Examples
     --------
-    >>> each("demo.strace"), each(["demo.strace", "demo.ftrace"])
+    >>> as_several("demo.strace"), as_several(["demo.strace", "demo.ftrace"])
     (['demo.strace'], ['demo.strace', 'demo.ftrace'])
     """
     one = isinstance(sources, str | bytes | os.PathLike) or hasattr(sources, "read")
@@ -146,22 +134,11 @@ def is_url(name: str) -> bool:
     return _URL.match(name) is not None
 
 
-def is_pipe(name: str) -> bool:
-    """Say whether a name is that of something that can be read once only.
-
-    Examples
-    --------
-    >>> is_pipe("/dev/null"), is_pipe("demo.strace"), is_pipe("missing")
-    (True, False, False)
-    """
-    path = Path(name)
-    return path.exists() and not path.is_file() and not path.is_dir()
-
-
 def files_in(folder: str) -> list[str]:
-    """List the files of a directory and of those in it, as polars does: sorted, no empty ones.
+    """List the files below a directory as polars does: sorted, without empty ones.
 
-    Names that begin with ``.`` or ``_`` are left out: they are notes of whatever wrote the others.
+    Names that begin with ``.`` or ``_`` are left out: programs that write many files keep notes
+    there.
 
     Parameters
     ----------
@@ -171,16 +148,16 @@ def files_in(folder: str) -> list[str]:
     Returns
     -------
     list of str
-        At least one path. All are logs, or none is.
+        At least one path: either all are logs, or none is.
 
     Raises
     ------
     FileNotFoundError
-        There is no such file.
+        There is no file in it.
     OSError
         It cannot be listed.
     Error
-        It holds logs beside Parquet or Arrow IPC files: as a rule the same events twice.
+        It holds both logs and Parquet or Arrow IPC files, usually of the same events.
 
     Examples
     --------
@@ -202,88 +179,12 @@ def files_in(folder: str) -> list[str]:
     if 0 < len(logs) < len(names):
         columns = next(name for name in names if name not in logs)
         patterns = [f"{folder.rstrip('/')}/*{Path(name).suffix}" for name in (columns, logs[0])]
-        raise refused(
+        raise error_with_hint(
             f"{folder}: holds logs and files of columns, such as {logs[0]} and {columns}",
-            f"name those that are meant, for example by a pattern: {' or '.join(patterns)}",
+            f"select one kind with a pattern: {' or '.join(patterns)}",
         )
     return names
 
 
 def _reraise(error: OSError) -> None:
     raise error
-
-
-def refused(what: str, hint: str, *, kind: str | None = None) -> Error:
-    """Make an error that says what to do about it, as those of the parser do.
-
-    Examples
-    --------
-    >>> error = refused("app.txt: not a log", "name the log itself")
-    >>> error.hint, error.__notes__
-    ('name the log itself', ['hint: name the log itself'])
-    """
-    error = Error(what)
-    error.hint, error.kind = hint, kind
-    error.add_note(f"hint: {hint}")
-    return error
-
-
-def content_of(head: bytes) -> Content:
-    """Say what a file holds by its first bytes; whatever is not columns may be a log.
-
-    Examples
-    --------
-    >>> content_of(b"PAR1")
-    'parquet'
-    >>> content_of(b"execve(")
-    'log'
-    """
-    for magic, content in _MAGIC:
-        if head.startswith(magic):
-            return content
-    return "log"
-
-
-def sniff(name: str) -> Content:
-    """Say what a file holds by its first bytes.
-
-    A pipe or another file that cannot be read twice holds a log: nothing is taken from it here.
-
-    Raises
-    ------
-    OSError
-        The file is missing, cannot be read, or is a directory.
-
-    Examples
-    --------
-    >>> sniff("demo.strace")
-    'log'
-    """
-    path = Path(name)
-    if is_pipe(name):
-        return "log"
-    if not path.exists() and _is_cut_by_task(name):
-        return "log"
-    with path.open("rb", buffering=0) as file:
-        try:
-            return content_of(file.read(8))
-        except OSError as error:
-            # What opens a file names it; what reads from it does not.
-            raise OSError(error.errno, error.strerror, name) from error
-
-
-def _is_cut_by_task(name: str) -> bool:
-    """Say whether a name without a file is the common name of logs, one a task (``strace -ff``)."""
-    files = glob.iglob(glob.escape(name) + ".*")  # noqa: PTH207 - the name stays as it was given
-    return any(_TASK.fullmatch(file[len(name) :]) for file in files)
-
-
-def sink_of(output: str) -> Sink | None:
-    """Say which sink writes an output, by its suffix; None where the suffix says nothing.
-
-    Examples
-    --------
-    >>> sink_of("events.parquet"), sink_of("events.feather"), sink_of("events.txt")
-    ('parquet', 'arrow', None)
-    """
-    return "parquet" if output == STDIN else _SINKS.get(Path(output).suffix.lower())

@@ -257,7 +257,7 @@ def test_pages_may_be_larger(log):
     records = [ahead("sync", 1, 65536), add(65536, 1), lookup(65536, 131072)]
     (row,) = tf.page_cache(log(*records), page_bytes=65536).collect().rows(named=True)
     assert (row["added_bytes"], row["random_misses"]) == (131072, 0)
-    with pytest.raises(ValueError, match="power of two, not 1000"):
+    with pytest.raises(ValueError, match="power of two, got 1000"):
         tf.page_cache(log(*records), page_bytes=1000)
 
 

@@ -7,29 +7,11 @@ from typing import Final
 import polars as pl
 
 from tracefast import _core
+from tracefast._polars.declared_schema import declared_schema
 from tracefast._polars.given_events import Events, rows_of
-from tracefast.arguments import whole_number
+from tracefast.arguments import integer
 
-SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
-    "source": pl.String,
-    "n": pl.UInt32,
-    "ts": pl.Datetime("ns"),
-    "task": pl.UInt32,
-    "pid": pl.Int32,
-    "name": pl.String,
-    "way": pl.String,
-    "access": pl.String,
-    "offset": pl.Int64,
-    "offset_known": pl.String,
-    "gap": pl.Int64,
-    "requested": pl.Int64,
-    "bytes": pl.Int64,
-    "errno": pl.String,
-    "dur_ns": pl.Int64,
-    "ofd": pl.UInt32,
-    "file": pl.UInt64,
-    "line": pl.UInt64,
-}
+SCHEMA: Final = declared_schema("accesses")
 
 # Says of the columns of a path and of an identity whether they are those of the file.
 _Choice = Callable[[str, str], pl.Expr]
@@ -135,10 +117,10 @@ def accesses(events: Events, path: str | os.PathLike[str] | int) -> pl.LazyFrame
     if not isinstance(path, str | os.PathLike):
         if isinstance(path, bool) or not hasattr(path, "__index__"):
             raise TypeError(
-                "path is the whole path of a file (str or os.PathLike), or the number of one, "
-                f"not {path!r}"
+                "path must be the whole path of a file (str or os.PathLike) or its identity (int), "
+                f"got {path!r}"
             )
-        return of_files(events, [whole_number("path", path, low=0, high=2**64 - 1)])
+        return of_files(events, [integer("path", path, low=0, high=2**64 - 1)])
     path = os.fspath(path)
     # A file keeps the identity that it got from its first name.
     first = _core.file_id(path.encode())

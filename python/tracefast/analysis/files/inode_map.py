@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 
 from tracefast import _core
-from tracefast.inputs.sources import refused
+from tracefast.error_hints import error_with_hint
 
 InodeMap = str | os.PathLike[str] | pl.DataFrame | pl.LazyFrame
 
@@ -128,8 +128,8 @@ def inode_frame(inode_map: InodeMap) -> pl.LazyFrame:
         return inodes(inode_map).lazy()
     if not isinstance(inode_map, pl.LazyFrame | pl.DataFrame):
         raise TypeError(
-            "inode_map is the path of a file, or a frame of polars with the columns 'dev', 'ino' "
-            f"and 'path', not {type(inode_map).__name__}"
+            "inode_map must be the path of a file or a polars frame with the columns 'dev', 'ino' "
+            f"and 'path', got {type(inode_map).__name__}"
         )
     return inode_map.lazy().select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
 
@@ -153,7 +153,7 @@ def _is_number(text: bytes) -> bool:
 
 def _odd(name: str, line: int, text: bytes) -> _core.Error:
     shown = text[:80].decode(errors="backslashreplace")
-    return refused(
+    return error_with_hint(
         f"{name}: line {line}: no device, inode and path: {shown}",
         f"make the map with: {_FIND}; where paths hold line feeds, end the format in \\0 instead",
     )

@@ -5,30 +5,13 @@ from typing import Final
 
 import polars as pl
 
+from tracefast._polars.declared_schema import declared_schema
 from tracefast._polars.given_events import Events
 from tracefast.analysis.decoded_fields import Dtypes, decoded
 from tracefast.analysis.files.inode_map import InodeMap, inode_frame
-from tracefast.arguments import whole_number
+from tracefast.arguments import integer
 
-SCHEMA: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
-    "source": pl.String,
-    "dev": pl.String,
-    "ino": pl.UInt64,
-    "path": pl.String,
-    "lookups": pl.UInt32,
-    "misses": pl.UInt32,
-    "miss_share": pl.Float64,
-    "readahead_sync": pl.UInt32,
-    "readahead_async": pl.UInt32,
-    "readahead_bytes": pl.Int64,
-    "added_bytes": pl.Int64,
-    "removed_bytes": pl.Int64,
-    "faults": pl.UInt32,
-    "mapped_pages": pl.Int64,
-    "random_misses": pl.UInt32,
-    "streaming_share": pl.Float64,
-    "verdict": pl.String,
-}
+SCHEMA: Final = declared_schema("page_cache")
 
 # From this share of streaming on a file counts as streamed, and up to this one as read at random.
 STREAMING: Final = 0.8
@@ -152,9 +135,9 @@ def page_cache(
     Error
         A line of `inode_map` is not as find prints it.
     ValueError
-        `page_bytes` is no power of two.
+        `page_bytes` is not a power of two.
     TypeError
-        `page_bytes` is no whole number.
+        `page_bytes` is not an integer.
 
     Examples
     --------
@@ -163,9 +146,9 @@ def page_cache(
     >>> table.select("dev", "ino", "lookups", "misses", "added_bytes", "verdict").rows()
     [('254:0', 66, 2, 1, 8192, 'streaming')]
     """
-    page_bytes = whole_number("page_bytes", page_bytes, low=1, high=_LARGEST_PAGE)
+    page_bytes = integer("page_bytes", page_bytes, low=1, high=_LARGEST_PAGE)
     if page_bytes & (page_bytes - 1):
-        raise ValueError(f"page_bytes is a power of two, not {page_bytes}")
+        raise ValueError(f"page_bytes must be a power of two, got {page_bytes}")
     table = (
         decoded(events, EVENTS, record=_RECORD, fields=_FIELDS, question="tracefast.page_cache")
         .drop_nulls(("dev", "ino"))
@@ -176,7 +159,7 @@ def page_cache(
             predicate_pushdown=False,
             projection_pushdown=False,
             slice_pushdown=False,
-            schema=pl.Schema(SCHEMA),
+            schema=SCHEMA,
         )
     )
     if inode_map is None:

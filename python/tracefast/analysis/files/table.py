@@ -9,7 +9,7 @@ from tracefast import _core
 from tracefast._polars.compatible_types import Types
 from tracefast._polars.folds import Fold, folded
 from tracefast._polars.given_events import Events
-from tracefast.arguments import whole_number
+from tracefast.arguments import integer
 
 Scope = Literal["stream", "file"]
 By = Literal["process", "open"]
@@ -176,7 +176,7 @@ def files(
     ValueError
         There is no such `scope`, or no such `by`; `near` is negative.
     TypeError
-        `near` is no whole number.
+        `near` is not an integer.
 
     Examples
     --------
@@ -216,10 +216,10 @@ def files_and_rings(
     (2, [(0, 0)])
     """
     if scope not in get_args(Scope):
-        raise ValueError(f"scope is 'stream' or 'file', not {scope!r}")
+        raise ValueError(f"scope must be 'stream' or 'file', got {scope!r}")
     if by is not None and by not in get_args(By):
-        raise ValueError(f"by is None, 'process' or 'open', not {by!r}")
-    near = whole_number("near", near, low=0)
+        raise ValueError(f"by must be None, 'process' or 'open', got {by!r}")
+    near = integer("near", near, low=0)
     if darshan:
         from tracefast.analysis.files.darshan import darshan as counters
 

@@ -4,10 +4,11 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
+from tracefast._polars.declared_schema import declared_schema
 from tracefast._polars.given_events import Events
 from tracefast.analysis.forks.advice.case import Advice, Case
 from tracefast.analysis.forks.advice.rules import advise
-from tracefast.analysis.forks.evidence import Types, fork_rows
+from tracefast.analysis.forks.evidence import fork_rows
 from tracefast.analysis.forks.measures import intervals
 from tracefast.analysis.forks.measures.costs import SUSPENDING, VFORK_NS, busy, with_costs
 from tracefast.analysis.forks.measures.slopes import Slope, theil_sen
@@ -17,35 +18,8 @@ KEYS: Final = ["source", "parent_image", "kind", "image"]
 PHASES: Final = ("call", "exec_gap", "exec", "startup", "error_pipe", "lifetime")
 _MIB: Final = 1 << 20
 
-SCHEMA: Final[Types] = {
-    "source": pl.String,
-    "parent_image": pl.String,
-    "kind": pl.String,
-    "image": pl.String,
-    "count": pl.UInt32,
-    "failed": pl.UInt32,
-    "rate_per_s": pl.Float64,
-    "in_flight_max": pl.UInt32,
-    **{f"{phase}_{what}_ns": pl.Int64() for phase in PHASES for what in ("sum", "p50", "p95")},
-    "tax_ns": pl.Int64,
-    "wall_share": pl.Float64,
-    "parent_anon_min_bytes": pl.Int64,
-    "parent_anon_max_bytes": pl.Int64,
-    "slope_ns_per_mib": pl.Float64,
-    "slope_r2": pl.Float64,
-    "slope_points": pl.UInt32,
-    "saving_ns": pl.Int64,
-    "advice": pl.String,
-}
-ADVICE_SCHEMA: Final[Types] = {
-    **{name: SCHEMA[name] for name in KEYS},
-    "code": pl.String,
-    "what": pl.String,
-    "evidence": pl.String,
-    "remedy": pl.String,
-    "saving_low_ns": pl.Int64,
-    "saving_high_ns": pl.Int64,
-}
+SCHEMA: Final = declared_schema("fork_summary")
+ADVICE_SCHEMA: Final = declared_schema("fork_advice")
 
 
 def fork_summary(events: Events, *, threads: bool = False) -> pl.LazyFrame:

@@ -14,7 +14,8 @@ from tracefast.cli.messages.errors import DONE, NOT_UNDERSTOOD, CommandError, gu
 from tracefast.cli.messages.progress import shown
 from tracefast.cli.screen.parse_report import print_report
 from tracefast.cli.screen.unparsed_lines import ExplainFormat, explanation
-from tracefast.inputs.sources import STDIN, Sink, sink_of
+from tracefast.inputs.sources import STDIN
+from tracefast.outputs import Sink, sink_of
 
 
 @guard

@@ -15,8 +15,11 @@ from tracefast.cli.command_line.request import Request
 from tracefast.cli.inputs.spooling import spool, spool_pipe
 from tracefast.cli.messages.errors import CommandError, explain, not_utf8
 from tracefast.cli.messages.progress import shown
-from tracefast.inputs.duplicates import crowded, refuse_own_input
-from tracefast.inputs.sources import STDIN, expand, is_pipe, once, refused, sniff
+from tracefast.error_hints import error_with_hint
+from tracefast.inputs.contents import is_pipe, sniff
+from tracefast.inputs.duplicates import files_sharing_names
+from tracefast.inputs.sources import STDIN, expand, without_repeats
+from tracefast.outputs import refuse_own_input
 
 Question = Callable[[pl.LazyFrame], pl.LazyFrame]
 
@@ -47,7 +50,7 @@ def answer(
             return None, False
         try:
             refuse_own_input(names, request.output)
-            crowded([(name, sniff(name)) for name in names])
+            files_sharing_names([(name, sniff(name)) for name in names])
         except (Error, OSError) as error:
             explain(error)
             return None, False
@@ -124,7 +127,7 @@ def _told(error: Exception, name: str) -> Exception:
     """Put an error of polars into the words of this program."""
     if isinstance(error, pl.exceptions.PolarsError):
         first = str(error).splitlines()[0]
-        return refused(
+        return error_with_hint(
             f"{name}: not the events of a log: {first}",
             "make Parquet of a log with: tracefast parse LOG -o FILE.parquet",
         )
@@ -164,7 +167,7 @@ def _readable(request: Request) -> Iterator[tuple[list[str], set[str], bool]]:
             except (CommandError, Error, OSError) as error:
                 explain(error)
                 good = False
-        yield once(names), spooled, good
+        yield without_repeats(names), spooled, good
 
 
 def _is_utf8(name: str) -> bool:

@@ -12,7 +12,7 @@ import tracefast
 from tracefast import _core
 from tracefast.cli.command_line.time_window import EPOCH_LOGS, Moment, Since, Window
 from tracefast.cli.messages.errors import CommandError
-from tracefast.inputs.sources import sniff
+from tracefast.inputs.contents import sniff
 from tracefast.reading import FormatIn, Machine
 
 _S: Final = 1_000_000_000

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import tracefast
 from tracefast.cli.command_line.request import Request
-from tracefast.inputs.sources import STDIN, content_of
+from tracefast.inputs.contents import content_of
+from tracefast.inputs.sources import STDIN
 
 _STDIN = 0
 _HEAD = 8

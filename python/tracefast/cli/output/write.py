@@ -1,10 +1,7 @@
 """A table on its way out: in the form asked for, whole or not at all."""
 
-import errno
-import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
@@ -17,6 +14,7 @@ from tracefast.cli.text.escaped_columns import as_text, spreadsheet_column, with
 from tracefast.cli.text.escaping import plain_json, spreadsheet_cell
 from tracefast.cli.text.table_text import render
 from tracefast.inputs.sources import STDIN
+from tracefast.outputs import exists, write_whole
 
 _SUFFIXES = {
     ".json": Format.JSON,
@@ -27,8 +25,6 @@ _SUFFIXES = {
 }
 # Where a table in text is what a name promises.
 _TEXTS = ("", ".txt", ".text", ".log", ".out", ".md")
-# Names may have 255 bytes, and that of the partial file is longer.
-_MOST_OF_NAME = 40
 # The heading, a word on rows that are left out, the prompt.
 _OTHER_LINES = 3
 _LEAST_ROWS = 10
@@ -60,12 +56,8 @@ def choose(form: Format | None, output: str, *, no_clobber: bool) -> Format:
             "write to a file with -o FILE, or into a pipe",
         )
     if no_clobber and output != STDIN and Path(output).exists():
-        raise _exists(output)
+        raise exists(output)
     return form
-
-
-def _exists(output: str) -> FileExistsError:
-    return FileExistsError(errno.EEXIST, "exists already", output)
 
 
 def on_terminal(form: Format, output: str) -> bool:
@@ -152,7 +144,7 @@ def deliver(data: bytes, output: str, *, clobber: bool = True) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     else:
-        _replace(Path(output), data, clobber=clobber)
+        write_whole(Path(output), data, clobber=clobber)
 
 
 def _encode(frame: pl.DataFrame, form: Format) -> bytes:
@@ -173,56 +165,3 @@ def _encode(frame: pl.DataFrame, form: Format) -> bytes:
         plain.write_json(buffer)
         buffer.write(b"\n")
     return plain_json(buffer.getvalue().decode()).encode()
-
-
-def _replace(path: Path, data: bytes, *, clobber: bool) -> None:
-    """Write a file that appears whole: beside its place first, then in it."""
-    path = path.resolve() if path.is_symlink() else path
-    if path.exists() and not path.is_file():
-        # A device or a pipe has no other place.
-        path.write_bytes(data)
-        return
-    try:
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=f".{path.name[:_MOST_OF_NAME]}.", suffix=".tmp", delete=False
-        ) as file:
-            partial = Path(file.name)
-            try:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-                partial.chmod(_mode(path))
-                if clobber:
-                    partial.replace(path)
-                else:
-                    _claim(partial, path)
-            except BaseException:
-                partial.unlink(missing_ok=True)
-                raise
-    except FileExistsError as error:
-        raise _exists(str(path)) from error
-    except OSError as error:
-        # The user knows the output by its own name, not by that of the temporary file.
-        raise OSError(error.errno, error.strerror, str(path)) from error
-
-
-def _claim(partial: Path, path: Path) -> None:
-    """Give a file its name, if nobody was faster."""
-    try:
-        path.hardlink_to(partial)
-        partial.unlink()
-    except FileExistsError:
-        raise
-    except OSError:
-        # Some file systems have no links.
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        partial.replace(path)
-
-
-def _mode(path: Path) -> int:
-    """Give the permissions of the file that is replaced, or those of any new file."""
-    if path.exists():
-        return path.stat().st_mode & 0o7777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
