@@ -99,7 +99,7 @@ impl Error {
     pub fn damaged_columns(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
         Self::new(ErrorKind::DamagedColumns(what.into()))
             .at_path(path)
-            .with_hint("write it again from the log")
+            .with_hint("re-create it from the log")
     }
 
     /// The caller asked to stop.
