@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::time::Instant;
 
-use tracefast_core::ftrace::header::layouts::{Layout, parse};
+use tracefast_core::ftrace::header::{Layout, layouts::parse};
 use tracefast_core::ftrace::{self, header::Header};
 use tracefast_core::text::block::PAD;
 use tracefast_core::text::scan::{Marks, structure};

@@ -1,6 +1,6 @@
 //! The columns of one line of ftrace, found by the parser and by the reference.
 
-use tracefast_core::ftrace::header::layouts::{self, Layout};
+use tracefast_core::ftrace::header::{Layout, layouts};
 
 use crate::ftrace::{self as reference, any_columns};
 use crate::made::ftrace;

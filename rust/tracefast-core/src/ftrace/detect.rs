@@ -1,8 +1,8 @@
 //! Whether a text is ftrace's, and which of its optional columns it has.
 
 use crate::ftrace::function_graph::{self, Separator};
-use crate::ftrace::header::layouts::Layout;
-use crate::ftrace::header::{self, layouts};
+use crate::ftrace::header::Layout;
+use crate::ftrace::header::layouts;
 use crate::ftrace::header::{COMM, Header};
 use crate::ftrace::machine::guess::Evidence;
 use crate::ftrace::non_records::classify::{NonRecord, classify};
@@ -59,7 +59,8 @@ pub fn likeness(text: &[u8]) -> usize {
     match wrap(text) {
         // The page around a trace is long, and has programs in it.
         Wrap::Page => {
-            let record = text.split(|&b| b == b'\n').any(|line| header::parse(line).is_some());
+            let record =
+                text.split(|&b| b == b'\n').any(|line| layouts::default::parse(line).is_some());
             if record { LINES + 1 } else { 0 }
         }
         Wrap::KernelLog => {

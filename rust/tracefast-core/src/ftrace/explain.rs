@@ -1,13 +1,14 @@
 //! What was expected on a line that was not understood, in words.
 
-use crate::ftrace::{Clock, Format, Graph, header, is_continuation};
+use crate::ftrace::header::layouts;
+use crate::ftrace::{Clock, Format, Graph, is_continuation};
 
 /// Says what `line` should have been in a log of this format.
 pub(crate) fn explain(format: &Format, line: &[u8]) -> String {
     if is_continuation(line) {
         return "a record on the line before: stack frames belong to one".to_owned();
     }
-    if header::parse(line).is_some() {
+    if layouts::default::parse(line).is_some() {
         return "an event behind the columns".to_owned();
     }
     if format.graph != Graph::No {
@@ -111,7 +112,8 @@ mod tests {
             let format = Format { tgid, flags, clock, ..Format::default() };
             let said = explain(&format, b"hello");
             let such = said.split('"').nth(1).expect("an example");
-            let header = header::parse(format!("{such}x: y").as_bytes()).expect("a record");
+            let header =
+                layouts::default::parse(format!("{such}x: y").as_bytes()).expect("a record");
             assert_eq!((header.has_tgid, header.pid), (tgid, Some(12345)), "{such}");
             assert_eq!(header.flags.1 - header.flags.0, usize::from(flags), "{such}");
             assert_eq!(header.clock, clock, "{such}");

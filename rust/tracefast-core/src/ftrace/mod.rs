@@ -1,189 +1,92 @@
-//! The grammar of ftrace's text: tracefs' `trace` and `trace_pipe`, and trace-cmd report, in all
-//! layouts.
+//! The grammar of ftrace: the text of tracefs' `trace` and `trace_pipe` and of `trace-cmd report`,
+//! in all layouts.
 //!
-//! Every record becomes a row, except that a system call's entry and exit become one: its text is
-//! that of the entry, its columns are those that strace's text would give. Values are hexadecimal.
+//! Every record becomes one row, except that the entry and the exit of a system call share one.
+//!
+//! # One record, from its line to its row
+//!
+//! ```text
+//!             bash-2101    [001] d..2.  2881.878957: sched_wakeup: comm=dd pid=12 prio=120 target_cpu=001
+//! ```
+//!
+//! 1. [`detect`] read the first lines of the log and filled a [`Format`]: the layout of the columns,
+//!    the clock, whether there are stacks, functions or thread groups.
+//! 2. [`Grammar::parse`] (`parser`) walks over the lines of a block. [`Format`] cuts off what other
+//!    programs put around a line, such as the prefix of the kernel's log ([`wrapper`]).
+//! 3. [`header`] reads the columns, which the kernel prints in `trace_print_context`
+//!    (`kernel/trace/trace_output.c`). Most lines have the columns of an earlier one up to the fraction
+//!    of the second: `header::cache` knows these. Otherwise `header::layouts` reads them, the log's
+//!    usual layout first. The [`header::Header`] has pid 2101, cpu 1, flags `d..2.`, the time in
+//!    nanoseconds, and where the payload begins.
+//! 4. `payload` reads what follows the columns: here an event with a name and a text. The name is
+//!    kept in `payload::cache`, so the next `sched_wakeup:` is recognized by its first bytes.
+//! 5. `record::row` appends the row. The text of the event becomes the column `args`, a view into
+//!    the block without a copy.
+//! 6. `record::task_events` reads the names of tasks in the text, but only once the next record
+//!    begins: a name may have a line feed in it, and its text goes on in the next line (`pending`).
+//!    `record::file_hints` reads which file the system call around the event acts on.
+//!
+//! A line without columns goes to `non_records`: a header, a frame of a stack, a note of lost
+//! records, text that goes on, or part of a command's name that has line feeds.
+//!
+//! # An entry and its exit
+//!
+//! ```text
+//!              cat-7       [001] .....     1.000000: sys_read(fd: 3, buf: 7ffc0, count: 340)
+//!              cat-7       [001] .....     1.000005: sys_read -> 0x340
+//! ```
+//!
+//! The kernel prints both in `kernel/trace/trace_syscalls.c`, numbers in hexadecimal.
+//!
+//! 1. The entry appends no row. `call::entry_exit` finds the call by its name, in strace's spelling
+//!    (`call::strace_names`), or by its number ([`machine`]), splits the arguments
+//!    (`call::arguments`), and keeps an open call for task 7.
+//! 2. The exit takes the open call of its task. If both name the same call and no records were lost
+//!    between them, `call::row` fills one row: line, time and arguments of the entry, return value of
+//!    the exit, and 5 µs in `dur_ns`.
+//! 3. `fields` fills the columns that the arguments give, as strace's text of the call would: `fd`
+//!    is 3, `requested` and `bytes` are 0x340 = 832.
+//! 4. If the entry is in an earlier block, the exit's row is only begun, and the serial stage, which
+//!    sees the blocks in order, completes it with [`finish`]. A call that never returns becomes a row
+//!    with [`abandon`].
+//!
+//! # What else is here
+//!
+//! `function_graph` reads the lines of that tracer, whose functions the serial stage pairs. `explain`
+//! says what an unparsed line should have been. [`decode`] is no part of parsing: it reads the fields
+//! of an event out of `args` when somebody asks for them.
 
 pub(crate) mod call;
 pub mod decode;
 mod detect;
 pub(crate) mod explain;
 mod fields;
+mod format;
 pub(crate) mod function_graph;
 pub mod header;
 pub mod machine;
 pub(crate) mod non_records;
 mod parser;
 pub(crate) mod payload;
+mod pending;
 pub(crate) mod record;
+mod scan;
 #[cfg(test)]
 mod tests;
 pub mod wrapper;
 
-use crate::ftrace::call::row;
-use crate::ftrace::header::layouts;
-use crate::ftrace::non_records::stacks;
-
 pub use detect::{detect, likeness};
 pub use fields::head;
+pub use format::{Format, Graph};
+pub use header::Clock;
 pub use machine::{Machine, SyscallAbi};
+pub use non_records::classify::is_continuation;
 pub use parser::Grammar;
-
-use std::borrow::Cow;
-
-use crate::ftrace::header::layouts::Layout;
-use header::Header;
+pub use wrapper::Wrap;
 
 use crate::events::parsed_block::Parsed;
 use crate::events::split_calls::SecondHalf;
-use crate::text::block::LINE_START;
-
-/// What is known of an ftrace log before its records are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Format {
-    /// The usual columns. A line that does not have them is looked at on its own.
-    pub layout: Layout,
-    /// Where the column of commands ends, the same in all records: it shows a name with line feeds.
-    /// 0: the names are not aligned.
-    pub width: u8,
-    /// The log has a column of thread groups.
-    pub tgid: bool,
-    /// Number of characters for interrupts, scheduling and preemption; 0: no such column.
-    pub flags: u8,
-    /// What its times count.
-    pub clock: Clock,
-    /// How its calls are numbered, and what their arguments hold.
-    pub abi: SyscallAbi,
-    /// What other programs put around its lines.
-    pub wrap: Wrap,
-    /// The log has stacks, which belong to the record before them of the same processor and task.
-    pub stacks: bool,
-    /// The log has functions: a word alone is one, whose caller is not printed.
-    pub functions: bool,
-    /// Events tell when names of tasks change. Without them a name that an event told may have
-    /// changed since, and that of the record is as good.
-    pub renames: bool,
-    /// trace-cmd wrote it, not the kernel.
-    pub trace_cmd: bool,
-    /// Whether it has lines of the `function_graph` tracer.
-    pub graph: Graph,
-}
-
-impl Format {
-    /// Its name in the metadata.
-    pub fn name(&self) -> &'static str {
-        if self.trace_cmd { "trace-cmd" } else { "tracefs" }
-    }
-
-    /// The clock of `ts`, by its name in the metadata.
-    pub fn clock(&self) -> &'static str {
-        match self.clock {
-            _ if self.layout == Layout::NoContext => "none",
-            Clock::None => "none",
-            Clock::Uptime => "uptime",
-            Clock::Start => "delta",
-            Clock::Ticks => "ticks",
-        }
-    }
-
-    /// The part of a line that ftrace wrote: from where to where.
-    #[inline]
-    pub(crate) fn own(&self, line: &[u8]) -> (usize, usize) {
-        let end = line.len() - usize::from(line.ends_with(b"\r"));
-        match self.wrap {
-            Wrap::None => (0, end),
-            Wrap::Page => (0, wrapper::script(&line[..end]).map_or(end, <[u8]>::len)),
-            Wrap::KernelLog => (wrapper::kernel_log(&line[..end]).unwrap_or(0), end),
-        }
-    }
-
-    /// The part of several lines that ftrace wrote.
-    pub(crate) fn own_lines<'a>(&self, lines: &'a [u8]) -> Cow<'a, [u8]> {
-        if self.wrap == Wrap::None || memchr::memchr(b'\n', lines).is_none() {
-            return Cow::Borrowed(lines);
-        }
-        let own = lines.split(|&b| b == b'\n').map(|line| {
-            let (start, end) = self.own(line);
-            &line[start..end]
-        });
-        Cow::Owned(own.collect::<Vec<_>>().join(&b'\n'))
-    }
-
-    /// The line is a record by itself, and none that began on the lines before it.
-    pub fn stands_alone(&self, line: &[u8]) -> bool {
-        let whole = line.len() < LINE_START;
-        let (start, end) = self.own(line);
-        let line = &line[start..end];
-        // Only all of a line tells that it is one of `function_graph`, and it is longer than a part
-        // of a name.
-        let graph = whole
-            && line.len() >= usize::from(self.width)
-            && function_graph::parse(line, self.graph == Graph::Bare).is_some();
-        let record = || {
-            !is_continuation(line)
-                && layouts::parse(line, self.layout).is_some_and(|header| self.is_whole(&header))
-        };
-        (graph || record()) && (!self.stacks || stacks::is_seam(line))
-    }
-
-    /// The record's columns begin on its own line: a name with line feeds ends before its column
-    /// does.
-    #[inline]
-    pub(crate) fn is_whole(&self, header: &Header) -> bool {
-        header.comm.is_none_or(|(_, end)| end >= usize::from(self.width))
-    }
-}
-
-/// What other programs put around the lines of a trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Wrap {
-    /// Nothing.
-    #[default]
-    None,
-    /// It is a part of a page of HTML.
-    Page,
-    /// Its lines went through the kernel's log.
-    KernelLog,
-}
-
-/// What the times of a log count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Clock {
-    /// Time since the machine's start, or by another of the kernel's clocks.
-    #[default]
-    Uptime,
-    /// Time since the trace's start.
-    Start,
-    /// Cycles, records, jiffies: integers that are no time.
-    Ticks,
-    /// There are no times.
-    None,
-}
-
-/// Lines of the `function_graph` tracer, as tracefs prints them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Graph {
-    /// None, as it seems.
-    #[default]
-    No,
-    /// There are some; their columns tell them from others.
-    Columns,
-    /// The log is theirs, and they have no columns.
-    Bare,
-}
-
-/// The line belongs to the record before it: a frame of its stack.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::ftrace::is_continuation;
-/// assert!(is_continuation(b" => schedule+0x23/0xa0"));
-/// assert!(!is_continuation(b"  bash-1 [000] 1.000000: sys_read -> 0x1"));
-/// ```
-#[inline]
-pub fn is_continuation(line: &[u8]) -> bool {
-    [&b" => "[..], b"=> ", b"\t=> "].iter().any(|frame| line.starts_with(frame))
-}
+use crate::ftrace::call::row;
 
 /// Fills the row of an exit whose entry is in an earlier block (`half.head` is the text of its
 /// arguments) or nowhere. The row holds the exit's columns; its time becomes that of the entry.

@@ -5,18 +5,19 @@ use crate::events::line_counts::LineUse;
 use crate::events::open_calls::OpenCalls;
 use crate::events::parsed_block::Parsed;
 use crate::events::vocabulary::{EventKind, Op, gone_flags};
-use crate::ftrace::call::entry_exit::Callee;
+use crate::ftrace::call::callee::Callee;
 use crate::ftrace::fields::KeptArguments;
 use crate::ftrace::header::Header;
 use crate::ftrace::header::cache::{HeaderCache, KnownColumns};
-use crate::ftrace::header::layouts::{self, Layout};
-use crate::ftrace::non_records::between_records::{ContinuedText, NamePieces, StackFrames};
+use crate::ftrace::header::{Layout, layouts};
 use crate::ftrace::non_records::stacks::{LastRecords, StackOwner, is_seam};
 use crate::ftrace::payload::cache::{PayloadCache, PayloadKind};
 use crate::ftrace::payload::function;
 use crate::ftrace::payload::{self, CallId, Payload};
+use crate::ftrace::pending::{ContinuedText, LineOwner, NamePieces, PendingTaskEvent, StackFrames};
 use crate::ftrace::record::file_hints;
 use crate::ftrace::record::task_events::TaskEvent;
+use crate::ftrace::scan::Span;
 use crate::ftrace::{Format, Graph, function_graph};
 use crate::linux::syscalls;
 use crate::text::block::Block;
@@ -122,32 +123,6 @@ pub(crate) struct Parser<'a> {
 /// Few calls are open at once.
 pub(crate) const KEPT: usize = 16;
 
-/// An event that tells of tasks.
-#[derive(Clone, Copy)]
-pub(crate) struct PendingTaskEvent {
-    pub(crate) task_event: TaskEvent,
-    pub(crate) row: usize,
-    pub(crate) text: Span,
-}
-
-/// What the lines that follow a record may belong to. Halves of system calls have none: the kernel
-/// prints a record of its own before a stack, and no line feeds within arguments.
-#[derive(Clone, Copy)]
-pub(crate) struct LineOwner {
-    /// The row, or the call.
-    pub(crate) target: StackOwner,
-    /// Its text, if it may go on.
-    pub(crate) text: Option<Span>,
-    /// Somebody wrote its text: it may be anything.
-    pub(crate) free: bool,
-    /// Frames may follow.
-    pub(crate) frames: bool,
-    /// The text is a comment of `function_graph`, with a mark at its end.
-    pub(crate) comment: bool,
-}
-
-/// Text by positions in the block.
-pub(crate) type Span = (usize, usize);
 impl Parser<'_> {
     #[inline]
     fn line(&mut self, columns: &mut HeaderCache, start: usize, end: usize) {

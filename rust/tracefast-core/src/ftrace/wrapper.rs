@@ -2,6 +2,18 @@
 
 use crate::text::number;
 
+/// What other programs put around the lines of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Wrap {
+    /// Nothing.
+    #[default]
+    None,
+    /// It is a part of a page of HTML.
+    Page,
+    /// Its lines went through the kernel's log.
+    KernelLog,
+}
+
 /// The prefix that the kernel's log has before each line (`ftrace_dump_on_oops`, SysRq-z): its
 /// length. `<4>[   12.345678] `, `[   12.345678][    T1] `, with the host and program of syslog
 /// before it or without.

@@ -7,23 +7,16 @@ use crate::events::schema::Column as C;
 use crate::events::split_calls::{Deferred, EntryTarget, LossReason, OpenCall};
 use crate::events::vocabulary::{EventKind, Status};
 use crate::ftrace::call::arguments;
+use crate::ftrace::call::callee::Callee;
 use crate::ftrace::call::row::{self, CallArguments, CallExit};
 use crate::ftrace::fields::{self, CallText, GivenArguments};
 use crate::ftrace::header::Header;
 use crate::ftrace::non_records::stacks::StackOwner;
-use crate::ftrace::parser::{KEPT, Parser, Span};
+use crate::ftrace::parser::{KEPT, Parser};
 use crate::ftrace::payload::CallId;
+use crate::ftrace::scan::Span;
 use crate::linux::syscalls;
 use crate::text::block::TextRange;
-
-/// A system call's name in the block's dictionary, its number in the table of calls, and whether it
-/// returns.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Callee {
-    pub(crate) name: u32,
-    pub(crate) sys: u16,
-    pub(crate) returns: bool,
-}
 
 impl<'a> Parser<'a> {
     /// The call; `None` where it is to stay a plain event.

@@ -2,7 +2,8 @@
 
 use memchr::memmem;
 
-use crate::ftrace::function_graph::{NAME, Span, blanks, trim_end};
+use crate::ftrace::function_graph::NAME;
+use crate::ftrace::scan::{Span, blanks, trim_end};
 use crate::text::number;
 
 /// What a line tells.

@@ -1,7 +1,7 @@
 //! The columns of a line, each told by the mark at its end.
 
 use crate::ftrace::function_graph::body::{self, GraphEvent};
-use crate::ftrace::function_graph::{Span, blanks, trim_end};
+use crate::ftrace::scan::{Span, blanks, trim_end};
 use crate::text::number;
 
 /// A line of `function_graph`.

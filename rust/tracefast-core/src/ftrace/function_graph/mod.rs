@@ -17,24 +17,6 @@ pub(crate) use line::parse;
 pub(crate) use separators::{Separator, separator};
 pub(crate) use trace_cmd::parse as parse_record;
 
-/// Text by positions in a line.
-pub(crate) type Span = (usize, usize);
-
 /// Longest name of a function: twice what the kernel's table of symbols holds, so that a caller's
 /// name behind each of its functions cannot make much of little text.
 const NAME: usize = 1024;
-
-fn blanks(line: &[u8], mut at: usize) -> usize {
-    while line.get(at) == Some(&b' ') {
-        at += 1;
-    }
-    at
-}
-
-/// Where the text before `end` stops being blanks, but not before `start`.
-fn trim_end(line: &[u8], start: usize, mut end: usize) -> usize {
-    while end > start && matches!(line[end - 1], b' ' | b'\t') {
-        end -= 1;
-    }
-    end
-}

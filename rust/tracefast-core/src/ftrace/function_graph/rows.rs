@@ -7,11 +7,13 @@ use crate::events::vocabulary::{EventKind, Status};
 use crate::ftrace::function_graph::body::{FunctionCall, GraphEvent};
 use crate::ftrace::function_graph::line::{FunctionLine, LineTask};
 use crate::ftrace::function_graph::separators::Separator;
-use crate::ftrace::function_graph::{Span, parse, separator};
+use crate::ftrace::function_graph::{parse, separator};
 use crate::ftrace::header::Header;
 use crate::ftrace::non_records::stacks::{StackOwner, is_seam};
-use crate::ftrace::parser::{LineOwner, Parser};
+use crate::ftrace::parser::Parser;
 use crate::ftrace::payload::{self, Payload};
+use crate::ftrace::pending::LineOwner;
+use crate::ftrace::scan::Span;
 use crate::ftrace::{Clock, Graph};
 
 /// What stands before a function.

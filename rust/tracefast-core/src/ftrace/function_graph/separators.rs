@@ -1,7 +1,7 @@
 //! Lines of `function_graph` that stand between its functions.
 
 use crate::ftrace::function_graph::line::{LineTask, cpu, party};
-use crate::ftrace::function_graph::trim_end;
+use crate::ftrace::scan::trim_end;
 use crate::text::number;
 
 /// Such a line.

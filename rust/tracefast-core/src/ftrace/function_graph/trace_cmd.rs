@@ -2,9 +2,10 @@
 
 use memchr::memmem;
 
+use crate::ftrace::function_graph::NAME;
 use crate::ftrace::function_graph::body::{self, FunctionCall, FunctionReturn, GraphEvent};
 use crate::ftrace::function_graph::line::duration;
-use crate::ftrace::function_graph::{NAME, blanks};
+use crate::ftrace::scan::blanks;
 use crate::text::number;
 
 /// What a record of `function_graph` tells, and the nanoseconds in the function; `text` is all that
@@ -51,11 +52,7 @@ fn exit(text: &[u8], at: usize) -> Option<(GraphEvent, Option<i64>)> {
 }
 
 /// The function behind `arrow` or `func=`, and where it ends.
-fn name(
-    text: &[u8],
-    at: usize,
-    arrow: &[u8],
-) -> Option<(crate::ftrace::function_graph::Span, usize)> {
+fn name(text: &[u8], at: usize, arrow: &[u8]) -> Option<(crate::ftrace::scan::Span, usize)> {
     let start = [arrow, b"func=", b"func:"].iter().find(|p| text[at..].starts_with(p))?.len() + at;
     let len = text[start..].iter().position(|&b| b == b' ').unwrap_or(text.len() - start);
     (len > 0 && len <= NAME).then_some(((start, start + len), start + len))

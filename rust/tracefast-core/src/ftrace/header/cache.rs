@@ -1,8 +1,9 @@
 //! Columns that records before had as well: those of a task on a processor, within one second.
 
 use crate::ftrace::Clock;
-use crate::ftrace::header::layouts::Layout;
-use crate::ftrace::header::{COMM, Header, at_dash};
+use crate::ftrace::header::Layout;
+use crate::ftrace::header::layouts::default::at_dash;
+use crate::ftrace::header::{COMM, Header};
 use crate::text::block::PAD;
 
 /// Few tasks take turns, each with the flags that it has in most of its records.
@@ -165,7 +166,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ftrace::header::parse;
+    use crate::ftrace::header::layouts::default::parse;
 
     fn padded(line: &str) -> Vec<u8> {
         let mut padded = vec![b'7'; PAD];

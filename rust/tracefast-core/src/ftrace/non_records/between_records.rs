@@ -9,45 +9,16 @@ use crate::events::schema::Column as C;
 use crate::events::split_calls::Deferred;
 use crate::events::vocabulary::EventKind;
 use crate::ftrace::header::Header;
-use crate::ftrace::header::layouts::{self, Layout};
+use crate::ftrace::header::{Layout, layouts};
 use crate::ftrace::non_records::classify::{self, NonRecord};
 use crate::ftrace::non_records::open_text::OpenText;
 use crate::ftrace::non_records::stacks::StackOwner;
-use crate::ftrace::parser::{Parser, Span};
+use crate::ftrace::parser::Parser;
+use crate::ftrace::pending::{ContinuedText, NamePieces, StackFrames};
+use crate::ftrace::scan::Span;
 use crate::ftrace::{Graph, Wrap, is_continuation};
 use crate::text::block::LINE_START;
 use crate::text::escape::escape_invalid;
-
-/// A record whose command's name has line feeds in it: its columns go over several lines.
-#[derive(Clone, Copy)]
-pub(crate) struct NamePieces {
-    /// Where the first of them begins.
-    pub(crate) start: usize,
-    /// Where the last one begins, which has the other columns.
-    last: usize,
-}
-
-/// Frames of a stack, which follow one another, so that one range holds them all.
-#[derive(Clone, Copy)]
-pub(crate) struct StackFrames {
-    target: StackOwner,
-    text: Span,
-}
-
-impl StackFrames {
-    /// The first one.
-    pub(crate) fn begin(target: StackOwner, text: Span) -> Self {
-        Self { target, text }
-    }
-}
-
-/// The text of a record with line feeds in it: all of it up to the last line so far.
-#[derive(Clone, Copy)]
-pub(crate) struct ContinuedText {
-    row: usize,
-    text: Span,
-    state: OpenText,
-}
 
 /// How many numbers of a marker may be the pid of the record behind it: a bound to the work.
 const NEXT: usize = 64;

@@ -122,6 +122,19 @@ fn lost(line: &[u8]) -> Option<NonRecord> {
         .then(|| NonRecord::Lost { cpu: u16::try_from(cpu).ok(), count })
 }
 
+/// The line belongs to the record before it: a frame of its stack.
+///
+/// # Examples
+/// ```
+/// use tracefast_core::ftrace::is_continuation;
+/// assert!(is_continuation(b" => schedule+0x23/0xa0"));
+/// assert!(!is_continuation(b"  bash-1 [000] 1.000000: sys_read -> 0x1"));
+/// ```
+#[inline]
+pub fn is_continuation(line: &[u8]) -> bool {
+    [&b" => "[..], b"=> ", b"\t=> "].iter().any(|frame| line.starts_with(frame))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::ftrace::call::entry_exit::Callee;
+use crate::ftrace::call::callee::Callee;
 use crate::ftrace::payload::is_function;
 use crate::ftrace::record::task_events::TaskEvent;
 use crate::text::block::PAD;

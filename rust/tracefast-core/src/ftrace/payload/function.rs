@@ -2,6 +2,7 @@
 
 use memchr::memmem;
 
+use crate::ftrace::scan::Span;
 use crate::text::number;
 
 /// The function in `text` from `start` on: where its name stands, and what is printed behind it.
@@ -27,8 +28,6 @@ pub(crate) fn alone(text: &[u8]) -> Option<(Span, Span)> {
 }
 
 /// Text by positions.
-type Span = (usize, usize);
-
 /// The name and what is behind it, without the blank between them.
 fn parts(text: &[u8], start: usize, name: usize) -> (Span, Span) {
     ((start, name), (name + usize::from(text[name..].starts_with(b" ")), text.len()))

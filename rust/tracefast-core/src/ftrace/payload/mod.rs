@@ -5,6 +5,7 @@ pub(crate) mod function;
 
 use memchr::memmem;
 
+use crate::ftrace::scan::blanks;
 use crate::text::number;
 
 /// A payload. Ranges are positions in it.
@@ -92,10 +93,6 @@ pub(crate) fn parse(text: &[u8]) -> Payload {
         return payload;
     }
     event(text, start)
-}
-
-fn blanks(text: &[u8], start: usize) -> usize {
-    start + text[start..].iter().take_while(|&&b| b == b' ').count()
 }
 
 #[inline]

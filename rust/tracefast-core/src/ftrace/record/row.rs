@@ -7,12 +7,14 @@ use crate::events::schema::Column as C;
 use crate::events::vocabulary::{EventKind, Op};
 use crate::ftrace::Clock;
 use crate::ftrace::header::Header;
+use crate::ftrace::header::Layout;
 use crate::ftrace::header::cache::{HeaderCache, KnownColumns};
-use crate::ftrace::header::layouts::Layout;
 use crate::ftrace::non_records::stacks::StackOwner;
-use crate::ftrace::parser::{LineOwner, Parser, PendingTaskEvent, Span};
+use crate::ftrace::parser::Parser;
+use crate::ftrace::pending::{LineOwner, PendingTaskEvent};
 use crate::ftrace::record::file_hints::{self, FileHint};
 use crate::ftrace::record::task_events::{self, TaskEvent};
+use crate::ftrace::scan::Span;
 use crate::text::block::PAD;
 use crate::text::string_view::{Place, pack_padded};
 

@@ -2,8 +2,10 @@
 //! `trace-cmd report -l`.
 
 use crate::ftrace::Clock;
-use crate::ftrace::header::layouts::Layout;
-use crate::ftrace::header::{Header, after_colon, blanks, number, timestamp};
+use crate::ftrace::header::Header;
+use crate::ftrace::header::Layout;
+use crate::ftrace::header::numbers::{after_colon, number, timestamp};
+use crate::ftrace::scan::blanks;
 use crate::text::number::hex_digits;
 
 /// The columns are not wider, whatever the name of the command is.

@@ -4,55 +4,21 @@
 //! only goes first. The options of a trace can be changed while it is read, and logs are appended
 //! to one another.
 
+pub mod default;
 pub(crate) mod latency;
 pub(crate) mod numeric;
 
-use crate::ftrace::header::{self, Header};
+use crate::ftrace::header::Header;
+use crate::ftrace::header::Layout;
 use crate::ftrace::is_continuation;
 use crate::ftrace::non_records::classify::{NonRecord, classify};
 use crate::ftrace::payload::{self, Payload};
-
-/// Which columns stand in front of the payload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub enum Layout {
-    /// `COMM-PID (TGID) [CPU] FLAGS TIME: `.
-    #[default]
-    Default,
-    /// The option `latency-format`, and `trace-cmd report -l`: `COMM-PID CPUFLAGS TIME: `.
-    Latency,
-    /// The options `latency-format` and `verbose`.
-    Verbose,
-    /// The option `raw`: `PID CPU TIME `.
-    Raw,
-    /// The option `hex`: the same in hexadecimal.
-    Hex,
-    /// The blk tracer's `blk_classic`: `DEVICE CPU TIME PID `.
-    Classic,
-    /// A hypervisor's trace: `[CPU] TIME: `.
-    Remote,
-    /// The option `nocontext-info`: no columns.
-    NoContext,
-}
-
-impl Layout {
-    /// All of them.
-    pub const ALL: [Self; 8] = [
-        Self::Default,
-        Self::Latency,
-        Self::Verbose,
-        Self::Raw,
-        Self::Hex,
-        Self::Classic,
-        Self::Remote,
-        Self::NoContext,
-    ];
-}
 
 /// The columns of `line` in a log whose usual layout is `usual`; `None`: it is not a record.
 ///
 /// # Examples
 /// ```
-/// use tracefast_core::ftrace::header::layouts::{Layout, parse};
+/// use tracefast_core::ftrace::header::{Layout, layouts::parse};
 /// let line = b"    bash-2101      1..... 25321us : sys_write -> 0x2";
 /// let header = parse(line, Layout::Default).unwrap();
 /// assert_eq!((header.layout, header.cpu, header.time), (Layout::Latency, Some(1), Some(25_321_000)));
@@ -62,7 +28,7 @@ impl Layout {
 /// ```
 #[inline(always)]
 pub fn parse(line: &[u8], usual: Layout) -> Option<Header> {
-    let header = if usual == Layout::Default { header::parse(line) } else { only(line, usual) };
+    let header = if usual == Layout::Default { default::parse(line) } else { only(line, usual) };
     match header {
         Some(header) => Some(header),
         None => other(line, usual),
@@ -92,7 +58,7 @@ fn other(line: &[u8], usual: Layout) -> Option<Header> {
 /// The columns of one layout.
 fn only(line: &[u8], layout: Layout) -> Option<Header> {
     match layout {
-        Layout::Default => header::parse(line),
+        Layout::Default => default::parse(line),
         Layout::Latency => latency::parse(line),
         Layout::Verbose => latency::verbose(line),
         Layout::Raw => numeric::raw(line),
@@ -109,7 +75,7 @@ pub(crate) fn at(line: &[u8], layout: Layout, end: usize) -> Option<Header> {
         return None;
     }
     match layout {
-        Layout::Default => header::at_dash(line, end),
+        Layout::Default => default::at_dash(line, end),
         Layout::Latency => latency::at_dash(line, end),
         _ => None,
     }

@@ -1,0 +1,119 @@
+//! What is found out about a log from its first lines, before its records are read.
+
+use std::borrow::Cow;
+
+use crate::ftrace::function_graph;
+use crate::ftrace::header::{Clock, Header, Layout, layouts};
+use crate::ftrace::machine::SyscallAbi;
+use crate::ftrace::non_records::classify::is_continuation;
+use crate::ftrace::non_records::stacks;
+use crate::ftrace::wrapper::{self, Wrap};
+use crate::text::block::LINE_START;
+
+/// What is known of an ftrace log before its records are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Format {
+    /// The usual columns. A line that does not have them is looked at on its own.
+    pub layout: Layout,
+    /// Where the column of commands ends, the same in all records: it shows a name with line feeds.
+    /// 0: the names are not aligned.
+    pub width: u8,
+    /// The log has a column of thread groups.
+    pub tgid: bool,
+    /// Number of characters for interrupts, scheduling and preemption; 0: no such column.
+    pub flags: u8,
+    /// What its times count.
+    pub clock: Clock,
+    /// How its calls are numbered, and what their arguments hold.
+    pub abi: SyscallAbi,
+    /// What other programs put around its lines.
+    pub wrap: Wrap,
+    /// The log has stacks, which belong to the record before them of the same processor and task.
+    pub stacks: bool,
+    /// The log has functions: a word alone is one, whose caller is not printed.
+    pub functions: bool,
+    /// Events tell when names of tasks change. Without them a name that an event told may have
+    /// changed since, and that of the record is as good.
+    pub renames: bool,
+    /// trace-cmd wrote it, not the kernel.
+    pub trace_cmd: bool,
+    /// Whether it has lines of the `function_graph` tracer.
+    pub graph: Graph,
+}
+
+impl Format {
+    /// Its name in the metadata.
+    pub fn name(&self) -> &'static str {
+        if self.trace_cmd { "trace-cmd" } else { "tracefs" }
+    }
+
+    /// The clock of `ts`, by its name in the metadata.
+    pub fn clock(&self) -> &'static str {
+        match self.clock {
+            _ if self.layout == Layout::NoContext => "none",
+            Clock::None => "none",
+            Clock::Uptime => "uptime",
+            Clock::Start => "delta",
+            Clock::Ticks => "ticks",
+        }
+    }
+
+    /// The part of a line that ftrace wrote: from where to where.
+    #[inline]
+    pub(crate) fn own(&self, line: &[u8]) -> (usize, usize) {
+        let end = line.len() - usize::from(line.ends_with(b"\r"));
+        match self.wrap {
+            Wrap::None => (0, end),
+            Wrap::Page => (0, wrapper::script(&line[..end]).map_or(end, <[u8]>::len)),
+            Wrap::KernelLog => (wrapper::kernel_log(&line[..end]).unwrap_or(0), end),
+        }
+    }
+
+    /// The part of several lines that ftrace wrote.
+    pub(crate) fn own_lines<'a>(&self, lines: &'a [u8]) -> Cow<'a, [u8]> {
+        if self.wrap == Wrap::None || memchr::memchr(b'\n', lines).is_none() {
+            return Cow::Borrowed(lines);
+        }
+        let own = lines.split(|&b| b == b'\n').map(|line| {
+            let (start, end) = self.own(line);
+            &line[start..end]
+        });
+        Cow::Owned(own.collect::<Vec<_>>().join(&b'\n'))
+    }
+
+    /// The line is a record by itself, and none that began on the lines before it.
+    pub fn stands_alone(&self, line: &[u8]) -> bool {
+        let whole = line.len() < LINE_START;
+        let (start, end) = self.own(line);
+        let line = &line[start..end];
+        // Only all of a line tells that it is one of `function_graph`, and it is longer than a part
+        // of a name.
+        let graph = whole
+            && line.len() >= usize::from(self.width)
+            && function_graph::parse(line, self.graph == Graph::Bare).is_some();
+        let record = || {
+            !is_continuation(line)
+                && layouts::parse(line, self.layout).is_some_and(|header| self.is_whole(&header))
+        };
+        (graph || record()) && (!self.stacks || stacks::is_seam(line))
+    }
+
+    /// The record's columns begin on its own line: a name with line feeds ends before its column
+    /// does.
+    #[inline]
+    pub(crate) fn is_whole(&self, header: &Header) -> bool {
+        header.comm.is_none_or(|(_, end)| end >= usize::from(self.width))
+    }
+}
+
+/// Lines of the `function_graph` tracer, as tracefs prints them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Graph {
+    /// None, as it seems.
+    #[default]
+    No,
+    /// There are some; their columns tell them from others.
+    Columns,
+    /// The log is theirs, and they have no columns.
+    Bare,
+}

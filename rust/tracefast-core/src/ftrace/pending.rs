@@ -1,0 +1,61 @@
+//! What is kept from one line to the next, because later lines may add to it.
+
+use crate::ftrace::non_records::open_text::OpenText;
+use crate::ftrace::non_records::stacks::StackOwner;
+use crate::ftrace::record::task_events::TaskEvent;
+use crate::ftrace::scan::Span;
+
+/// An event that tells of tasks.
+#[derive(Clone, Copy)]
+pub(crate) struct PendingTaskEvent {
+    pub(crate) task_event: TaskEvent,
+    pub(crate) row: usize,
+    pub(crate) text: Span,
+}
+
+/// What the lines that follow a record may belong to. Halves of system calls have none: the kernel
+/// prints a record of its own before a stack, and no line feeds within arguments.
+#[derive(Clone, Copy)]
+pub(crate) struct LineOwner {
+    /// The row, or the call.
+    pub(crate) target: StackOwner,
+    /// Its text, if it may go on.
+    pub(crate) text: Option<Span>,
+    /// Somebody wrote its text: it may be anything.
+    pub(crate) free: bool,
+    /// Frames may follow.
+    pub(crate) frames: bool,
+    /// The text is a comment of `function_graph`, with a mark at its end.
+    pub(crate) comment: bool,
+}
+
+/// A record whose command's name has line feeds in it: its columns go over several lines.
+#[derive(Clone, Copy)]
+pub(crate) struct NamePieces {
+    /// Where the first of them begins.
+    pub(crate) start: usize,
+    /// Where the last one begins, which has the other columns.
+    pub(crate) last: usize,
+}
+
+/// Frames of a stack, which follow one another, so that one range holds them all.
+#[derive(Clone, Copy)]
+pub(crate) struct StackFrames {
+    pub(crate) target: StackOwner,
+    pub(crate) text: Span,
+}
+
+impl StackFrames {
+    /// The first one.
+    pub(crate) fn begin(target: StackOwner, text: Span) -> Self {
+        Self { target, text }
+    }
+}
+
+/// The text of a record with line feeds in it: all of it up to the last line so far.
+#[derive(Clone, Copy)]
+pub(crate) struct ContinuedText {
+    pub(crate) row: usize,
+    pub(crate) text: Span,
+    pub(crate) state: OpenText,
+}
