@@ -1,18 +1,18 @@
-//! The formats of logs, behind one face for the stages that need not know which it is.
+//! The two formats of logs behind one interface, for the stages that work with either.
 
 use std::borrow::Cow;
 
 use crate::events::parsed_block::Parsed;
 use crate::events::split_calls::SecondHalf;
 use crate::ftrace::{self, Machine};
-use crate::strace::{self};
+use crate::strace;
 use crate::text::block::{Block, LINE_START};
 
-// Merged lines have a prefix in front of what a line of strace is known by.
+// Lines of merged logs have a prefix before what a line of strace is recognized by.
 const _: () =
     assert!(strace::leader::line_layout::LOOK + strace::task_prefix::PREFIX <= LINE_START);
 
-/// A log's format, with all that had to be found out before parsing.
+/// The format of a log, with everything that must be known before parsing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Text of strace.
@@ -21,7 +21,7 @@ pub enum Format {
     Ftrace(ftrace::Format),
 }
 
-/// What a user may insist on.
+/// The format that a user asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
     /// `strace`
@@ -30,7 +30,7 @@ pub enum Wanted {
     Ftrace,
 }
 
-/// One worker's memory for both grammars.
+/// The state of one worker: what both grammars keep between blocks.
 #[derive(Debug, Default)]
 pub struct Grammar {
     strace: strace::Grammar,
@@ -49,8 +49,8 @@ impl Grammar {
 }
 
 impl Format {
-    /// Finds the format from the first lines of a log; `wanted` decides between the kinds. `None`:
-    /// not one line was recognised.
+    /// Detects the format by the first lines of a log, within `wanted` if that is given. `None` if no
+    /// line is recognized.
     ///
     /// # Examples
     /// ```
@@ -68,17 +68,17 @@ impl Format {
         }
     }
 
-    /// The format to parse with when nothing was recognised and the user insists.
-    pub fn insisted(wanted: Wanted) -> Self {
+    /// The format to parse with if no line is recognized but the user names the format.
+    pub fn from_wanted(wanted: Wanted) -> Self {
         match wanted {
             Wanted::Strace => Self::Strace(strace::Format::default()),
             Wanted::Ftrace => Self::Ftrace(ftrace::Format::default()),
         }
     }
 
-    /// The same log as recorded on `machine`, if that is chosen: it matters to ftrace's only.
+    /// The format of a log that was recorded on `machine`. Only ftrace needs to know.
     #[must_use]
-    pub fn on(self, machine: Option<Machine>) -> Self {
+    pub fn with_machine(self, machine: Option<Machine>) -> Self {
         match (self, machine) {
             (Self::Ftrace(format), Some(machine)) => {
                 Self::Ftrace(ftrace::Format { abi: format.abi.on_machine(machine), ..format })
@@ -87,7 +87,7 @@ impl Format {
         }
     }
 
-    /// Name in the metadata.
+    /// Its name in the metadata.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Strace(_) => "strace",
@@ -95,7 +95,7 @@ impl Format {
         }
     }
 
-    /// The machine by whose numbers ftrace's calls got their names.
+    /// The machine whose numbers of system calls ftrace's lines use.
     pub fn machine(&self) -> Option<&'static str> {
         match self {
             Self::Strace(_) => None,
@@ -111,7 +111,7 @@ impl Format {
         }
     }
 
-    /// What was expected on `line`, which was not understood.
+    /// What was expected on `line`, which could not be parsed.
     ///
     /// # Examples
     /// ```
@@ -126,8 +126,8 @@ impl Format {
         }
     }
 
-    /// The line belongs to none before it, so that a block may begin with it: told by its first
-    /// [`LINE_START`] bytes.
+    /// Whether the line does not belong to the line before it, so that a block may start with it.
+    /// The first [`LINE_START`] bytes of the line are enough.
     #[inline]
     pub fn stands_alone(&self, line: &[u8]) -> bool {
         match self {
@@ -140,7 +140,7 @@ impl Format {
         }
     }
 
-    /// The task of the first lines without a pid, where the log names tasks only in part.
+    /// The task of the first lines without a pid, where only some lines have one.
     pub fn root(&self) -> Option<i32> {
         match self {
             Self::Strace(format) => format.root,
@@ -148,8 +148,8 @@ impl Format {
         }
     }
 
-    /// What passed from the last line of a block, which printed the time `printed`, to the first of
-    /// the next beyond the difference of their times.
+    /// The time from the last line of a block, which printed `printed`, to the first line of the next
+    /// one, beyond the difference of their times: whole days.
     pub fn pause(&self, printed: Option<i64>, first: i64) -> i64 {
         match (self, printed) {
             (Self::Strace(format), Some(printed)) => format.pause(printed, first),
@@ -157,13 +157,14 @@ impl Format {
         }
     }
 
-    /// The lines of several logs of strace, each with a prefix that holds its task and number.
+    /// Whether these are the merged lines of several logs of strace, each with a prefix that has its
+    /// task and number.
     #[inline]
     pub fn is_merged(&self) -> bool {
         matches!(self, Self::Strace(format) if format.merged)
     }
 
-    /// Several lines without what the merge or other programs put around each.
+    /// Several lines without what the merge or other programs added to each.
     pub fn own_lines<'a>(&self, lines: &'a [u8]) -> Cow<'a, [u8]> {
         match self {
             Self::Strace(format) if format.merged => strace::task_prefix::own_text(lines),
@@ -172,7 +173,7 @@ impl Format {
         }
     }
 
-    /// Joins the two halves of a call in `row`.
+    /// Joins the halves of a call in `row`.
     pub fn finish(&self, parsed: &mut Parsed, text: &[u8], row: usize, half: SecondHalf<'_>) {
         match self {
             Self::Strace(format) => strace::finish(parsed, text, row, format, half),
@@ -180,7 +181,7 @@ impl Format {
         }
     }
 
-    /// Whether a second half that names the call `exit` ends the call `enter`.
+    /// Whether a second half with the name `exit` ends a call with the name `enter`.
     pub fn ends(&self, enter: &str, exit: &str) -> bool {
         match self {
             Self::Strace(_) => enter == exit,
@@ -188,7 +189,7 @@ impl Format {
         }
     }
 
-    /// Fills the columns that the arguments of a call without an end give.
+    /// Fills the columns of a call without an end from its arguments.
     pub fn abandon(&self, parsed: &mut Parsed, row: usize, args: &[u8], sys: u16) {
         match self {
             Self::Strace(_) => strace::abandon(parsed, row, args, sys),

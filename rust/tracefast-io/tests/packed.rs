@@ -267,7 +267,7 @@ proptest! {
         if feed {
             text.push(b'\n');
         }
-        let format = Format::insisted(Wanted::Strace);
+        let format = Format::from_wanted(Wanted::Strace);
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len() + 1)).collect();
         cuts.extend([0, text.len()]);
         cuts.sort_unstable();
@@ -308,7 +308,7 @@ proptest! {
 
 #[test]
 fn a_piece_is_given_up_when_its_text_grows_too_long() {
-    let format = Format::insisted(Wanted::Strace);
+    let format = Format::from_wanted(Wanted::Strace);
     let cut = |most| Section::new(slow(&lines(0, 5000), 100, false), most, 700, &format, Vec::new);
     assert!(cut(5000).is_ok());
     assert!(cut(4999).is_err());

@@ -15,8 +15,8 @@ const BLOCKS: [usize; 4] = [1, 50, 700, usize::MAX];
 pub fn accounting(data: &[u8]) {
     let format = match Format::detect(data, None) {
         Some(format) => format,
-        None if data.first() == Some(&b'#') => Format::insisted(Wanted::Ftrace),
-        None => Format::insisted(Wanted::Strace),
+        None if data.first() == Some(&b'#') => Format::from_wanted(Wanted::Ftrace),
+        None => Format::from_wanted(Wanted::Strace),
     };
     let lines = data.split_inclusive(|&b| b == b'\n').count() as u64;
     let [(counts, rows), others @ ..] = BLOCKS.map(|size| parse(format, data, size));

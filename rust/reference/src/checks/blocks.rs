@@ -14,7 +14,7 @@ pub fn blocks(data: &[u8]) {
     let [low, high, text @ ..] = data else { return };
     let size = 1 + usize::from(*low) + (usize::from(*high & 15) << 8);
     let wanted = if high & 16 == 0 { Wanted::Strace } else { Wanted::Ftrace };
-    let format = Format::insisted(wanted);
+    let format = Format::from_wanted(wanted);
     check(&by_file(text, size, &format), text, &format);
     check(&by_stream(text, size, usize::from(*high), &format), text, &format);
 }

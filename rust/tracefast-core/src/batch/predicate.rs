@@ -410,7 +410,7 @@ impl Rows<'_> {
     }
 
     fn open(&self, column: C, keys: &[u32], which: usize, test: &TextTest) -> Truth {
-        let words = self.block.words(which);
+        let words = self.block.texts(which);
         let holds: Vec<bool> = words.iter().map(|word| test.holds(word.as_bytes())).collect();
         self.fill(column, |row, _| holds.get(keys[row] as usize).copied().unwrap_or(false))
     }

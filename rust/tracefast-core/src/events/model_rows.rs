@@ -175,7 +175,7 @@ fn classify(rows: &Rows, details: &[Detail], tasks_may_be_named: bool, model_row
             let named = valid[row] & C::Tid.bit() != 0;
             let task = if named { i64::from(tid[row]) } else { i64::MIN };
             let known = &mut known[task as usize % KNOWN];
-            let class = class(effect, valid[row], details);
+            let class = class_of(effect, valid[row], details);
             classes[row] = if named { (class, effect.begun) } else { (RowClass::Other, false) };
             let doubtful = tasks_may_be_named && !named;
             if class != RowClass::Idle || effect.begun || doubtful || *known != task {
@@ -192,7 +192,7 @@ fn classify(rows: &Rows, details: &[Detail], tasks_may_be_named: bool, model_row
     }
 }
 
-fn class(effect: &Effect, valid: u64, details: &[Detail]) -> RowClass {
+fn class_of(effect: &Effect, valid: u64, details: &[Detail]) -> RowClass {
     let Effect { op, detail, .. } = *effect;
     if op == Op::None && detail == NO_DETAIL {
         return RowClass::Idle;

@@ -11,22 +11,22 @@ use crate::events::vocabulary::{At, Motion, Op};
 use crate::text::escape::escape_invalid;
 use crate::text::string_view::{self, Place};
 
-/// Number of a row that does not exist.
+/// Stands for no row.
 pub const NO_ROW: u32 = u32::MAX;
 
-/// The clock of a row's time.
+/// The clock of the time of a row.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RowClock {
     /// The log's own.
     #[default]
     Log,
-    /// Another one, of lines with other columns than the log has at its start.
+    /// Another one: the line has other columns than the log has at its start.
     Other,
-    /// The sum of the deltas of such lines.
+    /// The sum of the differences of such lines.
     OtherDelta,
 }
 
-/// What the kernel model has to know of a row beyond its columns.
+/// What the model of the kernel must know of a row beyond its columns.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Effect {
     /// What the call does.
@@ -42,27 +42,27 @@ pub struct Effect {
     pub relative: bool,
     /// `path2` likewise.
     pub relative2: bool,
-    /// `path` names the file, whose identity is still to be made of it.
+    /// `path` names the file; its identity is yet to be computed.
     pub identify: bool,
     /// `path2` likewise.
     pub identify2: bool,
     /// Effects at the call's entry took place before the row.
     pub begun: bool,
-    /// The call did not take place: its result was injected.
+    /// The call did not take place: strace injected its result.
     pub made_up: bool,
     /// The clock of its time.
     pub clock: RowClock,
-    /// The thread that made the call, if its end is under another id; else 0.
+    /// The thread that made the call, if the call ended under another id; otherwise 0.
     pub thread: i32,
-    /// Which way it moves data.
+    /// The direction in which it moves data.
     pub motion: Motion,
-    /// Where in the file of `fd` a transfer begins.
+    /// Where in the file of `fd` a transfer starts.
     pub place: At,
     /// The same for `fd2`.
     pub place2: At,
     /// A number that the operation needs.
     pub number: i64,
-    /// What does not fit in here: a position in [`Side::details`], or [`NO_DETAIL`].
+    /// The rest, as a position in [`Side::details`]; or [`NO_DETAIL`].
     pub detail: u32,
 }
 
@@ -106,16 +106,16 @@ macro_rules! rows {
         }
 
         impl Rows {
-            /// Forgets all rows and makes room for `capacity`.
+            /// Clears all rows and makes room for `capacity`.
             pub fn reset(&mut self, capacity: usize) {
                 self.len = 0;
-                // Fresh zeroed memory costs nothing for the columns that no row uses.
+                // Zeroed memory costs nothing for columns that no row uses.
                 $(if self.$field.len() < capacity {
                     self.$field = vec![Default::default(); capacity];
                 })+
             }
 
-            /// Room for one more row at least, with all rows kept.
+            /// Makes room for at least one more row, and keeps all rows.
             #[cold]
             fn grow(&mut self) {
                 let capacity = (self.valid.len() * 3 / 2).max(1024);
@@ -130,7 +130,7 @@ rows! {
     valid: u64,
     /// What the model needs.
     effect: Effect,
-    /// See the schema; so for all that follow. Dictionary columns hold keys of the block.
+    /// This and the columns below are those of the schema. Dictionary columns hold keys of the block.
     ts: i64,
     dur: i64,
     task: u32,
@@ -164,7 +164,7 @@ rows! {
     access2: u8,
     child: u32,
     anon_bytes: i64,
-    /// Line number relative to the block's first line; negative if the event began in an earlier
+    /// Line number relative to the first line of the block; negative if the event began in an earlier
     /// block.
     line: i64,
     extra: u128,
@@ -177,7 +177,7 @@ impl Rows {
         self.valid[row] & column.bit() != 0
     }
 
-    /// The first of `range` that is of this task, by its key: see [`crate::events::model_columns::task_key`].
+    /// The first row in `range` of the task with this key: see [`crate::events::model_columns::task_key`].
     pub fn next_of(&self, task: i64, range: Range<usize>) -> Option<usize> {
         let Ok(tid) = i32::try_from(task) else {
             let mut range = range;
@@ -186,7 +186,7 @@ impl Rows {
         let mut from = range.start;
         while from < range.end {
             let to = range.end.min(from + 64);
-            // All of them at once: that is a few vectors.
+            // All 64 at once: that is a few vector instructions.
             let near =
                 self.tid[from..to].iter().fold(0, |any, &other| any | u8::from(other == tid));
             if near != 0 {
@@ -201,7 +201,7 @@ impl Rows {
         None
     }
 
-    /// Bytes of the row's texts, but for those that stand in one of these as well.
+    /// Bytes of the texts of the row, without those that are a part of another.
     #[inline]
     pub fn text_bytes(&self, row: usize) -> usize {
         const RARE: u64 = Column::Result.bit() | Column::Extra.bit();
@@ -231,23 +231,23 @@ impl Rows {
     }
 }
 
-/// What belongs to rows of a block and is neither in its text nor in their columns.
+/// What belongs to rows of a block and is neither in the text of the block nor in columns.
 #[derive(Debug, Default)]
 pub struct Side {
-    /// Text that was joined, un-escaped or brought from elsewhere; always valid UTF-8 as a whole.
+    /// Text that was joined, unescaped or copied from earlier blocks; always valid UTF-8 as a whole.
     pub bytes: Vec<u8>,
-    /// Facts that few rows have; [`Effect::detail`] and [`crate::events::split_calls::EntryEffect::detail`] count them.
+    /// Facts that few rows have; [`Effect::detail`] and [`crate::events::split_calls::EntryEffect::detail`] are positions in it.
     pub details: Vec<Detail>,
 }
 
 impl Side {
-    /// Keeps a fact, and returns where it stands.
+    /// Adds a fact, and returns its position.
     pub fn detail(&mut self, detail: Detail) -> u32 {
         self.details.push(detail);
         self.details.len() as u32 - 1
     }
 
-    /// Keeps a copy of `text`, which must be UTF-8, and returns its view.
+    /// Adds a copy of `text`, which must be UTF-8, and returns its view.
     pub fn put(&mut self, text: &[u8]) -> u128 {
         if text.len() <= string_view::INLINE {
             return string_view::pack(text, Place::Side, 0);
@@ -257,7 +257,8 @@ impl Side {
         string_view::pack(text, Place::Side, offset)
     }
 
-    /// The view of what was appended since `offset`, which is taken back if a view can hold it.
+    /// The view of what was appended since `offset`. Text short enough for the view itself is removed
+    /// again.
     pub fn since(&mut self, offset: usize) -> u128 {
         let view = string_view::pack(&self.bytes[offset..], Place::Side, offset);
         if self.bytes.len() - offset <= string_view::INLINE {
@@ -272,16 +273,16 @@ impl Side {
 pub(crate) struct ViewSource<'a> {
     /// The bytes.
     pub bytes: &'a [u8],
-    /// Which buffer of the block holds them.
+    /// The buffer of the block that has them.
     pub place: Place,
-    /// Where in that buffer they begin.
+    /// Where in that buffer they start.
     pub base: usize,
     /// They are valid UTF-8.
     pub utf8: bool,
 }
 
 impl ViewSource<'_> {
-    /// The view of `start..end`; a copy beside the text where that is not UTF-8.
+    /// The view of `start..end`; of an escaped copy where that is not UTF-8.
     #[inline]
     pub(crate) fn view(&self, start: usize, end: usize, side: &mut Side) -> u128 {
         let part = &self.bytes[start..end];

@@ -1,4 +1,4 @@
-//! What the report counts: for each source, and for all of them.
+//! Counts for the report: of each source, and of all of them.
 
 use std::borrow::Cow;
 
@@ -12,11 +12,11 @@ use crate::format::Format;
 pub struct Counts {
     /// Lines, and their bytes, by use.
     pub lines: LineCounts,
-    /// Bytes of text, counted by the block: the sum over the lines must come to the same.
+    /// Bytes of text, counted by block. The sum over the lines must be the same.
     pub bytes: u64,
     /// Rows by kind.
     pub kinds: [u64; EventKind::TEXTS.len()],
-    /// What is odd.
+    /// Oddities.
     pub oddities: Oddities,
 }
 
@@ -33,36 +33,36 @@ impl Counts {
     }
 }
 
-/// Counts of one source; a few hundred bytes, whatever it holds.
+/// Counts of one source: a few hundred bytes, whatever its size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceCounts {
     /// As the user named it.
     pub name: String,
     /// Name of its format; `none` if it is empty.
     pub format: Cow<'static, str>,
-    /// Name of its clock, likewise.
+    /// Name of its clock; `none` if it is empty.
     pub clock: Cow<'static, str>,
-    /// Name of the machine by whose numbers its calls got their names.
+    /// Name of the machine whose numbers of system calls its lines use.
     pub machine: Option<Cow<'static, str>>,
     /// The counts.
     pub counts: Counts,
-    /// The first line that was not understood, and its beginning.
+    /// Number and start of the first line that could not be parsed.
     pub example: Option<(u64, String)>,
 }
 
-/// What the report counts.
+/// Counts of a run.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct RunCounts {
     /// Over all sources.
     pub total: Counts,
     /// Every source, in order.
     pub sources: Vec<SourceCounts>,
-    /// First lines that were not understood: source, line, text.
+    /// The first lines that could not be parsed: source, line, text.
     pub examples: Vec<(String, u64, String)>,
 }
 
 impl RunCounts {
-    /// A source begins; `None`: it is empty. Gives its number.
+    /// Starts a source, without a format if it is empty. Returns its number.
     pub fn begin(&mut self, name: &str, format: Option<&Format>) -> usize {
         let number = self.sources.len();
         self.sources.push(SourceCounts {
@@ -76,8 +76,8 @@ impl RunCounts {
         number
     }
 
-    /// Adds a block of source `source`: what its lines came to, the bytes of its text, and its rows
-    /// by kind. `line` is the number of lines before it.
+    /// Adds a block of source `source`, with the bytes of its text and its rows by kind. `line` is
+    /// the number of lines before it.
     ///
     /// # Panics
     /// If there is no such source.

@@ -9,23 +9,23 @@ use bytes::Bytes;
 use crate::events::parsed_block::Parsed;
 use crate::text::block::Block;
 
-/// Memory that goes round: blocks' buffers and columns.
+/// Buffers and columns of blocks that are free to use.
 #[derive(Debug, Default)]
 pub struct Pool {
     buffers: Mutex<Vec<Vec<u8>>>,
     parsed: Mutex<Vec<Parsed>>,
 }
 
-/// Buffers above this size (a line of many megabytes) are given back to the system.
+/// Larger buffers (for a line of many megabytes) are freed.
 const KEEP: usize = 2 << 20;
 
 impl Pool {
-    /// An empty buffer, used before if there is one.
+    /// An empty buffer; one that was used before, if there is one.
     pub fn buffer(&self) -> Vec<u8> {
         lock(&self.buffers).pop().unwrap_or_default()
     }
 
-    /// Columns, used before if there are some.
+    /// Columns; some that were used before, if there are any.
     pub fn parsed(&self) -> Parsed {
         lock(&self.parsed).pop().unwrap_or_default()
     }
@@ -39,7 +39,7 @@ impl Pool {
         Buffer::from(Bytes::from_owner(Pooled { buffer, pool }).slice(range))
     }
 
-    /// Takes back what was not made into rows.
+    /// Takes back a block that did not become rows.
     pub fn give_back(&self, block: Block, parsed: Parsed) {
         self.give(block.into_buffer().0);
         self.give_parsed(parsed);
@@ -53,19 +53,19 @@ impl Pool {
 
     pub(crate) fn give_parsed(&self, mut parsed: Parsed) {
         parsed.scratch.shrink_to(KEEP);
-        // Columns are as many bytes for a row as a short line has twice over.
+        // The columns of a row have about twice the bytes of a short line.
         if parsed.rows.valid.len() <= KEEP / 64 {
             lock(&self.parsed).push(parsed);
         }
     }
 }
 
-/// A poisoned lock only means that another thread failed; a list of spare buffers is never broken.
+/// Locks even if another thread panicked: a list of spare buffers is never half changed.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// A buffer that Arrow holds and that goes back to its pool afterwards.
+/// A buffer that Arrow holds, and that returns to its pool afterwards.
 struct Pooled {
     buffer: Vec<u8>,
     pool: Arc<Pool>,

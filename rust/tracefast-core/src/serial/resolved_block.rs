@@ -10,21 +10,21 @@ use crate::events::parsed_block::Parsed;
 use crate::events::rows::Rows;
 use crate::serial::pool::{Pool, lock};
 
-/// A block whose rows are final but for the keys of its dictionaries, which `maps` translates.
+/// A block whose rows are final, except that `maps` has yet to translate their dictionary keys.
 #[derive(Debug)]
 pub struct ResolvedBlock {
     /// As the serial stage left it, until the rows are first asked for.
     pub(super) left: Mutex<Parsed>,
-    /// With every column that has values.
+    /// With all columns written.
     pub(super) filled: OnceLock<Parsed>,
     pub(super) pool: Arc<Pool>,
-    /// Text and side text, for the views.
+    /// Text and side text, which views point into.
     pub buffers: [Buffer; 2],
-    /// Keys of the stream by local key: names, errors, commands.
+    /// Keys of the stream by keys of the block: names, errors, commands.
     pub maps: [Vec<u32>; 3],
-    /// Rows that count.
+    /// The rows, in order.
     pub runs: Vec<Range<usize>>,
-    /// The log's line on which the block begins, 1-based.
+    /// The line of the log on which the block starts, 1-based.
     pub line: i64,
     /// Key of the source.
     pub source: u32,
@@ -45,8 +45,8 @@ impl ResolvedBlock {
         })
     }
 
-    /// Looks at the rows before they are given to anybody who asks for them: at their texts, say, which
-    /// are not left to be written.
+    /// Inspects the rows as they are, without writing the columns that are left out. Texts other than
+    /// paths are there already.
     pub fn look<T>(&self, look: impl FnOnce(&Rows) -> T) -> T {
         self.look_whole(|parsed| look(&parsed.rows))
     }
@@ -58,8 +58,7 @@ impl ResolvedBlock {
         }
     }
 
-    /// Bytes of the texts of all rows that count (see [`Rows::text_bytes`]), if the stages in order
-    /// left them as they were.
+    /// Bytes of the texts of all rows (see [`Rows::text_bytes`]), if the serial stage added no rows.
     pub fn text_bytes(&self) -> Option<usize> {
         self.look_whole(|parsed| {
             let Parsed { rows, model_rows, .. } = parsed;
@@ -68,13 +67,13 @@ impl ResolvedBlock {
         })
     }
 
-    /// Number of rows that count.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.runs.iter().map(ExactSizeIterator::len).sum()
     }
 
-    /// The words that this block's keys stand for: names, errors, commands.
-    pub fn words(&self, which: usize) -> &[Arc<str>] {
+    /// The texts of this block's keys, for `maps[which]`.
+    pub fn texts(&self, which: usize) -> &[Arc<str>] {
         let parsed = self.parsed();
         match which {
             0 => &parsed.names,
@@ -83,7 +82,7 @@ impl ResolvedBlock {
         }
     }
 
-    /// No row.
+    /// There are no rows.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
@@ -99,7 +98,7 @@ impl Drop for ResolvedBlock {
     }
 }
 
-/// Values of the open dictionaries at some point of the stream.
+/// Values of the dictionaries that grow with the log, at some point of the stream.
 #[derive(Debug, Clone)]
 pub struct DictionaryValues {
     /// Names, errors, commands, sources.

@@ -12,7 +12,7 @@ use crate::format::Format;
 /// The clock of one source.
 #[derive(Debug, Default)]
 pub(crate) struct SourceClock {
-    /// The sum of all differences, or the length of the days that have begun.
+    /// The sum of all differences, or of the days that have passed.
     elapsed: i64,
     /// The sum of the differences of lines with other columns than the log has at its start.
     other_elapsed: i64,

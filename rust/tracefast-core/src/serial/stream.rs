@@ -17,6 +17,7 @@ use crate::serial::source_clock::SourceClock;
 use crate::serial::unfinished::UnfinishedCalls;
 use crate::text::block::Block;
 
+/// The source at hand, with all state that does not outlive it.
 #[derive(Debug)]
 struct Source {
     key: u32,
@@ -31,7 +32,7 @@ struct Source {
     line: i64,
 }
 
-/// State over all blocks of all sources.
+/// The serial stage, over all blocks of all sources.
 #[derive(Debug)]
 pub struct Stream {
     names: Dictionary,
@@ -40,7 +41,7 @@ pub struct Stream {
     sources: Dictionary,
     source: Option<Source>,
     pool: Arc<Pool>,
-    /// The model of the kernel runs; without it columns that need it have no values.
+    /// Run the model of the kernel. Without it, columns that need it have no values.
     pub model: bool,
     /// Counts so far.
     pub counts: RunCounts,
@@ -61,7 +62,7 @@ impl Stream {
         }
     }
 
-    /// The next blocks are those of this source.
+    /// Starts a source, whose blocks come next.
     pub fn begin(&mut self, name: &str, format: Format) {
         let key = self.sources.key(&Arc::from(name));
         let number = self.counts.begin(name, Some(&format));
@@ -77,7 +78,7 @@ impl Stream {
         });
     }
 
-    /// A source without any text: there is nothing to resolve.
+    /// Counts a source without any text.
     pub fn empty(&mut self, name: &str) {
         self.counts.begin(name, None);
     }
@@ -85,9 +86,9 @@ impl Stream {
     /// Makes the rows of the next block final.
     ///
     /// # Panics
-    /// If no source has begun.
+    /// If no source was started.
     pub fn resolve(&mut self, block: Block, mut parsed: Parsed) -> ResolvedBlock {
-        let source = self.source.as_mut().expect("a source has begun");
+        let source = self.source.as_mut().expect("a source was started");
         let text = block.text();
         source.clock.run(&mut parsed, &source.format);
         source.unfinished.run(&mut parsed, text, &source.format, source.line);
@@ -98,14 +99,14 @@ impl Stream {
             source.kernel.run(&mut parsed, text);
         }
         let line = source.line;
-        // The lines of merged logs bring their own numbers.
+        // Lines of merged logs have numbers of their own.
         if !source.format.is_merged() {
             source.line += parsed.counts.total() as i64;
         }
         self.close(block, parsed, line)
     }
 
-    /// The source ends: what was still open.
+    /// Ends the source. Returns the rows of what is still open.
     pub fn end(&mut self) -> Option<ResolvedBlock> {
         let source = self.source.as_mut()?;
         let mut parsed = self.pool.parsed();
@@ -120,8 +121,8 @@ impl Stream {
         Some(resolved).filter(|resolved| !resolved.is_empty())
     }
 
-    /// Bytes of the values of the dictionary that has most.
-    pub fn words_bytes(&self) -> usize {
+    /// Bytes of the values of the largest dictionary.
+    pub fn dictionary_bytes(&self) -> usize {
         let all = [&self.names, &self.errnos, &self.comms, &self.sources];
         all.map(Dictionary::bytes).into_iter().max().unwrap_or(0)
     }
@@ -129,7 +130,7 @@ impl Stream {
     /// Values of the dictionaries so far.
     ///
     /// # Panics
-    /// If one has more than 2 GiB of text; ask [`Stream::words_bytes`] before.
+    /// If one has more than 2 GiB of text; see [`Stream::dictionary_bytes`].
     pub fn values(&mut self) -> DictionaryValues {
         DictionaryValues {
             open: [
@@ -165,7 +166,7 @@ impl Stream {
         let side = std::mem::take(&mut parsed.side.bytes);
         let len = side.len();
         let side = self.pool.share(side, 0..len);
-        // The next block's side text gets a buffer that has grown already.
+        // So that the side text of the next block starts with a buffer that has grown already.
         parsed.side.bytes = self.pool.buffer();
         ResolvedBlock {
             left: Mutex::new(parsed),
@@ -179,8 +180,8 @@ impl Stream {
         }
     }
 
-    /// Keys of the stream by keys of a block that brings new words. They are given out as rows show
-    /// them, so that blocks of any size give the same. That is seldom so, but for the first blocks.
+    /// Keys of the stream by keys of a block with new texts. New keys are in the order of the rows,
+    /// so that they do not depend on the size of blocks. After the first blocks this is rare.
     #[cold]
     fn keys(&mut self, parsed: &mut Parsed, text: &[u8], runs: &[Range<usize>]) -> [Vec<u32>; 3] {
         let side = std::mem::take(&mut parsed.side.bytes);
@@ -211,7 +212,7 @@ fn kinds(parsed: &Parsed) -> [u64; EventKind::TEXTS.len()] {
     let Parsed { rows, model_rows, .. } = parsed;
     let mut kinds = [0; EventKind::TEXTS.len()];
     let mut count = |row: usize| kinds[usize::from(rows.kind[row])] += 1;
-    // Most of the block's own rows somebody counted before.
+    // Workers counted most of the block's own rows.
     let counted = if model_rows.done { model_rows.rows } else { 0 };
     (counted..rows.len).for_each(&mut count);
     if model_rows.done {

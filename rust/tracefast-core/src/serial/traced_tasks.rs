@@ -1,64 +1,65 @@
-//! Whose lines without a pid are: on a terminal strace names tasks only while there are several.
+//! The task of lines without a pid: strace without `-o FILE` prints pids only while it traces several
+//! tasks.
 
 use std::collections::BTreeSet;
 
 use crate::events::split_calls::{PidPrefix, TraceChange};
 
-/// The tasks that are traced, as far as the log tells.
+/// The tasks that are traced, as far as the log shows.
 #[derive(Debug, Default)]
 pub(crate) struct TracedTasks {
     tasks: BTreeSet<i32>,
     exiting: BTreeSet<i32>,
-    naming: Option<PidPrefix>,
-    /// Whose lines those without a pid are now.
+    prefix: Option<PidPrefix>,
+    /// The task of lines without a pid at present.
     owner: Option<i32>,
-    /// No line without a pid came since tasks lost their names.
+    /// No line without a pid has come since lines last had one.
     fresh: bool,
     /// The first task is known.
     rooted: bool,
-    /// Tasks with a name since there are names, while the first task is not known.
+    /// Tasks seen since lines have a pid, while the first task is not known.
     named: BTreeSet<i32>,
 }
 
 impl TracedTasks {
-    /// A log whose first lines are of task `root`, if that is known.
+    /// For a log whose first lines are of task `root`, if that is known.
     pub(crate) fn new(root: Option<i32>) -> Self {
         Self { tasks: root.into_iter().collect(), rooted: root.is_some(), ..Self::default() }
     }
 
-    /// A task, as a line names it, by its id.
+    /// The task of a line with this pid, or without one.
     pub(crate) fn task(&self, named: Option<i32>) -> Option<i32> {
-        match (named, self.naming) {
+        match (named, self.prefix) {
             (None, Some(PidPrefix::Absent)) => self.owner,
             _ => named,
         }
     }
 
-    /// This is the first line without a pid, and whose it is, is not known.
+    /// Whether this is the first line without a pid and its task is not known.
     pub(crate) fn is_unknown(&self) -> bool {
         self.fresh && self.owner.is_none()
     }
 
-    /// This is the first line with the pid `tid`, which may be the first task's.
+    /// Whether this is the first line with the pid `tid`, which may be that of the first task.
     pub(crate) fn may_be_root(&self, tid: i32) -> bool {
-        self.naming == Some(PidPrefix::Present)
+        self.prefix == Some(PidPrefix::Present)
             && !self.rooted
             && !self.tasks.contains(&tid)
             && !self.named.contains(&tid)
     }
 
-    /// Whose lines those without a pid are, if there are such now.
+    /// The task of lines without a pid, while lines have none.
     pub(crate) fn owner(&self) -> Option<i32> {
-        self.owner.filter(|_| self.naming == Some(PidPrefix::Absent))
+        self.owner.filter(|_| self.prefix == Some(PidPrefix::Absent))
     }
 
-    /// From here on tasks are named in this way. `false`: they were before.
-    pub(crate) fn name(&mut self, naming: PidPrefix) -> bool {
-        if self.naming == Some(naming) {
+    /// From here on lines have a pid, or none. Returns whether that is a change.
+    pub(crate) fn set_prefix(&mut self, prefix: PidPrefix) -> bool {
+        if self.prefix == Some(prefix) {
             return false;
         }
-        self.naming = Some(naming);
-        self.fresh = naming == PidPrefix::Absent;
+        self.prefix = Some(prefix);
+        self.fresh = prefix == PidPrefix::Absent;
         self.named.clear();
         if self.fresh {
             self.owner = self.only();
@@ -66,24 +67,24 @@ impl TracedTasks {
         true
     }
 
-    /// Lines without a pid are of this task, by what they say.
-    pub(crate) fn own(&mut self, tid: i32) {
+    /// Lines without a pid are of this task, as their contents show.
+    pub(crate) fn set_owner(&mut self, tid: i32) {
         self.tasks.insert(tid);
         self.owner = Some(tid);
         self.rooted = true;
     }
 
-    /// The task without a name goes on as what was `by`: the one that is left beside it.
+    /// The task of lines without a pid is the one that took over from `by`: the only other one.
     pub(crate) fn supersede(&mut self, by: i32) {
         if self.is_unknown() {
             let mut others = self.tasks.iter().filter(|&&tid| tid != by);
             if let (Some(&owner), None) = (others.next(), others.next()) {
-                self.own(owner);
+                self.set_owner(owner);
             }
         }
     }
 
-    /// The one task that is traced, or the one of several that did not call exit.
+    /// The only task that is traced, or the only one of several that did not call exit.
     fn only(&self) -> Option<i32> {
         let one = |mut tasks: Box<dyn Iterator<Item = &i32> + '_>| {
             tasks.next().copied().filter(|_| tasks.next().is_none())
@@ -92,9 +93,9 @@ impl TracedTasks {
             .or_else(|| one(Box::new(self.tasks.difference(&self.exiting))))
     }
 
-    /// A line of a task, in a log that does not always have pids.
+    /// Takes note of a line of a task.
     pub(crate) fn see(&mut self, tid: Option<i32>) {
-        match (tid, self.naming) {
+        match (tid, self.prefix) {
             (Some(tid), Some(PidPrefix::Present)) => {
                 self.tasks.insert(tid);
                 if !self.rooted {
@@ -106,9 +107,9 @@ impl TracedTasks {
         }
     }
 
-    /// What a line says.
-    pub(crate) fn hear(&mut self, life: TraceChange) {
-        match life {
+    /// Takes note of what a line says about whether a task is traced.
+    pub(crate) fn apply(&mut self, change: TraceChange) {
+        match change {
             TraceChange::Started(tid) => {
                 self.tasks.insert(tid);
                 self.exiting.remove(&tid);
@@ -131,27 +132,27 @@ mod tests {
     #[test]
     fn the_survivor_owns_lines_without_a_pid() {
         let mut traced = TracedTasks::new(Some(3));
-        traced.name(PidPrefix::Absent);
+        traced.set_prefix(PidPrefix::Absent);
         assert_eq!(traced.task(None), Some(3));
-        traced.hear(TraceChange::Started(4));
-        traced.name(PidPrefix::Present);
+        traced.apply(TraceChange::Started(4));
+        traced.set_prefix(PidPrefix::Present);
         traced.see(Some(3));
         assert_eq!((traced.task(Some(4)), traced.task(None)), (Some(4), None));
-        traced.hear(TraceChange::Ended(Some(3)));
-        traced.name(PidPrefix::Absent);
+        traced.apply(TraceChange::Ended(Some(3)));
+        traced.set_prefix(PidPrefix::Absent);
         assert_eq!(traced.task(None), Some(4));
     }
 
     #[test]
     fn versions_without_exit_lines_show_the_call() {
         let mut traced = TracedTasks::new(None);
-        traced.name(PidPrefix::Absent);
+        traced.set_prefix(PidPrefix::Absent);
         assert!(traced.is_unknown());
-        traced.name(PidPrefix::Present);
+        traced.set_prefix(PidPrefix::Present);
         traced.see(Some(3));
         traced.see(Some(4));
-        traced.hear(TraceChange::Exiting(Some(4)));
-        traced.name(PidPrefix::Absent);
+        traced.apply(TraceChange::Exiting(Some(4)));
+        traced.set_prefix(PidPrefix::Absent);
         assert_eq!(traced.owner(), Some(3));
     }
 }

@@ -1,4 +1,4 @@
-//! Calls that cross the border of a block: joined in the order of the blocks.
+//! System calls whose halves are in different blocks, joined in the order of the blocks.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use crate::serial::traced_tasks::TracedTasks;
 use crate::text::block::TextRange;
 use crate::text::string_view::unpack;
 
-/// A call left open by an earlier block, with text of its own.
+/// A call that an earlier block left open, with text of its own.
 #[derive(Debug)]
 struct Call {
     open: OpenCall,
-    /// Whose second half ends it.
+    /// The task whose second half ends it.
     task: Option<i32>,
     /// Line in the log, from 0.
     line: i64,
@@ -31,25 +31,25 @@ struct Call {
     comm: Option<Arc<str>>,
     args: Vec<u8>,
     extra: Option<Vec<u8>>,
-    /// Which block left it open.
+    /// The block that left it open.
     block: u64,
 }
 
-/// At most one open call for each task: all that joins blocks.
+/// Open calls, at most one for each task.
 #[derive(Debug, Default)]
 pub(crate) struct UnfinishedCalls {
     tasks: HashMap<i64, u32>,
     calls: Vec<Option<Call>>,
     free: Vec<u32>,
-    /// Which of `calls` are of execve.
+    /// Which of `calls` are calls of execve.
     execs: BTreeSet<u32>,
     block: u64,
     traced: TracedTasks,
-    /// Processors of which records were lost, and on which line of the log it says so last.
+    /// The last line of the log that says that records of a processor were lost.
     lost: HashMap<Option<u16>, i64>,
 }
 
-/// A call that other threads of its group do not survive.
+/// The call ends the other threads of its group.
 fn is_exec(name: &str) -> bool {
     classes_of(name.as_bytes()).has(Classes::EXECS)
 }
@@ -59,17 +59,17 @@ fn key(tid: Option<i32>) -> i64 {
 }
 
 impl UnfinishedCalls {
-    /// For a log whose lines without a pid are, at first, of task `root`.
+    /// For a log whose first lines without a pid are of task `root`.
     pub(crate) fn new(root: Option<i32>) -> Self {
         Self { traced: TracedTasks::new(root), ..Self::default() }
     }
 
-    /// Puts what earlier blocks left open into its place in this one, and takes what it leaves
-    /// open. `line` is the log's line on which the block begins.
+    /// Joins what earlier blocks left open with this one, and takes what it leaves open. `line` is the
+    /// line of the log on which the block starts, from 0.
     pub(crate) fn run(&mut self, parsed: &mut Parsed, text: &[u8], format: &Format, line: i64) {
         self.block += 1;
         let end = parsed.position();
-        // Since when lines without a pid stand in the block.
+        // Since where lines of the block have no pid.
         let mut bare = None;
         let deferred = std::mem::take(&mut parsed.deferred);
         for touch in &deferred {
@@ -103,7 +103,7 @@ impl UnfinishedCalls {
                         }
                     }
                     let used = if call.is_some() { LineUse::Resumed } else { LineUse::Events };
-                    // A line is counted once, for the first record on it.
+                    // Every line counts once, for the first record on it.
                     if bytes > 0 {
                         parsed.counts.add_line(used, bytes);
                     } else {
@@ -139,7 +139,7 @@ impl UnfinishedCalls {
                     }
                     self.traced.see(tid);
                     let tid = self.traced.task(tid);
-                    // The thread's execve was printed under its new id already.
+                    // The execve of the thread may have been printed under its new id already.
                     let moved = self.peek(tid).is_some_and(|call| call.open.tid == Some(by));
                     if !moved {
                         if let Some(call) = self.take(tid) {
@@ -153,12 +153,12 @@ impl UnfinishedCalls {
                 Deferred::RecordsLost { cpu, line: at } => {
                     self.lost.insert(cpu, line + at);
                 }
-                Deferred::Trace(life) => self.traced.hear(life),
+                Deferred::Trace(change) => self.traced.apply(change),
                 Deferred::PidPrefix { prefix, at } => {
                     if let Some(from) = bare.take() {
                         self.name_rows(parsed, from, at);
                     }
-                    self.traced.name(prefix);
+                    self.traced.set_prefix(prefix);
                     bare = (prefix == PidPrefix::Absent).then_some(at);
                 }
             }
@@ -169,7 +169,7 @@ impl UnfinishedCalls {
         parsed.deferred = deferred;
     }
 
-    /// Records of the processor of both halves were lost between them.
+    /// Records were lost between the halves, on the processor of both.
     fn is_parted(&self, call: &Call, parsed: &Parsed, row: usize) -> bool {
         if self.lost.is_empty() {
             return false;
@@ -187,20 +187,20 @@ impl UnfinishedCalls {
         }
         let name = &parsed.names[parsed.rows.name[row] as usize];
         if self.traced.is_unknown() && tid.is_none() {
-            // Of all tasks only one waits for the end of such a call.
+            // Only one task has such a call open.
             let mut fitting = self.calls.iter().flatten().filter(|call| call.name == *name);
             let owner = fitting.next()?.open.tid.filter(|_| fitting.next().is_none())?;
-            self.traced.own(owner);
+            self.traced.set_owner(owner);
             return self.take(Some(owner));
         }
-        // The call began before its task had a name.
+        // The call began before lines had a pid.
         let root = tid.is_some_and(|tid| self.traced.may_be_root(tid))
             && self.peek(None).is_some_and(|call| call.name == *name);
         if root { self.take(None) } else { None }
     }
 
-    /// A thread's execve may end under the id of its group's leader, without another word: then it
-    /// becomes the leader's, whose own call is over.
+    /// The execve of a thread may end under the id of its group's leader without a line that says so.
+    /// It becomes the call of the leader then, whose own call is over.
     fn exec(
         &mut self,
         tid: Option<i32>,
@@ -227,7 +227,7 @@ impl UnfinishedCalls {
         self.rename(by, task);
     }
 
-    /// The call of one task becomes that of another, which has none.
+    /// Moves the call of one task to another task, which has none.
     fn rename(&mut self, from: Option<i32>, to: Option<i32>) {
         if let Some(id) = self.tasks.remove(&key(from)) {
             self.tasks.insert(key(to), id);
@@ -237,7 +237,7 @@ impl UnfinishedCalls {
         }
     }
 
-    /// The lines between two spots have no pid; whose they are may be known by now.
+    /// Names the task of rows between two positions whose lines have no pid, if it is known by now.
     fn name_rows(&self, parsed: &mut Parsed, from: RowPosition, to: RowPosition) {
         let Some(owner) = self.traced.owner() else { return };
         let rows = &mut parsed.rows;
@@ -253,12 +253,12 @@ impl UnfinishedCalls {
         }
     }
 
-    /// The log ends: rows for all that is still open, in the order in which it began.
+    /// Ends the log: adds rows for all calls that are still open, in the order in which they began.
     pub(crate) fn finish(&mut self, parsed: &mut Parsed, format: &Format, line: i64) {
         let mut calls: Vec<Call> = self.calls.drain(..).flatten().collect();
         self.tasks.clear();
         self.free.clear();
-        // Lines of merged logs are numbered for each task.
+        // Each task of merged logs has line numbers of its own.
         calls.sort_by_key(|call| (call.line, call.open.tid));
         parsed.reset(calls.len());
         for call in &calls {
@@ -274,7 +274,7 @@ impl UnfinishedCalls {
         }
     }
 
-    /// A call that began in the very block in which it ends: its entry belongs to its row.
+    /// If the call began in the block in which it ends, its entry belongs to its row.
     fn same_block(&self, parsed: &mut Parsed, call: &Call, row: u32) {
         if call.block == self.block {
             parsed.entries[call.open.begin as usize].target = EntryTarget::Row(row);
@@ -324,10 +324,8 @@ impl UnfinishedCalls {
                 (open.more_frames, b'\n'),
             ]
             .into_iter()
-            .filter_map(|(range, behind)| Some((part(range?), behind)))
-            .reduce(|(columns, between), (frames, behind)| {
-                ([columns, frames].join(&between), behind)
-            })
+            .filter_map(|(range, after)| Some((part(range?), after)))
+            .reduce(|(columns, between), (frames, after)| ([columns, frames].join(&between), after))
             .map(|(extra, _)| extra),
             open: OpenCall { tid: open.tid.or(self.traced.owner()), ..*open },
             block: self.block,
@@ -348,7 +346,7 @@ impl UnfinishedCalls {
     }
 }
 
-/// What the first half says, in the row of the whole.
+/// Writes what the first half says into the row of the call.
 fn head(parsed: &mut Parsed, text: &[u8], row: usize, call: &Call, line: i64) {
     let name = key_in(&mut parsed.names, &call.name);
     let comm = call.comm.as_ref().map(|comm| key_in(&mut parsed.comms, comm));
@@ -373,7 +371,7 @@ fn head(parsed: &mut Parsed, text: &[u8], row: usize, call: &Call, line: i64) {
     if let Some(extra) = &call.extra {
         let mut extra = crate::text::escape::escape_invalid(extra).into_owned().into_bytes();
         if rows.has(row, C::Extra) {
-            // Frames behind the second half were there first.
+            // Frames after the second half are there already.
             extra.push(b'\n');
             extra.extend_from_slice(unpack(&rows.extra[row], text, &parsed.side.bytes));
         }
@@ -382,7 +380,7 @@ fn head(parsed: &mut Parsed, text: &[u8], row: usize, call: &Call, line: i64) {
     }
 }
 
-/// Puts the leader's columns in front of what the row has beside its own columns.
+/// Puts the leading columns of a line before what the row has in `extra`.
 fn put_columns(parsed: &mut Parsed, text: &[u8], row: usize, columns: u128) {
     let Parsed { rows, side, .. } = parsed;
     rows.extra[row] = if rows.has(row, C::Extra) {
@@ -395,7 +393,7 @@ fn put_columns(parsed: &mut Parsed, text: &[u8], row: usize, columns: u128) {
     rows.valid[row] |= C::Extra.bit();
 }
 
-/// Adds the row of a call that never ended, which belongs to `at`.
+/// Adds the row of a call that never ended, at `at`.
 fn insert(
     parsed: &mut Parsed,
     at: RowPosition,
@@ -433,10 +431,10 @@ fn abandon(
     rows.status[row] = status as u8;
     rows.valid[row] |= C::Kind.bit() | C::Status.bit();
     format.abandon(parsed, row, &call.args, call.open.sys);
-    bound(parsed, row);
+    mark_begun(parsed, row);
 }
 
-#[allow(clippy::too_many_arguments)] // The two halves and where they stand.
+#[allow(clippy::too_many_arguments)] // The two halves and where they are.
 fn resume(
     parsed: &mut Parsed,
     text: &[u8],
@@ -463,7 +461,7 @@ fn resume(
     let half = SecondHalf {
         head: Some(&call.args),
         sys: call.open.sys,
-        // The time of a middle part is not that of the entry.
+        // The time of a middle part is not the time of the entry.
         entry: call.open.ts.filter(|_| !call.open.headless),
         rest,
         gap: true,
@@ -474,10 +472,10 @@ fn resume(
     if call.open.headless {
         parsed.rows.status[row] = Status::Headless as u8;
     }
-    bound(parsed, row);
+    mark_begun(parsed, row);
 }
 
-/// The model has seen the entry of this call: its row must not do so again.
-fn bound(parsed: &mut Parsed, row: usize) {
+/// The model has seen the entry of this call, and must not apply it again with the row.
+fn mark_begun(parsed: &mut Parsed, row: usize) {
     parsed.rows.effect[row].begun = true;
 }

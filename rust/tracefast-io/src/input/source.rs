@@ -139,7 +139,7 @@ impl Source {
     /// The same log as recorded on `machine`, if that is chosen.
     #[must_use]
     pub fn on(mut self, machine: Option<Machine>) -> Self {
-        self.format = self.format.map(|format| format.on(machine));
+        self.format = self.format.map(|format| format.with_machine(machine));
         self
     }
 
@@ -257,7 +257,7 @@ fn detect(name: &str, head: &[u8], wanted: Option<Wanted>) -> Result<Option<Form
         return Ok(Some(format));
     }
     if let Some(wanted) = wanted {
-        return Ok(Some(Format::insisted(wanted)));
+        return Ok(Some(Format::from_wanted(wanted)));
     }
     if head.starts_with(b"PAR1") || head.starts_with(b"ARROW1") {
         return Err(Error::new(ErrorKind::Columns)

@@ -350,7 +350,7 @@ mod tests {
 
     /// What the two ways say of a log with `text` after some lines of their own.
     fn refused(text: &str, limits: Limits) -> [Option<String>; 3] {
-        let format = Format::insisted(Wanted::Strace);
+        let format = Format::from_wanted(Wanted::Strace);
         let log = "close(3) = 0\n".repeat(9) + text + "close(4) = 0\n";
         let mut file = tempfile::tempfile().expect("a temporary file");
         file.write_all(log.as_bytes()).expect("room for it");
@@ -405,7 +405,7 @@ mod tests {
             if feed {
                 text.push(b'\n');
             }
-            let format = Format::insisted(Wanted::Strace);
+            let format = Format::from_wanted(Wanted::Strace);
             for blocks in [by_file(&text, size, &format), by_stream(&text, size, &format)] {
                 prop_assert_eq!(blocks.concat(), text.clone());
                 let filled: Vec<_> = blocks.iter().filter(|block| !block.is_empty()).collect();

@@ -97,7 +97,7 @@ impl Serial {
             let error = Error::new(ErrorKind::TooMuchText { limit: self.reach as u64 });
             return Err(error.at_line(resolved.line as u64).with_hint(hint));
         }
-        if self.stream.words_bytes() > self.words {
+        if self.stream.dictionary_bytes() > self.words {
             let hint = "no real program has so many names: look at the lines around this one";
             let error = Error::new(ErrorKind::TooManyNames { limit: self.words as u64 });
             return Err(error.at_line(resolved.line as u64).with_hint(hint));
@@ -231,14 +231,14 @@ mod tests {
 
     fn serial() -> Serial {
         let mut stream = Stream::new(Arc::new(Pool::default()));
-        stream.begin("log", Format::insisted(Wanted::Strace));
+        stream.begin("log", Format::from_wanted(Wanted::Strace));
         Serial::new(stream, 1_000, None)
     }
 
     fn add(serial: &mut Serial, text: &str, out: &mut Cut) -> Result<()> {
         let mut block = Block::from_text(text.as_bytes());
         let mut parsed = Parsed::default();
-        let format = Format::insisted(Wanted::Strace);
+        let format = Format::from_wanted(Wanted::Strace);
         Grammar::default().parse(&format, &mut block, &mut parsed);
         let resolved = serial.stream.resolve(block, parsed);
         serial.add(resolved, out)

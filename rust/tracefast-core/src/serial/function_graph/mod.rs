@@ -1,8 +1,8 @@
 //! Functions of the `function_graph` tracer: entries and exits joined in the order of the blocks.
 //!
-//! Lines rarely name their task: which one a processor runs is known from the blocks that tell of a
-//! switch. So each processor has its task, and each task the functions that it is in. A task
-//! that moves to another processor takes them along.
+//! Lines rarely name their task. Lines that show a switch say which task a processor runs, so each
+//! processor has its task, and each task the functions that it is in. A task that moves to another
+//! processor keeps them.
 
 pub(crate) mod stack;
 #[cfg(test)]
@@ -18,26 +18,26 @@ use crate::events::split_calls::RowPosition;
 use crate::events::vocabulary::Status;
 use crate::serial::function_graph::stack::{BlockContext, Frame, LineText, NameKey, Stack};
 
-/// Tasks that are in functions; beyond that those not seen for longest are given up. A log that
-/// does not tell of the ends of its tasks must not fill the memory.
-const TASKS: usize = 1 << 16;
+/// Most tasks with functions. Above this number, those not seen for longest are given up, so that a
+/// log that does not show the ends of tasks does not fill the memory.
+const MAX_TASKS: usize = 1 << 16;
 
-/// The function in which a task goes away for good.
-const LAST: &str = "do_task_dead";
+/// The function in which a task ends (`kernel/sched/core.c`).
+const LAST_FUNCTION: &str = "do_task_dead";
 
-/// What a processor runs.
+/// The task that a processor runs.
 #[derive(Debug, Clone)]
 struct Running {
     tid: i32,
     comm: NameKey,
 }
 
-/// All that joins the lines of `function_graph`.
+/// The functions that tasks are in.
 #[derive(Debug, Default)]
 pub(crate) struct FunctionStacks {
     running: HashMap<i32, Running>,
     stacks: HashMap<i64, Stack>,
-    /// Stacks that are empty, to be used again.
+    /// Empty stacks, to be used again.
     spare: Vec<Stack>,
     /// Stacks that got functions in the block at hand.
     grown: Vec<i64>,
@@ -45,18 +45,18 @@ pub(crate) struct FunctionStacks {
     block: u64,
     /// Steps so far.
     turn: u64,
-    /// The processor of all switches so far, while it is one.
+    /// The processor of all switches so far, while there is only one.
     switching: Option<u16>,
     mixed: bool,
 }
 
-/// A processor by number; lines without the column are of one.
+/// The key of a processor. Lines without the column share one.
 fn processor(cpu: Option<u16>) -> i32 {
     cpu.map_or(-1, i32::from)
 }
 
-/// Whose functions they are: a task's; those of each idle task; those of the task that a processor
-/// runs and nobody named yet.
+/// The key of a stack: a task has one; so has the idle task of each processor; so has the task that a
+/// processor runs while no line has named it.
 fn owner(tid: Option<i32>, cpu: Option<u16>) -> i64 {
     match tid {
         Some(0) => 1 << 40 | i64::from(processor(cpu) + 1),
@@ -66,7 +66,7 @@ fn owner(tid: Option<i32>, cpu: Option<u16>) -> i64 {
 }
 
 impl FunctionStacks {
-    /// Joins what the block's lines did. `line` is the log's line on which the block begins.
+    /// Joins the lines of a block. `line` is the line of the log on which the block starts, from 0.
     pub(crate) fn run(&mut self, parsed: &mut Parsed, text: &[u8], line: i64) {
         self.block += 1;
         let calls = parsed.inserted.len();
@@ -78,8 +78,8 @@ impl FunctionStacks {
         }
         parsed.graph_lines = items;
         if calls > 0 && parsed.inserted.len() > calls {
-            // What shows that a system call never ended has a row or an entry of its own at its
-            // spot: functions that belong to the same one were lost before.
+            // The line that shows that a system call never ended has a row or an entry of its own:
+            // functions at the same position were lost before it.
             parsed.inserted.rotate_left(calls);
             parsed.inserted.sort_by_key(|&(at, _)| (at.row, at.entries));
         }
@@ -94,11 +94,11 @@ impl FunctionStacks {
         let GraphLine { at, cpu, tid, .. } = *item;
         match item.step {
             GraphStep::Switch { from, to } => self.switch(cpu, from, to, at, block),
-            GraphStep::Row { row } => self.whose(cpu, row as usize, block),
+            GraphStep::Row { row } => self.set_task(cpu, row as usize, block),
             GraphStep::Enter(ref entry) => self.enter(item, entry, block),
             GraphStep::Leaf { row, depth, called } => {
                 let row = row as usize;
-                self.whose(cpu, row, block);
+                self.set_task(cpu, row, block);
                 let key = self.key(tid, cpu);
                 self.drop_from(key, depth, at, block);
                 let rest = LineText::View(block.parsed.rows.args[row]);
@@ -107,7 +107,7 @@ impl FunctionStacks {
             }
             GraphStep::Exit { row, depth, bytes, seconds } => {
                 let row = row as usize;
-                self.whose(cpu, row, block);
+                self.set_task(cpu, row, block);
                 let key = self.key(tid, cpu);
                 self.drop_from(key, depth.saturating_add(1), at, block);
                 let used = if let Some(mut frame) = self.entered(key, depth, row, at, block) {
@@ -123,7 +123,7 @@ impl FunctionStacks {
                     rows.valid[row] |= C::Args.bit() | C::Status.bit();
                     LineUse::Events
                 };
-                // A line is counted once, for the first record on it.
+                // Every line counts once, for the first record on it.
                 if bytes > 0 {
                     block.parsed.counts.add_line(used, bytes);
                 } else {
@@ -134,8 +134,8 @@ impl FunctionStacks {
         }
     }
 
-    /// The task on the processor of `row`, if its line does not name it.
-    fn whose(&mut self, cpu: Option<u16>, row: usize, block: &mut BlockContext<'_>) {
+    /// Sets the task of `row` to the one on its processor, if its line does not name one.
+    fn set_task(&mut self, cpu: Option<u16>, row: usize, block: &mut BlockContext<'_>) {
         if block.parsed.rows.has(row, C::Tid) {
             return;
         }
@@ -163,7 +163,7 @@ impl FunctionStacks {
         let tid = tid.or(running.map(|running| running.tid));
         let key = owner(tid, cpu);
         self.drop_from(key, entry.depth, at, block);
-        if self.stacks.len() >= TASKS && !self.stacks.contains_key(&key) {
+        if self.stacks.len() >= MAX_TASKS && !self.stacks.contains_key(&key) {
             self.give_up(at, block);
         }
         let frame =
@@ -176,7 +176,7 @@ impl FunctionStacks {
         }
     }
 
-    /// The functions of a task that it left without a line: those at `depth` or deeper.
+    /// Drops the functions that a task left without a line: those at `depth` or deeper.
     fn drop_from(&mut self, key: i64, depth: u32, at: RowPosition, block: &mut BlockContext<'_>) {
         let Some(stack) = self.stacks.get_mut(&key) else { return };
         while let Some(frame) = stack.pop_from(depth) {
@@ -185,7 +185,7 @@ impl FunctionStacks {
         self.tidy(key);
     }
 
-    /// The function at `depth` that ends in `row`, which may name it.
+    /// Takes the function at `depth` that ends in `row`, which may name it.
     fn entered(
         &mut self,
         key: i64,
@@ -201,7 +201,7 @@ impl FunctionStacks {
         if named.is_none_or(|name| block.parsed.names[name] == *frame.name.text()) {
             return Some(frame);
         }
-        // Lines between were lost: another function stood there.
+        // Lines between were lost: this is another function.
         block.insert(frame, stack, at);
         None
     }
@@ -216,11 +216,11 @@ impl FunctionStacks {
     ) {
         self.mixed |= self.switching.is_some_and(|one| Some(one) != cpu);
         self.switching = self.switching.or(cpu);
-        // Lines without a processor are of the one that switches, if it is the only one.
+        // Lines without a processor are of the one that switches, if only one does.
         let without = (!self.mixed).then_some(None);
         let before = owner(Some(from.tid), cpu);
         for cpu in [Some(cpu), without].into_iter().flatten() {
-            // What ran until now has its name, if it had none.
+            // The task that ran until now has a name at last.
             if !self.running.contains_key(&processor(cpu))
                 && !self.stacks.contains_key(&before)
                 && let Some(stack) = self.stacks.remove(&owner(None, cpu))
@@ -229,7 +229,7 @@ impl FunctionStacks {
                 self.grown.push(before);
             }
         }
-        if self.stacks.get(&before).is_some_and(|stack| stack.has(LAST)) {
+        if self.stacks.get(&before).is_some_and(|stack| stack.has(LAST_FUNCTION)) {
             self.drop_from(before, 0, at, block);
         }
         let comm = NameKey::new(to.comm, block.number, &block.parsed.comms);
@@ -242,7 +242,7 @@ impl FunctionStacks {
         self.running.insert(processor(cpu), running);
     }
 
-    /// Too many tasks are in functions: the half that was not seen for longest is given up.
+    /// Gives up the half of the tasks that were not seen for longest.
     #[cold]
     fn give_up(&mut self, at: RowPosition, block: &mut BlockContext<'_>) {
         let mut turns: Vec<(u64, i64)> =
@@ -254,7 +254,7 @@ impl FunctionStacks {
         }
     }
 
-    /// Forgets a task that is in no function.
+    /// Forgets a task if it is in no function.
     fn tidy(&mut self, key: i64) {
         if self.stacks.get(&key).is_some_and(Stack::is_empty)
             && let Some(mut stack) = self.stacks.remove(&key)
@@ -264,8 +264,8 @@ impl FunctionStacks {
         }
     }
 
-    /// The log ends: adds rows for all functions that are not left, in the order in which they were
-    /// entered. `line` is the number of the log's lines.
+    /// Ends the log: adds rows for all functions that were not left, in the order in which they were
+    /// entered. `line` is the number of lines of the log.
     pub(crate) fn finish(&mut self, parsed: &mut Parsed, line: i64) {
         self.block += 1;
         let mut block = BlockContext { parsed, text: b"", line, number: self.block };

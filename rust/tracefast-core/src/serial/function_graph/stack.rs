@@ -10,7 +10,7 @@ use crate::events::split_calls::RowPosition;
 use crate::events::vocabulary::{EventKind, Status};
 use crate::text::string_view::unpack;
 
-/// A name and its key in the block that asked last.
+/// A name, and its key in the block that last used it.
 #[derive(Debug, Clone)]
 pub(crate) struct NameKey {
     text: Arc<str>,
@@ -36,7 +36,7 @@ impl NameKey {
     }
 }
 
-/// Text of a line: where it stands while its block is at hand, or a copy.
+/// Text of a line: a view while its block is at hand, a copy later.
 #[derive(Debug)]
 pub(crate) enum LineText {
     View(u128),
@@ -80,10 +80,10 @@ pub(crate) struct Frame {
     rest: LineText,
     called: bool,
     extra: Option<LineText>,
-    /// The block in which it was entered.
+    /// Number of the block in which it was entered.
     block: u64,
-    /// The arguments of functions that it calls and that have nothing else, and their block: one
-    /// text for all of them.
+    /// The block and view of the arguments of functions that it calls and that have no text of their
+    /// own: all of them share one text.
     calls: Option<(u64, u128)>,
 }
 
@@ -118,7 +118,7 @@ impl Frame {
 #[derive(Debug, Default)]
 pub(crate) struct Stack {
     frames: Vec<Frame>,
-    /// When its task last entered a function.
+    /// The step at which its task last entered a function.
     pub(crate) turn: u64,
     /// The last block in which it grew.
     grown: u64,
@@ -129,7 +129,7 @@ impl Stack {
         self.frames.is_empty()
     }
 
-    /// Makes an empty one as good as new.
+    /// Clears the stack, to use it for another task.
     pub(crate) fn clear(&mut self) {
         self.frames.clear();
         self.grown = 0;
@@ -139,7 +139,7 @@ impl Stack {
         self.frames.iter().any(|frame| **frame.name.text() == *name)
     }
 
-    /// Adds the deepest one; `true`: the first of its block.
+    /// Pushes the deepest function. Returns whether it is the first of its block.
     pub(crate) fn push(&mut self, frame: Frame) -> bool {
         let first = self.grown != frame.block;
         self.grown = frame.block;
@@ -147,12 +147,12 @@ impl Stack {
         first
     }
 
-    /// The deepest one, if it is at `depth` or deeper.
+    /// Pops the deepest function, if it is at `depth` or deeper.
     pub(crate) fn pop_from(&mut self, depth: u32) -> Option<Frame> {
         self.frames.pop_if(|frame| frame.depth >= depth)
     }
 
-    /// The block ends: what was entered in it gets text of its own.
+    /// Copies the text of what was entered in this block, which ends.
     pub(crate) fn keep(&mut self, block: u64, text: &[u8], side: &Side) {
         for frame in self.frames.iter_mut().rev().take_while(|frame| frame.block == block) {
             frame.rest.keep(text, side);
@@ -172,14 +172,14 @@ impl Stack {
 pub(crate) struct BlockContext<'a> {
     pub(crate) parsed: &'a mut Parsed,
     pub(crate) text: &'a [u8],
-    /// The log's line on which it begins.
+    /// The line of the log on which it starts, from 0.
     pub(crate) line: i64,
     pub(crate) number: u64,
 }
 
 impl BlockContext<'_> {
-    /// The arguments of a function at `depth`: what is printed, its caller, its depth. `called`: the
-    /// caller is printed.
+    /// The arguments of a function at `depth`: the printed text, its caller, its depth. `called`: the
+    /// text has the caller already.
     pub(crate) fn args(
         &mut self,
         stack: Option<&mut Stack>,
@@ -217,17 +217,17 @@ impl BlockContext<'_> {
         view
     }
 
-    /// The arguments of `frame`, which was just taken from `stack`.
+    /// The arguments of `frame`, which was just popped from `stack`.
     pub(crate) fn args_of(&mut self, frame: &Frame, stack: Option<&mut Stack>) -> u128 {
         self.args(stack, &frame.rest, frame.called, frame.depth)
     }
 
-    /// Puts what the entry says into `row`.
+    /// Writes what the entry says into `row`.
     fn head(&mut self, frame: &mut Frame, args: u128, row: usize) {
         let Parsed { rows, side, names, comms, .. } = &mut *self.parsed;
         let mut valid =
             C::Line.bit() | C::Kind.bit() | C::Name.bit() | C::Args.bit() | C::Status.bit();
-        // The flags at the exit are not those at the entry.
+        // The flags at exit are not those at entry.
         rows.valid[row] &= !C::Extra.bit();
         rows.line[row] = frame.line - self.line;
         rows.kind[row] = EventKind::Function as u8;
@@ -256,8 +256,8 @@ impl BlockContext<'_> {
         rows.valid[row] |= valid;
     }
 
-    /// Fills `row`, which has what the exit says, with what the entry says. `seconds`: where the time
-    /// in the function is not printed, it is the difference of both times.
+    /// Adds what the entry says to `row`, which has what the exit says. `seconds`: if the time in the
+    /// function is not printed, it is the difference of both times.
     pub(crate) fn join(&mut self, frame: &mut Frame, args: u128, row: usize, seconds: bool) {
         self.head(frame, args, row);
         let rows = &mut self.parsed.rows;
@@ -280,7 +280,7 @@ impl BlockContext<'_> {
         rows.status[row] = Status::Complete as u8;
     }
 
-    /// Fills `row`, which is new, for a function that is not left.
+    /// Fills `row`, which is new, for a function that was not left.
     pub(crate) fn abandon(&mut self, frame: &mut Frame, args: u128, row: usize) {
         self.head(frame, args, row);
         let rows = &mut self.parsed.rows;
@@ -291,7 +291,7 @@ impl BlockContext<'_> {
         rows.status[row] = Status::Unfinished as u8;
     }
 
-    /// The same as a row that belongs to the spot `at`. `frame` was just taken from `stack`.
+    /// Adds a row at `at` for a function that was not left and was just popped from `stack`.
     pub(crate) fn insert(&mut self, mut frame: Frame, stack: &mut Stack, at: RowPosition) {
         let args = self.args_of(&frame, Some(stack));
         let row = self.parsed.rows.push();

@@ -1,10 +1,10 @@
-//! What the state holds on to; which rows come of it, the golden logs show.
+//! What the state keeps. The golden logs test the rows.
 
 use crate::events::line_counts::LineUse;
 use crate::events::parsed_block::Parsed;
 use crate::events::vocabulary::Status;
 use crate::ftrace::{Grammar, detect};
-use crate::serial::function_graph::{FunctionStacks, TASKS};
+use crate::serial::function_graph::{FunctionStacks, MAX_TASKS};
 use crate::text::block::Block;
 
 /// Joins `text` as a block, and gives the names and states of its rows.
@@ -29,17 +29,17 @@ fn shown(parsed: &Parsed) -> Vec<String> {
 #[test]
 fn tasks_that_are_never_seen_again_are_given_up() {
     let line = |tid: usize| format!(" 0)    a-{tid}     |               |  f() {{\n");
-    let text = (1..=TASKS + 1).map(line).collect::<Vec<_>>().concat();
+    let text = (1..=MAX_TASKS + 1).map(line).collect::<Vec<_>>().concat();
     let mut graph = FunctionStacks::default();
     let (parsed, rows) = run(&mut graph, &text, 0);
-    assert_eq!(rows.len(), TASKS / 2);
+    assert_eq!(rows.len(), MAX_TASKS / 2);
     assert_eq!((&*rows[0], &*rows[1]), ("f unfinished 0", "f unfinished 1"));
-    assert_eq!(parsed.counts.lines(LineUse::Events), TASKS as u64 + 1);
-    assert_eq!(graph.stacks.len(), TASKS / 2 + 1);
+    assert_eq!(parsed.counts.lines(LineUse::Events), MAX_TASKS as u64 + 1);
+    assert_eq!(graph.stacks.len(), MAX_TASKS / 2 + 1);
     let mut rest = Parsed::default();
-    graph.finish(&mut rest, TASKS as i64 + 1);
-    assert_eq!(rest.rows.len, TASKS / 2 + 1);
-    assert_eq!(rest.rows.line[0], -1 - TASKS as i64 / 2);
+    graph.finish(&mut rest, MAX_TASKS as i64 + 1);
+    assert_eq!(rest.rows.len, MAX_TASKS / 2 + 1);
+    assert_eq!(rest.rows.line[0], -1 - MAX_TASKS as i64 / 2);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_task_that_is_dead_is_in_no_function() {
         0,
     );
     assert_eq!(rows, ["do_task_dead unfinished 1", "do_exit unfinished 0"]);
-    // One that only waits is.
+    // A task that only waits is still in them.
     assert_eq!(graph.stacks.len(), 2);
 }
 
