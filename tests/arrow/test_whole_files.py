@@ -11,7 +11,6 @@ from polars.testing import assert_frame_equal
 import tracefast as tf
 from tracefast import _core
 from tracefast._polars import direct_read
-from tracefast.analysis.files.table import NEEDED
 
 
 @pytest.fixture
@@ -177,5 +176,5 @@ def test_saved_refuses_what_is_not_of_this_schema(parquet, tmp_path):
     empty = tmp_path / "empty.parquet"
     (tmp_path / "empty.strace").write_bytes(b"")
     tf.parse(tmp_path / "empty.strace", empty)
-    assert list(_core.ParquetEvents(str(empty), columns=list(NEEDED))) == []
+    assert list(_core.ParquetEvents(str(empty), columns=list(_core.Files().needed))) == []
     assert tf.files(tf.scan(empty)).collect().height == 0

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Final, Protocol
+from typing import Final, TypeVar
 
 import polars as pl
 from polars.io.plugins import register_io_source
@@ -17,17 +17,8 @@ from tracefast._polars.source_threads import PATIENCE_S, inside
 _WORDS: Final = (pl.String, pl.Categorical, pl.Enum)
 
 
-class Fold(Protocol):
-    """What takes in the batches of events, in order, and then is a table."""
-
-    def words(self, column: str, words: pl.DataFrame) -> None:
-        """Take in the words that the numbers in a column stand for."""
-
-    def push(self, events: pl.DataFrame | _core.Batch) -> None:
-        """Take in events."""
-
-    def finish(self) -> _core.Batch:
-        """Give the table."""
+# A fold of one table.
+F = TypeVar("F", bound=_core.Fold)
 
 
 def needed(events: Events, types: Types, question: str) -> pl.LazyFrame:
@@ -64,12 +55,11 @@ def _as(name: str, have: pl.DataType, wanted: pl.DataType | type[pl.DataType]) -
 
 def folded(
     events: Events,
-    types: Types,
-    begin: Callable[[], Fold],
-    schema: pl.Schema,
+    begin: Callable[[], F],
     *,
     name: str,
     question: str,
+    look: Callable[[F], object] | None = None,
 ) -> pl.LazyFrame:
     """Make a lazy table of what a fold makes of all events.
 
@@ -77,16 +67,14 @@ def folded(
     ----------
     events
         The events, in order.
-    types
-        The columns that the fold takes.
     begin
         Makes a new fold: the table may be collected more than once.
-    schema
-        The columns of the table.
     name
         What ``LazyFrame.explain`` calls it.
     question
-        Who asks, for messages.
+        The public name of the table, for messages.
+    look
+        Called with the fold when it has seen all events, before its table is taken.
 
     Raises
     ------
@@ -97,6 +85,8 @@ def folded(
     polars.exceptions.SchemaError
         Columns are of other types.
     """
+    empty = begin()
+    types, schema = pl.Schema(empty.needed), pl.Schema(empty.schema)
     rows = needed(events, types, question)
     opener = opener_of(events)
 
@@ -110,48 +100,53 @@ def folded(
             return table if with_columns is None else table.select(with_columns)
 
         nothing = wanted(schema.to_frame())
-        table = None
-        if opener is not None:
-            for table in _of_files(opener, list(types), begin()):
-                if table is None:
-                    yield nothing
-        if table is None:
-            table = run(rows, begin())
-        if n_rows is not None:
-            table = table.head(n_rows)
-        if predicate is not None:
-            table = table.filter(predicate)
-        yield wanted(table)
+        for fold in _fed(opener, rows, list(types), begin):
+            if fold is None:
+                yield nothing
+                continue
+            if look is not None:
+                look(fold)
+            table = pl.DataFrame(fold.finish())[:n_rows]
+            yield wanted(table if predicate is None else table.filter(predicate))
 
     return register_io_source(
         lambda *asked: inside(source(*asked)), schema=schema, is_pure=True, explain_name=name
     )
 
 
-def _of_files(opener: Opener, columns: list[str], fold: Fold) -> Iterator[pl.DataFrame | None]:
-    """Feed all rows of whole files to a fold, and give its table, unless polars must read them.
+def _fed(
+    opener: Opener | None, rows: pl.LazyFrame, columns: list[str], begin: Callable[[], F]
+) -> Iterator[F | None]:
+    """Feed all rows to a fold: those of whole files directly, others through polars.
 
     Yields
     ------
-    DataFrame or None
+    Fold or None
         None now and then, as a source that yields nothing cannot be stopped (see
-        `source_threads`); the table at the end.
+        `source_threads`); at the end the fold.
     """
-    said = time.monotonic()
-    try:
-        for batch in opener(columns):
-            if batch is not None:
-                fold.push(batch)
-            if (now := time.monotonic()) - said > PATIENCE_S:
-                said = now
-                yield None
-    except UnreadableError:
-        return
-    yield pl.DataFrame(fold.finish())
+    if opener is not None:
+        fold = begin()
+        said = time.monotonic()
+        try:
+            for batch in opener(columns):
+                if batch is not None:
+                    fold.push(batch)
+                if (now := time.monotonic()) - said > PATIENCE_S:
+                    said = now
+                    yield None
+        except UnreadableError:
+            pass  # Polars must read the files.
+        else:
+            yield fold
+            return
+    fold = begin()
+    run(rows, fold)
+    yield fold
 
 
-def run(rows: pl.LazyFrame, fold: Fold) -> pl.DataFrame:
-    """Feed all rows to a fold, batch by batch, and give its table."""
+def run(rows: pl.LazyFrame, fold: _core.Fold) -> None:
+    """Feed all rows to a fold, batch by batch."""
     words = {
         name: _Words(dtype.categories)
         for name, dtype in rows.collect_schema().items()
@@ -165,7 +160,6 @@ def run(rows: pl.LazyFrame, fold: Fold) -> pl.DataFrame:
             if (more := known.more()) is not None:
                 fold.words(name, more)
         fold.push(batch.with_columns(batch[name].to_physical() for name in words))
-    return pl.DataFrame(fold.finish())
 
 
 class _Words:

@@ -1,33 +1,10 @@
 """One row per process: who made it and how, what it ran, what it did, how it ended."""
 
-from typing import Final
-
 import polars as pl
 
 from tracefast import _core
-from tracefast._polars.compatible_types import Types
 from tracefast._polars.folds import folded
 from tracefast._polars.given_events import Events
-
-# The columns of the events that the table is made of.
-NEEDED: Final[Types] = {
-    "ts": pl.Datetime("ns"),
-    "dur_ns": pl.Int64,
-    "task": pl.UInt32,
-    "pid": pl.Int32,
-    "tid": pl.Int32,
-    "comm": pl.Categorical,
-    "kind": pl.Categorical,
-    "name": pl.Categorical,
-    "args": pl.String,
-    "ret": pl.Int64,
-    "status": pl.Categorical,
-    "path": pl.String,
-    "file_type": pl.Categorical,
-    "bytes": pl.Int64,
-    "child": pl.UInt32,
-    "source": pl.Categorical,
-}
 
 
 def processes(events: Events) -> pl.LazyFrame:
@@ -103,14 +80,7 @@ def processes(events: Events) -> pl.LazyFrame:
     >>> table.select("pid", "ppid", "kind", "image", "exit_status").rows()
     [(100, None, None, None, None), (101, 100, 'vfork', '/bin/true', 0)]
     """
-    return folded(
-        events,
-        NEEDED,
-        _core.Processes,
-        columns(),
-        name="PROCESSES",
-        question="tracefast.processes",
-    )
+    return folded(events, _core.Processes, name="PROCESSES", question="tracefast.processes")
 
 
 def columns() -> pl.Schema:
@@ -121,4 +91,4 @@ def columns() -> pl.Schema:
     >>> columns().names()[:3]
     ['source', 'task', 'pid']
     """
-    return pl.Schema(_core.Processes.schema())
+    return pl.Schema(_core.Processes().schema)

@@ -1,42 +1,14 @@
 """One row per name of a system call: how many, how long, waiting for whom, how many failed."""
 
-from typing import Final, Literal, get_args
+from typing import Literal, get_args
 
 import polars as pl
 
 from tracefast import _core
-from tracefast._polars.compatible_types import Types
 from tracefast._polars.folds import folded
 from tracefast._polars.given_events import Events
 
 By = Literal["process"]
-
-# The columns of the events that the table is made of.
-NEEDED: Final[Types] = {
-    "ts": pl.Datetime("ns"),
-    "dur_ns": pl.Int64,
-    "kind": pl.Categorical,
-    "name": pl.Categorical,
-    "ret": pl.Int64,
-    "errno": pl.Categorical,
-    "status": pl.Categorical,
-    "path": pl.String,
-    "file_type": pl.Categorical,
-    "bytes": pl.Int64,
-    "source": pl.Categorical,
-}
-# What rows by process need besides.
-NEEDED_BY_PROCESS: Final[Types] = {
-    "task": pl.UInt32,
-    "pid": pl.Int32,
-    "tid": pl.Int32,
-    "comm": pl.Categorical,
-    "child": pl.UInt32,
-}
-# What strace's own counts are made of.
-NEEDED_BY_STRACE: Final[Types] = {
-    name: NEEDED[name] for name in ("dur_ns", "kind", "name", "ret", "errno", "status")
-}
 
 
 def syscalls(events: Events, *, by: By | None = None) -> pl.LazyFrame:
@@ -118,14 +90,8 @@ def syscalls(events: Events, *, by: By | None = None) -> pl.LazyFrame:
     """
     if by is not None and by not in get_args(By):
         raise ValueError(f"by must be None or 'process', got {by!r}")
-    types = {**NEEDED, **NEEDED_BY_PROCESS} if by == "process" else NEEDED
     return folded(
-        events,
-        types,
-        lambda: _core.Syscalls(by=by),
-        columns(by),
-        name="SYSCALLS",
-        question="tracefast.syscalls",
+        events, lambda: _core.Syscalls(by=by), name="SYSCALLS", question="tracefast.syscalls"
     )
 
 
@@ -137,7 +103,7 @@ def columns(by: By | None = None) -> pl.Schema:
     >>> columns("process").names()[:4]
     ['source', 'pid', 'image', 'name']
     """
-    return pl.Schema(_core.Syscalls.schema(by=by))
+    return pl.Schema(_core.Syscalls(by=by).schema)
 
 
 def strace_counts(events: Events) -> pl.LazyFrame:
@@ -172,9 +138,7 @@ def strace_counts(events: Events) -> pl.LazyFrame:
     """
     return folded(
         events,
-        NEEDED_BY_STRACE,
         _core.StraceCounts,
-        pl.Schema(_core.StraceCounts.schema()),
         name="STRACE COUNTS",
         question="tracefast syscalls --strace-c",
     )

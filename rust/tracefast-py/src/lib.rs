@@ -42,7 +42,11 @@ mod _core {
     #[pymodule_export]
     use super::report::{Report, report_of};
     #[pymodule_export]
-    use super::tables::files::{Covered, Darshan, Files};
+    use super::tables::covered::Covered;
+    #[pymodule_export]
+    use super::tables::files::{Darshan, Files};
+    #[pymodule_export]
+    use super::tables::fold::Fold;
     #[pymodule_export]
     use super::tables::forks::Forks;
     #[pymodule_export]

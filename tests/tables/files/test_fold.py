@@ -9,8 +9,8 @@ import tracefast as tf
 from support.folding import check_cuts, check_layouts, frame, maybe, near_enough, plain, summed
 from support.reference.files import slow_files
 from tracefast import _core
-from tracefast.analysis.files.table import NEEDED
 
+NEEDED = list(_core.Files().needed)
 NAMES = ["read", "write", "pread64", "sendfile", "openat", "newfstatat", "mmap", "close", "lseek"]
 CLASSES = ["first", "consecutive", "consecutive", "forward", "backward", "eof", "error"]
 KNOWN = ["exact", "exact", "relative", "relative", "ambiguous", "unknown"]

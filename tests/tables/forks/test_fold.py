@@ -10,8 +10,8 @@ from support.folding import check_cuts, check_layouts, frame, maybe, plain, summ
 from support.paths import DATA
 from support.reference.forks import slow_forks
 from tracefast import _core
-from tracefast.analysis.forks.table import NEEDED
 
+NEEDED = pl.Schema(_core.Forks().needed)
 # Numbers of tasks and their ids; the last two have the id of another.
 TIDS = {0: 10, 1: 11, 2: 12, 3: 13, 4: 11, 5: 12}
 TASKS = st.sampled_from([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 3, 4, 5])

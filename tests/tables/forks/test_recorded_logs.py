@@ -126,4 +126,4 @@ def check_hints(events: pl.LazyFrame) -> None:
 def test_the_names_of_hints():
     from tracefast import _core
 
-    assert pl.Schema(_core.Forks.schema(hints=True)) == ROWS
+    assert pl.Schema(_core.Forks(hints=True).schema) == ROWS

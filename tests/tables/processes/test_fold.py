@@ -7,8 +7,8 @@ import tracefast as tf
 from support.folding import check_cuts, check_layouts, frame, maybe, plain, summed
 from support.reference.processes import slow_processes
 from tracefast import _core
-from tracefast.analysis.processes import NEEDED
 
+NEEDED = list(_core.Processes().needed)
 FLAGS = [
     "child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD",
     "child_stack=0x7f12, flags=CLONE_VM|CLONE_VFORK|SIGCHLD",

@@ -11,8 +11,9 @@ from support.folding import plain, without_types
 from support.paths import DATA
 from support.reference.processes import slow_processes
 from support.reference.proved_children import proved
-from tracefast.analysis.processes import NEEDED
+from tracefast import _core
 
+NEEDED = pl.Schema(_core.Processes().needed)
 PROVED = sorted((DATA / "processes").glob("*.zst"))
 LOGS = [
     *PROVED,

@@ -21,9 +21,8 @@ from support.folding import (
 from support.paths import DATA
 from support.reference.syscalls import slow_syscalls
 from tracefast import _core
-from tracefast.analysis.syscalls import NEEDED, NEEDED_BY_PROCESS
 
-COLUMNS = [*NEEDED, *NEEDED_BY_PROCESS]
+COLUMNS = list(_core.Syscalls(by="process").needed)
 WORDS = [name for name in COLUMNS if SCHEMA[name] == pl.Categorical]
 
 

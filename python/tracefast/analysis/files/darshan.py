@@ -1,30 +1,10 @@
 """The counters of Darshan's POSIX module, from system calls."""
 
-from typing import Final
-
 import polars as pl
 
 from tracefast import _core
-from tracefast._polars.compatible_types import Types
 from tracefast._polars.folds import folded
 from tracefast._polars.given_events import Events
-
-# The columns of the events that the counters are made of.
-NEEDED: Final[Types] = {
-    "ts": pl.Datetime("ns"),
-    "dur_ns": pl.Int64,
-    "kind": pl.Categorical,
-    "name": pl.Categorical,
-    "args": pl.String,
-    "ret": pl.Int64,
-    "status": pl.Categorical,
-    "fd": pl.Int32,
-    "path": pl.String,
-    "path2": pl.String,
-    "file_type": pl.Categorical,
-    "offset": pl.Int64,
-    "source": pl.Categorical,
-}
 
 
 def darshan(events: Events) -> pl.LazyFrame:
@@ -47,14 +27,7 @@ def darshan(events: Events) -> pl.LazyFrame:
     >>> counters.select("path", "POSIX_READS", "POSIX_SEQ_READS", "POSIX_CONSEC_READS").rows()
     [('/srv/demo/data.bin', 2, 1, 1)]
     """
-    return folded(
-        events,
-        NEEDED,
-        _core.Darshan,
-        columns(),
-        name="DARSHAN",
-        question="tracefast.files(darshan=True)",
-    )
+    return folded(events, _core.Darshan, name="DARSHAN", question="tracefast.files(darshan=True)")
 
 
 def columns() -> pl.Schema:
@@ -65,4 +38,4 @@ def columns() -> pl.Schema:
     >>> columns().names()[:3]
     ['source', 'path', 'POSIX_OPENS']
     """
-    return pl.Schema(_core.Darshan.schema())
+    return pl.Schema(_core.Darshan().schema)

@@ -6,8 +6,7 @@ from typing import Final, Literal, get_args
 import polars as pl
 
 from tracefast import _core
-from tracefast._polars.compatible_types import Types
-from tracefast._polars.folds import Fold, folded
+from tracefast._polars.folds import folded
 from tracefast._polars.given_events import Events
 from tracefast.arguments import integer
 
@@ -16,34 +15,6 @@ By = Literal["process", "open"]
 Rings = Callable[[int, int], object]
 
 NEAR: Final = 131_072
-
-# The columns of the events that the table is made of.
-NEEDED: Final[Types] = {
-    "ts": pl.Datetime("ns"),
-    "dur_ns": pl.Int64,
-    "task": pl.UInt32,
-    "pid": pl.Int32,
-    "kind": pl.Categorical,
-    "name": pl.Categorical,
-    "ret": pl.Int64,
-    "status": pl.Categorical,
-    "ofd": pl.UInt32,
-    "ofd2": pl.UInt32,
-    "path": pl.String,
-    "path2": pl.String,
-    "file": pl.UInt64,
-    "file2": pl.UInt64,
-    "file_type": pl.Categorical,
-    "size": pl.Int64,
-    "offset": pl.Int64,
-    "offset2": pl.Int64,
-    "offset_known": pl.Categorical,
-    "requested": pl.Int64,
-    "bytes": pl.Int64,
-    "access": pl.Categorical,
-    "access2": pl.Categorical,
-    "source": pl.Categorical,
-}
 
 
 def files(
@@ -225,23 +196,13 @@ def files_and_rings(
 
         return counters(events)
 
-    def begin() -> Fold:
-        uses = _core.Files(by=by, scope=scope, near=near)
-        return uses if rings is None else _Telling(uses, rings)
-
-    return folded(events, NEEDED, begin, columns(by), name="FILES", question="tracefast.files")
-
-
-class _Telling:
-    """A fold that says, before it ends, what went through io_uring."""
-
-    def __init__(self, uses: _core.Files, tell: Rings) -> None:
-        self._uses, self._tell = uses, tell
-        self.words, self.push = uses.words, uses.push
-
-    def finish(self) -> _core.Batch:
-        self._tell(*self._uses.rings)
-        return self._uses.finish()
+    return folded(
+        events,
+        lambda: _core.Files(by=by, scope=scope, near=near),
+        name="FILES",
+        question="tracefast.files",
+        look=None if rings is None else lambda fold: rings(*fold.rings),
+    )
 
 
 def columns(by: By | None = None, *, darshan: bool = False) -> pl.Schema:
@@ -256,4 +217,4 @@ def columns(by: By | None = None, *, darshan: bool = False) -> pl.Schema:
         from tracefast.analysis.files.darshan import columns as counters
 
         return counters()
-    return pl.Schema(_core.Files.schema(by=by))
+    return pl.Schema(_core.Files(by=by).schema)

@@ -7,7 +7,7 @@ import polars as pl
 from tracefast import _core
 from tracefast._polars.folds import folded
 from tracefast._polars.given_events import Events, rows_of
-from tracefast.analysis.forks.table import NEEDED, SCHEMA
+from tracefast.analysis.forks.table import SCHEMA
 
 Types = dict[str, pl.DataType | type[pl.DataType]]
 
@@ -54,14 +54,7 @@ def fork_rows(events: Events, question: str = "tracefast.fork_summary") -> pl.La
     rows = rows_of(events, (), question)
     have = rows.collect_schema()
     if "parent_image" not in have:
-        return folded(
-            rows,
-            NEEDED,
-            lambda: _core.Forks(hints=True),
-            ROWS,
-            name="FORKS",
-            question=question,
-        )
+        return folded(rows, lambda: _core.Forks(hints=True), name="FORKS", question=question)
     missing = [name for name in _LEAST if name not in have]
     if missing:
         names = ", ".join(map(repr, missing))

@@ -5,39 +5,11 @@ from typing import Final
 import polars as pl
 
 from tracefast import _core
-from tracefast._polars.compatible_types import Types
 from tracefast._polars.folds import folded
 from tracefast._polars.given_events import Events
 
 # The columns of the table, and their types.
-SCHEMA: Final = pl.Schema(_core.Forks.schema())
-
-# The columns of the events that the table is made of.
-NEEDED: Final[Types] = {
-    "source": pl.Categorical,
-    "line": pl.UInt64,
-    "ts": pl.Datetime("ns"),
-    "dur_ns": pl.Int64,
-    "task": pl.UInt32,
-    "pid": pl.Int32,
-    "tid": pl.Int32,
-    "comm": pl.Categorical,
-    "cpu": pl.UInt16,
-    "kind": pl.Categorical,
-    "name": pl.Categorical,
-    "args": pl.String,
-    "ret": pl.Int64,
-    "errno": pl.Categorical,
-    "status": pl.Categorical,
-    "fd": pl.Int32,
-    "ofd": pl.UInt32,
-    "ofd2": pl.UInt32,
-    "path": pl.String,
-    "offset": pl.Int64,
-    "requested": pl.Int64,
-    "child": pl.UInt32,
-    "anon_bytes": pl.Int64,
-}
+SCHEMA: Final = pl.Schema(_core.Forks().schema)
 
 
 def forks(events: Events) -> pl.LazyFrame:
@@ -157,4 +129,4 @@ def forks(events: Events) -> pl.LazyFrame:
     >>> table.select("kind", "child_pid", "call_ns", "image", "exit_status").rows()
     [('vfork', 101, 300000, '/bin/true', 0)]
     """
-    return folded(events, NEEDED, _core.Forks, SCHEMA, name="FORKS", question="tracefast.forks")
+    return folded(events, _core.Forks, name="FORKS", question="tracefast.forks")

@@ -1,4 +1,7 @@
 //! The columns of a batch of events, in any layout that readers of Arrow hand out.
+//!
+//! [`event_columns!`] declares the columns that a fold reads: each once, with its name in the event
+//! schema and the type in which it is read.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -13,8 +16,109 @@ use arrow_schema::{ArrowError, DataType};
 
 use crate::tables::fold::Dictionaries;
 
-/// The column `name` of a batch.
-pub(crate) fn find<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef, ArrowError> {
+/// A set of columns of a batch; [`event_columns!`] implements it.
+pub(crate) trait EventColumns<'a>: Sized {
+    /// The names of the columns, in the event schema.
+    fn names() -> Vec<&'static str>;
+
+    /// Finds the columns in a batch; `words` has the dictionaries of those that hold only keys.
+    fn from_batch(batch: &'a RecordBatch, words: &'a Dictionaries) -> Result<Self, ArrowError>;
+}
+
+/// Two sets.
+impl<'a, A: EventColumns<'a>, B: EventColumns<'a>> EventColumns<'a> for (A, B) {
+    fn names() -> Vec<&'static str> {
+        [A::names(), B::names()].concat()
+    }
+
+    fn from_batch(batch: &'a RecordBatch, words: &'a Dictionaries) -> Result<Self, ArrowError> {
+        Ok((A::from_batch(batch, words)?, B::from_batch(batch, words)?))
+    }
+}
+
+/// A set that is not always needed; whoever leaves it out does not call this.
+impl<'a, A: EventColumns<'a>> EventColumns<'a> for Option<A> {
+    fn names() -> Vec<&'static str> {
+        A::names()
+    }
+
+    fn from_batch(batch: &'a RecordBatch, words: &'a Dictionaries) -> Result<Self, ArrowError> {
+        A::from_batch(batch, words).map(Some)
+    }
+}
+
+/// Declares a struct of columns, and implements [`EventColumns`] for it.
+///
+/// A field is `name: Type = "column"`, or `name: Type = ["first", "second"]` for an array of two
+/// columns. `Type` is [`Numbers`] of an Arrow type, [`Text`], or [`Words`] of what words mean.
+macro_rules! event_columns {
+    (
+        $(#[$attribute:meta])*
+        $visibility:vis struct $name:ident {
+            $(
+                $field_visibility:vis $field:ident: $kind:ident $(<$value:ty>)? = $column:tt
+            ),* $(,)?
+        }
+    ) => {
+        $(#[$attribute])*
+        $visibility struct $name<'a> {
+            $(
+                $field_visibility $field: $crate::tables::event_columns::event_columns!(
+                    @type $column, $kind<'a $(, $value)?>
+                ),
+            )*
+        }
+
+        impl<'a> $crate::tables::event_columns::EventColumns<'a> for $name<'a> {
+            fn names() -> Vec<&'static str> {
+                [$(
+                    &$crate::tables::event_columns::event_columns!(@names $column)[..]
+                ),*]
+                .concat()
+            }
+
+            fn from_batch(
+                batch: &'a arrow_array::RecordBatch,
+                words: &'a $crate::tables::fold::Dictionaries,
+            ) -> Result<Self, arrow_schema::ArrowError> {
+                use $crate::tables::event_columns::EventColumn;
+                Ok(Self {
+                    $(
+                        $field: $crate::tables::event_columns::event_columns!(
+                            @read $column, batch, words
+                        ),
+                    )*
+                })
+            }
+        }
+    };
+    (@type [$first:literal, $second:literal], $type:ty) => { [$type; 2] };
+    (@type $column:literal, $type:ty) => { $type };
+    (@names [$first:literal, $second:literal]) => { [$first, $second] };
+    (@names $column:literal) => { [$column] };
+    (@read [$first:literal, $second:literal], $batch:ident, $words:ident) => {
+        [
+            EventColumn::from_batch($batch, $first, $words)?,
+            EventColumn::from_batch($batch, $second, $words)?,
+        ]
+    };
+    (@read $column:literal, $batch:ident, $words:ident) => {
+        EventColumn::from_batch($batch, $column, $words)?
+    };
+}
+pub(crate) use event_columns;
+
+/// One column of a batch.
+pub(crate) trait EventColumn<'a>: Sized {
+    /// Finds the column `name`; `words` has the dictionaries of columns that hold only keys.
+    fn from_batch(
+        batch: &'a RecordBatch,
+        name: &str,
+        words: &'a Dictionaries,
+    ) -> Result<Self, ArrowError>;
+}
+
+fn find<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef, ArrowError> {
     batch
         .column_by_name(name)
         .ok_or_else(|| ArrowError::SchemaError(format!("the column '{name}' is missing")))
@@ -24,20 +128,26 @@ fn wrong(name: &str, found: &DataType) -> ArrowError {
     ArrowError::SchemaError(format!("the column '{name}' cannot be read as {found}"))
 }
 
-/// Numbers.
+/// A column of numbers.
 pub(crate) struct Numbers<'a, T: ArrowPrimitiveType> {
     values: &'a [T::Native],
     nulls: Option<&'a NullBuffer>,
 }
 
-impl<'a, T: ArrowPrimitiveType> Numbers<'a, T> {
-    pub(crate) fn of(batch: &'a RecordBatch, name: &str) -> Result<Self, ArrowError> {
+impl<'a, T: ArrowPrimitiveType> EventColumn<'a> for Numbers<'a, T> {
+    fn from_batch(
+        batch: &'a RecordBatch,
+        name: &str,
+        _words: &'a Dictionaries,
+    ) -> Result<Self, ArrowError> {
         let column = find(batch, name)?;
         let array =
             column.as_primitive_opt::<T>().ok_or_else(|| wrong(name, column.data_type()))?;
         Ok(Self { values: array.values(), nulls: array.nulls().filter(|n| n.null_count() > 0) })
     }
+}
 
+impl<T: ArrowPrimitiveType> Numbers<'_, T> {
     #[inline]
     pub(crate) fn get(&self, row: usize) -> Option<T::Native> {
         match self.nulls {
@@ -47,20 +157,26 @@ impl<'a, T: ArrowPrimitiveType> Numbers<'a, T> {
     }
 }
 
-/// Text of any kind, such as paths.
+/// A column of text that may be anything, such as paths.
 pub(crate) enum Text<'a> {
     View(&'a StringViewArray),
     Small(&'a StringArray),
     Large(&'a LargeStringArray),
 }
 
-impl<'a> Text<'a> {
-    pub(crate) fn of(batch: &'a RecordBatch, name: &str) -> Result<Self, ArrowError> {
+impl<'a> EventColumn<'a> for Text<'a> {
+    fn from_batch(
+        batch: &'a RecordBatch,
+        name: &str,
+        _words: &'a Dictionaries,
+    ) -> Result<Self, ArrowError> {
         let column = find(batch, name)?;
-        Self::from(column.as_ref()).ok_or_else(|| wrong(name, column.data_type()))
+        Self::from_array(column.as_ref()).ok_or_else(|| wrong(name, column.data_type()))
     }
+}
 
-    fn from(column: &'a dyn Array) -> Option<Self> {
+impl<'a> Text<'a> {
+    fn from_array(column: &'a dyn Array) -> Option<Self> {
         match column.data_type() {
             DataType::Utf8View => column.as_string_view_opt().map(Self::View),
             DataType::Utf8 => column.as_string_opt::<i32>().map(Self::Small),
@@ -87,9 +203,9 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Words of a small vocabulary: each is looked up once a batch.
+/// A column of words of a small vocabulary: each is looked up once per batch.
 ///
-/// A column of them may be a dictionary of its own, keys of one that came before, or plain text.
+/// The column may be dictionary-encoded, hold only keys of a dictionary given apart, or be text.
 pub(crate) struct Words<'a, C> {
     keys: Keys<'a>,
     nulls: Option<&'a NullBuffer>,
@@ -98,17 +214,17 @@ pub(crate) struct Words<'a, C> {
 }
 
 enum Keys<'a> {
-    /// The number of the row: there is no dictionary.
+    /// There is no dictionary: the key is the row.
     Rows,
     Borrowed(&'a [u32]),
     Owned(Vec<u32>),
 }
 
-impl<'a, C: Copy> Words<'a, C> {
-    pub(crate) fn of(
+impl<'a, C: Copy> EventColumn<'a> for Words<'a, C> {
+    fn from_batch(
         batch: &'a RecordBatch,
         name: &str,
-        known: &'a Dictionaries,
+        words: &'a Dictionaries,
     ) -> Result<Self, ArrowError> {
         let column = find(batch, name)?;
         let found = match column.data_type() {
@@ -123,23 +239,25 @@ impl<'a, C: Copy> Words<'a, C> {
             DataType::UInt32 => column
                 .as_primitive_opt::<UInt32Type>()
                 .map(|array| Keys::Borrowed(array.values()))
-                .zip(known.get(name)),
+                .zip(words.get(name)),
             DataType::UInt16 => {
-                column.as_primitive_opt::<UInt16Type>().map(widened).zip(known.get(name))
+                column.as_primitive_opt::<UInt16Type>().map(widened).zip(words.get(name))
             }
             DataType::UInt8 => {
-                column.as_primitive_opt::<UInt8Type>().map(widened).zip(known.get(name))
+                column.as_primitive_opt::<UInt8Type>().map(widened).zip(words.get(name))
             }
             _ => Some((Keys::Rows, column)),
         };
-        let text = found.and_then(|(keys, texts)| Some((keys, Text::from(texts)?)));
+        let text = found.and_then(|(keys, texts)| Some((keys, Text::from_array(texts)?)));
         let (keys, texts) = text.ok_or_else(|| wrong(name, column.data_type()))?;
         let codes = vec![None; texts.len()];
         let nulls = column.nulls().filter(|nulls| nulls.null_count() > 0);
         Ok(Self { keys, nulls, texts, codes })
     }
+}
 
-    /// What `look` makes of the word in a row; None of null.
+impl<C: Copy> Words<'_, C> {
+    /// What `look` makes of the word in a row; None if it is null.
     #[inline]
     pub(crate) fn get(&mut self, row: usize, look: impl FnOnce(&str) -> C) -> Option<C> {
         if self.nulls.is_some_and(|nulls| nulls.is_null(row)) {

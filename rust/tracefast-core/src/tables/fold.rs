@@ -1,17 +1,21 @@
-//! Folds: batches of events in their order in, one batch out.
+//! Folds: batches of events in their order in, one table out.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::ArrowError;
+use arrow_schema::{ArrowError, Schema, SchemaRef};
 
-/// Dictionaries of columns that hold only their keys, by name of the column.
+use crate::events::schema;
+use crate::tables::event_columns::EventColumns;
+
+/// Words by column name, for columns that hold only the keys of a dictionary.
 pub type Dictionaries = HashMap<String, ArrayRef>;
 
-/// What sums events up into a table.
+/// Sums events up into a table.
 ///
 /// # Examples
-/// Two calls that took 1 µs together; the column `kind` holds keys of words that came before:
+/// Two calls that took 1 µs together; the column `kind` holds keys into a dictionary:
 /// ```
 /// use std::sync::Arc;
 ///
@@ -19,7 +23,7 @@ pub type Dictionaries = HashMap<String, ArrayRef>;
 /// use arrow_array::types::Int64Type;
 /// use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray, UInt8Array};
 /// use tracefast_core::tables::syscalls::StraceCounts;
-/// use tracefast_core::tables::fold::Fold;
+/// use tracefast_core::tables::fold::{Dictionaries, Fold};
 ///
 /// let word = |word| Arc::new(StringArray::from(vec![word; 2])) as ArrayRef;
 /// let events = RecordBatch::try_from_iter_with_nullable([
@@ -30,45 +34,90 @@ pub type Dictionaries = HashMap<String, ArrayRef>;
 ///     ("errno", word(None), true),
 ///     ("status", word(Some("complete")), true),
 /// ])?;
+/// let kinds = Arc::new(StringArray::from(vec!["syscall"])) as ArrayRef;
+/// let words = Dictionaries::from([("kind".to_owned(), kinds)]);
 ///
 /// let mut fold = StraceCounts::default();
-/// fold.words("kind", Arc::new(StringArray::from(vec!["syscall"])));
-/// fold.push(&events)?;
+/// fold.push(&events, &words)?;
 /// let table = fold.finish()?;
 /// assert_eq!(table["total_ns"].as_primitive::<Int64Type>().value(0), 1000);
 /// # Ok::<(), arrow_schema::ArrowError>(())
 /// ```
 pub trait Fold: Sized {
-    /// The words that were taken in, for [`words`](Self::words) and [`push`](Self::push).
-    fn dictionaries(&mut self) -> &mut Dictionaries;
+    /// The columns of the events that the fold reads, with their types in the event schema.
+    fn needed(&self) -> SchemaRef;
 
-    /// Takes in the rows of a batch, whose words are `known`, for [`push`](Self::push).
-    ///
-    /// # Errors
-    /// Those of [`push`](Self::push).
-    fn rows(&mut self, batch: &RecordBatch, known: &Dictionaries) -> Result<(), ArrowError>;
-
-    /// Takes in the words that the numbers in a column stand for, in batches to come.
-    fn words(&mut self, column: &str, words: ArrayRef) {
-        self.dictionaries().insert(column.to_owned(), words);
-    }
+    /// The columns of the table.
+    fn schema(&self) -> SchemaRef;
 
     /// Takes in events, which follow those before in their order.
     ///
+    /// `words` has the dictionaries of columns that hold only keys.
+    ///
     /// # Errors
-    /// A column is missing, or is of another type than in the event schema. Text may be in any
-    /// layout; words may stand in a dictionary or not.
-    fn push(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
-        // Lent out, as a row changes what is beside it.
-        let known = std::mem::take(self.dictionaries());
-        let done = self.rows(batch, &known);
-        *self.dictionaries() = known;
-        done
-    }
+    /// A column is missing, or has another type than in the event schema. Text may be in any
+    /// layout; words may be dictionary-encoded or not.
+    fn push(&mut self, batch: &RecordBatch, words: &Dictionaries) -> Result<(), ArrowError>;
 
     /// The table.
     ///
     /// # Errors
-    /// None, as all columns have one length.
+    /// Never in practice: all columns have the same length.
     fn finish(self) -> Result<RecordBatch, ArrowError>;
+}
+
+/// A fold that looks at one row at a time. Every table implements this; the rest of [`Fold`]
+/// follows from it.
+pub(crate) trait RowFold: Sized {
+    /// The columns that are read.
+    type Columns<'a>: EventColumns<'a>;
+
+    /// A fold with the same options that has seen no events.
+    fn empty(&self) -> Self;
+
+    /// Names of the columns that are read; names may repeat.
+    fn column_names(&self) -> Vec<&'static str> {
+        Self::Columns::<'static>::names()
+    }
+
+    /// The columns of a batch.
+    fn columns<'a>(
+        &self,
+        batch: &'a RecordBatch,
+        words: &'a Dictionaries,
+    ) -> Result<Self::Columns<'a>, ArrowError> {
+        EventColumns::from_batch(batch, words)
+    }
+
+    /// Takes in one row.
+    fn row(&mut self, columns: &mut Self::Columns<'_>, row: usize);
+
+    /// The table.
+    fn table(self) -> Result<RecordBatch, ArrowError>;
+}
+
+impl<F: RowFold> Fold for F {
+    fn needed(&self) -> SchemaRef {
+        let names = self.column_names();
+        let events = schema::schema();
+        let fields = events.fields().iter().filter(|field| names.contains(&field.name().as_str()));
+        Arc::new(Schema::new(fields.cloned().collect::<Vec<_>>()))
+    }
+
+    fn schema(&self) -> SchemaRef {
+        // An empty table has all columns.
+        self.empty().table().map_or_else(|_| Arc::new(Schema::empty()), |table| table.schema())
+    }
+
+    fn push(&mut self, batch: &RecordBatch, words: &Dictionaries) -> Result<(), ArrowError> {
+        let mut columns = self.columns(batch, words)?;
+        for row in 0..batch.num_rows() {
+            self.row(&mut columns, row);
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<RecordBatch, ArrowError> {
+        self.table()
+    }
 }

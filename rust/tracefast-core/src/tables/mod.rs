@@ -5,8 +5,11 @@ pub(crate) mod event_columns;
 pub mod files;
 pub mod fold;
 pub mod forks;
+pub(crate) mod names;
 pub mod processes;
 pub(crate) mod ranges;
 pub mod syscalls;
-pub(crate) mod texts;
+pub(crate) mod table_builder;
+#[cfg(test)]
+mod tests;
 pub(crate) mod values;

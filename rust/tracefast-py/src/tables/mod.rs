@@ -1,7 +1,8 @@
-//! The folds of the core as Python objects: batches of events in, one table out.
+//! The folds of the core as Python classes.
 
+pub(crate) mod covered;
 pub(crate) mod files;
+pub(crate) mod fold;
 pub(crate) mod forks;
-pub(crate) mod held;
 pub(crate) mod processes;
 pub(crate) mod syscalls;

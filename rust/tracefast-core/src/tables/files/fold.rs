@@ -9,7 +9,7 @@ use arrow_schema::ArrowError;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
-use crate::tables::event_columns::{Numbers, Text, Words};
+use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::files::descriptions::Relative;
 use crate::tables::files::direction::Call;
 use crate::tables::files::file_types::{self, Told};
@@ -18,7 +18,8 @@ use crate::tables::files::row::{Entity, Key, READ, WRITE, What};
 use crate::tables::files::trails::Trails;
 use crate::tables::files::words::{Act, Class, Kind, Known};
 use crate::tables::files::{By, Options, Scope, table};
-use crate::tables::fold::{Dictionaries, Fold};
+use crate::tables::fold::RowFold;
+use crate::tables::names::Names;
 
 /// The uses of files so far.
 ///
@@ -34,7 +35,6 @@ use crate::tables::fold::{Dictionaries, Fold};
 #[derive(Debug)]
 pub struct Files {
     options: Options,
-    dictionaries: Dictionaries,
     sources: Names,
     kinds: Names,
     pub(crate) entities: Vec<Entity>,
@@ -56,75 +56,27 @@ pub struct Files {
 /// Files of descriptions, by source and description.
 pub(crate) type Nameless = HashMap<(u32, u32), Option<u64>, FixedState>;
 
-/// Words by number.
-#[derive(Debug, Default)]
-pub(crate) struct Names {
-    numbers: HashMap<Box<str>, u32, FixedState>,
-    texts: Vec<Box<str>>,
-}
-
-impl Names {
-    pub(crate) fn number(&mut self, text: &str) -> u32 {
-        if let Some(&number) = self.numbers.get(text) {
-            return number;
-        }
-        let number = self.texts.len() as u32;
-        self.numbers.insert(text.into(), number);
-        self.texts.push(text.into());
-        number
-    }
-
-    pub(crate) fn text(&self, number: u32) -> Option<&str> {
-        self.texts.get(number as usize).map(AsRef::as_ref)
-    }
-}
-
-/// The columns that are needed.
-struct Columns<'a> {
-    ts: Numbers<'a, TimestampNanosecondType>,
-    dur: Numbers<'a, Int64Type>,
-    task: Numbers<'a, UInt32Type>,
-    pid: Numbers<'a, Int32Type>,
-    kind: Words<'a, Kind>,
-    name: Words<'a, Act>,
-    ret: Numbers<'a, Int64Type>,
-    injected: Words<'a, bool>,
-    ofd: [Numbers<'a, UInt32Type>; 2],
-    path: [Text<'a>; 2],
-    file: [Numbers<'a, UInt64Type>; 2],
-    file_type: Words<'a, u32>,
-    size: Numbers<'a, Int64Type>,
-    offset: [Numbers<'a, Int64Type>; 2],
-    known: Words<'a, Known>,
-    requested: Numbers<'a, Int64Type>,
-    bytes: Numbers<'a, Int64Type>,
-    access: [Words<'a, Class>; 2],
-    source: Words<'a, u32>,
-}
-
-impl<'a> Columns<'a> {
-    fn of(batch: &'a RecordBatch, known: &'a Dictionaries) -> Result<Self, ArrowError> {
-        Ok(Self {
-            ts: Numbers::of(batch, "ts")?,
-            dur: Numbers::of(batch, "dur_ns")?,
-            task: Numbers::of(batch, "task")?,
-            pid: Numbers::of(batch, "pid")?,
-            kind: Words::of(batch, "kind", known)?,
-            name: Words::of(batch, "name", known)?,
-            ret: Numbers::of(batch, "ret")?,
-            injected: Words::of(batch, "status", known)?,
-            ofd: [Numbers::of(batch, "ofd")?, Numbers::of(batch, "ofd2")?],
-            path: [Text::of(batch, "path")?, Text::of(batch, "path2")?],
-            file: [Numbers::of(batch, "file")?, Numbers::of(batch, "file2")?],
-            file_type: Words::of(batch, "file_type", known)?,
-            size: Numbers::of(batch, "size")?,
-            offset: [Numbers::of(batch, "offset")?, Numbers::of(batch, "offset2")?],
-            known: Words::of(batch, "offset_known", known)?,
-            requested: Numbers::of(batch, "requested")?,
-            bytes: Numbers::of(batch, "bytes")?,
-            access: [Words::of(batch, "access", known)?, Words::of(batch, "access2", known)?],
-            source: Words::of(batch, "source", known)?,
-        })
+event_columns! {
+    pub(crate) struct Columns {
+        ts: Numbers<TimestampNanosecondType> = "ts",
+        dur: Numbers<Int64Type> = "dur_ns",
+        task: Numbers<UInt32Type> = "task",
+        pid: Numbers<Int32Type> = "pid",
+        kind: Words<Kind> = "kind",
+        name: Words<Act> = "name",
+        ret: Numbers<Int64Type> = "ret",
+        injected: Words<bool> = "status",
+        ofd: Numbers<UInt32Type> = ["ofd", "ofd2"],
+        path: Text = ["path", "path2"],
+        file: Numbers<UInt64Type> = ["file", "file2"],
+        file_type: Words<u32> = "file_type",
+        size: Numbers<Int64Type> = "size",
+        offset: Numbers<Int64Type> = ["offset", "offset2"],
+        known: Words<Known> = "offset_known",
+        requested: Numbers<Int64Type> = "requested",
+        bytes: Numbers<Int64Type> = "bytes",
+        access: Words<Class> = ["access", "access2"],
+        source: Words<u32> = "source",
     }
 }
 
@@ -147,7 +99,6 @@ impl Files {
     pub fn new(options: Options) -> Self {
         Self {
             options,
-            dictionaries: Dictionaries::default(),
             sources: Names::default(),
             kinds: Names::default(),
             entities: Vec::new(),
@@ -166,53 +117,6 @@ impl Files {
     /// not in a log.
     pub fn rings(&self) -> (u64, u64) {
         self.rings
-    }
-
-    #[inline]
-    fn row(&mut self, columns: &mut Columns<'_>, row: usize) {
-        let Some(kind) = columns.kind.get(row, Kind::of) else { return };
-        if kind == Kind::Other {
-            return;
-        }
-        let act = columns.name.get(row, Act::of).unwrap_or(Act::Other);
-        let source = columns.source.get(row, |text| self.sources.number(text));
-        let source = source.unwrap_or(NO_SOURCE);
-        if kind == Kind::Notice {
-            let (ofd, base) = (columns.ofd[0].get(row), columns.offset[0].get(row));
-            if let (Act::Base, Some(ofd), Some(base)) = (act, ofd, base) {
-                for way in [READ, WRITE] {
-                    if let Some(trail) = self.trails.get(source, ofd, way) {
-                        trail.prove(ofd, base);
-                    }
-                }
-                let relative = self.relative.entry((source, ofd)).or_default();
-                relative.prove(ofd, base, &mut self.entities);
-            }
-            return;
-        }
-        if columns.injected.get(row, |word| word == "injected") == Some(true) {
-            return;
-        }
-        if act == Act::Ring {
-            self.rings.0 += 1;
-            self.rings.1 += columns.ret.get(row).and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
-        }
-        let way = match act {
-            Act::Read | Act::Transfer => Some(READ),
-            Act::Write => Some(WRITE),
-            _ => None,
-        };
-        if let Some(entity) = self.touch(columns, row, source, act, 0) {
-            self.note(columns, row, entity, act);
-            if let Some(way) = way {
-                self.side(columns, row, source, entity, way, 0);
-            }
-        }
-        if act == Act::Transfer
-            && let Some(entity) = self.touch(columns, row, source, act, 1)
-        {
-            self.side(columns, row, source, entity, WRITE, 1);
-        }
     }
 
     /// The row of the table that a side of an event belongs to, its times and users noted.
@@ -465,21 +369,62 @@ impl Files {
     }
 }
 
-impl Fold for Files {
-    fn dictionaries(&mut self) -> &mut Dictionaries {
-        &mut self.dictionaries
+impl RowFold for Files {
+    type Columns<'a> = Columns<'a>;
+
+    fn empty(&self) -> Self {
+        Self::new(self.options)
     }
 
-    fn rows(&mut self, batch: &RecordBatch, known: &Dictionaries) -> Result<(), ArrowError> {
-        let mut columns = Columns::of(batch, known)?;
-        for row in 0..batch.num_rows() {
-            self.row(&mut columns, row);
+    #[inline]
+    fn row(&mut self, columns: &mut Columns<'_>, row: usize) {
+        let Some(kind) = columns.kind.get(row, Kind::of) else { return };
+        if kind == Kind::Other {
+            return;
         }
-        Ok(())
+        let act = columns.name.get(row, Act::of).unwrap_or(Act::Other);
+        let source = columns.source.get(row, |text| self.sources.number(text));
+        let source = source.unwrap_or(NO_SOURCE);
+        if kind == Kind::Notice {
+            let (ofd, base) = (columns.ofd[0].get(row), columns.offset[0].get(row));
+            if let (Act::Base, Some(ofd), Some(base)) = (act, ofd, base) {
+                for way in [READ, WRITE] {
+                    if let Some(trail) = self.trails.get(source, ofd, way) {
+                        trail.prove(ofd, base);
+                    }
+                }
+                let relative = self.relative.entry((source, ofd)).or_default();
+                relative.prove(ofd, base, &mut self.entities);
+            }
+            return;
+        }
+        if columns.injected.get(row, |word| word == "injected") == Some(true) {
+            return;
+        }
+        if act == Act::Ring {
+            self.rings.0 += 1;
+            self.rings.1 += columns.ret.get(row).and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
+        }
+        let way = match act {
+            Act::Read | Act::Transfer => Some(READ),
+            Act::Write => Some(WRITE),
+            _ => None,
+        };
+        if let Some(entity) = self.touch(columns, row, source, act, 0) {
+            self.note(columns, row, entity, act);
+            if let Some(way) = way {
+                self.side(columns, row, source, entity, way, 0);
+            }
+        }
+        if act == Act::Transfer
+            && let Some(entity) = self.touch(columns, row, source, act, 1)
+        {
+            self.side(columns, row, source, entity, WRITE, 1);
+        }
     }
 
     /// The table, the largest number of bytes first.
-    fn finish(mut self) -> Result<RecordBatch, ArrowError> {
+    fn table(mut self) -> Result<RecordBatch, ArrowError> {
         for (way, trail) in self.trails.all() {
             flush(&mut self.entities, way, trail.run());
         }

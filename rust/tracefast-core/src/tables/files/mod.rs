@@ -23,8 +23,6 @@ pub use crate::tables::ranges::Ranges;
 pub use crate::tables::values::{Counted, Values};
 pub use darshan::Darshan;
 pub use fold::Files;
-pub(crate) use fold::Names;
-pub use table::schema;
 
 /// What a row of the table is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

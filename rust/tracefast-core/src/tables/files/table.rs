@@ -2,38 +2,20 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use arrow_array::{
-    ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
-    TimestampNanosecondArray, UInt32Array, UInt64Array,
-};
-use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
 
 use crate::tables::files::By;
 use crate::tables::files::direction::Way;
-use crate::tables::files::fold::{Nameless, Names};
+use crate::tables::files::fold::Nameless;
 use crate::tables::files::row::{Entity, Key, READ, WRITE, What};
 use crate::tables::files::words::Known;
+use crate::tables::names::Names;
+use crate::tables::table_builder::TableBuilder;
 
 /// Files on which nothing is read or written by position.
 const STREAMS: [&str; 5] = ["pipe", "fifo", "socket", "char", "anon"];
-
-/// The columns of the table.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::tables::files::{By, schema};
-/// let names = |by| schema(by).fields().iter().map(|f| f.name().clone()).collect::<Vec<_>>();
-/// assert_eq!(names(By::File)[..3], ["source", "file", "path"]);
-/// assert_eq!(names(By::Process)[1], "pid");
-/// assert_eq!(names(By::Open)[1..5], ["ofd", "task", "ts_open", "ts_close"]);
-/// ```
-pub fn schema(by: By) -> SchemaRef {
-    // An empty table has them all; its columns have one length.
-    build(Vec::new(), by, &Names::default(), &Names::default())
-        .map_or_else(|_| Arc::new(Schema::empty()), |table| table.schema())
-}
 
 /// The table, the largest number of bytes first.
 pub(crate) fn build(
@@ -45,13 +27,81 @@ pub(crate) fn build(
     let mut rows: Vec<Row> =
         entities.into_iter().map(|entity| Row::of(entity, sources, kinds)).collect();
     rows.sort_by(|a, b| a.order().cmp(&b.order()));
-    let columns = columns(&rows, by);
-    let fields: Vec<Field> = columns
-        .iter()
-        .map(|(name, column)| Field::new(name, column.data_type().clone(), true))
-        .collect();
-    let columns = columns.into_iter().map(|(_, column)| column).collect();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+    let mut table = TableBuilder::new(&rows);
+    table.text("source", |row| row.source.as_deref());
+    match by {
+        By::File => {}
+        By::Process => table.int32("pid", |row| row.entity.key.part.map(|pid| pid as i32)),
+        By::Open => {
+            table.uint32("ofd", |row| row.entity.key.part.map(|ofd| ofd as u32));
+            table.uint32("task", |row| row.entity.opener);
+            table.timestamp("ts_open", |row| row.entity.ts_open);
+            table.timestamp("ts_close", |row| row.entity.ts_close);
+        }
+    }
+    // Every event has a process and a task unless the log does not name them: then 0 is null.
+    let some = |count: u64| (count > 0).then(|| u32::try_from(count).unwrap_or(u32::MAX));
+    table.uint64("file", |row| row.entity.file);
+    table.text("path", |row| row.entity.path.as_deref());
+    table.text("type", |row| row.kind.as_deref());
+    table.int64("size", |row| row.entity.size);
+    table.uint32("processes", |row| some(row.processes));
+    table.uint32("tasks", |row| some(row.tasks));
+    table.count("opens", |row| row.entity.opens);
+    table.count("opens_failed", |row| row.entity.opens_failed);
+    table.count("stats", |row| row.entity.stats);
+    table.count("mmaps", |row| row.entity.mmaps);
+    table.int64("mmap_bytes", |row| row.entity.mmap_bytes.of(row.entity.mmaps));
+    table.timestamp("ts_first", |row| row.entity.ts_first);
+    table.timestamp("ts_last", |row| row.entity.ts_last);
+    table.text("offset_known", |row| row.entity.known.map(Known::text));
+    add_direction(&mut table, READ, "read");
+    add_direction(&mut table, WRITE, "write");
+    table.finish()
+}
+
+fn direction(row: &Row, way: usize) -> &Values {
+    &row.ways[way]
+}
+
+/// Adds the columns of reads, or of writes.
+fn add_direction(table: &mut TableBuilder<'_, Row>, way: usize, prefix: &str) {
+    let of = move |row| direction(row, way);
+    let name = |rest: &str| format!("{prefix}{rest}");
+    table.count(name("s"), |row| of(row).way.done);
+    table.count(name("_errors"), |row| of(row).way.errors);
+    table.int64(name("_bytes"), |row| of(row).bytes);
+    table.int64(name("_requested"), |row| of(row).requested);
+    table.count(name("_first"), |row| of(row).way.first);
+    table.count(name("_consecutive"), |row| of(row).way.consecutive);
+    table.count(name("_forward"), |row| of(row).way.forward);
+    table.count(name("_backward"), |row| of(row).way.backward);
+    if way == READ {
+        table.count(name("_eof"), |row| of(row).way.eof);
+    }
+    table.count(name("_unknown"), |row| of(row).way.unknown());
+    table.count(name("_near"), |row| of(row).way.near);
+    table.count(name("_rewinds"), |row| of(row).way.rewinds);
+    table.count(name("_short"), |row| of(row).way.short);
+    table.float64(name("_random_share"), |row| of(row).random_share);
+    table.float64(name("_random_bytes_share"), |row| of(row).random_bytes_share);
+    table.count(name("_runs"), |row| of(row).runs);
+    table.int64(name("_run_bytes_median"), |row| of(row).run_bytes_median);
+    table.int64(name("_jump_median"), |row| of(row).jump_median);
+    table.int64(name("_jump_p90"), |row| of(row).jump_p90);
+    table.int64(name("_unique_bytes"), |row| of(row).unique);
+    table.int64(name("_reread_bytes"), |row| of(row).reread);
+    table.float64(name("_reread_factor"), |row| of(row).reread_factor);
+    table.float64(name("_coverage_share"), |row| of(row).coverage);
+    table.int64(name("_shared_bytes"), |row| of(row).shared);
+    table.int64(name("_size_median"), |row| of(row).size_median);
+    table.int64(name("_size_max"), |row| of(row).size_max);
+    table.int64(name("_asked_common"), |row| of(row).asked_common);
+    table.int64(name("_ns"), |row| of(row).ns);
+    table.int64(name("_wall_ns"), |row| of(row).wall_ns);
+    table.int64(name("_p50_ns"), |row| of(row).p50);
+    table.int64(name("_p99_ns"), |row| of(row).p99);
+    table.int64(name("_max_ns"), |row| of(row).max);
 }
 
 /// Joins what is known by name only to the first file of that name, and what was done with a
@@ -236,119 +286,4 @@ impl Values {
 #[allow(clippy::cast_precision_loss)] // A share of more than 2^53 bytes may be off in its last bit.
 fn share(straight: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| (whole - straight.min(whole)) as f64 / whole as f64)
-}
-
-type Columns = Vec<(String, ArrayRef)>;
-
-fn columns(rows: &[Row], by: By) -> Columns {
-    let mut columns: Columns = Vec::new();
-    let mut add = |name: &str, column: ArrayRef| columns.push((name.to_owned(), column));
-    add("source", texts(rows, |row| row.source.as_deref()));
-    match by {
-        By::File => {}
-        By::Process => {
-            let pid = |row: &Row| row.entity.key.part.map(|pid| pid as i32);
-            add("pid", Arc::new(rows.iter().map(pid).collect::<Int32Array>()));
-        }
-        By::Open => {
-            let ofd = |row: &Row| row.entity.key.part.map(|ofd| ofd as u32);
-            add("ofd", Arc::new(rows.iter().map(ofd).collect::<UInt32Array>()));
-            let task = |row: &Row| row.entity.opener;
-            add("task", Arc::new(rows.iter().map(task).collect::<UInt32Array>()));
-            add("ts_open", times(rows, |row| row.entity.ts_open));
-            add("ts_close", times(rows, |row| row.entity.ts_close));
-        }
-    }
-    let file = rows.iter().map(|row| row.entity.file).collect::<UInt64Array>();
-    add("file", Arc::new(file));
-    add("path", texts(rows, |row| row.entity.path.as_deref()));
-    add("type", texts(rows, |row| row.kind.as_deref()));
-    add("size", wholes(rows, |row| row.entity.size));
-    add("processes", some(rows, |row| row.processes));
-    add("tasks", some(rows, |row| row.tasks));
-    add("opens", counts(rows, |row| row.entity.opens));
-    add("opens_failed", counts(rows, |row| row.entity.opens_failed));
-    add("stats", counts(rows, |row| row.entity.stats));
-    add("mmaps", counts(rows, |row| row.entity.mmaps));
-    add("mmap_bytes", wholes(rows, |row| row.entity.mmap_bytes.of(row.entity.mmaps)));
-    add("ts_first", times(rows, |row| row.entity.ts_first));
-    add("ts_last", times(rows, |row| row.entity.ts_last));
-    add("offset_known", texts(rows, |row| row.entity.known.map(Known::text)));
-    for (way, name) in [(READ, "read"), (WRITE, "write")] {
-        columns.extend(
-            data(rows, way).into_iter().map(|(part, column)| (format!("{name}{part}"), column)),
-        );
-    }
-    columns
-}
-
-/// The columns of reads, or of writes, without that word.
-fn data(rows: &[Row], way: usize) -> Vec<(&'static str, ArrayRef)> {
-    let count = |f: fn(&Values) -> u64| counts(rows, move |row| f(&row.ways[way]));
-    let whole = |f: fn(&Values) -> Option<i64>| wholes(rows, move |row| f(&row.ways[way]));
-    let float = |f: fn(&Values) -> Option<f64>| {
-        Arc::new(rows.iter().map(|row| f(&row.ways[way])).collect::<Float64Array>()) as ArrayRef
-    };
-    let mut columns = vec![
-        ("s", count(|v| v.way.done)),
-        ("_errors", count(|v| v.way.errors)),
-        ("_bytes", whole(|v| v.bytes)),
-        ("_requested", whole(|v| v.requested)),
-        ("_first", count(|v| v.way.first)),
-        ("_consecutive", count(|v| v.way.consecutive)),
-        ("_forward", count(|v| v.way.forward)),
-        ("_backward", count(|v| v.way.backward)),
-    ];
-    if way == READ {
-        columns.push(("_eof", count(|v| v.way.eof)));
-    }
-    columns.extend([
-        ("_unknown", count(|v| v.way.unknown())),
-        ("_near", count(|v| v.way.near)),
-        ("_rewinds", count(|v| v.way.rewinds)),
-        ("_short", count(|v| v.way.short)),
-        ("_random_share", float(|v| v.random_share)),
-        ("_random_bytes_share", float(|v| v.random_bytes_share)),
-        ("_runs", count(|v| v.runs)),
-        ("_run_bytes_median", whole(|v| v.run_bytes_median)),
-        ("_jump_median", whole(|v| v.jump_median)),
-        ("_jump_p90", whole(|v| v.jump_p90)),
-        ("_unique_bytes", whole(|v| v.unique)),
-        ("_reread_bytes", whole(|v| v.reread)),
-        ("_reread_factor", float(|v| v.reread_factor)),
-        ("_coverage_share", float(|v| v.coverage)),
-        ("_shared_bytes", whole(|v| v.shared)),
-        ("_size_median", whole(|v| v.size_median)),
-        ("_size_max", whole(|v| v.size_max)),
-        ("_asked_common", whole(|v| v.asked_common)),
-        ("_ns", whole(|v| v.ns)),
-        ("_wall_ns", whole(|v| v.wall_ns)),
-        ("_p50_ns", whole(|v| v.p50)),
-        ("_p99_ns", whole(|v| v.p99)),
-        ("_max_ns", whole(|v| v.max)),
-    ]);
-    columns
-}
-
-fn texts<'a>(rows: &'a [Row], f: impl Fn(&'a Row) -> Option<&'a str>) -> ArrayRef {
-    Arc::new(rows.iter().map(f).collect::<StringArray>())
-}
-
-fn wholes(rows: &[Row], f: impl Fn(&Row) -> Option<i64>) -> ArrayRef {
-    Arc::new(rows.iter().map(f).collect::<Int64Array>())
-}
-
-fn times(rows: &[Row], f: impl Fn(&Row) -> Option<i64>) -> ArrayRef {
-    Arc::new(rows.iter().map(f).collect::<TimestampNanosecondArray>())
-}
-
-/// Counts of what every event has unless the log does not tell: none of them is not 0.
-fn some(rows: &[Row], f: impl Fn(&Row) -> u64) -> ArrayRef {
-    let count = |row| Some(f(row)).filter(|&n| n > 0).map(|n| u32::try_from(n).unwrap_or(u32::MAX));
-    Arc::new(rows.iter().map(count).collect::<UInt32Array>())
-}
-
-fn counts(rows: &[Row], f: impl Fn(&Row) -> u64) -> ArrayRef {
-    let count = |row| u32::try_from(f(row)).unwrap_or(u32::MAX);
-    Arc::new(rows.iter().map(|row| Some(count(row))).collect::<UInt32Array>())
 }

@@ -9,8 +9,8 @@ use arrow_array::types::{
 use arrow_schema::ArrowError;
 use foldhash::fast::FixedState;
 
-use crate::tables::event_columns::{Numbers, Text, Words};
-use crate::tables::fold::{Dictionaries, Fold};
+use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
+use crate::tables::fold::RowFold;
 use crate::tables::forks::hints::{Called, Extent, Hints};
 use crate::tables::forks::pipes::Pipes;
 use crate::tables::forks::startup::Step;
@@ -18,7 +18,7 @@ use crate::tables::forks::table;
 use crate::tables::forks::task::{Birth, FRESH, Process, Task};
 use crate::tables::forks::tracer::Gaps;
 use crate::tables::forks::words::{Act, Errno, Outcome, Row};
-use crate::tables::texts::Names;
+use crate::tables::names::Names;
 
 /// Tasks so far, and what made them.
 ///
@@ -32,7 +32,6 @@ use crate::tables::texts::Names;
 /// ```
 #[derive(Debug, Default)]
 pub struct Forks {
-    dictionaries: Dictionaries,
     /// Texts of all kinds but sources.
     pub(crate) names: Names,
     pub(crate) source_names: Names,
@@ -66,60 +65,31 @@ pub(crate) struct Source {
     pub(crate) extent: Extent,
 }
 
-/// The columns that are needed.
-pub(crate) struct Columns<'a> {
-    ts: Numbers<'a, TimestampNanosecondType>,
-    dur: Numbers<'a, Int64Type>,
-    task: Numbers<'a, UInt32Type>,
-    pub(crate) pid: Numbers<'a, Int32Type>,
-    pub(crate) tid: Numbers<'a, Int32Type>,
-    pub(crate) comm: Words<'a, u32>,
-    cpu: Numbers<'a, UInt16Type>,
-    kind: Words<'a, Row>,
-    name: Words<'a, Act>,
-    called: Words<'a, Called>,
-    args: Text<'a>,
-    ret: Numbers<'a, Int64Type>,
-    errno: Words<'a, Errno>,
-    status: Words<'a, Outcome>,
-    fd: Numbers<'a, Int32Type>,
-    pub(crate) ofd: [Numbers<'a, UInt32Type>; 2],
-    path: Text<'a>,
-    offset: Numbers<'a, Int64Type>,
-    requested: Numbers<'a, Int64Type>,
-    pub(crate) child: Numbers<'a, UInt32Type>,
-    pub(crate) anon: Numbers<'a, Int64Type>,
-    pub(crate) line: Numbers<'a, UInt64Type>,
-    source: Words<'a, u32>,
-}
-
-impl<'a> Columns<'a> {
-    fn of(batch: &'a RecordBatch, known: &'a Dictionaries) -> Result<Self, ArrowError> {
-        Ok(Self {
-            ts: Numbers::of(batch, "ts")?,
-            dur: Numbers::of(batch, "dur_ns")?,
-            task: Numbers::of(batch, "task")?,
-            pid: Numbers::of(batch, "pid")?,
-            tid: Numbers::of(batch, "tid")?,
-            comm: Words::of(batch, "comm", known)?,
-            cpu: Numbers::of(batch, "cpu")?,
-            kind: Words::of(batch, "kind", known)?,
-            name: Words::of(batch, "name", known)?,
-            called: Words::of(batch, "name", known)?,
-            args: Text::of(batch, "args")?,
-            ret: Numbers::of(batch, "ret")?,
-            errno: Words::of(batch, "errno", known)?,
-            status: Words::of(batch, "status", known)?,
-            fd: Numbers::of(batch, "fd")?,
-            ofd: [Numbers::of(batch, "ofd")?, Numbers::of(batch, "ofd2")?],
-            path: Text::of(batch, "path")?,
-            offset: Numbers::of(batch, "offset")?,
-            requested: Numbers::of(batch, "requested")?,
-            child: Numbers::of(batch, "child")?,
-            anon: Numbers::of(batch, "anon_bytes")?,
-            line: Numbers::of(batch, "line")?,
-            source: Words::of(batch, "source", known)?,
-        })
+event_columns! {
+    pub(crate) struct Columns {
+        ts: Numbers<TimestampNanosecondType> = "ts",
+        dur: Numbers<Int64Type> = "dur_ns",
+        task: Numbers<UInt32Type> = "task",
+        pub(crate) pid: Numbers<Int32Type> = "pid",
+        pub(crate) tid: Numbers<Int32Type> = "tid",
+        pub(crate) comm: Words<u32> = "comm",
+        cpu: Numbers<UInt16Type> = "cpu",
+        kind: Words<Row> = "kind",
+        name: Words<Act> = "name",
+        called: Words<Called> = "name",
+        args: Text = "args",
+        ret: Numbers<Int64Type> = "ret",
+        errno: Words<Errno> = "errno",
+        status: Words<Outcome> = "status",
+        fd: Numbers<Int32Type> = "fd",
+        pub(crate) ofd: Numbers<UInt32Type> = ["ofd", "ofd2"],
+        path: Text = "path",
+        offset: Numbers<Int64Type> = "offset",
+        requested: Numbers<Int64Type> = "requested",
+        pub(crate) child: Numbers<UInt32Type> = "child",
+        pub(crate) anon: Numbers<Int64Type> = "anon_bytes",
+        pub(crate) line: Numbers<UInt64Type> = "line",
+        source: Words<u32> = "source",
     }
 }
 
@@ -176,64 +146,6 @@ impl At<'_> {
 }
 
 impl Forks {
-    #[inline]
-    fn row(&mut self, columns: &mut Columns<'_>, row: usize) {
-        self.rows += 1;
-        let kind = columns.kind.get(row, Row::of).unwrap_or(Row::Other);
-        let names = &mut self.source_names;
-        let source = columns.source.get(row, |text| names.number(text) + 1).unwrap_or(0);
-        if source as usize >= self.sources.len() {
-            self.sources.resize_with(source as usize + 1, Source::default);
-        }
-        if columns.cpu.get(row).is_some()
-            && let Some(source) = self.sources.get_mut(source as usize)
-        {
-            source.kernel = true;
-        }
-        let names = &mut self.names;
-        let act = columns.name.get(row, |name| Act::of(name, names)).unwrap_or(Act::Other);
-        let ts = columns.ts.get(row);
-        if self.hints.is_some()
-            && let Some(source) = self.sources.get_mut(source as usize)
-        {
-            source.extent.reaches(ts, columns.dur.get(row));
-        }
-        let task = columns.task.get(row).map(|number| self.task(columns, row, source, number));
-        if let Some(task) = task.and_then(|task| self.tasks.get_mut(task as usize)) {
-            task.first = match (task.first, ts) {
-                (Some(first), Some(ts)) => Some(first.min(ts)),
-                (first, ts) => first.or(ts),
-            };
-        }
-        match (kind, task) {
-            (Row::Call, Some(task)) => self.call(columns, row, source, act, task),
-            (Row::Call, None) => {
-                if let Act::Make(maker) = act
-                    && columns.ret.get(row) != Some(0)
-                    && columns.status.get(row, Outcome::of) != Some(Outcome::Injected)
-                {
-                    let at = self.at(columns, row, source, act);
-                    self.makes(columns, &at, None, maker);
-                }
-            }
-            (Row::Exit | Row::Signal | Row::Event, Some(task)) => {
-                let told = match kind {
-                    Row::Exit => true,
-                    Row::Signal => act == Act::Chld,
-                    _ => matches!(
-                        act,
-                        Act::NewTask | Act::Forked | Act::Executed | Act::Ended | Act::Rss
-                    ),
-                };
-                if told {
-                    let at = self.at(columns, row, source, act);
-                    self.tells(columns, &at, task, kind);
-                }
-            }
-            _ => {}
-        }
-    }
-
     fn at<'a>(&mut self, columns: &mut Columns<'a>, row: usize, source: u32, act: Act) -> At<'a> {
         let names = &mut self.names;
         At {
@@ -361,21 +273,73 @@ impl Forks {
     }
 }
 
-impl Fold for Forks {
-    fn dictionaries(&mut self) -> &mut Dictionaries {
-        &mut self.dictionaries
+impl RowFold for Forks {
+    type Columns<'a> = Columns<'a>;
+
+    fn empty(&self) -> Self {
+        if self.hints.is_some() { Self::with_hints() } else { Self::default() }
     }
 
-    fn rows(&mut self, batch: &RecordBatch, known: &Dictionaries) -> Result<(), ArrowError> {
-        let mut columns = Columns::of(batch, known)?;
-        for row in 0..batch.num_rows() {
-            self.row(&mut columns, row);
+    #[inline]
+    fn row(&mut self, columns: &mut Columns<'_>, row: usize) {
+        self.rows += 1;
+        let kind = columns.kind.get(row, Row::of).unwrap_or(Row::Other);
+        let names = &mut self.source_names;
+        let source = columns.source.get(row, |text| names.number(text) + 1).unwrap_or(0);
+        if source as usize >= self.sources.len() {
+            self.sources.resize_with(source as usize + 1, Source::default);
         }
-        Ok(())
+        if columns.cpu.get(row).is_some()
+            && let Some(source) = self.sources.get_mut(source as usize)
+        {
+            source.kernel = true;
+        }
+        let names = &mut self.names;
+        let act = columns.name.get(row, |name| Act::of(name, names)).unwrap_or(Act::Other);
+        let ts = columns.ts.get(row);
+        if self.hints.is_some()
+            && let Some(source) = self.sources.get_mut(source as usize)
+        {
+            source.extent.reaches(ts, columns.dur.get(row));
+        }
+        let task = columns.task.get(row).map(|number| self.task(columns, row, source, number));
+        if let Some(task) = task.and_then(|task| self.tasks.get_mut(task as usize)) {
+            task.first = match (task.first, ts) {
+                (Some(first), Some(ts)) => Some(first.min(ts)),
+                (first, ts) => first.or(ts),
+            };
+        }
+        match (kind, task) {
+            (Row::Call, Some(task)) => self.call(columns, row, source, act, task),
+            (Row::Call, None) => {
+                if let Act::Make(maker) = act
+                    && columns.ret.get(row) != Some(0)
+                    && columns.status.get(row, Outcome::of) != Some(Outcome::Injected)
+                {
+                    let at = self.at(columns, row, source, act);
+                    self.makes(columns, &at, None, maker);
+                }
+            }
+            (Row::Exit | Row::Signal | Row::Event, Some(task)) => {
+                let told = match kind {
+                    Row::Exit => true,
+                    Row::Signal => act == Act::Chld,
+                    _ => matches!(
+                        act,
+                        Act::NewTask | Act::Forked | Act::Executed | Act::Ended | Act::Rss
+                    ),
+                };
+                if told {
+                    let at = self.at(columns, row, source, act);
+                    self.tells(columns, &at, task, kind);
+                }
+            }
+            _ => {}
+        }
     }
 
     /// The table, in order of source and time.
-    fn finish(mut self) -> Result<RecordBatch, ArrowError> {
+    fn table(mut self) -> Result<RecordBatch, ArrowError> {
         self.guess();
         table::build(&self)
     }

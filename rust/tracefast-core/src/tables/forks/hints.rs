@@ -1,11 +1,7 @@
 //! What else events tell about why tasks were made as they were: evidence for advice, on demand.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use arrow_array::{
-    ArrayRef, BooleanArray, Int64Array, StringArray, TimestampNanosecondArray, UInt32Array,
-};
 use foldhash::fast::FixedState;
 use memchr::memmem;
 
@@ -13,7 +9,8 @@ use crate::linux::syscalls::{by_name, shape};
 use crate::tables::forks::fold::{Columns, Forks};
 use crate::tables::forks::task::{Birth, FRESH, Image, Process, Task};
 use crate::tables::forks::words::Act;
-use crate::tables::texts::Names;
+use crate::tables::names::Names;
+use crate::tables::table_builder::TableBuilder;
 
 /// Opened files by which a program shows what it is come early: so many are looked at.
 const PYTHON_OPENS: u32 = 256;
@@ -115,7 +112,7 @@ impl Hints {
 }
 
 impl Forks {
-    /// Keeps evidence, too: the table has more columns then, which [`crate::tables::forks::schema`] names.
+    /// A fold that keeps evidence as well, for which the table has more columns.
     #[must_use]
     pub fn with_hints() -> Self {
         let mut forks = Self::default();
@@ -249,27 +246,16 @@ pub(crate) struct Hint {
     exec: Option<i64>,
 }
 
-/// The columns of evidence.
-pub(crate) fn columns(hints: &[&Hint]) -> Vec<(&'static str, ArrayRef)> {
-    let wholes = |f: fn(&Hint) -> Option<i64>| -> ArrayRef {
-        Arc::new(hints.iter().map(|hint| f(hint)).collect::<Int64Array>())
-    };
-    let texts = |f: fn(&Hint) -> Option<&str>| -> ArrayRef {
-        Arc::new(hints.iter().map(|hint| f(hint)).collect::<StringArray>())
-    };
-    let starts = hints.iter().map(|hint| hint.start).collect::<TimestampNanosecondArray>();
-    let modules = hints.iter().map(|hint| hint.modules).collect::<UInt32Array>();
-    let torch = hints.iter().map(|hint| hint.torch).collect::<BooleanArray>();
-    vec![
-        ("child_start", Arc::new(starts)),
-        ("child_calls", texts(|hint| hint.calls.as_deref())),
-        ("child_modules", Arc::new(modules)),
-        ("child_modules_ns", wholes(|hint| hint.modules_ns)),
-        ("parent_python", texts(|hint| hint.python.as_deref())),
-        ("parent_torch", Arc::new(torch)),
-        ("log_ns", wholes(|hint| hint.log)),
-        ("log_exec_ns", wholes(|hint| hint.exec)),
-    ]
+/// Adds the columns of evidence.
+pub(crate) fn add_columns<R>(table: &mut TableBuilder<'_, R>, hint: impl Fn(&R) -> &Hint) {
+    table.timestamp("child_start", |row| hint(row).start);
+    table.text("child_calls", |row| hint(row).calls.as_deref());
+    table.uint32("child_modules", |row| hint(row).modules);
+    table.int64("child_modules_ns", |row| hint(row).modules_ns);
+    table.text("parent_python", |row| hint(row).python.as_deref());
+    table.boolean("parent_torch", |row| hint(row).torch);
+    table.int64("log_ns", |row| hint(row).log);
+    table.int64("log_exec_ns", |row| hint(row).exec);
 }
 
 #[cfg(test)]

@@ -17,4 +17,3 @@ pub(crate) mod tracer;
 pub(crate) mod words;
 
 pub use fold::Forks;
-pub use table::{hinted_schema, schema};

@@ -1,13 +1,9 @@
 //! The table of created tasks: names and types of its columns, and their values.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use arrow_array::{
-    ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray, TimestampNanosecondArray,
-    UInt32Array, UInt64Array,
-};
-use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
 use foldhash::fast::FixedState;
 
 use crate::linux::clone::Kind;
@@ -17,31 +13,7 @@ use crate::tables::forks::startup::Started;
 use crate::tables::forks::task::{Birth, Image, Task};
 use crate::tables::forks::tracer::{Cost, Spawn};
 use crate::tables::forks::words::Maker;
-
-/// The columns of the table.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::tables::forks::schema;
-/// let schema = schema();
-/// assert_eq!(schema.field(0).name(), "source");
-/// assert_eq!(schema.fields().len(), 34);
-/// ```
-pub fn schema() -> SchemaRef {
-    // An empty table has them all; its columns have one length.
-    build(&Forks::default()).map_or_else(|_| Arc::new(Schema::empty()), |table| table.schema())
-}
-
-/// The columns of the table with evidence ([`Forks::with_hints`]).
-///
-/// # Examples
-/// ```
-/// use tracefast_core::tables::forks::{hinted_schema, schema};
-/// assert_eq!(hinted_schema().fields().len(), schema().fields().len() + 8);
-/// ```
-pub fn hinted_schema() -> SchemaRef {
-    build(&Forks::with_hints()).map_or_else(|_| Arc::new(Schema::empty()), |table| table.schema())
-}
+use crate::tables::table_builder::TableBuilder;
 
 /// The table, in order of source and time; what has none comes last.
 pub(crate) fn build(forks: &Forks) -> Result<RecordBatch, ArrowError> {
@@ -67,17 +39,51 @@ pub(crate) fn build(forks: &Forks) -> Result<RecordBatch, ArrowError> {
         let (ts, line) = (row.birth.ts, row.birth.line);
         ((row.source.is_none(), row.source), (ts.is_none(), ts), (line.is_none(), line))
     });
-    let mut columns = columns(&rows, forks);
+    let text = |number: Option<u32>| forks.names.text(number?);
+    let mut table = TableBuilder::new(&rows);
+    table.text("source", |row| row.source);
+    table.timestamp("ts", |row| row.birth.ts);
+    table.uint64("line", |row| row.birth.line);
+    table.uint32("task", |row| row.birth.task);
+    table.int32("pid", |row| row.birth.pid);
+    table.int32("tid", |row| row.birth.tid);
+    table.text("parent_image", |row| row.parent_image);
+    table.text("name", |row| row.birth.name.map(Maker::text));
+    table.text("kind", |row| row.kind.map(Kind::text));
+    table.uint32("child_task", |row| row.child?.number);
+    table.int32("child_pid", |row| row.birth.child_pid);
+    table.text("errno", |row| text(row.birth.errno));
+    table.int64("call_ns", |row| row.birth.call);
+    table.uint32("restarts", |row| Some(row.birth.attempts.saturating_sub(1)));
+    table.int64("exec_gap_ns", |row| row.gap);
+    table.uint32("exec_failed", |row| {
+        row.child.filter(|child| child.seen).map(|child| child.exec_failed)
+    });
+    table.int64("exec_failed_ns", |row| row.child?.exec_failed_ns);
+    table.int64("exec_ns", |row| row.child?.exec?.dur);
+    table.text("image", |row| row.image);
+    table.int64("startup_ns", |row| row.started?.ns);
+    table.uint32("startup_calls", |row| Some(row.started?.calls));
+    table.uint32("startup_libraries", |row| Some(row.started?.libraries));
+    table.uint32("startup_misses", |row| Some(row.started?.misses));
+    table.int64("error_pipe_ns", |row| row.pipe);
+    table.int64("lifetime_ns", |row| row.lifetime);
+    table.int32("exit_status", |row| {
+        let child = row.child?;
+        child.status.or(child.status_asked.filter(|_| child.signal.is_none()))
+    });
+    table.text("exit_signal", |row| text(row.child?.signal));
+    table.int64("reap_ns", |row| row.reap);
+    table.int64("child_utime_ns", |row| row.child?.utime_ns);
+    table.int64("child_stime_ns", |row| row.child?.stime_ns);
+    table.uint32("parent_tasks", |row| row.parent_tasks);
+    table.int64("parent_anon_bytes", |row| row.birth.anon);
+    table.int64("tracer_low_ns", |row| Some(row.tracer?.0));
+    table.int64("tracer_high_ns", |row| Some(row.tracer?.1));
     if forks.hints.is_some() {
-        let hints: Vec<&Hint> = rows.iter().map(|row| &row.hint).collect();
-        columns.extend(hints::columns(&hints));
+        hints::add_columns(&mut table, |row| &row.hint);
     }
-    let fields: Vec<Field> = columns
-        .iter()
-        .map(|(name, column)| Field::new(*name, column.data_type().clone(), true))
-        .collect();
-    let columns = columns.into_iter().map(|(_, column)| column).collect();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+    table.finish()
 }
 
 /// The program that the caller of each birth runs: that of its process, or of what made that.
@@ -273,73 +279,4 @@ fn pipe(birth: &Birth, child: &Task) -> Option<i64> {
         None => child.exec_failed > 0,
     };
     wait.ns.filter(|_| reported)
-}
-
-type Columns = Vec<(&'static str, ArrayRef)>;
-
-fn columns(rows: &[Made<'_>], forks: &Forks) -> Columns {
-    let texts = |f: &dyn Fn(&Made<'_>) -> Option<&'static str>| -> ArrayRef {
-        Arc::new(rows.iter().map(f).collect::<StringArray>())
-    };
-    let child = |f: fn(&Task) -> Option<i64>| wholes(rows, move |row| f(row.child?));
-    let startup = |f: fn(&Started) -> u32| {
-        let value = move |row: &Made<'_>| row.started.as_ref().map(f);
-        counts(rows, value)
-    };
-    let errno = |row: &Made<'_>| row.birth.errno.and_then(|name| forks.names.text(name));
-    let signal = |row: &Made<'_>| row.child?.signal.and_then(|name| forks.names.text(name));
-    let id = |f: fn(&Birth) -> Option<i32>| -> ArrayRef {
-        Arc::new(rows.iter().map(|row| f(row.birth)).collect::<Int32Array>())
-    };
-    let status = |row: &Made<'_>| {
-        let child = row.child?;
-        child.status.or(child.status_asked.filter(|_| child.signal.is_none()))
-    };
-    let failed = |row: &Made<'_>| row.child.filter(|child| child.seen).map(|c| c.exec_failed);
-    let times = rows.iter().map(|row| row.birth.ts).collect::<TimestampNanosecondArray>();
-    let lines = rows.iter().map(|row| row.birth.line).collect::<UInt64Array>();
-    vec![
-        ("source", Arc::new(rows.iter().map(|row| row.source).collect::<StringArray>())),
-        ("ts", Arc::new(times)),
-        ("line", Arc::new(lines)),
-        ("task", counts(rows, |row| row.birth.task)),
-        ("pid", id(|birth| birth.pid)),
-        ("tid", id(|birth| birth.tid)),
-        ("parent_image", Arc::new(rows.iter().map(|r| r.parent_image).collect::<StringArray>())),
-        ("name", texts(&|row| row.birth.name.map(Maker::text))),
-        ("kind", texts(&|row| row.kind.map(Kind::text))),
-        ("child_task", counts(rows, |row| row.child.and_then(|child| child.number))),
-        ("child_pid", id(|birth| birth.child_pid)),
-        ("errno", Arc::new(rows.iter().map(errno).collect::<StringArray>())),
-        ("call_ns", wholes(rows, |row| row.birth.call)),
-        ("restarts", counts(rows, |row| Some(row.birth.attempts.saturating_sub(1)))),
-        ("exec_gap_ns", wholes(rows, |row| row.gap)),
-        ("exec_failed", counts(rows, failed)),
-        ("exec_failed_ns", child(|child| child.exec_failed_ns)),
-        ("exec_ns", child(|child| child.exec?.dur)),
-        ("image", Arc::new(rows.iter().map(|row| row.image).collect::<StringArray>())),
-        ("startup_ns", wholes(rows, |row| row.started?.ns)),
-        ("startup_calls", startup(|started| started.calls)),
-        ("startup_libraries", startup(|started| started.libraries)),
-        ("startup_misses", startup(|started| started.misses)),
-        ("error_pipe_ns", wholes(rows, |row| row.pipe)),
-        ("lifetime_ns", wholes(rows, |row| row.lifetime)),
-        ("exit_status", Arc::new(rows.iter().map(status).collect::<Int32Array>())),
-        ("exit_signal", Arc::new(rows.iter().map(signal).collect::<StringArray>())),
-        ("reap_ns", wholes(rows, |row| row.reap)),
-        ("child_utime_ns", child(|child| child.utime_ns)),
-        ("child_stime_ns", child(|child| child.stime_ns)),
-        ("parent_tasks", counts(rows, |row| row.parent_tasks)),
-        ("parent_anon_bytes", wholes(rows, |row| row.birth.anon)),
-        ("tracer_low_ns", wholes(rows, |row| row.tracer.map(|(low, _)| low))),
-        ("tracer_high_ns", wholes(rows, |row| row.tracer.map(|(_, high)| high))),
-    ]
-}
-
-fn wholes<'a>(rows: &'a [Made<'a>], f: impl Fn(&'a Made<'a>) -> Option<i64>) -> ArrayRef {
-    Arc::new(rows.iter().map(f).collect::<Int64Array>())
-}
-
-fn counts<'a>(rows: &'a [Made<'a>], f: impl Fn(&'a Made<'a>) -> Option<u32>) -> ArrayRef {
-    Arc::new(rows.iter().map(f).collect::<UInt32Array>())
 }

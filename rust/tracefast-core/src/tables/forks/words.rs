@@ -2,7 +2,7 @@
 
 use crate::linux::clone::is_unnamed_clone3;
 use crate::linux::syscalls::{self, Classes, Special};
-use crate::tables::texts::Names;
+use crate::tables::names::Names;
 
 /// Kinds of rows that count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,10 +9,10 @@ use foldhash::fast::FixedState;
 
 use crate::linux::clone::{Kind as Making, kind_of};
 use crate::linux::waits::{self, Giver, spent};
-use crate::tables::event_columns::{Numbers, Text, Words};
-use crate::tables::files::Names;
+use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::files::words::Act;
-use crate::tables::fold::{Dictionaries, Fold};
+use crate::tables::fold::RowFold;
+use crate::tables::names::Names;
 use crate::tables::processes::task::{Birth, End, Exec, Outcome, Task};
 use crate::tables::processes::told::{self, Ended};
 use crate::tables::processes::words::{Kind, Meaning, Role, Status};
@@ -33,7 +33,6 @@ const NO_SOURCE: u32 = u32::MAX;
 /// ```
 #[derive(Debug, Default)]
 pub struct Processes {
-    dictionaries: Dictionaries,
     pub(crate) sources: Names,
     pub(crate) comms: Names,
     names: Names,
@@ -49,102 +48,28 @@ pub struct Processes {
     row: u64,
 }
 
-/// The columns that are needed.
-struct Columns<'a> {
-    ts: Numbers<'a, TimestampNanosecondType>,
-    dur: Numbers<'a, Int64Type>,
-    task: Numbers<'a, UInt32Type>,
-    pid: Numbers<'a, Int32Type>,
-    tid: Numbers<'a, Int32Type>,
-    comm: Words<'a, u32>,
-    kind: Words<'a, Kind>,
-    name: Words<'a, Meaning>,
-    args: Text<'a>,
-    ret: Numbers<'a, Int64Type>,
-    status: Words<'a, Status>,
-    path: Text<'a>,
-    file_type: Words<'a, Giver>,
-    bytes: Numbers<'a, Int64Type>,
-    child: Numbers<'a, UInt32Type>,
-    source: Words<'a, u32>,
-}
-
-impl<'a> Columns<'a> {
-    fn of(batch: &'a RecordBatch, known: &'a Dictionaries) -> Result<Self, ArrowError> {
-        Ok(Self {
-            ts: Numbers::of(batch, "ts")?,
-            dur: Numbers::of(batch, "dur_ns")?,
-            task: Numbers::of(batch, "task")?,
-            pid: Numbers::of(batch, "pid")?,
-            tid: Numbers::of(batch, "tid")?,
-            comm: Words::of(batch, "comm", known)?,
-            kind: Words::of(batch, "kind", known)?,
-            name: Words::of(batch, "name", known)?,
-            args: Text::of(batch, "args")?,
-            ret: Numbers::of(batch, "ret")?,
-            status: Words::of(batch, "status", known)?,
-            path: Text::of(batch, "path")?,
-            file_type: Words::of(batch, "file_type", known)?,
-            bytes: Numbers::of(batch, "bytes")?,
-            child: Numbers::of(batch, "child")?,
-            source: Words::of(batch, "source", known)?,
-        })
+event_columns! {
+    pub(crate) struct Columns {
+        ts: Numbers<TimestampNanosecondType> = "ts",
+        dur: Numbers<Int64Type> = "dur_ns",
+        task: Numbers<UInt32Type> = "task",
+        pid: Numbers<Int32Type> = "pid",
+        tid: Numbers<Int32Type> = "tid",
+        comm: Words<u32> = "comm",
+        kind: Words<Kind> = "kind",
+        name: Words<Meaning> = "name",
+        args: Text = "args",
+        ret: Numbers<Int64Type> = "ret",
+        status: Words<Status> = "status",
+        path: Text = "path",
+        file_type: Words<Giver> = "file_type",
+        bytes: Numbers<Int64Type> = "bytes",
+        child: Numbers<UInt32Type> = "child",
+        source: Words<u32> = "source",
     }
 }
 
 impl Processes {
-    #[inline]
-    fn row(&mut self, columns: &mut Columns<'_>, row: usize) {
-        self.row += 1;
-        let Some(id) = columns.task.get(row) else { return };
-        let Some(kind) = columns.kind.get(row, Kind::of) else { return };
-        if kind == Kind::Notice {
-            return;
-        }
-        let source = columns.source.get(row, |text| self.sources.number(text));
-        let source = source.unwrap_or(NO_SOURCE);
-        let number = self.number(source, id);
-        let Some(task) = self.tasks.get_mut(number as usize) else { return };
-        let ts = columns.ts.get(row);
-        task.ts_start = match (task.ts_start, ts) {
-            (Some(start), Some(ts)) => Some(start.min(ts)),
-            (start, ts) => start.or(ts),
-        };
-        if let Some(comm) = columns.comm.get(row, |text| self.comms.number(text)) {
-            task.comm = Some(comm);
-        }
-        if !task.seen {
-            task.seen = true;
-            task.pid = columns.pid.get(row);
-            task.tid = columns.tid.get(row).or(task.tid);
-            if let Some(tid) = task.tid {
-                self.by_tid.insert((source, tid), number);
-                let told = self.expected.remove(&(source, tid));
-                if task.birth.is_none() {
-                    task.birth = told;
-                }
-            }
-        }
-        if kind == Kind::Other {
-            return;
-        }
-        let meaning = columns.name.get(row, |word| Meaning::of(word, self.names.number(word)));
-        let Some(meaning) = meaning else { return };
-        match kind {
-            Kind::Call => self.call(columns, row, number, meaning),
-            Kind::Part => self.moved(columns, row, number, meaning.act),
-            Kind::Exit => self.ended(columns, row, number, meaning.name),
-            Kind::Signal => {
-                if meaning.role == Role::ChildSignal {
-                    let ended = columns.args.get(row).and_then(told::siginfo);
-                    self.collected(source, number, ended);
-                }
-            }
-            Kind::Event => self.event(columns, row, number, meaning.role),
-            Kind::Notice | Kind::Other => {}
-        }
-    }
-
     /// The number of a task; a new one if it shows itself for the first time.
     #[inline]
     fn number(&mut self, source: u32, id: u32) -> u32 {
@@ -355,21 +280,67 @@ impl Processes {
     }
 }
 
-impl Fold for Processes {
-    fn dictionaries(&mut self) -> &mut Dictionaries {
-        &mut self.dictionaries
+impl RowFold for Processes {
+    type Columns<'a> = Columns<'a>;
+
+    fn empty(&self) -> Self {
+        Self::default()
     }
 
-    fn rows(&mut self, batch: &RecordBatch, known: &Dictionaries) -> Result<(), ArrowError> {
-        let mut columns = Columns::of(batch, known)?;
-        for row in 0..batch.num_rows() {
-            self.row(&mut columns, row);
+    #[inline]
+    fn row(&mut self, columns: &mut Columns<'_>, row: usize) {
+        self.row += 1;
+        let Some(id) = columns.task.get(row) else { return };
+        let Some(kind) = columns.kind.get(row, Kind::of) else { return };
+        if kind == Kind::Notice {
+            return;
         }
-        Ok(())
+        let source = columns.source.get(row, |text| self.sources.number(text));
+        let source = source.unwrap_or(NO_SOURCE);
+        let number = self.number(source, id);
+        let Some(task) = self.tasks.get_mut(number as usize) else { return };
+        let ts = columns.ts.get(row);
+        task.ts_start = match (task.ts_start, ts) {
+            (Some(start), Some(ts)) => Some(start.min(ts)),
+            (start, ts) => start.or(ts),
+        };
+        if let Some(comm) = columns.comm.get(row, |text| self.comms.number(text)) {
+            task.comm = Some(comm);
+        }
+        if !task.seen {
+            task.seen = true;
+            task.pid = columns.pid.get(row);
+            task.tid = columns.tid.get(row).or(task.tid);
+            if let Some(tid) = task.tid {
+                self.by_tid.insert((source, tid), number);
+                let told = self.expected.remove(&(source, tid));
+                if task.birth.is_none() {
+                    task.birth = told;
+                }
+            }
+        }
+        if kind == Kind::Other {
+            return;
+        }
+        let meaning = columns.name.get(row, |word| Meaning::of(word, self.names.number(word)));
+        let Some(meaning) = meaning else { return };
+        match kind {
+            Kind::Call => self.call(columns, row, number, meaning),
+            Kind::Part => self.moved(columns, row, number, meaning.act),
+            Kind::Exit => self.ended(columns, row, number, meaning.name),
+            Kind::Signal => {
+                if meaning.role == Role::ChildSignal {
+                    let ended = columns.args.get(row).and_then(told::siginfo);
+                    self.collected(source, number, ended);
+                }
+            }
+            Kind::Event => self.event(columns, row, number, meaning.role),
+            Kind::Notice | Kind::Other => {}
+        }
     }
 
     /// The table, in order of source and start.
-    fn finish(self) -> Result<RecordBatch, ArrowError> {
+    fn table(self) -> Result<RecordBatch, ArrowError> {
         let processes = group::processes(&self.tasks);
         table::build(&self, &processes)
     }

@@ -16,4 +16,3 @@ pub(crate) mod told;
 pub(crate) mod words;
 
 pub use fold::Processes;
-pub use table::schema;

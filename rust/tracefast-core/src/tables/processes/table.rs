@@ -3,30 +3,15 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, StringBuilder};
-use arrow_array::{
-    ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray, TimestampNanosecondArray,
-    UInt32Array, UInt64Array,
-};
-use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::ArrowError;
 
+use crate::linux::clone::Kind;
 use crate::tables::processes::fold::Processes;
 use crate::tables::processes::group::{self, Process};
 use crate::tables::processes::images;
 use crate::tables::processes::task::{Exec, Outcome, Task, Work};
-
-/// The columns of the table.
-///
-/// # Examples
-/// ```
-/// let schema = tracefast_core::tables::processes::schema();
-/// let names: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-/// assert_eq!(names[..5], ["source", "task", "pid", "parent_task", "ppid"]);
-/// ```
-pub fn schema() -> SchemaRef {
-    // An empty table has them all; its columns have one length.
-    build(&Processes::default(), &[])
-        .map_or_else(|_| Arc::new(Schema::empty()), |table| table.schema())
-}
+use crate::tables::table_builder::TableBuilder;
 
 /// The values of a row that are not in the process itself.
 struct Row<'a> {
@@ -135,68 +120,35 @@ pub(crate) fn build(fold: &Processes, all: &[Process]) -> Result<RecordBatch, Ar
     rows.sort_by_key(|row| {
         ((row.source.is_none(), row.source), (row.ts_start.is_none(), row.ts_start))
     });
-    let columns = columns(&rows);
-    let fields: Vec<Field> = columns
-        .iter()
-        .map(|(name, column)| Field::new(*name, column.data_type().clone(), true))
-        .collect();
-    let columns = columns.into_iter().map(|(_, column)| column).collect();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
-}
-
-fn columns(rows: &[Row<'_>]) -> Vec<(&'static str, ArrayRef)> {
-    let text = |of: &dyn Fn(&Row<'_>) -> Option<String>| -> ArrayRef {
-        Arc::new(rows.iter().map(of).collect::<StringArray>())
-    };
-    let long = |of: &dyn Fn(&Row<'_>) -> Option<i64>| -> ArrayRef {
-        Arc::new(rows.iter().map(of).collect::<Int64Array>())
-    };
-    let time = |of: &dyn Fn(&Row<'_>) -> Option<i64>| -> ArrayRef {
-        Arc::new(rows.iter().map(of).collect::<TimestampNanosecondArray>())
-    };
-    let small = |of: &dyn Fn(&Row<'_>) -> Option<u32>| -> ArrayRef {
-        Arc::new(rows.iter().map(of).collect::<UInt32Array>())
-    };
-    let signed = |of: &dyn Fn(&Row<'_>) -> Option<i32>| -> ArrayRef {
-        Arc::new(rows.iter().map(of).collect::<Int32Array>())
-    };
-    let owned = |text: Option<&str>| text.map(str::to_owned);
-    let kind = |row: &Row<'_>| group::kind(row.root?).map(|kind| kind.text().to_owned());
-    vec![
-        ("source", text(&|row| owned(row.source))),
-        ("task", small(&|row| row.root.map(|task| task.id))),
-        ("pid", signed(&|row| row.process.pid)),
-        ("parent_task", small(&|row| row.parent?.1.map(|task| task.id))),
-        ("ppid", signed(&|row| row.parent?.0.pid)),
-        ("image", text(&|row| owned(row.image))),
-        ("images", lists(rows)),
-        ("comm", text(&|row| owned(row.comm))),
-        ("kind", text(&kind)),
-        ("ts_start", time(&|row| row.ts_start)),
-        ("ts_end", time(&|row| row.ts_end)),
-        ("lifetime_ns", long(&|row| row.lifetime())),
-        ("threads", small(&|row| u32::try_from(row.process.members.len()).ok())),
-        ("children", small(&|row| Some(row.process.children))),
-        ("calls", Arc::new(rows.iter().map(|row| Some(row.work.calls)).collect::<UInt64Array>())),
-        ("io_ns", long(&|row| row.work.io.total())),
-        ("wait_ns", long(&|row| row.work.wait.total())),
-        ("read_bytes", long(&|row| Some(row.work.read))),
-        ("write_bytes", long(&|row| Some(row.work.written))),
-        (
-            "exit_status",
-            signed(&|row| match row.outcome {
-                Some(Outcome::Status(status)) => Some(status),
-                _ => None,
-            }),
-        ),
-        (
-            "exit_signal",
-            text(&|row| match &row.outcome {
-                Some(Outcome::Signal(name)) => Some(name.to_string()),
-                _ => None,
-            }),
-        ),
-    ]
+    let mut table = TableBuilder::new(&rows);
+    table.text("source", |row| row.source);
+    table.uint32("task", |row| row.root.map(|task| task.id));
+    table.int32("pid", |row| row.process.pid);
+    table.uint32("parent_task", |row| row.parent?.1.map(|task| task.id));
+    table.int32("ppid", |row| row.parent?.0.pid);
+    table.text("image", |row| row.image);
+    table.array("images", lists(&rows));
+    table.text("comm", |row| row.comm);
+    table.text("kind", |row| group::kind(row.root?).map(Kind::text));
+    table.timestamp("ts_start", |row| row.ts_start);
+    table.timestamp("ts_end", |row| row.ts_end);
+    table.int64("lifetime_ns", Row::lifetime);
+    table.uint32("threads", |row| u32::try_from(row.process.members.len()).ok());
+    table.uint32("children", |row| Some(row.process.children));
+    table.uint64("calls", |row| Some(row.work.calls));
+    table.int64("io_ns", |row| row.work.io.total());
+    table.int64("wait_ns", |row| row.work.wait.total());
+    table.int64("read_bytes", |row| Some(row.work.read));
+    table.int64("write_bytes", |row| Some(row.work.written));
+    table.int32("exit_status", |row| match row.outcome {
+        Some(Outcome::Status(status)) => Some(status),
+        _ => None,
+    });
+    table.text("exit_signal", |row| match &row.outcome {
+        Some(Outcome::Signal(name)) => Some(name),
+        _ => None,
+    });
+    table.finish()
 }
 
 fn lists(rows: &[Row<'_>]) -> ArrayRef {

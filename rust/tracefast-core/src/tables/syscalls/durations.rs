@@ -1,6 +1,6 @@
 //! How long calls took: each duration and how often it occurred.
 
-use crate::tables::files::Values;
+use crate::tables::values::Values;
 
 /// Durations that are kept one by one before they are counted.
 const FEW: usize = 1024;

@@ -5,9 +5,9 @@ use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType, UInt32Ty
 use arrow_schema::ArrowError;
 
 use crate::linux::waits::{self, Giver};
-use crate::tables::event_columns::{Numbers, Text, Words};
-use crate::tables::files::Names;
-use crate::tables::fold::{Dictionaries, Fold};
+use crate::tables::event_columns::{EventColumns, Numbers, Text, Words, event_columns};
+use crate::tables::fold::{Dictionaries, RowFold};
+use crate::tables::names::Names;
 use crate::tables::syscalls::By;
 use crate::tables::syscalls::images::{Step, images};
 use crate::tables::syscalls::incarnations::Incarnations;
@@ -29,7 +29,6 @@ use crate::tables::syscalls::words::{End, Fault, Kind, Meaning, Role};
 #[derive(Debug)]
 pub struct Syscalls {
     by: By,
-    dictionaries: Dictionaries,
     sources: Names,
     names: Names,
     comms: Names,
@@ -40,66 +39,40 @@ pub struct Syscalls {
     rows: u64,
 }
 
-/// The columns that are needed.
-struct Columns<'a> {
-    ts: Numbers<'a, TimestampNanosecondType>,
-    dur: Numbers<'a, Int64Type>,
-    kind: Words<'a, Kind>,
-    name: Words<'a, Meaning>,
-    ret: Numbers<'a, Int64Type>,
-    errno: Words<'a, Fault>,
-    status: Words<'a, End>,
-    path: Text<'a>,
-    file_type: Words<'a, Giver>,
-    bytes: Numbers<'a, Int64Type>,
-    source: Words<'a, u32>,
-    tasks: Option<TaskColumns<'a>>,
-}
-
-/// Those that tell one process from another.
-struct TaskColumns<'a> {
-    task: Numbers<'a, UInt32Type>,
-    pid: Numbers<'a, Int32Type>,
-    tid: Numbers<'a, Int32Type>,
-    comm: Words<'a, u32>,
-    child: Numbers<'a, UInt32Type>,
-}
-
-impl<'a> Columns<'a> {
-    fn of(batch: &'a RecordBatch, known: &'a Dictionaries, by: By) -> Result<Self, ArrowError> {
-        let tasks = match by {
-            By::Name => None,
-            By::Process => Some(TaskColumns {
-                task: Numbers::of(batch, "task")?,
-                pid: Numbers::of(batch, "pid")?,
-                tid: Numbers::of(batch, "tid")?,
-                comm: Words::of(batch, "comm", known)?,
-                child: Numbers::of(batch, "child")?,
-            }),
-        };
-        Ok(Self {
-            ts: Numbers::of(batch, "ts")?,
-            dur: Numbers::of(batch, "dur_ns")?,
-            kind: Words::of(batch, "kind", known)?,
-            name: Words::of(batch, "name", known)?,
-            ret: Numbers::of(batch, "ret")?,
-            errno: Words::of(batch, "errno", known)?,
-            status: Words::of(batch, "status", known)?,
-            path: Text::of(batch, "path")?,
-            file_type: Words::of(batch, "file_type", known)?,
-            bytes: Numbers::of(batch, "bytes")?,
-            source: Words::of(batch, "source", known)?,
-            tasks,
-        })
+event_columns! {
+    pub(crate) struct CallColumns {
+        ts: Numbers<TimestampNanosecondType> = "ts",
+        dur: Numbers<Int64Type> = "dur_ns",
+        kind: Words<Kind> = "kind",
+        name: Words<Meaning> = "name",
+        ret: Numbers<Int64Type> = "ret",
+        errno: Words<Fault> = "errno",
+        status: Words<End> = "status",
+        path: Text = "path",
+        file_type: Words<Giver> = "file_type",
+        bytes: Numbers<Int64Type> = "bytes",
+        source: Words<u32> = "source",
     }
 }
 
+event_columns! {
+    /// What tells one process from another.
+    pub(crate) struct TaskColumns {
+        task: Numbers<UInt32Type> = "task",
+        pid: Numbers<Int32Type> = "pid",
+        tid: Numbers<Int32Type> = "tid",
+        comm: Words<u32> = "comm",
+        child: Numbers<UInt32Type> = "child",
+    }
+}
+
+type Columns<'a> = (CallColumns<'a>, Option<TaskColumns<'a>>);
+
 impl Syscalls {
-    /// No call was made yet.
+    /// A table with no calls yet.
     pub fn new(by: By) -> Self {
         Self {
             by,
-            dictionaries: Dictionaries::default(),
             sources: Names::default(),
             names: Names::default(),
             comms: Names::default(),
@@ -107,58 +80,6 @@ impl Syscalls {
             entries: Vec::new(),
             index: Vec::new(),
             rows: 0,
-        }
-    }
-
-    #[inline]
-    fn row(&mut self, columns: &mut Columns<'_>, row: usize) {
-        let kind = columns.kind.get(row, Kind::of).unwrap_or(Kind::Other);
-        if kind == Kind::Other || (kind == Kind::Exit && columns.tasks.is_none()) {
-            return;
-        }
-        let names = &mut self.names;
-        let Some(meaning) = columns.name.get(row, |word| Meaning::of(word, names.number(word)))
-        else {
-            return;
-        };
-        // The first number is that of no source.
-        let source = columns.source.get(row, |text| self.sources.number(text) + 1).unwrap_or(0);
-        let owner = match &mut columns.tasks {
-            None => source,
-            Some(tasks) => self.task(tasks, row, source),
-        };
-        if kind == Kind::Exit {
-            if self.names.text(meaning.name) == Some("superseded") {
-                self.tasks.superseded(owner);
-            }
-            return;
-        }
-        let end = columns.status.get(row, End::of).unwrap_or(End::Returned);
-        let fault = columns.errno.get(row, Fault::of);
-        match meaning.role {
-            // The call that made a task returns in it, too, but was its parent's.
-            Role::Fork if end == End::Headless && columns.ret.get(row) == Some(0) => return,
-            Role::Fork => self.fork(columns, row, owner),
-            Role::Exec if end != End::Injected && columns.ret.get(row) == Some(0) => {
-                self.exec(columns, row, owner);
-            }
-            _ => {}
-        }
-        let giver = match meaning.time {
-            waits::Call::Takes => giver(columns, row),
-            _ => Giver::Unknown,
-        };
-        let call = Call {
-            meaning,
-            ts: columns.ts.get(row),
-            dur: columns.dur.get(row),
-            end,
-            fault,
-            giver,
-            bytes: columns.bytes.get(row),
-        };
-        if let Some(entry) = self.entry(owner, meaning.name) {
-            entry.count(&call);
         }
     }
 
@@ -193,36 +114,95 @@ impl Syscalls {
     }
 
     #[cold]
-    fn fork(&mut self, columns: &Columns<'_>, row: usize, task: u32) {
-        if let Some(child) = columns.tasks.as_ref().and_then(|tasks| tasks.child.get(row)) {
+    fn fork(&mut self, columns: Option<&TaskColumns<'_>>, row: usize, task: u32) {
+        if let Some(child) = columns.and_then(|columns| columns.child.get(row)) {
             self.tasks.steps.push(Step::Fork(task, child));
-        }
-    }
-
-    #[cold]
-    fn exec(&mut self, columns: &Columns<'_>, row: usize, task: u32) {
-        if columns.tasks.is_some() {
-            let path = columns.path.get(row).map(Into::into);
-            self.tasks.steps.push(Step::Exec(task, path));
         }
     }
 }
 
-impl Fold for Syscalls {
-    fn dictionaries(&mut self) -> &mut Dictionaries {
-        &mut self.dictionaries
+impl RowFold for Syscalls {
+    type Columns<'a> = Columns<'a>;
+
+    fn empty(&self) -> Self {
+        Self::new(self.by)
     }
 
-    fn rows(&mut self, batch: &RecordBatch, known: &Dictionaries) -> Result<(), ArrowError> {
-        let mut columns = Columns::of(batch, known, self.by)?;
-        for row in 0..batch.num_rows() {
-            self.row(&mut columns, row);
+    fn column_names(&self) -> Vec<&'static str> {
+        match self.by {
+            By::Name => CallColumns::names(),
+            By::Process => Columns::names(),
         }
-        Ok(())
+    }
+
+    fn columns<'a>(
+        &self,
+        batch: &'a RecordBatch,
+        words: &'a Dictionaries,
+    ) -> Result<Columns<'a>, ArrowError> {
+        match self.by {
+            By::Name => Ok((CallColumns::from_batch(batch, words)?, None)),
+            By::Process => Columns::from_batch(batch, words),
+        }
+    }
+
+    #[inline]
+    fn row(&mut self, (columns, tasks): &mut Columns<'_>, row: usize) {
+        let kind = columns.kind.get(row, Kind::of).unwrap_or(Kind::Other);
+        if kind == Kind::Other || (kind == Kind::Exit && tasks.is_none()) {
+            return;
+        }
+        let names = &mut self.names;
+        let Some(meaning) = columns.name.get(row, |word| Meaning::of(word, names.number(word)))
+        else {
+            return;
+        };
+        // The first number is that of no source.
+        let source = columns.source.get(row, |text| self.sources.number(text) + 1).unwrap_or(0);
+        let owner = match tasks {
+            None => source,
+            Some(tasks) => self.task(tasks, row, source),
+        };
+        if kind == Kind::Exit {
+            if self.names.text(meaning.name) == Some("superseded") {
+                self.tasks.superseded(owner);
+            }
+            return;
+        }
+        let end = columns.status.get(row, End::of).unwrap_or(End::Returned);
+        let fault = columns.errno.get(row, Fault::of);
+        match meaning.role {
+            // The call that made a task returns in it, too, but was its parent's.
+            Role::Fork if end == End::Headless && columns.ret.get(row) == Some(0) => return,
+            Role::Fork => self.fork(tasks.as_ref(), row, owner),
+            Role::Exec
+                if tasks.is_some() && end != End::Injected && columns.ret.get(row) == Some(0) =>
+            {
+                let path = columns.path.get(row).map(Into::into);
+                self.tasks.steps.push(Step::Exec(owner, path));
+            }
+            _ => {}
+        }
+        let giver = match meaning.time {
+            waits::Call::Takes => giver(columns, row),
+            _ => Giver::Unknown,
+        };
+        let call = Call {
+            meaning,
+            ts: columns.ts.get(row),
+            dur: columns.dur.get(row),
+            end,
+            fault,
+            giver,
+            bytes: columns.bytes.get(row),
+        };
+        if let Some(entry) = self.entry(owner, meaning.name) {
+            entry.count(&call);
+        }
     }
 
     /// The table, the largest sum of durations first.
-    fn finish(self) -> Result<RecordBatch, ArrowError> {
+    fn table(self) -> Result<RecordBatch, ArrowError> {
         let Self { by, sources, names, comms, tasks, mut entries, index, .. } = self;
         let source = |number: u32| sources.text(number.checked_sub(1)?);
         let mut take = |at: u32| entries.get_mut(at.checked_sub(1)? as usize).map(std::mem::take);
@@ -263,7 +243,7 @@ impl Fold for Syscalls {
 
 /// Who gives what is taken from the descriptor that a call acts on.
 #[inline]
-fn giver(columns: &mut Columns<'_>, row: usize) -> Giver {
+fn giver(columns: &mut CallColumns<'_>, row: usize) -> Giver {
     let giver = columns.file_type.get(row, Giver::of).unwrap_or(Giver::Unknown);
     giver.known_as(|| columns.path.get(row))
 }

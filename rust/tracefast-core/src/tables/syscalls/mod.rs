@@ -18,7 +18,6 @@ pub(crate) mod words;
 
 pub use crate::tables::syscalls::strace_counts::StraceCounts;
 pub use fold::Syscalls;
-pub use table::schema;
 
 /// What a row of the table is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,7 +1,7 @@
 //! One row of the table in the making.
 
 use crate::linux::waits::Giver;
-use crate::tables::files::Ranges;
+use crate::tables::ranges::Ranges;
 use crate::tables::syscalls::durations::Durations;
 use crate::tables::syscalls::words::{End, Fault, Meaning, Role};
 

@@ -2,17 +2,17 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use arrow_array::types::Int64Type;
-use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
-use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use arrow_schema::ArrowError;
 
 use crate::ftrace::machine::Machine;
-use crate::tables::event_columns::{Numbers, Words};
-use crate::tables::files::Names;
-use crate::tables::fold::{Dictionaries, Fold};
+use crate::tables::event_columns::{Numbers, Words, event_columns};
+use crate::tables::fold::RowFold;
+use crate::tables::names::Names;
 use crate::tables::syscalls::words::{End, Kind, Role};
+use crate::tables::table_builder::TableBuilder;
 
 /// What strace would have counted, so far.
 ///
@@ -32,7 +32,6 @@ use crate::tables::syscalls::words::{End, Kind, Role};
 /// ```
 #[derive(Debug, Default)]
 pub struct StraceCounts {
-    dictionaries: Dictionaries,
     names: Names,
     counts: Vec<Count>,
 }
@@ -46,28 +45,29 @@ struct Count {
     ns: i128,
 }
 
-/// The columns that are needed.
-struct Columns<'a> {
-    dur: Numbers<'a, Int64Type>,
-    kind: Words<'a, Kind>,
-    name: Words<'a, (u32, Role)>,
-    ret: Numbers<'a, Int64Type>,
-    errno: Words<'a, ()>,
-    status: Words<'a, End>,
+event_columns! {
+    pub(crate) struct CallColumns {
+        dur: Numbers<Int64Type> = "dur_ns",
+        kind: Words<Kind> = "kind",
+        name: Words<(u32, Role)> = "name",
+        ret: Numbers<Int64Type> = "ret",
+        errno: Words<()> = "errno",
+        status: Words<End> = "status",
+    }
 }
 
 /// Numbers of calls on x86-64.
 const NUMBERS: u64 = 1024;
 
-impl StraceCounts {
-    /// The columns of the table.
-    pub fn schema() -> SchemaRef {
-        // An empty table has them all; its columns have one length.
-        Self::default().finish().map_or_else(|_| Arc::new(Schema::empty()), |table| table.schema())
+impl RowFold for StraceCounts {
+    type Columns<'a> = CallColumns<'a>;
+
+    fn empty(&self) -> Self {
+        Self::default()
     }
 
     #[inline]
-    fn row(&mut self, columns: &mut Columns<'_>, row: usize) {
+    fn row(&mut self, columns: &mut CallColumns<'_>, row: usize) {
         if columns.kind.get(row, Kind::of) != Some(Kind::Call) {
             return;
         }
@@ -95,30 +95,9 @@ impl StraceCounts {
             count.ns += i128::from(dur.max(0));
         }
     }
-}
-
-impl Fold for StraceCounts {
-    fn dictionaries(&mut self) -> &mut Dictionaries {
-        &mut self.dictionaries
-    }
-
-    fn rows(&mut self, batch: &RecordBatch, known: &Dictionaries) -> Result<(), ArrowError> {
-        let mut columns = Columns {
-            dur: Numbers::of(batch, "dur_ns")?,
-            kind: Words::of(batch, "kind", known)?,
-            name: Words::of(batch, "name", known)?,
-            ret: Numbers::of(batch, "ret")?,
-            errno: Words::of(batch, "errno", known)?,
-            status: Words::of(batch, "status", known)?,
-        };
-        for row in 0..batch.num_rows() {
-            self.row(&mut columns, row);
-        }
-        Ok(())
-    }
 
     /// The table in strace's order: the most time first, else by number of the call.
-    fn finish(self) -> Result<RecordBatch, ArrowError> {
+    fn table(self) -> Result<RecordBatch, ArrowError> {
         let call = |number| Some((Machine::X86_64.call(number)?, number));
         let numbers: HashMap<&str, u64> = (0..NUMBERS).filter_map(call).collect();
         let mut rows: Vec<(&str, Count)> = (0_u32..)
@@ -130,27 +109,13 @@ impl Fold for StraceCounts {
             let number = numbers.get(name).copied();
             (Reverse(count.ns), number.is_none(), number, name)
         });
-        let total = |count: &Count| i64::try_from(count.ns).unwrap_or(i64::MAX);
-        let each = |f: fn(&Count) -> u64| -> ArrayRef {
-            Arc::new(rows.iter().map(|(_, count)| Some(f(count))).collect::<UInt64Array>())
-        };
-        let texts = rows.iter().map(|&(name, _)| Some(name)).collect::<StringArray>();
-        let numbered =
-            rows.iter().map(|(name, _)| numbers.get(name).and_then(|&n| u32::try_from(n).ok()));
-        let ns = rows.iter().map(|(_, count)| Some(total(count))).collect::<Int64Array>();
-        let columns: Vec<(&str, ArrayRef)> = vec![
-            ("name", Arc::new(texts)),
-            ("number", Arc::new(numbered.collect::<UInt32Array>())),
-            ("calls", each(|count| count.calls)),
-            ("errors", each(|count| count.errors)),
-            ("timed", each(|count| count.timed)),
-            ("total_ns", Arc::new(ns)),
-        ];
-        let fields: Vec<Field> = columns
-            .iter()
-            .map(|(name, column)| Field::new(*name, column.data_type().clone(), true))
-            .collect();
-        let columns = columns.into_iter().map(|(_, column)| column).collect();
-        RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+        let mut table = TableBuilder::new(&rows);
+        table.text("name", |&(name, _)| Some(name));
+        table.uint32("number", |(name, _)| u32::try_from(*numbers.get(name)?).ok());
+        table.uint64("calls", |(_, count)| Some(count.calls));
+        table.uint64("errors", |(_, count)| Some(count.errors));
+        table.uint64("timed", |(_, count)| Some(count.timed));
+        table.int64("total_ns", |(_, count)| Some(i64::try_from(count.ns).unwrap_or(i64::MAX)));
+        table.finish()
     }
 }

@@ -2,30 +2,14 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use arrow_array::{
-    ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray, UInt32Array,
-};
-use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
 
 use crate::tables::syscalls::By;
 use crate::tables::syscalls::durations::Ranks;
 use crate::tables::syscalls::row::Entry;
-
-/// The columns of the table.
-///
-/// # Examples
-/// ```
-/// use tracefast_core::tables::syscalls::{By, schema};
-/// let names = |by| schema(by).fields().iter().map(|f| f.name().clone()).collect::<Vec<_>>();
-/// assert_eq!(names(By::Name)[..3], ["source", "name", "calls"]);
-/// assert_eq!(names(By::Process)[..4], ["source", "pid", "image", "name"]);
-/// ```
-pub fn schema(by: By) -> SchemaRef {
-    // An empty table has them all; its columns have one length.
-    build(Vec::new(), by).map_or_else(|_| Arc::new(Schema::empty()), |table| table.schema())
-}
+use crate::tables::table_builder::TableBuilder;
 
 /// The values of a row.
 pub(crate) struct Row<'a> {
@@ -109,62 +93,33 @@ pub(crate) fn build(mut rows: Vec<Row<'_>>, by: By) -> Result<RecordBatch, Arrow
     for row in &rows {
         *totals.entry(row.source).or_default() += row.total().unwrap_or(0);
     }
-    let columns = columns(&rows, by, &totals);
-    let fields: Vec<Field> = columns
-        .iter()
-        .map(|(name, column)| Field::new(*name, column.data_type().clone(), true))
-        .collect();
-    let columns = columns.into_iter().map(|(_, column)| column).collect();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
-}
-
-type Columns = Vec<(&'static str, ArrayRef)>;
-
-fn columns(rows: &[Row<'_>], by: By, totals: &HashMap<Option<&str>, i128>) -> Columns {
-    let time = |f: fn(&Times) -> i64| wholes(rows, move |row| row.times.as_ref().map(f));
-    let mut columns: Columns = vec![("source", texts(rows, |row| row.source))];
+    let mut table = TableBuilder::new(&rows);
+    table.text("source", |row| row.source);
     if by == By::Process {
-        let pids = rows.iter().map(|row| row.who.and_then(|(_, pid, _)| pid));
-        columns.push(("pid", Arc::new(pids.collect::<Int32Array>())));
-        columns.push(("image", texts(rows, |row| row.who.and_then(|(_, _, image)| image))));
+        table.int32("pid", |row| row.who?.1);
+        table.text("image", |row| row.who?.2);
     }
-    let shares = rows.iter().map(|row| share(row.total()?, *totals.get(&row.source)?));
-    columns.extend([
-        ("name", texts(rows, |row| row.name)),
-        ("calls", counts(rows, |row| row.calls)),
-        ("errors", counts(rows, |row| row.errors)),
-        ("unfinished", counts(rows, |row| row.unfinished)),
-        ("timed", counts(rows, |row| row.timed)),
-        ("total_ns", wholes(rows, |row| row.total().map(whole))),
-        ("wall_ns", wholes(rows, |row| row.wall)),
-        ("min_ns", time(|times| times.ranks.min)),
-        ("mean_ns", time(|times| times.mean)),
-        ("p50_ns", time(|times| times.ranks.p50)),
-        ("p90_ns", time(|times| times.ranks.p90)),
-        ("p99_ns", time(|times| times.ranks.p99)),
-        ("max_ns", time(|times| times.ranks.max)),
-        ("total_share", Arc::new(shares.collect::<Float64Array>())),
-        ("wait_ns", wholes(rows, |row| row.wait)),
-        ("bytes", wholes(rows, |row| row.bytes)),
-    ]);
-    columns
+    table.text("name", |row| row.name);
+    table.count("calls", |row| row.calls);
+    table.count("errors", |row| row.errors);
+    table.count("unfinished", |row| row.unfinished);
+    table.count("timed", |row| row.timed);
+    table.int64("total_ns", |row| row.total().map(whole));
+    table.int64("wall_ns", |row| row.wall);
+    table.int64("min_ns", |row| Some(row.times.as_ref()?.ranks.min));
+    table.int64("mean_ns", |row| Some(row.times.as_ref()?.mean));
+    table.int64("p50_ns", |row| Some(row.times.as_ref()?.ranks.p50));
+    table.int64("p90_ns", |row| Some(row.times.as_ref()?.ranks.p90));
+    table.int64("p99_ns", |row| Some(row.times.as_ref()?.ranks.p99));
+    table.int64("max_ns", |row| Some(row.times.as_ref()?.ranks.max));
+    table.float64("total_share", |row| share(row.total()?, *totals.get(&row.source)?));
+    table.int64("wait_ns", |row| row.wait);
+    table.int64("bytes", |row| row.bytes);
+    table.finish()
 }
 
 /// The part that `part` is of `whole`.
 #[allow(clippy::cast_precision_loss)] // A share of more than 2^53 ns may be off in its last bit.
 fn share(part: i128, whole: i128) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
-}
-
-fn texts<'a>(rows: &[Row<'a>], f: impl Fn(&Row<'a>) -> Option<&'a str>) -> ArrayRef {
-    Arc::new(rows.iter().map(f).collect::<StringArray>())
-}
-
-fn wholes(rows: &[Row<'_>], f: impl Fn(&Row<'_>) -> Option<i64>) -> ArrayRef {
-    Arc::new(rows.iter().map(f).collect::<Int64Array>())
-}
-
-fn counts(rows: &[Row<'_>], f: impl Fn(&Row<'_>) -> u64) -> ArrayRef {
-    let count = |row| u32::try_from(f(row)).unwrap_or(u32::MAX);
-    Arc::new(rows.iter().map(|row| Some(count(row))).collect::<UInt32Array>())
 }

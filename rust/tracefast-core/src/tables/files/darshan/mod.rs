@@ -11,14 +11,15 @@ use std::collections::HashMap;
 
 use arrow_array::RecordBatch;
 use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::ArrowError;
 use foldhash::fast::FixedState;
 
 use crate::linux::syscalls::{Classes, NONE, Special, by_name, shape};
-use crate::tables::event_columns::{Numbers, Text, Words};
-use crate::tables::files::fold::{NO_SOURCE, Names};
+use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
+use crate::tables::files::fold::NO_SOURCE;
 use crate::tables::files::words::Kind;
-use crate::tables::fold::{Dictionaries, Fold};
+use crate::tables::fold::RowFold;
+use crate::tables::names::Names;
 use record::{READ, Record, Span, WRITE};
 
 /// The counters so far.
@@ -28,11 +29,9 @@ use record::{READ, Record, Span, WRITE};
 /// use tracefast_core::tables::fold::Fold;
 /// use tracefast_core::tables::files::Darshan;
 /// assert_eq!(Darshan::default().finish().expect("columns of one length").num_rows(), 0);
-/// assert_eq!(Darshan::schema().field(2).name(), "POSIX_OPENS");
 /// ```
 #[derive(Debug, Default)]
 pub struct Darshan {
-    dictionaries: Dictionaries,
     sources: Names,
     /// By number of the source: when its first event was.
     origins: HashMap<u32, i64, FixedState>,
@@ -92,46 +91,55 @@ impl Act {
     }
 }
 
-struct Columns<'a> {
-    ts: Numbers<'a, TimestampNanosecondType>,
-    dur: Numbers<'a, Int64Type>,
-    kind: Words<'a, Kind>,
-    name: Words<'a, Act>,
-    args: Text<'a>,
-    ret: Numbers<'a, Int64Type>,
-    injected: Words<'a, bool>,
-    fd: Numbers<'a, Int32Type>,
-    path: Text<'a>,
-    path2: Text<'a>,
-    regular: Words<'a, bool>,
-    offset: Numbers<'a, Int64Type>,
-    source: Words<'a, u32>,
-}
-
-impl<'a> Columns<'a> {
-    fn of(batch: &'a RecordBatch, known: &'a Dictionaries) -> Result<Self, ArrowError> {
-        Ok(Self {
-            ts: Numbers::of(batch, "ts")?,
-            dur: Numbers::of(batch, "dur_ns")?,
-            kind: Words::of(batch, "kind", known)?,
-            name: Words::of(batch, "name", known)?,
-            args: Text::of(batch, "args")?,
-            ret: Numbers::of(batch, "ret")?,
-            injected: Words::of(batch, "status", known)?,
-            fd: Numbers::of(batch, "fd")?,
-            path: Text::of(batch, "path")?,
-            path2: Text::of(batch, "path2")?,
-            regular: Words::of(batch, "file_type", known)?,
-            offset: Numbers::of(batch, "offset")?,
-            source: Words::of(batch, "source", known)?,
-        })
+event_columns! {
+    pub(crate) struct Columns {
+        ts: Numbers<TimestampNanosecondType> = "ts",
+        dur: Numbers<Int64Type> = "dur_ns",
+        kind: Words<Kind> = "kind",
+        name: Words<Act> = "name",
+        args: Text = "args",
+        ret: Numbers<Int64Type> = "ret",
+        injected: Words<bool> = "status",
+        fd: Numbers<Int32Type> = "fd",
+        path: Text = "path",
+        path2: Text = "path2",
+        regular: Words<bool> = "file_type",
+        offset: Numbers<Int64Type> = "offset",
+        source: Words<u32> = "source",
     }
 }
 
 impl Darshan {
-    /// The columns of the table.
-    pub fn schema() -> SchemaRef {
-        table::schema()
+    /// The record of a path, made if there is none.
+    fn record(&mut self, source: u32, path: &str) -> &mut Record {
+        let paths = self.index.entry(source).or_default();
+        let at = if let Some(&at) = paths.get(path) {
+            at
+        } else {
+            let at = self.records.len();
+            paths.insert(path.into(), at);
+            self.records.push((source, path.into(), Record::default()));
+            at
+        };
+        &mut self.records[at].2
+    }
+
+    fn known(&mut self, source: u32, path: &str) -> Option<&mut Record> {
+        let at = *self.index.get(&source)?.get(path)?;
+        self.records.get_mut(at).map(|(_, _, record)| record)
+    }
+
+    /// The record of a path that was opened.
+    fn opened(&mut self, source: u32, path: &str) -> Option<&mut Record> {
+        self.known(source, path).filter(|record| record.opened)
+    }
+}
+
+impl RowFold for Darshan {
+    type Columns<'a> = Columns<'a>;
+
+    fn empty(&self) -> Self {
+        Self::default()
     }
 
     fn row(&mut self, columns: &mut Columns<'_>, row: usize) {
@@ -205,46 +213,8 @@ impl Darshan {
         }
     }
 
-    /// The record of a path, made if there is none.
-    fn record(&mut self, source: u32, path: &str) -> &mut Record {
-        let paths = self.index.entry(source).or_default();
-        let at = if let Some(&at) = paths.get(path) {
-            at
-        } else {
-            let at = self.records.len();
-            paths.insert(path.into(), at);
-            self.records.push((source, path.into(), Record::default()));
-            at
-        };
-        &mut self.records[at].2
-    }
-
-    fn known(&mut self, source: u32, path: &str) -> Option<&mut Record> {
-        let at = *self.index.get(&source)?.get(path)?;
-        self.records.get_mut(at).map(|(_, _, record)| record)
-    }
-
-    /// The record of a path that was opened.
-    fn opened(&mut self, source: u32, path: &str) -> Option<&mut Record> {
-        self.known(source, path).filter(|record| record.opened)
-    }
-}
-
-impl Fold for Darshan {
-    fn dictionaries(&mut self) -> &mut Dictionaries {
-        &mut self.dictionaries
-    }
-
-    fn rows(&mut self, batch: &RecordBatch, known: &Dictionaries) -> Result<(), ArrowError> {
-        let mut columns = Columns::of(batch, known)?;
-        for row in 0..batch.num_rows() {
-            self.row(&mut columns, row);
-        }
-        Ok(())
-    }
-
     /// The table, the largest number of bytes first.
-    fn finish(self) -> Result<RecordBatch, ArrowError> {
+    fn table(self) -> Result<RecordBatch, ArrowError> {
         table::build(self.records, &self.sources, &self.origins)
     }
 }

@@ -2,16 +2,16 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
-use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
 use foldhash::fast::FixedState;
 
 use crate::tables::files::darshan::record::{READ, Record, WRITE};
-use crate::tables::files::fold::Names;
+use crate::tables::names::Names;
+use crate::tables::table_builder::TableBuilder;
 
-type Rows = Vec<(u32, Box<str>, Record)>;
+type Row = (u32, Box<str>, Record);
 type Origins = HashMap<u32, i64, FixedState>;
 
 const BUCKETS: [&str; 10] = [
@@ -19,13 +19,8 @@ const BUCKETS: [&str; 10] = [
     "1G_PLUS",
 ];
 
-pub(crate) fn schema() -> SchemaRef {
-    build(Vec::new(), &Names::default(), &Origins::default())
-        .map_or_else(|_| Arc::new(Schema::empty()), |table| table.schema())
-}
-
 pub(crate) fn build(
-    mut rows: Rows,
+    mut rows: Vec<Row>,
     sources: &Names,
     origins: &Origins,
 ) -> Result<RecordBatch, ArrowError> {
@@ -34,26 +29,17 @@ pub(crate) fn build(
         let order = |source, path, record| (Reverse(bytes(record)), path, sources.text(source));
         order(*a_source, a_path, a).cmp(&order(*b_source, b_path, b))
     });
-    let mut columns: Vec<(String, ArrayRef)> = Vec::new();
-    let source = rows.iter().map(|(source, ..)| sources.text(*source)).collect::<StringArray>();
-    columns.push(("source".to_owned(), Arc::new(source)));
-    let path = rows.iter().map(|(_, path, _)| Some(path.as_ref())).collect::<StringArray>();
-    columns.push(("path".to_owned(), Arc::new(path)));
-    columns.extend(wholes(&rows));
-    columns.extend(times(&rows, origins));
-    let fields: Vec<Field> = columns
-        .iter()
-        .map(|(name, column)| Field::new(name, column.data_type().clone(), true))
-        .collect();
-    let columns = columns.into_iter().map(|(_, column)| column).collect();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+    let mut table = TableBuilder::new(&rows);
+    table.text("source", |(source, ..)| sources.text(*source));
+    table.text("path", |(_, path, _)| Some(path));
+    add_counters(&mut table);
+    add_times(&mut table, origins);
+    table.finish()
 }
 
-fn wholes(rows: &Rows) -> Vec<(String, ArrayRef)> {
-    let mut columns = Vec::new();
-    let mut add = |name: String, f: &dyn Fn(&Record) -> i64| {
-        let values = rows.iter().map(|(_, _, record)| Some(f(record))).collect::<Int64Array>();
-        columns.push((format!("POSIX_{name}"), Arc::new(values) as ArrayRef));
+fn add_counters(table: &mut TableBuilder<'_, Row>) {
+    let mut add = |name: String, counter: &dyn Fn(&Record) -> i64| {
+        table.int64(format!("POSIX_{name}"), |(_, _, record)| Some(counter(record)));
     };
     let ways = [(READ, "READ"), (WRITE, "WRITE")];
     add("OPENS".into(), &|r| r.opens);
@@ -102,21 +88,17 @@ fn wholes(rows: &Rows) -> Vec<(String, ArrayRef)> {
     for at in 0..4 {
         add(format!("ACCESS{}_COUNT", at + 1), &|r| r.sizes.top()[at].1);
     }
-    columns
 }
 
-/// Times in seconds: stamps from the first event of the log on; 0 where there was no such call,
-/// as with Darshan, and null where the log has no times.
-fn times(rows: &Rows, origins: &Origins) -> Vec<(String, ArrayRef)> {
+/// Adds times in seconds. Timestamps count from the first event of the log; 0 where there was no
+/// such call, as in Darshan's logs, and null where the log has no times.
+fn add_times(table: &mut TableBuilder<'_, Row>, origins: &Origins) {
     #[allow(clippy::cast_precision_loss)] // Nobody needs nanoseconds of a century.
     let seconds = |ns: i64| ns as f64 / 1e9;
-    let mut columns = Vec::new();
-    let mut add = |name: &str, f: &dyn Fn(&Record, i64) -> Option<f64>| {
-        let values = rows
-            .iter()
-            .map(|(source, _, record)| f(record, origins.get(source).copied().unwrap_or(0)))
-            .collect::<Float64Array>();
-        columns.push((format!("POSIX_F_{name}"), Arc::new(values) as ArrayRef));
+    let mut add = |name: &str, time: &dyn Fn(&Record, i64) -> Option<f64>| {
+        table.float64(format!("POSIX_F_{name}"), |(source, _, record)| {
+            time(record, origins.get(source).copied().unwrap_or(0))
+        });
     };
     let since = |stamp: Option<i64>, origin: i64, timed: bool| match stamp {
         Some(ns) => Some(seconds(ns.saturating_sub(origin))),
@@ -139,5 +121,4 @@ fn times(rows: &Rows, origins: &Origins) -> Vec<(String, ArrayRef)> {
     for (way, name) in [(READ, "MAX_READ_TIME"), (WRITE, "MAX_WRITE_TIME")] {
         add(name, &|r, _| r.flows[way].timer.ns().map(|_| seconds(r.flows[way].longest)));
     }
-    columns
 }

@@ -1,0 +1,152 @@
+//! The folds of the core as Python objects: batches of events in, one table out.
+
+use std::any::Any;
+use std::sync::{Mutex, PoisonError};
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, SchemaRef};
+use pyo3::PyClass;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use tracefast_core::tables::fold;
+
+use crate::arrow::batch::{Batch, Schema};
+use crate::arrow::import::{arrow, batch, stream};
+
+/// A fold of any type.
+trait AnyFold: Send {
+    fn needed(&self) -> SchemaRef;
+    fn schema(&self) -> SchemaRef;
+    fn push(&mut self, batch: &RecordBatch, words: &fold::Dictionaries) -> Result<(), ArrowError>;
+    fn finish(self: Box<Self>) -> Result<RecordBatch, ArrowError>;
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<F: fold::Fold + Send + 'static> AnyFold for F {
+    fn needed(&self) -> SchemaRef {
+        fold::Fold::needed(self)
+    }
+
+    fn schema(&self) -> SchemaRef {
+        fold::Fold::schema(self)
+    }
+
+    fn push(&mut self, batch: &RecordBatch, words: &fold::Dictionaries) -> Result<(), ArrowError> {
+        fold::Fold::push(self, batch, words)
+    }
+
+    fn finish(self: Box<Self>) -> Result<RecordBatch, ArrowError> {
+        fold::Fold::finish(*self)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// A table in the making. The classes of the tables extend it by their constructors.
+#[pyclass(frozen, subclass, module = "tracefast._core")]
+pub struct Fold {
+    state: Mutex<Option<State>>,
+}
+
+struct State {
+    fold: Box<dyn AnyFold>,
+    words: fold::Dictionaries,
+}
+
+impl Fold {
+    /// An object of a class that extends this one.
+    pub(crate) fn extended<T: PyClass<BaseType = Self>>(
+        class: T,
+        fold: impl fold::Fold + Send + 'static,
+    ) -> PyClassInitializer<T> {
+        let (fold, words) = (Box::new(fold), fold::Dictionaries::default());
+        let base = Self { state: Mutex::new(Some(State { fold, words })) };
+        PyClassInitializer::from(base).add_subclass(class)
+    }
+
+    /// What `look` sees in a fold of type `F`; None if the table was taken.
+    pub(crate) fn look<F: 'static, T>(&self, look: impl FnOnce(&F) -> T) -> Option<T> {
+        self.with(|state| state.fold.as_any().downcast_ref().map(look)).ok().flatten()
+    }
+
+    fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> PyResult<T> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.as_mut().map(look).ok_or_else(taken)
+    }
+}
+
+fn taken() -> PyErr {
+    PyRuntimeError::new_err("the table was taken already")
+}
+
+#[pymethods]
+impl Fold {
+    /// The columns of the events that the fold reads, in the types that events have.
+    #[getter]
+    fn needed(&self) -> PyResult<Schema> {
+        self.with(|state| Schema::new(state.fold.needed()))
+    }
+
+    /// The columns of the table.
+    #[getter]
+    fn schema(&self) -> PyResult<Schema> {
+        self.with(|state| Schema::new(state.fold.schema()))
+    }
+
+    /// Takes the dictionary of a column whose batches hold only keys.
+    fn words(&self, column: &str, words: &Bound<'_, PyAny>) -> PyResult<()> {
+        let words = first_column(words)?;
+        self.with(|state| {
+            state.words.insert(column.to_owned(), words);
+        })
+    }
+
+    /// Takes in events.
+    fn push(&self, py: Python<'_>, events: &Bound<'_, PyAny>) -> PyResult<()> {
+        let mut over = false;
+        feed(py, events, |batch| {
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(State { fold, words }) = &mut *state else {
+                over = true;
+                return Ok(());
+            };
+            fold.push(batch, words)
+        })?;
+        if over { Err(taken()) } else { Ok(()) }
+    }
+
+    /// The table; once.
+    fn finish(&self, py: Python<'_>) -> PyResult<Batch> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let State { fold, .. } = state.ok_or_else(taken)?;
+        py.detach(|| fold.finish()).map(Batch::new).map_err(|error| arrow(&error))
+    }
+}
+
+/// Calls `each` with the batches of a table, without the interpreter lock.
+pub(crate) fn feed(
+    py: Python<'_>,
+    events: &Bound<'_, PyAny>,
+    mut each: impl FnMut(&RecordBatch) -> Result<(), ArrowError> + Send,
+) -> PyResult<()> {
+    let done = if let Ok(own) = events.cast::<Batch>() {
+        let own = own.get();
+        py.detach(|| each(own.rows()))
+    } else if events.hasattr("__arrow_c_stream__")? {
+        let batches = stream(events)?;
+        py.detach(|| batches.into_iter().try_for_each(|batch| each(&batch?)))
+    } else {
+        let batch = batch(events)?;
+        py.detach(|| each(&batch))
+    };
+    done.map_err(|error| arrow(&error))
+}
+
+/// The first column of a table of one batch.
+fn first_column(table: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
+    let batch = stream(table)?.next().transpose().map_err(|error| arrow(&error))?;
+    let column = batch.and_then(|batch| batch.columns().first().cloned());
+    column.ok_or_else(|| PyValueError::new_err("a table with one column is needed"))
+}
