@@ -20,14 +20,14 @@ EXTRA = {
 # What the extension declares itself.
 DECLARED = {
     "files": [
-        _core.Files.schema(),
-        _core.Files.schema(by="process"),
-        _core.Files.schema(by="open"),
+        _core.Files().schema,
+        _core.Files(by="process").schema,
+        _core.Files(by="open").schema,
     ],
-    "darshan": [_core.Darshan.schema()],
-    "forks": [_core.Forks.schema()],
-    "processes": [_core.Processes.schema()],
-    "syscalls": [_core.Syscalls.schema(), _core.Syscalls.schema(by="process")],
+    "darshan": [_core.Darshan().schema],
+    "forks": [_core.Forks().schema],
+    "processes": [_core.Processes().schema],
+    "syscalls": [_core.Syscalls().schema, _core.Syscalls(by="process").schema],
 }
 
 

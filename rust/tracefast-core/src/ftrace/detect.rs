@@ -7,9 +7,9 @@ use crate::ftrace::header::{COMM, Header};
 use crate::ftrace::machine::guess::Evidence;
 use crate::ftrace::non_records::classify::{NonRecord, classify};
 use crate::ftrace::payload::{CallId, Payload, parse};
-use crate::ftrace::record::task_events::TaskEvent;
 use crate::ftrace::wrapper;
 use crate::ftrace::{Clock, Format, Graph, Wrap};
+use crate::linux::task_events::TaskEvent;
 
 /// Lines that decide between formats.
 const LINES: usize = 200;

@@ -2,8 +2,8 @@
 
 use crate::ftrace::non_records::open_text::OpenText;
 use crate::ftrace::non_records::stacks::StackOwner;
-use crate::ftrace::record::task_events::TaskEvent;
 use crate::ftrace::scan::Span;
+use crate::linux::task_events::TaskEvent;
 
 /// An event that tells of tasks.
 #[derive(Clone, Copy)]

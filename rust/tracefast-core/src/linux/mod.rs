@@ -2,7 +2,9 @@
 //! what their arguments mean, error numbers, kinds of clone, which calls wait.
 
 pub(crate) mod bpf;
+pub(crate) mod child_status;
 pub(crate) mod clone;
 pub mod errno;
 pub mod syscalls;
+pub(crate) mod task_events;
 pub(crate) mod waits;

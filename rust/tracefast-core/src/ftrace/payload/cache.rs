@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::ftrace::call::callee::Callee;
 use crate::ftrace::payload::is_function;
-use crate::ftrace::record::task_events::TaskEvent;
+use crate::linux::task_events::TaskEvent;
 use crate::text::block::PAD;
 
 /// Longest one, with the byte behind the name.

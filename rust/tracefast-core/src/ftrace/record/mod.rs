@@ -2,4 +2,3 @@
 
 pub(crate) mod file_hints;
 pub(crate) mod row;
-pub(crate) mod task_events;

@@ -13,8 +13,8 @@ use crate::ftrace::non_records::stacks::StackOwner;
 use crate::ftrace::parser::Parser;
 use crate::ftrace::pending::{LineOwner, PendingTaskEvent};
 use crate::ftrace::record::file_hints::{self, FileHint};
-use crate::ftrace::record::task_events::{self, TaskEvent};
 use crate::ftrace::scan::Span;
+use crate::linux::task_events::{self, TaskEvent};
 use crate::text::block::PAD;
 use crate::text::string_view::{Place, pack_padded};
 

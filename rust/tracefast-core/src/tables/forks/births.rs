@@ -1,10 +1,10 @@
 //! Births of tasks: calls that make them, and events that tell of them.
 
 use crate::linux::clone::{Kind, kind_of};
+use crate::tables::forks::arguments;
 use crate::tables::forks::fold::{At, Columns, Forks};
 use crate::tables::forks::pipes::{Pipe, Wait};
 use crate::tables::forks::task::{Birth, Image};
-use crate::tables::forks::text;
 use crate::tables::forks::words::{Act, Maker};
 
 impl Birth {
@@ -259,7 +259,7 @@ impl Forks {
     pub(crate) fn pipe(&mut self, columns: &Columns<'_>, at: &At<'_>, task: u32) {
         let ends = columns.ofd[0].get(at.row).zip(columns.ofd[1].get(at.row));
         let Some((read_end, write_end)) = ends else { return };
-        if at.ret == Some(0) && at.args.is_some_and(text::closes_on_exec) {
+        if at.ret == Some(0) && at.args.is_some_and(arguments::closes_on_exec) {
             let process = self.tasks.get(task as usize).and_then(|task| task.process);
             let row = self.rows;
             let pipe = Pipe { write_end, task, process, row, closed: false, birth: None };
@@ -285,7 +285,7 @@ impl Forks {
                 // What the program of the child gets is no report of the child.
                 if let Some((read_end, pipe)) = self.pipes.written_through(at.source, ofd)
                     && pipe.process != process
-                    && at.args.is_some_and(text::hands_on)
+                    && at.args.is_some_and(arguments::hands_on)
                 {
                     let birth = pipe.birth;
                     self.pipes.remove(at.source, read_end);

@@ -1,11 +1,12 @@
 //! Lives of tasks: programs they start, how they end, who collects them.
 
-use crate::ftrace::record::task_events::{TaskEvent, created_task};
+use crate::linux::child_status;
 use crate::linux::clone::Kind;
+use crate::linux::task_events::{self, TaskEvent};
+use crate::tables::forks::arguments;
 use crate::tables::forks::fold::{At, Columns, Forks};
 use crate::tables::forks::startup::Startup;
 use crate::tables::forks::task::{Exec, Image, Process, Task};
-use crate::tables::forks::text;
 use crate::tables::forks::words::Act;
 
 impl Forks {
@@ -157,7 +158,7 @@ impl Forks {
     pub(crate) fn asks_to_end(&mut self, at: &At<'_>, number: u32) {
         let Some(task) = self.tasks.get_mut(number as usize) else { return };
         task.exit_asked = at.ts.or(task.exit_asked);
-        task.status_asked = at.args.and_then(text::status).or(task.status_asked);
+        task.status_asked = at.args.and_then(child_status::exit_code).or(task.status_asked);
     }
 
     /// A row of kind `exit`.
@@ -177,7 +178,7 @@ impl Forks {
 
     /// `SIGCHLD`.
     pub(crate) fn told(&mut self, at: &At<'_>) {
-        let Some(ended) = at.args.and_then(text::ended) else { return };
+        let Some(ended) = at.args.and_then(child_status::siginfo) else { return };
         let Some(&child) = self.tids.get(&(at.source, ended.pid)) else { return };
         if let Some(child) = self.tasks.get_mut(child as usize)
             && !child.told
@@ -191,11 +192,11 @@ impl Forks {
     pub(crate) fn collects(&mut self, at: &At<'_>) {
         let Some(end) = at.end() else { return };
         let args = at.args.unwrap_or_default();
-        if text::leaves(args) {
+        if child_status::leaves_child(args) {
             return;
         }
         let pid = match (at.act, at.ret) {
-            (Act::WaitId, Some(0)) => text::collected(args),
+            (Act::WaitId, Some(0)) => child_status::collected_by_waitid(args),
             (Act::Wait, Some(pid)) if pid > 0 => i32::try_from(pid).ok(),
             _ => None,
         };
@@ -211,13 +212,13 @@ impl Forks {
         match at.act {
             Act::NewTask | Act::Forked => {
                 let by_fork = at.act == Act::Forked;
-                let teller = if by_fork { TaskEvent::Fork } else { TaskEvent::NewTask };
-                if let Some((pid, flags)) = created_task(teller, args.as_bytes()) {
+                let event = if by_fork { TaskEvent::Fork } else { TaskEvent::NewTask };
+                if let Some((pid, flags)) = task_events::created_task(event, args.as_bytes()) {
                     self.announces(columns, at, number, pid, (!by_fork).then_some(flags));
                 }
             }
             Act::Executed => {
-                let image = text::program(args).map(|path| self.names.number(path));
+                let image = task_events::program(args).map(|path| self.names.number(path));
                 let Some(task) = self.tasks.get_mut(number as usize) else { return };
                 if task.event_image.is_none() {
                     task.event_image = image;
@@ -240,7 +241,7 @@ impl Forks {
                 let process = self.tasks.get(number as usize).and_then(|task| task.process);
                 if let Some(process) =
                     process.and_then(|process| self.processes.get_mut(process as usize))
-                    && let Some(bytes) = text::anonymous(args)
+                    && let Some(bytes) = arguments::anonymous(args)
                 {
                     process.anon = Some(bytes);
                 }

@@ -4,6 +4,7 @@
 //! before the call that made it returns, so what is known of it is kept by task, and joined to the
 //! call when that is known. Memory grows with tasks, not with events.
 
+pub(crate) mod arguments;
 pub(crate) mod births;
 pub(crate) mod fold;
 pub(crate) mod hints;
@@ -12,7 +13,6 @@ pub(crate) mod pipes;
 pub(crate) mod startup;
 pub(crate) mod table;
 pub(crate) mod task;
-pub(crate) mod text;
 pub(crate) mod tracer;
 pub(crate) mod words;
 

@@ -4,7 +4,7 @@
 //! relocated, and unmaps the cache as its last act. Where there is no cache, its last act is the
 //! last `mprotect` of the calls that only linkers make.
 
-use crate::tables::forks::text;
+use crate::tables::forks::arguments;
 use crate::tables::forks::words::Act;
 
 /// Mappings that are remembered: the cache is among the first ones.
@@ -63,7 +63,7 @@ impl Startup {
         self.left |= !step.act.links();
         match step.act {
             Act::Unmap if step.ret == Some(0) => {
-                let range = step.args.and_then(text::unmapped)?;
+                let range = step.args.and_then(arguments::unmapped)?;
                 let whole =
                     self.cache.map_or_else(|| self.mapped.contains(&range), |cache| cache == range);
                 if whole && self.libraries > 0 {
@@ -85,7 +85,7 @@ impl Startup {
         if fd < 0 || address == -1 {
             return;
         }
-        if step.args.is_some_and(text::executable) {
+        if step.args.is_some_and(arguments::executable) {
             self.libraries = self.libraries.saturating_add(1);
         }
         if step.offset != Some(0) {

@@ -7,14 +7,15 @@ use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType, UInt32Ty
 use arrow_schema::ArrowError;
 use foldhash::fast::FixedState;
 
+use crate::linux::child_status::{self, Outcome};
 use crate::linux::clone::{Kind as Making, kind_of};
+use crate::linux::task_events::{self, TaskEvent};
 use crate::linux::waits::{self, Giver, spent};
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::files::words::Act;
 use crate::tables::fold::RowFold;
 use crate::tables::names::Names;
-use crate::tables::processes::task::{Birth, End, Exec, Outcome, Task};
-use crate::tables::processes::told::{self, Ended};
+use crate::tables::processes::task::{Birth, End, Exec, Task};
 use crate::tables::processes::words::{Kind, Meaning, Role, Status};
 use crate::tables::processes::{group, table};
 
@@ -133,17 +134,17 @@ impl Processes {
             Role::Exit | Role::ExitGroup => {
                 let whole = meaning.role == Role::ExitGroup;
                 if let (Some(task), Some(status)) =
-                    (self.tasks.get_mut(number as usize), told::exit_code(args))
+                    (self.tasks.get_mut(number as usize), child_status::exit_code(args))
                 {
                     task.asked = Some((self.row, status, whole));
                 }
             }
             Role::Wait => {
-                let of_siginfo = || told::siginfo(args).filter(|_| ret == Some(0));
                 let of_status = || {
                     let pid = i32::try_from(ret?).ok().filter(|&pid| pid > 0)?;
-                    told::wait_status(args).map(|ended| Ended { pid: Some(pid), ..ended })
+                    Some((pid, child_status::wait_status(args)?))
                 };
+                let of_siginfo = || ended_child(args).filter(|_| ret == Some(0));
                 let source = self.tasks.get(number as usize).map(|task| task.source);
                 let ended = of_status().or_else(of_siginfo);
                 self.collected(source.unwrap_or(NO_SOURCE), number, ended);
@@ -218,8 +219,8 @@ impl Processes {
     }
 
     /// A parent was told that a child ended.
-    fn collected(&mut self, source: u32, parent: u32, ended: Option<Ended>) {
-        let Some(Ended { pid: Some(pid), outcome }) = ended else { return };
+    fn collected(&mut self, source: u32, parent: u32, ended: Option<(i32, Outcome)>) {
+        let Some((pid, outcome)) = ended else { return };
         let Some(&child) = self.by_tid.get(&(source, pid)) else { return };
         if let Some(task) = self.tasks.get_mut(child as usize)
             && child != parent
@@ -254,8 +255,10 @@ impl Processes {
         match role {
             Role::NewTask | Role::ForkEvent => {
                 let first = role == Role::NewTask;
-                let tid = if first { told::new_task(args) } else { told::fork_event(args) };
-                let Some(tid) = tid else { return };
+                let which = if first { TaskEvent::NewTask } else { TaskEvent::Fork };
+                let Some((tid, _)) = task_events::created_task(which, args.as_bytes()) else {
+                    return;
+                };
                 let kind = if first { kind_of("task_newtask", args) } else { None };
                 let (by_call, clone3) = (false, false);
                 let birth = Birth { parent: number, kind, row: event, ts, by_call, clone3 };
@@ -266,7 +269,7 @@ impl Processes {
                 }
             }
             Role::ExecEvent => {
-                let path = told::exec_event(args).map(Into::into);
+                let path = task_events::program(args).map(Into::into);
                 let by_thread = columns.tid.get(row) != task.tid;
                 task.execs.push(Exec { row: event, path, by_thread });
                 task.exec_told = true;
@@ -330,7 +333,7 @@ impl RowFold for Processes {
             Kind::Exit => self.ended(columns, row, number, meaning.name),
             Kind::Signal => {
                 if meaning.role == Role::ChildSignal {
-                    let ended = columns.args.get(row).and_then(told::siginfo);
+                    let ended = columns.args.get(row).and_then(ended_child);
                     self.collected(source, number, ended);
                 }
             }
@@ -344,4 +347,10 @@ impl RowFold for Processes {
         let processes = group::processes(&self.tasks);
         table::build(&self, &processes)
     }
+}
+
+/// The child that a siginfo is about, if it ended, and how.
+fn ended_child(args: &str) -> Option<(i32, Outcome)> {
+    let child = child_status::siginfo(args)?;
+    Some((child.pid, child.outcome?))
 }

@@ -12,7 +12,6 @@ pub(crate) mod table;
 pub(crate) mod task;
 #[cfg(test)]
 mod tests;
-pub(crate) mod told;
 pub(crate) mod words;
 
 pub use fold::Processes;

@@ -6,11 +6,12 @@ use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::ArrowError;
 
+use crate::linux::child_status::Outcome;
 use crate::linux::clone::Kind;
 use crate::tables::processes::fold::Processes;
 use crate::tables::processes::group::{self, Process};
 use crate::tables::processes::images;
-use crate::tables::processes::task::{Exec, Outcome, Task, Work};
+use crate::tables::processes::task::{Exec, Task, Work};
 use crate::tables::table_builder::TableBuilder;
 
 /// The values of a row that are not in the process itself.

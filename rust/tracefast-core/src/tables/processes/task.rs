@@ -1,5 +1,6 @@
 //! What events tell of one task.
 
+use crate::linux::child_status::Outcome;
 use crate::linux::clone::Kind;
 use crate::linux::waits::Time;
 
@@ -77,13 +78,6 @@ pub(crate) struct Birth {
     pub(crate) by_call: bool,
     /// It was `clone3`.
     pub(crate) clone3: bool,
-}
-
-/// Status or signal of a process that ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    Status(i32),
-    Signal(Box<str>),
 }
 
 /// The end of a task.

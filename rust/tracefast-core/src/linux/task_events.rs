@@ -121,6 +121,12 @@ pub(crate) fn created_task(task_event: TaskEvent, text: &[u8]) -> Option<(i32, u
     }
 }
 
+/// The program that `sched_process_exec` names: `filename=/bin/true pid=7 old_pid=7`.
+pub(crate) fn program(text: &str) -> Option<&str> {
+    let (_, path) = pair(text.as_bytes(), b"filename=", b" pid=")?;
+    text.get("filename=".len()..)?.get(..path.len())
+}
+
 /// The thread whose program was replaced, where it is not the leader: `sched_process_exec` names
 /// both, and from then on the thread has the leader's id.
 pub(crate) fn superseded(text: &[u8]) -> Option<(i32, i32)> {
@@ -250,6 +256,13 @@ mod tests {
     }
 
     #[test]
+    fn programs_may_have_any_name() {
+        assert_eq!(program("filename=/a b pid=1 pid=7 old_pid=7"), Some("/a b pid=1"));
+        assert_eq!(program("filename=/bin/true"), None);
+        assert_eq!(program("/bin/true"), None);
+    }
+
+    #[test]
     fn what_tells_nothing() {
         for name in ["sched_process_wait", "sys_enter", "", "sched_", "task"] {
             assert_eq!(TaskEvent::from_name(name.as_bytes()), None, "{name}");
@@ -288,7 +301,7 @@ mod tests {
 
     #[test]
     fn example_of_facts() {
-        use crate::ftrace::record::task_events::{TaskEvent, task_names};
+        use crate::linux::task_events::{TaskEvent, task_names};
         let text = b"prev_comm=a b prev_pid=7 prev_prio=120 prev_state=S ==> \
                      next_comm=swapper/0 next_pid=0 next_prio=120";
         let [first, second] = task_names(TaskEvent::Switch, text).map(Option::unwrap);

@@ -1,0 +1,120 @@
+//! The arguments of rare calls and events: mappings, pipes, memory.
+
+use memchr::memmem;
+
+use crate::text::number;
+
+/// The number after `key`, decimal or as C writes others.
+fn number(text: &[u8], key: &[u8]) -> Option<i64> {
+    let at = memmem::find(text, key)? + key.len();
+    let (value, n) = number::c_integer(text.get(at..)?);
+    (n > 0).then_some(value)
+}
+
+/// The argument at `at`, from 0, of calls whose arguments are numbers and flags; of ftrace without
+/// its name.
+fn argument(args: &str, at: usize) -> Option<&[u8]> {
+    let part = args.split(',').nth(at)?.trim_start().as_bytes();
+    Some(memmem::find(part, b": ").map_or(part, |colon| &part[colon + 2..]))
+}
+
+/// Address and length of a mapping that is taken away.
+pub(crate) fn unmapped(args: &str) -> Option<(i64, i64)> {
+    // strace marks the address as hexadecimal; ftrace marks both or none.
+    let ftrace = args.starts_with("addr: ") || !args.starts_with("0x");
+    let value = |at| {
+        let part = argument(args, at)?;
+        let (value, n) = if ftrace {
+            let (value, n) = number::hex_digits(part.strip_prefix(b"0x").unwrap_or(part));
+            (value as i64, n)
+        } else {
+            number::c_integer(part)
+        };
+        (n > 0).then_some(value)
+    };
+    Some((value(0)?, value(1)?))
+}
+
+/// Whether what is mapped may be executed.
+pub(crate) fn executable(args: &str) -> bool {
+    const PROT_EXEC: u64 = 4;
+    let Some(part) = argument(args, 2) else { return false };
+    let (value, n) = number::hex_digits(part.strip_prefix(b"0x").unwrap_or(part));
+    memmem::find(part, b"PROT_EXEC").is_some()
+        || n > 0 && part.first().is_some_and(u8::is_ascii_digit) && value & PROT_EXEC != 0
+}
+
+/// Whether the flags in the last argument say that programs started do not get the descriptors.
+pub(crate) fn closes_on_exec(args: &str) -> bool {
+    const O_CLOEXEC: i64 = 0o2_000_000;
+    let flags = args.rsplit(", ").next().unwrap_or_default().as_bytes();
+    let (value, n) = number::c_integer(flags);
+    memmem::find(flags, b"CLOEXEC").is_some() || n > 0 && value & O_CLOEXEC != 0
+}
+
+/// Whether `dup`, `dup2`, `dup3` or `fcntl` makes a descriptor that programs started get.
+pub(crate) fn hands_on(args: &str) -> bool {
+    let text = args.as_bytes();
+    let has = |word: &[u8]| memmem::find(text, word).is_some();
+    // Of the commands of fcntl one does; the others have numbers beside words.
+    let command = args.split(", ").nth(1).unwrap_or_default();
+    let other = command.starts_with("F_") && !command.starts_with("F_DUPFD");
+    !other && !has(b"CLOEXEC")
+}
+
+/// Pages of memory of its own that the current task has, in bytes, as `rss_stat` tells.
+pub(crate) fn anonymous(args: &str) -> Option<i64> {
+    let text = args.as_bytes();
+    let anonymous =
+        memmem::find(text, b"type=MM_ANONPAGES").is_some() || number(text, b"member=") == Some(1);
+    let own = number(text, b"curr=").is_none_or(|current| current != 0);
+    number(text, b"size=").filter(|_| anonymous && own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mappings() {
+        assert_eq!(unmapped("0x7f41, 38887"), Some((0x7f41, 38887)));
+        assert_eq!(unmapped("addr: 0x7f41, len: 0x97e7"), Some((0x7f41, 0x97e7)));
+        assert_eq!(unmapped("addr: 7f41, len: 97e7"), Some((0x7f41, 0x97e7)));
+        assert_eq!(unmapped("7f41, 97e7, 0, 0"), Some((0x7f41, 0x97e7)));
+        assert_eq!(unmapped("0x7f41"), None);
+        assert_eq!(unmapped("NULL, 4096"), None);
+        assert!(executable("0x7f86, 2342912, PROT_READ|PROT_EXEC, MAP_PRIVATE|MAP_FIXED, 3, 0"));
+        assert!(!executable("NULL, 6003000, PROT_READ, MAP_PRIVATE|MAP_DENYWRITE, 3, 0"));
+        assert!(executable("addr: 0x7fa6, len: 0x23c000, prot: 5, flags: 0x812, fd: 3, off: 0"));
+        assert!(!executable("addr: 0x7fa6, len: 0x23c000, prot: 3, flags: 0x812, fd: 3, off: 0"));
+        assert!(executable("0x7f86, 2342912, 0x5, 0x812, 3, 0"));
+        assert!(!executable("NULL"));
+    }
+
+    #[test]
+    fn pipes_that_programs_do_not_get() {
+        assert!(closes_on_exec("[3, 4], O_CLOEXEC"));
+        assert!(closes_on_exec("[3<pipe:[1, 2]>, 4], O_NONBLOCK|O_CLOEXEC"));
+        assert!(closes_on_exec("[3, 4], 0x80000"));
+        assert!(!closes_on_exec("[3, 4], O_NONBLOCK"));
+        assert!(!closes_on_exec("[3, 4], 0"));
+        for args in ["4", "4, 1", "4, 1, 0", "4, F_DUPFD, 10"] {
+            assert!(hands_on(args), "{args}");
+        }
+        for args in ["4, 9, O_CLOEXEC", "4, F_DUPFD_CLOEXEC, 10", "4, F_GETFD"] {
+            assert!(!hands_on(args), "{args}");
+        }
+    }
+
+    #[test]
+    fn memory() {
+        let text = "mm_id=3117311479 curr=1 type=MM_ANONPAGES size=6852608B";
+        assert_eq!(anonymous(text), Some(6_852_608));
+        let fields =
+            "mm_id=0xb9ce65f7 (-1177655817) curr=0x1 (1) member=0x1 (1) size=0x689000 (6852608)";
+        assert_eq!(anonymous(fields), Some(6_852_608));
+        assert_eq!(anonymous("member=1 size=4096B"), Some(4096));
+        assert_eq!(anonymous("mm_id=9 curr=0 type=MM_ANONPAGES size=0B"), None);
+        assert_eq!(anonymous("mm_id=9 curr=1 type=MM_FILEPAGES size=4096B"), None);
+    }
+}
