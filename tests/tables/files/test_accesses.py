@@ -416,6 +416,12 @@ def test_every_table_knows_the_same_calls_that_move_data(make_events, name, way)
     assert (row["read_bytes"], row["write_bytes"]) == (moved[way][1], moved[way][3])
 
 
+def test_calls_are_asked_for_by_what_they_do():
+    assert set(_core.syscalls_that("execs")) == {"execve", "execveat"}
+    with pytest.raises(ValueError, match='no class of system calls: "reeds"'):
+        _core.syscalls_that("reeds")
+
+
 def test_transfers_are_accesses_of_both_files(make_events):
     both = {"path2": "/srv/out", "file2": 9, "ofd2": 2, "offset2": 70, "access2": "forward"}
     rows = [
