@@ -167,7 +167,7 @@ impl Format {
     /// Several lines without what the merge or other programs added to each.
     pub fn own_lines<'a>(&self, lines: &'a [u8]) -> Cow<'a, [u8]> {
         match self {
-            Self::Strace(format) if format.merged => strace::task_prefix::own_text(lines),
+            Self::Strace(format) if format.merged => strace::task_prefix::without_prefixes(lines),
             Self::Strace(_) => Cow::Borrowed(lines),
             Self::Ftrace(format) => format.own_lines(lines),
         }

@@ -28,7 +28,7 @@ pub(crate) fn explain(format: &Format, line: &[u8]) -> String {
         return "an open call above: this looks like the rest of one".to_owned();
     }
     let Some(leader) = format.layout.leader(line) else {
-        return leader_of(&format.layout, line);
+        return explain_leader(&format.layout, line);
     };
     let rest = &line[leader.next..];
     if rest.starts_with(b"<... ") && !contains(rest, b" resumed>") {
@@ -43,12 +43,12 @@ pub(crate) fn explain(format: &Format, line: &[u8]) -> String {
         return "\"--- SIGNAL {…} ---\" or \"--- stopped by SIGNAL ---\"".to_owned();
     }
     match call_name(rest).filter(|_| begins_event(rest)) {
-        Some(n) => call(&rest[..n], &rest[n + 1..]),
-        None => event(format.layout == Layout::default()),
+        Some(n) => explain_call(&rest[..n], &rest[n + 1..]),
+        None => expected_event(format.layout == Layout::default()),
     }
 }
 
-fn event(bare: bool) -> String {
+fn expected_event(bare: bool) -> String {
     let place = if bare { "" } else { " behind the leader" };
     format!(
         "an event{place}: NAME(…) = RESULT, <... NAME resumed>, --- SIGNAL {{…}} ---, \
@@ -57,7 +57,7 @@ fn event(bare: bool) -> String {
 }
 
 /// What a call lacks whose `args` is all that follows its `(`.
-fn call(name: &[u8], args: &[u8]) -> String {
+fn explain_call(name: &[u8], args: &[u8]) -> String {
     let name = escape_invalid(name);
     let Some(end) = args_end(args, 0) else {
         return format!("\") = RESULT\" behind the arguments of {name}: \"(\" is not closed");
@@ -82,7 +82,7 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
 }
 
 /// One column of a leader.
-struct Column {
+struct LeaderColumn {
     name: &'static str,
     example: &'static str,
     /// Puts the column into a layout.
@@ -90,11 +90,11 @@ struct Column {
 }
 
 /// The columns of `layout`, in the order in which they are printed.
-fn columns(layout: &Layout) -> Vec<Column> {
+fn columns(layout: &Layout) -> Vec<LeaderColumn> {
     let mut out = Vec::new();
     let mut column = |wanted: bool, name, example, put| {
         if wanted {
-            out.push(Column { name, example, put });
+            out.push(LeaderColumn { name, example, put });
         }
     };
     column(layout.pid == Pid::Plain, "pid", "12345 ", |to, from| to.pid = from.pid);
@@ -126,7 +126,7 @@ pub(crate) fn example(layout: &Layout) -> String {
 }
 
 /// What is wrong in front of the event.
-fn leader_of(layout: &Layout, line: &[u8]) -> String {
+fn explain_leader(layout: &Layout, line: &[u8]) -> String {
     let columns = columns(layout);
     if columns.is_empty() {
         return "\"[pid 12345] \" or nothing in front of the event".to_owned();

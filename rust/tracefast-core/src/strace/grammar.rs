@@ -54,8 +54,8 @@ impl Grammar {
             text,
             padded: block.padded(),
             utf8,
-            usual: utf8
-                && format.layout == leader::USUAL
+            try_fast_path: utf8
+                && format.layout == leader::COMMON_LAYOUT
                 && format.times_calls
                 && !format.merged
                 && !format.terminal
@@ -84,7 +84,7 @@ impl Grammar {
         for &at in &marks.at {
             let at = at as usize;
             if text[at] == b'\n' {
-                parser.line(start, at, first, several);
+                parser.parse_line(start, at, first, several);
                 start = at + 1;
                 first = None;
                 several = false;
@@ -95,7 +95,7 @@ impl Grammar {
             }
         }
         if start < text.len() {
-            parser.line(start, text.len(), first, several);
+            parser.parse_line(start, text.len(), first, several);
         }
         let coloured = parser.finish();
         self.marks = marks;
@@ -104,9 +104,15 @@ impl Grammar {
 }
 
 impl Parser<'_> {
-    fn line(&mut self, mut start: usize, mut end: usize, first: Option<usize>, several: bool) {
-        if self.usual
-            && let Some(used) = self.usual_line(start, end, first.filter(|_| !several))
+    fn parse_line(
+        &mut self,
+        mut start: usize,
+        mut end: usize,
+        first: Option<usize>,
+        several: bool,
+    ) {
+        if self.try_fast_path
+            && let Some(used) = self.fast_line(start, end, first.filter(|_| !several))
         {
             let bytes = (end - start) as u64 + u64::from(end < self.text.len());
             self.parsed.counts.add_line(used, bytes);
@@ -117,8 +123,8 @@ impl Parser<'_> {
         self.bytes = (end - start) as u64 + u64::from(end < self.text.len());
         self.used = Some(LineUse::Events);
         if self.format.merged {
-            start = self.own(start, end);
-            if self.merge == Mark::Begin {
+            start = self.take_prefix(start, end);
+            if self.merge == Mark::Start {
                 self.count += 1;
                 return;
             }
@@ -136,7 +142,7 @@ impl Parser<'_> {
             None => false,
         };
         if !known && !self.odd_event(start, end) {
-            self.other(start, end);
+            self.non_call(start, end);
         }
         if !self.taken.as_slice().is_empty() {
             self.count_taken();
@@ -149,12 +155,12 @@ impl Parser<'_> {
     }
 
     /// Takes the prefix off a line of merged logs; returns where the line itself begins.
-    fn own(&mut self, start: usize, end: usize) -> usize {
-        self.end_marked();
-        let Some(prefix) = Prefix::read(&self.text[start..end]) else { return start };
+    fn take_prefix(&mut self, start: usize, end: usize) -> usize {
+        self.note_marked_start();
+        let Some(prefix) = Prefix::parse(&self.text[start..end]) else { return start };
         self.merge = prefix.mark;
-        if prefix.mark == Mark::Begin {
-            self.begin_marked(prefix.pid, &self.text[start + task_prefix::PREFIX..end]);
+        if prefix.mark == Mark::Start {
+            self.marked_start(prefix.pid, &self.text[start + task_prefix::PREFIX..end]);
             self.parsed.added += self.bytes;
             return end;
         }
@@ -165,14 +171,14 @@ impl Parser<'_> {
             self.table = false;
         }
         self.line = prefix.line as i64 - 1;
-        let added = task_prefix::PREFIX as u64 + u64::from(prefix.mark == Mark::Fed);
+        let added = task_prefix::PREFIX as u64 + u64::from(prefix.mark == Mark::AddedFeed);
         self.bytes -= added;
         self.parsed.added += added;
         start + task_prefix::PREFIX
     }
 
     /// The begin of a call whose line comes later: neither a line nor a row.
-    fn begin_marked(&mut self, pid: i32, line: &[u8]) {
+    fn marked_start(&mut self, pid: i32, line: &[u8]) {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let Some(entry) = task_prefix::entry(&self.format.layout, line) else { return };
         let head = fields::head(&line[entry.args], entry.sys, &mut self.parsed.side);
@@ -243,13 +249,15 @@ impl Parser<'_> {
 
     /// On a terminal, output of the program that ends without a line feed may stand before a line
     /// of strace. Only what is surely of strace counts; the output is kept beside it.
-    pub(crate) fn behind_output(&mut self, start: usize, end: usize) -> bool {
+    pub(crate) fn event_after_output(&mut self, start: usize, end: usize) -> bool {
         if self.format.layout.pid != Pid::Bracket {
             return false;
         }
         let layout = self.format.layout;
         let bytes = &self.text[start..end];
-        let Some((at, leader)) = foreign_text::leader_behind(&layout, bytes) else { return false };
+        let Some((at, leader)) = foreign_text::leader_after_output(&layout, bytes) else {
+            return false;
+        };
         self.odd = Some(layout);
         let known = self.event(&Line { start: start + at, end, mark: None, leader });
         self.odd = None;

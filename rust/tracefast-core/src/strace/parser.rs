@@ -57,7 +57,7 @@ pub(crate) struct Parser<'a> {
     pub(crate) padded: &'a [u8],
     pub(crate) utf8: bool,
     /// Lines may have the usual shape.
-    pub(crate) usual: bool,
+    pub(crate) try_fast_path: bool,
     pub(crate) last: bool,
     pub(crate) parsed: &'a mut Parsed,
     /// Number of the line, from the block's begin; of merged logs, from that of the task's log.
@@ -100,7 +100,7 @@ pub(crate) struct Line {
 
 impl<'a> Parser<'a> {
     /// The row of the line before is that of a call whose begin was marked.
-    pub(crate) fn end_marked(&mut self) {
+    pub(crate) fn note_marked_start(&mut self) {
         let rows = &mut self.parsed.rows;
         if std::mem::take(&mut self.merge) == Mark::End
             && let Some(row) = rows.len.checked_sub(1)
@@ -113,7 +113,7 @@ impl<'a> Parser<'a> {
     /// The log ends within this line.
     pub(crate) fn is_cut(&self, line: &Line) -> bool {
         if self.format.merged {
-            self.merge == Mark::Fed
+            self.merge == Mark::AddedFeed
         } else {
             self.last && line.end == self.text.len()
         }
@@ -276,7 +276,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(crate) fn finish(mut self) -> Vec<(u32, usize, usize)> {
-        self.end_marked();
+        self.note_marked_start();
         self.put_frames();
         (self.parsed.elapsed, self.parsed.span) = self.clock.end();
         self.grammar.calls.flush(self.parsed);

@@ -29,16 +29,16 @@ pub enum Mark {
     #[default]
     None,
     /// The same; its feed is not that of the log, which ends without one.
-    Fed,
+    AddedFeed,
     /// No line: the begin of a call whose line comes later.
-    Begin,
+    Start,
     /// The line of a call whose begin was marked.
     End,
 }
 
 impl Mark {
     const ALL: [(Self, u8); 4] =
-        [(Self::None, b' '), (Self::Fed, b'+'), (Self::Begin, b'<'), (Self::End, b'>')];
+        [(Self::None, b' '), (Self::AddedFeed, b'+'), (Self::Start, b'<'), (Self::End, b'>')];
 
     fn byte(self) -> u8 {
         Self::ALL[self as usize].1
@@ -64,7 +64,7 @@ impl Prefix {
     /// use tracefast_core::strace::task_prefix::{Mark, Prefix};
     /// let prefix = Prefix { pid: 4711, line: 12, mark: Mark::None };
     /// assert_eq!(&prefix.text(), b"000012670000000000c ");
-    /// assert_eq!(Prefix::read(&prefix.text()), Some(prefix));
+    /// assert_eq!(Prefix::parse(&prefix.text()), Some(prefix));
     /// ```
     pub fn text(&self) -> [u8; PREFIX] {
         let mut out = [self.mark.byte(); PREFIX];
@@ -74,7 +74,7 @@ impl Prefix {
     }
 
     /// Reads the prefix of a line; `None`: it has none.
-    pub fn read(line: &[u8]) -> Option<Self> {
+    pub fn parse(line: &[u8]) -> Option<Self> {
         let head: &[u8; PREFIX] = line.first_chunk()?;
         let value = |digits: &[u8]| {
             digits.iter().try_fold(0, |sum, &digit| Some(sum << 4 | nibble(digit)?))
@@ -140,7 +140,7 @@ pub fn entry(layout: &Layout, line: &[u8]) -> Option<Entry> {
 }
 
 /// Several lines that belong together, without the prefixes of the second and later ones.
-pub fn own_text(lines: &[u8]) -> Cow<'_, [u8]> {
+pub fn without_prefixes(lines: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr(b'\n', lines).is_none() {
         return Cow::Borrowed(lines);
     }
@@ -162,16 +162,16 @@ mod tests {
     #[test]
     fn a_prefix_says_whose_line_it_is() {
         for prefix in [
-            Prefix { pid: 1, line: 1, mark: Mark::Fed },
+            Prefix { pid: 1, line: 1, mark: Mark::AddedFeed },
             Prefix { pid: 9_999_999, line: (1 << 44) - 1, mark: Mark::None },
-            Prefix { pid: 2, line: 3, mark: Mark::Begin },
+            Prefix { pid: 2, line: 3, mark: Mark::Start },
             Prefix { pid: 2, line: 3, mark: Mark::End },
         ] {
             let text = [&prefix.text()[..], b"close(3) = 0"].concat();
-            assert_eq!(Prefix::read(&text), Some(prefix));
+            assert_eq!(Prefix::parse(&text), Some(prefix));
         }
-        assert_eq!(Prefix::read(b"short"), None);
-        assert_eq!(Prefix::read(b"close(3</data/x>) = 0"), None);
+        assert_eq!(Prefix::parse(b"short"), None);
+        assert_eq!(Prefix::parse(b"close(3</data/x>) = 0"), None);
     }
 
     #[test]
@@ -206,7 +206,7 @@ mod tests {
     fn lines_that_belong_together_lose_their_prefixes() {
         let prefix = Prefix { pid: 7, line: 3, mark: Mark::None }.text();
         let text = [b" > a(b)\n", &prefix[..], b" > c(d)"].concat();
-        assert_eq!(*own_text(&text), *b" > a(b)\n > c(d)");
-        assert_eq!(*own_text(b" > a(b)"), *b" > a(b)");
+        assert_eq!(*without_prefixes(&text), *b" > a(b)\n > c(d)");
+        assert_eq!(*without_prefixes(b" > a(b)"), *b" > a(b)");
     }
 }

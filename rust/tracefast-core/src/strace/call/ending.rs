@@ -31,13 +31,13 @@ pub enum Gap {
 
 impl Gap {
     /// By the second halves in `text`.
-    pub fn of(text: &[u8]) -> Self {
+    pub fn detect(text: &[u8]) -> Self {
         let halves = memmem::find_iter(text, b" resumed>");
-        halves.map(|at| Self::of_half(&text[at + 9..])).max().unwrap_or_default()
+        halves.map(|at| Self::from_second_half(&text[at + 9..])).max().unwrap_or_default()
     }
 
     /// By what follows one `resumed>`.
-    fn of_half(rest: &[u8]) -> Self {
+    fn from_second_half(rest: &[u8]) -> Self {
         match rest {
             // These begin with a blank of their own in all versions, or may.
             [b' ', b'=' | b'<' | b'o' | b'/' | b'[', ..] | [b'<' | b'\n', ..] | [] => Self::Unknown,
@@ -116,7 +116,7 @@ pub fn ending(text: &[u8]) -> Option<Ending> {
     // look at all that follows.
     for _ in 0..TRIES {
         let end = args_end(text, from)?;
-        if let Some(outcome) = behind(text, end) {
+        if let Some(outcome) = result_after(text, end) {
             let (args, killed) = match text[..end].strip_suffix(b" <unfinished ...>") {
                 Some(head) => (head.len(), true),
                 None => (end, false),
@@ -160,7 +160,7 @@ pub fn tail(head: &[u8], line: &[u8], torn: bool, room: &mut Vec<u8>) -> Tail {
         return Tail::Mark;
     }
     // The rest may hold nothing of the arguments; the head may be odd then.
-    if line.first() == Some(&b')') && behind(line, 0).is_some() {
+    if line.first() == Some(&b')') && result_after(line, 0).is_some() {
         return Tail::Whole;
     }
     if !may_end(line) {
@@ -199,7 +199,7 @@ pub fn cut_args(text: &[u8]) -> usize {
 }
 
 /// The result behind the `)` at `end`: blanks, `= `, result.
-pub fn behind(text: &[u8], end: usize) -> Option<Outcome> {
+pub fn result_after(text: &[u8], end: usize) -> Option<Outcome> {
     let rest = &text[end + 1..];
     let blanks = rest.iter().position(|&b| b != b' ')?;
     if blanks == 0 || !rest[blanks..].starts_with(b"= ") {
@@ -226,11 +226,14 @@ mod tests {
         assert_eq!(strip_gap(b", \"x\", 10) = 1", Gap::Unknown), b", \"x\", 10) = 1");
         assert_eq!(strip_gap(b" <unfinished ...>) = ?", Gap::Unknown), b" <unfinished ...>) = ?");
         assert_eq!(strip_gap(b" [u:r:t:s0], 3) = 4", Gap::New), b" [u:r:t:s0], 3) = 4");
-        assert_eq!(Gap::of(b"<... close resumed> ) = 0 <... close resumed>) = ?"), Gap::Old);
-        assert_eq!(Gap::of(b"<... read resumed>, 3) = 0"), Gap::New);
-        assert_eq!(Gap::of(b"<... read resumed>\"x\", 3) = 0"), Gap::New);
-        assert_eq!(Gap::of(b"<... a resumed>) = ?\n<... b resumed> NULL) = 0"), Gap::Old);
-        assert_eq!(Gap::of(b"<... a resumed>) = ?\n<... b resumed> => {a=1}) = 0"), Gap::Unknown);
+        assert_eq!(Gap::detect(b"<... close resumed> ) = 0 <... close resumed>) = ?"), Gap::Old);
+        assert_eq!(Gap::detect(b"<... read resumed>, 3) = 0"), Gap::New);
+        assert_eq!(Gap::detect(b"<... read resumed>\"x\", 3) = 0"), Gap::New);
+        assert_eq!(Gap::detect(b"<... a resumed>) = ?\n<... b resumed> NULL) = 0"), Gap::Old);
+        assert_eq!(
+            Gap::detect(b"<... a resumed>) = ?\n<... b resumed> => {a=1}) = 0"),
+            Gap::Unknown
+        );
     }
 
     #[test]

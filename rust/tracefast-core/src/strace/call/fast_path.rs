@@ -12,7 +12,7 @@ use crate::events::vocabulary::{EventKind, Status};
 use crate::linux::syscalls::{self, Classes};
 use crate::strace::call::result::ERRNO_MAX;
 use crate::strace::call::row;
-use crate::strace::call::whole::ODD;
+use crate::strace::call::whole::ODD_NAME;
 use crate::strace::fields::{self};
 use crate::strace::leader::{self, Leader};
 use crate::strace::parser::{Above, Line, Owner, Parser};
@@ -23,17 +23,17 @@ use crate::text::string_view::{self, Place};
 
 /// The end of a call, as positions in the block's text.
 #[derive(Clone, Copy)]
-struct Ended {
+struct CallEnd {
     /// The `)` behind the arguments.
     close: usize,
     ret: i64,
-    shown: Shown,
+    shown: ResultForm,
     dur: i64,
 }
 
 /// What stands behind the ` = ` of most calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shown {
+enum ResultForm {
     /// A number alone.
     Value,
     /// A descriptor with its annotation, between the brackets, which holds no escape.
@@ -53,7 +53,7 @@ const COLUMNS: u64 = {
     bits
 };
 
-impl Ended {
+impl CallEnd {
     /// Reads the line up to `end`, whose only ` = ` ends at `mark`; the arguments, or what of them
     /// stands on the line, begin at `from`. `None`: its shape is another one.
     #[inline(always)]
@@ -80,7 +80,7 @@ impl Ended {
 
 /// The result at `from..to` of the text.
 #[inline(always)]
-fn value(padded: &[u8], from: usize, to: usize) -> Option<(i64, Shown)> {
+fn value(padded: &[u8], from: usize, to: usize) -> Option<(i64, ResultForm)> {
     let text = padded.get(PAD..PAD + to)?;
     let head: [u8; 8] = *padded.get(PAD + from..)?.first_chunk()?;
     let (ret, n) = match number::short_digits(head) {
@@ -89,12 +89,12 @@ fn value(padded: &[u8], from: usize, to: usize) -> Option<(i64, Shown)> {
     };
     let behind = from + n;
     if behind == to && n > 0 {
-        return Some((ret, Shown::Value));
+        return Some((ret, ResultForm::Value));
     }
     match *text.get(behind..)? {
         [b'<', b'/' | b'a'..=b'z', .., b'>'] if n > 0 => {
             let end = first_of(text, behind + 1, [b'<', b'>', b'\\'])?;
-            (end + 1 == to).then_some((ret, Shown::Noted(behind + 1, end)))
+            (end + 1 == to).then_some((ret, ResultForm::Noted(behind + 1, end)))
         }
         [b' ', b'E', .., b')'] if n == 2 && ret == -1 => {
             let len = text[behind + 1..]
@@ -106,7 +106,7 @@ fn value(padded: &[u8], from: usize, to: usize) -> Option<(i64, Shown)> {
             let plain = !body.starts_with(b"DELAYED") && !body.starts_with(b"INJECTED");
             let end = first_of(text, name.1 + 2, [b'(', b')'])?;
             ((2..=ERRNO_MAX).contains(&len) && plain && end + 1 == to)
-                .then_some((ret, Shown::Error(name.0, name.1)))
+                .then_some((ret, ResultForm::Error(name.0, name.1)))
         }
         _ => None,
     }
@@ -116,34 +116,34 @@ impl Parser<'_> {
     /// A call, or half of one, in the line `start..end`; `mark` is where its only ` = ` ends, if it
     /// has just one. `None`: its shape is another one, and nothing was done.
     #[inline]
-    pub(crate) fn usual_line(
+    pub(crate) fn fast_line(
         &mut self,
         start: usize,
         end: usize,
         mark: Option<usize>,
     ) -> Option<LineUse> {
         let padded = self.padded;
-        let (pid, time, next) = leader::usual(padded.get(PAD + start..)?.first_chunk()?)?;
+        let (pid, time, next) = leader::parse_common(padded.get(PAD + start..)?.first_chunk()?)?;
         let at = start + next;
         let event: &[u8; 32] = padded.get(PAD + at..)?.first_chunk()?;
         if event[0] == b'<' {
-            return self.usual_second(event, (pid, time, at), end, mark?);
+            return self.fast_second_half(event, (pid, time, at), end, mark?);
         }
         // Names have 15 bytes at most.
         let len = nearest(event.first_chunk()?, b'(')?;
         let (key, sys) = self.grammar.names.known(padded, PAD + at, len)?;
         let args = at + len + 1;
-        if sys == ODD {
+        if sys == ODD_NAME {
             return None;
         }
         if let Some(mark) = mark
-            && let Some(ended) = Ended::read(padded, args, end, mark)
+            && let Some(ended) = CallEnd::read(padded, args, end, mark)
         {
             let makes_fd = syscalls::shape(sys).makes_fd;
-            if matches!(ended.shown, Shown::Noted(..)) && !makes_fd {
+            if matches!(ended.shown, ResultForm::Noted(..)) && !makes_fd {
                 return None;
             }
-            let ts = self.usual_time(time);
+            let ts = self.fast_time(time);
             self.touch(Some(pid), LossReason::Elsewhere);
             let row = self.parsed.rows.push();
             let view = self.view(args, ended.close);
@@ -153,7 +153,7 @@ impl Parser<'_> {
             rows.ts[row] = ts;
             rows.name[row] = key;
             rows.args[row] = view;
-            let ret = self.usual_end(row, &ended);
+            let ret = self.write_end(row, &ended);
             let source = self.source(args, ended.close);
             fields::fill(&mut self.parsed.rows, &mut self.parsed.side, row, source, sys, ret);
             return Some(LineUse::Events);
@@ -161,7 +161,7 @@ impl Parser<'_> {
         if self.text.get(args..end)?.ends_with(b" <unfinished ...>") {
             let leader = Leader { pid: Some(pid), time: Some(time), next, ..Leader::default() };
             let line = Line { start, end, mark, leader };
-            self.begin_known(&line, (key, sys), (args, end - 17), Some(pid));
+            self.open_call(&line, (key, sys), (args, end - 17), Some(pid));
             return Some(LineUse::Events);
         }
         None
@@ -169,7 +169,7 @@ impl Parser<'_> {
 
     /// `<... read resumed>"x", 1) = 1 <0.000017>`, with `event` at its begin.
     #[inline]
-    fn usual_second(
+    fn fast_second_half(
         &mut self,
         event: &[u8; 32],
         (pid, time, at): (i32, i64, usize),
@@ -190,15 +190,15 @@ impl Parser<'_> {
         if syscalls::shape(second).classes.has(Classes::EXECS) {
             return None;
         }
-        let ended = Ended::read(self.padded, rest, end, mark)?;
-        let open = self.grammar.calls.get(Some(pid)).filter(|open| is_usual(open, pid))?;
+        let ended = CallEnd::read(self.padded, rest, end, mark)?;
+        let open = self.grammar.calls.get(Some(pid)).filter(|open| has_only_its_line(open, pid))?;
         let (sys, head) = (open.sys, (open.args.0 as usize, open.args.1 as usize));
         let makes_fd = syscalls::shape(sys).makes_fd;
-        if second == ODD || matches!(ended.shown, Shown::Noted(..)) && !makes_fd {
+        if second == ODD_NAME || matches!(ended.shown, ResultForm::Noted(..)) && !makes_fd {
             return None;
         }
         let (begin, line, name, ts) = (open.begin, open.line, open.name, open.ts?);
-        self.usual_time(time);
+        self.fast_time(time);
         self.grammar.calls.end(Some(pid));
         let row = self.parsed.rows.push();
         self.parsed.entries[begin as usize].target = EntryTarget::Row(row as u32);
@@ -208,7 +208,7 @@ impl Parser<'_> {
         rows.ts[row] = ts;
         rows.name[row] = name;
         rows.effect[row].begun = true;
-        let ret = self.usual_end(row, &ended);
+        let ret = self.write_end(row, &ended);
         if ended.close == rest {
             // All arguments stand in the first half.
             self.parsed.rows.args[row] = self.view(head.0, head.1);
@@ -231,7 +231,7 @@ impl Parser<'_> {
 
     /// An event is certain: its time.
     #[inline]
-    fn usual_time(&mut self, time: i64) -> i64 {
+    fn fast_time(&mut self, time: i64) -> i64 {
         self.above = Above::Nothing;
         self.table = false;
         self.clock.read(time, &mut self.parsed.oddities)
@@ -240,19 +240,19 @@ impl Parser<'_> {
     /// Writes how the call ended, and makes all columns of the row valid that it has so far. Returns
     /// the value of a call that succeeded.
     #[inline]
-    fn usual_end(&mut self, row: usize, ended: &Ended) -> Option<i64> {
+    fn write_end(&mut self, row: usize, ended: &CallEnd) -> Option<i64> {
         self.owner = Owner::Row(row);
         let mut valid = COLUMNS;
         let mut ret = Some(ended.ret);
         match ended.shown {
-            Shown::Value => {}
-            Shown::Noted(start, end) => {
+            ResultForm::Value => {}
+            ResultForm::Noted(start, end) => {
                 let source = self.source(0, end);
                 let parsed = &mut *self.parsed;
                 let (rows, side) = (&mut parsed.rows, &mut parsed.side);
-                valid |= row::made(rows, side, row, source, (start, end), true);
+                valid |= row::write_new_descriptor(rows, side, row, source, (start, end), true);
             }
-            Shown::Error(start, end) => {
+            ResultForm::Error(start, end) => {
                 ret = None;
                 let name = &self.text[start..end];
                 let (key, _) = self.grammar.errnos.key(name, &mut self.parsed.errnos, |_| 0);
@@ -272,7 +272,7 @@ impl Parser<'_> {
 
 /// Nothing else belongs to the call than its line, and the task has kept its id.
 #[inline]
-fn is_usual(open: &OpenCall, pid: i32) -> bool {
+fn has_only_its_line(open: &OpenCall, pid: i32) -> bool {
     open.tid == Some(pid)
         && open.comm.is_none()
         && open.extra.is_none()
@@ -360,7 +360,7 @@ mod tests {
     ];
 
     fn parse(text: &[u8]) -> Parsed {
-        let layout = leader::USUAL;
+        let layout = leader::COMMON_LAYOUT;
         let format = Format { layout, times_calls: true, ..Format::default() };
         let mut parsed = Parsed::default();
         Grammar::default().parse(&format, &mut Block::from_text(text), &mut parsed);

@@ -114,7 +114,7 @@ fn strings(text: &[u8], out: &mut Vec<u8>) -> bool {
 }
 
 /// Where in `line` a leader with a pid or a time stands that an event follows, and the leader.
-pub(crate) fn leader_behind(layout: &Layout, line: &[u8]) -> Option<(usize, Leader)> {
+pub(crate) fn leader_after_output(layout: &Layout, line: &[u8]) -> Option<(usize, Leader)> {
     let found = |at: usize| {
         let leader = layout.leader(&line[at..])?;
         let event = at + leader.next;
@@ -144,7 +144,7 @@ const TRIES: usize = 64;
 
 /// `line` ends with an exit that was glued to a call without a line feed: where the leader of the
 /// exit begins. It is of the same task, and no earlier.
-pub(crate) fn glued_exit(layout: &Layout, line: &[u8]) -> Option<usize> {
+pub(crate) fn exit_after_call(layout: &Layout, line: &[u8]) -> Option<usize> {
     if !line.ends_with(b" +++") {
         return None;
     }
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn a_clock_behind_output_is_no_part_of_a_number() {
         let layout = Layout { time: Time::Epoch, ..Layout::default() };
-        let at = |line: &str| leader_behind(&layout, line.as_bytes()).map(|(at, _)| at);
+        let at = |line: &str| leader_after_output(&layout, line.as_bytes()).map(|(at, _)| at);
         assert_eq!(at("done.1795229590.124992 close(3) = 0"), Some(5));
         assert_eq!(at(".1795229590.124992 close(3) = 0"), Some(1));
         // Of the fraction it would be a time without a task.
@@ -248,17 +248,17 @@ mod tests {
             (epoch, "1795176558.716752 close(3) = 0\n", 24),
         ] {
             let layout = detect(first.as_bytes()).expect("a log").layout;
-            assert_eq!(glued_exit(&layout, line.as_bytes()), Some(at), "{line}");
+            assert_eq!(exit_after_call(&layout, line.as_bytes()), Some(at), "{line}");
         }
         let layout = detect(b"close(3) = 0\n").expect("a log").layout;
-        assert_eq!(glued_exit(&layout, b"pause(+++ killed by SIGKILL +++"), Some(6));
+        assert_eq!(exit_after_call(&layout, b"pause(+++ killed by SIGKILL +++"), Some(6));
         let layout = detect(b"7 close(3) = 0\n").expect("a log").layout;
         for line in [
             "7 +++ exited with 0 +++",
             "7 write(1, \"+++ killed by SIGKILL +++",
             "7 x(8 +++ killed by SIGKILL +++",
         ] {
-            assert_eq!(glued_exit(&layout, line.as_bytes()), None, "{line}");
+            assert_eq!(exit_after_call(&layout, line.as_bytes()), None, "{line}");
         }
     }
 
@@ -267,15 +267,15 @@ mod tests {
         use crate::strace::detect;
         let line = b"18077 close(0x318077 +++ superseded by execve in pid 18082 +++";
         let layout = detect(b"18077 close(3) = 0\n").unwrap().layout;
-        assert_eq!(glued_exit(&layout, line), Some(15));
+        assert_eq!(exit_after_call(&layout, line), Some(15));
     }
 
     #[test]
     fn example_of_leader_behind() {
         use crate::strace::leader::Layout;
         let line = b"some output[pid 19271] <... newfstatat resumed>0) = 0";
-        assert_eq!(leader_behind(&Layout::default(), line).unwrap().0, 11);
-        assert!(leader_behind(&Layout::default(), b"some outputclose(3) = 0").is_none());
+        assert_eq!(leader_after_output(&Layout::default(), line).unwrap().0, 11);
+        assert!(leader_after_output(&Layout::default(), b"some outputclose(3) = 0").is_none());
     }
 
     #[test]

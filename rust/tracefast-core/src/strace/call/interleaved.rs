@@ -17,13 +17,13 @@ const TRIES: u8 = 64;
 impl Parser<'_> {
     /// A call that neither ends on its line nor is marked as unfinished.
     #[cold]
-    pub(crate) fn torn(&mut self, line: &Line, name: (usize, usize), args: usize) -> bool {
+    pub(crate) fn torn_call(&mut self, line: &Line, name: (usize, usize), args: usize) -> bool {
         let text = self.text;
         let bytes = &text[line.start..line.end];
         let called = &text[name.0..name.0 + name.1];
         self.look_for_colours(line.start, line.end);
-        if let Some(at) = foreign_text::glued_exit(&self.format.layout, bytes) {
-            return self.glued(line, at);
+        if let Some(at) = foreign_text::exit_after_call(&self.format.layout, bytes) {
+            return self.exit_on_line_of_call(line, at);
         }
         let mut end = line.end;
         let message =
@@ -44,7 +44,7 @@ impl Parser<'_> {
             end = args + output;
             self.parsed.oddities.foreign += 1;
         }
-        self.begin(line, name, (args, end), line.leader.pid);
+        self.start_call(line, name, (args, end), line.leader.pid);
         if let Owner::Call(at) = self.owner {
             self.above = Above::Torn(at, 0);
             // The log's last line may just have been cut.
@@ -54,13 +54,13 @@ impl Parser<'_> {
             }
         }
         if let Some(at) = message {
-            self.news(&text[at..line.end], line.leader.pid);
+            self.note_task_change(&text[at..line.end], line.leader.pid);
         }
         true
     }
 
     /// An exit that was glued to a call of its own task, whose text is not lost.
-    fn glued(&mut self, line: &Line, at: usize) -> bool {
+    fn exit_on_line_of_call(&mut self, line: &Line, at: usize) -> bool {
         let start = line.start + at;
         let Some(mut leader) = self.format.layout.leader(&self.text[start..line.end]) else {
             return false;
@@ -76,26 +76,28 @@ impl Parser<'_> {
     }
 
     /// What strace says of a task.
-    pub(crate) fn news(&mut self, text: &[u8], own: Option<i32>) {
+    pub(crate) fn note_task_change(&mut self, text: &[u8], own: Option<i32>) {
         if self.format.layout.pid == Pid::Bracket
-            && let Some(news) = message::news(text)
+            && let Some(news) = message::task_change(text)
         {
             match news {
-                message::News::Attached(pid) => self.live(TraceChange::Started(pid)),
+                message::TaskChange::Attached(pid) => {
+                    self.push_trace_change(TraceChange::Started(pid))
+                }
                 // Its open call is marked as detached on the next line.
-                message::News::Detached(pid) if Some(pid) == own => {
+                message::TaskChange::Detached(pid) if Some(pid) == own => {
                     self.parsed.deferred.push(Deferred::Trace(TraceChange::Ended(Some(pid))));
                 }
-                message::News::Detached(pid) => {
+                message::TaskChange::Detached(pid) => {
                     self.touch(Some(pid), LossReason::Detached);
-                    self.live(TraceChange::Ended(Some(pid)));
+                    self.push_trace_change(TraceChange::Ended(Some(pid)));
                 }
             }
         }
     }
 
     /// A task is traced, or no more: if it shows again, that is news.
-    pub(crate) fn live(&mut self, life: TraceChange) {
+    pub(crate) fn push_trace_change(&mut self, life: TraceChange) {
         self.parsed.deferred.push(Deferred::Trace(life));
         if let TraceChange::Ended(tid) = life {
             self.grammar.calls.forget(tid, self.parsed);
@@ -103,13 +105,13 @@ impl Parser<'_> {
     }
 
     /// A line without a leader may go on with what the line above left open.
-    pub(crate) fn tail(&mut self, start: usize, end: usize) -> bool {
+    pub(crate) fn rest_of_open_call(&mut self, start: usize, end: usize) -> bool {
         let line = &self.text[start..end];
         let (at, tries) = match self.above {
             Above::Nothing => return false,
             Above::Unavailable => {
                 self.above = Above::Nothing;
-                let result = line.first() == Some(&b')') && ending::behind(line, 0).is_some();
+                let result = line.first() == Some(&b')') && ending::result_after(line, 0).is_some();
                 if result {
                     self.used = Some(LineUse::Continuation);
                 }
@@ -186,7 +188,7 @@ impl Parser<'_> {
         let Some(open) = self.grammar.calls.take(at) else { return };
         let row = self.parsed.rows.push();
         self.parsed.entries[open.begin as usize].target = EntryTarget::Row(row as u32);
-        self.head(row, &open);
+        self.write_first_half(row, &open);
         // When it ended, its second line does not say.
         self.parsed.rows.valid[row] &= !C::Ts.bit();
         self.used = Some(LineUse::Resumed);

@@ -173,7 +173,7 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
         if (2..=ERRNO_MAX).contains(&n) && explained {
             out.errno = Some((i, i + n));
             if search::find(rest, b") (", 0).is_some()
-                && let Some(more) = behind_parentheses(rest)
+                && let Some(more) = second_parentheses(rest)
             {
                 out.aux = Some((i + n + more, aux_end));
             }
@@ -194,7 +194,7 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
 }
 
 /// Where in ` (…) (…` the second pair of parentheses begins; those of the first may nest.
-fn behind_parentheses(rest: &[u8]) -> Option<usize> {
+fn second_parentheses(rest: &[u8]) -> Option<usize> {
     let mut depth = 0usize;
     for (at, byte) in rest.iter().enumerate() {
         match byte {

@@ -22,7 +22,7 @@ use crate::text::string_view::{self, Place};
 /// Writes what the result says. `source` is the text of the outcome's ranges; `errno_key` is the
 /// key of the error's name.
 #[inline]
-pub(crate) fn outcome(
+pub(crate) fn write_outcome(
     parsed: &mut Parsed,
     row: usize,
     source: ViewSource<'_>,
@@ -51,7 +51,7 @@ pub(crate) fn outcome(
         valid |= C::Result.bit();
     }
     if makes_fd && let Some(note) = outcome.annotation {
-        valid |= made(rows, side, row, source, note, outcome.plain);
+        valid |= write_new_descriptor(rows, side, row, source, note, outcome.plain);
     }
     let status = match outcome.status {
         ResultStatus::NoValue if !returns_nothing(sys) => Status::Killed,
@@ -66,7 +66,7 @@ pub(crate) fn outcome(
 /// Path and type of a descriptor that a call made, by its annotation `start..end` of the source.
 /// Returns the columns that they fill. `plain`: it surely holds no escape.
 #[inline]
-pub(crate) fn made(
+pub(crate) fn write_new_descriptor(
     rows: &mut Rows,
     side: &mut Side,
     row: usize,
@@ -139,26 +139,26 @@ pub fn finish(parsed: &mut Parsed, text: &[u8], row: usize, format: &Format, hal
     let plain = half.mark.unwrap_or_else(|| ending::only_mark(rest)).and_then(|mark| {
         let end = ending::plain_end(rest, mark)?;
         let args = rest[..end].strip_suffix(b" <unfinished ...>");
-        let found = ending::behind(rest, end)?;
+        let found = ending::result_after(rest, end)?;
         (!format.times_calls || found.dur.is_some() || found.ret.is_none()).then(|| Ending {
             args: head_len + args.map_or(end, <[u8]>::len),
-            outcome: Some(shift(found, head_len)),
+            outcome: Some(shift_ranges(found, head_len)),
             status: args.map(|_| Status::Killed),
         })
     });
     parsed.detours += u64::from(plain.is_none());
-    let ending = plain.or_else(|| ending::ending(&joined)).unwrap_or(cut(joined.len()));
+    let ending = plain.or_else(|| ending::ending(&joined)).unwrap_or(truncated(joined.len()));
     // One copy of the joined text serves the views of arguments and result.
     let base = parsed.side.bytes.len();
     if half.utf8 || simdutf8::basic::from_utf8(&joined).is_ok() {
         parsed.side.bytes.extend_from_slice(&joined);
-        write(parsed, row, &joined, base, half, &ending);
+        write_joined(parsed, row, &joined, base, half, &ending);
     } else {
         // Views cannot point at text that is not UTF-8: the call is read anew in its escaped form.
         let escaped = escape_invalid(&joined).into_owned().into_bytes();
         parsed.side.bytes.extend_from_slice(&escaped);
-        let ending = ending::ending(&escaped).unwrap_or(cut(escaped.len()));
-        write(parsed, row, &escaped, base, half, &ending);
+        let ending = ending::ending(&escaped).unwrap_or(truncated(escaped.len()));
+        write_joined(parsed, row, &escaped, base, half, &ending);
     }
     parsed.scratch = joined;
 }
@@ -177,11 +177,11 @@ pub fn abandon(parsed: &mut Parsed, row: usize, args: &[u8], sys: u16) {
 }
 
 /// The ending of a call whose text just stops.
-fn cut(len: usize) -> Ending {
+fn truncated(len: usize) -> Ending {
     Ending { args: len, outcome: None, status: Some(Status::Truncated) }
 }
 
-fn write(
+fn write_joined(
     parsed: &mut Parsed,
     row: usize,
     joined: &[u8],
@@ -193,7 +193,7 @@ fn write(
     let mut ret = None;
     if let Some(found) = &ending.outcome {
         let key = errno_name(found, joined).map(|name| parsed.errno_key(&name));
-        outcome(parsed, row, source, found, key, half.sys);
+        write_outcome(parsed, row, source, found, key, half.sys);
         ret = success(found);
     }
     let rows = &mut parsed.rows;
@@ -234,13 +234,13 @@ fn write(
     let args = ViewSource { bytes: &joined[..ending.args], ..source };
     fields::fill(&mut parsed.rows, &mut parsed.side, row, args, half.sys, ret);
     if let Some(found) = &ending.outcome {
-        settle(parsed, row, found, joined);
+        apply_result(parsed, row, found, joined);
     }
 }
 
 /// What the result, whose ranges are those of `text`, means for calls of some kinds.
 #[inline]
-pub(crate) fn settle(parsed: &mut Parsed, row: usize, outcome: &Outcome, text: &[u8]) {
+pub(crate) fn apply_result(parsed: &mut Parsed, row: usize, outcome: &Outcome, text: &[u8]) {
     let rows = &mut parsed.rows;
     match (rows.effect[row].op, outcome.aux) {
         // The annotation of a descriptor that a dup returns is that of the one it was made from.
@@ -265,7 +265,7 @@ pub(crate) fn settle(parsed: &mut Parsed, row: usize, outcome: &Outcome, text: &
     }
 }
 
-pub(crate) fn shift(mut outcome: Outcome, by: usize) -> Outcome {
+pub(crate) fn shift_ranges(mut outcome: Outcome, by: usize) -> Outcome {
     let moved = |range: Option<(usize, usize)>| range.map(|(a, b)| (a + by, b + by));
     outcome.annotation = moved(outcome.annotation);
     outcome.errno = moved(outcome.errno);

@@ -24,15 +24,15 @@ impl Parser<'_> {
     #[inline]
     pub(crate) fn touch(&mut self, tid: Option<i32>, lost: LossReason) {
         if let Some(open) = self.grammar.calls.touch(tid, self.parsed, lost) {
-            self.abandoned(&open, open.status_if_lost(lost));
+            self.write_abandoned(&open, open.status_if_lost(lost));
         }
     }
 
     /// The row of a call that began in this block and does not end.
-    fn abandoned(&mut self, open: &OpenCall, status: Status) {
+    fn write_abandoned(&mut self, open: &OpenCall, status: Status) {
         let row = self.parsed.rows.push();
         self.parsed.entries[open.begin as usize].target = EntryTarget::Row(row as u32);
-        self.head(row, open);
+        self.write_first_half(row, open);
         let rows = &mut self.parsed.rows;
         rows.kind[row] = EventKind::Syscall as u8;
         rows.status[row] = status as u8;
@@ -47,7 +47,7 @@ impl Parser<'_> {
     }
 
     /// What the first half of a call says, in the row of the whole.
-    pub(crate) fn head(&mut self, row: usize, open: &OpenCall) {
+    pub(crate) fn write_first_half(&mut self, row: usize, open: &OpenCall) {
         let rows = &mut self.parsed.rows;
         let mut valid = C::Line.bit() | C::Name.bit();
         rows.line[row] = open.line;
@@ -78,7 +78,7 @@ impl Parser<'_> {
         }
     }
 
-    pub(crate) fn begin(
+    pub(crate) fn start_call(
         &mut self,
         line: &Line,
         name: (usize, usize),
@@ -86,12 +86,12 @@ impl Parser<'_> {
         under: Option<i32>,
     ) {
         let key = self.name(name);
-        self.begin_known(line, key, args, under);
+        self.open_call(line, key, args, under);
     }
 
     /// The same, of a call by its key and number.
     #[inline]
-    pub(crate) fn begin_known(
+    pub(crate) fn open_call(
         &mut self,
         line: &Line,
         (name, sys): (u32, u16),
@@ -137,8 +137,8 @@ impl Parser<'_> {
         if line.mark.is_none() {
             self.look_for_colours(line.start, line.end);
         }
-        if is_killed(&self.text[rest.0 as usize..line.end]) {
-            self.more(line, (key, sys), (rest.0 as usize, line.end - 17), ts);
+        if is_unfinished(&self.text[rest.0 as usize..line.end]) {
+            self.resumed_unfinished(line, (key, sys), (rest.0 as usize, line.end - 17), ts);
             return true;
         }
         if is_exec(&self.text[at + 5..at + 5 + len])
@@ -154,7 +154,7 @@ impl Parser<'_> {
             FirstHalf::Open(open) => {
                 let row = self.parsed.rows.push();
                 self.parsed.entries[open.begin as usize].target = EntryTarget::Row(row as u32);
-                self.head(row, &open);
+                self.write_first_half(row, &open);
                 if let Some(tid) = line.leader.pid {
                     self.parsed.rows.tid[row] = tid;
                     let thread = open.tid.filter(|&thread| thread != tid).unwrap_or(0);
@@ -214,7 +214,7 @@ impl Parser<'_> {
     }
 
     /// A second half that is marked as unfinished: another task came between once more.
-    fn more(
+    fn resumed_unfinished(
         &mut self,
         line: &Line,
         (name, sys): (u32, u16),
@@ -264,7 +264,7 @@ pub(crate) fn is_exec(name: &[u8]) -> bool {
 
 /// The text ends with the mark of a call that is not finished.
 #[inline]
-pub(crate) fn is_killed(text: &[u8]) -> bool {
+pub(crate) fn is_unfinished(text: &[u8]) -> bool {
     text.last() == Some(&b'>') && text.ends_with(b" <unfinished ...>")
 }
 

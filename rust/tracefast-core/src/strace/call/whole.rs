@@ -7,7 +7,7 @@ use crate::events::vocabulary::{EventKind, Op, Status};
 use crate::linux::syscalls::{self, Count};
 use crate::strace::call::result::ResultStatus;
 use crate::strace::call::row::{self, errno_name, success};
-use crate::strace::call::split::{is_killed, pid_changed};
+use crate::strace::call::split::{is_unfinished, pid_changed};
 use crate::strace::call::{ending, foreign_text};
 use crate::strace::fields;
 use crate::strace::leader::Pid;
@@ -35,16 +35,16 @@ impl Parser<'_> {
                     // Up to 4.21 a name may hold a bracket as it is.
                     || crate::strace::call::arguments::in_annotation(&bytes[args..end])
             };
-            (whole && !is_killed(&bytes[..end])).then_some((end, outcome))
+            (whole && !is_unfinished(&bytes[..end])).then_some((end, outcome))
         });
         if let Some((end, outcome)) = plain {
-            self.complete(line, (name, name_len), (args, end), &outcome, None);
+            self.complete_call(line, (name, name_len), (args, end), &outcome, None);
             return true;
         }
         if self.odd.is_some() && !is_call(&text[name..name + name_len]) {
             return false;
         }
-        if is_killed(&bytes[args..]) {
+        if is_unfinished(&bytes[args..]) {
             let mut end = line.end - 17;
             if self.format.layout.pid == Pid::Bracket
                 && foreign_text::writes(&text[name..name + name_len])
@@ -53,17 +53,17 @@ impl Parser<'_> {
                 end = args + output;
                 self.parsed.oddities.foreign += 1;
             }
-            self.begin(line, (name, name_len), (args, end), line.leader.pid);
+            self.start_call(line, (name, name_len), (args, end), line.leader.pid);
             return true;
         }
         if let Some(ending) = ending::ending(&bytes[args..]) {
             self.detour();
             let range = (args, args + ending.args);
             if let Some(outcome) = ending.outcome {
-                let outcome = row::shift(outcome, args);
-                self.complete(line, (name, name_len), range, &outcome, ending.status);
+                let outcome = row::shift_ranges(outcome, args);
+                self.complete_call(line, (name, name_len), range, &outcome, ending.status);
             } else {
-                self.ended(line, (name, name_len), range, ending.status);
+                self.call_without_result(line, (name, name_len), range, ending.status);
                 if ending.status == Some(Status::Unavailable) {
                     self.above = Above::Unavailable;
                 }
@@ -73,10 +73,10 @@ impl Parser<'_> {
         if let Some((end, pid)) = pid_changed(&bytes[args..]) {
             // The thread goes on under its leader's id.
             self.detour();
-            self.begin(line, (name, name_len), (args, args + end), Some(pid));
+            self.start_call(line, (name, name_len), (args, args + end), Some(pid));
             return true;
         }
-        let torn = self.odd.is_none() && self.torn(line, (name, name_len), args);
+        let torn = self.odd.is_none() && self.torn_call(line, (name, name_len), args);
         self.parsed.detours += u64::from(torn);
         torn
     }
@@ -102,12 +102,12 @@ impl Parser<'_> {
     pub(crate) fn name(&mut self, name: (usize, usize)) -> (u32, u16) {
         let raw = &self.text[name.0..name.0 + name.1];
         let (key, sys) = self.grammar.names.key(raw, &mut self.parsed.names, number_of);
-        (key, if sys == ODD { syscalls::UNKNOWN } else { sys })
+        (key, if sys == ODD_NAME { syscalls::UNKNOWN } else { sys })
     }
 
     /// A call whose end is on this line.
     #[inline]
-    fn complete(
+    fn complete_call(
         &mut self,
         line: &Line,
         name: (usize, usize),
@@ -122,7 +122,7 @@ impl Parser<'_> {
         let source = self.source(0, line.end);
         let errno = errno_name(outcome, source.bytes)
             .map(|name| self.grammar.errnos.key(&name, &mut self.parsed.errnos, |_| 0).0);
-        row::outcome(self.parsed, row, source, outcome, errno, sys);
+        row::write_outcome(self.parsed, row, source, outcome, errno, sys);
         if let Some(status) = status {
             self.parsed.rows.status[row] = status as u8;
         }
@@ -132,7 +132,7 @@ impl Parser<'_> {
             args.1 = cut.map_or(args.1, |cut| args.0 + cut.len());
         }
         self.arguments(row, key, sys, args, success(outcome));
-        row::settle(self.parsed, row, outcome, &self.text[..line.end]);
+        row::apply_result(self.parsed, row, outcome, &self.text[..line.end]);
         if self.format.terminal {
             self.on_terminal(row, line, name, (key, sys), args, success(outcome));
         }
@@ -165,7 +165,7 @@ impl Parser<'_> {
     }
 
     /// A call that ends here without a result.
-    fn ended(
+    fn call_without_result(
         &mut self,
         line: &Line,
         name: (usize, usize),
@@ -203,12 +203,14 @@ impl Parser<'_> {
 }
 
 /// What stands for the number of a call whose name is odd: it is read at the complete way.
-pub(crate) const ODD: u16 = syscalls::UNKNOWN - 1;
+pub(crate) const ODD_NAME: u16 = syscalls::UNKNOWN - 1;
 
-/// The number of a call, or [`ODD`].
+/// The number of a call, or [`ODD_NAME`].
 fn number_of(name: &[u8]) -> u16 {
     match syscalls::by_name(name) {
-        syscalls::UNKNOWN if !name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_') => ODD,
+        syscalls::UNKNOWN if !name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_') => {
+            ODD_NAME
+        }
         known => known,
     }
 }

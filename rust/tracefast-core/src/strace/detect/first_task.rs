@@ -7,7 +7,7 @@ use crate::strace::call::foreign_text;
 use crate::strace::leader::Pid;
 use crate::strace::leader::line_layout;
 use crate::strace::line_start::call_name;
-use crate::strace::non_calls::message::{News, news};
+use crate::strace::non_calls::message::{TaskChange, task_change};
 use crate::text::number;
 
 /// The first task with a name that no line before has announced as a new one; or that which ends a
@@ -18,11 +18,11 @@ pub(crate) fn find(text: &[u8]) -> Option<i32> {
     // The call that the lines without a name leave open.
     let mut open: Option<&[u8]> = None;
     for line in text.split(|&b| b == b'\n') {
-        let message = match news(line) {
-            Some(news) => Some(news),
-            None => foreign_text::message_start(line).and_then(|at| news(&line[at..])),
+        let message = match task_change(line) {
+            Some(change) => Some(change),
+            None => foreign_text::message_start(line).and_then(|at| task_change(&line[at..])),
         };
-        if let Some(News::Attached(pid)) = message {
+        if let Some(TaskChange::Attached(pid)) = message {
             made.insert(pid);
         }
         let Some((layout, at)) = line_layout::layout_of(line) else { continue };

@@ -9,7 +9,7 @@ use crate::strace::colour;
 use crate::strace::leader::line_layout;
 use crate::strace::leader::{Delta, Layout, Pid, Time};
 use crate::strace::line_start::{begins_event, call_name, is_call, is_continuation};
-use crate::strace::non_calls::classify::{self, Other};
+use crate::strace::non_calls::classify::{self, NonCall};
 use crate::text::search::find;
 
 /// The format of a log by its first lines; `None` if they are not strace's.
@@ -46,7 +46,7 @@ pub fn detect(text: &[u8]) -> Option<Format> {
             untimed += 1;
         }
     }
-    let gap = Gap::of(text);
+    let gap = Gap::detect(text);
     let bracket = layout.pid == Pid::Bracket;
     let root = bracket.then(|| first_task::find(text)).flatten();
     let terminal = bracket && is_terminal(text);
@@ -65,7 +65,7 @@ fn is_terminal(text: &[u8]) -> bool {
                 || is_continuation(line)
                 || matches!(
                     classify::classify(line, line, true),
-                    Other::Blank | Other::Summary { .. }
+                    NonCall::Blank | NonCall::Summary { .. }
                 );
             !known
         })

@@ -4,13 +4,13 @@ use crate::events::details::{AioCall, Completion, Detail, Submission};
 use crate::events::schema::Column as C;
 use crate::linux::syscalls::{Count, Shape, Special};
 use crate::strace::call::arguments::Split;
-use crate::strace::fields::vectors::{Elements, Range, key_len, number, vector};
-use crate::strace::fields::{Out, fd_number};
+use crate::strace::fields::vectors::{ByteRange, Elements, key_len, number, vector};
+use crate::strace::fields::{FieldWriter, fd_number};
 use crate::text::number;
 
 /// What the parts of a submission say together.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sum {
+pub(crate) struct SubmissionSum {
     /// The descriptor that all share.
     pub fd: Option<i32>,
     /// Where it stands in the text first.
@@ -21,9 +21,9 @@ pub(crate) struct Sum {
     pub offset: Option<i64>,
 }
 
-/// One part.
+/// One request.
 #[derive(Debug, Default)]
-struct Part {
+struct Request {
     data: u64,
     call: Option<AioCall>,
     fd: Option<i32>,
@@ -35,28 +35,30 @@ struct Part {
 /// The parts of `[{aio_fildes=3, aio_nbytes=…, aio_offset=…, …}, …]`; before 4.19
 /// `[{pread, fildes=3, nbytes=…, offset=…}, …]`. A request to cancel has one part, without `[]`.
 /// Ends with `None` where something is left out.
-fn parts(text: &[u8], shape: &Shape) -> impl Iterator<Item = Option<Part>> {
+fn requests(text: &[u8], shape: &Shape) -> impl Iterator<Item = Option<Request>> {
     let range = argument(text, shape);
     let many = range.and_then(|range| Elements::array(text, range));
     let single = range.filter(|_| many.is_none()).map(Some);
-    many.into_iter().flatten().chain(single).map(move |part| one(text, part?))
+    many.into_iter().flatten().chain(single).map(move |request| parse_request(text, request?))
 }
 
-fn argument(text: &[u8], shape: &Shape) -> Option<Range> {
+fn argument(text: &[u8], shape: &Shape) -> Option<ByteRange> {
     let Count::Submission(position) = shape.count else { return None };
     let split = Split::new(text, usize::from(position));
     split.get(text, position)?;
     Some((split.start(position), split.end(position)))
 }
 
-/// See [`Sum`].
-pub(crate) fn sum(text: &[u8], shape: &Shape) -> Sum {
-    let mut all = Sum::default();
-    for (n, part) in parts(text, shape).enumerate() {
+/// See [`SubmissionSum`].
+pub(crate) fn sum(text: &[u8], shape: &Shape) -> SubmissionSum {
+    let mut all = SubmissionSum::default();
+    for (n, request) in requests(text, shape).enumerate() {
         // Something left out may be about any file.
-        let Some(Part { fd, start, requested, offset, .. }) = part else { return Sum::default() };
+        let Some(Request { fd, start, requested, offset, .. }) = request else {
+            return SubmissionSum::default();
+        };
         if n == 0 {
-            all = Sum { fd, start, requested, offset };
+            all = SubmissionSum { fd, start, requested, offset };
             continue;
         }
         all.offset = None;
@@ -71,39 +73,39 @@ pub(crate) fn sum(text: &[u8], shape: &Shape) -> Sum {
     all
 }
 
-fn one(text: &[u8], range: Range) -> Option<Part> {
-    let mut part = Part::default();
+fn parse_request(text: &[u8], range: ByteRange) -> Option<Request> {
+    let mut request = Request::default();
     for field in Elements::structure(text, range)? {
         let (start, end) = field?;
         let field = &text[start..end];
         let at = key_len(field);
         let value = (start + at, end);
         let name = field[..at].strip_prefix(b"aio_").unwrap_or(&field[..at]);
-        let is_vector = matches!(part.call, Some(AioCall::Preadv | AioCall::Pwritev));
+        let is_vector = matches!(request.call, Some(AioCall::Preadv | AioCall::Pwritev));
         match name {
-            b"data=" => part.data = number::c_integer(&field[at..]).0 as u64,
-            b"lio_opcode=" => part.call = call(&field[at..]),
+            b"data=" => request.data = number::c_integer(&field[at..]).0 as u64,
+            b"lio_opcode=" => request.call = call(&field[at..]),
             b"fildes=" | b"filedes=" => {
                 let (fd, n) = fd_number(&text[value.0..end]);
-                part.fd = (n > 0).then_some(fd);
-                part.start = (n > 0).then_some(value.0);
+                request.fd = (n > 0).then_some(fd);
+                request.start = (n > 0).then_some(value.0);
             }
             // Of vectors it is how many buffers there are.
-            b"nbytes=" if !is_vector => part.requested = number(text, value),
-            b"offset=" => part.offset = number(text, value),
-            b"buf=" if part.requested.is_none() => part.requested = vector(text, value),
+            b"nbytes=" if !is_vector => request.requested = number(text, value),
+            b"offset=" => request.offset = number(text, value),
+            b"buf=" if request.requested.is_none() => request.requested = vector(text, value),
             b"" if field == b"..." => {
                 // `{...}` tells nothing.
                 return None;
             }
             // Up to 4.10 some fields have no names.
-            b"" if part.call.is_none() => part.call = call(field),
-            b"" if is_vector && field.starts_with(b"[") => part.requested = vector(text, value),
-            b"" if is_vector => part.offset = number(text, value),
+            b"" if request.call.is_none() => request.call = call(field),
+            b"" if is_vector && field.starts_with(b"[") => request.requested = vector(text, value),
+            b"" if is_vector => request.offset = number(text, value),
             _ => {}
         }
     }
-    Some(part)
+    Some(request)
 }
 
 /// `IOCB_CMD_PREAD`, `0`, `0 /* IOCB_CMD_PREAD */`, before 4.19 `pread`.
@@ -116,19 +118,19 @@ fn call(text: &[u8]) -> Option<AioCall> {
 }
 
 /// The number in `NAME=VALUE`; an address that is null is 0.
-fn value(text: &[u8], (start, end): Range) -> i64 {
+fn value(text: &[u8], (start, end): ByteRange) -> i64 {
     let field = &text[start..end];
     number::c_integer(&field[key_len(field)..]).0
 }
 
 /// `{data=0x1, obj=0x7ffd, res=4096, res2=0}`.
-fn completion(text: &[u8], range: Range) -> Option<Completion> {
+fn completion(text: &[u8], range: ByteRange) -> Option<Completion> {
     let mut fields = Elements::structure(text, range)?.map(|field| Some(value(text, field?)));
     let mut next = || fields.next().flatten();
     Some(Completion { data: next()? as u64, object: next()? as u64, result: next()? })
 }
 
-impl Out<'_> {
+impl FieldWriter<'_> {
     /// What the parts of a submission share, and those that were accepted.
     pub(crate) fn submission(&mut self, ret: Option<i64>) {
         let sum = sum(self.source.bytes, self.shape);
@@ -150,13 +152,14 @@ impl Out<'_> {
     }
 
     fn submitted(&mut self, accepted: usize) {
-        let parts = parts(self.source.bytes, self.shape).take(accepted).flatten();
-        let parts = parts.filter_map(|Part { data, call, fd, requested, offset, .. }| {
-            Some(Submission { data, call: call?, fd: fd?, offset, requested })
-        });
-        let parts: Vec<_> = parts.collect();
-        if !parts.is_empty() {
-            let detail = self.side.detail(Detail::Submitted(parts));
+        let requests = requests(self.source.bytes, self.shape).take(accepted).flatten();
+        let requests =
+            requests.filter_map(|Request { data, call, fd, requested, offset, .. }| {
+                Some(Submission { data, call: call?, fd: fd?, offset, requested })
+            });
+        let requests: Vec<_> = requests.collect();
+        if !requests.is_empty() {
+            let detail = self.side.detail(Detail::Submitted(requests));
             self.rows.effect[self.row].detail = detail;
         }
     }

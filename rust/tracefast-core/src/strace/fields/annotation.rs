@@ -5,7 +5,7 @@ use memchr::memchr;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::FileType;
 use crate::strace::call::arguments;
-use crate::strace::fields::Out;
+use crate::strace::fields::FieldWriter;
 use crate::text::escape::unescape_into;
 use crate::text::search;
 use crate::text::string_view;
@@ -62,7 +62,7 @@ impl Annotation {
     }
 }
 
-impl Out<'_> {
+impl FieldWriter<'_> {
     /// The view of the name at `start..end` of the source; `plain`: it surely holds no escape.
     #[inline(always)]
     pub(crate) fn name_view(&mut self, start: usize, end: usize, plain: bool) -> u128 {
@@ -77,7 +77,7 @@ impl Out<'_> {
     }
 
     /// The view of the name in the annotation that may begin at `at` of the source.
-    pub(crate) fn noted(&mut self, at: usize) -> Option<u128> {
+    pub(crate) fn annotated_name(&mut self, at: usize) -> Option<u128> {
         let text = self.source.bytes;
         if text.get(at) != Some(&b'<') {
             return None;

@@ -9,8 +9,8 @@ use crate::linux::syscalls::flags::{
 use crate::linux::syscalls::{self, flags};
 use crate::linux::syscalls::{Classes, Cloexec, NONE, Special};
 use crate::strace::call::arguments::{MAX_ARGS, Split};
-use crate::strace::fields::flags::{Flags, is};
-use crate::strace::fields::{Out, fd_number};
+use crate::strace::fields::flags::{Flags, is_constant};
+use crate::strace::fields::{FieldWriter, fd_number};
 use crate::text::number;
 use crate::text::search;
 
@@ -65,7 +65,7 @@ pub(crate) fn range_end(arg: &[u8]) -> Option<i32> {
     Some(i32::try_from(last).ok().filter(|&fd| fd >= 0).unwrap_or(i32::MAX))
 }
 
-impl Out<'_> {
+impl FieldWriter<'_> {
     /// Effects and columns of single calls. `split` holds the arguments up to the last one that a
     /// column needs, if the shape is not a plain one.
     #[inline]
@@ -142,17 +142,20 @@ impl Out<'_> {
             Special::Bpf => {
                 let split = Split::new(text, 0);
                 let command = split.get(text, 0).unwrap_or_default();
-                if COMMANDS_THAT_OPEN.iter().any(|&(name, number)| is(command, name, number)) {
+                if COMMANDS_THAT_OPEN
+                    .iter()
+                    .any(|&(name, number)| is_constant(command, name, number))
+                {
                     self.rows.effect[row].op = Op::OpenAnon;
                     self.rows.effect[row].flags =
                         FileType::Anon as u32 | open_flags::TYPED | open_flags::CLOEXEC;
-                    self.made(ret);
+                    self.returned_descriptor(ret);
                 }
             }
             Special::Waitid => {
                 let split = Split::new(text, 1);
                 if split.len() == 2
-                    && split.get(text, 0).is_some_and(|kind| is(kind, b"P_PIDFD", 3))
+                    && split.get(text, 0).is_some_and(|kind| is_constant(kind, b"P_PIDFD", 3))
                 {
                     self.descriptor(split.start(1), false);
                 }
@@ -277,7 +280,7 @@ impl Out<'_> {
         let split = Split::new(text, 2);
         let Some(command) = split.get(text, 1) else { return };
         let row = self.row;
-        if is(command, b"F_SETFD", 2) {
+        if is_constant(command, b"F_SETFD", 2) {
             if ret == Some(0) {
                 let mark = Flags::at(text, None, 2).has(b"FD_CLOEXEC", 9, FD_CLOEXEC);
                 self.rows.effect[row].op = Op::SetCloexec;
@@ -285,7 +288,7 @@ impl Out<'_> {
             }
             return;
         }
-        let status = if is(command, b"F_GETFL", 3) {
+        let status = if is_constant(command, b"F_GETFL", 3) {
             ret.map(|flags| status(flags & i64::from(O_APPEND) != 0))
         } else {
             new_status(text).filter(|_| ret.is_some())
@@ -295,8 +298,8 @@ impl Out<'_> {
             self.rows.effect[row].flags = status;
             return;
         }
-        let marked = is(command, b"F_DUPFD_CLOEXEC", 0x406);
-        if !marked && !is(command, b"F_DUPFD", 0) {
+        let marked = is_constant(command, b"F_DUPFD_CLOEXEC", 0x406);
+        if !marked && !is_constant(command, b"F_DUPFD", 0) {
             return;
         }
         if let Some(fd) = ret.and_then(|fd| i32::try_from(fd).ok()).filter(|&fd| fd >= 0) {
@@ -320,8 +323,8 @@ impl Out<'_> {
         // Numbers that several devices share: `SNDCTL_TMR_TIMEBASE or TCGETS`.
         let terminal = command.ends_with(b"TCGETS")
             || command == b"TCGETS2"
-            || is(command, b"TIOCGWINSZ", TIOCGWINSZ.into())
-            || is(command, b"TCGETS", TCGETS.into());
+            || is_constant(command, b"TIOCGWINSZ", TIOCGWINSZ.into())
+            || is_constant(command, b"TCGETS", TCGETS.into());
         if terminal {
             if !self.has(C::FileType) {
                 self.rows.file_type[self.row] = FileType::Char as u8;
@@ -329,8 +332,8 @@ impl Out<'_> {
             }
             return;
         }
-        let mark = is(command, b"FIOCLEX", 0x5451);
-        if mark || is(command, b"FIONCLEX", 0x5450) {
+        let mark = is_constant(command, b"FIOCLEX", 0x5451);
+        if mark || is_constant(command, b"FIONCLEX", 0x5450) {
             self.rows.effect[self.row].op = Op::SetCloexec;
             self.rows.effect[self.row].flags = if mark { open_flags::CLOEXEC } else { 0 };
         }
@@ -363,5 +366,6 @@ fn status(appends: bool) -> u32 {
 /// The flags that `fcntl(3, F_SETFL, O_APPEND)` sets, if it is that.
 pub(crate) fn new_status(args: &[u8]) -> Option<u32> {
     let split = Split::new(args, 1);
-    is(split.get(args, 1)?, b"F_SETFL", 4).then(|| status(Flags::at(args, None, 2).appends()))
+    is_constant(split.get(args, 1)?, b"F_SETFL", 4)
+        .then(|| status(Flags::at(args, None, 2).appends()))
 }

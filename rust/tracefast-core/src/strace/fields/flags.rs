@@ -90,7 +90,7 @@ impl<'a> Flags<'a> {
 }
 
 /// The argument is the constant `name`, whose number is `number`: `F_DUPFD`, `0`, `0 /* F_DUPFD */`.
-pub(crate) fn is(arg: &[u8], name: &[u8], number: i64) -> bool {
+pub(crate) fn is_constant(arg: &[u8], name: &[u8], number: i64) -> bool {
     if arg == name {
         return true;
     }

@@ -4,7 +4,7 @@ use crate::events::details::{Detail, Memory};
 use crate::events::schema::Column as C;
 use crate::linux::syscalls::{Special, flags};
 use crate::strace::call::arguments::Split;
-use crate::strace::fields::Out;
+use crate::strace::fields::FieldWriter;
 use crate::text::number;
 use crate::text::search;
 
@@ -35,7 +35,7 @@ fn is_anonymous(shared: &[u8], no_file: bool) -> bool {
         && (no_file || search::contains(shared, b"MAP_ANON", 6))
 }
 
-impl Out<'_> {
+impl FieldWriter<'_> {
     /// The change that a call made which returned `ret`. `split` holds the arguments, if the call
     /// has columns of them.
     pub(crate) fn memory(&mut self, split: Option<&Split>, ret: Option<i64>) {

@@ -15,7 +15,7 @@ mod tests;
 mod transfer;
 mod vectors;
 
-use crate::strace::fields::plan::{Plan, Way};
+use crate::strace::fields::plan::{Method, Plan};
 pub(crate) use annotation::Annotation;
 
 use crate::events::details::Detail;
@@ -39,7 +39,7 @@ pub(crate) fn fill(
     sys: u16,
     ret: Option<i64>,
 ) {
-    fill_by(Plan::of(sys), rows, side, row, source, sys, ret);
+    fill_by(Plan::for_call(sys), rows, side, row, source, sys, ret);
 }
 
 /// [`fill`] by a plan.
@@ -54,14 +54,14 @@ fn fill_by(
     ret: Option<i64>,
 ) {
     let shape = syscalls::shape(sys);
-    let mut out = Out { rows, side, row, source: &source, shape };
+    let mut out = FieldWriter { rows, side, row, source: &source, shape };
     let text = source.bytes;
     out.rows.effect[row].op = shape.op;
     out.rows.effect[row].motion = shape.way;
     if shape.streams {
         (out.rows.effect[row].place, out.rows.effect[row].place2) = (At::Stream, At::Stream);
     }
-    if plan.way == Way::Ends {
+    if plan.method == Method::Ends {
         if shape.fd == 0 {
             let start = arguments::name_len(text);
             out.descriptor(start, false);
@@ -80,7 +80,7 @@ fn fill_by(
         out.rest(plan, None, sys, ret);
     } else {
         let mut split = Split::default();
-        if plan.way != Way::Path || out.first_path(&mut split).is_none() {
+        if plan.method != Method::Path || out.first_path(&mut split).is_none() {
             out.split(&mut split, plan.last, ret);
         }
         out.rest(plan, Some(&split), sys, ret);
@@ -161,7 +161,7 @@ pub(crate) fn head(args: &[u8], sys: u16, side: &mut Side) -> EntryEffect {
 }
 
 /// The row that is filled, and the text that it is filled from.
-struct Out<'a> {
+struct FieldWriter<'a> {
     rows: &'a mut Rows,
     side: &'a mut Side,
     row: usize,
@@ -169,7 +169,7 @@ struct Out<'a> {
     shape: &'static Shape,
 }
 
-impl Out<'_> {
+impl FieldWriter<'_> {
     /// What follows from the result and from flags. `split` holds the arguments up to the last one
     /// that a column needs, if they were split.
     #[inline(always)]
@@ -182,13 +182,13 @@ impl Out<'_> {
             self.set(C::Bytes);
         }
         if shape.makes_fd {
-            self.made(ret);
+            self.returned_descriptor(ret);
         }
         if !plan.plain {
             self.effects(split, sys, ret);
         }
         if shape.stat != NONE && ret == Some(0) {
-            self.stat(split.filter(|_| plan.way == Way::Path));
+            self.stat(split.filter(|_| plan.method == Method::Path));
         }
     }
 
@@ -298,7 +298,7 @@ impl Out<'_> {
     }
 
     /// A descriptor that the call returns.
-    fn made(&mut self, ret: Option<i64>) {
+    fn returned_descriptor(&mut self, ret: Option<i64>) {
         if let Some(fd) = ret.and_then(|fd| i32::try_from(fd).ok()).filter(|&fd| fd >= 0) {
             self.put_fd(fd, self.shape.op == Op::Dup);
         }

@@ -7,14 +7,14 @@ use crate::events::schema::Column as C;
 use crate::events::vocabulary::{FileType, Op};
 use crate::linux::syscalls::{NONE, Shape, Special};
 use crate::strace::call::arguments::{self, Split};
-use crate::strace::fields::{Annotation, Out, fd_number};
+use crate::strace::fields::{Annotation, FieldWriter, fd_number};
 use crate::text::escape::unescape_into;
 use crate::text::search;
 use crate::text::string_view;
 
 /// The descriptor that a path starts from.
 #[derive(Clone, Copy)]
-pub(crate) struct Start {
+pub(crate) struct PathBase {
     fd: i32,
     /// Where its number ends in the source.
     end: usize,
@@ -22,7 +22,7 @@ pub(crate) struct Start {
     close: usize,
 }
 
-impl Start {
+impl PathBase {
     pub(crate) fn new(fd: i32, end: usize) -> Self {
         Self { fd, end, close: 0 }
     }
@@ -34,7 +34,7 @@ impl Start {
 
     /// The start of the path at argument `at`.
     #[inline]
-    fn of(text: &[u8], split: &Split, at: u8) -> Option<Self> {
+    fn parse(text: &[u8], split: &Split, at: u8) -> Option<Self> {
         if usize::from(at) >= split.len() {
             return None;
         }
@@ -72,7 +72,7 @@ pub(crate) fn descriptors(text: &[u8], shape: &Shape) -> (Option<i32>, Option<i3
     let split = Split::new(text, usize::from(last));
     let fd = |path, at| {
         split.get(text, path).filter(|arg| is_empty(arg))?;
-        Start::of(text, &split, at).map(|start| start.fd).filter(|&fd| fd != AT_FDCWD)
+        PathBase::parse(text, &split, at).map(|start| start.fd).filter(|&fd| fd != AT_FDCWD)
     };
     (fd(shape.path, shape.at), fd(shape.path2, shape.at2))
 }
@@ -91,7 +91,7 @@ fn is_mounted(arg: &[u8], text: &[u8]) -> bool {
         || search::contains(text, b"MS_MOVE", 0)
 }
 
-impl Out<'_> {
+impl FieldWriter<'_> {
     /// The path at its position, or at that of the second one.
     pub(crate) fn path_argument(&mut self, split: &Split, second: bool) {
         let shape = self.shape;
@@ -102,7 +102,7 @@ impl Out<'_> {
         match shape.special {
             Special::Address => self.address(arg, start),
             Special::Mount if second && !is_mounted(arg, text) => {}
-            _ => self.path(arg, start, Start::of(text, split, at), second),
+            _ => self.path(arg, start, PathBase::parse(text, split, at), second),
         }
     }
 
@@ -117,9 +117,9 @@ impl Out<'_> {
     }
 
     /// A path in quotes, at `arg` which begins at `start` of the source.
-    fn path(&mut self, arg: &[u8], start: usize, at: Option<Start>, second: bool) {
+    fn path(&mut self, arg: &[u8], start: usize, at: Option<PathBase>, second: bool) {
         if self.has(if second { C::Path2 } else { C::Path }) {
-            self.asked(arg, at);
+            self.requested_path(arg, at);
             return;
         }
         if arg.first() != Some(&b'"') {
@@ -137,7 +137,7 @@ impl Out<'_> {
 
     /// The result is annotated: the path that was asked for says where it starts.
     #[inline]
-    pub(crate) fn asked(&mut self, arg: &[u8], at: Option<Start>) {
+    pub(crate) fn requested_path(&mut self, arg: &[u8], at: Option<PathBase>) {
         if matches!(arg, [b'"', first, ..] if !b"/\"".contains(first))
             && !arg.starts_with(b"\"\\x2f")
         {
@@ -151,7 +151,7 @@ impl Out<'_> {
         &mut self,
         (start, end): (usize, usize),
         plain: bool,
-        at: Option<Start>,
+        at: Option<PathBase>,
         second: bool,
     ) {
         let text = self.source.bytes;
@@ -206,12 +206,12 @@ impl Out<'_> {
     }
 
     /// The annotation behind `AT_FDCWD` tells the working directory.
-    fn directory(&mut self, at: Option<Start>) {
+    fn directory(&mut self, at: Option<PathBase>) {
         let known =
-            |at: &Start| at.fd == AT_FDCWD && at.note(self.source.bytes).is_some_and(is_rooted);
+            |at: &PathBase| at.fd == AT_FDCWD && at.note(self.source.bytes).is_some_and(is_rooted);
         let at = at.filter(known);
         if self.rows.effect[self.row].detail == NO_DETAIL
-            && let Some(view) = at.and_then(|at| self.noted(at.end))
+            && let Some(view) = at.and_then(|at| self.annotated_name(at.end))
         {
             let detail = self.side.detail(Detail::Directory(view));
             self.rows.effect[self.row].detail = detail;
@@ -270,7 +270,7 @@ impl Out<'_> {
     }
 
     /// An empty path: the call acts on the descriptor that the path would start from.
-    fn on_descriptor(&mut self, at: Start, second: bool) {
+    fn on_descriptor(&mut self, at: PathBase, second: bool) {
         let shape = self.shape;
         if at.fd == AT_FDCWD {
             // With the flag that allows it, that is the working directory.

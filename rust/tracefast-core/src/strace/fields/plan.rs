@@ -4,13 +4,13 @@ use crate::events::schema::Column as C;
 use crate::events::vocabulary::{Motion, Op};
 use crate::linux::syscalls::{self, Count, NONE, Shape, Special};
 use crate::strace::call::arguments::{self, MAX_ARGS, Split};
-use crate::strace::fields::paths::Start;
-use crate::strace::fields::{Out, fd_number};
+use crate::strace::fields::paths::PathBase;
+use crate::strace::fields::{FieldWriter, fd_number};
 
 /// How the columns of a call are found.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan {
-    pub way: Way,
+    pub method: Method,
     /// The call does nothing beyond what its descriptor, path and counts say.
     pub plain: bool,
     /// The last argument that a column needs.
@@ -19,7 +19,7 @@ pub(crate) struct Plan {
 
 /// How its arguments are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Method {
     /// A descriptor that is the first one, and counts from the end.
     Ends,
     /// A path that is the first one, or the second behind the descriptor that it starts from.
@@ -30,11 +30,11 @@ pub(crate) enum Way {
 
 impl Plan {
     /// Of calls that are not in the table.
-    const NOTHING: Self = Self { way: Way::Ends, plain: true, last: 0 };
+    const NOTHING: Self = Self { method: Method::Ends, plain: true, last: 0 };
 
     /// The plan of call `sys`.
     #[inline]
-    pub(crate) fn of(sys: u16) -> Self {
+    pub(crate) fn for_call(sys: u16) -> Self {
         static PLANS: [Plan; syscalls::count()] = {
             let mut plans = [Plan::NOTHING; syscalls::count()];
             let mut sys = 0;
@@ -54,14 +54,14 @@ impl Plan {
             && matches!((shape.count, shape.way), (Count::None, Motion::None))
             && matches!((shape.path2, shape.fd, shape.offset), (NONE, NONE, NONE))
             && shape.prefix.is_empty();
-        let way = if shape.fd2 != NONE {
-            Way::Split
+        let method = if shape.fd2 != NONE {
+            Method::Split
         } else if shape.path == NONE && matches!(shape.fd, 0 | NONE) && ends {
-            Way::Ends
+            Method::Ends
         } else if path {
-            Way::Path
+            Method::Path
         } else {
-            Way::Split
+            Method::Split
         };
         let plain = matches!((shape.special, shape.length), (Special::None, NONE))
             && shape.flags == NONE
@@ -77,7 +77,7 @@ impl Plan {
                     | Op::CloseRange
                     | Op::ExitCall
             );
-        Self { way, plain, last: last_position(shape) }
+        Self { method, plain, last: last_position(shape) }
     }
 }
 
@@ -101,7 +101,7 @@ const fn last_position(shape: &Shape) -> u8 {
     last
 }
 
-impl Out<'_> {
+impl FieldWriter<'_> {
     /// The path of a call that has no other columns, if it stands where it should; what a split up to
     /// it finds goes to `split`. `None`: only splitting the arguments tells.
     #[inline]
@@ -110,7 +110,7 @@ impl Out<'_> {
         let (mut at, mut start) = (None, 0);
         if self.shape.path == 1 {
             let (fd, n) = fd_number(text);
-            let mut from = Start::new(fd, n);
+            let mut from = PathBase::new(fd, n);
             start = n;
             if let [b'0'..=b'9' | b'D', b'<', b'/' | b'a'..=b'z', ..] =
                 *text.get(n.checked_sub(1)?..)?
@@ -130,7 +130,7 @@ impl Out<'_> {
         }
         let (end, plain) = arguments::string_end(text, start)?;
         if self.has(C::Path) {
-            self.asked(&text[start..], at);
+            self.requested_path(&text[start..], at);
         } else {
             self.quoted((start, end), plain, at, false);
         }
@@ -181,9 +181,9 @@ mod tests {
     fn compare(text: &[u8]) {
         for name in CALLS {
             let sys = syscalls::by_name(name.as_bytes());
-            let plan = Plan::of(sys);
-            let way = if plan.way == Way::Path { Way::Split } else { plan.way };
-            let slow = Plan { way, plain: false, ..plan };
+            let plan = Plan::for_call(sys);
+            let method = if plan.method == Method::Path { Method::Split } else { plan.method };
+            let slow = Plan { method, plain: false, ..plan };
             for (ret, known) in [(Some(0), false), (None, false), (Some(3), true)] {
                 let (quick, slow) =
                     (shown(plan, sys, text, ret, known), shown(slow, sys, text, ret, known));

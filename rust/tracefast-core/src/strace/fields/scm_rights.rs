@@ -4,9 +4,9 @@ use crate::events::details::{Detail, Received};
 use crate::events::vocabulary::{Motion, open_flags};
 use crate::linux::syscalls::{Count, Shape};
 use crate::strace::call::arguments::{self, Split};
-use crate::strace::fields::flags::{Flags, is};
-use crate::strace::fields::vectors::{Elements, Range, key_len};
-use crate::strace::fields::{Out, fd_number};
+use crate::strace::fields::flags::{Flags, is_constant};
+use crate::strace::fields::vectors::{ByteRange, Elements, key_len};
+use crate::strace::fields::{FieldWriter, fd_number};
 use crate::text::search;
 
 const MSG_CMSG_CLOEXEC: u32 = 0x4000_0000;
@@ -53,7 +53,7 @@ fn all(text: &[u8], shape: &Shape, done: i64) -> Option<Vec<(i32, usize)>> {
 }
 
 /// `{…, msg_control=[{cmsg_len=20, …}, …], …}`; up to 4.14 `{…, {cmsg_len=20, …}, {…}, …}`.
-fn header(text: &[u8], range: Range, found: &mut Vec<(i32, usize)>) {
+fn header(text: &[u8], range: ByteRange, found: &mut Vec<(i32, usize)>) {
     let Some(fields) = Elements::structure(text, range) else { return };
     for (start, end) in fields.map_while(|field| field) {
         let field = &text[start..end];
@@ -70,15 +70,15 @@ fn header(text: &[u8], range: Range, found: &mut Vec<(i32, usize)>) {
 
 /// `{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[3]}`; up to 4.14 `{3}`
 /// stands for the data.
-fn control(text: &[u8], range: Range, found: &mut Vec<(i32, usize)>) {
+fn control(text: &[u8], range: ByteRange, found: &mut Vec<(i32, usize)>) {
     let Some(fields) = Elements::structure(text, range) else { return };
     let (mut socket, mut rights) = (false, false);
     for (start, end) in fields.map_while(|field| field) {
         let at = start + key_len(&text[start..end]);
         let value = &text[at..end];
         match &text[start..at] {
-            b"cmsg_level=" => socket = is(value, b"SOL_SOCKET", 1),
-            b"cmsg_type=" => rights = is(value, b"SCM_RIGHTS", 1),
+            b"cmsg_level=" => socket = is_constant(value, b"SOL_SOCKET", 1),
+            b"cmsg_type=" => rights = is_constant(value, b"SCM_RIGHTS", 1),
             b"cmsg_data=" | b"" if socket && rights => {
                 let data = Elements::array(text, (at, end));
                 let Some(data) = data.or_else(|| Elements::structure(text, (at, end))) else {
@@ -96,7 +96,7 @@ fn control(text: &[u8], range: Range, found: &mut Vec<(i32, usize)>) {
     }
 }
 
-impl Out<'_> {
+impl FieldWriter<'_> {
     /// Descriptors in the messages of the call. Those that were received may be marked to be closed
     /// by execve.
     #[inline]
@@ -120,7 +120,7 @@ impl Out<'_> {
             if flags.has(b"MSG_CMSG_CLOEXEC", 9, MSG_CMSG_CLOEXEC) {
                 self.rows.effect[self.row].flags = open_flags::CLOEXEC;
             }
-            let view = |&(fd, end): &(i32, usize)| Received { fd, path: self.noted(end) };
+            let view = |&(fd, end): &(i32, usize)| Received { fd, path: self.annotated_name(end) };
             Detail::Received(found.iter().map(view).collect())
         } else {
             Detail::Sent(found.iter().map(|&(fd, _)| fd).collect())

@@ -6,7 +6,7 @@ use crate::events::details::Detail;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::whence;
 use crate::strace::call::arguments::{self, Split};
-use crate::strace::fields::Out;
+use crate::strace::fields::FieldWriter;
 use crate::text::number;
 
 /// What the argument of a seek counts from: `SEEK_SET`, `0`, `0x1 /* SEEK_CUR */`.
@@ -37,7 +37,7 @@ fn last(text: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((&text[..comma], &arg[arguments::name_len(arg)..]))
 }
 
-impl Out<'_> {
+impl FieldWriter<'_> {
     /// `lseek(3, -60, SEEK_END) = 54`.
     pub(crate) fn lseek(&mut self, ret: Option<i64>) {
         let arguments = last(self.source.bytes).and_then(|(before, whence)| {

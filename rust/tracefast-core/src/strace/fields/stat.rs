@@ -5,11 +5,11 @@ use memchr::{memchr, memrchr};
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::FileType;
 use crate::strace::call::arguments::Split;
-use crate::strace::fields::Out;
+use crate::strace::fields::FieldWriter;
 use crate::text::number;
 use crate::text::scan::first_of;
 
-impl<'a> Out<'a> {
+impl<'a> FieldWriter<'a> {
     /// Size and type out of `{st_mode=S_IFREG|0644, st_size=1024, ...}`.
     pub(crate) fn stat(&mut self, split: Option<&Split>) {
         let Some(text) = self.structure(split) else { return };

@@ -5,7 +5,7 @@ use crate::events::schema::Column as C;
 use crate::events::vocabulary::{At, Motion};
 use crate::linux::syscalls::{Count, NONE, Shape, Special};
 use crate::strace::call::arguments::{MAX_ARGS, Split};
-use crate::strace::fields::Out;
+use crate::strace::fields::FieldWriter;
 use crate::text::number;
 
 /// Where the transfer begins whose offset is argument `position`, and the offset if the text has it.
@@ -58,7 +58,7 @@ fn registers(text: &[u8]) -> Option<i64> {
     Some(if wide { low } else { high << 32 | low })
 }
 
-impl Out<'_> {
+impl FieldWriter<'_> {
     /// Offsets, and where each side of the call begins.
     pub(crate) fn transfer(&mut self, split: &Split) {
         let shape = self.shape;

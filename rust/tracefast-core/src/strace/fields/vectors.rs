@@ -4,11 +4,11 @@
 
 use crate::events::schema::Column as C;
 use crate::strace::call::arguments;
-use crate::strace::fields::Out;
+use crate::strace::fields::FieldWriter;
 use crate::text::number;
 
 /// A range of the text.
-pub(crate) type Range = (usize, usize);
+pub(crate) type ByteRange = (usize, usize);
 
 /// The elements of an array or a structure, split at its commas. Each is looked at once, whatever
 /// it nests; an element that is not closed is `None`, and the last.
@@ -21,7 +21,7 @@ pub(crate) struct Elements<'a> {
 
 impl<'a> Elements<'a> {
     /// Those between the brackets; `None` for what has none.
-    fn of(text: &'a [u8], range: Range, brackets: (u8, u8)) -> Option<Self> {
+    fn parse(text: &'a [u8], range: ByteRange, brackets: (u8, u8)) -> Option<Self> {
         let (start, end) = range;
         let body = text.get(start..end)?;
         let closed =
@@ -29,12 +29,12 @@ impl<'a> Elements<'a> {
         closed.then(|| Self { text, at: start + 1, end: end - 1, done: end - start == 2 })
     }
 
-    pub(crate) fn array(text: &'a [u8], range: Range) -> Option<Self> {
-        Self::of(text, range, (b'[', b']'))
+    pub(crate) fn array(text: &'a [u8], range: ByteRange) -> Option<Self> {
+        Self::parse(text, range, (b'[', b']'))
     }
 
-    pub(crate) fn structure(text: &'a [u8], range: Range) -> Option<Self> {
-        Self::of(text, range, (b'{', b'}'))
+    pub(crate) fn structure(text: &'a [u8], range: ByteRange) -> Option<Self> {
+        Self::parse(text, range, (b'{', b'}'))
     }
 
     /// Where the element at hand ends; `None`: nowhere.
@@ -65,7 +65,7 @@ impl<'a> Elements<'a> {
 }
 
 impl Iterator for Elements<'_> {
-    type Item = Option<Range>;
+    type Item = Option<ByteRange>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.done {
@@ -98,7 +98,7 @@ pub(crate) fn key_len(field: &[u8]) -> usize {
 }
 
 /// The number that is a field's value.
-pub(crate) fn number(text: &[u8], (start, end): Range) -> Option<i64> {
+pub(crate) fn number(text: &[u8], (start, end): ByteRange) -> Option<i64> {
     let field = &text[start..end];
     number::whole_integer(&field[key_len(field)..]).filter(|&n| n >= 0)
 }
@@ -109,7 +109,7 @@ pub(crate) fn bytes(arg: &[u8]) -> Option<i64> {
 }
 
 /// The same, within the text.
-pub(crate) fn vector(text: &[u8], range: Range) -> Option<i64> {
+pub(crate) fn vector(text: &[u8], range: ByteRange) -> Option<i64> {
     let mut sum = 0i64;
     for item in Elements::array(text, range)? {
         let length = Elements::structure(text, item?)?.nth(1)??;
@@ -123,7 +123,7 @@ pub(crate) fn message(arg: &[u8]) -> Option<i64> {
     header(arg, (0, arg.len()))
 }
 
-fn header(text: &[u8], range: Range) -> Option<i64> {
+fn header(text: &[u8], range: ByteRange) -> Option<i64> {
     for field in Elements::structure(text, range)? {
         let (start, end) = field?;
         let field = &text[start..end];
@@ -174,7 +174,7 @@ pub(crate) fn messages(arg: &[u8], done: i64) -> Messages {
     sums
 }
 
-impl Out<'_> {
+impl FieldWriter<'_> {
     /// The sums over several messages, `vlen` of which were asked for.
     pub(crate) fn messages(&mut self, arg: &[u8], vlen: Option<i64>, ret: Option<i64>) {
         let sums = messages(arg, ret.unwrap_or(0));

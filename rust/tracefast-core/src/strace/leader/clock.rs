@@ -21,7 +21,7 @@ pub(crate) fn days(before: i64, now: i64) -> i64 {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ClockKind {
     Plain,
     Day,
     Delta,
@@ -30,7 +30,7 @@ enum Kind {
 /// The clock of one block, which begins at nothing known.
 #[derive(Debug)]
 pub(crate) struct Clock {
-    kind: Kind,
+    kind: ClockKind,
     first: Option<i64>,
     /// Time of the line before.
     last: i64,
@@ -43,9 +43,9 @@ pub(crate) struct Clock {
 impl Clock {
     pub(crate) fn new(layout: &Layout) -> Self {
         let kind = match (layout.time, layout.delta) {
-            (Time::Day, _) => Kind::Day,
-            (Time::None, Delta::Plain) => Kind::Delta,
-            _ => Kind::Plain,
+            (Time::Day, _) => ClockKind::Day,
+            (Time::None, Delta::Plain) => ClockKind::Delta,
+            _ => ClockKind::Plain,
         };
         Self { kind, first: None, last: i64::MIN, day_time: 0, elapsed: 0 }
     }
@@ -54,15 +54,15 @@ impl Clock {
     #[inline]
     pub(crate) fn read(&mut self, time: i64, oddities: &mut Oddities) -> i64 {
         let time = match self.kind {
-            Kind::Plain => time,
-            Kind::Day => {
+            ClockKind::Plain => time,
+            ClockKind::Day => {
                 if self.first.is_some() {
                     self.elapsed += days(self.day_time, time) * DAY;
                 }
                 self.day_time = time;
                 time.wrapping_add(self.elapsed)
             }
-            Kind::Delta => {
+            ClockKind::Delta => {
                 self.elapsed = self.elapsed.wrapping_add(time);
                 self.elapsed
             }

@@ -84,8 +84,8 @@ impl Layout {
     /// Reads the leader of `line`. `None`: the line has not this layout.
     #[inline]
     pub fn leader(&self, line: &[u8]) -> Option<Leader> {
-        if *self == USUAL
-            && let Some((pid, time, next)) = line.first_chunk().and_then(usual)
+        if *self == COMMON_LAYOUT
+            && let Some((pid, time, next)) = line.first_chunk().and_then(parse_common)
         {
             return Some(Leader { pid: Some(pid), time: Some(time), next, ..Leader::default() });
         }
@@ -193,7 +193,7 @@ impl Layout {
 }
 
 /// `-f -ttt` into a file: what most logs have.
-pub(crate) const USUAL: Layout = Layout {
+pub(crate) const COMMON_LAYOUT: Layout = Layout {
     pid: Pid::Plain,
     time: Time::Epoch,
     delta: Delta::None,
@@ -207,7 +207,7 @@ pub(crate) const USUAL: Layout = Layout {
 ///
 /// `head` may hold more than the line: no byte behind the leader counts.
 #[inline(always)]
-pub(crate) fn usual(head: &[u8; 32]) -> Option<(i32, i64, usize)> {
+pub(crate) fn parse_common(head: &[u8; 32]) -> Option<(i32, i64, usize)> {
     let first: [u8; 8] = *head.first_chunk()?;
     let (pid, n) = number::short_digits(first)?;
     // Padded to five places, and a blank.
@@ -365,11 +365,11 @@ mod tests {
                     let at = at.min(line.len() - 1);
                     line[at] = byte;
                 }
-                let found = line.first_chunk().and_then(usual);
+                let found = line.first_chunk().and_then(parse_common);
                 if let Some((pid, time, next)) = found {
                     let (pid, time) = (Some(pid), Some(time));
                     let leader = Leader { pid, time, next, ..Leader::default() };
-                    prop_assert_eq!(USUAL.any_leader(&line), Some(leader));
+                    prop_assert_eq!(COMMON_LAYOUT.any_leader(&line), Some(leader));
                 }
                 let other = !(1_000_000_000..9_000_000_000).contains(&seconds) || line.len() < 32;
                 prop_assert!(broken || found.is_some() || other);

@@ -1,13 +1,13 @@
 //! Lines that are no events: tables, messages, marks of what was left out.
 
 use crate::strace::non_calls::message::is_message;
-use crate::strace::non_calls::summary_table::{self, Part};
+use crate::strace::non_calls::summary_table::{self, TableLine};
 
 /// What a line without an event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Other {
+pub(crate) enum NonCall {
     Blank,
-    /// Part of a table; whether one begins here.
+    /// TableLine of a table; whether one begins here.
     Summary {
         head: bool,
     },
@@ -16,24 +16,24 @@ pub(crate) enum Other {
 }
 
 /// Classifies a line that has no leader or no event behind it; `table`: a table has begun.
-pub(crate) fn classify(line: &[u8], rest: &[u8], table: bool) -> Other {
+pub(crate) fn classify(line: &[u8], rest: &[u8], table: bool) -> NonCall {
     if line.trim_ascii().is_empty() {
-        return Other::Blank;
+        return NonCall::Blank;
     }
     if is_message(line) || is_message(rest) || is_elision(line.trim_ascii()) {
-        return Other::Message;
+        return NonCall::Message;
     }
-    match summary_table::part(line) {
-        Part::Head => Other::Summary { head: true },
-        Part::Sure => Other::Summary { head: false },
-        Part::Row if table => Other::Summary { head: false },
-        Part::Row | Part::None => Other::Unknown,
+    match summary_table::table_line(line) {
+        TableLine::Head => NonCall::Summary { head: true },
+        TableLine::Sure => NonCall::Summary { head: false },
+        TableLine::Row if table => NonCall::Summary { head: false },
+        TableLine::Row | TableLine::None => NonCall::Unknown,
     }
 }
 
 /// A table or a message: something that only strace writes.
 pub(crate) fn is_known(line: &[u8]) -> bool {
-    matches!(classify(line, line, false), Other::Summary { .. } | Other::Message)
+    matches!(classify(line, line, false), NonCall::Summary { .. } | NonCall::Message)
         && !is_elision(line.trim_ascii())
 }
 
@@ -54,24 +54,24 @@ mod tests {
         for (line, kind) in [
             (
                 "% time     seconds  usecs/call     calls    errors syscall",
-                Other::Summary { head: true },
+                NonCall::Summary { head: true },
             ),
             (
                 "  0.00    0.000000           0         2           read",
-                Other::Summary { head: false },
+                NonCall::Summary { head: false },
             ),
-            ("strace: Process 17 attached", Other::Message),
-            ("[ Process PID=30788 runs in 32 bit mode. ]", Other::Message),
-            ("[...]", Other::Message),
-            ("  […]", Other::Message),
-            ("  ", Other::Blank),
-            ("Process of elimination", Other::Unknown),
-            ("5 apples", Other::Unknown),
-            ("hello", Other::Unknown),
+            ("strace: Process 17 attached", NonCall::Message),
+            ("[ Process PID=30788 runs in 32 bit mode. ]", NonCall::Message),
+            ("[...]", NonCall::Message),
+            ("  […]", NonCall::Message),
+            ("  ", NonCall::Blank),
+            ("Process of elimination", NonCall::Unknown),
+            ("5 apples", NonCall::Unknown),
+            ("hello", NonCall::Unknown),
         ] {
             assert_eq!(classify(line.as_bytes(), line.as_bytes(), false), kind, "{line}");
         }
         let row = classify(b"5 read", b"5 read", true);
-        assert_eq!(row, Other::Summary { head: false });
+        assert_eq!(row, NonCall::Summary { head: false });
     }
 }

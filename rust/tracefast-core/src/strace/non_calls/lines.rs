@@ -12,9 +12,9 @@ use crate::strace::leader::Pid;
 use crate::strace::leader::line_layout::stands_alone;
 use crate::strace::line_start::is_continuation;
 use crate::strace::line_start::is_length;
-use crate::strace::non_calls::classify::{self, Other};
+use crate::strace::non_calls::classify::{self, NonCall};
 use crate::strace::parser::{Above, Line, Owner, Parser};
-use crate::strace::task_prefix::own_text;
+use crate::strace::task_prefix::without_prefixes;
 use crate::text::escape::escape_invalid;
 use crate::text::number;
 use crate::text::string_view::unpack;
@@ -58,7 +58,7 @@ impl Parser<'_> {
         if self.format.layout.pid == Pid::Bracket {
             let gone =
                 if superseded { i32::try_from(number::digits(&body[28..]).0).ok() } else { tid };
-            self.live(TraceChange::Ended(gone));
+            self.push_trace_change(TraceChange::Ended(gone));
         }
         let (key, _) = self.name(name);
         let row = self.row(line, ts);
@@ -118,7 +118,7 @@ impl Parser<'_> {
 
     /// A line without an event.
     #[cold]
-    pub(crate) fn other(&mut self, start: usize, end: usize) {
+    pub(crate) fn non_call(&mut self, start: usize, end: usize) {
         let line = &self.text[start..end];
         if is_continuation(line) && !matches!(self.owner, Owner::Nobody) {
             self.continuation(start, end);
@@ -134,18 +134,18 @@ impl Parser<'_> {
         self.owner = Owner::Nobody;
         let leader = self.format.layout.leader(line).map_or(0, |leader| leader.next);
         match classify::classify(line, &line[leader..], self.table) {
-            Other::Blank => self.used = Some(LineUse::Blank),
-            Other::Message => {
-                self.news(&line[leader..], None);
+            NonCall::Blank => self.used = Some(LineUse::Blank),
+            NonCall::Message => {
+                self.note_task_change(&line[leader..], None);
                 self.used = Some(LineUse::Message);
             }
-            _ if self.tail(start, end) => {}
-            Other::Summary { head } => {
+            _ if self.rest_of_open_call(start, end) => {}
+            NonCall::Summary { head } => {
                 self.table |= head;
                 self.used = Some(LineUse::Summary);
             }
-            Other::Unknown if self.behind_output(start, end) => {}
-            Other::Unknown => self.unparsed(start, end),
+            NonCall::Unknown if self.event_after_output(start, end) => {}
+            NonCall::Unknown => self.unparsed(start, end),
         }
     }
 
@@ -174,7 +174,7 @@ impl Parser<'_> {
     /// Adds lines to the row's `extra`.
     pub(crate) fn extra(&mut self, row: usize, start: usize, end: usize) {
         let line = &self.text[start..end];
-        let line = if self.format.merged { own_text(line) } else { Cow::Borrowed(line) };
+        let line = if self.format.merged { without_prefixes(line) } else { Cow::Borrowed(line) };
         let Parsed { rows, side, .. } = &mut *self.parsed;
         let from = side.bytes.len();
         if rows.has(row, C::Extra) {

@@ -4,7 +4,7 @@ use crate::text::number;
 
 /// What a message says of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum News {
+pub(crate) enum TaskChange {
     /// It is traced from now on.
     Attached(i32),
     /// It is not traced any more.
@@ -74,12 +74,12 @@ fn is_version(line: &[u8]) -> bool {
 }
 
 /// What a message, at the start of `line`, says of a task.
-pub(crate) fn news(line: &[u8]) -> Option<News> {
+pub(crate) fn task_change(line: &[u8]) -> Option<TaskChange> {
     let (pid, rest) = process(text(line).unwrap_or(line))?;
     if rest.starts_with(b"attached") {
-        Some(News::Attached(pid))
+        Some(TaskChange::Attached(pid))
     } else if rest.starts_with(b"detached") {
-        Some(News::Detached(pid))
+        Some(TaskChange::Detached(pid))
     } else {
         None
     }
@@ -116,10 +116,10 @@ mod tests {
     }
 
     #[test]
-    fn news_of_tasks() {
-        let of = |line: &str| news(line.as_bytes());
-        assert_eq!(of("Process 17 attached (waiting for parent)"), Some(News::Attached(17)));
-        assert_eq!(of("/b/strace: Process 3 attached"), Some(News::Attached(3)));
+    fn changes_of_tasks() {
+        let of = |line: &str| task_change(line.as_bytes());
+        assert_eq!(of("Process 17 attached (waiting for parent)"), Some(TaskChange::Attached(17)));
+        assert_eq!(of("/b/strace: Process 3 attached"), Some(TaskChange::Attached(3)));
         assert_eq!(of("Process 17 suspended"), None);
         assert_eq!(of("strace: Exit of unknown pid 17 ignored"), None);
     }
@@ -134,8 +134,8 @@ mod tests {
 
     #[test]
     fn example_of_news() {
-        use crate::strace::non_calls::message::{News, news};
-        assert_eq!(news(b"strace: Process 17 attached"), Some(News::Attached(17)));
-        assert_eq!(news(b"strace: Process 17 detached"), Some(News::Detached(17)));
+        use crate::strace::non_calls::message::{TaskChange, task_change};
+        assert_eq!(task_change(b"strace: Process 17 attached"), Some(TaskChange::Attached(17)));
+        assert_eq!(task_change(b"strace: Process 17 detached"), Some(TaskChange::Detached(17)));
     }
 }

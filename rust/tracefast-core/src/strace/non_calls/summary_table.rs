@@ -18,7 +18,7 @@ const COLUMNS: [&str; 12] = [
 
 /// What a line is to a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum TableLine {
     /// Names of the columns, or the title above them: a table begins.
     Head,
     /// A rule, or a row that could be nothing else.
@@ -30,14 +30,14 @@ pub(crate) enum Part {
 }
 
 /// What `line` is to a table.
-pub(crate) fn part(line: &[u8]) -> Part {
+pub(crate) fn table_line(line: &[u8]) -> TableLine {
     let text = line.trim_ascii();
     if line.starts_with(b"System call usage summary for ") || is_head(text) {
-        return Part::Head;
+        return TableLine::Head;
     }
     if text.starts_with(b"------") && text.iter().all(|b| matches!(b, b'-' | b' ')) {
         // A program may print a rule, too.
-        return Part::Row;
+        return TableLine::Row;
     }
     let (mut names, mut numbers) = (0, 0);
     for word in text.split(|&b| b == b' ').filter(|word| !word.is_empty()) {
@@ -46,14 +46,14 @@ pub(crate) fn part(line: &[u8]) -> Part {
         } else if is_name(word) {
             names += 1;
         } else {
-            return Part::None;
+            return TableLine::None;
         }
     }
     match (names, numbers) {
         // `  0.00    0.000000           0         2           read`
-        (1, 4..) if is_share(text) => Part::Sure,
-        (1, _) => Part::Row,
-        _ => Part::None,
+        (1, 4..) if is_share(text) => TableLine::Sure,
+        (1, _) => TableLine::Row,
+        _ => TableLine::None,
     }
 }
 
@@ -106,24 +106,24 @@ mod tests {
     #[test]
     fn tables_of_all_columns() {
         for (line, expected) in [
-            ("% time     seconds  usecs/call     calls    errors syscall", Part::Head),
-            (" usecs/call    wall-avg     calls syscall", Part::Head),
-            ("syscall             calls    errors", Part::Head),
-            ("System call usage summary for 32 bit mode:", Part::Head),
-            ("------ ----------- ----------- --------- --------- ----------------", Part::Row),
-            ("-------- --------- ----------------", Part::Row),
-            ("  0.00    0.000000           0         2           read", Part::Sure),
-            ("100,00    0,000592          74         8         1 total", Part::Sure),
-            ("  -nan    0.000000           0         1           read", Part::Sure),
-            ("          0     1000907         1 nanosleep", Part::Row),
-            ("read                    1         1", Part::Row),
-            ("calls of mine", Part::None),
-            ("a 1.2.3", Part::None),
-            ("--------", Part::Row),
-            ("-----", Part::None),
-            ("", Part::None),
+            ("% time     seconds  usecs/call     calls    errors syscall", TableLine::Head),
+            (" usecs/call    wall-avg     calls syscall", TableLine::Head),
+            ("syscall             calls    errors", TableLine::Head),
+            ("System call usage summary for 32 bit mode:", TableLine::Head),
+            ("------ ----------- ----------- --------- --------- ----------------", TableLine::Row),
+            ("-------- --------- ----------------", TableLine::Row),
+            ("  0.00    0.000000           0         2           read", TableLine::Sure),
+            ("100,00    0,000592          74         8         1 total", TableLine::Sure),
+            ("  -nan    0.000000           0         1           read", TableLine::Sure),
+            ("          0     1000907         1 nanosleep", TableLine::Row),
+            ("read                    1         1", TableLine::Row),
+            ("calls of mine", TableLine::None),
+            ("a 1.2.3", TableLine::None),
+            ("--------", TableLine::Row),
+            ("-----", TableLine::None),
+            ("", TableLine::None),
         ] {
-            assert_eq!(part(line.as_bytes()), expected, "{line}");
+            assert_eq!(table_line(line.as_bytes()), expected, "{line}");
         }
     }
 }

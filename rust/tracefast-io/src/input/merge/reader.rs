@@ -438,7 +438,7 @@ impl Merge {
         let whole = task.line.1;
         if whole && task_prefix::entry(&self.layout, task.own()).is_some() {
             task.marked = true;
-            out.put(task, Mark::Begin, &mut self.rest, &mut self.given);
+            out.put(task, Mark::Start, &mut self.rest, &mut self.given);
         }
         if span.moves && span.took.is_some() {
             self.open.push((id, task.number));
@@ -500,7 +500,7 @@ impl Merge {
         let mark = match (task.marked, task.line.1) {
             (true, _) => Mark::End,
             (false, true) => Mark::None,
-            (false, false) => Mark::Fed,
+            (false, false) => Mark::AddedFeed,
         };
         out.put(task, mark, &mut self.rest, &mut self.given);
         task.turn = None;
