@@ -122,7 +122,7 @@ def parse(
     >>> report = tf.parse(
     ...     "demo.strace", None, explain=lambda lines: print(lines[0][1], lines[0][3])
     ... )
-    11 an event behind the leader: NAME(…) = RESULT, <... NAME resumed>, --- SIGNAL {…} ---, ...
+    11 an event after the columns: NAME(…) = RESULT, <... NAME resumed>, --- SIGNAL {…} ---, ...
     """
     check_choice("format_in", format_in, get_args(FormatIn))
     check_choice("machine", machine, get_args(Machine))

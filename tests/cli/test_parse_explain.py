@@ -13,9 +13,9 @@ import tracefast as tf
 CALL = "100 1700000000.000100 close(3) = 0 <0.000010>\n"
 LEADER = '"12345 1795175299.690276 " (pid, seconds since 1970)'
 LOSSES = {
-    "Hello": f"the leader of this log, such as {LEADER}; missing: pid",
-    "100 three = 3": f"the leader of this log, such as {LEADER}; missing: seconds since 1970",
-    "100 1700000000.000100 well": "an event behind the leader: NAME(…) = RESULT, "
+    "Hello": f"the columns of this log, such as {LEADER}; missing: pid",
+    "100 three = 3": f"the columns of this log, such as {LEADER}; missing: seconds since 1970",
+    "100 1700000000.000100 well": "an event after the columns: NAME(…) = RESULT, "
     "<... NAME resumed>, --- SIGNAL {…} ---, +++ exited with N +++",
     "100 1700000000.000100 +++ gone": '"+++ exited with N +++", "+++ killed by SIGNAL +++" or '
     '"+++ superseded by execve in pid N +++"',

@@ -2,9 +2,10 @@
 
 use crate::text::block::Block;
 
-/// Takes the SGR sequences (`ESC [ digits;… m`) out of `text` in place and returns its new length.
+/// Removes SGR sequences (`ESC [ digits;… m`) from `text` in place and returns its new length.
 ///
-/// strace prints an ESC of the traced program as `\33`, so nothing else is taken.
+/// strace escapes an ESC of the traced program as `\33` (`string_quote` in `src/util.c`), so
+/// program data is not changed.
 pub(crate) fn strip(text: &mut [u8]) -> usize {
     let mut to = 0;
     let mut from = 0;
@@ -15,7 +16,7 @@ pub(crate) fn strip(text: &mut [u8]) -> usize {
         from = next;
         if from < text.len() {
             let skip = sequence(&text[from..]);
-            // An ESC that begins no such sequence stays.
+            // An ESC that starts no SGR sequence stays.
             if skip == 0 {
                 text[to] = text[from];
                 to += 1;
@@ -27,8 +28,8 @@ pub(crate) fn strip(text: &mut [u8]) -> usize {
     to
 }
 
-/// Takes the colours out of the lines `lines` of `block`: number, begin, end, in order. Returns how
-/// many bytes each of them lost, by its number.
+/// Removes the colours from `lines` of `block`: number, start, end, in ascending order. Returns the
+/// number of each line and how many bytes it lost.
 pub(crate) fn strip_lines(block: &mut Block, lines: &[(u32, usize, usize)]) -> Vec<(u32, u32)> {
     let mut taken = Vec::with_capacity(lines.len());
     block.edit(|text| {
@@ -48,7 +49,7 @@ pub(crate) fn strip_lines(block: &mut Block, lines: &[(u32, usize, usize)]) -> V
     taken
 }
 
-/// Length of the sequence that begins at `text`; 0: none.
+/// Length of the SGR sequence at the start of `text`, or 0.
 fn sequence(text: &[u8]) -> usize {
     if text.get(1) != Some(&b'[') {
         return 0;
@@ -69,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn only_colours_are_taken() {
+    fn only_colours_are_removed() {
         assert_eq!(stripped(b"\x1b[35m-1\x1b[0m\x1b[m, \x1b[1;34mA\x1b[0m"), b"-1, A");
         assert_eq!(stripped(b"\x1b[2K \x1b \x1b[12"), b"\x1b[2K \x1b \x1b[12");
         assert_eq!(stripped(b""), b"");

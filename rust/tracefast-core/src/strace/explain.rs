@@ -1,4 +1,4 @@
-//! What was expected on a line that was not understood, in words.
+//! Explains what was expected on a line that was not understood, for `parse --explain`.
 
 use crate::strace::Format;
 use crate::strace::call::arguments::args_end;
@@ -22,17 +22,17 @@ pub(crate) fn explain(format: &Format, line: &[u8]) -> String {
         line
     };
     if is_continuation(line) {
-        return "an event on the line before: dumps and stack frames belong to one".to_owned();
+        return "an event on the line before: a dump or a stack frame belongs to one".to_owned();
     }
     if [&b")"[..], b", ", b" => ", b" <"].iter().any(|rest| line.starts_with(rest)) {
-        return "an open call above: this looks like the rest of one".to_owned();
+        return "a call left open above: this looks like the rest of one".to_owned();
     }
     let Some(leader) = format.layout.leader(line) else {
         return explain_leader(&format.layout, line);
     };
     let rest = &line[leader.next..];
     if rest.starts_with(b"<... ") && !contains(rest, b" resumed>") {
-        return "\" resumed>\" behind \"<... \" and the name of a call".to_owned();
+        return "\" resumed>\" after \"<... \" and the name of a call".to_owned();
     }
     if rest.starts_with(b"+++ ") {
         return "\"+++ exited with N +++\", \"+++ killed by SIGNAL +++\" or \
@@ -49,32 +49,32 @@ pub(crate) fn explain(format: &Format, line: &[u8]) -> String {
 }
 
 fn expected_event(bare: bool) -> String {
-    let place = if bare { "" } else { " behind the leader" };
+    let place = if bare { "" } else { " after the columns" };
     format!(
         "an event{place}: NAME(…) = RESULT, <... NAME resumed>, --- SIGNAL {{…}} ---, \
          +++ exited with N +++"
     )
 }
 
-/// What a call lacks whose `args` is all that follows its `(`.
+/// What is missing in a call. `args` is all that follows its `(`.
 fn explain_call(name: &[u8], args: &[u8]) -> String {
     let name = escape_invalid(name);
     let Some(end) = args_end(args, 0) else {
-        return format!("\") = RESULT\" behind the arguments of {name}: \"(\" is not closed");
+        return format!("\") = RESULT\" after the arguments of {name}: its \"(\" is not closed");
     };
-    let behind = &args[end + 1..];
-    let blanks = behind.iter().take_while(|&&b| b == b' ').count();
-    if blanks == 0 || !behind[blanks..].starts_with(b"= ") {
-        return format!("\" = RESULT\" behind \"{name}(…)\"");
+    let after = &args[end + 1..];
+    let blanks = after.iter().take_while(|&&b| b == b' ').count();
+    if blanks == 0 || !after[blanks..].starts_with(b"= ") {
+        return format!("\" = RESULT\" after \"{name}(…)\"");
     }
     if result::parse(args, end + 1 + blanks + 2).is_none() {
-        return "a result behind \" = \": a number, \"?\", or -1 and the name of an error"
+        return "a result after \" = \": a number, \"?\", or -1 and the name of an error"
             .to_owned();
     }
     if ending::ending(args).is_none() {
-        return format!("one call: the end of {name} is not clear");
+        return format!("a single call: where {name} ends is not clear");
     }
-    format!("an event: {name} is no system call, and no column stands before it")
+    format!("an event: {name} is not a system call, and no column precedes it")
 }
 
 fn contains(text: &[u8], part: &[u8]) -> bool {
@@ -85,7 +85,7 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
 struct LeaderColumn {
     name: &'static str,
     example: &'static str,
-    /// Puts the column into a layout.
+    /// Copies the column from one layout to another.
     put: fn(&mut Layout, &Layout),
 }
 
@@ -120,27 +120,27 @@ fn columns(layout: &Layout) -> Vec<LeaderColumn> {
     out
 }
 
-/// A leader as `layout` has it.
+/// An example of a leader with this layout.
 pub(crate) fn example(layout: &Layout) -> String {
     columns(layout).iter().map(|column| column.example).collect()
 }
 
-/// What is wrong in front of the event.
+/// What is wrong before the event.
 fn explain_leader(layout: &Layout, line: &[u8]) -> String {
     let columns = columns(layout);
     if columns.is_empty() {
-        return "\"[pid 12345] \" or nothing in front of the event".to_owned();
+        return "\"[pid 12345] \" or nothing before the event".to_owned();
     }
     let names: Vec<_> = columns.iter().map(|column| column.name).collect();
-    // The columns of the layout one by one: the first that does not fit is what is missing.
+    // Add the columns of the layout one by one: the first that does not match is missing.
     let mut sofar = Layout::default();
     let missing = columns.iter().find(|column| {
         (column.put)(&mut sofar, layout);
         sofar.leader(line).is_none()
     });
-    let missing = missing.map_or("blank behind it", |column| column.name);
+    let missing = missing.map_or("the blank after them", |column| column.name);
     format!(
-        "the leader of this log, such as \"{}\" ({}); missing: {missing}",
+        "the columns of this log, such as \"{}\" ({}); missing: {missing}",
         example(layout),
         names.join(", "),
     )
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use crate::strace::detect;
 
-    fn said(log: &str, line: &str) -> String {
+    fn explained(log: &str, line: &str) -> String {
         let format = detect(log.as_bytes()).expect("a log of strace");
         explain(&format, line.as_bytes())
     }
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_line_without_the_leader() {
-        let such = "the leader of this log, such as";
+        let such = "the columns of this log, such as";
         for (log, line, expected) in [
             (
                 EPOCH,
@@ -187,11 +187,11 @@ mod tests {
                  line before",
             ),
         ] {
-            assert_eq!(said(log, line), format!("{such} {expected}"), "{line}");
+            assert_eq!(explained(log, line), format!("{such} {expected}"), "{line}");
         }
         assert_eq!(
-            said("close(3) = 0\n", "[pid x] close(3) = 0"),
-            "\"[pid 12345] \" or nothing in front of the event"
+            explained("close(3) = 0\n", "[pid x] close(3) = 0"),
+            "\"[pid 12345] \" or nothing before the event"
         );
     }
 
@@ -213,42 +213,45 @@ mod tests {
     }
 
     #[test]
-    fn an_event_that_is_none() {
+    fn lines_without_an_event() {
         for (rest, expected) in [
-            ("hello", "an event behind the leader: NAME(…) = RESULT,"),
-            ("<... read res", "\" resumed>\" behind \"<... \""),
+            ("hello", "an event after the columns: NAME(…) = RESULT,"),
+            ("<... read res", "\" resumed>\" after \"<... \""),
             ("+++ exited", "\"+++ exited with N +++\","),
             ("--- SIGCHLD", "\"--- SIGNAL {…} ---\""),
-            ("read(3, \"a", "\") = RESULT\" behind the arguments of read: \"(\" is not closed"),
-            ("read(3, [1, 2) = 3", "\") = RESULT\" behind the arguments of read"),
-            ("read(3) and more", "\" = RESULT\" behind \"read(…)\""),
-            ("read(3)= 3", "\" = RESULT\" behind \"read(…)\""),
-            ("read(3) = three", "a result behind \" = \": a number, \"?\""),
-            ("read(3) = -", "a result behind \" = \": a number, \"?\""),
+            ("read(3, \"a", "\") = RESULT\" after the arguments of read: its \"(\" is not closed"),
+            ("read(3, [1, 2) = 3", "\") = RESULT\" after the arguments of read"),
+            ("read(3) and more", "\" = RESULT\" after \"read(…)\""),
+            ("read(3)= 3", "\" = RESULT\" after \"read(…)\""),
+            ("read(3) = three", "a result after \" = \": a number, \"?\""),
+            ("read(3) = -", "a result after \" = \": a number, \"?\""),
         ] {
-            let said = said(EPOCH, &format!("7     1795175299.690276 {rest}"));
+            let said = explained(EPOCH, &format!("7     1795175299.690276 {rest}"));
             assert!(said.starts_with(expected), "{rest}: {said}");
         }
-        assert!(said("close(3) = 0\n", "hello").starts_with("an event: NAME(…)"));
+        assert!(explained("close(3) = 0\n", "hello").starts_with("an event: NAME(…)"));
         assert_eq!(
-            said(EPOCH, " | 00000  61 62"),
-            "an event on the line before: dumps and stack frames belong to one"
+            explained(EPOCH, " | 00000  61 62"),
+            "an event on the line before: a dump or a stack frame belongs to one"
         );
     }
 
     #[test]
-    fn rests_of_calls_and_colours() {
-        let rest = "an open call above: this looks like the rest of one";
+    fn torn_calls_and_colours() {
+        let rest = "a call left open above: this looks like the rest of one";
         for line in [")            = 12", ", 0x7f) = 3", " => {parent_tid=[1]}, 88) = 1"] {
-            assert_eq!(said(EPOCH, line), rest, "{line}");
+            assert_eq!(explained(EPOCH, line), rest, "{line}");
         }
-        assert_eq!(said("close(3) = 0\n", " <unfinished ...>"), rest);
-        let coloured = said(EPOCH, "7     1795175299.690276 \x1b[33mclose\x1b[0m(3");
-        assert_eq!(coloured, "\") = RESULT\" behind the arguments of close: \"(\" is not closed");
+        assert_eq!(explained("close(3) = 0\n", " <unfinished ...>"), rest);
+        let coloured = explained(EPOCH, "7     1795175299.690276 \x1b[33mclose\x1b[0m(3");
+        assert_eq!(
+            coloured,
+            "\") = RESULT\" after the arguments of close: its \"(\" is not closed"
+        );
     }
 
     #[test]
-    fn hostile_lines_are_explained_soon() {
+    fn hostile_lines_are_explained_quickly() {
         let format = detect(EPOCH.as_bytes()).expect("a log of strace");
         for part in ["(", "[", "/* ", ") = ", "<... ", "\"", "[pid "] {
             let line = format!("7     1795175299.690276 f({}", part.repeat(1_000_000));
@@ -263,12 +266,12 @@ mod tests {
         let format = detect(b"7     1795175299.690276 close(3) = 0\n").unwrap();
         assert_eq!(
             explain(&format, b"hello"),
-            "the leader of this log, such as \"12345 1795175299.690276 \" (pid, seconds since 1970); \
+            "the columns of this log, such as \"12345 1795175299.690276 \" (pid, seconds since 1970); \
              missing: pid"
         );
         assert_eq!(
             explain(&format, b"7     1795175299.690276 close(3"),
-            "\") = RESULT\" behind the arguments of close: \"(\" is not closed"
+            "\") = RESULT\" after the arguments of close: its \"(\" is not closed"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Reads a block line by line, and finds out what each line is.
+//! Reads a block line by line and decides what each line is.
 
 use crate::events::line_counts::LineUse;
 use crate::events::parsed_block::Parsed;
@@ -21,7 +21,8 @@ use crate::strace::line_start::personality;
 use crate::strace::parser::{Above, Grammar, Line, Owner, Parser};
 
 impl Grammar {
-    /// Parses `block` into `parsed`. Colours are taken out of the block's text.
+    /// Parses `block` into `parsed`. If events turn out to be coloured, removes the colours from
+    /// the block and parses it again.
     pub fn parse(&mut self, format: &Format, block: &mut Block, parsed: &mut Parsed) {
         let coloured = self.run(format, block, parsed, &[]);
         if !coloured.is_empty() {
@@ -30,8 +31,8 @@ impl Grammar {
         }
     }
 
-    /// Parses `block`; returns the lines that are events but for their colours. `taken`: bytes that
-    /// were taken out of lines before, by the line's number.
+    /// Parses `block` once. Returns the lines that would be events without their colours. `taken`
+    /// holds line numbers, and how many bytes of colours were removed from each.
     fn run(
         &mut self,
         format: &Format,
@@ -154,7 +155,7 @@ impl Parser<'_> {
         self.count += 1;
     }
 
-    /// Takes the prefix off a line of merged logs; returns where the line itself begins.
+    /// Removes the prefix from a line of merged logs. Returns where the line itself starts.
     fn take_prefix(&mut self, start: usize, end: usize) -> usize {
         self.note_marked_start();
         let Some(prefix) = Prefix::parse(&self.text[start..end]) else { return start };
@@ -165,7 +166,7 @@ impl Parser<'_> {
             return end;
         }
         if self.task.replace(prefix.pid) != Some(prefix.pid) {
-            // What belongs to the line above stands in the same log.
+            // Continuation lines follow their event in the same log.
             self.owner = Owner::Nobody;
             self.above = Above::Nothing;
             self.table = false;
@@ -177,7 +178,7 @@ impl Parser<'_> {
         start + task_prefix::PREFIX
     }
 
-    /// The begin of a call whose line comes later: neither a line nor a row.
+    /// The start of a call whose line comes later. It is neither a line nor a row.
     fn marked_start(&mut self, pid: i32, line: &[u8]) {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let Some(entry) = task_prefix::entry(&self.format.layout, line) else { return };
@@ -186,7 +187,7 @@ impl Parser<'_> {
         self.parsed.entries.push(CallEntry { at, tid: Some(pid), head, target: EntryTarget::Open });
     }
 
-    /// A line with a leader. `false`: no event stands behind it.
+    /// Parses a line that has a leader. Returns `false` if no event follows the leader.
     #[inline]
     fn event(&mut self, line: &Line) -> bool {
         let rest = line.start + line.leader.next;
@@ -210,7 +211,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A call behind the name of a system, `linux:read(…)`.
+    /// A call with the name of its personality, `linux:read(…)`.
     #[cold]
     fn foreign_call(&mut self, line: &Line, rest: usize) -> bool {
         let rest = rest + personality(&self.text[rest..line.end]);
@@ -218,8 +219,8 @@ impl Parser<'_> {
         name.is_some_and(|n| rest > line.start + line.leader.next && self.call(line, rest, n))
     }
 
-    /// A line with other columns than the log has at its start: two logs in one file, or several
-    /// runs. Only what is surely of strace counts.
+    /// A line whose layout is not that of the log: two logs in one file, or several runs. Accepts
+    /// only what no other program would print.
     #[cold]
     fn odd_event(&mut self, start: usize, end: usize) -> bool {
         let bytes = &self.text[start..end];
@@ -247,8 +248,8 @@ impl Parser<'_> {
         known
     }
 
-    /// On a terminal, output of the program that ends without a line feed may stand before a line
-    /// of strace. Only what is surely of strace counts; the output is kept beside it.
+    /// On a terminal, program output without a line feed may precede a line of strace. Accepts only
+    /// what no other program would print, and keeps the output in `extra`.
     pub(crate) fn event_after_output(&mut self, start: usize, end: usize) -> bool {
         if self.format.layout.pid != Pid::Bracket {
             return false;

@@ -1,8 +1,10 @@
-//! What the first bytes of a line or of an event say: the name of a call, a mark, a continuation.
+//! What the start of a line, or of the event on it, says: the name of a call, a mark, a
+//! continuation.
 
 use crate::linux::syscalls::is_syscall;
 
-/// The line belongs to the event before it: a stack frame, a dump.
+/// Whether the line is a stack frame (`-k`) or a dump (`-e read=`), which belong to the event
+/// before them.
 #[inline]
 pub fn is_continuation(line: &[u8]) -> bool {
     line.first() == Some(&b' ')
@@ -10,7 +12,7 @@ pub fn is_continuation(line: &[u8]) -> bool {
             || line.starts_with(b" VCPU"))
 }
 
-/// The rest of a line behind its leader begins as an event does.
+/// Whether `rest`, the part of a line after its leader, starts like an event.
 pub fn begins_event(rest: &[u8]) -> bool {
     let rest = &rest[personality(rest)..];
     match rest.first() {
@@ -23,15 +25,15 @@ pub fn begins_event(rest: &[u8]) -> bool {
     }
 }
 
-/// Bytes of the longest name of a call. No kernel has one half as long; whatever is longer is
-/// other text, and would only fill the dictionary of names.
-pub const NAME_MAX: usize = 255;
+/// Longest accepted name of a call, in bytes. Names in the kernel are less than half as long;
+/// anything longer is other text and would only fill the dictionary of names.
+pub(crate) const NAME_MAX: usize = 255;
 
 /// Length of the name before the `(` of a call.
 #[inline(always)]
 pub fn call_name(rest: &[u8]) -> Option<usize> {
     let mut n = 0;
-    // Eight bytes at a time: where a name ends is hard to predict for a loop over bytes.
+    // Eight bytes at a time: a loop over bytes mispredicts where a name ends.
     while let Some(eight) = rest.get(n..).and_then(|rest| rest.first_chunk::<8>()) {
         let others = !name_bytes(u64::from_le_bytes(*eight)) & HIGH;
         if others != 0 {
@@ -45,19 +47,18 @@ pub fn call_name(rest: &[u8]) -> Option<usize> {
     (is_length(n) && rest[n] == b'(').then_some(n)
 }
 
-/// A name may be so long.
 #[inline(always)]
-pub fn is_length(n: usize) -> bool {
+pub(crate) fn is_length(n: usize) -> bool {
     (1..=NAME_MAX).contains(&n)
 }
 
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
-/// The high bit of each of eight bytes that may stand in a name: a letter, a digit, `_`.
+/// Sets the high bit of each of eight bytes that may be part of a name: letters, digits, `_`.
 #[inline(always)]
 fn name_bytes(word: u64) -> u64 {
     const EACH: u64 = 0x0101_0101_0101_0101;
-    // Sums of seven-bit values stay within their bytes.
+    // Sums of seven-bit values do not carry into the next byte.
     let low = word & !HIGH;
     let letter = low | (EACH * 0x20);
     let letters = (letter + EACH * (0x80 - 0x61)) & !(letter + EACH * (0x80 - 0x7b));
@@ -66,8 +67,8 @@ fn name_bytes(word: u64) -> u64 {
     (letters | digits | underscores) & !word & HIGH
 }
 
-/// Length of the `linux:` before a call's name: on some machines strace says of which system the
-/// call is.
+/// Length of the personality before the name of a call: strace for some architectures prints which
+/// system a call belongs to, as `linux:read`.
 pub(crate) fn personality(rest: &[u8]) -> usize {
     [&b"linux:"[..], b"svr4:", b"solaris:", b"sunos:", b"hpux:", b"osf:"]
         .iter()
@@ -75,7 +76,7 @@ pub(crate) fn personality(rest: &[u8]) -> usize {
         .map_or(0, |prefix| prefix.len())
 }
 
-/// A name that only a system call has.
+/// Whether only a system call has this name.
 pub(crate) fn is_call(name: &[u8]) -> bool {
     name.starts_with(b"syscall_") || is_syscall(name)
 }
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_end_where_their_bytes_end() {
+    fn names_end_at_the_first_byte_that_no_name_holds() {
         for byte in 0..=255u8 {
             let name = byte.is_ascii_alphanumeric() || byte == b'_';
             assert_eq!(name_bytes(u64::from(byte)) & 0x80 != 0, name, "{byte:#x}");

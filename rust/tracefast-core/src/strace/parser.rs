@@ -18,7 +18,7 @@ use crate::text::escape::{escape_invalid, unescape_into};
 use crate::text::scan::Marks;
 use crate::text::string_view::{Place, pack_padded};
 
-/// What a worker keeps from block to block: nothing that changes results, only memory and names.
+/// What a worker keeps from block to block. It holds memory and names, and does not change results.
 #[derive(Debug, Default)]
 pub struct Grammar {
     pub(crate) marks: Marks,
@@ -28,7 +28,7 @@ pub struct Grammar {
     pub(crate) calls: OpenCalls,
 }
 
-/// Whom a continuation line belongs to.
+/// What a continuation line belongs to.
 #[derive(Clone, Copy)]
 pub(crate) enum Owner {
     Nobody,
@@ -36,17 +36,18 @@ pub(crate) enum Owner {
     Call(u32),
 }
 
-/// What the lines above left open for one without a leader. A line that stands alone ends it, so
-/// that it never reaches from block to block.
+/// What the lines above left open for a line without a leader. A line that is certainly the start
+/// of an event ends it, so it never reaches into the next block.
 #[derive(Clone, Copy)]
 pub(crate) enum Above {
     Nothing,
-    /// The call at this place among the open ones. Versions 5.2 to 6.1 write the second half of a
-    /// call without a leader when they select calls by status.
+    /// The open call with this index. strace 5.2 to 6.1 prints the second half of a call without a
+    /// leader when it selects calls by status (`-e status=`).
     Call(u32),
-    /// The same; but its text was torn and ends where it ends, and some lines were no rest of it.
+    /// The same, for a call whose line was cut short by other text. The number counts the lines
+    /// since that looked like the rest of the call and were not.
     Torn(u32, u8),
-    /// A call whose result could not be read: the `) = ?` of 4.20 may follow.
+    /// A call without a readable result. strace 4.20 may print `) = ?` on the next line.
     Unavailable,
 }
 
@@ -56,50 +57,51 @@ pub(crate) struct Parser<'a> {
     pub(crate) text: &'a [u8],
     pub(crate) padded: &'a [u8],
     pub(crate) utf8: bool,
-    /// Lines may have the usual shape.
+    /// Whether the layout of the log allows the fast path.
     pub(crate) try_fast_path: bool,
     pub(crate) last: bool,
     pub(crate) parsed: &'a mut Parsed,
-    /// Number of the line, from the block's begin; of merged logs, from that of the task's log.
+    /// Line number, relative to the start of the block; in merged logs the number in the task's own
+    /// log.
     pub(crate) line: i64,
-    /// Lines of the block before.
+    /// Number of lines of this block that were parsed.
     pub(crate) count: u32,
-    /// The task that the file is named after from which the line comes.
+    /// The task that the log file of this line is named after.
     pub(crate) task: Option<i32>,
-    /// What the line at hand of a merged log is.
+    /// The mark in the prefix of this line, in merged logs.
     pub(crate) merge: Mark,
-    /// Bytes of the line at hand, its line feed included.
+    /// Bytes of this line, with its line feed.
     pub(crate) bytes: u64,
-    /// What the line at hand is used for; `None`: the serial stage says.
+    /// What this line is counted as; `None` if only the serial stage knows.
     pub(crate) used: Option<LineUse>,
     pub(crate) clock: Clock,
     pub(crate) owner: Owner,
     pub(crate) above: Above,
-    /// A table has begun.
+    /// Whether the lines above are part of a summary table.
     pub(crate) table: bool,
-    /// Columns of the line at hand, if they are others than those of the log.
+    /// The layout of this line, if it is not that of the log.
     pub(crate) odd: Option<Layout>,
-    /// How the line before named its task, in a log without a column of pids.
+    /// How the previous event named its task, in a log without a pid column.
     pub(crate) naming: Option<PidPrefix>,
-    /// Lines that belong to a row and are not in it yet.
+    /// Continuation lines of a row that are not in its `extra` yet.
     pub(crate) frames: Option<(usize, (usize, usize))>,
-    /// Lines that are events but for their colours.
+    /// Lines that would be events without their colours: number, start, end.
     pub(crate) coloured: Vec<(u32, usize, usize)>,
     pub(crate) taken: std::slice::Iter<'a, (u32, u32)>,
 }
 
-/// A line at hand: the whole of it is `text[start..end]`.
+/// The line that is being parsed, `text[start..end]`.
 #[derive(Clone, Copy)]
 pub(crate) struct Line {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// Second blank of the only ` = `.
+    /// Position of the second blank of the ` = `, if the line has only one.
     pub(crate) mark: Option<usize>,
     pub(crate) leader: Leader,
 }
 
 impl<'a> Parser<'a> {
-    /// The row of the line before is that of a call whose begin was marked.
+    /// Notes on the last row that its start was marked (see [`crate::strace::task_prefix`]).
     pub(crate) fn note_marked_start(&mut self) {
         let rows = &mut self.parsed.rows;
         if std::mem::take(&mut self.merge) == Mark::End
@@ -110,7 +112,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The log ends within this line.
+    /// Whether the log ends inside this line.
     pub(crate) fn is_cut(&self, line: &Line) -> bool {
         if self.format.merged {
             self.merge == Mark::AddedFeed
@@ -119,7 +121,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Colours were part of the line, too.
+    /// Counts the colours that were removed from this line among its bytes.
     #[cold]
     pub(crate) fn count_taken(&mut self) {
         if let Some(&&(line, bytes)) = self.taken.as_slice().first().as_ref()
@@ -130,7 +132,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// An event is certain: the line's own time, on the block's clock.
+    /// Called once a line is known to be an event. Returns its time on the clock of the block.
     #[inline]
     pub(crate) fn enter(&mut self, line: &Line) -> Option<i64> {
         self.above = Above::Nothing;
@@ -143,13 +145,14 @@ impl<'a> Parser<'a> {
         }
         let time = line.leader.time?;
         if self.format.merged && self.format.layout.time == Time::None {
-            // A delta counts from the line before of any task: here that is not the one above.
+            // A delta counts from the previous line of the same log, which is not the line above
+            // here.
             return None;
         }
         Some(self.clock.read(time, &mut self.parsed.oddities))
     }
 
-    /// The time of a line with other columns.
+    /// The time of a line whose layout is not that of the log.
     #[cold]
     pub(crate) fn odd_time(&mut self, line: &Line) -> Option<i64> {
         let time = line.leader.time?;
@@ -163,7 +166,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// The clock of the line's time.
+    /// The clock that the time of this line belongs to.
     pub(crate) fn row_clock(&self) -> RowClock {
         let clock = |layout: &Layout| {
             (layout.time, layout.time == Time::None && layout.delta == Delta::Plain)
@@ -180,8 +183,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Lines with and without a pid take turns as tasks come and go; under which name a task's
-    /// calls are open, only the serial stage can tell then.
+    /// strace prints `[pid N]` only while it traces several tasks, so the same task may show with
+    /// and without its pid. Only the serial stage can tell under which of the two a call is open.
     #[inline]
     pub(crate) fn name_tasks(&mut self, named: bool) {
         let prefix = if named { PidPrefix::Present } else { PidPrefix::Absent };
@@ -208,7 +211,7 @@ impl<'a> Parser<'a> {
         Some(self.grammar.comms.key(name, &mut self.parsed.comms, |_| 0).0)
     }
 
-    /// Leader's columns of a new row.
+    /// Adds a row with the columns of the leader.
     #[inline]
     pub(crate) fn row(&mut self, line: &Line, ts: Option<i64>) -> usize {
         let row = self.parsed.rows.push();
@@ -238,7 +241,7 @@ impl<'a> Parser<'a> {
         row
     }
 
-    /// The view of the leader's columns that are kept as they are.
+    /// The leader columns that are kept as text: context, call number, instruction pointer.
     #[inline]
     pub(crate) fn kept_columns(&mut self, line: &Line) -> Option<u128> {
         let (start, end) = line.leader.extra?;
@@ -249,7 +252,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// The view of two ranges with a blank between them.
+    /// The text of two ranges with a blank between them.
     #[cold]
     pub(crate) fn columns(&mut self, first: (usize, usize), second: (usize, usize)) -> u128 {
         let mut both = escape_invalid(&self.text[first.0..first.1]).into_owned();

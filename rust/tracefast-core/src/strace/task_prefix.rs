@@ -1,12 +1,12 @@
-//! Lines of several logs, one a task (`-ff`), put into one text in the order of their effects. Each
-//! line has a prefix of fixed width, which says whose it is:
+//! Several logs, one per task (`-ff`), merged into one text in the order of their effects. Each
+//! line has a prefix of fixed width:
 //!
-//! `PPPPPPPPLLLLLLLLLLL ` - the task and the number of the line in the task's own log, hexadecimal,
-//! then a blank or what else there is to say of the line ([`Mark`]).
+//! `PPPPPPPPLLLLLLLLLLL ` - the task, the line number in the task's own log, both hexadecimal, then
+//! a blank or a [`Mark`].
 //!
-//! A line of such a log is a whole call. Where other tasks did something within it, it stands twice:
-//! at its begin as a mark, of which nothing is read but which descriptors the call acts on, and at
-//! its end.
+//! A line of such a log is a whole call. If other tasks did something during the call, the line
+//! appears twice: marked at the start of the call, where only the descriptors that it acts on are
+//! read, and again at its end.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,7 +17,7 @@ use crate::strace::call::ending;
 use crate::strace::leader::Layout;
 use crate::strace::line_start;
 
-/// Bytes of a prefix.
+/// Length of a prefix in bytes.
 pub const PREFIX: usize = 20;
 
 const PID: usize = 8;
@@ -28,11 +28,11 @@ pub enum Mark {
     /// A line of the log.
     #[default]
     None,
-    /// The same; its feed is not that of the log, which ends without one.
+    /// A line of the log whose line feed was added: the log ends without one.
     AddedFeed,
-    /// No line: the begin of a call whose line comes later.
+    /// Not a line: the start of a call whose line comes later.
     Start,
-    /// The line of a call whose begin was marked.
+    /// The line of a call whose start was marked.
     End,
 }
 
@@ -45,19 +45,19 @@ impl Mark {
     }
 }
 
-/// What stands before each line of a merged text.
+/// The prefix of a line of merged logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prefix {
-    /// The task whose log it is.
+    /// The task whose log the line is from.
     pub pid: i32,
-    /// Number of the line in that log, 1-based.
+    /// Line number in that log, counted from 1.
     pub line: u64,
     /// What the line is.
     pub mark: Mark,
 }
 
 impl Prefix {
-    /// The prefix as text.
+    /// Formats the prefix.
     ///
     /// # Examples
     /// ```
@@ -73,7 +73,7 @@ impl Prefix {
         out
     }
 
-    /// Reads the prefix of a line; `None`: it has none.
+    /// Parses the prefix of a line; `None` if it has none.
     pub fn parse(line: &[u8]) -> Option<Self> {
         let head: &[u8; PREFIX] = line.first_chunk()?;
         let value = |digits: &[u8]| {
@@ -101,7 +101,7 @@ fn nibble(digit: u8) -> Option<u64> {
     }
 }
 
-/// A call that is whole on its line and acts on descriptors from its begin on.
+/// A call that is complete on its line and acts on descriptors from its start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Number of the call.
@@ -110,8 +110,9 @@ pub struct Entry {
     pub args: Range<usize>,
 }
 
-/// What a mark tells of the call on `line`, which has no prefix and no feed. `None`: its begin tells
-/// nothing, or the line needs others to be understood, so that there must be no mark of it.
+/// What a mark says about the call on `line`, which has neither prefix nor line feed. `None` if the
+/// start of the call has no effect, or if the line can only be understood together with others;
+/// such a line must not be marked.
 ///
 /// # Examples
 /// ```
@@ -129,7 +130,7 @@ pub fn entry(layout: &Layout, line: &[u8]) -> Option<Entry> {
     let sys = syscalls::by_name(&rest[..len]);
     let op = syscalls::shape(sys).op;
     let binds = op.uses() || op.names() || matches!(op, Op::Dup | Op::Fchdir | Op::SetCloexec);
-    // Colours are taken out of lines later, with all that they hide.
+    // Colours are removed later, and may hide what the line is.
     if !binds || memchr::memchr(0x1b, line).is_some() {
         return None;
     }
@@ -139,7 +140,7 @@ pub fn entry(layout: &Layout, line: &[u8]) -> Option<Entry> {
     Some(Entry { sys, args: args..args + ending.args })
 }
 
-/// Several lines that belong together, without the prefixes of the second and later ones.
+/// Removes the prefixes from the second and later of several lines that belong together.
 pub fn without_prefixes(lines: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr(b'\n', lines).is_none() {
         return Cow::Borrowed(lines);
@@ -160,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prefix_says_whose_line_it_is() {
+    fn prefixes_round_trip() {
         for prefix in [
             Prefix { pid: 1, line: 1, mark: Mark::AddedFeed },
             Prefix { pid: 9_999_999, line: (1 << 44) - 1, mark: Mark::None },
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_begins_with_an_effect_is_marked() {
+    fn calls_that_act_on_descriptors_are_marked() {
         let layout = Layout { time: crate::strace::leader::Time::Epoch, ..Layout::default() };
         let of = |text: &str| {
             let line = format!("1795175299.1 {text}");
@@ -203,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_belong_together_lose_their_prefixes() {
+    fn continuation_lines_lose_their_prefixes() {
         let prefix = Prefix { pid: 7, line: 3, mark: Mark::None }.text();
         let text = [b" > a(b)\n", &prefix[..], b" > c(d)"].concat();
         assert_eq!(*without_prefixes(&text), *b" > a(b)\n > c(d)");

@@ -1,15 +1,15 @@
-//! The arguments of a call: where they end, and where each begins.
+//! The tokenizer of arguments: where they end, and where each one starts.
 //!
-//! This is the complete tokenizer: strings, nested comments, character literals, annotations of
-//! descriptors and brackets of all kinds. The hot path asks it only where a line is not plain.
+//! It knows strings, nested comments, character literals, annotations of descriptors and brackets
+//! of all kinds. The fast path uses it only where a line is not plain.
 
 use memchr::{memchr, memchr2};
 
 use crate::text::scan::{first_of, first_special};
 use crate::text::search::find;
 
-/// Where the token at `at` ends, for tokens in which brackets and commas mean nothing: strings,
-/// comments, character literals, annotations. `None`: the token is not closed.
+/// End of the token at `at`, if it is one in which brackets and commas have no meaning: a string,
+/// comment, character literal or annotation. `None` if the token is not closed.
 pub(crate) fn skip_opaque(text: &[u8], at: usize) -> Option<usize> {
     match text[at] {
         b'"' => skip_string(text, at),
@@ -20,7 +20,7 @@ pub(crate) fn skip_opaque(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Behind the string that begins with the quote at `at`.
+/// Skips the string whose opening quote is at `at`.
 pub(crate) fn skip_string(text: &[u8], at: usize) -> Option<usize> {
     let mut i = at + 1;
     loop {
@@ -32,7 +32,8 @@ pub(crate) fn skip_string(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// As [`skip_string`], and whether the string holds no escape: known for nothing, as a rule.
+/// Like [`skip_string`], and whether the string holds no escape. Finding the closing quote shows
+/// that at no extra cost for most strings.
 #[inline]
 pub(crate) fn string_end(text: &[u8], at: usize) -> Option<(usize, bool)> {
     let first = first_of(text, at + 1, [b'"', b'\\'])?;
@@ -42,11 +43,12 @@ pub(crate) fn string_end(text: &[u8], at: usize) -> Option<(usize, bool)> {
     skip_string(text, at).map(|end| (end, false))
 }
 
-/// Comments nest. Quotes count only right at their start: some hold bare ones.
+/// Skips a comment. Comments nest. A quote starts a string only right after the `/*`: some comments
+/// hold unpaired quotes.
 fn skip_comment(text: &[u8], at: usize) -> Option<usize> {
     let mut depth = 0usize;
     let mut i = at;
-    // A loop, not a recursion: hostile text nests deeper than any stack.
+    // A loop, not recursion: hostile input nests deeper than any stack.
     loop {
         match (text[i], text.get(i + 1)) {
             (b'/', Some(b'*')) => {
@@ -75,7 +77,7 @@ fn skip_character(text: &[u8], at: usize) -> Option<usize> {
         b'\\' => at + 3,
         _ => at + 2,
     };
-    // A quote that closes nothing near is text.
+    // A quote without a closing one nearby is ordinary text.
     let near = text.get(body..)?;
     Some(memchr(b'\'', &near[..near.len().min(4)]).map_or(at + 1, |n| body + n + 1))
 }
@@ -94,8 +96,8 @@ fn skip_angle(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// As [`annotation_end`], and whether the annotation surely holds neither escapes nor brackets of
-/// its own: one search tells that of most.
+/// Like [`annotation_end`], and whether the annotation surely holds neither escapes nor brackets of
+/// its own. A single search shows that for most annotations.
 #[inline]
 pub(crate) fn annotation(text: &[u8], at: usize) -> Option<(usize, bool)> {
     if matches!(text.get(at + 1)?, b'/' | b'a'..=b'z') {
@@ -107,12 +109,12 @@ pub(crate) fn annotation(text: &[u8], at: usize) -> Option<(usize, bool)> {
     annotation_end(text, at).map(|end| (end, false))
 }
 
-/// Behind the annotation that begins with the `<` at `at`: `3</path>`, `0</dev/null<char 1:3>>`,
+/// End of the annotation whose `<` is at `at`: `3</path>`, `0</dev/null<char 1:3>>`,
 /// `5<TCP:[1.2.3.4:80->5.6.7.8:443]>`.
 pub(crate) fn annotation_end(text: &[u8], at: usize) -> Option<usize> {
     let body = &text[at + 1..];
     if let Some(colon) = protocol(body) {
-        // Socket addresses hold `->` and quoted names: the end is `]>` outside quotes.
+        // Socket addresses hold `->` and quoted names: they end at the first `]>` outside quotes.
         let mut i = at + 1 + colon;
         loop {
             i += memchr2(b'"', b']', text.get(i..)?)?;
@@ -137,8 +139,8 @@ pub(crate) fn annotation_end(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Length of `PROTO:[` at the start of an annotation's body, or of the `(null):[` that some
-/// versions print.
+/// Length of `PROTO:[` at the start of an annotation, or of the `(null):[` that some versions
+/// print.
 fn protocol(body: &[u8]) -> Option<usize> {
     if body.starts_with(b"(null):[") {
         return Some(8);
@@ -152,7 +154,7 @@ fn protocol(body: &[u8]) -> Option<usize> {
     body[name..].starts_with(b":[").then_some(name + 2)
 }
 
-/// Bytes at which a token may begin or a bracket stands.
+/// Bytes that start a token or are brackets.
 static SPECIAL: [bool; 256] = {
     let mut table = [false; 256];
     let bytes = b"\"/'<()[]{},";
@@ -169,8 +171,8 @@ pub(crate) fn special(byte: u8) -> bool {
     SPECIAL[usize::from(byte)]
 }
 
-/// The position of the `)` that ends the arguments which begin at `start`, right behind `(`.
-/// `None`: they do not end in `text`.
+/// Position of the `)` that closes the arguments starting at `start`, just after the `(`. `None` if
+/// they do not end in `text`.
 pub(crate) fn args_end(text: &[u8], start: usize) -> Option<usize> {
     let mut depth = 0usize;
     let mut i = start;
@@ -197,7 +199,7 @@ pub(crate) fn args_end(text: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// Every string, comment and annotation in `args` is closed.
+/// Whether every string, comment and annotation in `args` is closed.
 pub(crate) fn closed(args: &[u8]) -> bool {
     let mut i = 0;
     while let Some(n) = args[i..].iter().position(|&b| matches!(b, b'"' | b'/' | b'\'' | b'<')) {
@@ -209,7 +211,7 @@ pub(crate) fn closed(args: &[u8]) -> bool {
     true
 }
 
-/// `text` ends within an annotation.
+/// Whether `text` ends inside an annotation.
 pub(crate) fn in_annotation(text: &[u8]) -> bool {
     let mut i = 0;
     while let Some(n) = text[i..].iter().position(|&b| matches!(b, b'"' | b'/' | b'\'' | b'<')) {
@@ -221,11 +223,11 @@ pub(crate) fn in_annotation(text: &[u8]) -> bool {
     false
 }
 
-/// Most arguments that a call has, and a few more.
+/// More than the number of arguments of any call.
 pub(crate) const MAX_ARGS: usize = 12;
 
-/// The arguments of `args`, split at the top level: ranges without the blanks around them. Those
-/// beyond [`MAX_ARGS`] are part of the last one. A name (`fd=`, of `--arg-names`) is left out.
+/// Arguments split at the top level, as ranges without surrounding blanks. Arguments beyond
+/// [`MAX_ARGS`] are part of the last one. Names (`fd=`, of `--arg-names`) are left out.
 #[derive(Debug, Default)]
 pub(crate) struct Split {
     ranges: [(u32, u32); MAX_ARGS],
@@ -233,14 +235,14 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// Splits `args`, at most up to argument `upto`, which bounds the work on long calls.
+    /// Splits `args` up to argument `upto`, which bounds the work on long calls.
     pub(crate) fn new(args: &[u8], upto: usize) -> Self {
         let mut split = Self::default();
         split.fill(args, upto);
         split
     }
 
-    /// As [`Split::new`], into one that is empty.
+    /// Like [`Split::new`], but fills an empty `Split` in place.
     pub(crate) fn fill(&mut self, args: &[u8], upto: usize) {
         let mut depth = 0usize;
         let (mut start, mut i) = (0, 0);
@@ -274,7 +276,8 @@ impl Split {
         }
     }
 
-    /// Argument `position`, the last that counts, is `start..end`; those before it are left out.
+    /// Sets argument `position`, the last one needed, to `start..end`. Earlier ones are not
+    /// recorded.
     #[inline]
     pub(crate) fn end_with(&mut self, position: u8, start: usize, end: usize) {
         self.len = usize::from(position) + 1;
@@ -296,23 +299,20 @@ impl Split {
         self.len += 1;
     }
 
-    /// Number of arguments found.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// The text of argument `i` of `args`, the same that were split.
+    /// Text of argument `i`. `args` must be what was split.
     pub(crate) fn get<'a>(&self, args: &'a [u8], i: u8) -> Option<&'a [u8]> {
         let &(start, end) = self.ranges[..self.len].get(usize::from(i))?;
         args.get(start as usize..end as usize)
     }
 
-    /// Where argument `i` begins.
     pub(crate) fn start(&self, i: u8) -> usize {
         self.ranges[usize::from(i)].0 as usize
     }
 
-    /// Where argument `i` ends.
     pub(crate) fn end(&self, i: u8) -> usize {
         self.ranges[usize::from(i)].1 as usize
     }
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn the_right_closing_parenthesis() {
+    fn finds_the_parenthesis_that_closes_the_call() {
         for args in [
             r#"3, "(z) = 3 <0.5>", 4096"#,
             r#"1, "a\") = 3\\", 7"#,

@@ -1,4 +1,4 @@
-//! Two halves of a call, `<unfinished ...>` and `<... resumed>`, as one.
+//! Where the text of a call ends, and whether a blank follows `resumed>`.
 
 use memchr::memmem;
 
@@ -6,55 +6,55 @@ use crate::events::vocabulary::Status;
 use crate::strace::call::arguments::args_end;
 use crate::strace::call::result::{self, Outcome};
 
-/// Where a call's text ends and what it came to.
+/// The end of a call's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ending {
     /// Length of the arguments.
     pub args: usize,
     /// The result, if the text has one.
     pub outcome: Option<Outcome>,
-    /// State, where the text says more than the result.
+    /// Status, if the text says more than the result.
     pub status: Option<Status>,
 }
 
-/// What is known of the blank behind `resumed>`.
+/// Whether a blank follows `resumed>`, as `<... NAME resumed> ` was printed before strace 5.0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Gap {
-    /// Nothing.
+    /// Not known.
     #[default]
     Unknown,
-    /// Versions from 5.0 on do not print it.
+    /// No blank: strace 5.0 and later.
     New,
-    /// Earlier ones do.
+    /// A blank: earlier versions.
     Old,
 }
 
 impl Gap {
-    /// By the second halves in `text`.
+    /// Detects it from the second halves in `text`.
     pub fn detect(text: &[u8]) -> Self {
         let halves = memmem::find_iter(text, b" resumed>");
         halves.map(|at| Self::from_second_half(&text[at + 9..])).max().unwrap_or_default()
     }
 
-    /// By what follows one `resumed>`.
+    /// Detects it from the text after one `resumed>`.
     fn from_second_half(rest: &[u8]) -> Self {
         match rest {
-            // These begin with a blank of their own in all versions, or may.
+            // In every version these start with a blank of their own, or may do so.
             [b' ', b'=' | b'<' | b'o' | b'/' | b'[', ..] | [b'<' | b'\n', ..] | [] => Self::Unknown,
             [b' ', ..] => Self::Old,
-            // Where a task dies in a call, 4.15 to 4.26 print no blank either.
+            // strace 4.15 to 4.26 prints no blank either where a task dies in the call.
             [b')', rest @ ..] if rest.trim_ascii_start().starts_with(b"= ?") => Self::Unknown,
             _ => Self::New,
         }
     }
 }
 
-/// The text behind `resumed>` without the blank that versions up to 4.26 put there.
+/// Removes the blank that versions up to 4.26 print after `resumed>`.
 pub fn strip_gap(rest: &[u8], gap: Gap) -> &[u8] {
     match rest {
-        // Never of a later version, whatever the lines before say.
+        // No later version prints these, whatever the version of earlier lines.
         [b' ', b' ' | b')', ..] => &rest[1..],
-        // ` => {…}` and ` <unfinished ...>` begin with a blank of their own.
+        // ` => {…}` and ` <unfinished ...>` start with a blank of their own.
         [b' ', b'=', b'>', b' ', ..] | [b' ', b'<', ..] => rest,
         [b' ', b'o', b'r', b' ', ..] if gap != Gap::Old => rest,
         [b' ', ..] if gap != Gap::New => &rest[1..],
@@ -62,7 +62,7 @@ pub fn strip_gap(rest: &[u8], gap: Gap) -> &[u8] {
     }
 }
 
-/// `)` and blanks before ` = `, whose last blank stands at `mark`: where the arguments end.
+/// Position of the `)` that, with blanks, precedes the ` = ` whose last blank is at `mark`.
 #[inline]
 pub fn plain_end(line: &[u8], mark: usize) -> Option<usize> {
     let mut i = mark.checked_sub(2)?;
@@ -72,7 +72,7 @@ pub fn plain_end(line: &[u8], mark: usize) -> Option<usize> {
     (i > 0 && line[i - 1] == b')').then(|| i - 1)
 }
 
-/// The mark of the only ` = ` in `text`, if there is just one: where its last blank stands.
+/// If `text` has exactly one ` = `, the position of its last blank.
 pub fn only_mark(text: &[u8]) -> Option<usize> {
     let mut marks = memchr::memchr_iter(b'=', text)
         .filter(|&at| at > 0 && text[at - 1] == b' ' && text.get(at + 1) == Some(&b' '));
@@ -83,8 +83,8 @@ pub fn only_mark(text: &[u8]) -> Option<usize> {
 /// How many `)` are tried as the end of the arguments.
 const TRIES: usize = 64;
 
-/// Finds the end of a call in `text`, which begins with its arguments and has been cut nowhere.
-/// `None`: the call does not end in it.
+/// Finds the end of a call in `text`, which starts with its arguments and is complete. `None` if
+/// the call does not end in it.
 pub fn ending(text: &[u8]) -> Option<Ending> {
     for (mark, status) in
         [(&b" <detached ...>"[..], Status::Detached), (b" <unfinished ...>", Status::Unfinished)]
@@ -100,7 +100,7 @@ pub fn ending(text: &[u8]) -> Option<Ending> {
             (b" <ptrace(", Status::Unavailable),
             (b" <unfinished ... exit status ", Status::Killed),
         ];
-        // The one in which the line ends: what looks like another one in front of it is text.
+        // The last mark ends the line: whatever looks like a mark before it is part of the text.
         let found = marks
             .into_iter()
             .filter_map(|(mark, status)| Some((memmem::rfind(text, mark)?, status)))
@@ -112,8 +112,8 @@ pub fn ending(text: &[u8]) -> Option<Ending> {
         }
     }
     let mut from = 0;
-    // Brackets that the first half opened may be missing, so a `)` can be too early; each try may
-    // look at all that follows.
+    // The first half may hold opening brackets that `text` lacks, so a `)` may be too early. Each
+    // try may scan the rest of the text, so their number is limited.
     for _ in 0..TRIES {
         let end = args_end(text, from)?;
         if let Some(outcome) = result_after(text, end) {
@@ -132,18 +132,18 @@ pub fn ending(text: &[u8]) -> Option<Ending> {
     None
 }
 
-/// What a line without a leader does to the call that the line before it left open.
+/// What a line without a leader does to the call that an earlier line left open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tail {
-    /// Nothing: it is none of strace's.
+    /// Nothing: strace did not write it.
     No,
-    /// The rest of the call.
+    /// It is the rest of the call.
     Whole,
-    /// The mark of a call that goes on somewhere else.
+    /// It marks the call as unfinished; the rest follows elsewhere.
     Mark,
 }
 
-/// What `line` does to a call whose text so far is `head`. `torn`: that text has no mark of its end.
+/// What `line` does to a call whose text so far is `head`. `torn`: no mark ends that text.
 ///
 /// # Examples
 /// ```
@@ -159,7 +159,7 @@ pub fn tail(head: &[u8], line: &[u8], torn: bool, room: &mut Vec<u8>) -> Tail {
     if torn && line == b" <unfinished ...>" {
         return Tail::Mark;
     }
-    // The rest may hold nothing of the arguments; the head may be odd then.
+    // The rest may hold none of the arguments, and the head may have brackets left open.
     if line.first() == Some(&b')') && result_after(line, 0).is_some() {
         return Tail::Whole;
     }
@@ -175,13 +175,13 @@ pub fn tail(head: &[u8], line: &[u8], torn: bool, room: &mut Vec<u8>) -> Tail {
     }
 }
 
-/// A call may end in this line.
+/// Whether a call may end on this line.
 pub fn may_end(line: &[u8]) -> bool {
     line.ends_with(b">") || memmem::find(line, b" = ").is_some()
 }
 
-/// Length of the arguments in `text`, a call that was cut: without the `)` and what of a result may
-/// follow it.
+/// Length of the arguments in `text`, the text of a call that was cut off: without the `)` and the
+/// part of a result that may follow.
 ///
 /// # Examples
 /// ```
@@ -198,7 +198,7 @@ pub fn cut_args(text: &[u8]) -> usize {
         .unwrap_or(text.len())
 }
 
-/// The result behind the `)` at `end`: blanks, `= `, result.
+/// The result after the `)` at `end`: blanks, `= `, value.
 pub fn result_after(text: &[u8], end: usize) -> Option<Outcome> {
     let rest = &text[end + 1..];
     let blanks = rest.iter().position(|&b| b != b' ')?;
@@ -213,14 +213,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gaps_of_old_and_new_versions() {
+    fn blanks_after_resumed_in_old_and_new_versions() {
         assert_eq!(strip_gap(b" )             = 0", Gap::Unknown), b")             = 0");
         assert_eq!(strip_gap(b" \"x\", 10) = 1", Gap::Unknown), b"\"x\", 10) = 1");
         assert_eq!(
             strip_gap(b" => {parent_tid=[1]}, 88) = 1", Gap::Unknown),
             b" => {parent_tid=[1]}, 88) = 1"
         );
-        // Whatever the version of the lines before was.
+        // Whatever the version of earlier lines.
         assert_eq!(strip_gap(b" => {a=1}) = 1", Gap::Old), b" => {a=1}) = 1");
         assert_eq!(strip_gap(b" <unfinished ...>) = ?", Gap::Old), b" <unfinished ...>) = ?");
         assert_eq!(strip_gap(b", \"x\", 10) = 1", Gap::Unknown), b", \"x\", 10) = 1");
@@ -237,15 +237,15 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_is_the_last_one() {
+    fn the_last_mark_counts() {
         let text = b" <Cannot restart pid 7 with <ptrace(PTRACE_SYSCALL): No such process>";
         let ending = ending(text).expect("a mark");
         assert_eq!((ending.args, ending.status), (27, Some(Status::Unavailable)));
     }
 
     #[test]
-    fn a_line_of_many_false_ends_takes_no_longer_than_others() {
-        // With a look at all that follows each of them this would take minutes.
+    fn many_false_ends_do_not_slow_down_parsing() {
+        // If each of them scanned the rest of the text, this would take minutes.
         let text = ") = -1 E".repeat(1_000_000);
         assert_eq!(ending(text.as_bytes()), None);
     }

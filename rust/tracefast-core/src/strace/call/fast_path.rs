@@ -1,7 +1,8 @@
-//! Calls on lines of the usual shape, `-f -ttt -T` into a file: whole ones, and both halves of split
-//! ones, read in one go, by wide loads at places that the structure pass found. Whatever is odd about
-//! a line is left to the complete way through leader, event, call and result, which reads these
-//! lines alike.
+//! The fast path: calls on lines of the most common form, `-f -ttt -T` into a file.
+//!
+//! It reads whole calls and both halves of split calls in one go, with wide loads at positions that
+//! the structure pass found. Anything odd about a line is left to the complete path through leader,
+//! event, call and result, which produces the same rows from these lines.
 
 use crate::events::line_counts::LineUse;
 use crate::events::rows::RowClock;
@@ -21,28 +22,28 @@ use crate::text::number;
 use crate::text::scan::{first_of, nearest};
 use crate::text::string_view::{self, Place};
 
-/// The end of a call, as positions in the block's text.
+/// The end of a call. Positions are relative to the block's text.
 #[derive(Clone, Copy)]
 struct CallEnd {
-    /// The `)` behind the arguments.
+    /// The `)` after the arguments.
     close: usize,
     ret: i64,
     shown: ResultForm,
     dur: i64,
 }
 
-/// What stands behind the ` = ` of most calls.
+/// The forms that the result of most calls has.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ResultForm {
     /// A number alone.
     Value,
-    /// A descriptor with its annotation, between the brackets, which holds no escape.
+    /// A descriptor and the range of its annotation, which holds no escape.
     Noted(usize, usize),
-    /// −1 and an error, whose name this is, with its text.
+    /// -1 and the range of an error's name; its text follows.
     Error(usize, usize),
 }
 
-/// Columns that every call with an end has.
+/// Columns that every completed call has.
 const COLUMNS: u64 = {
     let all = [C::Line, C::Tid, C::Ts, C::Name, C::Args, C::Ret, C::DurNs, C::Kind, C::Status];
     let (mut bits, mut i) = (0, 0);
@@ -54,8 +55,8 @@ const COLUMNS: u64 = {
 };
 
 impl CallEnd {
-    /// Reads the line up to `end`, whose only ` = ` ends at `mark`; the arguments, or what of them
-    /// stands on the line, begin at `from`. `None`: its shape is another one.
+    /// Reads the line up to `end`, whose only ` = ` ends at `mark`. The arguments, or the part of
+    /// them that is on this line, start at `from`. `None` if the line has another form.
     #[inline(always)]
     fn read(padded: &[u8], from: usize, end: usize, mark: usize) -> Option<Self> {
         let text = padded.get(PAD..PAD + end)?;
@@ -70,7 +71,7 @@ impl CallEnd {
             close -= 1;
         }
         if close < from || text[close] != b')' || text[..close].ends_with(b".>") {
-            // The last are those of a task that died in the call.
+            // `<unfinished ...>) = ?`: the task died in the call.
             return None;
         }
         let (ret, shown) = value(padded, mark + 1, end - tail.len())?;
@@ -78,7 +79,7 @@ impl CallEnd {
     }
 }
 
-/// The result at `from..to` of the text.
+/// Reads the result at `from..to` of the text.
 #[inline(always)]
 fn value(padded: &[u8], from: usize, to: usize) -> Option<(i64, ResultForm)> {
     let text = padded.get(PAD..PAD + to)?;
@@ -87,22 +88,22 @@ fn value(padded: &[u8], from: usize, to: usize) -> Option<(i64, ResultForm)> {
         Some((value, n)) if head[0] != b'0' || (n == 1 && head[1] != b'x') => (value as i64, n),
         _ => number::c_integer(text.get(from..)?),
     };
-    let behind = from + n;
-    if behind == to && n > 0 {
+    let after = from + n;
+    if after == to && n > 0 {
         return Some((ret, ResultForm::Value));
     }
-    match *text.get(behind..)? {
+    match *text.get(after..)? {
         [b'<', b'/' | b'a'..=b'z', .., b'>'] if n > 0 => {
-            let end = first_of(text, behind + 1, [b'<', b'>', b'\\'])?;
-            (end + 1 == to).then_some((ret, ResultForm::Noted(behind + 1, end)))
+            let end = first_of(text, after + 1, [b'<', b'>', b'\\'])?;
+            (end + 1 == to).then_some((ret, ResultForm::Noted(after + 1, end)))
         }
         [b' ', b'E', .., b')'] if n == 2 && ret == -1 => {
-            let len = text[behind + 1..]
+            let len = text[after + 1..]
                 .iter()
                 .position(|b| !(b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_'))?;
-            let name = (behind + 1, behind + 1 + len);
+            let name = (after + 1, after + 1 + len);
             let body = text[name.1..].strip_prefix(b" (")?;
-            // Marks of the tracer stand in parentheses as well.
+            // `(INJECTED)` and `(DELAYED)` are in parentheses as well.
             let plain = !body.starts_with(b"DELAYED") && !body.starts_with(b"INJECTED");
             let end = first_of(text, name.1 + 2, [b'(', b')'])?;
             ((2..=ERRNO_MAX).contains(&len) && plain && end + 1 == to)
@@ -113,8 +114,8 @@ fn value(padded: &[u8], from: usize, to: usize) -> Option<(i64, ResultForm)> {
 }
 
 impl Parser<'_> {
-    /// A call, or half of one, in the line `start..end`; `mark` is where its only ` = ` ends, if it
-    /// has just one. `None`: its shape is another one, and nothing was done.
+    /// Parses a call, or half of one, from the line `start..end`. `mark` is where its ` = ` ends,
+    /// if there is only one. `None` if the line has another form; nothing has changed then.
     #[inline]
     pub(crate) fn fast_line(
         &mut self,
@@ -129,7 +130,7 @@ impl Parser<'_> {
         if event[0] == b'<' {
             return self.fast_second_half(event, (pid, time, at), end, mark?);
         }
-        // Names have 15 bytes at most.
+        // At most 15 bytes of name are searched.
         let len = nearest(event.first_chunk()?, b'(')?;
         let (key, sys) = self.grammar.names.known(padded, PAD + at, len)?;
         let args = at + len + 1;
@@ -167,7 +168,7 @@ impl Parser<'_> {
         None
     }
 
-    /// `<... read resumed>"x", 1) = 1 <0.000017>`, with `event` at its begin.
+    /// Parses `<... read resumed>"x", 1) = 1 <0.000017>`, which starts at `event`.
     #[inline]
     fn fast_second_half(
         &mut self,
@@ -182,7 +183,7 @@ impl Parser<'_> {
         if !name[len..].starts_with(b" resumed>") {
             return None;
         }
-        // Versions up to 4.26 put a blank there, which may belong to the arguments or not.
+        // Versions up to 4.26 print a blank here, which may or may not belong to the arguments.
         if self.text.get(rest) == Some(&b' ') {
             return None;
         }
@@ -210,7 +211,7 @@ impl Parser<'_> {
         rows.effect[row].begun = true;
         let ret = self.write_end(row, &ended);
         if ended.close == rest {
-            // All arguments stand in the first half.
+            // All arguments are in the first half.
             self.parsed.rows.args[row] = self.view(head.0, head.1);
             let source = self.source(head.0, head.1);
             fields::fill(&mut self.parsed.rows, &mut self.parsed.side, row, source, sys, ret);
@@ -229,7 +230,7 @@ impl Parser<'_> {
         Some(LineUse::Resumed)
     }
 
-    /// An event is certain: its time.
+    /// Called once the line is known to be an event: its time on the clock of the block.
     #[inline]
     fn fast_time(&mut self, time: i64) -> i64 {
         self.above = Above::Nothing;
@@ -237,8 +238,8 @@ impl Parser<'_> {
         self.clock.read(time, &mut self.parsed.oddities)
     }
 
-    /// Writes how the call ended, and makes all columns of the row valid that it has so far. Returns
-    /// the value of a call that succeeded.
+    /// Writes the end of the call into the row and marks all columns written so far as valid.
+    /// Returns the return value if the call succeeded.
     #[inline]
     fn write_end(&mut self, row: usize, ended: &CallEnd) -> Option<i64> {
         self.owner = Owner::Row(row);
@@ -270,7 +271,7 @@ impl Parser<'_> {
     }
 }
 
-/// Nothing else belongs to the call than its line, and the task has kept its id.
+/// Whether nothing but its own line belongs to the call, and the task kept its id.
 #[inline]
 fn has_only_its_line(open: &OpenCall, pid: i32) -> bool {
     open.tid == Some(pid)
@@ -296,7 +297,7 @@ mod tests {
     use crate::text::block::Block;
     use crate::text::string_view::unpack;
 
-    /// What stands behind pid and time: usual lines, and some that only look like them.
+    /// Events after pid and time: of the common form, and some that only look like it.
     const EVENTS: &[&str] = &[
         r#"read(3</etc/passwd>, "root:x:0:0:"..., 4096) = 11 <0.000017>"#,
         r#"read(3</d/a) = 0 <0.1>, ") = 0 <0.100000>"..., 40) = 11 <0.000017>"#,
@@ -367,7 +368,7 @@ mod tests {
         parsed
     }
 
-    /// The first rows, and what else a block leaves, as text.
+    /// Formats the first rows and the other output of a block.
     fn shown(parsed: &Parsed, text: &[u8], rows: usize) -> Vec<String> {
         let r = &parsed.rows;
         let mut out = Vec::new();
@@ -410,14 +411,14 @@ mod tests {
         let deferred = parsed.deferred.iter().map(|touch| format!("{touch:?}"));
         out.extend(deferred.filter(|touch| !touch.contains("tid: Some(4999)")));
         out.push(format!("{:?}", parsed.entries));
-        // Views of the working directory point at other places.
+        // Their views of the working directory point at different places.
         out.push(parsed.side.details.len().to_string());
         out.push(format!("{:?}", parsed.oddities));
         out
     }
 
-    /// The lines are read alike the usual and the complete way, which a line behind them asks for
-    /// that is not UTF-8.
+    /// Checks that both paths produce the same rows. A line at the end that is not UTF-8 forces the
+    /// complete path.
     fn compare(text: &[u8]) {
         let usual = parse(text);
         let last = b"4999  1795175299.999999 close(\"\xff\") = 0 <0.000001>\n";
@@ -430,7 +431,7 @@ mod tests {
         assert_eq!(complete.names[..usual.names.len()], usual.names);
     }
 
-    /// A line for each name: only names that a block has met are read the usual way.
+    /// One line for each name: the fast path only knows names that the block has already used.
     fn names() -> String {
         let names = EVENTS.iter().filter_map(|event| event.split_once('('));
         let called = names.filter(|(name, _)| !name.contains(['<', '|', '-', '+']));
@@ -446,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_is_read_alike() {
+    fn both_paths_read_every_line_alike() {
         for event in EVENTS {
             // The first line makes the name known.
             let event = line(0, 7, event);

@@ -1,6 +1,7 @@
-//! Lines that something else was written into: strace flushes a line at the entry of a call, so on
-//! a terminal its own messages and the output of the traced program can follow on the same line,
-//! and the rest of the call stands on a later one.
+//! Finds text of others within a line.
+//!
+//! strace flushes a line when a call starts. On a terminal, its own messages and the output of the
+//! traced program may follow on that line, and the rest of the call is on a later one.
 
 use crate::linux::syscalls::{Classes, classes_of};
 use crate::strace::call::arguments::{Split, closed};
@@ -10,10 +11,10 @@ use crate::strace::non_calls::message;
 use crate::text::escape::unescape_raw;
 use crate::text::number;
 
-/// Where a message of strace begins that was glued to `line`, a call that does not end. `None`:
-/// there is none.
+/// Where a message of strace starts that follows a call on `line`, where the call does not end.
+/// `None` if there is no message.
 pub(crate) fn message_start(line: &[u8]) -> Option<usize> {
-    // Before 4.11 messages have no name in front.
+    // Versions before 4.11 print messages without `strace: `.
     let bare = [&b"Process "[..], b"[ Process PID="]
         .iter()
         .filter_map(|start| memchr::memmem::rfind(line, start))
@@ -24,16 +25,16 @@ pub(crate) fn message_start(line: &[u8]) -> Option<usize> {
         (Some(bare), Some(named)) => bare.min(named),
         (bare, named) => bare.or(named)?,
     };
-    // A string may hold such text.
+    // A string may hold the same text.
     closed(&line[..at]).then_some(at)
 }
 
-/// Where the name begins by which strace was called, whose `strace: ` stands at `at`. If it is a
-/// path, all of it that a path can be; what a call prints before it ends with no slash.
+/// Where the program name in front of the `strace: ` at `at` starts. A path is taken as far as its
+/// bytes can be those of a path: what a call prints before it does not end with a slash.
 fn program_start(line: &[u8], at: usize) -> usize {
     let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'_' | b'-' | b'+');
     let mut low = line[..at].iter().rposition(|b| !part(b)).map_or(0, |n| n + 1);
-    // The slash of a comment's end is not of a path; nor are the dots of a cut string.
+    // Neither the slash that ends a comment nor the dots of a cut string belong to a path.
     if line[..=low].ends_with(b"*/") {
         low += 1;
     } else if line[low..at].starts_with(b"...") && line[..low].ends_with(b"\"") {
@@ -48,25 +49,25 @@ fn program_start(line: &[u8], at: usize) -> usize {
     start
 }
 
-/// Calls that write: the output of the program stands behind the arguments of its own call.
+/// Calls that write: the output of the program follows the arguments of the call that wrote it.
 pub(crate) fn writes(name: &[u8]) -> bool {
     classes_of(name).has(Classes::WRITES.and(Classes::SENDS))
 }
 
-/// Where the program's own output begins behind `args`, the arguments of a call that writes, which
-/// the output may follow without a gap: known only by the strings among the arguments, of which it
-/// is the first line. `None`: nothing such follows.
+/// Where the program's output starts in `args`, the arguments of a call that writes and what
+/// follows them. There is no separator, so the output is recognised by its text: it is the first
+/// line of the strings among the arguments. `None` if no output follows.
 pub(crate) fn output_start(args: &[u8]) -> Option<usize> {
     let split = Split::new(args, 1);
     let data = split.get(args, 1)?;
-    // Split ends an argument at a comma or at the end of the text.
+    // `Split` ends an argument at a comma or at the end of the text.
     let from = split.start(1) + data.len();
     let tail = args.get(from..).filter(|tail| !tail.is_empty())?;
     let mut written = Vec::new();
     let whole = strings(data, &mut written);
     let line_end = memchr::memchr(b'\n', &written);
     let mut first = &written[..line_end.unwrap_or(written.len())];
-    // The line may end with CR LF, and has been cut before it.
+    // The line may have ended with CR LF; the LF has been removed, and the CR may have been.
     if !tail.ends_with(b"\r") && line_end.is_some() {
         first = first.strip_suffix(b"\r").unwrap_or(first);
     }
@@ -76,16 +77,16 @@ pub(crate) fn output_start(args: &[u8]) -> Option<usize> {
     let at = if whole || line_end.is_some() {
         tail.ends_with(first).then(|| tail.len() - first.len())?
     } else {
-        // The log shows only the beginning of what was written.
+        // The log shows only the start of what was written.
         memchr::memmem::find(tail, first)?
     };
-    // In front of it stands the end of an argument.
+    // The end of an argument must precede it.
     let end = tail[..at].last()?;
     (end.is_ascii_alphanumeric() || matches!(end, b')' | b']' | b'}')).then_some(from + at)
 }
 
-/// Length of the program's output at the start of `line`, in front of the rest of a call that writes
-/// with the arguments `args`: what its strings hold behind their last line feed.
+/// Length of the program's output at the start of `line`, before the rest of a call that writes
+/// with the arguments `args`: the part of its strings after their last line feed.
 pub(crate) fn output_before(args: &[u8], line: &[u8]) -> usize {
     let split = Split::new(args, 1);
     let mut written = Vec::new();
@@ -96,7 +97,8 @@ pub(crate) fn output_before(args: &[u8], line: &[u8]) -> usize {
     if before { end.len() } else { 0 }
 }
 
-/// The strings in `text`, un-escaped, one behind the other. `false`: one is cut (`"…"...`).
+/// Appends the unescaped strings in `text` to `out`. Returns `false` if one of them is cut
+/// (`"…"...`).
 fn strings(text: &[u8], out: &mut Vec<u8>) -> bool {
     let mut i = 0;
     while let Some(n) = memchr::memchr(b'"', &text[i..]) {
@@ -113,14 +115,14 @@ fn strings(text: &[u8], out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Where in `line` a leader with a pid or a time stands that an event follows, and the leader.
+/// Finds a leader with a pid or a time within `line`, followed by an event.
 pub(crate) fn leader_after_output(layout: &Layout, line: &[u8]) -> Option<(usize, Leader)> {
     let found = |at: usize| {
         let leader = layout.leader(&line[at..])?;
         let event = at + leader.next;
         (leader.next > 0 && begins_event(&line[event..])).then_some((at, leader))
     };
-    // With a pid or not, by its first byte; no more than a few are worth a try.
+    // Try at most a few places.
     if let Some(at) = memchr::memmem::find_iter(line, b"[pid ").take(TRIES).find_map(found) {
         return Some(at);
     }
@@ -128,7 +130,7 @@ pub(crate) fn leader_after_output(layout: &Layout, line: &[u8]) -> Option<(usize
         return None;
     }
     let digit = |at: usize| line.get(at).is_some_and(u8::is_ascii_digit);
-    // Neither within a number, nor the fraction of one.
+    // Not within a number, and not the fraction of one.
     let starts = |at: &usize| match at.checked_sub(1) {
         None => digit(*at),
         Some(before) if line[before] == b'.' => {
@@ -142,8 +144,8 @@ pub(crate) fn leader_after_output(layout: &Layout, line: &[u8]) -> Option<(usize
 /// How many places in a line are tried.
 const TRIES: usize = 64;
 
-/// `line` ends with an exit that was glued to a call without a line feed: where the leader of the
-/// exit begins. It is of the same task, and no earlier.
+/// If `line` ends with an exit that follows a call without a line feed: where the leader of the
+/// exit starts. Both are of the same task, and the exit is not earlier than the call.
 pub(crate) fn exit_after_call(layout: &Layout, line: &[u8]) -> Option<usize> {
     if !line.ends_with(b" +++") {
         return None;
@@ -155,7 +157,7 @@ pub(crate) fn exit_after_call(layout: &Layout, line: &[u8]) -> Option<usize> {
         return None;
     }
     let own = layout.leader(line)?;
-    // A leader is no longer than this.
+    // No leader is longer than 200 bytes.
     if !closed(&line[..at]) {
         return None;
     }
@@ -169,7 +171,7 @@ pub(crate) fn exit_after_call(layout: &Layout, line: &[u8]) -> Option<usize> {
     })
 }
 
-/// No digit is left out at the start of a time; a pid may follow any digit.
+/// A pid may follow any digit. A time must not have lost its first digit.
 fn starts_whole(line: &[u8], start: usize, pid: bool) -> bool {
     pid || number::digits(&line[start..]).1 != 9
 }
@@ -180,17 +182,17 @@ mod tests {
     use crate::strace::detect;
 
     #[test]
-    fn a_clock_behind_output_is_no_part_of_a_number() {
+    fn a_clock_after_output_is_not_part_of_a_number() {
         let layout = Layout { time: Time::Epoch, ..Layout::default() };
         let at = |line: &str| leader_after_output(&layout, line.as_bytes()).map(|(at, _)| at);
         assert_eq!(at("done.1795229590.124992 close(3) = 0"), Some(5));
         assert_eq!(at(".1795229590.124992 close(3) = 0"), Some(1));
-        // Of the fraction it would be a time without a task.
+        // Reading the fraction as a time would lose the task.
         assert_eq!(at("[pid 12345] 01795229590.124992224 close(3) = 0"), None);
     }
 
     #[test]
-    fn messages_behind_calls() {
+    fn messages_after_calls() {
         for (head, message) in [
             ("vfork(", "/usr/bin/strace: Process 4312 attached"),
             ("openat(AT_FDCWD, \"/x\", O_RDONLY|O_CLOEXEC", "/usr/bin/strace: Process 5 attached"),
@@ -216,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn output_behind_calls() {
+    fn output_after_calls() {
         for (args, output) in [
             (r#"1, "out line 13\n", 12"#, "out line 13"),
             (r#"1, "a\tb\"c\nnext\n", 12"#, "a\tb\"c"),
@@ -233,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn exits_behind_calls() {
+    fn exits_after_calls() {
         let times = "29186 12:35:12.844575 execve(0x5582effed015, 0x7ffc28365bb029186 12:35:12.844584 +++ superseded by execve in pid 29191 +++";
         let bare = "12:26:01.032193 pause(12:26:01.089372 +++ killed by SIGKILL +++";
         let epoch = "1795176558.716752 pause(1795176558.816752 +++ killed by SIGKILL +++";
@@ -263,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn example_of_glued_exit() {
+    fn example_of_exit_after_call() {
         use crate::strace::detect;
         let line = b"18077 close(0x318077 +++ superseded by execve in pid 18082 +++";
         let layout = detect(b"18077 close(3) = 0\n").unwrap().layout;
@@ -271,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn example_of_leader_behind() {
+    fn example_of_leader_after_output() {
         use crate::strace::leader::Layout;
         let line = b"some output[pid 19271] <... newfstatat resumed>0) = 0";
         assert_eq!(leader_after_output(&Layout::default(), line).unwrap().0, 11);

@@ -1,4 +1,5 @@
-//! Calls that something was written into: the half on the line, and the rest on a later one.
+//! Calls that were cut short by other text: the part on their own line, and the rest on a later
+//! one.
 
 use crate::events::line_counts::LineUse;
 use crate::events::schema::Column as C;
@@ -11,11 +12,11 @@ use crate::strace::line_start::is_call;
 use crate::strace::non_calls::message;
 use crate::strace::parser::{Above, Line, Owner, Parser};
 
-/// How many lines that could be the rest of a torn call, and are not, it is kept for.
+/// How many lines that look like the rest of a torn call, but are not, are tried before giving up.
 const TRIES: u8 = 64;
 
 impl Parser<'_> {
-    /// A call that neither ends on its line nor is marked as unfinished.
+    /// Parses a call that neither ends on its line nor is marked as unfinished.
     #[cold]
     pub(crate) fn torn_call(&mut self, line: &Line, name: (usize, usize), args: usize) -> bool {
         let text = self.text;
@@ -30,13 +31,13 @@ impl Parser<'_> {
             foreign_text::message_start(bytes).map(|at| line.start + at).filter(|&at| at >= args);
         if let Some(at) = message {
             end = at;
-            // What a terminal shows of an interrupt.
+            // The terminal echoes Ctrl-C.
             if text[args..end].ends_with(b"^C") {
                 end -= 2;
                 self.parsed.oddities.foreign += 1;
             }
         } else if line.leader.next == 0 && !is_call(called) {
-            // Without any column before it, only a known name tells a call from prose.
+            // Without any column before it, only a known name distinguishes a call from prose.
             return false;
         } else if foreign_text::writes(called)
             && let Some(output) = foreign_text::output_start(&text[args..end])
@@ -47,7 +48,7 @@ impl Parser<'_> {
         self.start_call(line, name, (args, end), line.leader.pid);
         if let Owner::Call(at) = self.owner {
             self.above = Above::Torn(at, 0);
-            // The log's last line may just have been cut.
+            // The last line of the log may have been cut.
             let cut = self.is_cut(line);
             if let Some(open) = self.grammar.calls.at(at) {
                 open.torn = !cut;
@@ -59,7 +60,8 @@ impl Parser<'_> {
         true
     }
 
-    /// An exit that was glued to a call of its own task, whose text is not lost.
+    /// Parses an exit that follows a call of the same task on one line. The text of the call goes
+    /// to `extra`.
     fn exit_on_line_of_call(&mut self, line: &Line, at: usize) -> bool {
         let start = line.start + at;
         let Some(mut leader) = self.format.layout.leader(&self.text[start..line.end]) else {
@@ -75,16 +77,16 @@ impl Parser<'_> {
         known
     }
 
-    /// What strace says of a task.
+    /// Applies what a message of strace says about a task.
     pub(crate) fn note_task_change(&mut self, text: &[u8], own: Option<i32>) {
         if self.format.layout.pid == Pid::Bracket
-            && let Some(news) = message::task_change(text)
+            && let Some(change) = message::task_change(text)
         {
-            match news {
+            match change {
                 message::TaskChange::Attached(pid) => {
-                    self.push_trace_change(TraceChange::Started(pid))
+                    self.push_trace_change(TraceChange::Started(pid));
                 }
-                // Its open call is marked as detached on the next line.
+                // The next line marks its open call as detached.
                 message::TaskChange::Detached(pid) if Some(pid) == own => {
                     self.parsed.deferred.push(Deferred::Trace(TraceChange::Ended(Some(pid))));
                 }
@@ -96,15 +98,15 @@ impl Parser<'_> {
         }
     }
 
-    /// A task is traced, or no more: if it shows again, that is news.
-    pub(crate) fn push_trace_change(&mut self, life: TraceChange) {
-        self.parsed.deferred.push(Deferred::Trace(life));
-        if let TraceChange::Ended(tid) = life {
+    /// Notes that strace starts or stops tracing a task.
+    pub(crate) fn push_trace_change(&mut self, change: TraceChange) {
+        self.parsed.deferred.push(Deferred::Trace(change));
+        if let TraceChange::Ended(tid) = change {
             self.grammar.calls.forget(tid, self.parsed);
         }
     }
 
-    /// A line without a leader may go on with what the line above left open.
+    /// Tries to read a line without a leader as the rest of an open call.
     pub(crate) fn rest_of_open_call(&mut self, start: usize, end: usize) -> bool {
         let line = &self.text[start..end];
         let (at, tries) = match self.above {
@@ -126,7 +128,7 @@ impl Parser<'_> {
         };
         let head = (open.args.0 as usize, open.args.1 as usize);
         let name = open.name;
-        // Up to 4.9 a path in angle brackets may hold a line feed as it is.
+        // Up to 4.9, a path in an annotation may contain an unescaped line feed.
         let split_path = tries.is_some()
             && start == self.after(head.1)
             && crate::strace::call::arguments::in_annotation(&self.text[head.0..head.1]);
@@ -177,19 +179,19 @@ impl Parser<'_> {
         true
     }
 
-    /// Behind the line end at `at`.
+    /// Start of the line after the one that ends at `at`.
     fn after(&self, at: usize) -> usize {
         at + 1 + usize::from(self.text.get(at) == Some(&b'\r'))
     }
 
-    /// The rest of a call was found on a line of its own.
+    /// Joins a torn call with its rest, which is on a line of its own.
     fn finish_torn(&mut self, at: u32, rest: (usize, usize)) {
         self.above = Above::Nothing;
         let Some(open) = self.grammar.calls.take(at) else { return };
         let row = self.parsed.rows.push();
         self.parsed.entries[open.begin as usize].target = EntryTarget::Row(row as u32);
         self.write_first_half(row, &open);
-        // When it ended, its second line does not say.
+        // The second line does not say when the call ended.
         self.parsed.rows.valid[row] &= !C::Ts.bit();
         self.used = Some(LineUse::Resumed);
         let half = SecondHalf {

@@ -1,4 +1,4 @@
-//! Lines of system calls: name, arguments, result, and calls whose halves are on two lines.
+//! System calls: their names, arguments and results, on one line or split over two.
 
 pub(crate) mod arguments;
 pub mod ending;

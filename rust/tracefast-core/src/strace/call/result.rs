@@ -1,56 +1,56 @@
-//! What stands behind ` = `: value, error, text of its own, time in the call.
+//! The result of a call, after ` = `: value, error, comments, duration.
 
 use crate::events::vocabulary::Status;
 use crate::strace::call::arguments::annotation;
 use crate::text::number;
 use crate::text::search;
 
-/// Bytes of the longest name of an error: whatever is longer is other text.
+/// Longest accepted name of an error, in bytes. Anything longer is other text.
 pub const ERRNO_MAX: usize = 63;
 
-/// The result of a call, as ranges of the text it was parsed from.
+/// The result of a call. Ranges refer to the text that it was parsed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Outcome {
     /// Return value; `None` for `?`.
     pub ret: Option<i64>,
     /// Annotation of a returned descriptor, without its angle brackets.
     pub annotation: Option<(usize, usize)>,
-    /// It surely holds no escapes.
+    /// The annotation surely holds no escapes.
     pub plain: bool,
-    /// Name of the error, or of the code of an interrupted call.
+    /// Name of the error, or of the restart code of an interrupted call.
     pub errno: Option<(usize, usize)>,
     /// Number of an error that the log does not name.
     pub errno_number: Option<u64>,
-    /// What follows the value and is not the error's text.
+    /// Text after the value that is not the explanation of the error.
     pub aux: Option<(usize, usize)>,
     /// Time in the call, ns.
     pub dur: Option<i64>,
-    /// How the call ended, as far as the result says it.
+    /// How the call ended, as far as the result shows it.
     pub status: ResultStatus,
 }
 
-/// What a result says of how the call ended.
+/// How a call ended, according to its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ResultStatus {
-    /// As usual.
+    /// It returned.
     #[default]
     Complete,
     /// `? ERESTART…`.
     Interrupted,
     /// `(INJECTED)`.
     Injected,
-    /// `(INJECTED: args)`: the call took place, with other arguments.
+    /// `(INJECTED: args)`: the call took place, but with other arguments.
     Poked,
     /// `(DELAYED)`.
     Delayed,
-    /// `?` alone: no return, or the task died.
+    /// `?` alone: the call does not return, or the task died.
     NoValue,
     /// `? <unavailable>`.
     Unavailable,
 }
 
 impl ResultStatus {
-    /// The state of a row with this result.
+    /// The status of a row with this result.
     pub fn status(self) -> Status {
         match self {
             Self::Complete | Self::NoValue => Status::Complete,
@@ -63,7 +63,7 @@ impl ResultStatus {
 }
 
 impl Outcome {
-    /// What stands behind the value and is told by no other field, from `noted` on if the
+    /// The range of the text after the value that no other field holds. It starts at `noted` if the
     /// annotation is part of it.
     #[inline]
     pub fn rest(&self, noted: Option<usize>) -> Option<(usize, usize)> {
@@ -75,7 +75,7 @@ impl Outcome {
     }
 }
 
-/// Parses `line[at..]`, the text behind `= ` up to the end of the line. `None`: not a result.
+/// Parses `line[at..]`, the text from `= ` to the end of the line. `None` if it is not a result.
 pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
     let mut out = Outcome::default();
     let mut end = line.len();
@@ -101,7 +101,7 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
         if text.get(i) == Some(&b'<') {
             let (mut close, mut plain) = annotation(text, i).unwrap_or((i + 1, false));
             if !matches!(text.get(close), None | Some(b' ' | b'(')) || text[close - 1] != b'>' {
-                // Up to 4.21 a name may hold brackets as they are: it ends with the last one.
+                // Up to 4.21 a name may contain unescaped brackets: it ends at the last one.
                 close = i + text[i..].iter().rposition(|&b| b == b'>')? + 1;
                 plain = false;
             }
@@ -127,7 +127,7 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
         return Some(out);
     }
     let rest_end = end;
-    // Marks of the tracer stand last.
+    // strace prints these marks last (`syscall_exiting_print` in `src/syscall.c`).
     for (mark, status) in
         [(&b"(DELAYED)"[..], ResultStatus::Delayed), (b"(INJECTED)", ResultStatus::Injected)]
     {
@@ -139,12 +139,12 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
             }
         }
     }
-    // What of the call was injected, and with what else, the text alone tells.
+    // Only the text says what was injected.
     let mut aux_end = end;
     if let Some(from) = search::find(&text[i..end], b"(INJECTED: ", 3)
         && text[..end].ends_with(b")")
     {
-        // Only what the call was given, or its result.
+        // Arguments only, or the result too.
         let poked = search::find(&text[i + from..end], b"retval", 3).is_none();
         out.status = if poked { ResultStatus::Poked } else { ResultStatus::Injected };
         aux_end = rest_end;
@@ -184,7 +184,7 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
         }
     }
     if i < end {
-        // Only parentheses may follow a value, or a comment on it, and they are closed.
+        // Only closed parentheses or a comment may follow a value.
         if !matches!((text[i], text[end - 1]), (b'(' | b'/' | b'[', b')' | b'/' | b']')) {
             return None;
         }
@@ -193,7 +193,7 @@ pub fn parse(line: &[u8], at: usize) -> Option<Outcome> {
     Some(out)
 }
 
-/// Where in ` (…) (…` the second pair of parentheses begins; those of the first may nest.
+/// Where the second pair of parentheses starts in ` (…) (…`. Those within the first pair nest.
 fn second_parentheses(rest: &[u8]) -> Option<usize> {
     let mut depth = 0usize;
     for (at, byte) in rest.iter().enumerate() {
@@ -207,7 +207,7 @@ fn second_parentheses(rest: &[u8]) -> Option<usize> {
     None
 }
 
-/// `524 (Unknown error 524)` or `E??? (errno 524)`: an error without a name.
+/// An error without a name: `524 (Unknown error 524)` or `E??? (errno 524)`.
 fn unnamed(text: &[u8]) -> Option<u64> {
     if let Some(rest) = text.strip_prefix(b"E??? (errno ") {
         let (number, n) = number::digits(rest);
@@ -217,14 +217,15 @@ fn unnamed(text: &[u8]) -> Option<u64> {
     (n > 0 && text[n..].starts_with(b" (") && text.ends_with(b")")).then_some(number)
 }
 
-/// ` <SECONDS>` at the end of the line: where its blank stands, and the time in ns.
+/// Reads ` <SECONDS>` at the end of the line. Returns the position of its blank, and the time in
+/// ns.
 #[inline]
 pub fn elapsed(line: &[u8], from: usize) -> Option<(usize, i64)> {
     let close = line.len() - 1;
     // At most ten digits, a point, nine digits.
     let low = close.saturating_sub(21).max(from);
     let open = match close.checked_sub(9) {
-        // A blank tells it from an annotation.
+        // The blank distinguishes it from an annotation.
         Some(open) if open >= low && line[open] == b'<' && line[..open].ends_with(b" ") => open,
         _ => low + line[low..close].iter().rposition(|&b| b == b'<')?,
     };
@@ -232,7 +233,7 @@ pub fn elapsed(line: &[u8], from: usize) -> Option<(usize, i64)> {
         return None;
     }
     let body = &line[open + 1..close];
-    // The usual shape: seconds below ten, microseconds.
+    // The common form: seconds below ten, microseconds.
     if let &[whole @ b'0'..=b'9', b'.', a, b, c, d, e, f] = body {
         let micros = number::eight_digits([b'0', b'0', a, b, c, d, e, f])? as i64;
         let ns = i64::from(whole - b'0') * 1_000_000_000 + micros * 1_000;
@@ -316,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn other_text_is_no_result() {
+    fn other_text_is_not_a_result() {
         for text in ["", "3\\n\", 11", "abc", "3x", "3 abc", "3</cut", "-"] {
             assert_eq!(parse(text.as_bytes(), 0), None, "{text}");
         }

@@ -1,4 +1,4 @@
-//! Rows out of calls: whole ones, joined ones, those without one of their halves.
+//! Writes calls into rows: whole calls, joined halves, and calls that lack one half.
 
 use std::borrow::Cow;
 
@@ -19,8 +19,8 @@ use crate::text::escape::{escape_invalid, unescape_into};
 use crate::text::number;
 use crate::text::string_view::{self, Place};
 
-/// Writes what the result says. `source` is the text of the outcome's ranges; `errno_key` is the
-/// key of the error's name.
+/// Writes the result of a call. `source` is the text that the outcome's ranges refer to;
+/// `errno_key` is the dictionary key of the error's name.
 #[inline]
 pub(crate) fn write_outcome(
     parsed: &mut Parsed,
@@ -63,8 +63,8 @@ pub(crate) fn write_outcome(
     rows.valid[row] |= valid | C::Status.bit() | C::Kind.bit();
 }
 
-/// Path and type of a descriptor that a call made, by its annotation `start..end` of the source.
-/// Returns the columns that they fill. `plain`: it surely holds no escape.
+/// Writes path and type of a descriptor that a call returns, from its annotation `start..end` of
+/// the source. Returns the columns written. `plain`: the annotation surely holds no escape.
 #[inline]
 pub(crate) fn write_new_descriptor(
     rows: &mut Rows,
@@ -98,12 +98,12 @@ pub(crate) fn write_new_descriptor(
     valid
 }
 
-/// Calls that end without a value as a rule; any other that does was killed.
+/// Calls that never return a value. Any other call without one was killed.
 fn returns_nothing(sys: u16) -> bool {
     syscalls::shape(sys).classes.has(Classes::ENDS.and(Classes::SIGRETURNS))
 }
 
-/// The name of the error, by its text or by its number.
+/// The name of the error, as printed or by its number.
 pub(crate) fn errno_name<'a>(outcome: &Outcome, text: &'a [u8]) -> Option<Cow<'a, [u8]>> {
     if let Some((start, end)) = outcome.errno {
         return Some(Cow::Borrowed(&text[start..end]));
@@ -111,12 +111,12 @@ pub(crate) fn errno_name<'a>(outcome: &Outcome, text: &'a [u8]) -> Option<Cow<'a
     let number = outcome.errno_number?;
     Some(match errno::name(number) {
         Some(name) => Cow::Borrowed(name.as_bytes()),
-        // As strace spells what has no name.
+        // strace prints errors without a name like this.
         None => Cow::Owned(format!("ERRNO_{number}").into_bytes()),
     })
 }
 
-/// The return value as the arguments' meaning needs it: of a call that succeeded and took place.
+/// The return value, if the call took place and succeeded.
 #[inline]
 pub(crate) fn success(outcome: &Outcome) -> Option<i64> {
     let failed = outcome.errno.is_some()
@@ -135,7 +135,7 @@ pub fn finish(parsed: &mut Parsed, text: &[u8], row: usize, format: &Format, hal
     joined.extend_from_slice(half.head.unwrap_or_default());
     let head_len = joined.len();
     joined.extend_from_slice(rest);
-    // The second half alone decides where it is plain; else the whole is read from its start.
+    // If the second half is plain, it is enough to parse it alone; otherwise parse the joined text.
     let plain = half.mark.unwrap_or_else(|| ending::only_mark(rest)).and_then(|mark| {
         let end = ending::plain_end(rest, mark)?;
         let args = rest[..end].strip_suffix(b" <unfinished ...>");
@@ -148,13 +148,13 @@ pub fn finish(parsed: &mut Parsed, text: &[u8], row: usize, format: &Format, hal
     });
     parsed.detours += u64::from(plain.is_none());
     let ending = plain.or_else(|| ending::ending(&joined)).unwrap_or(truncated(joined.len()));
-    // One copy of the joined text serves the views of arguments and result.
+    // Views of arguments and result share one copy of the joined text.
     let base = parsed.side.bytes.len();
     if half.utf8 || simdutf8::basic::from_utf8(&joined).is_ok() {
         parsed.side.bytes.extend_from_slice(&joined);
         write_joined(parsed, row, &joined, base, half, &ending);
     } else {
-        // Views cannot point at text that is not UTF-8: the call is read anew in its escaped form.
+        // Views cannot point at text that is not UTF-8, so the call is parsed again after escaping.
         let escaped = escape_invalid(&joined).into_owned().into_bytes();
         parsed.side.bytes.extend_from_slice(&escaped);
         let ending = ending::ending(&escaped).unwrap_or(truncated(escaped.len()));
@@ -163,7 +163,7 @@ pub fn finish(parsed: &mut Parsed, text: &[u8], row: usize, format: &Format, hal
     parsed.scratch = joined;
 }
 
-/// Fills the columns that `args`, the arguments of a call without an end, give.
+/// Fills the columns of a call without an end from its arguments `args`.
 pub fn abandon(parsed: &mut Parsed, row: usize, args: &[u8], sys: u16) {
     let args = &args[..ending::cut_args(args)];
     let text = escape_invalid(args);
@@ -176,7 +176,7 @@ pub fn abandon(parsed: &mut Parsed, row: usize, args: &[u8], sys: u16) {
     fields::fill(rows, side, row, source, sys, None);
 }
 
-/// The ending of a call whose text just stops.
+/// The ending of a call whose text stops in the middle.
 fn truncated(len: usize) -> Ending {
     Ending { args: len, outcome: None, status: Some(Status::Truncated) }
 }
@@ -206,10 +206,10 @@ fn write_joined(
     if half.head.is_none() {
         rows.status[row] = Status::Headless as u8;
     }
-    // The row's time so far is that of the exit.
+    // Until here the row's time is that of the exit.
     let entry = match (half.head, half.entry) {
         (Some(_), entry) => {
-            // A clock that was set back tells no duration.
+            // If the clock was set back, the duration is unknown.
             if let (Some(entry), Some(exit), false) = (entry, exit, rows.has(row, C::DurNs))
                 && exit >= entry
             {
@@ -238,14 +238,15 @@ fn write_joined(
     }
 }
 
-/// What the result, whose ranges are those of `text`, means for calls of some kinds.
+/// Applies what the result means for particular calls. The outcome's ranges refer to `text`.
 #[inline]
 pub(crate) fn apply_result(parsed: &mut Parsed, row: usize, outcome: &Outcome, text: &[u8]) {
     let rows = &mut parsed.rows;
     match (rows.effect[row].op, outcome.aux) {
-        // The annotation of a descriptor that a dup returns is that of the one it was made from.
+        // dup returns the same open file, so its annotation repeats that of the argument.
         (Op::Dup, None) if outcome.annotation.is_some() => rows.valid[row] &= !C::Result.bit(),
-        // A task of another namespace shows under the id that strace knows it by.
+        // strace adds the pid in its own namespace (`printpid_translation` in `src/pidns.c`), which
+        // is the one it prints everywhere else.
         (Op::Fork, Some((start, end))) => {
             if let Some(comment) = text[start..end].strip_prefix(b"/* ") {
                 let (pid, n) = number::digits(comment);
@@ -254,7 +255,7 @@ pub(crate) fn apply_result(parsed: &mut Parsed, row: usize, outcome: &Outcome, t
                 }
             }
         }
-        // The flags that F_GETFL finds: their numbers are not the same on all machines.
+        // Use the names: the numbers of these flags differ between architectures.
         (Op::SetStatus, Some((start, end))) => {
             if let Some(flags) = text[start..end].strip_prefix(b"(flags ") {
                 let appends = syscalls::flags::appends(flags);

@@ -20,7 +20,7 @@ use crate::text::number;
 use crate::text::search::find;
 
 impl Parser<'_> {
-    /// The task does something: a call of its that is still open never ended.
+    /// The task does something else: if it has a call open, that call never ended.
     #[inline]
     pub(crate) fn touch(&mut self, tid: Option<i32>, lost: LossReason) {
         if let Some(open) = self.grammar.calls.touch(tid, self.parsed, lost) {
@@ -28,7 +28,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The row of a call that began in this block and does not end.
+    /// Writes the row of a call that started in this block and never ends.
     fn write_abandoned(&mut self, open: &OpenCall, status: Status) {
         let row = self.parsed.rows.push();
         self.parsed.entries[open.begin as usize].target = EntryTarget::Row(row as u32);
@@ -46,7 +46,7 @@ impl Parser<'_> {
         self.parsed.rows.effect[row].begun = true;
     }
 
-    /// What the first half of a call says, in the row of the whole.
+    /// Writes what the first half of a call says into the row of the call.
     pub(crate) fn write_first_half(&mut self, row: usize, open: &OpenCall) {
         let rows = &mut self.parsed.rows;
         let mut valid = C::Line.bit() | C::Name.bit();
@@ -89,7 +89,7 @@ impl Parser<'_> {
         self.open_call(line, key, args, under);
     }
 
-    /// The same, of a call by its key and number.
+    /// The same, for a call whose name is in the dictionary already.
     #[inline]
     pub(crate) fn open_call(
         &mut self,
@@ -125,7 +125,7 @@ impl Parser<'_> {
         self.above = Above::Call(at);
     }
 
-    /// `<... NAME resumed>` and what follows.
+    /// Parses `<... NAME resumed>` and what follows.
     pub(crate) fn resumed(&mut self, line: &Line, at: usize) -> bool {
         let bytes = &self.text[at..line.end];
         let Some(name) = bytes.strip_prefix(b"<... ") else { return false };
@@ -144,11 +144,12 @@ impl Parser<'_> {
         if is_exec(&self.text[at + 5..at + 5 + len])
             && self.grammar.calls.get(line.leader.pid).is_none_or(|open| open.name != key)
         {
-            // A thread that calls execve goes on under its leader's id, which may be all that the
-            // log says of it: only the serial stage knows the calls of all threads.
+            // A thread that calls execve continues under the id of its leader (`de_thread` in
+            // `fs/exec.c` of the kernel), and the log may show nothing else of that. Only the
+            // serial stage knows the calls of all threads.
             self.grammar.calls.flush(self.parsed);
         }
-        // The columns that are kept are those of the first half.
+        // The row keeps the columns of the first half.
         let second = Line { leader: Leader { extra: None, ..line.leader }, ..*line };
         match self.grammar.calls.resume(line.leader.pid) {
             FirstHalf::Open(open) => {
@@ -165,7 +166,7 @@ impl Parser<'_> {
                 let head = &self.text[open.args.0 as usize..open.args.1 as usize];
                 let whole = &self.text[rest.0 as usize..rest.1 as usize];
                 let gap = whole.len() - ending::strip_gap(whole, self.format.gap).len();
-                // The line's only ` = ` is the second half's.
+                // The line's only ` = ` belongs to the second half.
                 let from = rest.0 as usize + gap;
                 let mark = line.mark.map(|mark| mark.checked_sub(from));
                 let half = SecondHalf {
@@ -197,7 +198,8 @@ impl Parser<'_> {
                 row::finish(self.parsed, self.text, row, self.format, half);
             }
             FirstHalf::Unknown => {
-                // The first half, if any, is in a block before: that is for the serial stage.
+                // The first half, if there is one, is in an earlier block: the serial stage finds
+                // it.
                 let row = self.row(&second, ts);
                 self.used = None;
                 self.parsed.rows.name[row] = key;
@@ -213,7 +215,7 @@ impl Parser<'_> {
         true
     }
 
-    /// A second half that is marked as unfinished: another task came between once more.
+    /// A second half that ends with `<unfinished ...>`: another task interrupted the call again.
     fn resumed_unfinished(
         &mut self,
         line: &Line,
@@ -221,7 +223,7 @@ impl Parser<'_> {
         args: (usize, usize),
         ts: Option<i64>,
     ) {
-        // The parts of the arguments stand apart: only the serial stage has them as one text.
+        // The arguments are in several places: only the serial stage joins them.
         self.grammar.calls.flush(self.parsed);
         let whole = &self.text[args.0..args.1];
         let gap = whole.len() - ending::strip_gap(whole, self.format.gap).len();
@@ -257,18 +259,19 @@ impl Parser<'_> {
     }
 }
 
-/// A call that other threads of its group do not survive.
+/// Whether the call ends the other threads of its process.
 pub(crate) fn is_exec(name: &[u8]) -> bool {
     classes_of(name).has(Classes::EXECS)
 }
 
-/// The text ends with the mark of a call that is not finished.
+/// Whether the text ends with the mark of an unfinished call.
 #[inline]
 pub(crate) fn is_unfinished(text: &[u8]) -> bool {
     text.last() == Some(&b'>') && text.ends_with(b" <unfinished ...>")
 }
 
-/// `ARGS <pid changed to N ...>`: the length of the arguments, and N.
+/// `ARGS <pid changed to N ...>` (`maybe_switch_tcbs` in `src/strace.c`): the length of the
+/// arguments, and N.
 pub(crate) fn pid_changed(text: &[u8]) -> Option<(usize, i32)> {
     let body = text.strip_suffix(b" ...>")?;
     let at = memmem::rfind(body, b" <pid changed to ")?;

@@ -1,4 +1,4 @@
-//! Lines of calls: whole ones, halves, and what is left of torn ones.
+//! Calls that start on a line: whole ones, first halves, and calls that are cut short.
 
 use crate::events::parsed_block::Parsed;
 use crate::events::schema::Column as C;
@@ -20,19 +20,20 @@ impl Parser<'_> {
         let args = name + name_len + 1;
         let bytes = &text[..line.end];
         let timed = self.format.times_calls;
-        // A whole line has its true ` = ` once, behind `)` and blanks.
+        // The ` = ` of a whole call is the only one on its line and follows `)` and blanks.
         let plain = line.mark.and_then(|mark| {
             let end = ending::plain_end(bytes, mark).filter(|&end| end >= args)?;
             let outcome = crate::strace::call::result::parse(bytes, mark + 1)?;
-            // In a log with times a whole line ends with one; in others an open string shows.
+            // In a log with durations a whole line ends with one; in others, check for an open
+            // string.
             let whole = if self.format.terminal {
-                // Anything may have been written into the line.
+                // Other text may be anywhere in the line.
                 Self::is_whole(&text[name..name + name_len], &bytes[args..=end])
             } else if timed {
                 outcome.dur.is_some() || outcome.ret.is_none()
             } else {
                 !Self::may_be_open(&bytes[args..end])
-                    // Up to 4.21 a name may hold a bracket as it is.
+                    // Up to 4.21 a name may contain an unescaped bracket.
                     || crate::strace::call::arguments::in_annotation(&bytes[args..end])
             };
             (whole && !is_unfinished(&bytes[..end])).then_some((end, outcome))
@@ -71,7 +72,7 @@ impl Parser<'_> {
             return true;
         }
         if let Some((end, pid)) = pid_changed(&bytes[args..]) {
-            // The thread goes on under its leader's id.
+            // The thread continues under the id of its leader.
             self.detour();
             self.start_call(line, (name, name_len), (args, args + end), Some(pid));
             return true;
@@ -81,20 +82,21 @@ impl Parser<'_> {
         torn
     }
 
-    /// The call at hand is read byte by byte. Lines with columns of their own are counted as such.
+    /// Counts a call that is read byte by byte. Lines with a layout of their own are counted
+    /// elsewhere.
     #[cold]
     fn detour(&mut self) {
         self.parsed.detours += u64::from(self.odd.is_none());
     }
 
-    /// The `)` at the end of `args` is that of the call, or output of the program stands before it.
+    /// Whether the `)` at the end of `args` closes the call, possibly after output of the program.
     fn is_whole(name: &[u8], args: &[u8]) -> bool {
         let end = args.len() - 1;
         crate::strace::call::arguments::args_end(args, 0) == Some(end)
             || foreign_text::writes(name) && foreign_text::output_start(&args[..end]).is_some()
     }
 
-    /// The arguments hold a quote that is not closed.
+    /// Whether the arguments hold a quote that is not closed.
     fn may_be_open(args: &[u8]) -> bool {
         memchr::memchr(b'"', args).is_some() && !crate::strace::call::arguments::closed(args)
     }
@@ -105,7 +107,7 @@ impl Parser<'_> {
         (key, if sys == ODD_NAME { syscalls::UNKNOWN } else { sys })
     }
 
-    /// A call whose end is on this line.
+    /// Writes the row of a call that ends on this line.
     #[inline]
     fn complete_call(
         &mut self,
@@ -127,7 +129,7 @@ impl Parser<'_> {
             self.parsed.rows.status[row] = status as u8;
         }
         if outcome.status == ResultStatus::Unavailable {
-            // Up to 4.6 in place of the arguments, too.
+            // Up to 4.6 it also replaces the arguments.
             let cut = self.text[args.0..args.1].strip_suffix(b" <unavailable>");
             args.1 = cut.map_or(args.1, |cut| args.0 + cut.len());
         }
@@ -138,7 +140,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A whole call of a log that may have been written to a terminal.
+    /// Corrects the row of a whole call in a log that may have been written to a terminal.
     fn on_terminal(
         &mut self,
         row: usize,
@@ -153,7 +155,7 @@ impl Parser<'_> {
             self.parsed.deferred.push(Deferred::Trace(TraceChange::Exiting(line.leader.pid)));
             return;
         }
-        // Output without a line feed stands before the `)` of its own call.
+        // Output without a line feed comes before the `)` of the call that wrote it.
         let odd = syscalls::shape(sys).count != Count::None && !rows.has(row, C::Requested);
         if odd
             && foreign_text::writes(&self.text[name.0..name.0 + name.1])
@@ -164,7 +166,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A call that ends here without a result.
+    /// Writes the row of a call that ends here without a result.
     fn call_without_result(
         &mut self,
         line: &Line,
@@ -202,7 +204,7 @@ impl Parser<'_> {
     }
 }
 
-/// What stands for the number of a call whose name is odd: it is read at the complete way.
+/// Replaces the number of a call with an unusual name, to keep it off the fast path.
 pub(crate) const ODD_NAME: u16 = syscalls::UNKNOWN - 1;
 
 /// The number of a call, or [`ODD_NAME`].

@@ -1,4 +1,4 @@
-//! Which task is the first one, in a log that names tasks only while there are several.
+//! Finds the first task of a log that names tasks only while there are several.
 
 use std::collections::HashSet;
 
@@ -10,12 +10,12 @@ use crate::strace::line_start::call_name;
 use crate::strace::non_calls::message::{TaskChange, task_change};
 use crate::text::number;
 
-/// The first task with a name that no line before has announced as a new one; or that which ends a
-/// call of the lines without a name.
+/// Returns the first named task that no earlier line announced as new, or that ends a call which a
+/// line without a pid left open.
 pub(crate) fn find(text: &[u8]) -> Option<i32> {
     memchr::memmem::find(text, b"[pid ")?;
     let mut made = HashSet::new();
-    // The call that the lines without a name leave open.
+    // The call that the lines without a pid left open.
     let mut open: Option<&[u8]> = None;
     for line in text.split(|&b| b == b'\n') {
         let message = match task_change(line) {
@@ -37,7 +37,7 @@ pub(crate) fn find(text: &[u8]) -> Option<i32> {
         } else if let Some(n) = call_name(event) {
             open = memchr::memmem::find(event, b" = ").is_none().then_some(&event[..n]);
         } else if memchr::memmem::find(event, b" = ").is_some() {
-            // The rest of a call that was torn, or its second half.
+            // The rest of a torn call, or a second half.
             open = None;
         }
         if let Some(child) = child(event) {
@@ -60,10 +60,10 @@ fn forks(name: &[u8]) -> bool {
     classes_of(name).has(Classes::FORKS)
 }
 
-/// The task that a call on this line made.
+/// The task that the call on this line created.
 fn child(event: &[u8]) -> Option<i32> {
     let name = resumed(event).or_else(|| call_name(event).map(|n| &event[..n]));
-    // What a message, or another line, has torn from the start of its call.
+    // The call may have lost its start to a message or another line.
     let rest = [&b", child_tidptr="[..], b" => {parent_tid="];
     if !name.is_some_and(forks) && !rest.iter().any(|start| event.starts_with(start)) {
         return None;
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_task_that_nobody_made() {
+    fn the_first_task_is_one_that_no_call_created() {
         let log = b"execve(\"/x\", [], 0x0) = 0
 clone(child_stack=NULL, flags=SIGCHLD/b/strace: Process 12 attached
 , child_tidptr=0x7f) = 12
@@ -88,7 +88,7 @@ clone(child_stack=NULL, flags=SIGCHLD/b/strace: Process 12 attached
         assert_eq!(find(log), Some(11));
         assert_eq!(find(b"vfork() = 12\n[pid 12] close(3) = 0\n[pid 7] close(3) = 0\n"), Some(7));
         assert_eq!(find(b"close(3) = 0\n"), None);
-        // With -q nobody announces a child, which may show itself first.
+        // With -q strace does not announce a child, and the child may print first.
         let log = b"clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>
 [pid    12] set_robust_list(0x7f, 24) = 0
 [pid    11] <... clone resumed>, child_tidptr=0x7f) = 12

@@ -1,4 +1,4 @@
-//! Which columns a log has: found from its first lines, since no header names them.
+//! Finds the format of a log from its first lines, since strace writes no header.
 
 pub(crate) mod first_task;
 
@@ -12,7 +12,7 @@ use crate::strace::line_start::{begins_event, call_name, is_call, is_continuatio
 use crate::strace::non_calls::classify::{self, NonCall};
 use crate::text::search::find;
 
-/// The format of a log by its first lines; `None` if they are not strace's.
+/// Detects the format of a log from its first lines; `None` if strace did not write them.
 ///
 /// # Examples
 /// ```
@@ -31,7 +31,7 @@ pub fn detect(text: &[u8]) -> Option<Format> {
     } else {
         text
     };
-    // A log may hold nothing but tables and messages.
+    // A log may consist of tables and messages alone.
     let layout = match sniff(text) {
         Some((layout, _)) => layout,
         None if text.split(|&b| b == b'\n').any(classify::is_known) => Layout::default(),
@@ -54,9 +54,9 @@ pub fn detect(text: &[u8]) -> Option<Format> {
     Some(Format { layout, times_calls, gap, terminal, root, ..Format::default() })
 }
 
-/// Something that strace writes to a terminal only, or that others wrote, stands in `text`.
+/// Whether `text` holds something that strace prints on a terminal only, or that others wrote.
 fn is_terminal(text: &[u8]) -> bool {
-    // Whole lines of its begin; the last one may be cut.
+    // Only whole lines: the last one may be cut.
     let begin = &text[..text.len().min(1 << 18)];
     let whole = &begin[..memchr::memrchr(b'\n', begin).unwrap_or(0)];
     memchr::memmem::find(text, b"[pid ").is_some()
@@ -71,17 +71,17 @@ fn is_terminal(text: &[u8]) -> bool {
         })
 }
 
-/// How many lines of `text` look like strace's: to choose between formats.
+/// Number of lines of `text` that look like strace's, to choose between formats.
 pub fn likeness(text: &[u8]) -> usize {
     sniff(text).map_or(0, |(_, hits)| hits)
 }
 
-/// Lines that are looked at.
+/// Number of lines that are tried at a time.
 const LINES: usize = 200;
 
-/// The layout that most of the first lines of `text` have, and how many of them; `None` if not one
-/// line looks like strace's. Where the first lines do not, later ones are asked: a program's own
-/// output may come first.
+/// Finds the layout that most of the first lines of `text` have, and how many have it; `None` if no
+/// line looks like strace's. If none of the first lines match, tries later ones: the output of a
+/// program may precede the log.
 pub fn sniff(text: &[u8]) -> Option<(Layout, usize)> {
     let lines: Vec<&[u8]> = text.split(|&b| b == b'\n').filter(|l| !l.is_empty()).collect();
     lines.chunks(LINES).find_map(best)
@@ -106,13 +106,13 @@ fn best(lines: &[&[u8]]) -> Option<(Layout, usize)> {
     best
 }
 
-/// Without any column before it, a name and a parenthesis are not enough: prose and programs have
-/// them too.
+/// Without any column before it, a name and a parenthesis are not enough: prose and program output
+/// have them too.
 fn is_plausible(rest: &[u8]) -> bool {
     call_name(rest).is_none_or(|n| is_call(&rest[..n]) || find(rest, b" = ", 1).is_some())
 }
 
-/// Every layout, the simpler ones first: of two that fit equally well the first is taken.
+/// All layouts, simpler ones first: if two fit equally well, the first one wins.
 fn candidates() -> impl Iterator<Item = Layout> {
     let flags = [false, true];
     let clocks = [
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_told_apart() {
+    fn pids_and_clocks_are_distinguished() {
         assert_eq!(layout("1234 read(3, \"\", 1) = 0\n").pid, Pid::Plain);
         assert_eq!(layout("1795176762 read(3, \"\", 1) = 0\n").time, Time::Epoch);
         let both = layout("1234  1795176762.1 read(3, \"\", 1) = 0\n");

@@ -1,4 +1,4 @@
-//! Asynchronous submissions and their ends: `io_submit`, `io_cancel`, `io_getevents`.
+//! Asynchronous I/O: `io_submit`, `io_cancel`, `io_getevents`.
 
 use crate::events::details::{AioCall, Completion, Detail, Submission};
 use crate::events::schema::Column as C;
@@ -8,20 +8,19 @@ use crate::strace::fields::vectors::{ByteRange, Elements, key_len, number, vecto
 use crate::strace::fields::{FieldWriter, fd_number};
 use crate::text::number;
 
-/// What the parts of a submission say together.
+/// What the requests of a submission have in common.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct SubmissionSum {
-    /// The descriptor that all share.
+    /// The descriptor, if all requests use the same one.
     pub fd: Option<i32>,
-    /// Where it stands in the text first.
+    /// Where that descriptor first appears in the text.
     pub start: Option<usize>,
     /// Sum of their lengths.
     pub requested: Option<i64>,
-    /// Where the transfer begins, if there is one only.
+    /// The offset, if there is only one request.
     pub offset: Option<i64>,
 }
 
-/// One request.
 #[derive(Debug, Default)]
 struct Request {
     data: u64,
@@ -32,9 +31,9 @@ struct Request {
     offset: Option<i64>,
 }
 
-/// The parts of `[{aio_fildes=3, aio_nbytes=…, aio_offset=…, …}, …]`; before 4.19
-/// `[{pread, fildes=3, nbytes=…, offset=…}, …]`. A request to cancel has one part, without `[]`.
-/// Ends with `None` where something is left out.
+/// The requests in `[{aio_fildes=3, aio_nbytes=…, aio_offset=…, …}, …]`, before 4.19 `[{pread,
+/// fildes=3, nbytes=…, offset=…}, …]`. `io_cancel` has one request without brackets. The last item
+/// is `None` if the text leaves something out.
 fn requests(text: &[u8], shape: &Shape) -> impl Iterator<Item = Option<Request>> {
     let range = argument(text, shape);
     let many = range.and_then(|range| Elements::array(text, range));
@@ -49,11 +48,11 @@ fn argument(text: &[u8], shape: &Shape) -> Option<ByteRange> {
     Some((split.start(position), split.end(position)))
 }
 
-/// See [`SubmissionSum`].
+/// Adds up the requests of a submission.
 pub(crate) fn sum(text: &[u8], shape: &Shape) -> SubmissionSum {
     let mut all = SubmissionSum::default();
     for (n, request) in requests(text, shape).enumerate() {
-        // Something left out may be about any file.
+        // An omitted request may concern any file.
         let Some(Request { fd, start, requested, offset, .. }) = request else {
             return SubmissionSum::default();
         };
@@ -90,12 +89,12 @@ fn parse_request(text: &[u8], range: ByteRange) -> Option<Request> {
                 request.fd = (n > 0).then_some(fd);
                 request.start = (n > 0).then_some(value.0);
             }
-            // Of vectors it is how many buffers there are.
+            // For vectors this is the number of buffers.
             b"nbytes=" if !is_vector => request.requested = number(text, value),
             b"offset=" => request.offset = number(text, value),
             b"buf=" if request.requested.is_none() => request.requested = vector(text, value),
             b"" if field == b"..." => {
-                // `{...}` tells nothing.
+                // `{...}` shows no fields.
                 return None;
             }
             // Up to 4.10 some fields have no names.
@@ -117,7 +116,7 @@ fn call(text: &[u8]) -> Option<AioCall> {
     AioCall::by_name(text.strip_prefix(b"IOCB_CMD_").unwrap_or(text))
 }
 
-/// The number in `NAME=VALUE`; an address that is null is 0.
+/// The number in `NAME=VALUE`; 0 for NULL.
 fn value(text: &[u8], (start, end): ByteRange) -> i64 {
     let field = &text[start..end];
     number::c_integer(&field[key_len(field)..]).0
@@ -131,7 +130,7 @@ fn completion(text: &[u8], range: ByteRange) -> Option<Completion> {
 }
 
 impl FieldWriter<'_> {
-    /// What the parts of a submission share, and those that were accepted.
+    /// Writes what the requests of a submission have in common, and records the accepted ones.
     pub(crate) fn submission(&mut self, ret: Option<i64>) {
         let sum = sum(self.source.bytes, self.shape);
         if let Some(requested) = sum.requested {
@@ -164,7 +163,8 @@ impl FieldWriter<'_> {
         }
     }
 
-    /// `io_getevents(0x7f, 1, 4, [{data=0, obj=0x7ffd, res=4096, res2=0}], NULL) = 1`.
+    /// Records the completions of `io_getevents(0x7f, 1, 4, [{data=0, obj=0x7ffd, res=4096,
+    /// res2=0}], NULL) = 1`.
     #[cold]
     pub(crate) fn collected(&mut self, ret: Option<i64>) {
         if ret.is_none_or(|ret| ret <= 0) {

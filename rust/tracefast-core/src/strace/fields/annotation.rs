@@ -1,4 +1,4 @@
-//! What stands in angle brackets behind a descriptor.
+//! The text in angle brackets after a descriptor (`printfd` in `src/util.c` of strace).
 
 use memchr::memchr;
 
@@ -10,19 +10,19 @@ use crate::text::escape::unescape_into;
 use crate::text::search;
 use crate::text::string_view;
 
-/// What an annotation says of a descriptor.
+/// What an annotation says about a descriptor.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Annotation {
     /// Length of the name at the start of the annotation.
     pub len: usize,
-    /// Type, where the annotation tells it.
+    /// File type, if the annotation shows it.
     pub file_type: Option<FileType>,
-    /// The name tells one file from another; `anon_inode:[eventpoll]` does not.
+    /// Whether the name identifies a file; `anon_inode:[eventpoll]` does not.
     pub identity: bool,
 }
 
 impl Annotation {
-    /// Reads the text between the angle brackets.
+    /// Parses the text between the angle brackets.
     pub(crate) fn parse(body: &[u8]) -> Self {
         let of =
             |file_type, identity| Self { len: body.len(), file_type: Some(file_type), identity };
@@ -50,7 +50,7 @@ impl Annotation {
             Some(b'p') if body.starts_with(b"pipe:[") => of(FileType::Pipe, true),
             Some(b's') if body.starts_with(b"socket:[") => of(FileType::Socket, true),
             Some(b'a') if body.starts_with(b"anon_inode:") => of(FileType::Anon, false),
-            // `pid:[4026531836]` is a namespace, `pid:20841` a process.
+            // `pid:[4026531836]` is a namespace, `pid:20841` is a process.
             Some(b'p') if body.starts_with(b"pid:") && body.get(4) != Some(&b'[') => {
                 of(FileType::Anon, false)
             }
@@ -63,7 +63,7 @@ impl Annotation {
 }
 
 impl FieldWriter<'_> {
-    /// The view of the name at `start..end` of the source; `plain`: it surely holds no escape.
+    /// The view of the name at `start..end` of the source. `plain`: it surely holds no escape.
     #[inline(always)]
     pub(crate) fn name_view(&mut self, start: usize, end: usize, plain: bool) -> u128 {
         let name = &self.source.bytes[start..end];
@@ -76,7 +76,7 @@ impl FieldWriter<'_> {
         }
     }
 
-    /// The view of the name in the annotation that may begin at `at` of the source.
+    /// The view of the name in the annotation at `at` of the source, if there is one.
     pub(crate) fn annotated_name(&mut self, at: usize) -> Option<u128> {
         let text = self.source.bytes;
         if text.get(at) != Some(&b'<') {
@@ -87,7 +87,7 @@ impl FieldWriter<'_> {
         Some(self.name_view(at + 1, at + 1 + note.len, plain))
     }
 
-    /// The body of an annotation, `start..end` of the source, as path, file and type.
+    /// Writes path, file and type from an annotation whose body is `start..end` of the source.
     #[inline]
     pub(crate) fn annotation(&mut self, start: usize, end: usize, plain: bool, second: bool) {
         if self.has(if second { C::Path2 } else { C::Path }) {
@@ -95,14 +95,15 @@ impl FieldWriter<'_> {
         }
         let body = &self.source.bytes[start..end];
         let note = match body {
-            // Most are plain paths: without brackets there is nothing behind them.
+            // Most annotations are plain paths: without brackets nothing follows the name.
             [b'/', second, .., last] if plain && *second != b'm' && *last != b')' => {
                 Annotation { len: body.len(), file_type: None, identity: true }
             }
             _ => Annotation::parse(body),
         };
         let view = self.name_view(start, start + note.len, plain);
-        // Most descriptors were opened in the log, and their identity is known by then.
+        // The serial stage knows the identity of most descriptors, because the log shows their
+        // open.
         let row = self.row;
         if second {
             self.rows.path2[row] = view;

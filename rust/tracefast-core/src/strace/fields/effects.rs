@@ -1,4 +1,4 @@
-//! What single calls do to the traced system, and what only they say.
+//! The effects of particular calls on the process, and columns that only those calls have.
 
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{FileType, Op, clone_flags, open_flags};
@@ -18,7 +18,7 @@ const O_CLOEXEC: u32 = syscalls::O_CLOEXEC;
 const CLOSE_RANGE_CLOEXEC: u32 = 4;
 const FD_CLOEXEC: u32 = 1;
 
-/// Clone flags of the text.
+/// Clone flags in the arguments.
 pub(crate) fn fork_flags(text: &[u8], sys: u16) -> u32 {
     match syscalls::name(sys) {
         "fork" => 0,
@@ -30,15 +30,15 @@ pub(crate) fn fork_flags(text: &[u8], sys: u16) -> u32 {
 fn clone_bits(text: &[u8], sys: u16) -> u32 {
     match search::find(text, b"flags=", 5) {
         Some(at) => flags::mask(&text[at + 6..], flags::clone_bit),
-        // The text has the address of the flags only.
+        // The text holds only the address of the flags.
         None if syscalls::name(sys) == "clone3" => 0,
-        // Registers as they are, the flags first.
+        // Raw registers: the flags come first.
         None => number::c_integer(text).0 as u32,
     }
 }
 
-/// The task that an argument names. One of another namespace shows under the id that strace knows
-/// it by: `7 /* 20841 in strace's PID NS */`.
+/// The pid that an argument names. For a task in another namespace, the id that strace uses
+/// elsewhere: `7 /* 20841 in strace's PID NS */`.
 fn process(arg: &[u8]) -> Option<i32> {
     let known = arg.strip_suffix(b" in strace's PID NS */");
     let known = known.and_then(|arg| arg.get(search::rfind(arg, b"/* ", 0)? + 3..));
@@ -46,7 +46,8 @@ fn process(arg: &[u8]) -> Option<i32> {
     i32::try_from(pid).ok().filter(|_| n > 0)
 }
 
-/// What `close_range` does: it only marks descriptors, or works on a copy of their table.
+/// The flags of `close_range`: whether it only sets close-on-exec, and whether it unshares the
+/// descriptor table first.
 pub(crate) fn range_flags(text: &[u8], split: Option<&Split>) -> u32 {
     let flags = Flags::at(text, split, 2);
     let mut known = 0;
@@ -59,15 +60,15 @@ pub(crate) fn range_flags(text: &[u8], split: Option<&Split>) -> u32 {
     known
 }
 
-/// The last descriptor of a range, which often is the largest number.
+/// The last descriptor of a range; callers often pass the largest number.
 pub(crate) fn range_end(arg: &[u8]) -> Option<i32> {
     let last = number::whole_integer(arg)?;
     Some(i32::try_from(last).ok().filter(|&fd| fd >= 0).unwrap_or(i32::MAX))
 }
 
 impl FieldWriter<'_> {
-    /// Effects and columns of single calls. `split` holds the arguments up to the last one that a
-    /// column needs, if the shape is not a plain one.
+    /// Writes effects and columns of particular calls. If the arguments were split, `split` holds
+    /// them up to the last one that a column needs.
     #[inline]
     pub(crate) fn effects(&mut self, split: Option<&Split>, sys: u16, ret: Option<i64>) {
         let shape = self.shape;
@@ -127,7 +128,8 @@ impl FieldWriter<'_> {
             Special::Fallocate => self.fallocate(ret),
             Special::Getcwd => {
                 if self.rows.effect[row].relative {
-                    // A directory outside of the root is shown as `(unreachable)/…`: no path.
+                    // getcwd(2) returns `(unreachable)/…` for a directory outside the root: not a
+                    // path.
                     self.rows.effect[row].relative = false;
                     self.rows.valid[row] &= !C::Path.bit();
                 } else if ret.is_some() && self.has(C::Path) {
@@ -171,7 +173,7 @@ impl FieldWriter<'_> {
         }
     }
 
-    /// What is known of a descriptor that is made.
+    /// What the flags say about a new descriptor.
     fn opened(&self, split: Option<&Split>) -> u32 {
         let shape = self.shape;
         let mut known = shape.makes.map_or(0, |t| t as u32 | open_flags::TYPED);
@@ -180,7 +182,7 @@ impl FieldWriter<'_> {
             Cloexec::Bit(bit) => bit,
         };
         if shape.flags == NONE {
-            // The whole of what creat does.
+            // creat is open with O_CREAT|O_WRONLY|O_TRUNC (open(2)).
             return if shape.special == Special::Creat { open_flags::TRUNC } else { known };
         }
         let text = self.source.bytes;
@@ -197,7 +199,7 @@ impl FieldWriter<'_> {
         known
     }
 
-    /// The process that `pidfd_open(20841, 0)` is about, or the descriptor that is taken from it.
+    /// Writes the process of `pidfd_open(20841, 0)`, or the descriptor that `pidfd_getfd` copies.
     fn process(&mut self) {
         let text = self.source.bytes;
         let split = Split::new(text, 1);
@@ -211,8 +213,8 @@ impl FieldWriter<'_> {
         }
     }
 
-    /// The length that the file has now. Of registers of 32 bits as they are it takes two, on some
-    /// machines those that begin with an even one.
+    /// Writes the new length of the file. As raw 32-bit registers it takes two, which start with an
+    /// even one on some architectures (syscall(2)).
     fn length(&mut self) {
         let text = self.source.bytes;
         let split = Split::new(text, MAX_ARGS);
@@ -227,14 +229,14 @@ impl FieldWriter<'_> {
         }
     }
 
-    /// Two registers as one number, the lower half first.
+    /// Two registers as one number, lower half first.
     fn pair_of(&self, split: &Split, low: u8) -> Option<i64> {
         let text = self.source.bytes;
         let value = |at| split.get(text, at).and_then(number::whole_integer);
         Some(value(low + 1)? << 32 | value(low)?)
     }
 
-    /// `fallocate(3, 0, 4096, 8)` makes the file reach to the end of the range.
+    /// `fallocate(3, 0, 4096, 8)` extends the file to the end of the range.
     fn fallocate(&mut self, ret: Option<i64>) {
         let text = self.source.bytes;
         let row = self.row;
@@ -273,8 +275,8 @@ impl FieldWriter<'_> {
         }
     }
 
-    /// `fcntl(3, F_DUPFD_CLOEXEC, 10) = 10` is a dup, `fcntl(3, F_SETFD, FD_CLOEXEC)` a mark,
-    /// `fcntl(3, F_SETFL, O_APPEND)` and `fcntl(3, F_GETFL) = 0x402 (flags …)` tell its status.
+    /// `F_DUPFD` and `F_DUPFD_CLOEXEC` duplicate a descriptor, `F_SETFD` sets close-on-exec,
+    /// `F_SETFL` and `F_GETFL` show the status flags of the open file.
     fn fcntl(&mut self, ret: Option<i64>) {
         let text = self.source.bytes;
         let split = Split::new(text, 2);
@@ -311,8 +313,8 @@ impl FieldWriter<'_> {
         }
     }
 
-    /// `ioctl(3, FIOCLEX)` is another way to mark a descriptor; `ioctl(3, TCGETS, {...})` succeeds
-    /// for terminals alone.
+    /// `FIOCLEX` and `FIONCLEX` also change close-on-exec. `TCGETS` and `TIOCGWINSZ` succeed on
+    /// terminals only.
     fn ioctl(&mut self, ret: Option<i64>) {
         let text = self.source.bytes;
         if ret != Some(0) {
@@ -320,7 +322,8 @@ impl FieldWriter<'_> {
         }
         let split = Split::new(text, 1);
         let Some(command) = split.get(text, 1) else { return };
-        // Numbers that several devices share: `SNDCTL_TMR_TIMEBASE or TCGETS`.
+        // strace lists all names of a number that several devices use: `SNDCTL_TMR_TIMEBASE or
+        // TCGETS`.
         let terminal = command.ends_with(b"TCGETS")
             || command == b"TCGETS2"
             || is_constant(command, b"TIOCGWINSZ", TIOCGWINSZ.into())
@@ -339,7 +342,7 @@ impl FieldWriter<'_> {
         }
     }
 
-    /// `[3<…>, 4<…>]` of pipe and socketpair.
+    /// Writes the two descriptors in `[3<…>, 4<…>]` of pipe and socketpair.
     fn pair(&mut self) {
         let text = self.source.bytes;
         let split = Split::new(text, MAX_ARGS);
@@ -358,12 +361,12 @@ impl FieldWriter<'_> {
     }
 }
 
-/// The flags of a description, as [`Op::SetStatus`] has them.
+/// The status flags as [`Op::SetStatus`] stores them.
 fn status(appends: bool) -> u32 {
     if appends { open_flags::APPEND } else { 0 }
 }
 
-/// The flags that `fcntl(3, F_SETFL, O_APPEND)` sets, if it is that.
+/// The flags that `fcntl(3, F_SETFL, O_APPEND)` sets; `None` for other commands.
 pub(crate) fn new_status(args: &[u8]) -> Option<u32> {
     let split = Split::new(args, 1);
     is_constant(split.get(args, 1)?, b"F_SETFL", 4)

@@ -10,14 +10,14 @@ use crate::text::search;
 pub(crate) struct Flags<'a>(&'a [u8]);
 
 impl<'a> Flags<'a> {
-    /// The flags at `position` of `text`. Where `split` ends with the argument before, the text
-    /// behind it serves as well, arguments that follow the flags included.
+    /// The flags at `position` of `text`. If `split` ends with the argument before them, they start
+    /// after it; the arguments that follow the flags are then included.
     #[inline]
     pub(crate) fn at(text: &'a [u8], split: Option<&Split>, position: u8) -> Self {
         Self::new(Self::text(text, split, position))
     }
 
-    /// The same, unless there is but the address of a structure.
+    /// The same, but `None` if the text holds only the address of a structure.
     pub(crate) fn within(text: &'a [u8], split: Option<&Split>, position: u8) -> Option<Self> {
         let text = Self::text(text, split, position);
         text.starts_with(b"{").then(|| Self::new(text))
@@ -47,7 +47,8 @@ impl<'a> Flags<'a> {
         }
     }
 
-    /// A flag whose name holds `name`, or whose number is `bit`. `rare` is as in [`search::find`].
+    /// Whether the flags include one whose name contains `name`, or whose number is `bit`. `rare`
+    /// is as in [`search::find`].
     #[inline]
     pub(crate) fn has(self, name: &[u8], rare: usize, bit: u32) -> bool {
         match self.0.first() {
@@ -56,31 +57,31 @@ impl<'a> Flags<'a> {
         }
     }
 
-    /// The flag to be closed by execve, which is called so everywhere. Old versions do not know the
-    /// names of new flags: `SOCK_STREAM|0x80000`.
+    /// Whether the close-on-exec flag is set; all its names contain CLOEXEC. Old versions print new
+    /// flags by number: `SOCK_STREAM|0x80000`.
     #[inline]
     pub(crate) fn cloexec(self, bit: u32) -> bool {
         self.has(b"CLOEXEC", 5, bit)
             || search::contains(self.0, b"|0x", 2) && self.number() & u64::from(bit) != 0
     }
 
-    /// What they tell of a file that is opened.
+    /// What they say about an opened file.
     #[inline]
     pub(crate) fn opened(self) -> u32 {
         flags::opened(self.0)
     }
 
-    /// `O_APPEND` is among them.
+    /// Whether they include `O_APPEND`.
     pub(crate) fn appends(self) -> bool {
         flags::appends(self.0)
     }
 
-    /// What unshare ends the sharing of.
+    /// What unshare stops sharing.
     pub(crate) fn unshared(self) -> u32 {
         flags::unshared(flags::mask(self.0, flags::clone_bit))
     }
 
-    /// All numbers among the flags, together: `0x241`, `0x1|0x80000`, `0x3 /* A|B */`.
+    /// All numbers among the flags, or-ed: `0x241`, `0x1|0x80000`, `0x3 /* A|B */`.
     pub(crate) fn number(self) -> u64 {
         let end = self.0.iter().position(|b| matches!(b, b',' | b'}')).unwrap_or(self.0.len());
         let numbers =
@@ -89,7 +90,7 @@ impl<'a> Flags<'a> {
     }
 }
 
-/// The argument is the constant `name`, whose number is `number`: `F_DUPFD`, `0`, `0 /* F_DUPFD */`.
+/// Whether `arg` is the constant `name`, by name or by `number`: `F_DUPFD`, `0`, `0 /* F_DUPFD */`.
 pub(crate) fn is_constant(arg: &[u8], name: &[u8], number: i64) -> bool {
     if arg == name {
         return true;

@@ -1,4 +1,4 @@
-//! What calls do to the address space of their task.
+//! Changes to the address space of a process.
 
 use crate::events::details::{Detail, Memory};
 use crate::events::schema::Column as C;
@@ -24,9 +24,10 @@ fn stays(moves: &[u8]) -> bool {
     search::contains(moves, b"DONTUNMAP", 0)
 }
 
-/// What is mapped with these flags is the task's own, and has no file: `no_file` if that is known.
+/// Whether a mapping with these flags is private and has no file. `no_file`: the descriptor shows
+/// that it has none.
 fn is_anonymous(shared: &[u8], no_file: bool) -> bool {
-    // A number that names explain is not the same on all machines.
+    // The numbers that strace explains with names differ between architectures.
     if !search::contains(shared, b"MAP_", 3) {
         let shared = number::c_integer(shared).0 as u32;
         return flags::is_private(shared) && (no_file || flags::is_anonymous(shared));
@@ -36,8 +37,8 @@ fn is_anonymous(shared: &[u8], no_file: bool) -> bool {
 }
 
 impl FieldWriter<'_> {
-    /// The change that a call made which returned `ret`. `split` holds the arguments, if the call
-    /// has columns of them.
+    /// Records the change made by a call that returned `ret`. `split` holds the arguments if a
+    /// column needs them.
     pub(crate) fn memory(&mut self, split: Option<&Split>, ret: Option<i64>) {
         let Some(ret) = ret else { return };
         let change = match split {

@@ -1,4 +1,10 @@
-//! Columns that come from the arguments of a call: descriptors, paths, counts, offsets, sizes.
+//! The columns that come from the arguments of a call: descriptors, paths, counts, offsets, sizes.
+//!
+//! [`fill`] is the entry point. The shape of the call ([`crate::linux::syscalls`]) says which
+//! argument is what, and its `Plan` (`plan.rs`) says how to find them. Each kind of argument has a
+//! file: `annotation.rs` and `paths.rs` for names, `transfer.rs`, `seek.rs` and `vectors.rs` for
+//! counts and offsets, `stat.rs` for sizes and types, `flags.rs` for flags. `effects.rs`,
+//! `memory.rs`, `aio.rs` and `scm_rights.rs` record what the call does to the process.
 
 mod aio;
 mod annotation;
@@ -29,8 +35,8 @@ use crate::text::number;
 
 /// Fills the columns that the arguments `source` of call `sys` give.
 ///
-/// `ret` is the return value where the call succeeded. Columns set before (the path of an annotated
-/// return value) stay.
+/// `ret` is the return value if the call succeeded. Columns written before, such as the path of an
+/// annotated return value, are kept.
 pub(crate) fn fill(
     rows: &mut Rows,
     side: &mut Side,
@@ -42,7 +48,7 @@ pub(crate) fn fill(
     fill_by(Plan::for_call(sys), rows, side, row, source, sys, ret);
 }
 
-/// [`fill`] by a plan.
+/// Like [`fill`], with a given plan.
 #[inline(always)]
 fn fill_by(
     plan: Plan,
@@ -87,7 +93,7 @@ fn fill_by(
     }
 }
 
-/// What the first half of a call tells of its effect; a detail of it goes to `side`.
+/// The effect of a call as far as its first half shows it. Details of it go to `side`.
 pub(crate) fn head(args: &[u8], sys: u16, side: &mut Side) -> EntryEffect {
     let shape = syscalls::shape(sys);
     let mut head = EntryEffect { op: shape.op, motion: shape.way, ..EntryEffect::default() };
@@ -170,8 +176,8 @@ struct FieldWriter<'a> {
 }
 
 impl FieldWriter<'_> {
-    /// What follows from the result and from flags. `split` holds the arguments up to the last one
-    /// that a column needs, if they were split.
+    /// Writes what follows from the result and from flags. If the arguments were split, `split`
+    /// holds them up to the last one that a column needs.
     #[inline(always)]
     fn rest(&mut self, plan: Plan, split: Option<&Split>, sys: u16, ret: Option<i64>) {
         let shape = self.shape;
@@ -212,12 +218,12 @@ impl FieldWriter<'_> {
         }
     }
 
-    /// A descriptor with or without its annotation, at `start` of the source.
+    /// Writes the descriptor at `start` of the source, and its annotation if it has one.
     #[inline]
     fn descriptor(&mut self, start: usize, second: bool) {
         let text = self.source.bytes;
         let Some(arg) = text.get(start..) else { return };
-        // Most have one digit.
+        // Most descriptors have one digit.
         let (fd, n) = match *arg {
             [digit @ b'0'..=b'9', b'<' | b',' | b')', ..] => (i32::from(digit - b'0'), 1),
             _ => fd_number(arg),
@@ -233,11 +239,11 @@ impl FieldWriter<'_> {
         }
     }
 
-    /// The last argument of `args`, if it is an integer, into `column`; returns where the comma
-    /// before it stands.
+    /// Writes the last argument of `args` into `column` if it is an integer. Returns the position
+    /// of the comma before it.
     #[inline(always)]
     fn last_integer(&mut self, args: &[u8], column: C) -> Option<usize> {
-        // No number is longer than 24 bytes, name included it stays below 40.
+        // No number is longer than 24 bytes; with its name it is shorter than 40.
         let low = args.len().saturating_sub(40);
         let comma = low + args[low..].iter().rposition(|&b| b == b',')?;
         let arg = args.get(comma + 2..)?;
@@ -246,11 +252,11 @@ impl FieldWriter<'_> {
         Some(comma)
     }
 
-    /// Count and offset, the last two arguments.
+    /// Writes the last two arguments: count and offset.
     #[inline]
     fn last_integers(&mut self, text: &[u8]) {
         if text.starts_with(b"0x") {
-            // Registers as they are: on 32-bit machines an offset takes two.
+            // Raw registers: on 32-bit architectures an offset takes two.
             self.registers(text);
         } else if let Some(comma) = self.last_integer(text, C::Offset) {
             self.last_integer(&text[..comma], C::Requested);
@@ -268,10 +274,11 @@ impl FieldWriter<'_> {
         let wide = (1..split.len() as u8)
             .any(|at| value(at).is_some_and(|register| u32::try_from(register).is_err()));
         let offset = match split.len() {
-            // Old versions print a fifth register on 64-bit machines too, whatever is in it.
+            // Old versions print a fifth register on 64-bit architectures too; its value is
+            // meaningless.
             4 => value(3),
             5 if wide || value(4) == Some(0) => value(3),
-            // Some machines want the pair to begin with an even register.
+            // Some architectures require a pair to start with an even register (syscall(2)).
             6 if !wide => pair(4, 5),
             _ => None,
         };
@@ -280,7 +287,7 @@ impl FieldWriter<'_> {
         }
     }
 
-    /// A number of bytes; what is below zero, or above what the column holds, is none.
+    /// Writes a number of bytes. Negative ones, and those that do not fit, are left out.
     #[inline]
     fn integer(&mut self, value: i64, column: C) {
         if value < 0 {
@@ -297,19 +304,20 @@ impl FieldWriter<'_> {
         self.set(column);
     }
 
-    /// A descriptor that the call returns.
+    /// Writes the descriptor that the call returns.
     fn returned_descriptor(&mut self, ret: Option<i64>) {
         if let Some(fd) = ret.and_then(|fd| i32::try_from(fd).ok()).filter(|&fd| fd >= 0) {
             self.put_fd(fd, self.shape.op == Op::Dup);
         }
     }
 
-    /// Calls whose arguments are not at the start or the end.
+    /// Fills the columns of calls whose arguments must be split.
     fn split(&mut self, split: &mut Split, last: u8, ret: Option<i64>) {
         let shape = self.shape;
         let text = self.source.bytes;
         split.fill(text, usize::from(last));
-        // A path argument that is absolute or annotated decides; a descriptor comes after it.
+        // Whether the path is absolute or annotated decides what the descriptor means, so paths
+        // come first.
         if shape.path != NONE {
             self.path_argument(split, false);
         }
@@ -355,13 +363,13 @@ impl FieldWriter<'_> {
     }
 }
 
-/// A descriptor's number and the length of its text.
+/// The number of a descriptor, and the length of its text.
 #[inline]
 fn fd_number(arg: &[u8]) -> (i32, usize) {
     if let [b'A', ..] = arg {
         return if arg.starts_with(b"AT_FDCWD") { (AT_FDCWD, 8) } else { (0, 0) };
     }
-    // `-e raw` prints −1 and AT_FDCWD as unsigned 32- or 64-bit numbers.
+    // `-e raw` prints -1 and AT_FDCWD as unsigned 32-bit or 64-bit numbers.
     let (value, n) = number::c_integer(arg);
     (value as i32, n)
 }

@@ -1,4 +1,4 @@
-//! Paths among the arguments: where they start from, and what an empty one means.
+//! Paths among the arguments: what they are relative to, and what an empty one means.
 
 use crate::events::details::Detail;
 use crate::events::file_id::file_id;
@@ -12,13 +12,13 @@ use crate::text::escape::unescape_into;
 use crate::text::search;
 use crate::text::string_view;
 
-/// The descriptor that a path starts from.
+/// The descriptor that a path is relative to.
 #[derive(Clone, Copy)]
 pub(crate) struct PathBase {
     fd: i32,
     /// Where its number ends in the source.
     end: usize,
-    /// Where its annotation ends, if that is known already; else 0.
+    /// Where its annotation ends, or 0 if that is not known yet.
     close: usize,
 }
 
@@ -27,12 +27,12 @@ impl PathBase {
         Self { fd, end, close: 0 }
     }
 
-    /// Its annotation ends here.
+    /// Sets where its annotation ends.
     pub(crate) fn close(&mut self, end: usize) {
         self.close = end;
     }
 
-    /// The start of the path at argument `at`.
+    /// Reads the base of a path from argument `at`.
     #[inline]
     fn parse(text: &[u8], split: &Split, at: u8) -> Option<Self> {
         if usize::from(at) >= split.len() {
@@ -43,7 +43,7 @@ impl PathBase {
         (n > 0).then_some(Self::new(fd, start + n))
     }
 
-    /// The directory that it leads to, as printed.
+    /// The directory in its annotation, as printed.
     fn note(self, text: &[u8]) -> Option<&[u8]> {
         if self.close > 0 {
             return Some(&text[self.end + 1..self.close - 1]);
@@ -56,17 +56,17 @@ impl PathBase {
     }
 }
 
-/// A path starts at the root; as printed, with `-xx` too.
+/// Whether a path, as printed, is absolute; `-xx` prints `/` as `\x2f`.
 fn is_rooted(path: &[u8]) -> bool {
     path.first() == Some(&b'/') || path.starts_with(b"\\x2f")
 }
 
-/// Whether a path names nothing: then the call acts on the descriptor.
+/// Whether the path is empty or NULL: the call then acts on the descriptor.
 fn is_empty(arg: &[u8]) -> bool {
     arg == b"NULL" || arg.strip_prefix(b"\"\"").is_some_and(|rest| !rest.starts_with(b"..."))
 }
 
-/// The descriptors that a call acts on whose paths are empty.
+/// The descriptors that a call acts on because the paths relative to them are empty.
 pub(crate) fn descriptors(text: &[u8], shape: &Shape) -> (Option<i32>, Option<i32>) {
     let last = if shape.path2 == NONE { shape.path } else { shape.path.max(shape.path2) };
     let split = Split::new(text, usize::from(last));
@@ -77,14 +77,15 @@ pub(crate) fn descriptors(text: &[u8], shape: &Shape) -> (Option<i32>, Option<i3
     (fd(shape.path, shape.at), fd(shape.path2, shape.at2))
 }
 
-/// Where the path of `{sa_family=AF_UNIX, sun_path="/run/x"}` begins; up to 4.5 it is called
-/// `path`. The name of an abstract socket, `@"x"`, is no path.
+/// Where the path in `{sa_family=AF_UNIX, sun_path="/run/x"}` starts; up to 4.5 the field is named
+/// `path`. The name of an abstract socket, `@"x"`, is not a path.
 pub(crate) fn in_address(arg: &[u8]) -> Option<usize> {
     let at = search::find(arg, b"path=\"", 4)? + 5;
     arg.starts_with(b"{").then_some(at)
 }
 
-/// What is mounted is a path: a word like `proc` is none, unless a directory is bound.
+/// Whether the source of a mount is a path. A word like `proc` is not one, unless a directory is
+/// bound.
 fn is_mounted(arg: &[u8], text: &[u8]) -> bool {
     [&b"\"/"[..], b"\".", b"\"\\x2f", b"\"\\x2e"].iter().any(|start| arg.starts_with(start))
         || search::contains(text, b"MS_BIND", 0)
@@ -92,7 +93,7 @@ fn is_mounted(arg: &[u8], text: &[u8]) -> bool {
 }
 
 impl FieldWriter<'_> {
-    /// The path at its position, or at that of the second one.
+    /// Writes the first or the second path of the call.
     pub(crate) fn path_argument(&mut self, split: &Split, second: bool) {
         let shape = self.shape;
         let text = self.source.bytes;
@@ -106,17 +107,17 @@ impl FieldWriter<'_> {
         }
     }
 
-    /// `bind(3, {sa_family=AF_UNIX, sun_path="/run/x"}, 110)`.
+    /// Writes the path of a socket: `bind(3, {sa_family=AF_UNIX, sun_path="/run/x"}, 110)`.
     fn address(&mut self, arg: &[u8], start: usize) {
         let Some(at) = in_address(arg) else { return };
         self.path(&arg[at..], start + at, None, false);
-        // The descriptor leads to the socket, not to its name.
+        // The descriptor refers to the socket, not to its name.
         self.rows.effect[self.row].op = Op::Path;
         self.rows.file_type[self.row] = FileType::Socket as u8;
         self.set(C::FileType);
     }
 
-    /// A path in quotes, at `arg` which begins at `start` of the source.
+    /// Writes the path in `arg`, which starts at `start` of the source.
     fn path(&mut self, arg: &[u8], start: usize, at: Option<PathBase>, second: bool) {
         if self.has(if second { C::Path2 } else { C::Path }) {
             self.requested_path(arg, at);
@@ -135,7 +136,8 @@ impl FieldWriter<'_> {
         }
     }
 
-    /// The result is annotated: the path that was asked for says where it starts.
+    /// The annotation of the result has given the path. A relative argument still shows the
+    /// directory that it started from.
     #[inline]
     pub(crate) fn requested_path(&mut self, arg: &[u8], at: Option<PathBase>) {
         if matches!(arg, [b'"', first, ..] if !b"/\"".contains(first))
@@ -145,7 +147,7 @@ impl FieldWriter<'_> {
         }
     }
 
-    /// The path between the quotes at both ends of a range of the source.
+    /// Writes the path whose quotes are at both ends of a range of the source.
     #[inline]
     pub(crate) fn quoted(
         &mut self,
@@ -157,7 +159,7 @@ impl FieldWriter<'_> {
         let text = self.source.bytes;
         let body = &text[start + 1..end - 1];
         if text[end..].starts_with(b"...") {
-            // Only its beginning was printed.
+            // Only the start of the path was printed.
             return;
         }
         if body.is_empty() {
@@ -205,7 +207,7 @@ impl FieldWriter<'_> {
         }
     }
 
-    /// The annotation behind `AT_FDCWD` tells the working directory.
+    /// Records the working directory, which the annotation of `AT_FDCWD` shows.
     fn directory(&mut self, at: Option<PathBase>) {
         let known =
             |at: &PathBase| at.fd == AT_FDCWD && at.note(self.source.bytes).is_some_and(is_rooted);
@@ -224,7 +226,7 @@ impl FieldWriter<'_> {
         (self.side.since(from), id)
     }
 
-    /// The identity of a relative path has to wait for the working directory.
+    /// A relative path gets its identity once the working directory is known.
     fn put_path(&mut self, view: u128, id: Option<u64>, second: bool) {
         let row = self.row;
         if second {
@@ -244,7 +246,7 @@ impl FieldWriter<'_> {
         }
     }
 
-    /// Appends `base/body`, a leading `./` left out, to the side text.
+    /// Appends `base/body` to the side text, without a leading `./`.
     fn join(&mut self, base: &[u8], body: &[u8], plain: bool) {
         let side = &mut self.side.bytes;
         let from = side.len();
@@ -269,11 +271,11 @@ impl FieldWriter<'_> {
         side.extend_from_slice(path);
     }
 
-    /// An empty path: the call acts on the descriptor that the path would start from.
+    /// An empty path: the call acts on the descriptor that the path would be relative to.
     fn on_descriptor(&mut self, at: PathBase, second: bool) {
         let shape = self.shape;
         if at.fd == AT_FDCWD {
-            // With the flag that allows it, that is the working directory.
+            // With AT_EMPTY_PATH this is the working directory (openat(2)).
             if !search::contains(self.source.bytes, b"AT_EMPTY_PATH", 3) {
                 return;
             }

@@ -1,4 +1,4 @@
-//! Columns of calls whose arguments need not be split: what counts stands first, or at the end.
+//! How the columns of each call are found, and calls whose arguments need not be split.
 
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{Motion, Op};
@@ -11,28 +11,28 @@ use crate::strace::fields::{FieldWriter, fd_number};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan {
     pub method: Method,
-    /// The call does nothing beyond what its descriptor, path and counts say.
+    /// The call has no effect beyond what its descriptor, path and counts say.
     pub plain: bool,
-    /// The last argument that a column needs.
+    /// Position of the last argument that a column needs.
     pub last: u8,
 }
 
-/// How its arguments are read.
+/// How the arguments are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// A descriptor that is the first one, and counts from the end.
+    /// A descriptor as the first argument, and counts from the end.
     Ends,
-    /// A path that is the first one, or the second behind the descriptor that it starts from.
+    /// A path as the first argument, or as the second after the descriptor that it is relative to.
     Path,
-    /// All that count, one after the other.
+    /// All arguments, split at their commas.
     Split,
 }
 
 impl Plan {
-    /// Of calls that are not in the table.
+    /// For calls that are not in the table.
     const NOTHING: Self = Self { method: Method::Ends, plain: true, last: 0 };
 
-    /// The plan of call `sys`.
+    /// The plan for call `sys`.
     #[inline]
     pub(crate) fn for_call(sys: u16) -> Self {
         static PLANS: [Plan; syscalls::count()] = {
@@ -81,11 +81,11 @@ impl Plan {
     }
 }
 
-/// The last position that a column needs.
+/// Position of the last argument that a column needs.
 const fn last_position(shape: &Shape) -> u8 {
     let count = match shape.count {
         Count::Arg(at) | Count::Vector(at) | Count::Message(at) | Count::Submission(at) => at,
-        // The number of messages stands behind them.
+        // The number of messages follows them.
         Count::Messages(at) => at + 1,
         Count::Last | Count::LastButOne => MAX_ARGS as u8,
         Count::None => NONE,
@@ -102,8 +102,8 @@ const fn last_position(shape: &Shape) -> u8 {
 }
 
 impl FieldWriter<'_> {
-    /// The path of a call that has no other columns, if it stands where it should; what a split up to
-    /// it finds goes to `split`. `None`: only splitting the arguments tells.
+    /// Writes the path of a call that has no other columns, if it is where it is expected, and
+    /// notes its end in `split`. `None` if the arguments must be split to find it.
     #[inline]
     pub(crate) fn first_path(&mut self, split: &mut Split) -> Option<()> {
         let text = self.source.bytes;
@@ -151,7 +151,7 @@ mod tests {
     use crate::strace::fields::fill_by;
     use crate::text::string_view::{Place, unpack};
 
-    /// What a plan finds in `text`, and the path that a result may have given before.
+    /// Formats the columns that a plan finds in `text`. With `known`, the result has given a path.
     fn shown(plan: Plan, sys: u16, text: &[u8], ret: Option<i64>, known: bool) -> String {
         let (mut rows, mut side) = (Rows::default(), Side::default());
         let row = rows.push();

@@ -1,4 +1,5 @@
-//! Descriptors that travel through sockets, in the control messages of `sendmsg` and `recvmsg`.
+//! Descriptors passed over sockets: `SCM_RIGHTS` control messages (unix(7)) of `sendmsg` and
+//! `recvmsg`.
 
 use crate::events::details::{Detail, Received};
 use crate::events::vocabulary::{Motion, open_flags};
@@ -11,12 +12,12 @@ use crate::text::search;
 
 const MSG_CMSG_CLOEXEC: u32 = 0x4000_0000;
 
-/// Whether there may be a control message with descriptors: a look at the end tells of most calls
-/// that there is none.
+/// Whether there may be a control message with descriptors. The end of the text shows for most
+/// calls that there is none.
 #[inline]
 fn may_carry(text: &[u8], shape: &Shape) -> bool {
     match shape.count {
-        // The length of control messages stands near the end, behind the data.
+        // The length of the control messages is near the end, after the data.
         Count::Message(_) => search::rfind(text, b"controllen=", 10)
             .is_some_and(|at| !text[at + 11..].starts_with(b"0,")),
         Count::Messages(_) => search::rfind(text, b"cmsg_type=", 6).is_some(),
@@ -24,8 +25,8 @@ fn may_carry(text: &[u8], shape: &Shape) -> bool {
     }
 }
 
-/// Where the numbers of the descriptors stand that the first `done` messages of the call carry.
-/// `None`: it is no call with messages, or they carry none.
+/// The descriptors in the first `done` messages of the call, and where their numbers end. `None` if
+/// the call has no messages or they carry no descriptors.
 #[inline]
 pub(crate) fn carried(text: &[u8], shape: &Shape, done: i64) -> Option<Vec<(i32, usize)>> {
     if may_carry(text, shape) { all(text, shape, done) } else { None }
@@ -52,7 +53,7 @@ fn all(text: &[u8], shape: &Shape, done: i64) -> Option<Vec<(i32, usize)>> {
     (!found.is_empty()).then_some(found)
 }
 
-/// `{…, msg_control=[{cmsg_len=20, …}, …], …}`; up to 4.14 `{…, {cmsg_len=20, …}, {…}, …}`.
+/// Reads `{…, msg_control=[{cmsg_len=20, …}, …], …}`; up to 4.14 `{…, {cmsg_len=20, …}, {…}, …}`.
 fn header(text: &[u8], range: ByteRange, found: &mut Vec<(i32, usize)>) {
     let Some(fields) = Elements::structure(text, range) else { return };
     for (start, end) in fields.map_while(|field| field) {
@@ -68,8 +69,8 @@ fn header(text: &[u8], range: ByteRange, found: &mut Vec<(i32, usize)>) {
     }
 }
 
-/// `{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[3]}`; up to 4.14 `{3}`
-/// stands for the data.
+/// Reads `{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[3]}`; up to 4.14
+/// the data are `{3}`.
 fn control(text: &[u8], range: ByteRange, found: &mut Vec<(i32, usize)>) {
     let Some(fields) = Elements::structure(text, range) else { return };
     let (mut socket, mut rights) = (false, false);
@@ -97,8 +98,8 @@ fn control(text: &[u8], range: ByteRange, found: &mut Vec<(i32, usize)>) {
 }
 
 impl FieldWriter<'_> {
-    /// Descriptors in the messages of the call. Those that were received may be marked to be closed
-    /// by execve.
+    /// Records the descriptors in the messages of the call. Received ones may be marked
+    /// close-on-exec.
     #[inline]
     pub(crate) fn rights(&mut self, ret: Option<i64>) {
         let received = self.shape.way == Motion::Read;

@@ -1,4 +1,4 @@
-//! Where lseek goes, and what it proves.
+//! Seeks: the new position, and the size that a seek from the end shows.
 
 use memchr::memrchr;
 
@@ -9,7 +9,7 @@ use crate::strace::call::arguments::{self, Split};
 use crate::strace::fields::FieldWriter;
 use crate::text::number;
 
-/// What the argument of a seek counts from: `SEEK_SET`, `0`, `0x1 /* SEEK_CUR */`.
+/// What a seek counts from: `SEEK_SET`, `0`, `0x1 /* SEEK_CUR */`.
 fn base(arg: &[u8]) -> u32 {
     let (value, n) = number::c_integer(arg);
     if n > 0 {
@@ -29,7 +29,7 @@ fn base(arg: &[u8]) -> u32 {
     }
 }
 
-/// The last argument of `text`, and what stands before it.
+/// The last argument of `text`, and the text before it.
 #[inline]
 fn last(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let comma = memrchr(b',', text)?;
@@ -48,15 +48,16 @@ impl FieldWriter<'_> {
             self.seek(0, whence::OTHER, None);
             return;
         };
-        // A register of 32 bits as it is: nothing in front of zero ends behind it.
+        // A raw 32-bit register: a negative offset shows as a large one, but no seek forward ends
+        // before its own offset.
         if argument > i64::from(i32::MAX) && ret.is_some_and(|position| position < argument) {
             argument = u32::try_from(argument).map_or(argument, |low| i64::from(low as i32));
         }
         self.seek(argument, whence, ret);
     }
 
-    /// `_llseek(3, -60, [54], SEEK_END) = 0`; with registers as they are, the offset takes two, and
-    /// the address of the position is all that there is.
+    /// `_llseek(3, -60, [54], SEEK_END) = 0`. As raw registers the offset takes two, and only the
+    /// address of the position is printed.
     #[cold]
     pub(crate) fn llseek(&mut self, ret: Option<i64>) {
         let text = self.source.bytes;
@@ -83,8 +84,8 @@ impl FieldWriter<'_> {
         }
     }
 
-    /// A seek by `argument`, which ended at `position`. Counted from the end, that tells where the
-    /// end is.
+    /// Records a seek by `argument` that ended at `position`. If it counts from the end, it shows
+    /// the size.
     fn seek(&mut self, argument: i64, whence: u32, position: Option<i64>) {
         let effect = &mut self.rows.effect[self.row];
         (effect.flags, effect.number) = (whence, argument);

@@ -1,4 +1,4 @@
-//! Size and type out of `struct stat` and `struct statx`, as printed.
+//! Size and type from `struct stat` and `struct statx`, as printed.
 
 use memchr::{memchr, memrchr};
 
@@ -10,10 +10,10 @@ use crate::text::number;
 use crate::text::scan::first_of;
 
 impl<'a> FieldWriter<'a> {
-    /// Size and type out of `{st_mode=S_IFREG|0644, st_size=1024, ...}`.
+    /// Writes size and type from `{st_mode=S_IFREG|0644, st_size=1024, ...}`.
     pub(crate) fn stat(&mut self, split: Option<&Split>) {
         let Some(text) = self.structure(split) else { return };
-        // The mode stands first, as a rule.
+        // The mode usually comes first.
         let mode = text.strip_prefix(b"{st_mode=").or_else(|| value(text, b"_mode="));
         let file_type = mode.and_then(type_of);
         if let Some(file_type) = file_type {
@@ -23,7 +23,7 @@ impl<'a> FieldWriter<'a> {
                 self.set(C::FileType);
             }
         }
-        // The size of a directory or of a link is not that of a file's contents.
+        // The size of a directory or a link is not the size of a file's contents.
         if matches!((mode, file_type), (None, _) | (_, Some(FileType::Regular)))
             && let Some(size) = value(text, b"_size=")
         {
@@ -34,11 +34,10 @@ impl<'a> FieldWriter<'a> {
         }
     }
 
-    /// The text of the structure.
     #[inline]
     fn structure(&self, split: Option<&Split>) -> Option<&'a [u8]> {
         let text = self.source.bytes;
-        // Right behind the path, if no other one follows it.
+        // Directly after the path, if no other structure follows.
         if let Some(split) = split
             && let Some(before) = self.shape.stat.checked_sub(1)
             && split.len() == usize::from(self.shape.stat)
@@ -48,8 +47,8 @@ impl<'a> FieldWriter<'a> {
         {
             return Some(rest);
         }
-        // Abbreviated, as most are, it begins with the mode. The name of the file may hold such
-        // text, but then a quote follows.
+        // The abbreviated form, which most calls have, starts with the mode. The name of the file
+        // may hold the same text, but then a quote follows.
         let open = memrchr(b'{', text)?;
         if text[open + 1..].starts_with(b"st_mode=S") && memchr(b'"', &text[open..]).is_none() {
             return Some(&text[open..]);
@@ -59,7 +58,7 @@ impl<'a> FieldWriter<'a> {
     }
 }
 
-/// What stands behind the first `key`, a name of six bytes that ends with `=`.
+/// The text after the first `key`, a name of six bytes that ends with `=`.
 #[inline]
 fn value<'a>(text: &'a [u8], key: &[u8; 6]) -> Option<&'a [u8]> {
     let mut from = 5;
@@ -72,7 +71,7 @@ fn value<'a>(text: &'a [u8], key: &[u8; 6]) -> Option<&'a [u8]> {
     }
 }
 
-/// The type in `S_IFREG|0644`, `0100644` or `0100644 /* S_IFREG|0644 */`.
+/// The file type in `S_IFREG|0644`, `0100644` or `0100644 /* S_IFREG|0644 */`.
 fn type_of(mode: &[u8]) -> Option<FileType> {
     if mode.first() == Some(&b'0') {
         return Some(match number::c_integer(mode).0 & 0o170_000 {

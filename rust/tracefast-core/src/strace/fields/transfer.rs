@@ -1,5 +1,4 @@
-//! Where a transfer of data begins: at an offset that the call gives, or at the description's own
-//! position.
+//! Where a transfer of data starts: at an offset that the call gives, or at the file position.
 
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{At, Motion};
@@ -8,8 +7,8 @@ use crate::strace::call::arguments::{MAX_ARGS, Split};
 use crate::strace::fields::FieldWriter;
 use crate::text::number;
 
-/// Where the transfer begins whose offset is argument `position`, and the offset if the text has it.
-/// Text that ends before the argument is taken to have none.
+/// Where a transfer starts whose offset is argument `position`, and the offset if the text shows
+/// it. If the text ends before the argument, it is taken to be missing.
 pub(crate) fn begin(shape: &Shape, text: &[u8], split: &Split, position: u8) -> (At, Option<i64>) {
     if shape.streams {
         return (At::Stream, None);
@@ -17,7 +16,7 @@ pub(crate) fn begin(shape: &Shape, text: &[u8], split: &Split, position: u8) -> 
     if position == NONE {
         return (At::Position, None);
     }
-    // Where two descriptors have offsets of their own, their addresses stand in the call.
+    // Calls with two descriptors take the addresses of their offsets.
     let pointer = shape.fd2 != NONE;
     let Some(arg) = split.get(text, position).filter(|arg| !arg.is_empty()) else {
         let own = pointer || shape.special == Special::Current;
@@ -39,15 +38,15 @@ pub(crate) fn begin(shape: &Shape, text: &[u8], split: &Split, position: u8) -> 
     (at, value)
 }
 
-/// `[14]`, `[14 => 20]` or `[14] => [20]`: where the transfer began. A bare number is an address,
-/// NULL stands for the description's own position.
+/// The offset in `[14]`, `[14 => 20]` or `[14] => [20]` at which the transfer starts. A bare number
+/// is an address, and NULL means the file position.
 fn pointed(arg: &[u8]) -> Option<i64> {
     let (value, n) = number::c_integer(arg.strip_prefix(b"[")?);
     (n > 0).then_some(value)
 }
 
-/// The offset of preadv in registers as they are: on 32-bit machines it takes two, and elsewhere
-/// there is a second one that says nothing.
+/// The offset of preadv as raw registers. On 32-bit architectures it takes two; elsewhere the
+/// second one is ignored (preadv(2)).
 #[cold]
 fn registers(text: &[u8]) -> Option<i64> {
     let split = Split::new(text, MAX_ARGS);
@@ -59,7 +58,7 @@ fn registers(text: &[u8]) -> Option<i64> {
 }
 
 impl FieldWriter<'_> {
-    /// Offsets, and where each side of the call begins.
+    /// Writes the offsets, and where each side of the call starts.
     pub(crate) fn transfer(&mut self, split: &Split) {
         let shape = self.shape;
         let text = self.source.bytes;

@@ -1,6 +1,7 @@
-//! Sums over what a call moves in parts: vectors of buffers, messages.
+//! Sums over the parts that a call transfers: vectors of buffers, and messages.
 //!
-//! A sum counts only where the text holds every part: strace shows the first 32 of them.
+//! A sum counts only if the text shows every part. strace stops after 32 of them unless `-s` says
+//! otherwise (`print_array_ex` in `src/util.c`).
 
 use crate::events::schema::Column as C;
 use crate::strace::call::arguments;
@@ -10,8 +11,8 @@ use crate::text::number;
 /// A range of the text.
 pub(crate) type ByteRange = (usize, usize);
 
-/// The elements of an array or a structure, split at its commas. Each is looked at once, whatever
-/// it nests; an element that is not closed is `None`, and the last.
+/// The elements of an array or a structure. Each byte is scanned once, however deep the elements
+/// nest. An element that is not closed is `None` and ends the iteration.
 pub(crate) struct Elements<'a> {
     text: &'a [u8],
     at: usize,
@@ -20,7 +21,8 @@ pub(crate) struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// Those between the brackets; `None` for what has none.
+    /// Iterates over what is between the brackets; `None` if the range does not start and end with
+    /// them.
     fn parse(text: &'a [u8], range: ByteRange, brackets: (u8, u8)) -> Option<Self> {
         let (start, end) = range;
         let body = text.get(start..end)?;
@@ -37,7 +39,7 @@ impl<'a> Elements<'a> {
         Self::parse(text, range, (b'{', b'}'))
     }
 
-    /// Where the element at hand ends; `None`: nowhere.
+    /// Where the current element ends; `None` if it is not closed.
     fn element_end(&self) -> Option<usize> {
         let text = &self.text[..self.end];
         let mut depth = 0usize;
@@ -97,18 +99,18 @@ pub(crate) fn key_len(field: &[u8]) -> usize {
     }
 }
 
-/// The number that is a field's value.
+/// The value of a numeric field.
 pub(crate) fn number(text: &[u8], (start, end): ByteRange) -> Option<i64> {
     let field = &text[start..end];
     number::whole_integer(&field[key_len(field)..]).filter(|&n| n >= 0)
 }
 
-/// The sum of the lengths of `[{iov_base="..", iov_len=3}, …]`, before 4.15 `[{"abc", 3}, …]`.
+/// The sum of the lengths in `[{iov_base="..", iov_len=3}, …]`, before 4.15 `[{"abc", 3}, …]`.
 pub(crate) fn bytes(arg: &[u8]) -> Option<i64> {
     vector(arg, (0, arg.len()))
 }
 
-/// The same, within the text.
+/// The same, for a range of the text.
 pub(crate) fn vector(text: &[u8], range: ByteRange) -> Option<i64> {
     let mut sum = 0i64;
     for item in Elements::array(text, range)? {
@@ -134,25 +136,25 @@ fn header(text: &[u8], range: ByteRange) -> Option<i64> {
     None
 }
 
-/// What several messages hold.
+/// What several messages transfer.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Messages {
-    /// How many there are in the text.
+    /// Number of messages in the text.
     pub count: i64,
-    /// Sum of their vectors.
+    /// Sum of the lengths of their buffers.
     pub requested: Option<i64>,
-    /// Sum of the bytes that were moved.
+    /// Sum of the bytes that were transferred.
     pub moved: Option<i64>,
 }
 
-/// The sums over `[{msg_hdr={…}, msg_len=5}, …]`, before 4.15 `[{{…}, 5}, …]`, of which the first
-/// `done` were moved.
+/// The sums over `[{msg_hdr={…}, msg_len=5}, …]`, before 4.15 `[{{…}, 5}, …]`. The first `done`
+/// messages were transferred.
 pub(crate) fn messages(arg: &[u8], done: i64) -> Messages {
     let mut sums = Messages { count: 0, requested: Some(0), moved: Some(0) };
     let Some(items) = Elements::array(arg, (0, arg.len())) else { return Messages::default() };
     for item in items {
         let Some(mut fields) = item.and_then(|item| Elements::structure(arg, item)) else {
-            // The rest is left out.
+            // The text leaves out the rest.
             sums.requested = None;
             break;
         };
@@ -175,10 +177,10 @@ pub(crate) fn messages(arg: &[u8], done: i64) -> Messages {
 }
 
 impl FieldWriter<'_> {
-    /// The sums over several messages, `vlen` of which were asked for.
+    /// Writes the sums over several messages, of which the call was given `vlen`.
     pub(crate) fn messages(&mut self, arg: &[u8], vlen: Option<i64>, ret: Option<i64>) {
         let sums = messages(arg, ret.unwrap_or(0));
-        // Of those received, only they are in the text.
+        // Of received messages, the text shows only those that arrived.
         let whole = vlen.is_none_or(|vlen| sums.count >= vlen);
         if let Some(requested) = sums.requested.filter(|_| whole) {
             self.integer(requested, C::Requested);

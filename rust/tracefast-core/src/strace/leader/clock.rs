@@ -1,17 +1,17 @@
-//! The clock of a block's lines: midnight, sums of deltas, steps back.
+//! The clock of a block: midnights, sums of deltas, steps back.
 
 use crate::events::line_counts::Oddities;
 use crate::events::parsed_block::TimeSpan;
 use crate::strace::leader::{DAY, Delta, Layout, Time};
 
-/// A step back of more than this in times of day is a midnight: nobody sets a clock that far.
+/// Times of day that step back by more than this passed midnight: nobody sets a clock that far.
 const NIGHT: i64 = DAY / 2;
 
-/// A step forward of more than this takes a midnight back: lines around one may be out of order,
-/// by the time that a call takes (`-z`).
+/// Times of day that step forward by more than this belong to the day before. Lines around midnight
+/// may be out of order by the duration of a call: with `-z` strace prints a call when it ends.
 const EVENING: i64 = DAY / 4 * 3;
 
-/// How times of day go on from one line to the next: the days between them.
+/// The number of days between two times of day on successive lines: -1, 0 or 1.
 pub(crate) fn days(before: i64, now: i64) -> i64 {
     match now - before {
         step if step < -NIGHT => 1,
@@ -27,16 +27,15 @@ enum ClockKind {
     Delta,
 }
 
-/// The clock of one block, which begins at nothing known.
+/// The clock of one block, which starts without knowledge of other blocks.
 #[derive(Debug)]
 pub(crate) struct Clock {
     kind: ClockKind,
     first: Option<i64>,
-    /// Time of the line before.
     last: i64,
-    /// Time of day of the line before.
+    /// Printed time of the previous line.
     day_time: i64,
-    /// Days, or the sum of deltas.
+    /// Days that passed, in ns, or the sum of deltas.
     elapsed: i64,
 }
 
@@ -50,7 +49,7 @@ impl Clock {
         Self { kind, first: None, last: i64::MIN, day_time: 0, elapsed: 0 }
     }
 
-    /// The time of a line that prints `time`.
+    /// Converts a printed time to the clock of the block.
     #[inline]
     pub(crate) fn read(&mut self, time: i64, oddities: &mut Oddities) -> i64 {
         let time = match self.kind {
@@ -73,7 +72,7 @@ impl Clock {
         time
     }
 
-    /// What passed in the block, and its first and last time.
+    /// The time that passed in the block, and its first and last time.
     pub(crate) fn end(&self) -> (i64, Option<TimeSpan>) {
         (self.elapsed, {
             self.first.map(|first| TimeSpan { first, last: self.last, printed: self.day_time })

@@ -1,5 +1,5 @@
-//! The columns of a line told from the line alone: for lines that have others than those around
-//! them, and to say whether a line stands for itself, whatever came before it.
+//! Finds the columns of a line from the line alone: for lines whose layout is not that of the log,
+//! and to decide whether a line is certainly the start of an event.
 
 use crate::strace::colour;
 use crate::strace::leader;
@@ -7,13 +7,12 @@ use crate::strace::leader::{Delta, Layout, Pid, Time};
 use crate::strace::line_start::{call_name, is_call, personality};
 use crate::text::number;
 
-/// Bytes at the start of a line that decide whether it stands for itself.
+/// How many bytes of a line decide whether it starts an event.
 pub(crate) const LOOK: usize = 512;
 
-/// The columns before the event of `line`, and where the event begins. `None`: no event could
-/// follow.
+/// The layout of `line`, and where its event starts. `None` if no event can follow.
 ///
-/// A number of up to eight digits at the start is a pid, one of nine or ten a clock.
+/// A number of up to eight digits at the start is a pid; nine or ten digits are a clock.
 pub(crate) fn layout_of(line: &[u8]) -> Option<(Layout, usize)> {
     let mut layout = Layout::default();
     let mut i = 0;
@@ -31,7 +30,7 @@ pub(crate) fn layout_of(line: &[u8]) -> Option<(Layout, usize)> {
             layout.pid = Pid::Plain;
             i = comm_end(line, n)?;
             let blanks = line[i..].iter().position(|&b| b != b' ').filter(|&n| n > 0)?;
-            // Blanks beyond the pid's own padding are those of a delta.
+            // Blanks beyond the padding of the pid belong to a delta.
             let own = if i == n { i.max(5) + 1 } else { i + 1 };
             i = own.min(i + blanks);
         }
@@ -72,7 +71,7 @@ pub(crate) fn layout_of(line: &[u8]) -> Option<(Layout, usize)> {
     Some((layout, i))
 }
 
-/// Behind the `<comm>` at `at`, if there is one.
+/// Skips the `<comm>` at `at`, if there is one.
 fn comm_end(line: &[u8], at: usize) -> Option<usize> {
     if line.get(at) != Some(&b'<') {
         return Some(at);
@@ -80,8 +79,8 @@ fn comm_end(line: &[u8], at: usize) -> Option<usize> {
     memchr::memchr(b'>', &line[at..]).map(|n| at + n + 1)
 }
 
-/// The line begins with what only the start of an event has, by its first [`LOOK`] bytes: it
-/// belongs to no line before it, so a block may begin with it.
+/// Whether the line, judged by its first [`LOOK`] bytes, starts as only an event does. It then
+/// belongs to no line before it, so a block may start with it.
 pub(crate) fn stands_alone(line: &[u8]) -> bool {
     let look = &line[..line.len().min(LOOK)];
     if memchr::memchr(0x1b, look).is_some() {
@@ -92,7 +91,7 @@ pub(crate) fn stands_alone(line: &[u8]) -> bool {
     begins(look, false)
 }
 
-/// `coloured`: any name will do.
+/// With `coloured`, any name is accepted.
 fn begins(look: &[u8], coloured: bool) -> bool {
     let Some((_, at)) = layout_of(look) else { return false };
     let rest = &look[at..];
@@ -152,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn other_lines_belong_to_those_before_them() {
+    fn continuation_lines_do_not_stand_alone() {
         for line in [
             "",
             ")            = 12",

@@ -1,4 +1,5 @@
-//! The leader of a line: what stands before the event, in strace's fixed order.
+//! The leader of a line: the columns before the event, in the order in which `printleader` of
+//! strace (`src/strace.c`) prints them.
 //!
 //! `[pid] [security context] [time] [delta] [call number] [instruction pointer]`
 
@@ -10,19 +11,20 @@ use crate::text::number;
 /// How the task is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Pid {
-    /// `[pid  1234] ` while there are several tasks, as on a terminal; else not at all.
+    /// `[pid  1234] ` while strace traces several tasks and writes to a terminal; otherwise
+    /// nothing.
     #[default]
     Bracket,
     /// `1234  `, in a file.
     Plain,
-    /// Not on the line: the file is named after the task (`-ff`).
+    /// Not printed: the file is named after the task (`-ff`).
     File,
 }
 
 /// The clock of the time column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Time {
-    /// No time.
+    /// No time column.
     #[default]
     None,
     /// `HH:MM:SS[.fraction]`.
@@ -31,7 +33,7 @@ pub enum Time {
     Epoch,
 }
 
-/// The time since the line before.
+/// The time since the previous line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Delta {
     /// Not printed.
@@ -39,11 +41,11 @@ pub enum Delta {
     None,
     /// `     0.000123 `, instead of a time.
     Plain,
-    /// `(+     0.000123) `, behind a time.
+    /// `(+     0.000123) `, after a time.
     Paren,
 }
 
-/// Which columns stand before each event.
+/// Which columns precede each event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Layout {
     /// The task.
@@ -60,20 +62,20 @@ pub struct Layout {
     pub pointer: bool,
 }
 
-/// What a leader says.
+/// The values of a leader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Leader {
     /// Task, as printed.
     pub pid: Option<i32>,
-    /// Range of the command's name.
+    /// Range of the command name.
     pub comm: Option<(usize, usize)>,
-    /// Time of day, or since 1970, or since the line before, ns.
+    /// Time in ns: of day, since 1970, or since the previous line.
     pub time: Option<i64>,
-    /// Range of the columns that are kept as they are: context, number, pointer.
+    /// Range of the columns that are kept as text: context, number, pointer.
     pub extra: Option<(usize, usize)>,
-    /// Range of the context, where other columns stand between it and `extra`.
+    /// Range of the context, if other columns separate it from `extra`.
     pub context: Option<(usize, usize)>,
-    /// Where the event begins.
+    /// Where the event starts.
     pub next: usize,
 }
 
@@ -81,7 +83,7 @@ pub struct Leader {
 pub const DAY: i64 = 86_400 * 1_000_000_000;
 
 impl Layout {
-    /// Reads the leader of `line`. `None`: the line has not this layout.
+    /// Parses the leader of `line`; `None` if the line does not have this layout.
     #[inline]
     pub fn leader(&self, line: &[u8]) -> Option<Leader> {
         if *self == COMMON_LAYOUT
@@ -92,14 +94,15 @@ impl Layout {
         self.any_leader(line)
     }
 
-    /// Any layout, column by column.
+    /// Parses any layout, column by column.
     fn any_leader(&self, line: &[u8]) -> Option<Leader> {
         let mut out = Leader::default();
         let mut i = 0;
         match self.pid {
             Pid::Plain => {
                 let (pid, n) = number::digits(line);
-                // The kernel's largest is 4194304; nine digits and more are a clock.
+                // The kernel limits pids to 4194304 (`PID_MAX_LIMIT` in `include/linux/threads.h`);
+                // nine digits and more are a clock.
                 if n == 0 || n > 8 {
                     return None;
                 }
@@ -109,7 +112,7 @@ impl Layout {
                     i = comm(line, i, &mut out)?;
                 }
                 i = if self.delta == Delta::Plain {
-                    // The delta is padded too: only the pid's own padding belongs to it.
+                    // The delta is padded as well: only the pid's own padding belongs to the pid.
                     one_blank(line, i.max(5))?
                 } else {
                     blanks(line, i)?
@@ -192,7 +195,7 @@ impl Layout {
     }
 }
 
-/// `-f -ttt` into a file: what most logs have.
+/// The layout of `-f -ttt` into a file, the most common one.
 pub(crate) const COMMON_LAYOUT: Layout = Layout {
     pid: Pid::Plain,
     time: Time::Epoch,
@@ -202,15 +205,15 @@ pub(crate) const COMMON_LAYOUT: Layout = Layout {
     pointer: false,
 };
 
-/// The usual leader in its usual shape, `12345 1795175299.690276 `, in a few wide reads: pid, time
-/// in ns, and its length. `None` may only mean that the shape is another one.
+/// Parses a leader of the form `12345 1795175299.690276 ` in a few wide loads. Returns pid, time in
+/// ns and length. `None` only means that the leader is not of this form.
 ///
-/// `head` may hold more than the line: no byte behind the leader counts.
+/// `head` may be longer than the line: bytes after the leader are ignored.
 #[inline(always)]
 pub(crate) fn parse_common(head: &[u8; 32]) -> Option<(i32, i64, usize)> {
     let first: [u8; 8] = *head.first_chunk()?;
     let (pid, n) = number::short_digits(first)?;
-    // Padded to five places, and a blank.
+    // Padded to five digits, and a blank.
     let at = n.max(5);
     let others = (u64::from_le_bytes(first) ^ 0x2020_2020_2020_2020) >> (8 * n);
     if others << (8 * (7 + n - at)) != 0 {
@@ -220,7 +223,7 @@ pub(crate) fn parse_common(head: &[u8; 32]) -> Option<(i32, i64, usize)> {
     let (high, low) = (number::eight_digits(*time.first_chunk()?)?, [time[8], time[9]]);
     let low = low.map(|digit| digit.wrapping_sub(b'0'));
     let micros = number::six_digits(*time.last_chunk()?, b'.', b' ')?;
-    // Later times are beyond 64 bits of ns.
+    // Later times do not fit in 64 bits of ns.
     if high >= 90_000_000 || low[0] > 9 || low[1] > 9 {
         return None;
     }
@@ -229,7 +232,7 @@ pub(crate) fn parse_common(head: &[u8; 32]) -> Option<(i32, i64, usize)> {
 }
 
 fn comm(line: &[u8], open: usize, out: &mut Leader) -> Option<usize> {
-    // `<` and `>` of the name itself are escaped.
+    // strace escapes `<` and `>` within the name.
     let close = open + memchr::memchr(b'>', line.get(open..)?)?;
     out.comm = Some((open + 1, close));
     Some(close + 1)
@@ -292,7 +295,7 @@ pub(crate) fn time_of_day(text: &[u8]) -> Option<(i64, usize)> {
         return None;
     }
     let (hours, minutes) = (two(0)?, two(3)?);
-    // A leap second is the sixty-first.
+    // 60 is a leap second.
     if two(6)? > 60 || is_digit(text.get(8)) {
         return None;
     }
@@ -301,10 +304,10 @@ pub(crate) fn time_of_day(text: &[u8]) -> Option<(i64, usize)> {
     (hours < 24 && minutes < 60).then_some((whole * 1_000_000_000 + seconds, 6 + n))
 }
 
-/// Seconds since 1970: nine or ten digits (1973 to 2286), any fraction.
+/// Seconds since 1970: nine or ten digits (1973 to 2286) and any fraction.
 #[inline]
 pub(crate) fn epoch(text: &[u8]) -> Option<(i64, usize)> {
-    // The usual shape, ten digits and six, by two wide reads.
+    // Ten digits and six decimals, the common form, in two wide loads.
     if let Some(&[a, b, rest @ ..]) = text.first_chunk::<17>() {
         let high = [a.wrapping_sub(b'0'), b.wrapping_sub(b'0')];
         let whole = [rest[0], rest[1], rest[2], rest[3], rest[4], rest[5], rest[6], rest[7]];
@@ -332,11 +335,11 @@ fn is_digit(byte: Option<&u8>) -> bool {
     byte.is_some_and(u8::is_ascii_digit)
 }
 
-/// Seconds right-aligned to six places.
+/// Seconds, padded to six places.
 pub(crate) fn delta(line: &[u8], at: usize) -> Option<(i64, usize)> {
     let pad = line.get(at..)?.iter().position(|&b| b != b' ')?;
     let (_, digits) = number::digits(&line[at + pad..]);
-    // Longer pauses than 999,999 seconds widen the column; nine digits and more are a clock.
+    // More than 999,999 seconds widen the column; nine digits and more are a clock.
     if digits == 0 || digits > 8 || pad + digits < 6 || (pad > 0 && pad + digits != 6) {
         return None;
     }

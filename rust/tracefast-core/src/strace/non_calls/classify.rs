@@ -1,4 +1,4 @@
-//! Lines that are no events: tables, messages, marks of what was left out.
+//! Tells lines without an event apart: tables, messages, marks for omitted lines.
 
 use crate::strace::non_calls::message::is_message;
 use crate::strace::non_calls::summary_table::{self, TableLine};
@@ -7,7 +7,7 @@ use crate::strace::non_calls::summary_table::{self, TableLine};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NonCall {
     Blank,
-    /// TableLine of a table; whether one begins here.
+    /// Part of a summary table; `head` if the table starts here.
     Summary {
         head: bool,
     },
@@ -15,7 +15,7 @@ pub(crate) enum NonCall {
     Unknown,
 }
 
-/// Classifies a line that has no leader or no event behind it; `table`: a table has begun.
+/// Classifies a line without a leader or without an event after it. `table`: a table has started.
 pub(crate) fn classify(line: &[u8], rest: &[u8], table: bool) -> NonCall {
     if line.trim_ascii().is_empty() {
         return NonCall::Blank;
@@ -31,13 +31,13 @@ pub(crate) fn classify(line: &[u8], rest: &[u8], table: bool) -> NonCall {
     }
 }
 
-/// A table or a message: something that only strace writes.
+/// Whether only strace writes such a line: a table or a message.
 pub(crate) fn is_known(line: &[u8]) -> bool {
     matches!(classify(line, line, false), NonCall::Summary { .. } | NonCall::Message)
         && !is_elision(line.trim_ascii())
 }
 
-/// The mark that people put where they leave lines out.
+/// Whether the text is a mark that people put in place of omitted lines.
 fn is_elision(text: &[u8]) -> bool {
     matches!(text, b"[...]" | b"..." | b"(...)" | b"<...>" | b"[..]" | b"[snip]" | b"<snip>")
         || text.starts_with(b"[...") && text.ends_with(b"...]")
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_that_are_no_events() {
+    fn lines_without_an_event() {
         for (line, kind) in [
             (
                 "% time     seconds  usecs/call     calls    errors syscall",

@@ -1,5 +1,5 @@
-//! Lines that are not calls: exits, signals, tables, messages, what belongs to the line before, and
-//! what nobody understands.
+//! Lines that are not calls: exits, signals, tables, messages, continuation lines, and lines that
+//! nothing else accepts.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,8 @@ use crate::text::number;
 use crate::text::string_view::unpack;
 
 impl Parser<'_> {
-    /// `+++ exited with 0 +++` and the like.
+    /// Parses `+++ exited with 0 +++`, `+++ killed by SIGKILL +++` and `+++ superseded by execve in
+    /// pid N +++` (`print_exited`, `print_signalled` and `maybe_switch_tcbs` in `src/strace.c`).
     pub(crate) fn exit(&mut self, line: &Line, at: usize) -> bool {
         let bytes = &self.text[at..line.end];
         let Some(body) = bytes.strip_prefix(b"+++ ").and_then(|b| b.strip_suffix(b" +++")) else {
@@ -28,7 +29,7 @@ impl Parser<'_> {
         };
         let tid = line.leader.pid;
         let (name, ret) = if let Some(status) = body.strip_prefix(b"exited with ") {
-            // Always decimal, whatever it begins with.
+            // Always decimal, even with leading zeros.
             let (value, n) = number::digits(status);
             let Some(value) = i64::try_from(value).ok().filter(|_| n > 0 && n == status.len())
             else {
@@ -80,14 +81,14 @@ impl Parser<'_> {
         true
     }
 
-    /// `--- SIGCHLD {…} ---` and the forms of older versions.
+    /// Parses `--- SIGCHLD {…} ---` and the forms of older versions.
     pub(crate) fn signal(&mut self, line: &Line, at: usize) -> bool {
         let bytes = &self.text[at..line.end];
         let Some(body) = bytes.strip_prefix(b"--- ").and_then(|b| b.strip_suffix(b" ---")) else {
             return false;
         };
         let start = at + 4;
-        // The name stands first, behind `stopped by `, or in the siginfo (4.6).
+        // The name comes first, after `stopped by `, or within the siginfo (4.6).
         let (name_at, args_at) = if let Some(name) = body.strip_prefix(b"stopped by ") {
             (start + body.len() - name.len(), start)
         } else if body.starts_with(b"{si_signo=") {
@@ -125,12 +126,12 @@ impl Parser<'_> {
             return;
         }
         if stands_alone(line) {
-            // A block may begin here: nothing before it may matter.
+            // A block may start here, so nothing before it may have an influence.
             self.above = Above::Nothing;
             self.table = false;
             self.look_for_colours(start, end);
         }
-        // What follows a table or a message belongs to neither.
+        // No continuation line belongs to a table or a message.
         self.owner = Owner::Nobody;
         let leader = self.format.layout.leader(line).map_or(0, |leader| leader.next);
         match classify::classify(line, &line[leader..], self.table) {
@@ -152,7 +153,7 @@ impl Parser<'_> {
     fn continuation(&mut self, start: usize, end: usize) {
         self.used = Some(LineUse::Continuation);
         match self.owner {
-            // Such lines follow one another, so one range holds them all, and is copied once.
+            // Such lines follow one another: one range holds them all and is copied once.
             Owner::Row(row) => match &mut self.frames {
                 Some((owner, frames)) if *owner == row => frames.1 = end,
                 _ => {
@@ -171,14 +172,14 @@ impl Parser<'_> {
         }
     }
 
-    /// Adds lines to the row's `extra`.
+    /// Appends lines to the row's `extra`.
     pub(crate) fn extra(&mut self, row: usize, start: usize, end: usize) {
         let line = &self.text[start..end];
         let line = if self.format.merged { without_prefixes(line) } else { Cow::Borrowed(line) };
         let Parsed { rows, side, .. } = &mut *self.parsed;
         let from = side.bytes.len();
         if rows.has(row, C::Extra) {
-            // Columns of the leader, or the frames before.
+            // Columns of the leader, or earlier frames.
             let before = unpack(&rows.extra[row], self.text, &side.bytes).to_vec();
             side.bytes.extend_from_slice(&before);
             side.bytes.push(b'\n');
@@ -188,7 +189,7 @@ impl Parser<'_> {
         rows.valid[row] |= C::Extra.bit();
     }
 
-    /// The line may be better understood without colours.
+    /// If the line is coloured, it may be an event without its colours.
     pub(crate) fn look_for_colours(&mut self, start: usize, end: usize) {
         let seen = self.coloured.last().is_some_and(|last| last.0 == self.count);
         if !seen && memchr::memchr(0x1b, &self.text[start..end]).is_some() {
@@ -214,7 +215,7 @@ impl Parser<'_> {
     }
 }
 
-/// The name or number of a signal, as strace prints it.
+/// Whether this is the name or number of a signal, as strace prints it.
 fn is_signal(name: &[u8]) -> bool {
     let known = name.starts_with(b"SIG") || name.iter().all(u8::is_ascii_digit);
     known && is_length(name.len())

@@ -1,38 +1,39 @@
-//! What strace says of itself: `strace: Process 17 attached` and the like.
+//! The messages of strace, such as `strace: Process 17 attached`.
 
 use crate::text::number;
 
-/// What a message says of a task.
+/// What a message says about a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TaskChange {
-    /// It is traced from now on.
+    /// strace traces it from now on.
     Attached(i32),
-    /// It is not traced any more.
+    /// strace no longer traces it.
     Detached(i32),
 }
 
-/// A line that is a message of strace.
+/// Whether the line is a message of strace.
 pub(crate) fn is_message(line: &[u8]) -> bool {
     text(line).is_some() || is_bare(line) || is_version(line) || is_wait(line)
 }
 
-/// The text behind `strace: `, under whatever path strace was called.
+/// The text after `strace: `, whatever path strace was called by.
 fn text(line: &[u8]) -> Option<&[u8]> {
     let end = line.iter().position(|b| matches!(b, b' ' | b':' | b'"' | b'('))?;
     let text = line[end..].strip_prefix(b": ")?;
     let program = &line[..end];
     let program = &program[program.iter().rposition(|&b| b == b'/').map_or(0, |n| n + 1)..];
-    // A build of one's own may be called strace-6.2 or x86_64-strace.
+    // Builds of strace may be called strace-6.2 or x86_64-strace.
     let named = program.starts_with(b"strace") || program.ends_with(b"strace");
     (named || !program.is_empty() && is_process(text)).then_some(text)
 }
 
-/// Messages that versions before 4.11 print without a name in front, and the personality's.
+/// Messages that versions before 4.11 print without the program name, and changes of personality
+/// (`update_personality` in `src/syscall.c`).
 pub(crate) fn is_bare(line: &[u8]) -> bool {
     is_process(line) || line.starts_with(b"[ Process PID=") && line.ends_with(b" mode. ]")
 }
 
-/// `Process N attached` and what else strace says of a task.
+/// Whether the line is `Process N attached` or another message about a task.
 fn is_process(line: &[u8]) -> bool {
     process(line).is_some_and(|(_, rest)| {
         rest == b"attached"
@@ -48,19 +49,19 @@ fn is_process(line: &[u8]) -> bool {
     })
 }
 
-/// `Process N `: the number and what follows.
+/// `Process N `: the number, and the text after it.
 fn process(line: &[u8]) -> Option<(i32, &[u8])> {
     let rest = line.strip_prefix(b"Process ")?;
     let (pid, n) = number::digits(rest);
     Some((i32::try_from(pid).ok().filter(|_| n > 0)?, rest[n..].strip_prefix(b" ")?))
 }
 
-/// What `-d` writes of each stop, whatever it was written into.
+/// Whether the line holds what `-d` prints for each stop, possibly in the middle of other text.
 fn is_wait(line: &[u8]) -> bool {
     memchr::memmem::find(line, b"strace: [wait(0x").is_some()
 }
 
-/// The output of `strace -V`.
+/// Whether the line is part of the output of `strace -V`.
 fn is_version(line: &[u8]) -> bool {
     [
         &b"strace -- version "[..],
@@ -73,7 +74,7 @@ fn is_version(line: &[u8]) -> bool {
     .any(|start| line.starts_with(start))
 }
 
-/// What a message, at the start of `line`, says of a task.
+/// What the message at the start of `line` says about a task.
 pub(crate) fn task_change(line: &[u8]) -> Option<TaskChange> {
     let (pid, rest) = process(text(line).unwrap_or(line))?;
     if rest.starts_with(b"attached") {

@@ -1,4 +1,4 @@
-//! Lines that are not system calls: signals, exits, strace's messages, summary tables.
+//! Lines that are not system calls: signals, exits, messages of strace, summary tables.
 
 pub(crate) mod classify;
 pub(crate) mod lines;

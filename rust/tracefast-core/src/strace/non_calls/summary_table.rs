@@ -1,6 +1,6 @@
-//! The tables of `-c` and `-C`: any columns in any order, numbers in any language.
+//! The tables of `-c` and `-C` (`src/count.c` of strace): any columns in any order, numbers in the
+//! format of any locale.
 
-/// Names of the columns.
 const COLUMNS: [&str; 12] = [
     "% time",
     "seconds",
@@ -16,20 +16,20 @@ const COLUMNS: [&str; 12] = [
     "wall-avg",
 ];
 
-/// What a line is to a table.
+/// What a line is in a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TableLine {
-    /// Names of the columns, or the title above them: a table begins.
+    /// The names of the columns, or the title above them: a table starts.
     Head,
-    /// A rule, or a row that could be nothing else.
+    /// A row that can be nothing else.
     Sure,
-    /// A row, if a table has begun.
+    /// A row or a rule, if a table has started.
     Row,
-    /// Not of a table.
+    /// Not part of a table.
     None,
 }
 
-/// What `line` is to a table.
+/// Classifies `line`.
 pub(crate) fn table_line(line: &[u8]) -> TableLine {
     let text = line.trim_ascii();
     if line.starts_with(b"System call usage summary for ") || is_head(text) {
@@ -57,7 +57,7 @@ pub(crate) fn table_line(line: &[u8]) -> TableLine {
     }
 }
 
-/// Nothing but names of columns, several of them or `syscall` alone.
+/// Whether the text is nothing but names of columns: several, or `syscall` alone.
 fn is_head(text: &[u8]) -> bool {
     let mut rest = text;
     let mut found = 0;
@@ -75,7 +75,7 @@ fn is_head(text: &[u8]) -> bool {
     found > 1 || text == b"syscall"
 }
 
-/// The row begins with a share of two decimals and a time of six.
+/// Whether the row starts with a share of two decimals and a time of six.
 fn is_share(text: &[u8]) -> bool {
     let mut words = text.split(|&b| b == b' ').filter(|word| !word.is_empty());
     let decimals = |word: &[u8], digits: usize| {
@@ -85,7 +85,7 @@ fn is_share(text: &[u8]) -> bool {
         && words.next().is_some_and(|seconds| decimals(seconds, 6))
 }
 
-/// Digits with at most one point or comma, or not a number at all.
+/// Whether the word is digits with at most one point or comma, or `nan`.
 fn is_number(word: &[u8]) -> bool {
     let points = word.iter().filter(|b| matches!(b, b'.' | b',')).count();
     matches!(word, b"nan" | b"-nan")

@@ -16,7 +16,7 @@ fn counts_and_offsets() {
         (r#"pwrite(3, "abc", 3, 0) = 3"#, "fd=3 requested=3 bytes=3 offset=0"),
         ("pread64(0, 0x7f00, 2, -7) = -1 EINVAL (Invalid argument)", "fd=0 requested=2"),
         (r#"pread64(fd=3, buf="a", count=1, pos=9) = 1"#, "fd=3 requested=1 bytes=1 offset=9"),
-        // Registers as they are. A fifth one may be the offset's upper half, or nothing.
+        // Raw registers. A fifth one may be the upper half of the offset, or meaningless.
         ("pread64(0x3, 0x7f00, 0xa, 0x1000) = 0xa", "fd=3 requested=10 bytes=10 offset=4096"),
         (
             "pread(0x3, 0x7ffeffbcedd0, 0xa, 0x40, 0xc0ff) = 0xa",
@@ -95,7 +95,7 @@ fn vectors() {
 }
 
 #[test]
-fn a_vector_without_an_end_takes_no_longer_than_others() {
+fn vectors_without_an_end_do_not_slow_down_parsing() {
     let open = format!("writev(3, [{}], 9) = 9", "{[(".repeat(300_000));
     assert_eq!(columns(&open), "fd=3 bytes=9");
     let long = format!("writev(3, [{}], 9) = 9", vec!["{a, 1}"; 300_000].join(", "));
@@ -130,7 +130,7 @@ fn messages() {
             &format!("sendmmsg(3, [{{msg_hdr={new}}}], 1, 0) = -1 EBADF (Bad file descriptor)"),
             "fd=3 requested=8",
         ),
-        // Of those received, only they are printed.
+        // Of received messages, the text shows only those that arrived.
         (&format!("recvmmsg(3, [{two}], 2, 0, NULL) = 2"), "fd=3 requested=14 bytes=6"),
         (&format!("recvmmsg_time64(3, [{two}], 8, 0, NULL) = 2"), "fd=3 bytes=6"),
         ("recvmmsg(3, [], 8, 0, {tv_sec=0, tv_nsec=1}) = 0 (Timeout)", "fd=3"),
@@ -169,13 +169,13 @@ fn submissions() {
 }
 
 #[test]
-fn two_sides() {
+fn transfers_between_two_descriptors() {
     check(&[
         ("sendfile(1, 3, NULL, 10) = 4", "fd=3 fd2=1 requested=10 bytes=4"),
         ("sendfile(1, 3, [14], 10) = 4", "fd=3 fd2=1 requested=10 bytes=4 offset=14"),
         ("sendfile(1, 3, [14 => 18], 10) = 4", "fd=3 fd2=1 requested=10 bytes=4 offset=14"),
         ("sendfile64(1, 3, [14] => [18], 10) = 4", "fd=3 fd2=1 requested=10 bytes=4 offset=14"),
-        // An address is no offset.
+        // An address is not an offset.
         ("sendfile(0x1, 0x3, 0x7ffe, 0xa) = 0x4", "fd=3 fd2=1 requested=10 bytes=4"),
         (
             "sendfile(0, 1, 0x7effe233f000, 4096) = -1 EFAULT (Bad address)",
@@ -222,7 +222,7 @@ fn sizes() {
 }
 
 #[test]
-fn structures_of_files() {
+fn stat_structures() {
     let old = "{st_dev=makedev(8, 1), st_ino=5, st_mode=S_IFREG|0640, st_nlink=1, st_blksize=4096, st_blocks=0, st_size=9, st_atime=2026/11/20-12:12:12}";
     let raw = "{st_dev=0xfe00, st_ino=2, st_mode=0100640, st_nlink=1, st_size=9, st_atime=-1 /* 1969-12-31T20:59:17+0000 */}";
     let verbose = raw.replace("0100640", "0100640 /* S_IFREG|0640 */");
@@ -244,7 +244,7 @@ fn structures_of_files() {
             "path=/{st_mode=S_IFREG|0644, st_size=9}",
         ),
         (r#"oldstat("/a", {st_mode=S_IFSOCK|0644, st_size=0, ...}) = 0"#, "path=/a type=socket"),
-        // The size of a link is the length of its text.
+        // The size of a link is the length of its target.
         (r#"lstat64("/a", {st_mode=S_IFLNK|0777, st_size=7, ...}) = 0"#, "path=/a"),
         (
             r#"fstatat64(AT_FDCWD, "/a", {st_mode=S_IFREG|0644, st_size=9, ...}, 0) = 0"#,

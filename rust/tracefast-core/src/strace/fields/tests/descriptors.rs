@@ -1,10 +1,10 @@
-//! What makes descriptors and tasks, and what they have from the start.
+//! New descriptors and new tasks.
 
 use crate::events::vocabulary::{FileType, Op, clone_flags, open_flags};
 use crate::strace::fields::tests::{check, columns, effect};
 
 #[test]
-fn descriptors_that_are_made() {
+fn new_descriptors() {
     check(&[
         ("accept4(3<socket:[5]>, NULL, NULL, 0) = 4", "fd=4 fd2=3 path2=socket:[5]"),
         (
@@ -104,12 +104,12 @@ fn close_on_exec_by_name_and_by_number() {
 }
 
 #[test]
-fn types_that_flags_tell() {
+fn file_types_from_open_flags() {
     let typed = |line| effect(line).flags & (open_flags::TYPED | 0xff);
     let directory = open_flags::TYPED | FileType::Directory as u32;
     assert_eq!(typed(r#"openat(AT_FDCWD, "/a", O_RDONLY|O_DIRECTORY) = 3"#), directory);
     assert_eq!(typed(r#"openat(-100, "/a", 0x90800) = 3"#), directory);
-    // A file without a name is no directory, though its number has the bit.
+    // O_TMPFILE includes the bit of O_DIRECTORY (open(2)).
     assert_eq!(typed(r#"openat(-100, "/a", 0x410002, 0600) = 3"#), 0);
     assert_eq!(typed(r#"openat(AT_FDCWD, "/O_DIRECTORY", O_RDONLY) = 3"#), 0);
 }

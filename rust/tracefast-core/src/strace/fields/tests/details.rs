@@ -1,4 +1,4 @@
-//! Facts that the columns have no room for.
+//! Facts that no column holds.
 
 use crate::events::details::{AioCall, Completion, Detail, Memory, Received, Submission};
 use crate::events::rows::Side;
@@ -33,7 +33,7 @@ fn address_spaces() {
             map(0x7f00, 8192, false, true),
         ),
         ("mmap(NULL, 8192, 0x3, 0x22, -1, 0) = 0x7f00", map(0x7f00, 8192, true, true)),
-        // The descriptor means nothing then.
+        // The descriptor is ignored for anonymous mappings.
         (
             "mmap(NULL, 8192, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, 0, 0) = 0x7f00",
             map(0x7f00, 8192, true, false),
@@ -45,7 +45,7 @@ fn address_spaces() {
             "mmap(NULL, 8192, 0x1 /* PROT_READ */, 0x22 /* MAP_PRIVATE|MAP_ANONYMOUS */, -1, 0) = 0x7f00",
             map(0x7f00, 8192, true, false),
         ),
-        // On mips, by number: no file either.
+        // By number, on mips: no file either.
         ("mmap(NULL, 8192, 0x3, 0x802, -1, 0) = 0x7f00", map(0x7f00, 8192, true, true)),
         ("mmap(0, 0x2000, 0x3, 0x22, 0xffffffff, 0) = 0x7f0000", map(0x7f_0000, 8192, true, true)),
         (
@@ -105,7 +105,7 @@ fn address_spaces() {
     for line in [
         "mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, 9, 0) = -1 EBADF (Bad file descriptor)",
         "mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, 9, 0) = 0x7f00 (INJECTED)",
-        // The address of the arguments.
+        // Only the address of the arguments.
         "mmap(0xff8c) = 0xf700",
         "munmap(0x7f01, 1) = -1 EINVAL (Invalid argument)",
         "mprotect(0x7f00, 4096, PROT_READ) = -1 ENOMEM (Cannot allocate memory)",
@@ -113,7 +113,7 @@ fn address_spaces() {
     ] {
         assert_eq!(detail(line), None, "{line}");
     }
-    // Mapping a file is what it was.
+    // The columns of mapping a file stay as they were.
     let file = "mmap(NULL, 8, PROT_READ, MAP_PRIVATE, 3</a>, 0x1000) = 0x7f00";
     assert_eq!(columns(file), "fd=3 path=/a requested=8 offset=4096");
     assert_eq!(columns("munmap(0x7f00, 4096) = 0"), "");
@@ -126,7 +126,7 @@ fn message(rest: &str) -> String {
     format!("{{{IOV}, {rest}, msg_flags=0}}")
 }
 
-/// The control messages of the spellings of 4.15, with `-X verbose`, `-X raw`, and before 4.15.
+/// Control messages as printed since 4.15, with `-X verbose`, with `-X raw`, and before 4.15.
 fn spellings(data: &str) -> [String; 4] {
     let new = |level: &str, kind: &str| {
         message(&format!(
@@ -144,7 +144,7 @@ fn spellings(data: &str) -> [String; 4] {
 }
 
 #[test]
-fn descriptors_that_are_sent() {
+fn sent_descriptors() {
     let sent = |fds: &[i32]| Some(Detail::Sent(fds.to_vec()));
     for message in spellings("3</p, q>, 4") {
         let line = format!("sendmsg(5<socket:[7]>, {message}, MSG_NOSIGNAL) = 1");
@@ -158,7 +158,7 @@ fn descriptors_that_are_sent() {
     assert_eq!(detail(&old), None);
     let old = format!("sendmmsg(5, [{{{}, 1}}], 1, 0) = 1", spellings("3")[3]);
     assert_eq!(detail(&old), sent(&[3]));
-    // Several control messages, and others between them.
+    // Several control messages, with others between them.
     let control = |fd| {
         format!("{{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[{fd}]}}")
     };
@@ -185,7 +185,7 @@ fn descriptors_that_are_sent() {
             "msg_controllen=47, {cmsg_len=16, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, ...}",
         ),
         message("msg_control=0x7f00, msg_controllen=24"),
-        // Only the data look so.
+        // Only the data look like it.
         spellings("3")[0]
             .replace('"', "")
             .replace(IOV, r#"msg_iov=[{iov_base="cmsg_type=SCM_RIGHTS"}]"#)
@@ -197,7 +197,7 @@ fn descriptors_that_are_sent() {
 }
 
 #[test]
-fn descriptors_are_sent_when_the_call_begins() {
+fn descriptors_are_sent_at_entry() {
     let mut side = Side::default();
     let text = format!("5, {}, 0", spellings("3</p>, 4")[0]);
     let sys = crate::linux::syscalls::by_name(b"sendmsg");
@@ -210,7 +210,7 @@ fn descriptors_are_sent_when_the_call_begins() {
     assert_eq!(crate::strace::fields::tests::head("recvmsg(5, ").detail, None);
 }
 
-/// Descriptors that the line receives, with their names.
+/// The descriptors that the line receives, with their names.
 fn received(line: &str) -> Option<Vec<(i32, Option<String>)>> {
     let (parsed, text) = parse(line);
     let detail = parsed.side.details.get(parsed.rows.effect[0].detail as usize)?;
@@ -223,7 +223,7 @@ fn received(line: &str) -> Option<Vec<(i32, Option<String>)>> {
 }
 
 #[test]
-fn descriptors_that_are_received() {
+fn received_descriptors() {
     let name = |text: &str| Some(text.to_owned());
     let data = r"12</dev/null<char 1:3>>, 13, 14</a long name of a file\n>, 15</x>(deleted)";
     let expected = [
@@ -244,7 +244,7 @@ fn descriptors_that_are_received() {
     let line = format!("recvmmsg(23, [{{msg_hdr={message}, msg_len=1}}], 8, 0x40000000, NULL) = 1");
     assert_eq!(received(&line), Some(vec![(24, None)]));
     assert_eq!(effect(&line).flags, open_flags::CLOEXEC);
-    // What it was to receive, if it failed.
+    // A failed call receives nothing.
     let failed = format!("recvmsg(11, {message}, 0) = -1 EAGAIN (Try)");
     assert_eq!(received(&failed), None);
     assert_eq!(
@@ -257,7 +257,7 @@ fn descriptors_that_are_received() {
 }
 
 #[test]
-fn submissions_that_were_accepted() {
+fn accepted_submissions() {
     let part = |data, call, fd, offset, requested| Submission { data, call, fd, offset, requested };
     let new = "{aio_data=0xfeed, aio_lio_opcode=IOCB_CMD_PREAD, aio_reqprio=11, aio_fildes=4</src>, aio_buf=0x7f, aio_nbytes=4096, aio_offset=8192}, {aio_lio_opcode=IOCB_CMD_PWRITE, aio_fildes=5, aio_buf=\"a, b\"..., aio_nbytes=9, aio_offset=0}";
     let old = "{data=0xfeed, pread, reqprio=11, fildes=4</src>, buf=0x7f, nbytes=4096, offset=8192}, {pwrite, filedes=5, str=\"a, b\"..., nbytes=9, offset=0}";
@@ -286,7 +286,7 @@ fn submissions_that_were_accepted() {
     ] {
         assert_eq!(one(&text), vector, "{text}");
     }
-    // How many buffers there are is no number of bytes.
+    // A number of buffers is not a number of bytes.
     assert_eq!(
         one(
             "{aio_lio_opcode=IOCB_CMD_PREADV, aio_fildes=3, aio_buf=0x7f, aio_nbytes=2, aio_offset=7}"
@@ -310,13 +310,13 @@ fn submissions_that_were_accepted() {
     ] {
         assert_eq!(detail(line), None, "{line}");
     }
-    // Those behind the dots are left out, as the text leaves them out.
+    // Requests that the text leaves out are not recorded.
     let cut = format!("io_submit(0x7f, 9, [{new}, ...]) = 9");
     assert_eq!(detail(&cut), Some(Detail::Submitted(vec![first, second])));
 }
 
 #[test]
-fn submissions_that_ended() {
+fn completions() {
     let end = |data, object, result| Completion { data, object, result };
     let events = "[{data=0xfeed, obj=0x7ffdfcb48270, res=4096, res2=0}, {data=0, obj=0x7ffd, res=-5, res2=0}]";
     let expected = [end(0xfeed, 0x7ffd_fcb4_8270, 4096), end(0, 0x7ffd, -5)];
@@ -341,7 +341,7 @@ fn submissions_that_ended() {
 }
 
 #[test]
-fn working_directories_that_annotations_tell() {
+fn working_directories_from_annotations() {
     let directory = |line: &str| {
         let (parsed, text) = parse(line);
         let detail = parsed.side.details.get(parsed.rows.effect[0].detail as usize)?;
@@ -367,13 +367,13 @@ fn working_directories_that_annotations_tell() {
     ] {
         assert_eq!(directory(line).as_deref(), expected, "{line}");
     }
-    // Its name does not come twice.
+    // The directory is recorded once.
     let (parsed, _) = parse(r#"renameat(AT_FDCWD</w>, "a", AT_FDCWD</w>, "b") = 0"#);
     assert_eq!(parsed.side.details.len(), 1);
 }
 
 #[test]
-fn hostile_messages_take_no_longer_than_others() {
+fn hostile_messages_do_not_slow_down_parsing() {
     let deep = "{cmsg_type=".repeat(200_000);
     let line =
         format!("sendmsg(3, {{msg_control=[{deep}], msg_controllen=9, msg_flags=0}}, 0) = 1");

@@ -1,11 +1,11 @@
-//! What names files, tables and tasks anew.
+//! Effects on names, tables and tasks.
 
 use crate::events::rows::AT_FDCWD;
 use crate::events::vocabulary::{FileType, Op, clone_flags, open_flags};
 use crate::strace::fields::tests::{check, effect, head};
 
 #[test]
-fn names_that_come_and_go() {
+fn names_that_are_created_and_removed() {
     let op = |line| effect(line).op;
     for (line, expected) in [
         (r#"rename("/a", "/b") = 0"#, Op::Rename),
@@ -17,7 +17,7 @@ fn names_that_come_and_go() {
         (r#"rmdir("/a") = 0"#, Op::Unlink),
         (r#"link("/a", "/b") = 0"#, Op::Link),
         (r#"linkat(18</w>, "src", 18</w>, "hard", 0) = 0"#, Op::Link),
-        // No name is given: it acts on the descriptor.
+        // Without a name it acts on the descriptor.
         (r#"linkat(3, "", AT_FDCWD, "/b", AT_EMPTY_PATH) = 0"#, Op::Use),
         (r#"chroot("/new") = 0"#, Op::Chroot),
         (r#"pivot_root("/new", "/new/old") = 0"#, Op::Chroot),
@@ -45,7 +45,7 @@ fn names_that_come_and_go() {
 }
 
 #[test]
-fn names_that_change_places() {
+fn exchanged_names() {
     let exchanged = |flags: &str| {
         let line = format!(r#"renameat2(3, "a", 3, "b", {flags}) = 0"#);
         effect(&line).flags
@@ -59,7 +59,7 @@ fn names_that_change_places() {
 }
 
 #[test]
-fn what_is_shared_no_more() {
+fn what_stops_being_shared() {
     use clone_flags::{CLONE_FILES, CLONE_FS};
     for (line, flags) in [
         ("unshare(CLONE_FILES) = 0", CLONE_FILES),
@@ -68,7 +68,7 @@ fn what_is_shared_no_more() {
         ("unshare(0x400 /* CLONE_FILES */) = 0", CLONE_FILES),
         ("unshare(unshare_flags=CLONE_FILES) = 0", CLONE_FILES),
         ("unshare(CLONE_NEWPID) = 0", 0),
-        // These namespaces take the directories along.
+        // These namespaces also unshare the directories (unshare(2)).
         ("unshare(CLONE_NEWUSER|CLONE_NEWPID) = 0", CLONE_FS),
         ("unshare(CLONE_NEWNS|CLONE_FILES) = 0", CLONE_FS | CLONE_FILES),
         ("unshare(0x30000000 /* CLONE_??? */) = 0", CLONE_FS),
@@ -81,13 +81,13 @@ fn what_is_shared_no_more() {
     assert_eq!(range("0x6"), CLONE_FILES | open_flags::CLOEXEC);
     assert_eq!(range("CLOSE_RANGE_CLOEXEC"), open_flags::CLOEXEC);
     assert_eq!(range("0"), 0);
-    // The first half tells the same: descriptors are closed at entry.
+    // The first half says the same: descriptors are closed at entry.
     let head = head("close_range(3, 4294967295, CLOSE_RANGE_UNSHARE");
     assert_eq!((head.fd, head.fd2, head.flags), (Some(3), Some(i32::MAX), CLONE_FILES));
 }
 
 #[test]
-fn children_of_the_parent() {
+fn siblings_of_the_caller() {
     use clone_flags::{CLONE_FILES, CLONE_PARENT, CLONE_VM};
     for line in [
         "clone(child_stack=NULL, flags=CLONE_VM|CLONE_FILES|CLONE_PARENT|SIGCHLD) = 8",
@@ -98,12 +98,12 @@ fn children_of_the_parent() {
     }
     let settid = "clone(child_stack=NULL, flags=CLONE_PARENT_SETTID|SIGCHLD) = 8";
     assert_eq!(effect(settid).flags, 0);
-    // The address of the flags is none.
+    // The address of the flags shows no flags.
     assert_eq!(effect("clone3(0x7ffe0000ff00, 0x58) = 0x8").flags, 0);
 }
 
 #[test]
-fn room_that_is_made() {
+fn allocated_ranges() {
     let end = |line| {
         let effect = effect(line);
         match effect.op {
@@ -126,7 +126,7 @@ fn room_that_is_made() {
         ("fallocate(3, 0, 4096, 8) = -1 ENOSPC (No space left on device)", None),
         ("fallocate(3, 0, 4096, 8) = 0 (INJECTED)", None),
         ("fallocate(3, 0, 9223372036854775807, 8) = 0", None),
-        // Registers as they are, of 64 and of 32 bits.
+        // Raw registers, of 64 and of 32 bits.
         ("fallocate(0x3, 0, 0x1000, 0x8) = 0", Some(4104)),
         ("fallocate(0x3, 0, 0x10, 0x1, 0x8, 0) = 0", Some(0x1_0000_0018)),
     ] {

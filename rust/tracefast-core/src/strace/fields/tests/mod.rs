@@ -1,4 +1,4 @@
-//! A line in, the columns that its arguments give out.
+//! Checks lines against the columns that their arguments give.
 
 mod counts;
 mod descriptors;
@@ -26,8 +26,8 @@ fn parse(line: &str) -> (Parsed, String) {
     (parsed, text)
 }
 
-/// The columns of the line, `NAME=VALUE` behind `NAME=VALUE`. A path that is still to be made
-/// absolute has a `~` before it.
+/// The columns of the line, as a list of `NAME=VALUE`. Paths that are still relative have a `~`
+/// before them.
 fn columns(line: &str) -> String {
     let (parsed, text) = parse(line);
     let rows = &parsed.rows;
@@ -71,13 +71,13 @@ fn effect(line: &str) -> Effect {
     parse(line).0.rows.effect[0]
 }
 
-/// The fact about the line that the columns have no room for.
+/// The fact recorded for the line that no column holds.
 fn detail(line: &str) -> Option<Detail> {
     let (parsed, _) = parse(line);
     parsed.side.details.get(parsed.rows.effect[0].detail as usize).cloned()
 }
 
-/// What the first half of a call tells.
+/// The effect that the first half of a call shows.
 fn head(line: &str) -> EntryEffect {
     let (name, args) = line.split_once('(').expect("a call");
     let sys = crate::linux::syscalls::by_name(name.as_bytes());

@@ -1,10 +1,10 @@
-//! Paths, and what names a file otherwise.
+//! Paths, and other names of files.
 
 use crate::events::vocabulary::Op;
 use crate::strace::fields::tests::{check, columns, effect, head};
 
 #[test]
-fn where_paths_start() {
+fn what_paths_are_relative_to() {
     check(&[
         (r#"access("/a/../b", R_OK) = 0"#, "path=/a/../b"),
         (r#"access("a", R_OK) = 0"#, "path=~a"),
@@ -22,7 +22,7 @@ fn where_paths_start() {
         (r#"access("/caf\303\251 \"\n", R_OK) = 0"#, "path=/café \"\n"),
         (r#"openat(AT_FDCWD, "/a" [u:r:t:s0], O_RDONLY) = 3"#, "fd=3 path=/a"),
         (r#"openat(AT_FDCWD</w>, "a", O_RDONLY) = 3</real/a>"#, "fd=3 path=/real/a"),
-        // A path that is not printed, or not in full.
+        // A path that is not printed, or only in part.
         ("openat(0xffffff9c, 0x55d8, 0, 0) = 0x8", "fd=8"),
         (r#"access("/aaa"..., R_OK) = -1 ENAMETOOLONG (File name too long)"#, ""),
         ("access(NULL, R_OK) = -1 EFAULT (Bad address)", ""),
@@ -72,7 +72,7 @@ fn empty_paths_act_on_the_descriptor() {
 }
 
 #[test]
-fn the_first_half_tells_what_the_whole_does() {
+fn the_first_half_shows_the_effect_of_the_whole() {
     let fds = |line| {
         let head = head(line);
         (head.op, head.fd, head.fd2)

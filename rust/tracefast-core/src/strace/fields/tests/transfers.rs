@@ -1,4 +1,4 @@
-//! Which way calls move data, from where on, and what moves positions.
+//! The direction of transfers, where they start, and what changes the file position.
 
 use crate::events::details::Detail;
 use crate::events::vocabulary::{At, FileType, Motion, Op, open_flags, whence};
@@ -28,7 +28,7 @@ fn reads_and_writes() {
         ("preadv2(3, IOV, 1, 18446744073709551615, RWF_NOWAIT) = 2", Read, Position),
         ("pwritev2(fd=3, vec=IOV, vlen=1, pos=-1, flags=RWF_DSYNC) = 2", Write, Position),
         ("pwritev2(3, IOV, 1, -2, 0) = -1 EINVAL (Invalid argument)", Write, Elsewhere),
-        // Registers as they are, of 64 and of 32 bits.
+        // Raw registers, of 64 and of 32 bits.
         ("preadv2(0x3, 0x7ffe00001000, 0x1, 0xffffffffffffffff, 0, 0) = 0x2", Read, Position),
         ("preadv2(0x3, 0x7ffe00001000, 0x1, 0x40, 0xffff, 0) = 0x2", Read, Given),
         ("pwritev2(0x3, 0xff00, 0x1, 0xffffffff, 0xffffffff, 0) = 0x2", Write, Position),
@@ -53,7 +53,7 @@ fn reads_and_writes() {
         let line = line.replace("IOV", IOV);
         let effect = effect(&line);
         assert_eq!((effect.motion, effect.place), (motion, place), "{line}");
-        // The first half tells the same.
+        // The first half shows the same.
         let head = head(line.split_once(") = ").expect("a result").0);
         let moves = (motion != None && place == Position, false);
         assert_eq!((head.motion, head.moves), (motion, moves), "{line}");
@@ -100,7 +100,7 @@ fn from_one_descriptor_to_another() {
 }
 
 #[test]
-fn what_the_first_half_does_not_tell_is_taken_to_move_the_position() {
+fn a_first_half_without_an_offset_is_taken_to_move_the_position() {
     let moves = |line| head(line).moves;
     assert_eq!(moves("read(3, "), (true, false));
     assert_eq!(moves("read(3"), (true, false));
@@ -127,7 +127,7 @@ fn seeks() {
         ("lseek(3, 5, 0x1 /* SEEK_CUR */) = 9", 5, whence::SEEK_CUR),
         ("lseek(3, 5, 0x7 /* SEEK_??? */) = -1 EINVAL (Invalid argument)", 5, whence::OTHER),
         ("lseek(0x3, 0xfffffffffffffff6, 0x1) = 0x5", -10, whence::SEEK_CUR),
-        // A register of 32 bits.
+        // A raw 32-bit register.
         ("lseek(0x3, 0xfffffff6, 0x1) = 0x5", -10, whence::SEEK_CUR),
         ("lseek(0x3, 0xfffffff6, 0) = 0xfffffff6", 0xffff_fff6, whence::SEEK_SET),
     ] {
@@ -179,7 +179,7 @@ fn status_of_open_files() {
         ("fcntl(3, F_SETFL, O_APPEND) = 0 (INJECTED)", None),
         ("fcntl(3</a>, F_GETFL) = 0x8402 (flags O_RDWR|O_APPEND|O_LARGEFILE)", Some(true)),
         ("fcntl(3, F_GETFL) = 0x8002 (flags O_RDWR|O_LARGEFILE)", Some(false)),
-        // On mips.
+        // By number, on mips.
         ("fcntl(3, F_GETFL) = 0xa (flags O_RDWR|O_APPEND)", Some(true)),
         ("fcntl(3, F_GETFL) = 0x402 (flags O_RDWR|O_CREAT)", Some(false)),
         ("fcntl(3, 0x3) = 0x402", Some(true)),
