@@ -11,7 +11,7 @@ use crate::ftrace::wrapper;
 use crate::ftrace::{Clock, Format, Graph, Wrap};
 use crate::linux::task_events::TaskEvent;
 
-/// Lines that decide between formats.
+/// How many lines decide between formats.
 const LINES: usize = 200;
 
 /// The format of a log by its first lines; `None` if not one of them is ftrace's.
@@ -37,12 +37,12 @@ pub fn detect(text: &[u8]) -> Option<Format> {
     known.then(|| found.format())
 }
 
-/// What stands around the lines of this log.
+/// What other programs put around the lines of this log.
 fn wrap(text: &[u8]) -> Wrap {
     if wrapper::is_page(text) {
         return Wrap::Page;
     }
-    // A dump stands between the kernel's other messages.
+    // A dump is surrounded by other messages of the kernel.
     let mut lines = lines(text).take(LINES).filter(|line| !line.is_empty());
     let (prefixed, all) = lines.by_ref().fold((0, 0), |(prefixed, all), line| {
         (prefixed + usize::from(wrapper::kernel_log(line).is_some()), all + 1)
@@ -101,7 +101,7 @@ struct Found {
     layouts: [usize; Layout::ALL.len()],
     /// Where the column of names ends, and in how many records.
     widths: [usize; 32],
-    /// Lengths of the lines since the last record: they may be the begin of a name.
+    /// Lengths of the lines since the last record: they may be the start of a name.
     run: Vec<usize>,
     flags: Option<u8>,
     uptime: usize,
@@ -210,7 +210,7 @@ impl Found {
         }
     }
 
-    /// The commonest layout. Without columns all records look like other text: the tracer's name
+    /// The most common layout. Without columns all records look like other text: the tracer's name
     /// says that they are records.
     fn layout(&self) -> Layout {
         let most =
@@ -224,7 +224,7 @@ impl Found {
         }
     }
 
-    /// Where the column of names ends. A name with line feeds ends before it, and begins on the
+    /// Where the column of names ends. A name with line feeds ends before it, and starts on the
     /// lines before.
     fn column(&self, header: &Header) -> Option<usize> {
         let (_, end) = header.comm?;

@@ -9,11 +9,11 @@ pub(crate) fn explain(format: &Format, line: &[u8]) -> String {
         return "a record on the line before: stack frames belong to one".to_owned();
     }
     if layouts::default::parse(line).is_some() {
-        return "an event behind the columns".to_owned();
+        return "an event after the columns".to_owned();
     }
     if format.graph != Graph::No {
         return "a function, such as \" 0)   1.382 us    |    getname();\" or \" 0)               |  \
-                sys_open() {\", its end (\"}\"), or a comment (\"/* … */\"), behind the log's columns"
+                sys_open() {\", its end (\"}\"), or a comment (\"/* … */\"), after the log's columns"
             .to_owned();
     }
     let mut such = "bash-12345 ".to_owned();
@@ -62,7 +62,7 @@ fn missing(line: &[u8]) -> &'static str {
     if digits == 0 || !before[..before.len() - digits].ends_with(b"-") {
         return "\"-PID\" before [CPU]";
     }
-    "time and colon behind [CPU]"
+    "time and colon after [CPU]"
 }
 
 #[cfg(test)]
@@ -89,9 +89,9 @@ mod tests {
                 ("bash [x]: y", "[CPU]"),
                 ("bash [001] 1.000000: x: y", "\"-PID\" before [CPU]"),
                 ("bash (12) [001] 1.000000: x: y", "\"-PID\" before [CPU]"),
-                ("bash-12 [001] ..... x: y", "time and colon behind [CPU]"),
-                ("bash-12 (   12) [001] ..... x: y", "time and colon behind [CPU]"),
-                ("bash-12 [001] ..... 12.5", "time and colon behind [CPU]"),
+                ("bash-12 [001] ..... x: y", "time and colon after [CPU]"),
+                ("bash-12 (   12) [001] ..... x: y", "time and colon after [CPU]"),
+                ("bash-12 [001] ..... 12.5", "time and colon after [CPU]"),
             ] {
                 let said = explain(&format, line.as_bytes());
                 assert_eq!(said, format!("{such}{missing}"), "{line}");

@@ -13,7 +13,7 @@ use crate::text::block::LINE_START;
 /// What is known of an ftrace log before its records are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Format {
-    /// The usual columns. A line that does not have them is looked at on its own.
+    /// The usual columns. Other lines are read by their own features.
     pub layout: Layout,
     /// Where the column of commands ends, the same in all records: it shows a name with line feeds.
     /// 0: the names are not aligned.
@@ -30,10 +30,10 @@ pub struct Format {
     pub wrap: Wrap,
     /// The log has stacks, which belong to the record before them of the same processor and task.
     pub stacks: bool,
-    /// The log has functions: a word alone is one, whose caller is not printed.
+    /// The log has functions: a word alone is a function without its caller (`noprint-parent`).
     pub functions: bool,
-    /// Events tell when names of tasks change. Without them a name that an event told may have
-    /// changed since, and that of the record is as good.
+    /// Events show when names of tasks change. Without them a name in an earlier event may have
+    /// changed since, and the record's own name is as good.
     pub renames: bool,
     /// trace-cmd wrote it, not the kernel.
     pub trace_cmd: bool,
@@ -81,13 +81,13 @@ impl Format {
         Cow::Owned(own.collect::<Vec<_>>().join(&b'\n'))
     }
 
-    /// The line is a record by itself, and none that began on the lines before it.
+    /// The line is a record by itself, and does not continue one from the lines before it.
     pub fn stands_alone(&self, line: &[u8]) -> bool {
         let whole = line.len() < LINE_START;
         let (start, end) = self.own(line);
         let line = &line[start..end];
-        // Only all of a line tells that it is one of `function_graph`, and it is longer than a part
-        // of a name.
+        // Only a complete line can be recognized as one of `function_graph`, and it is longer than
+        // a part of a name.
         let graph = whole
             && line.len() >= usize::from(self.width)
             && function_graph::parse(line, self.graph == Graph::Bare).is_some();
@@ -98,7 +98,7 @@ impl Format {
         (graph || record()) && (!self.stacks || stacks::is_seam(line))
     }
 
-    /// The record's columns begin on its own line: a name with line feeds ends before its column
+    /// The record's columns start on its own line: a name with line feeds ends before its column
     /// does.
     #[inline]
     pub(crate) fn is_whole(&self, header: &Header) -> bool {
@@ -109,10 +109,10 @@ impl Format {
 /// Lines of the `function_graph` tracer, as tracefs prints them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Graph {
-    /// None, as it seems.
+    /// None were seen.
     #[default]
     No,
-    /// There are some; their columns tell them from others.
+    /// There are some, recognized by their columns.
     Columns,
     /// The log is theirs, and they have no columns.
     Bare,

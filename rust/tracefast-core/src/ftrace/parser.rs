@@ -92,27 +92,27 @@ pub(crate) struct Parser<'a> {
     pub(crate) utf8: bool,
     pub(crate) parsed: &'a mut Parsed,
     pub(crate) line: i64,
-    /// The line on which the record at hand begins.
+    /// The line on which the current record starts.
     pub(crate) begin: i64,
-    /// Bytes of the line at hand, its line feed included.
+    /// Bytes of the current line, its line feed included.
     pub(crate) bytes: u64,
     /// What the line at hand is used for; `None`: the serial stage says.
     pub(crate) used: Option<LineUse>,
-    /// The lines at hand are parts of the name of a command.
+    /// The current lines are parts of the name of a command.
     pub(crate) pieces: Option<NamePieces>,
     /// Row that lines without a record belong to.
     pub(crate) owner: Option<LineOwner>,
     /// Frames that are not yet in the `extra` of their row.
     pub(crate) frames: Option<StackFrames>,
-    /// What was told, of which nothing was taken yet: its text may go on.
+    /// An event whose names of tasks are not read yet: its text may go on.
     pub(crate) task_event: Option<PendingTaskEvent>,
     /// Text that is not yet in the `args` of its row.
     pub(crate) more: Option<ContinuedText>,
-    /// Processors of which records were lost, and on which line it says so last.
+    /// Processors that lost records, and the last line that says so.
     pub(crate) lost: Vec<(Option<u16>, i64)>,
-    /// The record behind the one at hand on the same line.
+    /// The record that follows the current one on the same line.
     pub(crate) next: Option<(usize, Header)>,
-    /// What is known of the columns of the record at hand, if those before had the same.
+    /// What is known of the columns of the current record, if an earlier one had the same.
     pub(crate) known: Option<KnownColumns>,
     /// What may part arguments.
     pub(crate) parts: &'a [u64],
@@ -150,7 +150,7 @@ impl Parser<'_> {
             self.known = None;
             return;
         }
-        // No more than what tells whether a block may begin here: both must say the same.
+        // No more bytes than the cutting of blocks looks at: both must decide alike.
         let seen = &self.text[start..end.min(start + LINE_START)];
         let header = layouts::parse(seen, self.format.layout);
         match header {
@@ -174,7 +174,7 @@ impl Parser<'_> {
             self.pieces = None;
             self.known = None;
             self.begin = self.line;
-            // Its line is used for the first record, whatever this one is.
+            // The line counts for its first record, whatever this one is.
             let first = self.used.replace(LineUse::Events);
             let bytes = std::mem::take(&mut self.bytes);
             self.one(start, end, &header);
@@ -281,7 +281,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes a record whose payload begins as one before did. `false`: it does not.
+    /// Reads a record with a payload that starts as an earlier one did. `false`: it does not.
     #[inline(always)]
     fn seen(&mut self, start: usize, end: usize, header: &Header) -> bool {
         let base = start + header.payload;
@@ -330,7 +330,7 @@ impl Parser<'_> {
         true
     }
 
-    /// Keeps how a call is named, if its payload begins with that.
+    /// Keeps the call in the cache, if the payload starts with its name.
     fn cache_call(&mut self, base: usize, call: CallId, callee: Callee, enters: bool) {
         let CallId::Name(_, end) = call else { return };
         let end = base + end;
@@ -375,7 +375,7 @@ impl Parser<'_> {
         task_event: Option<TaskEvent>,
         text: Span,
     ) -> usize {
-        // It is the task itself that tells.
+        // The task itself exits.
         let exits = task_event == Some(TaskEvent::Exit) && header.pid.is_some();
         if exits {
             self.touch(header.pid);

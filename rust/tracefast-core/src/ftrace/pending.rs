@@ -5,7 +5,7 @@ use crate::ftrace::non_records::stacks::StackOwner;
 use crate::ftrace::scan::Span;
 use crate::linux::task_events::TaskEvent;
 
-/// An event that tells of tasks.
+/// An event with names of tasks that are not read yet: its text may go on in the next line.
 #[derive(Clone, Copy)]
 pub(crate) struct PendingTaskEvent {
     pub(crate) task_event: TaskEvent,
@@ -21,7 +21,7 @@ pub(crate) struct LineOwner {
     pub(crate) target: StackOwner,
     /// Its text, if it may go on.
     pub(crate) text: Option<Span>,
-    /// Somebody wrote its text: it may be anything.
+    /// A program wrote its text: it may be anything.
     pub(crate) free: bool,
     /// Frames may follow.
     pub(crate) frames: bool,
@@ -29,12 +29,12 @@ pub(crate) struct LineOwner {
     pub(crate) comment: bool,
 }
 
-/// A record whose command's name has line feeds in it: its columns go over several lines.
+/// A record with line feeds in the name of its command, so that its columns span several lines.
 #[derive(Clone, Copy)]
 pub(crate) struct NamePieces {
-    /// Where the first of them begins.
+    /// Start of the first of these lines.
     pub(crate) start: usize,
-    /// Where the last one begins, which has the other columns.
+    /// Start of the last one, which has the other columns.
     pub(crate) last: usize,
 }
 

@@ -54,7 +54,7 @@ pub fn kernel_log(line: &[u8]) -> Option<usize> {
     Some(if line.get(at) == Some(&b' ') { at + 1 } else { at })
 }
 
-/// Behind `[…]` at `at`, if `is` takes what is in it.
+/// The end of `[…]` at `at`, if `is` accepts its content.
 fn bracketed(line: &[u8], at: usize, is: impl Fn(&[u8]) -> bool) -> Option<usize> {
     let text = line.get(at..)?.strip_prefix(b"[")?;
     let close = text.iter().take(32).position(|&b| b == b']')?;

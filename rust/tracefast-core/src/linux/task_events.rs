@@ -1,13 +1,14 @@
-//! What events of the scheduler tell of tasks: their names at that moment, and who made them.
+//! What events of the scheduler say about tasks: their names at that moment, and who created them.
 //!
-//! A record's own column shows the name that was the task's last one when the log was read.
+//! A record's own column has the last name that the kernel saved for the task before the log was
+//! read (`trace_find_cmdline`), which may be a later one.
 
 use memchr::memmem;
 
 use crate::text::number;
 use crate::text::search::rfind;
 
-/// Events that tell something.
+/// Events that name tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TaskEvent {
     /// `sched_switch`.
@@ -55,7 +56,7 @@ impl TaskEvent {
     }
 }
 
-/// A name of a task, and when it has it: before the event and at it, or only behind it.
+/// A name of a task, and when it applies: before and at the event, or only after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TaskName<'a> {
     /// The task; `None`: the one that the record is of.
@@ -66,7 +67,7 @@ pub(crate) struct TaskName<'a> {
     pub later: bool,
 }
 
-/// The names that the payload `text` of an event tells, at most two.
+/// The names in the payload `text` of an event, at most two.
 pub(crate) fn task_names(task_event: TaskEvent, text: &[u8]) -> [Option<TaskName<'_>>; 2] {
     let now = |(tid, comm)| TaskName { tid: Some(tid), comm, later: false };
     match task_event {
@@ -112,7 +113,7 @@ pub(crate) fn task_names(task_event: TaskEvent, text: &[u8]) -> [Option<TaskName
     }
 }
 
-/// The child's id and clone flags that `task_newtask` tells.
+/// The child's id and the clone flags in `task_newtask` or `sched_process_fork`.
 pub(crate) fn created_task(task_event: TaskEvent, text: &[u8]) -> Option<(i32, u32)> {
     match task_event {
         TaskEvent::NewTask => new_task(text).map(|(tid, _, flags)| (tid, flags)),
@@ -127,7 +128,7 @@ pub(crate) fn program(text: &str) -> Option<&str> {
     text.get("filename=".len()..)?.get(..path.len())
 }
 
-/// The thread whose program was replaced, where it is not the leader: `sched_process_exec` names
+/// The leader and the thread that called execve, if they differ: `sched_process_exec` names
 /// both, and from then on the thread has the leader's id.
 pub(crate) fn superseded(text: &[u8]) -> Option<(i32, i32)> {
     let (pid, _) = pair(text, b"filename=", b" pid=")?;
@@ -151,8 +152,8 @@ fn fork(text: &[u8]) -> Option<(i32, &[u8])> {
     pair(&text[at + 1..], b"child_comm=", b" child_pid=")
 }
 
-/// `KEY` and a name, `PID` and an id. The name may hold anything, so from the right; what may stand
-/// behind the id never holds its key.
+/// `KEY` and a name, `PID` and an id. The name may hold anything, so it is read from the right;
+/// what follows the id never holds its key.
 fn pair<'a>(text: &'a [u8], key: &[u8], pid: &[u8]) -> Option<(i32, &'a [u8])> {
     let name = text.strip_prefix(key)?;
     let at = rfind(name, pid, pid.len() - 1)?;

@@ -4,7 +4,7 @@
 //! that pointers lead to follow them: `filename: 0x7f… "path"`, `buf: 0x… (2f:74, ...) "/t"...`;
 //! quotes in them are not escaped. `sys_enter` of `raw_syscalls` prints values alone. The option
 //! `fields` prints `__syscall_nr=0x1 (1) fd=0x3 (3) …`, trace-cmd's `-R` the same without the
-//! values in brackets; there a value without `0x` is decimal, and data stand behind the arguments:
+//! values in brackets; there a value without `0x` is decimal, and data follow the arguments:
 //! `__filename_val=path`.
 
 use memchr::memchr;
@@ -12,7 +12,7 @@ use memchr::memchr;
 /// Most arguments of a system call.
 pub(crate) const MAX_ARGS: usize = 6;
 
-/// Bytes that may end an argument or a name, or begin data.
+/// Bytes that may end an argument or a name, or start data.
 static MARKS: [bool; 256] = {
     let mut marks = [false; 256];
     let mut at = 0;
@@ -28,7 +28,7 @@ static MARKS: [bool; 256] = {
 pub(crate) struct ArgumentText<'a> {
     /// The text up to their end.
     text: &'a [u8],
-    /// Where they begin.
+    /// Where they start.
     from: usize,
     /// What may part them, as [`crate::text::scan::lines`] found it in the text; empty: not known.
     parts: &'a [u64],
@@ -53,7 +53,7 @@ impl<'a> ArgumentText<'a> {
         &self.text[self.from..]
     }
 
-    /// Where they begin.
+    /// Where they start.
     #[inline]
     pub(crate) fn from(&self) -> usize {
         self.from
@@ -84,7 +84,7 @@ impl<'a> ArgumentText<'a> {
             Some(b'i') if text[from..].starts_with(b"id=") => return None,
             _ => {}
         }
-        // What stands in the other places does not count.
+        // The other elements of the array are not read.
         (split.len, split.form) = (0, ArgumentForm::Named);
         let (mut start, mut value) = (from, from);
         let mut word = from / 64;
@@ -92,7 +92,7 @@ impl<'a> ArgumentText<'a> {
         loop {
             while bits == 0 {
                 word += 1;
-                // Behind the text there may be nothing.
+                // There may be no marks after the end of the text.
                 bits = if 64 * word < to { *parts.get(word)? } else { 1 };
             }
             let at = 64 * word + bits.trailing_zeros() as usize;
@@ -122,10 +122,10 @@ impl<'a> ArgumentText<'a> {
     }
 }
 
-/// What begins the text of a call that is printed as fields.
+/// How the text of a call starts that is printed as fields.
 const NUMBER_FIELD: &[u8] = b"__syscall_nr=";
 
-/// Where the value of each argument stands in the text.
+/// The range of each argument's value in the text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SplitArguments {
     at: [(u32, u32); MAX_ARGS],
@@ -172,7 +172,7 @@ impl SplitArguments {
             let mut colon = None;
             let mut at = start;
             let end = loop {
-                // Most bytes are none of the four.
+                // Most bytes are not marks.
                 at += text[at..].iter().take_while(|&&b| !MARKS[usize::from(b)]).count();
                 match text.get(at) {
                     None => break at,
@@ -196,7 +196,7 @@ impl SplitArguments {
         split
     }
 
-    /// The next argument begins at `start`, its value stands at `value..end`; the first one begins at
+    /// The next argument starts at `start`, its value is at `value..end`; the first one starts at
     /// `from`.
     #[inline(always)]
     fn push(&mut self, from: usize, start: usize, value: usize, end: usize) {
@@ -207,7 +207,7 @@ impl SplitArguments {
         self.len += 1;
     }
 
-    /// `KEY=VALUE` after `KEY=VALUE`, behind the number of the call.
+    /// `KEY=VALUE` after `KEY=VALUE`, following the number of the call.
     fn fields(&mut self, behind: usize, text: &[u8], upto: usize) {
         let mut start = behind;
         while self.len < MAX_ARGS && self.len <= upto {
@@ -229,7 +229,7 @@ impl SplitArguments {
         self.range(position).and_then(|(start, end)| text.get(start..end))
     }
 
-    /// Where the value at this position stands.
+    /// The range of the value at this position.
     #[inline]
     pub(crate) fn range(&self, position: u8) -> Option<(usize, usize)> {
         let position = usize::from(position);
@@ -262,7 +262,8 @@ impl SplitArguments {
         self.form
     }
 
-    /// The data that the pointer at this position leads to, where they stand behind the arguments.
+    /// The data that the pointer at this position leads to, if they are printed after the
+    /// arguments.
     #[cold]
     pub(crate) fn data(&self, text: &[u8], position: u8) -> Option<(usize, usize)> {
         if self.form != ArgumentForm::Fields {
@@ -286,11 +287,11 @@ impl SplitArguments {
     }
 }
 
-/// Behind the string that begins with the quote at `at`: behind a quote, or `"...`, with an
+/// The end of the string that starts with the quote at `at`: after a quote, or `"...`, with an
 /// argument or the end of the text next.
 #[cold]
 fn string_end(text: &[u8], at: usize, data: bool) -> usize {
-    // With the option `verbose`, types stand before the names: `const char * filename: 0x7f…`.
+    // With the option `verbose`, types precede the names: `const char * filename: 0x7f…`.
     let typed = memchr(b':', text).is_some_and(|colon| text[..colon].contains(&b' '));
     let mut ends = memchr::memchr_iter(b'"', text.get(at + 1..).unwrap_or_default())
         .map(|n| {
@@ -311,7 +312,7 @@ fn begins_argument(text: &[u8], typed: bool) -> bool {
     n > 0 && name[n..].starts_with(b": ")
 }
 
-/// A value: hexadecimal whether or not `0x` stands before it, since values below ten read the same
+/// A value: hexadecimal with or without `0x`, because values below ten read the same
 /// either way. More than 16 digits can only be decimal: descriptors of `openat` since Linux 6.19.
 #[inline]
 pub(crate) fn number(value: &[u8]) -> Option<i64> {
@@ -358,8 +359,8 @@ fn long_number(digits: &[u8], value: &[u8]) -> Option<i64> {
 fn eight_hexadecimal(eight: [u8; 8]) -> (u64, usize) {
     const HIGH: u64 = 0x8080_8080_8080_8080;
     let word = u64::from_le_bytes(eight);
-    // The high bit of every byte that is no digit, and of every one that is none of `a` to `f`.
-    // What is carried comes out of a byte that is neither, and goes to those behind it.
+    // The high bit of every byte that is not a digit, and of every byte that is not `a` to `f`.
+    // Only a byte that is neither carries, and only into those after it.
     let digit = word ^ 0x3030_3030_3030_3030;
     let digits = digit.wrapping_add(0x7676_7676_7676_7676) | digit;
     let letter = word ^ 0x6060_6060_6060_6060;
@@ -385,7 +386,7 @@ pub(crate) fn hexadecimal(byte: u8) -> Option<u64> {
     (digit < 16).then_some(u64::from(digit))
 }
 
-/// Values of digits; 16: it is none.
+/// Values of digits; 16: not a digit.
 static DIGITS: [u8; 256] = {
     let mut digits = [16; 256];
     let mut n = 0;

@@ -19,7 +19,7 @@ use crate::linux::syscalls;
 use crate::text::block::TextRange;
 
 impl<'a> Parser<'a> {
-    /// The call; `None` where it is to stay a plain event.
+    /// The call; `None` if the record stays a plain event.
     #[inline]
     pub(crate) fn callee(&mut self, call: CallId, base: usize) -> Option<Callee> {
         let abi = &self.format.abi;
@@ -90,7 +90,7 @@ impl<'a> Parser<'a> {
                 self.whole(start, header, open, ret);
                 return;
             }
-            // Records were lost: neither half has its other.
+            // Records were lost: the two do not belong together.
             self.abandoned(open);
         }
         let row = self.row(start, header);
@@ -132,7 +132,7 @@ impl<'a> Parser<'a> {
     /// The row of a call whose entry is `open`.
     #[inline]
     fn whole(&mut self, start: usize, header: &Header, open: &OpenCall, ret: Span) {
-        // What the entry says goes before.
+        // The entry's columns take precedence.
         let comm = open.comm.or_else(|| self.comm(start, header));
         let time = self.on_clock(header);
         let wide = |(start, end): TextRange| (start as usize, end as usize);
@@ -247,7 +247,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The task does something: a call of its that is still open never ended.
+    /// The task does something: a call that it still has open never returned.
     #[inline]
     pub(crate) fn touch(&mut self, tid: Option<i32>) {
         if let Some(open) = self.grammar.calls.touch(tid, self.parsed, LossReason::Elsewhere) {

@@ -1,4 +1,4 @@
-//! The two halves of a system call as one row, wherever the first one stands.
+//! The two halves of a system call as one row, wherever the first half is.
 
 use std::borrow::Cow;
 
@@ -35,7 +35,7 @@ pub(crate) struct CallExit<'a> {
     pub(crate) ret: &'a [u8],
 }
 
-/// Fills `row`, which has the exit's time, with all that the halves say together.
+/// Fills `row`, which has the exit's time, from both halves.
 #[inline]
 pub(crate) fn join(parsed: &mut Parsed, row: usize, format: &Format, exit: CallExit<'_>) {
     let value = result(exit.ret);
@@ -81,7 +81,7 @@ pub(crate) fn join(parsed: &mut Parsed, row: usize, format: &Format, exit: CallE
             None => rows.valid[row] &= !C::Ts.bit(),
         }
     } else {
-        // The time stays that of the exit: in a child it is when it began to run.
+        // The time stays that of the exit: in a child, this is when it started to run.
         status = Status::Headless;
     }
     rows.kind[row] = EventKind::Syscall as u8;

@@ -1,6 +1,6 @@
 //! Names of system calls: the kernel's own, turned into those that strace prints.
 
-/// The name by which strace knows a call that the kernel's trace metadata call `kernel`, on machines
+/// strace's name of a call that the kernel's trace metadata call `kernel`, on machines
 /// with 64 bits.
 #[inline]
 pub(crate) fn strace_name(kernel: &[u8]) -> &[u8] {
@@ -54,7 +54,7 @@ pub(crate) fn strace_name_32bit(kernel: &[u8]) -> &[u8] {
     }
 }
 
-/// Calls with times of 32 bits, where the suffix is but `32`.
+/// Calls with times of 32 bits that have only the suffix `32`.
 static SHORT_TIMES: [(&[u8], &[u8]); 10] = [
     (b"time32", b"time"),
     (b"stime32", b"stime"),
@@ -68,7 +68,7 @@ static SHORT_TIMES: [(&[u8], &[u8]); 10] = [
     (b"timerfd_settime32", b"timerfd_settime"),
 ];
 
-/// Calls whose ids of users and groups once had 16 bits.
+/// Calls that once had user and group ids of 16 bits.
 static IDS: [(&[u8], &[u8]); 19] = [
     (b"chown", b"chown32"),
     (b"fchown", b"fchown32"),

@@ -12,13 +12,13 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use crate::ftrace::decode::forms::Row;
 use crate::ftrace::decode::value::{FieldType, Slot};
 
-/// The column of what no other column holds.
+/// The column of the text that fits no other column.
 pub const REST: &str = "rest";
 
 /// Columns that every frame of fields has from the events themselves.
 const RECORD: [&str; 8] = ["source", "ts", "task", "pid", "tid", "comm", "cpu", "line"];
 
-/// What stands before the name of a field that is also that of a column of the record.
+/// The prefix of fields that have the name of a column of the record.
 const PREFIX: &str = "event_";
 
 /// The column of the field `name`.
@@ -66,7 +66,7 @@ enum ColumnBuilder {
     Text(StringViewBuilder),
 }
 
-/// A batch in the making.
+/// Collects the rows of a batch.
 pub(crate) struct BatchBuilder {
     fields: Vec<ColumnBuilder>,
     rest: StringViewBuilder,
@@ -103,7 +103,7 @@ impl BatchBuilder {
     /// The batch.
     ///
     /// # Errors
-    /// None that columns of one length could give; Arrow's type is kept.
+    /// Never in practice: all columns have one length. The error type is Arrow's.
     pub(crate) fn finish(
         mut self,
         schema: SchemaRef,
@@ -129,7 +129,7 @@ impl ColumnBuilder {
             Self::U64(column) => column.append_option(bits),
             Self::F64(column) => column.append_option(bits.map(f64::from_bits)),
             Self::Bool(column) => column.append_option(bits.map(|bits| bits != 0)),
-            // Pieces are cut at ASCII bytes, so that none is cut within a character.
+            // Pieces are cut at ASCII bytes, so never within a character.
             Self::Text(column) => column.append_option(match slot {
                 Slot::Text(start, end) => text.get(start..end),
                 Slot::Made(start, end) => row.made.get(start..end),

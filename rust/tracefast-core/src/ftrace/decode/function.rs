@@ -1,4 +1,4 @@
-//! Functions of the tracers `function` and `function_graph`: what stands behind their names.
+//! Functions of the tracers `function` and `function_graph`: what follows their names.
 
 use crate::ftrace::decode::forms::{EventColumn, Row};
 use crate::ftrace::decode::value::{self, FieldType, Print, Slot};
@@ -25,7 +25,8 @@ pub(crate) fn columns() -> Vec<EventColumn> {
     ]
 }
 
-/// Reads `+0x4/0x10 [module] <ffffffff81> (a=1) <-caller depth=2`, all parts of which may be absent, and gives where the rest of the text begins.
+/// Reads `+0x4/0x10 [module] <ffffffff81> (a=1) <-caller depth=2`; any part may be absent. Returns
+/// where the rest of the text starts.
 pub(crate) fn read(text: &str, row: &mut Row) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -79,8 +80,8 @@ pub(crate) fn read(text: &str, row: &mut Row) -> usize {
     }
 }
 
-/// The end of the arguments whose bracket opens at `at`. They may hold anything: behind them stand
-/// the caller, the depth, or nothing.
+/// The end of the arguments with their bracket at `at`. They may hold anything; they are followed
+/// by the caller, the depth, or nothing.
 fn arguments(text: &str, at: usize) -> Option<usize> {
     let rest = text.get(at..)?;
     let end = rest.find(") <-").or_else(|| rest.rfind(") depth="));

@@ -16,7 +16,7 @@ pub(crate) enum Piece<'a> {
         key: &'a str,
         /// The value, without quotes.
         value: (usize, usize),
-        /// Both, as they stand.
+        /// Both together.
         span: (usize, usize),
     },
     /// Anything else: a word, or a group in brackets.
@@ -126,7 +126,7 @@ impl<'a, K: Fn(&str) -> bool> Cutter<'a, K> {
         end + 1
     }
 
-    /// The word at `at`, which is no number.
+    /// The end of the word at `at`, which is not a number.
     fn word(&self, at: usize) -> Option<usize> {
         let first = self.byte(at)?;
         if !first.is_ascii_alphabetic() && first != b'_' {
@@ -144,7 +144,7 @@ impl<'a, K: Fn(&str) -> bool> Cutter<'a, K> {
         self.byte(end) == Some(b'=') && !matches!(self.byte(end + 1), Some(b'=' | b'>'))
     }
 
-    /// A key at `at`: its end, where its value begins, and whether text of several words may
+    /// A key at `at`: its end, where its value starts, and whether text of several words may
     /// follow.
     fn key(&self, at: usize) -> Option<(usize, usize, bool)> {
         let end = self.word(at)?;
@@ -178,7 +178,7 @@ impl<'a, K: Fn(&str) -> bool> Cutter<'a, K> {
         }
     }
 
-    /// A key that ends a text of several words begins at `at`.
+    /// A key that ends a text of several words starts at `at`.
     fn begins(&self, at: usize) -> bool {
         let Some(end) = self.word(at) else { return false };
         if self.equals(end) {
@@ -194,7 +194,7 @@ impl<'a, K: Fn(&str) -> bool> Cutter<'a, K> {
         }
     }
 
-    /// What stands at `at` is like a number: digits first, or a hexadecimal one of a fixed width.
+    /// The text at `at` looks like a number: digits first, or a hexadecimal one of a fixed width.
     fn number(&self, at: usize) -> bool {
         match &self.bytes[at..] {
             [b'0'..=b'9', ..] | [b'-', b'0'..=b'9', ..] => true,
@@ -267,7 +267,7 @@ impl<'a, K: Fn(&str) -> bool> Cutter<'a, K> {
         }
     }
 
-    /// The end of a text that begins with a quote at `at`: the first quote that something which
+    /// The end of a text that starts with a quote at `at`: the first quote that something which
     /// ends a value follows. Quotes within are not escaped.
     fn quoted(&mut self, at: usize, quote: u8) -> Option<usize> {
         let may = usize::from(quote == b'"');

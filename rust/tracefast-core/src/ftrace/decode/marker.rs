@@ -3,7 +3,7 @@
 use crate::ftrace::decode::forms::{EventColumn, Row};
 use crate::ftrace::decode::value::{self, FieldType, Print, Slot};
 
-/// Events whose text somebody wrote.
+/// Events with a text that a program or the kernel wrote.
 pub(crate) const NAMES: [&str; 4] = ["tracing_mark_write", "print", "bprint", "bputs"];
 
 const FUNCTION: usize = 0;
@@ -56,7 +56,7 @@ pub(crate) fn read(text: &str, printed: bool, row: &mut Row) {
         }
     }
     if mark(text, start, row).is_none() {
-        // An attempt may have left something behind.
+        // A failed attempt may have filled some slots.
         for slot in &mut row.slots[PHASE..] {
             *slot = Slot::Null;
         }
@@ -143,7 +143,7 @@ fn mark(text: &str, start: usize, row: &mut Row) -> Option<()> {
     Some(())
 }
 
-/// The number behind the last bar of a piece of the text, and the place of that bar: names before
+/// The number after the last bar of a piece of the text, and the position of that bar: names before
 /// it may hold bars.
 fn last_number(text: &str, start: usize, end: usize) -> Option<(u64, usize)> {
     let bar = start + text[start..end].rfind('|')?;

@@ -1,9 +1,9 @@
-//! The fields of one event, typed, out of the text of its records.
+//! The fields of one event, with types, read from the text of its records.
 //!
-//! Of the commonest events it is known how kernels print them (`events`), and what the types of
-//! their fields are: columns are the same whatever the kernel, the tool and its options were. All
-//! other events are read as keys and values, as far as they have them. In both cases nothing of
-//! the text is lost: what did not go into a column goes into the last one, `rest`.
+//! For the most common events, `forms` says how kernels print them, and what the types of their
+//! fields are: the columns are the same whatever the kernel, the tool and its options were. All
+//! other events are read as keys and values, as far as they have them. In both cases no text is
+//! lost: what does not fit a column goes into the last one, `rest`.
 
 mod columns;
 mod forms;
@@ -51,14 +51,14 @@ enum Reader {
     Known { columns: Vec<EventColumn>, forms: Vec<Form>, keys: Keys },
     /// An event of keys and values.
     Generic { kinds: Vec<ValueKind>, keys: Keys, chosen: bool },
-    /// Text that somebody wrote; the kernel may name the function that did.
+    /// Text that a program or the kernel wrote; the kernel's may name the function.
     Marker { printed: bool },
     /// A function that was called.
     Function,
 }
 
 impl Decoder {
-    /// The decoder of an event whose fields are known; `None` for any other.
+    /// The decoder of an event with known fields; `None` for any other.
     pub fn for_event(event: &str) -> Option<Self> {
         if marker::NAMES.contains(&event) {
             let printed = event != "tracing_mark_write";
@@ -112,7 +112,7 @@ impl Decoder {
     /// Reads the texts of some records, one row for each.
     ///
     /// # Errors
-    /// None that columns of one length could give; Arrow's type is kept.
+    /// Never in practice: all columns have one length. The error type is Arrow's.
     pub fn decode<'a>(
         &self,
         texts: impl Iterator<Item = Option<&'a str>>,
@@ -158,8 +158,8 @@ impl Decoder {
     }
 }
 
-/// Reads `text` by the first form that fits. Their order counts, as one text may fit several: what
-/// the record before was must not.
+/// Reads `text` by the first form that fits. Their order matters, because a text may fit several;
+/// the record before it must not.
 #[inline]
 fn formed(forms: &[Form], text: &str, row: &mut Row) -> bool {
     let bytes = text.as_bytes();
@@ -190,7 +190,7 @@ fn keyed(
     (stop == end).then_some(slot)
 }
 
-/// Names of the events whose fields are known, in the order of their subsystems.
+/// Names of the events with known fields, by subsystem.
 ///
 /// # Examples
 /// ```

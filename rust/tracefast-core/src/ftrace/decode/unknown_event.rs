@@ -1,4 +1,4 @@
-//! Events of which nothing is known beforehand: keys and types as their texts have them.
+//! Events that are not known beforehand: keys and types come from their texts.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::ftrace::decode::forms::Row;
 use crate::ftrace::decode::key_values::{Piece, pieces};
 use crate::ftrace::decode::value::{self, FieldType, Integer, Slot};
 
-/// What texts of one key were seen, as bits that can be joined by "or".
+/// Which texts of one key were seen, as bits that are combined with "or".
 mod class {
     /// An integer of at most 53 bits, which a float holds exactly.
     pub(crate) const SMALL: u32 = 1;
@@ -22,7 +22,7 @@ mod class {
     pub(crate) const NEGATIVE: u32 = 1 << 3;
     /// `0x…`.
     pub(crate) const HEX: u32 = 1 << 4;
-    /// 16 hexadecimal digits that are no decimal number: a pointer.
+    /// 16 hexadecimal digits that are not a decimal number: a pointer.
     pub(crate) const POINTER: u32 = 1 << 5;
     /// An integer of other than 16 digits.
     pub(crate) const NARROW: u32 = 1 << 6;
@@ -190,7 +190,7 @@ struct Seen {
     classes: u32,
 }
 
-/// Keys by their text, and by whether they are words that only stand before others.
+/// Keys by their text, and by whether they are words that only precede others.
 type Found<'a> = HashMap<(&'a str, bool), Seen>;
 
 fn note<'a>(found: &mut Found<'a>, key: &'a str, word: bool, rank: u32, classes: u32) {
@@ -206,11 +206,11 @@ fn note<'a>(found: &mut Found<'a>, key: &'a str, word: bool, rank: u32, classes:
 /// Keys of an event's texts, and what their values are: a table of `key`, `word`, `rank` (the
 /// least position among the keys of a text), `rows` (texts that have it), `classes`.
 ///
-/// A `word` is no key by itself: `flags` and `caller` of `flags A|B caller f+0x1/0x2`. It is one if
-/// all texts of the event have it. A row without a key says how many texts there are.
+/// A `word` is not a key by itself: `flags` and `caller` of `flags A|B caller f+0x1/0x2`. It is one
+/// if all texts of the event have it. A row without a key says how many texts there are.
 ///
 /// # Errors
-/// None that columns of one length could give; Arrow's type is kept.
+/// Never in practice: all columns have one length. The error type is Arrow's.
 pub fn survey<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> Result<RecordBatch, ArrowError> {
     let mut found = Found::default();
     let mut count = 0u32;
@@ -321,7 +321,7 @@ impl Keys {
     }
 }
 
-/// Where the value of each column stands in the text of a row, and what of the text is left.
+/// The range of each column's value in the text of a row, and the text that is left over.
 #[derive(Debug, Default)]
 pub(crate) struct Leftovers {
     taken: Vec<(usize, usize)>,
@@ -332,7 +332,8 @@ pub(crate) struct Leftovers {
 
 impl Leftovers {
     /// Reads `text` by keys: `convert` gives the value of a column, or says that the text of an
-    /// item is none. Of two items with one key the last counts: a name before it may hold anything.
+    /// item is not a value. The last of two items with one key counts: a name before it may hold
+    /// anything.
     pub(crate) fn read(
         &mut self,
         text: &str,

@@ -59,7 +59,7 @@ impl Print {
         matches!(self, Self::Comm | Self::Symbol | Self::Text)
     }
 
-    /// An open value that stands from `start` to `end`.
+    /// An open value from `start` to `end`.
     pub(crate) fn open(self, text: &[u8], start: usize, end: usize) -> Slot {
         let mut stop = end;
         if self == Self::Symbol
@@ -83,7 +83,7 @@ pub(crate) enum Slot {
     Bits(u64),
     /// A piece of the text.
     Text(usize, usize),
-    /// A piece of the text that was made of it.
+    /// A piece of the text that was written anew, such as `254:0`.
     Made(usize, usize),
 }
 
@@ -154,7 +154,7 @@ fn decimal(text: &[u8], at: usize) -> Option<(Integer, usize)> {
     let mut magnitude = 0u64;
     let mut n = 0;
     while let Some(digit) = digits.get(n).map(|b| b.wrapping_sub(b'0')).filter(|&d| d < 10) {
-        // More digits than a number of 64 bits has are no number.
+        // More digits than 64 bits can hold are not a number.
         magnitude = magnitude.checked_mul(10)?.checked_add(u64::from(digit))?;
         n += 1;
         if n > 20 {
@@ -255,7 +255,7 @@ fn word(text: &[u8], at: usize, stop: Option<u8>) -> usize {
     end
 }
 
-/// A decimal fraction that a float tells from every other of as many digits.
+/// A decimal fraction that a float represents without rounding to another one of as many digits.
 pub(crate) fn float(text: &[u8]) -> Option<f64> {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let point = memchr::memchr(b'.', digits)?;

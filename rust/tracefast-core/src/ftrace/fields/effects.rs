@@ -1,4 +1,4 @@
-//! What single calls do to the traced system, and what only they say.
+//! What single calls do to the traced system, and columns that only they have.
 
 use crate::events::details::Detail;
 use crate::events::schema::Column as C;
@@ -228,7 +228,7 @@ impl FieldWriter<'_> {
         }
     }
 
-    /// The new position, if counted from the end, tells where that is.
+    /// A position counted from the end gives the size of the file.
     fn seek(&mut self, offset: Option<i64>, whence: u8, position: Option<i64>) {
         let whence = offset.and_then(|_| self.int(whence));
         let effect = &mut self.rows.effect[self.row];

@@ -1,7 +1,7 @@
 //! Columns that come from the arguments of a call: descriptors, paths, counts, offsets, sizes.
 //!
-//! They are those that strace's text of the same call would fill, as far as ftrace's shows what they
-//! come from: it has the addresses of structures and vectors, not what is in them.
+//! They are those that strace's text of the same call would fill, as far as ftrace's shows what
+//! they come from: it has the addresses of structures and vectors, not what is in them.
 
 mod effects;
 mod memory;
@@ -25,11 +25,11 @@ use crate::linux::syscalls::{self, Count, NONE, Shape, Special};
 const PAGES_AT: u8 = 5;
 const PAGE: i64 = 4096;
 
-/// What is looked for in the arguments of a call, found out once.
+/// Which arguments of a call its columns need, computed once.
 struct FieldPlan {
     /// Highest position that its columns need; `None`: they need none.
     upto: Option<usize>,
-    /// Where the count of bytes stands.
+    /// The position of the count of bytes.
     count: u8,
     /// How an empty path shows.
     empty: EmptyPath,
@@ -108,7 +108,7 @@ impl FieldPlan {
     }
 }
 
-/// The registers of the first mmap of i386 have but the address of its arguments.
+/// The first register of i386's old mmap has only the address of its arguments.
 #[cold]
 fn is_indirect(split: &SplitArguments, sys: u16, abi: &SyscallAbi) -> bool {
     split.form() == ArgumentForm::Raw
@@ -119,20 +119,20 @@ fn is_indirect(split: &SplitArguments, sys: u16, abi: &SyscallAbi) -> bool {
 /// Arguments of a call that were split when it was entered, for its end.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KeptArguments {
-    /// Where they begin in the block.
+    /// Where they start in the block.
     pub(crate) from: u32,
     /// All that the call's columns need of them.
     pub(crate) split: SplitArguments,
 }
 
 impl KeptArguments {
-    /// Nothing begins there.
+    /// No arguments start there.
     pub(crate) fn none() -> Self {
         Self { from: u32::MAX, split: SplitArguments::default() }
     }
 }
 
-/// What the arguments tell before the call returns; see [`EntryEffect`].
+/// What the arguments show before the call returns; see [`EntryEffect`].
 pub fn head(text: &[u8], sys: u16, abi: &SyscallAbi) -> EntryEffect {
     head_of(&ArgumentText::alone(text), sys, abi, &mut KeptArguments::none())
 }
@@ -193,8 +193,8 @@ pub(crate) fn head_of(
     head
 }
 
-/// Where each side of a call that moves data begins. Where two descriptors have offsets of their own,
-/// their addresses stand in the call.
+/// Where each side of a call that moves data starts. If two descriptors have offsets of their own,
+/// the call has the addresses of these.
 #[inline]
 fn places(split: &SplitArguments, text: &[u8], sys: u16, abi: &SyscallAbi) -> (At, At) {
     let shape = syscalls::shape(sys);
@@ -398,7 +398,7 @@ impl FieldWriter<'_> {
         }
     }
 
-    /// −1 of preadv2 stands for the description's own offset, which is not in the text.
+    /// −1 means the description's own offset (preadv2(2)), which is not in the text.
     #[inline]
     fn offset(&mut self, offset: Option<i64>) {
         if let Some(offset) = offset.filter(|&n| n >= 0) {

@@ -23,7 +23,7 @@ const MS_MOVE: u32 = 0x2000;
 /// What is printed of a path.
 #[derive(Clone, Copy)]
 struct PrintedPath<'a> {
-    /// Where it begins in the text.
+    /// Where it starts in the text.
     start: usize,
     text: &'a [u8],
     /// It is only the beginning.
@@ -31,7 +31,7 @@ struct PrintedPath<'a> {
 }
 
 /// The string of `0x7f… "path"`, `0x7f… "beginning"...` or `0x7f… "beginning..."`, or the one that
-/// stands behind the arguments.
+/// follows the arguments.
 fn printed<'a>(split: &SplitArguments, text: &'a [u8], position: u8) -> Option<PrintedPath<'a>> {
     if split.form() == ArgumentForm::Fields {
         let (start, end) = split.data(text, position)?;
@@ -81,8 +81,8 @@ impl EmptyPath {
     }
 }
 
-/// The descriptors that a call acts on whose paths are empty: `newfstatat(fd, "", …, AT_EMPTY_PATH)`,
-/// `utimensat(fd, NULL, …)`.
+/// The descriptors that a call acts on whose paths are empty: `newfstatat(fd, "", …,
+/// AT_EMPTY_PATH)`, `utimensat(fd, NULL, …)`.
 #[inline]
 pub(crate) fn descriptors(
     split: &SplitArguments,
@@ -113,7 +113,7 @@ pub(crate) fn descriptors(
     (fd(first, shape.at), fd(second, shape.at2))
 }
 
-/// The descriptor that the path at the position behind `at` starts from. Linux 6.19 prints those of
+/// The descriptor that the path after position `at` starts from. Linux 6.19 prints those of
 /// openat in decimal, and its pointer too: then that has no `0x`.
 fn start(split: &SplitArguments, text: &[u8], at: u8) -> i32 {
     if split.form() == ArgumentForm::Fields {
@@ -127,7 +127,7 @@ fn start(split: &SplitArguments, text: &[u8], at: u8) -> i32 {
     fd.map_or(AT_FDCWD, |fd| fd as i32)
 }
 
-/// What is mounted is a path: a word like `proc` is none, unless a directory is bound.
+/// What is mounted is a path: a word like `proc` is not, unless a directory is bound.
 fn is_mounted(path: &[u8], flags: u32) -> bool {
     matches!(path.first(), Some(b'/' | b'.')) || flags & (MS_BIND | MS_MOVE) != 0
 }
@@ -147,7 +147,7 @@ impl FieldWriter<'_> {
                 self.fd2(fd2);
             }
         }
-        // Before Linux 6.19 there is none.
+        // Linux prints none before 6.19.
         let fields = self.split.form() == ArgumentForm::Fields;
         if fields || memchr::memchr(b'"', self.source.bytes).is_some() {
             self.path(shape.path, shape.at, false);

@@ -1,4 +1,4 @@
-//! What stands behind the columns: a function that is entered, called or left, or a comment.
+//! What follows the columns: a function that is entered, called or left, or a comment.
 
 use memchr::memmem;
 
@@ -6,7 +6,7 @@ use crate::ftrace::function_graph::NAME;
 use crate::ftrace::scan::{Span, blanks, trim_end};
 use crate::text::number;
 
-/// What a line tells.
+/// What a line says, after its columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GraphEvent {
     /// `f() {`
@@ -15,14 +15,14 @@ pub(crate) enum GraphEvent {
     Leaf(FunctionCall),
     /// `}`
     Exit(FunctionReturn),
-    /// `/* … */`: an event, or text that somebody wrote.
+    /// `/* … */`: an event, or text that a program wrote.
     Comment {
         /// The text between the marks.
         text: Span,
         /// The comment ends on its line.
         closed: bool,
     },
-    /// `==========>`, `<==========`: an interrupt begins or ends.
+    /// `==========>`, `<==========`: an interrupt starts or ends.
     Interrupt,
 }
 
@@ -52,8 +52,8 @@ pub(crate) struct FunctionReturn {
     pub depth: u32,
 }
 
-/// Reads what begins, behind blanks, at `from`; a function that no other called stands `base` blanks
-/// behind it. `bare`: no column before it tells that it is one.
+/// Reads what starts at `from`, after blanks. A function that no other called is indented by `base`
+/// blanks. `bare`: there is no column before it that shows that it is one.
 pub(crate) fn parse(line: &[u8], from: usize, base: usize, bare: bool) -> Option<GraphEvent> {
     let start = blanks(line, from);
     let depth = u32::try_from((start - from).saturating_sub(base) / 2).ok()?;
@@ -70,7 +70,7 @@ pub(crate) fn parse(line: &[u8], from: usize, base: usize, bare: bool) -> Option
     }
 }
 
-/// Without the depth that trace-cmd may put behind: ` (3)`.
+/// Without the depth that trace-cmd may append: ` (3)`.
 fn numbered(line: &[u8], start: usize, end: usize) -> usize {
     let Some(inner) = line[start..end].strip_suffix(b")") else { return end };
     let digits = inner.iter().rev().take_while(|b| b.is_ascii_digit()).count();
@@ -108,7 +108,7 @@ fn exit(line: &[u8], start: usize, end: usize, depth: u32) -> Option<GraphEvent>
     Some(GraphEvent::Exit(FunctionReturn { name: Some((from, name)), ret, depth }))
 }
 
-/// `f() {`, `f();`, with arguments in the brackets, a module before and a comment behind them.
+/// `f() {`, `f();`, with arguments in the brackets, a module before and a comment after them.
 fn call(line: &[u8], start: usize, end: usize, depth: u32, bare: bool) -> Option<GraphEvent> {
     let mut end = end;
     let (mut caller, mut ret) = ((end, end), None);
@@ -132,7 +132,7 @@ fn call(line: &[u8], start: usize, end: usize, depth: u32, bare: bool) -> Option
     if name == start || name - start > NAME || line[start..close].last() != Some(&b')') {
         return None;
     }
-    // Nothing else than a module and arguments stands there.
+    // Only a module and arguments may follow the name.
     let mut open = name;
     if line[open..close].starts_with(b" [") {
         open += memchr::memchr(b']', &line[open..close])? + 1;
@@ -155,9 +155,9 @@ fn name_end(line: &[u8], start: usize, end: usize) -> usize {
 
 /// A comment at the end of a line.
 struct Tail {
-    /// Where it begins.
+    /// Where it starts.
     open: usize,
-    /// What it says, without blanks around.
+    /// Its text, without blanks around it.
     text: Span,
 }
 

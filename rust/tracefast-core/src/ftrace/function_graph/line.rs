@@ -1,4 +1,4 @@
-//! The columns of a line, each told by the mark at its end.
+//! The columns of a line, each recognized by the mark at its end.
 
 use crate::ftrace::function_graph::body::{self, GraphEvent};
 use crate::ftrace::scan::{Span, blanks, trim_end};
@@ -7,9 +7,9 @@ use crate::text::number;
 /// A line of `function_graph`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FunctionLine {
-    /// Nanoseconds: of the clock, or since the log's begin.
+    /// Nanoseconds of the clock, or since the start of the log.
     pub time: Option<i64>,
-    /// The time counts from the log's begin.
+    /// The time counts from the start of the log.
     pub relative: bool,
     /// Processor.
     pub cpu: Option<u16>,
@@ -19,26 +19,26 @@ pub(crate) struct FunctionLine {
     pub flags: Span,
     /// Nanoseconds in the function.
     pub dur: Option<i64>,
-    /// What it tells.
+    /// What follows the columns.
     pub what: GraphEvent,
 }
 
 /// A task, as the column of tasks names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LineTask {
-    /// Where its command's name stands.
+    /// The range of its command's name.
     pub comm: Span,
     /// Thread id.
     pub tid: i32,
 }
 
-/// Longest name of a command: the kernel cuts it.
+/// Longest name of a command: the kernel cuts it (`print_graph_proc`).
 const COMM: usize = 7;
 
 /// Reads `line`. `bare`: the log's lines may have no columns at all.
 #[inline]
 pub(crate) fn parse(line: &[u8], bare: bool) -> Option<FunctionLine> {
-    // Few lines of other logs get further than this.
+    // Most lines of other logs are rejected here.
     match line.get(blanks(line, 0))? {
         b'0'..=b'9' | b'|' | b'$' | b'@' | b'*' | b'#' | b'!' | b'+' => columns(line, bare),
         _ if bare => columns(line, bare),
@@ -87,7 +87,7 @@ fn columns(line: &[u8], bare: bool) -> Option<FunctionLine> {
         return None;
     }
     out.what = body::parse(line, at, 0, alone)?;
-    // The arrows of interrupts stand in the place of the duration.
+    // The arrows of interrupts are printed in place of the duration.
     Some(out)
 }
 

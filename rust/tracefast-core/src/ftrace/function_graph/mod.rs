@@ -17,6 +17,6 @@ pub(crate) use line::parse;
 pub(crate) use separators::{Separator, separator};
 pub(crate) use trace_cmd::parse as parse_record;
 
-/// Longest name of a function: twice what the kernel's table of symbols holds, so that a caller's
-/// name behind each of its functions cannot make much of little text.
+/// Longest name of a function: twice what the kernel's table of symbols holds (`KSYM_NAME_LEN`), so
+/// that repeating a caller's name after each of its functions cannot turn little text into much.
 const NAME: usize = 1024;

@@ -1,4 +1,4 @@
-//! Lines of `function_graph` to rows, and to the steps that the serial stage joins.
+//! Lines of `function_graph` become rows, and steps that the serial stage joins.
 
 use crate::events::function_graph::{self, FunctionEntry, GraphLine, GraphStep};
 use crate::events::line_counts::LineUse;
@@ -16,7 +16,7 @@ use crate::ftrace::pending::LineOwner;
 use crate::ftrace::scan::Span;
 use crate::ftrace::{Clock, Graph};
 
-/// What stands before a function.
+/// The columns before a function.
 #[derive(Clone, Copy)]
 struct LineColumns {
     ts: Option<i64>,
@@ -48,7 +48,7 @@ impl Parser<'_> {
             return true;
         }
         let Some(found) = separator(line) else { return false };
-        // Elsewhere a rule is somebody's text.
+        // In other logs a line of dashes is part of a text.
         if self.format.graph == Graph::No && !matches!(found, Separator::Switch { .. }) {
             return false;
         }
@@ -64,7 +64,7 @@ impl Parser<'_> {
         true
     }
 
-    /// The line at hand has nothing to do with those before it.
+    /// The current line is independent of those before it.
     fn apart(&mut self) {
         self.flush_lines();
         self.owner = None;
@@ -186,7 +186,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What is printed behind a function's name.
+    /// What is printed after a function's name.
     fn printed(&mut self, base: usize, call: &FunctionCall) -> u128 {
         let span = |(from, to): Span| (base + from, base + to);
         let (rest, caller) = (span(call.rest), span(call.caller));
@@ -254,7 +254,8 @@ impl Parser<'_> {
         }
     }
 
-    /// An event between the functions, or what somebody wrote: the kernel prints no name for that.
+    /// An event between the functions, or text that a program wrote, which the kernel prints
+    /// without a name.
     fn comment(&mut self, text: Span, closed: bool, columns: &LineColumns) {
         let span = |(from, to): Span| (text.0 + from, text.0 + to);
         let (kind, name, args) = match payload::parse(&self.text[text.0..text.1]) {

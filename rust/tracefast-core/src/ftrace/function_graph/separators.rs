@@ -1,10 +1,10 @@
-//! Lines of `function_graph` that stand between its functions.
+//! Lines of `function_graph` between its functions.
 
 use crate::ftrace::function_graph::line::{LineTask, cpu, party};
 use crate::ftrace::scan::trim_end;
 use crate::text::number;
 
-/// Such a line.
+/// A line that is neither a function nor a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Separator {
     /// Dashes around a switch.

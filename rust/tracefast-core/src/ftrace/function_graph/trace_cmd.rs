@@ -1,4 +1,4 @@
-//! `function_graph` as `trace-cmd report` prints it: behind the columns of a record.
+//! `function_graph` as `trace-cmd report` prints it: after the columns of a record.
 
 use memchr::memmem;
 
@@ -8,8 +8,8 @@ use crate::ftrace::function_graph::line::duration;
 use crate::ftrace::scan::blanks;
 use crate::text::number;
 
-/// What a record of `function_graph` tells, and the nanoseconds in the function; `text` is all that
-/// stands behind the columns.
+/// What a record of `function_graph` says, and the nanoseconds in the function; `text` is all that
+/// follows the columns.
 pub(crate) fn parse(text: &[u8]) -> Option<(GraphEvent, Option<i64>)> {
     let colon = memchr::memchr(b':', &text[..text.len().min(32)])?;
     let enters = match &text[..colon] {
@@ -51,7 +51,7 @@ fn exit(text: &[u8], at: usize) -> Option<(GraphEvent, Option<i64>)> {
     Some((GraphEvent::Exit(FunctionReturn { name: Some(name), ret, depth }), dur))
 }
 
-/// The function behind `arrow` or `func=`, and where it ends.
+/// The function after `arrow` or `func=`, and where it ends.
 fn name(text: &[u8], at: usize, arrow: &[u8]) -> Option<(crate::ftrace::scan::Span, usize)> {
     let start = [arrow, b"func=", b"func:"].iter().find(|p| text[at..].starts_with(p))?.len() + at;
     let len = text[start..].iter().position(|&b| b == b' ').unwrap_or(text.len() - start);
@@ -68,7 +68,7 @@ fn depth(text: &[u8], at: usize) -> Option<u32> {
     u32::try_from(value).ok()
 }
 
-/// The number behind `key`.
+/// The number after `key`.
 fn field(text: &[u8], at: usize, key: &[u8], hex: bool) -> Option<u64> {
     let value = &text[at + memmem::find(&text[at..], key)? + key.len()..];
     let (number, n) = match value.strip_prefix(b"0x") {

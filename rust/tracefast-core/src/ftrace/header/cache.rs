@@ -1,4 +1,4 @@
-//! Columns that records before had as well: those of a task on a processor, within one second.
+//! Columns that earlier records had as well: those of a task on a processor, within one second.
 
 use crate::ftrace::Clock;
 use crate::ftrace::header::Layout;
@@ -6,10 +6,10 @@ use crate::ftrace::header::layouts::default::at_dash;
 use crate::ftrace::header::{COMM, Header};
 use crate::text::block::PAD;
 
-/// Few tasks take turns, each with the flags that it has in most of its records.
+/// Few tasks take turns, and most records of a task have the same flags.
 const SLOTS: usize = 32;
 
-/// Digits of the fraction of a second, with `: ` behind them.
+/// Digits of the fraction of a second, followed by `: `.
 const FRACTION: usize = 8;
 
 /// Bytes of columns that are kept, up to the fraction.
@@ -22,11 +22,11 @@ pub(crate) struct HeaderCache {
 
 #[derive(Clone, Copy)]
 struct Slot {
-    /// The text, 16 bytes each, and zeros behind it.
+    /// The text in words of 16 bytes, padded with zeros.
     text: [u128; 4],
     /// The bytes of the last two that count.
     masks: [u128; 2],
-    /// Where the fraction begins; 0: there is nothing here.
+    /// Where the fraction starts; 0: the slot is empty.
     fraction: usize,
     /// The second, in nanoseconds.
     second: i64,
@@ -100,7 +100,7 @@ impl HeaderCache {
         let Some(at) = header.payload.checked_sub(FRACTION).filter(|&at| at <= KEPT) else {
             return;
         };
-        // Not those that any `[` may have shown.
+        // Only columns with the name aligned to its column.
         if at < KEPT / 2
             || line[at - 1] != b'.'
             || header.layout != Layout::Default
@@ -140,7 +140,7 @@ fn mask(n: usize) -> u128 {
     if n < 16 { (1 << (8 * n)) - 1 } else { u128::MAX }
 }
 
-/// Where columns are kept: by pid, processor and flags, which stand behind the name.
+/// Where columns are kept: by pid, processor and flags, which follow the name.
 #[inline(always)]
 fn slot(text: &[u128; 4]) -> usize {
     let (pid, cpu, flags) = (text[1] as u64, (text[1] >> 64) as u64, text[2] as u32);
@@ -149,11 +149,11 @@ fn slot(text: &[u128; 4]) -> usize {
     (mixed >> 59) as usize % SLOTS
 }
 
-/// The microseconds of six digits with `: ` behind them.
+/// The microseconds of six digits followed by `: `.
 #[inline(always)]
 fn fraction(eight: [u8; 8]) -> Option<i64> {
     let digits = u64::from_le_bytes(eight) ^ u64::from_le_bytes(*b"000000: ");
-    // The high bit of every byte that is no digit. A carry comes only out of a byte that has it.
+    // The high bit of every byte that is not a digit. Only such a byte carries into the next.
     let others = (digits.wrapping_add(0x7676_7676_7676) | digits) & 0xffff_8080_8080_8080;
     if others != 0 {
         return None;

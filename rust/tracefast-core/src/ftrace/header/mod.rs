@@ -9,7 +9,7 @@ pub(crate) mod numbers;
 pub struct Header {
     /// Which columns they are.
     pub layout: Layout,
-    /// Where the command's name stands, without the blanks before it; `None`: no such column.
+    /// The range of the command's name, without the blanks before it; `None` without such a column.
     pub comm: Option<(usize, usize)>,
     /// Thread id, where there is such a column.
     pub pid: Option<i32>,
@@ -19,13 +19,13 @@ pub struct Header {
     pub has_tgid: bool,
     /// Processor.
     pub cpu: Option<u16>,
-    /// Where the characters for interrupts, scheduling and preemption stand; empty: not there.
+    /// The range of the characters for interrupts, scheduling and preemption; empty without them.
     pub flags: (usize, usize),
     /// Nanoseconds, or the value of a clock that does not count seconds.
     pub time: Option<i64>,
     /// What the time counts.
     pub clock: Clock,
-    /// Where the payload begins.
+    /// Where the payload starts.
     pub payload: usize,
 }
 
@@ -45,10 +45,10 @@ impl Header {
     };
 }
 
-/// Longest name of a command.
+/// Width of the column of names: `TASK_COMM_LEN` of the kernel.
 pub(crate) const COMM: usize = 16;
 
-/// Which columns stand in front of the payload.
+/// Which columns precede the payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Layout {
     /// `COMM-PID (TGID) [CPU] FLAGS TIME: `.
@@ -92,7 +92,7 @@ pub enum Clock {
     Uptime,
     /// Time since the trace's start.
     Start,
-    /// Cycles, records, jiffies: integers that are no time.
+    /// Cycles, records, jiffies: integers that do not count seconds.
     Ticks,
     /// There are no times.
     None,

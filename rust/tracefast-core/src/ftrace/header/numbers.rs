@@ -10,7 +10,7 @@ pub(crate) fn number(line: &[u8], at: usize) -> Option<(u64, usize)> {
     (n > 0 && n < 20).then_some((value, at + n))
 }
 
-/// `SECONDS.FRACTION` in nanoseconds, or an integer as it stands; then what it counts, and where it
+/// `SECONDS.FRACTION` in nanoseconds, or an integer unchanged; then what it counts, and where it
 /// ends.
 #[inline]
 pub(crate) fn timestamp(line: &[u8], at: usize) -> Option<(Option<i64>, Clock, usize)> {
@@ -35,7 +35,7 @@ pub(crate) fn timestamp(line: &[u8], at: usize) -> Option<(Option<i64>, Clock, u
     Some((time, Clock::Uptime, point + 1 + m))
 }
 
-/// Where the payload begins, if the colon before it is at `colon`.
+/// Where the payload starts, if the colon before it is at `colon`.
 #[inline]
 pub(crate) fn after_colon(line: &[u8], colon: usize) -> usize {
     if line.get(colon + 1) == Some(&b' ') { colon + 2 } else { colon + 1 }

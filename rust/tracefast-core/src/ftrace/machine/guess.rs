@@ -18,13 +18,13 @@ use crate::linux::syscalls::{self, Count, NONE, Shape};
 const REGISTERS: usize = 6;
 type Registers = [u64; REGISTERS];
 
-/// So many calls say all that there is to know; those by name matter less.
+/// Calls beyond this number are not looked at; those by name matter less.
 const ENOUGH: u32 = 4096;
 const ENOUGH_NAMED: u32 = 512;
 
-/// No program has addresses below.
+/// No program has addresses below this one.
 const LOWEST: u64 = 0x1000;
-/// Of an address that no 32 bits hold.
+/// The first address that does not fit in 32 bits.
 const WIDE: u64 = 1 << 32;
 const MAX_FD: i32 = 1 << 20;
 
@@ -127,7 +127,7 @@ impl Evidence {
         }
     }
 
-    /// A value as a register holds it: where an address lies tells of the machine.
+    /// A value as a register holds it: addresses differ from machine to machine.
     fn value(&mut self, value: u64) {
         if value >= WIDE {
             self.wide += 1;
@@ -193,7 +193,7 @@ fn first_number(text: &[u8]) -> i64 {
     crate::text::number::c_integer(text).0
 }
 
-/// Points for a call whose registers fit its name.
+/// Points for a call with registers that fit its name.
 fn entered(name: &str, registers: &Registers) -> i64 {
     let sys = syscalls::by_name(name.as_bytes());
     if sys == syscalls::UNKNOWN {
@@ -259,7 +259,7 @@ fn count(shape: &Shape, registers: &Registers) -> Option<u64> {
     registers.get(usize::from(at)).copied()
 }
 
-/// Small, or one of the negative numbers that stand for no file and the working directory; the
+/// Small, or one of the negative numbers for no file and the working directory; the
 /// upper half of a register may be left over.
 fn is_descriptor(value: u64) -> bool {
     let fd = value as u32 as i32;

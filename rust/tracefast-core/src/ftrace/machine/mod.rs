@@ -1,8 +1,8 @@
 //! Machines: how they number their calls, and what their registers hold.
 //!
-//! `raw_syscalls` prints calls by number, and numbers mean other calls on other machines. A log does
-//! not name its machine; [`guess`] tells it by the numbers themselves, by what the registers hold
-//! and by the shape of addresses.
+//! `raw_syscalls` prints calls by number, and numbers mean other calls on other machines. A log
+//! does not name its machine; [`guess`] infers it from the numbers themselves, from what the
+//! registers hold and from the shape of addresses.
 
 pub(crate) mod guess;
 pub(crate) mod register_pairs;
@@ -13,7 +13,7 @@ use syscall_numbers::{CALLS, X32};
 use crate::ftrace::call::strace_names::{strace_name, strace_name_32bit};
 use crate::linux::syscalls::{Classes, classes_of};
 
-/// A machine whose calls are known.
+/// A machine with known system call numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Machine {
     /// x86 with 64 bits; x32 included.
@@ -81,7 +81,7 @@ impl Machine {
         }
     }
 
-    /// The machine of this name; `None`: there is none.
+    /// The machine of this name; `None` if there is none.
     ///
     /// # Examples
     /// ```
@@ -195,7 +195,7 @@ impl SyscallAbi {
     }
 
     /// Whether an exit that is called `exit` ends the call `enter`. A program that starts gets its
-    /// registers anew: on x86-64 every form of execve then ends as execve, or under the number of
+    /// new registers: on x86-64 every form of execve then ends as execve, or under the number of
     /// i386's if the program has 32 bits. That is munmap's number, which cannot be meant: munmap
     /// would have been entered.
     pub fn ends(&self, enter: &str, exit: &str) -> bool {

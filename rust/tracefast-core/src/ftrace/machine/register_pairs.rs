@@ -1,6 +1,6 @@
-//! Values of 64 bits in registers of 32: which two of them, by machine.
+//! Values of 64 bits in two registers of 32 bits: which two, by machine.
 //!
-//! x86 takes the next two registers, ARM the next two that begin with an even one.
+//! x86 takes the next two registers, ARM the next pair that starts with an even one (syscall(2)).
 
 use crate::ftrace::machine::Machine;
 
@@ -13,7 +13,7 @@ pub(crate) enum RegisterPlace {
     Two(u8, u8),
 }
 
-/// Where the numbers of a call stand that has such values.
+/// Where a call with such values has its numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WideArguments {
     /// Byte position.
@@ -27,11 +27,11 @@ pub(crate) struct WideArguments {
 }
 
 impl WideArguments {
-    /// A call that says nothing.
+    /// A call without any of them.
     pub(crate) const NOTHING: Self = Self { offset: None, count: None, length: None, registers: 0 };
 }
 
-/// A call at an offset, with the count of bytes before or behind it.
+/// A call at an offset, with the count of bytes before or after it.
 const fn at(offset: (u8, u8), count: RegisterPlace, registers: usize) -> WideArguments {
     let offset = Some(RegisterPlace::Two(offset.0, offset.1));
     WideArguments { offset, count: Some(count), registers, ..WideArguments::NOTHING }

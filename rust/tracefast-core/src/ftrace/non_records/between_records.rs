@@ -20,7 +20,7 @@ use crate::ftrace::{Graph, Wrap, is_continuation};
 use crate::text::block::LINE_START;
 use crate::text::escape::escape_invalid;
 
-/// How many numbers of a marker may be the pid of the record behind it: a bound to the work.
+/// How many numbers of a marker may be the pid of the record after it: a bound on the work.
 const NEXT: usize = 64;
 
 impl Parser<'_> {
@@ -56,7 +56,7 @@ impl Parser<'_> {
     }
 
     /// Whether the line at `start` is the first part of a command's name with line feeds: it and
-    /// the lines behind it up to a record's `-PID` are as wide as the column of names.
+    /// the lines after it up to a record's `-PID` are as wide as the column of names.
     fn begins_name(&self, start: usize) -> Option<NamePieces> {
         let width = usize::from(self.format.width);
         if self.format.wrap != Wrap::None || width == 0 {
@@ -102,7 +102,7 @@ impl Parser<'_> {
 
     /// A line without a record.
     fn other(&mut self, start: usize, end: usize) {
-        // A log that has such lines looks for them first.
+        // In a log with such lines they were looked for first.
         if self.format.graph == Graph::No && self.graph(start, end) {
             return;
         }
@@ -125,7 +125,7 @@ impl Parser<'_> {
         // What follows a record does so at once: blocks are cut by this rule.
         self.owner = None;
         if [&b"# tracer: "[..], b"cpus=", b"##### CPU "].iter().any(|head| line.starts_with(head)) {
-            // Another log begins, or the records that a processor still has: it may have done
+            // Another log starts, or the remaining records of a processor: it may have done
             // anything before.
             self.parted(None);
         }
@@ -157,13 +157,13 @@ impl Parser<'_> {
         let foreign = match self.format.wrap {
             Wrap::None => is_cut(line, self.format.width.into()),
             Wrap::Page => line.trim_ascii_start().starts_with(b"<") || line.ends_with(b"\";"),
-            // Each line has the prefix of the kernel's log: it is not known whose it is.
+            // Each line has the prefix of the kernel's log: its owner is unknown.
             Wrap::KernelLog => true,
         };
         if let StackOwner::Row(row) = owner.target
             && !foreign
         {
-            // Empty lines may stand before this one.
+            // Empty lines may come before this one.
             let state = if owner.free { state } else { state.with(line) };
             let closed = owner.comment && line.ends_with(b" */");
             let end = if closed { end - 3 } else { end };
@@ -199,8 +199,8 @@ impl Parser<'_> {
         rows.valid[row] = valid;
     }
 
-    /// What began before this line on the processor, or on any, does not end behind it as far as
-    /// the log can tell.
+    /// What started before this line on the processor, or on any, does not end after it as far as
+    /// the log shows.
     fn parted(&mut self, cpu: Option<u16>) {
         self.parsed.deferred.push(Deferred::RecordsLost { cpu, line: self.line });
         match self.lost.iter_mut().find(|lost| lost.0 == cpu) {
@@ -284,7 +284,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Frames stand behind the row's flags.
+    /// Frames follow the row's flags.
     pub(crate) fn put_frames(&mut self, row: usize, frames: Span) {
         let flags = self.parsed.rows.extra[row];
         let view = if self.parsed.rows.has(row, C::Extra) {
@@ -310,7 +310,7 @@ impl Parser<'_> {
     }
 }
 
-/// The line begins as a record does, with a name in its column and a pid: its end is missing.
+/// The line starts as a record does, with a name in its column and a pid: its end is missing.
 fn is_cut(line: &[u8], width: usize) -> bool {
     let Some(pid) = line.get(width..).and_then(|text| text.strip_prefix(b"-")) else {
         return false;

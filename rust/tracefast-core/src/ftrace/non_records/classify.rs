@@ -9,7 +9,7 @@ pub(crate) enum NonRecord {
     Blank,
     /// Of the log as a whole.
     Header,
-    /// It begins as headers do, but is none that the kernel writes: perhaps somebody's text.
+    /// It starts like a header, but not like one that the kernel writes: perhaps part of a text.
     Comment,
     /// The tracer lost records.
     Lost {
@@ -39,7 +39,7 @@ pub(crate) fn classify(line: &[u8]) -> NonRecord {
     lost(line).unwrap_or(if is_header(line) { NonRecord::Header } else { NonRecord::Unknown })
 }
 
-/// What the kernel writes behind a `#`: `# tracer: nop`, counts, the legend of the columns.
+/// What the kernel writes after a `#`: `# tracer: nop`, counts, the legend of the columns.
 fn is_known(comment: &[u8]) -> bool {
     const WORDS: [&[u8]; 12] = [
         b"  ",
@@ -61,7 +61,7 @@ fn is_known(comment: &[u8]) -> bool {
         || memchr::memmem::find(comment, b" latency trace v").is_some()
 }
 
-/// Headers that are a whole line. The last one stands between what grep found with lines around it.
+/// Headers that are a whole line. The last one separates matches of `grep` with context.
 const WHOLE: [&[u8]; 6] = [
     b"capturing trace... done",
     b"TRACE:",
@@ -99,7 +99,7 @@ fn lost_mmio(line: &[u8]) -> Option<NonRecord> {
 }
 
 /// `CPU:0 [LOST 104 EVENTS]`, `CPU:1 [LOST EVENTS]`, `CPU:0 [17 EVENTS DROPPED]`,
-/// `CPU:0 [EVENTS DROPPED]`, all perhaps behind the name of an instance.
+/// `CPU:0 [EVENTS DROPPED]`, perhaps after the name of an instance.
 fn lost(line: &[u8]) -> Option<NonRecord> {
     let Some(body) = line.strip_suffix(b"]") else { return lost_mmio(line) };
     let open = memchr::memrchr(b'[', body)?;

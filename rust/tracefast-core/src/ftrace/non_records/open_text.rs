@@ -32,7 +32,7 @@ fn ends_in_name(text: &[u8]) -> bool {
         return true;
     }
     let mut equals = memchr::memrchr_iter(b'=', text);
-    // `==>` is none.
+    // The `=` of `==>` does not end a key.
     let key = equals.find_map(|at| {
         let n = text[..at].iter().rev().take_while(|&&b| b.is_ascii_alphanumeric() || b == b'_');
         let n = n.count();

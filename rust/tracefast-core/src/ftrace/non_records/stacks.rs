@@ -1,9 +1,10 @@
-//! Stacks, which belong to the record before them of the same processor and task.
+//! Stacks (the option `stacktrace`), which belong to the record before them of the same processor
+//! and task.
 //!
-//! Records of other processors may stand between, so that the border of a block could part them.
-//! Where that can happen must not depend on the blocks: in a log with stacks one record in
-//! [`SEAMS`], told by its own bytes, parts what is before it from what is behind it, and blocks
-//! begin only there.
+//! Records of other processors may be between them, and so may the border of a block. Where that
+//! can happen must not depend on the blocks: in a log with stacks one record in [`SEAMS`], chosen
+//! by its own bytes, separates what is before it from what is after it, and blocks start only
+//! there.
 
 use crate::hash::HashMap;
 
@@ -28,7 +29,7 @@ pub(crate) struct LastRecords {
 }
 
 impl LastRecords {
-    /// No record before here has a stack behind here.
+    /// No record before here has a stack after here.
     pub(crate) fn clear(&mut self) {
         self.cpus.clear();
     }
@@ -41,7 +42,8 @@ impl LastRecords {
     }
 
     /// A line of `function_graph` on a processor: no stack belongs to a record before it, but
-    /// perhaps to the event that it tells of, in `row`, whose task it does not always name.
+    /// perhaps to the event that it shows, in `row`; the line does not always name the event's
+    /// task.
     pub(crate) fn line(&mut self, cpu: Option<u16>, tid: Option<i32>, row: Option<usize>) {
         match (cpu, row) {
             (Some(cpu), Some(row)) => {
@@ -72,7 +74,7 @@ impl LastRecords {
     }
 }
 
-/// The record parts what is before it from what is behind it.
+/// The record separates what is before it from what is after it.
 pub(crate) fn is_seam(line: &[u8]) -> bool {
     // The end of the columns differs most from record to record; FNV-1a mixes it well enough.
     let hash = line

@@ -1,4 +1,4 @@
-//! What payloads begin with: `sys_read(`, `sys_read ->`, `sched_switch:`. A log has few of them.
+//! What payloads start with: `sys_read(`, `sys_read ->`, `sched_switch:`. A log has few of them.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::ftrace::payload::is_function;
 use crate::linux::task_events::TaskEvent;
 use crate::text::block::PAD;
 
-/// Longest one, with the byte behind the name.
+/// Longest one, with the byte after the name.
 const LONGEST: usize = 24;
 
 /// A power of two, well above the number of names that are common in a log.
@@ -23,7 +23,7 @@ pub(crate) struct PayloadCache {
 
 #[derive(Debug, Clone, Copy)]
 struct Slot {
-    /// The text, with zeros behind it.
+    /// The text, padded with zeros.
     text: [u64; 3],
     /// The block in which it was seen; 0: none.
     block: u64,
@@ -35,7 +35,7 @@ struct Slot {
 pub(crate) struct PayloadStart {
     /// Its kind.
     pub(crate) what: PayloadKind,
-    /// The first argument's name with the colon behind it, if that is within eight bytes.
+    /// The first argument's name and the colon after it, if they fit in eight bytes.
     first: u64,
     /// Its bytes among the eight, or 0.
     mask: u64,
@@ -56,15 +56,15 @@ pub(crate) enum PayloadKind {
     Event {
         /// Key of the name.
         key: u32,
-        /// What it tells of tasks.
+        /// Whether it names tasks.
         task_event: Option<TaskEvent>,
-        /// It may tell of files, whatever its text is.
+        /// It may name a file, whatever its text is.
         may_hint: bool,
     },
 }
 
 impl PayloadStart {
-    /// What stands at `args` of the text in `padded`, in brackets and behind them, is that of a
+    /// The text at `args` of `padded`, in brackets and after them, is that of a
     /// function and not of a system call.
     #[inline]
     pub(crate) fn is_function(&self, padded: &[u8], args: Range<usize>) -> bool {
@@ -81,7 +81,7 @@ impl PayloadStart {
 }
 
 impl PayloadCache {
-    /// Begins a block: nothing was seen.
+    /// Starts a block: nothing was seen yet.
     pub(crate) fn begin(&mut self) {
         self.block += 1;
         if self.slots.is_empty() {

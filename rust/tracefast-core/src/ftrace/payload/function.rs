@@ -5,8 +5,8 @@ use memchr::memmem;
 use crate::ftrace::scan::Span;
 use crate::text::number;
 
-/// The function in `text` from `start` on: where its name stands, and what is printed behind it.
-/// `None`: it is none.
+/// The function in `text` from `start` on: the range of its name, and of what is printed after it.
+/// `None` if it is not a function.
 #[inline]
 pub(crate) fn parse(text: &[u8], start: usize) -> Option<(Span, Span)> {
     let (name, at) = called(text, start)?;
@@ -19,21 +19,21 @@ pub(crate) fn parse(text: &[u8], start: usize) -> Option<(Span, Span)> {
 }
 
 /// The same where the caller is not printed (`noprint-parent`). Any word looks like that, so that
-/// only the columns before it tell that it is a record.
+/// only the columns before it show that it is a record.
 pub(crate) fn alone(text: &[u8]) -> Option<(Span, Span)> {
     let (name, at) = called(text, 0)?;
-    // A number is no function.
+    // A number is not a function.
     let word = text[0].is_ascii_alphabetic() || text[0] == b'_';
     (word && at == text.len()).then(|| parts(text, 0, name))
 }
 
 /// Text by positions.
-/// The name and what is behind it, without the blank between them.
+/// The name and what follows it, without the blank between them.
 fn parts(text: &[u8], start: usize, name: usize) -> (Span, Span) {
     ((start, name), (name + usize::from(text[name..].starts_with(b" ")), text.len()))
 }
 
-/// Behind a function's name, and behind its place and arguments.
+/// The end of a function's name, and the end of its place and arguments.
 fn called(text: &[u8], start: usize) -> Option<(usize, usize)> {
     let name = symbol_end(text, start);
     let at = place_end(text, start)?;
@@ -48,7 +48,7 @@ fn called(text: &[u8], start: usize) -> Option<(usize, usize)> {
     Some((name, close))
 }
 
-/// Behind `symbol+0x1/0x2 [module] <ffffffff81000000>`; all but the symbol may be missing.
+/// The end of `symbol+0x1/0x2 [module] <ffffffff81000000>`; all but the symbol may be missing.
 fn place_end(text: &[u8], start: usize) -> Option<usize> {
     let mut at = symbol_end(text, start);
     if at == start {

@@ -1,4 +1,4 @@
-//! What stands behind a record's columns: a system call's entry or exit, or some other event.
+//! The payload of a record, after its columns: a system call's entry or exit, or some other event.
 
 pub(crate) mod cache;
 pub(crate) mod function;
@@ -25,7 +25,7 @@ pub(crate) enum Payload {
         /// The return value.
         ret: (usize, usize),
     },
-    /// Text that somebody wrote.
+    /// Text that a program or the kernel wrote.
     Marker {
         /// Name of the event.
         name: &'static [u8],
@@ -60,7 +60,7 @@ pub(crate) enum Payload {
         /// All of it.
         text: (usize, usize),
     },
-    /// Without a name that can be told from its text.
+    /// Without a name that can be separated from its text.
     Nameless {
         /// All of it.
         text: (usize, usize),
@@ -116,7 +116,7 @@ pub(crate) fn is_function(args: &[u8]) -> bool {
 }
 
 /// `sys_NAME(…)`, `sys_NAME -> …`, `sys_enter_NAME: …`, `sys_exit_NAME: …`, `sys_enter: NR …`,
-/// `sys_exit: NR …`; `start` is behind `sys_`.
+/// `sys_exit: NR …`; `start` is after `sys_`.
 #[inline]
 fn call(text: &[u8], start: usize) -> Option<Payload> {
     let end = word_end(text, start);
@@ -170,7 +170,7 @@ fn call(text: &[u8], start: usize) -> Option<Payload> {
 }
 
 /// `id=0x21 (33) args=<INVALID-SIZE>`, `id=0x21 (33) ret=0x1 (1)`: calls by number as fields of the
-/// event, whose arguments the kernel does not print then.
+/// event. The kernel does not print the arguments then.
 #[cold]
 fn numbered_fields(text: &[u8], word: &[u8], start: usize) -> Option<Payload> {
     let (number, n) = number::c_integer(&text[start + 3..]);
@@ -247,7 +247,7 @@ fn is_stack(text: &[u8]) -> bool {
     [&b"<stack trace"[..], b"<user stack trace", b"=> "].iter().any(|head| text.starts_with(head))
 }
 
-/// A stack whose text begins at `from`.
+/// A stack; its text starts at `from`.
 fn stack(name: &'static [u8], text: &[u8], from: usize) -> Payload {
     let start = blanks(text, from);
     let framed = text[start..].trim_ascii_start().starts_with(b"=> ");
@@ -371,7 +371,7 @@ mod tests {
             Payload::Exit { call: CallId::Number(33), ret: (32, 34) }
         );
         assert_eq!(event("sys_exit: id=0xffffffffffffffff (-1) ret=0x0 (0)").0, "sys_exit");
-        // rt_sigreturn leaves no number behind.
+        // rt_sigreturn resets the number of the call.
         assert_eq!(event("sys_exit: NR -1 = 0"), ("sys_exit", "NR -1 = 0"));
     }
 

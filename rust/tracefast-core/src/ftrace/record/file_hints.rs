@@ -1,22 +1,22 @@
-//! Events within a system call that tell which file it acts on: the kernel prints no paths before
+//! Events within a system call that show which file it acts on: the kernel prints no paths before
 //! Linux 6.19, but the page cache prints device and inode, and probes print what users ask for.
 
 use memchr::memmem;
 
 use crate::events::file_id::file_id;
 
-/// What an event tells of the call around it.
+/// What an event shows of the call around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileHint {
     /// Pages of this file are looked up, or brought in: the identity of device and inode.
     Inode(u64),
-    /// A page of a mapped file is brought in: what follows may be of that one.
+    /// A page of a mapped file is brought in: the pages that follow may be of that file.
     Fault,
     /// A path, from here to there in the text.
     Path(usize, usize),
 }
 
-/// The clue in the event `name`, whose payload is `text`.
+/// The hint in the event `name` with the payload `text`.
 #[inline]
 pub(crate) fn file_hint(name: &[u8], text: &[u8]) -> Option<FileHint> {
     if text.first() == Some(&b'(') {
@@ -29,7 +29,7 @@ pub(crate) fn file_hint(name: &[u8], text: &[u8]) -> Option<FileHint> {
     }
 }
 
-/// The event may have a clue whatever its text begins with.
+/// The event may have a hint whatever its text starts with.
 pub(crate) fn may_hint(name: &[u8]) -> bool {
     name.starts_with(PAGES)
 }

@@ -1,4 +1,4 @@
-//! The row of one record: its columns, its text, what it tells of tasks.
+//! The row of one record: its columns, its text, and what it says about tasks.
 
 use crate::events::details::Detail;
 use crate::events::parsed_block::{CommChange, TimeSpan as Times};
@@ -52,7 +52,7 @@ impl<'a> Parser<'a> {
         row
     }
 
-    /// The time, if it is one of the log's clock and not of another that counts something else.
+    /// The time, if it is of the log's clock and not of another that counts something else.
     #[inline]
     pub(crate) fn on_clock(&self, header: &Header) -> Option<i64> {
         let same = (header.clock == Clock::Ticks) == (self.format.clock == Clock::Ticks);
@@ -104,7 +104,7 @@ impl<'a> Parser<'a> {
         Some(self.grammar.comms.key(comm, &mut self.parsed.comms, |_| 0).0)
     }
 
-    /// Keeps the columns of a record for those that have the same.
+    /// Keeps the columns of a record for later ones that have the same.
     pub(crate) fn keep_columns(
         &mut self,
         columns: &mut HeaderCache,
@@ -123,7 +123,7 @@ impl<'a> Parser<'a> {
         });
     }
 
-    /// The flags, unless they say nothing.
+    /// The flags, unless they are all dots.
     #[inline]
     pub(crate) fn flags(&self, start: usize, header: &Header) -> Option<Span> {
         let span = (start + header.flags.0, start + header.flags.1);
@@ -158,7 +158,7 @@ impl<'a> Parser<'a> {
             valid |= C::Name.bit();
         }
         rows.valid[row] |= valid;
-        // Nobody writes line feeds into the names of functions, nor into arguments.
+        // Names of functions and arguments have no line feeds.
         let goes_on = matches!(kind, EventKind::Event | EventKind::Marker);
         let free = kind == EventKind::Marker;
         let target = StackOwner::Row(row);
@@ -173,7 +173,7 @@ impl<'a> Parser<'a> {
         row
     }
 
-    /// Takes what an event tells of the call within which it happens.
+    /// Keeps what an event says about the file that the call around it acts on.
     #[inline]
     pub(crate) fn take_file_hint(&mut self, name: Span, text: Span, row: usize) {
         let hint = file_hints::file_hint(&self.text[name.0..name.1], &self.text[text.0..text.1]);
@@ -194,7 +194,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes what an event, whose text ends at `end` at least, tells of tasks.
+    /// Reads what an event says about tasks; its text ends at `end` at least.
     #[inline]
     pub(crate) fn finish_task_event(&mut self, pending: PendingTaskEvent, end: usize) {
         let text = &self.text[pending.text.0..pending.text.1.max(end)];

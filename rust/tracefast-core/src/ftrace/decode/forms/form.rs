@@ -52,7 +52,7 @@ impl Row {
 /// One way in which an event is printed.
 #[derive(Debug)]
 pub(crate) struct Form {
-    /// Pieces whose values end by themselves; between two of them stands an open value.
+    /// Pieces with values that end by themselves; an open value is between each two.
     pieces: Vec<FormPiece>,
     /// The open values: their columns, and how they are printed.
     open: Vec<(usize, Print)>,
@@ -112,7 +112,7 @@ impl Form {
             let column = resolve(value, columns)?;
             let EventColumn { kind, print, .. } = columns[column];
             if print.is_open() {
-                // Two open values side by side could not be told apart.
+                // Nothing would separate two adjacent open values.
                 if piece.parts.is_empty() && !open.is_empty() {
                     return None;
                 }
@@ -137,7 +137,7 @@ impl Form {
         Some(Self { pieces, open })
     }
 
-    /// The words that stand before the values, as in `pid=`, `ino `, `len: `.
+    /// The words before the values, as in `pid=`, `ino `, `len: `.
     pub(crate) fn keys(&self) -> Vec<(&'static str, usize)> {
         let mut keys = Vec::new();
         let mut before: &'static [u8] = b"";
@@ -169,7 +169,7 @@ impl Form {
         keys
     }
 
-    /// Reads `text`, all of it, into `row`. What a failed attempt leaves there is of no use.
+    /// Reads all of `text` into `row`. After a failed attempt the row holds garbage.
     #[inline]
     pub(crate) fn read(&self, text: &[u8], row: &mut Row) -> bool {
         let Some(start) = self.pieces[0].read(text, 0, row) else { return false };
@@ -256,7 +256,7 @@ fn fits_in(print: Print, text: &[u8]) -> bool {
     print != Print::Comm || is_name(text)
 }
 
-/// `text` may be the name of a command. Bytes that are not UTF-8 stand as `\xNN`.
+/// `text` may be the name of a command. Bytes that are not UTF-8 are written `\xNN`.
 #[inline]
 fn is_name(text: &[u8]) -> bool {
     if text.len() <= COMM {

@@ -1,15 +1,16 @@
-//! The columns before each record: `COMM-PID (TGID) [CPU] FLAGS TIME: `.
+//! The usual columns before each record: `COMM-PID (TGID) [CPU] FLAGS TIME: `, as
+//! `trace_print_context` in `kernel/trace/trace_output.c` prints them.
 //!
-//! No column stands at a fixed place: pids of eight digits, processors above 999 and other versions
-//! shift them. What is fixed is the order, and that the kernel right-aligns a command's name to 16
-//! bytes, so the `-` at byte 16 decides where a name looks like columns itself.
+//! No column has a fixed position: pids of eight digits, processors above 999 and other versions
+//! shift them. What is fixed is their order, and that the kernel right-aligns a command's name to
+//! 16 bytes (`%16s-%-7d`), so the `-` at byte 16 decides if a name looks like columns itself.
 
 use crate::ftrace::header::numbers::{after_colon, number, timestamp};
 use crate::ftrace::header::{COMM, Clock, Header, Layout};
 use crate::ftrace::scan::blanks;
 use crate::text::number::short_digits;
 
-/// No columns are wider, whatever stands before them.
+/// Columns are not wider than this, whatever comes before them.
 const COLUMNS: usize = 256;
 
 /// The header at the start of `line`; `None`: it is not a record.
@@ -105,7 +106,8 @@ fn eight(line: &[u8], at: usize) -> Option<[u8; 8]> {
     line.get(at..)?.first_chunk().copied()
 }
 
-/// Looks at each `[`: the first one with `-PID` before and a time behind it is the processor's.
+/// Looks at each `[`: the first one with `-PID` before and a time after it is that of the
+/// processor.
 #[cold]
 fn anywhere(line: &[u8]) -> Option<Header> {
     let columns = &line[..line.len().min(COLUMNS)];
@@ -113,7 +115,7 @@ fn anywhere(line: &[u8]) -> Option<Header> {
         .find_map(|bracket| at_dash(line, dash_before(line, bracket)?))
 }
 
-/// The `-` before the pid whose columns end at `bracket`.
+/// The `-` before the pid, in columns that end at `bracket`.
 fn dash_before(line: &[u8], bracket: usize) -> Option<usize> {
     let mut left = trim_blanks(&line[..bracket]);
     if let Some(group) = left.strip_suffix(b")") {
@@ -192,7 +194,7 @@ pub(crate) fn at_dash(line: &[u8], dash: usize) -> Option<Header> {
     })
 }
 
-/// The name before `dash`. A name of a trace instance or of a file may stand before its column.
+/// The name before `dash`. A name of a trace instance or of a file may precede its column.
 #[inline]
 fn comm(line: &[u8], dash: usize) -> Option<(usize, usize)> {
     let start = blanks(&line[..dash], 0);

@@ -1,5 +1,5 @@
-//! The columns of the option `latency-format`, with and without `verbose`, and of
-//! `trace-cmd report -l`.
+//! The columns of the option `latency-format` (`trace_print_lat_context` in
+//! `kernel/trace/trace_output.c`), with and without `verbose`, and of `trace-cmd report -l`.
 
 use crate::ftrace::Clock;
 use crate::ftrace::header::Header;
@@ -48,7 +48,7 @@ pub(crate) fn at_dash(line: &[u8], dash: usize) -> Option<Header> {
     })
 }
 
-/// Where the flags at `at` end, and where the time begins: behind blanks, but for trace-cmd's
+/// Where the flags at `at` end, and where the time starts: after blanks, except with trace-cmd's
 /// `--raw-ts`.
 fn flags_end(line: &[u8], at: usize) -> Option<(usize, usize)> {
     // trace-cmd's `-R` prints a number.
@@ -71,15 +71,15 @@ fn flags_end(line: &[u8], at: usize) -> Option<(usize, usize)> {
     })
 }
 
-/// Behind the name of an instance or a file, `NAME: `, with which trace-cmd begins a line. Names of
-/// commands are aligned to eight bytes behind it.
+/// After the name of an instance or a file, `NAME: `, with which trace-cmd starts a line. Names of
+/// commands are aligned to eight bytes after it.
 fn named(text: &[u8]) -> Option<usize> {
     let column = text.len().checked_sub(8)?;
     let name = text[..column].strip_suffix(b": ")?;
     (!name.is_empty() && !name.contains(&b' ')).then_some(column)
 }
 
-/// `25321us :`, `25321us!:`, `17:`, `321.623902:`; then where the colon stands.
+/// `25321us :`, `25321us!:`, `17:`, `321.623902:`; then the position of the colon.
 fn delay(line: &[u8], at: usize) -> Option<(Option<i64>, Clock, usize)> {
     let minus = line.get(at) == Some(&b'-');
     let (time, clock, end) = timestamp(line, at + usize::from(minus))?;
@@ -108,7 +108,7 @@ fn at_bracket(line: &[u8], bracket: usize) -> Option<Header> {
     let flags = left.word(|b| b.is_ascii_digit())?;
     let cpu = left.word(|b| b.is_ascii_digit())?;
     let pid = left.word(|b| b.is_ascii_digit())?;
-    // The pid is aligned to seven digits, behind one blank.
+    // The pid is aligned to seven digits, after one blank.
     let end = pid.1.checked_sub((pid.1 - pid.0).max(7) + 1)?;
     let comm = (blanks(&line[..end], 0), end);
     if comm.1 - comm.0 > COMM {

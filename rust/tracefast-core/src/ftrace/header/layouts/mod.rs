@@ -1,8 +1,8 @@
 //! The columns in front of a payload, in every layout that the kernel and trace-cmd print.
 //!
-//! A line is told by its own features, whatever the lines around it are; the log's usual layout
-//! only goes first. The options of a trace can be changed while it is read, and logs are appended
-//! to one another.
+//! A line is recognized by its own features, whatever the lines around it are; the log's usual
+//! layout is only tried first. The options of a trace can be changed while it is read, and logs are
+//! appended to one another.
 
 pub mod default;
 pub(crate) mod latency;
@@ -14,7 +14,7 @@ use crate::ftrace::is_continuation;
 use crate::ftrace::non_records::classify::{NonRecord, classify};
 use crate::ftrace::payload::{self, Payload};
 
-/// The columns of `line` in a log whose usual layout is `usual`; `None`: it is not a record.
+/// The columns of `line` in a log with the usual layout `usual`; `None` if it is not a record.
 ///
 /// # Examples
 /// ```
@@ -38,7 +38,7 @@ pub fn parse(line: &[u8], usual: Layout) -> Option<Header> {
 /// A record in another layout than the log's usual one.
 #[cold]
 fn other(line: &[u8], usual: Layout) -> Option<Header> {
-    // What each layout shows at once is looked at first: most lines that come here are no records.
+    // Most lines that come here are not records: the first byte rules out most layouts.
     let first = *line.first()?;
     let (digit, hex) = (first.is_ascii_digit(), first.is_ascii_hexdigit());
     Layout::ALL.into_iter().filter(|&layout| layout != usual).find_map(|layout| match layout {
@@ -48,7 +48,8 @@ fn other(line: &[u8], usual: Layout) -> Option<Header> {
         Layout::Remote if first != b'[' => None,
         Layout::NoContext => is_call(line).then(no_context),
         _ => only(line, layout).filter(|header| {
-            // Any numbers look like these columns; only what cannot be printed shows them.
+            // Any numbers look like these columns; they count only before an event that cannot be
+            // printed.
             let numbers = matches!(layout, Layout::Raw | Layout::Hex);
             !numbers || line[header.payload..].starts_with(b"type: ")
         }),
@@ -69,7 +70,7 @@ fn only(line: &[u8], layout: Layout) -> Option<Header> {
     }
 }
 
-/// The columns of `line`, if the name of the command ends at `end`, with `-` behind it.
+/// The columns of `line`, if the name of the command ends at `end`, followed by `-`.
 pub(crate) fn at(line: &[u8], layout: Layout, end: usize) -> Option<Header> {
     if line.get(end) != Some(&b'-') {
         return None;
@@ -98,11 +99,11 @@ fn is_payload(line: &[u8]) -> bool {
         Payload::Nameless { .. } => {
             line.starts_with(b"type: ") || line.starts_with(b"Unknown type")
         }
-        // Nobody but the kernel begins a line so.
+        // Only the kernel starts a line like this.
         Payload::Marker { .. } => true,
         // A word alone may be anybody's.
         Payload::Function { rest, .. } => rest.0 < rest.1,
-        // Of blk there are columns that begin like its payload.
+        // The columns of `blk_classic` start like the payload of blk.
         Payload::Tracer { .. } => numeric::classic(line).is_none(),
         _ => matches!(classify(line), NonRecord::Unknown),
     }
