@@ -38,7 +38,7 @@ impl Kind {
     /// `own_stack`: whether the caller gives the child a stack; `None` if the log does not say. A
     /// child that its parent waits for is then taken for one of `posix_spawn` if `clone3` made it,
     /// as nothing else calls `clone3` in this way, and otherwise for one of `vfork`.
-    pub(crate) fn of_flags(name: &str, flags: u32, own_stack: Option<bool>) -> Self {
+    pub(crate) fn from_flags(name: &str, flags: u32, own_stack: Option<bool>) -> Self {
         match name {
             "fork" => return Self::Fork,
             "vfork" => return Self::Vfork,
@@ -80,7 +80,7 @@ pub(crate) fn kind_of(name: &str, args: &str) -> Option<Kind> {
         }
         _ => return None,
     };
-    Some(Kind::of_flags(name, flags, own_stack))
+    Some(Kind::from_flags(name, flags, own_stack))
 }
 
 /// Flags and stack of text that names them: `child_stack=NULL, flags=CLONE_VM|SIGCHLD`,
@@ -332,8 +332,8 @@ mod tests {
     #[test]
     fn example_of_of_flags() {
         use crate::linux::clone::Kind;
-        assert_eq!(Kind::of_flags("clone", 0x120_0011, None), Fork);
-        assert_eq!(Kind::of_flags("clone3", 0x4100, None), PosixSpawn);
+        assert_eq!(Kind::from_flags("clone", 0x120_0011, None), Fork);
+        assert_eq!(Kind::from_flags("clone3", 0x4100, None), PosixSpawn);
     }
 
     #[test]

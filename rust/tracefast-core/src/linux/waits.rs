@@ -21,7 +21,7 @@ pub(crate) enum Call {
 
 impl Call {
     /// Of the system call `name`, as the event schema spells it.
-    pub(crate) fn of(name: &str) -> Self {
+    pub(crate) fn from_name(name: &str) -> Self {
         let classes = classes_of(name.as_bytes());
         if classes.has(Classes::WAITS.and(Classes::RECEIVES)) {
             Self::Waits
@@ -52,7 +52,7 @@ pub(crate) enum Giver {
 
 impl Giver {
     /// Of a descriptor of this type (column `file_type`).
-    pub(crate) fn of(file_type: &str) -> Self {
+    pub(crate) fn from_file_type(file_type: &str) -> Self {
         match file_type {
             "pipe" | "fifo" | "socket" | "anon" => Self::Somebody,
             "char" => Self::Device,
@@ -165,18 +165,18 @@ mod tests {
             ("wait4", None, None, Time::Wait),
             ("openat", Some("regular"), None, Time::Work),
         ] {
-            let giver = kind.map_or(Giver::Unknown, Giver::of).known_as(|| path);
-            assert_eq!(spent(Call::of(name), giver), time, "{name} {kind:?}");
+            let giver = kind.map_or(Giver::Unknown, Giver::from_file_type).known_as(|| path);
+            assert_eq!(spent(Call::from_name(name), giver), time, "{name} {kind:?}");
         }
     }
 
     #[test]
-    fn example_of_of() {
+    fn example_of_from_name() {
         use crate::linux::waits::Call;
-        assert_eq!(Call::of("futex"), Call::Waits);
-        assert_eq!(Call::of("read"), Call::Takes);
-        assert_eq!(Call::of("fsync"), Call::Moves);
-        assert_eq!(Call::of("mmap"), Call::Works);
+        assert_eq!(Call::from_name("futex"), Call::Waits);
+        assert_eq!(Call::from_name("read"), Call::Takes);
+        assert_eq!(Call::from_name("fsync"), Call::Moves);
+        assert_eq!(Call::from_name("mmap"), Call::Works);
     }
 
     #[test]
@@ -191,8 +191,8 @@ mod tests {
     #[test]
     fn example_of_spent() {
         use crate::linux::waits::{Call, Giver, Time, spent};
-        assert_eq!(spent(Call::of("read"), Giver::of("pipe")), Time::Wait);
-        assert_eq!(spent(Call::of("read"), Giver::of("regular")), Time::Io);
-        assert_eq!(spent(Call::of("mmap"), Giver::of("regular")), Time::Work);
+        assert_eq!(spent(Call::from_name("read"), Giver::from_file_type("pipe")), Time::Wait);
+        assert_eq!(spent(Call::from_name("read"), Giver::from_file_type("regular")), Time::Io);
+        assert_eq!(spent(Call::from_name("mmap"), Giver::from_file_type("regular")), Time::Work);
     }
 }

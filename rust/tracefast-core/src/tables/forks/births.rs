@@ -11,7 +11,7 @@ impl Birth {
     /// How the task was made.
     pub(crate) fn kind(&self) -> Option<Kind> {
         let name = self.name.map_or("", Maker::text);
-        self.kind.or_else(|| self.event_flags.map(|flags| Kind::of_flags(name, flags, None)))
+        self.kind.or_else(|| self.event_flags.map(|flags| Kind::from_flags(name, flags, None)))
     }
 }
 

@@ -101,7 +101,7 @@ impl Processes {
         let giver = match meaning.spent {
             waits::Call::Takes => columns
                 .file_type
-                .get(row, Giver::of)
+                .get(row, Giver::from_file_type)
                 .unwrap_or(Giver::Unknown)
                 .known_as(|| columns.path.get(row)),
             _ => Giver::Unknown,

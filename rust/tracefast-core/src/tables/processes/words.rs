@@ -101,7 +101,7 @@ pub(crate) struct Meaning {
 
 impl Meaning {
     pub(crate) fn of(word: &str, name: u32) -> Self {
-        Self { name, role: Role::of(word), act: Act::of(word), spent: waits::Call::of(word) }
+        Self { name, role: Role::of(word), act: Act::of(word), spent: waits::Call::from_name(word) }
     }
 }
 

@@ -244,6 +244,6 @@ impl RowFold for Syscalls {
 /// Who gives what is taken from the descriptor that a call acts on.
 #[inline]
 fn giver(columns: &mut CallColumns<'_>, row: usize) -> Giver {
-    let giver = columns.file_type.get(row, Giver::of).unwrap_or(Giver::Unknown);
+    let giver = columns.file_type.get(row, Giver::from_file_type).unwrap_or(Giver::Unknown);
     giver.known_as(|| columns.path.get(row))
 }

@@ -89,7 +89,7 @@ pub(crate) struct Meaning {
 
 impl Meaning {
     pub(crate) fn of(word: &str, name: u32) -> Self {
-        Self { name, time: waits::Call::of(word), role: Role::of(word) }
+        Self { name, time: waits::Call::from_name(word), role: Role::of(word) }
     }
 }
 
