@@ -31,7 +31,7 @@ _COMMAND_ITSELF = """\
 import sys
 from tracefast.cli import main
 from tracefast.cli.messages import progress
-progress._PATIENCE_S = 3600
+progress._DELAY_S = 3600
 sys.argv[0] = "tracefast"
 main()
 """

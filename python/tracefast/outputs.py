@@ -134,7 +134,7 @@ def write_whole(
 
 def exists(output: str) -> FileExistsError:
     """Make the error for an output that exists and is not to be replaced."""
-    return FileExistsError(errno.EEXIST, "exists already", output)
+    return FileExistsError(errno.EEXIST, "already exists", output)
 
 
 def _rename_to_new(partial: Path, path: Path) -> None:

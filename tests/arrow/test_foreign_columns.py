@@ -61,8 +61,9 @@ def test_every_command_refuses_them(run, question, foreign, pth):
 def test_they_are_no_logs_either(run, foreign):
     ran = run("parse", foreign, "-o", "out.parquet")
     assert ran.returncode == 2
-    assert ran.stderr.startswith(f"error: {foreign}: this is a file of columns, not a log\n")
-    assert "tracefast files, take it as it is" in ran.stderr
+    error = f"error: {foreign}: this is a file of events in columns, not a log\n"
+    assert ran.stderr.startswith(error)
+    assert "tracefast files, read it as it is" in ran.stderr
 
 
 def test_many_columns_are_not_all_named(tmp_path):
@@ -106,7 +107,8 @@ def test_files_that_are_not_whole(run, events, name):
         ran = run("files", name)
         assert (ran.returncode, ran.stdout) == (2, "")
         assert ran.stderr.startswith(f"error: {name}: ")
-        assert "\nhint: " in ran.stderr
+        hint = "re-create it from the log: tracefast parse LOG -o FILE.parquet"
+        assert ran.stderr.endswith(f"\nhint: {hint}\n")
 
 
 @pytest.mark.parametrize("byte", range(1, 60))

@@ -234,7 +234,7 @@ class TestOutputs:
 
     def test_a_missing_folder(self, run, question, pth, tmp_path):
         ran = run(question, pth, "-o", "no/out.parquet")
-        refused(ran, "error: no/out.parquet: No such file or directory", "hint: make the folder")
+        refused(ran, "error: no/out.parquet: No such file or directory", "hint: create the folder")
         assert not leftovers(tmp_path)
 
     def test_a_folder_of_that_name(self, run, question, pth, tmp_path):

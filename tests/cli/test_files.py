@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 import tracefast as tf
-from tracefast.cli.screen.files.usage_lines import foot, how, verdict
-from tracefast.cli.text.units import bytes_of, factor, share
+from tracefast.cli.screen.usage_lines import access_pattern, total_and_notes, usage_lines
+from tracefast.cli.text.units import factor, parse_size, share
 
 EMPTY = {
     **dict.fromkeys(("read_first", "read_consecutive", "read_forward", "read_backward"), 0),
@@ -45,7 +45,7 @@ SCHEMA = {"type": pl.String, "read_random_share": pl.Float64}
 )
 def test_how(row, word):
     frame = pl.DataFrame([EMPTY | row], schema_overrides=SCHEMA)
-    assert frame.select(how("read")).item() == word
+    assert frame.select(access_pattern("read")).item() == word
 
 
 def lines(text: str) -> str:
@@ -86,7 +86,7 @@ def log(tmp_path):
 
 
 def test_a_line_for_reads_and_one_for_writes_and_one_for_what_is_not_either(log):
-    rows = verdict(tf.files(tf.scan(log)).collect()).drop("source", "op_ns").rows()
+    rows = usage_lines(tf.files(tf.scan(log)).collect()).drop("source", "op_ns").rows()
     both, model, library = "/srv/both.bin", "/srv/model.bin", "/srv/library.so"
     # 100 + 100 + 100 read, the first 100 twice: 300 / 200; 50 written once.
     assert [row for row in rows if row[-1] == both] == [
@@ -109,8 +109,8 @@ def test_what_is_below_the_table(run, log):
             " 50 B in 1 write (20.0 µs)"
         ),
         "       1 pipe, 10 B in 1 read (10.0 µs)",
-        "note: mmap: 2 files mapped, 1.0 MiB; reads through mappings are not in a log",
-        "note: io_uring: 5 submissions; what they read and wrote is not in a log",
+        "note: mmap: 2 files mapped, 1.0 MiB; the log does not show reads through mappings",
+        "note: io_uring: 5 submissions; the log does not show what they read or wrote",
     ]
     assert "total" not in ran.stdout
     # What machines read says nothing to people.
@@ -124,18 +124,18 @@ def test_offsets_that_the_log_cannot_tell_are_counted(make_events):
     one |= {"file_type": "regular", "offset_known": "ambiguous", "requested": 5, "ofd": 1}
     other = one | {"file": 2, "ofd": 2, "path": None, "offset_known": "relative", "offset": 0}
     events = make_events([one, one, other | {"access": "first"}])
-    assert foot(tf.files(events).collect())[1:] == [
+    assert total_and_notes(tf.files(events).collect())[1:] == [
         (
-            "note: 2 reads of 1 file, whose offset the log cannot tell: in no class, and in no"
-            " sum of ranges"
+            "note: 2 reads of 1 file, whose offset the log does not show: in no access class, and"
+            " not in covered"
         ),
         (
-            "note: 1 file whose offsets count from the first access: open before the log began, and"
-            " nothing proved where they stood"
+            "note: 1 file whose offsets count from the first access: open before the log started,"
+            " at an unknown position"
         ),
         (
-            "note: 1 file without a name in the log: --by open tells them apart, docs/files.md says"
-            " how names get into a log"
+            "note: 1 file without a name in the log: --by open separates them, docs/files.md says"
+            " how to record names"
         ),
     ]
 
@@ -240,7 +240,7 @@ def test_rows_of_several_logs_keep_their_source(run, pth, log):
     ],
 )
 def test_sizes(text, number):
-    assert bytes_of(text) == number
+    assert parse_size(text) == number
 
 
 @pytest.mark.parametrize(
@@ -248,8 +248,8 @@ def test_sizes(text, number):
     ["", "K", "-1", "1.5", "0.3K", "1Ki", "1 2", "1e3", "٣", "9223372036854775808", "9" * 400],
 )
 def test_what_is_no_size(text):
-    with pytest.raises(ValueError, match="no number of bytes"):
-        bytes_of(text)
+    with pytest.raises(ValueError, match="not a byte count"):
+        parse_size(text)
 
 
 def test_shares_and_factors():

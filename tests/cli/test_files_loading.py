@@ -97,7 +97,7 @@ def test_images(run, answer, tmp_path, size, calls, counts, rewinds, again, prob
     last = 65_536 - (size % 65_536)
     assert probe == last // 4096 * 4096
     told = run("files", log, "--explain", "in.jpg").stdout
-    assert f"eof-probe: 1 call, {probe:,} bytes asked for" in told
+    assert f"eof-probe: 1 call, {probe:,} bytes requested" in told
     assert "by CPython's buffered reader" in told.replace("\n    ", " ")
     assert ("header-probe: 3 calls" in told) == ("rewind: 1 call" in told) == bool(rewinds)
 

@@ -17,9 +17,9 @@ from support.made_forks import MIB, MS, made, same
 from support.paths import DATA
 from tracefast.analysis.forks.evidence import fork_rows
 from tracefast.analysis.forks.summary import SCHEMA, report
-from tracefast.cli.command_line.options import Format
 from tracefast.cli.command_line.request import Request
-from tracefast.cli.screen.forks.report import arranged, screen
+from tracefast.cli.output.form import Format
+from tracefast.cli.screen.forks_report import render_report, select_groups
 
 TRACED = {"tracer_low_ns": 0, "tracer_high_ns": 10 * MS}
 
@@ -31,7 +31,7 @@ def python37():
 
 def screen_of(rows, **options) -> str:
     found = report(fork_rows(made(rows)).collect(), threads=True)
-    return screen(found, **options)
+    return render_report(found, **options)
 
 
 def test_what_was_started_how_often_by_whom_where_the_time_went_and_why(run, python37):
@@ -41,8 +41,8 @@ def test_what_was_started_how_often_by_whom_where_the_time_went_and_why(run, pyt
     assert text.startswith("100 processes were started in 9.19 s. Starting them took 5.")
     assert re.search(r"^  100  fork   15\.9 +2 +5\..* → /bin/echo$", text, re.MULTILINE)
     for line in (
-        r"in the call  24\.1 ms +29\.6 ms +2\.51 s +27 %  copies the parent's page tables",
-        r"in execve    25\.2 ms +44\.5 ms +2\.86 s +31 %  tears the copied page tables down",
+        r"in the call  24\.1 ms +29\.6 ms +2\.51 s +27  copies the parent's page tables",
+        r"in execve    25\.2 ms +44\.5 ms +2\.86 s +31  frees the copied page tables",
         r"error pipe   25\.\d ms .* the parent waits for the child's execve \(overlaps\)",
         r"strace's own share of call, gap and execve: ",
         r"page-table-copy: saves 5\.\d+ s",
@@ -90,7 +90,9 @@ def test_the_whole_summary_as_a_table(run, python37):
 def test_a_column_that_is_not_there(run, spawn_strace):
     ran = run("forks", spawn_strace, "--sort", "call_ns")
     assert ran.returncode == 2
-    assert ran.stderr == ("error: --sort call_ns: a column of single processes\nhint: add --each\n")
+    assert ran.stderr == (
+        "error: --sort call_ns: only single processes have this column\nhint: add --each\n"
+    )
     ran = run("forks", spawn_strace, "--sort", "nonsense")
     assert "hint: tracefast schema fork_summary lists all of them" in ran.stderr
     assert run("forks", spawn_strace, "--each", "--sort", "tax_ns").returncode == 2
@@ -99,7 +101,7 @@ def test_a_column_that_is_not_there(run, spawn_strace):
 def test_a_log_without_processes(run, pth):
     ran = run("forks", pth)
     assert ran.returncode == 0
-    assert ran.stdout == "The log shows no process that was started.\n"
+    assert ran.stdout == "The log does not show the start of any process.\n"
     assert json.loads(run("forks", pth, "--format", "json").stdout) == []
 
 
@@ -137,7 +139,7 @@ def test_the_list_is_sorted_by_the_cost_that_it_shows():
     request = Request(inputs=[], form=Format.TABLE)
 
     def listed(request):
-        cases = arranged(found, request).cases
+        cases = select_groups(found, request).cases
         return [case.text("image").removeprefix("/bin/") for case in cases]
 
     assert listed(request) == ["logged", "traced", "cheap", "unknown"]
@@ -169,7 +171,7 @@ def test_ranges_are_without_the_tracer():
     text = screen_of(same(10, **TRACED, log_exec_ns=MS))
     told = " ".join(text.split())
     assert "Starting them took 300 to 400 ms, 32 to 43 % of the time. strace" in told
-    assert "300-400 ms  32-43 %" in text
+    assert "300-400 ms   32-43  " in text
     assert "strace" not in screen_of(same(10))
 
 

@@ -205,14 +205,14 @@ class TestReport:
     def test_one_log_is_not_named_twice(self, run, lossy):
         ran = run("parse", lossy, "-o", "out.parquet")
         assert "    lossy.log:2: Hello\n" in ran.stderr
-        assert "--explain prints each" in ran.stderr
+        assert "--explain prints all" in ran.stderr
         assert "logs" not in ran.stderr
 
     def test_nothing_is_said_of_logs_without_losses(self, run, good, spawn):
         ran = run("parse", good, spawn, "-o", "out.parquet")
         assert "not understood 0\n" in ran.stderr
         assert "good.log" not in ran.stderr
-        assert "to note" not in ran.stderr
+        assert "unusual" not in ran.stderr
 
     def test_logs_with_losses(self, run, good, lossy, trace):
         ran = run("parse", good, lossy, trace, "-o", "out.parquet")
@@ -248,7 +248,7 @@ def test_oddities_of_a_log(run, tmp_path):
     text = CALL + later + CALL + "12:12:49 close(3) = 0\n" + later
     (tmp_path / "log").write_text(text)
     ran = run("parse", "log", "-o", "out.parquet")
-    assert "  to note        time steps back on 1 line, 1 line has other columns\n" in ran.stderr
+    assert "  unusual        time steps back on 1 line, 1 line has other columns\n" in ran.stderr
     assert "not understood 0\n" in ran.stderr
     ran = run("parse", "log", "-o", "out.parquet", "-v")
     assert "log: time steps back on 1 line, 1 line has other columns\n" in ran.stderr
@@ -259,12 +259,12 @@ def test_oddities_of_a_log(run, tmp_path):
 
 
 def test_oddities_are_told_in_words():
-    from tracefast.cli.screen.parse_report import odd
+    from tracefast.cli.screen.parse_report import describe_oddities
 
     nothing = {"time_steps_back": 0, "relayouts": 0, "foreign": 0, "shared_lines": 0}
-    assert odd(nothing) == ""
-    assert odd(nothing | {"relayouts": 1}) == "1 line has other columns"
-    assert odd({"time_steps_back": 1200, "relayouts": 2, "foreign": 1}) == (
+    assert describe_oddities(nothing) == ""
+    assert describe_oddities(nothing | {"relayouts": 1}) == "1 line has other columns"
+    assert describe_oddities({"time_steps_back": 1200, "relayouts": 2, "foreign": 1}) == (
         "time steps back on 1,200 lines, 2 lines have other columns, "
         "1 line holds output of the program"
     )

@@ -14,7 +14,7 @@ import pytest
 import tracefast as tf
 from support.paths import DATA
 from tracefast.analysis.processes import columns
-from tracefast.cli.screen.process_tree import render
+from tracefast.cli.screen.process_tree import render_tree
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 
@@ -40,7 +40,7 @@ def table_of(*processes: tuple) -> pl.DataFrame:
 
 def drawn(table: pl.DataFrame, **options) -> list[str]:
     """Give the first column of a tree."""
-    lines = render(table, **options).splitlines()
+    lines = render_tree(table, **options).splitlines()
     wide = lines[0].index("pid")
     # Ids are right-aligned: what stands before them is the tree.
     return [line[:wide].rstrip(" 0123456789") for line in lines[1:]]
@@ -156,7 +156,7 @@ def test_equal_children_are_one_line_with_sums_and_medians():
     ]
     other = [(61, 0, "/bin/true", {"kind": "vfork", "exit_status": 1, "calls": 7})]
     table = table_of((0, None, "/bin/sh"), *often, *other)
-    lines = render(table).splitlines()
+    lines = render_tree(table).splitlines()
     assert len(lines) == 4
     words = lines[2].split()
     assert words[:4] == ["├─", "60", TIMES, "/bin/true"]
@@ -165,7 +165,7 @@ def test_equal_children_are_one_line_with_sums_and_medians():
     assert lines[2].endswith("exit 0")
     assert lines[3].split()[:3] == ["└─", "/bin/true", "161"]
     # Each of them, where that is wanted.
-    assert len(render(table, whole=True).splitlines()) == 63
+    assert len(render_tree(table, whole=True).splitlines()) == 63
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100])
@@ -178,7 +178,7 @@ def test_a_deep_tree_fits_a_terminal_and_keeps_names(width, depth):
     equal = [
         (1000 + 10 * n + i, n, "/usr/local/bin/bash", more) for n in range(depth) for i in range(3)
     ]
-    lines = render(table_of(*line, *equal), width=width).splitlines()
+    lines = render_tree(table_of(*line, *equal), width=width).splitlines()
     assert max(map(len, lines)) <= width
     assert len(lines) == 1 + 2 * depth
     for text in lines[1:]:
@@ -228,8 +228,8 @@ def test_what_equal_processes_made_is_brought_together_below_them():
         "   └─ /ld",
     ]
     linkers = table.filter(pl.col("image") == "/ld")
-    assert drawn(table, chosen=linkers) == ["/make", "└─ /sh", "   └─ /ld"]
-    assert drawn(table, chosen=linkers.clear()) == []
+    assert drawn(table, selected=linkers) == ["/make", "└─ /sh", "   └─ /ld"]
+    assert drawn(table, selected=linkers.clear()) == []
 
 
 def test_programs_of_unknown_name():
@@ -239,7 +239,7 @@ def test_programs_of_unknown_name():
 
 def test_logs_have_a_tree_each():
     table = table_of((0, None, "/a"), (1, 0, "/b"), (0, None, "/c", {"source": "other"}))
-    assert [line.split()[0] for line in render(table).splitlines()] == [
+    assert [line.split()[0] for line in render_tree(table).splitlines()] == [
         "process",
         "log",
         "/a",
@@ -250,13 +250,13 @@ def test_logs_have_a_tree_each():
 
 
 def test_names_cannot_move_the_cursor():
-    assert "\x1b" not in render(table_of((0, None, "/a\x1b[2J\n")))
-    assert len(render(table_of((0, None, "/a\x1b[2J\n"))).splitlines()) == 2
+    assert "\x1b" not in render_tree(table_of((0, None, "/a\x1b[2J\n")))
+    assert len(render_tree(table_of((0, None, "/a\x1b[2J\n"))).splitlines()) == 2
 
 
 def test_one_long_name_does_not_widen_all_lines():
     long = "/" + "x" * 4000
-    lines = render(table_of((0, None, "/a"), (1, 0, long))).splitlines()
+    lines = render_tree(table_of((0, None, "/a"), (1, 0, long))).splitlines()
     assert long in lines[2]
     assert len(lines[1]) < 200
 
@@ -271,7 +271,7 @@ def test_a_long_line_of_ancestors_takes_no_long_lines_and_no_long_time():
     count = 20_000
     table = table_of(*((n, n - 1 if n else None, "/x") for n in range(count)))
     began = time.monotonic()
-    lines = render(table).splitlines()
+    lines = render_tree(table).splitlines()
     assert time.monotonic() - began < 20
     assert len(lines) == count + 1
     assert max(map(len, lines)) < 250

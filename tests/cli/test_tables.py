@@ -166,7 +166,7 @@ def test_an_empty_log_has_an_empty_table(run, tmp_path):
 def test_a_terminal_gets_units_that_people_read(terminal, pth):
     header, row, total = terminal("files", pth).splitlines()
     assert "42.3 KiB" in row
-    assert header.split() == ["op", "bytes", "calls", "how", "re-read", "covered", "path"]
+    assert header.split() == ["op", "bytes", "calls", "pattern", "re-read", "covered", "path"]
     assert row.endswith(".pth")
     assert max(map(len, (header, row))) <= 100
     assert total == "total: 1 file, 42.3 KiB in 10 reads"

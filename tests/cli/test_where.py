@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import tracefast as tf
-from tracefast.cli.command_line.time_window import Since, Window, moment
-from tracefast.cli.inputs.events_in_window import within
+from tracefast.cli.command_line.time_window import Since, Window, parse_moment
+from tracefast.cli.inputs.events_in_window import filter_window
 from tracefast.cli.messages.errors import CommandError
-from tracefast.cli.screen.condition import truth
+from tracefast.cli.screen.condition import evaluate_condition
 
 DAY_NS = 86_400_000_000_000
 
@@ -37,7 +37,7 @@ def seen(tmp_path):
                 names = [f"{name}.{form}" for name in names]
                 for name in names:
                     tf.parse(name.removesuffix(".parquet"), name)
-            part = within(tf.scan(names), Window.of(*window), names)
+            part = filter_window(tf.scan(names), Window.parse(*window), names)
             found[form] = part.select("fd").collect()["fd"].to_list()
         assert found["log"] == found["parquet"]
         return found["log"]
@@ -94,7 +94,7 @@ def test_where_goes_for_tables_trees_and_screens(run, spawn_strace):
     assert "posix_spawn" not in screen
     assert "1  vfork" in screen
     nothing = run("forks", spawn_strace, "--where", "count > 1000").stdout
-    assert nothing == "Nothing that was started fulfils --where.\n"
+    assert nothing == "No started process fulfils --where.\n"
     accesses = run("files", spawn_strace, "--explain", "data.bin", "--where", "bytes > 60000")
     assert len(accesses.stdout.split("\n\n")[0].splitlines()) == 2
 
@@ -115,7 +115,7 @@ def test_where_goes_for_records_of_events(run, spawn_ftrace):
         ("read_bytes >", ["unable to parse", "such as: ", " LIKE '%x%'"]),
         ("", ["unable to parse"]),
         ("read_bytes > 1; DROP", ["unexpected token ';'"]),
-        ("read_bytes", ["neither true nor false, but Int64"]),
+        ("read_bytes", ["the result is Int64, not true or false"]),
         ("path > 1", ["cannot compare string with numeric"]),
         ("read_bytes > 1, reads > 1", ["unexpected token ','"]),
         ("wow(read_bytes)", ["unsupported function 'wow'"]),
@@ -141,19 +141,19 @@ def test_times_in_conditions(run, spawn_strace):
     where = "ts > TIMESTAMP '2026-11-21 02:58:59.12'"
     assert run("forks", spawn_strace, "--each", "--where", where).returncode == 0
     ran = run("forks", spawn_strace, "--each", "--where", "ts > '2026-11-21'")
-    assert "hint: times are written as: TIMESTAMP '" in ran.stderr
+    assert "hint: write times as TIMESTAMP '" in ran.stderr
 
 
 def test_words_of_closed_lists_are_text():
     frame = pl.DataFrame({"kind": ["a", "b", None]}, schema={"kind": pl.Categorical})
-    assert truth(frame, "kind LIKE 'a%'").to_list() == [True, False, None]
-    assert truth(frame, "kind IN ('b', 'c')").to_list() == [False, True, None]
+    assert evaluate_condition(frame, "kind LIKE 'a%'").to_list() == [True, False, None]
+    assert evaluate_condition(frame, "kind IN ('b', 'c')").to_list() == [False, True, None]
 
 
 @given(st.text())
 def test_no_text_of_a_condition_does_harm(text):
     with suppress(CommandError):
-        assert truth(pl.DataFrame({"a": [1]}), text).len() == 1
+        assert evaluate_condition(pl.DataFrame({"a": [1]}), text).len() == 1
 
 
 S = 1_000_000_000
@@ -186,7 +186,7 @@ S = 1_000_000_000
     ],
 )
 def test_times_are_read_as_people_write_them(text, ns, since):
-    found = moment("--from", text)
+    found = parse_moment("--from", text)
     assert (found.ns, found.since) == (ns, since)
 
 
@@ -199,15 +199,15 @@ def test_times_are_read_as_people_write_them(text, ns, since):
     ],
 )
 def test_what_is_no_time_is_refused(text):
-    with pytest.raises(CommandError, match="no time") as caught:
-        moment("--to", text)
+    with pytest.raises(CommandError, match="not a valid time") as caught:
+        parse_moment("--to", text)
     assert "12.5, 90s, 2m" in caught.value.hint
 
 
 @given(st.text())
 def test_no_text_of_a_time_does_harm(text):
     try:
-        found = moment("--to", text)
+        found = parse_moment("--to", text)
     except CommandError:
         return
     assert 0 <= found.ns < 2**63
@@ -277,7 +277,7 @@ def test_logs_that_show_no_such_time_say_so(run, spawn_ftrace, tmp_path):
         assert ran.stdout == ""
         return ran.stderr
 
-    assert "--from 10:00: the log shows no time of day, its clock is uptime" in refused(
+    assert "--from 10:00: the log has no time of day, its clock is uptime" in refused(
         spawn_ftrace, "10:00"
     )
     assert "the log has no dates, its first time is 1591.07" in refused(spawn_ftrace, "2026-11-21")
@@ -318,7 +318,7 @@ def test_an_analysis_sees_the_window_only(run, spawn_strace, tmp_path):
 def test_an_empty_window_says_so(run, spawn_strace):
     ran = run("events", spawn_strace, "--from", "10d")
     assert (ran.returncode, len(ran.stdout.splitlines())) == (0, 1)
-    assert "warning: nothing between --from and --to" in ran.stderr
+    assert "warning: no events between --from and --to" in ran.stderr
     assert run("events", spawn_strace, "--from", "10d", "-q").stderr == ""
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import tracefast as tf
 from support.paths import ROOT
-from tracefast.cli.messages import errors
+from tracefast.cli.messages.stderr import print_error
 
 CLASSES = [tf.Reader, tf.Report, tf.Progress, tf.Batch, tf.Schema, tf.Error]
 
@@ -126,7 +126,7 @@ def test_a_traceback_shows_the_hint_once(make, tmp_path, capsys):
     assert error.hint
     assert f"\nhint: {error.hint}\n" in "".join(traceback.format_exception(error))
     assert error.hint not in str(error)
-    errors.explain(error)
+    print_error(error)
     assert capsys.readouterr().err.count(error.hint) == 1
 
 

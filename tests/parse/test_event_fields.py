@@ -339,7 +339,7 @@ def test_the_command_prints_fields(tmp_path, run):
     assert "error: --event sys_enter_openat: a system call" in ran.stderr
     ran = run("events", "--event", "sched_switch", "--match", "a", log)
     assert ran.returncode == 2
-    assert "error: --match and --event: one of them names the event" in ran.stderr
+    assert "error: --match and --event: both choose events" in ran.stderr
     ran = run("events", "--event", "sched_switch", "--sort", "colour", log)
     assert ran.returncode == 2
     assert "error: --sort colour: no such column" in ran.stderr

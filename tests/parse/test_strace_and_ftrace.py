@@ -159,8 +159,8 @@ def test_an_unknown_machine_is_refused(run, tmp_path):
 
 def test_the_command_names_the_machine(run):
     done = run("parse", CALLS / "calls-raw.ftrace", "-o", "out.parquet")
-    assert "calls numbered as on: x86_64" in done.stderr
+    assert "system call numbers of: x86_64" in done.stderr
     done = run("parse", CALLS / "calls-raw.ftrace", "-o", "out.parquet", "--machine", "arm")
-    assert "calls numbered as on: arm\n" in done.stderr
+    assert "system call numbers of: arm\n" in done.stderr
     done = run("parse", CALLS / "calls.ftrace", "-o", "out.parquet")
     assert "numbered" not in done.stderr

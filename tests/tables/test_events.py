@@ -116,6 +116,6 @@ def test_command(run, spawn_ftrace, spawn_strace):
 
 def test_shares_are_shown_in_hundredths(run, spawn_ftrace):
     header, first, *_ = run("events", spawn_ftrace).stdout.splitlines()
-    assert header.split()[:2] == ["count", "share"]
+    assert header.split()[:3] == ["count", "%", "events"]
     assert first.split()[1].endswith("%")
     assert first.split()[-2:] == ["syscall", "rt_sigaction"]

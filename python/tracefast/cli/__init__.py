@@ -1,22 +1,23 @@
-"""The command line. Importing it imports little else: every start pays for what it uses only."""
+"""The command line. Importing it imports little: each command imports what it needs."""
 
 import sys
 from contextlib import suppress
 
-from tracefast.cli.system.signals import fill_streams, hear_endings
+from tracefast.cli.system.signals import turn_termination_into_interrupt
+from tracefast.cli.system.streams import open_missing_streams
 
 
 def main() -> None:
     """Run the command line, and leave with its exit code."""
-    fill_streams()
+    open_missing_streams()
     if sys.argv[1:] == ["--version"]:
-        # Scripts ask for it often, and need none of the commands.
+        # Scripts call this often: it is fast without the commands.
         from tracefast._core import __version__
 
-        with suppress(OSError):  # Which the commands have words for.
+        with suppress(OSError):  # The commands print a message for this.
             print(f"tracefast {__version__}", flush=True)
             return
-    hear_endings()
+    turn_termination_into_interrupt()
     from tracefast.cli.app import run
 
     run()

@@ -1,4 +1,4 @@
-"""The commands and what they have in common: names, help, version."""
+"""All commands, their help, and what happens to errors of the command line."""
 
 import sys
 from typing import Annotated
@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from tracefast import __version__
-from tracefast.cli.command_line.usage_errors import Commands, UsageError, told
+from tracefast.cli.command_line.exit_codes import DONE, FAILED
+from tracefast.cli.command_line.usage_errors import Commands, UsageError, to_command_error
 from tracefast.cli.commands.blocks import blocks
 from tracefast.cli.commands.completion import completion
 from tracefast.cli.commands.events import events
@@ -18,33 +19,35 @@ from tracefast.cli.commands.schema import schema
 from tracefast.cli.commands.sql import sql
 from tracefast.cli.commands.syscalls import syscalls
 from tracefast.cli.commands.version import version
-from tracefast.cli.messages.errors import DONE, FAILED, CommandError, abandon_stdout, explain
+from tracefast.cli.messages.errors import CommandError
+from tracefast.cli.messages.stderr import print_error
+from tracefast.cli.system.streams import discard_stdout
 from tracefast.inputs.sources import STDIN
 
 _HELP = """\
-strace and ftrace text into Arrow and Parquet, and the questions people ask of it.
+Turn strace and ftrace logs into Parquet and Arrow, and answer questions about them.
 
 \b
 Examples:
   strace -f -ttt -T -y -o app.strace ./app    record a log
-  tracefast parse app.strace -o app.parquet   turn it into columns
+  tracefast parse app.strace -o app.parquet   turn it into Parquet
   tracefast files app.parquet                 which files were read and written, and how
-  tracefast forks app.strace                  who created whom, and what it cost
-  tracefast processes app.strace --tree       who ran, for how long, and how it ended
-  tracefast syscalls app.parquet              which system calls took the time, and waited
+  tracefast forks app.strace                  what starting processes cost
+  tracefast processes app.strace --tree       which processes ran, how long, how they ended
+  tracefast syscalls app.parquet              which system calls took the time, or waited
   tracefast events trace.txt                  which events there are, and how many
   tracefast blocks trace.txt                  what reached the disks, and in which order
-  tracefast sql "SELECT …" app.parquet        what else you want to know
+  tracefast sql "SELECT …" app.parquet        anything else
 
-Every command takes logs or Parquet, any number of them, directories, and - for standard input.
+Every command takes any number of logs and Parquet files, directories, and - for standard input.
 Results go to standard output, everything else to standard error.
 
 \b
 Exit codes:
   0    done
-  1    done, but --strict was given and something was not understood
-  2    a wrong command line, an input or an output failed
-  130  interrupted (143, 129: asked to end)
+  1    done, but --strict was given and a line was not understood
+  2    wrong command line, or an input or output failed
+  130  interrupted (143, 129: terminated by SIGTERM, SIGHUP)
 """
 
 app = typer.Typer(
@@ -77,15 +80,15 @@ def _common(
 
 app.command(short_help="Turn logs into Parquet or Arrow.")(parse)
 app.command(short_help="Show which files were used, and how.")(files)
-app.command(short_help="Show who created which process, and what it cost.")(forks)
-app.command(short_help="Show who ran, what it did, and how it ended.")(processes)
-app.command(short_help="Show which system calls took the time, and waited.")(syscalls)
+app.command(short_help="Show which processes were created, and what it cost.")(forks)
+app.command(short_help="Show which processes ran, what they did, how they ended.")(processes)
+app.command(short_help="Show which system calls took the time, or waited.")(syscalls)
 app.command(short_help="Show which events there are, and how many.")(events)
 app.command(short_help="Show what reached the block devices, and how.")(blocks)
-app.command(short_help="Ask a question in SQL.")(sql)
+app.command(short_help="Run a SQL query.")(sql)
 app.command(short_help="Show the columns of events and tables, and what they mean.")(schema)
-app.command(short_help="Show versions, as a report of a bug should name them.")(version)
-app.command(short_help="Make a shell complete command lines.")(completion)
+app.command(short_help="Show versions, for bug reports.")(version)
+app.command(short_help="Print a completion script for a shell.")(completion)
 
 
 def run() -> None:
@@ -99,14 +102,14 @@ def run() -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader of a help text has seen enough.
-        abandon_stdout()
+        discard_stdout()
         code = DONE
     except CommandError as error:
-        explain(error)
+        print_error(error)
         code = FAILED
     except OSError as error:
-        explain(error, STDIN)
-        abandon_stdout()
+        print_error(error, STDIN)
+        discard_stdout()
         code = FAILED
     except UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":
@@ -114,6 +117,7 @@ def run() -> None:
         else:
             known = app.registered_commands
             names = {one.callback.__name__ for one in known if one.callback is not None}
-            explain(told(error, next((word for word in words[:1] if word in names), None)))
+            command = next((word for word in words[:1] if word in names), None)
+            print_error(to_command_error(error, command))
         code = FAILED
     sys.exit(code or DONE)

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import polars as pl
 
-from tracefast.cli.text.table_text import render
+from tracefast.cli.text.table_text import render_table
 
 LONG = "/srv/a/rather/long/path/to/a/file/that/does/not/fit/model.safetensors"
 
@@ -15,43 +15,43 @@ def frame(**columns) -> pl.DataFrame:
 
 def test_long_text_is_cut_in_its_middle_on_a_terminal_only():
     table = frame(reads=10, path=LONG)
-    narrow = render(table, table.columns, 40).splitlines()
+    narrow = render_table(table, table.columns, 40).splitlines()
     assert max(map(len, narrow)) == 40
     assert narrow[1].endswith(".safetensors")
     assert "/srv/" in narrow[1]
-    assert LONG in render(table, table.columns)
-    assert LONG in render(table, table.columns, 200)
+    assert LONG in render_table(table, table.columns)
+    assert LONG in render_table(table, table.columns, 200)
 
 
 def test_a_terminal_that_is_too_narrow_for_anything_still_shows_it():
     table = frame(reads=10, path=LONG, image=LONG)
-    assert len(render(table, table.columns, 5).splitlines()) == 2
+    assert len(render_table(table, table.columns, 5).splitlines()) == 2
 
 
 def test_text_cannot_move_the_cursor():
     table = frame(path="a\x1b[2Jb\nc\u202e")
-    assert render(table, table.columns) == "path\na\\33[2Jb\\nc\\u202e\n"
+    assert render_table(table, table.columns) == "path\na\\33[2Jb\\nc\\u202e\n"
 
 
 def test_counts_of_nothing_are_left_out_on_a_terminal_only():
     table = frame(reads=1, read_errors=0, errno=None, path="/a")
-    assert render(table, table.columns, 80) == "reads  path\n    1  /a\n"
-    whole = render(table, table.columns)
+    assert render_table(table, table.columns, 80) == "reads  path\n    1  /a\n"
+    whole = render_table(table, table.columns)
     assert whole == "reads  read errors  errno  path\n    1            0  -      /a\n"
 
 
 def test_a_share_of_nothing_is_an_answer():
     table = frame(requests=3, sequential_share_1=0.0, miss_share=None, path="/a")
-    assert render(table, table.columns, 80) == "requests  seq 1  path\n       3    0 %  /a\n"
+    assert render_table(table, table.columns, 80) == "requests  seq 1  path\n       3    0 %  /a\n"
 
 
 def test_units():
     table = frame(call_ns=1_863_000, read_bytes=43_290, line=12_345)
-    assert render(table, table.columns, 80).split() == [
+    assert render_table(table, table.columns, 80).split() == [
         *("call", "read", "bytes", "line"),
         *("1.9", "ms", "42.3", "KiB", "12345"),
     ]
-    assert render(table, table.columns).split() == [
+    assert render_table(table, table.columns).split() == [
         *("call", "ms", "read", "bytes", "line"),
         *("1.863", "43,290", "12345"),
     ]
@@ -60,7 +60,7 @@ def test_units():
 def test_times():
     def shown(times: list[datetime], width: int | None = None) -> list[str]:
         table = pl.DataFrame({"ts": times}, schema={"ts": pl.Datetime("ns")})
-        return render(table, table.columns, width).splitlines()[1:]
+        return render_table(table, table.columns, width).splitlines()[1:]
 
     noon = datetime(2026, 11, 21, 12)  # noqa: DTZ001 - logs have no zone
     assert shown([noon]) == ["2026-11-21 12:00:00.000000"]
@@ -83,7 +83,7 @@ def test_verbatim_is_what_was_asked_for():
     }
     table = frame(**values)
     for width in (None, 200):
-        header, row = render(table, table.columns, width, verbatim=True).splitlines()
+        header, row = render_table(table, table.columns, width, verbatim=True).splitlines()
         assert header.split() == list(values)
         assert row.split() == [
             *("735801000", "0", "311019.9999999895", "1e+20", "-", "a\\33[2J", "true"),
@@ -93,4 +93,4 @@ def test_verbatim_is_what_was_asked_for():
 
 def test_no_rows():
     table = pl.DataFrame(schema={"reads": pl.UInt32, "path": pl.String})
-    assert render(table, table.columns, 80) == "reads  path\n"
+    assert render_table(table, table.columns, 80) == "reads  path\n"

@@ -290,7 +290,7 @@ def test_of_two_that_may_not_replace_exactly_one_wins(command, tmp_path, spawn_s
         ]
         told = [process.communicate(timeout=60)[1] for process in running]
         assert sorted(process.returncode for process in running) == [0, 2, 2, 2, 2]
-        assert sum("exists already" in text for text in told) == 4
+        assert sum("already exists" in text for text in told) == 4
         pl.read_parquet(tmp_path / f"{attempt}.parquet")
         assert len(left(tmp_path)) == attempt + 1
 

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracefast.cli.command_line.options import Format
-from tracefast.cli.output.write import _encode
-from tracefast.cli.screen.process_tree import render as tree
-from tracefast.cli.screen.syscalls.strace_summary import render as strace_table
+from tracefast.cli.output.form import Format
+from tracefast.cli.output.write import encode_table
+from tracefast.cli.screen.process_tree import render_tree as tree
+from tracefast.cli.screen.strace_summary import render_summary as strace_table
 from tracefast.cli.screen.unparsed_lines import _Csv, _Text
 from tracefast.cli.text.escaping import printable
-from tracefast.cli.text.table_text import render
+from tracefast.cli.text.table_text import render_table
 
 # What nobody sees, or what turns the direction of text.
 HIDDEN = {
@@ -114,7 +114,7 @@ def test_a_table_holds_no_controls_but_its_line_ends(rows, header, width):
         {name: [row[i] for row in rows] for i, name in enumerate(names)},
         schema={names[0]: pl.String, "dir": pl.Categorical, "images": pl.List(pl.String)},
     )
-    text = render(table, table.columns, width)
+    text = render_table(table, table.columns, width)
     assert not bad(text)
     assert text.count("\n") == len(rows) + 1
 
@@ -138,7 +138,7 @@ def test_neither_do_trees_summaries_and_explanations(texts):
 @given(st.lists(st.tuples(TEXT, st.integers(-9, 9), st.floats(-1, 1)), min_size=1, max_size=5))
 def test_csv_holds_neither_controls_nor_formulas(rows):
     table = pl.DataFrame(rows, schema=["path", "n", "x"], orient="row")
-    text = _encode(table, Format.CSV).decode()
+    text = encode_table(table, Format.CSV).decode()
     assert not bad(text)
     back = list(csv.DictReader(io.StringIO(text)))
     assert len(back) == len(rows)
@@ -152,7 +152,7 @@ def test_csv_holds_neither_controls_nor_formulas(rows):
 def test_json_keeps_what_it_does_not_show(texts):
     table = pl.DataFrame({"path": texts})
     for form in (Format.JSON, Format.NDJSON):
-        text = _encode(table, form).decode()
+        text = encode_table(table, form).decode()
         assert not bad(text)
         rows = json.loads(text) if form is Format.JSON else map(json.loads, text.splitlines())
         assert [row["path"] for row in rows] == texts
@@ -160,7 +160,7 @@ def test_json_keeps_what_it_does_not_show(texts):
 
 def test_parquet_keeps_it_all(tmp_path):
     texts = ["=1+1", "\x1b[31m\n\u202e", ""]
-    (tmp_path / "out").write_bytes(_encode(pl.DataFrame({"path": texts}), Format.PARQUET))
+    (tmp_path / "out").write_bytes(encode_table(pl.DataFrame({"path": texts}), Format.PARQUET))
     assert pl.read_parquet(tmp_path / "out")["path"].to_list() == texts
 
 

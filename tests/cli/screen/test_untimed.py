@@ -28,8 +28,8 @@ def test_calls(run, form):
     ran = run("syscalls", "log")
     assert ran.stderr == {
         "all": "",
-        "nothing": "warning: the log has no times of calls: record with strace -T\n",
-    }.get(form, "warning: the log has times of 29 calls only, of 1,204: record with strace -T\n")
+        "nothing": "warning: the log has no durations of calls: record with strace -T\n",
+    }.get(form, "warning: the log has durations of only 29 of 1,204 calls: record with strace -T\n")
 
 
 def test_starts(run, form):
@@ -39,7 +39,7 @@ def test_starts(run, form):
     assert ("Starting them took" in text) == (form in {"all", "no durations"})
     assert ("record with strace -ttt." in text) == (form in {"seconds", "nothing"})
     untold = {"all": 0, "no durations": 2}.get(form, 6)
-    assert (f"is not known of {untold} processes" in text) == (untold > 0)
+    assert (f"duration is unknown for {untold} processes" in text) == (untold > 0)
     assert " 0 s" not in run("forks", "log").stdout
 
 

@@ -472,7 +472,7 @@ def test_the_command(run, log, tmp_path):
     assert words.startswith(
         "/srv/long-header.jpg: 6 accesses\n  header-probe: 3 calls, 12,288 bytes"
     )
-    assert "\n  eof-probe: 1 call, 8,192 bytes asked for, 10.0 µs: reads that" in words
+    assert "\n  eof-probe: 1 call, 8,192 bytes requested, 10.0 µs: reads that" in words
 
 
 def test_other_formats_have_the_rows(run, log, tmp_path):
@@ -499,8 +499,8 @@ def test_paths_that_are_several_or_none(run, log, tmp_path):
     assert "/srv/larger.jpg, /srv/long-header.jpg, /srv/small.jpg" in ran.stderr
     ran = run("files", path, "--explain", "smal.jpg")
     assert ran.returncode == 2
-    assert "error: --explain smal.jpg: no file that was opened has such a path" in ran.stderr
-    assert "hint: near it: /srv/small.jpg" in ran.stderr
+    assert "error: --explain smal.jpg: no opened file has this path" in ran.stderr
+    assert "hint: similar paths: /srv/small.jpg" in ran.stderr
     ran = run("files", path, "--explain", "nothing like it")
     assert (ran.returncode, ran.stdout) == (2, "")
     assert "hint: tracefast files lists the paths" in ran.stderr
@@ -523,4 +523,4 @@ def test_one_is_not_several(run, log, tmp_path):
     log.opened("/srv/empty.bin", 0)
     log.read(1, 0)
     ran = run("files", log.write(tmp_path), "--explain", "empty.bin")
-    assert "eof-probe: 1 call, 1 byte asked for" in ran.stdout
+    assert "eof-probe: 1 call, 1 byte requested" in ran.stdout

@@ -12,7 +12,7 @@ import tracefast as tf
 from support import strace_tables
 from support.paths import DATA
 from tracefast.analysis.syscalls import strace_counts
-from tracefast.cli.screen.syscalls.strace_summary import render
+from tracefast.cli.screen.strace_summary import render_summary
 
 WALL = DATA / "counts" / "wall.strace"
 
@@ -31,7 +31,7 @@ def test_the_summary_is_the_one_that_strace_printed():
     # Calls that were started anew, and a handler that left an error in the register.
     assert re.search(r" 1 rt_sigreturn$", expected, re.MULTILINE)
     assert "ERESTART" in WALL.read_text()
-    assert render(strace_counts(tf.scan(WALL)).collect()) == expected
+    assert render_summary(strace_counts(tf.scan(WALL)).collect()) == expected
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
@@ -47,7 +47,7 @@ def test_the_summary_is_the_one_that_strace_prints_today(tmp_path):
     )
     if not log.exists() or b"+++" not in log.read_bytes():
         pytest.skip(f"nothing may be traced here: {ran.stderr.decode()}")
-    assert render(strace_counts(tf.scan(log)).collect()) == table_of(log)
+    assert render_summary(strace_counts(tf.scan(log)).collect()) == table_of(log)
 
 
 def test_what_took_equally_long_is_in_the_order_of_numbers(make_events):

@@ -1,39 +1,28 @@
 """Arguments and options that several commands share."""
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
+from tracefast.cli.output.form import Format
 from tracefast.reading import FormatIn, Machine
-
-
-class Format(StrEnum):
-    """Forms in which a table is written."""
-
-    TABLE = "table"
-    JSON = "json"
-    NDJSON = "ndjson"
-    CSV = "csv"
-    PARQUET = "parquet"
-
 
 Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="LOG|PARQUET",
-        help="Logs, Parquet files, or directories of one of these; - is standard input.",
+        help="Logs, Parquet files, or directories of them; - is standard input.",
         show_default=False,
     ),
 ]
 FormatInOption = Annotated[
     FormatIn | None,
-    typer.Option(help="Format of the logs.  [default: found from the text]", show_default=False),
+    typer.Option(help="Format of the logs.  [default: detected]", show_default=False),
 ]
 MachineOption = Annotated[
     Machine | None,
     typer.Option(
-        help="Machine that numbered the calls of ftrace's raw_syscalls.  [default: guessed]",
+        help="Machine whose system call numbers ftrace's raw_syscalls show.  [default: guessed]",
         show_default=False,
     ),
 ]
@@ -41,8 +30,8 @@ WhereOption = Annotated[
     str | None,
     typer.Option(
         metavar="EXPR",
-        help="Only rows of the result for which this is true: a condition of SQL on its columns,"
-        " such as \"COLUMN > 1000000 AND OTHER LIKE 'read%'\"; times are in ns, sizes in bytes.",
+        help="Only rows of the result that fulfil this SQL condition, such as"
+        " \"COLUMN > 1000000 AND OTHER LIKE 'read%'\"; times are in ns, sizes in bytes.",
     ),
 ]
 FromOption = Annotated[
@@ -50,34 +39,32 @@ FromOption = Annotated[
     typer.Option(
         "--from",
         metavar="TIME",
-        help="Only events that begin at this time or later: seconds since the start of the log"
+        help="Only events that start at this time or later: seconds since the start of the log"
         " (12.5, 90s, 2m), a time of day (14:05:30), a date and time (2026-01-31T14:05:30), or @"
         " and seconds on the log's own clock (@1700000000.5).",
     ),
 ]
 ToOption = Annotated[
     str | None,
-    typer.Option("--to", metavar="TIME", help="Only events that begin before this time."),
+    typer.Option("--to", metavar="TIME", help="Only events that start before this time."),
 ]
 FormatOption = Annotated[
     Format | None,
-    typer.Option(
-        "--format", help="Form of the result.  [default: by the suffix of -o, else table]"
-    ),
+    typer.Option("--format", help="Output format.  [default: by the suffix of -o, else table]"),
 ]
 OutputOption = Annotated[
     str,
-    typer.Option("-o", "--output", metavar="FILE", help="Where to write; - is standard output."),
+    typer.Option("-o", "--output", metavar="FILE", help="Output file; - is standard output."),
 ]
 ClobberOption = Annotated[
     bool,
-    typer.Option("--no-clobber", help="Refuse to replace an output that exists."),
+    typer.Option("--no-clobber", help="Do not replace an existing output: fail."),
 ]
 SortOption = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Sort by this column: numbers largest first, text in alphabetical order.",
+        help="Sort by this column: numbers largest first, text alphabetically.",
     ),
 ]
 TopOption = Annotated[
@@ -85,13 +72,13 @@ TopOption = Annotated[
     typer.Option(
         min=0,
         metavar="N",
-        help="Only the first N rows, 0 for all.  [default: a screenful on a terminal, else all]",
+        help="Only the first N rows, 0 for all.  [default: what fits a terminal, else all]",
         show_default=False,
     ),
 ]
 WideOption = Annotated[
-    bool, typer.Option("--wide", help="All columns in a table, not the main ones.")
+    bool, typer.Option("--wide", help="All columns in a table, not only the main ones.")
 ]
 QuietOption = Annotated[
-    bool, typer.Option("-q", "--quiet", help="Nothing on standard error but errors.")
+    bool, typer.Option("-q", "--quiet", help="Print only errors on standard error.")
 ]

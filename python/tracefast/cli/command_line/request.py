@@ -1,4 +1,4 @@
-"""What all commands that print a table are asked: of which logs, which rows, in which form."""
+"""The options that all commands with a table share: which logs, which rows, which format."""
 
 import functools
 import inspect
@@ -8,40 +8,41 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tracefast.cli.command_line import options
-from tracefast.cli.command_line.options import Format
+from tracefast.cli.command_line.exit_codes import exits_with_code
 from tracefast.cli.command_line.time_window import Window
-from tracefast.cli.messages import errors
+from tracefast.cli.messages.stderr import print_warning
+from tracefast.cli.output.form import Format
 from tracefast.reading import FormatIn, Machine
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """The shared part of a command line, checked.
+    """The shared options of a command line, checked.
 
     Attributes
     ----------
     inputs
         Logs or Parquet files, patterns, ``-``.
     form
-        The form of the result.
+        The output format.
     output
         Path of a file, or ``-``.
     clobber
         Replace an output that exists.
     where
-        A condition of SQL that the rows of the result fulfil.
+        An SQL condition that the rows of the result have to fulfil.
     window
-        When the events that are looked at happened.
+        The time window of the events.
     sort
-        The column to sort by; None for the order of the command.
+        The column to sort by; None for the command's own order.
     top
-        How many rows to print: 0 for all, None for as many as a terminal bears.
+        How many rows to print: 0 for all, None for as many as fit a terminal.
     wide
         Show all columns.
     format_in, machine
         As for :func:`tracefast.scan`.
     quiet
-        Nothing on standard error but errors.
+        Print only errors on standard error.
     """
 
     inputs: list[str]
@@ -58,46 +59,46 @@ class Request:
     quiet: bool = False
 
     def note(self, text: str) -> None:
-        """Print what is good to know on standard error."""
+        """Print a note on standard error."""
         if not self.quiet:
             print(text, file=sys.stderr)
 
     def warn(self, text: str) -> None:
         """Print a warning on standard error."""
         if not self.quiet:
-            errors.warn(text)
+            print_warning(text)
 
 
 def table_command(
     *, without: Collection[str] = ()
 ) -> Callable[[Callable[..., int]], Callable[..., None]]:
-    """Make a command of typer of a function: with the options that all tables have.
+    """Turn a function into a command with the options that all tables share.
 
     Parameters
     ----------
     without
-        Attributes of a :class:`Request` that mean nothing to this command.
+        Attributes of :class:`Request` that have no meaning for this command.
     """
-    return lambda command: _command(command, without)
+    return lambda command: _make_command(command, without)
 
 
-def _command(command: Callable[..., int], without: Collection[str]) -> Callable[..., None]:
-    """Make a command.
+def _make_command(command: Callable[..., int], without: Collection[str]) -> Callable[..., None]:
+    """Turn a function into a command.
 
     The function takes a :class:`Request`, and its own options by name, which come first in the
     help. What it returns or raises becomes an exit code and a message.
     """
     _, *own = inspect.signature(command).parameters.values()
-    logs, *all_shared = inspect.signature(_shared).parameters.values()
-    shared = [parameter for parameter in all_shared if parameter.name not in without]
+    logs, *all_shared_options = inspect.signature(_shared_options).parameters.values()
+    shared = [parameter for parameter in all_shared_options if parameter.name not in without]
     names = {parameter.name for parameter in (logs, *shared)}
 
     @functools.wraps(command)
     def run(*_: object, **given: Any) -> int:  # noqa: ANN401 - typer has checked the types
-        request = _request(**{name: given.pop(name) for name in names})
+        request = _make_request(**{name: given.pop(name) for name in names})
         return command(request, **given)
 
-    # What has no default is an argument, and stands before the logs.
+    # Parameters without a default are arguments, which come before the logs.
     arguments = [parameter for parameter in own if parameter.default is parameter.empty]
     choices = [parameter for parameter in own if parameter.default is not parameter.empty]
     parameters = [*arguments, logs, *choices, *shared]
@@ -108,10 +109,10 @@ def _command(command: Callable[..., int], without: Collection[str]) -> Callable[
     run.__annotations__ = {
         name: parameter.annotation for name, parameter in signature.parameters.items()
     }
-    return errors.guard(run)
+    return exits_with_code(run)
 
 
-def _shared(
+def _shared_options(
     inputs: options.Inputs,
     *,
     where: options.WhereOption = None,
@@ -127,10 +128,10 @@ def _shared(
     machine: options.MachineOption = None,
     quiet: options.QuietOption = False,
 ) -> None:
-    """Hold the options that all tables have, as typer reads them."""
+    """Declare the options that all tables share, for typer to read."""
 
 
-def _request(
+def _make_request(
     *,
     format_: Format | None,
     output: str,
@@ -140,12 +141,12 @@ def _request(
     **others: Any,  # noqa: ANN401 - as they are
 ) -> Request:
     """Check what can be checked before any work is done."""
-    from tracefast.cli.output.write import choose
+    from tracefast.cli.output.form import choose_form
 
     return Request(
-        form=choose(format_, output, no_clobber=no_clobber),
+        form=choose_form(format_, output, no_clobber=no_clobber),
         output=output,
         clobber=not no_clobber,
-        window=Window.of(from_, to),
+        window=Window.parse(from_, to),
         **others,
     )

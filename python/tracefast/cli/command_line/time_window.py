@@ -1,4 +1,4 @@
-"""`--from` and `--to`: a part of the time that logs tell of."""
+"""Parse `--from` and `--to`: the time window."""
 
 import re
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from tracefast.cli.messages.errors import CommandError
 
 _S: Final = 1_000_000_000
 _DAY: Final = 86_400
-# A number from here on cannot be seconds since the start of a log: it counts from 1970.
-EPOCH_LOGS: Final = 315_532_800  # 1980
+# A larger number cannot be seconds since the start of a log: it counts from 1970.
+MIN_EPOCH_S: Final = 315_532_800  # 1980
 _MOST: Final = 2**63 - 1
 
 _NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
@@ -42,8 +42,8 @@ class Since(StrEnum):
 
     START = "start"  # The first event of the log.
     MIDNIGHT = "midnight"  # Of the day on which the log starts.
-    EPOCH = "epoch"  # 1970: logs with dates only.
-    CLOCK = "clock"  # Whatever the clock of the log counts from.
+    EPOCH = "epoch"  # 1970; for logs with dates only.
+    CLOCK = "clock"  # The log's own clock.
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Moment:
     Attributes
     ----------
     text
-        As it was written, behind its option.
+        As it was written, after its option.
     ns
         Nanoseconds.
     since
@@ -67,25 +67,27 @@ class Moment:
 
 @dataclass(frozen=True)
 class Window:
-    """From when, up to but not including when; None for no limit."""
+    """A half-open interval; None for no limit."""
 
     start: Moment | None = None
     end: Moment | None = None
 
     @classmethod
-    def of(cls, start: str | None, end: str | None) -> "Window":
-        """Read two options.
+    def parse(cls, start: str | None, end: str | None) -> "Window":
+        """Parse the two options.
 
         Raises
         ------
         CommandError
-            One of them is no time, or the end is not behind the start.
+            One of them is not a valid time, or the end is not after the start.
         """
-        window = cls(*(moment(name, text) for name, text in (("--from", start), ("--to", end))))
+        window = cls(
+            *(parse_moment(name, text) for name, text in (("--from", start), ("--to", end)))
+        )
         first, last = window.start, window.end
         if first and last and first.since == last.since and last.ns <= first.ns:
             if first.since is Since.MIDNIGHT and last.ns < first.ns:
-                return window  # Past midnight, perhaps.
+                return window  # The end may be on the next day.
             raise CommandError(
                 f"--to {end}: not after --from {start}", "both count from the same moment"
             )
@@ -96,12 +98,12 @@ class Window:
 
     @property
     def moments(self) -> list[Moment]:
-        """The limits that there are."""
+        """The limits that are set."""
         return [moment for moment in (self.start, self.end) if moment is not None]
 
 
-def moment(option: str, text: str | None) -> Moment | None:
-    """Read a moment.
+def parse_moment(option: str, text: str | None) -> Moment | None:
+    """Parse a moment.
 
     Parameters
     ----------
@@ -114,12 +116,12 @@ def moment(option: str, text: str | None) -> Moment | None:
     Raises
     ------
     CommandError
-        The text is nothing of this.
+        The text is none of these.
 
     Examples
     --------
     >>> for text in ("12.5", "+1m30s", "1700000000", "@12.000000001", "14:05", "1970-01-02"):
-    ...     print(moment("--from", text))
+    ...     print(parse_moment("--from", text))
     Moment(text='--from 12.5', ns=12500000000, since=<Since.START: 'start'>)
     Moment(text='--from +1m30s', ns=90000000000, since=<Since.START: 'start'>)
     Moment(text='--from 1700000000', ns=1700000000000000000, since=<Since.EPOCH: 'epoch'>)
@@ -129,20 +131,20 @@ def moment(option: str, text: str | None) -> Moment | None:
     """
     if text is None:
         return None
-    found = _read(text.strip())
+    found = _parse(text.strip())
     if found is None or not 0 <= found[0] <= _MOST:
-        raise CommandError(f"{option} {text}: no time", _HINT)
+        raise CommandError(f"{option} {text}: not a valid time", _HINT)
     return Moment(f"{option} {text}", *found)
 
 
-def _read(text: str) -> tuple[int, Since] | None:
+def _parse(text: str) -> tuple[int, Since] | None:
     if match := _CLOCK.fullmatch(text):
         return _ns(match[1]), Since.CLOCK
     if _SPAN.fullmatch(text):
         parts = _PART.findall(text) or [(text.removeprefix("+"), "s")]
         ns = sum(_ns(number, _UNITS[unit]) for number, unit in parts)
         bare = text[0] != "+" and text[-1] in "0123456789."
-        return ns, Since.EPOCH if bare and ns >= EPOCH_LOGS * _S else Since.START
+        return ns, Since.EPOCH if bare and ns >= MIN_EPOCH_S * _S else Since.START
     if match := _OF_DAY.fullmatch(text):
         time = _of_day(*match.groups())
         return None if time is None else (time, Since.MIDNIGHT)
@@ -159,7 +161,7 @@ def _ns(number: str, unit: str = "1") -> int:
 
 def _of_day(hours: str, minutes: str, seconds: str | None, fraction: str | None) -> int | None:
     whole = int(hours) * 3600 + int(minutes) * 60 + int(seconds or 0)
-    # A leap second has a place.
+    # 60 is a leap second.
     if int(hours) > 23 or int(minutes) > 59 or int(seconds or 0) > 60:  # noqa: PLR2004
         return None
     return whole * _S + (_ns(f"0{fraction}") if fraction else 0)

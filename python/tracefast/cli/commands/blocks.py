@@ -4,15 +4,16 @@ from typing import Annotated
 
 import typer
 
+from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request, table_command
-from tracefast.cli.messages.errors import DONE, FAILED
+from tracefast.cli.output.form import Format
 
 # What a table in text shows; the task last, as its name may be long.
 _MAIN = (
     "dev",
     "op",
     "requests",
-    "bytes",
+    "op_bytes",
     "sequential_share_1",
     "sequential_share_4",
     "readahead_share",
@@ -37,17 +38,17 @@ def blocks(
     request: Request,
     *,
     match: Annotated[
-        str | None, typer.Option(metavar="GLOB", help="Only devices like this, such as '254:*'.")
+        str | None, typer.Option(metavar="GLOB", help="Only devices that match, such as '254:*'.")
     ] = None,
 ) -> int:
     """Show what reached the block devices: requests, their order, sizes and latencies.
 
-    One row per device and operation, largest number of bytes first. It needs ftrace's events
+    One row per device and operation, the most bytes first. This needs ftrace's events
     block_rq_issue and, for latencies, block_rq_complete, or the tracer blk.
 
-    A request is sequential if it begins at the sector behind the one before (seq 1), or where one
-    of the last four streams ended (seq 4): programs that read side by side are sequential in the
-    second sense only.
+    A request is sequential if it starts where the one before it ended (seq 1), or where one of the
+    last four streams ended (seq 4). Programs that read in parallel are sequential in the second
+    sense only.
 
     \b
     Examples:
@@ -58,18 +59,22 @@ def blocks(
     import polars as pl
 
     from tracefast.analysis.blocks import SCHEMA
-    from tracefast.analysis.blocks import blocks as question
-    from tracefast.cli.inputs.event_sources import answer
-    from tracefast.cli.screen.result_table import check_columns, chosen, finish
+    from tracefast.analysis.blocks import blocks as analysis
+    from tracefast.cli.inputs.event_sources import run_analysis
+    from tracefast.cli.screen.result_table import check_columns, filter_rows, print_table
 
     check_columns(request, SCHEMA)
-    table, complete = answer(request, question)
+    table, complete = run_analysis(request, analysis)
     if table is not None:
         if table.is_empty():
             request.warn(
                 "no requests to block devices: trace the events block_rq_issue, block_rq_complete"
             )
-        # Inputs that were asked one by one are in order each, not together.
+        # Inputs that were read one by one are each in order, but not together.
         table = table.sort(pl.col("bytes"), descending=True, maintain_order=True)
-        finish(chosen(table, request, match, "dev"), request, main=_MAIN, spare=_SPARE)
+        table = filter_rows(table, request, match, "dev")
+        if request.form is Format.TABLE and not request.wide:
+            # Under this name, text has it in units that fit.
+            table = table.with_columns(op_bytes="bytes")
+        print_table(table, request, main=_MAIN, spare=_SPARE)
     return DONE if complete else FAILED

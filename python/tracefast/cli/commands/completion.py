@@ -1,4 +1,4 @@
-"""`tracefast completion`: how a shell completes command lines."""
+"""`tracefast completion`: the scripts that make shells complete command lines."""
 
 import os
 from enum import StrEnum
@@ -19,7 +19,7 @@ def completion(
     context: typer.Context,
     shell: Annotated[Shell, typer.Argument(help="The shell.", show_default=False)],
 ) -> None:
-    """Print what makes a shell complete commands, options and their choices.
+    """Print the script that makes a shell complete commands, options and choices.
 
     \b
     Examples:
@@ -27,6 +27,6 @@ def completion(
       tracefast completion zsh > ~/.zfunc/_tracefast
       tracefast completion fish > ~/.config/fish/completions/tracefast.fish
     """
-    # typer prints it, asked in this way.
+    # typer prints the script when this variable is set.
     os.environ["_TRACEFAST_COMPLETE"] = f"source_{shell}"
     context.find_root().command.main(args=[], prog_name="tracefast")

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
+from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request, table_command
-from tracefast.cli.messages.errors import DONE, FAILED
 
 # What a table in text shows; the names last, as they may be long.
 _MAIN = (
@@ -30,21 +30,21 @@ def events(
     request: Request,
     *,
     match: Annotated[
-        str | None, typer.Option(metavar="GLOB", help="Only names like this, such as 'sched_*'.")
+        str | None, typer.Option(metavar="GLOB", help="Only names that match, such as 'sched_*'.")
     ] = None,
     event: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="The fields of this event of ftrace instead, a row per record."
+            metavar="NAME", help="Show the fields of this ftrace event instead, one row per record."
         ),
     ] = None,
 ) -> int:
     """Show which events a log has: how many of each, when, by how many tasks, how long.
 
-    One row per kind and name, the most frequent first. Times are those of the calls and functions
-    whose duration the log shows: their sum, their median, the longest.
+    One row per kind and name, the most frequent first. Durations are those of calls and functions
+    for which the log shows one: total, median, maximum.
 
-    With --event, one row per record of that event, with its fields in columns of their own.
+    With --event, one row per record of that event, one column per field.
 
     \b
     Examples:
@@ -55,18 +55,18 @@ def events(
       tracefast events app.parquet --format ndjson | jq .name
     """
     if event is not None:
-        from tracefast.cli.commands.event_fields import show
+        from tracefast.cli.commands.event_fields import report_fields
 
-        return show(request, event, match=match)
+        return report_fields(request, event, match=match)
     from tracefast.analysis.events import SCHEMA
-    from tracefast.analysis.events import events as question
-    from tracefast.cli.inputs.event_sources import answer
-    from tracefast.cli.screen.result_table import check_columns, chosen, finish
+    from tracefast.analysis.events import events as analysis
+    from tracefast.cli.inputs.event_sources import run_analysis
+    from tracefast.cli.screen.result_table import check_columns, filter_rows, print_table
 
     check_columns(request, SCHEMA)
-    table, complete = answer(request, question)
+    table, complete = run_analysis(request, analysis)
     if table is not None:
-        # Inputs that were asked one by one are in order each, not together.
+        # Inputs that were read one by one are each in order, but not together.
         table = table.sort("count", descending=True, maintain_order=True)
-        finish(chosen(table, request, match, "name"), request, main=_MAIN, spare=_SPARE)
+        print_table(filter_rows(table, request, match, "name"), request, main=_MAIN, spare=_SPARE)
     return DONE if complete else FAILED

@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
-from tracefast.cli.command_line.options import Format
+from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request, table_command
-from tracefast.cli.messages.errors import DONE, FAILED, CommandError
+from tracefast.cli.messages.errors import CommandError
+from tracefast.cli.output.form import Format
 
 # What a table of rows in text shows; the paths last, as they may be long.
 _MAIN = (
@@ -27,8 +28,8 @@ _MAIN = (
     "parent_image",
     "image",
 )
-# What narrow terminals do without, the first one first; not the number by which `processes` knows
-# the child.
+# What narrow terminals do without, the first one first. The PID of the child stays, as `processes`
+# shows it, too.
 _SPARE = (
     *("exit_status", "exec_failed", "exit_signal", "startup_ns", "tid", "lifetime_ns"),
     *("exec_gap_ns", "exec_ns", "errno", "parent_image", "kind", "call_ns"),
@@ -41,24 +42,24 @@ def forks(
     *,
     match: Annotated[
         str | None,
-        typer.Option(metavar="GLOB", help="Only programs like this, as parent or as child."),
+        typer.Option(metavar="GLOB", help="Only programs that match, as parent or as child."),
     ] = None,
     each: Annotated[
-        bool, typer.Option("--each", help="One row per created process, not a summary.")
+        bool, typer.Option("--each", help="One row per created process instead of a summary.")
     ] = False,
     threads: Annotated[
-        bool, typer.Option("--threads", help="The creation of threads, too.")
+        bool, typer.Option("--threads", help="Include the creation of threads.")
     ] = False,
 ) -> int:
-    """Show who started what, how often and how, where the time went, and what to change.
+    """Show which programs started which, how often and how, what it cost, and what to change.
 
-    The cost is the time in the call that makes a process and, after fork, that in execve beyond
-    what it takes without the parent's memory. The kind says how a process is made: fork (memory of
-    its own), vfork, posix_spawn, thread, shared.
+    Programs are listed most expensive first. The cost is the time in the call that creates the
+    process and, after fork, the extra time in execve that freeing the parent's memory takes. The
+    kind says how a process is created: fork (its own copy of the memory), vfork, posix_spawn,
+    thread, shared. max parallel: how many lived at the same time.
 
-    With --each, one row per created process, in order of time: its call, the way to its execve,
-    what became of it. The other forms of output have the numbers as they are, in nanoseconds and
-    bytes, and all columns.
+    With --each, one row per created process, in order of time: its call, its execve, how it ended.
+    Formats other than table have all columns, with exact numbers in nanoseconds and bytes.
 
     \b
     Examples:
@@ -74,24 +75,31 @@ def forks(
     from tracefast.analysis.forks.summary import SCHEMA as SUMMARY
     from tracefast.analysis.forks.summary import report
     from tracefast.analysis.forks.table import SCHEMA
-    from tracefast.analysis.forks.table import forks as question
-    from tracefast.cli.inputs.event_sources import answer
-    from tracefast.cli.screen.forks.report import show
-    from tracefast.cli.screen.result_table import check_columns, chosen, finish, matching
+    from tracefast.analysis.forks.table import forks as analysis
+    from tracefast.cli.inputs.event_sources import run_analysis
+    from tracefast.cli.screen.forks_report import print_forks_report
+    from tracefast.cli.screen.result_table import (
+        check_columns,
+        filter_matching,
+        filter_rows,
+        print_table,
+    )
 
     if not each and request.sort in SCHEMA and request.sort not in SUMMARY:
-        raise CommandError(f"--sort {request.sort}: a column of single processes", "add --each")
+        raise CommandError(
+            f"--sort {request.sort}: only single processes have this column", "add --each"
+        )
     check_columns(request, SCHEMA if each else SUMMARY)
-    rows, complete = answer(request, question if each else fork_rows)
+    rows, complete = run_analysis(request, analysis if each else fork_rows)
     if rows is not None:
         if not threads:
             rows = rows.filter(pl.col("kind").ne_missing("thread"))
-        rows = matching(match, "parent_image", "image")(rows)
+        rows = filter_matching(rows, match, "parent_image", "image")
         if each:
-            finish(chosen(rows, request), request, main=_MAIN, spare=_SPARE)
+            print_table(filter_rows(rows, request), request, main=_MAIN, spare=_SPARE)
         elif request.wide or request.form is not Format.TABLE:
-            table = chosen(report(rows, threads=True).summary, request)
-            finish(table, replace(request, wide=True), main=())
+            table = filter_rows(report(rows, threads=True).summary, request)
+            print_table(table, replace(request, wide=True), main=())
         else:
-            show(report(rows, threads=True), request)
+            print_forks_report(report(rows, threads=True), request)
     return DONE if complete else FAILED

@@ -1,24 +1,28 @@
-"""`tracefast parse`: logs into one Parquet or Arrow file, or into one for each."""
+"""`tracefast parse`: turn logs into one Parquet or Arrow file, or one for each log."""
 
 import re
 import sys
-from contextlib import nullcontext
-from typing import Annotated
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import tracefast
 from tracefast._core import Progress
 from tracefast.cli.command_line import options
-from tracefast.cli.messages.errors import DONE, NOT_UNDERSTOOD, CommandError, guard
-from tracefast.cli.messages.progress import shown
+from tracefast.cli.command_line.exit_codes import DONE, NOT_UNDERSTOOD, exits_with_code
+from tracefast.cli.messages.errors import CommandError
+from tracefast.cli.messages.progress import progress_bar
 from tracefast.cli.screen.parse_report import print_report
-from tracefast.cli.screen.unparsed_lines import ExplainFormat, explanation
+from tracefast.cli.screen.unparsed_lines import ExplainFormat, explanation_writer
 from tracefast.inputs.sources import STDIN
 from tracefast.outputs import Sink, sink_of
 
+if TYPE_CHECKING:
+    from tracefast.reading import Tell
 
-@guard
+
+@exits_with_code
 def parse(
     logs: Annotated[
         list[str],
@@ -34,7 +38,7 @@ def parse(
             "-o",
             "--output",
             metavar="FILE",
-            help="What to write: .parquet, or .arrow, .feather, .ipc; - is standard output.",
+            help="Output file: .parquet, or .arrow, .feather, .ipc; - is standard output.",
             show_default=False,
         ),
     ] = None,
@@ -42,8 +46,8 @@ def parse(
         str | None,
         typer.Option(
             metavar="DIR",
-            help="Write one Parquet file for each log into this folder, leaving out what an "
-            "earlier run has done; one bad log stops no other.",
+            help="Write one Parquet file for each log into this folder, and skip what an earlier "
+            "run has done. A log that fails does not stop the others.",
             show_default=False,
         ),
     ] = None,
@@ -54,7 +58,7 @@ def parse(
             "--jobs",
             min=1,
             metavar="N",
-            help="With --out-dir: logs at a time.  [default: one for each four cores]",
+            help="With --out-dir: logs to parse at a time.  [default: one for each four cores]",
             show_default=False,
         ),
     ] = None,
@@ -62,19 +66,19 @@ def parse(
         str | None,
         typer.Option(
             metavar="I/N",
-            help="With --out-dir: only every N-th log, from the I-th on.",
+            help="With --out-dir: only every N-th log, starting with the I-th.",
             show_default=False,
         ),
     ] = None,
     no_resume: Annotated[
         bool,
-        typer.Option("--no-resume", help="With --out-dir: do anew what is done, too."),
+        typer.Option("--no-resume", help="With --out-dir: repeat what an earlier run has done."),
     ] = False,
     sink: Annotated[
         str | None,
         typer.Option(
             metavar="parquet|arrow",
-            help="Form of the output.  [default: by the suffix of -o]",
+            help="Output format.  [default: by the suffix of -o]",
             show_default=False,
         ),
     ] = None,
@@ -82,9 +86,7 @@ def parse(
     machine: options.MachineOption = None,
     threads: Annotated[
         int | None,
-        typer.Option(
-            min=1, metavar="N", help="Worker threads, for each log.  [default: all cores]"
-        ),
+        typer.Option(min=1, metavar="N", help="Worker threads for each log.  [default: all cores]"),
     ] = None,
     row_group: Annotated[
         int,
@@ -94,8 +96,8 @@ def parse(
         str | None,
         typer.Option(
             metavar="zstd|zstd:LEVEL|none",
-            help="What the pages of Parquet are compressed with; LEVEL is from 1 to 22, and higher "
-            "ones save little. Arrow files are not compressed.  [default: zstd:1]",
+            help="Compression of Parquet pages; LEVEL is 1 to 22, and higher levels save little. "
+            "Arrow files are not compressed.  [default: zstd:1]",
             show_default=False,
         ),
     ] = None,
@@ -107,24 +109,23 @@ def parse(
         bool,
         typer.Option(
             "--explain",
-            help="Print each line that was not understood, and what was expected; -o may be left "
-            "out.",
+            help="Print each line that was not understood, and what was expected; -o is optional.",
         ),
     ] = False,
     form: Annotated[
         ExplainFormat | None,
-        typer.Option("--format", help="Form of what --explain prints.  [default: text]"),
+        typer.Option("--format", help="Output format of --explain.  [default: text]"),
     ] = None,
     quiet: options.QuietOption = False,
     verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="Report on every log, and bytes by use.")
+        bool, typer.Option("-v", "--verbose", help="Report every log, and bytes by kind of line.")
     ] = False,
 ) -> int:
-    """Turn logs of strace or ftrace into one Parquet or Arrow file, or into one for each log.
+    """Turn strace or ftrace logs into one Parquet or Arrow file, or into one for each log.
 
     An output appears whole or not at all. A report goes to standard error: lines, events by
     kind, what was not understood and in which logs, bytes per second. With --out-dir, a second
-    run does what is new, what has changed and what has failed.
+    run parses only logs that are new, have changed or have failed.
 
     \b
     Examples:
@@ -138,9 +139,9 @@ def parse(
       tracefast parse app.strace --explain
     """
     if "" in {output, out_dir}:
-        raise CommandError("the name of the output is empty", "give it a name")
+        raise CommandError("the name of the output is empty", "give -o or --out-dir a name")
     if out_dir is not None:
-        _check_batch(output, sink, form, explain=explain, no_clobber=no_clobber)
+        _check_each(output, sink, form, explain=explain, no_clobber=no_clobber)
         _check_compression(compression, "parquet")
         from tracefast.batch.job import Options
         from tracefast.cli.commands.parse_each import parse_each
@@ -157,25 +158,27 @@ def parse(
             quiet=quiet,
             verbose=verbose,
         )
-    _check_alone(jobs=jobs, shard=shard, no_resume=no_resume)
-    chosen = _check(output, sink, form, explain=explain)
-    _check_compression(compression, chosen)
+    _check_single(jobs=jobs, shard=shard, no_resume=no_resume)
+    chosen_sink = _check(output, sink, form, explain=explain)
+    _check_compression(compression, chosen_sink)
     progress = Progress()
 
-    told = explanation(form, outlive=output is not None) if explain else nullcontext()
-    # A bar would be drawn between the lines of the explanation.
-    with shown(progress, disabled=quiet or explain), told as tell:
+    writer: AbstractContextManager[Tell | None] = nullcontext()
+    if explain:
+        writer = explanation_writer(form, ignore_closed_pipe=output is not None)
+    # The bar would appear between the lines of the explanation.
+    with progress_bar(progress, disabled=quiet or explain), writer as print_lines:
         report = tracefast.parse(
             logs,
             output,
-            sink=chosen,
+            sink=chosen_sink,
             format_in=format_in,
             machine=machine,
             threads=threads,
             row_group=row_group,
             compression=compression,
             clobber=not no_clobber,
-            explain=tell,
+            explain=print_lines,
             progress=progress,
         )
     if not quiet:
@@ -183,7 +186,7 @@ def parse(
     return NOT_UNDERSTOOD if strict and report.accounting["unparsed"] else DONE
 
 
-def _check_batch(
+def _check_each(
     output: str | None,
     sink: str | None,
     form: ExplainFormat | None,
@@ -191,31 +194,32 @@ def _check_batch(
     explain: bool,
     no_clobber: bool,
 ) -> None:
-    """Refuse what does not go with a file for each log."""
+    """Refuse options that do not go with --out-dir."""
     if output is not None:
         raise CommandError(
-            "-o and --out-dir: one file for all logs, or one for each", "leave out one of them"
+            "-o and --out-dir: choose one file for all logs, or one for each",
+            "leave out one of them",
         )
     if explain or form is not None:
         raise CommandError(
-            "--explain and --format print of logs one after another, --out-dir reads several",
-            "parse the log in question with --explain and without --out-dir",
+            "--explain and --format: not available with --out-dir, which parses logs in parallel",
+            "parse one log with --explain and without --out-dir",
         )
     if sink not in {None, "parquet"}:
-        raise CommandError(f"--sink {sink}: --out-dir writes Parquet", "leave it out")
+        raise CommandError(f"--sink {sink}: --out-dir writes only Parquet", "leave it out")
     if no_clobber:
         raise CommandError(
-            "--no-clobber: --out-dir leaves alone what is done, and replaces what has changed",
+            "--no-clobber: --out-dir keeps what is done, and replaces what has changed",
             "leave it out, or choose a new folder",
         )
 
 
-def _check_alone(*, jobs: int | None, shard: str | None, no_resume: bool) -> None:
-    """Refuse what goes with a file for each log only."""
+def _check_single(*, jobs: int | None, shard: str | None, no_resume: bool) -> None:
+    """Refuse options that need --out-dir."""
     given = {"--jobs": jobs is not None, "--shard": shard is not None, "--no-resume": no_resume}
     for name in (name for name, wanted in given.items() if wanted):
         raise CommandError(
-            f"{name}: this is for many logs, each with an output of its own",
+            f"{name}: only available with --out-dir",
             "give --out-dir DIR",
         )
 
@@ -226,32 +230,33 @@ def _check(
     """Refuse options that do not go together before any work is done; choose the sink."""
     if form is not None and not explain:
         raise CommandError(
-            f"--format {form}: this is the form of what --explain prints",
-            "give --sink for the form of the output, or --explain",
+            f"--format {form}: this is the output format of --explain",
+            "give --explain, or --sink to choose the format of -o",
         )
     if output is None:
         if not explain:
             raise CommandError(
-                "no output is named",
-                "give -o FILE, or --explain to see what is not understood; --out-dir DIR writes a "
-                "file for each log",
+                "no output is given",
+                "give -o FILE, or --explain to print what is not understood; --out-dir DIR writes "
+                "one file for each log",
             )
         return None
     if output == STDIN and explain:
         raise CommandError(
-            "events and explanation would both go to standard output",
+            "--explain and -o -: events and explanations would both go to standard output",
             "write the events to a file with -o FILE",
         )
-    return _sink(output, sink)
+    return _choose_sink(output, sink)
 
 
 def _check_compression(wanted: str | None, sink: Sink | None) -> None:
-    """Refuse what cannot be written."""
+    """Refuse a compression that does not exist, or that the output cannot have."""
     if wanted is None:
         return
     if not re.fullmatch(r"none|zstd(:([1-9]|1[0-9]|2[0-2]))?", wanted, re.ASCII):
         raise CommandError(
-            f"--compression {wanted}: no such form", "give zstd, zstd:1 to zstd:22, or none"
+            f"--compression {wanted}: no such compression",
+            "give zstd, zstd:1 to zstd:22, or none",
         )
     if sink != "parquet":
         raise CommandError(
@@ -260,10 +265,10 @@ def _check_compression(wanted: str | None, sink: Sink | None) -> None:
         )
 
 
-def _sink(output: str, wanted: str | None) -> Sink:
-    """Choose the sink, and refuse bytes that nobody can read."""
+def _choose_sink(output: str, wanted: str | None) -> Sink:
+    """Choose the sink, and refuse to write binary output to a terminal."""
     if wanted not in {None, "parquet", "arrow"}:
-        raise CommandError(f"--sink {wanted}: no such form", "give parquet or arrow")
+        raise CommandError(f"--sink {wanted}: no such format", "give parquet or arrow")
     if output == STDIN and sys.stdout.isatty():
         raise CommandError(
             "standard output is a terminal, and the result is binary",
@@ -274,7 +279,7 @@ def _sink(output: str, wanted: str | None) -> Sink:
     )
     if chosen is None:
         raise CommandError(
-            f"{output}: this suffix does not say what to write",
-            "name it .parquet, .arrow, .feather or .ipc, or give --sink parquet",
+            f"{output}: unknown suffix",
+            "use .parquet, .arrow, .feather or .ipc, or give --sink parquet",
         )
     return chosen

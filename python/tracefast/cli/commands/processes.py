@@ -4,9 +4,10 @@ from typing import Annotated
 
 import typer
 
-from tracefast.cli.command_line.options import Format
+from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request, table_command
-from tracefast.cli.messages.errors import DONE, FAILED, CommandError
+from tracefast.cli.messages.errors import CommandError
+from tracefast.cli.output.form import Format
 
 # What a table in text shows; the program last, as its path may be long.
 _MAIN = (
@@ -38,22 +39,25 @@ def processes(
     *,
     tree: Annotated[
         bool,
-        typer.Option("--tree", help="Who made whom, as a tree; equal children are one line."),
+        typer.Option(
+            "--tree",
+            help="Show which process created which, as a tree; equal children share a line.",
+        ),
     ] = False,
     match: Annotated[
         str | None,
         typer.Option(
-            metavar="GLOB", help="Only processes whose program is like this, such as '*python*'."
+            metavar="GLOB", help="Only processes whose program matches, such as '*python*'."
         ),
     ] = None,
 ) -> int:
-    """Show who ran: programs, how long, system calls, bytes, how each process ended.
+    """Show which processes ran: program, lifetime, system calls, bytes, how each one ended.
 
-    One row per process, in order of their start. The threads of a process are one row, and a number
-    that was used again is another process. In the tree, children of one process that ran the same
-    program, ended in the same way and have such children themselves are one line, with sums and,
-    in brackets, medians; --wide shows each of them. The tree has all its lines, also on a terminal,
-    unless --top says how many.
+    One row per process, in order of start. The threads of a process are in its row, and a PID that
+    was used again is another process. In the tree, children of one process that ran the same
+    program, ended in the same way and have equal children themselves share a line, with sums and,
+    in parentheses, medians; --wide shows each of them. The tree has all its lines, even on a
+    terminal, unless --top limits them.
 
     \b
     Examples:
@@ -64,26 +68,27 @@ def processes(
       tracefast processes app.parquet --format ndjson | jq .images
     """
     from tracefast.analysis.processes import columns
-    from tracefast.analysis.processes import processes as question
-    from tracefast.cli.inputs.event_sources import answer
-    from tracefast.cli.screen.result_table import check_columns, chosen, finish
+    from tracefast.analysis.processes import processes as analysis
+    from tracefast.cli.inputs.event_sources import run_analysis
+    from tracefast.cli.screen.result_table import check_columns, filter_rows, print_table
 
     if tree:
         if request.form is not Format.TABLE:
-            raise CommandError("--tree is text", "leave out --format, or --tree")
+            raise CommandError("--tree prints text only", "leave out --format, or --tree")
         if request.sort is not None:
-            raise CommandError("--tree is in order of time", "leave out --sort")
+            raise CommandError("--tree is always in order of time", "leave out --sort")
     check_columns(request, columns())
-    table, complete = answer(request, question)
+    table, complete = run_analysis(request, analysis)
     if table is not None:
-        # Inputs that were asked one by one are in order each, not together.
+        # Inputs that were read one by one are each in order, but not together.
         table = table.sort("source", "ts_start", nulls_last=True, maintain_order=True)
         if tree:
-            from tracefast.cli.screen.process_tree import show
+            from tracefast.cli.screen.process_tree import print_tree
 
-            rows = chosen(table, request, match, "image")
-            some = match is not None or request.where is not None
-            show(table, rows if some else None, request)
+            rows = filter_rows(table, request, match, "image")
+            filtered = match is not None or request.where is not None
+            print_tree(table, rows if filtered else None, request)
         else:
-            finish(chosen(table, request, match, "image"), request, main=_MAIN, spare=_SPARE)
+            rows = filter_rows(table, request, match, "image")
+            print_table(rows, request, main=_MAIN, spare=_SPARE)
     return DONE if complete else FAILED

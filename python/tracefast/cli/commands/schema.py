@@ -7,7 +7,9 @@ from typing import Annotated, Final
 import typer
 
 from tracefast.cli.command_line import options
-from tracefast.cli.messages.errors import DONE, CommandError, guard, resembling
+from tracefast.cli.command_line.exit_codes import DONE, exits_with_code
+from tracefast.cli.messages.errors import CommandError
+from tracefast.cli.messages.hints import suggest
 from tracefast.columns.tables import EVENTS, TABLES, described, names_of
 
 _HEADS: Final = ("column", "type", "unit", "meaning")
@@ -18,7 +20,7 @@ _MIN_TEXT: Final = 30
 Row = tuple[str, str, str | None, str]
 
 
-@guard
+@exits_with_code
 def schema(
     what: Annotated[
         str | None,
@@ -52,14 +54,16 @@ def schema(
     """
     import polars as pl
 
-    from tracefast.cli.output.write import choose, on_terminal, terminal_width, write
+    from tracefast.cli.output.form import choose_form
+    from tracefast.cli.output.terminal import is_terminal_table, terminal_width
+    from tracefast.cli.output.write import write_table
 
-    chosen = choose(form, output, no_clobber=no_clobber)
+    chosen = choose_form(form, output, no_clobber=no_clobber)
     rows = list(_of_table(what) if what in TABLES else _of_events(what))
-    if on_terminal(chosen, output):
+    if is_terminal_table(chosen, output):
         rows = list(_wrapped(rows, terminal_width()))
     shown = pl.DataFrame(rows, schema=dict.fromkeys(_HEADS, pl.String), orient="row")
-    write(shown, chosen, output, _HEADS, clobber=not no_clobber, whole=True)
+    write_table(shown, chosen, output, _HEADS, clobber=not no_clobber, whole=True)
     return DONE
 
 
@@ -76,7 +80,7 @@ def _of_events(column: str | None) -> Iterator[Row]:
         column = None
     if column is not None and column not in columns:
         having = [name for name, groups in TABLES.items() if column in names_of(groups)]
-        hint = resembling(column, (*columns, *TABLES))
+        hint = suggest(column, (*columns, *TABLES))
         if having:
             hint = f"a column of {', '.join(having)}: tracefast schema {having[0]}"
         elif "did you" not in hint:

@@ -1,4 +1,4 @@
-"""`tracefast sql`: a question in SQL."""
+"""`tracefast sql`: a query in SQL."""
 
 import os
 import re
@@ -7,12 +7,13 @@ from typing import Annotated, Final
 
 import typer
 
+from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request, table_command
-from tracefast.cli.messages.errors import DONE, FAILED, CommandError
+from tracefast.cli.messages.errors import CommandError
 
 
 class Engine(StrEnum):
-    """What answers questions in SQL."""
+    """The engines that run queries."""
 
     POLARS = "polars"
     DUCKDB = "duckdb"
@@ -33,16 +34,16 @@ def sql(
     ],
     engine: Annotated[
         Engine,
-        typer.Option(help="Whose SQL it is: that of polars, or that of duckdb, if installed."),
+        typer.Option(help="The engine, and so the dialect: polars, or duckdb if it is installed."),
     ] = Engine.POLARS,
 ) -> int:
-    """Ask a question in SQL.
+    """Run a SQL query.
 
-    The table events has a row per event; tracefast schema lists its columns. The answers of the
-    other commands are tables as well: files, forks (one row per created process), fork_summary,
+    The table events has one row per event; tracefast schema lists its columns. The results of the
+    other commands are tables, too: files, forks (one row per created process), fork_summary,
     fork_advice, syscalls, processes, blocks, page_cache; tracefast schema TABLE lists the columns
-    of one. With --from and --to all of them are of this part of the time. Columns and values are
-    shown as they are, without units.
+    of one. --from and --to limit all of them. Columns and values are printed as they are, without
+    units.
 
     \b
     Examples:
@@ -51,38 +52,40 @@ def sql(
       tracefast sql "SELECT * FROM events WHERE errno = 'ENOENT'" app.strace -o missing.csv
       tracefast sql "FROM events SELECT quantile_cont(dur_ns, 0.99)" app.parquet --engine duckdb
     """
-    from tracefast.cli.inputs.event_sources import answer
-    from tracefast.cli.screen.result_table import put
+    from tracefast.cli.inputs.event_sources import run_analysis
+    from tracefast.cli.screen.result_table import print_query_result
 
     if engine is Engine.DUCKDB:
-        from tracefast.cli.sql.duckdb_engine import asked
+        from tracefast.cli.sql.duckdb_engine import sql_analysis
     else:
-        from tracefast.cli.sql.polars_engine import asked
+        from tracefast.cli.sql.polars_engine import sql_analysis
 
     _check_order(query, request.inputs)
-    # The answers to parts of the logs are not parts of the answer.
-    table, complete = answer(request, asked(query), apart=False)
+    # The results for some of the logs cannot be combined into the result for all.
+    table, complete = run_analysis(request, sql_analysis(query), combinable=False)
     if table is None:
         return FAILED
-    put(table, request, table.columns)
+    print_query_result(table, request, table.columns)
     return DONE if complete else FAILED
 
 
 def _check_order(query: str, inputs: list[str]) -> None:
-    """Refuse a log in the place of the question.
+    """Refuse a log in the place of the query.
 
     Raises
     ------
     CommandError
-        The question does not come first.
+        The query does not come first.
     """
-    asked = next((name for name in inputs if _STATEMENT.match(name) and not _exists(name)), None)
-    if asked is not None or _exists(query):
+    statement = next(
+        (name for name in inputs if _STATEMENT.match(name) and not _exists(name)), None
+    )
+    if statement is not None or _exists(query):
         raise CommandError(
-            f"{query}: this is no question in SQL",
-            f'the question comes first: tracefast sql "{asked or "SELECT …"}" {query}',
+            f"{query}: not a SQL query",
+            f'the query comes first: tracefast sql "{statement or "SELECT …"}" {query}',
         )
 
 
 def _exists(name: str) -> bool:
-    return os.path.exists(name)  # noqa: PTH110 - a question is too long for the name of a path
+    return os.path.exists(name)  # noqa: PTH110 - Path.exists raises for a query longer than a path

@@ -5,12 +5,13 @@ from typing import Annotated
 
 import typer
 
+from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request, table_command
-from tracefast.cli.messages.errors import DONE, FAILED, CommandError
+from tracefast.cli.messages.errors import CommandError
 
 
-class Part(StrEnum):
-    """What rows may be parted by."""
+class By(StrEnum):
+    """What rows may be split by."""
 
     PROCESS = "process"
 
@@ -20,24 +21,23 @@ def syscalls(
     request: Request,
     *,
     by: Annotated[
-        Part | None, typer.Option(help="One row per process and name, not per name.")
+        By | None, typer.Option(help="One row per process and name, not per name.")
     ] = None,
     strace_c: Annotated[
         bool,
-        typer.Option("--strace-c", help="The summary that strace -c -w would have printed."),
+        typer.Option("--strace-c", help="Print the summary that strace -c -w would have printed."),
     ] = False,
     match: Annotated[
-        str | None, typer.Option(metavar="GLOB", help="Only names like this, such as 'epoll_*'.")
+        str | None, typer.Option(metavar="GLOB", help="Only names that match, such as 'epoll_*'.")
     ] = None,
 ) -> int:
-    """Show which system calls took the time: how many, how long, waiting or working, errors.
+    """Show which system calls took the time: counts, durations, waiting or working, errors.
 
-    One row per name, the longest sum of times first. A call waits if somebody else has to do
-    something before it goes on: futex, poll, wait, sleep, and reads from pipes, sockets and
-    terminals. All other time is work, that of disks included.
+    One row per name, the longest total time first. A call waits if something else has to happen
+    before it continues: futex, poll, wait, sleep, and reads from pipes, sockets and terminals. All
+    other time is work, including that of disks.
 
-    With --strace-c, the table of strace's own option -c, with wall time (-w): what strace counts
-    and what it does not is as there.
+    --strace-c prints the table of strace -c -w (wall time), and counts what strace counts.
 
     \b
     Examples:
@@ -47,16 +47,43 @@ def syscalls(
       tracefast syscalls app.parquet --sort errors --format ndjson | jq .name
       tracefast syscalls app.strace --strace-c
     """
-    from tracefast.cli.screen.syscalls import strace_summary, table
+    from tracefast.analysis import syscalls as analysis
+    from tracefast.cli.inputs.event_sources import run_analysis
+    from tracefast.cli.screen.result_table import check_columns
+    from tracefast.cli.screen.strace_summary import print_strace_summary
+    from tracefast.cli.screen.syscalls_table import print_syscalls_table
 
     if strace_c:
-        others = ((request.sort, "--sort"), (request.top, "--top"), (request.where, "--where"))
-        for given, option in ((by, "--by"), *others, (request.wide or None, "--wide")):
-            if given is not None:
-                raise CommandError(
-                    f"{option}: the table of strace has no such choice", "leave it out"
-                )
-        done = strace_summary.show(request, match=match)
-    else:
-        done = table.show(request, by="process" if by is Part.PROCESS else None, match=match)
-    return DONE if done else FAILED
+        _check_strace_c(request, by)
+        counts, complete = run_analysis(request, analysis.strace_counts)
+        if counts is not None:
+            print_strace_summary(counts, request, match=match)
+        return DONE if complete else FAILED
+    rows_of: analysis.By | None = None if by is None else "process"
+    check_columns(request, analysis.columns(rows_of))
+    table, complete = run_analysis(request, lambda events: analysis.syscalls(events, by=rows_of))
+    if table is not None:
+        # Inputs that were read one by one are each in order, but not together.
+        table = table.sort("total_ns", descending=True, nulls_last=True, maintain_order=True)
+        print_syscalls_table(table, request, match=match)
+    return DONE if complete else FAILED
+
+
+def _check_strace_c(request: Request, by: By | None) -> None:
+    """Refuse options that the summary of strace does not have.
+
+    Raises
+    ------
+    CommandError
+        One of them is given.
+    """
+    options = (
+        (by, "--by"),
+        (request.sort, "--sort"),
+        (request.top, "--top"),
+        (request.where, "--where"),
+        (request.wide or None, "--wide"),
+    )
+    for value, option in options:
+        if value is not None:
+            raise CommandError(f"{option}: not available with --strace-c", "leave it out")

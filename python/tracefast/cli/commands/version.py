@@ -1,4 +1,4 @@
-"""`tracefast version`: what a report of a bug should name."""
+"""`tracefast version`: what a bug report should include."""
 
 import json
 import platform
@@ -8,27 +8,28 @@ from typing import Annotated, Final
 import typer
 
 from tracefast import __version__, _core
-from tracefast.cli.messages.errors import DONE, guard
+from tracefast.cli.command_line.exit_codes import DONE, exits_with_code
+from tracefast.cli.text.layout import align
 
 
 class VersionFormat(StrEnum):
-    """Forms in which versions are told."""
+    """Forms of the list of versions."""
 
     TEXT = "text"
     JSON = "json"
 
 
-# What tracefast works with; the last one if it is installed.
+# The packages that tracefast uses; the last one is optional.
 _OTHERS: Final = ("polars", "pyarrow", "typer", "rich", "duckdb")
 
 
-@guard
+@exits_with_code
 def version(
     form: Annotated[
-        VersionFormat, typer.Option("--format", help="Form of the result.")
+        VersionFormat, typer.Option("--format", help="Output format.")
     ] = VersionFormat.TEXT,
 ) -> int:
-    """Show the versions of tracefast, of its schema, and of what it works with.
+    """Show the versions of tracefast, of its schema, and of the packages that it uses.
 
     \b
     Examples:
@@ -39,15 +40,14 @@ def version(
     if form is VersionFormat.JSON:
         print(json.dumps(found, indent=2))
     else:
-        width = max(map(len, found)) + 2
-        for name, value in found.items():
-            print(f"{name:{width}}{value or 'not installed'}")
+        rows = [(name, value or "not installed") for name, value in found.items()]
+        print("\n".join(align(rows)))
     return DONE
 
 
 def versions() -> dict[str, str | None]:
     """Give the versions by name; None for what is not installed."""
-    # Takes longer to import than any other module here, and only this command needs it.
+    # Slow to import, and only this command needs it.
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as version_of
 

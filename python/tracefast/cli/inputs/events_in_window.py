@@ -1,4 +1,4 @@
-"""Events of a part of the time: what `--from` and `--to` mean for the logs at hand."""
+"""Keep the events between `--from` and `--to`, by the clock of each log."""
 
 import json
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ import polars as pl
 
 import tracefast
 from tracefast import _core
-from tracefast.cli.command_line.time_window import EPOCH_LOGS, Moment, Since, Window
+from tracefast.cli.command_line.time_window import MIN_EPOCH_S, Moment, Since, Window
 from tracefast.cli.messages.errors import CommandError
 from tracefast.inputs.contents import sniff
 from tracefast.reading import FormatIn, Machine
@@ -18,8 +18,8 @@ from tracefast.reading import FormatIn, Machine
 _S: Final = 1_000_000_000
 _DAY: Final = 86_400 * _S
 _TIME: Final = pl.Datetime("ns")
-# Clocks that do not show which day it was, nor what time.
-_NO_DAY: Final = {"uptime", "ticks", "delta"}
+# Clocks that show neither the day nor the time of day.
+_CLOCKS_WITHOUT_DAY: Final = {"uptime", "ticks", "delta"}
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Span:
     clock: str | None
 
 
-def within(
+def filter_window(
     events: pl.LazyFrame,
     window: Window,
     names: list[str],
@@ -39,28 +39,28 @@ def within(
     format_in: FormatIn | None = None,
     machine: Machine | None = None,
 ) -> pl.LazyFrame:
-    """Keep the events of a part of the time: those that began in it.
+    """Keep the events that start in a time window.
 
     Parameters
     ----------
     events
         The events of the logs.
     window
-        From when to when.
+        The time window.
     names
-        The logs or files: those whose start matters are read once more.
+        The logs or files. They are read once more where their first and last times are needed.
     format_in, machine
         As for :func:`tracefast.scan`.
 
     Raises
     ------
     CommandError
-        A log has no times, or none of this kind.
+        A log has no times, or its clock does not show what the window needs.
 
     Examples
     --------
     >>> events = tracefast.scan("demo.strace")
-    >>> part = within(events, Window.of("0.0001", "0.0004"), ["demo.strace"])
+    >>> part = filter_window(events, Window.parse("0.0001", "0.0004"), ["demo.strace"])
     >>> part.select("name").collect()["name"].to_list()
     ['read', 'read', 'close']
     """
@@ -71,7 +71,7 @@ def within(
         if not spans:
             raise CommandError(
                 f"--from and --to: no times in {', '.join(names)}",
-                "record with strace -ttt, and leave the options out here",
+                "leave out both options, or record with strace -ttt",
             )
     else:
         spans = {}
@@ -85,10 +85,10 @@ def within(
 
 
 def _limit(spans: dict[str, Span], moment: Moment, *, end: bool = False) -> pl.Expr:
-    """Give the limit of each row: that of its log."""
+    """Give the limit of each row, which is that of its log."""
     if moment.since in {Since.EPOCH, Since.CLOCK}:
         return pl.lit(moment.ns, dtype=_TIME)
-    limits = {name: _placed(moment, span, end=end) for name, span in spans.items()}
+    limits = {name: _resolve(moment, span, end=end) for name, span in spans.items()}
     if len(limits) == 1:
         return pl.lit(next(iter(limits.values())), dtype=_TIME)
     source = pl.col("source").cast(pl.String)
@@ -96,26 +96,26 @@ def _limit(spans: dict[str, Span], moment: Moment, *, end: bool = False) -> pl.E
     return found.cast(_TIME)
 
 
-def _placed(moment: Moment, span: Span, *, end: bool) -> int:
+def _resolve(moment: Moment, span: Span, *, end: bool) -> int:
     if moment.since is Since.START:
         return span.first + moment.ns
-    if span.clock in _NO_DAY:
+    if span.clock in _CLOCKS_WITHOUT_DAY:
         raise CommandError(
-            f"{moment.text}: the log shows no time of day, its clock is {span.clock}",
+            f"{moment.text}: the log has no time of day, its clock is {span.clock}",
             "give seconds since its start (12.5), or @ and seconds on its clock",
         )
-    placed = span.first // _DAY * _DAY + moment.ns
-    if placed >= span.first:
-        return placed
-    # Of the next day, if the log goes on until then; of an end, until some time of that day.
-    reached = (span.last // _DAY + 1) * _DAY - 1 if end else span.last
-    return placed + _DAY if placed + _DAY <= reached else placed
+    time = span.first // _DAY * _DAY + moment.ns
+    if time >= span.first:
+        return time
+    # It is on the next day if the log goes on until then; an end may be later on the last day.
+    log_end = (span.last // _DAY + 1) * _DAY - 1 if end else span.last
+    return time + _DAY if time + _DAY <= log_end else time
 
 
 def _spans(
     names: list[str], format_in: FormatIn | None, machine: Machine | None
 ) -> Iterator[tuple[str, Span]]:
-    """Find the first and the last time of each log that has any."""
+    """Find the first and the last time of each log that has times."""
     for content, run in groupby(names, sniff):
         files = list(run)
         clocks: dict[str, str] = {}
@@ -150,19 +150,19 @@ def _extremes(events: pl.LazyFrame | None) -> pl.DataFrame:
 
 
 def _clocks(file: str) -> dict[str, str]:
-    """Give the clocks of the logs that a file of columns was made of, as far as it tells."""
+    """Give the clocks of the logs that a Parquet or Arrow file was made from, if it has them."""
     report = json.loads(_core.metadata(file).get("tracefast.report", "{}"))
     return {log["source"]: log["clock"] for log in report.get("sources", [])}
 
 
 def _check_dates(events: pl.LazyFrame, window: Window) -> None:
-    """Refuse dates where the first time of the events has none."""
+    """Refuse dates if the first time of the events has none."""
     first = events.select("ts").filter(pl.col("ts").is_not_null()).head(1)
     found = first.collect(engine="streaming")["ts"].cast(pl.Int64)
-    if found.len() and found[0] < EPOCH_LOGS * _S:
+    if found.len() and found[0] < MIN_EPOCH_S * _S:
         text = next(moment.text for moment in window.moments if moment.since is Since.EPOCH)
         raise CommandError(
             f"{text}: the log has no dates, its first time is {found[0] / _S:.6f} s",
-            "give seconds since its start (12.5), a time of day (14:05:30) if it shows that, or @ "
+            "give seconds since its start (12.5), a time of day (14:05:30) if it has one, or @ "
             "and seconds on its clock",
         )

@@ -1,4 +1,4 @@
-"""Standard input as a file: a query may read its events more than once."""
+"""Copy standard input and pipes to files: a query may read its events more than once."""
 
 import os
 import select
@@ -13,13 +13,13 @@ from tracefast.inputs.contents import content_of
 from tracefast.inputs.sources import STDIN
 
 _STDIN = 0
-_HEAD = 8
+_MAGIC_BYTES = 8
 _CHUNK = 1 << 16
-_PATIENCE_S = 0.05
+_POLL_S = 0.05
 
 
 def spool(folder: Path, request: Request) -> Path:
-    """Keep standard input in a file: columns as they come, a log as Parquet, which is far smaller.
+    """Copy standard input to a file: a log as Parquet, which is far smaller, all else as it is.
 
     Parameters
     ----------
@@ -36,14 +36,14 @@ def spool(folder: Path, request: Request) -> Path:
     Raises
     ------
     Error
-        Standard input cannot be a log.
+        Standard input is not a log.
     OSError
         It cannot be read, or the folder is full.
     """
     head, seekable = _peek()
     if content_of(head) == "log":
-        with _replayed(b"" if seekable else head):
-            return _parsed(STDIN, folder / "stdin.parquet", request)
+        with _put_back(b"" if seekable else head):
+            return _parse(STDIN, folder / "stdin.parquet", request)
     path = folder / "stdin"
     with path.open("wb") as file:
         if not seekable:
@@ -54,12 +54,12 @@ def spool(folder: Path, request: Request) -> Path:
 
 
 def spool_pipe(name: str, folder: Path, request: Request) -> Path:
-    """Keep what comes from a pipe that has a name in a file, as Parquet.
+    """Parse what comes from a named pipe into a Parquet file.
 
     Parameters
     ----------
     name
-        Path of the pipe, such as ``/dev/fd/63``. It holds a log: of columns, nobody reads a pipe.
+        Path of the pipe, such as ``/dev/fd/63``. It holds a log: Parquet needs to be seekable.
     folder
         Where to put the file.
     request
@@ -73,15 +73,15 @@ def spool_pipe(name: str, folder: Path, request: Request) -> Path:
     Raises
     ------
     Error
-        It cannot be a log.
+        It is not a log.
     OSError
         It cannot be read, or the folder is full.
     """
-    return _parsed(name, folder / f"pipe-{len(list(folder.iterdir()))}.parquet", request)
+    return _parse(name, folder / f"pipe-{len(list(folder.iterdir()))}.parquet", request)
 
 
-def _parsed(source: str, path: Path, request: Request) -> Path:
-    """Make Parquet of a log that can be read once, and pass on what is odd about it."""
+def _parse(source: str, path: Path, request: Request) -> Path:
+    """Parse a log into Parquet, and print its warnings."""
     report = tracefast.parse(source, path, format_in=request.format_in, machine=request.machine)
     for warning in report.warnings:
         request.warn(warning)
@@ -89,41 +89,41 @@ def _parsed(source: str, path: Path, request: Request) -> Path:
 
 
 def _read(size: int) -> bytes:
-    """Read what there is; meanwhile an interrupt is heard.
+    """Read what there is, and react to interrupts while waiting.
 
-    Polars handles signals in a way that lets the system go on with a read that one interrupts. As
-    long as nothing comes, Python would not see it.
+    Under the signal handler of polars the kernel restarts a read that a signal interrupts: Python
+    would not see an interrupt before more input comes.
     """
-    while not select.select([_STDIN], [], [], _PATIENCE_S)[0]:
+    while not select.select([_STDIN], [], [], _POLL_S)[0]:
         pass
     return os.read(_STDIN, size)
 
 
 def _peek() -> tuple[bytes, bool]:
-    """Look at the first bytes; say whether they can be read again."""
+    """Give the first bytes, and whether they can be read again."""
     try:
-        return os.pread(_STDIN, _HEAD, os.lseek(_STDIN, 0, os.SEEK_CUR)), True
+        return os.pread(_STDIN, _MAGIC_BYTES, os.lseek(_STDIN, 0, os.SEEK_CUR)), True
     except OSError:
         head = b""
-        while len(head) < _HEAD and (more := _read(_HEAD - len(head))):
+        while len(head) < _MAGIC_BYTES and (more := _read(_MAGIC_BYTES - len(head))):
             head += more
         return head, False
 
 
 @contextmanager
-def _replayed(head: bytes) -> Iterator[None]:
-    """Put bytes back in front of standard input, for as long as the block runs."""
+def _put_back(head: bytes) -> Iterator[None]:
+    """Put bytes back in front of standard input while the block runs."""
     if not head:
         yield
         return
     original = os.dup(_STDIN)
-    end, entrance = os.pipe()
-    os.dup2(end, _STDIN)
-    os.close(end)
+    read_end, write_end = os.pipe()
+    os.dup2(read_end, _STDIN)
+    os.close(read_end)
 
     def pump() -> None:
-        # The reader may stop early, at an input that is no log.
-        with suppress(BrokenPipeError), os.fdopen(entrance, "wb", buffering=0) as pipe:
+        # The reader stops early if the input is not a log.
+        with suppress(BrokenPipeError), os.fdopen(write_end, "wb", buffering=0) as pipe:
             pipe.write(head)
             while chunk := os.read(original, _CHUNK):
                 pipe.write(chunk)

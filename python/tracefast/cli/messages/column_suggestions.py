@@ -3,28 +3,26 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from tracefast.cli.messages.errors import resembling
+from tracefast.cli.messages.hints import suggest
 from tracefast.columns.tables import EVENTS, TABLES, names_of
 
-# Headings that stand for other columns of the table than their words say.
+# Headings that do not follow from the name of one column.
 _HEADINGS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "files": {
         "bytes": ("read_bytes", "write_bytes"),
         "calls": ("reads", "writes"),
         "err": ("read_errors", "write_errors"),
-        "how": ("read_random_share", "write_random_share"),
+        "pattern": ("read_random_share", "write_random_share"),
         "re-read": ("read_reread_factor", "write_reread_factor"),
         "covered": ("read_coverage_share", "write_coverage_share"),
         "time": ("read_ns", "write_ns"),
     },
     "fork_summary": {
-        "times": ("count",),
-        "how": ("kind",),
         "per s": ("rate_per_s",),
-        "at once": ("in_flight_max",),
+        "max parallel": ("in_flight_max",),
         "cost": ("tax_ns",),
-        "of time": ("wall_share",),
-        "who started what": ("parent_image", "image"),
+        "% time": ("wall_share",),
+        "parent → program": ("parent_image", "image"),
     },
     "processes": {
         "process": ("image",),
@@ -62,7 +60,7 @@ def suggest_column(wanted: str, columns: Iterable[str]) -> str:
     under = [column for column in _under(wanted, name, known) if column in known]
     if under and not any(_same(column, wanted) for column in under):
         return f"the heading {wanted!r} is {' or '.join(under)}"
-    hint = resembling(wanted, known)
+    hint = suggest(wanted, known)
     return f"tracefast schema {name} lists all of them" if name and "did you" not in hint else hint
 
 
@@ -75,7 +73,7 @@ def _table(columns: set[str]) -> str | None:
 
 def _under(wanted: str, name: str | None, columns: list[str]) -> Iterator[str]:
     """Give the columns that are shown under a heading."""
-    from tracefast.cli.text.table_text import header
+    from tracefast.cli.text.table_text import heading
 
     own = _HEADINGS.get(name or "", {})
     made = next((made for heading, made in own.items() if _same(heading, wanted)), None)
@@ -83,7 +81,7 @@ def _under(wanted: str, name: str | None, columns: list[str]) -> Iterator[str]:
         yield from made
         return
     for column in columns:
-        if any(_same(header(column, terminal=terminal), wanted) for terminal in (True, False)):
+        if any(_same(heading(column, terminal=terminal), wanted) for terminal in (True, False)):
             yield column
 
 

@@ -1,4 +1,4 @@
-"""A progress bar on standard error, for those who watch."""
+"""A progress bar on standard error, if it is a terminal."""
 
 import os
 import sys
@@ -10,20 +10,20 @@ from tracefast._core import Progress
 from tracefast.cli.text.units import rate
 
 _INTERVAL_S = 0.1
-# What takes less needs no bar.
-_PATIENCE_S = 0.5
-# Terminals that cannot take back what they show: a bar would leave an empty line.
+# Shorter work has no bar.
+_DELAY_S = 0.5
+# Terminals that cannot erase what they show: a bar would leave an empty line.
 _DUMB = ("dumb", "unknown")
 
 
 @contextmanager
-def shown(progress: Progress, *, disabled: bool = False) -> Iterator[None]:
-    """Show the bytes read while the block runs, where standard error is a terminal that can.
+def progress_bar(progress: Progress, *, disabled: bool = False) -> Iterator[None]:
+    """Show the bytes read while the block runs, if standard error is a capable terminal.
 
     Parameters
     ----------
     progress
-        Counters that the block's work moves.
+        The counters that the block advances.
     disabled
         Show nothing.
     """
@@ -41,8 +41,8 @@ def shown(progress: Progress, *, disabled: bool = False) -> Iterator[None]:
 
 
 def _follow(progress: Progress, done: threading.Event) -> None:
-    """Draw the bar until the work is done; not at all if that is soon."""
-    if done.wait(_PATIENCE_S):
+    """Draw the bar until the work is done, unless that is soon."""
+    if done.wait(_DELAY_S):
         return
     from rich.console import Console
     from rich.progress import (
@@ -59,7 +59,7 @@ def _follow(progress: Progress, done: threading.Event) -> None:
     from rich.text import Text
 
     class Speed(ProgressColumn):
-        """Bytes per second, in the units of the bytes beside it, and of reports."""
+        """Bytes per second, in the units of the other columns and of reports."""
 
         def render(self, task: Task) -> Text:
             speed = task.finished_speed or task.speed

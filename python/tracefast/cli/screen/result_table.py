@@ -1,4 +1,4 @@
-"""What every table goes through on its way to the user: sort, cut, write."""
+"""Print a table: filtered, sorted, cut to its top."""
 
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -6,18 +6,19 @@ from typing import Any
 
 import polars as pl
 
-from tracefast.cli.command_line.options import Format
 from tracefast.cli.command_line.request import Request
 from tracefast.cli.messages.column_suggestions import suggest_column
 from tracefast.cli.messages.errors import CommandError
-from tracefast.cli.output.write import on_terminal, screenful, terminal_width, write
-from tracefast.cli.screen.condition import truth
+from tracefast.cli.output.form import Format
+from tracefast.cli.output.terminal import is_terminal_table, screen_rows, terminal_width
+from tracefast.cli.output.write import write_table
+from tracefast.cli.screen.condition import evaluate_condition
 
 _ROW = ("row", "rows")
-# A total and a note.
-_BELOW = 2
+# Most commands print a total and a note.
+_LINES_BELOW = 2
 
-Words = Callable[[pl.DataFrame, int | None], pl.DataFrame]
+AsText = Callable[[pl.DataFrame, int | None], pl.DataFrame]
 
 
 def check_columns(request: Request, schema: Mapping[str, Any]) -> None:
@@ -33,7 +34,7 @@ def check_columns(request: Request, schema: Mapping[str, Any]) -> None:
     Raises
     ------
     CommandError
-        There is no such column, or the condition is none; the hint names what resembles it.
+        There is no such column, or the condition is not valid; the hint names what resembles it.
     """
     if request.sort is not None and request.sort not in schema:
         raise CommandError(
@@ -41,25 +42,25 @@ def check_columns(request: Request, schema: Mapping[str, Any]) -> None:
         )
     if request.where is not None:
         for name in _names(request.where):
-            # What stands in double quotes may be text, of which `truth` has a word to say.
+            # Double quotes may be meant for text: `evaluate_condition` has a hint for this.
             if name not in schema and f'"{name}"' not in request.where:
                 what = f"--where {request.where}: no such column: {name}"
                 raise CommandError(what, suggest_column(name, schema))
-        truth(pl.DataFrame(schema=schema), request.where)
+        evaluate_condition(pl.DataFrame(schema=schema), request.where)
 
 
 def _names(condition: str) -> list[str]:
-    """Give the names of columns in a condition; none of what is no condition."""
+    """Give the names of columns in a condition; none if it is not valid."""
     try:
         return pl.sql_expr(condition).meta.root_names()
     except pl.exceptions.PolarsError:
         return []
 
 
-def chosen(
+def filter_rows(
     frame: pl.DataFrame, request: Request, match: str | None = None, *columns: str
 ) -> pl.DataFrame:
-    """Keep the rows that a pattern and a condition choose.
+    """Keep the rows that match a pattern and fulfil the condition.
 
     Parameters
     ----------
@@ -68,44 +69,41 @@ def chosen(
     request
         What was asked for: the condition.
     match
-        A pattern that one of the columns is to match; None for any.
+        A pattern that one of the columns has to match; None for all rows.
     columns
-        These columns.
+        The columns to match.
     """
-    frame = matching(match, *columns)(frame)
-    return frame if request.where is None else frame.filter(truth(frame, request.where))
+    frame = filter_matching(frame, match, *columns)
+    return (
+        frame if request.where is None else frame.filter(evaluate_condition(frame, request.where))
+    )
 
 
-def matching(pattern: str | None, *columns: str) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Keep the rows in which one of the columns matches a pattern, whole or from its last slash."""
+def filter_matching(frame: pl.DataFrame, pattern: str | None, *columns: str) -> pl.DataFrame:
+    """Keep the rows in which one of the columns matches a pattern: whole, or its last component."""
+    if pattern is None:
+        return frame
 
     def matches(value: str | None) -> bool:
-        if value is None or pattern is None:
+        if value is None:
             return False
         return fnmatchcase(value, pattern) or fnmatchcase(value.rpartition("/")[2], pattern)
 
-    def keep(frame: pl.DataFrame) -> pl.DataFrame:
-        if pattern is None:
-            return frame
-        hits = [[matches(value) for value in frame[column]] for column in columns]
-        return frame.filter(
-            pl.Series([any(row) for row in zip(*hits, strict=True)], dtype=pl.Boolean)
-        )
-
-    return keep
+    hits = [[matches(value) for value in frame[column]] for column in columns]
+    return frame.filter(pl.Series([any(row) for row in zip(*hits, strict=True)], dtype=pl.Boolean))
 
 
-def finish(
+def print_table(
     frame: pl.DataFrame,
     request: Request,
     *,
     main: Sequence[str],
-    words: Words | None = None,
+    as_text: AsText | None = None,
     spare: Sequence[str] = (),
     noun: tuple[str, str] = _ROW,
-    below: int = _BELOW,
+    below: int = _LINES_BELOW,
 ) -> None:
-    """Sort a table, cut it to its top, and write it.
+    """Sort a table, cut it to its top, and print it.
 
     Parameters
     ----------
@@ -114,16 +112,16 @@ def finish(
     request
         What was asked for: the order, how many rows, the form.
     main
-        The columns that a table in text shows unless all are asked for.
-    words
-        Makes the table that is shown as text, if all columns are not asked for, of the rows that
-        are left; told the columns of the terminal, None elsewhere. All its columns are shown.
+        The columns of a table in text, unless all are asked for.
+    as_text
+        Makes another table for text out of the rows that are printed, unless all columns are asked
+        for. It gets the width of the terminal, None elsewhere. All its columns are shown.
     spare
-        Columns that a narrow terminal does without, the first one first.
+        Columns to leave out on a narrow terminal, the first one first.
     noun
-        What a row is, one and several, to say how many more there are.
+        What a row is, singular and plural, to say how many more there are.
     below
-        How many lines will be printed below the table, and are to be on the same screen.
+        How many lines will be printed below the table, on the same screen.
     """
     sort = request.sort
     if sort is not None:
@@ -134,25 +132,25 @@ def finish(
             maintain_order=True,
         )
     hidden = frame.height
-    frame = frame.slice(0, _rows(request, hidden, below))
-    in_words = words if request.form is Format.TABLE and not request.wide else None
-    terminal = on_terminal(request.form, request.output)
-    if in_words is not None and terminal and request.top is None:
+    frame = frame.slice(0, _rows_to_print(request, hidden, below))
+    make_text = as_text if request.form is Format.TABLE and not request.wide else None
+    terminal = is_terminal_table(request.form, request.output)
+    if make_text is not None and terminal and request.top is None:
         # A row may become several lines.
-        while (more := in_words(frame, None).height - screenful(below)) > 0 and frame.height > 1:
+        while (more := make_text(frame, None).height - screen_rows(below)) > 0 and frame.height > 1:
             frame = frame.slice(0, frame.height - min((more + 1) // 2, frame.height - 1))
     hidden -= frame.height
     if frame["source"].n_unique() <= 1:
         frame = frame.drop("source")
-    if in_words is not None:
-        frame = in_words(frame, terminal_width() if terminal else None)
+    if make_text is not None:
+        frame = make_text(frame, terminal_width() if terminal else None)
         main = frame.columns
     columns = frame.columns if request.wide else ["source", *main]
     _write(frame, request, columns, hidden, spare, noun)
 
 
-def put(frame: pl.DataFrame, request: Request, columns: Sequence[str]) -> None:
-    """Write a table in its own order, names and values as they are, cut to its top.
+def print_query_result(frame: pl.DataFrame, request: Request, columns: Sequence[str]) -> None:
+    """Print a table in its own order, names and values as they are, cut to its top.
 
     Parameters
     ----------
@@ -161,19 +159,19 @@ def put(frame: pl.DataFrame, request: Request, columns: Sequence[str]) -> None:
     request
         What was asked for: how many rows, the form.
     columns
-        The columns that a table in text shows.
+        The columns of a table in text.
     """
-    top = frame.slice(0, _rows(request, frame.height, _BELOW))
+    top = frame.slice(0, _rows_to_print(request, frame.height, _LINES_BELOW))
     _write(top, request, columns, frame.height - top.height, verbatim=True)
 
 
-def _rows(request: Request, height: int, below: int) -> int | None:
-    """Say how many of so many rows are wanted; None for all."""
+def _rows_to_print(request: Request, height: int, below: int) -> int | None:
+    """Say how many rows to print; None for all."""
     if request.top is None:
-        if not on_terminal(request.form, request.output):
+        if not is_terminal_table(request.form, request.output):
             return None
-        # Where one is left out, it takes no more room than to say so.
-        rows = screenful(below)
+        # The note on one row that is left out takes as much room as the row.
+        rows = screen_rows(below)
         return None if height == rows + 1 else rows
     return request.top or None
 
@@ -189,7 +187,7 @@ def _write(
     verbatim: bool = False,
 ) -> None:
     shown = [name for name in dict.fromkeys(columns) if name in frame.columns]
-    write(
+    write_table(
         frame,
         request.form,
         request.output,
@@ -199,5 +197,5 @@ def _write(
         spare=spare,
         verbatim=verbatim,
     )
-    if hidden and on_terminal(request.form, request.output):
+    if hidden and is_terminal_table(request.form, request.output):
         request.note(f"{hidden:,} more {noun[hidden != 1]}; --top 0 prints all")

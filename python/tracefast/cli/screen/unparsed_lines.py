@@ -1,4 +1,4 @@
-"""Lines that were not understood, and what was expected there, as they are found."""
+"""Print lines that were not understood, and what was expected there, as they are found."""
 
 import csv
 import io
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 
-from tracefast.cli.messages.errors import abandon_stdout
+from tracefast.cli.system.streams import discard_stdout
 from tracefast.cli.text.escaping import plain_json, printable, spreadsheet_cell
 from tracefast.reading import Tell, Told
 
@@ -16,7 +16,7 @@ _COLUMNS = ("source", "line", "text", "expected")
 
 
 class ExplainFormat(StrEnum):
-    """Forms in which lines are explained."""
+    """Forms of what --explain prints."""
 
     TEXT = "text"
     JSON = "json"
@@ -25,40 +25,41 @@ class ExplainFormat(StrEnum):
 
 
 @contextmanager
-def explanation(form: ExplainFormat | None, *, outlive: bool) -> Iterator[Tell]:
-    """Write explanations on standard output, a few lines at a time.
+def explanation_writer(form: ExplainFormat | None, *, ignore_closed_pipe: bool) -> Iterator[Tell]:
+    """Write explanations to standard output, a few lines at a time.
 
     Parameters
     ----------
     form
         Their form; text by default.
-    outlive
-        Go on when the reader has seen enough, as there is more to do; else that is an error.
+    ignore_closed_pipe
+        Go on when the reader of a pipe has seen enough, as there is more to do. Otherwise this is
+        an error.
 
     Yields
     ------
     Tell
-        What takes the next lines.
+        The function that takes the next lines.
     """
     writer = _WRITERS[form or ExplainFormat.TEXT]()
 
     def write(text: str) -> None:
         try:
-            # Not through the text layer: the form does not depend on the user's language.
+            # As bytes: the encoding does not depend on the user's locale.
             sys.stdout.buffer.write(text.encode())
             sys.stdout.buffer.flush()
         except BrokenPipeError:
-            if not outlive:
+            if not ignore_closed_pipe:
                 raise
-            abandon_stdout()
+            discard_stdout()
 
-    write(writer.begin())
+    write(writer.start())
     yield lambda lines: write(writer.lines(lines))
     write(writer.end())
 
 
 class _Text:
-    def begin(self) -> str:
+    def start(self) -> str:
         return ""
 
     def lines(self, lines: list[Told]) -> str:
@@ -77,12 +78,12 @@ class _Ndjson(_Text):
 
 
 class _Json(_Text):
-    """One array, which grows by a line at a time."""
+    """One array, written line by line."""
 
     def __init__(self) -> None:
         self._before = ""
 
-    def begin(self) -> str:
+    def start(self) -> str:
         return "["
 
     def lines(self, lines: list[Told]) -> str:
@@ -97,7 +98,7 @@ class _Json(_Text):
 
 
 class _Csv(_Text):
-    def begin(self) -> str:
+    def start(self) -> str:
         return self._rows([_COLUMNS])
 
     def lines(self, lines: list[Told]) -> str:

@@ -1,4 +1,4 @@
-"""SQL as polars understands it: lazy, in memory that does not grow with the log."""
+"""Run queries with polars: lazily, in memory that does not grow with the log."""
 
 import re
 from collections.abc import Callable
@@ -7,12 +7,13 @@ import polars as pl
 import polars.selectors as cs
 
 from tracefast.cli.messages.column_suggestions import suggest_column
-from tracefast.cli.messages.errors import CommandError, resembling
-from tracefast.cli.sql.tables import EVENTS, TABLES, named, no_question
+from tracefast.cli.messages.errors import CommandError
+from tracefast.cli.messages.hints import suggest
+from tracefast.cli.sql.tables import EVENTS, TABLES, not_a_query, tables_named_in
 
-_HINT = "one SELECT in the SQL of polars; --engine duckdb knows more"
-_DESCRIBES = "tracefast schema TABLE lists columns; --engine duckdb knows DESCRIBE"
-# What polars does, or would, without giving a table: behind comments.
+_HINT = "give one SELECT in the SQL of polars; --engine duckdb supports more"
+_DESCRIBES = "tracefast schema TABLE lists columns; --engine duckdb supports DESCRIBE"
+# Statements that give no table, after comments.
 _CHANGES = re.compile(
     r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*"
     r"(alter|attach|copy|create|delete|drop|insert|merge|set|truncate|update)\b",
@@ -20,8 +21,8 @@ _CHANGES = re.compile(
 )
 
 
-def asked(query: str) -> Callable[[pl.LazyFrame], pl.LazyFrame]:
-    """Make an analysis of a query.
+def sql_analysis(query: str) -> Callable[[pl.LazyFrame], pl.LazyFrame]:
+    """Make an analysis that runs a query.
 
     Parameters
     ----------
@@ -31,35 +32,35 @@ def asked(query: str) -> Callable[[pl.LazyFrame], pl.LazyFrame]:
     Raises
     ------
     CommandError
-        It changes something instead.
+        It is not a query.
 
     Examples
     --------
     >>> import tracefast as tf
-    >>> asked("SELECT path, read_bytes FROM files WHERE reads > 0")(
+    >>> sql_analysis("SELECT path, read_bytes FROM files WHERE reads > 0")(
     ...     tf.scan("demo.strace")
     ... ).collect().rows()
     [('/srv/demo/data.bin', 4096)]
     """
     if match := _CHANGES.match(query):
-        raise no_question(match[1].upper())
+        raise not_a_query(match[1].upper())
 
-    def answer(events: pl.LazyFrame) -> pl.LazyFrame:
-        tables = {EVENTS: events} | named(query, events)
+    def analysis(events: pl.LazyFrame) -> pl.LazyFrame:
+        tables = {EVENTS: events} | tables_named_in(query, events)
         try:
             try:
                 plan = _plan(query, tables)
             except (pl.exceptions.InvalidOperationError, pl.exceptions.SchemaError):
-                # Words of closed lists are not text to polars: filters on them reach the parser,
-                # but some functions, such as LIKE, do not take them.
-                words = cs.categorical().cast(pl.String)
-                texts = {name: table.with_columns(words) for name, table in tables.items()}
+                # Filters on categorical columns are pushed down to the parser, but some
+                # functions of SQL, such as LIKE, take only text.
+                as_text = cs.categorical().cast(pl.String)
+                texts = {name: table.with_columns(as_text) for name, table in tables.items()}
                 plan = _plan(query, texts)
             return plan.collect(engine="streaming").lazy()
         except pl.exceptions.PolarsError as error:
-            raise _refused(error) from error
+            raise _to_command_error(error) from error
 
-    return answer
+    return analysis
 
 
 def _plan(query: str, tables: dict[str, pl.LazyFrame]) -> pl.LazyFrame:
@@ -69,10 +70,10 @@ def _plan(query: str, tables: dict[str, pl.LazyFrame]) -> pl.LazyFrame:
     return plan
 
 
-def _refused(error: pl.exceptions.PolarsError) -> CommandError:
+def _to_command_error(error: pl.exceptions.PolarsError) -> CommandError:
     text = str(error).partition("\n")[0]
     if match := re.match(r"relation '(.*)' was not found", text):
-        return CommandError(f"SQL: no such table: {match[1]}", resembling(match[1], TABLES))
+        return CommandError(f"SQL: no such table: {match[1]}", suggest(match[1], TABLES))
     if match := re.match(r'unable to find column "(.*?)"; valid columns: \[(.*)\]', text):
         known = re.findall(r'"(.*?)"', match[2])
         return CommandError(f"SQL: no such column: {match[1]}", suggest_column(match[1], known))

@@ -1,4 +1,4 @@
-"""The tables that a question in SQL may name, and what is no question about them."""
+"""The tables that a SQL query may name."""
 
 import re
 from collections.abc import Callable
@@ -21,35 +21,39 @@ ANALYSES: Final[dict[str, Callable[[pl.LazyFrame], pl.LazyFrame]]] = {
     "page_cache": tracefast.page_cache,
 }
 TABLES: Final = (EVENTS, *ANALYSES)
-# What asks which tables or columns there are.
-_LISTS: Final = re.compile(
+# What lists tables or columns.
+_LISTING: Final = re.compile(
     r"\b(show|describe|pragma|information_schema|pg_catalog|sqlite_master|duckdb_\w+)\b"
 )
 
 
-def named(query: str, events: pl.LazyFrame) -> dict[str, pl.LazyFrame]:
-    """Give the analyses that a query may mean: what it does not name need not be computed.
+def tables_named_in(query: str, events: pl.LazyFrame) -> dict[str, pl.LazyFrame]:
+    """Give the tables that a query names: the others need not be computed.
 
-    All of them, without rows, where it asks which there are.
+    If the query lists tables, all of them are given, those that it does not name without rows.
 
     Examples
     --------
     >>> import tracefast as tf
-    >>> list(named('FROM files JOIN "forks" USING (pid) -- blocks_of', tf.scan("demo.strace")))
+    >>> list(
+    ...     tables_named_in(
+    ...         'FROM files JOIN "forks" USING (pid) -- blocks_of', tf.scan("demo.strace")
+    ...     )
+    ... )
     ['files', 'forks']
-    >>> list(named("SHOW TABLES", tf.scan("demo.strace"))) == list(ANALYSES)
+    >>> list(tables_named_in("SHOW TABLES", tf.scan("demo.strace"))) == list(ANALYSES)
     True
     """
     words = set(re.findall(r"\w+", query.lower()))
     mentioned = {name: analysis(events) for name, analysis in ANALYSES.items() if name in words}
-    if _LISTS.search(query.lower()) is None:
+    if _LISTING.search(query.lower()) is None:
         return mentioned
-    nothing = events.clear()
-    return {name: mentioned.get(name, analysis(nothing)) for name, analysis in ANALYSES.items()}
+    no_events = events.clear()
+    return {name: mentioned.get(name, analysis(no_events)) for name, analysis in ANALYSES.items()}
 
 
-def no_question(statement: str) -> CommandError:
-    """Say that a statement does something else than to ask.
+def not_a_query(statement: str) -> CommandError:
+    """Make the error for a statement that is not a query.
 
     Parameters
     ----------
@@ -57,6 +61,6 @@ def no_question(statement: str) -> CommandError:
         Its first word.
     """
     return CommandError(
-        f"SQL: {statement} is no question, and nothing that is asked about can be changed",
-        "ask with SELECT; -o FILE writes the answer to a file",
+        f"SQL: {statement}: only SELECT is supported",
+        "the tables cannot be changed; -o FILE writes the result of a query to a file",
     )

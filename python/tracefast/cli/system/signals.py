@@ -1,62 +1,45 @@
-"""What the system hands to a command: its three streams, and signals that ask it to end."""
+"""Signals that ask a command to stop."""
 
 import os
 import signal
-import sys
 from typing import Final
 
-# Sent by batch systems, `timeout`, `docker stop` and `kill`; and by a terminal that goes away.
-_ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
-_FIRST: Final = 128
+# Sent by batch systems, `timeout`, `docker stop` and `kill`; and by a terminal that closes.
+_TERMINATING: Final = (signal.SIGTERM, signal.SIGHUP)
+_SIGNAL_BASE: Final = 128
 
 _received: list[int] = []
 
 
-def hear_endings() -> None:
-    """Hear signals that ask to end as an interrupt is heard.
+def turn_termination_into_interrupt() -> None:
+    """Handle signals that ask to terminate as SIGINT is handled.
 
-    Polars and the parser know that one at any moment, and what is half-written is taken away.
+    Polars and the parser react to that one at any moment, and remove what is half-written.
     """
     import threading
 
-    # What whoever started it wants to be ignored (`nohup`) stays so.
-    heard = [one for one in _ENDING if signal.getsignal(one) is signal.SIG_DFL]
-    if heard:
-        signal.pthread_sigmask(signal.SIG_BLOCK, heard)
-        threading.Thread(target=_listen, args=(heard,), daemon=True).start()
+    # What the parent process ignores stays ignored (`nohup`).
+    handled = [one for one in _TERMINATING if signal.getsignal(one) is signal.SIG_DFL]
+    if handled:
+        signal.pthread_sigmask(signal.SIG_BLOCK, handled)
+        threading.Thread(target=_wait, args=(handled,), daemon=True).start()
 
 
-def _listen(heard: list[signal.Signals]) -> None:
+def _wait(handled: list[signal.Signals]) -> None:
     while True:
-        number = signal.sigwait(heard)
+        number = signal.sigwait(handled)
         if _received:
-            os._exit(_FIRST + number)  # Asked for a second time.
+            os._exit(_SIGNAL_BASE + number)  # The second request.
         _received.append(number)
         os.kill(os.getpid(), signal.SIGINT)
 
 
 def exit_code_of_interrupt() -> int:
-    """Give the exit code of an interrupted command, as a shell gives it: 128 and the signal.
+    """Give the exit code of an interrupted command, as a shell does: 128 plus the signal.
 
     Examples
     --------
     >>> exit_code_of_interrupt()
     130
     """
-    return _FIRST + (_received[0] if _received else signal.SIGINT)
-
-
-def fill_streams() -> None:
-    """Put something in the place of closed streams: reading or writing it is an error.
-
-    Else the next file that is opened would be taken for one of them.
-    """
-    for number, mode in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, mode)
-    if sys.stdout is None:
-        sys.stdout = os.fdopen(1, "w", closefd=False)
-    if sys.stderr is None:
-        sys.stderr = os.fdopen(2, "w", closefd=False)
+    return _SIGNAL_BASE + (_received[0] if _received else signal.SIGINT)

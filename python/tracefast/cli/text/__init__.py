@@ -1,1 +1,1 @@
-"""Text for a terminal: escaped, aligned, with numbers in units that fit."""
+"""Text for people: escaped, aligned, shortened, with numbers in units that fit."""

@@ -1,4 +1,4 @@
-"""Whole columns of text, made safe: quickly, as most need nothing."""
+"""Escape whole columns of text: fast, as most need no escapes."""
 
 import json
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from tracefast.cli.text.escaping import FORMULA, SUSPECT, printable, spreadsheet
 
 
 def as_text(frame: pl.DataFrame) -> pl.DataFrame:
-    """Write what is neither a number, a time nor text as text: lists as JSON has them.
+    """Write what is not a number, a time or text as text: lists as JSON.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def as_text(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def without_bytes(frame: pl.DataFrame) -> pl.DataFrame:
-    r"""Write bytes as text, as it is in the columns of events: what is not UTF-8 as ``\xNN``.
+    r"""Write bytes as text, as in the columns of events: what is not UTF-8 as ``\xNN``.
 
     Examples
     --------

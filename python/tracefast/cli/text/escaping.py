@@ -1,14 +1,14 @@
-"""Text of a log on its way to people: it cannot move the cursor, hide, or become a formula.
+"""Escape text of a log, so that it cannot move the cursor, hide, or become a formula.
 
-What stands in a log was chosen by whoever ran the program: paths and names of commands hold any
-bytes. A terminal obeys some of them, a spreadsheet others.
+Whoever ran the program chose what is in the log: paths and names of commands hold any bytes. A
+terminal obeys some of them, a spreadsheet others.
 """
 
 import re
 from typing import Final
 
-# Controls of C0 and C1; what has no width or turns the direction of text; halves of pairs, which
-# stand for bytes that are not UTF-8 in what the user typed.
+# C0 and C1 controls; characters without width or that change the direction of text; surrogates,
+# which Python uses for bytes that are not UTF-8 in what the user typed.
 _CONTROLS: Final = r"\x00-\x1f\x7f-\x9f"
 _INVISIBLE: Final = (
     r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
@@ -17,29 +17,29 @@ _INVISIBLE: Final = (
     r"\U000e0000-\U000e0fff"
 )
 _UNPRINTABLE: Final = re.compile(rf"[{_CONTROLS}{_INVISIBLE}\ud800-\udfff]")
-# In text that was made of lines, these end by line feeds.
+# In text that consists of lines, line feeds are kept.
 _UNPRINTABLE_IN_LINES: Final = re.compile(rf"[\x00-\x09\x0b-\x1f\x7f-\x9f{_INVISIBLE}]")
-# The same as the engine of polars writes it, which knows no halves of pairs.
+# The same in the syntax of polars' engine, which has no surrogates.
 SUSPECT: Final = re.sub(r"\\[uU]([0-9a-f]{4,8})", r"\\x{\1}", f"[{_CONTROLS}{_INVISIBLE}]")
 
 # As strace names them.
 _NAMED: Final = {"\t": r"\t", "\n": r"\n", "\v": r"\v", "\f": r"\f", "\r": r"\r"}
 _DIGITS: Final = frozenset("01234567")
 _BMP: Final = 0xFFFF
-# Where Python puts bytes that are not UTF-8.
+# Python's surrogates for bytes that are not UTF-8 (PEP 383).
 _BYTES: Final = range(0xDC80, 0xDD00)
 
-# What spreadsheets take for the begin of a formula, however many quotes already stand before it:
-# so it can be told which quote was put there.
+# What spreadsheets take for the start of a formula, after any number of quotes: so that the quote
+# that is added can be removed again.
 FORMULA: Final = "^'*[-=+@\uff1d\uff0b\uff0d\uff20]"
 
 
 def printable(text: str) -> str:
     r"""Write text so that it cannot move the cursor, colour the terminal, hide or break the line.
 
-    Controls are written as strace writes them, other characters that one does not see by their
-    number, and bytes that are not UTF-8 as they are in the columns of events. Backslashes stay as
-    they are: this is for reading, not for reading back.
+    Controls are written as strace writes them, other invisible characters by their number, and
+    bytes that are not UTF-8 as in the columns of events. Backslashes are kept: the result is for
+    people, and cannot be parsed back.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def _escape(match: re.Match[str]) -> str:
     if character in _NAMED:
         return _NAMED[character]
     if code <= 0x7F:  # noqa: PLR2004 - the last one of ASCII
-        # A digit behind it would belong to a short number.
+        # A digit after it would be read as part of a shorter number.
         digits = 3 if match.string[match.end() : match.end() + 1] in _DIGITS else 1
         return f"\\{code:0{digits}o}"
     if code in _BYTES:
@@ -66,8 +66,8 @@ def _escape(match: re.Match[str]) -> str:
 def spreadsheet_cell(text: str) -> str:
     """Write one cell of text so that no spreadsheet takes it for a formula.
 
-    What :func:`printable` makes of it gets a single quote in front if it begins with ``=``,
-    ``+``, ``-`` or ``@``, be it behind single quotes: to read it back, take one away from cells
+    The result of :func:`printable` gets a leading single quote if it starts with ``=``, ``+``,
+    ``-`` or ``@``, even after other single quotes. To read it back, remove one quote from cells
     that have some before such a character.
 
     Examples
@@ -84,7 +84,7 @@ def spreadsheet_cell(text: str) -> str:
 
 
 def plain_json(text: str) -> str:
-    r"""Write the characters of JSON that one does not see as JSON's own escapes: it stays the same.
+    r"""Write invisible characters as JSON's own escapes: the value stays the same.
 
     Examples
     --------

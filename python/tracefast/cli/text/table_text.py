@@ -1,4 +1,4 @@
-"""A table as text: for a terminal in units that fit, elsewhere exact and whole."""
+"""Write a table as text: fitted to a terminal, exact and whole elsewhere."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -9,16 +9,21 @@ import polars as pl
 from tracefast.cli.text import units
 from tracefast.cli.text.escaped_columns import as_text, printable_column
 from tracefast.cli.text.escaping import printable
-from tracefast.cli.text.log_names import cut, cut_apart, without_common_folders
+from tracefast.cli.text.layout import GAP, align
+from tracefast.cli.text.shorten import cut_distinct, cut_middle, without_common_folders
 
 _ABSENT: Final = "-"
-_GAP: Final = "  "
 _MIN_TEXT: Final = 16
-# A time before this is no time of day, but counts from the start of the machine or of the log.
-_EPOCH_LOGS: Final = 315_532_800_000_000_000  # 1980
+# An earlier time is not a date: it counts from the start of the machine or of the log.
+_MIN_EPOCH_NS: Final = 315_532_800_000_000_000  # 1980
 
-# Headers that are not the name of the column.
-_HEADERS: Final = {
+# Headings that are not the name of the column.
+_HEADINGS: Final = {
+    "total_share": "% time",
+    "share": "% events",
+    "in_flight_max": "max parallel",
+    "task_top": "top task",
+    "verdict": "pattern",
     "op_bytes": "bytes",
     "op_ns": "time",
     "errors": "err",
@@ -34,10 +39,10 @@ _HEADERS: Final = {
     "exit_signal": "signal",
 }
 
-_Writer = Callable[..., str]
+_Formatter = Callable[..., str]
 
 
-def render(
+def render_table(
     frame: pl.DataFrame,
     columns: Sequence[str],
     width: int | None = None,
@@ -45,23 +50,23 @@ def render(
     *,
     verbatim: bool = False,
 ) -> str:
-    """Lay a table out as text.
+    """Write a table as text.
 
     Parameters
     ----------
     frame
         The table.
     columns
-        The columns to show, in this order; the last one is best a path.
+        The columns to show, in this order; the last one should be text, such as a path.
     width
-        Columns of the terminal: units fit each value, long text is cut in its middle, and counts
-        of nothing are left out. None for a text that is exact and whole: bytes as they are, times
-        in milliseconds.
+        Width of the terminal: values get units that fit, long text is cut in its middle, and
+        columns of zeros are left out. None for exact and whole values: sizes in bytes, times in
+        milliseconds.
     spare
-        Columns to leave out, the first one first, where a terminal is too narrow for all.
+        Columns to leave out on a terminal that is too narrow, the first one first.
     verbatim
-        Leave names and values as they are: nothing is made of a unit in a name, no column is left
-        out, and times are those that SQL understands.
+        Leave names and values as they are: no units, no column left out, and times as SQL
+        understands them.
 
     Returns
     -------
@@ -71,45 +76,39 @@ def render(
     Examples
     --------
     >>> frame = pl.DataFrame({"reads": [10], "read_bytes": [43290], "path": ["/srv/a.pth"]})
-    >>> print(render(frame, frame.columns), end="")
+    >>> print(render_table(frame, frame.columns), end="")
     reads  read bytes  path
        10      43,290  /srv/a.pth
     """
     terminal = width is not None
     frame = as_text(frame)
     if terminal and not verbatim:
-        columns = [name for name in columns if not _idle(frame[name])]
+        columns = [name for name in columns if not _is_empty(frame[name])]
     columns = list(columns)
     if verbatim:
         cells = [[printable(name), *_verbatim(frame[name])] for name in columns]
     else:
         cells = [
-            [printable(header(name, terminal=terminal)), *_column(frame[name], terminal=terminal)]
+            [printable(heading(name, terminal=terminal)), *_column(frame[name], terminal=terminal)]
             for name in columns
         ]
     numeric = [frame[name].dtype.is_numeric() for name in columns]
     if width is not None:
         for name in spare:
-            if name in columns and _least(cells, numeric) > width:
+            if name in columns and _min_width(cells, numeric) > width:
                 at = columns.index(name)
                 del columns[at], cells[at], numeric[at]
         logs = columns.index("source") if "source" in columns else None
         _fit(cells, numeric, width, logs)
-    widths = [max(map(len, column)) for column in cells]
-    lines = []
-    for row in zip(*cells, strict=True):
-        parts = [
-            cell.rjust(wide) if right else cell.ljust(wide)
-            for cell, wide, right in zip(row, widths, numeric, strict=True)
-        ]
-        lines.append(_GAP.join(parts).rstrip() + "\n")
-    return "".join(lines)
+    rows = list(zip(*cells, strict=True))
+    right = [at for at, number in enumerate(numeric) if number]
+    return "".join(f"{line}\n" for line in align(rows, right=right))
 
 
-def _idle(values: pl.Series) -> bool:
-    """Say whether a column has nothing but zeros and nulls, as those of errors mostly have.
+def _is_empty(values: pl.Series) -> bool:
+    """Say whether a column has only zeros and nulls, as those of errors mostly have.
 
-    A share of nothing is an answer, not a count that may be left out.
+    A share of zero is a result; such a column is kept.
     """
     if values.is_empty():
         return False
@@ -122,18 +121,18 @@ def _is_share(name: str) -> bool:
     return "share" in name.split("_")
 
 
-def header(name: str, *, terminal: bool) -> str:
+def heading(name: str, *, terminal: bool) -> str:
     """Give the heading of a column.
 
     Examples
     --------
-    >>> header("max_ns", terminal=True), header("max_ns", terminal=False)
+    >>> heading("max_ns", terminal=True), heading("max_ns", terminal=False)
     ('max', 'max ms')
     """
     if name.startswith("POSIX_"):
-        # Darshan's own names stay what they are, but for what all of them have in common.
+        # Darshan's own names are kept, without the prefix that all of them share.
         return name.removeprefix("POSIX_")
-    known = _HEADERS.get(name)
+    known = _HEADINGS.get(name)
     if name.endswith("_ns"):
         if terminal:
             return known or name.removesuffix("_ns").replace("_", " ")
@@ -148,15 +147,15 @@ def _column(values: pl.Series, *, terminal: bool) -> list[str]:
     if not values.dtype.is_numeric():
         texts = printable_column(values.cast(pl.String))
         return [_ABSENT if text is None else text for text in texts]
-    write = _writer(values.name, terminal=terminal)
+    format_value = _formatter(values.name, terminal=terminal)
     return [
-        _ABSENT if value is None else write(value) if math.isfinite(value) else str(value)
+        _ABSENT if value is None else format_value(value) if math.isfinite(value) else str(value)
         for value in values
     ]
 
 
 def _verbatim(values: pl.Series) -> list[str]:
-    """Write values as they are: numbers with all their digits and nothing between these."""
+    """Write values as they are: numbers with all digits, without separators."""
     if values.dtype == pl.Datetime:
         return _dates(values.dt.cast_time_unit("ns"), "%Y-%m-%d ")
     texts = values.cast(pl.String)
@@ -165,15 +164,15 @@ def _verbatim(values: pl.Series) -> list[str]:
     return [_ABSENT if text is None else text for text in texts]
 
 
-def _writer(name: str, *, terminal: bool) -> _Writer:
-    """Choose how numbers of a column are written, by the unit in its name."""
+def _formatter(name: str, *, terminal: bool) -> _Formatter:
+    """Choose how the numbers of a column are written, by the unit in its name."""
     if name.endswith("_ns"):
         return units.duration if terminal else units.milliseconds
-    sizes = ("_bytes", "size", "_size_median", "_size_max", "_requested", "_asked_common")
+    sizes = ("_bytes", "size", "size_median", "size_max", "_requested", "_asked_common")
     if terminal and name.endswith(sizes):
         return units.size
     if _is_share(name):
-        return units.share if terminal else units.percentage
+        return _percentage(name, terminal=terminal)
     if name.endswith("_factor"):
         return units.factor if terminal else "{:.3f}".format
     if name.startswith("POSIX_F_"):
@@ -182,46 +181,53 @@ def _writer(name: str, *, terminal: bool) -> _Writer:
     return str if name.endswith(plain) else units.count
 
 
-def _times(values: pl.Series, *, terminal: bool) -> list[str]:
-    """Write times to the microsecond, or to the nanosecond where the log is that fine.
+def _percentage(name: str, *, terminal: bool) -> _Formatter:
+    write = units.share if terminal else units.percentage
+    if heading(name, terminal=terminal).startswith("%"):
+        return lambda value: write(value).removesuffix("%").rstrip()
+    return write
 
-    A terminal is spared the date where there is only one.
+
+def _times(values: pl.Series, *, terminal: bool) -> list[str]:
+    """Write times in microseconds, or in nanoseconds where the log has these.
+
+    On a terminal the date is left out if there is only one.
     """
     values = values.dt.cast_time_unit("ns")
     whole = values.cast(pl.Int64)
     latest = whole.max()
-    if isinstance(latest, int) and latest < _EPOCH_LOGS:
-        digits = 9 if _fine(values) else 6
+    if isinstance(latest, int) and latest < _MIN_EPOCH_NS:
+        digits = 9 if _has_nanoseconds(values) else 6
         return [_ABSENT if value is None else f"{value / 1e9:.{digits}f}" for value in whole]
     day = "" if terminal and values.dt.date().n_unique() == 1 else "%Y-%m-%d "
     return _dates(values, day)
 
 
 def _dates(values: pl.Series, day: str) -> list[str]:
-    text = values.dt.to_string(f"{day}%H:%M:%S{'%.9f' if _fine(values) else '%.6f'}")
+    text = values.dt.to_string(f"{day}%H:%M:%S{'%.9f' if _has_nanoseconds(values) else '%.6f'}")
     return [_ABSENT if value is None else value for value in text]
 
 
-def _fine(values: pl.Series) -> bool:
-    """Say whether times have nanoseconds that microseconds do not hold."""
+def _has_nanoseconds(values: pl.Series) -> bool:
+    """Say whether microseconds would lose digits."""
     return bool((values.cast(pl.Int64) % 1000 != 0).any())
 
 
-def _least(cells: list[list[str]], numeric: Sequence[bool]) -> int:
-    """Say how long the lines are when text is cut as far as it may be."""
+def _min_width(cells: list[list[str]], numeric: Sequence[bool]) -> int:
+    """Give the length of lines in which text is cut as far as it may be."""
     widths = [max(map(len, column)) for column in cells]
     cut = (
         wide if number else min(wide, _MIN_TEXT)
         for wide, number in zip(widths, numeric, strict=True)
     )
-    return sum(cut) + len(_GAP) * (len(cells) - 1)
+    return sum(cut) + len(GAP) * (len(cells) - 1)
 
 
 def _fit(
     cells: list[list[str]], numeric: Sequence[bool], width: int, logs: int | None = None
 ) -> None:
-    """Cut the widest columns of text until the lines fit; that of the logs so that they differ."""
-    room = width - len(_GAP) * (len(cells) - 1)
+    """Cut the widest columns of text until lines fit; names of logs stay different."""
+    room = width - len(GAP) * (len(cells) - 1)
     if logs is not None and sum(max(map(len, column)) for column in cells) > room:
         cells[logs][1:] = without_common_folders(cells[logs][1:])
     while True:
@@ -234,9 +240,13 @@ def _fit(
         limit = max(widths[widest] - excess, _MIN_TEXT)
         if limit >= widths[widest]:
             return
-        # Not below the next widest one: the two share what is left.
+        # Not below the next widest column: then both are cut.
         rivals = [widths[i] for i in texts if i != widest]
         limit = max(limit, min(max(rivals, default=0), widths[widest] - 1))
         head, *rest = cells[widest]
-        rest = cut_apart(rest, limit) if widest == logs else [cut(text, limit) for text in rest]
-        cells[widest] = [cut(head, limit), *rest]
+        rest = (
+            cut_distinct(rest, limit)
+            if widest == logs
+            else [cut_middle(text, limit) for text in rest]
+        )
+        cells[widest] = [cut_middle(head, limit), *rest]

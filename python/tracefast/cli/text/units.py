@@ -37,23 +37,23 @@ def size(number: int) -> str:
 
 
 def _short(value: float) -> str:
-    """Write a number with one digit behind the point, or none where three stand before it."""
+    """Write a number with one digit after the point, or none where there are three before it."""
     return f"{value:.0f}" if abs(value) >= 99.95 else f"{value:.1f}"  # noqa: PLR2004 - as 100.0
 
 
-def bytes_of(text: str) -> int:
-    """Read a number of bytes, as people write it.
+def parse_size(text: str) -> int:
+    """Read a size in bytes, as people write it.
 
     K, M, G, T and KiB … are powers of 1,024, KB … are powers of 1,000.
 
     Raises
     ------
     ValueError
-        The text is no number of bytes.
+        The text is not a size.
 
     Examples
     --------
-    >>> bytes_of("131072"), bytes_of("128K"), bytes_of("128 KiB"), bytes_of("1.5MB")
+    >>> parse_size("131072"), parse_size("128K"), parse_size("128 KiB"), parse_size("1.5MB")
     (131072, 131072, 131072, 1500000)
     """
     from fractions import Fraction
@@ -65,7 +65,7 @@ def bytes_of(text: str) -> int:
         value = Fraction(number) * base ** (" KMGT".index(unit.upper()) if unit else 0)
         if value.denominator == 1 and value <= _MOST:
             return int(value)
-    raise ValueError(f"{text!r} is no number of bytes, such as 131072, 128K, 128KiB or 1M")
+    raise ValueError(f"{text!r} is not a byte count such as 131072, 128K, 128KiB or 1M")
 
 
 def duration(nanoseconds: int) -> str:
@@ -106,7 +106,7 @@ def percentage(share: float) -> str:
 
 
 def share(part: float) -> str:
-    """Write a part of a whole for people: cut, not rounded, as only the whole is 100 %.
+    """Write a part of a whole for people: rounded down, as only the whole is 100 %.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def share(part: float) -> str:
     """
     if 0 < part < 0.0001:  # noqa: PLR2004 - a hundredth of a percent
         return "<0.01 %"
-    # What is short of a number by the last bit only is that number.
+    # A float that falls short of a number by its last bit counts as that number.
     hundredths = math.floor(part * 10_000 + 1e-6)
     digits = 0 if hundredths >= 1000 or not hundredths else 1 if hundredths >= 100 else 2  # noqa: PLR2004
     step = 10 ** (2 - digits)
@@ -125,7 +125,7 @@ def share(part: float) -> str:
 
 
 def factor(times: float) -> str:
-    """Write how many times as much something is.
+    """Write a factor.
 
     Examples
     --------

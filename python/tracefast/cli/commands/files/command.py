@@ -1,7 +1,7 @@
-"""`tracefast files`: one row per file."""
+"""`tracefast files`: its options, and the reports that they choose."""
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final, NamedTuple
 
 import typer
 
@@ -24,37 +24,40 @@ class FileType(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Scopes(StrEnum):
-    """Which access is the one before."""
+class Scope(StrEnum):
+    """What an access is compared with: the one before it in the same open file, or file."""
 
     STREAM = "stream"
     FILE = "file"
 
 
-class Parts(StrEnum):
+class By(StrEnum):
     """What a row is about, if not a file."""
 
     PROCESS = "process"
     OPEN = "open"
 
 
-# Options that mean nothing beside another one, and why.
-_CLASSES = ("--scope", "--by", "--near")
-_APART = (
-    (
-        "--explain",
-        ("--page-cache", "--darshan", "--match", "--type", *_CLASSES),
-        "accesses of one file, in order, as they are",
-    ),
-    (
+class _Report(NamedTuple):
+    """A report other than the table of files: the options it takes, and why it takes no others."""
+
+    option: str
+    takes: frozenset[str]
+    reason: str
+
+
+# In order: each report refuses those after it, too.
+_REPORTS: Final = (
+    _Report("--explain", frozenset(), "accesses of one file, in order, as they are"),
+    _Report(
         "--page-cache",
-        ("--darshan", "--type", *_CLASSES),
-        "the page cache knows pages of files, neither types nor system calls",
+        frozenset({"--match"}),
+        "the page cache has pages of files, but no file types and no system calls",
     ),
-    (
+    _Report(
         "--darshan",
-        ("--type", *_CLASSES),
-        "Darshan has one record per path, of its own classes, and no types",
+        frozenset({"--match"}),
+        "Darshan has one record per path, its own classes of accesses, and no file types",
     ),
 )
 
@@ -64,65 +67,66 @@ def files(
     request: Request,
     *,
     match: Annotated[
-        str | None, typer.Option(metavar="GLOB", help="Only paths like this, such as '*.pth'.")
+        str | None, typer.Option(metavar="GLOB", help="Only paths that match, such as '*.pth'.")
     ] = None,
     type_: Annotated[
         FileType | None, typer.Option("--type", help="Only files of this type.")
     ] = None,
     scope: Annotated[
-        Scopes | None,
+        Scope | None,
         typer.Option(
-            help="Which access is the one before: that of the same open file (stream), which is"
-            " what the program did, or that of the same row (file), which is what storage sees."
-            "  [default: stream]",
+            help="Compare each access with the one before it in the same open file (stream): what"
+            " the program did; or in the same row (file): what storage sees.  [default: stream]",
             show_default=False,
         ),
     ] = None,
     by: Annotated[
-        Parts | None,
+        By | None,
         typer.Option(help="One row per process and file, or per open of a file."),
     ] = None,
     near: Annotated[
         str | None,
         typer.Option(
             metavar="BYTES",
-            help="Bytes that an access may skip without being random, such as 4096, 64K or 1MiB."
+            help="How many bytes an access may skip and still not be random: 4096, 64K, 1MiB."
             "  [default: 128K]",
             show_default=False,
         ),
     ] = None,
     darshan: Annotated[
         bool,
-        typer.Option("--darshan", help="The counters of Darshan's POSIX module, a row per path."),
+        typer.Option(
+            "--darshan", help="Show the counters of Darshan's POSIX module, one row per path."
+        ),
     ] = False,
     explain: Annotated[
         str | None,
         typer.Option(
             metavar="PATH",
-            help="Print the accesses of this file, in order, and what they amount to. The end of"
-            " a path or a pattern will do, if one file matches.",
+            help="Show the accesses of this file, in order, and summarize them. The end of a path"
+            " or a pattern is enough if it matches one file.",
         ),
     ] = None,
     page_cache: Annotated[
         bool,
-        typer.Option("--page-cache", help="What the page cache did instead (ftrace)."),
+        typer.Option("--page-cache", help="Show what the page cache did instead (ftrace)."),
     ] = False,
     inode_map: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Paths of files that the log names by device and inode: the output of"
+            help="Paths of the files that the log names by device and inode only: the output of"
             " find FOLDER -printf '%D %i %p\\n'.",
         ),
     ] = None,
 ) -> int:
-    """Show which files were used, and how: how much, in which order, how often again, how long.
+    """Show which files were used, and how: bytes, access pattern, re-reads, time.
 
-    One row per file, largest number of bytes first. As text, a line for its reads and one for its
-    writes say how: sequential, random or mixed by the share of accesses that jump, once if none
-    had one before it. re-read: bytes moved, by different ones. covered: the part of the file that
-    was touched. A file that is only mapped, opened or looked at has a line as well. --wide and the
-    other formats have all columns, a row per file.
+    One row per file, the most bytes first. As text, a file has one line for its reads and one for
+    its writes. The pattern is sequential, random or mixed, by the share of accesses that jump, and
+    "once" where no access follows another. re-read: bytes moved divided by distinct bytes. covered:
+    the part of the file that was accessed. A file that was only mapped, opened or looked up
+    (stat) has one line. --wide and the other formats have all columns, one row per file.
 
     \b
     Examples:
@@ -137,12 +141,8 @@ def files(
       tracefast files trace.txt --page-cache --inode-map inodes.txt
     """
     from tracefast.analysis.files.inode_map import inodes
-    from tracefast.cli.screen.files.accesses import show as explain_file
-    from tracefast.cli.screen.files.page_cache import show as show_page_cache
-    from tracefast.cli.screen.files.table import Choice
-    from tracefast.cli.screen.files.table import show as show_table
 
-    chosen = {
+    given = {
         "--explain": explain is not None,
         "--page-cache": page_cache,
         "--darshan": darshan,
@@ -152,46 +152,55 @@ def files(
         "--by": by is not None,
         "--near": near is not None,
     }
-    _check({name for name, given in chosen.items() if given})
-    skip = None if near is None else _bytes(near)
-    names = None if inode_map is None else inodes(inode_map)
+    _check_combination([name for name, is_given in given.items() if is_given])
+    near_bytes = None if near is None else _parse_near(near)
+    paths = None if inode_map is None else inodes(inode_map)
     if explain is not None:
-        return explain_file(request, explain, inode_map=names)
+        from tracefast.cli.commands.files.accesses import report_accesses
+
+        return report_accesses(request, explain, inode_map=paths)
     if page_cache:
-        return show_page_cache(request, match=match, inode_map=names)
-    return show_table(
-        request,
-        Choice(
-            scope=(scope or Scopes.STREAM).value,
-            by=None if by is None else by.value,
-            near=skip,
-            darshan=darshan,
-            match=match,
-            type=None if type_ is None else type_.value,
-        ),
-        inode_map=names,
+        from tracefast.cli.commands.files.page_cache import report_page_cache
+
+        return report_page_cache(request, match=match, inode_map=paths)
+    from tracefast.cli.commands.files.table import FilesOptions, report_files
+
+    options = FilesOptions(
+        scope=(scope or Scope.STREAM).value,
+        by=None if by is None else by.value,
+        near=near_bytes,
+        darshan=darshan,
+        match=match,
+        type=None if type_ is None else type_.value,
     )
+    return report_files(request, options, inode_map=paths)
 
 
-def _check(given: set[str]) -> None:
-    """Refuse options that do not go together.
+def _check_combination(given: list[str]) -> None:
+    """Refuse options that the report does not take.
 
     Raises
     ------
     CommandError
         There are such options.
     """
-    for main, others, why in _APART:
-        if main in given and (wrong := [name for name in others if name in given]):
-            raise CommandError(f"{main} and {', '.join(wrong)}: {why}", f"leave out {wrong[0]}")
+    for report in _REPORTS:
+        if report.option in given:
+            refused = [name for name in given if name not in {report.option, *report.takes}]
+            if refused:
+                raise CommandError(
+                    f"{report.option} and {', '.join(refused)}: {report.reason}",
+                    f"leave out {refused[0]}",
+                )
+            return
 
 
-def _bytes(text: str) -> int:
-    from tracefast.cli.text.units import bytes_of
+def _parse_near(text: str) -> int:
+    from tracefast.cli.text.units import parse_size
 
     try:
-        return bytes_of(text)
+        return parse_size(text)
     except ValueError as error:
         raise CommandError(
-            f"--near {text}: no number of bytes", "such as 4096, 64K or 1MiB"
+            f"--near {text}: not a byte count", "give a size such as 4096, 64K or 1MiB"
         ) from error

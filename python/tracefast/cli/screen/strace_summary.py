@@ -1,57 +1,59 @@
-"""`tracefast syscalls --strace-c`: the summary that strace itself would have printed."""
+"""Print the summary that strace -c -w would have printed."""
 
 from typing import Final
 
 import polars as pl
 
-from tracefast.analysis.syscalls import strace_counts
-from tracefast.cli.command_line.options import Format
 from tracefast.cli.command_line.request import Request
-from tracefast.cli.inputs.event_sources import answer
-from tracefast.cli.output.write import deliver, write
-from tracefast.cli.screen.result_table import matching
+from tracefast.cli.output.form import Format
+from tracefast.cli.output.write import write_bytes, write_table
+from tracefast.cli.screen.result_table import filter_matching
 from tracefast.cli.text.escaped_columns import printable_column
 
 _HEAD: Final = ("% time", "seconds", "usecs/call", "calls", "errors", "syscall")
-# The least width of each column.
-_WIDTHS: Final = (6, 11, 11, 9, 9, 16)
+# The smallest width of each column.
+_MIN_WIDTHS: Final = (6, 11, 11, 9, 9, 16)
 _NS: Final = 1_000_000_000
 
 
-def show(
-    request: Request,
-    *,
-    match: str | None,
-) -> bool:
-    """Write the summary; say whether all inputs could be read."""
-    counts, complete = answer(request, strace_counts)
-    if counts is None:
-        return complete
-    # Inputs that were asked one by one have rows each.
+def print_strace_summary(counts: pl.DataFrame, request: Request, *, match: str | None) -> None:
+    """Print the summary.
+
+    Parameters
+    ----------
+    counts
+        Number of calls and errors and sum of times, by name and number of the system call.
+    request
+        What was asked for.
+    match
+        A pattern for names.
+    """
+    # Inputs that were read one by one have rows of their own.
     counts = (
         counts.group_by("name", "number")
         .agg(pl.col("calls", "errors", "timed", "total_ns").sum())
         .sort("total_ns", "number", "name", descending=[True, False, False], nulls_last=True)
     )
-    counts = matching(match, "name")(counts)
+    counts = filter_matching(counts, match, "name")
     if counts.is_empty():
-        request.warn("no system calls that returned")
+        request.warn("no system call that returned")
     elif not counts["timed"].sum():
-        request.warn("the log has no times of calls: record with strace -T")
-    if request.form is not Format.TABLE:
-        write(table(counts), request.form, request.output, [], clobber=request.clobber)
+        request.warn("the log has no durations of calls: record with strace -T")
+    if request.form is Format.TABLE:
+        text = render_summary(counts)
+        write_bytes(text.encode(), request.output, clobber=request.clobber)
     else:
-        deliver(render(counts).encode(), request.output, clobber=request.clobber)
-    return complete
+        table = summary_table(counts)
+        write_table(table, request.form, request.output, [], clobber=request.clobber)
 
 
-def table(counts: pl.DataFrame) -> pl.DataFrame:
+def summary_table(counts: pl.DataFrame) -> pl.DataFrame:
     """Give the columns of the summary, as numbers.
 
     Examples
     --------
     >>> counts = {"name": ["read"], "calls": [2], "errors": [0], "total_ns": [50_000]}
-    >>> table(pl.DataFrame(counts)).rows()
+    >>> summary_table(pl.DataFrame(counts)).rows()
     [(100.0, 5e-05, 25, 2, 0, 'read')]
     """
     whole = _seconds(int(counts["total_ns"].sum()))
@@ -70,10 +72,10 @@ def table(counts: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def render(counts: pl.DataFrame) -> str:
-    """Lay the summary out as strace does since version 5.7: the same widths, roundings and total.
+def render_summary(counts: pl.DataFrame) -> str:
+    """Lay out the summary as strace does since version 5.7: the same widths, rounding and total.
 
-    Nothing where no call returned.
+    Empty where no call returned.
 
     Examples
     --------
@@ -83,7 +85,7 @@ def render(counts: pl.DataFrame) -> str:
     ...     "errors": [1, 0],
     ...     "total_ns": [50_000, 7_000],
     ... }
-    >>> print(render(pl.DataFrame(counts)), end="")
+    >>> print(render_summary(pl.DataFrame(counts)), end="")
     % time     seconds  usecs/call     calls    errors syscall
     ------ ----------- ----------- --------- --------- ----------------
      87.72    0.000050          25         2         1 read
@@ -93,15 +95,17 @@ def render(counts: pl.DataFrame) -> str:
     """
     if counts.is_empty():
         return ""
-    rows = table(counts.with_columns(printable_column(counts["name"].cast(pl.String)))).rows()
+    rows = summary_table(
+        counts.with_columns(printable_column(counts["name"].cast(pl.String)))
+    ).rows()
     whole = _seconds(int(counts["total_ns"].sum()))
     calls, errors = (int(counts[name].sum()) for name in ("calls", "errors"))
     total = (100.0, whole, int(whole / calls * 1e6), calls, errors, "total")
     lines = [_cells(*row) for row in (*rows, total)]
-    # One more for names than they need: that is how strace reckons.
+    # strace makes the column of names one wider than they need.
     longest = [max(map(len, column)) for column in zip(*lines, strict=True)]
     longest[-1] = max(len(row[-1]) for row in rows) + 1
-    widths = [max(least, found) for least, found in zip(_WIDTHS, longest, strict=True)]
+    widths = [max(least, found) for least, found in zip(_MIN_WIDTHS, longest, strict=True)]
     rule = " ".join("-" * width for width in widths)
     texts = [_line(_HEAD, widths), rule, *(_line(cells, widths) for cells in lines[:-1])]
     return "\n".join([*texts, rule, _line(lines[-1], widths)]) + "\n"
@@ -125,8 +129,8 @@ def _line(cells: tuple[str, ...], widths: list[int]) -> str:
     return " ".join([*numbers, cells[-1]])
 
 
-# strace reckons in seconds and nanoseconds, and prints what C's double makes of them: the order of
-# these steps decides the last digit.
+# strace computes with seconds and nanoseconds, and converts them to double for printing: the order
+# of these steps decides the last digit.
 
 
 def _seconds(ns: int) -> float:
@@ -139,5 +143,5 @@ def _percent(ns: int, whole: float) -> float:
 
 
 def _usecs(ns: int, calls: int) -> int:
-    """Give the mean, rounded to nanoseconds and then cut off to microseconds."""
+    """Give the mean, rounded to nanoseconds, then down to microseconds."""
     return int(_seconds((ns + calls // 2) // calls) * 1e6)

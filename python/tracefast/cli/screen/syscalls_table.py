@@ -1,18 +1,16 @@
-"""The table of `tracefast syscalls`: asked for, filtered, summed up in a line."""
+"""Print the table of `tracefast syscalls`, and a line that sums it up."""
 
 import textwrap
 
 import polars as pl
 
 from tracefast import _core
-from tracefast.analysis.syscalls import By, columns
-from tracefast.analysis.syscalls import syscalls as question
-from tracefast.cli.command_line.options import Format
 from tracefast.cli.command_line.request import Request
-from tracefast.cli.inputs.event_sources import answer
-from tracefast.cli.output.write import on_terminal, terminal_width
-from tracefast.cli.screen.result_table import check_columns, chosen, finish
+from tracefast.cli.output.form import Format
+from tracefast.cli.output.terminal import is_terminal_table, terminal_width
+from tracefast.cli.screen.result_table import filter_rows, print_table
 from tracefast.cli.text import units
+from tracefast.quantities import plural
 
 # What a table in text shows; text last, as it may be long.
 _MAIN = (
@@ -32,61 +30,61 @@ _MAIN = (
     "name",
     "image",
 )
-_USUALLY_TIMED = 0.9
+# With fewer calls that have a duration, sums are said to be partial.
+_MOST = 0.9
 # What narrow terminals do without, the first one first.
 _SPARE = ("wall_ns", "p50_ns", "unfinished", "moved_bytes", "p99_ns", "work_ns", "max_ns")
 
 
-def show(
-    request: Request,
-    *,
-    by: By | None,
-    match: str | None,
-) -> bool:
-    """Write the table; say whether all inputs could be read."""
-    check_columns(request, columns(by))
-    table, complete = answer(request, lambda events: question(events, by=by))
-    if table is None:
-        return complete
-    # Inputs that were asked one by one are in order each, not together.
-    table = table.sort("total_ns", descending=True, nulls_last=True, maintain_order=True)
-    if untold := _untold(table):
-        request.warn(untold)
-    table = chosen(table, request, match, "name")
+def print_syscalls_table(table: pl.DataFrame, request: Request, *, match: str | None) -> None:
+    """Print the table, and on a terminal a line below that sums it up.
+
+    Parameters
+    ----------
+    table
+        What :func:`tracefast.syscalls` gives.
+    request
+        What was asked for.
+    match
+        A pattern for names.
+    """
+    if missing := _missing_times(table):
+        request.warn(missing)
+    table = filter_rows(table, request, match, "name")
     shown = table
     if request.form is Format.TABLE and not request.wide:
         work = (pl.col("total_ns") - pl.col("wait_ns")).alias("work_ns")
         shown = table.with_columns(work, moved_bytes="bytes")
-    finish(shown, request, main=_MAIN, spare=() if request.wide else _SPARE)
-    if on_terminal(request.form, request.output):
+    print_table(shown, request, main=_MAIN, spare=() if request.wide else _SPARE)
+    if is_terminal_table(request.form, request.output):
         request.note(textwrap.fill(summary(table), terminal_width()))
-    return complete
 
 
-def _untold(table: pl.DataFrame) -> str | None:
-    """Say how many calls have no duration, if that is more than a few.
+def _missing_times(table: pl.DataFrame) -> str | None:
+    """Say how many calls have a duration, if many have none.
 
-    Those that end their task have none, nor have those that a log ends with. Without -T a log of
-    strace has the durations of calls that it split over two lines, which are those that waited.
+    Calls that end their task have none, and neither have those that the log ends in. Without -T a
+    log of strace has the durations of the calls that it splits over two lines: those that waited.
     """
     ended = table.filter(~pl.col("name").is_in(_core.syscalls_that("ends")))
     calls = int(ended["calls"].sum()) - int(ended["unfinished"].sum())
     timed = int(ended["timed"].sum())
-    if timed >= calls * _USUALLY_TIMED:
+    if timed >= calls * _MOST:
         return None
     if not timed:
-        return "the log has no times of calls: record with strace -T"
+        return "the log has no durations of calls: record with strace -T"
     return (
-        f"the log has times of {units.count(timed)} calls only, of {units.count(calls)}: "
+        f"the log has durations of only {units.count(timed)} of {units.count(calls)} calls: "
         "record with strace -T"
     )
 
 
 def summary(table: pl.DataFrame) -> str:
-    """Say in a line what all rows of the table amount to.
+    """Sum up all rows of the table in a line.
 
     Examples
     --------
+    >>> from tracefast.analysis.syscalls import columns
     >>> schema = columns()
     >>> counts = {"calls": 3, "timed": 3, "errors": 1, "unfinished": 0}
     >>> row = {"name": "read", "total_ns": 4_000_000, "wait_ns": 1_000_000} | counts
@@ -99,27 +97,24 @@ def summary(table: pl.DataFrame) -> str:
     def total(name: str) -> int:
         return int(table[name].sum() or 0)
 
-    def several(number: int, what: str) -> str:
-        return f"{units.count(number)} {what}{'' if number == 1 else 's'}"
-
-    text = several(total("calls"), "call")
+    text = plural(total("calls"), "call")
     if ns := total("total_ns"):
-        if total("timed") < total("calls") * _USUALLY_TIMED:
+        if total("timed") < total("calls") * _MOST:
             text += f", of which {units.count(total('timed'))}"
         text += f" took {units.duration(ns)}"
         waited = total("wait_ns")
-        # What cannot be told from one another is in neither part.
-        known = total_of(table.filter(pl.col("wait_ns").is_not_null()))
+        # A call that may have done either is in neither part.
+        known = _total_ns(table.filter(pl.col("wait_ns").is_not_null()))
         parts = [(waited, "waiting"), (known - waited, "working"), (ns - known, "unknown")]
         text += ": " + ", ".join(
             f"{units.share(part / ns)} {what}" for part, what in parts if part > 0
         )
-    text += f"; {several(total('errors'), 'error')}"
+    text += f"; {plural(total('errors'), 'error')}"
     if unfinished := total("unfinished"):
         text += f"; {units.count(unfinished)} unfinished"
     return text
 
 
-def total_of(table: pl.DataFrame) -> int:
+def _total_ns(table: pl.DataFrame) -> int:
     """Give the sum of all times of a table, in nanoseconds."""
     return int(table["total_ns"].sum() or 0)

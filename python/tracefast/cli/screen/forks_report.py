@@ -1,4 +1,4 @@
-"""What starting processes costs, on one screen: what, how often, where the time went, and why."""
+"""Print what starting processes costs: how often, where the time went, why, what to change."""
 
 import textwrap
 from collections.abc import Sequence
@@ -7,89 +7,89 @@ from typing import Final
 from tracefast.analysis.forks.advice.case import Advice, Case, Range
 from tracefast.analysis.forks.measures.costs import busy
 from tracefast.analysis.forks.summary import Report
-from tracefast.cli.command_line.options import Format
 from tracefast.cli.command_line.request import Request
-from tracefast.cli.output.write import deliver, on_terminal, screenful, terminal_width
-from tracefast.cli.screen.condition import truth
-from tracefast.cli.screen.forks.phases import Phase, phases
+from tracefast.cli.output.form import Format
+from tracefast.cli.output.terminal import is_terminal_table, screen_rows, terminal_width
+from tracefast.cli.output.write import write_bytes
+from tracefast.cli.screen.condition import evaluate_condition
+from tracefast.cli.screen.fork_phases import Phase, phases
 from tracefast.cli.text.escaping import printable
-from tracefast.cli.text.log_names import cut_apart, without_common_folders
+from tracefast.cli.text.layout import align, room_for_last
+from tracefast.cli.text.shorten import cut_distinct, cut_middle, without_common_folders
 from tracefast.quantities import duration, memory, percent_span, plural
 
-# Where prose ends if there is no terminal to say so.
-_PROSE: Final = 100
-# Processes whose start takes less of the time have their line, but no table of their own.
-_DEAR: Final = 0.05
-_MOST_TABLES: Final = 3
-_MOST_EXAMPLES: Final = 3
-_GAP: Final = "  "
-# What is left for the last column at least, and where names do without their folders.
-_MIN_TEXT: Final = 12
+# The width of prose where there is no terminal.
+_PROSE_WIDTH: Final = 100
+# Groups that take less of the time have a line in the list, but no table of their phases.
+_MIN_SHARE_OF_TABLE: Final = 0.05
+_MAX_TABLES: Final = 3
+_MAX_EXAMPLES: Final = 3
+# The smallest width of the last column, and the width below which names lose their folders.
+_MIN_NAMES: Final = 12
 _WHOLE_PATHS: Final = 40
 _MIN_NOTE: Final = 20
-# Where there is less for who started what, how often a second is not told.
-_MIN_WHO: Final = 20
-# Fewer happen at some speed by chance.
-_MANY: Final = 10
-# What the name of a log takes of a line of a terminal.
+# Below this width of the last column, the rate is left out.
+_MIN_WIDTH_WITH_RATE: Final = 20
+# A rate of fewer processes says nothing.
+_MIN_COUNT_OF_RATE: Final = 10
+# The width of the names of logs on a terminal.
 _MAX_LOG: Final = 16
 
 
-def show(report: Report, request: Request) -> None:
-    """Print the screen.
+def print_forks_report(report: Report, request: Request) -> None:
+    """Print the report.
 
     Parameters
     ----------
     report
         What was found.
     request
-        What was asked for: which lines the list has, how many, by which column of the summary it
-        is sorted, if not by the cost that it shows.
+        What was asked for: condition, order and number of lines of the list.
     """
-    terminal = on_terminal(Format.TABLE, request.output)
+    terminal = is_terminal_table(Format.TABLE, request.output)
     top = request.top
     if top is None:
-        # Below the list there is more to read.
-        top = screenful(0) // 2 if terminal else 0
+        # Leave room for what is below the list.
+        top = screen_rows(0) // 2 if terminal else 0
     width = terminal_width() if terminal else None
-    wanted = arranged(report, request)
-    text = screen(wanted, width=width, top=top)
+    wanted = select_groups(report, request)
+    text = render_report(wanted, width=width, top=top)
     if report.cases and not wanted.cases:
-        text = "Nothing that was started fulfils --where.\n"
-    deliver(text.encode(), request.output, clobber=request.clobber)
+        text = "No started process fulfils --where.\n"
+    write_bytes(text.encode(), request.output, clobber=request.clobber)
 
 
-def arranged(report: Report, request: Request) -> Report:
-    """Keep the groups that are wanted, in the order that is.
+def select_groups(report: Report, request: Request) -> Report:
+    """Filter and sort the groups.
 
     Parameters
     ----------
     report
         What was found.
     request
-        What was asked for: a condition, a column to sort by; without one it is the cost without
-        the tracer's share, which is what the list shows.
+        What was asked for: a condition, a column to sort by. The default is the cost without the
+        tracer's share, as the list shows it, most expensive first.
     """
     kept = report.summary.with_row_index("row")
     if request.where is not None:
-        kept = kept.filter(truth(report.summary, request.where))
+        kept = kept.filter(evaluate_condition(report.summary, request.where))
     if request.sort is not None:
         keys = kept[request.sort]
         kept = kept[keys.arg_sort(descending=keys.dtype.is_numeric(), nulls_last=True)]
     order = kept["row"].to_list()
     if request.sort is None:
-        order.sort(key=lambda row: _by_price(report.cases[row]))
+        order.sort(key=lambda row: _price_key(report.cases[row]))
     return Report(
         report.summary[order], [report.cases[i] for i in order], [report.advice[i] for i in order]
     )
 
 
-def _by_price(case: Case) -> tuple[bool, int, int]:
-    """Give what the list is sorted by: the cost without the tracer's share, as it stands there."""
+def _price_key(case: Case) -> tuple[bool, int, int]:
+    """Sort by the cost without the tracer's share, as the list shows it."""
     return (not case.known("tax_ns"), -case.price.high, -case.price.low)
 
 
-def screen(report: Report, *, width: int | None = None, top: int = 0) -> str:
+def render_report(report: Report, *, width: int | None = None, top: int = 0) -> str:
     """Lay the summary and the advice out as text.
 
     Parameters
@@ -99,7 +99,7 @@ def screen(report: Report, *, width: int | None = None, top: int = 0) -> str:
     width
         Columns of the terminal; None for lines that are not cut.
     top
-        How many lines the list has at most; 0 for all.
+        The largest number of lines of the list; 0 for all.
 
     Returns
     -------
@@ -108,18 +108,18 @@ def screen(report: Report, *, width: int | None = None, top: int = 0) -> str:
     """
     cases = report.cases
     if not cases:
-        return "The log shows no process that was started.\n"
-    prose = min(width or _PROSE, _PROSE)
+        return "The log does not show the start of any process.\n"
+    prose = min(width or _PROSE_WIDTH, _PROSE_WIDTH)
     shown = cases[:top] if top else cases
     parts = [_headline(cases, prose), _list(shown, len(cases) - len(shown), width)]
-    dear = [case for case in shown if case.share("wall_share") >= _DEAR]
-    parts += [_details(case, width) for case in dear[:_MOST_TABLES]]
+    expensive = [case for case in shown if case.share("wall_share") >= _MIN_SHARE_OF_TABLE]
+    parts += [_details(case, width) for case in expensive[:_MAX_TABLES]]
     parts += _advice(report, prose)
     return "\n".join(parts)
 
 
 def _headline(cases: Sequence[Case], prose: int) -> str:
-    """Say in a few sentences what it is all about."""
+    """Sum it up in a few sentences."""
     walls = {case.text("source"): case.number("wall_ns") for case in cases}
     failed = sum(case.number("failed") for case in cases)
     started = plural(
@@ -141,25 +141,25 @@ def _headline(cases: Sequence[Case], prose: int) -> str:
             text += f", {percent_span(low, high)} of the time"
         text += "."
     if not wall:
-        text += " The log does not say when, or to the second only: record with strace -ttt."
-    untold = sum(_untold(case) for case in cases)
-    if untold:
+        text += " The log has no times, or only whole seconds: record with strace -ttt."
+    untimed = sum(_untimed(case) for case in cases)
+    if untimed:
         text += (
-            f" How long it took is not known of {plural(untold, 'process', 'processes')}: record"
+            f" The duration is unknown for {plural(untimed, 'process', 'processes')}: record"
             " with strace -ttt -T."
         )
     if any(case.traced for case in cases):
         text += (
-            " strace slows down what it traces: single numbers are as logged, ranges leave out what"
-            " may be its own share."
+            " strace slows down what it traces: single numbers are as logged, ranges exclude what"
+            " may be strace's own share."
         )
     return textwrap.fill(text, prose) + "\n"
 
 
-def _untold(case: Case) -> int:
-    """Count the processes of which the log does not say how long the call took that made them.
+def _untimed(case: Case) -> int:
+    """Count the processes for which the log does not show how long the creating call took.
 
-    A clock that ticks in seconds says as little.
+    Times in whole seconds do not show it either.
     """
     if case.known("tax_ns") and not case.number("tax_ns"):
         return case.count
@@ -167,41 +167,70 @@ def _untold(case: Case) -> int:
 
 
 def _list(cases: Sequence[Case], hidden: int, width: int | None) -> str:
-    """Give a line for each group."""
-    lines = [["times", "how", "per s", "at once", "cost", "of time", "who started what"]]
+    """Write a line for each group."""
+    lines = [["count", "kind", "per s", "max parallel", "cost", "% time", "parent → program"]]
     for case in cases:
         rate = case.summary["rate_per_s"]
         lines.append(
             [
                 f"{case.count:,}",
                 case.text("kind") or "?",
-                f"{rate:,.1f}" if isinstance(rate, float) and case.count >= _MANY else "-",
+                f"{rate:,.1f}"
+                if isinstance(rate, float) and case.count >= _MIN_COUNT_OF_RATE
+                else "-",
                 f"{case.number('in_flight_max'):,}" if case.known("in_flight_max") else "-",
                 _short(str(case.price)) if case.number("tax_ns") else "-",
-                _short(percent_span(*case.price_share)) if case.share("wall_share") else "-",
+                _short(percent_span(*case.price_share)).removesuffix(" %")
+                if case.share("wall_share")
+                else "-",
                 _who(case),
             ]
         )
     if len({case.text("source") for case in cases}) > 1:
         logs = [printable(case.text("source") or "-") for case in cases]
         if width is not None:
-            logs = cut_apart(without_common_folders(logs), _MAX_LOG)
+            logs = cut_distinct(without_common_folders(logs), _MAX_LOG)
         logs = ["log", *logs]
         lines = [[*line[:-1], log, line[-1]] for line, log in zip(lines, logs, strict=True)]
     right: Sequence[int] = (0, 2, 3, 4, 5)
-    if width is not None and _room(lines, width) < _WHOLE_PATHS:
+    if width is not None and room_for_last(lines, width) < _WHOLE_PATHS:
         for line, case in zip(lines[1:], cases, strict=True):
             line[-1] = _who(case, short=True)
-        # How many at once, most can do without.
+        # The least important column.
         lines, right = [[*line[:3], *line[4:]] for line in lines], (0, 2, 3, 4)
-        if _room(lines, width) < _MIN_WHO:
+        if room_for_last(lines, width) < _MIN_WIDTH_WITH_RATE:
             lines, right = [[*line[:2], *line[3:]] for line in lines], (0, 2, 3)
-    text = _aligned(lines, right=right, width=width)
+    if width is not None:
+        room = max(room_for_last(lines, width), _MIN_NAMES)
+        lines = [[*line[:-1], _cut_pair(line[-1], room)] for line in lines]
+    text = "\n".join([*align(lines, right=right), ""])
     return text + (f"{plural(hidden, 'more row')}; --top 0 prints all\n" if hidden else "")
 
 
+def _cut_pair(text: str, limit: int) -> str:
+    """Cut both programs of ``parent → program``, so that the arrow stays.
+
+    Examples
+    --------
+    >>> _cut_pair("python3 → (no program found)", 22)
+    'python3 → (no…m found)'
+    """
+    if len(text) <= limit:
+        return text
+    parent, arrow, program = text.partition(" → ")
+    room = limit - len(arrow)
+    parent_room = max(room - len(program), min(len(parent), room // 2))
+    return cut_middle(parent, parent_room) + arrow + cut_middle(program, room - parent_room)
+
+
+def _percent(case: Case) -> str:
+    if not case.share("wall_share"):
+        return "-"
+    return _short(percent_span(*case.price_share)).removesuffix(" %")
+
+
 def _short(text: str) -> str:
-    """Write a range as a table does.
+    """Write a range as short as a table needs it.
 
     Examples
     --------
@@ -212,23 +241,23 @@ def _short(text: str) -> str:
 
 
 def _details(case: Case, width: int | None) -> str:
-    """Give the phases of one group as a table; notes go on where the terminal ends."""
-    prose = min(width or _PROSE, _PROSE)
+    """Write the phases of one group as a table; notes are wrapped at the width of the terminal."""
+    prose = min(width or _PROSE_WIDTH, _PROSE_WIDTH)
     head = f"{_who(case)}: {plural(case.count, _kind(case))}"
     if case.known("parent_anon_max_bytes"):
         low, high = case.number("parent_anon_min_bytes"), case.number("parent_anon_max_bytes")
         head += f" by a parent with {memory(low, high)} of its own memory"
     lines = [list(phase) for phase in phases(case)]
-    heads = list(Phase("", "median", "95 %", "sum", "of time", ""))
+    heads = list(Phase("phase", "median", "p95", "total", "% time", ""))
     lines = [heads, *lines]
     if width is not None:
-        room = max(_room(lines, width), _MIN_NOTE)
+        room = max(room_for_last(lines, width), _MIN_NOTE)
         lines = [
             [*(line[:-1] if i == 0 else [""] * (len(line) - 1)), note]
             for line in lines
             for i, note in enumerate(textwrap.wrap(line[-1], room) or [""])
         ]
-    text = textwrap.fill(head, prose) + "\n" + _aligned(lines, right=(1, 2, 3, 4))
+    text = textwrap.fill(head, prose) + "\n" + "\n".join([*align(lines, right=(1, 2, 3, 4)), ""])
     if case.traced:
         share = Range(case.number("tracer_low_ns"), case.number("tracer_high_ns"))
         text += f"strace's own share of call, gap and execve: {share}\n"
@@ -254,7 +283,7 @@ def _who(case: Case, *, short: bool = False) -> str:
 
 
 def _advice(report: Report, prose: int) -> list[str]:
-    """Say what to change, rule by rule; the same advice about several groups once."""
+    """Write what to change, rule by rule; advice about several groups only once."""
     found: dict[str, list[tuple[Case, Advice]]] = {}
     for case, said in zip(report.cases, report.advice, strict=True):
         for each in said:
@@ -265,7 +294,7 @@ def _advice(report: Report, prose: int) -> list[str]:
 
 
 def _piece(code: str, said: list[tuple[Case, Advice]], prose: int) -> str:
-    """Say what one rule found: what is the same for several groups, once."""
+    """Write what one rule found: what is the same for several groups, once."""
     savings = [each.saving for _, each in said if each.saving is not None]
     total = Range(sum(s.low for s in savings), sum(s.high for s in savings))
     text = f"{code}" + (f": saves {total}" if total.high else "") + "\n"
@@ -273,17 +302,17 @@ def _piece(code: str, said: list[tuple[Case, Advice]], prose: int) -> str:
     for case, each in said:
         words.setdefault((each.what, each.remedy), []).append((case, each))
     for (what, remedy), about in words.items():
-        text += _filled(what, prose)
-        for case, each in about[:_MOST_EXAMPLES]:
+        text += _fill(what, prose)
+        for case, each in about[:_MAX_EXAMPLES]:
             who = f"{_who(case, short=True)}: " if len(said) > 1 else ""
-            text += _filled(f"Seen: {who}{each.evidence}.", prose)
-        if len(about) > _MOST_EXAMPLES:
-            text += _filled(f"… and {len(about) - _MOST_EXAMPLES:,} more", prose)
-        text += _filled(f"Do: {remedy}", prose)
+            text += _fill(f"Seen: {who}{each.evidence}.", prose)
+        if len(about) > _MAX_EXAMPLES:
+            text += _fill(f"… and {len(about) - _MAX_EXAMPLES:,} more", prose)
+        text += _fill(f"Do: {remedy}", prose)
     return text
 
 
-def _filled(text: str, prose: int) -> str:
+def _fill(text: str, prose: int) -> str:
     lines = textwrap.fill(
         printable(text),
         prose,
@@ -293,34 +322,3 @@ def _filled(text: str, prose: int) -> str:
         break_on_hyphens=False,
     )
     return lines + "\n"
-
-
-def _aligned(lines: list[list[str]], right: Sequence[int], width: int | None = None) -> str:
-    """Align columns; the last is cut in its middle where the terminal ends."""
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    if width is not None:
-        widths[-1] = max(min(widths[-1], _room(lines, width)), _MIN_TEXT)
-    text = ""
-    for line in lines:
-        cells = [*line[:-1], _cut(line[-1], widths[-1])]
-        text += (
-            _GAP.join(
-                cell.rjust(wide) if i in right else cell.ljust(wide)
-                for i, (cell, wide) in enumerate(zip(cells, widths, strict=True))
-            ).rstrip()
-            + "\n"
-        )
-    return text
-
-
-def _cut(text: str, limit: int) -> str:
-    if len(text) <= limit:
-        return text
-    head = (limit - 1) // 2
-    return f"{text[:head]}…{text[len(text) - (limit - 1 - head) :]}"
-
-
-def _room(lines: list[list[str]], width: int) -> int:
-    """Say how much of a line is left for the last column."""
-    others = range(len(lines[0]) - 1)
-    return width - sum(max(len(line[i]) for line in lines) + len(_GAP) for i in others)

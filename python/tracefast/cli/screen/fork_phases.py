@@ -1,4 +1,4 @@
-"""The parts of starting a process, as lines of a table: how long, how much of the time, and why."""
+"""The phases of starting a process, as lines of a table: how long, share of the time, and why."""
 
 from typing import Final, NamedTuple
 
@@ -13,7 +13,7 @@ _ABSENT: Final = "-"
 
 
 class Phase(NamedTuple):
-    """One line."""
+    """One line of the table."""
 
     name: str
     median: str
@@ -23,7 +23,7 @@ class Phase(NamedTuple):
     note: str
 
 
-# The columns of the summary, what people call them, and between which moments they lie.
+# The columns of the summary, their headings, and the moments at which they start and end.
 _PHASES: Final = (
     ("call", "in the call", "begin", "call_end"),
     ("exec_gap", "to execve", "child_begin", "exec_begin"),
@@ -34,14 +34,14 @@ _PHASES: Final = (
 )
 
 _NOTES: Final = {
-    "exec_gap": "from the child's first moment to its execve",
+    "exec_gap": "from the child's first event to its execve",
     "error_pipe": "the parent waits for the child's execve (overlaps)",
-    "lifetime": "of the child, all in all",
+    "lifetime": "of the child, from start to exit",
 }
 
 
 def phases(case: Case) -> list[Phase]:
-    """Give the phases that the log knows of, in the order in which they happen."""
+    """Give the phases that the log shows, in the order in which they happen."""
     rows = case.rows.with_columns((pl.col("exec_end") + pl.col("startup_ns")).alias("startup_end"))
     found = []
     for column, name, start, end in _PHASES:
@@ -58,7 +58,7 @@ def _share(case: Case, rows: pl.DataFrame, start: str, end: str) -> str:
     spans = rows.select("source", pl.col(start).alias("start"), pl.col(end).alias("end"))
     busy = int(intervals.covered(spans, ["source"])["covered"].sum())
     wall = case.number("wall_ns")
-    return percent(min(busy / wall, 1.0)) if wall > 0 else _ABSENT
+    return percent(min(busy / wall, 1.0)).removesuffix(" %") if wall > 0 else _ABSENT
 
 
 def _note(case: Case, column: str) -> str:
@@ -90,4 +90,4 @@ def _exec_note(case: Case) -> str:
     base = case.median("exec_base_ns")
     if case.text("kind") != "fork" or base is None or case.number("exec_p50_ns") <= 2 * base:
         return ""
-    return f"tears the copied page tables down ({duration(base)} without them)"
+    return f"frees the copied page tables ({duration(base)} without them)"

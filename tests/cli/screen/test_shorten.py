@@ -1,10 +1,10 @@
-"""Names of logs beside each other: shortened, and still different."""
+"""Names beside each other: shortened, and still different."""
 
 import polars as pl
 import pytest
 
-from tracefast.cli.text.log_names import cut_apart, without_common_folders
-from tracefast.cli.text.table_text import render
+from tracefast.cli.text.shorten import cut_distinct, without_common_folders
+from tracefast.cli.text.table_text import render_table
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_common_folders_say_nothing(names, short):
     ],
 )
 def test_names_that_are_cut_differ(names):
-    short = cut_apart([*names, *names], 16)
+    short = cut_distinct([*names, *names], 16)
     assert len(set(short)) == len(names)
     assert short[: len(names)] == short[len(names) :]
     assert max(map(len, short)) <= 16
@@ -40,13 +40,13 @@ def test_names_that_are_cut_differ(names):
 
 def test_names_that_differ_too_far_apart_are_cut_all_the_same():
     names = [f"{a}{'x' * 40}{b}{'y' * 40}{c}" for a in "ab" for b in "ab" for c in "ab"]
-    assert {len(name) for name in cut_apart(names, 16)} == {16}
+    assert {len(name) for name in cut_distinct(names, 16)} == {16}
 
 
 def test_names_are_whole_where_there_is_room():
     table = pl.DataFrame({"source": ["logs/a.strace", "logs/b.strace"], "reads": [1, 2]})
-    assert "logs/a.strace" in render(table, table.columns, 80)
-    assert render(table, table.columns, 16).splitlines()[1:] == [
+    assert "logs/a.strace" in render_table(table, table.columns, 80)
+    assert render_table(table, table.columns, 16).splitlines()[1:] == [
         "a.strace      1",
         "b.strace      2",
     ]

@@ -1,0 +1,57 @@
+"""Exit codes, and the decorator that gives every command its own."""
+
+import functools
+import signal
+import sys
+from collections.abc import Callable
+from typing import Final, ParamSpec
+
+import typer
+
+from tracefast import Error
+from tracefast.cli.messages.errors import CommandError, name_not_utf8
+from tracefast.cli.messages.stderr import print_error
+from tracefast.cli.system.signals import exit_code_of_interrupt
+from tracefast.cli.system.streams import discard_stdout
+from tracefast.inputs.sources import STDIN
+
+DONE: Final = 0
+NOT_UNDERSTOOD: Final = 1
+FAILED: Final = 2
+
+P = ParamSpec("P")
+
+
+def exits_with_code(command: Callable[P, int]) -> Callable[P, None]:
+    """Turn what a command returns or raises into an exit code and a message."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **options: P.kwargs) -> None:
+        output = options.get("output")
+        # What is not written to a file goes to standard output.
+        place = output if isinstance(output, str) else STDIN
+        try:
+            code = command(*args, **options)
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            # Polars may deliver the same signal a second time, while the interpreter shuts down.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            code = exit_code_of_interrupt()
+        except BrokenPipeError:
+            # The reader has seen enough, as `head` does: this is not an error.
+            discard_stdout()
+            code = DONE
+        except UnicodeEncodeError as error:
+            # What the user typed need not be UTF-8; columns are.
+            print_error(name_not_utf8(error.object))
+            discard_stdout()
+            code = FAILED
+        except (CommandError, Error, OSError) as error:
+            print_error(error, place)
+            discard_stdout()
+            code = FAILED
+        raise typer.Exit(code)
+
+    # typer reads the options from the signature, and has no use for what is returned.
+    run.__annotations__ = {**command.__annotations__, "return": None}
+    return run

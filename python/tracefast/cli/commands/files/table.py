@@ -1,0 +1,96 @@
+"""`tracefast files`: one row per file, per process and file, or per open."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from tracefast.analysis.files.inode_map import with_paths
+from tracefast.analysis.files.table import NEAR, By, Scope, columns, files_and_rings
+from tracefast.cli.command_line.exit_codes import DONE, FAILED
+from tracefast.cli.command_line.request import Request
+from tracefast.cli.inputs.event_sources import run_analysis
+from tracefast.cli.screen.files_table import print_darshan_table, print_files_table
+from tracefast.cli.screen.result_table import check_columns, filter_rows
+
+if TYPE_CHECKING:
+    from tracefast.analysis.files.inode_map import InodeMap
+
+
+@dataclass(frozen=True)
+class FilesOptions:
+    """Which rows the table has, and how accesses are classified.
+
+    Attributes
+    ----------
+    scope, by, darshan
+        As for :func:`tracefast.files`.
+    near
+        As there; None for the default.
+    match
+        A pattern for paths.
+    type
+        The only type of files that is wanted.
+    """
+
+    scope: Scope = "stream"
+    by: By | None = None
+    near: int | None = None
+    darshan: bool = False
+    match: str | None = None
+    type: str | None = None
+
+
+def report_files(
+    request: Request, options: FilesOptions, *, inode_map: "InodeMap | None" = None
+) -> int:
+    """Print the table of files and give the exit code.
+
+    Parameters
+    ----------
+    request
+        The options that all tables share.
+    options
+        Which rows there are.
+    inode_map
+        Paths of files by device and inode.
+
+    Raises
+    ------
+    CommandError
+        There is no such column to sort by.
+    """
+    darshan = options.darshan
+    check_columns(request, columns(options.by, darshan=darshan))
+    rings: list[tuple[int, int]] = []
+
+    def analysis(events: pl.LazyFrame) -> pl.LazyFrame:
+        if darshan and inode_map is not None:
+            events = with_paths(events, inode_map)
+        table = files_and_rings(
+            events,
+            scope=options.scope,
+            by=options.by,
+            near=NEAR if options.near is None else options.near,
+            darshan=darshan,
+            rings=lambda calls, submitted: rings.append((calls, submitted)),
+        )
+        return table if darshan or inode_map is None else with_paths(table, inode_map)
+
+    table, complete = run_analysis(request, analysis)
+    if table is None:
+        return FAILED
+    moved = ("read_bytes", "write_bytes")
+    if darshan:
+        moved = ("POSIX_BYTES_READ", "POSIX_BYTES_WRITTEN")
+    # Inputs that were read one by one are each in order, but not together.
+    order = pl.sum_horizontal(pl.col(name).fill_null(0) for name in moved)
+    table = table.sort(order, descending=True, maintain_order=True)
+    table = filter_rows(table, request, options.match, "path")
+    if options.type is not None:
+        table = table.filter(pl.col("type") == options.type)
+    if darshan:
+        print_darshan_table(table, request, by=options.by)
+    else:
+        print_files_table(table, request, by=options.by, rings=rings)
+    return DONE if complete else FAILED

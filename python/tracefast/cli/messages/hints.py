@@ -1,0 +1,75 @@
+"""What to do about an error: hints in terms of the command line.
+
+The library's errors say what is wrong in terms of the library. They know no options of commands.
+"""
+
+import errno
+from collections.abc import Iterable
+from typing import Final
+
+from tracefast.error_hints import hint_of
+
+_INPUT_HINTS: Final[dict[int, str]] = {
+    errno.ENOENT: "check the name; patterns and - (standard input) are accepted",
+    errno.EEXIST: "to replace it, leave out --no-clobber",
+    errno.ENOSPC: "free some space, or write elsewhere with -o",
+    errno.EROFS: "write elsewhere with -o",
+}
+_OUTPUT_HINTS: Final[dict[int, str]] = _INPUT_HINTS | {
+    errno.ENOENT: "create the folder first",
+    errno.ENOTDIR: "create the folder first",
+    errno.EACCES: "write elsewhere with -o, or change the permissions of the folder",
+    errno.EISDIR: "give the name of a file, not of a folder",
+}
+# By `tracefast.Error.kind`. The library's own hint is for those who call it from Python.
+_KIND_HINTS: Final[dict[str, str]] = {
+    "not_a_log": "to read it anyway, give --format-in strace or --format-in ftrace",
+    "columns": "only logs are parsed; other commands, such as tracefast files, read it as it is",
+    "damaged_columns": "re-create it from the log: tracefast parse LOG -o FILE.parquet",
+}
+
+
+def command_hint(error: Exception, *, output: bool = False) -> str | None:
+    """Give the hint of the command line for an error, or else that of the library.
+
+    Parameters
+    ----------
+    error
+        What was raised.
+    output
+        Whether an error of the operating system is about the output, not about an input.
+
+    Examples
+    --------
+    >>> command_hint(OSError(errno.ENOENT, "No such file or directory"), output=True)
+    'create the folder first'
+    >>> from tracefast import Error
+    >>> error = Error("app.parquet: not whole")
+    >>> error.hint, error.kind = "write it again from the log", "damaged_columns"
+    >>> command_hint(error)
+    're-create it from the log: tracefast parse LOG -o FILE.parquet'
+    """
+    if isinstance(error, OSError) and error.errno is not None:
+        hints = _OUTPUT_HINTS if output else _INPUT_HINTS
+        return hints.get(error.errno) or hint_of(error)
+    return _KIND_HINTS.get(str(getattr(error, "kind", "")), hint_of(error))
+
+
+def suggest(wanted: str, known: Iterable[str], *, cutoff: float = 0.7) -> str:
+    """Suggest the names that resemble an unknown one, or else list all names.
+
+    Examples
+    --------
+    >>> suggest("read_byte", ["path", "read_bytes", "reads"])
+    "did you mean 'read_bytes'?"
+    >>> suggest("size", ["path", "reads"])
+    'one of: path, reads'
+    """
+    from difflib import get_close_matches
+
+    names = list(known)
+    by_lower_case = {name.lower(): name for name in reversed(names)}
+    matches = get_close_matches(wanted.lower(), by_lower_case, 3, cutoff)
+    if matches:
+        return f"did you mean {' or '.join(repr(by_lower_case[name]) for name in matches)}?"
+    return f"one of: {', '.join(names)}"

@@ -1,0 +1,59 @@
+"""In which form a result is written."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+
+from tracefast.cli.messages.errors import CommandError
+from tracefast.inputs.sources import STDIN
+from tracefast.outputs import exists
+
+
+class Format(StrEnum):
+    """Output formats of a table."""
+
+    TABLE = "table"
+    JSON = "json"
+    NDJSON = "ndjson"
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+_SUFFIXES = {
+    ".json": Format.JSON,
+    ".ndjson": Format.NDJSON,
+    ".jsonl": Format.NDJSON,
+    ".csv": Format.CSV,
+    ".parquet": Format.PARQUET,
+}
+# Suffixes of files that people expect to hold a table in text.
+_TEXT_SUFFIXES = ("", ".txt", ".text", ".log", ".out", ".md")
+
+
+def choose_form(form: Format | None, output: str, *, no_clobber: bool) -> Format:
+    """Choose the form of a result before any work is done.
+
+    Raises
+    ------
+    CommandError
+        The suffix of the output is not one of a known form; the result would be binary on a
+        terminal; or the output exists and is to be kept.
+    """
+    if not output:
+        raise CommandError("the name of the output is empty", "give -o a file name")
+    if form is None:
+        suffix = Path(output).suffix.lower()
+        if suffix[1:2].isalpha() and suffix not in {*_SUFFIXES, *_TEXT_SUFFIXES}:
+            raise CommandError(
+                f"{output}: unknown suffix",
+                f"use one of {', '.join(_SUFFIXES)}, .txt, or give --format",
+            )
+        form = _SUFFIXES.get(suffix, Format.TABLE)
+    if form is Format.PARQUET and output == STDIN and sys.stdout.isatty():
+        raise CommandError(
+            "standard output is a terminal, and Parquet is binary",
+            "write to a file with -o FILE, or into a pipe",
+        )
+    if no_clobber and output != STDIN and Path(output).exists():
+        raise exists(output)
+    return form

@@ -1,0 +1,88 @@
+"""Print the table of `tracefast files`, with its total and notes."""
+
+import sys
+import textwrap
+from collections.abc import Sequence
+from typing import Final
+
+import polars as pl
+
+from tracefast.analysis.files.table import By
+from tracefast.cli.command_line.request import Request
+from tracefast.cli.output.form import Format
+from tracefast.cli.output.terminal import is_terminal_table, terminal_width
+from tracefast.cli.screen.result_table import print_table
+from tracefast.cli.screen.usage_lines import total_and_notes, usage_lines
+
+# What a table of Darshan's counters shows as text; the path last, as it may be long.
+_DARSHAN: Final = (
+    "POSIX_OPENS",
+    "POSIX_READS",
+    "POSIX_SEQ_READS",
+    "POSIX_CONSEC_READS",
+    "POSIX_BYTES_READ",
+    "POSIX_WRITES",
+    "POSIX_SEQ_WRITES",
+    "POSIX_CONSEC_WRITES",
+    "POSIX_BYTES_WRITTEN",
+    "path",
+)
+# What narrow terminals do without, the first one first.
+_SPARE: Final = (
+    *("covered_share", "ts_open", "task", "errors", "reread_factor", "op_ns"),
+    *("calls", "pattern"),
+    *("POSIX_OPENS", "POSIX_SEQ_WRITES", "POSIX_CONSEC_WRITES", "POSIX_WRITES"),
+)
+# What a row is about.
+_NOUNS: Final[dict[By | None, tuple[str, str]]] = {
+    None: ("file", "files"),
+    "process": ("file of a process", "files of processes"),
+    "open": ("open file", "open files"),
+}
+# On a narrower terminal, patterns are abbreviated.
+_NARROW: Final = 100
+_INDENT: Final = " " * len("total: ")
+
+
+def print_files_table(
+    table: pl.DataFrame, request: Request, *, by: By | None, rings: Sequence[tuple[int, int]]
+) -> None:
+    """Print the table; as text, with a line per file and direction, a total and notes.
+
+    Parameters
+    ----------
+    table
+        What :func:`tracefast.files` gives.
+    request
+        What was asked for.
+    by
+        What a row is about.
+    rings
+        Calls of io_uring_enter, and the submissions that they took.
+    """
+
+    def lines(rows: pl.DataFrame, width: int | None) -> pl.DataFrame:
+        return usage_lines(rows, request.sort, short=width is not None and width < _NARROW)
+
+    below: list[str] = []
+    if request.form is Format.TABLE:
+        terminal = is_terminal_table(request.form, request.output)
+        width = terminal_width() if terminal else sys.maxsize
+        for line in total_and_notes(table, rings):
+            below += textwrap.wrap(line, width, subsequent_indent=_INDENT)
+    print_table(
+        table,
+        request,
+        main=(),
+        as_text=lines,
+        spare=_SPARE,
+        noun=_NOUNS[by],
+        below=len(below),
+    )
+    for line in below:
+        request.note(line)
+
+
+def print_darshan_table(table: pl.DataFrame, request: Request, *, by: By | None) -> None:
+    """Print the counters of Darshan's POSIX module."""
+    print_table(table, request, main=_DARSHAN, spare=_SPARE, noun=_NOUNS[by], below=0)

@@ -1,1 +1,0 @@
-"""Print what `tracefast syscalls` finds."""
