@@ -1,4 +1,7 @@
-//! The order of things in a block.
+//! Takes the rows of a block in the order of the log, with what comes between them: the entries of
+//! calls whose rows come later, and names of tasks (comm) that events show.
+//!
+//! Most rows need no look at all, as `events/model_rows.rs` has found out in parallel.
 
 use std::iter::Peekable;
 use std::ops::Range;
@@ -9,18 +12,18 @@ use crate::events::split_calls::{CallEntry, EntryTarget, RowPosition};
 use crate::kernel::Kernel;
 use crate::kernel::block_rows::{BlockRows, Whose};
 
-/// How often the rows of a block may be searched through, all in all. What is left over of a block
-/// that takes more is looked at row by row.
+/// How many rows may be searched for the next row of a task, for each row of the block. A block
+/// that needs more has all its remaining rows looked at.
 const SEARCHES: usize = 64;
 
-/// What stands between rows of a block.
+/// What comes between the rows of a block.
 struct Upcoming<'a> {
     begins: &'a [CallEntry],
     next: usize,
     named: Peekable<Iter<'a, CommChange>>,
-    /// There are names among them.
+    /// There are names among it.
     has_comms: bool,
-    /// The row before which the first of them comes, or for which it holds.
+    /// The row before which the next of it comes, or for which it holds.
     due: u32,
 }
 
@@ -35,8 +38,8 @@ impl Upcoming<'_> {
 }
 
 impl Kernel {
-    /// Goes through the rows of a block in order and fills the columns that need state; those that
-    /// it need not fill itself it leaves to [`crate::events::model_columns`].
+    /// Goes through the rows of a block in order and fills the columns that need state. Columns
+    /// that are the same for many rows are left to [`crate::events::model_columns`].
     pub(crate) fn run(&mut self, parsed: &mut Parsed, text: &[u8]) {
         self.block += 1;
         self.tasks.block = self.block;
@@ -45,7 +48,7 @@ impl Kernel {
         let Parsed { rows, side, names, errnos, comms, model_rows, model_columns, .. } = parsed;
         let (begins, named) = (&parsed.entries, &parsed.comm_changes);
         let own = rows.len - inserted.len();
-        // In logs of several tasks every row shows that the calls of its task before it are over.
+        // In a log in several files every row shows that the earlier calls of its task are over.
         if self.cut || !model_rows.done {
             model_rows.visit_all(0, own);
         }
@@ -77,7 +80,7 @@ impl Kernel {
                 self.own_rows(run, &mut upcoming, &mut block);
                 continue;
             }
-            // Calls of earlier blocks, which say how many entries come before them.
+            // Calls that began in earlier blocks; each says how many entries come before it.
             for (row, &known) in run.zip(&mut inserted) {
                 while upcoming.next < known.0.entries as usize {
                     self.next_begin(&mut upcoming, false, &mut block);
@@ -95,7 +98,7 @@ impl Kernel {
         parsed.inserted = block.placed;
     }
 
-    /// Rows of the block itself, one behind the other.
+    /// The block's own rows, one after the other.
     fn own_rows(
         &mut self,
         run: Range<usize>,
@@ -106,7 +109,7 @@ impl Kernel {
         loop {
             let row = block.model_rows.next(from, run.end);
             let last = row.min(run.end - 1) as u32;
-            // What comes before the row may show that an earlier one has to be looked at.
+            // It may show that an earlier row has to be looked at.
             if upcoming.due <= last {
                 self.next_upcoming(upcoming, last, block);
                 continue;
@@ -122,17 +125,17 @@ impl Kernel {
         }
     }
 
-    /// The next of what comes before row `last` or, of names, for it.
+    /// Handles the next thing that comes before row `last`; or, for a name, that holds for it.
     fn next_upcoming(&mut self, upcoming: &mut Upcoming<'_>, last: u32, block: &mut BlockRows<'_>) {
         let begin = upcoming.begins.get(upcoming.next).map(|begin| begin.at);
         let begin = begin.filter(|&at| at <= last).unwrap_or(u32::MAX);
         let by_now = |named: &CommChange| named.row < begin && named.from() <= last;
         if upcoming.has_comms && self.next_comm(upcoming, block, by_now) {
-            // It may hold for rows before the next one.
+            // The name may hold for rows before the next entry.
             return;
         }
         if begin != u32::MAX {
-            // Nothing comes between the entry and its row.
+            // Whether nothing comes between the entry and its row.
             let behind = upcoming.begins.get(upcoming.next + 1).map_or(u32::MAX, |begin| begin.at);
             let mut alone = begin == last && behind > last;
             if alone && let Some(named) = upcoming.named.peek() {
@@ -142,9 +145,9 @@ impl Kernel {
         }
     }
 
-    /// The next entry of a call whose row comes later.
+    /// Handles the next entry of a call whose row comes later.
     ///
-    /// `alone`: if its row is the next one of the block, then it is the next thing that there is.
+    /// `alone`: nothing comes between it and the next row of the block.
     #[inline]
     fn next_begin(&mut self, upcoming: &mut Upcoming<'_>, alone: bool, block: &mut BlockRows<'_>) {
         let Some(begin) = upcoming.begins.get(upcoming.next) else { return };
@@ -160,8 +163,8 @@ impl Kernel {
         upcoming.update_due();
     }
 
-    /// What rows show of some tasks has changed: the next row of each, from row `from` on, has to
-    /// be looked at.
+    /// Columns of some tasks have changed: marks the next row of each, from row `from` on, to be
+    /// looked at.
     #[inline]
     pub(crate) fn visit_changed(&mut self, from: usize, block: &mut BlockRows<'_>) {
         if !self.comms.changed.is_empty() || !self.tasks.changed.is_empty() {
@@ -186,7 +189,7 @@ impl Kernel {
         }
     }
 
-    /// Names that events have told by now.
+    /// Handles the names for which `by_now` holds.
     #[inline]
     fn comms_until(
         &mut self,
@@ -197,7 +200,7 @@ impl Kernel {
         while self.next_comm(upcoming, block, &by_now) {}
     }
 
-    /// The next of them; says whether there was one.
+    /// Handles the next of them; returns whether there was one.
     fn next_comm(
         &mut self,
         upcoming: &mut Upcoming<'_>,

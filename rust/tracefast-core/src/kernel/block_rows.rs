@@ -1,4 +1,4 @@
-//! The rows of a block while the model goes through them, and rows that it puts between.
+//! The rows of a block while the model goes through them, and the rows that it adds.
 
 use std::sync::Arc;
 
@@ -24,17 +24,17 @@ pub(crate) struct BlockRows<'a> {
     pub text: &'a [u8],
     /// Number of the block.
     pub number: u64,
-    /// Rows that stand between the block's own, in order.
+    /// Rows that come between the block's own, in order.
     pub placed: Vec<(RowPosition, u32)>,
-    /// The spot behind the row at hand.
+    /// The place after the row at hand.
     pub behind: RowPosition,
     /// When its call was entered.
     pub since: Moment,
-    /// Which rows are looked at.
+    /// Which rows have to be looked at.
     pub model_rows: &'a mut ModelRows,
-    /// What is written later: in the rows before row `own`.
+    /// What is written later into rows before row `own`.
     pub model_columns: &'a mut ModelColumns,
-    /// Rows that the block had before calls of earlier blocks were put between.
+    /// How many rows the block had before rows of earlier blocks' calls were added.
     pub own: usize,
     /// What the row at hand shows of its task.
     pub whose: Whose,
@@ -49,7 +49,7 @@ pub(crate) struct Whose {
     pub task: u32,
     /// Thread group.
     pub group: Option<i32>,
-    /// Key of its name, if events told that.
+    /// Key of its name, if events have shown it.
     pub comm: Option<u32>,
 }
 
@@ -60,7 +60,7 @@ impl BlockRows<'_> {
         unpack(view, self.text, &self.side.bytes)
     }
 
-    /// A value of a column, if the row has one.
+    /// The first or second descriptor of the row, if it has one.
     #[inline]
     pub(crate) fn fd(&self, row: usize, second: bool) -> Option<i32> {
         if second {
@@ -82,7 +82,7 @@ impl BlockRows<'_> {
         self.rows.has(row, C::Ret).then(|| self.rows.ret[row])
     }
 
-    /// The path, first or second, as a copy.
+    /// A copy of the first or second path.
     pub(crate) fn path(&self, row: usize, second: bool) -> Option<Arc<[u8]>> {
         let (column, view) = if second {
             (C::Path2, &self.rows.path2[row])
@@ -114,7 +114,8 @@ impl BlockRows<'_> {
         self.whose.comm.or(self.rows.has(row, C::Comm).then(|| self.rows.comm[row]))
     }
 
-    /// Writes at once what the row at hand shows of its task; `begun`: but not its name.
+    /// Writes what the row at hand shows of its task, but for the name if the call has `begun`
+    /// before.
     pub(crate) fn own_task(&mut self, row: usize, begun: bool) {
         self.rows.task[row] = self.whose.task;
         self.set(row, C::Task);
@@ -128,7 +129,8 @@ impl BlockRows<'_> {
         }
     }
 
-    /// What is to be written of the row at hand later, now: somebody reads it.
+    /// Writes now what would be written into the row at hand later, as its columns are about to be
+    /// read.
     pub(crate) fn write_shown(&mut self, row: usize) {
         let Self { rows, side, text, model_columns: fill, .. } = self;
         for shown in fill.shown.iter().rev().take_while(|shown| shown.row as usize == row) {
@@ -139,7 +141,7 @@ impl BlockRows<'_> {
         }
     }
 
-    /// A row of its own behind the row at hand, `of`: by the same task, of the same line.
+    /// Adds a row after the row at hand, `of`: of the same task and the same line.
     pub(crate) fn insert(&mut self, of: usize, kind: EventKind, name: Option<&str>) -> usize {
         let (task, pid, comm) = (self.whose.task, self.pid(of), self.comm(of));
         let row = self.rows.push();
@@ -168,7 +170,7 @@ impl BlockRows<'_> {
         row
     }
 
-    /// The row is of a call that came to its end.
+    /// Marks the row as that of a complete call.
     pub(crate) fn complete(&mut self, row: usize) {
         self.rows.status[row] = Status::Complete as u8;
         self.set(row, C::Status);

@@ -1,4 +1,8 @@
-//! Calls from entry to end.
+//! A call from its entry to its row, for rows that need more than [`crate::kernel::common_rows`]
+//! does.
+//!
+//! At entry a call takes hold of what its descriptors refer to. At its row, which is its exit, the
+//! model fills the columns and lets the effects happen.
 
 use std::sync::Arc;
 
@@ -22,7 +26,7 @@ use crate::kernel::transfers::calls_under_way::{Held, Pending, writes};
 use crate::kernel::{Bound, Kernel};
 
 impl Kernel {
-    /// Entry of a call whose row comes later.
+    /// The entry of a call whose row comes later.
     pub(crate) fn begin(&mut self, begin: &CallEntry, block: &mut BlockRows<'_>) {
         let sight = self.tasks.sight(begin.tid);
         let task = if sight.exited { self.calling(sight.task, begin.tid) } else { sight.task };
@@ -82,7 +86,8 @@ impl Kernel {
         }
     }
 
-    /// A call under way keeps what its descriptor leads to.
+    /// Keeps the description that `fd` refers to until the call ends, and registers the call where
+    /// it may move the position or change the size.
     pub(crate) fn hold(
         &mut self,
         fd: i32,
@@ -98,18 +103,19 @@ impl Kernel {
         Some(Held { fd, file, ticket, turn, switches: false })
     }
 
-    /// Effects that take place when a call is entered.
+    /// Effects that take place at the entry of a call.
     pub(crate) fn entry(&mut self, task: TaskRef, op: Op, flags: u32, fd: Option<i32>) {
         match (op, fd) {
-            // A failed close frees the descriptor all the same, but not one that was not open.
+            // A close that fails frees the descriptor all the same: close(2), "Dealing with error
+            // returns from close()".
             (Op::Close, Some(fd)) => self.tasks.close(task, fd),
             (Op::Fork, _) => self.tasks.forking(task, flags),
             _ => {}
         }
     }
 
-    /// What the rows of a task show of it, from the block's own row `at` on. A name that events told
-    /// is that of the moment: a record has that of the moment when the log was read.
+    /// What rows show of a task, from the block's own row `at` on. A name that events have shown
+    /// goes before the one in the record, which is the name at the moment when the log was read.
     #[inline]
     fn sighted(&mut self, tid: Option<i32>, at: u32, block: &mut BlockRows<'_>) -> Sight {
         if let Some((sight, comm)) = self.tasks.shown_in_block(tid) {
@@ -135,14 +141,14 @@ impl Kernel {
         sight
     }
 
-    /// A row in its place: the block's own row `at`, or one in front of that.
+    /// Handles a row: the block's own row `at`, or one that comes before that.
     pub(crate) fn row(&mut self, row: usize, at: u32, block: &mut BlockRows<'_>) {
         let kind = block.rows.kind[row];
         if kind == EventKind::Unparsed as u8 {
             return;
         }
         let tid = block.rows.has(row, C::Tid).then(|| block.rows.tid[row]);
-        // A log of ftrace that does not say whose records they are has many tasks.
+        // Such a record may belong to any task.
         if tid.is_none() && KINDS_WITHOUT_TASK.iter().any(|&foreign| kind == foreign as u8) {
             return;
         }
@@ -150,7 +156,7 @@ impl Kernel {
         let (op, begun) = (effect.op, effect.begun);
         let idle = op == Op::None && effect.detail == NO_DETAIL;
         if effect.thread != 0 && matches!(op, Op::Exec | Op::Supersedes) {
-            // A thread's execve ended under the id of its group's leader.
+            // A thread's execve ends under the id of the leader of its group: execve(2).
             let by = effect.thread;
             self.tasks.superseded(tid, by);
             if let Some(tid) = tid {
@@ -176,13 +182,13 @@ impl Kernel {
         } else if !idle {
             match op {
                 Op::Away => self.away(task, tid),
-                // The row is the end of the leader that was.
+                // The row is the end of the old leader.
                 Op::Superseded => self.tasks.superseded(tid, effect.at),
                 _ => self.call::<false>(task, tid, row, block, &effect, None),
             }
         }
         if sight.exited {
-            // Whatever it does next may show that another one has its id.
+            // If it does anything more, its id belongs to another task now.
             self.tasks.changed.push(task_key(tid));
         }
         let from = if row < block.own { row + 1 } else { at as usize };
@@ -214,7 +220,7 @@ impl Kernel {
         }
     }
 
-    /// The task is switched away: if it exited, this was the last of it.
+    /// The task is switched away. If it has exited, it does not run again.
     fn away(&mut self, task: TaskRef, tid: Option<i32>) {
         if self.tasks.has_exited(task) {
             self.forget(tid);
@@ -222,7 +228,7 @@ impl Kernel {
         }
     }
 
-    /// A row that does something to the system; `BEGUN`: its call was entered before it.
+    /// A row that has effects; `BEGUN`: the entry of its call came before it.
     #[inline]
     fn call<const BEGUN: bool>(
         &mut self,
@@ -242,7 +248,7 @@ impl Kernel {
         };
         let mut files: Bound = [None; 2];
         let mut held: [Option<Held>; 2] = [None; 2];
-        // Nothing here reads what such rows show of their descriptions.
+        // Nothing reads what such rows show of their descriptions, so it can be written later.
         let relative = effect.relative || effect.relative2 || self.tasks.rooted;
         let later = row < block.own && !relative && !leads(op);
         for (second, binds) in [(false, binds(op).0), (true, binds(op).1)] {
@@ -279,7 +285,7 @@ impl Kernel {
         if BEGUN && op == Op::Close {
             self.tasks.closed(task, made_up);
         }
-        // What was injected did not take place; to use something has no effect but these.
+        // An injected result is made up by strace: the kernel did not do the call.
         let acts = !matches!(op, Op::Use | Op::Path | Op::Seek | Op::Truncate | Op::Allocate);
         if !made_up && (acts || detailed || self.cut) {
             if self.cut {
@@ -300,8 +306,8 @@ impl Kernel {
         }
     }
 
-    /// What the row's first or second descriptor leads to, in its columns, now or `later`; `held`: it
-    /// led there when its call was entered.
+    /// Finds the description of the row's first or second descriptor, and shows it in the columns
+    /// of the row, now or `later`; `held`: what it referred to at entry.
     #[inline]
     #[allow(clippy::too_many_arguments)] // A row, one of its descriptors, and what is known of it.
     fn bound(
@@ -340,7 +346,8 @@ impl Kernel {
         Some(file)
     }
 
-    /// At its entry the call seemed to act on something older than the log, and there was nothing.
+    /// Whether the call failed because the descriptor, which seemed older than the log at entry,
+    /// did not exist.
     fn vanished(&mut self, task: TaskRef, fd: i32, file: DescriptionRef) -> bool {
         let unseen = |open: &mut OpenFileDescription| open.inherited && open.number() == 0;
         let unseen = self.tasks.files.get(file).is_some_and(unseen);
@@ -350,7 +357,7 @@ impl Kernel {
         unseen
     }
 
-    /// The working directory that an annotation tells.
+    /// The working directory, which an annotation shows.
     pub(crate) fn directory(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) {
         let at = block.rows.effect[row].detail;
         if let Some(Detail::Directory(view)) = block.side.details.get(at as usize) {
@@ -365,7 +372,8 @@ impl Kernel {
         }
     }
 
-    /// Names that lead elsewhere by now; gives their hashes.
+    /// Replaces the identity of a name by that of the file that it refers to now, after renames;
+    /// returns the hashes of the names.
     pub(crate) fn identities(
         &mut self,
         op: Op,
@@ -385,7 +393,7 @@ impl Kernel {
         names
     }
 
-    /// The task makes a call: one that exited does not, so that it is another one with its id.
+    /// The task makes a call. A task that has exited does not, so this is another one with its id.
     #[inline]
     pub(crate) fn calling(&mut self, task: TaskRef, tid: Option<i32>) -> TaskRef {
         if !self.tasks.has_exited(task) {
@@ -403,7 +411,7 @@ impl Kernel {
     }
 }
 
-/// What the operation's names lead to may be another file by now.
+/// Whether the operation acts on files by name, which may be other files by now.
 #[inline]
 fn leads(op: Op) -> bool {
     use Op::{Exec, Link, Open, Path, Rename, Truncate, Unlink};

@@ -1,7 +1,8 @@
-//! The few things that most rows of a log do, without what only others need.
+//! The few things that most rows of a log do, without the work that only other rows need.
 //!
-//! Each gives what [`Kernel::row`] would give: a way of its own where that asks questions whose answer
-//! is known from the kind of row.
+//! Each function gives the result of [`Kernel::row`], which would ask questions that the kind of
+//! row has already answered. Where one returns `false`, it has done nothing, and the row takes the
+//! full way.
 
 use std::sync::Arc;
 
@@ -23,8 +24,8 @@ use crate::kernel::transfers::position::{Offset, Ticket};
 use crate::kernel::transfers::transfer;
 
 impl Kernel {
-    /// A row of the block itself that does one of these things, by a task that rows of the block
-    /// were told of before. Anything else, and `false`: it was not looked at.
+    /// Handles one of the block's own rows, if it does one of these things and a row of the block
+    /// has shown its task before.
     #[inline]
     pub(crate) fn quick(&mut self, row: usize, block: &mut BlockRows<'_>) -> bool {
         let (lane, begun) = block.model_rows.class(row);
@@ -49,8 +50,8 @@ impl Kernel {
         self.quick_whole(lane, task, row, block, false)
     }
 
-    /// The task, if rows of the block were told of it and it has not exited; and its name there, as
-    /// told by events.
+    /// The task, if a row of the block has shown it and it has not exited; and its name, if events
+    /// have shown that.
     #[inline]
     fn quick_task(
         &self,
@@ -62,8 +63,9 @@ impl Kernel {
         Some((sight.task, comm))
     }
 
-    /// A call between whose entry and end there is nothing; `begun`: they stand apart all the same.
-    #[inline(always)] // In the two places that know `begun` it is another function.
+    /// A call with nothing between its entry and its exit; `begun`: they are two things in the
+    /// block all the same.
+    #[inline(always)] // Becomes two functions, one for each value of `begun`.
     #[allow(clippy::inline_always)]
     fn quick_whole(
         &mut self,
@@ -84,9 +86,8 @@ impl Kernel {
         }
     }
 
-    /// The entry of a call of one of these kinds, whose row is in the block, and how many entries
-    /// there are up to this one; `next`: the row is the next thing that there is. `false`: it is
-    /// still to be looked at.
+    /// Handles the entry of a call of one of these kinds, whose row is in the block. `begins`: how
+    /// many entries there are up to this one. `next`: nothing comes between it and its row.
     #[inline(never)]
     pub(crate) fn quick_begin(
         &mut self,
@@ -108,7 +109,7 @@ impl Kernel {
             return false;
         }
         if !next && comm.is_some() {
-            // The row has the name of this moment, if the task lives to see it.
+            // The row shows the name of this moment, unless the task is gone before.
             return self.quick_begin_named(task, begin, held);
         }
         if let Some(comm) = comm {
@@ -130,7 +131,7 @@ impl Kernel {
         !held || self.quick_begin_use(task, begin, None)
     }
 
-    /// The same of a task whose name events told.
+    /// The same for a task whose name events have shown.
     fn quick_begin_named(&mut self, task: TaskRef, begin: &CallEntry, held: bool) -> bool {
         let comm = begin.tid.and_then(|tid| self.comms.get(tid)).map(Arc::clone);
         if held {
@@ -162,7 +163,7 @@ impl Kernel {
         true
     }
 
-    /// The end of a call: what is known from its entry.
+    /// The exit of a call: takes over what was noted at its entry.
     fn quick_end(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) -> bool {
         block.since = 0;
         if let Some(pending) = self.tasks.take_pending(task) {
@@ -173,7 +174,7 @@ impl Kernel {
         true
     }
 
-    /// A call that uses one descriptor, if that was open.
+    /// A call that uses one descriptor, if that is open.
     #[inline]
     fn quick_use(
         &mut self,
@@ -202,8 +203,8 @@ impl Kernel {
         true
     }
 
-    /// What the row shows of its descriptor is left to be written. Gives what the descriptor leads
-    /// to, which an annotation may know better.
+    /// Notes what the row shows of its descriptor, to be written later. Returns the description,
+    /// which an annotation may correct.
     #[inline]
     fn quick_show(
         &mut self,
@@ -236,8 +237,8 @@ impl Kernel {
         file
     }
 
-    /// A read that found data, while nobody else moves the position of the file; `ticket`: it has
-    /// held that position since its entry.
+    /// A read of data while no other call moves the position of the description; `ticket`: it was
+    /// under way since its entry.
     #[inline]
     fn quick_read(
         &mut self,
@@ -257,7 +258,7 @@ impl Kernel {
         let Some((open, inodes)) = self.tasks.files.with_inodes(file) else { return false };
         let given = (valid & C::Offset.bit() != 0).then(|| rows.offset[row]);
         let Some(begin) = open.reads_at(place, || given) else {
-            // Nothing is known of places in a pipe.
+            // There are no offsets in a pipe.
             let stream = !matches!(place, At::Given | At::Elsewhere) && open.is_stream();
             return stream && open.flight.is_alone(ticket);
         };
@@ -280,7 +281,7 @@ impl Kernel {
         true
     }
 
-    /// The same for a call that held the descriptor when it was entered.
+    /// The same for a call that has held the description since its entry.
     fn quick_end_use(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) -> bool {
         let fd = block.rows.fd[row];
         let plain = |pending: &mut Pending| {
@@ -300,7 +301,7 @@ impl Kernel {
         let Effect { motion, op, .. } = block.rows.effect[row];
         let moves = motion != Motion::None || op == Op::Seek;
         if motion == Motion::Read && self.quick_read(row, block, file, held.ticket) {
-            // It is over.
+            // Done.
         } else if moves || held.turn.is_some() || block.rows.has(row, C::Size) {
             self.moved(row, block, &[Some(file), None], &[Some(held), None]);
         }
@@ -347,7 +348,7 @@ impl Kernel {
         true
     }
 
-    /// A call that acts on what paths name.
+    /// A call that acts on files by absolute paths.
     fn quick_path(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) -> bool {
         if self.tasks.rooted {
             return false;
@@ -362,7 +363,7 @@ impl Kernel {
         true
     }
 
-    /// A call that opens a file by its name.
+    /// A call that opens a file by an absolute path.
     fn quick_open(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) -> bool {
         if self.tasks.rooted || block.rows.has(row, C::Size) {
             return false;
@@ -381,7 +382,7 @@ impl Kernel {
     }
 }
 
-/// The row has the name that its task had when the call was entered.
+/// Shows the name that the task had when the call was entered.
 fn named(block: &mut BlockRows<'_>, row: usize, pending: &Pending) {
     if let Some(comm) = &pending.comm {
         block.rows.comm[row] = key_in(block.comms, comm);

@@ -1,10 +1,72 @@
-//! The model of the traced system: tasks, tables of descriptors, open file descriptions, files,
-//! working directories, private memory.
+//! The model of the kernel: tasks, fd tables, open file descriptions, files, working directories,
+//! private memory.
 //!
-//! It knows rows, not text: whatever grammar filled them. Rows come in the order of the log, with
-//! the entries of split calls between them, so that each effect happens where the kernel let it
-//! happen: descriptors are held and closed at entry, made at exit; transfers move the position of
-//! their description at exit.
+//! The model knows rows, not text. A grammar states what a call may do as facts in its row (an
+//! operation, how data moves, where an offset is given: `events/vocabulary.rs`), and the model does
+//! what the kernel did with them. It fills the columns that need state: `task`, `pid`, `ofd`,
+//! `path`, `file`, `offset`, `offset_known`, `access`, `size`, `child`, `anon_bytes`.
+//!
+//! # One line on its way to its row
+//!
+//! ```text
+//! 100  openat(AT_FDCWD, "/data", O_RDONLY) = 3
+//! 100  dup(3) = 4
+//! 100  clone(child_stack=NULL, flags=SIGCHLD) = 101
+//! 101  read(4, "x"..., 10) = 10
+//! ```
+//!
+//! The grammar has made a row of the last line: task 101, `fd` 4, `requested` 10, `bytes` 10, and an
+//! effect that says "uses a descriptor, reads, at the position".
+//!
+//! 1. `block_order.rs` goes through the rows of a block in the order of the log, and with them
+//!    through the entries of calls whose rows come later. `events/model_rows.rs` has marked the rows
+//!    that have to be looked at.
+//! 2. The row needs nothing unusual, so `common_rows.rs` handles it. Any other row takes the full way
+//!    in `calls.rs`; both give the same result. `block_rows.rs` holds the rows meanwhile, and those
+//!    that the model adds.
+//! 3. `tasks/` finds task 101. `tasks/fork.rs` made it when clone returned: without `CLONE_FILES`,
+//!    its fd table is a copy of its parent's (clone(2)).
+//! 4. `descriptors/fd_table.rs` leads from 4 to the open file description that `descriptors/open.rs`
+//!    made for 3: both numbers, in both tasks, refer to one description (fork(2), dup(2)).
+//! 5. `transfers/transfer.rs` finds where the read began. The position of the description is 0, and
+//!    no other call was moving it, so the offset is 0, `exact`, and the class `first`. The position
+//!    is 10 from now on, for all four descriptors, and `files/length.rs` knows that the file has at
+//!    least 10 bytes.
+//! 6. `descriptors/columns.rs` notes that the row shows this description. Its number, path and file
+//!    are written later, by any thread: `events/model_columns.rs`.
+//!
+//! What a call does beyond that (it opens, closes, forks, executes, renames …) is in
+//! `tasks/effects.rs`, and for data, positions and sizes in `transfers/effects.rs`.
+//!
+//! # When effects happen
+//!
+//! Between entry and exit of a call other tasks run. The log shows the order of entries and exits,
+//! so each effect takes place at the one that the kernel guarantees:
+//!
+//! | effect | when | why |
+//! |---|---|---|
+//! | a call refers to a description | entry to exit | the kernel holds a reference (`fdget`), so another thread may close or reuse the number meanwhile |
+//! | `close`, `close_range` free numbers | entry | the number is free before the call returns: close(2) |
+//! | `open`, `dup`, `pipe`, `accept` make descriptors | exit | only the return value names the number |
+//! | a fork makes a task | entry, for a child that shows itself before the call returns | only the return value names the child |
+//! | a transfer moves the position, changes the size | exit | its bytes are known |
+//!
+//! # What is never guessed
+//!
+//! A wrong offset is worse than none.
+//!
+//! - Calls that overlap on one description are `ambiguous`. When the last of them has ended, the
+//!   position is known again if their order does not matter (`transfers/position.rs`).
+//! - A description that is older than the log has an unknown position. Its offsets are `relative` to
+//!   its first access until something proves where that was; the proof is a row of its own,
+//!   `offset-base`, and earlier rows stay as they are.
+//! - The size of a file is known from calls that show or set it, as long as no call that may have
+//!   changed it overlaps (`files/length.rs`). With `O_APPEND` the offset follows from it.
+//! - Where annotations of `-y` contradict the model, calls were not traced, and a description of
+//!   unknown position begins.
+//!
+//! `tests/data/kernel-rules` states these rules one by one, as logs with the rows that they must
+//! give; `rules.rs` checks them.
 
 mod block_order;
 mod block_rows;
@@ -24,31 +86,32 @@ use crate::kernel::tasks::Tasks;
 use crate::kernel::tasks::comm::Comms;
 use crate::kernel::transfers::aio::Aio;
 
-/// What the descriptors of a row lead to.
+/// The descriptions that the two descriptors of a row refer to.
 type Bound = [Option<DescriptionRef>; 2];
 
-/// State of the system that one source's log tells of.
+/// The state of the system that one source was recorded on.
 #[derive(Debug, Default)]
 pub(crate) struct Kernel {
     tasks: Tasks,
     comms: Comms,
     messages: Messages,
     aio: Aio,
+    /// Number of the block at hand, from 1.
     block: u64,
-    /// Pairs of sockets made so far.
+    /// How many pipes and pairs of sockets were made so far.
     pairs: u32,
-    /// The log shows files being closed, renamed: where it does not, it may be that only other
-    /// calls were traced.
+    /// The log shows a close. Where it shows none, perhaps closes were not traced.
     closed: bool,
+    /// The log shows a rename. Where it shows none, perhaps renames were not traced.
     renamed: bool,
-    /// The logs of several tasks: ends of calls are known by their times only.
+    /// The source is one log in several files (`strace -ff`): only times show where calls end.
     cut: bool,
     waiting: Vec<Waiting>,
     occupants: Occupants,
 }
 
 impl Kernel {
-    /// For a log, or with `cut` for those of several tasks that are one.
+    /// A model of nothing yet; `cut`: of a log in several files, one for each task.
     pub(crate) fn new(cut: bool) -> Self {
         Self { cut, ..Self::default() }
     }

@@ -1,4 +1,5 @@
-//! Descriptors that tasks give to one another: through sockets, or by looking into one another.
+//! Descriptors that come from another process: sent through a socket (`SCM_RIGHTS`, unix(7)), or
+//! taken with pidfd_getfd(2).
 
 use crate::events::details::Detail;
 use crate::events::schema::Column as C;
@@ -11,7 +12,7 @@ use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::position::{Offset, Position};
 
 impl Kernel {
-    /// `pidfd_getfd`: a descriptor of another process.
+    /// `pidfd_getfd`: a copy of a descriptor of another process. It is close-on-exec.
     pub(crate) fn take(
         &mut self,
         task: TaskRef,
@@ -30,7 +31,7 @@ impl Kernel {
         self.show(task, fd, row, block);
     }
 
-    /// A descriptor for a description that another task has open; `None`: for one that is not known.
+    /// A new descriptor for a description of another task; `None`: for one that is not known.
     fn receive(&mut self, task: TaskRef, fd: i32, file: Option<DescriptionRef>, cloexec: bool) {
         if let Some(file) = file {
             self.tasks.install(task, fd, file, cloexec);
@@ -40,7 +41,7 @@ impl Kernel {
         }
     }
 
-    /// What the new descriptor `fd` leads to, in the row of the call that made it.
+    /// Shows the description of the new descriptor `fd` in the row of the call that made it.
     fn show(&mut self, task: TaskRef, fd: i32, row: usize, block: &mut BlockRows<'_>) {
         if let Some(mut file) = self.tasks.table(task).get(fd) {
             if block.rows.has(row, C::Path) {
@@ -50,7 +51,7 @@ impl Kernel {
         }
     }
 
-    /// Descriptors go through a socket.
+    /// Descriptors are sent through a socket.
     pub(crate) fn send(
         &mut self,
         task: TaskRef,
@@ -72,7 +73,7 @@ impl Kernel {
         number
     }
 
-    /// They were not sent after all.
+    /// The message was not sent after all.
     pub(crate) fn unsend(&mut self, number: u64) {
         let message = self.messages.take_back(number);
         self.drop_message(message);
@@ -84,7 +85,7 @@ impl Kernel {
         }
     }
 
-    /// Descriptors came through a socket.
+    /// Descriptors were received through a socket.
     pub(crate) fn received(
         &mut self,
         task: TaskRef,

@@ -1,4 +1,4 @@
-//! What descriptors lead to, in the columns of a row.
+//! What rows show of the descriptions that their descriptors refer to.
 
 use crate::events::file_id::file_id;
 use crate::events::model_columns;
@@ -13,26 +13,26 @@ use crate::kernel::descriptors::open_file_description::{
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::position::{Offset, Position};
 
-/// Whether the operation acts on what its first and its second descriptor lead to.
+/// Whether the operation acts on the description of its first and of its second descriptor.
 pub(crate) fn binds(op: Op) -> (bool, bool) {
     let first = matches!(op, Op::Close | Op::Dup | Op::Fchdir | Op::SetCloexec | Op::Exec);
     (first || op.uses(), op == Op::Use)
 }
 
-/// The operation shows that the descriptor was open, even if nobody opened it in the log.
+/// Whether the operation shows that the descriptor was open, even if the log does not show how.
 pub(crate) fn shows(op: Op) -> bool {
     matches!(op, Op::Dup | Op::Fchdir | Op::SetCloexec) || op.uses()
 }
 
-/// A type of files that have no positions.
+/// Whether files of this type have no positions.
 pub(crate) fn is_stream(file_type: u8) -> bool {
     use FileType::{Anon, Char, Directory, Fifo, Pipe, Socket};
     [Directory, Pipe, Fifo, Socket, Char, Anon].iter().any(|&stream| stream as u8 == file_type)
 }
 
 impl Kernel {
-    /// What `fd` leads to. One that nobody opened in the log is older than it, if the call shows
-    /// that it was open.
+    /// The description that `fd` refers to. If the log does not show how it was opened, but the
+    /// call shows that it was open, it is older than the log.
     #[inline]
     pub(crate) fn descriptor(
         &mut self,
@@ -48,7 +48,7 @@ impl Kernel {
         self.tasks.open(task, fd, file, false)
     }
 
-    /// Path, identity, type and number of the description in the columns of the row.
+    /// Shows path, identity, type and number of the description in the columns of the row.
     pub(crate) fn show_file(
         &mut self,
         block: &mut BlockRows<'_>,
@@ -66,7 +66,7 @@ impl Kernel {
         }
     }
 
-    /// The same, but they are written later: see [`crate::events::model_columns`].
+    /// The same, but leaves the writing to [`crate::events::model_columns`].
     #[inline]
     pub(crate) fn show_file_later(
         &mut self,
@@ -80,7 +80,7 @@ impl Kernel {
         }
     }
 
-    /// The description of an open file in the block at hand.
+    /// Index of the description in [`crate::events::model_columns`] for the block at hand.
     #[inline]
     fn describe(&mut self, block: &mut BlockRows<'_>, file: DescriptionRef) -> Option<u32> {
         let open = self.tasks.files.get(file)?;
@@ -104,11 +104,11 @@ impl Kernel {
         Some(open.description)
     }
 
-    /// Holds what an annotation says against what the descriptor is known to lead to: a name that
-    /// the description does not have yet, or another file, which was opened unseen. The row has a
-    /// path.
+    /// Compares the annotation of the row's descriptor with the description that it is known to
+    /// refer to. The annotation may name a description without a name, or show another file: then a
+    /// close and an open were not traced. The row has a path.
     ///
-    /// Gives the description that it leads to.
+    /// Returns the description that the descriptor refers to.
     #[inline]
     pub(crate) fn compare_annotation(
         &mut self,
@@ -144,15 +144,15 @@ impl Kernel {
         if let Some(path) = &open.path {
             let rooted = is_rooted(view);
             let other_kind = open.is_named(path) != rooted;
-            // A relative name, of which nobody knows where it starts.
+            // A relative path, whose directory is not known.
             let part = rooted && !path.starts_with(b"/");
             let same = part || **path == *block.text_of(&view);
-            // A name that changed is one that somebody gave to the file, if names change at all.
+            // If files are renamed in the log, another name may be that of the same file.
             if same || !other_kind && self.renamed {
                 return file;
             }
             let Some(fd) = block.fd(row, second) else { return file };
-            // If that went unseen, so may have reads before it.
+            // If the open was not traced, reads before this one may not have been either.
             let unseen = !self.closed && !open.inherited;
             let relative = Position::At(Offset::Relative(0));
             let another =
@@ -165,7 +165,7 @@ impl Kernel {
         file
     }
 
-    /// The description gets the name, identity and type that the row's annotation tells.
+    /// Gives the description the name, identity and type that the row's annotation shows.
     fn name(
         &mut self,
         block: &BlockRows<'_>,
@@ -181,7 +181,7 @@ impl Kernel {
         self.set_name(file, block.text_of(&view), identify, file_type);
     }
 
-    /// The description gets a name; `identify`: which tells one file from another.
+    /// Gives the description a name; `identify`: the name identifies the file.
     pub(crate) fn set_name(
         &mut self,
         file: DescriptionRef,
@@ -206,7 +206,7 @@ impl Kernel {
         }
     }
 
-    /// The call tells the type of what its descriptor leads to.
+    /// Takes over the file type that the call shows.
     #[inline]
     pub(crate) fn learn(&mut self, block: &BlockRows<'_>, row: usize, file: DescriptionRef) {
         if block.rows.effect[row].op != Op::Use || !block.rows.has(row, C::FileType) {
@@ -226,7 +226,7 @@ impl Kernel {
     }
 }
 
-/// The identity of a file that only an annotation names.
+/// Writes the identity of a file that only an annotation names.
 #[inline]
 pub(crate) fn identify(block: &mut BlockRows<'_>, row: usize, second: bool) {
     model_columns::identify(block.rows, row, second, block.text, &block.side.bytes);

@@ -1,29 +1,31 @@
-//! Open files and the tables of descriptors that lead to them.
+//! Tables of descriptors, as the kernel's `files_struct`: each number refers to an open file
+//! description.
 
 use crate::kernel::descriptors::open_file_description::{
     DescriptionRef, OpenFileDescription, OpenFileDescriptions,
 };
 
-/// What a descriptor leads to, taken out of its table.
+/// A descriptor without its number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Descriptor {
-    /// What it leads to.
+    /// The description that it refers to.
     pub file: DescriptionRef,
-    /// It is closed by execve.
+    /// Execve closes it.
     pub cloexec: bool,
 }
 
-/// Largest descriptor that is followed: beyond stands only what hostile text makes up.
+/// The largest descriptor that is followed. The usual limit of the kernel is the same
+/// (`fs.nr_open`, proc(5)); larger numbers come from damaged or hostile text.
 const MAX_FD: i32 = 1 << 20;
 
-/// A table of descriptors, of one process or shared by several tasks.
+/// The fd table of a process, or of several tasks that share it.
 #[derive(Debug, Default)]
 pub(crate) struct FdTable {
     slots: Vec<Option<Descriptor>>,
 }
 
 impl FdTable {
-    /// What `fd` leads to.
+    /// The description that `fd` refers to.
     #[inline]
     pub(crate) fn get(&self, fd: i32) -> Option<DescriptionRef> {
         self.slots.get(usize::try_from(fd).ok()?)?.map(|slot| slot.file)
@@ -34,7 +36,7 @@ impl FdTable {
         *self.slots.get(usize::try_from(fd).ok()?)?
     }
 
-    /// Puts another descriptor in the place of `fd`, which there is; users of files stay as they are.
+    /// Replaces the descriptor `fd`, which exists. Counts of users do not change.
     pub(crate) fn replace(&mut self, fd: i32, by: Descriptor) {
         let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at));
         if let Some(slot) = slot {
@@ -42,7 +44,7 @@ impl FdTable {
         }
     }
 
-    /// Lets `fd` lead to a new description; gives that.
+    /// Lets `fd` refer to a new description, and returns that.
     pub(crate) fn open(
         &mut self,
         files: &mut OpenFileDescriptions,
@@ -58,7 +60,7 @@ impl FdTable {
         Some(file)
     }
 
-    /// Lets `fd` lead to a description that there is.
+    /// Lets `fd` refer to an existing description.
     pub(crate) fn install(
         &mut self,
         files: &mut OpenFileDescriptions,
@@ -71,7 +73,7 @@ impl FdTable {
         }
     }
 
-    /// Lets `to` lead to what `from` leads to; whether that is known.
+    /// Lets `to` refer to the description of `from`; closes it if that is not known.
     pub(crate) fn dup(
         &mut self,
         files: &mut OpenFileDescriptions,
@@ -104,7 +106,7 @@ impl FdTable {
         self.slots[at] = Some(Descriptor { file, cloexec });
     }
 
-    /// Sets or clears the mark of `fd` to be closed by execve.
+    /// Sets or clears the close-on-exec flag of `fd`.
     pub(crate) fn set_cloexec(&mut self, fd: i32, mark: bool) {
         let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at));
         if let Some(slot) = slot.and_then(Option::as_mut) {
@@ -112,7 +114,7 @@ impl FdTable {
         }
     }
 
-    /// Frees `fd`.
+    /// Closes `fd`.
     pub(crate) fn close(&mut self, files: &mut OpenFileDescriptions, fd: i32) {
         let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at));
         if let Some(slot) = slot.and_then(Option::take) {
@@ -120,12 +122,13 @@ impl FdTable {
         }
     }
 
-    /// Takes `fd` out of the table, its description kept.
+    /// Removes `fd`, and keeps its description.
     pub(crate) fn take(&mut self, fd: i32) -> Option<Descriptor> {
         self.slots.get_mut(usize::try_from(fd).ok()?)?.take()
     }
 
-    /// Puts back what was taken, unless `fd` leads elsewhere by now; or ends it.
+    /// Ends a removal: puts the descriptor back if the close did not take place and the number is
+    /// free; else releases it.
     pub(crate) fn give_back(
         &mut self,
         files: &mut OpenFileDescriptions,
@@ -139,7 +142,7 @@ impl FdTable {
         }
     }
 
-    /// Frees every descriptor from `first` to `last`.
+    /// Closes every descriptor from `first` to `last`.
     pub(crate) fn close_range(&mut self, files: &mut OpenFileDescriptions, first: i32, last: i32) {
         let end = (i64::from(last) + 1).clamp(0, self.slots.len() as i64) as i32;
         for fd in first.max(0)..end {
@@ -147,7 +150,7 @@ impl FdTable {
         }
     }
 
-    /// Marks every descriptor from `first` to `last` as closed by execve.
+    /// Marks every descriptor from `first` to `last` close-on-exec.
     pub(crate) fn mark_range(&mut self, first: i32, last: i32) {
         let end = (i64::from(last) + 1).clamp(0, self.slots.len() as i64) as usize;
         let first = first.max(0) as usize;
@@ -156,7 +159,7 @@ impl FdTable {
         }
     }
 
-    /// Frees what execve closes.
+    /// Closes every descriptor that is marked close-on-exec.
     pub(crate) fn exec(&mut self, files: &mut OpenFileDescriptions) {
         for fd in 0..self.slots.len() as i32 {
             if self.slots[fd as usize].is_some_and(|slot| slot.cloexec) {
@@ -165,7 +168,7 @@ impl FdTable {
         }
     }
 
-    /// A copy, whose descriptors lead to the same descriptions.
+    /// A copy, whose descriptors refer to the same descriptions.
     #[must_use]
     pub(crate) fn copy(&self, files: &mut OpenFileDescriptions) -> Self {
         for slot in self.slots.iter().flatten() {
@@ -174,7 +177,7 @@ impl FdTable {
         Self { slots: self.slots.clone() }
     }
 
-    /// Frees everything.
+    /// Closes every descriptor.
     pub(crate) fn clear(&mut self, files: &mut OpenFileDescriptions) {
         for slot in self.slots.drain(..).flatten() {
             files.release(slot.file);

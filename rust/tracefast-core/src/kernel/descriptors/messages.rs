@@ -1,4 +1,4 @@
-//! Descriptors on their way through sockets (`SCM_RIGHTS`).
+//! Messages that carry descriptors (`SCM_RIGHTS`) and have not been received.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,29 +8,29 @@ use crate::kernel::descriptors::open_file_description::DescriptionRef;
 /// One end of a pair of sockets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct End {
-    /// The pair.
+    /// Number of the pair.
     pub pair: u32,
     /// Which of the two.
     pub second: bool,
 }
 
-/// Descriptions that were sent together.
+/// The descriptions of one message.
 #[derive(Debug)]
 pub(crate) struct Message {
-    /// Unique.
+    /// Unique in the log.
     pub number: u64,
-    /// Where they were sent from, if that is an end of a known pair.
+    /// The end that it was sent from, if that belongs to a known pair.
     from: Option<End>,
-    /// What the descriptors led to; `None` where that was not known.
+    /// The descriptions; `None` for those that are not known.
     pub files: Vec<Option<DescriptionRef>>,
-    /// Names of the same.
+    /// Their names.
     paths: Vec<Option<Arc<[u8]>>>,
 }
 
-/// How many messages may be on their way: a receiver may not be in the log at all.
+/// How many messages are kept: the receiver may not be in the log at all.
 const MESSAGES: usize = 1 << 10;
 
-/// All that were sent and not received.
+/// All messages that were sent and not received.
 #[derive(Debug, Default)]
 pub(crate) struct Messages {
     messages: VecDeque<Message>,
@@ -38,7 +38,7 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    /// Descriptions are sent; the oldest message that had to make room is given back.
+    /// Adds a message. Returns its number, and the oldest message if that had to make room.
     pub(crate) fn send(
         &mut self,
         from: Option<End>,
@@ -51,20 +51,20 @@ impl Messages {
         (self.next, oldest)
     }
 
-    /// The message was not sent after all.
+    /// Removes a message that was not sent after all.
     pub(crate) fn take_back(&mut self, number: u64) -> Option<Message> {
         let at = self.messages.iter().position(|message| message.number == number)?;
         self.messages.remove(at)
     }
 
-    /// The oldest message that may have come to `to`: of as many descriptions, with these names as
-    /// far as names are known, through the same pair as far as pairs are known.
+    /// Removes the oldest message that may be the one received at `to`: with as many descriptions,
+    /// with these names where names are known, through the same pair where pairs are known.
     pub(crate) fn receive(&mut self, to: Option<End>, names: &[Option<&[u8]>]) -> Option<Message> {
         let fits = |message: &Message| {
             let through = match (message.from, to) {
                 (Some(from), Some(to)) => from.pair == to.pair && from.second != to.second,
                 (None, None) => true,
-                // One end of a pair that came from elsewhere.
+                // The other end is of a pair made before the log, or by an untraced call.
                 _ => false,
             };
             through

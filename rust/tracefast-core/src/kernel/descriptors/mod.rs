@@ -1,4 +1,9 @@
-//! Descriptors and the open file descriptions that they refer to.
+//! Descriptors, and the open file descriptions that they refer to.
+//!
+//! `fd_table.rs` leads from number to description, `open_file_description.rs` is what is known of
+//! one. Descriptors are made in `open.rs` and `between_processes.rs` (with the queue in
+//! `messages.rs`); `number_in_use.rs` is about logs in several files. `columns.rs` shows
+//! descriptions in rows, and checks annotations.
 
 pub(crate) mod between_processes;
 pub(crate) mod columns;

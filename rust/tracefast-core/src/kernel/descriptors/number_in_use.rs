@@ -1,8 +1,8 @@
-//! Descriptors whose number leads to something else for now.
+//! New descriptors whose number still refers to something else.
 //!
-//! In logs cut by task a call that makes a descriptor stands where it ended at the earliest. If its
-//! number leads to something there, another thread is about to close that, and what it does until
-//! then is done to that.
+//! In a log in several files (`strace -ff`), a call that makes a descriptor comes at its earliest
+//! possible end. If its number is in use there, another thread is about to close that, and what it
+//! does until then, it does to the old description. So the new descriptor waits.
 
 use crate::events::vocabulary::Op;
 use crate::kernel::Kernel;
@@ -13,19 +13,19 @@ use crate::kernel::tasks::TaskRef;
 /// A descriptor that waits for its number.
 #[derive(Debug)]
 pub(crate) struct Waiting {
-    /// Whose call made it.
+    /// The task whose call made it.
     task: TaskRef,
     fd: i32,
-    /// What it leads to, kept.
+    /// The descriptor itself; it counts as a user of its description.
     slot: Descriptor,
 }
 
-/// What numbers lead to before a call that makes descriptors, kept.
+/// What the numbers of new descriptors refer to before the call; each counts as a user.
 pub(crate) type Occupants = [Option<(i32, Descriptor)>; 2];
 
 impl Kernel {
-    /// Sees what the numbers of the descriptors that the row makes lead to so far, where others may
-    /// be about to close them.
+    /// Notes what the numbers of the row's new descriptors refer to, where other tasks may be about
+    /// to close them.
     #[inline(never)]
     pub(crate) fn see_occupants(&mut self, task: TaskRef, row: usize, block: &BlockRows<'_>) {
         if self.closed {
@@ -37,7 +37,7 @@ impl Kernel {
         let fds = match block.rows.effect[row].op {
             Op::Open | Op::OpenAnon | Op::OpenProcess => [block.fd(row, false), None],
             Op::OpenPair => [block.fd(row, false), block.fd(row, true)],
-            // Those that are given the number may take it from what is open.
+            // dup2 and dup3 may close what the number refers to: dup(2).
             Op::Dup if !matches!(&*block.names[block.rows.name[row] as usize], "dup2" | "dup3") => {
                 [None, block.fd(row, true)]
             }
@@ -53,12 +53,12 @@ impl Kernel {
         })
     }
 
-    /// The descriptors were made: they wait where their numbers led to something.
+    /// The descriptors were made: those whose numbers are in use have to wait.
     #[inline(never)]
     pub(crate) fn postpone(&mut self, task: TaskRef) {
         for (fd, before) in std::mem::take(&mut self.occupants).into_iter().flatten() {
             match self.tasks.table(task).slot(fd) {
-                // A copy may lead to the same, which two hold then.
+                // Both may be descriptors of the same description.
                 Some(slot) => {
                     self.tasks.table(task).replace(fd, before);
                     self.waiting.push(Waiting { task, fd, slot });
@@ -68,8 +68,8 @@ impl Kernel {
         }
     }
 
-    /// The task does something else, so that its calls before were over; or a call needs to know
-    /// all descriptors.
+    /// The task does something else, so its earlier calls are over; or a call depends on the whole
+    /// table. Installs the descriptors that waited for this.
     #[cold]
     pub(crate) fn install_due(&mut self, task: TaskRef, op: Op) {
         let all = matches!(
@@ -87,7 +87,7 @@ impl Kernel {
         self.install_waiting(|_, waiting| all || waiting.task == task);
     }
 
-    /// Numbers were freed.
+    /// Installs the descriptors whose numbers have become free.
     #[inline(never)]
     pub(crate) fn freed(&mut self) {
         if self.waiting.is_empty() {

@@ -1,4 +1,4 @@
-//! New descriptions: of what kind, of which file, where they begin.
+//! New open file descriptions: of which file, of which type, with or without a position.
 
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{FileType, Op, open_flags};
@@ -16,7 +16,7 @@ use crate::kernel::transfers::position::{Offset, Position};
 use crate::kernel::transfers::transfer::nameless;
 
 impl Kernel {
-    /// A descriptor was made, for a new description.
+    /// A call made a descriptor for a new description.
     pub(crate) fn open(
         &mut self,
         task: TaskRef,
@@ -85,7 +85,7 @@ impl Kernel {
         Some(file)
     }
 
-    /// The path that a probe told within the call, where the call itself does not tell one.
+    /// Shows the path that a probe within the call has read, if the call itself shows none.
     pub(crate) fn named(
         &mut self,
         task: TaskRef,
@@ -105,8 +105,8 @@ impl Kernel {
         identify(block, row, false);
     }
 
-    /// The file that the name leads to: by `/proc/self/fd/3` that of descriptor 3; a new one if the
-    /// call made it.
+    /// Finds the file that the name refers to: the one of descriptor 3 for `/proc/self/fd/3`, a new
+    /// one if the call created it.
     pub(crate) fn follow(
         &mut self,
         task: TaskRef,
@@ -131,7 +131,8 @@ impl Kernel {
             }
             return;
         }
-        // Somebody has open what had the name before: it was removed unseen.
+        // The file that had this name is still open, so the name was removed by a call that was not
+        // traced.
         let inodes = &mut self.tasks.files.inodes;
         if block.rows.effect[row].flags & open_flags::NEW != 0
             && let (Some(name), Some(id)) = (name, file.id)
@@ -144,7 +145,7 @@ impl Kernel {
         }
     }
 
-    /// The two ends of a pipe, or of a pair of sockets.
+    /// Joins the two ends of a pipe, or of a pair of sockets.
     pub(crate) fn pair(&mut self, ends: [Option<DescriptionRef>; 2]) {
         self.pairs = self.pairs.wrapping_add(1);
         for (second, file) in [false, true].into_iter().zip(ends) {
@@ -154,8 +155,8 @@ impl Kernel {
         }
     }
 
-    /// The page cache tells which file the call is about: if nothing else does, that is what its
-    /// descriptor leads to.
+    /// An event of the page cache shows the inode that the call is about. If nothing else
+    /// identifies the file of its descriptor, this does.
     pub(crate) fn inode(&mut self, task: TaskRef, id: u64) {
         let Some(pending) = self.tasks.pending(task) else { return };
         let held = pending.held[0].filter(|_| !pending.fault);

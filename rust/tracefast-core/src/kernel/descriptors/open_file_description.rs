@@ -1,4 +1,5 @@
-//! Open file descriptions.
+//! Open file descriptions: what the kernel calls `struct file`, and open(2) an open file
+//! description.
 
 use std::sync::Arc;
 
@@ -7,26 +8,26 @@ use crate::kernel::files::inodes::{InodeRef, Inodes};
 use crate::kernel::files::length::Moment;
 use crate::kernel::transfers::position::{Flight, Position, Stream};
 
-/// Number of an open file in [`OpenFileDescriptions`].
+/// Index in [`OpenFileDescriptions`]. It is used again.
 pub(crate) type DescriptionRef = u32;
 
-/// An open file description, shared by every descriptor that was duplicated or inherited.
+/// An open file description, which all copies of a descriptor share.
 #[derive(Debug)]
 pub(crate) struct OpenFileDescription {
     refs: u32,
-    /// What users see; 0 until a row needs it.
+    /// The number that rows show, `ofd`; 0 until a row needs it.
     number: u32,
-    /// Name at open, or from the first annotation; `None` where the log gives none.
+    /// Name at open, or in the first annotation; `None` if the log shows none.
     pub path: Option<Arc<[u8]>>,
     /// Identity of the file.
     pub id: Option<u64>,
     /// Key of the type, if known.
     pub file_type: Option<u8>,
-    /// Position of its description in [`crate::events::model_columns::ModelColumns::descriptions`] of block `described`.
+    /// Index in [`crate::events::model_columns::ModelColumns::descriptions`] of block `described`.
     pub description: u32,
     /// See `description`.
     pub described: u64,
-    /// What is known of the file itself, if it has positions.
+    /// The file, if it has positions.
     pub inode: Option<InodeRef>,
     /// Where the next transfer begins.
     pub position: Position,
@@ -34,28 +35,28 @@ pub(crate) struct OpenFileDescription {
     pub streams: [Stream; 2],
     /// Calls under way that move the position.
     pub flight: Flight,
-    /// Writes land at the end of the file.
+    /// Writes go to the end of the file (`O_APPEND`).
     pub append: bool,
-    /// It is older than the log: nobody opened it there.
+    /// It is older than the log, or was opened by a call that was not traced.
     pub inherited: bool,
-    /// When the last read that found data began.
+    /// When the last read that returned data began.
     pub read: Moment,
     /// Calls under way that change `append`.
     pub switching: u32,
-    /// When `append` changed last.
+    /// When `append` was last changed.
     pub switched: Moment,
-    /// Rows were given relative offsets.
+    /// Rows show relative offsets.
     pub relative: bool,
-    /// Rows were given relative offsets, and since then something proved where those count from.
+    /// Rows showed relative offsets, and since then something has proved where those count from.
     pub proved: bool,
-    /// The process that it stands for.
+    /// The process that it stands for (pidfd_open(2)).
     pub process: Option<i32>,
-    /// The end of a pair of sockets that it is.
+    /// The end of a pair of sockets or of a pipe that it is.
     pub end: Option<End>,
 }
 
 impl OpenFileDescription {
-    /// A description that nothing refers to yet.
+    /// A description without users.
     pub(crate) fn new(path: Option<Arc<[u8]>>, id: Option<u64>, file_type: Option<u8>) -> Self {
         Self {
             refs: 0,
@@ -86,42 +87,43 @@ impl OpenFileDescription {
         Self { inherited: true, position, ..Self::new(None, None, None) }
     }
 
-    /// What users see of it; 0 as long as no row needed it.
+    /// The number that rows show; 0 if no row has needed it.
     pub(crate) fn number(&self) -> u32 {
         self.number
     }
 
-    /// Its name, identity or type is another one: the next row gets another description.
+    /// Name, identity or type have changed: the next row needs a new entry.
     pub(crate) fn changed(&mut self) {
         self.described = u64::MAX;
     }
 
-    /// `path`, which is its own, is the path of a file. Of most files this is known without a look.
+    /// Whether `path`, which is its own, is the path of a file. For most files this needs no look
+    /// at the path.
     #[inline]
     pub(crate) fn is_named(&self, path: &[u8]) -> bool {
         self.inode.is_some() || path.starts_with(b"/")
     }
 
-    /// What an annotation prints, a view, may be the name that it has.
+    /// Whether the view of an annotation may hold the name that it has.
     #[inline]
     pub(crate) fn agrees(&self, view: u128) -> bool {
         let named = self.path.as_ref().is_some_and(|path| self.is_named(path));
         !self.inherited && named == is_rooted(view)
     }
 
-    /// It has no positions.
+    /// Whether it has no positions.
     #[inline]
     pub(crate) fn is_stream(&self) -> bool {
         self.position == Position::None && self.inode.is_none()
     }
 
-    /// The same, and no call is under way that knew of some.
+    /// The same, and no call is under way that has seen one.
     #[inline]
     pub(crate) fn is_quiet_stream(&self) -> bool {
         self.is_stream() && self.flight.is_quiet()
     }
 
-    /// Where it stands may have changed, and nobody knows to what.
+    /// The position may have changed, and is not known.
     pub(crate) fn lose(&mut self) {
         if self.position != Position::None {
             self.position = Position::Unknown;
@@ -129,7 +131,7 @@ impl OpenFileDescription {
         }
     }
 
-    /// It is no file with positions.
+    /// Its file turns out to have no positions.
     pub(crate) fn never_positioned(&mut self, inodes: &mut Inodes) {
         self.position = Position::None;
         if let Some(inode) = self.inode.take() {
@@ -137,7 +139,7 @@ impl OpenFileDescription {
         }
     }
 
-    /// Relative positions count from `base`, as something proves. Says whether rows have any.
+    /// Something proves that relative positions count from `base`. Returns whether rows show any.
     pub(crate) fn prove(&mut self, base: i64) -> bool {
         self.position = self.position.based(base);
         for stream in &mut self.streams {
@@ -148,20 +150,20 @@ impl OpenFileDescription {
     }
 }
 
-/// A path begins with a slash, `pipe:[1]`, `socket:[1]` and the like do not.
+/// Whether the text of a view is a path, and not `pipe:[1]`, `socket:[1]` and the like.
 #[inline]
 pub(crate) fn is_rooted(view: u128) -> bool {
     (view >> 32) as u8 == b'/'
 }
 
-/// All open file descriptions: those without a descriptor are gone at once.
+/// All open file descriptions. One without users is gone at once.
 #[derive(Debug, Default)]
 pub(crate) struct OpenFileDescriptions {
     files: Vec<Option<OpenFileDescription>>,
     free: Vec<DescriptionRef>,
     /// The files that they are of.
     pub inodes: Inodes,
-    /// Numbers given out.
+    /// How many numbers were given out.
     numbers: u32,
 }
 
@@ -192,7 +194,7 @@ impl OpenFileDescriptions {
         Some((open, &mut self.inodes))
     }
 
-    /// What users see of it: unique in this log.
+    /// The number that rows show: unique in this log.
     #[inline]
     pub(crate) fn number(&mut self, file: DescriptionRef) -> u32 {
         self.numbered(file).map_or(0, |open| open.number)
@@ -209,14 +211,14 @@ impl OpenFileDescriptions {
         Some(open)
     }
 
-    /// A user more: a descriptor, a call under way.
+    /// One user more: a descriptor, a call under way, a message.
     pub(crate) fn keep(&mut self, file: DescriptionRef) {
         if let Some(file) = self.get(file) {
             file.refs += 1;
         }
     }
 
-    /// A user less.
+    /// One user less.
     pub(crate) fn release(&mut self, file: DescriptionRef) {
         if let Some(open) = self.get(file) {
             open.refs -= 1;
@@ -231,7 +233,6 @@ impl OpenFileDescriptions {
         }
     }
 
-    /// How many there are.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.files.len() - self.free.len()

@@ -1,4 +1,5 @@
-//! Files that are open: what is known of each, whoever opened it; and names that changed hands.
+//! Files that are open, whoever opened them, and names that refer to other files than they did at
+//! first.
 
 use std::collections::VecDeque;
 
@@ -7,10 +8,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::kernel::files::length::{Length, Moment};
 
-/// Number of a file in [`Inodes`].
+/// Index in [`Inodes`]. It is used again.
 pub(crate) type InodeRef = u32;
 
-/// A file that somebody has open.
+/// A file that is open.
 #[derive(Debug)]
 pub(crate) struct Inode {
     refs: u32,
@@ -19,34 +20,35 @@ pub(crate) struct Inode {
     pub length: Length,
 }
 
-/// How many files that nobody has open any more are remembered, for the calls under way.
+/// How many closed files are remembered, for calls that were under way when they changed.
 const LEFT: usize = 32;
 
-/// How many names that lead elsewhere than they did at first are remembered.
+/// How many names that were renamed, removed or linked are remembered.
 const MOVED: usize = 1 << 16;
 
-/// All files that are open: one that is closed leaves nothing behind but its identity, a hash.
+/// All files that are open. A closed one leaves nothing but its identity, a hash.
 #[derive(Debug, Default)]
 pub(crate) struct Inodes {
     open: Vec<Option<Inode>>,
     free: Vec<InodeRef>,
     by_id: HashMap<u64, InodeRef>,
-    /// Identities of what names lead to that were renamed, removed, linked; by the name's hash.
+    /// Identities of the files of names that were renamed, removed or linked; by the hash of the
+    /// name.
     moved: HashMap<u64, u64>,
     /// The same names, the oldest first.
     order: VecDeque<u64>,
     now: Moment,
-    /// Files that changed and that nobody has open any more, and when; the latest of many.
+    /// Files that changed and are closed now, and when they changed; the latest of many.
     left: VecDeque<(u64, Moment)>,
-    /// A bit for each of them, by its identity: most that are looked for are not among them.
+    /// A bit for each of them, by its identity: most files that are looked for are not among them.
     left_bits: u64,
-    /// When one changed last of those that are forgotten.
+    /// The latest change of a file that is forgotten.
     forgotten: Moment,
 }
 
 impl Inodes {
-    /// The file with this identity, made if nobody has it open, for a description that was opened
-    /// just now; a user more.
+    /// The file with this identity, made if it is not open yet, for a description that was just
+    /// opened; one user more.
     pub(crate) fn open(&mut self, id: u64) -> InodeRef {
         let mut since = self.forgotten;
         if self.left_bits & bit(id) != 0 {
@@ -56,8 +58,8 @@ impl Inodes {
         self.user(id, since)
     }
 
-    /// The same for a description that is older: calls on it are under way that the file does not
-    /// know of.
+    /// The same for an older description: calls on it may be under way that the file does not know
+    /// of.
     pub(crate) fn join(&mut self, id: u64) -> InodeRef {
         let (at, now) = (self.user(id, self.now), self.now);
         if let Some(inode) = self.get(at) {
@@ -85,20 +87,20 @@ impl Inodes {
         at
     }
 
-    /// The moment.
+    /// The present moment.
     #[inline]
     pub(crate) fn now(&self) -> Moment {
         self.now
     }
 
-    /// A moment goes by: the next one.
+    /// The next moment.
     #[inline]
     pub(crate) fn tick(&mut self) -> Moment {
         self.now += 1;
         self.now
     }
 
-    /// A user less.
+    /// One user less.
     pub(crate) fn close(&mut self, at: InodeRef) {
         let Some(inode) = self.get(at) else { return };
         inode.refs -= 1;
@@ -117,12 +119,12 @@ impl Inodes {
         self.open.get_mut(at as usize).and_then(Option::as_mut)
     }
 
-    /// This file changed, which nobody has open.
+    /// A file changed that is not open.
     pub(crate) fn changed_unopened(&mut self, id: u64) {
         self.leave(id, self.now);
     }
 
-    /// Calls that are under way may have opened the file before it changed.
+    /// Remembers when a closed file changed: calls under way may have opened it before.
     fn leave(&mut self, id: u64, changed: Moment) {
         if changed == 0 {
             return;
@@ -137,7 +139,7 @@ impl Inodes {
         self.left_bits |= bit(id);
     }
 
-    /// The file with this identity, if somebody has it open.
+    /// The file with this identity, if it is open.
     #[inline]
     pub(crate) fn by_id(&mut self, id: u64) -> Option<&mut Inode> {
         if self.by_id.is_empty() {
@@ -147,7 +149,7 @@ impl Inodes {
         self.get(at)
     }
 
-    /// What the name with this hash leads to by now.
+    /// The file that the name with this hash refers to now.
     #[inline]
     pub(crate) fn identity(&self, name: u64) -> u64 {
         if self.moved.is_empty() {
@@ -156,7 +158,7 @@ impl Inodes {
         self.moved.get(&name).copied().unwrap_or(name)
     }
 
-    /// The name leads to this file from now on.
+    /// The name refers to this file from now on.
     fn lead(&mut self, name: u64, id: u64) {
         if self.moved.insert(name, id).is_none() {
             self.order.push_back(name);
@@ -168,13 +170,13 @@ impl Inodes {
         }
     }
 
-    /// What is made under this name next is another file.
+    /// The name was removed: what is created under it next is another file.
     pub(crate) fn unlink(&mut self, name: u64) {
         let id = next_generation(self.identity(name));
         self.lead(name, id);
     }
 
-    /// `from` is called `to`.
+    /// `from` was renamed to `to`. If both are names of one file, nothing happens: rename(2).
     pub(crate) fn rename(&mut self, from: u64, to: u64) {
         let id = self.identity(from);
         if from == to || id == self.identity(to) {
@@ -184,26 +186,26 @@ impl Inodes {
         self.lead(from, next_generation(id));
     }
 
-    /// The two change names.
+    /// The two names were exchanged.
     pub(crate) fn exchange(&mut self, one: u64, other: u64) {
         let (first, second) = (self.identity(one), self.identity(other));
         self.lead(one, second);
         self.lead(other, first);
     }
 
-    /// `to` is another name of `from`.
+    /// `to` is another name of the file of `from`.
     pub(crate) fn link(&mut self, from: u64, to: u64) {
         let id = self.identity(from);
         self.lead(to, id);
     }
 }
 
-/// An identity is a hash: any of its bits are as good.
+/// One bit of 64; identities are hashes, so any bits will do.
 fn bit(id: u64) -> u64 {
     1 << (id % 64)
 }
 
-/// The identity of what comes after `id` under the same name.
+/// The identity of the next file under the same name.
 fn next_generation(id: u64) -> u64 {
     let mut bytes = *b"\0\0\0\0\0\0\0\0 next";
     bytes[..8].copy_from_slice(&id.to_le_bytes());

@@ -1,49 +1,48 @@
-//! How long a file is, as far as calls that change it and calls that see it tell. Of calls that
-//! overlap the log does not imply which came first.
+//! The size of a file, as far as it follows from calls that change it and calls that show it. The
+//! log does not show which of two calls that overlap came first.
 
 use crate::kernel::transfers::position::{Flight, Ticket};
 
-/// A moment of the model: it goes on with each call that begins, and each change of a file.
+/// A moment of the model. A new one begins with each entry of a call and each change of a file.
 pub(crate) type Moment = u64;
 
-/// Who writes to the end of a file of unknown length: as long as it is one description alone, the
-/// end is known relative to where its first write began.
+/// Who appends to a file of unknown size. As long as it is one description alone, the end is known
+/// relative to the place of its first append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Appender {
     /// Nobody so far.
     #[default]
     Nobody,
-    /// The description with this number, so many bytes.
+    /// The description with this number, which has appended so many bytes.
     One(u32, i64),
-    /// Others too.
+    /// Others, too.
     Several,
 }
 
-/// What a call did to the length.
+/// What a call did to the size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     /// Nothing.
     Nothing,
-    /// It added so many bytes at the end: those of a description with this number, if the end is
-    /// counted from its first write.
+    /// It appended so many bytes; the number is that of its description if the end is counted from
+    /// the first append.
     Append(i64, Option<u32>),
-    /// The file reaches to here, at least.
+    /// The file has at least this size.
     Reach(i64),
-    /// The file is so long.
+    /// The file has this size.
     Cut(i64),
-    /// The file may be longer.
+    /// The file may be longer now.
     Longer,
-    /// The file may be longer, or shorter.
+    /// The file may be longer or shorter now.
     Any,
 }
 
-/// What has been done by calls that overlap: if all of them did the same, their order may not
-/// matter.
+/// What calls that overlap have done: if all did the same, their order may not matter.
 const APPENDED: u8 = 1;
 const REACHED: u8 = 2;
 const UNCLEAR: u8 = 4;
 
-/// What a call that begins may do to the length.
+/// What a call may do to the size, as its entry shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Changes {
     /// Make the file longer.
@@ -52,14 +51,14 @@ pub(crate) enum Changes {
     Any,
 }
 
-/// A call under way that may change the length, from its begin to its end.
+/// A call under way that may change the size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Turn {
     ticket: Ticket,
     changes: Changes,
 }
 
-/// The length of a file.
+/// The size of a file.
 #[derive(Debug)]
 pub(crate) struct Length {
     size: Option<i64>,
@@ -68,30 +67,29 @@ pub(crate) struct Length {
     flight: Flight,
     /// How many of them may make it shorter.
     cutting: u32,
-    /// What those did that are over, since one was under way.
+    /// What those that have ended did, since the first of them began.
     did: u8,
-    /// Since when changes are followed.
+    /// Changes are known from here on.
     born: Moment,
-    /// When it changed last, as far as the log shows.
+    /// When it last changed, as far as the log shows.
     changed: Moment,
-    /// When the file was made shorter last.
+    /// When the file was last made shorter.
     cut: Moment,
     /// When the size became known, or changed.
     told: Moment,
 }
 
-/// What a read tells that found the end of the file.
+/// What a read at the end of the file shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Ended {
-    /// The length.
+    /// The size.
     pub size: Option<i64>,
     /// Where relative positions count from.
     pub base: Option<i64>,
 }
 
 impl Length {
-    /// One of which changes are followed from `born` on: calls that began before that may have
-    /// made some.
+    /// An unknown size. Calls that began before `born` may have changed it unseen.
     pub(crate) fn unknown(born: Moment) -> Self {
         Self {
             size: None,
@@ -106,22 +104,22 @@ impl Length {
         }
     }
 
-    /// Changes that began before `born` may have gone unseen.
+    /// Calls that began before `born` may have changed it unseen.
     pub(crate) fn followed_from(&mut self, born: Moment) {
         self.born = self.born.max(born);
     }
 
-    /// The length, if it is known.
+    /// The size, if it is known.
     pub(crate) fn size(&self) -> Option<i64> {
         self.size
     }
 
-    /// Who appended while it was not.
+    /// Who has appended while the size was not known.
     pub(crate) fn appender(&self) -> Appender {
         self.appender
     }
 
-    /// A call begins that may change it.
+    /// A call is entered that may change it.
     pub(crate) fn begin(&mut self, changes: Changes) -> Turn {
         if self.flight.is_quiet() {
             self.did = 0;
@@ -130,8 +128,8 @@ impl Length {
         Turn { ticket: self.flight.begin(), changes }
     }
 
-    /// Such a call is over, which began at `since`; says whether others may have changed the length
-    /// meanwhile.
+    /// Such a call, which began at `since`, is over. Returns whether other calls may have changed
+    /// the size meanwhile.
     pub(crate) fn land(&mut self, turn: Option<Turn>, since: Moment) -> bool {
         match turn {
             Some(turn) => {
@@ -141,14 +139,14 @@ impl Length {
             None if !self.flight.is_quiet() => self.flight.pass(None, true).overlapped,
             None => {
                 let raced = !self.unchanged(since);
-                // Those that it overlaps are over: nobody knows what they did.
+                // The calls that it overlaps are over, and what they did is not known any more.
                 self.did = if raced { UNCLEAR } else { 0 };
                 raced
             }
         }
     }
 
-    /// What the call did that is over `now`.
+    /// Applies what a call did that is over `now`.
     pub(crate) fn change(&mut self, change: Change, raced: bool, now: Moment) {
         if change == Change::Nothing {
             return;
@@ -157,7 +155,7 @@ impl Length {
             && end <= size
             && self.did & !REACHED == 0
         {
-            // Even if another call cuts the file meanwhile, which will show.
+            // If another call cuts the file meanwhile, that will show.
             self.did |= REACHED;
             return;
         }
@@ -192,7 +190,7 @@ impl Length {
         }
     }
 
-    /// Nothing changed it since, and nothing is about to.
+    /// Whether nothing has changed it since, and no call is under way that may.
     pub(crate) fn is_still(&self, since: Moment) -> bool {
         self.flight.is_quiet() && self.unchanged(since)
     }
@@ -201,13 +199,13 @@ impl Length {
         self.born <= since && self.changed <= since
     }
 
-    /// When it changed last, as far as that was followed; 0 for never.
+    /// When it last changed, as far as it was followed; 0 for never.
     pub(crate) fn changed(&self) -> Moment {
         self.changed
     }
 
-    /// A call that began at `since` found the length `now`. Gives who appended until then; `None`
-    /// where it is not clear of which moment the length is.
+    /// A call that began at `since` and is over `now` has shown the size. Returns who has appended
+    /// until then; `None` if it is not clear at which moment the file had this size.
     pub(crate) fn see(&mut self, size: i64, since: Moment, now: Moment) -> Option<Appender> {
         if !self.is_still(since) {
             return None;
@@ -219,12 +217,12 @@ impl Length {
         Some(std::mem::replace(&mut self.appender, Appender::Several))
     }
 
-    /// Somebody found out that it was cut before `now`.
+    /// A call has shown that the file was cut before `now`.
     pub(crate) fn was_cut(&mut self, now: Moment) {
         self.cut = now;
     }
 
-    /// The length follows from where the first relative write was.
+    /// The place of the first append is known, and the size follows from it.
     pub(crate) fn based(&mut self, number: u32, base: i64, now: Moment) {
         if let Appender::One(one, end) = self.appender
             && one == number
@@ -234,32 +232,32 @@ impl Length {
         }
     }
 
-    /// A read that began at `since` found data up to `end`.
+    /// A read that began at `since` returned data up to `end`.
     pub(crate) fn reaches(&mut self, end: i64, since: Moment) {
-        // Somebody made the file longer, whom the log does not show.
+        // Something outside of the log made the file longer.
         if self.size.is_some_and(|size| size < end) && self.is_still(since) {
             self.size = None;
         }
     }
 
-    /// A read that began at `since` found the end of the file at `at`, where the read before it
+    /// A read that began at `since` found the end of the file at `at`, where the previous read
     /// ended, which began at `read`.
     pub(crate) fn ends(&mut self, at: i64, since: Moment, read: Moment, now: Moment) -> Ended {
         let none = Ended::default();
-        // Who cut the file after that read may have cut it far before here.
+        // A cut since the previous read may have left the end far before `at`.
         if self.cutting > 0 || self.cut > read {
             return none;
         }
         if !self.is_still(since) {
-            // It was so long at that moment; it may be longer by now.
+            // The file had this size at that moment; it may be longer by now.
             let fits = self.size.is_none_or(|size| size >= at);
             return Ended { size: Some(at).filter(|_| fits), base: None };
         }
         match self.size {
-            // The other read may be older than what is known.
+            // The previous read may be older than the known size.
             Some(size) if size < at && self.told > read => none,
             Some(size) if size > at => {
-                // Somebody cut it, whom the log does not show.
+                // Something outside of the log cut the file.
                 (self.size, self.cut) = (None, now);
                 none
             }
@@ -270,7 +268,7 @@ impl Length {
         }
     }
 
-    /// The same at `at` bytes from where relative positions count.
+    /// The same, where `at` is relative.
     pub(crate) fn ends_relative(&self, at: i64, since: Moment, read: Moment) -> Ended {
         let still = self.is_still(since) && self.cut <= read;
         let base = self.size.and_then(|size| size.checked_sub(at));

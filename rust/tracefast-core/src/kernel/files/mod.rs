@@ -1,4 +1,5 @@
-//! Files: which one a name leads to, what is known of it, how long it is.
+//! Files: `paths.rs` makes paths absolute, `inodes.rs` finds the file that a name refers to,
+//! `length.rs` follows its size.
 
 pub(crate) mod inodes;
 pub(crate) mod length;

@@ -1,4 +1,4 @@
-//! Names: made absolute, followed to the file that they lead to.
+//! Paths: makes them absolute, and finds descriptors by their names in `/proc` and `/dev`.
 
 use crate::events::file_id::file_id;
 use crate::events::rows::AT_FDCWD;
@@ -8,15 +8,16 @@ use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
 use crate::kernel::tasks::{TaskRef, Tasks};
 
-/// Longest directory that names are joined to, in bytes. The kernel takes 4096 bytes at once; step by
-/// step one gets deeper, which hardly anybody does. Each row has a copy, so there must be an end.
+/// The longest directory that paths are joined to, in bytes. The kernel takes paths of up to 4096
+/// bytes (`PATH_MAX`), and chdir(2) step by step may lead deeper. As each row has a copy, there is
+/// a limit.
 pub(crate) const LONGEST: usize = 2 * 4096;
 
-/// Makes relative paths absolute where the directory is known, and gives those that are a place in
-/// the root that their task has.
+/// Makes the relative paths of a row absolute where the directory is known, and puts the task's
+/// root directory before absolute ones.
 #[inline]
 pub(crate) fn resolve(tasks: &mut Tasks, task: TaskRef, block: &mut BlockRows<'_>, row: usize) {
-    // Most rows have no such name, and this is on the way of all of them.
+    // Most rows have no such path, and all of them come by here.
     let effect = &block.rows.effect[row];
     let (relative, relative2) = (effect.relative, effect.relative2);
     if relative {
@@ -51,7 +52,7 @@ fn from_directory(
     let view = if second { block.rows.path2[row] } else { block.rows.path[row] };
     let base = base.filter(|base| base.len() <= LONGEST);
     let rooted = base.as_ref().is_some_and(|base| base.starts_with(b"/"));
-    // A directory that was itself opened by a relative name is better than none.
+    // A directory that was itself opened by a relative path is better than none.
     let (view, id) = match base.filter(|_| rooted || at != AT_FDCWD) {
         Some(base) => {
             let joined = join(&base, block.text_of(&view));
@@ -63,15 +64,15 @@ fn from_directory(
             }
             (block.side.put(&joined), file_id(&joined))
         }
-        // As printed: the log does not say where it starts. Of a descriptor that nobody
-        // opened there may be several, and names in them that are not the same.
+        // Left as printed, as the log does not show where it starts. A descriptor that the log does
+        // not show being opened may have stood for several directories.
         None if at != AT_FDCWD => return,
         None => (view, file_id(block.text_of(&view))),
     };
     put(block, row, second, view, id);
 }
 
-/// Gives absolute paths that are a place in the task's own root the place in the system's.
+/// Puts the task's root directory before absolute paths: chroot(2).
 #[cold]
 fn from_root(
     tasks: &mut Tasks,
@@ -83,7 +84,7 @@ fn from_root(
     let Some(root) = tasks.directories(task).root.clone() else { return };
     for (second, relative) in [false, true].into_iter().zip(relative) {
         let Some(path) = block.path(row, second).filter(|_| !relative) else { continue };
-        // An annotation has the place already.
+        // An annotation shows the path from the system's root already.
         let inside = path.strip_prefix(&*root).is_some_and(|rest| matches!(rest, [] | [b'/', ..]));
         if path.starts_with(b"/") && !inside {
             let joined = join(&root, &path[1..]);
@@ -120,7 +121,7 @@ pub(crate) fn join(base: &[u8], path: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The description that a name in `/proc` or `/dev` stands for: `/proc/self/fd/3`, `/dev/stdin`.
+/// The description that a path in `/proc` or `/dev` stands for: `/proc/self/fd/3`, `/dev/stdin`.
 pub(crate) fn in_proc(tasks: &mut Tasks, task: TaskRef, path: &[u8]) -> Option<DescriptionRef> {
     let (task, number) = if let Some(rest) = path.strip_prefix(b"/proc/") {
         let slash = rest.iter().position(|&b| b == b'/')?;
@@ -146,8 +147,8 @@ fn digits(text: &[u8]) -> Option<u32> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// Devices under `/dev` that have no positions, by their usual names: what a log without `fstat`
-/// tells of them.
+/// Whether the path is that of a device without positions, by its usual name: a log without `fstat`
+/// shows nothing else.
 pub(crate) fn is_stream(path: &[u8]) -> bool {
     let Some(name) = path.strip_prefix(b"/dev/") else { return false };
     matches!(

@@ -1,4 +1,5 @@
-//! Comms of tasks at each moment, where events of the log tell them.
+//! The name (comm) of each task at each moment, where events of the log show it: `sched_switch`,
+//! `task_rename`, `sched_process_exec` …
 
 use std::sync::Arc;
 
@@ -10,22 +11,22 @@ use crate::events::parsed_block::key_in;
 #[derive(Debug)]
 struct Comm {
     text: Arc<str>,
-    /// Its key in the dictionary of a block.
+    /// Number of a block, and the key in that block's dictionary.
     key: (u64, u32),
-    /// The task is in execve, and nothing told its name since.
+    /// The task is in execve, and no event has shown its name since.
     old: bool,
 }
 
-/// What was told last of each task.
+/// The last known name of each task.
 #[derive(Debug, Default)]
 pub(crate) struct Comms {
     tasks: HashMap<i32, Comm>,
-    /// Tasks whose rows show another name than before.
+    /// Tasks whose name has changed.
     pub changed: Vec<i32>,
 }
 
 impl Comms {
-    /// Task `tid` has this name, which has the key `key` in `block`.
+    /// Task `tid` has this name, whose key in `block` is `key`.
     pub(crate) fn set(&mut self, tid: i32, comm: &Arc<str>, block: u64, key: u32) {
         let name = Comm { text: Arc::clone(comm), key: (block, key), old: false };
         match self.tasks.entry(tid) {
@@ -39,7 +40,7 @@ impl Comms {
         }
     }
 
-    /// A task has its parent's name, unless its own was told.
+    /// A new task has its parent's name, unless its own is known already: clone(2) copies the comm.
     pub(crate) fn inherit(&mut self, child: i32, parent: i32) {
         if let Some(Comm { text, key, .. }) = self.tasks.get(&parent) {
             let name = Comm { text: Arc::clone(text), key: *key, old: false };
@@ -50,21 +51,21 @@ impl Comms {
         }
     }
 
-    /// The task is gone, or its name is not known any more.
+    /// The task is gone, or its name is no longer known.
     pub(crate) fn forget(&mut self, tid: i32) {
         if self.tasks.remove(&tid).is_some() {
             self.changed.push(tid);
         }
     }
 
-    /// It calls execve, which gives it another name.
+    /// The task calls execve, which changes its name: execve(2).
     pub(crate) fn executing(&mut self, tid: i32) {
         if let Some(name) = self.tasks.get_mut(&tid) {
             name.old = true;
         }
     }
 
-    /// Its execve succeeded.
+    /// Its execve succeeded: the old name is wrong unless an event has shown the new one.
     pub(crate) fn executed(&mut self, tid: i32) {
         if self.tasks.get(&tid).is_some_and(|name| name.old) {
             self.forget(tid);

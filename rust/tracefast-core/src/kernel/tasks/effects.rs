@@ -1,4 +1,4 @@
-//! What calls do to tasks, tables of descriptors, names and memory.
+//! What calls do to tasks, fd tables, names and memory.
 
 use crate::events::details::Detail;
 use crate::events::rows::{AT_FDCWD, NO_DETAIL};
@@ -12,7 +12,7 @@ use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::calls_under_way::Pending;
 
 impl Kernel {
-    /// The call took place: its effects.
+    /// The effects of a call that took place.
     #[allow(clippy::too_many_arguments)] // A row, what it acts on, and who did it.
     pub(crate) fn act(
         &mut self,
@@ -138,7 +138,7 @@ impl Kernel {
         }
     }
 
-    /// `to` leads to what `from` led to when the call was entered.
+    /// `to` refers to the description that `from` referred to at the entry of the call.
     fn dup(
         &mut self,
         task: TaskRef,
@@ -148,14 +148,15 @@ impl Kernel {
         file: Option<DescriptionRef>,
     ) {
         match file {
-            // The same number again: it stayed, unless another thread closed it meanwhile.
+            // dup2 of a number to itself does nothing: dup(2). Any other call returns the number it
+            // copied only if another thread closed that meanwhile.
             Some(_) if from == to && self.tasks.table(task).get(to).is_some() => {}
             Some(file) => self.tasks.install(task, to, file, cloexec),
             None => self.tasks.dup(task, from, to, cloexec),
         }
     }
 
-    /// Descriptors from `first` to `last` are closed, or marked.
+    /// Closes the descriptors from `first` to `last`, or marks them close-on-exec.
     pub(crate) fn close_range(&mut self, task: TaskRef, first: i32, last: i32, flags: u32) {
         let mark = flags & open_flags::CLOEXEC != 0;
         self.closed |= !mark;
@@ -163,7 +164,7 @@ impl Kernel {
         self.tasks.close_range(task, first, last, mark);
     }
 
-    /// A task was made, or not.
+    /// The end of a call that makes a task.
     fn forked(
         &mut self,
         task: TaskRef,
@@ -184,7 +185,7 @@ impl Kernel {
         }
     }
 
-    /// Private memory of a task that makes another one, or starts a program.
+    /// Shows the private memory of a task that makes another one or executes a program.
     fn estimate(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) {
         if let Some(bytes) = self.tasks.space(task).bytes() {
             block.rows.anon_bytes[row] = bytes;
@@ -192,7 +193,7 @@ impl Kernel {
         }
     }
 
-    /// Facts that few rows have.
+    /// Effects of facts that few rows have.
     fn detail(
         &mut self,
         task: TaskRef,
@@ -247,7 +248,7 @@ impl Kernel {
     }
 }
 
-/// The path of the row is relative still.
+/// Whether the path of the row could not be made absolute.
 fn effect_relative(block: &BlockRows<'_>, row: usize) -> bool {
     block.rows.effect[row].relative
 }

@@ -1,22 +1,25 @@
-//! Tasks that are made.
+//! Tasks that are made: by fork, vfork, clone and clone3, or by events that show it.
+//!
+//! A child may appear in the log before the call of its parent returns. It is then the child of the
+//! oldest such call under way, until a return value or an event says otherwise.
 
 use crate::events::model_columns::task_key as key;
 use crate::kernel::tasks::{TaskRef, Tasks};
 
-/// A call that makes a task and has not returned.
+/// A call under way that makes a task.
 #[derive(Debug)]
 pub(super) struct Forking {
     pub(super) parent: u32,
     pub(super) flags: u32,
-    /// The child, once it showed itself.
+    /// Id and number of the child, once it appeared.
     pub(super) child: Option<(i32, u32)>,
-    /// The log told that it is the child.
+    /// An event has shown that it is the child.
     pub(super) told: bool,
 }
 
 impl Tasks {
-    /// An unknown id is a child whose parent's call has not returned, if there is such a call: the
-    /// oldest one; else a task older than the log.
+    /// The task for an unknown id: the child of the oldest call under way that makes one and has
+    /// none yet; else a task older than the log.
     pub(super) fn first_sight(&mut self, tid: Option<i32>) -> TaskRef {
         let next = self.next;
         let mut open = self.forking.iter_mut();
@@ -37,20 +40,22 @@ impl Tasks {
         at
     }
 
-    /// A call that makes a task was entered.
+    /// A call that makes a task is entered.
     pub(crate) fn forking(&mut self, task: TaskRef, flags: u32) {
         let (parent, _) = self.identity(task);
         self.forking.retain(|forking| forking.parent != parent);
         self.forking.push_back(Forking { parent, flags, child: None, told: false });
     }
 
-    /// It returned: `child` is the new task's id, `None` if it failed. Returns the identity.
+    /// Such a call has returned: `child` is the id of the new task, `None` if the call failed.
+    /// Returns the number of the new task.
     pub(crate) fn forked(&mut self, task: TaskRef, child: Option<i32>, flags: u32) -> Option<u32> {
         let (parent, _) = self.identity(task);
         let at = self.forking.iter().position(|forking| forking.parent == parent);
         let forking = at.and_then(|at| self.forking.remove(at));
         let tid = child.filter(|&tid| tid > 0)?;
-        // What the call returns is an id of the caller's namespace, which may be another one.
+        // The return value is the id in the pid namespace of the caller, which may be another one:
+        // pid_namespaces(7). What an event has shown goes before it.
         if let Some((_, id)) = forking.as_ref().filter(|forking| forking.told).and_then(|f| f.child)
         {
             return Some(id);
@@ -58,7 +63,7 @@ impl Tasks {
         if let Some((_, id)) = forking.as_ref().and_then(|f| f.child).filter(|&(t, _)| t == tid) {
             return Some(id);
         }
-        // Another call's child took this one's place: that call's is still to come.
+        // The child was taken for that of another call, whose own child is still to come.
         let mut taken = None;
         for other in &mut self.forking {
             if other.child.is_some_and(|(seen, _)| seen == tid) {
@@ -66,7 +71,7 @@ impl Tasks {
             }
         }
         if let Some((wrong, _)) = forking.and_then(|f| f.child) {
-            // And what was taken for this call's child is the other one's.
+            // And what was taken for this call's child is that of the other one.
             let id = self.by_tid.get(&key(Some(wrong))).map(|&at| self.identity(at).0);
             if let (Some(id), Some(other)) =
                 (id, self.forking.iter_mut().find(|other| other.child.is_none()))
@@ -77,8 +82,8 @@ impl Tasks {
         if let Some((_, id)) = taken {
             return Some(id);
         }
-        // An id that is still taken has lost its exit in the log; but calls that are printed only as
-        // they return (`strace -z`) let a child show itself before its maker is known.
+        // If the id is in use, the exit of its task is missing in the log. But calls that are
+        // printed only when they return (`strace -z`) let a child appear before its parent's call.
         let early = self.by_tid(tid).filter(|&at| at != task);
         let early =
             early.and_then(|at| self.task(at)).filter(|task| task.unexpected && !task.exited);
@@ -92,9 +97,9 @@ impl Tasks {
         Some(self.identity(new).0)
     }
 
-    /// An event of `task` tells that it made task `child`.
+    /// An event of `task` shows that it made task `child`.
     ///
-    /// `first`: by `task_newtask`, which `sched_process_fork` may follow.
+    /// `first`: the event is `task_newtask`, which `sched_process_fork` may follow (kernel/fork.c).
     pub(crate) fn appeared(&mut self, task: TaskRef, child: i32, flags: u32, first: bool) {
         self.told = true;
         let (parent, _) = self.identity(task);
@@ -109,7 +114,7 @@ impl Tasks {
         let id = if let Some((_, id)) = known {
             id
         } else {
-            // An id that is still taken has lost its exit in the log.
+            // If the id is in use, the exit of its task is missing in the log.
             self.remove(Some(child));
             let flags = match forking {
                 Some(at) if flags == 0 => self.forking[at].flags,
@@ -118,7 +123,7 @@ impl Tasks {
             let new = self.add(Some(child), Some(task), flags);
             self.identity(new).0
         };
-        // What had the id before may have been about to make a task itself.
+        // After `remove`, as the old task of this id may have been in such a call itself.
         if let Some(forking) = self.forking.iter_mut().find(|forking| forking.parent == parent) {
             (forking.child, forking.told) = (Some((child, id)), true);
         }

@@ -1,42 +1,43 @@
-//! An estimate of private writable memory: what a fork has to copy the page tables of.
+//! An estimate of private writable memory, whose page tables a fork has to copy.
 //!
-//! Counted is what was mapped private and anonymous and may be written to, less what was unmapped,
-//! and the growth of the heap. Whether pages were touched no log of system calls tells.
+//! It counts private anonymous mappings that may be written to, and the growth of the heap. A log
+//! of system calls does not show which pages were touched.
 
 use std::collections::BTreeMap;
 
 use crate::events::details::Memory;
 
-/// Most ranges that are followed: a call may change all of them, and a hostile log has many calls.
+/// How many ranges are followed at most: a call may change all of them, and a hostile log has many
+/// calls.
 const RANGES: usize = 1 << 12;
 
 /// An address space.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AddressSpace {
-    /// Private anonymous ranges: start to end, and whether they may be written to.
+    /// Private anonymous ranges: from start to end, and whether they are writable.
     ranges: BTreeMap<u64, (u64, bool)>,
-    /// Bytes of those that may be.
+    /// Bytes of the writable ones.
     writable: u64,
     /// Start and end of the heap.
     heap: Option<(u64, u64)>,
-    /// It began in the log: what is in it is known.
+    /// It began in the log, so all of it is known.
     known: bool,
 }
 
 impl AddressSpace {
-    /// That of a program which was just started.
+    /// That of a program that has just been started.
     pub(crate) fn fresh() -> Self {
         Self { known: true, ..Self::default() }
     }
 
-    /// The estimate in bytes; `None` for what is older than the log.
+    /// The estimate in bytes; `None` for an address space older than the log.
     pub(crate) fn bytes(&self) -> Option<i64> {
         let heap = self.heap.map_or(0, |(start, end)| end.saturating_sub(start));
         let bytes = i64::try_from(self.writable.saturating_add(heap)).unwrap_or(i64::MAX);
         self.known.then_some(bytes)
     }
 
-    /// A call changed it.
+    /// Applies a change.
     pub(crate) fn change(&mut self, memory: Memory) {
         match memory {
             Memory::Map { start, len, anonymous, writable } => {
@@ -58,7 +59,7 @@ impl AddressSpace {
                 for &(start, end, writable) in moved.iter().filter(|_| stays) {
                     self.put(start, end - start, writable);
                 }
-                // What is not followed (a file) stays so.
+                // A range that is not followed, of a file, stays so.
                 if let Some(&(_, _, writable)) = moved.first() {
                     self.cut(new_start, new_len);
                     self.put(new_start, new_len, writable);
@@ -71,7 +72,7 @@ impl AddressSpace {
         }
     }
 
-    /// Takes out `start..start + len`, rounded up to pages, and gives what was there.
+    /// Removes `start..start + len`, rounded up to pages, and returns what was there.
     fn cut(&mut self, start: u64, len: u64) -> Vec<(u64, u64, bool)> {
         let end = start.saturating_add(pages(len));
         if self.ranges.is_empty() || start >= end {
@@ -106,7 +107,7 @@ impl AddressSpace {
             return;
         }
         let grown = end - start;
-        // Neighbours of the same kind become one: heaps are mapped piece by piece.
+        // Merge neighbours of the same kind: heaps are mapped piece by piece.
         if let Some((&from, &(to, kind))) = self.ranges.range(..start).next_back()
             && (to, kind) == (start, writable)
         {

@@ -1,4 +1,8 @@
-//! Tasks, from the call that made them to their end, and what they share.
+//! Tasks, from the call that made them to their end, and what they have: an fd table, directories,
+//! an address space, a call under way.
+//!
+//! `fork.rs` makes tasks, `task_cache.rs` finds them by id, `shared.rs` holds what several tasks
+//! share, `comm.rs` their names, `memory.rs` an address space; `effects.rs` is what calls do.
 
 pub(crate) mod comm;
 pub(crate) mod effects;
@@ -25,7 +29,7 @@ use crate::kernel::tasks::task_cache::TaskCache;
 use crate::kernel::transfers::calls_under_way::Pending;
 use crate::kernel::transfers::position::{Offset, Position};
 
-/// Number of a live task in [`Tasks`]. Used again; the identity that users see is not.
+/// Index of a live task in [`Tasks`]. It is used again; the number that rows show is not.
 pub(crate) type TaskRef = usize;
 
 #[derive(Debug)]
@@ -33,34 +37,34 @@ struct Task {
     /// Unique in this log.
     id: u32,
     tid: Option<i32>,
-    /// Thread group.
+    /// Thread group id.
     group: Option<i32>,
     table: usize,
     directory: usize,
     space: usize,
     /// The call that it is in.
     pending: Option<Box<Pending>>,
-    /// What a close that has not returned takes away.
+    /// The descriptor that a close under way has taken out of the table.
     closing: Option<(i32, Descriptor)>,
-    /// It exited; events may still name it.
+    /// It has exited; events may still name it.
     exited: bool,
-    /// It showed itself while nobody was about to make a task.
+    /// It appeared while no call that makes a task was under way.
     unexpected: bool,
 }
 
-/// Where paths of a task start.
+/// Where the paths of a task start, as the kernel's `fs_struct`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Directories {
     /// Working directory, if known.
     pub working: Option<Arc<[u8]>>,
-    /// Root, if it is another one than that of the log's start.
+    /// Root directory, if it is not that of the start of the log: chroot(2).
     pub root: Option<Arc<[u8]>>,
 }
 
-/// How many calls that are over are kept, for their memory.
+/// How many records of calls are kept for reuse.
 const SPARE: usize = 64;
 
-/// How many tasks that exited are kept.
+/// How many tasks that have exited are kept.
 const EXITED: usize = 256;
 
 /// All live tasks.
@@ -69,28 +73,29 @@ pub(crate) struct Tasks {
     slots: Vec<Option<Task>>,
     free: Vec<TaskRef>,
     by_tid: HashMap<i64, TaskRef>,
-    /// Those of them that showed themselves last.
+    /// The tasks that appeared last.
     seen: TaskCache,
     /// Number of the block at hand, from 1.
     pub block: u64,
-    /// Keys of tasks of which rows of that block were told something that holds no more.
+    /// Keys of tasks whose columns have changed since rows of that block showed them.
     pub changed: Vec<i64>,
     tables: Shared<FdTable>,
     directories: Shared<Directories>,
     spaces: Shared<AddressSpace>,
-    /// Open files of all tasks.
+    /// Open file descriptions of all tasks.
     pub files: OpenFileDescriptions,
     forking: VecDeque<Forking>,
-    /// Children of which one event told, and their parents: another event will tell of them too.
+    /// Children that `task_newtask` has shown, and their parents: `sched_process_fork` will show
+    /// them again.
     newborn: HashMap<i32, u32>,
-    /// Tasks that exited, the latest last: a task shows itself once more when it is switched away.
+    /// Tasks that have exited, the latest last. They run once more until they are switched away.
     exited: VecDeque<(i32, u32)>,
-    /// The log tells of every child: there is nothing to guess.
+    /// Events show every child, so nothing has to be inferred.
     told: bool,
     next: u32,
-    /// Some task has another root than that of the log's start.
+    /// Some task has another root directory than at the start of the log.
     pub rooted: bool,
-    /// Calls that are over: their memory is for the next ones.
+    /// Records of calls that are over, for reuse.
     #[allow(clippy::vec_box)] // They go from here to their task as they are.
     spare: Vec<Box<Pending>>,
 }
@@ -145,8 +150,8 @@ impl Tasks {
         at
     }
 
-    /// The table of a task that is older than the log: its children share the descriptions of what
-    /// every program has open, even if they use them first.
+    /// The fd table of a task older than the log. Standard input, output and error exist from the
+    /// start, so that children share their descriptions even if they use them first.
     fn older_table(&mut self) -> usize {
         let mut table = FdTable::default();
         for fd in 0..3 {
@@ -179,25 +184,25 @@ impl Tasks {
         }
     }
 
-    /// Identity and thread group.
+    /// Number and thread group.
     #[inline]
     pub(crate) fn identity(&self, task: TaskRef) -> (u32, Option<i32>) {
         self.task(task).map_or((0, None), |task| (task.id, task.group))
     }
 
-    /// The task's descriptors.
+    /// The fd table of the task.
     #[inline]
     pub(crate) fn table(&mut self, task: TaskRef) -> &mut FdTable {
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
         &mut self.tables.items[at].1
     }
 
-    /// The task's last sign of life has been seen.
+    /// The task is gone.
     pub(crate) fn gone(&mut self, tid: Option<i32>) {
         self.remove(tid);
     }
 
-    /// The task exited, but events may still name it. Its descriptors are closed.
+    /// The task has exited, and its descriptors are closed. Events may still name it.
     pub(crate) fn exited(&mut self, tid: Option<i32>) {
         let (Some(tid), Some(&at)) = (tid, self.by_tid.get(&key(tid))) else { return };
         let fresh = self.tables.add(FdTable::default());
@@ -226,13 +231,13 @@ impl Tasks {
         }
     }
 
-    /// The task exited, and what shows itself with its id may be another one.
+    /// Whether the task has exited: what appears with its id next may be another one.
     #[inline]
     pub(crate) fn has_exited(&self, task: TaskRef) -> bool {
         self.task(task).is_some_and(|task| task.exited)
     }
 
-    /// Thread `by` goes on as `tid`, the leader of its group, which is gone.
+    /// Thread `by`, which called execve, goes on under the id of its leader, `tid`: execve(2).
     pub(crate) fn superseded(&mut self, tid: Option<i32>, by: i32) {
         let Some(&at) = self.by_tid.get(&key(Some(by))) else { return };
         if tid == Some(by) {
@@ -243,15 +248,15 @@ impl Tasks {
         self.change(Some(by));
         if let Some(task) = self.slots[at].as_mut() {
             task.tid = tid;
-            // After execve a process has one thread, whose id is its own.
+            // After execve a process has one thread, whose id is that of the process.
             task.group = tid.or(task.group);
         }
         self.by_tid.insert(key(tid), at);
         self.change(tid);
     }
 
-    /// A program was started: descriptors marked so are closed, in a table of its own; nothing is
-    /// left of the address space.
+    /// A program was started: the fd table becomes the task's own, descriptors marked close-on-exec
+    /// are closed, and the address space is a new one (begin_new_exec in fs/exec.c).
     pub(crate) fn exec(&mut self, task: TaskRef) {
         self.unshare(task, CLONE_FILES);
         let Some((table, space)) = self.task(task).map(|task| (task.table, task.space)) else {
@@ -278,12 +283,12 @@ impl Tasks {
         &mut self.spaces.items[at].1
     }
 
-    /// A number for its address space, while that lives.
+    /// A number of its address space, unique among the live ones.
     pub(crate) fn address_space_number(&self, task: TaskRef) -> usize {
         self.task(task).map_or(0, |task| task.space)
     }
 
-    /// The call that it is in, taken out.
+    /// Takes out the call that it is in.
     #[inline]
     pub(crate) fn take_pending(&mut self, task: TaskRef) -> Option<Box<Pending>> {
         self.slots[task].as_mut().and_then(|task| task.pending.take())
@@ -294,14 +299,14 @@ impl Tasks {
         self.slots[task].as_mut().and_then(|task| task.pending.as_deref_mut())
     }
 
-    /// A call without facts, for one that begins.
+    /// An empty record for a call.
     #[inline]
     #[allow(clippy::unnecessary_box_returns)] // Its memory is what is handed out.
     pub(crate) fn spare(&mut self) -> Box<Pending> {
         self.spare.pop().unwrap_or_default()
     }
 
-    /// It is in this call.
+    /// The task is in this call.
     pub(crate) fn put_pending(&mut self, task: TaskRef, pending: Box<Pending>) {
         let before = match self.slots[task].as_mut() {
             Some(task) => task.pending.replace(pending),
@@ -312,7 +317,7 @@ impl Tasks {
         }
     }
 
-    /// The call is over; what it still holds it holds no more.
+    /// The call is over: releases what it still holds, and keeps the record for reuse.
     #[inline]
     pub(crate) fn give_back(&mut self, mut pending: Box<Pending>) {
         pending.abandon(&mut self.files);
@@ -327,7 +332,7 @@ impl Tasks {
         self.by_tid.get(&key(Some(tid))).copied()
     }
 
-    /// Others have the same table of descriptors.
+    /// Whether other tasks share its fd table.
     pub(crate) fn shares_table(&self, task: TaskRef) -> bool {
         let table = self.slots[task].as_ref().map(|task| task.table);
         table.is_some_and(|at| self.tables.items[at].0 > 1)
@@ -351,7 +356,7 @@ impl Tasks {
         self.tables.items[at].1.install(&mut self.files, fd, file, cloexec);
     }
 
-    /// Shares no more what `flags` (clone flags) names.
+    /// Ends the sharing of what `flags` (clone flags) names: unshare(2).
     pub(crate) fn unshare(&mut self, task: TaskRef, flags: u32) {
         let Some((table, directory)) = self.task(task).map(|task| (task.table, task.directory))
         else {
@@ -387,7 +392,8 @@ impl Tasks {
         self.tables.items[at].1.close(&mut self.files, fd);
     }
 
-    /// A close begins whose end comes later: it may turn out to have been none.
+    /// A close is entered whose exit comes later. The exit may show that the close was injected,
+    /// and did not take place.
     pub(crate) fn closing(&mut self, task: TaskRef, fd: i32) {
         self.closed(task, false);
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
@@ -397,7 +403,7 @@ impl Tasks {
         }
     }
 
-    /// A close that began is over; `open`: it did not take place.
+    /// Such a close is over; `open`: it did not take place.
     pub(crate) fn closed(&mut self, task: TaskRef, open: bool) {
         if let Some(task) = self.slots[task].as_mut()
             && let Some((fd, slot)) = task.closing.take()

@@ -1,6 +1,6 @@
-//! What tasks may share.
+//! Things that tasks may share, with counts of their users.
 
-/// Something that tasks may share.
+/// Things of one kind, each with the count of its users.
 #[derive(Debug, Default)]
 pub(super) struct Shared<T> {
     pub(super) items: Vec<(u32, T)>,
@@ -23,7 +23,7 @@ impl<T: Default> Shared<T> {
         at
     }
 
-    /// That of a child: the same, or a copy.
+    /// What a child gets: the same item, or a copy.
     pub(super) fn child(&mut self, at: usize, shared: bool) -> usize
     where
         T: Clone,
@@ -35,7 +35,7 @@ impl<T: Default> Shared<T> {
         self.add(copy)
     }
 
-    /// Gives the item back if nobody else has it.
+    /// One user less; returns the item if that was the last one.
     pub(super) fn release(&mut self, at: usize) -> Option<T> {
         self.items[at].0 -= 1;
         (self.items[at].0 == 0).then(|| {

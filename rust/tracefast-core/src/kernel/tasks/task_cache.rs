@@ -1,17 +1,19 @@
-//! Cache.
+//! Tasks by id, with what rows show of them: a small cache before the hash table, as most rows
+//! belong to the few tasks that ran last.
 
 use crate::events::model_columns::task_key as key;
 use crate::kernel::tasks::{TaskRef, Tasks};
 
-/// A task as rows of a block show it, found without a hash: by the last bits of its id.
+/// An entry of the cache, which the last bits of the id select.
 #[derive(Debug, Clone, Copy)]
 struct Cached {
     key: i64,
     sight: Sight,
-    /// The block in which rows were told of it last, and its name there, as told by events.
+    /// The last block whose rows have shown the task, and its name in there, if events have shown
+    /// that.
     block: u64,
     comm: Option<u32>,
-    /// The block in which rows had been told of a task that was here before.
+    /// The last block whose rows have shown a task that had this entry before.
     before: u64,
 }
 
@@ -30,15 +32,15 @@ impl Default for TaskCache {
 pub(crate) struct Sight {
     /// The task.
     pub task: TaskRef,
-    /// Unique in this log.
+    /// Number of the task, unique in this log.
     pub id: u32,
-    /// Thread group.
+    /// Thread group id.
     pub group: Option<i32>,
     /// See [`Tasks::has_exited`].
     pub exited: bool,
 }
 
-/// The key of no task.
+/// The key of an empty entry.
 const NOBODY: i64 = i64::MAX;
 
 impl TaskCache {
@@ -47,7 +49,7 @@ impl TaskCache {
         (key & 63) as usize
     }
 
-    /// What is known of the task holds no more. Says whether rows of `block` may have been told.
+    /// Forgets the task. Returns whether rows of `block` may have shown it.
     pub(super) fn forget(&mut self, key: i64, block: u64) -> bool {
         let near = &mut self.0[Self::at(key)];
         if near.key != key {
@@ -63,7 +65,7 @@ impl TaskCache {
 }
 
 impl Tasks {
-    /// The task with this id, made if it shows itself for the first time.
+    /// The task with this id, which is made if it appears for the first time.
     #[inline]
     pub(crate) fn get_or_add(&mut self, tid: Option<i32>) -> TaskRef {
         self.sight(tid).task
@@ -77,7 +79,8 @@ impl Tasks {
         if near.key == key { near.sight } else { self.look(tid, key) }
     }
 
-    /// What rows of the block at hand were told of the task, and its name there, as told by events.
+    /// What rows of the block at hand have shown of the task, and its name, if events have shown
+    /// that.
     #[inline]
     pub(crate) fn shown_in_block(&self, tid: Option<i32>) -> Option<(&Sight, Option<u32>)> {
         let key = key(tid);
@@ -85,7 +88,7 @@ impl Tasks {
         (near.key == key && near.block == self.block).then_some((&near.sight, near.comm))
     }
 
-    /// Rows of the block at hand are told of the task from now on.
+    /// Rows of the block at hand show the task from now on.
     pub(crate) fn show_in_block(&mut self, tid: Option<i32>, comm: Option<u32>) -> Sight {
         let sight = self.sight(tid);
         let near = &mut self.seen.0[TaskCache::at(key(tid))];
@@ -93,7 +96,7 @@ impl Tasks {
         sight
     }
 
-    /// What rows show of the task changes.
+    /// What rows show of the task has changed.
     pub(crate) fn change(&mut self, tid: Option<i32>) {
         let key = key(tid);
         if self.seen.forget(key, self.block) {

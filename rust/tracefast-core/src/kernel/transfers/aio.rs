@@ -1,4 +1,4 @@
-//! Asynchronous submissions (`io_submit`, `io_getevents`): a row for each part that is complete.
+//! Asynchronous I/O (io_submit(2), io_getevents(2)): a row for each part that has completed.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use crate::kernel::transfers::effects::put_found;
 use crate::kernel::transfers::transfer::{self, Side};
 use crate::linux::errno;
 
-/// Part of a submission that is not complete.
+/// A part of a submission that has not completed.
 #[derive(Debug)]
 struct Part {
-    /// Address space of the submitter: `data` means something only in there.
+    /// Address space of the submitter: `data` has a meaning only there.
     space: usize,
     what: Submission,
     held: Option<Held>,
@@ -31,23 +31,24 @@ struct Part {
     ts: Option<i64>,
 }
 
-/// How many parts may be under way.
+/// How many parts are kept.
 const PARTS: usize = 1 << 16;
 
-/// All parts that are not complete, the oldest first.
+/// All parts that have not completed, the oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Aio {
     parts: VecDeque<Part>,
 }
 
 impl Aio {
-    /// The part that this is the end of; and whether others that are as likely do something else.
+    /// Finds the part that has completed; and whether it may be another one, which does something
+    /// else.
     fn find(&mut self, space: usize, done: Completion) -> Option<(Part, bool)> {
         let fits = |part: &Part| part.space == space && part.what.data == done.data;
         let at = self.parts.iter().position(fits)?;
         let first = &self.parts[at];
         let mut doubtful = false;
-        // The data need not tell parts apart: many programs leave it at 0.
+        // `data` need not be unique: many programs leave it at 0.
         for other in self.parts.iter().skip(at + 1).take(64).filter(|part| fits(part)) {
             doubtful |= other.what != first.what;
         }
@@ -91,7 +92,7 @@ impl Kernel {
         }
     }
 
-    /// `io_getevents` found parts complete: each gets a row.
+    /// `io_getevents` returned completed parts: each gets a row.
     pub(crate) fn collected(
         &mut self,
         task: TaskRef,
@@ -169,7 +170,7 @@ fn is_write(call: AioCall) -> bool {
     matches!(call, AioCall::Pwrite | AioCall::Pwritev)
 }
 
-/// The exit of the call.
+/// When the call returned.
 fn ended(block: &BlockRows<'_>, row: usize) -> Option<i64> {
     let rows = &*block.rows;
     let entry = rows.has(row, C::Ts).then(|| rows.ts[row])?;
@@ -177,7 +178,7 @@ fn ended(block: &BlockRows<'_>, row: usize) -> Option<i64> {
     entry.checked_add(took)
 }
 
-/// What a part came to.
+/// Shows the result of a part.
 fn outcome(block: &mut BlockRows<'_>, row: usize, result: i64) {
     if result >= 0 {
         block.rows.ret[row] = result;
@@ -193,7 +194,7 @@ fn outcome(block: &mut BlockRows<'_>, row: usize, result: i64) {
     block.set(row, C::Ret);
 }
 
-/// Who submitted the part, and when.
+/// Shows which task submitted the part, and when.
 fn submitter(part: &Part, ended: Option<i64>, row: usize, block: &mut BlockRows<'_>) {
     block.rows.task[row] = part.task;
     if let Some(pid) = part.pid {

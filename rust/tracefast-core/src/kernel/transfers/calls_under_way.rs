@@ -1,4 +1,4 @@
-//! Calls under way: what they were found to act on when they were entered.
+//! Calls under way, and the descriptions that they hold since their entry.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use crate::kernel::transfers::position::{Ticket, Total};
 pub(crate) struct Held {
     /// Its number.
     pub fd: i32,
-    /// What it leads to, which lives on until the call is over.
+    /// The description that it refers to, which lives until the call ends.
     pub file: DescriptionRef,
-    /// Moves the position of that.
+    /// The call moves the position of the description.
     pub ticket: Option<Ticket>,
-    /// May change how long that file is.
+    /// The call may change the size of the file.
     pub turn: Option<Turn>,
-    /// May change whether writes of that append.
+    /// The call switches whether writes append.
     pub switches: bool,
 }
 
 impl Held {
-    /// It is held no more.
+    /// Releases the description.
     pub(crate) fn release(&self, files: &mut OpenFileDescriptions) {
         if let Some(open) = files.get(self.file).filter(|_| self.switches) {
             open.switching = open.switching.saturating_sub(1);
@@ -41,23 +41,23 @@ pub(crate) struct Pending {
     pub since: Moment,
     /// Name of the caller.
     pub comm: Option<Arc<str>>,
-    /// The message with descriptors that it sends.
+    /// Number of the message with descriptors that it sends.
     pub message: Option<u64>,
-    /// The path that an event within it tells.
+    /// The path that an event within the call shows.
     pub path: Option<Arc<[u8]>>,
-    /// A page of a mapped file was brought in: events may be about that.
+    /// The call has faulted on a mapped file, so events of the page cache may be about that.
     pub fault: bool,
 }
 
 impl Pending {
-    /// The descriptor `fd`, first or second, if it was held at entry.
+    /// Takes out what the first or second descriptor referred to at entry, if its number is `fd`.
     #[inline]
     pub(crate) fn take(&mut self, second: bool, fd: i32) -> Option<Held> {
         let held = &mut self.held[usize::from(second)];
         held.take_if(|held| held.fd == fd)
     }
 
-    /// Forgets all facts; nothing is held.
+    /// Empties a record that holds no description.
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.comm = None;
@@ -66,7 +66,7 @@ impl Pending {
         self.fault = false;
     }
 
-    /// The call never ended, as far as the log tells.
+    /// The call has no end in the log.
     #[inline]
     pub(crate) fn abandon(&mut self, files: &mut OpenFileDescriptions) {
         for held in &mut self.held {
@@ -77,7 +77,7 @@ impl Pending {
     }
 }
 
-/// A descriptor is held no more, by a call of which it is not known what it did.
+/// Releases the description of a call whose effects are not known.
 pub(crate) fn drop_held(files: &mut OpenFileDescriptions, held: Held) {
     if let Some((file, inodes)) = files.with_inodes(held.file) {
         let now = inodes.tick();
@@ -97,7 +97,7 @@ pub(crate) fn drop_held(files: &mut OpenFileDescriptions, held: Held) {
     held.release(files);
 }
 
-/// Which descriptors of a call move the position of their descriptions, and which way data goes.
+/// Whether the call writes to its first or second descriptor.
 pub(crate) fn writes(motion: Motion, second: bool) -> bool {
     matches!((motion, second), (Motion::Write, false) | (Motion::Copy, true))
 }

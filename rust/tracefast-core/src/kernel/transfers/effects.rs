@@ -1,4 +1,4 @@
-//! Rows that move data or positions, or tell how long files are.
+//! Rows that move data or positions, or show the sizes of files.
 
 use crate::events::details::Detail;
 use crate::events::rows::Effect;
@@ -12,7 +12,7 @@ use crate::kernel::transfers::transfer::{self, Found, Seek, Side};
 use crate::kernel::{Bound, Kernel};
 
 impl Kernel {
-    /// Data moved, or a position.
+    /// The row moves data or a position, or changes or shows a size.
     pub(crate) fn moved(
         &mut self,
         row: usize,
@@ -60,7 +60,7 @@ impl Kernel {
         }
     }
 
-    /// One side of a transfer. Gives the key of how well its offset is known.
+    /// One side of a transfer. Returns the key of how well its offset is known.
     #[inline]
     fn side(
         &mut self,
@@ -98,7 +98,7 @@ impl Kernel {
         found.known.map(|known| known as u8)
     }
 
-    /// The size of the file of a descriptor was found, or was not.
+    /// The row may show the size of a file.
     #[inline]
     pub(crate) fn found_size(
         &mut self,
@@ -142,7 +142,7 @@ impl Kernel {
         base
     }
 
-    /// The size of a file was found.
+    /// The row shows the size of a file. Returns the base of relative offsets, if that is proved.
     fn sized(
         &mut self,
         row: usize,
@@ -160,7 +160,7 @@ impl Kernel {
         None
     }
 
-    /// The size of a file was changed, or was not after all.
+    /// The row changes the size of a file without moving data; or it failed to.
     fn resized(
         &mut self,
         row: usize,
@@ -186,7 +186,7 @@ impl Kernel {
     }
 }
 
-/// What the call did to the length of a file without moving data, if it is one that may.
+/// What the call did to the size of a file without moving data, if it is a call that may.
 fn resizes(row: usize, block: &BlockRows<'_>, held: Option<&Held>) -> Option<Change> {
     let effect = block.rows.effect[row];
     let done = block.ret(row).filter(|_| !effect.made_up && !block.rows.has(row, C::Errno));
@@ -199,7 +199,7 @@ fn resizes(row: usize, block: &BlockRows<'_>, held: Option<&Held>) -> Option<Cha
         }
         Op::Allocate if done.is_some() && effect.number >= 0 => Some(Change::Reach(effect.number)),
         Op::Truncate | Op::Allocate => Some(Change::Any),
-        // It was held as one that may.
+        // At its entry it was a call that may.
         _ => {
             held?.turn?;
             let over = block.rows.has(row, C::Ret) || block.rows.has(row, C::Errno);
@@ -208,7 +208,7 @@ fn resizes(row: usize, block: &BlockRows<'_>, held: Option<&Held>) -> Option<Cha
     }
 }
 
-/// What was found of a side of a transfer, in the columns of the row.
+/// Writes what was found of one side of a transfer into the columns of the row.
 pub(crate) fn put_found(block: &mut BlockRows<'_>, row: usize, second: bool, found: Found) {
     let rows = &mut *block.rows;
     let mut valid = rows.valid[row];
@@ -238,7 +238,7 @@ pub(crate) fn put_found(block: &mut BlockRows<'_>, row: usize, second: bool, fou
     rows.valid[row] = valid;
 }
 
-/// A row that tells from where the relative offsets of the description count.
+/// Adds a row that shows where the relative offsets of the description count from.
 fn notice(block: &mut BlockRows<'_>, of: usize, second: bool, base: i64) {
     block.write_shown(of);
     let row = block.insert(of, EventKind::Notice, Some("offset-base"));

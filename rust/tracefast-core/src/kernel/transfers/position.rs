@@ -1,21 +1,21 @@
-//! Where transfers begin, and how each lies to the one before it.
+//! Offsets and positions, the classes of accesses, and calls that overlap on one position.
 //!
-//! A description that is older than the log has a position that nobody knows: it is counted from
-//! its first access, until something proves where that was.
+//! The position of a description that is older than the log is not known. Its offsets count from
+//! its first access until something proves where that was.
 
 use crate::events::vocabulary::Access;
 
-/// A position in a file.
+/// An offset in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Offset {
     /// Bytes from the start of the file.
     Exact(i64),
-    /// Bytes from where the description's first access began.
+    /// Bytes from the start of the description's first access.
     Relative(i64),
 }
 
 impl Offset {
-    /// The spot `bytes` further on.
+    /// The offset `bytes` further on.
     pub(crate) fn plus(self, bytes: i64) -> Self {
         match self {
             Self::Exact(at) => Self::Exact(at.wrapping_add(bytes)),
@@ -23,7 +23,7 @@ impl Offset {
         }
     }
 
-    /// The same spot once it is known that relative ones count from `base`.
+    /// The same offset once relative ones are known to count from `base`.
     fn based(self, base: i64) -> Self {
         match self {
             Self::Relative(at) => Self::Exact(at.wrapping_add(base)),
@@ -61,7 +61,7 @@ impl Position {
     }
 }
 
-/// The reads of a description, or its writes: what one has to be held against the next.
+/// The reads of a description, or its writes: each access is compared with the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Stream {
     /// No access so far.
@@ -74,8 +74,8 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
-    /// The class of an access of `bytes` bytes that begins at `at`, which becomes the last one.
-    /// `None` where it cannot be known.
+    /// The class of an access of `bytes` bytes at `at`, which becomes the last one; `None` if the
+    /// class is not known.
     #[inline]
     pub(crate) fn see(&mut self, at: Option<Offset>, bytes: i64) -> Option<Access> {
         let before = *self;
@@ -97,7 +97,7 @@ impl Stream {
         })
     }
 
-    /// Relative spots count from `base`.
+    /// Relative offsets count from `base`.
     pub(crate) fn base(&mut self, base: i64) {
         if let Self::End(spot) = self {
             *spot = spot.based(base);
@@ -110,33 +110,33 @@ impl Stream {
     }
 }
 
-/// Calls under way that move the same position. Whose turn came first the log tells only where one
-/// was over before the next began.
+/// Calls under way that move the same position. Which of them the kernel handled first is known
+/// only where one ended before the other began.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Flight {
     /// How many are under way.
     flying: u32,
-    /// Counts begins and ends.
+    /// Counts entries and exits.
     steps: u32,
-    /// What those that are over moved, since one was under way.
+    /// How far those that have ended moved the position, since the first of them began.
     moved: i64,
     /// Where the position will be depends on their order.
     lost: bool,
-    /// Reads, writes among them.
+    /// Whether reads, and writes, among them moved it.
     ways: [bool; 2],
 }
 
-/// One of them, from its begin to its end.
+/// One of these calls, from entry to exit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket {
     steps: u32,
     alone: bool,
 }
 
-/// How far the position moved since one of them was under way.
+/// How far the position moved since the first of them began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Total {
-    /// Others are under way still.
+    /// Others are still under way.
     Open,
     /// By so many bytes.
     Moved(i64),
@@ -144,25 +144,25 @@ pub(crate) enum Total {
     Lost,
 }
 
-/// What is known when one of them is over.
+/// What is known when one of them ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Landed {
     /// Others were under way at the same time.
     pub overlapped: bool,
-    /// How far the position moved by all of them.
+    /// How far all of them moved the position.
     pub total: Total,
-    /// Reads, and writes, among those that were under way together moved something.
+    /// Whether reads, and writes, among them moved it.
     pub ways: [bool; 2],
 }
 
 impl Flight {
-    /// None is under way.
+    /// Whether no such call is under way.
     #[inline]
     pub(crate) fn is_quiet(&self) -> bool {
         self.flying == 0
     }
 
-    /// One begins.
+    /// A call begins.
     pub(crate) fn begin(&mut self) -> Ticket {
         let alone = self.flying == 0;
         if alone {
@@ -173,15 +173,16 @@ impl Flight {
         Ticket { steps: self.steps, alone }
     }
 
-    /// One that began is over: it moved `moved` bytes, `None` if the position may be anywhere.
+    /// A call has ended that moved the position by `moved` bytes, `None` if the position may be
+    /// anywhere.
     pub(crate) fn end(&mut self, ticket: Ticket, moved: Option<i64>, write: bool) -> Landed {
         let overlapped = !ticket.alone || self.steps != ticket.steps;
         self.flying = self.flying.saturating_sub(1);
         self.land(overlapped, moved, write)
     }
 
-    /// One is over that began with `ticket`, or at this moment; but only if no other one was under
-    /// way meanwhile: says whether that is so.
+    /// Ends the call of `ticket`, or one that begins and ends here, but only if no other call was
+    /// under way meanwhile; returns whether that is so.
     #[inline]
     pub(crate) fn is_alone(&mut self, ticket: Option<Ticket>) -> bool {
         match ticket {
@@ -197,7 +198,7 @@ impl Flight {
         }
     }
 
-    /// One whose begin and end stand together is over, while others are under way.
+    /// A call begins and ends here, while others are under way.
     pub(crate) fn pass(&mut self, moved: Option<i64>, write: bool) -> Landed {
         self.land(true, moved, write)
     }
@@ -245,7 +246,7 @@ mod tests {
         assert_eq!(stream.see(None, 10), None);
         assert_eq!(stream.see(Some(Offset::Exact(0)), 10), None);
         assert_eq!(stream.see(Some(Offset::Exact(10)), 10), Some(Access::Consecutive));
-        // Relative and exact ones cannot be compared, until the base is known.
+        // Relative and exact offsets cannot be compared until the base is known.
         assert_eq!(stream.see(Some(Offset::Relative(0)), 10), None);
         stream.base(20);
         assert_eq!(stream.see(Some(Offset::Exact(30)), 1), Some(Access::Consecutive));
@@ -267,7 +268,7 @@ mod tests {
         assert_eq!(flight.end(first, Some(2), true).total, Total::Open);
         let landed = flight.end(third, Some(4), false);
         assert_eq!(landed, Landed { overlapped: true, total: Total::Moved(7), ways: [true, true] });
-        // One that stands on a line of its own while another is under way.
+        // A call that is not split, while another one is under way.
         let first = flight.begin();
         assert!(flight.pass(Some(3), false).overlapped);
         let landed = flight.end(first, None, false);

@@ -1,4 +1,5 @@
-//! One side of a transfer: where it began, its class, what it does to position and size.
+//! One side of a transfer: where it began, its class, and what it does to position and size. Seeks,
+//! and calls that show or change a size, have their part here too.
 
 use crate::events::vocabulary::{Access, At, OffsetKnown, whence};
 use crate::kernel::descriptors::open_file_description::{
@@ -9,14 +10,14 @@ use crate::kernel::files::length::{Appender, Change, Length, Moment};
 use crate::kernel::transfers::calls_under_way::Held;
 use crate::kernel::transfers::position::{Landed, Offset, Position, Stream, Total};
 
-/// One side of a call that moves data, as its row tells it.
+/// One side of a call that moves data, as its row shows it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Side {
-    /// Into the file, not out of it.
+    /// Data goes into the file, not out of it.
     pub write: bool,
     /// Where it begins.
     pub at: At,
-    /// The offset that the text gives.
+    /// The offset that the log gives.
     pub given: Option<i64>,
     /// Bytes asked for.
     pub requested: Option<i64>,
@@ -29,11 +30,11 @@ pub(crate) struct Side {
 pub(crate) enum End {
     /// It moved so many bytes.
     Moved(i64),
-    /// It moved none, as it failed.
+    /// It failed.
     Failed,
     /// It did not take place.
     Nothing,
-    /// The log does not tell.
+    /// The log does not show it.
     Unknown,
 }
 
@@ -42,15 +43,15 @@ pub(crate) enum End {
 pub(crate) struct Found {
     /// Where it began; relative if `known` says so.
     pub offset: Option<i64>,
-    /// The offset that the text gives does not hold.
+    /// The offset that the log gives is not where the transfer began.
     pub misleading: bool,
     /// How well that is known.
     pub known: Option<OffsetKnown>,
     /// The class.
     pub access: Option<Access>,
-    /// The size that is proved.
+    /// The size of the file, if it is proved.
     pub size: Option<i64>,
-    /// Relative offsets of earlier rows count from here, as is proved.
+    /// Where relative offsets of earlier rows count from, if that is proved.
     pub base: Option<i64>,
 }
 
@@ -62,7 +63,7 @@ enum Start {
     Unknown,
 }
 
-/// A side of a transfer is over, which began at `since`.
+/// One side of a transfer has ended, which began at `since`.
 pub(crate) fn transfer(
     files: &mut OpenFileDescriptions,
     file: DescriptionRef,
@@ -165,7 +166,7 @@ fn start(open: &OpenFileDescription, length: Option<&Length>, side: Side, met: M
     }
 }
 
-/// Third phase: what the columns get, and what the transfer leaves behind: the end of its stream,
+/// Third phase: what the columns get, and what changes: the end of its stream,
 /// the size of the file, the position. Moments: when it began, and now.
 #[inline]
 fn finish(
@@ -243,7 +244,7 @@ fn finish(
 }
 
 impl OpenFileDescription {
-    /// Where a read begins if nobody else moves the position, and if that is known.
+    /// Where a read begins, if that is known and no other call moves the position.
     #[inline]
     pub(crate) fn reads_at(&self, at: At, given: impl FnOnce() -> Option<i64>) -> Option<Offset> {
         if self.position == Position::None {
@@ -257,7 +258,8 @@ impl OpenFileDescription {
     }
 }
 
-/// A read that found `bytes` bytes at `begin`, alone: what [`transfer`] does in full. Gives the class.
+/// A read of `bytes` bytes at `begin` while no other call moves the position: the short form of
+/// [`transfer`]. Returns the class.
 #[inline]
 pub(crate) fn read(
     open: &mut OpenFileDescription,
@@ -283,7 +285,7 @@ pub(crate) fn read(
     open.streams[0].see(Some(begin), bytes)
 }
 
-/// What is found of a transfer through a pipe, a socket, a terminal: there is no place in them.
+/// A transfer through a pipe, a socket or a terminal, which has no offset.
 #[inline]
 fn through(side: Side) -> Found {
     let access = match side.end {
@@ -312,8 +314,8 @@ impl Found {
     }
 }
 
-/// Where a write of a description that appends begins: at the end of the file. Where that is not
-/// known, it is counted from the first such write, as long as nobody else writes.
+/// Where a write that appends begins: at the end of the file. If the size is not known, the end is
+/// counted from the first append, as long as only one description appends.
 fn append_at(length: Option<&Length>, open: &OpenFileDescription, at: At, raced: bool) -> Start {
     let Some(length) = length else { return Start::Unknown };
     if raced {
@@ -329,16 +331,17 @@ fn append_at(length: Option<&Length>, open: &OpenFileDescription, at: At, raced:
     }
 }
 
-/// Relative positions may count from a write that begins `at`: a description has one base only.
+/// Whether relative offsets may count from a write that begins `at`: a description has one base
+/// only.
 fn may_count(open: &OpenFileDescription, at: At) -> bool {
     let counts = |stream: &Stream| matches!(stream, Stream::End(Offset::Relative(_)));
-    // What is there already counts from the description's own position.
+    // Relative offsets that exist count from the position of the description.
     let moves = at == At::Position || !matches!(open.position, Position::At(Offset::Relative(_)));
     moves && !open.relative && !open.proved && !open.streams.iter().any(counts)
 }
 
-/// A read at `at`, where the one before it ended, found the end of the file. Moments: when it began,
-/// when the other one did, and now.
+/// A read at `at`, where the previous read ended, found the end of the file. Moments: when it
+/// began, when the previous read began, and now.
 fn end_of_file(found: &mut Found, at: Offset, length: &mut Length, moments: [Moment; 3]) {
     let [since, read, now] = moments;
     let ended = match at {
@@ -348,7 +351,7 @@ fn end_of_file(found: &mut Found, at: Offset, length: &mut Length, moments: [Mom
     (found.size, found.base) = (ended.size, ended.base);
 }
 
-/// What a write did to the length of the file.
+/// What a write did to the size of the file.
 fn changed(end: End, begin: Start, appends: bool, number: u32) -> Change {
     match (end, begin) {
         (End::Failed | End::Nothing | End::Moved(..=0), _) => Change::Nothing,
@@ -363,18 +366,18 @@ fn changed(end: End, begin: Start, appends: bool, number: u32) -> Change {
     }
 }
 
-/// Where the position is behind the transfer.
+/// Sets the position after the transfer.
 fn settle(open: &mut OpenFileDescription, side: Side, begin: Start, landed: Option<Landed>) {
     match landed {
-        // Others are under way: it is known again when the last of them is over.
+        // Others are still under way: the position is known again when the last of them has ended.
         Some(Landed { total: Total::Open, .. }) => {}
         Some(Landed { overlapped: true, total, ways }) => {
             open.position = match total {
                 Total::Moved(total) => open.position.plus(total),
                 _ => Position::Unknown,
             };
-            // Whichever came last ended here, unless another one has come since, at an offset of
-            // its own.
+            // The last of them ended here, whichever it was, unless one at an offset of its own has
+            // come since.
             if ways[0] != ways[1]
                 && let Position::At(spot) = open.position
                 && open.streams[usize::from(ways[1])] == Stream::Lost
@@ -392,12 +395,12 @@ fn settle(open: &mut OpenFileDescription, side: Side, begin: Start, landed: Opti
     }
 }
 
-/// Moves the position of a description, as lseek does.
+/// A seek, as lseek(2) does.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seek {
-    /// From where, one of [`crate::events::vocabulary::whence`].
+    /// One of [`crate::events::vocabulary::whence`].
     pub whence: u32,
-    /// The argument.
+    /// The offset that the call was given.
     pub by: i64,
     /// Where the position is now; `None` if the call failed, or its end is not in the log.
     pub to: Option<i64>,
@@ -405,7 +408,7 @@ pub(crate) struct Seek {
     pub failed: bool,
 }
 
-/// A seek is over. Gives the base of relative offsets, if it proves that.
+/// A seek has ended. Returns the base of relative offsets, if it proves that.
 pub(crate) fn seek(
     files: &mut OpenFileDescriptions,
     file: DescriptionRef,
@@ -413,7 +416,7 @@ pub(crate) fn seek(
     seek: Seek,
 ) -> Option<i64> {
     let (open, inodes) = files.with_inodes(file)?;
-    // What others move meanwhile comes before it or behind it.
+    // Calls that overlap come before it or after it.
     let moved = seek.failed.then_some(0);
     let landed = match held.and_then(|held| held.ticket) {
         Some(ticket) => Some(open.flight.end(ticket, moved, false)),
@@ -455,8 +458,8 @@ pub(crate) fn seek(
     base
 }
 
-/// A call that began at `since` found the size of a file. Gives the base of relative offsets, if
-/// that proves it.
+/// A call that began at `since` has shown the size of a file. Returns the base of relative offsets,
+/// if that proves it.
 pub(crate) fn sized(
     files: &mut OpenFileDescriptions,
     file: DescriptionRef,
@@ -467,11 +470,11 @@ pub(crate) fn sized(
     let (open, inodes) = files.with_inodes(file)?;
     let (length, now) = length_of(open, inodes, number)?;
     let appender = length.see(size, since, now)?;
-    // Who finds it shorter than what was read finds that somebody cut it.
+    // The size is less than what was read, so the file was cut.
     if matches!(open.streams[0], Stream::End(Offset::Exact(end)) if end > size) {
         length.was_cut(now);
     }
-    // It alone appended: its last write ended there.
+    // If this description alone appended, its last write ended at the end of the file.
     match appender {
         Appender::One(of, end) if of == number => {
             Some(size.wrapping_sub(end)).filter(|&base| base >= 0 && open.prove(base))
@@ -480,7 +483,7 @@ pub(crate) fn sized(
     }
 }
 
-/// A call that began at `since` changed the size of a file, or did not after all.
+/// A call that began at `since` has changed the size of a file, or failed to.
 pub(crate) fn resized(
     files: &mut OpenFileDescriptions,
     file: DescriptionRef,
@@ -496,21 +499,21 @@ pub(crate) fn resized(
     }
 }
 
-/// What is known of the length of an open file, whose number is `number`; and a new moment.
+/// The size of the file of a description, whose number is `number`; and a new moment.
 fn length_of<'a>(
     open: &mut OpenFileDescription,
     inodes: &'a mut Inodes,
     number: u32,
 ) -> Option<(&'a mut Length, Moment)> {
     if open.inode.is_none() && open.position != Position::None {
-        // A file without a name is known by its description alone.
+        // A file without a name is known by its description.
         open.inode = Some(inodes.join(nameless(number)));
     }
     let now = inodes.tick();
     Some((&mut inodes.get(open.inode?)?.length, now))
 }
 
-/// The identity of a file that has no name, which no row shows.
+/// The identity of a file without a name, which no row shows.
 pub(crate) fn nameless(number: u32) -> u64 {
     u64::MAX - u64::from(number)
 }
