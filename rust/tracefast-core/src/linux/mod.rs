@@ -4,6 +4,7 @@
 pub(crate) mod bpf;
 pub(crate) mod child_status;
 pub(crate) mod clone;
+pub(crate) mod devices;
 pub mod errno;
 pub mod syscalls;
 pub(crate) mod task_events;

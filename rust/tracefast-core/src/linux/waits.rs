@@ -3,7 +3,7 @@
 //! That depends on what the descriptor refers to, not only on the call: a read of a pipe waits until
 //! somebody writes to it, a read of a file takes as long as the disk needs.
 
-use crate::kernel::files::paths::is_stream;
+use crate::linux::devices::is_stream_device;
 use crate::linux::syscalls::{Classes, classes_of};
 
 /// What a call of some name does with its time.
@@ -88,7 +88,7 @@ impl Giver {
     fn named(path: &str) -> Self {
         if !path.starts_with('/') {
             Self::Unknown
-        } else if is_stream(path.as_bytes()) {
+        } else if is_stream_device(path.as_bytes()) {
             Self::device(path)
         } else {
             Self::Storage

@@ -191,7 +191,7 @@ impl Kernel {
     ) {
         let Some((open, inodes)) = self.tasks.files.with_inodes(file) else { return };
         let id = identify.then(|| inodes.identity(file_id(path)));
-        let stream = !path.starts_with(b"/") || crate::kernel::files::paths::is_stream(path);
+        let stream = !path.starts_with(b"/") || crate::linux::devices::is_stream_device(path);
         open.path = Some(path.into());
         open.id = id.or(open.id);
         open.file_type = file_type.or(open.file_type);

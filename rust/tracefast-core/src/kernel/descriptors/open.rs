@@ -14,6 +14,7 @@ use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::calls_under_way::Pending;
 use crate::kernel::transfers::position::{Offset, Position};
 use crate::kernel::transfers::transfer::nameless;
+use crate::linux::devices;
 
 impl Kernel {
     /// A call made a descriptor for a new description.
@@ -52,7 +53,7 @@ impl Kernel {
         let stream = file.file_type.is_some_and(columns::is_stream)
             || !(by_name || memory)
             || flags & open_flags::PATH != 0
-            || file.path.as_ref().is_some_and(|path| paths::is_stream(path));
+            || file.path.as_ref().is_some_and(|path| devices::is_stream_device(path));
         if !stream {
             file.position = Position::At(Offset::Exact(0));
         }

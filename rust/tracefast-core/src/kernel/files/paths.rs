@@ -147,18 +147,6 @@ fn digits(text: &[u8]) -> Option<u32> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// Whether the path is that of a device without positions, by its usual name: a log without `fstat`
-/// shows nothing else.
-pub(crate) fn is_stream(path: &[u8]) -> bool {
-    let Some(name) = path.strip_prefix(b"/dev/") else { return false };
-    matches!(
-        name,
-        b"null" | b"zero" | b"full" | b"random" | b"urandom" | b"console" | b"ptmx" | b"kmsg"
-    ) || [&b"tty"[..], b"pts/", b"nvidia", b"dri/", b"snd/", b"net/", b"input/"]
-        .iter()
-        .any(|start| name.starts_with(start))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,11 +156,5 @@ mod tests {
         assert_eq!(join(b"/a", b"./b"), b"/a/b");
         assert_eq!(join(b"/", b"b"), b"/b");
         assert_eq!(join(b"/a", b"."), b"/a");
-    }
-
-    #[test]
-    fn devices_without_positions_are_known_by_name() {
-        assert!(is_stream(b"/dev/null") && is_stream(b"/dev/pts/3"));
-        assert!(!is_stream(b"/dev/sda") && !is_stream(b"/dev/shm/x") && !is_stream(b"/null"));
     }
 }
