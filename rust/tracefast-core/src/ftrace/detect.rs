@@ -1,14 +1,13 @@
 //! Whether a text is ftrace's, and which of its optional columns it has.
 
+use crate::ftrace::format::{Format, Graph};
 use crate::ftrace::function_graph::{self, Separator};
-use crate::ftrace::header::Layout;
-use crate::ftrace::header::layouts;
-use crate::ftrace::header::{COMM, Header};
+use crate::ftrace::header::{COMM, Clock, Header, Layout, layouts};
 use crate::ftrace::machine::guess::Evidence;
 use crate::ftrace::non_records::classify::{NonRecord, classify};
 use crate::ftrace::payload::{CallId, Payload, parse};
 use crate::ftrace::wrapper;
-use crate::ftrace::{Clock, Format, Graph, Wrap};
+use crate::ftrace::wrapper::Wrap;
 use crate::linux::task_events::TaskEvent;
 
 /// How many lines decide between formats.

@@ -1,7 +1,8 @@
 //! What was expected on a line that was not understood, in words.
 
-use crate::ftrace::header::layouts;
-use crate::ftrace::{Clock, Format, Graph, is_continuation};
+use crate::ftrace::format::{Format, Graph};
+use crate::ftrace::header::{Clock, layouts};
+use crate::ftrace::non_records::classify::is_continuation;
 
 /// Says what `line` should have been in a log of this format.
 pub(crate) fn explain(format: &Format, line: &[u8]) -> String {

@@ -83,8 +83,8 @@ impl Decoder {
         Some(Self::new(&columns.clone(), Reader::Known { columns, forms, keys }))
     }
 
-    /// The decoder of any other event, with these keys. `chosen` keys are those that somebody
-    /// wants: their values may be any text.
+    /// The decoder of any other event, with these keys. If they are `chosen` by the user,
+    /// their values may be any text.
     pub fn generic(fields: &[(String, ValueKind)], chosen: bool) -> Self {
         let columns = fields.iter().map(|(name, kind)| (name.as_str(), kind.column()));
         let schema = columns::schema(columns);

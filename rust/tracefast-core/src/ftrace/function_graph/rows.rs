@@ -4,17 +4,17 @@ use crate::events::function_graph::{self, FunctionEntry, GraphLine, GraphStep};
 use crate::events::line_counts::LineUse;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{EventKind, Status};
+use crate::ftrace::format::Graph;
 use crate::ftrace::function_graph::body::{FunctionCall, GraphEvent};
 use crate::ftrace::function_graph::line::{FunctionLine, LineTask};
 use crate::ftrace::function_graph::separators::Separator;
 use crate::ftrace::function_graph::{parse, separator};
-use crate::ftrace::header::Header;
+use crate::ftrace::header::{Clock, Header};
 use crate::ftrace::non_records::stacks::{StackOwner, is_seam};
 use crate::ftrace::parser::Parser;
 use crate::ftrace::payload::{self, Payload};
 use crate::ftrace::pending::LineOwner;
 use crate::ftrace::scan::Span;
-use crate::ftrace::{Clock, Graph};
 
 /// The columns before a function.
 #[derive(Clone, Copy)]

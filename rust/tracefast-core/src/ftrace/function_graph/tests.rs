@@ -2,7 +2,7 @@
 
 use crate::ftrace::function_graph::{GraphEvent, Separator, parse, parse_record, separator};
 
-/// A line in words: its columns, then what it tells.
+/// A line in words: its columns, then what follows them.
 fn shown(line: &str, bare: bool) -> String {
     let Some(found) = parse(line.as_bytes(), bare) else { return "none".to_owned() };
     let clock = if found.relative { "+" } else { "@" };

@@ -1,9 +1,7 @@
 //! Columns that earlier records had as well: those of a task on a processor, within one second.
 
-use crate::ftrace::Clock;
-use crate::ftrace::header::Layout;
 use crate::ftrace::header::layouts::default::at_dash;
-use crate::ftrace::header::{COMM, Header};
+use crate::ftrace::header::{COMM, Clock, Header, Layout};
 use crate::text::block::PAD;
 
 /// Few tasks take turns, and most records of a task have the same flags.

@@ -275,7 +275,7 @@ fn calls_by_name_tell_of_the_machine() {
     let offset = |row: usize| log.has(row, C::Offset).then(|| log.parsed.rows.offset[row]);
     assert_eq!(offset(rows[2]), Some((1 << 32) + 0x40));
     assert_eq!((log.ret(rows[2]), log.errno(rows[2])), (Some(-1), Some("EFAULT")));
-    // ARM prints a register that holds nothing: the position is in the two behind it.
+    // ARM prints a register that holds nothing: the position is in the two after it.
     assert_eq!(offset(rows[3]), None);
     assert_eq!(log.parsed.rows.requested[rows[3]], 16);
     assert_eq!((offset(rows[4]), log.ret(rows[4])), (Some(0x2000), Some(0xb6f2_1000)));

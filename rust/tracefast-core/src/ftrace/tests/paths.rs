@@ -1,4 +1,4 @@
-//! Paths, which the kernel prints since Linux 6.19, and what stands for them.
+//! Paths, which the kernel prints since Linux 6.19, and what is printed instead of them.
 
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::Op;

@@ -13,7 +13,7 @@ use crate::ftrace::{Clock, Format, Grammar, abandon, detect, finish};
 use crate::serial::unfinished::UnfinishedCalls;
 use crate::text::block::Block;
 
-/// A call whose halves stand in two blocks, joined as the serial stage does.
+/// A call with its halves in two blocks, joined as the serial stage does.
 fn stitched(enter: &[u8], exit: &[u8], format: Format) -> (Log, usize) {
     let first = parse_as(enter, format);
     let mut second = parse_as(exit, format);

@@ -1,10 +1,8 @@
 //! The columns of the option `latency-format` (`trace_print_lat_context` in
 //! `kernel/trace/trace_output.c`), with and without `verbose`, and of `trace-cmd report -l`.
 
-use crate::ftrace::Clock;
-use crate::ftrace::header::Header;
-use crate::ftrace::header::Layout;
 use crate::ftrace::header::numbers::{after_colon, number, timestamp};
+use crate::ftrace::header::{Clock, Header, Layout};
 use crate::ftrace::scan::blanks;
 use crate::text::number::hex_digits;
 

@@ -8,10 +8,8 @@ pub mod default;
 pub(crate) mod latency;
 pub(crate) mod numeric;
 
-use crate::ftrace::header::Header;
-use crate::ftrace::header::Layout;
-use crate::ftrace::is_continuation;
-use crate::ftrace::non_records::classify::{NonRecord, classify};
+use crate::ftrace::header::{Header, Layout};
+use crate::ftrace::non_records::classify::{NonRecord, classify, is_continuation};
 use crate::ftrace::payload::{self, Payload};
 
 /// The columns of `line` in a log with the usual layout `usual`; `None` if it is not a record.

@@ -1,9 +1,7 @@
 //! Columns of bare numbers: the options `raw` and `hex`, `blk_classic`, a hypervisor's trace.
 
-use crate::ftrace::Clock;
-use crate::ftrace::header::Header;
-use crate::ftrace::header::Layout;
 use crate::ftrace::header::numbers::{after_colon, number, timestamp};
+use crate::ftrace::header::{Clock, Header, Layout};
 use crate::ftrace::scan::blanks;
 
 /// `PID CPU NANOSECONDS PAYLOAD`.
