@@ -16,7 +16,7 @@ DIST := build/dist
 DIST_FLAGS := $(if $(filter Linux,$(shell uname)),--zig --compatibility manylinux2014)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python lint format bench guard picture docs pages screenshots fuzz dist clean
+.PHONY: help demo test test-rust test-python lint format bench guard picture docs pages rooms screenshots fuzz dist clean
 
 help: ## Print this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | column -t -s "$$(printf '\t')"
@@ -79,6 +79,9 @@ docs: $(VENV)/.developed ## Make the site from docs/ in build/site.
 pages: $(VENV)/.developed ## Write anew what the pages say that commands print and columns mean.
 	$(BIN)/python tools/column_lists.py
 	$(BIN)/python tools/pages.py
+
+rooms: ## Draw docs/rooms: which rooms of the code import which; fail if some do in a circle.
+	$(PYTHON) tools/rooms.py
 
 screenshots: $(VENV)/.developed ## Draw docs/screenshots from the demo log.
 	$(BIN)/python tools/screenshots.py
