@@ -1,5 +1,5 @@
 //! Descriptors that come from another process: sent through a socket (`SCM_RIGHTS`, unix(7)), or
-//! taken with pidfd_getfd(2).
+//! taken with `pidfd_getfd(2)`.
 
 use crate::events::details::Detail;
 use crate::events::schema::Column as C;

@@ -49,7 +49,7 @@ pub(crate) struct OpenFileDescription {
     pub relative: bool,
     /// Rows showed relative offsets, and since then something has proved where those count from.
     pub proved: bool,
-    /// The process that it stands for (pidfd_open(2)).
+    /// The process that it stands for (`pidfd_open(2)`).
     pub process: Option<i32>,
     /// The end of a pair of sockets or of a pipe that it is.
     pub end: Option<End>,

@@ -256,7 +256,7 @@ impl Tasks {
     }
 
     /// A program was started: the fd table becomes the task's own, descriptors marked close-on-exec
-    /// are closed, and the address space is a new one (begin_new_exec in fs/exec.c).
+    /// are closed, and the address space is a new one (`begin_new_exec` in fs/exec.c).
     pub(crate) fn exec(&mut self, task: TaskRef) {
         self.unshare(task, CLONE_FILES);
         let Some((table, space)) = self.task(task).map(|task| (task.table, task.space)) else {

@@ -1,4 +1,4 @@
-//! Asynchronous I/O (io_submit(2), io_getevents(2)): a row for each part that has completed.
+//! Asynchronous I/O (`io_submit(2)`, `io_getevents(2)`): a row for each part that has completed.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
