@@ -1,12 +1,11 @@
 //! Explains what was expected on a line that was not understood, for `parse --explain`.
 
-use crate::strace::Format;
 use crate::strace::call::arguments::args_end;
 use crate::strace::call::{ending, result};
 use crate::strace::colour;
+use crate::strace::format::Format;
 use crate::strace::leader::{Delta, Layout, Pid, Time};
-use crate::strace::line_start::is_continuation;
-use crate::strace::line_start::{begins_event, call_name};
+use crate::strace::line_start::{begins_event, call_name, is_continuation};
 use crate::text::escape::escape_invalid;
 
 /// Says what `line` should have been in a log of this format.

@@ -3,22 +3,19 @@
 use crate::events::line_counts::LineUse;
 use crate::events::parsed_block::Parsed;
 use crate::events::split_calls::{CallEntry, EntryTarget};
-use crate::strace::Format;
 use crate::strace::call::foreign_text;
 use crate::strace::colour;
-use crate::strace::fields::{self};
+use crate::strace::fields;
+use crate::strace::format::Format;
 use crate::strace::leader;
 use crate::strace::leader::Pid;
 use crate::strace::leader::clock::Clock;
 use crate::strace::leader::line_layout::layout_of;
-use crate::strace::line_start::is_continuation;
-use crate::strace::line_start::{NAME_MAX, begins_event, call_name};
+use crate::strace::line_start::{NAME_MAX, begins_event, call_name, is_continuation, personality};
+use crate::strace::parser::{Above, Grammar, Line, Owner, Parser};
 use crate::strace::task_prefix::{self, Mark, Prefix};
 use crate::text::block::{Block, PAD};
 use crate::text::scan::structure;
-
-use crate::strace::line_start::personality;
-use crate::strace::parser::{Above, Grammar, Line, Owner, Parser};
 
 impl Grammar {
     /// Parses `block` into `parsed`. If events turn out to be coloured, removes the colours from

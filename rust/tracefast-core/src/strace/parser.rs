@@ -9,7 +9,7 @@ use crate::events::rows::ViewSource;
 use crate::events::schema::Column as C;
 use crate::events::split_calls::{Deferred, PidPrefix};
 use crate::events::vocabulary::EventKind;
-use crate::strace::Format;
+use crate::strace::format::Format;
 use crate::strace::leader::clock::Clock;
 use crate::strace::leader::{Delta, Layout, Leader, Pid, Time};
 use crate::strace::task_prefix::Mark;

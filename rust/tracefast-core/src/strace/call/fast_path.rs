@@ -14,7 +14,7 @@ use crate::linux::syscalls::{self, Classes};
 use crate::strace::call::result::ERRNO_MAX;
 use crate::strace::call::row;
 use crate::strace::call::whole::ODD_NAME;
-use crate::strace::fields::{self};
+use crate::strace::fields;
 use crate::strace::leader::{self, Leader};
 use crate::strace::parser::{Above, Line, Owner, Parser};
 use crate::text::block::PAD;

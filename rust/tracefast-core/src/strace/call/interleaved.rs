@@ -3,10 +3,10 @@
 
 use crate::events::line_counts::LineUse;
 use crate::events::schema::Column as C;
-use crate::events::split_calls::SecondHalf;
-use crate::events::split_calls::{Deferred, EntryTarget, LossReason, OpenCall, TraceChange};
-use crate::strace::call::row;
-use crate::strace::call::{ending, foreign_text};
+use crate::events::split_calls::{
+    Deferred, EntryTarget, LossReason, OpenCall, SecondHalf, TraceChange,
+};
+use crate::strace::call::{ending, foreign_text, row};
 use crate::strace::leader::Pid;
 use crate::strace::line_start::is_call;
 use crate::strace::non_calls::message;

@@ -2,10 +2,10 @@
 
 pub(crate) mod first_task;
 
-use crate::strace::Format;
 use crate::strace::call::ending::{self, Gap};
 use crate::strace::call::result;
 use crate::strace::colour;
+use crate::strace::format::Format;
 use crate::strace::leader::line_layout;
 use crate::strace::leader::{Delta, Layout, Pid, Time};
 use crate::strace::line_start::{begins_event, call_name, is_call, is_continuation};

@@ -5,7 +5,7 @@ use crate::events::schema::Column as C;
 use crate::linux::syscalls::{Count, Shape, Special};
 use crate::strace::call::arguments::Split;
 use crate::strace::fields::vectors::{ByteRange, Elements, key_len, number, vector};
-use crate::strace::fields::{FieldWriter, fd_number};
+use crate::strace::fields::writer::{FieldWriter, fd_number};
 use crate::text::number;
 
 /// What the requests of a submission have in common.

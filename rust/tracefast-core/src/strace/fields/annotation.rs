@@ -5,7 +5,7 @@ use memchr::memchr;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::FileType;
 use crate::strace::call::arguments;
-use crate::strace::fields::FieldWriter;
+use crate::strace::fields::writer::FieldWriter;
 use crate::text::escape::unescape_into;
 use crate::text::search;
 use crate::text::string_view;

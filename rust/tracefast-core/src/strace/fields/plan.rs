@@ -5,7 +5,7 @@ use crate::events::vocabulary::{Motion, Op};
 use crate::linux::syscalls::{self, Count, NONE, Shape, Special};
 use crate::strace::call::arguments::{self, MAX_ARGS, Split};
 use crate::strace::fields::paths::PathBase;
-use crate::strace::fields::{FieldWriter, fd_number};
+use crate::strace::fields::writer::{FieldWriter, fd_number};
 
 /// How the columns of a call are found.
 #[derive(Debug, Clone, Copy)]

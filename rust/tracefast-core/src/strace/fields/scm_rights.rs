@@ -7,7 +7,7 @@ use crate::linux::syscalls::{Count, Shape};
 use crate::strace::call::arguments::{self, Split};
 use crate::strace::fields::flags::{Flags, is_constant};
 use crate::strace::fields::vectors::{ByteRange, Elements, key_len};
-use crate::strace::fields::{FieldWriter, fd_number};
+use crate::strace::fields::writer::{FieldWriter, fd_number};
 use crate::text::search;
 
 const MSG_CMSG_CLOEXEC: u32 = 0x4000_0000;

@@ -6,7 +6,7 @@ use crate::events::details::Detail;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::whence;
 use crate::strace::call::arguments::{self, Split};
-use crate::strace::fields::FieldWriter;
+use crate::strace::fields::writer::FieldWriter;
 use crate::text::number;
 
 /// What a seek counts from: `SEEK_SET`, `0`, `0x1 /* SEEK_CUR */`.

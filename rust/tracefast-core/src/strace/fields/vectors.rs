@@ -5,7 +5,7 @@
 
 use crate::events::schema::Column as C;
 use crate::strace::call::arguments;
-use crate::strace::fields::FieldWriter;
+use crate::strace::fields::writer::FieldWriter;
 use crate::text::number;
 
 /// A range of the text.
