@@ -1,6 +1,6 @@
 //! Explains what was expected on a line that was not understood, for `parse --explain`.
 
-use crate::strace::call::arguments::args_end;
+use crate::strace::arguments::args_end;
 use crate::strace::call::{ending, result};
 use crate::strace::colour;
 use crate::strace::format::Format;

@@ -17,7 +17,7 @@
 //!    day and deltas into one clock.
 //! 4. `line_start.rs` finds the name, `read`, in front of a `(`. `call/whole.rs` looks for the end
 //!    of the arguments and parses the result:
-//!    - `call/arguments.rs` is the tokenizer. It knows strings, comments, annotations and brackets,
+//!    - `arguments.rs` is the tokenizer. It knows strings, comments, annotations and brackets,
 //!      and finds the `)` of the call where a line has several ` = `.
 //!    - `call/result.rs` reads `1024 <0.000017>` into an `Outcome`: value, error, duration.
 //! 5. `call/row.rs` writes the outcome into the row: `ret`, `dur_ns`, `errno`, `status`.
@@ -48,10 +48,10 @@
 //! without a second half gets a row of its own; [`abandon`] fills its columns in that stage.
 //!
 //! On a terminal strace may be interrupted without a mark, by its own messages or by the output of
-//! the traced program. `call/foreign_text.rs` finds where such text begins, and
+//! the traced program. `call/foreign_text.rs` finds where such text starts, and
 //! `call/interleaved.rs` finds the rest of the call on a later line.
 //!
-//! # A line that is no call
+//! # A line that is not a call
 //!
 //! ```text
 //! 4711  1795175299.690500 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=4712} ---
@@ -70,6 +70,7 @@
 //! `strace -ff` writes one log per task. They are merged into one text whose lines carry a prefix
 //! with the task and the line number: `task_prefix.rs`.
 
+pub(crate) mod arguments;
 pub mod call;
 pub(crate) mod colour;
 pub mod detect;

@@ -3,7 +3,7 @@
 use memchr::memmem;
 
 use crate::events::vocabulary::Status;
-use crate::strace::call::arguments::args_end;
+use crate::strace::arguments::args_end;
 use crate::strace::call::result::{self, Outcome};
 
 /// The end of a call's text.

@@ -4,7 +4,7 @@
 //! traced program may follow on that line, and the rest of the call is on a later one.
 
 use crate::linux::syscalls::{Classes, classes_of};
-use crate::strace::call::arguments::{Split, closed};
+use crate::strace::arguments::{Split, closed, skip_string};
 use crate::strace::leader::{Layout, Leader, Time};
 use crate::strace::line_start::begins_event;
 use crate::strace::non_calls::message;
@@ -103,7 +103,7 @@ fn strings(text: &[u8], out: &mut Vec<u8>) -> bool {
     let mut i = 0;
     while let Some(n) = memchr::memchr(b'"', &text[i..]) {
         let start = i + n;
-        let Some(end) = crate::strace::call::arguments::skip_string(text, start) else {
+        let Some(end) = skip_string(text, start) else {
             return false;
         };
         unescape_raw(&text[start + 1..end - 1], out);

@@ -6,6 +6,7 @@ use crate::events::schema::Column as C;
 use crate::events::split_calls::{
     Deferred, EntryTarget, LossReason, OpenCall, SecondHalf, TraceChange,
 };
+use crate::strace::arguments::in_annotation;
 use crate::strace::call::{ending, foreign_text, row};
 use crate::strace::leader::Pid;
 use crate::strace::line_start::is_call;
@@ -131,7 +132,7 @@ impl Parser<'_> {
         // Up to 4.9, a path in an annotation may contain an unescaped line feed.
         let split_path = tries.is_some()
             && start == self.after(head.1)
-            && crate::strace::call::arguments::in_annotation(&self.text[head.0..head.1]);
+            && in_annotation(&self.text[head.0..head.1]);
         let mut rest = (start, end);
         if let Above::Torn(..) = self.above
             && foreign_text::writes(self.parsed.names[name as usize].as_bytes())

@@ -1,6 +1,5 @@
 //! System calls: their names, arguments and results, on one line or split over two.
 
-pub(crate) mod arguments;
 pub mod ending;
 pub(crate) mod fast_path;
 pub(crate) mod foreign_text;

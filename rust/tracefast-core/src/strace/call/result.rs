@@ -1,7 +1,7 @@
 //! The result of a call, after ` = `: value, error, comments, duration.
 
 use crate::events::vocabulary::Status;
-use crate::strace::call::arguments::annotation;
+use crate::strace::arguments::annotation;
 use crate::text::number;
 use crate::text::search;
 

@@ -5,6 +5,7 @@ use crate::events::schema::Column as C;
 use crate::events::split_calls::{Deferred, LossReason, TraceChange};
 use crate::events::vocabulary::{EventKind, Op, Status};
 use crate::linux::syscalls::{self, Count};
+use crate::strace::arguments::{args_end, closed, in_annotation};
 use crate::strace::call::result::ResultStatus;
 use crate::strace::call::row::{self, errno_name, success};
 use crate::strace::call::split::{is_unfinished, pid_changed};
@@ -34,7 +35,7 @@ impl Parser<'_> {
             } else {
                 !Self::may_be_open(&bytes[args..end])
                     // Up to 4.21 a name may contain an unescaped bracket.
-                    || crate::strace::call::arguments::in_annotation(&bytes[args..end])
+                    || in_annotation(&bytes[args..end])
             };
             (whole && !is_unfinished(&bytes[..end])).then_some((end, outcome))
         });
@@ -92,13 +93,13 @@ impl Parser<'_> {
     /// Whether the `)` at the end of `args` closes the call, possibly after output of the program.
     fn is_whole(name: &[u8], args: &[u8]) -> bool {
         let end = args.len() - 1;
-        crate::strace::call::arguments::args_end(args, 0) == Some(end)
+        args_end(args, 0) == Some(end)
             || foreign_text::writes(name) && foreign_text::output_start(&args[..end]).is_some()
     }
 
     /// Whether the arguments hold a quote that is not closed.
     fn may_be_open(args: &[u8]) -> bool {
-        memchr::memchr(b'"', args).is_some() && !crate::strace::call::arguments::closed(args)
+        memchr::memchr(b'"', args).is_some() && !closed(args)
     }
 
     pub(crate) fn name(&mut self, name: (usize, usize)) -> (u32, u16) {

@@ -3,7 +3,7 @@
 use crate::events::details::{AioCall, Completion, Detail, Submission};
 use crate::events::schema::Column as C;
 use crate::linux::syscalls::{Count, Shape, Special};
-use crate::strace::call::arguments::Split;
+use crate::strace::arguments::Split;
 use crate::strace::fields::vectors::{ByteRange, Elements, key_len, number, vector};
 use crate::strace::fields::writer::{FieldWriter, fd_number};
 use crate::text::number;

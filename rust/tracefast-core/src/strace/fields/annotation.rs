@@ -4,7 +4,7 @@ use memchr::memchr;
 
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::FileType;
-use crate::strace::call::arguments;
+use crate::strace::arguments;
 use crate::strace::fields::writer::FieldWriter;
 use crate::text::escape::unescape_into;
 use crate::text::search;

@@ -8,7 +8,7 @@ use crate::linux::syscalls::flags::{
 };
 use crate::linux::syscalls::{self, flags};
 use crate::linux::syscalls::{Classes, Cloexec, NONE, Special};
-use crate::strace::call::arguments::{MAX_ARGS, Split};
+use crate::strace::arguments::{MAX_ARGS, Split};
 use crate::strace::fields::flags::{Flags, is_constant};
 use crate::strace::fields::writer::{FieldWriter, fd_number};
 use crate::text::number;

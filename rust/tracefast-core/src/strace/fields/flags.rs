@@ -1,7 +1,7 @@
 //! Flags by name or, with `-X raw` and `-e raw`, by number.
 
 use crate::linux::syscalls::flags;
-use crate::strace::call::arguments::{self, Split};
+use crate::strace::arguments::{self, Split};
 use crate::text::number;
 use crate::text::search;
 

@@ -3,7 +3,7 @@
 use crate::events::details::{Detail, Memory};
 use crate::events::schema::Column as C;
 use crate::linux::syscalls::{Special, flags};
-use crate::strace::call::arguments::Split;
+use crate::strace::arguments::Split;
 use crate::strace::fields::writer::FieldWriter;
 use crate::text::number;
 use crate::text::search;

@@ -28,7 +28,7 @@ use crate::events::schema::Column as C;
 use crate::events::split_calls::EntryEffect;
 use crate::events::vocabulary::{At, Motion, Op};
 use crate::linux::syscalls::{self, Count, NONE, Special};
-use crate::strace::call::arguments::{self, Split};
+use crate::strace::arguments::{self, Split};
 use crate::strace::fields::plan::{Method, Plan};
 use crate::strace::fields::writer::{FieldWriter, fd_number};
 use crate::text::number;

@@ -6,7 +6,7 @@ use crate::events::rows::{AT_FDCWD, NO_DETAIL};
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{FileType, Op};
 use crate::linux::syscalls::{NONE, Shape, Special};
-use crate::strace::call::arguments::{self, Split};
+use crate::strace::arguments::{self, Split};
 use crate::strace::fields::annotation::Annotation;
 use crate::strace::fields::writer::{FieldWriter, fd_number};
 use crate::text::escape::unescape_into;

@@ -3,7 +3,7 @@
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{Motion, Op};
 use crate::linux::syscalls::{self, Count, NONE, Shape, Special};
-use crate::strace::call::arguments::{self, MAX_ARGS, Split};
+use crate::strace::arguments::{self, MAX_ARGS, Split};
 use crate::strace::fields::paths::PathBase;
 use crate::strace::fields::writer::{FieldWriter, fd_number};
 

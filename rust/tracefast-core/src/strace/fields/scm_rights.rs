@@ -4,7 +4,7 @@
 use crate::events::details::{Detail, Received};
 use crate::events::vocabulary::{Motion, open_flags};
 use crate::linux::syscalls::{Count, Shape};
-use crate::strace::call::arguments::{self, Split};
+use crate::strace::arguments::{self, Split};
 use crate::strace::fields::flags::{Flags, is_constant};
 use crate::strace::fields::vectors::{ByteRange, Elements, key_len};
 use crate::strace::fields::writer::{FieldWriter, fd_number};

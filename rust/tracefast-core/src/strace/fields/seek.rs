@@ -5,7 +5,7 @@ use memchr::memrchr;
 use crate::events::details::Detail;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::whence;
-use crate::strace::call::arguments::{self, Split};
+use crate::strace::arguments::{self, Split};
 use crate::strace::fields::writer::FieldWriter;
 use crate::text::number;
 

@@ -4,7 +4,7 @@ use memchr::{memchr, memrchr};
 
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::FileType;
-use crate::strace::call::arguments::Split;
+use crate::strace::arguments::Split;
 use crate::strace::fields::writer::FieldWriter;
 use crate::text::number;
 use crate::text::scan::first_of;

@@ -3,7 +3,7 @@
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{At, Motion};
 use crate::linux::syscalls::{Count, NONE, Shape, Special};
-use crate::strace::call::arguments::{MAX_ARGS, Split};
+use crate::strace::arguments::{MAX_ARGS, Split};
 use crate::strace::fields::writer::FieldWriter;
 use crate::text::number;
 

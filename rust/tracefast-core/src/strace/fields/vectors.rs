@@ -4,7 +4,7 @@
 //! otherwise (`print_array_ex` in `src/util.c`).
 
 use crate::events::schema::Column as C;
-use crate::strace::call::arguments;
+use crate::strace::arguments;
 use crate::strace::fields::writer::FieldWriter;
 use crate::text::number;
 

@@ -4,7 +4,7 @@ use crate::events::rows::{AT_FDCWD, Rows, Side, ViewSource};
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::Op;
 use crate::linux::syscalls::Shape;
-use crate::strace::call::arguments::{self, MAX_ARGS, Split};
+use crate::strace::arguments::{self, MAX_ARGS, Split};
 use crate::text::number;
 
 /// The row that is filled, and the text that it is filled from.
@@ -22,6 +22,7 @@ impl FieldWriter<'_> {
         self.rows.valid[self.row] |= column.bit();
     }
 
+    #[inline]
     pub(crate) fn has(&self, column: C) -> bool {
         self.rows.has(self.row, column)
     }
@@ -124,6 +125,7 @@ impl FieldWriter<'_> {
     }
 
     /// Writes the descriptor that the call returns.
+    #[inline]
     pub(crate) fn returned_descriptor(&mut self, ret: Option<i64>) {
         if let Some(fd) = ret.and_then(|fd| i32::try_from(fd).ok()).filter(|&fd| fd >= 0) {
             self.put_fd(fd, self.shape.op == Op::Dup);

@@ -393,7 +393,7 @@ mod tests {
 
     #[test]
     fn example_of_annotation_end() {
-        use crate::strace::call::arguments::annotation_end;
+        use crate::strace::arguments::annotation_end;
         assert_eq!(annotation_end(b"3</data/foo->, x", 1), Some(13));
         assert_eq!(annotation_end(br#"4<UNIX-STREAM:[1->2,"/a>b"]>, x"#, 1), Some(28));
         assert_eq!(annotation_end(b"3</cut", 1), None);
