@@ -1,19 +1,20 @@
-"""strace and ftrace text into Arrow at disk speed, and the questions people ask of it.
+"""Parse strace and ftrace logs into Arrow at disk speed, and answer questions about them.
 
-Parse once, losslessly, into one fixed schema; everything else is a polars query over it.
+A log is parsed once, without loss, into one fixed schema; everything else is a polars query.
 
 `parse`, `read`, `scan`
-    Logs into a file, a stream of Arrow batches, a LazyFrame of events; `schema` has the columns.
+    Read logs into a file, a stream of Arrow batches, or a LazyFrame of events; `schema` gives the
+    columns.
 `files`, `accesses`, `covered_bytes`
-    Which files were used and how; the accesses of one file; how much of it ranges cover.
+    Which files were used and how; the accesses to one file; how much of it they cover.
 `forks`, `fork_summary`, `fork_advice`, `processes`
-    Who started whom, at which cost, and what to change; who ran, and how it ended.
+    Which processes were started, what that cost, and what to change; how each process ended.
 `syscalls`, `events`, `fields`
-    Which calls took the time; which events there are; the fields of one, typed.
+    Which calls took the time; which events there are; the typed fields of one event.
 `page_cache`, `blocks`
-    What ftrace tells of the page cache and of block devices.
+    What the page cache and block devices did, from ftrace.
 
-Each takes events and gives a LazyFrame; ``help(tracefast.files)`` describes all of its columns.
+Each takes events and returns a LazyFrame; ``help(tracefast.files)`` describes its columns.
 
 >>> import tracefast as tf
 >>> report = tf.parse("demo.strace", "demo.parquet")
@@ -83,7 +84,7 @@ __all__ = [
     "syscalls",
 ]
 
-# What needs polars, and the module that holds it.
+# The functions that need polars, and their modules.
 _LAZY = {
     "accesses": "tracefast.analysis.files.accesses",
     "blocks": "tracefast.analysis.blocks",

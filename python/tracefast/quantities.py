@@ -3,7 +3,7 @@
 from typing import Final
 
 _UNITS: Final = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
-# Two numbers that differ by less are one.
+# Numbers that differ by less than this are written as one.
 _SAME: Final = 0.05
 _MIB: Final = 1 << 20
 

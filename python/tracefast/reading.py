@@ -1,4 +1,4 @@
-"""Logs into files and streams of Arrow: `parse` and `read`. Neither imports polars."""
+"""Read logs into files and streams of Arrow: `parse` and `read`. Neither imports polars."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, get_args
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 FormatIn = Literal["strace", "ftrace"]
 Machine = Literal["x86_64", "i386", "arm64", "arm", "riscv64"]
 
-# The most rows in a group of Parquet, and the most text that a worker takes at a time.
+# The largest row group of Parquet, and the largest block of text.
 _ROW_GROUP_ROWS = 1 << 24
 _BLOCK_BYTES = 1 << 26
 
-# A line that was not understood: its source, its number, its text, what was expected there.
-Told = tuple[str, int, str, str]
-Tell = Callable[[list[Told]], object]
+# A line that was not understood: its source, its number, its text, and what was expected there.
+UnparsedLine = tuple[str, int, str, str]
+Explain = Callable[[list[UnparsedLine]], object]
 
 
 def parse(
@@ -36,53 +36,52 @@ def parse(
     clobber: bool = True,
     machine: Machine | None = None,
     model: bool = True,
-    explain: Tell | None = None,
+    explain: Explain | None = None,
     progress: _core.Progress | None = None,
 ) -> _core.Report:
     """Parse logs into one Parquet or Arrow IPC file.
 
-    The output appears whole or not at all, and its bytes depend on the input only, not on the
+    The output appears whole or not at all, and its bytes depend only on the input, not on the
     number of threads.
 
     Parameters
     ----------
     sources
-        Path of a log, of a directory of logs, a pattern, or several of them; ``"-"`` is standard
+        Path of a log or of a directory of logs, a pattern, or several of them; ``"-"`` is standard
         input. Logs of ``strace -ff -o NAME`` are merged, also when only ``NAME`` is given.
         Compressed logs (gzip, zstd, xz, bzip2) are recognised by their first bytes.
     output
         Path of the file to write; ``"-"`` is standard output, None writes nothing.
     format_in
-        Format of the logs; found from the text by default.
+        Format of the logs; detected from the text by default.
     sink
-        What to write; found from the suffix of `output` by default: ``.parquet``, or ``.arrow``,
-        ``.feather``, ``.ipc``.
+        Format of the output; by default chosen by the suffix of `output`: ``.parquet``, or
+        ``.arrow``, ``.feather``, ``.ipc``.
     threads
         Number of worker threads; all cores by default.
     row_group
         Rows in a row group of Parquet, at most 16,777,216. Readers skip row groups and, within
-        them, pages of 65,536 rows. Larger groups take more memory while they are made.
+        them, pages of 65,536 rows. Larger groups take more memory while they are written.
     compression
-        What the pages of Parquet are compressed with: ``"zstd"``, which is its first level,
-        ``"zstd:1"`` to ``"zstd:22"``, or ``"none"``. zstd at level 1 by default: higher levels
-        save a few per cent and cost much time. Arrow files are not compressed.
+        Compression of Parquet pages: ``"zstd"`` for level 1, ``"zstd:1"`` to ``"zstd:22"``, or
+        ``"none"``. The default is zstd at level 1: higher levels save a few per cent and take much
+        longer. Arrow files are not compressed.
     block_bytes
         Bytes of text that one worker takes at a time.
     clobber
         Replace an output that exists.
     machine
-        The machine that ftrace's logs were recorded on: its numbers of calls give those of
-        ``raw_syscalls`` their names, its registers their columns. By default it is guessed from
-        the numbers, arguments and addresses of the first megabyte. Logs that name their calls
-        need none.
+        The machine on which ftrace recorded the logs. It decides what the call numbers and
+        registers of ``raw_syscalls`` mean. By default it is guessed from the numbers, arguments
+        and addresses in the first megabyte. Logs that name their calls do not need it.
     model
         Follow tasks, descriptors and files through the log. Without it, parsing is faster, and the
-        columns that need it are null: `task`, `ofd`, `offset` and `path` where only the descriptor
-        tells them, `access`, `child`.
+        columns that need it are null: `task`, `ofd`, `offset`, `access`, `child`, and `path` where
+        only the descriptor is printed.
     explain
-        Called with lines that were not understood, in order and some at a time: a list of tuples
-        of source, number of the line, text, and what was expected there, in words. What it raises
-        ends the work.
+        Called with lines that were not understood, in order, several at a time: a list of tuples
+        of source, line number, text, and a description of what was expected there. If it raises an
+        exception, parsing stops.
     progress
         Counters to poll from another thread.
 
@@ -90,21 +89,22 @@ def parse(
     -------
     Report
         What was read: lines and bytes, rows by kind (``kinds``), lines and bytes by use
-        (``accounting``, ``accounting_bytes``; every line counts once), what is odd but no loss
-        (``oddities``), the first lines that were not understood (``unparsed``), and the same for
-        each log (``sources``). The file's metadata has it too, as ``tracefast.report``.
+        (``accounting``, ``accounting_bytes``; every line counts once), what is odd without any
+        loss (``oddities``), the first lines that were not understood (``unparsed``), and the same
+        for each log (``sources``). It is also in the metadata of the file, as
+        ``tracefast.report``.
 
     Raises
     ------
     Error
-        An input cannot be a log at all, or the output would replace it.
+        An input is not a log, or the output would replace it.
     OSError
         An input cannot be read or the output cannot be written; ``filename`` says which.
     TypeError
-        An argument is of another type than is wanted, such as an open file for a path.
+        An argument has the wrong type, such as an open file instead of a path.
     ValueError
-        The suffix of `output` says nothing, and `sink` was not given; there is no such `machine` or
-        `compression`, or the output has none; a number is out of its range.
+        The suffix of `output` is not known, and `sink` is not given; there is no such `machine` or
+        `compression`, or the output format has no compression; a number is out of range.
 
     Examples
     --------
@@ -129,9 +129,7 @@ def parse(
     target = None if output is None else path_text("output", output)
     chosen = sink or ("parquet" if target is None else sink_of(target))
     if chosen is None:
-        raise ValueError(
-            f"{target}: no format known by this suffix; give sink='parquet' or 'arrow'"
-        )
+        raise ValueError(f"{target}: unknown suffix; pass sink='parquet' or sink='arrow'")
     names = expand(sources)
     if target is not None:
         refuse_own_input(names, target)
@@ -164,10 +162,10 @@ def read(
 ) -> _core.Reader:
     """Read logs as a stream of Arrow record batches.
 
-    The reader is handed to whatever takes Arrow: ``pl.DataFrame(reader)``, ``pa.table(reader)``,
+    Pass the reader to any library that takes Arrow: ``pl.DataFrame(reader)``, ``pa.table(reader)``,
     ``pd.DataFrame.from_arrow(reader)``, ``duckdb.sql("select … from reader")``. It can be read
-    once. Iterated, it yields batches of about 8,192 rows that are taken likewise. Who wants other
-    types of Arrow for the same data says so (``requested_schema``, as below).
+    once. Iterating over it yields batches of about 8,192 rows, which the same libraries take. To
+    get the same data in other Arrow types, pass ``requested_schema``, as below.
 
     Parameters
     ----------
@@ -175,8 +173,7 @@ def read(
         Path of a log, of a directory of logs, a pattern, or several of them; ``"-"`` is standard
         input. Logs of ``strace -ff -o NAME`` are merged, also when only ``NAME`` is given.
     columns
-        Names of the columns wanted, in the order wanted; the others are never built. All by
-        default.
+        Names of the columns to read, in this order; others are never built. All by default.
     format_in
         Format of the logs; found from the text by default.
     machine
@@ -191,22 +188,21 @@ def read(
     Returns
     -------
     Reader
-        An iterator of batches with ``__arrow_c_stream__``; its ``report`` is there at the end.
-        Closed (``with``, ``close``) or dropped before, it stops its threads. What was iterated in
-        part hands out the rest; what was read to its end, handed out or closed hands out nothing
-        more, and says so. It stays in its process: one that was forked opens its own.
+        An iterator of batches with ``__arrow_c_stream__``; at the end it has a ``report``. Closing
+        it early (``with``, ``close``) or dropping it stops its threads. After iterating over some
+        batches, the stream has the remaining ones; reading it a second time, or after closing it,
+        raises an error. A reader cannot be used in a forked process, which has to open its own.
 
     Raises
     ------
     Error
-        An input cannot be a log at all: here, or while reading if it is not the first one.
+        An input is not a log; for inputs after the first, this is raised while reading.
     OSError
         An input cannot be read; ``filename`` says which.
     TypeError
         An argument is of another type than is wanted, such as an open file for a path.
     ValueError
-        There is no such `machine`, or no such column, or a column is wanted twice; a number is out
-        of its range.
+        There is no such `machine` or column, or a column is named twice; a number is out of range.
 
     Examples
     --------
@@ -215,7 +211,7 @@ def read(
     >>> pl.DataFrame(tf.read("demo.strace", columns=["name", "ret"])).head(2).rows()
     [('openat', 3), ('read', 4096)]
 
-    Strings instead of dictionaries, by pyarrow:
+    To get strings instead of dictionaries, with pyarrow:
 
     >>> import pyarrow as pa
     >>> wanted = pa.schema({"name": pa.string()})

@@ -1,4 +1,4 @@
-"""Logs, Parquet and Arrow IPC as one polars LazyFrame: `scan`."""
+"""Scan logs, Parquet and Arrow IPC as one polars LazyFrame: `scan`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ from tracefast.inputs.duplicates import files_sharing_names
 from tracefast.inputs.sources import STDIN, Sources, expand, is_url
 from tracefast.reading import FormatIn, Machine
 
-# Words that are plain strings in Parquet.
+# Columns of words that are plain strings, not dictionaries, in Parquet.
 _PLAIN = ("name", "source")
 
 
@@ -42,41 +42,40 @@ def scan(
 ) -> pl.LazyFrame:
     """Scan logs, Parquet or Arrow IPC files as one table of events.
 
-    Nothing but the first bytes of each file, and the footer of a file of columns, is read before
-    the frame is collected. A log is then parsed in a stream. Of it, columns that the query does not
-    need are not built, nor are rows that a filter drops, and ``head`` stops early. What the parser
-    applies of a filter: comparisons of a number or time with a value (``>``, ``is_between``,
-    ``is_in`` …), of words and paths with a text (``==``, ``is_in``, ``str.starts_with``,
-    ``str.ends_with``, ``str.contains(…, literal=True)``), ``is_null``, and what ``&``, ``|`` and
-    ``~`` make of these; the rest is left to polars. ``explain`` shows both as ``SELECTION``.
+    Before the frame is collected, only the first bytes of each file and the metadata of Parquet
+    and Arrow files are read. Logs are then parsed as a stream. Columns that the query does not need
+    and rows that a filter drops are not built, and ``head`` stops early. The parser applies these
+    parts of a filter: comparisons of a number or time with a value (``>``, ``is_between``,
+    ``is_in`` …) and of words and paths with a text (``==``, ``is_in``, ``str.starts_with``,
+    ``str.ends_with``, ``str.contains(…, literal=True)``), ``is_null``, and combinations of these
+    with ``&``, ``|`` and ``~``. polars applies the rest. ``explain`` shows both as ``SELECTION``.
 
-    A file of columns is read lazily by polars, by its statistics; events that polars or another
-    library wrote, such as a part of them, will do as well. Their types are made those of a log:
-    words may be strings or dictionaries, times of any unit, whole numbers of any width. Columns of
-    other data, such as floating-point numbers for whole ones, are refused.
+    polars reads Parquet and Arrow files lazily, and skips row groups by their statistics. They may
+    also hold a part of the events, written by polars or another library. Columns are converted to
+    the types of a log: words may be strings or dictionaries, times may have any unit, integers any
+    width. Columns of other data, such as floating-point numbers instead of integers, are refused.
 
     Parameters
     ----------
     sources
-        Path of a file or of a directory, a pattern, a URL, or several of them, of any mixture. Logs
-        of ``strace -ff -o NAME`` are merged, also when only ``NAME`` is given. A directory stands
-        for its files and those of the directories in it, in sorted order, without empty ones and
-        those whose names begin with ``.`` or ``_``; it may not hold both logs and files of columns.
-        What is named twice is read once. Files of columns that were made of different logs of the
-        same name keep them apart: in `source` the log's name stands behind that of the file.
-        URLs (``s3://``, ``gs://``, ``az://``, ``https://``, ``file://``) are of Parquet, and may
-        hold a pattern.
+        Path of a file or of a directory, a pattern, a URL, or any mixture of them. Logs of
+        ``strace -ff -o NAME`` are merged, also when only ``NAME`` is given. A directory stands for
+        the files below it, sorted, without empty files and names that begin with ``.`` or ``_``; it
+        must not hold both logs and Parquet or Arrow files. A file that is named twice is read once.
+        If Parquet or Arrow files were made from different logs of the same name, `source` is the
+        name of the file followed by that of the log. URLs (``s3://``, ``gs://``, ``az://``,
+        ``https://``, ``file://``) must be of Parquet files, and may contain a pattern.
     format_in
-        Format of the logs; found from the text by default.
+        Format of the logs; detected from the text by default.
     machine
         As for :func:`tracefast.parse`.
     threads
         Number of worker threads for logs; all cores by default.
     storage_options
-        How to reach the URLs, as for :func:`polars.scan_parquet`.
+        Options for URLs, as for :func:`polars.scan_parquet`.
     progress
-        Counters of the logs, to poll from another thread or to look at afterwards: ``bytes_read``,
-        ``blocks`` of text parsed, ``rows`` of the table so far, and what was made of them,
+        Counters for the logs, to poll from another thread or to read afterwards: ``bytes_read``,
+        ``blocks`` of text parsed, ``rows`` found so far, and how much of them was built,
         ``rows_built`` and ``columns_built``.
 
     Returns
@@ -95,12 +94,12 @@ def scan(
         a directory holds both logs and files of columns. ``hint`` says what to do. (A log that is
         none is found out when the frame is collected.)
     ValueError
-        Standard input was given: a lazy query may read its sources more than once. Or there is no
+        A source is standard input: a lazy query may read its sources more than once. Or there is no
         such `format_in` or `machine`, or `threads` is less than 1.
     TypeError
-        An argument is of another type than is wanted, such as an open file for a path.
+        An argument has the wrong type, such as an open file instead of a path.
     RuntimeError
-        This process was forked from one that had run such a query: polars would hang in it.
+        This process was forked from one that had run such a query, and polars would hang.
 
     Examples
     --------
@@ -113,7 +112,7 @@ def scan(
     >>> counters.rows, counters.rows_built, counters.columns_built
     (8, 2, 2)
     """
-    # What is wrong shows now, not when the frame is collected.
+    # Errors should be raised by this call, not when the frame is collected.
     refuse_fork()
     check_choice("format_in", format_in, get_args(FormatIn))
     check_choice("machine", machine, get_args(Machine))
@@ -151,8 +150,8 @@ def scan(
             frames.append(
                 scan_external_reader(
                     logs,
-                    # All logs of a run are one source: the parser reads them in turn, with all
-                    # its threads. The name is for `explain` only.
+                    # The parser reads all logs of a run in order, with all its threads, so they
+                    # are one source. The name is only for `explain`.
                     sources=["\n".join(files).encode()],
                     schema=schema,
                 )
@@ -165,7 +164,7 @@ def scan(
 def _scan_columns(
     files: list[str], content: Content, schemas: Mapping[str, pl.Schema], *, named: bool
 ) -> pl.LazyFrame:
-    """Scan Parquet or Arrow IPC files; those that differ in types are brought to the same.
+    """Scan Parquet or Arrow IPC files, converting those that differ in types.
 
     Parameters
     ----------
@@ -174,13 +173,13 @@ def _scan_columns(
     schemas
         Their columns.
     named
-        The names of their logs are to have those of the files in front.
+        Put the names of the files in front of those of their logs.
     """
     frames: list[pl.LazyFrame] = []
-    # polars reads Parquet of one schema in one go.
-    apart = named or content == "ipc"
+    # polars reads several Parquet files of one schema in one scan.
+    single = named or content == "ipc"
     for (schema, _), run in groupby(
-        files, lambda file: (list(schemas[file].items()), file if apart else None)
+        files, lambda file: (list(schemas[file].items()), file if single else None)
     ):
         names = list(run)
         scanned = pl.scan_parquet if content == "parquet" else pl.scan_ipc
@@ -196,7 +195,7 @@ def _named(events: pl.LazyFrame, file: str) -> pl.LazyFrame:
 
 
 def _concat(frames: list[pl.LazyFrame]) -> pl.LazyFrame:
-    """Put frames one below the other, with the columns in the order of the first one."""
+    """Concatenate frames, with the columns in the order of the first one."""
     if len(frames) == 1:
         return frames[0]
     names = frames[0].collect_schema().names()
@@ -210,7 +209,7 @@ def _concat(frames: list[pl.LazyFrame]) -> pl.LazyFrame:
 
 
 def _check_same(columns: Mapping[str, pl.Schema]) -> None:
-    """Refuse files of which some lack columns that others have."""
+    """Refuse files if some lack columns that others have."""
     first = next(iter(columns), "")
     for file in columns:
         for lacking, having in ((file, first), (first, file)):
@@ -221,7 +220,7 @@ def _check_same(columns: Mapping[str, pl.Schema]) -> None:
 
 
 def _as_scanned(events: pl.LazyFrame, have: pl.Schema) -> pl.LazyFrame:
-    """Bring the columns of a file to the types that `scan` gives."""
+    """Convert the columns of a file to the types that `scan` returns."""
     wanted = event_schema()
     fits = {name: fitted(name, dtype, wanted[name]) for name, dtype in have.items()}
     other = [fit for name, fit in fits.items() if fit is not None and have[name] != wanted[name]]
@@ -229,7 +228,7 @@ def _as_scanned(events: pl.LazyFrame, have: pl.Schema) -> pl.LazyFrame:
 
 
 def _scan_urls(urls: list[str], storage_options: Mapping[str, str] | None) -> pl.LazyFrame:
-    """Scan Parquet that polars fetches; its footer is read now, so that mistakes show."""
+    """Scan Parquet at URLs; the footer is read now, so that mistakes are noticed."""
     options = None if storage_options is None else dict(storage_options)
     frames: list[pl.LazyFrame] = []
     for url in urls:
@@ -248,8 +247,8 @@ def _scan_urls(urls: list[str], storage_options: Mapping[str, str] | None) -> pl
 def check_events(file: str, content: Content) -> pl.Schema:
     """Refuse a file of columns that does not hold events of this schema; give its columns.
 
-    Files that tracefast wrote name the version of their schema. Others may hold events as well:
-    polars keeps no such names when it writes a part of them. These are told by their columns.
+    Files that tracefast wrote have the version of their schema in the metadata. polars does not
+    keep it when it writes a part of the events. Such files are recognised by their columns.
 
     Parameters
     ----------
@@ -309,9 +308,9 @@ def _refused(file: str, why: str) -> _core.Error:
 def event_schema() -> pl.Schema:
     """Give the event schema in the types of polars, as `scan` has it.
 
-    `name` and `source` are strings: polars skips row groups of Parquet by those in them, and takes
-    no longer for anything else. By the statistics of dictionaries it skips nothing. Tables have the
-    source as a string as well, so that they can be joined with events.
+    `name` and `source` are strings, because polars skips row groups of Parquet by the statistics of
+    strings, but not of dictionaries, and is as fast with them. `source` is a string in tables too,
+    so that they can be joined with events.
 
     Examples
     --------
@@ -326,7 +325,7 @@ def event_schema() -> pl.Schema:
 
 @dataclass(frozen=True)
 class _LogBuilder(FileReaderBuilder):
-    """What polars needs to open a stream over logs."""
+    """Opens streams over logs for polars."""
 
     names: tuple[str, ...]
     format_in: FormatIn | None
@@ -343,7 +342,7 @@ class _LogBuilder(FileReaderBuilder):
         *,
         plain_words: bool = False,
     ) -> _core.Reader:
-        """Begin to parse: some columns of the rows that match, of the first rows if so limited."""
+        """Start to parse: some columns, of the rows that match, up to a number of rows."""
         for pipe in filter(is_pipe, self.names):
             if pipe in self.taken:
                 raise error_with_hint(
@@ -364,11 +363,11 @@ class _LogBuilder(FileReaderBuilder):
         )
 
     def batches(self, columns: list[str]) -> direct_read.Batches:
-        """Parse some columns of all rows, for who takes batches as they are."""
+        """Parse some columns of all rows into batches."""
         return patiently(partial(self.open, columns))
 
     def reader_capabilities(self) -> ReaderCapabilities:
-        """Say what is pushed down: the head, and of filters what the parser knows."""
+        """Say what is pushed down: slices from the start, and filters as far as possible."""
         return ReaderCapabilities(pre_slice=True, supported_filter="partial")
 
     def build_file_reader(
@@ -376,7 +375,7 @@ class _LogBuilder(FileReaderBuilder):
         source: str | bytes,  # noqa: ARG002
         multi_scan_context: dict[object, object],  # noqa: ARG002
     ) -> "_LogReader":
-        """Open the one stream that there is."""
+        """Open the stream; all logs are a single source."""
         return _LogReader(self)
 
     def explain_properties(self) -> dict[str, str]:
@@ -403,14 +402,14 @@ class _LogReader(FileReader):
         filters: Sequence[FilterExpr],
         num_pipelines: int,  # noqa: ARG002
     ) -> Iterator[pl.DataFrame]:
-        """Yield the rows wanted, batch by batch; polars applies the filters to them once more."""
+        """Yield the requested rows in batches; polars applies the filters to them again."""
         skip, limit = pre_slice if pre_slice is not None else (0, None)
         if limit == 0:
             return
-        # A slice counts rows before they are filtered.
+        # A slice counts rows before filtering.
         wanted = pushdown.predicate(filters) if pre_slice is None else None
         end = None if limit is None else skip + limit
-        # A source that has nothing to yield cannot be stopped (see `source_threads`).
+        # A source that does not yield cannot be stopped (see `source_threads`).
         nothing = event_schema().to_frame().select(columns)
         opened = partial(self._builder.open, list(columns), wanted, end, plain_words=True)
         for batch in patiently(opened):
@@ -418,14 +417,14 @@ class _LogReader(FileReader):
                 skip -= 0 if batch is None else batch.num_rows
                 yield nothing
                 continue
-            # Without columns there is still a number of rows: that is how polars counts.
+            # Without columns a frame still has a height, which is how polars counts rows.
             rows = batch.num_rows
             frame = pl.DataFrame(batch).select(columns) if columns else pl.DataFrame(height=rows)
             yield frame.slice(skip)
             skip = 0
 
     def n_rows_in_file(self, limit: int | None = None) -> int:
-        """Count the rows, no further than asked."""
+        """Count the rows, up to a limit."""
         rows = 0
         with self._builder.open([], limit=limit) as reader:
             for batch in reader:

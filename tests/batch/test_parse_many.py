@@ -179,7 +179,7 @@ def test_a_name_that_is_not_utf_8_fails_alone(logs, out):
     Path(os.fsdecode(odd)).write_text(READ)
     made = tf.parse_many([os.fsdecode(odd), logs / "a.strace"], out)
     assert status(made) == ["failed", "done"]
-    assert "odd-\\xff.301: this name is not UTF-8" in made["error"][0]
+    assert "odd-\\xff.301: the name is not UTF-8" in made["error"][0]
 
 
 class TestResume:

@@ -131,9 +131,9 @@ def test_other_types_of_the_same_data_will_do():
 @pytest.mark.parametrize("value", [3, None])
 def test_covered_bytes_takes_names(value):
     events = tf.scan(log_of("files"))
-    with pytest.raises(TypeError, match="by is the name of one column"):
+    with pytest.raises(TypeError, match="by must be the name of one column"):
         tf.covered_bytes(events, by=[value])
-    with pytest.raises(TypeError, match="by is the name of one column"):
+    with pytest.raises(TypeError, match="by must be the name of one column"):
         tf.covered_bytes(events, by=value)
-    with pytest.raises(TypeError, match="start is the name of a column"):
+    with pytest.raises(TypeError, match="start must be the name of a column"):
         tf.covered_bytes(events, by="path", start=value)

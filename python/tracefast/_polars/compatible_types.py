@@ -1,4 +1,4 @@
-"""Types that a column may have elsewhere for the same data: narrower numbers, plain strings."""
+"""Other types that a column may have for the same data: narrower integers, plain strings."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -13,11 +13,12 @@ _NAMED: Final = 3
 
 
 def fitted(name: str, have: pl.DataType, wanted: pl.DataType | type[pl.DataType]) -> pl.Expr | None:
-    """Give a column in the type that is wanted; None if the one that it has is of other data.
+    """Convert a column to the wanted type; None if its own type is for other data.
 
-    Words may be strings, dictionaries or enumerations, times of any unit. Whole numbers may be of
-    any width: one that does not fit is an error where it is met. Times in a zone become those of
-    UTC. A fraction is no whole number, as those above 2**53 are lost in it.
+    Words may be strings, dictionaries or enumerations, times may have any unit. Integers may have
+    any width: a value that does not fit is an error when it is read. Times with a time zone are
+    converted to UTC. Floating-point numbers are not accepted as integers, because those above
+    2**53 are not exact.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def fitted(name: str, have: pl.DataType, wanted: pl.DataType | type[pl.DataType]
 
 
 def of_other_types(have: pl.Schema, wanted: Types) -> str | None:
-    """Say which columns are of other data than is wanted, and what they are; None if none is.
+    """Say which columns have types for other data; None if no column has.
 
     Examples
     --------
@@ -65,7 +66,7 @@ def of_other_types(have: pl.Schema, wanted: Types) -> str | None:
 
 
 def listed(things: Iterable[str]) -> str:
-    """Name some things, and how many more there are.
+    """List the first few items, and say how many more there are.
 
     Examples
     --------
@@ -78,7 +79,7 @@ def listed(things: Iterable[str]) -> str:
 
 
 def _called(dtype: pl.DataType | type[pl.DataType]) -> str:
-    """Write a type as it is written in Python, but words as what they are."""
+    """Write a type as in Python."""
     if isinstance(dtype, pl.Datetime):
         zone = "" if dtype.time_zone is None else f", {dtype.time_zone!r}"
         return f"Datetime({dtype.time_unit!r}{zone})"

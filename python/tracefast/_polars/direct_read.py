@@ -1,7 +1,7 @@
-"""Frames that `scan` gave out, and how to read all of their rows without going through polars.
+"""How to read all rows of a frame that `scan` returned without going through polars.
 
-A fold takes every row of a few columns, once and in order. From Parquet and from the parser it
-gets them in a third of the time that polars needs to make columns of words its own.
+A fold takes every row of a few columns, once and in order. Directly from Parquet or from the parser
+this takes a third of the time that polars needs to convert columns of words.
 """
 
 import weakref
@@ -11,17 +11,17 @@ import polars as pl
 
 from tracefast import _core
 
-# None stands for a time in which there was nothing, as of a pipe: see `source_threads`.
+# None is yielded while there is nothing to read, as from a pipe: see `source_threads`.
 Batches = Iterator[_core.Batch | None]
-# Opens the files behind a frame for the named columns.
+# Opens the files of a frame to read the named columns.
 Opener = Callable[[list[str]], Batches]
 
-# By the identity of the frame: frames cannot be compared, and what is made of one is another one.
+# By the identity of the frame: frames cannot be compared, and a query on one is another one.
 _openers: dict[int, list[Opener]] = {}
 
 
 class UnreadableError(Exception):
-    """Files that only polars can read, or say what is wrong with."""
+    """The files have to be read by polars, which may also report what is wrong with them."""
 
 
 def remember(frame: pl.LazyFrame, openers: Sequence[Opener]) -> None:
@@ -32,7 +32,7 @@ def remember(frame: pl.LazyFrame, openers: Sequence[Opener]) -> None:
     frame
         A frame of whole files.
     openers
-        What opens each of its runs of files, in order.
+        Functions that open its files, in order.
     """
     key = id(frame)
     _openers[key] = list(openers)
@@ -40,7 +40,7 @@ def remember(frame: pl.LazyFrame, openers: Sequence[Opener]) -> None:
 
 
 def opener_of(frame: object) -> Opener | None:
-    """Say how to read all rows of a frame; None if it is not as `scan` gave it.
+    """Say how to read all rows of a frame; None if it is not a frame that `scan` returned.
 
     Examples
     --------
@@ -64,14 +64,14 @@ def opener_of(frame: object) -> Opener | None:
 
 
 def count() -> int:
-    """Say how many frames are remembered: those that are alive."""
+    """Count the frames that are remembered: those that are still referenced."""
     return len(_openers)
 
 
 def parquet(files: Sequence[str]) -> Opener:
     """Open Parquet files of events, one after the other.
 
-    What is opened raises `UnreadableError` where polars should be asked instead.
+    Reading raises `UnreadableError` if polars has to read a file instead.
     """
 
     def batches(columns: list[str]) -> Batches:
@@ -85,5 +85,5 @@ def parquet(files: Sequence[str]) -> Opener:
 
 
 def unreadable(_columns: list[str]) -> Batches:
-    """Stand for files that only polars reads."""
+    """Refuse to read files that only polars reads."""
     raise UnreadableError

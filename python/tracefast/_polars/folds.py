@@ -1,4 +1,4 @@
-"""Tables that one pass over the events makes, in their order, as lazy as any other."""
+"""Lazy tables that are made in one pass over the events, in their order."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from tracefast._polars.direct_read import Opener, UnreadableError, opener_of
 from tracefast._polars.given_events import Events, rows_of
 from tracefast._polars.source_threads import PATIENCE_S, inside
 
-# Types that the words of a small vocabulary may have: they are looked up once a batch.
+# Types of columns with few distinct words, which are looked up once per batch.
 _WORDS: Final = (pl.String, pl.Categorical, pl.Enum)
 
 
@@ -22,25 +22,25 @@ F = TypeVar("F", bound=_core.Fold)
 
 
 def needed(events: Events, types: Types, question: str) -> pl.LazyFrame:
-    """Select the columns that a table is made of, in types that a fold takes.
+    """Select the columns that a table needs, in types that a fold takes.
 
     Parameters
     ----------
     events
         The events.
     types
-        The columns and their types. ``Categorical`` stands for words: any type of text will do.
+        The columns and their types. ``Categorical`` means any type of text.
     question
-        Who asks, for the message.
+        Name of the function that was called, for the message.
 
     Raises
     ------
     TypeError
-        The events are no table.
+        The events are not a table.
     polars.exceptions.ColumnNotFoundError
         Columns are missing; all of them are named.
     polars.exceptions.SchemaError
-        Columns are of other types.
+        Columns have other types.
     """
     rows = rows_of(events, types, question)
     have = rows.collect_schema()
@@ -55,37 +55,37 @@ def _as(name: str, have: pl.DataType, wanted: pl.DataType | type[pl.DataType]) -
 
 def folded(
     events: Events,
-    begin: Callable[[], F],
+    new_fold: Callable[[], F],
     *,
     name: str,
     question: str,
     look: Callable[[F], object] | None = None,
 ) -> pl.LazyFrame:
-    """Make a lazy table of what a fold makes of all events.
+    """Make a lazy table with a fold over all events.
 
     Parameters
     ----------
     events
         The events, in order.
-    begin
-        Makes a new fold: the table may be collected more than once.
+    new_fold
+        Makes a new fold each time that the table is collected.
     name
         What ``LazyFrame.explain`` calls it.
     question
-        The public name of the table, for messages.
+        Name of the function that was called, for messages.
     look
-        Called with the fold when it has seen all events, before its table is taken.
+        Called with the fold after all events, before its table is taken.
 
     Raises
     ------
     TypeError
-        The events are no table.
+        The events are not a table.
     polars.exceptions.ColumnNotFoundError
         Columns are missing; all of them are named.
     polars.exceptions.SchemaError
-        Columns are of other types.
+        Columns have other types.
     """
-    empty = begin()
+    empty = new_fold()
     types, schema = pl.Schema(empty.needed), pl.Schema(empty.schema)
     rows = needed(events, types, question)
     opener = opener_of(events)
@@ -100,7 +100,7 @@ def folded(
             return table if with_columns is None else table.select(with_columns)
 
         nothing = wanted(schema.to_frame())
-        for fold in _fed(opener, rows, list(types), begin):
+        for fold in _fed(opener, rows, list(types), new_fold):
             if fold is None:
                 yield nothing
                 continue
@@ -115,46 +115,45 @@ def folded(
 
 
 def _fed(
-    opener: Opener | None, rows: pl.LazyFrame, columns: list[str], begin: Callable[[], F]
+    opener: Opener | None, rows: pl.LazyFrame, columns: list[str], new_fold: Callable[[], F]
 ) -> Iterator[F | None]:
-    """Feed all rows to a fold: those of whole files directly, others through polars.
+    """Pass all rows to a fold: those of whole files directly, others through polars.
 
     Yields
     ------
     Fold or None
-        None now and then, as a source that yields nothing cannot be stopped (see
-        `source_threads`); at the end the fold.
+        None from time to time, because a source that does not yield cannot be stopped (see
+        `source_threads`); the fold at the end.
     """
     if opener is not None:
-        fold = begin()
-        said = time.monotonic()
+        fold = new_fold()
+        yielded = time.monotonic()
         try:
             for batch in opener(columns):
                 if batch is not None:
                     fold.push(batch)
-                if (now := time.monotonic()) - said > PATIENCE_S:
-                    said = now
+                if (now := time.monotonic()) - yielded > PATIENCE_S:
+                    yielded = now
                     yield None
         except UnreadableError:
-            pass  # Polars must read the files.
+            pass  # polars has to read the files.
         else:
             yield fold
             return
-    fold = begin()
+    fold = new_fold()
     run(rows, fold)
     yield fold
 
 
 def run(rows: pl.LazyFrame, fold: _core.Fold) -> None:
-    """Feed all rows to a fold, batch by batch."""
+    """Pass all rows to a fold, batch by batch."""
     words = {
         name: _Words(dtype.categories)
         for name, dtype in rows.collect_schema().items()
         if isinstance(dtype, pl.Categorical | pl.Enum)
     }
-    # Words go as the numbers that they have anyway: turning them into dictionaries of Arrow takes
-    # longer than anything that is done with them.
-    # (As a part of the query this would cost polars twice the memory.)
+    # Words are passed as the numbers that polars has for them: making Arrow dictionaries takes
+    # longer than the fold itself, and as a part of the query it doubles the memory of polars.
     for batch in rows.collect_batches(maintain_order=True):
         for name, known in words.items():
             if (more := known.more()) is not None:
@@ -163,14 +162,14 @@ def run(rows: pl.LazyFrame, fold: _core.Fold) -> None:
 
 
 class _Words:
-    """The words behind the numbers of a column, which may become more while rows are read."""
+    """The words that the numbers of a column refer to; reading rows may add some."""
 
     def __init__(self, categories: pl.Categories | pl.Series) -> None:
         self._categories = categories
         self._known = -1
 
     def more(self) -> pl.DataFrame | None:
-        """Give all words, in the order of their numbers; None if none were added."""
+        """Give all words, in the order of their numbers; None if no words were added."""
         words = self._categories
         series = words if isinstance(words, pl.Series) else words.to_series()
         if len(series) == self._known:

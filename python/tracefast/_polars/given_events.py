@@ -1,4 +1,4 @@
-"""Whatever was given as events, as the lazy frame that all analyses work on."""
+"""Events that a user passed, as the lazy frame that all analyses work on."""
 
 from collections.abc import Iterable, Mapping
 from typing import Protocol, TypeAlias
@@ -10,35 +10,35 @@ from tracefast._polars.source_threads import refuse_fork
 
 
 class ArrowStream(Protocol):
-    """A table of another library: of pyarrow, pandas, duckdb, or a reader of `tracefast.read`."""
+    """A table of another library, such as pyarrow or pandas, or a reader of `tracefast.read`."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Give the table as a stream of Arrow."""
+        """Give the table as an Arrow stream."""
 
 
 Events: TypeAlias = "pl.LazyFrame | pl.DataFrame | ArrowStream"
 
 
 def rows_of(events: Events, needed: Types | Iterable[str], question: str) -> pl.LazyFrame:
-    """Give events as a lazy frame that has the columns which are needed.
+    """Give events as a lazy frame, and check that it has the columns that are needed.
 
     Parameters
     ----------
     events
-        A frame of polars; or a table that can be handed over as Arrow, which is taken in at once.
+        A frame of polars; or a table that can be passed as Arrow, which is read now.
     needed
-        Names of columns, or their types, of which others will do that hold the same data.
+        Names of columns, or their types; other types that hold the same data are accepted.
     question
-        Who asks, for messages.
+        Name of the function that was called, for messages.
 
     Raises
     ------
     TypeError
-        It is no table.
+        It is not a table.
     polars.exceptions.ColumnNotFoundError
         Columns are missing; all of them are named.
     polars.exceptions.SchemaError
-        Columns are of other types, such as floating-point numbers for whole ones.
+        Columns have other types, such as floating-point numbers instead of integers.
     RuntimeError
         This process is a fork in which polars would hang.
 

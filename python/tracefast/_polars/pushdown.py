@@ -1,9 +1,10 @@
-"""Filters of polars as predicates of the parser: what is pushed down, and what stays with polars.
+"""Translate filters of polars into predicates of the parser.
 
-polars hands each part of a conjunction over as an expression. Its JSON is walked, node by node:
-a node that is not known here, in just this shape, is not pushed. polars applies all filters to the
-rows that come, so that a filter that is not pushed costs time but never rows; what is pushed must
-not drop a row that polars would keep. Therefore only what is exactly the same in both is pushed.
+polars passes each part of a conjunction as an expression. Its JSON is walked node by node, and a
+node that is not known here in exactly this form is not pushed down. polars applies all filters to
+the rows that it gets, so a filter that is not pushed down costs time but never changes the result.
+A predicate that is pushed down must not drop a row that polars would keep. Therefore only what
+means exactly the same in both is pushed down.
 """
 
 import io
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 Predicate = tuple[Any, ...]
 _Node = dict[str, Any] | str
 
-# The whole numbers that columns hold, least and most.
+# The smallest and largest integers that columns hold.
 _RANGES: dict[pl.DataType, tuple[int, int]] = {
     pl.Datetime("ns"): (-(2**63), 2**63 - 1),
     pl.Int64(): (-(2**63), 2**63 - 1),
@@ -32,7 +33,7 @@ _RANGES: dict[pl.DataType, tuple[int, int]] = {
     pl.UInt32(): (0, 2**32 - 1),
     pl.UInt16(): (0, 2**16 - 1),
 }
-# Into what they can be cast and stay what they are.
+# Types that they can be cast to without changing their values.
 _WIDE = {
     "Int32": _RANGES[pl.Int32()],
     "Int64": _RANGES[pl.Int64()],
@@ -41,31 +42,31 @@ _WIDE = {
     "UInt64": _RANGES[pl.UInt64()],
 }
 _INTEGERS = frozenset({"Int8", "Int16", "UInt8", "UInt16", *_WIDE})
-# What a comparison is when its sides change places.
+# The same comparison with its sides swapped.
 _TURNED = {"Eq": "Eq", "NotEq": "NotEq", "Lt": "Gt", "LtEq": "GtEq", "Gt": "Lt", "GtEq": "LtEq"}
-# No column holds a number as large.
+# Larger than any value of a column.
 _BEYOND = 2**64
 _TRUE: Predicate = ("all", [])
 _FALSE: Predicate = ("any", [])
 
 
 class _NotPushedError(Exception):
-    """A filter, or a part of one, that is left to polars."""
+    """A filter, or a part of one, cannot be pushed down."""
 
 
 def predicate(filters: "Iterable[FilterExpr]") -> Predicate | None:
-    """Say what of some filters the parser can apply.
+    """Translate the parts of filters that the parser can apply.
 
     Parameters
     ----------
     filters
-        Filters of a scan, all of which must hold.
+        Filters of a scan; a row must pass all of them.
 
     Returns
     -------
     tuple or None
-        A predicate that keeps every row that the filters keep, and perhaps others; None if nothing
-        can be pushed down. ``_core.Reader`` takes it.
+        A predicate for ``_core.Reader``. It keeps every row that the filters keep, and perhaps
+        others. None if nothing can be pushed down.
 
     Examples
     --------
@@ -82,7 +83,7 @@ def predicate(filters: "Iterable[FilterExpr]") -> Predicate | None:
 
 
 def _tree(expr: pl.Expr) -> _Node:
-    """Give the expression as JSON; an unknown node for what has none, such as Python functions."""
+    """Give an expression as JSON; Python functions and others that have none are unknown nodes."""
     try:
         tree: _Node = json.loads(expr.meta.serialize(format="json"))
     except (pl.exceptions.PolarsError, ValueError):
@@ -91,7 +92,7 @@ def _tree(expr: pl.Expr) -> _Node:
 
 
 def _conjuncts(node: _Node) -> list[Predicate]:
-    """Translate what can be of a conjunction: each part of it may stand alone."""
+    """Translate the parts of a conjunction that can be translated; each of them is valid alone."""
     match node:
         case {"BinaryExpr": {"left": left, "op": "And" | "LogicalAnd", "right": right}}:
             return _conjuncts(left) + _conjuncts(right)

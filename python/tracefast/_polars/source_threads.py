@@ -1,8 +1,8 @@
-"""Batches for the threads of polars, which can only stop a source that yields.
+"""Sources that run in threads of polars.
 
-polars runs a source in a thread of its own. When it has enough it returns to its caller, and the
-thread ends at the source's next batch. Two things follow: a source that waits has to yield now and
-then, or Ctrl-C would wait with it; and Python must not end while such a thread is in it.
+polars runs a source in a thread of its own. When polars has enough rows it returns to its caller,
+and the thread ends when the source yields its next batch. So a source that waits has to yield from
+time to time, or Ctrl-C would wait as well; and Python must not exit while such a thread runs.
 """
 
 import atexit
@@ -18,33 +18,33 @@ from tracefast import _core
 
 T = TypeVar("T")
 
-# How long to wait for a log that says nothing.
+# How long to wait for input before yielding nothing.
 PATIENCE_S = 0.05
-# How long Python's end may wait for threads, and how long a thread may take to leave Python.
+# How long the exit of Python may wait for threads, and how long a thread may take to leave Python.
 _END_S = 2.0
 _LEAVE_S = 0.2
 
-# Whether polars has run a source here, and whether it had in the process that this is a fork of.
+# Whether polars has run a source in this process, and whether it had in a process it is a fork of.
 _ran = False
 _forked = False
 
-# The threads that are in a source, and when others were last.
+# The threads that are running a source, and when others last were.
 _inside: dict[int, int] = {}
 _left: dict[int, float] = {}
 
 
 def patiently(opened: Callable[[], _core.Reader]) -> Iterator[_core.Batch | None]:
-    """Yield the batches of a reader, and None where there is none for some time.
+    """Yield the batches of a reader, and None while there is no batch.
 
     Parameters
     ----------
     opened
-        Opens the reader: with a pipe that nobody writes to, even this takes its time.
+        Opens the reader, which may block if the input is a pipe.
 
     Returns
     -------
     iterator of Batch or None
-        All batches, in order. The reader is closed at the end, and when nobody wants more.
+        All batches, in order. The reader is closed at the end, or when the iterator is dropped.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def patiently(opened: Callable[[], _core.Reader]) -> Iterator[_core.Batch | None
 
 
 def inside(batches: Iterator[T]) -> Iterator[T]:
-    """Yield what a source yields, and note that this thread is in it: Python's end waits for it.
+    """Yield what a source yields, and note that this thread runs it: the exit of Python waits.
 
     Examples
     --------
@@ -76,19 +76,19 @@ def inside(batches: Iterator[T]) -> Iterator[T]:
         yield from batches
     finally:
         try:
-            # No call before this is noted: after a call comes the interrupt that is pending.
+            # Calls come after this is noted, because a pending interrupt is raised after a call.
             _inside[here] -= 1
             if not _inside[here]:
                 del _inside[here]
                 _left[here] = time.monotonic()
         except KeyboardInterrupt:
-            # polars has raised it already. It drops a source where nobody can catch anything:
-            # Python would only print it.
+            # polars has raised it already. When it drops a source, nothing can catch an exception,
+            # and Python would only print it.
             pass
 
 
 def _batches(opened: Callable[[], _core.Reader]) -> Iterator[_core.Batch | None]:
-    # As `concurrent.futures` does, but nobody waits for this thread when Python ends.
+    # As `concurrent.futures` does, but Python does not wait for this thread when it exits.
     done: Future[_core.Reader] = Future()
 
     def open_it() -> None:
@@ -111,9 +111,9 @@ def _batches(opened: Callable[[], _core.Reader]) -> Iterator[_core.Batch | None]
 
 
 def refuse_fork() -> None:
-    """Refuse to begin what would never end: a query in a fork of a process that had run one.
+    """Refuse to run a query in a fork of a process that has run one, where it would never end.
 
-    polars keeps threads, which a fork does not have and waits for.
+    polars waits for its threads, which a fork does not have.
 
     Raises
     ------
@@ -122,8 +122,8 @@ def refuse_fork() -> None:
     """
     if _forked:
         raise RuntimeError(
-            "this process was forked from one in which polars had run, and would wait for ever for "
-            "threads that it does not have: start it by 'spawn' or 'forkserver' "
+            "this process was forked from one in which polars had run, and would wait forever for "
+            "threads that it does not have: start it with 'spawn' or 'forkserver' "
             "(multiprocessing.get_context), or use tracefast.parse or tracefast.read, which work"
         )
 
@@ -141,7 +141,7 @@ if hasattr(os, "register_at_fork"):
 
 @atexit.register
 def _settle() -> None:
-    """Let threads leave Python before it ends: one that is in it then aborts the process."""
+    """Let threads leave Python before it exits: one that does not would abort the process."""
     end = time.monotonic() + _END_S
     while time.monotonic() < end:
         frames = sys._current_frames()  # noqa: SLF001 - there is no other way to see them

@@ -16,7 +16,7 @@ STREAMS: Final = 4
 
 _ISSUE: Final = "block_rq_issue"
 _COMPLETE: Final = "block_rq_complete"
-# The tracer of the block layer: its actions D and C are those two.
+# The tracer of the block layer: its actions D and C correspond to these events.
 _BLK: Final = "blk"
 _ACTIONS: Final = {"D": _ISSUE, "C": _COMPLETE}
 _SECTOR_BYTES: Final = 512
@@ -50,8 +50,8 @@ _KEY: Final = ("dev", "op")
 def blocks(events: Events) -> pl.LazyFrame:
     """Give one row per block device and operation: requests, order, sizes, latencies.
 
-    It is told by ftrace's events ``block_rq_issue`` and ``block_rq_complete``, or by the tracer
-    ``blk`` where a log has none of these.
+    The table is made from ftrace's events ``block_rq_issue`` and ``block_rq_complete``, or from the
+    output of the tracer ``blk`` if a log has no such events.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def blocks(events: Events) -> pl.LazyFrame:
 
 
 def _of_records(records: pl.DataFrame) -> pl.DataFrame:
-    """Sum up the records of whole logs, which are in their order."""
+    """Aggregate the records of whole logs, which are in order."""
     tables = [_of_log(log) for log in records.partition_by("source", maintain_order=True)]
     table = pl.concat([pl.DataFrame(schema=SCHEMA), *tables])
     return table.sort("bytes", "requests", "source", *_KEY, descending=[True, True, *[False] * 3])
@@ -145,7 +145,7 @@ def _of_log(log: pl.DataFrame) -> pl.DataFrame:
         .join(_latencies(done), on=_KEY, how="left")
         .with_columns(
             pl.lit(log["source"][0], pl.String).alias("source"),
-            # Without any completion nothing says how many there were.
+            # Without any completion in the log their number is not known.
             pl.when(pl.lit((rows["name"] == _COMPLETE).any())).then(
                 pl.col("completed").fill_null(0)
             ),
@@ -155,7 +155,7 @@ def _of_log(log: pl.DataFrame) -> pl.DataFrame:
 
 
 def _requests(log: pl.DataFrame) -> pl.DataFrame:
-    """Give the records of requests, from whichever events tell them."""
+    """Give the records of requests, from the events or the tracer."""
     name = pl.col("name")
     if (log["name"] == _ISSUE).any():
         rows = log.filter(name.is_in([_ISSUE, _COMPLETE]))
@@ -165,7 +165,7 @@ def _requests(log: pl.DataFrame) -> pl.DataFrame:
             pl.when(name == _BLK).then(action).otherwise(name).alias("name")
         ).filter(name.is_in([_ISSUE, _COMPLETE]))
     rwbs = pl.col("rwbs").cast(pl.String)
-    # A flush that goes before a request is an F before its letter.
+    # F before another letter is a flush that precedes the request.
     flushed = (rwbs.str.head(1) == "F") & rwbs.str.slice(1, 1).is_in(list(_OPERATIONS))
     letter = pl.when(flushed).then(rwbs.str.slice(1, 1)).otherwise(rwbs.str.head(1))
     sectors = pl.col("nr_sector").fill_null(0)
@@ -193,10 +193,10 @@ def _requests(log: pl.DataFrame) -> pl.DataFrame:
 def _completed(rows: pl.DataFrame, log: pl.DataFrame) -> pl.DataFrame:
     """Pair each request with its completion, where the log leaves no doubt.
 
-    Several completions may share a request: the last of them ends where it ends.
+    A request may complete in several parts: the last part ends where the request ends.
     """
     issue = pl.col("name") == _ISSUE
-    # Flushes have no place: the kernel prints another sector when they complete.
+    # Flushes have no sector: the kernel prints another one when they complete.
     place = pl.when(pl.col("sectors") > 0).then(pl.col("sector") + pl.col("sectors"))
     flush = (pl.col("op") == "flush") & (pl.col("sectors") == 0)
     again = pl.col("row").shift(-1).over("dev", "op", "sector", "name")
@@ -223,9 +223,9 @@ def _completed(rows: pl.DataFrame, log: pl.DataFrame) -> pl.DataFrame:
 
 
 def _doubtful(pairs: pl.DataFrame, log: pl.DataFrame) -> pl.Series:
-    """Say which pairs were open while records were lost: between them others may have been.
+    """Say which pairs were open while records were lost, which may have held other pairs.
 
-    Records are lost on one processor, somewhere between the last record of it and the note.
+    Records are lost on one processor, between its last record and the note about the loss.
     """
     noted = pl.col("name") == LOST
     gaps = (
@@ -235,7 +235,7 @@ def _doubtful(pairs: pl.DataFrame, log: pl.DataFrame) -> pl.Series:
         .filter(noted)
         .select(pl.col("row").alias("end"), "begin")
         .sort("end")
-        # The earliest begin of those gaps that end there or later.
+        # The earliest start of the gaps that end there or later.
         .with_columns(pl.col("begin").cum_min(reverse=True))
     )
     if gaps.is_empty():
@@ -251,7 +251,7 @@ def _doubtful(pairs: pl.DataFrame, log: pl.DataFrame) -> pl.Series:
 
 
 def _latencies(done: pl.DataFrame) -> pl.DataFrame:
-    """Sum up the pairs: how long they took, and how many were open at once."""
+    """Aggregate the pairs: how long they took, and how many were open at the same time."""
     latency = pl.col("latency").filter(pl.col("latency") >= 0)
     steps = pl.concat(
         [
@@ -277,9 +277,9 @@ def _latencies(done: pl.DataFrame) -> pl.DataFrame:
 
 
 def _order(issued: pl.DataFrame) -> pl.DataFrame:
-    """Give the shares of requests that go on where one before them ended."""
+    """Give the shares of requests that start where an earlier one ended."""
     shares: list[dict[str, object]] = []
-    # Flushes have no place to go on from.
+    # Flushes have no sector.
     placed = issued.filter(pl.col("sectors") > 0).drop_nulls("sector")
     for (dev, op), group in placed.group_by(_KEY):
         begins, ends = group["sector"], group["sector"] + group["sectors"]
@@ -287,7 +287,7 @@ def _order(issued: pl.DataFrame) -> pl.DataFrame:
             {
                 "dev": dev,
                 "op": op,
-                # Of one stream only the request before matters; the first has none before it.
+                # With one stream only the previous request matters; the first has none.
                 "sequential_share_1": (begins == ends.shift(1)).mean(),
                 "sequential_share_4": _share(begins.to_list(), ends.to_list(), STREAMS),
             }
@@ -307,7 +307,7 @@ def _share(sectors: Iterable[int], ends: Iterable[int], streams: int) -> float |
     ... )
     (0.0, 0.666...)
     """
-    # Where the streams end, that of the one used last at the end.
+    # Where the streams end, the most recently used one last.
     last: list[int] = []
     requests = hits = 0
     for sector, end in zip(sectors, ends, strict=True):
@@ -318,7 +318,7 @@ def _share(sectors: Iterable[int], ends: Iterable[int], streams: int) -> float |
         elif len(last) == streams:
             del last[0]
         last.append(end)
-    # The first request has nothing to go on from.
+    # The first request has no previous one.
     return hits / (requests - 1) if requests > 1 else None
 
 
@@ -329,5 +329,5 @@ def _ranked(values: pl.Expr, share: int) -> pl.Expr:
 
 
 def _commonest(name: str) -> pl.Expr:
-    """Give the commonest value, the first in alphabetical order of several."""
+    """Give the most common value; of several, the first in alphabetical order."""
     return pl.col(name).drop_nulls().mode().sort().first()

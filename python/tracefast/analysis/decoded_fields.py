@@ -24,9 +24,9 @@ def decoded(
     question: str,
     lost: bool = False,
 ) -> pl.LazyFrame:
-    """Give what several known events of ftrace have in common, a row per record.
+    """Give chosen fields of several known events of ftrace, one row per record.
 
-    Asking for each event on its own would read a log once for each.
+    A query for each event would read the log once per event.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ def decoded(
     fields
         Fields to keep, and their types; null in events that do not have them.
     question
-        Who asks, for messages.
+        Name of the function that was called, for messages.
     lost
-        Keep the notes that records were lost, too, under the name `LOST`.
+        Keep the notes that records were lost as well, under the name `LOST`.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def decoded(
             *(pl.col(name).cast(dtype) for name, dtype in record.items()),
             pl.col("args").cast(pl.String),
         )
-        # Batch by batch, so that texts are gone before the whole log is read.
+        # In batches, so that texts are dropped before the whole log is read.
         .map_batches(
             partial(_decode, record=list(record), fields=fields),
             predicate_pushdown=False,
@@ -99,7 +99,7 @@ def _decode(batch: pl.DataFrame, record: Sequence[str], fields: Dtypes) -> pl.Da
         pl.col("row", "name", *record),
         *(pl.col(name).cast(dtype, strict=False) for name, dtype in fields.items()),
     ]
-    found = [_whole(part, fields).select(columns) for part in (rows.clear(), *parts)]
+    found = [_with_all_fields(part, fields).select(columns) for part in (rows.clear(), *parts)]
     return pl.concat(found).sort("row").drop("row")
 
 
@@ -112,7 +112,7 @@ def _fields(rows: pl.DataFrame, name: object) -> pl.DataFrame:
     return pl.concat([rows, pl.concat(parts)], how="horizontal")
 
 
-def _whole(part: pl.DataFrame, fields: Dtypes) -> pl.DataFrame:
+def _with_all_fields(part: pl.DataFrame, fields: Dtypes) -> pl.DataFrame:
     """Add the fields that an event does not have."""
     return part.with_columns(
         pl.lit(None).alias(name) for name in fields if name not in part.columns

@@ -1,4 +1,4 @@
-"""One row per event: how often it stands in the log, when, and how long its calls took."""
+"""One row per event: how often it occurs in the log, when, and how long its calls took."""
 
 from typing import Final
 
@@ -9,10 +9,10 @@ from tracefast._polars.given_events import Events, rows_of
 
 SCHEMA: Final = declared_schema("event_counts")
 
-# What makes two rows those of one event.
+# Rows with the same values in these columns are of one event.
 _KEY: Final = ("source", "kind", "name")
 
-# What is told apart or ranked: that needs to know every value.
+# Columns of which every value is needed, to count distinct ones or to rank them.
 _MEASURES: Final = ("task", "cpu", "dur_ns")
 
 _NEEDED: Final = {
@@ -22,8 +22,8 @@ _NEEDED: Final = {
     "cpu": pl.UInt16,
 }
 
-# What `_of_batch` gives: a row per event and batch, with null in `measure`; then, of that event, a
-# row per measure and distinct value. `count` is how often each occurs in the batch.
+# The result of `_of_batch`: one row per event and batch, with null in `measure`, and one row per
+# event, measure and distinct value. `count` is how often each occurs in the batch.
 _COUNTED: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "source": pl.String,
     "kind": pl.String,
@@ -40,7 +40,7 @@ def events(events: Events) -> pl.LazyFrame:
     """Give one row per event that the log names: count, times, tasks, processors, durations.
 
     An event is a pair of `kind` and `name`: a system call, a tracepoint, a function, a signal.
-    Lines that were not understood, and events without a name, are counted with null as their name.
+    Lines that were not understood and events without a name are counted under the name null.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def events(events: Events) -> pl.LazyFrame:
     Returns
     -------
     polars.LazyFrame
-        Largest `count` first. Null means that the log names none. Columns that end in ``_ns`` are
+        Largest `count` first. Null means that the log has none. Columns that end in ``_ns`` are
         nanoseconds.
 
         `source` : String
@@ -127,12 +127,12 @@ def _of_batch(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def _measured(counts: pl.LazyFrame) -> pl.LazyFrame:
-    """Give what the values of each event add up to.
+    """Aggregate the values of each event.
 
     Parameters
     ----------
     counts
-        How often each value of each measure stands in an event: that is exact, and far smaller
+        How often each value of each measure occurs in an event, which is exact, and much smaller
         than the values themselves.
     """
     of_event = [*_KEY, "measure"]

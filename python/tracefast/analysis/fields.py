@@ -1,4 +1,4 @@
-"""The fields of one event, typed: what an event of ftrace says, as columns."""
+"""The typed fields of one ftrace event, as columns."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, get_args
@@ -13,10 +13,10 @@ Kind = Literal["event", "function"]
 
 REST: Final = "rest"
 
-# Columns of the record that a frame of fields begins with, as far as the events have them.
+# Columns of the record that come before the fields, as far as the events have them.
 RECORD: Final = ("source", "ts", "task", "pid", "tid", "comm", "cpu", "line")
 
-# Fields of an unknown event at most; what others it has stays in `rest`.
+# The largest number of fields of an unknown event; others stay in `rest`.
 MOST: Final = 128
 
 _SURVEY: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
@@ -40,50 +40,50 @@ def fields(
 ) -> pl.LazyFrame:
     """Give the fields of one event of ftrace: a tracepoint, a probe, a marker, a function.
 
-    For the commonest events it is known how kernels print them, and what the types of their
-    fields are: the columns are the same for all kernels, for tracefs and for trace-cmd, whatever
-    their options. ``docs/events.md`` lists them. Any other event is read as keys and values:
-    ``key=value``, ``key value``, ``key: value``.
+    For the most common events it is known how kernels print them and which types their fields
+    have: the columns are the same for all kernels, for tracefs and trace-cmd, and for all options.
+    ``docs/events.md`` lists them. Any other event is read as keys and values: ``key=value``,
+    ``key value``, ``key: value``.
 
-    Nothing of the text is lost: what is in no column is in `rest`.
+    No text is lost: what is not in a column is in `rest`.
 
     Parameters
     ----------
     events
-        The events of a log, of Parquet files, or a part of them; the columns `name` and `args`
-        are needed.
+        The events of a log, of Parquet files, or a part of them, with the columns `name` and
+        `args`.
     event
         Name of the event, as in the column `name`.
     schema
-        The keys to read and their types: String, Int64, UInt64 or Float64. By default those of a
-        known event are known. For any other the events are read once when this function is
-        called, to see which keys there are, at most 128, and what holds all their values exactly:
-        Int64, UInt64 (numbers above 2**63, hexadecimal ones with ``0x``, pointers of 16 digits),
-        Float64, else String. With a `schema` the events are not read beforehand, and a key may be
-        followed by any text: ``status D``. It overrides what is known of an event.
+        The keys to read and their types: String, Int64, UInt64 or Float64. By default, a known
+        event has known keys. Any other event is read once when this function is called, to find
+        its keys, at most 128, and the type that holds all values of a key exactly: Int64, UInt64
+        (numbers above 2**63, hexadecimal ones with ``0x``, pointers of 16 digits), Float64,
+        otherwise String. With a `schema` the events are not read beforehand, and a key may be
+        followed by any text: ``status D``. It overrides what is known about an event.
     kind
-        ``function`` for the functions of that name that a tracer saw, ``event`` for anything else.
-        By default events; functions where there is nothing else of that name, and the name is none
-        of a known event, as ``kfree`` is.
+        ``function`` for functions of that name that a tracer recorded, ``event`` for anything
+        else. By default events, or functions if nothing else has that name and it is not the name
+        of a known event, such as ``kfree``.
 
     Returns
     -------
     polars.LazyFrame
         One row per record: the columns `source` (a String), `ts`, `task`, `pid`, `tid`, `comm`,
-        `cpu`, `line` of the record, those that `events` has; then the fields, under the names of
-        the text, or of the kernel's format file where the text has none; then `rest`. Fields whose
-        names are those of columns of the record begin with ``event_``: `pid` is the task that the
-        record is of, as in all tables, and `event_pid` the one that the event is about.
+        `cpu`, `line` of the record, as far as `events` has them; then the fields, with the names in
+        the text, or in the kernel's format file where the text has no names; then `rest`. A field
+        with the name of a column of the record gets the prefix ``event_``: `pid` is the task that
+        the record belongs to, as in all tables, and `event_pid` the one that the event is about.
 
     Raises
     ------
     polars.exceptions.ColumnNotFoundError
         The events lack a column that is needed.
     ValueError
-        `event` is a system call: these are rows of their own, of kind `syscall`. Or a type in
-        `schema` is none of those above, or there is no such `kind`.
+        `event` is a system call: these are rows of kind `syscall`. Or a type in `schema` is not one
+        of those above, or there is no such `kind`.
     TypeError
-        `event` is no text, or `schema` no mapping.
+        `event` is not a string, or `schema` is not a mapping.
 
     Examples
     --------
@@ -119,12 +119,12 @@ def fields(
     else:
         decoder, function = _surveyed(rows, columns, event, only_events=kind is not None)
     if "kind" in columns:
-        # Events may bear the names of system calls and of functions.
+        # Events may have the names of system calls and of functions.
         is_function = pl.col("kind") == _FUNCTION
         rows = rows.filter(is_function if function else ~is_function & (pl.col("kind") != _SYSCALL))
     record = [name for name in RECORD if name in columns]
     if "source" in record:
-        # As in all tables, so that it can be joined with any.
+        # As in all tables, so that they can be joined.
         rows = rows.with_columns(pl.col("source").cast(pl.String))
     return rows.select(*record, pl.col("args").cast(pl.String)).map_batches(
         lambda batch: _decode(decoder, batch),
@@ -169,7 +169,7 @@ def _system_call(event: str, call: str) -> ValueError:
 def _surveyed(
     rows: pl.LazyFrame, columns: list[str], event: str, *, only_events: bool
 ) -> tuple[_core.Decoder, bool]:
-    """Read an event that is not known, to see what it has, and whether it is a function."""
+    """Read an unknown event to find its keys, and whether it is a function."""
     kind = pl.col("kind").cast(pl.String) if "kind" in columns else pl.lit(None, pl.String)
     found = (
         rows.select(kind.alias("kind"), pl.col("args").cast(pl.String))
@@ -190,8 +190,8 @@ def _surveyed(
         raise _system_call(event, event)
     if kinds and kinds <= {_FUNCTION, _SYSCALL} and not only_events:
         return _core.Decoder.function(), True
-    # The commonest keys, in the order in which the text has them. A word is a key if all texts
-    # have it: then it is of the format, not of a value.
+    # The most common keys, in the order of the text. A word is a key if all texts have it: then it
+    # is part of the format, not of a value.
     found = found.filter(~pl.col("kind").is_in([_SYSCALL, _FUNCTION]).fill_null(value=False))
     texts = found.filter(pl.col("key").is_null())["rows"].sum()
     keys = (

@@ -1,4 +1,4 @@
-"""One row per process: who made it and how, what it ran, what it did, how it ended."""
+"""One row per process: how it was created, what it ran, what it did, how it ended."""
 
 import polars as pl
 
@@ -10,8 +10,8 @@ from tracefast._polars.given_events import Events
 def processes(events: Events) -> pl.LazyFrame:
     """Give one row per process of a log, from its beginning to its end.
 
-    The threads of a process are one row, a process of the same number that came later is another
-    one, and a program started from a thread does not make a new process.
+    All threads of a process are one row. A later process with the same number is another one. An
+    execve from a thread does not make a new process.
 
     Parameters
     ----------

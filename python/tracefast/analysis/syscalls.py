@@ -1,4 +1,4 @@
-"""One row per name of a system call: how many, how long, waiting for whom, how many failed."""
+"""One row per name of a system call: how many, how long, how long waiting, how many failed."""
 
 from typing import Literal, get_args
 
@@ -14,9 +14,9 @@ By = Literal["process"]
 def syscalls(events: Events, *, by: By | None = None) -> pl.LazyFrame:
     """Give one row per name of a system call: how many, how long, waiting or not, how many failed.
 
-    Every call of the log counts, one that was interrupted and started anew each time. Parts of
-    ``io_submit`` (rows of kind ``aio``) are no calls, nor is what ftrace shows of ``clone`` in the
-    task that it made.
+    Every call of the log counts; one that was interrupted and restarted counts each time. Parts of
+    ``io_submit`` (rows of kind ``aio``) do not count, nor does the return of ``clone`` in the new
+    task, which ftrace shows.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def syscalls(events: Events, *, by: By | None = None) -> pl.LazyFrame:
         the columns.
     by
         ``"process"`` for one row per process and name, with `pid` and `image`. Two processes that
-        had one id after the other are two.
+        had the same id one after the other have rows of their own.
 
     Returns
     -------
@@ -109,9 +109,10 @@ def columns(by: By | None = None) -> pl.Schema:
 def strace_counts(events: Events) -> pl.LazyFrame:
     """Count calls as strace does for its own summary, ``strace -c -w``.
 
-    strace counts a call when it returns. So calls that never do (``exit``, what a death or the end
-    of the log cut off) are in no row, and whatever the kernel hands back as an error is one:
-    ``ERESTARTSYS`` and the like, what strace injected, what ``rt_sigreturn`` left in the register.
+    strace counts a call when it returns. So calls that never return (``exit``, and those cut off by
+    the end of the task or of the log) are not counted, and every error that the kernel returns is
+    counted: ``ERESTARTSYS`` and the like, injected errors, what ``rt_sigreturn`` leaves in the
+    register.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The work on one log, for any process on any machine that sees its files."""
+"""The work on one log, which any process that can access its files may do."""
 
 import os
 import time
@@ -24,7 +24,7 @@ class Options:
     model: bool = True
 
     def keywords(self) -> dict[str, object]:
-        """Give them by name."""
+        """Give the options as keyword arguments."""
         return {name: getattr(self, name) for name in self.__slots__}
 
     def parse(
@@ -35,7 +35,7 @@ class Options:
         threads: int | None = None,
         progress: _core.Progress | None = None,
     ) -> _core.Report:
-        """Parse logs by them."""
+        """Parse logs with these options."""
         return parse(
             logs,
             output,
@@ -51,7 +51,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One log to turn into one file. It can be pickled, and holds nothing but names."""
+    """One log to parse into one file. It can be pickled, and holds only names."""
 
     log: Log
     out_dir: str
@@ -67,22 +67,22 @@ class Job:
 
 
 def run(job: Job, progress: _core.Progress | None = None) -> Record:
-    """Do a job, unless it is done; keep what became of it in the manifest.
+    """Run a job, unless it is done, and write its record to the manifest.
 
     Parameters
     ----------
     job
         The job.
     progress
-        Counters to poll, and to stop the work by.
+        Counters to poll, and to cancel the job.
 
     Returns
     -------
     Record
-        What became of the log, also where it failed.
+        The result, also if the job failed.
     """
     try:
-        # Before the first byte is read: what is written to the log later is a change.
+        # Before the first byte is read, so that later writes to the log count as a change.
         stamp = Stamp.of(files_of(job.log.inputs))
         if job.resume and (known := _done(job, stamp)) is not None:
             return replace(known, status="skipped")
@@ -92,19 +92,19 @@ def run(job: Job, progress: _core.Progress | None = None) -> Record:
 
 
 def fail(job: Job, error: BaseException) -> Record:
-    """Keep that a job failed, and why."""
-    what, hint = _words(job, error)
+    """Record that a job failed, and why."""
+    what, hint = _described(job, error)
     record = replace(_blank(job), status="failed", error=what, hint=hint)
     try:
         job.manifest.write(job.log.name, record)
     except OSError:
-        # Without a record the log is as good as never seen, so that the next run takes it up.
+        # Without a record the next run tries the log again.
         return record
     return record
 
 
 def _done(job: Job, stamp: Stamp) -> Record | None:
-    """Give the record of a job that needs no doing."""
+    """Give the record of a job if it is done."""
     known = job.manifest.read(job.log.name)
     wanted = replace(_blank(job), stamp=stamp)
     if known is None or not all(
@@ -120,7 +120,7 @@ def _done(job: Job, stamp: Stamp) -> Record | None:
 
 
 def _parse(job: Job, stamp: Stamp, progress: _core.Progress | None) -> Record:
-    begin = time.perf_counter()
+    start = time.perf_counter()
     partial = job.manifest.partial(".parquet")
     try:
         report = job.options.parse(job.log.inputs, partial, threads=job.threads, progress=progress)
@@ -133,7 +133,7 @@ def _parse(job: Job, stamp: Stamp, progress: _core.Progress | None) -> Record:
             lines=report.lines,
             unparsed=report.accounting["unparsed"],
             bytes=report.bytes,
-            seconds=round(time.perf_counter() - begin, 6),
+            seconds=round(time.perf_counter() - start, 6),
             warnings=report.warnings,
         )
         partial.replace(job.output)
@@ -141,13 +141,13 @@ def _parse(job: Job, stamp: Stamp, progress: _core.Progress | None) -> Record:
         raise _about_output(job, error, partial) from error
     finally:
         partial.unlink(missing_ok=True)
-    # Last: without it the work is done again, and gives the same.
+    # The record comes last: without it the next run does the same work again.
     job.manifest.write(job.log.name, record)
     return record
 
 
 def _blank(job: Job) -> Record:
-    """Give the record of a job with what is known before any work."""
+    """Make the record of a job that has not started."""
     return Record(
         source=job.log.source,
         status="done",
@@ -160,7 +160,7 @@ def _blank(job: Job) -> Record:
 
 
 def _about_output(job: Job, error: OSError, partial: Path) -> OSError:
-    """Call the output by its own name, and say where a worker cannot see its folder."""
+    """Name the output instead of the temporary file, with a hint if its folder is not there."""
     if error.filename is None or os.fspath(error.filename) != os.fspath(partial):
         return error
     about = OSError(error.errno, error.strerror, os.fspath(job.output))
@@ -170,8 +170,8 @@ def _about_output(job: Job, error: OSError, partial: Path) -> OSError:
     return about
 
 
-def _words(job: Job, error: BaseException) -> tuple[str, str | None]:
-    """Say what went wrong with which file, and what to do."""
+def _described(job: Job, error: BaseException) -> tuple[str, str | None]:
+    """Describe an error: the file, what is wrong, and what to do."""
     hint = hint_of(error)
     if isinstance(error, OSError) and error.errno is not None:
         name = job.log.source if error.filename is None else os.fsdecode(error.filename)
@@ -179,6 +179,6 @@ def _words(job: Job, error: BaseException) -> tuple[str, str | None]:
     if isinstance(error, _core.Error | OSError):
         return str(error), hint
     if isinstance(error, UnicodeError):
-        return f"{job.log.source}: this name is not UTF-8", "rename the file"
+        return f"{job.log.source}: the name is not UTF-8", "rename the file"
     kind = type(error).__name__
     return f"{job.log.source}: {kind}: {error}".removesuffix(": "), hint

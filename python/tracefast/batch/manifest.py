@@ -1,8 +1,8 @@
-"""What is known of the logs of a batch: a folder of small files, one a log.
+"""The records of a batch: a folder of small files, one per log.
 
-One file a log needs no lock, which network file systems lend unreliably: whoever did the work
-replaces the log's own file by a rename. The folder lies beside that of the outputs, as polars reads
-whatever it finds in a folder, hidden or not, and refuses one that holds more than Parquet.
+One file per log needs no lock, which network file systems do not support reliably: each job
+replaces the file of its own log by a rename. The folder is beside that of the outputs, because
+polars reads every file in a folder, hidden or not, and refuses one that holds more than Parquet.
 """
 
 import errno
@@ -24,7 +24,7 @@ Status = Literal["done", "skipped", "failed"]
 
 _HEAD = 4 << 10
 _TAIL = 64 << 10
-# What nobody wrote to for so long was left behind by a process that was killed.
+# Temporary files that were not written to for so long are those of processes that were killed.
 _ABANDONED_S = 3600
 
 
@@ -37,7 +37,7 @@ class Stamp:
     files
         Number of its files: more than one where it is cut by task.
     size
-        Their bytes, as they lie there.
+        Their size on disk, in bytes.
     mtime_ns
         When the last of them was changed, in ns since 1970.
     check
@@ -81,7 +81,7 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What became of one log; the file of the manifest is this, as one line of JSON.
+    """The result for one log, which the manifest holds as one line of JSON.
 
     Attributes
     ----------
@@ -169,34 +169,34 @@ class Manifest:
         return cls(out_dir + ".manifest")
 
     def prepare(self) -> None:
-        """Make the folder, and remove what killed processes left behind.
+        """Create the folder, and remove temporary files of processes that were killed.
 
         Raises
         ------
         OSError
-            The folder cannot be made.
+            The folder cannot be created.
         """
         self._partials.mkdir(parents=True, exist_ok=True)
         limit = time.time() - _ABANDONED_S
         for path in self._partials.iterdir():
-            # Another run may be at the same work.
+            # Another run may do the same.
             with suppress(FileNotFoundError):
                 if path.stat().st_mtime < limit:
                     path.unlink()
 
     def partial(self, suffix: str) -> Path:
-        """Name a file that nobody else writes, on the file system of the outputs."""
+        """Give a unique path for a temporary file on the file system of the outputs."""
         return self._partials / (uuid4().hex + suffix)
 
     def read(self, name: str) -> Record | None:
-        """Give the record of a log; None if there is none, or none that can be read."""
+        """Give the record of a log; None if it is missing or cannot be read."""
         try:
             return Record.from_json(self._path(name).read_text("ascii"))
         except (OSError, ValueError, RecursionError):
             return None
 
     def write(self, name: str, record: Record) -> None:
-        """Keep the record of a log, in the place of an earlier one.
+        """Write the record of a log, replacing an earlier one.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""`parse_many`: logs into one Parquet file each."""
+"""`parse_many`: parse logs into one Parquet file each."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from tracefast.batch.job import Options
 from tracefast.batch.manifest import Record
 from tracefast.batch.pool import Executor
-from tracefast.batch.runner import Work
+from tracefast.batch.runner import Batch
 from tracefast.inputs.sources import Source, Sources
 from tracefast.reading import FormatIn, Machine
 
@@ -29,10 +29,10 @@ def parse_many(
     compression: str | None = None,
     model: bool = True,
 ) -> "pl.DataFrame":
-    """Parse many logs, each into a Parquet file of its own, and go on where an earlier run ended.
+    """Parse many logs, each into a Parquet file of its own; continue where an earlier run ended.
 
-    ``pl.scan_parquet(out_dir)`` then reads all of them; `source` tells the logs apart. A log that
-    cannot be read stops none of the others.
+    ``pl.scan_parquet(out_dir)`` then reads all of them, and `source` is the log of each row. A log
+    that cannot be read does not stop the others.
 
     Parameters
     ----------
@@ -40,32 +40,32 @@ def parse_many(
         Paths of logs and of directories, and patterns. Logs of ``strace -ff -o NAME`` are one log,
         as for :func:`parse`.
     out_dir
-        Folder of the outputs; made if it is missing. The name of an output is that of its log with
-        a hash of its path, so that logs of equal names in several folders do not meet.
+        Folder of the outputs; created if it is missing. The name of an output is that of its log
+        with a hash of its path, so that logs of the same name in several folders do not collide.
     executor
-        Who does the work: threads of this process by default, or any executor of
-        `concurrent.futures`, or a ``dask.distributed.Client``. Its workers need tracefast, and the
-        same paths for the logs and `out_dir`.
+        An executor of `concurrent.futures` or a ``dask.distributed.Client`` that runs the jobs; by
+        default they run in threads of this process. Its workers need tracefast, and the same paths
+        for the logs and `out_dir`.
     resume
-        Leave out logs that are done: those with an output that is whole, made of the log as it is
-        now, with the same options and by the same version of the schema. What failed is done anew.
+        Skip logs that are done: those with a complete output, made from the log as it is now, with
+        the same options and the same version of the schema. Logs that failed are tried again.
     jobs
-        How many logs at a time, without an `executor`; one for each four cores by default. Each
-        takes the memory of one :func:`parse`.
+        Number of logs to parse at a time, without an `executor`; by default one for every four
+        cores. Each takes the memory of one :func:`parse`.
     shard
-        Do a part of the work, as ``(i, n)``: every n-th log, from the i-th on; i counts from 1.
+        Do a part of the work, as ``(i, n)``: every n-th log from the i-th on, with i from 1.
     format_in, machine
         As for :func:`tracefast.parse`.
     threads
-        Worker threads for each log; by default the cores are shared by the logs under way, and with
-        an `executor` it is one.
+        Worker threads for each log; by default the logs in progress share the cores, and with an
+        `executor` each has one.
     row_group, compression, model
         As for :func:`parse`.
 
     Returns
     -------
     polars.DataFrame
-        One row a log, in the order of `logs`: `source` (its absolute path), `output` (path of the
+        One row per log, in the order of `logs`: `source` (its absolute path), `output` (path of the
         Parquet file, null if it failed), `status` (``"done"``, ``"skipped"``, ``"failed"``),
         `rows`, `lines`, `unparsed` (lines that were not understood), `bytes` (of text), `seconds`,
         `error` and `hint` (null unless it failed).
@@ -73,11 +73,11 @@ def parse_many(
     Raises
     ------
     OSError
-        `out_dir` cannot be made; or a pattern matches nothing.
+        `out_dir` cannot be created, or a pattern matches nothing.
     TypeError
-        An argument is of another type than is wanted.
+        An argument has the wrong type.
     ValueError
-        There is no log, or an option has no such value.
+        There is no log, or an option has an invalid value.
 
     See Also
     --------
@@ -85,9 +85,9 @@ def parse_many(
 
     Notes
     -----
-    What is known of the logs lies beside the outputs, in ``OUT_DIR.manifest``: a line of JSON for
-    each. Outputs and records are put in their places by renaming, so that a run may be killed at
-    any moment, and several may work on one folder.
+    The records of the logs are in ``OUT_DIR.manifest``, beside the outputs: one line of JSON each.
+    Outputs and records are written to temporary files and renamed, so that a run may be killed at
+    any moment, and several runs may use the same folder.
 
     Examples
     --------
@@ -105,9 +105,9 @@ def parse_many(
     import polars as pl
 
     options = Options(format_in, machine, row_group, compression, model)
-    work = Work(logs, out_dir, options, resume=resume, shard=shard)
-    records = work.run(executor=executor, jobs=jobs, threads=threads)
-    rows = [_row(record, work.out_dir) for record in records]
+    batch = Batch(logs, out_dir, options, resume=resume, shard=shard)
+    records = batch.run(executor=executor, jobs=jobs, threads=threads)
+    rows = [_row(record, batch.out_dir) for record in records]
     text, number = pl.String(), pl.Int64()
     return pl.DataFrame(
         rows,

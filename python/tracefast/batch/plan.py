@@ -17,7 +17,7 @@ from tracefast.reading import FormatIn
 # The name of the log of one task; group 1 is the common name.
 _TASK = re.compile(rf"(.*[^/]){TASK_SUFFIX.pattern}", re.ASCII | re.DOTALL)
 _ODD = re.compile(r"[^\w.+,@-]")
-# Of a name, as files may be called by 255 bytes.
+# The part of the name that is kept; file names have at most 255 bytes.
 _LONGEST = 160
 # The part and the number of parts.
 _PAIR = 2
@@ -25,7 +25,7 @@ _PAIR = 2
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """One log: what its rows call it, what the parser is given, and the name of its output.
+    """One log: its name in the rows, the inputs of the parser, and the name of its output.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class Log:
 
 
 def logs_of(sources: Sources, format_in: FormatIn | None = None) -> list[Log]:
-    """Say which logs there are, each once, in the order in which they were named.
+    """List the logs, each once, in the order in which they were named.
 
     Parameters
     ----------
@@ -51,20 +51,20 @@ def logs_of(sources: Sources, format_in: FormatIn | None = None) -> list[Log]:
     Returns
     -------
     list of Log
-        Files of ``strace -ff`` that belong together are one log. All paths are absolute, as
-        workers may run in other folders. A log that is missing, or cannot be read, is one too.
+        Files of ``strace -ff`` that belong together are one log. All paths are absolute, because
+        workers may run in other folders. Logs that are missing or cannot be read are included.
 
     Raises
     ------
     FileNotFoundError
         A pattern matches nothing.
     ValueError
-        There is no source, or one is standard input.
+        There is no source, or a source is standard input.
     """
     names = _expanded(sources)
     if STDIN in names:
         raise ValueError("standard input cannot be part of a batch; use tracefast.parse('-', FILE)")
-    # By the name that files may have in common; a name alone stands for itself.
+    # By the common name of the logs of several tasks, or else by their own name.
     groups: dict[str, list[str]] = {}
     for name in dict.fromkeys(map(_absolute, names)):
         task = _TASK.fullmatch(name)
@@ -75,7 +75,7 @@ def logs_of(sources: Sources, format_in: FormatIn | None = None) -> list[Log]:
 
 
 def _expanded(sources: Sources) -> list[str]:
-    """Give the names of logs; a directory that stands for none is one, and fails alone later."""
+    """Give the names of logs; a directory without logs is kept, and its job will fail."""
     names: list[str] = []
     for source in as_several(sources):
         try:
@@ -88,7 +88,7 @@ def _expanded(sources: Sources) -> list[str]:
 
 
 def files_of(inputs: Sequence[str]) -> list[str]:
-    """Say which files stand behind what the parser is given.
+    """List the files that the parser reads for some inputs.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def files_of(inputs: Sequence[str]) -> list[str]:
     """
     if len(inputs) > 1 or Path(inputs[0]).exists():
         return list(inputs)
-    # A name without a file stands for the logs of all tasks that begin with it.
+    # A name without a file is the common name of the logs of several tasks.
     beside = glob.iglob(glob.escape(inputs[0]) + ".*")  # noqa: PTH207 - the name stays as it is
     files = sorted(file for file in beside if (task := _TASK.fullmatch(file)) and task[1] in inputs)
     return files or list(inputs)
@@ -154,11 +154,11 @@ def _joined(name: str, group: list[str], format_in: FormatIn | None) -> Iterable
 
 
 def _log(source: str, inputs: Sequence[str], files: Sequence[str]) -> Log:
-    """Name the output: for people by the log's own name, for certain by a hash of its path.
+    """Name the output after the log, with a hash of its path to make it unique.
 
-    The name depends on nothing but the path, so that it is the same whatever other logs there are.
+    The name depends only on the path, not on the other logs.
     """
-    # What is cut by task may stand beside a file with the name that its files have in common.
+    # The common name of the logs of several tasks may also be that of a file.
     mark = b"" if list(files) == [source] else b"\0.PID"
     digest = blake2b(os.fsencode(source) + mark, digest_size=8).hexdigest()
     own = _ODD.sub("_", Path(source).name).lstrip(".-_")

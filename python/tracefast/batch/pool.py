@@ -1,4 +1,4 @@
-"""Who does the jobs: threads of this process, or whatever executor the caller has."""
+"""Run jobs in threads of this process, or in an executor of the caller."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -13,15 +13,15 @@ from tracefast.batch.job import Job, fail, run
 from tracefast.batch.manifest import Record
 from tracefast.batch.plan import files_of
 
-# More of them hardly help with one log, as some of its work is in order.
+# More threads hardly help with one log, because some of its work is done in order.
 _THREADS_A_LOG = 4
 
 
 class Executor(Protocol):
-    """What work can be handed to: any of `concurrent.futures`, and a client of Dask."""
+    """The interface of the executors of `concurrent.futures`, and of a Dask client."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any) -> Any:  # noqa: ANN401 - theirs
-        """Begin to call a function; give a future of what it returns."""
+        """Start to call a function, and return a future for its result."""
 
 
 Submit = Callable[[int, Job], "Future[Record]"]
@@ -55,7 +55,7 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-class Watch:
+class BatchProgress:
     """Counters over all jobs, to poll from another thread; bytes are those of the files."""
 
     def __init__(self, jobs: Sequence[Job]) -> None:
@@ -88,26 +88,26 @@ def _size(file: str) -> int:
         return 0
 
 
-def local(jobs: Sequence[Job], workers: int, watch: Watch) -> list[Record]:
-    """Do jobs by threads of this process; an interrupt stops them within a moment.
+def local(jobs: Sequence[Job], workers: int, progress: BatchProgress) -> list[Record]:
+    """Run jobs in threads of this process; an interrupt stops them at once.
 
-    The parser works without the interpreter, so that threads do.
+    The parser does not hold the GIL, so threads run in parallel.
     """
     with ThreadPoolExecutor(workers, thread_name_prefix="tracefast") as executor:
 
         def submit(index: int, job: Job) -> "Future[Record]":
-            return executor.submit(run, job, watch.each[index])
+            return executor.submit(run, job, progress.each[index])
 
         try:
-            return _collect(jobs, submit, watch)
+            return _collect(jobs, submit, progress)
         except BaseException:
-            for progress in watch.each:
-                progress.cancel()
+            for one in progress.each:
+                one.cancel()
             raise
 
 
-def handed_out(jobs: Sequence[Job], executor: Executor, watch: Watch) -> list[Record]:
-    """Do jobs by an executor, or by a client of Dask.
+def handed_out(jobs: Sequence[Job], executor: Executor, progress: BatchProgress) -> list[Record]:
+    """Run jobs in an executor, or with a Dask client.
 
     Raises
     ------
@@ -123,11 +123,11 @@ def handed_out(jobs: Sequence[Job], executor: Executor, watch: Watch) -> list[Re
             "executor must be one of concurrent.futures, or a dask.distributed.Client, "
             f"got {type(executor).__name__}"
         )
-    return _collect(jobs, lambda _index, job: executor.submit(run, job), watch)
+    return _collect(jobs, lambda _index, job: executor.submit(run, job), progress)
 
 
-def _collect(jobs: Sequence[Job], submit: Submit, watch: Watch) -> list[Record]:
-    """Hand out all jobs; give what became of them, in their order."""
+def _collect(jobs: Sequence[Job], submit: Submit, progress: BatchProgress) -> list[Record]:
+    """Submit all jobs, and collect their records in order."""
     records: list[Record | None] = [None] * len(jobs)
     with _cancelled_at_the_end() as futures:
         for index, job in enumerate(jobs):
@@ -137,9 +137,9 @@ def _collect(jobs: Sequence[Job], submit: Submit, watch: Watch) -> list[Record]:
             try:
                 records[index] = future.result()
             except Exception as error:  # noqa: BLE001 - whatever ended a worker
-                # The job itself tells of its failures: here the worker is gone.
+                # A job records its own failures: here the worker itself is gone.
                 records[index] = fail(jobs[index], error)
-            watch.finished[index] = True
+            progress.finished[index] = True
     return [record for record in records if record is not None]
 
 
@@ -164,7 +164,7 @@ def _patiently(done: "SimpleQueue[Future[Record]]") -> "Future[Record]":
 
 @contextmanager
 def _cancelled_at_the_end() -> "Iterator[dict[Future[Record], int]]":
-    """Cancel what has not begun when the block is left early."""
+    """Cancel jobs that have not started when the block is left early."""
     futures: dict[Future[Record], int] = {}
     try:
         yield futures

@@ -1,4 +1,4 @@
-"""A batch as a whole: checked before it begins, and run."""
+"""A batch: it is checked before it starts, and run."""
 
 import errno
 import os
@@ -8,12 +8,12 @@ from tracefast.arguments import integer, path_text
 from tracefast.batch.job import Job, Options
 from tracefast.batch.manifest import Manifest, Record
 from tracefast.batch.plan import logs_of, part_of
-from tracefast.batch.pool import Executor, Watch, handed_out, local, shares
+from tracefast.batch.pool import BatchProgress, Executor, handed_out, local, shares
 from tracefast.inputs.sources import Source, Sources
 
 
-class Work:
-    """The jobs of a batch.
+class Batch:
+    """A batch of logs to parse.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ class Work:
 
     Examples
     --------
-    >>> work = Work("demo.strace", "events", Options())
-    >>> [record.rows for record in work.run()]
+    >>> batch = Batch("demo.strace", "events", Options())
+    >>> [record.rows for record in batch.run()]
     [8]
     """
 
@@ -48,8 +48,8 @@ class Work:
         shard: tuple[int, int] | None = None,
     ) -> None:
         if not os.fspath(out_dir):
-            raise ValueError("out_dir is empty: name a folder")
-        # An empty log shows what is wrong with the options, before all logs do.
+            raise ValueError("out_dir must not be empty")
+        # Parsing an empty log raises errors about the options once, before any job does.
         options.parse([os.devnull], None)
         self.logs = part_of(logs_of(logs, options.format_in), shard)
         self.out_dir = os.path.abspath(path_text("out_dir", out_dir))  # noqa: PTH100 - links stay
@@ -66,21 +66,21 @@ class Work:
         executor: Executor | None = None,
         jobs: int | None = None,
         threads: int | None = None,
-        watch: Watch | None = None,
+        progress: BatchProgress | None = None,
     ) -> list[Record]:
-        """Do all jobs; give what became of them, in the order of the logs.
+        """Run all jobs, and return their records in the order of the logs.
 
         Parameters
         ----------
         executor, jobs, threads
             As for :func:`tracefast.parse_many`.
-        watch
+        progress
             Counters to poll from another thread.
 
         Raises
         ------
         TypeError
-            The executor is none.
+            The executor is not one.
         ValueError
             `jobs` or `threads` is less than one, or `jobs` is given with an executor.
         """
@@ -89,12 +89,14 @@ class Work:
                 integer(name, value, low=1)
         if executor is not None:
             if jobs is not None:
-                raise ValueError("jobs is for local threads; an executor has its own number")
+                raise ValueError(
+                    "jobs and executor exclude each other: an executor has its own number"
+                )
             todo = self.jobs(threads or 1)
-            return handed_out(todo, executor, watch or Watch(todo))
+            return handed_out(todo, executor, progress or BatchProgress(todo))
         workers, threads = shares(len(self.logs), jobs, threads)
         todo = self.jobs(threads)
-        return local(todo, workers, watch or Watch(todo))
+        return local(todo, workers, progress or BatchProgress(todo))
 
     def jobs(self, threads: int | None) -> list[Job]:
         """Make the jobs."""
@@ -104,11 +106,11 @@ class Work:
         ]
 
     def _check_folders(self) -> None:
-        """Refuse what every job would trip over."""
+        """Check the folders once, because every job would fail with the same error."""
         for folder in (self.out_dir, self.manifest.folder):
             if not os.access(folder, os.W_OK | os.X_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), folder)
-        # Between file systems nothing is renamed: one of the folders is a mount.
+        # Files cannot be renamed between file systems: one of the folders is a mount point.
         if Path(self.manifest.folder).stat().st_dev != Path(self.out_dir).stat().st_dev:
             text = f"Not on the file system of its manifest, {self.manifest.folder}"
             raise OSError(errno.EXDEV, text, self.out_dir)

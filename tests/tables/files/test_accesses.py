@@ -7,7 +7,7 @@ import pytest
 
 import tracefast as tf
 from tracefast import _core
-from tracefast.analysis.files.access_patterns import habits
+from tracefast.analysis.files.access_patterns import access_patterns
 from tracefast.analysis.files.accesses import SCHEMA, of_files
 
 PTH = "data/unet_carvana_scale0.5_epoch2.pth"
@@ -56,7 +56,7 @@ def explained(tmp_path):
     def ask(log, path):
         events = tf.scan(log.write(tmp_path))
         rows = tf.accesses(events, path).collect()
-        return rows, {habit.code: habit for habit in habits(events.collect(), rows)}
+        return rows, {habit.code: habit for habit in access_patterns(events.collect(), rows)}
 
     return ask
 
@@ -98,7 +98,7 @@ def test_the_model_file(pth):
 def test_what_the_model_file_amounts_to(pth):
     events = tf.scan(pth)
     rows = tf.accesses(events, PTH).collect()
-    found = habits(events.collect(), rows)
+    found = access_patterns(events.collect(), rows)
     assert [(habit.code, habit.count, habit.bytes) for habit in found] == [
         ("random", 8, 23_875),
         ("tail-first", 1, 4096),
@@ -369,7 +369,7 @@ def test_gaps_are_null_where_an_end_is_not_known(make_events):
     assert table["gap"].to_list() == [
         *[None, None, None, None, 100, 0, 8400, 100, None, None, None, None]
     ]
-    found = {habit.code: habit for habit in habits(events, table)}
+    found = {habit.code: habit for habit in access_patterns(events, table)}
     assert found["unknown"].count == 1
 
 

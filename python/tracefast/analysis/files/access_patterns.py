@@ -1,4 +1,4 @@
-"""What the accesses of one file amount to, in words, each with its evidence."""
+"""Patterns in the accesses to one file, each with its evidence and an explanation."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ import polars as pl
 from tracefast import _core
 from tracefast.analysis.files.accesses import READ, WRITE
 
-# A jump forward of no more than this is near: the read-ahead of most kernels covers it.
+# A jump forward by at most this is near: the read-ahead of most kernels covers it.
 NEAR: Final = 128 << 10
-# Fewer accesses than this make no pattern.
+# Fewer accesses than this are not a pattern.
 FEW: Final = 8
-# Reads of no more than this look for something in a header.
+# Reads of at most this size look for something in a header.
 SMALL: Final = 16 << 10
 
-# What Pillow asks CPython's buffered reader for, and blocks that it rounds to.
+# What Pillow reads through CPython's buffered reader, and the blocks that this rounds to.
 _CHUNK: Final = 65536
 _BLOCKS: Final = (4096, 8192)
 
@@ -33,22 +33,22 @@ _SIGNATURE: Final = {
 
 
 @dataclass(frozen=True)
-class Habit:
-    """Something that a program does with a file.
+class AccessPattern:
+    """A pattern in the accesses to a file.
 
     Attributes
     ----------
     code
-        A name that stays: ``eof-probe``, ``rewind``, ``header-probe``, ``tail-first``, ``stride``,
-        ``random``, ``in-order``, ``whole``, ``again``, ``mmap``, ``unknown``.
+        A name that does not change: ``eof-probe``, ``rewind``, ``header-probe``, ``tail-first``,
+        ``stride``, ``random``, ``in-order``, ``whole``, ``again``, ``mmap``, ``unknown``.
     count
-        How many calls it is about.
+        Number of its calls.
     bytes
-        How many bytes these moved, asked for, or mapped, as the text says.
+        Bytes that these moved, asked for, or mapped, as the text says.
     ns
-        Time in these calls; None where the log has none.
+        Time in these calls; None if the log has no times.
     text
-        What it is, and why it matters.
+        What the pattern is, and why it matters.
     """
 
     code: str
@@ -58,8 +58,8 @@ class Habit:
     text: str
 
 
-def habits(events: pl.DataFrame, rows: pl.DataFrame) -> list[Habit]:
-    """Name what the accesses of a file amount to.
+def access_patterns(events: pl.DataFrame, rows: pl.DataFrame) -> list[AccessPattern]:
+    """Find the patterns in the accesses to a file.
 
     Parameters
     ----------
@@ -70,15 +70,15 @@ def habits(events: pl.DataFrame, rows: pl.DataFrame) -> list[Habit]:
 
     Returns
     -------
-    list of Habit
-        What was recognised; nothing, if nothing was.
+    list of AccessPattern
+        The patterns that were recognised.
 
     Examples
     --------
     >>> import tracefast as tf
     >>> events = tf.scan("demo.strace")
     >>> rows = tf.accesses(events, "/srv/demo/data.bin").collect()
-    >>> [(habit.code, habit.count) for habit in habits(events.collect(), rows)]
+    >>> [(found.code, found.count) for found in access_patterns(events.collect(), rows)]
     [('in-order', 1), ('eof-probe', 1)]
     """
     events = events.with_columns(pl.col("name", "args", "errno", "status").cast(pl.String))
@@ -95,8 +95,8 @@ def habits(events: pl.DataFrame, rows: pl.DataFrame) -> list[Habit]:
     ]
 
 
-def _order(rows: pl.DataFrame) -> Iterator[Habit]:
-    """Say in which order the file was read, and written."""
+def _order(rows: pl.DataFrame) -> Iterator[AccessPattern]:
+    """Find the order in which the file was read and written."""
     for way, verb in ((READ, "read"), (WRITE, "write")):
         mine = rows.filter(pl.col("way") == way)
         moves = mine.filter(pl.col("access").is_in(["consecutive", "forward", "backward"]))
@@ -106,7 +106,7 @@ def _order(rows: pl.DataFrame) -> Iterator[Habit]:
         strides = forward["gap"].drop_nulls().value_counts(sort=True)
         if forward.height >= FEW and strides["count"][0] * 2 >= forward.height:
             gap, count = strides.row(0)
-            yield _habit(
+            yield _pattern(
                 "stride",
                 forward.filter(pl.col("gap") == gap),
                 f"of {forward.height:,} jumps forward {count:,} skip {gap:,} bytes: one part of"
@@ -115,20 +115,20 @@ def _order(rows: pl.DataFrame) -> Iterator[Habit]:
             continue
         ordered = moves.height - jumps.height + near.height
         if moves.height >= FEW and ordered * 2 < moves.height:
-            yield _habit(
+            yield _pattern(
                 "random",
                 jumps,
-                f"{moves.height - ordered:,} of {moves.height:,} {verb}s do not go on where the one"
-                f" before ended, nor within {NEAR:,} bytes behind",
+                f"{moves.height - ordered:,} of {moves.height:,} {verb}s do not start where the one"
+                f" before ended, nor within {NEAR:,} bytes after it",
             )
         elif jumps.is_empty() and not mine.filter(pl.col("access") == "first").is_empty():
             moved = mine.filter(pl.col("bytes") > 0)
-            how = "in one call" if moved.height == 1 else "each from where the one before ended"
-            yield _habit("in-order", moved, f"{verb} from its begin on, {how}")
+            how = "in one call" if moved.height == 1 else "each call where the one before ended"
+            yield _pattern("in-order", moved, f"{verb} from the start, {how}")
 
 
-def _tail_first(rows: pl.DataFrame, size: int | None) -> Iterator[Habit]:
-    """Find open files whose first reads have one that ends at the end, before the middle."""
+def _tail_first(rows: pl.DataFrame, size: int | None) -> Iterator[AccessPattern]:
+    """Find open files whose end is among the first reads, before their middle is read."""
     if size is None:
         return
     middle = size // 2
@@ -136,7 +136,7 @@ def _tail_first(rows: pl.DataFrame, size: int | None) -> Iterator[Habit]:
     tails: list[pl.DataFrame] = []
     reads = _moved(rows, READ).drop_nulls("offset")
     for _, opened in reads.group_by("source", "ofd", maintain_order=True):
-        # Later on it is no more than one of many places.
+        # Later it is only one of many places.
         early = opened.head(FEW)
         tail = early.filter(end == size, pl.col("offset") > middle).head(1)
         between = early.filter(pl.col("offset") <= middle, end > middle)
@@ -144,7 +144,7 @@ def _tail_first(rows: pl.DataFrame, size: int | None) -> Iterator[Habit]:
             tails.append(tail)
     if tails:
         found = pl.concat(tails)
-        yield _habit(
+        yield _pattern(
             "tail-first",
             found,
             f"the end of the file, from {found['offset'][0]:,} on, was read before its middle:"
@@ -152,8 +152,8 @@ def _tail_first(rows: pl.DataFrame, size: int | None) -> Iterator[Habit]:
         )
 
 
-def _header_probes(rows: pl.DataFrame) -> Iterator[Habit]:
-    """Find small reads from the start on, thrown away by going back to it."""
+def _header_probes(rows: pl.DataFrame) -> Iterator[AccessPattern]:
+    """Find small reads from the start, after which the program goes back to the start."""
     probes: list[pl.DataFrame] = []
     for _, reads in _moved(rows, READ).group_by("source", "ofd", maintain_order=True):
         if reads["offset"][0] != 0 or reads["ofd"][0] is None:
@@ -166,7 +166,7 @@ def _header_probes(rows: pl.DataFrame) -> Iterator[Habit]:
         if before.height > 1 and orderly and (before["bytes"] <= SMALL).all():
             probes.append(before)
     if probes:
-        yield _habit(
+        yield _pattern(
             "header-probe",
             pl.concat(probes),
             "small reads from the start, until enough of the header was seen; then the program goes"
@@ -174,22 +174,22 @@ def _header_probes(rows: pl.DataFrame) -> Iterator[Habit]:
         )
 
 
-def _rewinds(rows: pl.DataFrame) -> Iterator[Habit]:
+def _rewinds(rows: pl.DataFrame) -> Iterator[AccessPattern]:
     again = rows.filter(
         pl.col("way") == READ, pl.col("access") == "backward", pl.col("offset") == 0
     )
     if not again.is_empty():
-        yield _habit(
+        yield _pattern(
             "rewind", again, "back to the start of the file, whose header is read once more"
         )
 
 
-def _eof_probes(events: pl.DataFrame, rows: pl.DataFrame) -> Iterator[Habit]:
-    """Find reads that returned nothing behind the last byte, and who makes them."""
+def _eof_probes(events: pl.DataFrame, rows: pl.DataFrame) -> Iterator[AccessPattern]:
+    """Find reads that returned 0 at the end of the file, and whether CPython made them."""
     probes: list[pl.DataFrame] = []
     predicted: list[pl.DataFrame] = []
     for (source, ofd), reads in _runs(rows).group_by("source", "ofd", maintain_order=True):
-        # Of a pipe or a socket, nothing means that the other side has closed it.
+        # From a pipe or a socket, 0 means that the other side has closed it.
         ends = reads.filter(pl.col("access") == "eof", pl.col("offset_known").is_not_null())
         if ends.is_empty():
             continue
@@ -209,7 +209,7 @@ def _eof_probes(events: pl.DataFrame, rows: pl.DataFrame) -> Iterator[Habit]:
         return
     found = pl.concat(probes)
     named = pl.concat(predicted) if predicted else found.clear()
-    text = "reads that returned 0 at the end of the file: a short read does not tell that it is the"
+    text = "reads that returned 0 at the end of the file: a short read does not show that it is the"
     text += " end, so the program asks once more"
     if not named.is_empty():
         who = "They are" if named.height == found.height else f"{named.height:,} of them are"
@@ -219,13 +219,13 @@ def _eof_probes(events: pl.DataFrame, rows: pl.DataFrame) -> Iterator[Habit]:
             " comes. No data moves: what it costs is the call. Reading the file in one go, or only"
             " as far as its size, saves it"
         )
-    yield Habit(
+    yield AccessPattern(
         "eof-probe", found.height, _sum(found, "requested") or 0, _sum(found, "dur_ns"), text
     )
 
 
-def _whole(rows: pl.DataFrame, size: int | None) -> Iterator[Habit]:
-    """Find processes each of which read the whole file."""
+def _whole(rows: pl.DataFrame, size: int | None) -> Iterator[AccessPattern]:
+    """Find out whether several processes each read the whole file."""
     if not size:
         return
     reads = _moved(rows, READ).drop_nulls("offset")
@@ -233,15 +233,15 @@ def _whole(rows: pl.DataFrame, size: int | None) -> Iterator[Habit]:
     whole = [process for _, process in processes if _union(process) >= size]
     if len(whole) > 1:
         all_of_them = pl.concat(whole)
-        yield _habit(
+        yield _pattern(
             "whole",
             all_of_them,
             f"{len(whole):,} processes read all of its {size:,} bytes, each for itself",
         )
 
 
-def _again(rows: pl.DataFrame) -> Iterator[Habit]:
-    """Find processes that read the same bytes twice and more often."""
+def _again(rows: pl.DataFrame) -> Iterator[AccessPattern]:
+    """Find processes that read the same bytes at least twice."""
     repeated: list[pl.DataFrame] = []
     unique = 0
     reads = _moved(rows, READ).drop_nulls("offset")
@@ -254,7 +254,7 @@ def _again(rows: pl.DataFrame) -> Iterator[Habit]:
         found = pl.concat(repeated)
         times = (_sum(found, "bytes") or 0) / unique
         opens = found.select(pl.struct("source", "ofd").n_unique()).item()
-        yield _habit(
+        yield _pattern(
             "again",
             found,
             f"{unique:,} different bytes, each read {times:.1f} times on average by the same"
@@ -262,36 +262,36 @@ def _again(rows: pl.DataFrame) -> Iterator[Habit]:
         )
 
 
-def _mmaps(events: pl.DataFrame) -> Iterator[Habit]:
+def _mmaps(events: pl.DataFrame) -> Iterator[AccessPattern]:
     maps = events.filter(
         pl.col("name").is_in(_MAPS),
         pl.col("errno").is_null(),
         pl.col("status").ne_missing("injected"),
     )
     if not maps.is_empty():
-        yield Habit(
+        yield AccessPattern(
             "mmap",
             maps.height,
             _sum(maps, "requested") or 0,
             _sum(maps, "dur_ns"),
-            "bytes mapped: which of them were touched, no system call tells. Trace the events of"
-            " filemap, and ask tracefast files --page-cache",
+            "bytes mapped: system calls do not show which of them were used. Trace the events of"
+            " filemap, and use tracefast files --page-cache",
         )
 
 
-def _unknown(rows: pl.DataFrame) -> Iterator[Habit]:
+def _unknown(rows: pl.DataFrame) -> Iterator[AccessPattern]:
     unknown = rows.filter(pl.col("offset_known").is_in(["ambiguous", "unknown"]))
     if not unknown.is_empty():
-        yield _habit(
+        yield _pattern(
             "unknown",
             unknown,
-            "accesses whose position the log does not tell: several tasks shared the open file at"
+            "accesses whose position is not in the log: several tasks shared the open file at"
             " that moment, or calls that moved it were not traced",
         )
 
 
 def _runs(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add to each read how many bytes came before it without a jump."""
+    """Add to each read the number of bytes read before it without a jump."""
     stream = ("source", "ofd")
     jump = pl.col("access").is_in(["first", "forward", "backward"]).fill_null(value=True)
     return (
@@ -306,16 +306,16 @@ def _runs(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _is_buffered(events: pl.DataFrame) -> bool:
-    """Say whether an open file was opened as CPython's open does it."""
+    """Say whether a file was opened by CPython's `open`."""
     data = pl.col("name").is_in(_DATA)
     before = events.filter(data.cum_max().not_())
     return all(not before.filter(sign).is_empty() for sign in _SIGNATURE.values())
 
 
 def _blocks(events: pl.DataFrame) -> tuple[int, ...]:
-    """Give the size of the reader's buffer: what the file system recommends, if the log says it."""
-    told = events.filter(_SIGNATURE["stat"])["args"].str.extract(r"st_blksize=(\d+)", 1)
-    sizes = told.drop_nulls().cast(pl.Int64, strict=False).drop_nulls().unique()
+    """Give the size of the reader's buffer: what the file system recommends, if the log has it."""
+    printed = events.filter(_SIGNATURE["stat"])["args"].str.extract(r"st_blksize=(\d+)", 1)
+    sizes = printed.drop_nulls().cast(pl.Int64, strict=False).drop_nulls().unique()
     return tuple(size for size in sizes if size > 0) or _BLOCKS
 
 
@@ -328,11 +328,11 @@ def _size(events: pl.DataFrame, rows: pl.DataFrame) -> int | None:
 
 
 def _union(rows: pl.DataFrame) -> int:
-    """Count the bytes that ranges cover, each once."""
+    """Count the distinct bytes that ranges cover."""
     ranges = rows.select("offset", (pl.col("offset") + pl.col("bytes")).alias("end")).sort("offset")
     reached = pl.col("end").cum_max().shift(1)
-    begin = pl.max_horizontal("offset", reached)
-    fresh = ranges.select((pl.col("end") - begin).clip(lower_bound=0).sum()).item()
+    start = pl.max_horizontal("offset", reached)
+    fresh = ranges.select((pl.col("end") - start).clip(lower_bound=0).sum()).item()
     return int(fresh or 0)
 
 
@@ -340,8 +340,8 @@ def _moved(rows: pl.DataFrame, way: str) -> pl.DataFrame:
     return rows.filter(pl.col("way") == way, pl.col("bytes") > 0)
 
 
-def _habit(code: str, rows: pl.DataFrame, text: str) -> Habit:
-    return Habit(code, rows.height, _sum(rows, "bytes") or 0, _sum(rows, "dur_ns"), text)
+def _pattern(code: str, rows: pl.DataFrame, text: str) -> AccessPattern:
+    return AccessPattern(code, rows.height, _sum(rows, "bytes") or 0, _sum(rows, "dur_ns"), text)
 
 
 def _sum(rows: pl.DataFrame, column: str) -> int | None:

@@ -1,4 +1,4 @@
-"""One row per data access of one file, in order: where it began, how far it jumped."""
+"""One row per data access to one file, in order: where it began, how far it jumped."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -226,8 +226,8 @@ def _gap() -> pl.Expr:
     stream = ("source", "ofd", "way")
     moved = pl.col("bytes") > 0
     end = pl.when(moved).then(pl.col("offset") + pl.col("bytes"))
-    # Ends are told by what moved data last only: if that one's place is not known, or counts from
-    # elsewhere, an older end is of no use.
+    # Only the last access that moved data has an end to compare with: if its position is not known,
+    # or is relative to another one, an older end cannot be used.
     known = pl.when(moved).then(pl.col("offset_known").fill_null("unknown"))
     last_end, last_known = (value.forward_fill().shift(1).over(stream) for value in (end, known))
     comparable = (last_known == pl.col("offset_known")) & pl.col("ofd").is_not_null()

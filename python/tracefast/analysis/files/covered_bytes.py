@@ -1,4 +1,4 @@
-"""How many bytes ranges cover in union, exactly, for any group of rows."""
+"""The exact number of distinct bytes that ranges cover, for any group of rows."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -18,20 +18,20 @@ def covered_bytes(
     start: str | pl.Expr = "offset",
     length: str | pl.Expr = "bytes",
 ) -> pl.LazyFrame:
-    """Give, for each group of rows, how many bytes their ranges cover in union.
+    """Give, for each group of rows, the number of distinct bytes that their ranges cover.
 
-    This is what sums cannot tell: how much of a file was read at all, by whom, in which time.
-    Memory grows with the ranges that are apart, not with the rows.
+    Sums count bytes that are read twice twice; this shows how much of a file was read, for example
+    by each process. Memory grows with the number of separate ranges, not with the rows.
 
     Parameters
     ----------
     rows
         Events, or anything else with ranges.
     by
-        The columns that make the groups; null is a value like any other.
+        The columns to group by; null is a value like any other.
     start, length
-        Columns or expressions: where a range begins and how long it is, whole numbers. Rows in
-        which one of them is null, or `length` is not above zero, cover nothing.
+        Columns or expressions: where a range starts and how long it is, integers. Rows where one
+        of them is null, or `length` is not above zero, cover nothing.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def covered_bytes(
     polars.exceptions.ColumnNotFoundError
         A column is missing.
     TypeError
-        `rows` is no table, or another argument names no column.
+        `rows` is not a table, or another argument is not a column.
     ValueError
         `by` is empty, or names a column twice.
 
@@ -57,9 +57,9 @@ def covered_bytes(
     """
     keys = [by] if isinstance(by, str) or not isinstance(by, Iterable) else list(by)
     if not all(isinstance(key, str) for key in keys):
-        raise TypeError(f"by is the name of one column or several, not {by!r}")
+        raise TypeError(f"by must be the name of one column or several, got {by!r}")
     if not keys or len(set(keys)) != len(keys):
-        raise ValueError(f"by is one column or several different ones, not {by!r}")
+        raise ValueError(f"by must be one column or several different ones, got {by!r}")
 
     def column(value: str | pl.Expr, name: str) -> pl.Expr:
         return (pl.col(value) if isinstance(value, str) else value).cast(pl.Int64).alias(name)
@@ -87,11 +87,11 @@ def covered_bytes(
 
 
 def _names(argument: str, value: str | pl.Expr) -> list[str]:
-    """Name the columns that a value is made of."""
+    """List the columns that a value is computed from."""
     if isinstance(value, str):
         return [value]
     if not isinstance(value, pl.Expr):
-        raise TypeError(f"{argument} is the name of a column, or an expression, not {value!r}")
+        raise TypeError(f"{argument} must be the name of a column or an expression, got {value!r}")
     return value.meta.root_names()
 
 

@@ -1,4 +1,4 @@
-"""One row per file of the page cache: what reads found there, and what had to be fetched."""
+"""One row per file of the page cache: what reads found there, and what was fetched."""
 
 from functools import partial
 from typing import Final
@@ -13,7 +13,7 @@ from tracefast.arguments import integer
 
 SCHEMA: Final = declared_schema("page_cache")
 
-# From this share of streaming on a file counts as streamed, and up to this one as read at random.
+# A file counts as streamed from this share on, and as read at random up to the second one.
 STREAMING: Final = 0.8
 RANDOM: Final = 0.2
 
@@ -27,7 +27,7 @@ _ASYNC: Final = "page_cache_async_ra"
 _ORDER: Final = "page_cache_ra_order"
 _UNBOUNDED: Final = "page_cache_ra_unbounded"
 
-# Events that kernels got together: where a log has one of them, the others were there as well.
+# Events that were added to the kernel together: a log that has one of them can have the others.
 _USES: Final = (_LOOKUP, _MAP, _FAULT)
 _AHEAD: Final = (_SYNC, _ASYNC, _ORDER, _UNBOUNDED)
 EVENTS: Final = (*_USES, _ADD, _DELETE, *_AHEAD)
@@ -43,14 +43,14 @@ _FIELDS: Final[Dtypes] = {
     "order": pl.Int64,
     "prev_pos": pl.Int64,
 }
-# No kernel has larger folios; a number that is none is not to run over.
+# No kernel has larger folios; the limit keeps a damaged number from overflowing.
 _ORDER_MAX: Final = 30
-# Far above the pages of any machine.
+# Larger than the pages of any machine.
 _LARGEST_PAGE: Final = 1 << 30
-# Records whose neighbours are looked at in one go.
+# Records whose neighbours are compared at a time.
 _PART: Final = 1 << 20
 _FILE: Final = ("source", "dev", "ino")
-# What the sums are made from: a record is about the bytes from `start` up to `end`.
+# The columns that the sums need: a record is about the bytes from `start` up to `end`.
 _STEP: Final[Dtypes] = {
     **_RECORD,
     "dev": pl.Categorical(),
@@ -70,9 +70,9 @@ def page_cache(
 ) -> pl.LazyFrame:
     r"""Give one row per file, by device and inode, of what the page cache did for it.
 
-    It is told by ftrace's events ``filemap:*`` and ``readahead:*``. A column is null where the log
-    has none of the events that would fill it: kernels before 6.12 tell only what was added and
-    removed, and without the events of read-ahead nobody knows which lookups missed.
+    The table is made from ftrace's events ``filemap:*`` and ``readahead:*``. A column is null if
+    the log has none of the events that it is computed from: kernels before 6.12 only show what was
+    added and removed, and which lookups missed is only known with the events of read-ahead.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def page_cache(
         ``find / -printf '%D %i %p\n'``, or a frame with the columns `dev` (``"254:0"``), `ino`
         and `path`.
     page_bytes
-        Size of a page on the machine of the log, which the log does not say.
+        Size of a page on the machine of the log, which is not in the log.
 
     Returns
     -------
@@ -173,14 +173,14 @@ def page_cache(
 
 
 def _of_steps(steps: pl.DataFrame, page: int) -> pl.DataFrame:
-    """Sum up the records of whole logs, which are in their order."""
+    """Aggregate the records of whole logs, which are in order."""
     name = pl.col("name")
     files = steps.select(_FILE).unique(maintain_order=True).with_row_index("file")
-    # Numbers in place of keys: what follows looks at many neighbours of the same key.
+    # Numbers instead of keys: what follows compares many neighbours of the same key.
     numbered = steps.join(
         files, on=_FILE, how="left", nulls_equal=True, maintain_order="left"
     ).select("file", "task", "name", "start", "end", "prev_pos")
-    # Some files at a time, so that what is told of their records never is in memory for all.
+    # Some files at a time, to limit the memory for the columns that are added to their records.
     parts = steps.height // _PART + 1
     sums = pl.concat(
         _sums(numbered.filter(pl.col("file") % parts == part), page) for part in range(parts)
@@ -194,7 +194,7 @@ def _of_steps(steps: pl.DataFrame, page: int) -> pl.DataFrame:
     return (
         files.join(sums, on="file")
         .join(recorded, on="source", how="left", nulls_equal=True)
-        .with_columns(_told())
+        .with_columns(_known_columns())
         .select(pl.col(column).cast(dtype) for column, dtype in SCHEMA.items())
         .sort(
             "added_bytes",
@@ -209,7 +209,7 @@ def _of_steps(steps: pl.DataFrame, page: int) -> pl.DataFrame:
 
 
 def _sums(steps: pl.DataFrame, page: int) -> pl.DataFrame:
-    """Count and sum up what each file's records say."""
+    """Aggregate the records of each file."""
     name = pl.col("name")
     rows = _linked(steps, page)
     length = pl.col("end") - pl.col("start")
@@ -235,12 +235,12 @@ def _ranges(page: int) -> list[pl.Expr]:
     """Give the bytes of the file that a record is about, from `start` up to `end`."""
     name = pl.col("name")
     start = pl.coalesce("ofs", pl.col("index") * page)
-    # Kernels whose records have no order know no folios of several pages.
+    # Kernels that do not print the order have no folios of several pages.
     order = pl.col("order").fill_null(0).clip(0, _ORDER_MAX)
     folio = page * pl.lit(2).pow(order).cast(pl.Int64)
     end = (
         pl.when(name.is_in([_LOOKUP, _MAP]))
-        # Both name the last one.
+        # Both print the last page.
         .then(pl.coalesce(pl.col("ofs_end") + 1, (pl.col("last_index") + 1) * page))
         .when(name.is_in([_ADD, _DELETE]))
         .then(start + folio)
@@ -250,23 +250,23 @@ def _ranges(page: int) -> list[pl.Expr]:
 
 
 def _linked(rows: pl.DataFrame, page: int) -> pl.DataFrame:
-    """Tell from the order of the records why pages were fetched, and whether that goes on.
+    """Find out from the order of the records why pages were fetched, and after which others.
 
-    A lookup is recorded when it has its pages, behind what was fetched for it; a fault before.
+    A lookup is recorded when it has its pages, after what was fetched for it; a fault before that.
     """
     name, start, end = pl.col("name"), pl.col("start"), pl.col("end")
-    # What one task does with one file: there the order of records is that of the kernel's steps.
+    # For one task and one file, the order of the records is that of the kernel's steps.
     user = ("task", "file")
     rows = rows.with_row_index("row")
-    # A long read makes several lookups, which end alike.
+    # A long read makes several lookups, which end at the same page.
     begin = pl.when(end.ne_missing(end.shift(1).over(user))).then(start)
     lookups = rows.filter(name == _LOOKUP).select(
         "row", begin.forward_fill().over(user).alias("read_start")
     )
     before, before_start = name.shift(1).over(user), start.shift(1).over(user)
-    behind, behind_start = name.shift(-1).over(user), start.shift(-1).over(user)
-    # Read-ahead that was asked for by a mark fetches what is behind the page of the fault.
-    fetched = behind.is_in([_ADD, _ORDER, _UNBOUNDED]) & (behind_start <= start)
+    after, after_start = name.shift(-1).over(user), start.shift(-1).over(user)
+    # Read-ahead that a marked page triggers fetches pages after that of the fault.
+    fetched = after.is_in([_ADD, _ORDER, _UNBOUNDED]) & (after_start <= start)
     cause = pl.when(~name.is_in([_ADD, _DELETE])).then(name.is_in(_AHEAD))
     rows = rows.join(lookups, on="row", how="left", maintain_order="left").with_columns(
         ((name == _FAULT) & fetched).fill_null(value=False).alias("demand"),
@@ -284,7 +284,7 @@ def _linked(rows: pl.DataFrame, page: int) -> pl.DataFrame:
     by_read = (
         (origin == 0)
         | ((origin - prev_pos).abs() < page)
-        # Mappings do not move prev_pos: there the mark is all there is to go by.
+        # Mappings do not change prev_pos: for them only the mark is known.
         | ((name == _ASYNC) & (prev_pos < 0))
     )
     by_fault = (start == 0) | (start == pl.col("added_end"))
@@ -292,12 +292,12 @@ def _linked(rows: pl.DataFrame, page: int) -> pl.DataFrame:
     return rows.with_columns(goes_on.fill_null(value=False).alias("goes_on"))
 
 
-def _told() -> list[pl.Expr]:
-    """Blank out what the log does not tell, and say what the rest means."""
+def _known_columns() -> list[pl.Expr]:
+    """Set columns without events in the log to null, and compute those that depend on others."""
     uses, ahead = pl.col("has_uses"), pl.col("has_ahead")
     add, delete = pl.col("has_add"), pl.col("has_delete")
     lookups, fetches = pl.col("lookups"), pl.col("fetches")
-    # Faults show on their own that they fetched; reads only by events of read-ahead.
+    # Faults show by themselves that they fetched pages; reads need the events of read-ahead.
     known = ahead | (uses & (lookups == 0))
     share = pl.when(known & (fetches > 0)).then(pl.col("streaming") / fetches)
     used = pl.sum_horizontal("lookups", "faults", "mapped_pages") > 0
@@ -325,7 +325,7 @@ def _told() -> list[pl.Expr]:
         "random_misses": ahead,
     }
     return [
-        *(pl.when(told).then(pl.col(column)).alias(column) for column, told in need.items()),
+        *(pl.when(known).then(pl.col(column)).alias(column) for column, known in need.items()),
         pl.when(ahead & (lookups > 0)).then(pl.col("misses") / lookups).alias("miss_share"),
         share.alias("streaming_share"),
         verdict.alias("verdict"),

@@ -1,4 +1,4 @@
-"""One row per file: who used it, what was read and written and in which order, what that took."""
+"""One row per file: what was read and written, in which order, and how long that took."""
 
 from collections.abc import Callable
 from typing import Final, Literal, get_args
@@ -25,45 +25,45 @@ def files(
     near: int = NEAR,
     darshan: bool = False,
 ) -> pl.LazyFrame:
-    """Give one row per file: who used it, what was read and written, in which order.
+    """Give one row per file: what was read and written, and in which order.
 
     Reads are the calls that take data from the file: read, readv, pread64, preadv, preadv2, the
     input side of sendfile, splice, copy_file_range and tee, the parts of io_submit that read, and
-    on sockets the recv family; writes are the mirror image. A call whose result strace injected
-    never counts. What is read through a mapping, or submitted to io_uring, is not in a log.
+    on sockets the recv family; writes are their counterparts. Calls whose result strace injected do
+    not count. What is read through a mapping or submitted to io_uring is not in a log.
 
-    Calls that know a path only (a failed open, a stat) are counted with the first file of that
-    name, or, where no such file was ever opened, in a row without `file`. Descriptors of which the
-    log tells neither file nor path have a row per open file description, without either.
+    Calls that have only a path (a failed open, a stat) are counted with the first file of that
+    name, or, if no such file was ever opened, in a row without `file`. Descriptors for which the
+    log shows neither file nor path have one row per open file description, without either.
 
     Parameters
     ----------
     events
         The events of a log, of Parquet files, or a part of them, in their order: filter rows as
-        you like, but keep the columns. Of a part of the events, classes are those that the
-        accesses had among all; distances between accesses are taken between those that are there.
+        you like, but keep the columns. Classes of accesses are those that they had among all
+        events; distances are those between the accesses that are left.
     scope
-        Which access is the one before when an access is classified: ``"stream"`` that of the same
-        open file description, which is what the program did; ``"file"`` that of the same row of
-        the table, whatever the description, which is what storage sees. Reads and writes are two
-        streams; errors and ends of file are in none.
+        Which previous access an access is compared with: ``"stream"`` for the one through the same
+        open file description, which is what the program did; ``"file"`` for the one in the same row
+        of the table, through any description, which is what storage sees. Reads and writes are
+        separate; errors and ends of file are left out.
     by
         ``"process"`` for one row per process (`pid`) and file; ``"open"`` for one row per open
         file description, with `ofd`, the `task` that opened it, `ts_open`, and `ts_close`, when
-        the last close that the log shows began.
+        the last close in the log began.
     near
-        Bytes that an access may skip and still be near the one before it.
+        Number of bytes that an access may skip and still count as near the previous one.
     darshan
         Give the counters of Darshan's POSIX module instead, one row per path: see
-        ``docs/files.md``. `scope`, `by` and `near` have no meaning then.
+        ``docs/files.md``. `scope`, `by` and `near` are ignored then.
 
     Returns
     -------
     polars.LazyFrame
         Largest sum of `read_bytes` and `write_bytes` first. Null means that the log cannot say.
         Columns that end in ``_ns`` are nanoseconds, in ``_bytes`` bytes, in ``_share`` parts of 1.
-        Times count every call of that kind that has a duration, failed ones too; sizes count those
-        that succeeded. Medians and percentiles are exact, nearest rank.
+        Times are of every call of that kind that has a duration, including failed ones; sizes are
+        of those that succeeded. Medians and percentiles are exact, nearest rank.
 
         `source` : String
             The log.
@@ -137,7 +137,7 @@ def files(
         `read_p50_ns`, `read_p99_ns`, `read_max_ns` : Int64
             Duration of a call: median, 99th percentile, longest.
 
-        For writes there are the same columns: `writes`, and `write_` in place of `read_`, but no
+        Writes have the same columns: `writes`, and `write_` instead of `read_`, but no
         `write_eof`.
 
     Raises
@@ -145,7 +145,7 @@ def files(
     polars.exceptions.ColumnNotFoundError
         The events lack a column that is needed.
     ValueError
-        There is no such `scope`, or no such `by`; `near` is negative.
+        There is no such `scope` or `by`, or `near` is negative.
     TypeError
         `near` is not an integer.
 
@@ -168,22 +168,22 @@ def files_and_rings(
     darshan: bool = False,
     rings: Rings | None = None,
 ) -> pl.LazyFrame:
-    """Give the table of `files`, and say what went through io_uring, in one pass.
+    """Give the table of `files`, and count what went through io_uring, in one pass.
 
     Parameters
     ----------
     events, scope, by, near, darshan
         As for `files`.
     rings
-        Called with the number of calls of io_uring_enter and that of the submissions which they
-        took, each time that the table is made; not with Darshan's counters.
+        Called with the number of calls of io_uring_enter and of the submissions that they took,
+        each time that the table is made; not with Darshan's counters.
 
     Examples
     --------
     >>> import tracefast as tf
-    >>> told = []
-    >>> table = files_and_rings(tf.scan("demo.strace"), rings=lambda *seen: told.append(seen))
-    >>> table.collect().height, told
+    >>> counts = []
+    >>> table = files_and_rings(tf.scan("demo.strace"), rings=lambda *ring: counts.append(ring))
+    >>> table.collect().height, counts
     (2, [(0, 0)])
     """
     if scope not in get_args(Scope):

@@ -1,4 +1,4 @@
-"""The rows of `forks`, with what else the events tell about why a process was started so."""
+"""The rows of `forks`, with evidence from the events on why a process was started in this way."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ from tracefast.analysis.forks.table import SCHEMA
 
 Types = dict[str, pl.DataType | type[pl.DataType]]
 
-# What the events know beyond the columns of `forks`: evidence for advice.
+# Columns beyond those of `forks`: evidence for advice.
 HINTS: Final[Types] = {
     # When the child began to run.
     "child_start": pl.Datetime("ns"),
@@ -32,7 +32,7 @@ HINTS: Final[Types] = {
 
 ROWS: Final = pl.Schema({**SCHEMA, **HINTS})
 
-# What a summary cannot do without; of the other columns all may be missing.
+# The columns that a summary needs; all others may be missing.
 _LEAST: Final = ("source", "ts", "kind", "parent_image", "image", "call_ns")
 
 
@@ -44,7 +44,7 @@ def fork_rows(events: Events, question: str = "tracefast.fork_summary") -> pl.La
     events
         Events, or rows of `forks`: columns that these lack are null.
     question
-        Who asks, for the message.
+        Name of the function that was called, for the message.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What starting processes costs: one row per parent program, way of starting, and program."""
+"""What starting processes costs: one row per parent program, kind of start, and program."""
 
 from typing import Final, NamedTuple
 
@@ -29,9 +29,9 @@ def fork_summary(events: Events, *, threads: bool = False) -> pl.LazyFrame:
     ----------
     events
         The events of a log, of Parquet files, or a part of them; or rows of `tracefast.forks`.
-        Rows know less than events: the causes that advice names, and how long the log is.
+        Rows have less information than events: not all causes, and not the length of the log.
     threads
-        Sum up the creation of threads, too.
+        Include the creation of threads.
 
     Returns
     -------
@@ -114,13 +114,13 @@ def fork_summary(events: Events, *, threads: bool = False) -> pl.LazyFrame:
 
 
 def fork_advice(events: Events) -> pl.LazyFrame:
-    """Say what makes starting processes dear or dangerous, by which signs, and what to change.
+    """Say what makes starting processes expensive or dangerous, with evidence and a remedy.
 
     Parameters
     ----------
     events
         The events of a log, of Parquet files, or a part of them; or rows of `tracefast.forks`,
-        which do not tell all causes.
+        which do not show all causes.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""One row per created task: who created it, how, what that took, and what became of it."""
+"""One row per created task: who created it, how, how long that took, and how it ended."""
 
 from typing import Final
 

@@ -19,7 +19,7 @@ from tracefast.inputs.sources import STDIN
 from tracefast.outputs import Sink, sink_of
 
 if TYPE_CHECKING:
-    from tracefast.reading import Tell
+    from tracefast.reading import Explain
 
 
 @exits_with_code
@@ -163,7 +163,7 @@ def parse(
     _check_compression(compression, chosen_sink)
     progress = Progress()
 
-    writer: AbstractContextManager[Tell | None] = nullcontext()
+    writer: AbstractContextManager[Explain | None] = nullcontext()
     if explain:
         writer = explanation_writer(form, ignore_closed_pipe=output is not None)
     # The bar would appear between the lines of the explanation.

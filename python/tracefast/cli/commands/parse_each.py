@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast
 
 from tracefast import Error
 from tracefast.batch.job import Options
-from tracefast.batch.pool import Watch
-from tracefast.batch.runner import Work
+from tracefast.batch.pool import BatchProgress
+from tracefast.batch.runner import Batch
 from tracefast.cli.command_line.exit_codes import DONE, FAILED, NOT_UNDERSTOOD
 from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.messages.progress import progress_bar
@@ -61,11 +61,11 @@ def parse_each(
             "parse it on its own: tracefast parse - -o FILE",
         )
     work = _work(logs, out_dir, options, resume=resume, shard=shard)
-    watch = Watch(work.jobs(threads))
+    watch = BatchProgress(work.jobs(threads))
     start = time.perf_counter()
-    # A Watch has the counters of a Progress.
+    # A BatchProgress has the counters of a Progress.
     with progress_bar(cast("Progress", watch), disabled=quiet):
-        records = work.run(jobs=jobs, threads=threads, watch=watch)
+        records = work.run(jobs=jobs, threads=threads, progress=watch)
     seconds = time.perf_counter() - start
     print_failures(records)
     if not quiet:
@@ -79,9 +79,9 @@ def parse_each(
 
 def _work(
     logs: Sequence[str], out_dir: str, options: Options, *, resume: bool, shard: str | None
-) -> Work:
+) -> Batch:
     try:
-        return Work(logs, out_dir, options, resume=resume, shard=_parse_shard(shard))
+        return Batch(logs, out_dir, options, resume=resume, shard=_parse_shard(shard))
     except OSError as error:
         place = os.path.abspath(out_dir)  # noqa: PTH100 - as the batch names it
         if error.filename is None or not os.fsdecode(error.filename).startswith(place):

@@ -16,7 +16,7 @@ from tracefast.inputs.sources import STDIN
 from tracefast.quantities import plural
 
 if TYPE_CHECKING:
-    from tracefast.analysis.files.access_patterns import Habit
+    from tracefast.analysis.files.access_patterns import AccessPattern
 
 # What a table in text shows.
 _MAIN: Final = (
@@ -59,24 +59,24 @@ def print_accesses(rows: pl.DataFrame, events: pl.DataFrame, path: str, request:
 
 
 def _summary(path: str, events: pl.DataFrame, rows: pl.DataFrame) -> str:
-    from tracefast.analysis.files.access_patterns import habits
+    from tracefast.analysis.files.access_patterns import access_patterns
 
-    found = habits(events, rows)
+    found = access_patterns(events, rows)
     lines = [f"\n{printable(path)}: {plural(rows.height, 'access', 'accesses')}"]
     if not found:
         lines[0] += ", nothing unusual found"
     width = min(shutil.get_terminal_size((_MAX_WIDTH, 0)).columns, _MAX_WIDTH)
-    for habit in found:
-        text = f"{habit.code}: {_evidence(habit)}: {habit.text}."
+    for pattern in found:
+        text = f"{pattern.code}: {_evidence(pattern)}: {pattern.text}."
         lines.append(textwrap.fill(text, width, initial_indent="  ", subsequent_indent="    "))
     return "\n".join(lines)
 
 
-def _evidence(habit: "Habit") -> str:
+def _evidence(pattern: "AccessPattern") -> str:
     parts = [
-        plural(habit.count, "call"),
-        plural(habit.bytes, "byte") + _NOT_MOVED.get(habit.code, ""),
+        plural(pattern.count, "call"),
+        plural(pattern.bytes, "byte") + _NOT_MOVED.get(pattern.code, ""),
     ]
-    if habit.ns is not None:
-        parts.append(duration(habit.ns))
+    if pattern.ns is not None:
+        parts.append(duration(pattern.ns))
     return ", ".join(parts)

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from tracefast.cli.system.streams import discard_stdout
 from tracefast.cli.text.escaping import plain_json, printable, spreadsheet_cell
-from tracefast.reading import Tell, Told
+from tracefast.reading import Explain, UnparsedLine
 
 _COLUMNS = ("source", "line", "text", "expected")
 
@@ -25,7 +25,9 @@ class ExplainFormat(StrEnum):
 
 
 @contextmanager
-def explanation_writer(form: ExplainFormat | None, *, ignore_closed_pipe: bool) -> Iterator[Tell]:
+def explanation_writer(
+    form: ExplainFormat | None, *, ignore_closed_pipe: bool
+) -> Iterator[Explain]:
     """Write explanations to standard output, a few lines at a time.
 
     Parameters
@@ -38,7 +40,7 @@ def explanation_writer(form: ExplainFormat | None, *, ignore_closed_pipe: bool) 
 
     Yields
     ------
-    Tell
+    Explain
         The function that takes the next lines.
     """
     writer = _WRITERS[form or ExplainFormat.TEXT]()
@@ -62,7 +64,7 @@ class _Text:
     def start(self) -> str:
         return ""
 
-    def lines(self, lines: list[Told]) -> str:
+    def lines(self, lines: list[UnparsedLine]) -> str:
         return "".join(
             f"{printable(source)}:{line}: {printable(text)}\n    expected {printable(expected)}\n"
             for source, line, text, expected in lines
@@ -73,7 +75,7 @@ class _Text:
 
 
 class _Ndjson(_Text):
-    def lines(self, lines: list[Told]) -> str:
+    def lines(self, lines: list[UnparsedLine]) -> str:
         return "".join(f"{_json(line)}\n" for line in lines)
 
 
@@ -86,7 +88,7 @@ class _Json(_Text):
     def start(self) -> str:
         return "["
 
-    def lines(self, lines: list[Told]) -> str:
+    def lines(self, lines: list[UnparsedLine]) -> str:
         parts = []
         for line in lines:
             parts.append(f"{self._before}{_json(line)}")
@@ -101,7 +103,7 @@ class _Csv(_Text):
     def start(self) -> str:
         return self._rows([_COLUMNS])
 
-    def lines(self, lines: list[Told]) -> str:
+    def lines(self, lines: list[UnparsedLine]) -> str:
         return self._rows(lines)
 
     @staticmethod
@@ -112,7 +114,7 @@ class _Csv(_Text):
         return buffer.getvalue()
 
 
-def _json(line: Told) -> str:
+def _json(line: UnparsedLine) -> str:
     return plain_json(json.dumps(dict(zip(_COLUMNS, line, strict=True)), ensure_ascii=False))
 
 

@@ -1,4 +1,4 @@
-"""What a rule is asked about, and what it answers."""
+"""A case, which rules look at, and the advice that they give."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ class Range(NamedTuple):
     high: int
 
     def per(self, count: int) -> "Range":
-        """Give the part of one of several."""
+        """Divide by a number of processes."""
         return Range(self.low // max(count, 1), self.high // max(count, 1))
 
     def __str__(self) -> str:
@@ -87,7 +87,7 @@ class Case:
         return value if isinstance(value, str) else None
 
     def known(self, name: str) -> bool:
-        """Say whether the log tells this."""
+        """Say whether the log shows this."""
         return self.summary[name] is not None
 
     @property
@@ -166,7 +166,7 @@ class Case:
         return int(values[(len(values) - 1) // 2]) if len(values) else None
 
     def first(self, name: str) -> str:
-        """Say where in the log the first of the rows stands in which this is positive."""
+        """Give the line of the first row in which this is positive."""
         lines = self.rows.filter(pl.col(name) > 0)["line"].drop_nulls()
         return f"line {lines[0]}" if len(lines) else "a line that is not known"
 

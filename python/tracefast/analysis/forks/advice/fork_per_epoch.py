@@ -1,4 +1,4 @@
-"""Workers are forked anew for each round of work."""
+"""New workers are forked for each round of work."""
 
 from typing import Final
 
@@ -41,7 +41,7 @@ def fork_per_epoch(case: Case) -> Advice | None:
 
 
 def rounds(children: pl.DataFrame) -> list[int]:
-    """Count the children of each round: one begins when all children so far have ended.
+    """Count the children of each round: a round starts when all earlier children have ended.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def rounds(children: pl.DataFrame) -> list[int]:
             counts.append(0)
         counts[-1] += 1
         if end is None:
-            # It may live for ever: no other round can be told from this one.
+            # It may live forever: rounds after it cannot be recognised.
             return counts
         last_end = end if last_end is None else max(last_end, end)
     return counts

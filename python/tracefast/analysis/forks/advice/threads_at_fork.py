@@ -7,13 +7,13 @@ from tracefast.quantities import plural
 
 
 def threads_at_fork(case: Case) -> Advice | None:
-    """Find forks of a process with threads whose children go on to run its code."""
+    """Find forks of a process with threads whose children continue to run its code."""
     if case.text("kind") != "fork" or case.text("image") is not None:
         return None
     risky = case.rows.filter(
         pl.col("parent_tasks") > 1,
         pl.col("errno").is_null(),
-        # A child that tried to execute a program, in vain, is none that runs on.
+        # A child that tried to execute a program does not continue to run the code.
         pl.col("exec_failed").fill_null(0) == 0,
     )
     if risky.is_empty():

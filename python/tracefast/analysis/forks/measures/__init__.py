@@ -1,1 +1,1 @@
-"""The figures behind the summary of forks and its advice."""
+"""The figures from which the summary of forks and the advice are made."""

@@ -1,4 +1,4 @@
-"""What of the time in a new process is the price of how it was started."""
+"""The part of the time in a new process that depends on how it was started."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ _SMALLEST: Final = 1.1
 
 
 def with_costs(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add to the rows of `forks` what their costs are made of.
+    """Add columns to the rows of `forks` from which their costs are computed.
 
     Added are, in nanoseconds: `begin`, `call_end`, `child_begin`, `exec_begin`, `exec_end` and
     `child_end`, moments on the log's clock; `exec_base_ns`, what the execve would have taken
@@ -92,7 +92,7 @@ def busy(rows: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     rows
         The rows of `with_costs`.
     by
-        Columns that tell groups apart.
+        Columns to group by.
 
     Returns
     -------

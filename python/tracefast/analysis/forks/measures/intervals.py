@@ -1,4 +1,4 @@
-"""Spans of time that overlap: how many at once, and how long at least one."""
+"""Overlapping spans of time: how many at the same time, and how long at least one is open."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ import polars as pl
 
 
 def most_at_once(spans: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    """Count the spans that are open at one moment, at most.
+    """Give the largest number of spans that are open at the same time.
 
     Parameters
     ----------
@@ -14,7 +14,7 @@ def most_at_once(spans: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
         Columns `start` and `end`, whole numbers; a span without an end never ends, one without
         a start is left out. A span that ends where another starts is not open with it.
     by
-        Columns that tell groups apart; each group is counted for itself.
+        Columns to group by.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def covered(spans: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     spans
         Columns `start` and `end`, whole numbers; spans that lack one of them are left out.
     by
-        Columns that tell groups apart; each group is measured for itself.
+        Columns to group by.
 
     Returns
     -------

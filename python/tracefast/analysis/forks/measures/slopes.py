@@ -1,4 +1,4 @@
-"""How one quantity grows with another, in spite of outliers."""
+"""How one quantity grows with another, robust against outliers."""
 
 import statistics
 from collections.abc import Sequence
