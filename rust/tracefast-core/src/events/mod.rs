@@ -1,5 +1,8 @@
-//! The event: its schema, its vocabularies, and the rows of one block before they become Arrow
+//! The event: its schema and vocabularies, and what a parsed block has before its rows become Arrow
 //! arrays.
+//!
+//! The types that pass from a grammar to the serial stage are here, so that neither needs to know
+//! the other: [`parsed_block`] has all of them together.
 
 pub(crate) mod details;
 pub(crate) mod dictionary;

@@ -1,4 +1,4 @@
-//! Bytes: blocks of whole lines, where lines end, numbers, escapes, string views. Nothing of
+//! Bytes: blocks of whole lines, ends of lines, numbers, escapes, string views. Nothing about
 //! Linux.
 
 pub mod block;
