@@ -22,7 +22,7 @@ use crate::events::vocabulary::{Access, EventKind, FileType, OffsetKnown, Status
 use crate::serial::resolved_block::{DictionaryValues, ResolvedBlock};
 use crate::text::string_view::{INLINE, Place, pack, unpack};
 
-/// Text is copied out of its blocks where fewer than one row of this many is wanted.
+/// Text is copied out of its blocks where fewer than one of this many rows is selected.
 const KEPT: usize = 4;
 
 /// Makes one batch of `parts`.
@@ -33,8 +33,8 @@ pub fn assemble(parts: &[Part], projection: &Projection, values: &DictionaryValu
     make(parts, projection, values, false)
 }
 
-/// As [`assemble`], of what a predicate left: where that is little, its text is copied, so that the
-/// batch does not keep that of its blocks.
+/// As [`assemble`], for rows that a predicate selected. If they are few, their text is copied, so that
+/// the batch does not keep the text of whole blocks alive.
 ///
 /// # Panics
 /// Never, as [`assemble`].
@@ -115,7 +115,7 @@ struct Batch<'a> {
     valid: Vec<Cow<'a, [u64]>>,
     any: u64,
     all: u64,
-    /// Columns of which a part has values: the slots of others need not be read.
+    /// Columns of which each part has values: the slots of others need not be read.
     any_of: Vec<u64>,
     /// See [`planes`].
     planes: Vec<u64>,
@@ -177,7 +177,7 @@ impl Batch<'_> {
         }
     }
 
-    /// Values of a column; slots of nulls hold the default, not what was there before.
+    /// Values of a column; slots of nulls have the default, not what a block left there.
     fn values<T: Copy + Default + arrow_buffer::ArrowNativeType>(
         &self,
         column: C,
@@ -256,7 +256,7 @@ impl Batch<'_> {
     }
 
     fn source(&self, values: &Arc<StringArray>) -> ArrayRef {
-        // One log, as a rule, and it is the first.
+        // There is usually one log, which is the first.
         if self.parts.iter().all(|part| part.block.source == 0) {
             return dictionary(no_keys(self.len), None, values);
         }
@@ -299,11 +299,11 @@ impl Batch<'_> {
         }
     }
 
-    /// The sources likewise: every row has one, that of its block.
+    /// The sources as such views: every row has the source of its block.
     fn plain_sources(&self, texts: &StringArray) -> ArrayRef {
         let mut views: Vec<u128> = Vec::with_capacity(self.len);
         for part in self.parts {
-            // There may be thousands, and a batch is of few.
+            // There may be thousands of sources, but few in a batch.
             let view = view_of(texts, part.block.source as usize);
             views.resize(views.len() + part.len(), view);
         }
@@ -328,7 +328,7 @@ impl Batch<'_> {
         dictionary(keys, self.validity(column), &vocabulary(texts))
     }
 
-    /// Views of many blocks: the number of the buffer is that among all of them.
+    /// Views of several blocks: the number of a buffer becomes that among the buffers of all of them.
     fn views(&self, column: C, get: impl Fn(&Rows) -> &Vec<u128>) -> ArrayRef {
         if self.copied {
             return self.copied(column, get);
@@ -370,8 +370,8 @@ impl Batch<'_> {
         }
         let buffers = Arc::clone(&self.buffers);
         #[allow(unsafe_code)]
-        // SAFETY: every view was packed over UTF-8 text of its own block (`view::pack`), whose two
-        // buffers stand at `base` of `buffers`; blocks are not written to after they are resolved.
+        // SAFETY: every view was packed over UTF-8 text of its own block (`string_view::pack`), whose two
+        // buffers are at `base` of `buffers`; blocks are not written to after they are resolved.
         let array =
             unsafe { StringViewArray::new_unchecked(out.into(), buffers, self.validity(column)) };
         Arc::new(array)
@@ -379,7 +379,7 @@ impl Batch<'_> {
 }
 
 impl Batch<'_> {
-    /// As [`Batch::views`], with the text copied, so that nothing is kept of the blocks.
+    /// As [`Batch::views`], with the text copied, so that the blocks can be freed.
     fn copied(&self, column: C, get: impl Fn(&Rows) -> &Vec<u128>) -> ArrayRef {
         let mut out: Vec<u128> = Vec::with_capacity(self.len);
         let mut texts: Vec<Buffer> = Vec::new();
@@ -396,7 +396,7 @@ impl Batch<'_> {
                     return *view;
                 }
                 let bytes = unpack(view, text, side);
-                // Places in a buffer have 31 bits; a line has fewer (`block.rs`).
+                // Offsets in a buffer have 31 bits; a line is shorter (`text/block.rs`).
                 if copy.len() + bytes.len() > i32::MAX as usize {
                     texts.push(std::mem::take(&mut copy).into());
                 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use crate::serial::resolved_block::ResolvedBlock;
 
-/// Some rows of a block, all of which count.
+/// Some rows of a block.
 #[derive(Debug, Clone)]
 pub struct Part {
     /// The block.
     pub block: Arc<ResolvedBlock>,
     /// The rows.
     pub rows: Range<usize>,
-    /// Which of them are wanted, in order; all if not said.
+    /// The rows that are selected, in order; `None` for all of them.
     pub picked: Option<Vec<u32>>,
 }
 
@@ -23,17 +23,17 @@ impl Part {
         Self { block, rows, picked: None }
     }
 
-    /// Number of rows wanted.
+    /// Number of selected rows.
     pub fn len(&self) -> usize {
         self.picked.as_ref().map_or(self.rows.len(), Vec::len)
     }
 
-    /// No row is wanted.
+    /// No row is selected.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The validity masks of the rows.
+    /// The validity masks of the selected rows.
     pub(super) fn valid(&self) -> Cow<'_, [u64]> {
         let valid = &self.block.rows().valid;
         match &self.picked {

@@ -1,9 +1,9 @@
-//! Which rows a reader wants, said of their columns: rows that cannot match are never built.
+//! Predicates on columns, so that rows that do not match are never built.
 //!
 //! A predicate is evaluated on resolved rows, a part of a block at a time, before Arrow arrays are
-//! made of them. Its logic has three values, as that of SQL and polars: of a null, nothing but its
-//! being null is known, and a row is wanted only where the whole is known to be true. A column of
-//! a dictionary is compared once for each of the block's words, not for each row.
+//! made of them. Its logic has three values, as in SQL and polars: a comparison with null is
+//! unknown, and a row is selected only if the whole predicate is true. Texts of a dictionary column
+//! are compared once for each text of the block, not for each row.
 
 use std::ops::Range;
 
@@ -56,7 +56,7 @@ enum Test {
     Contains(Box<Finder<'static>>),
 }
 
-/// Length and first four bytes: the half of a view that needs no look at the text.
+/// Length and first four bytes: the half of a view that needs no access to the text.
 fn head(text: &[u8]) -> u64 {
     pack(text, Place::Text, 0) as u64
 }
@@ -72,17 +72,17 @@ impl TextTest {
         Self(Test::Among(texts, heads))
     }
 
-    /// It begins so.
+    /// It starts with `prefix`.
     pub fn starts_with(prefix: &str) -> Self {
         Self(Test::StartsWith(prefix.as_bytes().into()))
     }
 
-    /// It ends so.
+    /// It ends with `suffix`.
     pub fn ends_with(suffix: &str) -> Self {
         Self(Test::EndsWith(suffix.as_bytes().into()))
     }
 
-    /// It has this in it.
+    /// It contains `part`.
     pub fn contains(part: &str) -> Self {
         Self(Test::Contains(Box::new(Finder::new(part.as_bytes()).into_owned())))
     }
@@ -97,7 +97,7 @@ impl TextTest {
     }
 
     /// As [`Self::holds`], for a view over the buffers of a block: most texts fail by their length
-    /// and first four bytes, and are not looked at.
+    /// and first four bytes, and are not read.
     fn holds_view(&self, view: u128, text: &[u8], side: &[u8]) -> bool {
         let maybe = match &self.0 {
             Test::Among(_, heads) => heads.binary_search(&(view as u64)).is_ok(),
@@ -116,18 +116,18 @@ impl TextTest {
 }
 
 impl Predicate {
-    /// Every one of these; of none, it is true.
+    /// All of these; true if there are none.
     pub fn all(of: Vec<Self>) -> Self {
         Self(Node::All(of))
     }
 
-    /// One of these at least; of none, it is false.
+    /// At least one of these; false if there are none.
     pub fn any(of: Vec<Self>) -> Self {
         Self(Node::Any(of))
     }
 
-    /// The opposite, where that is known.
-    #[allow(clippy::should_implement_trait)] // It stands beside `all` and `any`.
+    /// The opposite; unknown stays unknown.
+    #[allow(clippy::should_implement_trait)] // A constructor, like `all` and `any`.
     pub fn not(of: Self) -> Self {
         Self(Node::Not(Box::new(of)))
     }
@@ -137,7 +137,7 @@ impl Predicate {
         Self(Node::Null(column))
     }
 
-    /// A number from `low` to `high`, both included; none if `low` is above `high`.
+    /// A number from `low` to `high`, both included; no number if `low` is above `high`.
     ///
     /// # Errors
     /// The column holds text.
@@ -156,7 +156,7 @@ impl Predicate {
         Ok(Self(Node::Among(column, numbers)))
     }
 
-    /// A text of this kind.
+    /// A text that passes this test.
     ///
     /// # Errors
     /// The column holds numbers.
@@ -197,7 +197,7 @@ impl Predicate {
             Node::All(of) => {
                 let mut all = rows.constant(true);
                 for one in of {
-                    // What is false already stays so, and nobody asks for unknown or false apart.
+                    // False stays false, and nothing needs to know false from unknown here.
                     if all.yes.iter().all(|&word| word == 0) && all.no_null(rows) {
                         break;
                     }
@@ -243,14 +243,14 @@ fn check_number(column: C) -> Result<(), ColumnError> {
     }
 }
 
-/// Of each of some rows, whether it is known to be so or known not to be; a bit each.
+/// Two bits for each of some rows: the predicate is true, it is false. Neither: it is unknown.
 struct Truth {
     yes: Vec<u64>,
     no: Vec<u64>,
 }
 
 impl Truth {
-    /// Every row is known to be one or the other.
+    /// No row is unknown.
     fn no_null(&self, rows: &Rows<'_>) -> bool {
         let known = self.yes.iter().zip(&self.no).map(|(yes, no)| (yes | no).count_ones() as usize);
         known.sum::<usize>() == rows.range.len()
@@ -298,8 +298,8 @@ impl Rows<'_> {
         if truth { Truth { yes: all, no: none } } else { Truth { yes: none, no: all } }
     }
 
-    /// Asks of every row whether it holds, and whether `column` has a value there. Where it has
-    /// none, the answer does not count, but the slot may hold anything.
+    /// Evaluates `holds` on every row, which also gets whether `column` has a value there. Without
+    /// one the result does not count, and the slot may hold anything.
     #[inline(always)]
     fn fill(&self, column: C, holds: impl Fn(usize, bool) -> bool) -> Truth {
         let valid = &self.block.rows().valid[self.range.clone()];
@@ -430,7 +430,7 @@ impl Rows<'_> {
     }
 }
 
-const _: () = assert!(INLINE >= 4, "the first four bytes stand in every view");
+const _: () = assert!(INLINE >= 4, "the first four bytes are in every view");
 
 #[cfg(test)]
 mod tests {
@@ -454,7 +454,7 @@ mod tests {
 7 1700000000.000006 +++ exited with 0 +++
 ";
 
-    /// The lines, from 1 on, of the rows that a predicate leaves.
+    /// The lines, from 1 on, of the rows that a predicate selects.
     fn lines(predicate: Result<Predicate, ColumnError>) -> Vec<u64> {
         use arrow_array::cast::AsArray;
         use arrow_array::types::UInt64Type;

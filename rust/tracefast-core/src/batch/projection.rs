@@ -7,7 +7,7 @@ use arrow_schema::{DataType, Schema, SchemaRef};
 use crate::batch::error::ColumnError;
 use crate::events::schema::{COLUMNS, Column as C, schema, with_plain_words};
 
-/// Which columns a reader wants, and in which order.
+/// Columns of a batch and their order.
 #[derive(Debug, Clone)]
 pub struct Projection {
     pub(super) columns: Vec<C>,
@@ -56,7 +56,7 @@ impl Projection {
         Ok(Self { columns, schema: Arc::new(Schema::new(fields)), plain_words: false })
     }
 
-    /// The same with names and sources as string views, as Parquet files have them, not as
+    /// The same columns with names and sources as string views, as in Parquet files, instead of
     /// dictionaries.
     ///
     /// # Examples
@@ -80,7 +80,7 @@ impl Projection {
         self.columns.len()
     }
 
-    /// No column is wanted: rows are only counted.
+    /// There are no columns: rows are only counted.
     pub fn is_empty(&self) -> bool {
         self.columns.is_empty()
     }

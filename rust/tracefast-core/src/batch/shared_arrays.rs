@@ -47,10 +47,10 @@ pub(super) fn dictionary(
     Arc::new(array)
 }
 
-/// The dictionary of a closed vocabulary, made once.
+/// The dictionary of a closed vocabulary, built once.
 pub(super) fn vocabulary(texts: &'static [&'static str]) -> Arc<StringArray> {
     type Made = (OnceLock<usize>, OnceLock<Arc<StringArray>>);
-    // No mutex: a process that is forked while another thread holds it could never have it.
+    // Not a mutex: in a process that is forked while another thread holds it, it is never released.
     static MADE: [Made; COLUMNS.len()] =
         [const { (OnceLock::new(), OnceLock::new()) }; COLUMNS.len()];
     let key = texts.as_ptr() as usize;
@@ -59,21 +59,21 @@ pub(super) fn vocabulary(texts: &'static [&'static str]) -> Arc<StringArray> {
     found.map_or_else(make, |(_, made)| Arc::clone(made.get_or_init(make)))
 }
 
-/// Keys of a column without values, made once for full batches.
+/// Keys of a column without values, built once for full batches.
 pub(super) fn no_keys(len: usize) -> ScalarBuffer<u32> {
     static ZEROS: LazyLock<ScalarBuffer<u32>> = LazyLock::new(|| vec![0; BATCH_ROWS].into());
     if len <= BATCH_ROWS { ZEROS.slice(0, len) } else { vec![0; len].into() }
 }
 
-/// A column without values, made once for full batches.
+/// A column without values, built once for full batches.
 pub(super) fn nulls(column: C, len: usize) -> ArrayRef {
-    // As in `vocabulary`.
+    // Not a mutex, as in `vocabulary`.
     static MADE: [OnceLock<ArrayRef>; COLUMNS.len()] = [const { OnceLock::new() }; COLUMNS.len()];
     let kind = column.kind();
     if len > BATCH_ROWS {
         return new_null_array(&kind.data_type(), len);
     }
-    // One for all columns of a kind, under the first of them.
+    // All columns of a kind share one, at the position of the first of them.
     let first = COLUMNS.iter().position(|&(_, _, other)| other == kind).unwrap_or_default();
     let made = MADE[first].get_or_init(|| new_null_array(&kind.data_type(), BATCH_ROWS));
     made.slice(0, len)

@@ -1,13 +1,13 @@
-//! Facts about single calls that few rows have: what they do to memory, which descriptors travel
-//! through sockets, the parts of asynchronous submissions.
+//! Facts about calls that few rows have: what they do to memory, which descriptors they pass through
+//! sockets, the parts of asynchronous submissions.
 
-/// A fact that the columns have no room for.
+/// A fact that has no column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Detail {
     /// The call changed the address space of its task.
     Memory(Memory),
-    /// Descriptors in the control messages that the call sends (`SCM_RIGHTS`), in order. Whether they
-    /// arrived, its result tells.
+    /// Descriptors in the control messages that the call sends (`SCM_RIGHTS`, unix(7)), in order. Its
+    /// result says whether they were sent.
     Sent(Vec<i32>),
     /// Descriptors that the call received, in order. They are closed by execve if the effect's
     /// `flags` have [`open_flags::CLOEXEC`].
@@ -18,16 +18,16 @@ pub enum Detail {
     Submitted(Vec<Submission>),
     /// Parts that `io_getevents` found complete, in order.
     Collected(Vec<Completion>),
-    /// Where a seek ended that does not return it (`_llseek`); `None`: the text does not tell.
+    /// Where a seek ended that does not return it (`_llseek`); `None` if the text does not say.
     Position(Option<i64>),
-    /// Within the call around this event, pages of the file with this identity were looked up.
+    /// The call around this event looked up pages of the file with this identity.
     Inode(u64),
-    /// Within the call around this event, a page of a mapped file was brought in.
+    /// A page of a mapped file was read in during the call around this event.
     Fault,
     /// The call around this event acts on the path in this view.
     Name(u128),
-    /// The working directory at that moment, as the annotation tells where the row's relative path
-    /// starts: a view like that of a path.
+    /// View of the working directory at that moment, which an annotation gives as the start of the
+    /// row's relative path.
     Directory(u128),
 }
 
@@ -45,14 +45,14 @@ pub enum Memory {
         /// It may be written to.
         writable: bool,
     },
-    /// Nothing is mapped there any more.
+    /// Nothing is mapped there from now on.
     Unmap {
         /// Address.
         start: u64,
         /// Length.
         len: u64,
     },
-    /// It may be written to, or not.
+    /// Whether it may be written to was changed.
     Protect {
         /// Address.
         start: u64,
@@ -71,7 +71,7 @@ pub enum Memory {
         new_start: u64,
         /// Length after.
         new_len: u64,
-        /// What was there stays mapped (`MREMAP_DONTUNMAP`).
+        /// The old range stays mapped (`MREMAP_DONTUNMAP`, mremap(2)).
         stays: bool,
     },
     /// The heap ends here.
@@ -86,33 +86,33 @@ pub enum Memory {
 pub struct Received {
     /// Its number in the receiver.
     pub fd: i32,
-    /// View of the name that the annotation gives.
+    /// View of its name in the annotation.
     pub path: Option<u128>,
 }
 
-/// Part of a submission (`struct iocb`).
+/// Part of a submission (`struct iocb`, io_submit(2)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Submission {
-    /// What the program gave to find it again.
+    /// The program's own tag for it.
     pub data: u64,
     /// What it does.
     pub call: AioCall,
     /// Descriptor.
     pub fd: i32,
-    /// Where it begins in the file.
+    /// Where it starts in the file.
     pub offset: Option<i64>,
-    /// Bytes asked for.
+    /// Bytes requested.
     pub requested: Option<i64>,
 }
 
-/// Part that is complete (`struct io_event`).
+/// A completed part (`struct io_event`, io_getevents(2)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
-    /// That of the submission.
+    /// The tag of the submission.
     pub data: u64,
     /// Address of the submission's `struct iocb`.
     pub object: u64,
-    /// Bytes moved, or an error below zero.
+    /// Bytes moved, or a negative error number.
     pub result: i64,
 }
 
@@ -126,7 +126,7 @@ pub enum AioCall {
     Pwrite,
     /// Waits for the data to be on the device.
     Fsync,
-    /// The same.
+    /// Waits for the data, but not all metadata, to be on the device.
     Fdsync,
     /// Waits for a descriptor.
     Poll,
@@ -150,7 +150,7 @@ impl AioCall {
         Self::Pwritev,
     ];
 
-    /// The call that the kernel numbers so.
+    /// The call with this number (`IOCB_CMD_…` in the kernel's `include/uapi/linux/aio_abi.h`).
     pub fn by_number(number: i64) -> Option<Self> {
         Some(match number {
             0 => Self::Pread,

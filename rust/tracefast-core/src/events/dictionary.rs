@@ -1,4 +1,4 @@
-//! Dictionaries: names by small numbers, without hashing a string twice.
+//! Dictionaries: small numbers for names, without hashing a string twice.
 //!
 //! Each worker has an [`Interner`] that outlives its blocks; in a block a name gets the next free
 //! key when it first appears. In block order, [`Dictionary`] turns these keys into those of the
@@ -11,19 +11,19 @@ use arrow_array::StringArray;
 
 use crate::text::escape::escape_invalid;
 
-/// Bytes of a name that are kept: more than any kernel has in the name of a command, an event or a
-/// function (`KSYM_NAME_LEN`). The rest of a longer one is left out: names are held for as long as
-/// the run lasts.
+/// Bytes of a name that are kept, more than the name of any command, event or function has
+/// (`KSYM_NAME_LEN` in the kernel's `include/linux/kallsyms.h`). Names are kept for the whole run, so
+/// longer ones are cut.
 pub(crate) const KEPT: usize = 1024;
 
-/// Distinct strings of one column, as one worker met them.
+/// Distinct strings of one column that one worker has seen.
 #[derive(Debug, Default)]
 pub(crate) struct Interner {
-    /// Open addressing; 0 is free, else entry + 1. A power of two, at most an eighth full: names
-    /// that share a place cost more than the room.
+    /// Open addressing; 0 is free, otherwise entry + 1. A power of two, at most an eighth full:
+    /// collisions cost more than the memory.
     table: Vec<u32>,
     entries: Vec<Entry>,
-    /// Number of the block at hand, so that nothing has to be cleared between blocks.
+    /// Number of the block at hand, so that nothing needs to be cleared between blocks.
     epoch: u64,
 }
 
@@ -37,8 +37,8 @@ struct Entry {
     tag: u16,
 }
 
-/// First and last eight bytes and the length: all of a string of up to 16 bytes. Of one shorter
-/// than eight bytes both are the same, with zeros behind it.
+/// First and last eight bytes and the length: all of a string of up to 16 bytes. If it is shorter
+/// than eight bytes both are the same, padded with zeros.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Key {
     first: u64,
@@ -48,9 +48,9 @@ struct Key {
 
 impl Key {
     #[inline]
-    fn of(raw: &[u8]) -> Self {
+    fn from_bytes(raw: &[u8]) -> Self {
         let len = raw.len();
-        // Overlapping reads: no copy of a length that only the run knows.
+        // Overlapping reads avoid a copy of unknown length.
         let (first, last) = if let (Some(first), Some(last)) =
             (raw.first_chunk::<8>(), raw.last_chunk::<8>())
         {
@@ -70,19 +70,19 @@ impl Key {
         Self { first, last, len }
     }
 
-    /// As [`Key::of`], for `padded[at..at + len]` where eight bytes before and behind may be loaded.
+    /// As [`Key::from_bytes`], for `padded[at..at + len]` where eight bytes before and after may be loaded.
     #[inline(always)]
-    fn of_padded(padded: &[u8], at: usize, len: usize) -> Option<Self> {
+    fn from_padded(padded: &[u8], at: usize, len: usize) -> Option<Self> {
         let first = u64::from_le_bytes(*padded.get(at..)?.first_chunk()?);
         let last = u64::from_le_bytes(*padded.get(..at + len)?.last_chunk()?);
-        // Of a string shorter than eight bytes both hold the whole, at one of their ends.
+        // If the string is shorter than eight bytes, both have all of it, at one of their ends.
         let other = 8 * (8 - len.clamp(1, 8)) as u32;
         Some(Self { first: first << other >> other, last: last >> other, len })
     }
 
     #[inline]
     fn hash(self) -> usize {
-        // Multiplication by an odd constant mixes upwards; the high half is the better one.
+        // Multiplication by an odd constant mixes upwards, so the high half is better.
         let h = (self.first ^ self.last.rotate_left(29) ^ self.len as u64)
             .wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (h >> 32) as usize
@@ -90,7 +90,7 @@ impl Key {
 }
 
 impl Interner {
-    /// Begins a block: no name has a key yet.
+    /// Starts a block, in which no name has a key yet.
     pub(crate) fn begin(&mut self) {
         self.epoch += 1;
     }
@@ -107,7 +107,7 @@ impl Interner {
         if self.table.len() < 8 * (self.entries.len() + 1) {
             self.rehash();
         }
-        let key = Key::of(raw);
+        let key = Key::from_bytes(raw);
         let mask = self.table.len() - 1;
         let mut slot = key.hash() & mask;
         loop {
@@ -142,7 +142,7 @@ impl Interner {
         (entry.local, entry.tag)
     }
 
-    /// Key of what is kept of a name that is too long.
+    /// Key of the part that is kept of a name that is too long.
     #[cold]
     #[inline(never)]
     fn key_of_start(
@@ -151,17 +151,17 @@ impl Interner {
         names: &mut Vec<Arc<str>>,
         tag: impl FnOnce(&[u8]) -> u16,
     ) -> (u32, u16) {
-        // Not within a character.
+        // Do not cut a character.
         let start = raw[..=KEPT].iter().rposition(|byte| byte & 0xc0 != 0x80);
         let end = start.filter(|end| end + 4 > KEPT).unwrap_or(KEPT);
         self.key(&raw[..end], names, tag)
     }
 
     /// As [`Interner::key`], for the name of 1 to 16 bytes at `padded[at..at + len]`, around which
-    /// eight bytes may be loaded; `None`: it is not among those that the block at hand has.
+    /// eight bytes may be loaded; `None` if the block at hand does not have it.
     #[inline(always)]
     pub(crate) fn known(&self, padded: &[u8], at: usize, len: usize) -> Option<(u32, u16)> {
-        let key = Key::of_padded(padded, at, len)?;
+        let key = Key::from_padded(padded, at, len)?;
         let mask = self.table.len().wrapping_sub(1);
         let mut slot = key.hash() & mask;
         loop {
@@ -225,8 +225,8 @@ impl Dictionary {
     /// All values so far.
     ///
     /// # Panics
-    /// If they have more bytes than the offsets of a [`StringArray`] can tell; ask
-    /// [`Dictionary::bytes`] before.
+    /// If they have more bytes than the offsets of a [`StringArray`] can hold; see
+    /// [`Dictionary::bytes`].
     pub(crate) fn values(&mut self) -> Arc<StringArray> {
         let texts = &self.texts;
         Arc::clone(self.values.get_or_insert_with(|| {

@@ -1,9 +1,9 @@
-//! Which file a name stands for.
+//! The identity of a file.
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Identity of a file known by `name` (a path, `pipe:[…]`, `socket:[…]`): a hash, the same in every
-/// log.
+/// The identity of the file with this name (a path, `pipe:[…]`, `socket:[…]`): a hash, which is the
+/// same in every log.
 ///
 /// ```
 /// use tracefast_core::events::file_id::file_id;

@@ -38,7 +38,7 @@ pub fn unescape_into(escaped: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the very bytes that `escaped` stands for to `out`, whatever they are.
+/// Appends the bytes that `escaped` stands for to `out`, even if they are not UTF-8.
 pub fn unescape_raw(escaped: &[u8], out: &mut Vec<u8>) {
     let mut rest = escaped;
     while let Some(at) = memchr::memchr(b'\\', rest) {

@@ -25,7 +25,7 @@ pub(crate) fn hex_digits(text: &[u8]) -> (u64, usize) {
     (value, n)
 }
 
-/// The value of each byte as a hexadecimal digit; 16 for those that are none.
+/// The value of each byte as a hexadecimal digit; 16 for other bytes.
 static HEX: [u8; 256] = {
     let mut table = [16; 256];
     let mut digit = 0;
@@ -68,7 +68,7 @@ pub(crate) fn c_integer(text: &[u8]) -> (i64, usize) {
     }
 }
 
-/// All of `text` as such an integer.
+/// All of `text` as an integer that C printed.
 pub(crate) fn whole_integer(text: &[u8]) -> Option<i64> {
     let (value, n) = c_integer(text);
     (n > 0 && n == text.len()).then_some(value)
@@ -102,9 +102,9 @@ pub(crate) const POWERS: [i64; 10] =
 #[inline(always)]
 pub(crate) fn short_digits(eight: [u8; 8]) -> Option<(u64, usize)> {
     let value = u64::from_le_bytes(eight) ^ 0x3030_3030_3030_3030;
-    // The high bit of every byte that is no digit.
+    // The high bit of every byte that is not a digit.
     let others = (value.wrapping_add(0x7676_7676_7676_7676) | value) & 0x8080_8080_8080_8080;
-    // A carry out of a byte above 0x89 may reach the byte behind it, never one before.
+    // A carry out of a byte above 0x89 may reach the byte after it, never one before.
     let n = others.trailing_zeros() as usize / 8;
     if n == 0 || n == 8 {
         return None;
@@ -112,7 +112,7 @@ pub(crate) fn short_digits(eight: [u8; 8]) -> Option<(u64, usize)> {
     Some((combine(value << (64 - 8 * n)), n))
 }
 
-/// The number of eight bytes from 0 to 9, the first of which counts most.
+/// The number with these eight decimal digits, the most significant first.
 #[inline(always)]
 pub(crate) fn combine(value: u64) -> u64 {
     let pairs = (value.wrapping_mul(10).wrapping_add(value >> 8)) & 0x00ff_00ff_00ff_00ff;
@@ -125,7 +125,7 @@ pub(crate) fn combine(value: u64) -> u64 {
 pub(crate) fn eight_digits(eight: [u8; 8]) -> Option<u64> {
     let word = u64::from_le_bytes(eight);
     let value = word.wrapping_sub(0x3030_3030_3030_3030);
-    // A byte that is no digit leaves its high nibble, or overflows it when 6 is added.
+    // A byte that is not a digit has another high nibble, or overflows it when 6 is added.
     if (value | value.wrapping_add(0x0606_0606_0606_0606)) & 0xf0f0_f0f0_f0f0_f0f0 != 0 {
         return None;
     }
@@ -133,7 +133,7 @@ pub(crate) fn eight_digits(eight: [u8; 8]) -> Option<u64> {
 }
 
 /// The six digits between the bytes `first` and `last`, if `eight` is all that: a fraction in
-/// microseconds with what stands around it.
+/// microseconds with the bytes around it.
 #[inline(always)]
 pub(crate) fn six_digits(eight: [u8; 8], first: u8, last: u8) -> Option<u64> {
     let frame = 0x0030_3030_3030_3000 | u64::from(first) | u64::from(last) << 56;

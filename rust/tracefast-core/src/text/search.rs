@@ -2,8 +2,8 @@
 
 use memchr::{memchr, memrchr};
 
-/// Where `needle` first stands in `text`. `rare` is the position in `needle` of a byte that the
-/// text seldom has.
+/// The position of the first `needle` in `text`. `rare` is the position in `needle` of a byte that
+/// is rare in the text.
 ///
 /// # Examples
 /// ```
@@ -24,7 +24,7 @@ pub fn find(text: &[u8], needle: &[u8], rare: usize) -> Option<usize> {
     }
 }
 
-/// Where `needle` last stands in `text`; otherwise as [`find`].
+/// The position of the last `needle` in `text`; otherwise as [`find`].
 #[inline(always)]
 pub fn rfind(text: &[u8], needle: &[u8], rare: usize) -> Option<usize> {
     let byte = needle[rare];
@@ -41,7 +41,7 @@ pub fn rfind(text: &[u8], needle: &[u8], rare: usize) -> Option<usize> {
     }
 }
 
-/// Whether `needle` stands in `text`; as [`find`].
+/// Whether `text` contains `needle`; otherwise as [`find`].
 #[inline(always)]
 pub fn contains(text: &[u8], needle: &[u8], rare: usize) -> bool {
     find(text, needle, rare).is_some()

@@ -1,4 +1,4 @@
-//! String views: 16 bytes that hold a short string, or say where a long one lies.
+//! String views: 16 bytes that hold a short string, or say where a long one is.
 //!
 //! Layout (Arrow, little endian): length, then up to 12 bytes of text; or length, first 4 bytes,
 //! number of the buffer, offset in it.
@@ -6,7 +6,7 @@
 /// Longest string that a view holds itself.
 pub const INLINE: usize = 12;
 
-/// Bytes of a buffer that views can point into: places and lengths in Arrow have 31 bits.
+/// Bytes of a buffer that views can point into: offsets and lengths in Arrow have 31 bits.
 pub const REACH: usize = i32::MAX as usize;
 
 /// Which of a block's two buffers a view points into.
@@ -15,11 +15,11 @@ pub const REACH: usize = i32::MAX as usize;
 pub enum Place {
     /// The block's own text.
     Text = 0,
-    /// Strings that were joined, un-escaped or brought from elsewhere.
+    /// Strings that were joined, unescaped or copied from elsewhere.
     Side = 1,
 }
 
-/// The view of `bytes`, which lie at `offset` of `place`.
+/// The view of `bytes`, which are at `offset` of `place`.
 ///
 /// # Examples
 /// ```
@@ -39,7 +39,7 @@ pub fn pack(bytes: &[u8], place: Place, offset: usize) -> u128 {
     (offset as u128) << 96 | u128::from(place as u32) << 64 | u128::from(prefix) << 32 | len as u128
 }
 
-/// Up to 12 bytes as a number, by reads that overlap: no copy of a length that only the run knows.
+/// Up to 12 bytes as a number, by overlapping reads: that avoids a copy of unknown length.
 #[inline]
 fn short(bytes: &[u8]) -> u128 {
     let len = bytes.len();
@@ -54,7 +54,7 @@ fn short(bytes: &[u8]) -> u128 {
     }
 }
 
-/// As [`pack`], for `padded[start..start + len]` where 16 bytes behind `start` may be loaded: short
+/// As [`pack`], for `padded[start..start + len]` where 16 bytes from `start` on may be loaded: short
 /// strings need no copy of unknown length.
 #[inline]
 pub fn pack_padded(padded: &[u8], start: usize, len: usize, place: Place, offset: usize) -> u128 {
@@ -78,7 +78,7 @@ pub fn pack_padded(padded: &[u8], start: usize, len: usize, place: Place, offset
 pub fn unpack<'a>(view: &'a u128, text: &'a [u8], side: &'a [u8]) -> &'a [u8] {
     let len = *view as u32 as usize;
     if len <= INLINE {
-        // The view itself holds the bytes; on a big-endian machine they would stand reversed.
+        // The view itself holds the bytes; on a big-endian machine they would be reversed.
         const { assert!(cfg!(target_endian = "little"), "views are laid out in little endian") };
         &as_bytes(view)[4..4 + len]
     } else {
