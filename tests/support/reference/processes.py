@@ -102,6 +102,8 @@ class Process:
 
     root: Task
     led: bool
+    # The last one: another thread may take the place of the first by execve.
+    leader: Task
     members: list[Task] = field(default_factory=list)
     parent: Process | None = None
 
@@ -198,19 +200,7 @@ class Log:
             known = self._kind(task) is not None
             if task.tid == 0 or not (task.rows or known or task.guardian):
                 continue
-            leads = None in (task.pid, task.tid) or task.tid == task.pid
-            key = (task.source, task.pid)
-            process = current.get(key) if task.pid is not None and not task.birth else None
-            if process is not None and leads and not process.led:
-                process.root, process.led = task, True
-            elif process is not None and not leads and not self._over(process, task.first):
-                pass
-            else:
-                process = Process(task, leads)
-                self.processes.append(process)
-                if task.pid is not None:
-                    current[key] = process
-            task.process = process
+            task.process = self._process(task, current)
         for task in ordered:
             task.process = self._root(task).process
             if task.process is not None:
@@ -220,6 +210,25 @@ class Log:
             maker = root.birth[1] if root.birth else root.guardian
             parent = self.tasks[maker].process if maker else None
             process.parent = None if parent is process else parent
+
+    def _process(self, task: Task, current: dict[tuple, Process]) -> Process:
+        """Give the process of a task that is no thread of a known one; perhaps a new process."""
+        leads = None in (task.pid, task.tid) or task.tid == task.pid
+        key = (task.source, task.pid)
+        process = current.get(key) if task.pid is not None and not task.birth else None
+        if process is not None and leads and not process.led:
+            process.root, process.leader, process.led = task, task, True
+            return process
+        if process is not None and leads and self._vacant(process, task):
+            process.leader = task
+            return process
+        if process is not None and not leads and not self._over(process, task.first):
+            return process
+        process = Process(task, leads, task)
+        self.processes.append(process)
+        if task.pid is not None:
+            current[key] = process
+        return process
 
     def _root(self, task: Task) -> Task:
         if task.birth is None:
@@ -241,10 +250,19 @@ class Log:
         return row["kind"] == "syscall" and row["name"] in UNKNOWN | {"clone3"}
 
     def _over(self, process: Process, at: int) -> bool:
-        ends = [row for row in self._of(process.root) if row["kind"] == "exit"]
+        ends = [row for row in self._of(process.leader) if row["kind"] == "exit"]
         if not process.led or not ends or ends[-1]["name"] == "superseded":
             return False
-        return max(i for i in process.root.rows if self.rows[i]["kind"] == "exit") < at
+        return max(i for i in process.leader.rows if self.rows[i]["kind"] == "exit") < at
+
+    def _vacant(self, process: Process, task: Task) -> bool:
+        """Say whether a thread took the leader's place before a task, but is not known yet."""
+        end = self._ends(process.leader)
+        if end is None or end[1]["name"] != "superseded" or end[0] > task.first:
+            return False
+        threads = [t for t in self.tasks.values() if (t.source, t.pid) == (task.source, task.pid)]
+        taken = [at for t in threads for at, _ in self._started(t) if self.rows[at]["tid"] != t.tid]
+        return not any(end[0] < at < task.first for at in taken)
 
     def _of(self, task: Task) -> list[Row]:
         return [self.rows[at] for at in task.rows]
@@ -289,7 +307,7 @@ class Log:
         """Give the row of the table."""
         rows = [self.rows[at] for task in process.members for at in task.rows]
         execs = self.execs(process)
-        leader = execs[-1][1] if execs else process.root if process.led else None
+        leader = self._leader(process)
         calls = [row for row in rows if is_call(row)]
         moved = [row for row in rows if is_call(row) or row["kind"] == "aio"]
         starts = [row["ts"] for row in rows if row["ts"] is not None]
@@ -307,7 +325,7 @@ class Log:
             "ppid": parent and parent.root.pid,
             "image": self.image(process),
             "images": [path for _, _, path in execs],
-            "comm": self._comm(process, leader),
+            "comm": self.name(process),
             "kind": self._kind(process.root),
             "ts_start": start,
             "ts_end": end,
@@ -328,12 +346,22 @@ class Log:
             return "posix_spawn"
         return task.birth and task.birth[2]
 
-    def _comm(self, process: Process, leader: Task | None) -> str | None:
-        for task in ([leader] if leader else []) + process.members:
+    def name(self, process: Process) -> str | None:
+        """Give the last name of a process's leader, else of its first thread that has one."""
+        leader = self._leader(process)
+        return self.last_name(([leader] if leader else []) + process.members)
+
+    def last_name(self, tasks: list[Task]) -> str | None:
+        """Give the last name of the first of some tasks that has one."""
+        for task in tasks:
             names = [row["comm"] for row in self._of(task) if row["comm"] is not None]
             if names:
                 return names[-1]
         return None
+
+    def _leader(self, process: Process) -> Task | None:
+        execs = self.execs(process)
+        return execs[-1][1] if execs else process.root if process.led else None
 
     def _ends(self, task: Task) -> tuple[int, Row] | None:
         """Give the end of a task: the last one that the tracer tells, else the first event."""

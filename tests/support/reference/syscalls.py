@@ -120,105 +120,35 @@ def summed_up(group: list[Row]) -> Row:
 
 
 class Processes:
-    """Which process each row is of, and what ran in it."""
+    """Which process each row is of, and what ran in it: as the slow table of processes has it."""
 
     def __init__(self, rows: list[Row]) -> None:
-        self.rows = [row for row in rows if row["kind"] in {"syscall", "exit"} and row["name"]]
-        self.pids: dict[tuple, int | None] = {}
-        for row in self.rows:
-            if row["task"] is not None and (
-                row["pid"] is not None or self.task(row) not in self.pids
-            ):
-                self.pids[self.task(row)] = row["pid"]
-        self.events: dict[tuple, list[Row]] = defaultdict(list)
-        for row in self.rows:
-            self.events[self.task(row)].append(row)
-        self.known: dict[tuple, tuple] = {}
+        # Here, as that module asks this one what waits.
+        from support.reference.processes import Log
 
-    @staticmethod
-    def task(row: Row) -> tuple:
-        return (row["source"], row["task"])
+        self.log = Log(rows)
+        self.found = {}
 
     def of(self, row: Row) -> tuple:
         """Name the process of a row."""
         if row["task"] is None:
             return (row["source"], "of no task", row["pid"])
-        task = self.task(row)
-        if task not in self.known:
-            self.known[task] = self.of_task(task)
-        return self.known[task]
-
-    def of_task(self, task: tuple) -> tuple:
-        """Name the process of a task: by its first thread's, the last that is no younger."""
-        source, number = task
-        pid = self.pids[task]
-        if pid is None:
-            return (source, "task", number)
-        peers = sorted(n for (s, n), p in self.pids.items() if (s, p) == (source, pid))
-        firsts = [n for n in peers if self.leads((source, n))]
-        starts = []
-        for n in firsts:
-            before = [m for m in firsts if m < n]
-            between = [m for m in peers if before and before[-1] <= m < n]
-            if not before or not any(self.superseded((source, m)) for m in between):
-                starts.append(n)
-        older = [n for n in starts if n <= number]
-        first = older[-1] if older else starts[0] if starts else "unseen"
-        return (source, pid, first)
-
-    def leads(self, task: tuple) -> bool:
-        """Say whether a task was the first thread of its process, and never another one."""
-        seen = {
-            row["pid"] == row["tid"]
-            for row in self.events[task]
-            if row["pid"] is not None and row["tid"] is not None
-        }
-        return seen == {True}
-
-    def superseded(self, task: tuple) -> bool:
-        return any(
-            row["kind"] == "exit" and row["name"] == "superseded" for row in self.events[task]
-        )
+        task = self.log.tasks[row["source"], row["task"]]
+        owner = task.process or task
+        self.found[id(owner)] = owner
+        return (row["source"], "process" if task.process else "task", id(owner))
 
     def pid(self, process: tuple) -> int | None:
         if process[1] == "of no task":
             return process[2]
-        return None if process[1] == "task" else process[1]
+        owner = self.found[process[2]]
+        return owner.root.pid if process[1] == "process" else owner.pid
 
     def image(self, process: tuple) -> str | None:
-        found = self.path(process, len(self.rows), ())
-        return self.comm(process) if found is None else found
-
-    def path(self, process: tuple, before: int, heirs: tuple) -> str | None:
-        """Give the program that a process ran before a row, if its path is known."""
-        execs = [
-            row["path"]
-            for row in self.rows[:before]
-            if row["name"] in {"execve", "execveat"}
-            and row["kind"] == "syscall"
-            and row["ret"] == 0
-            and row["status"] != "injected"
-            and self.of(row) == process
-        ]
-        if execs:
-            return execs[-1]
-        for at, row in enumerate(self.rows):
-            made = (row["source"], row["child"])
-            if row["name"] not in FORKS or not is_call(row) or made not in self.pids:
-                continue
-            if self.of_task(made) == process != self.of(row):
-                if process in heirs:
-                    return None
-                return self.path(self.of(row), at, (*heirs, process))
-        return None
-
-    def comm(self, process: tuple) -> str | None:
-        """Give the last name of the first thread, else of any."""
-        named = [row for row in self.rows if row["comm"] is not None and self.of(row) == process]
-        led = {
-            self.task(row)
-            for row in self.rows
-            if row["tid"] is not None and row["tid"] == row["pid"]
-        }
-        first = [row for row in named if self.task(row) in led]
-        return (first or named)[-1]["comm"] if named else None
+        if process[1] == "of no task":
+            return None
+        owner = self.found[process[2]]
+        if process[1] == "task":
+            return self.log.last_name([owner])
+        found = self.log.image(owner)
+        return self.log.name(owner) if found is None else found

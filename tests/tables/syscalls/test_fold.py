@@ -37,14 +37,23 @@ STATUSES = [
 TYPES = ["regular", "pipe", "socket", "char", "char", "anon", "memfd", "unknown"]
 PATHS = ["/dev/pts/0", "/dev/urandom", "/dev/null", "/dev/shm/x", "/bin/a", "/bin/b", "pipe:[1]"]
 ERRORS = ["ENOENT", "EINTR", "ERESTARTSYS"]
+ARGS = [
+    "child_stack=0x7f12, flags=CLONE_VM|CLONE_THREAD|CLONE_SIGHAND",
+    "child_stack=NULL, flags=SIGCHLD",
+    "filename=/bin/c pid=1 old_pid=1",
+    "pid=9 comm=a clone_flags=3d0f00 oom_score_adj=0",
+]
 # Durations of a clock of microseconds, and of one of nanoseconds.
 DURATIONS = st.one_of(st.integers(0, 12), st.sampled_from([0, 1000, 1000, 2000]))
 
 
 @st.composite
 def event(draw):
-    kind = draw(st.sampled_from(["syscall"] * 12 + ["exit", "aio", "signal"]))
-    exits = st.sampled_from(["exited", "superseded", "superseded"])
+    kind = draw(st.sampled_from(["syscall"] * 12 + ["exit", "aio", "signal", "event"]))
+    others = {
+        "exit": ["exited", "superseded", "superseded"],
+        "event": ["sched_process_exec", "task_newtask", "sched_switch"],
+    }
     task = draw(maybe(st.integers(0, 7), 20))
     # Few processes, so that they have threads and one number after the other.
     pid = draw(st.sampled_from([(task or 0) % 2 + 1] * 20 + [3, None]))
@@ -52,7 +61,8 @@ def event(draw):
         "ts": draw(maybe(st.integers(0, 40), 30)),
         "dur_ns": draw(maybe(DURATIONS, 12)),
         "kind": kind,
-        "name": draw(exits if kind == "exit" else maybe(st.sampled_from(NAMES), 40)),
+        "name": draw(maybe(st.sampled_from(others.get(kind, NAMES)), 40)),
+        "args": draw(st.sampled_from([None, *ARGS])),
         "ret": draw(st.sampled_from([None, -1, 0, 0, 0, 8])),
         "errno": draw(st.sampled_from([None, None, None, *ERRORS])),
         "status": draw(maybe(st.sampled_from(STATUSES), 20)),
@@ -128,3 +138,14 @@ def test_real_logs_and_parts_of_them(log, by):
         table = tf.syscalls(part, by=by).collect()
         assert table.height > 3
         near_enough(plain(table), sorted(slow_syscalls(rows, by), key=repr))
+
+
+@pytest.mark.parametrize("log", [*LOGS, DATA / "processes" / "thread-exec-4.8.strace.zst"])
+def test_processes_are_those_of_the_table_of_processes(log):
+    events = pl.DataFrame(tf.read(log)).lazy()
+    image = pl.coalesce("image", "comm").alias("image")
+    processes = tf.processes(events).filter(pl.col("calls") > 0).select("pid", image, "calls")
+    calls = tf.syscalls(events, by="process").group_by("pid", "image")
+    expected = processes.group_by("pid", "image").agg(pl.col("calls").sum())
+    found = calls.agg(pl.col("calls").cast(pl.UInt64).sum())
+    assert plain(found.collect()) == plain(expected.collect())

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use crate::linux::clone::Kind;
-use crate::tables::processes::task::Task;
+use crate::tables::process::task::Task;
 
 /// One process.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub(crate) struct Process {
     pub(crate) root: u32,
     /// The log has its leader.
     pub(crate) led: bool,
+    /// Its last leader: another thread may take the place of the first one by execve.
+    leader: u32,
     /// Its tasks, in the order in which they showed themselves.
     pub(crate) members: Vec<u32>,
     /// Number of the process that made it, or was told of its end.
@@ -78,6 +80,8 @@ struct Grouping<'a> {
     all: Vec<Process>,
     /// The latest process of each pid, by source.
     current: HashMap<(u32, i32), u32, FixedState>,
+    /// Rows in which a thread took the place of its leader by execve, by source and pid.
+    successions: HashMap<(u32, i32), Vec<u64>, FixedState>,
 }
 
 impl<'a> Grouping<'a> {
@@ -87,7 +91,14 @@ impl<'a> Grouping<'a> {
             roots: vec![NONE; tasks.len()],
             all: Vec::new(),
             current: HashMap::default(),
+            successions: HashMap::default(),
         };
+        for task in tasks {
+            for exec in task.execs.iter().filter(|exec| exec.by_thread) {
+                let Some(pid) = task.pid else { break };
+                grouping.successions.entry((task.source, pid)).or_default().push(exec.row);
+            }
+        }
         let mut way = Vec::new();
         for task in 0..tasks.len() as u32 {
             grouping.climb(task, &mut way);
@@ -150,13 +161,22 @@ impl<'a> Grouping<'a> {
         let leads = task.pid.is_none() || task.tid.is_none() || task.tid == task.pid;
         let key = task.pid.map(|pid| (task.source, pid));
         let current = key.and_then(|key| self.current.get(&key).copied());
+        let vacant = leads
+            && key
+                .zip(current)
+                .is_some_and(|(key, current)| self.is_vacant(key, current, task.row));
         if task.birth.is_none()
             && let Some(current) = current
             && let Some(process) = self.all.get_mut(current as usize)
         {
             if leads && !process.led {
                 // Its threads showed themselves first.
-                (process.root, process.led) = (number, true);
+                (process.root, process.leader, process.led) = (number, number, true);
+                return Some(current);
+            }
+            if vacant {
+                // A thread that has no rows under its own id.
+                process.leader = number;
                 return Some(current);
             }
             if !leads && !over(self.tasks, process, task.row) {
@@ -169,6 +189,7 @@ impl<'a> Grouping<'a> {
             pid: task.pid,
             root: number,
             led: leads,
+            leader: number,
             members: Vec::new(),
             parent: None,
             children: 0,
@@ -178,10 +199,22 @@ impl<'a> Grouping<'a> {
         }
         Some(new)
     }
+
+    /// Whether a thread took the place of the leader before a row, but is not known yet.
+    fn is_vacant(&self, key: (u32, i32), process: u32, row: u64) -> bool {
+        let leader = self.all.get(process as usize).map(|process| process.leader);
+        let leader = leader.and_then(|leader| self.tasks.get(leader as usize));
+        let Some(end) = leader.and_then(|leader| leader.end.as_ref()) else { return false };
+        let known = self
+            .successions
+            .get(&key)
+            .is_some_and(|rows| rows.iter().any(|&exec| end.row < exec && exec < row));
+        end.superseded && end.row < row && !known
+    }
 }
 
 /// Whether the process was over before a row, as the tracer says.
 fn over(tasks: &[Task], process: &Process, row: u64) -> bool {
-    let end = tasks.get(process.root as usize).and_then(|task| task.end.as_ref());
+    let end = tasks.get(process.leader as usize).and_then(|task| task.end.as_ref());
     process.led && end.is_some_and(|end| end.traced && !end.superseded && end.row < row)
 }

@@ -1,7 +1,7 @@
 //! Which programs processes ran.
 
-use crate::tables::processes::group::Process;
-use crate::tables::processes::task::{Exec, Task};
+use crate::tables::process::group::Process;
+use crate::tables::process::task::{Exec, Task};
 
 /// The programs that a process started, in order.
 pub(crate) fn started<'a>(tasks: &'a [Task], process: &Process) -> Vec<&'a Exec> {
@@ -62,4 +62,23 @@ pub(crate) fn last<'a>(
             (None, _) => None,
         })
         .collect()
+}
+
+/// The thread that is the process: the one that started its last program, else the first one.
+pub(crate) fn leader<'a>(tasks: &'a [Task], process: &Process) -> Option<&'a Task> {
+    let members = || process.members.iter().filter_map(|&number| tasks.get(number as usize));
+    let last = members()
+        .filter_map(|task| task.execs.last().map(|exec| (exec.row, task)))
+        .max_by_key(|&(row, _)| row)
+        .map(|(_, task)| task);
+    last.or_else(|| tasks.get(process.root as usize).filter(|_| process.led))
+}
+
+/// The number of the last name of a process: that of its leader, else of its first thread that has
+/// one.
+pub(crate) fn comm(tasks: &[Task], process: &Process) -> Option<u32> {
+    let members = || process.members.iter().filter_map(|&number| tasks.get(number as usize));
+    leader(tasks, process)
+        .and_then(|task| task.comm)
+        .or_else(|| members().find_map(|task| task.comm))
 }

@@ -8,10 +8,11 @@ use arrow_schema::ArrowError;
 
 use crate::linux::child_status::Outcome;
 use crate::linux::clone::Kind;
+use crate::tables::process::group::{self, Process};
+use crate::tables::process::programs::{self, leader};
+use crate::tables::process::task::{Exec, Task};
 use crate::tables::processes::fold::Processes;
-use crate::tables::processes::group::{self, Process};
-use crate::tables::processes::images;
-use crate::tables::processes::task::{Exec, Task, Work};
+use crate::tables::processes::work::Work;
 use crate::tables::table_builder::TableBuilder;
 
 /// The values of a row that are not in the process itself.
@@ -37,24 +38,25 @@ impl<'a> Row<'a> {
         image: Option<&'a str>,
         images: &'a [&'a Exec],
     ) -> Self {
-        let tasks = &fold.tasks;
+        let tasks = &fold.tracker.tasks;
         let task = |number: u32| tasks.get(number as usize);
         let members = || process.members.iter().filter_map(|&number| task(number));
         let root = task(process.root);
         let leader = leader(tasks, process);
         let mut work = Work::default();
-        members().for_each(|task| work.join(&task.work));
-        let comm = leader.and_then(|task| task.comm).or_else(|| members().find_map(|t| t.comm));
+        let done = process.members.iter().filter_map(|&number| fold.work.get(number as usize));
+        done.for_each(|one| work.join(one));
+        let comm = programs::comm(tasks, process);
         let born = root.and_then(|task| task.birth).and_then(|birth| birth.ts);
         let parent = process.parent.and_then(|at| all.get(at as usize));
         Self {
             process,
-            source: fold.sources.text(process.source),
+            source: fold.tracker.sources.text(process.source),
             root,
             parent: parent.map(|parent| (parent, task(parent.root))),
             image,
             images,
-            comm: comm.and_then(|comm| fold.comms.text(comm)),
+            comm: comm.and_then(|comm| fold.tracker.comms.text(comm)),
             ts_start: members().filter_map(|task| task.ts_start).min().or(born),
             ts_end: end(tasks, process, leader),
             outcome: outcome(tasks, process, leader),
@@ -65,16 +67,6 @@ impl<'a> Row<'a> {
     fn lifetime(&self) -> Option<i64> {
         Some(self.ts_end?.saturating_sub(self.ts_start?))
     }
-}
-
-/// The thread that is the process: the one that started its last program, else the first one.
-fn leader<'a>(tasks: &'a [Task], process: &Process) -> Option<&'a Task> {
-    let members = || process.members.iter().filter_map(|&number| tasks.get(number as usize));
-    let last = members()
-        .filter_map(|task| task.execs.last().map(|exec| (exec.row, task)))
-        .max_by_key(|&(row, _)| row)
-        .map(|(_, task)| task);
-    last.or_else(|| tasks.get(process.root as usize).filter(|_| process.led))
 }
 
 /// When the process ended: None if the log does not show that no thread is left.
@@ -109,8 +101,9 @@ fn outcome(tasks: &[Task], process: &Process, leader: Option<&Task>) -> Option<O
 
 /// The table, in order of source and start.
 pub(crate) fn build(fold: &Processes, all: &[Process]) -> Result<RecordBatch, ArrowError> {
-    let started: Vec<_> = all.iter().map(|one| images::started(&fold.tasks, one)).collect();
-    let images = images::last(&fold.tasks, all, &started);
+    let tasks = &fold.tracker.tasks;
+    let started: Vec<_> = all.iter().map(|one| programs::started(tasks, one)).collect();
+    let images = programs::last(tasks, all, &started);
     let mut rows: Vec<Row<'_>> = all
         .iter()
         .zip(&started)

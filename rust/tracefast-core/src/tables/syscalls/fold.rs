@@ -1,19 +1,21 @@
 //! The fold: events in their order into rows of the table.
 
+use std::collections::HashMap;
+
 use arrow_array::RecordBatch;
-use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType, UInt32Type};
+use arrow_array::types::{Int64Type, TimestampNanosecondType};
 use arrow_schema::ArrowError;
+use foldhash::fast::FixedState;
 
 use crate::linux::waits::{self, Giver};
 use crate::tables::event_columns::{EventColumns, Numbers, Text, Words, event_columns};
 use crate::tables::fold::{Dictionaries, RowFold};
 use crate::tables::names::Names;
+use crate::tables::process::tracker::{TaskColumns, Tracker};
+use crate::tables::process::{group, programs};
 use crate::tables::syscalls::By;
-use crate::tables::syscalls::images::{Step, images};
-use crate::tables::syscalls::incarnations::Incarnations;
 use crate::tables::syscalls::row::{Call, Entry};
 use crate::tables::syscalls::table::{self, Row};
-use crate::tables::syscalls::tasks::{Key, Tasks, Who};
 use crate::tables::syscalls::words::{End, Fault, Kind, Meaning, Role};
 
 /// System calls by name so far.
@@ -31,12 +33,12 @@ pub struct Syscalls {
     by: By,
     sources: Names,
     names: Names,
-    comms: Names,
-    tasks: Tasks,
+    tracker: Tracker,
     entries: Vec<Entry>,
     /// By source or task, and by name of the call: the position in `entries` plus one, 0 for none.
     index: Vec<Vec<u32>>,
-    rows: u64,
+    /// The same for calls of no task, by source and process.
+    taskless: HashMap<(u32, Option<i32>), Vec<u32>, FixedState>,
 }
 
 event_columns! {
@@ -55,17 +57,6 @@ event_columns! {
     }
 }
 
-event_columns! {
-    /// What tells one process from another.
-    pub(crate) struct TaskColumns {
-        task: Numbers<UInt32Type> = "task",
-        pid: Numbers<Int32Type> = "pid",
-        tid: Numbers<Int32Type> = "tid",
-        comm: Words<u32> = "comm",
-        child: Numbers<UInt32Type> = "child",
-    }
-}
-
 type Columns<'a> = (CallColumns<'a>, Option<TaskColumns<'a>>);
 
 impl Syscalls {
@@ -75,50 +66,31 @@ impl Syscalls {
             by,
             sources: Names::default(),
             names: Names::default(),
-            comms: Names::default(),
-            tasks: Tasks::default(),
+            tracker: Tracker::default(),
             entries: Vec::new(),
             index: Vec::new(),
-            rows: 0,
+            taskless: HashMap::default(),
         }
     }
+}
 
-    /// The entry of a source or task, and a name.
-    #[inline]
-    fn entry(&mut self, owner: u32, name: u32) -> Option<&mut Entry> {
-        let (owner, name) = (owner as usize, name as usize);
-        if owner >= self.index.len() {
-            self.index.resize_with(owner + 1, Vec::new);
-        }
-        let names = self.index.get_mut(owner)?;
-        if name >= names.len() {
-            names.resize(name + 1, 0);
-        }
-        let at = names.get_mut(name)?;
-        if *at == 0 {
-            self.entries.push(Entry::default());
-            *at = self.entries.len() as u32;
-        }
-        self.entries.get_mut(*at as usize - 1)
+/// The entry of a name among those of a source or a task.
+#[inline]
+fn entry<'e>(
+    names: &mut Vec<u32>,
+    entries: &'e mut Vec<Entry>,
+    name: u32,
+) -> Option<&'e mut Entry> {
+    let name = name as usize;
+    if name >= names.len() {
+        names.resize(name + 1, 0);
     }
-
-    /// The task that an event is of, what the event tells of it noted.
-    fn task(&mut self, columns: &mut TaskColumns<'_>, row: usize, source: u32) -> u32 {
-        self.rows += 1;
-        let (pid, tid) = (columns.pid.get(row), columns.tid.get(row));
-        let who = columns.task.get(row).map_or(Who::Process(pid), Who::Task);
-        let number = self.tasks.number(Key { source, who });
-        let comm = columns.comm.get(row, |text| self.comms.number(text));
-        self.tasks.see(number, (pid, tid), comm.map(|comm| (self.rows, comm)));
-        number
+    let at = names.get_mut(name)?;
+    if *at == 0 {
+        entries.push(Entry::default());
+        *at = entries.len() as u32;
     }
-
-    #[cold]
-    fn fork(&mut self, columns: Option<&TaskColumns<'_>>, row: usize, task: u32) {
-        if let Some(child) = columns.and_then(|columns| columns.child.get(row)) {
-            self.tasks.steps.push(Step::Fork(task, child));
-        }
-    }
+    entries.get_mut(*at as usize - 1)
 }
 
 impl RowFold for Syscalls {
@@ -148,8 +120,9 @@ impl RowFold for Syscalls {
 
     #[inline]
     fn row(&mut self, (columns, tasks): &mut Columns<'_>, row: usize) {
-        let kind = columns.kind.get(row, Kind::of).unwrap_or(Kind::Other);
-        if kind == Kind::Other || (kind == Kind::Exit && tasks.is_none()) {
+        // Every sign of a task counts for what process it is of.
+        let task = tasks.as_mut().and_then(|tasks| self.tracker.row(tasks, row));
+        if columns.kind.get(row, Kind::of) != Some(Kind::Call) {
             return;
         }
         let names = &mut self.names;
@@ -157,32 +130,12 @@ impl RowFold for Syscalls {
         else {
             return;
         };
-        // The first number is that of no source.
-        let source = columns.source.get(row, |text| self.sources.number(text) + 1).unwrap_or(0);
-        let owner = match tasks {
-            None => source,
-            Some(tasks) => self.task(tasks, row, source),
-        };
-        if kind == Kind::Exit {
-            if self.names.text(meaning.name) == Some("superseded") {
-                self.tasks.superseded(owner);
-            }
+        let end = columns.status.get(row, End::of).unwrap_or(End::Returned);
+        if meaning.role == Role::Fork && end == End::Headless && columns.ret.get(row) == Some(0) {
+            // The call that made a task returns in it, too, but was its parent's.
             return;
         }
-        let end = columns.status.get(row, End::of).unwrap_or(End::Returned);
         let fault = columns.errno.get(row, Fault::of);
-        match meaning.role {
-            // The call that made a task returns in it, too, but was its parent's.
-            Role::Fork if end == End::Headless && columns.ret.get(row) == Some(0) => return,
-            Role::Fork => self.fork(tasks.as_ref(), row, owner),
-            Role::Exec
-                if tasks.is_some() && end != End::Injected && columns.ret.get(row) == Some(0) =>
-            {
-                let path = columns.path.get(row).map(Into::into);
-                self.tasks.steps.push(Step::Exec(owner, path));
-            }
-            _ => {}
-        }
         let giver = match meaning.time {
             waits::Call::Takes => giver(columns, row),
             _ => Giver::Unknown,
@@ -196,45 +149,71 @@ impl RowFold for Syscalls {
             giver,
             bytes: columns.bytes.get(row),
         };
-        if let Some(entry) = self.entry(owner, meaning.name) {
+        // The first number is that of no source.
+        let source = columns.source.get(row, |text| self.sources.number(text) + 1).unwrap_or(0);
+        let names = match (tasks, task) {
+            (Some(tasks), None) => self.taskless.entry((source, tasks.pid(row))).or_default(),
+            (_, task) => {
+                let owner = task.map_or(source, |(task, _)| task) as usize;
+                if owner >= self.index.len() {
+                    self.index.resize_with(owner + 1, Vec::new);
+                }
+                &mut self.index[owner]
+            }
+        };
+        if let Some(entry) = entry(names, &mut self.entries, meaning.name) {
             entry.count(&call);
         }
     }
 
     /// The table, the largest sum of durations first.
     fn table(self) -> Result<RecordBatch, ArrowError> {
-        let Self { by, sources, names, comms, tasks, mut entries, index, .. } = self;
+        let Self { by, sources, names, tracker, mut entries, index, taskless } = self;
         let source = |number: u32| sources.text(number.checked_sub(1)?);
         let mut take = |at: u32| entries.get_mut(at.checked_sub(1)? as usize).map(std::mem::take);
         let mut rows = Vec::new();
-        match by {
-            By::Name => {
-                for (of, index) in (0..).zip(&index) {
-                    for (name, &at) in (0..).zip(index) {
-                        if let Some(entry) = take(at) {
-                            rows.push(Row::of(entry, source(of), names.text(name), None));
-                        }
+        if by == By::Name {
+            for (of, index) in (0..).zip(&index) {
+                for (name, &at) in (0..).zip(index) {
+                    if let Some(entry) = take(at) {
+                        rows.push(Row::of(entry, source(of), names.text(name), None));
                     }
                 }
             }
-            By::Process => {
-                let processes = Incarnations::find(&tasks);
-                let images = images(&tasks, &processes);
-                let members = processes.members();
-                let found = (0..).zip(&processes.all).zip(&images).zip(&members);
-                for (((process, found), image), members) in found {
-                    let comm = || image.comm.and_then(|comm| comms.text(comm));
-                    let who = Some((process, found.pid, image.path.or_else(comm)));
-                    let indices = || members.iter().filter_map(|&task| index.get(task));
-                    let count = indices().map(Vec::len).max().unwrap_or(0);
-                    for name in 0..count {
-                        let mut same = indices().filter_map(|index| take(*index.get(name)?));
-                        let Some(mut whole) = same.next() else { continue };
-                        same.for_each(|entry| whole.absorb(entry));
-                        let name = names.text(name as u32);
-                        rows.push(Row::of(whole, source(found.source), name, who));
-                    }
-                }
+            return table::build(rows, by);
+        }
+        let tasks = &tracker.tasks;
+        let processes = group::processes(tasks);
+        let started: Vec<_> = processes.iter().map(|one| programs::started(tasks, one)).collect();
+        let images = programs::last(tasks, &processes, &started);
+        // Calls of each owner: the entries of its tasks, its source, id and program.
+        let mut owners = Vec::new();
+        let mut alone = vec![true; tasks.len()];
+        for (process, image) in processes.iter().zip(images) {
+            let mut members = Vec::new();
+            for &task in &process.members {
+                members.extend(index.get(task as usize));
+                alone[task as usize] = false;
+            }
+            let comm = || tracker.comms.text(programs::comm(tasks, process)?);
+            let source = tracker.sources.text(process.source);
+            owners.push((members, source, process.pid, image.or_else(comm)));
+        }
+        for ((task, index), _) in tasks.iter().zip(&index).zip(alone).filter(|&(_, alone)| alone) {
+            let comm = task.comm.and_then(|comm| tracker.comms.text(comm));
+            owners.push((vec![index], tracker.sources.text(task.source), task.pid, comm));
+        }
+        for (&(number, pid), index) in &taskless {
+            owners.push((vec![index], source(number), pid, None));
+        }
+        for (owner, (members, source, pid, image)) in (0..).zip(owners) {
+            let count = members.iter().map(|index| index.len()).max().unwrap_or(0);
+            for name in 0..count {
+                let mut same = members.iter().filter_map(|index| take(*index.get(name)?));
+                let Some(mut whole) = same.next() else { continue };
+                same.for_each(|entry| whole.absorb(entry));
+                let name = names.text(name as u32);
+                rows.push(Row::of(whole, source, name, Some((owner, pid, image))));
             }
         }
         table::build(rows, by)

@@ -8,12 +8,9 @@
 
 pub(crate) mod durations;
 pub(crate) mod fold;
-pub(crate) mod images;
-pub(crate) mod incarnations;
 pub(crate) mod row;
 pub(crate) mod strace_counts;
 pub(crate) mod table;
-pub(crate) mod tasks;
 pub(crate) mod words;
 
 pub use crate::tables::syscalls::strace_counts::StraceCounts;

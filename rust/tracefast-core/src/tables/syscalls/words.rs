@@ -8,8 +8,6 @@ use crate::linux::waits;
 pub(crate) enum Kind {
     /// A system call.
     Call,
-    /// The end of a task.
-    Exit,
     /// Any other.
     Other,
 }
@@ -18,7 +16,6 @@ impl Kind {
     pub(crate) fn of(word: &str) -> Self {
         match word {
             "syscall" => Self::Call,
-            "exit" => Self::Exit,
             _ => Self::Other,
         }
     }
@@ -68,8 +65,6 @@ impl Fault {
 pub(crate) enum Role {
     /// It makes one.
     Fork,
-    /// It starts a program.
-    Exec,
     /// It ends one, and never returns.
     Exit,
     /// It ends a signal handler, and returns the result of the interrupted call: sigreturn(2).
@@ -98,8 +93,6 @@ impl Role {
         let classes = classes_of(name.as_bytes());
         if classes.has(Classes::FORKS) {
             Self::Fork
-        } else if classes.has(Classes::EXECS) {
-            Self::Exec
         } else if classes.has(Classes::ENDS) {
             Self::Exit
         } else if classes.has(Classes::SIGRETURNS) {

@@ -1,0 +1,308 @@
+//! Events in their order into what is known of each task.
+
+use std::collections::HashMap;
+
+use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType, UInt32Type};
+use foldhash::fast::FixedState;
+
+use crate::linux::child_status::{self, Outcome};
+use crate::linux::clone::{Kind as Making, kind_of};
+use crate::linux::task_events::{self, TaskEvent};
+use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
+use crate::tables::names::Names;
+use crate::tables::process::task::{Birth, End, Exec, Task};
+use crate::tables::process::words::{Kind, Role, Status};
+
+/// The source of events that name none.
+const NO_SOURCE: u32 = u32::MAX;
+
+event_columns! {
+    /// The columns that the lives of tasks are known by.
+    pub(crate) struct TaskColumns {
+        ts: Numbers<TimestampNanosecondType> = "ts",
+        task: Numbers<UInt32Type> = "task",
+        pid: Numbers<Int32Type> = "pid",
+        tid: Numbers<Int32Type> = "tid",
+        comm: Words<u32> = "comm",
+        kind: Words<Kind> = "kind",
+        name: Words<(u32, Role)> = "name",
+        args: Text = "args",
+        ret: Numbers<Int64Type> = "ret",
+        status: Words<Status> = "status",
+        path: Text = "path",
+        child: Numbers<UInt32Type> = "child",
+        source: Words<u32> = "source",
+    }
+}
+
+impl TaskColumns<'_> {
+    /// The process of a row, as the log says.
+    pub(crate) fn pid(&self, row: usize) -> Option<i32> {
+        self.pid.get(row)
+    }
+}
+
+/// All tasks so far.
+///
+/// Which of them are threads of one process is decided by [`group`](super::group) when all events
+/// are known: a child may show itself before the call that made it returns.
+#[derive(Debug, Default)]
+pub(crate) struct Tracker {
+    pub(crate) sources: Names,
+    pub(crate) comms: Names,
+    names: Names,
+    pub(crate) tasks: Vec<Task>,
+    /// By source and identity.
+    index: HashMap<(u32, u32), u32, FixedState>,
+    last: Option<((u32, u32), u32)>,
+    /// The latest task of each id, by source.
+    by_tid: HashMap<(u32, i32), u32, FixedState>,
+    /// Tasks that events announced and that have no rows yet, by source and id.
+    expected: HashMap<(u32, i32), Birth, FixedState>,
+    /// Rows so far.
+    row: u64,
+}
+
+impl Tracker {
+    /// Takes in a row: the number of its task, and [`Kind::Call`] if it is a call of that task.
+    /// None if the row is of no task, or no sign of life.
+    #[inline]
+    pub(crate) fn row(&mut self, columns: &mut TaskColumns<'_>, row: usize) -> Option<(u32, Kind)> {
+        self.row += 1;
+        let id = columns.task.get(row)?;
+        let kind = columns.kind.get(row, Kind::of)?;
+        if kind == Kind::Notice {
+            return None;
+        }
+        let source = columns.source.get(row, |text| self.sources.number(text));
+        let source = source.unwrap_or(NO_SOURCE);
+        let number = self.number(source, id);
+        let task = self.tasks.get_mut(number as usize)?;
+        let ts = columns.ts.get(row);
+        task.ts_start = match (task.ts_start, ts) {
+            (Some(start), Some(ts)) => Some(start.min(ts)),
+            (start, ts) => start.or(ts),
+        };
+        if let Some(comm) = columns.comm.get(row, |text| self.comms.number(text)) {
+            task.comm = Some(comm);
+        }
+        if !task.seen {
+            task.seen = true;
+            task.pid = columns.pid.get(row);
+            task.tid = columns.tid.get(row).or(task.tid);
+            if let Some(tid) = task.tid {
+                self.by_tid.insert((source, tid), number);
+                let announced = self.expected.remove(&(source, tid));
+                if task.birth.is_none() {
+                    task.birth = announced;
+                }
+            }
+        }
+        if kind == Kind::Other {
+            return Some((number, kind));
+        }
+        let name = columns.name.get(row, |word| (self.names.number(word), Role::of(word)));
+        let Some((name, role)) = name else { return Some((number, Kind::Other)) };
+        match kind {
+            Kind::Call => {
+                let status = columns.status.get(row, Status::of);
+                if role == Role::Fork
+                    && status == Some(Status::Headless)
+                    && columns.ret.get(row) == Some(0)
+                {
+                    // The call of its parent, as the child returns from it.
+                    return Some((number, Kind::Other));
+                }
+                if role != Role::Other && status != Some(Status::Injected) {
+                    self.turn(columns, row, number, name, role);
+                }
+            }
+            Kind::Exit => self.ended(columns, row, number, name),
+            Kind::Signal => {
+                if role == Role::ChildSignal {
+                    let ended = columns.args.get(row).and_then(ended_child);
+                    self.collected(source, number, ended);
+                }
+            }
+            Kind::Event => self.event(columns, row, number, role),
+            Kind::Part | Kind::Notice | Kind::Other => {}
+        }
+        Some((number, kind))
+    }
+
+    /// The number of a task; a new one at its first sign.
+    #[inline]
+    fn number(&mut self, source: u32, id: u32) -> u32 {
+        let key = (source, id);
+        if let Some((last, number)) = self.last
+            && last == key
+        {
+            return number;
+        }
+        let number = *self.index.entry(key).or_insert_with(|| {
+            self.tasks.push(Task::new(source, id, self.row));
+            self.tasks.len() as u32 - 1
+        });
+        self.last = Some((key, number));
+        number
+    }
+
+    /// A call that may change who there is, or what they run.
+    fn turn(&mut self, columns: &TaskColumns<'_>, row: usize, number: u32, name: u32, role: Role) {
+        let ret = columns.ret.get(row);
+        let args = columns.args.get(row).unwrap_or_default();
+        match role {
+            Role::Fork => self.forked(columns, row, number, name),
+            Role::UnknownFork => self.perhaps_forked(columns, row, number),
+            Role::Exec => {
+                let Some(task) = self.tasks.get_mut(number as usize) else { return };
+                if !std::mem::take(&mut task.exec_told) && ret == Some(0) {
+                    let path = columns.path.get(row).map(Into::into);
+                    let by_thread = columns.tid.get(row) != task.tid;
+                    task.execs.push(Exec { row: self.row, path, by_thread });
+                }
+            }
+            Role::Exit | Role::ExitGroup => {
+                let whole = role == Role::ExitGroup;
+                if let (Some(task), Some(status)) =
+                    (self.tasks.get_mut(number as usize), child_status::exit_code(args))
+                {
+                    task.asked = Some((self.row, status, whole));
+                }
+            }
+            Role::Wait => {
+                let of_status = || {
+                    let pid = i32::try_from(ret?).ok().filter(|&pid| pid > 0)?;
+                    Some((pid, child_status::wait_status(args)?))
+                };
+                let of_siginfo = || ended_child(args).filter(|_| ret == Some(0));
+                let source = self.tasks.get(number as usize).map(|task| task.source);
+                let ended = of_status().or_else(of_siginfo);
+                self.collected(source.unwrap_or(NO_SOURCE), number, ended);
+            }
+            _ => {}
+        }
+    }
+
+    /// A call made a task, or not.
+    fn forked(&mut self, columns: &TaskColumns<'_>, row: usize, parent: u32, name: u32) {
+        let Some(id) = columns.child.get(row) else { return };
+        let Some(source) = self.tasks.get(parent as usize).map(|task| task.source) else { return };
+        let name = self.names.text(name).unwrap_or_default();
+        let kind = kind_of(name, columns.args.get(row).unwrap_or_default());
+        let clone3 = name == "clone3";
+        let tid = columns.ret.get(row).and_then(|ret| i32::try_from(ret).ok());
+        let child = self.number(source, id);
+        if child == parent {
+            return;
+        }
+        let Some(task) = self.tasks.get_mut(child as usize) else { return };
+        if !task.seen {
+            task.tid = tid;
+            task.pid = tid;
+            if let Some(tid) = tid {
+                self.by_tid.insert((source, tid), child);
+                let told = self.expected.remove(&(source, tid));
+                task.birth = task.birth.or(told);
+            }
+        }
+        if task.birth.is_some_and(|birth| birth.by_call) {
+            return;
+        }
+        let told = task.birth.and_then(|birth| birth.kind);
+        // An event has the flags, but not the stack.
+        let told = told
+            .map(|told| if clone3 && told == Making::Vfork { Making::PosixSpawn } else { told });
+        let ts = columns.ts.get(row);
+        let kind = kind.or(told);
+        task.birth = Some(Birth { parent, kind, row: self.row, ts, by_call: true, clone3 });
+    }
+
+    /// clone3, as a tracer prints it that does not know it: the model knows nothing of it, either.
+    fn perhaps_forked(&mut self, columns: &TaskColumns<'_>, row: usize, parent: u32) {
+        let tid = columns.ret.get(row).and_then(|ret| i32::try_from(ret).ok());
+        let source = self.tasks.get(parent as usize).map(|task| task.source);
+        let (Some(tid), Some(source)) = (tid.filter(|&tid| tid > 0), source) else { return };
+        let (ts, kind, by_call, clone3) = (columns.ts.get(row), None, true, true);
+        let birth = Birth { parent, kind, row: self.row, ts, by_call, clone3 };
+        let child = self.by_tid.get(&(source, tid)).filter(|&&child| child != parent);
+        // Who began before the call is one of the same number that is gone.
+        let older = |task: &Task| task.ts_start.zip(ts).is_some_and(|(start, ts)| start < ts);
+        match child.and_then(|&child| self.tasks.get_mut(child as usize)) {
+            Some(task) if task.birth.is_none() && !older(task) => task.birth = Some(birth),
+            _ => {
+                self.expected.insert((source, tid), birth);
+            }
+        }
+    }
+
+    /// A parent was told that a child ended.
+    fn collected(&mut self, source: u32, parent: u32, ended: Option<(i32, Outcome)>) {
+        let Some((pid, outcome)) = ended else { return };
+        let Some(&child) = self.by_tid.get(&(source, pid)) else { return };
+        if let Some(task) = self.tasks.get_mut(child as usize)
+            && child != parent
+        {
+            task.guardian.get_or_insert(parent);
+            task.told.get_or_insert(outcome);
+        }
+    }
+
+    /// A task ended, as the tracer says.
+    fn ended(&mut self, columns: &TaskColumns<'_>, row: usize, number: u32, name: u32) {
+        let name = self.names.text(name).unwrap_or_default();
+        let outcome = match name {
+            "exited" => columns.ret.get(row).map(|ret| Outcome::Status(ret as i32)),
+            _ => name.starts_with("SIG").then(|| Outcome::Signal(name.into())),
+        };
+        let superseded = name == "superseded";
+        let ts = columns.ts.get(row);
+        if let Some(task) = self.tasks.get_mut(number as usize) {
+            task.end = Some(End { row: self.row, ts, superseded, traced: true, outcome });
+        }
+    }
+
+    /// An event about tasks.
+    fn event(&mut self, columns: &TaskColumns<'_>, row: usize, number: u32, role: Role) {
+        if role == Role::Other {
+            return;
+        }
+        let args = columns.args.get(row).unwrap_or_default();
+        let Some(task) = self.tasks.get_mut(number as usize) else { return };
+        let (ts, event) = (columns.ts.get(row), self.row);
+        match role {
+            Role::NewTask | Role::ForkEvent => {
+                let first = role == Role::NewTask;
+                let which = if first { TaskEvent::NewTask } else { TaskEvent::Fork };
+                let Some((tid, _)) = task_events::created_task(which, args.as_bytes()) else {
+                    return;
+                };
+                let kind = if first { kind_of("task_newtask", args) } else { None };
+                let (by_call, clone3) = (false, false);
+                let birth = Birth { parent: number, kind, row: event, ts, by_call, clone3 };
+                let known = self.expected.entry((task.source, tid)).or_insert(birth);
+                // The second of the two events knows less.
+                if first || known.parent != number {
+                    *known = birth;
+                }
+            }
+            Role::ExecEvent => {
+                let path = task_events::program(args).map(Into::into);
+                let by_thread = columns.tid.get(row) != task.tid;
+                task.execs.push(Exec { row: event, path, by_thread });
+                task.exec_told = true;
+            }
+            Role::ExitEvent if task.end.is_none() => {
+                let (superseded, traced, outcome) = (false, false, None);
+                task.end = Some(End { row: event, ts, superseded, traced, outcome });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The child that a siginfo is about, if it ended, and how.
+fn ended_child(args: &str) -> Option<(i32, Outcome)> {
+    let child = child_status::siginfo(args)?;
+    Some((child.pid, child.outcome?))
+}

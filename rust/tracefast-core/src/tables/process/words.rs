@@ -1,0 +1,107 @@
+//! What the words in events mean for the lives of tasks.
+
+use crate::linux::clone::is_unnamed_clone3;
+use crate::linux::syscalls::{Classes, classes_of};
+
+/// Kinds of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A system call.
+    Call,
+    /// A part of a submission.
+    Part,
+    /// The end of a task.
+    Exit,
+    /// A signal.
+    Signal,
+    /// An event of ftrace.
+    Event,
+    /// A row that the model adds: not a sign of life.
+    Notice,
+    /// Any other sign of life.
+    Other,
+}
+
+impl Kind {
+    pub(crate) fn of(word: &str) -> Self {
+        match word {
+            "syscall" => Self::Call,
+            "aio" => Self::Part,
+            "exit" => Self::Exit,
+            "signal" => Self::Signal,
+            "event" => Self::Event,
+            "notice" => Self::Notice,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// What a row of some name does to tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// A call that makes a task.
+    Fork,
+    /// The same, from an strace that is older than `clone3`.
+    UnknownFork,
+    /// A call that starts a program.
+    Exec,
+    /// A call that ends a task.
+    Exit,
+    /// A call that ends a process.
+    ExitGroup,
+    /// A call that may say how a child ended.
+    Wait,
+    /// A child changed its state.
+    ChildSignal,
+    /// An event: a task was made, with its flags.
+    NewTask,
+    /// An event: a task was made.
+    ForkEvent,
+    /// An event: a program was started.
+    ExecEvent,
+    /// An event: the task ended.
+    ExitEvent,
+    /// None of these.
+    Other,
+}
+
+impl Role {
+    pub(crate) fn of(word: &str) -> Self {
+        let classes = classes_of(word.as_bytes());
+        match word {
+            _ if classes.has(Classes::FORKS) => Self::Fork,
+            _ if is_unnamed_clone3(word) => Self::UnknownFork,
+            _ if classes.has(Classes::EXECS) => Self::Exec,
+            _ if classes.has(Classes::ENDS_GROUP) => Self::ExitGroup,
+            _ if classes.has(Classes::ENDS) => Self::Exit,
+            _ if classes.has(Classes::COLLECTS) => Self::Wait,
+            "SIGCHLD" => Self::ChildSignal,
+            "task_newtask" => Self::NewTask,
+            "sched_process_fork" => Self::ForkEvent,
+            "sched_process_exec" => Self::ExecEvent,
+            "sched_process_exit" => Self::ExitEvent,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// What the status of a call says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// Its start is not in the log.
+    Headless,
+    /// strace injected its result.
+    Injected,
+    /// Something else.
+    Other,
+}
+
+impl Status {
+    pub(crate) fn of(word: &str) -> Self {
+        match word {
+            "headless" => Self::Headless,
+            "injected" => Self::Injected,
+            _ => Self::Other,
+        }
+    }
+}
