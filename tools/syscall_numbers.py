@@ -5,7 +5,7 @@ headers_install` writes them, in a folder for each machine: `x86-linux-any/asm/u
 on, as the package `ziglang` on PyPI has them (`ziglang/lib/libc/include`). Later roots win; earlier
 ones only add what newer kernels have dropped.
 
-The table in `ftrace/machine/syscall_numbers.rs` of the Rust core was made from Linux 7.2. Its names
+The table in `linux/machine/syscall_numbers.rs` of the Rust core was made from Linux 7.2. Its names
 are the kernel's, which strace 6.1 prints too: it was asked by a program that called every number.
 """
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use tracefast_core::events::line_counts::LineUse;
 use tracefast_core::format::{Format, Wanted};
-use tracefast_core::ftrace::machine::SyscallAbi;
+use tracefast_core::linux::machine::SyscallAbi;
 use tracefast_reference::checks;
 use tracefast_reference::compare::ftrace_differences;
 use tracefast_reference::ftrace::{Hints, Reading, header, read};

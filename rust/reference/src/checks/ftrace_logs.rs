@@ -1,7 +1,7 @@
 //! ftrace's text, made of all its productions, read by the parser and by the reference.
 
 use tracefast_core::format::{Format, Wanted};
-use tracefast_core::ftrace::machine::SyscallAbi;
+use tracefast_core::linux::machine::SyscallAbi;
 
 use crate::compare::ftrace_differences;
 use crate::ftrace::{Hints, Row, read};

@@ -9,7 +9,7 @@ use arrow_array::types::{
 use arrow_array::{Array, RecordBatch, StringArray};
 use tracefast_core::events::line_counts::{LineCounts, LineUse};
 use tracefast_core::format::Format;
-use tracefast_core::ftrace::machine::SyscallAbi;
+use tracefast_core::linux::machine::SyscallAbi;
 use tracefast_core::text::escape::escape_invalid;
 
 use crate::compare::parsed_log::parse;

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use tracefast_core::ftrace::machine::{Machine as Kind, SyscallAbi as Machine};
 use tracefast_core::linux::errno;
+use tracefast_core::linux::machine::{Machine as Kind, SyscallAbi as Machine};
 
 use crate::ftrace::Row;
 use crate::ftrace::header::trim_start;

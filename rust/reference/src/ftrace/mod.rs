@@ -19,7 +19,7 @@ pub use payload::{Call, Payload, hexadecimal, payload};
 use std::collections::HashMap;
 
 use tracefast_core::events::line_counts::LineUse;
-use tracefast_core::ftrace::machine::SyscallAbi as Machine;
+use tracefast_core::linux::machine::SyscallAbi as Machine;
 
 use crate::ftrace::non_records::{Other, other};
 use crate::ftrace::wrapper::Wrap;

@@ -10,9 +10,9 @@ use crate::events::schema::{COLUMNS, Column as C, schema, with_plain_words};
 /// Columns of a batch and their order.
 #[derive(Debug, Clone)]
 pub struct Projection {
-    pub(super) columns: Vec<C>,
+    pub(crate) columns: Vec<C>,
     schema: SchemaRef,
-    pub(super) plain_words: bool,
+    pub(crate) plain_words: bool,
 }
 
 impl Default for Projection {

@@ -6,7 +6,7 @@ use crate::events::schema::COLUMNS;
 
 /// The bitmaps of all columns one after another, each of whole words. The masks of 64 rows are a
 /// square of bits, which is transposed.
-pub(super) fn planes(parts: &[Cow<'_, [u64]>], len: usize) -> Vec<u64> {
+pub(crate) fn planes(parts: &[Cow<'_, [u64]>], len: usize) -> Vec<u64> {
     let words = len.div_ceil(64);
     let mut planes = vec![0; COLUMNS.len() * words];
     let mut square = [0; 64];

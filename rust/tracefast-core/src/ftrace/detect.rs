@@ -3,11 +3,10 @@
 use crate::ftrace::format::{Format, Graph};
 use crate::ftrace::function_graph::{self, Separator};
 use crate::ftrace::header::{COMM, Clock, Header, Layout, layouts};
-use crate::ftrace::machine::guess::Evidence;
+use crate::ftrace::machine_guess::Evidence;
 use crate::ftrace::non_records::classify::{NonRecord, classify};
 use crate::ftrace::payload::{CallId, Payload, parse};
-use crate::ftrace::wrapper;
-use crate::ftrace::wrapper::Wrap;
+use crate::ftrace::wrapper::{self, Wrap};
 use crate::linux::task_events::TaskEvent;
 
 /// How many lines decide between formats.

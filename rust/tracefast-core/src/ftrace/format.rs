@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use crate::ftrace::function_graph;
 use crate::ftrace::header::{Clock, Header, Layout, layouts};
-use crate::ftrace::machine::SyscallAbi;
 use crate::ftrace::non_records::classify::is_continuation;
 use crate::ftrace::non_records::stacks;
 use crate::ftrace::wrapper::{self, Wrap};
+use crate::linux::machine::SyscallAbi;
 use crate::text::block::LINE_START;
 
 /// What is known of an ftrace log before its records are read.

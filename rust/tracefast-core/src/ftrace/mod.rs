@@ -39,7 +39,7 @@
 //! The kernel prints both in `kernel/trace/trace_syscalls.c`, numbers in hexadecimal.
 //!
 //! 1. The entry appends no row. `call::entry_exit` finds the call by its name, in strace's spelling
-//!    (`call::strace_names`), or by its number ([`machine`]), splits the arguments
+//!    (`crate::linux::syscalls::strace_names`), or by its number ([`crate::linux::machine`]), splits the arguments
 //!    (`call::arguments`), and keeps an open call for task 7.
 //! 2. The exit takes the open call of its task. If both name the same call and no records were lost
 //!    between them, `call::row` fills one row: line, time and arguments of the entry, return value
@@ -64,7 +64,7 @@ mod fields;
 mod format;
 pub(crate) mod function_graph;
 pub mod header;
-pub mod machine;
+pub(crate) mod machine_guess;
 pub(crate) mod non_records;
 mod parser;
 pub(crate) mod payload;
@@ -75,11 +75,11 @@ mod scan;
 mod tests;
 pub mod wrapper;
 
+pub use crate::linux::machine::{Machine, SyscallAbi};
 pub use detect::{detect, likeness};
 pub use fields::head;
 pub use format::{Format, Graph};
 pub use header::Clock;
-pub use machine::{Machine, SyscallAbi};
 pub use non_records::classify::is_continuation;
 pub use parser::Grammar;
 pub use wrapper::Wrap;

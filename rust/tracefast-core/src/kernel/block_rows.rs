@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::events::model_columns;
-use crate::events::model_columns::ModelColumns;
+use crate::events::model_columns::{self, ModelColumns};
 use crate::events::model_rows::ModelRows;
 use crate::events::parsed_block::key_in;
 use crate::events::rows::{Rows, Side};

@@ -6,6 +6,7 @@ pub(crate) mod child_status;
 pub(crate) mod clone;
 pub(crate) mod devices;
 pub mod errno;
+pub mod machine;
 pub mod syscalls;
 pub(crate) mod task_events;
 pub(crate) mod waits;

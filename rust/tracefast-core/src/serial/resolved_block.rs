@@ -14,10 +14,10 @@ use crate::serial::pool::{Pool, lock};
 #[derive(Debug)]
 pub struct ResolvedBlock {
     /// As the serial stage left it, until the rows are first asked for.
-    pub(super) left: Mutex<Parsed>,
+    pub(crate) left: Mutex<Parsed>,
     /// With all columns written.
-    pub(super) filled: OnceLock<Parsed>,
-    pub(super) pool: Arc<Pool>,
+    pub(crate) filled: OnceLock<Parsed>,
+    pub(crate) pool: Arc<Pool>,
     /// Text and side text, which views point into.
     pub buffers: [Buffer; 2],
     /// Keys of the stream by keys of the block: names, errors, commands.

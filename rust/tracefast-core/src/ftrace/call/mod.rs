@@ -4,4 +4,3 @@ pub(crate) mod arguments;
 pub(crate) mod callee;
 pub(crate) mod entry_exit;
 pub(crate) mod row;
-pub(crate) mod strace_names;

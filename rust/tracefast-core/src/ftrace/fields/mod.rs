@@ -17,8 +17,8 @@ use crate::events::schema::Column as C;
 use crate::events::split_calls::EntryEffect;
 use crate::events::vocabulary::{At, Motion, Op};
 use crate::ftrace::call::arguments::{ArgumentForm, ArgumentText, MAX_ARGS, SplitArguments};
-use crate::ftrace::machine::register_pairs::{self, RegisterPlace, WideArguments};
-use crate::ftrace::machine::{Machine, SyscallAbi};
+use crate::linux::machine::register_pairs::{self, RegisterPlace, WideArguments};
+use crate::linux::machine::{Machine, SyscallAbi};
 use crate::linux::syscalls::{self, Count, NONE, Shape, Special};
 
 /// The position of the offset of mmap2, which counts pages.

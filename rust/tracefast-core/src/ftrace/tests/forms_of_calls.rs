@@ -5,9 +5,9 @@ use crate::events::details::Detail;
 use crate::events::parsed_block::Parsed;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{At, Motion, Op, clone_flags};
-use crate::ftrace::machine::Machine;
 use crate::ftrace::tests::calls_in_both_formats::{ADDRESS, CASES};
 use crate::ftrace::tests::{Log, records};
+use crate::linux::machine::Machine;
 use crate::strace;
 use crate::text::block::Block;
 

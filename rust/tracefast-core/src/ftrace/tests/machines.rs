@@ -1,9 +1,9 @@
 //! Calls by number: which machine a log is of, and what its registers hold.
 
 use crate::events::schema::Column as C;
-use crate::ftrace::machine::{Machine, SyscallAbi};
 use crate::ftrace::tests::{Log, parse, parse_as};
 use crate::ftrace::{Format, detect};
+use crate::linux::machine::{Machine, SyscallAbi};
 
 /// A program that starts, maps a library, reads a file, writes it and ends, on each machine: as the
 /// kernel would show its registers, with what is left over in those that the call does not use.

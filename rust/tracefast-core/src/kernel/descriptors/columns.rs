@@ -1,8 +1,7 @@
 //! What rows show of the descriptions that their descriptors refer to.
 
 use crate::events::file_id::file_id;
-use crate::events::model_columns;
-use crate::events::model_columns::{FileColumns, ShownFile};
+use crate::events::model_columns::{self, FileColumns, ShownFile};
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{FileType, Op};
 use crate::kernel::Kernel;

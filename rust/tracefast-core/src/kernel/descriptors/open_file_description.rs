@@ -168,7 +168,7 @@ pub(crate) struct OpenFileDescriptions {
 }
 
 impl OpenFileDescriptions {
-    pub(super) fn add(&mut self, file: OpenFileDescription) -> DescriptionRef {
+    pub(crate) fn add(&mut self, file: OpenFileDescription) -> DescriptionRef {
         if let Some(at) = self.free.pop() {
             self.files[at as usize] = Some(file);
             at
@@ -234,7 +234,7 @@ impl OpenFileDescriptions {
     }
 
     #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.files.len() - self.free.len()
     }
 }

@@ -8,19 +8,19 @@ use crate::kernel::tasks::{TaskRef, Tasks};
 
 /// A call under way that makes a task.
 #[derive(Debug)]
-pub(super) struct Forking {
-    pub(super) parent: u32,
-    pub(super) flags: u32,
+pub(crate) struct Forking {
+    pub(crate) parent: u32,
+    pub(crate) flags: u32,
     /// Id and number of the child, once it appeared.
-    pub(super) child: Option<(i32, u32)>,
+    pub(crate) child: Option<(i32, u32)>,
     /// An event has shown that it is the child.
-    pub(super) told: bool,
+    pub(crate) told: bool,
 }
 
 impl Tasks {
     /// The task for an unknown id: the child of the oldest call under way that makes one and has
     /// none yet; else a task older than the log.
-    pub(super) fn first_sight(&mut self, tid: Option<i32>) -> TaskRef {
+    pub(crate) fn first_sight(&mut self, tid: Option<i32>) -> TaskRef {
         let next = self.next;
         let mut open = self.forking.iter_mut();
         let open = open.find(|forking| forking.child.is_none()).filter(|_| !self.told);

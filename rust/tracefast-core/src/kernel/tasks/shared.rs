@@ -2,13 +2,13 @@
 
 /// Things of one kind, each with the count of its users.
 #[derive(Debug, Default)]
-pub(super) struct Shared<T> {
-    pub(super) items: Vec<(u32, T)>,
+pub(crate) struct Shared<T> {
+    pub(crate) items: Vec<(u32, T)>,
     free: Vec<usize>,
 }
 
 impl<T: Default> Shared<T> {
-    pub(super) fn add(&mut self, item: T) -> usize {
+    pub(crate) fn add(&mut self, item: T) -> usize {
         if let Some(at) = self.free.pop() {
             self.items[at] = (1, item);
             at
@@ -18,13 +18,13 @@ impl<T: Default> Shared<T> {
         }
     }
 
-    pub(super) fn keep(&mut self, at: usize) -> usize {
+    pub(crate) fn keep(&mut self, at: usize) -> usize {
         self.items[at].0 += 1;
         at
     }
 
     /// What a child gets: the same item, or a copy.
-    pub(super) fn child(&mut self, at: usize, shared: bool) -> usize
+    pub(crate) fn child(&mut self, at: usize, shared: bool) -> usize
     where
         T: Clone,
     {
@@ -36,7 +36,7 @@ impl<T: Default> Shared<T> {
     }
 
     /// One user less; returns the item if that was the last one.
-    pub(super) fn release(&mut self, at: usize) -> Option<T> {
+    pub(crate) fn release(&mut self, at: usize) -> Option<T> {
         self.items[at].0 -= 1;
         (self.items[at].0 == 0).then(|| {
             self.free.push(at);

@@ -18,7 +18,7 @@ struct Cached {
 }
 
 #[derive(Debug)]
-pub(super) struct TaskCache([Cached; 64]);
+pub(crate) struct TaskCache([Cached; 64]);
 
 impl Default for TaskCache {
     fn default() -> Self {
@@ -45,12 +45,12 @@ const NOBODY: i64 = i64::MAX;
 
 impl TaskCache {
     #[inline]
-    pub(super) fn at(key: i64) -> usize {
+    pub(crate) fn at(key: i64) -> usize {
         (key & 63) as usize
     }
 
     /// Forgets the task. Returns whether rows of `block` may have shown it.
-    pub(super) fn forget(&mut self, key: i64, block: u64) -> bool {
+    pub(crate) fn forget(&mut self, key: i64, block: u64) -> bool {
         let near = &mut self.0[Self::at(key)];
         if near.key != key {
             return near.before == block;

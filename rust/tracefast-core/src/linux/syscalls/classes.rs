@@ -1,6 +1,6 @@
 //! Classes of system calls by what they do, in the words of their man pages.
 //!
-//! Each call has its classes in its line of [`super::table`]; most follow from what the line says
+//! Each call has its classes in its line of [`crate::linux::syscalls::table`]; most follow from what the line says
 //! about the arguments. Whoever needs to know what a call does asks here, and has no list of names.
 
 use crate::events::vocabulary::{Motion, Op};
@@ -95,7 +95,7 @@ impl Classes {
     }
 
     /// What follows from the effect of a call.
-    pub(super) const fn from_op(op: Op) -> Self {
+    pub(crate) const fn from_op(op: Op) -> Self {
         match op {
             Op::Close => Self::CLOSES,
             Op::CloseRange => Self::CLOSES_RANGE,
@@ -111,7 +111,7 @@ impl Classes {
     }
 
     /// What follows from the way in which a call moves data, between what has positions or not.
-    pub(super) const fn from_motion(motion: Motion, streams: bool) -> Self {
+    pub(crate) const fn from_motion(motion: Motion, streams: bool) -> Self {
         match (motion, streams) {
             (Motion::None, _) => Self::NONE,
             (Motion::Read, false) => Self::READS,

@@ -8,7 +8,10 @@
 pub(crate) mod classes;
 pub(crate) mod flags;
 mod other_names;
+pub(crate) mod strace_names;
 mod table;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -338,6 +341,3 @@ pub fn syscalls_that(word: &str) -> Option<impl Iterator<Item = &'static str>> {
 pub(crate) fn is_syscall(name: &[u8]) -> bool {
     by_name(name) != UNKNOWN || NAMES.binary_search_by(|known| known.as_bytes().cmp(name)).is_ok()
 }
-
-#[cfg(test)]
-mod tests;

@@ -2,7 +2,7 @@
 //! before the name is only taken for a call if its name is a known one.
 
 /// In the order of their bytes.
-pub(super) static NAMES: &[&str] = &[
+pub(crate) static NAMES: &[&str] = &[
     "_sysctl",
     "add_key",
     "adjtimex",

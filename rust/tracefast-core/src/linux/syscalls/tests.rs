@@ -1,4 +1,4 @@
-use super::*;
+use crate::linux::syscalls::*;
 
 fn with(any: Classes) -> impl Iterator<Item = (&'static str, &'static Shape)> {
     TABLE

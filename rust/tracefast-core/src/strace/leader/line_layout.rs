@@ -2,8 +2,7 @@
 //! and to decide whether a line is certainly the start of an event.
 
 use crate::strace::colour;
-use crate::strace::leader;
-use crate::strace::leader::{Delta, Layout, Pid, Time};
+use crate::strace::leader::{self, Delta, Layout, Pid, Time};
 use crate::strace::line_start::{call_name, is_call, personality};
 use crate::text::number;
 

@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use arrow_array::types::Int64Type;
 use arrow_schema::ArrowError;
 
-use crate::ftrace::machine::Machine;
+use crate::linux::machine::Machine;
 use crate::tables::event_columns::{Numbers, Words, event_columns};
 use crate::tables::fold::RowFold;
 use crate::tables::names::Names;

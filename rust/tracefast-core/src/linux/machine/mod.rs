@@ -1,16 +1,16 @@
 //! Machines: how they number their calls, and what their registers hold.
 //!
 //! `raw_syscalls` prints calls by number, and numbers mean other calls on other machines. A log
-//! does not name its machine; [`guess`] infers it from the numbers themselves, from what the
+//! does not name its machine; [`crate::ftrace::machine_guess`] infers it from the numbers themselves, from what the
 //! registers hold and from the shape of addresses.
 
-pub(crate) mod guess;
 pub(crate) mod register_pairs;
-mod syscall_numbers;
+pub(crate) mod syscall_numbers;
 
-use syscall_numbers::{CALLS, X32};
+pub(crate) use syscall_numbers::CALLS;
+use syscall_numbers::X32;
 
-use crate::ftrace::call::strace_names::{strace_name, strace_name_32bit};
+use crate::linux::syscalls::strace_names::{strace_name, strace_name_32bit};
 use crate::linux::syscalls::{Classes, classes_of};
 
 /// A machine with known system call numbers.
@@ -68,7 +68,7 @@ impl Machine {
     ///
     /// # Examples
     /// ```
-    /// use tracefast_core::ftrace::machine::Machine;
+    /// use tracefast_core::linux::machine::Machine;
     /// assert_eq!(Machine::Arm64.name(), "arm64");
     /// ```
     pub fn name(self) -> &'static str {
@@ -85,7 +85,7 @@ impl Machine {
     ///
     /// # Examples
     /// ```
-    /// use tracefast_core::ftrace::machine::Machine;
+    /// use tracefast_core::linux::machine::Machine;
     /// assert_eq!(Machine::from_name("riscv64"), Some(Machine::Riscv64));
     /// assert_eq!(Machine::from_name("vax"), None);
     /// ```
@@ -97,7 +97,7 @@ impl Machine {
     ///
     /// # Examples
     /// ```
-    /// use tracefast_core::ftrace::machine::Machine;
+    /// use tracefast_core::linux::machine::Machine;
     /// assert_eq!(Machine::X86_64.call(0), Some("read"));
     /// assert_eq!(Machine::Arm64.call(63), Some("read"));
     /// assert_eq!(Machine::Arm.call(0xf0005), Some("set_tls"));

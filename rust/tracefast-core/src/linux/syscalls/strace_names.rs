@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn example_of_narrow_spelling() {
-        use crate::ftrace::call::strace_names::strace_name_32bit;
+        use crate::linux::syscalls::strace_names::strace_name_32bit;
         assert_eq!(strace_name_32bit(b"getuid16"), b"getuid");
         assert_eq!(strace_name_32bit(b"getuid"), b"getuid32");
         assert_eq!(strace_name_32bit(b"ia32_pread64"), b"pread64");
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn example_of_spelling() {
-        use crate::ftrace::call::strace_names::strace_name;
+        use crate::linux::syscalls::strace_names::strace_name;
         assert_eq!(strace_name(b"newstat"), b"stat");
         assert_eq!(strace_name(b"newfstatat"), b"newfstatat");
     }

@@ -2,7 +2,7 @@
 //!
 //! x86 takes the next two registers, ARM the next pair that starts with an even one (syscall(2)).
 
-use crate::ftrace::machine::Machine;
+use crate::linux::machine::Machine;
 
 /// A value's lower and upper half, by the positions of their registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

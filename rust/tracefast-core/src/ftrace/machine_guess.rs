@@ -9,10 +9,11 @@ use crate::hash::HashMap;
 use crate::events::rows::AT_FDCWD;
 use crate::events::vocabulary::Op;
 use crate::ftrace::call::arguments::{hexadecimal, result};
-use crate::ftrace::call::strace_names::strace_name;
-use crate::ftrace::machine::{CALLS, Machine, SyscallAbi};
 use crate::linux::errno;
-use crate::linux::syscalls::{self, Count, NONE, Shape};
+use crate::linux::machine::{CALLS, Machine, SyscallAbi};
+use crate::linux::syscalls;
+use crate::linux::syscalls::strace_names::strace_name;
+use crate::linux::syscalls::{Count, NONE, Shape};
 
 /// Registers that `raw_syscalls` shows.
 const REGISTERS: usize = 6;
@@ -272,7 +273,8 @@ fn is_descriptor(value: u64) -> bool {
 mod tests {
     #[test]
     fn example_of_evidence() {
-        use crate::ftrace::machine::{Machine, guess::Evidence};
+        use crate::ftrace::machine_guess::Evidence;
+        use crate::linux::machine::Machine;
         let mut evidence = Evidence::default();
         evidence.entry(Some(7), 63, b"3, ffffcad6c47c, 340, 0, 0, 0");
         evidence.exit(Some(7), 63, b"832");
