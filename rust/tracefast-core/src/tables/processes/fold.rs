@@ -6,7 +6,6 @@ use arrow_schema::ArrowError;
 
 use crate::linux::waits::{self, Giver, spent};
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
-use crate::tables::files::words::Act;
 use crate::tables::fold::RowFold;
 use crate::tables::process::group;
 use crate::tables::process::tracker::{TaskColumns, Tracker};
@@ -73,10 +72,10 @@ impl RowFold for Processes {
             work.spend(spent(meaning.spent, giver), columns.dur.get(row));
         }
         let bytes = columns.bytes.get(row).unwrap_or(0).max(0);
-        if matches!(meaning.act, Act::Read | Act::Transfer) {
+        if meaning.reads {
             work.read = work.read.saturating_add(bytes);
         }
-        if matches!(meaning.act, Act::Write | Act::Transfer) {
+        if meaning.writes {
             work.written = work.written.saturating_add(bytes);
         }
     }

@@ -1,19 +1,48 @@
 //! What the names of calls mean to the table of processes.
 
+use crate::linux::syscalls::{Classes, classes_of};
 use crate::linux::waits;
-use crate::tables::files::words::Act;
 
 /// The meaning of a name.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Meaning {
-    /// How it moves data.
-    pub(crate) act: Act,
+    /// It takes data from a file, pipe or socket.
+    pub(crate) reads: bool,
+    /// It gives data to one.
+    pub(crate) writes: bool,
     /// What it spends its time on.
     pub(crate) spent: waits::Call,
 }
 
 impl Meaning {
     pub(crate) fn of(word: &str) -> Self {
-        Self { act: Act::of(word), spent: waits::Call::from_name(word) }
+        let classes = classes_of(word.as_bytes());
+        let transfers = classes.has(Classes::TRANSFERS);
+        Self {
+            reads: transfers || classes.has(Classes::READS.and(Classes::RECEIVES)),
+            writes: transfers || classes.has(Classes::WRITES.and(Classes::SENDS)),
+            spent: waits::Call::from_name(word),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Meaning;
+
+    #[test]
+    fn calls_move_data_one_way_or_both() {
+        for (name, ways) in [
+            ("read", (true, false)),
+            ("recvmmsg_time64", (true, false)),
+            ("pwrite64", (false, true)),
+            ("sendto", (false, true)),
+            ("splice", (true, true)),
+            ("copy_file_range", (true, true)),
+            ("lseek", (false, false)),
+        ] {
+            let meaning = Meaning::of(name);
+            assert_eq!((meaning.reads, meaning.writes), ways, "{name}");
+        }
     }
 }
