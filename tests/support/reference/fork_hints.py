@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 import polars as pl
 
 import tracefast as tf
+from support.reference.calls import EXECS, FORKS
 from tracefast.analysis.forks.evidence import HINTS
 
-FORKS = {"clone", "clone2", "clone3", "fork", "vfork"}
-EXECS = {"execve", "execveat"}
 # Of a child that makes more calls before its execve, what these are does not matter.
 SOON = 256
 OPENS = {"open", "openat", "openat2"}

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import re
 
+from support.reference.calls import EXECS, EXITS, WAITS_FOR_CHILD, Row
 from support.reference.startup import startup
 from support.reference.tasks import (
-    EXECS,
     MAKERS,
     Birth,
     Life,
     Process,
-    Row,
     asked_status,
     at_least,
     end_of,
@@ -28,8 +27,6 @@ from support.reference.tasks import (
 )
 
 NUMBER = "(0x[0-9a-f]+|[0-9]+)"
-WAITS = {"wait4", "waitpid", "oldwait4", "osf_wait4"}
-ENDS = {"exit", "_exit", "exit_group"}
 ENDED = re.compile(r"si_code=(?:CLD_EXITED|CLD_KILLED|CLD_DUMPED|0x[123]\b)")
 OF_CHILD = (
     "exec_gap_ns",
@@ -274,7 +271,7 @@ class Log:
             return
         if re.search("WIFSTOPPED|WIFCONTINUED|WNOWAIT", args):
             return
-        if row["name"] in WAITS and row["ret"] is not None and row["ret"] > 0:
+        if row["name"] in WAITS_FOR_CHILD and row["ret"] is not None and row["ret"] > 0:
             pid = row["ret"]
         elif row["name"] == "waitid" and row["ret"] == 0 and ENDED.search(args):
             pid = int(re.search(r"si_pid=(\d+)", args)[1])
@@ -468,7 +465,7 @@ def error_pipe(birth: Birth, child: Life) -> int | None:
     took = [row["dur_ns"] for row in birth.reads if row["dur_ns"] is not None]
     ends = [end for row in birth.reads if (end := end_of(row)) is not None]
     if child.exec is not None:
-        asked = [r["ts"] for _, r in child.rows if took_place(r) and r["name"] in ENDS]
+        asked = [r["ts"] for _, r in child.rows if took_place(r) and r["name"] in EXITS]
         asked = [ts for ts in asked if ts is not None]
         ended = asked[-1] if asked else child.end
         if any(row["ret"] for row in birth.reads) or not ends or child.exec[1]["ts"] is None:

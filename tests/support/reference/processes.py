@@ -8,14 +8,18 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from support.reference.calls import (
+    EXECS,
+    EXITS,
+    FORKS,
+    NUMBERED_CLONE3,
+    WAITS,
+    WAITS_FOR_CHILD,
+    Row,
+    is_call,
+)
 from support.reference.syscalls import somebody_writes
 
-Row = dict[str, object]
-
-FORKS = {"clone", "clone2", "clone3", "fork", "vfork"}
-# How an old strace prints clone3.
-UNKNOWN = {"syscall_435", "syscall_0x1b3"}
-EXECS = {"execve", "execveat"}
 READS = {"read", "readv", "pread64", "pread", "preadv", "preadv2"}
 READS |= {"recv", "recvfrom", "recvmsg", "recvmmsg", "recvmmsg_time64"}
 READS |= {"mq_timedreceive", "mq_timedreceive_time64"}
@@ -23,17 +27,6 @@ WRITES = {"write", "writev", "pwrite64", "pwrite", "pwritev", "pwritev2"}
 WRITES |= {"send", "sendto", "sendmsg", "sendmmsg", "vmsplice"}
 WRITES |= {"mq_timedsend", "mq_timedsend_time64"}
 TRANSFERS = {"sendfile", "sendfile64", "splice", "copy_file_range", "tee"}
-WAITS = {"wait4", "waitpid", "waitid", "oldwait4", "osf_wait4"}
-WAITING = WAITS | {
-    *("futex", "futex_time64", "futex_wait", "futex_waitv", "poll", "ppoll", "ppoll_time64"),
-    *("select", "_newselect", "oldselect", "osf_select", "pselect6", "pselect6_time64"),
-    *("epoll_wait", "epoll_wait_old", "epoll_pwait", "epoll_pwait2", "nanosleep", "pause"),
-    *("clock_nanosleep", "clock_nanosleep_time64", "rt_sigsuspend", "sigsuspend"),
-    *("rt_sigtimedwait", "rt_sigtimedwait_time64", "restart_syscall", "accept", "accept4"),
-    *("connect", "recv", "recvfrom", "recvmsg", "recvmmsg", "recvmmsg_time64", "msgrcv"),
-    *("mq_timedreceive", "mq_timedreceive_time64", "semop", "semtimedop", "semtimedop_time64"),
-    "flock",
-}
 SYNCS = {
     *("fsync", "fdatasync", "sync", "syncfs", "msync", "sync_file_range", "sync_file_range2"),
     *("arm_sync_file_range", "io_submit", "io_getevents", "io_pgetevents"),
@@ -72,7 +65,7 @@ def slow_kind(name: str, args: str) -> str | None:
 def spent(row: Row) -> str | None:
     """Say what the time in a call was: io, wait, or other work."""
     name = row["name"]
-    if name in WAITING:
+    if name in WAITS:
         return "wait"
     if name in READS | TRANSFERS:
         return "wait" if somebody_writes(row["file_type"], row["path"]) else "io"
@@ -137,7 +130,7 @@ class Log:
             self._event(at, row, key, expected)
             if is_call(row) and row["name"] in FORKS and row["status"] != "injected":
                 self._fork(at, row, key, by_tid, expected)
-            if is_call(row) and row["name"] in UNKNOWN and row["status"] != "injected":
+            if is_call(row) and row["name"] in NUMBERED_CLONE3 and row["status"] != "injected":
                 self._unknown_fork(at, row, key, by_tid, expected)
             pid, told = ended_child(row)
             child = by_tid.get((source, pid))
@@ -247,7 +240,7 @@ class Log:
         if task.birth is None or task.birth[2] is not None:
             return False
         row = self.rows[task.birth[0]]
-        return row["kind"] == "syscall" and row["name"] in UNKNOWN | {"clone3"}
+        return row["kind"] == "syscall" and row["name"] in NUMBERED_CLONE3 | {"clone3"}
 
     def _over(self, process: Process, at: int) -> bool:
         ends = [row for row in self._of(process.leader) if row["kind"] == "exit"]
@@ -405,7 +398,7 @@ class Log:
         found = None
         for at in task.rows:
             row = self.rows[at]
-            ends = is_call(row) and row["name"] in ("exit", "exit_group", "_exit")
+            ends = is_call(row) and row["name"] in EXITS
             if (
                 ends
                 and row["status"] != "injected"
@@ -413,11 +406,6 @@ class Log:
             ):
                 found = (at, status, row["name"])
         return found
-
-
-def is_call(row: Row) -> bool:
-    born = row["name"] in FORKS and row["status"] == "headless" and row["ret"] == 0
-    return row["kind"] == "syscall" and row["name"] is not None and not born
 
 
 def is_exit_event(row: Row) -> bool:
@@ -441,7 +429,7 @@ def ended_child(row: Row) -> tuple[int | None, tuple[str, object] | None]:
     """Give the process whose end a SIGCHLD or a wait tells of, and how it ended."""
     args = row["args"] or ""
     signal = row["kind"] == "signal" and row["name"] == "SIGCHLD"
-    waited = is_call(row) and row["name"] in WAITS and row["status"] != "injected"
+    waited = is_call(row) and row["name"] in WAITS_FOR_CHILD and row["status"] != "injected"
     if waited and (row["ret"] or 0) > 0:
         if found := re.search(r"WEXITSTATUS\(s\) == (\d+)", args):
             return row["ret"], ("status", int(found[1]) & 0xFF)

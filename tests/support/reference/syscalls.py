@@ -9,18 +9,9 @@ from collections import defaultdict
 from fractions import Fraction
 from math import ceil, floor
 
-Row = dict[str, object]
+from support.reference.calls import EXITS, WAITS, Row, is_call
 
 NO_END = {"unfinished", "killed", "detached", "superseded", "truncated"}
-ENDLESS = {"exit", "_exit", "exit_group"}
-FORKS = {"clone", "clone2", "clone3", "fork", "vfork"}
-WAITS = {
-    *{"futex", "futex_waitv", "flock", "semop", "semtimedop", "msgrcv", "mq_timedreceive"},
-    *{"poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2"},
-    *{"wait4", "waitid", "nanosleep", "clock_nanosleep", "pause", "restart_syscall"},
-    *{"rt_sigsuspend", "rt_sigtimedwait", "accept", "accept4", "connect"},
-    *{"recvfrom", "recvmsg", "recvmmsg"},
-}
 TAKES = {"read", "readv", "pread64", "preadv", "preadv2", "sendfile", "splice", "tee"}
 TAKES.add("copy_file_range")
 SOMEBODY = {"pipe", "fifo", "socket", "anon"}
@@ -29,11 +20,6 @@ DATA_DEVICES = {
     *("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/mem"),
     *("/dev/kmem", "/dev/port"),
 }
-
-
-def is_call(row: Row) -> bool:
-    made_task = row["name"] in FORKS and row["status"] == "headless" and row["ret"] == 0
-    return row["kind"] == "syscall" and row["name"] is not None and not made_task
 
 
 def waits(row: Row) -> bool | None:
@@ -103,7 +89,7 @@ def summed_up(group: list[Row]) -> Row:
             and row["name"] != "rt_sigreturn"
             for row in group
         ),
-        "unfinished": sum(row["status"] in NO_END and row["name"] not in ENDLESS for row in group),
+        "unfinished": sum(row["status"] in NO_END and row["name"] not in EXITS for row in group),
         "timed": len(timed),
         "total_ns": sum(durations) if timed else None,
         "wall_ns": len(under_way) if placed else None,

@@ -6,11 +6,9 @@ import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-Row = dict[str, object]
+from support.reference.calls import CLONE3, EXECS, EXITS, FORKS, Row
 
-CLONE3 = {"clone3", "syscall_435", "syscall_0x1b3"}
-MAKERS = {"clone", "clone2", "fork", "vfork"} | CLONE3
-EXECS = {"execve", "execveat"}
+MAKERS = FORKS | CLONE3
 VM, VFORK, THREAD = 0x100, 0x4000, 0x10000
 BITS = {"CLONE_VM": VM, "CLONE_VFORK": VFORK, "CLONE_THREAD": THREAD}
 
@@ -194,7 +192,7 @@ def less(a: int | None, b: int | None) -> int | None:
 
 
 def asked_status(row: Row) -> int | None:
-    if row["name"] not in ("exit", "_exit", "exit_group"):
+    if row["name"] not in EXITS:
         return None
     args = row["args"] or ""
     if found := re.match(r"error_code: (?:0x)?([0-9a-f]+)", args):
