@@ -90,6 +90,13 @@ def test_parse_needs_neither_polars_nor_pyarrow(spawn_strace, tmp_path):
     assert modules_after(COMMAND, *arguments) - {"pydantic"} == {"typer"}
 
 
+def test_tables_of_events_in_parquet_do_not_need_pyarrow(spawn_strace, tmp_path):
+    events = str(tmp_path / "events.parquet")
+    tf.parse(spawn_strace, events)
+    code = "import tracefast as tf\nassert len(tf.files(tf.scan(sys.argv[1])).collect())"
+    assert modules_after(code, events) == {"polars"}
+
+
 def test_errors_are_of_the_usual_kinds():
     assert issubclass(tf.Error, ValueError)
 
