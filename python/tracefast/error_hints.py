@@ -1,11 +1,11 @@
-"""Hints: what to do about an error, beside what went wrong."""
+"""Hints: what to do about an error, in addition to what went wrong."""
 
 import errno
 from typing import Final
 
 from tracefast._core import Error
 
-_BY_ERRNO: Final[dict[int, str]] = {
+HINTS_BY_ERRNO: Final[dict[int, str]] = {
     errno.ENOENT: "check the name",
     errno.EACCES: "check the permissions of the file and of its folder",
     errno.EISDIR: "give the files in it, such as 'FOLDER/*.log'",
@@ -48,4 +48,4 @@ def hint_of(error: BaseException) -> str | None:
     own: str | None = getattr(error, "hint", None)
     if own is not None or not isinstance(error, OSError) or error.errno is None:
         return own
-    return _BY_ERRNO.get(error.errno)
+    return HINTS_BY_ERRNO.get(error.errno)

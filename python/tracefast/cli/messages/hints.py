@@ -7,12 +7,13 @@ import errno
 from collections.abc import Iterable
 from typing import Final
 
-from tracefast.error_hints import hint_of
+from tracefast.error_hints import HINTS_BY_ERRNO, hint_of
 
+# Where the command line says more than the library, or something else; `hint_of` has the rest.
 _INPUT_HINTS: Final[dict[int, str]] = {
-    errno.ENOENT: "check the name; patterns and - (standard input) are accepted",
+    errno.ENOENT: HINTS_BY_ERRNO[errno.ENOENT] + "; patterns and - (standard input) are accepted",
     errno.EEXIST: "to replace it, leave out --no-clobber",
-    errno.ENOSPC: "free some space, or write elsewhere with -o",
+    errno.ENOSPC: HINTS_BY_ERRNO[errno.ENOSPC] + ", or write elsewhere with -o",
     errno.EROFS: "write elsewhere with -o",
 }
 _OUTPUT_HINTS: Final[dict[int, str]] = _INPUT_HINTS | {
