@@ -192,7 +192,7 @@ def test_the_same_advice_is_given_once():
         for i in range(5)
     ]
     text = screen_of(rows)
-    assert text.count("A process is forked while other threads of it live") == 1
+    assert text.count("A process with several threads is forked") == 1
     assert text.count("  Seen: p") == 3
     assert "  … and 2 more\n" in text
     assert text.count("  Do: ") == 1

@@ -191,7 +191,7 @@ def test_strides(log, explained):
     _, found = explained(log, DATA)
     assert list(found) == ["stride"]
     assert (found["stride"].count, found["stride"].bytes) == (11, 1100)
-    assert "of 11 jumps forward 11 skip 900 bytes" in found["stride"].text
+    assert "11 of 11 forward jumps skip 900 bytes" in found["stride"].text
 
 
 @pytest.mark.parametrize("count", [8, 9])
@@ -295,7 +295,7 @@ def test_processes_that_each_read_it_whole(log, explained):
         log.read(3000, 2000 if pid != 103 else 1999, pid)
     _, found = explained(log, DATA)
     assert (found["whole"].count, found["whole"].bytes) == (4, 10_000)
-    assert "2 processes read all of its 5,000 bytes" in found["whole"].text
+    assert "2 processes each read all of its 5,000 bytes" in found["whole"].text
 
 
 def test_a_file_read_again_and_again(log, explained):

@@ -109,8 +109,8 @@ def _order(rows: pl.DataFrame) -> Iterator[AccessPattern]:
             yield _pattern(
                 "stride",
                 forward.filter(pl.col("gap") == gap),
-                f"of {forward.height:,} jumps forward {count:,} skip {gap:,} bytes: one part of"
-                f" each record is {verb}, and the others are passed over",
+                f"{count:,} of {forward.height:,} forward jumps skip {gap:,} bytes: one part of"
+                f" each record is {verb}, and the others are skipped",
             )
             continue
         ordered = moves.height - jumps.height + near.height
@@ -118,12 +118,12 @@ def _order(rows: pl.DataFrame) -> Iterator[AccessPattern]:
             yield _pattern(
                 "random",
                 jumps,
-                f"{moves.height - ordered:,} of {moves.height:,} {verb}s do not start where the one"
-                f" before ended, nor within {NEAR:,} bytes after it",
+                f"{moves.height - ordered:,} of {moves.height:,} {verb}s do not start where the"
+                f" previous one ended, or within {NEAR:,} bytes after it",
             )
         elif jumps.is_empty() and not mine.filter(pl.col("access") == "first").is_empty():
             moved = mine.filter(pl.col("bytes") > 0)
-            how = "in one call" if moved.height == 1 else "each call where the one before ended"
+            how = "in one call" if moved.height == 1 else "each call where the previous one ended"
             yield _pattern("in-order", moved, f"{verb} from the start, {how}")
 
 
@@ -136,7 +136,7 @@ def _tail_first(rows: pl.DataFrame, size: int | None) -> Iterator[AccessPattern]
     tails: list[pl.DataFrame] = []
     reads = _moved(rows, READ).drop_nulls("offset")
     for _, opened in reads.group_by("source", "ofd", maintain_order=True):
-        # Later it is only one of many places.
+        # A later read of the end is only one of many.
         early = opened.head(FEW)
         tail = early.filter(end == size, pl.col("offset") > middle).head(1)
         between = early.filter(pl.col("offset") <= middle, end > middle)
@@ -214,10 +214,10 @@ def _eof_probes(events: pl.DataFrame, rows: pl.DataFrame) -> Iterator[AccessPatt
     if not named.is_empty():
         who = "They are" if named.height == found.height else f"{named.height:,} of them are"
         text += (
-            f". {who} by CPython's buffered reader: of {_CHUNK:,} bytes that the program wanted it"
-            " had got fewer, and asks for what is left, rounded down to whole blocks, until nothing"
-            " comes. No data moves: what it costs is the call. Reading the file in one go, or only"
-            " as far as its size, saves it"
+            f". {who} by CPython's buffered reader: it got fewer than the {_CHUNK:,} bytes"
+            " that the program wanted, and asks for the rest, rounded down to whole blocks, until"
+            " nothing comes. No data moves, but each call takes time. To avoid them, read the file"
+            " in one go, or only up to its size"
         )
     yield AccessPattern(
         "eof-probe", found.height, _sum(found, "requested") or 0, _sum(found, "dur_ns"), text
@@ -236,7 +236,7 @@ def _whole(rows: pl.DataFrame, size: int | None) -> Iterator[AccessPattern]:
         yield _pattern(
             "whole",
             all_of_them,
-            f"{len(whole):,} processes read all of its {size:,} bytes, each for itself",
+            f"{len(whole):,} processes each read all of its {size:,} bytes",
         )
 
 

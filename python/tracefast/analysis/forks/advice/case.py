@@ -65,7 +65,7 @@ class Case:
     @cached_property
     def rows(self) -> pl.DataFrame:
         """Their rows of `forks`, with hints and costs, in order of time."""
-        # Gathered when they are asked for: most groups are of no interest to any rule.
+        # Gathered on demand: no rule looks at most of the groups.
         return self.table[self.indices]
 
     def number(self, name: str) -> int:
@@ -120,7 +120,7 @@ class Case:
 
     @property
     def price(self) -> Range:
-        """What starting them so took, without the tracer's share."""
+        """What starting them in this way took, without the tracer's share."""
         tax = self.number("tax_ns")
         # The call that makes a child of vfork holds all that the child does until its execve.
         waits = self.text("kind") in SUSPENDING
@@ -168,7 +168,7 @@ class Case:
     def first(self, name: str) -> str:
         """Give the line of the first row in which this is positive."""
         lines = self.rows.filter(pl.col(name) > 0)["line"].drop_nulls()
-        return f"line {lines[0]}" if len(lines) else "a line that is not known"
+        return f"line {lines[0]}" if len(lines) else "an unknown line"
 
     def time(self, name: str) -> str:
         """Write a time of the summary."""

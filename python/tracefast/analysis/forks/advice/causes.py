@@ -40,7 +40,7 @@ class Cause(NamedTuple):
 
 
 def cause_of_fork(case: Case) -> Cause:
-    """Name the cause, as far as the log shows it, and what helps."""
+    """Name the cause, as far as the log shows it, and the remedy."""
     calls = _calls(case)
     identity = sorted(calls & IDENTITY)
     others = sorted(calls - IDENTITY - _OWN)
@@ -70,7 +70,7 @@ def cause_of_fork(case: Case) -> Cause:
             f"the child runs Python code between fork and execve ({', '.join(others[:6])}), as"
             " preexec_fn= has it do.",
             "Leave out preexec_fn=: process_group=, start_new_session=, umask=, cwd= and"
-            " pass_fds= do the commonest things without it; a wrapper such as prlimit or taskset"
+            " pass_fds= do the most common things without it; a wrapper such as prlimit or taskset"
             " does others.",
         )
     known = "" if version is None else f" {version[0]}.{version[1]}"
@@ -86,7 +86,8 @@ def _also(identity: list[str], others: list[str]) -> str:
     if identity:
         return f" (but not with user=, group= or extra_groups=: here is {', '.join(identity)})"
     if others:
-        return f" (but not with preexec_fn=, which {', '.join(others[:6])} between the calls tell)"
+        names = ", ".join(others[:6])
+        return f" (but not with preexec_fn=, which the child seems to run: it calls {names})"
     return ""
 
 

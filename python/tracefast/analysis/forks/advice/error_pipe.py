@@ -17,7 +17,7 @@ def error_pipe(case: Case) -> Advice | None:
     if not waits or case.text("kind") in SUSPENDING:
         return None
     logged = case.number("error_pipe_sum_ns")
-    # Of the gap it may hold a part only: nothing is sure to be the tracer's.
+    # It may hold only a part of the gap, so that perhaps none of it is the tracer's.
     total = Range(case.less_tracer(logged).low, logged)
     wall = case.number("wall_ns")
     if total.low < _LEAST_NS * waits or total.low < _LEAST_SHARE * wall:
@@ -27,9 +27,9 @@ def error_pipe(case: Case) -> Advice | None:
         "The parent does nothing until the child has executed its program: it waits on the pipe"
         " by which the child would report that this failed.",
         f"{plural(waits, 'read')} of that pipe took {case.time('error_pipe_p50_ns')} each (median),"
-        f" {total} together, {percent(total.high / wall if wall else 0)} of the log's time; in that"
+        f" {total} in total, {percent(total.high / wall if wall else 0)} of the log's time; in that"
         f" time the child needs {case.time('exec_gap_p50_ns')} to get to execve and"
-        f" {case.time('exec_p50_ns')} in it, so this is not to be added to the time in execve",
+        f" {case.time('exec_p50_ns')} in it, so do not add this to the time in execve",
         "Shorten what it waits for: after vfork or posix_spawn the child has nothing to tear down,"
         " and the parent does not wait here.",
     )

@@ -26,16 +26,16 @@ def fork_per_epoch(case: Case) -> Advice | None:
     torch = bool(case.rows["parent_torch"].fill_null(value=False).any())
     return Advice(
         "fork-per-epoch",
-        "Workers are forked anew for each round of work"
+        "New workers are forked for each round of work"
         + (", as a DataLoader of PyTorch does in each epoch." if torch else "."),
-        f"{len(best)} rounds of {best[0]} forks, each begun when all workers before it had ended;"
+        f"{len(best)} rounds of {best[0]} forks, each started after all earlier workers had ended;"
         f" the {plural(case.count, 'fork')} took {calls} in the parent alone, and each worker"
-        " begins without what the one before it had opened and cached",
+        " starts without what the previous ones had opened and cached",
         "Give the DataLoader persistent_workers=True."
         if torch
         else "Keep the pool of workers from round to round (PyTorch's DataLoader:"
         " persistent_workers=True).",
-        # All but the first round would be spared it.
+        # All but the first round would save it.
         Range(calls.low - calls.low // len(best), calls.high - calls.high // len(best)),
     )
 

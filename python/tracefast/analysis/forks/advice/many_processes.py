@@ -6,7 +6,7 @@ from tracefast.analysis.forks.advice.case import Advice, Case, Range
 from tracefast.quantities import plural
 
 _LEAST: Final = 100
-# Longer ones are no small pieces of work.
+# Longer ones are not small pieces of work.
 _SMALL_NS: Final = 1_000_000_000
 
 
@@ -26,12 +26,12 @@ def many_processes(case: Case) -> Advice | None:
         parts.append(f"each lived for {case.time('lifetime_p50_ns')} (median)")
     begun = _until_begun(case)
     if begun is not None and begun.high:
-        parts.append(f"of it {begun.per(case.count)} each went by before its own code ran")
+        parts.append(f"{begun.per(case.count)} of this passed before its own code ran")
     return Advice(
         "many-processes",
         f"A process of {name} is started for each small piece of work.",
         ", ".join(parts),
-        f"Give one process many pieces of work (several files per {name}, or a pool that stays), or"
+        f"Give one process many pieces of work (several files per {name}, or a lasting pool), or"
         " use a library within the process, if there is one.",
     )
 

@@ -59,5 +59,5 @@ def _evidence(case: Case, price: Range) -> str:
         parts.append(
             f"a fork takes {slope / 1000:.1f} µs longer for each MiB of the parent's memory"
         )
-    parts.append(f"together {price}, {percent(case.share('wall_share'))} of the log's time")
+    parts.append(f"{price} in total, {percent(case.share('wall_share'))} of the log's time")
     return "; ".join(parts)

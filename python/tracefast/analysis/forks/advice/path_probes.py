@@ -22,9 +22,9 @@ def path_probes(case: Case) -> Advice | None:
     where = f"it is {image}" if image is not None else "it was not found at all"
     return Advice(
         "path-probes",
-        f"{name} is looked for in folders where it is not, each time it is started.",
+        f"Each time {name} is started, it is first looked for in folders that do not hold it.",
         f"{plural(total, 'execve')} failed, {each} for each process (median),"
-        f" in {Range(low, took)}; first at {case.first('exec_failed')}; {where}",
+        f" which took {Range(low, took)}; first at {case.first('exec_failed')}; {where}",
         "Give the whole path"
         + (f", {image}," if image is not None else "")
         + " or put its folder first in PATH; in Python, shutil.which finds it once.",

@@ -27,7 +27,7 @@ def re_imports(case: Case) -> Advice | None:
         time += ", the tracer's stops included"
     return Advice(
         "re-imports",
-        "Each worker imports the same modules anew before it can work.",
+        "Each worker imports the same modules again before it can start work.",
         f"{plural(workers.height, 'worker')} opened {plural(total, 'compiled module')} (.pyc),"
         f" {each} each (median){time}",
         "Import them in the parent before it forks."

@@ -6,7 +6,7 @@ from tracefast.analysis.forks.advice.case import Advice, Case
 from tracefast.quantities import percent, plural
 
 _SLOW_NS: Final = 10_000_000
-# What happens once cannot be done less often, and hardly pays for a change.
+# What happens once cannot be done less often, and is hardly worth a change.
 _LEAST_SLOW: Final = 2
 _MANY_MISSES: Final = 10
 _LEAST: Final = 10
@@ -37,10 +37,10 @@ def slow_linking(case: Case) -> Advice | None:
     )
     return Advice(
         "slow-linking",
-        f"{name} spends long on finding and loading its libraries before it begins.",
+        f"{name} spends a long time finding and loading its libraries before it runs.",
         f"{plural(linked, 'start')}: {linking.per(linked)} each,"
-        f" {linking} together ({percent(linking.high / wall if wall else 0)} of the log's time at"
+        f" {linking} in total ({percent(linking.high / wall if wall else 0)} of the log's time at"
         f" most); median of {plural(calls, 'call')}, {plural(libraries, 'library', 'libraries')}"
-        f" mapped, {plural(misses, 'file')} looked for in vain",
+        f" mapped, {plural(misses, 'file')} looked for but not found",
         remedy + " Or start it less often.",
     )

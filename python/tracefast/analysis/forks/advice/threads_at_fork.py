@@ -29,7 +29,7 @@ def threads_at_fork(case: Case) -> Advice | None:
     )
     return Advice(
         "fork-with-threads",
-        "A process is forked while other threads of it live: a lock that one of them holds is never"
+        "A process with several threads is forked: a lock that another thread holds is never"
         " released in the child, which may hang.",
         f"{plural(risky.height, 'fork')} of {case.count}, without an execve, with up to {most}"
         f" threads alive in the parent{where}",
