@@ -1,13 +1,11 @@
 //! Texts by number.
 
-use std::collections::HashMap;
-
-use foldhash::fast::FixedState;
+use crate::hash::HashMap;
 
 /// Texts that occur often, each kept once.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    numbers: HashMap<Box<str>, u32, FixedState>,
+    numbers: HashMap<Box<str>, u32>,
     texts: Vec<Box<str>>,
 }
 

@@ -13,10 +13,10 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::events::vocabulary::{FileType, Motion, Op};
+use crate::hash::HashMap;
 use crate::linux::syscalls::other_names::NAMES;
 use crate::linux::syscalls::table::TABLE;
 
@@ -298,7 +298,7 @@ pub(crate) const UNKNOWN: u16 = u16::MAX;
 
 /// The number of a call in the table, by name.
 pub(crate) fn by_name(name: &[u8]) -> u16 {
-    static INDEX: LazyLock<HashMap<&[u8], u16, foldhash::fast::FixedState>> = LazyLock::new(|| {
+    static INDEX: LazyLock<HashMap<&[u8], u16>> = LazyLock::new(|| {
         TABLE.iter().enumerate().map(|(i, (name, _))| (name.as_bytes(), i as u16)).collect()
     });
     INDEX.get(name).copied().unwrap_or(UNKNOWN)

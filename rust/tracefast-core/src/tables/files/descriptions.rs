@@ -1,9 +1,6 @@
 //! Open file descriptions: the streams of accesses that each carries.
 
-use std::collections::HashMap;
-
-use foldhash::fast::FixedState;
-
+use crate::hash::HashMap;
 use crate::tables::files::row::{Entity, READ};
 use crate::tables::files::shared_bytes::Shares;
 use crate::tables::files::words::Known;
@@ -22,7 +19,7 @@ pub(crate) struct Relative {
 /// table and by way.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
-    parts: HashMap<(u32, u8), Part, FixedState>,
+    parts: HashMap<(u32, u8), Part>,
 }
 
 impl Waiting {

@@ -1,15 +1,13 @@
 //! Types of files: what one row learns of a file, all rows of that file know.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
-use foldhash::fast::FixedState;
-
+use crate::hash::HashMap;
 use crate::tables::files::fold::Nameless;
 use crate::tables::files::row::{Entity, What};
 
 /// Numbers of words for types, by source and file: the first one that events told.
-pub(crate) type Told = HashMap<(u32, u64), u32, FixedState>;
+pub(crate) type Told = HashMap<(u32, u64), u32>;
 
 /// What makes rows those of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -50,7 +48,7 @@ pub(crate) fn share(entities: &mut [Entity], told: &Told, nameless: &Nameless) {
             _ => None,
         }
     };
-    let mut types: HashMap<Same, Type, FixedState> = told
+    let mut types: HashMap<Same, Type> = told
         .iter()
         .map(|(&(source, file), &kind)| {
             (Same::File(source, file), Type { kind: Some(kind), unknown: false })
@@ -72,7 +70,7 @@ pub(crate) fn share(entities: &mut [Entity], told: &Told, nameless: &Nameless) {
 }
 
 /// The first file of each name, by source and name.
-fn firsts(entities: &[Entity]) -> HashMap<(u32, Box<str>), u64, FixedState> {
+fn firsts(entities: &[Entity]) -> HashMap<(u32, Box<str>), u64> {
     let mut named: Vec<_> = entities
         .iter()
         .filter_map(|entity| {

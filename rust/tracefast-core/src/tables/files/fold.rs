@@ -1,14 +1,14 @@
 //! The fold: events in their order into rows of the table.
 
-use std::collections::HashMap;
 use std::hash::BuildHasher;
 
 use arrow_array::RecordBatch;
 use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType, UInt32Type, UInt64Type};
 use arrow_schema::ArrowError;
-use foldhash::fast::FixedState;
+
 use hashbrown::HashTable;
 
+use crate::hash::{HashMap, Hasher};
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::files::descriptions::Relative;
 use crate::tables::files::direction::Call;
@@ -39,12 +39,12 @@ pub struct Files {
     kinds: Names,
     pub(crate) entities: Vec<Entity>,
     index: HashTable<u32>,
-    hasher: FixedState,
+    hasher: Hasher,
     /// The row of the last event: most often that of the next one.
     last: Option<(Key, u32)>,
     trails: Trails,
     /// By source and description.
-    relative: HashMap<(u32, u32), Relative, FixedState>,
+    relative: HashMap<(u32, u32), Relative>,
     /// Descriptions that were used before a file or a name was known, and the file they turned out
     /// to be of, by source and description.
     nameless: Nameless,
@@ -54,7 +54,7 @@ pub struct Files {
 }
 
 /// Files of descriptions, by source and description.
-pub(crate) type Nameless = HashMap<(u32, u32), Option<u64>, FixedState>;
+pub(crate) type Nameless = HashMap<(u32, u32), Option<u64>>;
 
 event_columns! {
     pub(crate) struct Columns {
@@ -103,7 +103,7 @@ impl Files {
             kinds: Names::default(),
             entities: Vec::new(),
             index: HashTable::new(),
-            hasher: FixedState::default(),
+            hasher: Hasher::default(),
             last: None,
             trails: Trails::default(),
             relative: HashMap::default(),

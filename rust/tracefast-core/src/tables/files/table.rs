@@ -1,11 +1,11 @@
 //! The table of files: names and types of its columns, and their values.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 
+use crate::hash::HashMap;
 use crate::tables::files::By;
 use crate::tables::files::direction::Way;
 use crate::tables::files::fold::Nameless;
@@ -109,8 +109,8 @@ fn add_direction(table: &mut TableBuilder<'_, Row>, way: usize, prefix: &str) {
 ///
 /// Where data moved it stays a row of its own, as such a name may be that of several files.
 pub(crate) fn adopted(mut entities: Vec<Entity>, nameless: &Nameless) -> Vec<Entity> {
-    let mut owners: HashMap<(u32, Option<i64>, &str), usize> = HashMap::new();
-    let mut homes: HashMap<Key, usize> = HashMap::new();
+    let mut owners: HashMap<(u32, Option<i64>, &str), usize> = HashMap::default();
+    let mut homes: HashMap<Key, usize> = HashMap::default();
     let first = |entity: &Entity| (entity.ts_first.is_none(), entity.ts_first, entity.file);
     for (at, entity) in entities.iter().enumerate() {
         if !nameless.is_empty() && matches!(entity.key.what, What::File(_)) {
@@ -130,7 +130,7 @@ pub(crate) fn adopted(mut entities: Vec<Entity>, nameless: &Nameless) -> Vec<Ent
         }
         let Key { source, part, what } = entity.key;
         let owner = match (what, &entity.path) {
-            (What::Name, Some(path)) => owners.get(&(source, part, path)),
+            (What::Name, Some(path)) => owners.get(&(source, part, &**path)),
             (What::Nameless(ofd), _) => nameless
                 .get(&(source, ofd))
                 .and_then(|file| homes.get(&Key { source, part, what: What::File((*file)?) })),
@@ -140,6 +140,7 @@ pub(crate) fn adopted(mut entities: Vec<Entity>, nameless: &Nameless) -> Vec<Ent
             adoptions.push((at, owner));
         }
     }
+    drop(owners);
     for &(at, owner) in &adoptions {
         let key = entities[at].key;
         let mut child = std::mem::replace(&mut entities[at], Entity::new(key, None));

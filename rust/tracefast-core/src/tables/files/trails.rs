@@ -1,9 +1,6 @@
 //! Streams of accesses by description: its reads, and its writes.
 
-use std::collections::HashMap;
-
-use foldhash::fast::FixedState;
-
+use crate::hash::HashMap;
 use crate::tables::files::position::Trail;
 
 /// A stream: source, description, and whether it is its reads or its writes.
@@ -17,7 +14,7 @@ type Stream = (u32, u32, u8);
 pub(crate) struct Trails {
     /// Of each source, by number of the description: where its two trails stand, or [`NONE`].
     numbered: Vec<Vec<[u32; 2]>>,
-    others: HashMap<Stream, u32, FixedState>,
+    others: HashMap<Stream, u32>,
     list: Vec<(u8, Trail)>,
 }
 
@@ -104,7 +101,7 @@ mod tests {
             ),
         ) {
             let mut trails = Trails::default();
-            let mut slow: HashMap<(u32, u32, usize), i64> = HashMap::new();
+            let mut slow: HashMap<(u32, u32, usize), i64> = HashMap::default();
             for (at, &(source, ofd, way)) in steps.iter().enumerate() {
                 let end = slow.get(&(source, ofd, way)).map_or(Place::Start, |&at| Place::Exact(at));
                 let found = trails.get(source, ofd, way).map(|trail| trail.end());

@@ -1,14 +1,12 @@
 //! The fold: which rows bear on the lives of tasks, and on whose.
 
-use std::collections::HashMap;
-
 use arrow_array::RecordBatch;
 use arrow_array::types::{
     Int32Type, Int64Type, TimestampNanosecondType, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_schema::ArrowError;
-use foldhash::fast::FixedState;
 
+use crate::hash::HashMap;
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::fold::RowFold;
 use crate::tables::forks::hints::{Called, Extent, Hints};
@@ -42,10 +40,10 @@ pub struct Forks {
     pub(crate) births: Vec<Birth>,
     pub(crate) pipes: Pipes,
     /// By source and number of the task in the events.
-    pub(crate) numbers: HashMap<(u32, u32), u32, FixedState>,
+    pub(crate) numbers: HashMap<(u32, u32), u32>,
     /// The last task of an id, the last process of an id.
-    pub(crate) tids: HashMap<(u32, i32), u32, FixedState>,
-    pub(crate) pids: HashMap<(u32, i32), u32, FixedState>,
+    pub(crate) tids: HashMap<(u32, i32), u32>,
+    pub(crate) pids: HashMap<(u32, i32), u32>,
     /// The task of the last row: most often that of the next one.
     last: Option<((u32, u32), u32)>,
     /// Rows so far.

@@ -1,10 +1,8 @@
 //! What else events tell about why tasks were made as they were: evidence for advice, on demand.
 
-use std::collections::HashMap;
-
-use foldhash::fast::FixedState;
 use memchr::memmem;
 
+use crate::hash::HashMap;
 use crate::linux::syscalls::{by_name, shape};
 use crate::tables::forks::fold::{Columns, Forks};
 use crate::tables::forks::task::{Birth, FRESH, Image, Process, Task};
@@ -20,7 +18,7 @@ const TORCH_OPENS: u32 = 20_000;
 #[derive(Debug, Default)]
 pub(crate) struct Hints {
     /// By source and number of the image.
-    programs: HashMap<(u32, u32), Program, FixedState>,
+    programs: HashMap<(u32, u32), Program>,
 }
 
 /// What a program shows of itself by the files that it opens.

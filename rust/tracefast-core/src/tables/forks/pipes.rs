@@ -3,9 +3,9 @@
 //! The parent makes a pipe that programs do not get, makes the child, closes its own end for
 //! writing, and reads: the read ends when the child starts a program, or writes why it could not.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
-use foldhash::fast::FixedState;
+use crate::hash::HashMap;
 
 /// Pipes that are remembered.
 const PIPES: usize = 65_536;
@@ -39,8 +39,8 @@ pub(crate) struct Pipe {
 /// Pipes that close on exec, by source and description.
 #[derive(Debug, Default)]
 pub(crate) struct Pipes {
-    by_read_end: HashMap<(u32, u32), Pipe, FixedState>,
-    by_write_end: HashMap<(u32, u32), u32, FixedState>,
+    by_read_end: HashMap<(u32, u32), Pipe>,
+    by_write_end: HashMap<(u32, u32), u32>,
     order: VecDeque<(u32, u32, u64)>,
 }
 

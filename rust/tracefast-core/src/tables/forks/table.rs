@@ -1,11 +1,9 @@
 //! The table of created tasks: names and types of its columns, and their values.
 
-use std::collections::HashMap;
-
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
-use foldhash::fast::FixedState;
 
+use crate::hash::HashMap;
 use crate::linux::clone::Kind;
 use crate::tables::forks::fold::Forks;
 use crate::tables::forks::hints::{self, Hint};
@@ -152,12 +150,12 @@ impl Lives {
 
 /// Lives of threads, by process.
 struct Threads {
-    lives: HashMap<u32, Lives, FixedState>,
+    lives: HashMap<u32, Lives>,
 }
 
 impl Threads {
     fn of(forks: &Forks) -> Self {
-        let mut lives: HashMap<u32, Lives, FixedState> = HashMap::default();
+        let mut lives: HashMap<u32, Lives> = HashMap::default();
         for process in forks.births.iter().filter_map(|birth| birth.process) {
             lives.entry(process).or_default();
         }

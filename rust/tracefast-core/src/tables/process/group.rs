@@ -1,9 +1,6 @@
 //! Which tasks are threads of one process, and who made whom.
 
-use std::collections::HashMap;
-
-use foldhash::fast::FixedState;
-
+use crate::hash::HashMap;
 use crate::linux::clone::Kind;
 use crate::tables::process::task::Task;
 
@@ -79,9 +76,9 @@ struct Grouping<'a> {
     roots: Vec<u32>,
     all: Vec<Process>,
     /// The latest process of each pid, by source.
-    current: HashMap<(u32, i32), u32, FixedState>,
+    current: HashMap<(u32, i32), u32>,
     /// Rows in which a thread took the place of its leader by execve, by source and pid.
-    successions: HashMap<(u32, i32), Vec<u64>, FixedState>,
+    successions: HashMap<(u32, i32), Vec<u64>>,
 }
 
 impl<'a> Grouping<'a> {

@@ -1,10 +1,8 @@
 //! Events in their order into what is known of each task.
 
-use std::collections::HashMap;
-
 use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType, UInt32Type};
-use foldhash::fast::FixedState;
 
+use crate::hash::HashMap;
 use crate::linux::child_status::{self, Outcome};
 use crate::linux::clone::{Kind as Making, kind_of};
 use crate::linux::task_events::{self, TaskEvent};
@@ -53,12 +51,12 @@ pub(crate) struct Tracker {
     names: Names,
     pub(crate) tasks: Vec<Task>,
     /// By source and identity.
-    index: HashMap<(u32, u32), u32, FixedState>,
+    index: HashMap<(u32, u32), u32>,
     last: Option<((u32, u32), u32)>,
     /// The latest task of each id, by source.
-    by_tid: HashMap<(u32, i32), u32, FixedState>,
+    by_tid: HashMap<(u32, i32), u32>,
     /// Tasks that events announced and that have no rows yet, by source and id.
-    expected: HashMap<(u32, i32), Birth, FixedState>,
+    expected: HashMap<(u32, i32), Birth>,
     /// Rows so far.
     row: u64,
 }

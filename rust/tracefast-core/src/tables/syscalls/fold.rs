@@ -1,12 +1,10 @@
 //! The fold: events in their order into rows of the table.
 
-use std::collections::HashMap;
-
 use arrow_array::RecordBatch;
 use arrow_array::types::{Int64Type, TimestampNanosecondType};
 use arrow_schema::ArrowError;
-use foldhash::fast::FixedState;
 
+use crate::hash::HashMap;
 use crate::linux::waits::{self, Giver};
 use crate::tables::event_columns::{EventColumns, Numbers, Text, Words, event_columns};
 use crate::tables::fold::{Dictionaries, RowFold};
@@ -38,7 +36,7 @@ pub struct Syscalls {
     /// By source or task, and by name of the call: the position in `entries` plus one, 0 for none.
     index: Vec<Vec<u32>>,
     /// The same for calls of no task, by source and process.
-    taskless: HashMap<(u32, Option<i32>), Vec<u32>, FixedState>,
+    taskless: HashMap<(u32, Option<i32>), Vec<u32>>,
 }
 
 event_columns! {

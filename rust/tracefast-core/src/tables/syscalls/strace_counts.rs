@@ -1,12 +1,12 @@
 //! Calls, errors and seconds as strace counts them for its own summary (`-c`).
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
 use arrow_array::RecordBatch;
 use arrow_array::types::Int64Type;
 use arrow_schema::ArrowError;
 
+use crate::hash::HashMap;
 use crate::linux::machine::Machine;
 use crate::tables::event_columns::{Numbers, Words, event_columns};
 use crate::tables::fold::RowFold;

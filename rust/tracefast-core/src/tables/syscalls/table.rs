@@ -1,11 +1,11 @@
 //! The table of system calls: names and types of its columns, and their values.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 
+use crate::hash::HashMap;
 use crate::tables::syscalls::By;
 use crate::tables::syscalls::durations::Ranks;
 use crate::tables::syscalls::row::Entry;
@@ -89,7 +89,7 @@ impl<'a> Row<'a> {
 /// The table, the largest sum of durations first.
 pub(crate) fn build(mut rows: Vec<Row<'_>>, by: By) -> Result<RecordBatch, ArrowError> {
     rows.sort_by(|a, b| a.order().cmp(&b.order()));
-    let mut totals: HashMap<Option<&str>, i128> = HashMap::new();
+    let mut totals: HashMap<Option<&str>, i128> = HashMap::default();
     for row in &rows {
         *totals.entry(row.source).or_default() += row.total().unwrap_or(0);
     }

@@ -7,13 +7,11 @@
 pub(crate) mod record;
 pub(crate) mod table;
 
-use std::collections::HashMap;
-
 use arrow_array::RecordBatch;
 use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType};
 use arrow_schema::ArrowError;
-use foldhash::fast::FixedState;
 
+use crate::hash::HashMap;
 use crate::linux::syscalls::{Classes, NONE, Special, by_name, shape};
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::files::fold::NO_SOURCE;
@@ -34,9 +32,9 @@ use record::{READ, Record, Span, WRITE};
 pub struct Darshan {
     sources: Names,
     /// By number of the source: when its first event was.
-    origins: HashMap<u32, i64, FixedState>,
+    origins: HashMap<u32, i64>,
     records: Vec<(u32, Box<str>, Record)>,
-    index: HashMap<u32, HashMap<Box<str>, usize, FixedState>, FixedState>,
+    index: HashMap<u32, HashMap<Box<str>, usize>>,
 }
 
 /// What Darshan makes of a call.

@@ -1,18 +1,16 @@
 //! The counters as a table, under Darshan's names and in its order.
 
-use std::cmp::Reverse;
-use std::collections::HashMap;
-
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
-use foldhash::fast::FixedState;
+use std::cmp::Reverse;
 
+use crate::hash::HashMap;
 use crate::tables::files::darshan::record::{READ, Record, WRITE};
 use crate::tables::names::Names;
 use crate::tables::table_builder::TableBuilder;
 
 type Row = (u32, Box<str>, Record);
-type Origins = HashMap<u32, i64, FixedState>;
+type Origins = HashMap<u32, i64>;
 
 const BUCKETS: [&str; 10] = [
     "0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M", "1M_4M", "4M_10M", "10M_100M", "100M_1G",
