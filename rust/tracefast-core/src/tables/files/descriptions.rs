@@ -2,7 +2,7 @@
 
 use crate::hash::HashMap;
 use crate::tables::files::row::{Entity, READ};
-use crate::tables::files::shared_bytes::Shares;
+use crate::tables::files::shared_bytes::ProcessRanges;
 use crate::tables::files::words::Known;
 use crate::tables::values::Values;
 
@@ -16,10 +16,10 @@ pub(crate) struct Relative {
 }
 
 /// Accesses whose place is known only from the first access of their description, by row of the
-/// table and by way.
+/// table and by direction.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
-    parts: HashMap<(u32, u8), Part>,
+    parts: HashMap<(u32, u8), WaitingAccesses>,
 }
 
 impl Waiting {
@@ -27,16 +27,16 @@ impl Waiting {
         self.parts.is_empty()
     }
 
-    /// What waits of a row, by way.
-    pub(crate) fn part(&mut self, entity: u32, way: usize) -> &mut Part {
-        self.parts.entry((entity, way as u8)).or_default()
+    /// What waits of a row, by direction.
+    pub(crate) fn part(&mut self, entity: u32, direction: usize) -> &mut WaitingAccesses {
+        self.parts.entry((entity, direction as u8)).or_default()
     }
 }
 
 /// Those of one row.
 #[derive(Debug, Default)]
-pub(crate) struct Part {
-    pub(crate) ranges: Shares,
+pub(crate) struct WaitingAccesses {
+    pub(crate) ranges: ProcessRanges,
     /// Where the furthest one ends.
     pub(crate) highest: Option<i64>,
     /// Where backward ones began.
@@ -47,31 +47,31 @@ impl Relative {
     /// Takes in that the first access was at `base`.
     pub(crate) fn prove(&mut self, ofd: u32, base: i64, entities: &mut [Entity]) {
         self.proved = true;
-        for ((entity, way), mut part) in std::mem::take(&mut self.waiting.parts) {
+        for ((entity, direction), mut part) in std::mem::take(&mut self.waiting.parts) {
             let Some(entity) = entities.get_mut(entity as usize) else { continue };
-            let way = usize::from(way);
-            if let (READ, Some(highest)) = (way, part.highest) {
+            let direction = usize::from(direction);
+            if let (READ, Some(highest)) = (direction, part.highest) {
                 entity.prove_size(highest.saturating_add(base));
             }
             // Those that turn out to have begun at the begin of the file.
             let back = base.checked_neg().map_or(0, |zero| part.backward.count_of(zero));
-            let way = entity.way(way);
-            way.rewinds += back;
-            way.prove(ofd, base);
-            part.ranges.move_to(&mut way.ranges, base);
+            let direction = entity.direction(direction);
+            direction.rewinds += back;
+            direction.prove(ofd, base);
+            part.ranges.move_to(&mut direction.ranges, base);
             entity.know(Known::Exact);
         }
     }
 
     /// The log is over: what waits stands on its own.
     pub(crate) fn finish(self, entities: &mut [Entity]) {
-        for ((entity, way), mut part) in self.waiting.parts {
+        for ((entity, direction), mut part) in self.waiting.parts {
             let Some(entity) = entities.get_mut(entity as usize) else { continue };
             entity.know(Known::Relative);
             let (union, shared) = part.ranges.lengths();
-            let way = entity.way(usize::from(way));
-            way.apart.0 = way.apart.0.saturating_add(union);
-            way.apart.1 = way.apart.1.saturating_add(shared);
+            let direction = entity.direction(usize::from(direction));
+            direction.apart.0 = direction.apart.0.saturating_add(union);
+            direction.apart.1 = direction.apart.1.saturating_add(shared);
         }
     }
 }

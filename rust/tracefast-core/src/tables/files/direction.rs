@@ -1,14 +1,14 @@
 //! What was read from a file, or written to it: counts, sizes, ranges, times.
 
-use crate::tables::files::position::Trail;
-use crate::tables::files::shared_bytes::Shares;
+use crate::tables::files::position::Stream;
+use crate::tables::files::shared_bytes::ProcessRanges;
 use crate::tables::files::words::Class;
 use crate::tables::ranges::Ranges;
 use crate::tables::values::Values;
 
 /// A data call, as far as both its sides share it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Call {
+pub(crate) struct DataCall {
     pub(crate) ts: Option<i64>,
     pub(crate) dur: Option<i64>,
     pub(crate) ret: Option<i64>,
@@ -17,7 +17,7 @@ pub(crate) struct Call {
     pub(crate) pid: Option<i32>,
 }
 
-impl Call {
+impl DataCall {
     /// Whether it met the end of the file.
     pub(crate) fn ended(&self) -> bool {
         self.bytes == Some(0) && self.requested != Some(0)
@@ -46,14 +46,14 @@ impl Sum {
     }
 
     /// The sum; None where there are such calls and none of them tells.
-    pub(crate) fn of(self, calls: u64) -> Option<i64> {
+    pub(crate) fn total(self, calls: u64) -> Option<i64> {
         (calls == 0 || self.told > 0).then_some(self.sum)
     }
 }
 
 /// The reads, or the writes, of one row of the table.
 #[derive(Debug, Default)]
-pub(crate) struct Way {
+pub(crate) struct Direction {
     /// All calls, whatever became of them.
     pub(crate) calls: u64,
     /// Calls whose duration is known, but not when they began.
@@ -85,16 +85,16 @@ pub(crate) struct Way {
     pub(crate) asked: Values,
     pub(crate) durations: Values,
     pub(crate) wall: Ranges,
-    pub(crate) ranges: Shares,
+    pub(crate) ranges: ProcessRanges,
     /// What descriptions add whose place was never proved: union, and what processes share.
     pub(crate) apart: (i64, i64),
     /// The stream of all accesses, whatever the description.
-    pub(crate) trail: Trail,
+    pub(crate) stream: Stream,
 }
 
-impl Way {
+impl Direction {
     /// Counts a call; whether it moved data.
-    pub(crate) fn count(&mut self, call: &Call) -> bool {
+    pub(crate) fn count(&mut self, call: &DataCall) -> bool {
         self.calls += 1;
         self.ns.add(call.dur);
         if let Some(dur) = call.dur {
@@ -168,7 +168,7 @@ impl Way {
 
     /// Takes in that the first access of `ofd` was at `base`.
     pub(crate) fn prove(&mut self, ofd: u32, base: i64) {
-        self.trail.prove(ofd, base);
+        self.stream.prove(ofd, base);
     }
 
     /// Adds a range whose place is known.

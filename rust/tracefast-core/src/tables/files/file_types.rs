@@ -6,12 +6,12 @@ use crate::hash::HashMap;
 use crate::tables::files::fold::Nameless;
 use crate::tables::files::row::{Entity, What};
 
-/// Numbers of words for types, by source and file: the first one that events told.
-pub(crate) type Told = HashMap<(u32, u64), u32>;
+/// Numbers of words for types, by source and file: the first one that events known_types.
+pub(crate) type KnownTypes = HashMap<(u32, u64), u32>;
 
 /// What makes rows those of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Same {
+enum SameFile {
     File(u32, u64),
     Name(u32, Box<str>),
 }
@@ -28,30 +28,30 @@ struct Type {
 ///
 /// What is known by name only, and moved no data, is that of the first file of that name: as where
 /// files are not parted, and such rows are joined to it.
-pub(crate) fn share(entities: &mut [Entity], told: &Told, nameless: &Nameless) {
+pub(crate) fn share(entities: &mut [Entity], known_types: &KnownTypes, nameless: &Nameless) {
     let firsts = firsts(entities);
     let of = |entity: &Entity| {
         let source = entity.key.source;
         if let Some(file) = entity.file {
-            return Some(Same::File(source, file));
+            return Some(SameFile::File(source, file));
         }
         match (entity.key.what, &entity.path) {
             _ if entity.moved() => None,
             (What::Nameless(ofd), _) => {
                 let file = nameless.get(&(source, ofd)).copied().flatten()?;
-                Some(Same::File(source, file))
+                Some(SameFile::File(source, file))
             }
             (What::Name, Some(path)) => Some(match firsts.get(&(source, path.clone())) {
-                Some(&file) => Same::File(source, file),
-                None => Same::Name(source, path.clone()),
+                Some(&file) => SameFile::File(source, file),
+                None => SameFile::Name(source, path.clone()),
             }),
             _ => None,
         }
     };
-    let mut types: HashMap<Same, Type> = told
+    let mut types: HashMap<SameFile, Type> = known_types
         .iter()
         .map(|(&(source, file), &kind)| {
-            (Same::File(source, file), Type { kind: Some(kind), unknown: false })
+            (SameFile::File(source, file), Type { kind: Some(kind), unknown: false })
         })
         .collect();
     for entity in &*entities {

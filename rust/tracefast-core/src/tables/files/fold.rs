@@ -11,12 +11,12 @@ use hashbrown::HashTable;
 use crate::hash::{HashMap, Hasher};
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::files::descriptions::Relative;
-use crate::tables::files::direction::Call;
-use crate::tables::files::file_types::{self, Told};
+use crate::tables::files::direction::DataCall;
+use crate::tables::files::file_types::{self, KnownTypes};
 use crate::tables::files::position::Place;
 use crate::tables::files::row::{Entity, Key, READ, WRITE, What};
-use crate::tables::files::trails::Trails;
-use crate::tables::files::words::{Act, Class, Kind, Known};
+use crate::tables::files::streams::Streams;
+use crate::tables::files::words::{Act, Class, Known, RowKind};
 use crate::tables::files::{By, Options, Scope, table};
 use crate::tables::fold::RowFold;
 use crate::tables::names::Names;
@@ -42,14 +42,14 @@ pub struct Files {
     hasher: Hasher,
     /// The row of the last event: most often that of the next one.
     last: Option<(Key, u32)>,
-    trails: Trails,
+    streams: Streams,
     /// By source and description.
     relative: HashMap<(u32, u32), Relative>,
     /// Descriptions that were used before a file or a name was known, and the file they turned out
     /// to be of, by source and description.
     nameless: Nameless,
     /// Of use only where a file may have several rows.
-    told: Told,
+    known_types: KnownTypes,
     rings: (u64, u64),
 }
 
@@ -62,7 +62,7 @@ event_columns! {
         dur: Numbers<Int64Type> = "dur_ns",
         task: Numbers<UInt32Type> = "task",
         pid: Numbers<Int32Type> = "pid",
-        kind: Words<Kind> = "kind",
+        kind: Words<RowKind> = "kind",
         name: Words<Act> = "name",
         ret: Numbers<Int64Type> = "ret",
         injected: Words<bool> = "status",
@@ -83,7 +83,7 @@ event_columns! {
 /// One side of a data call.
 struct Side {
     entity: u32,
-    way: usize,
+    direction: usize,
     source: u32,
     ofd: Option<u32>,
     offset: Option<i64>,
@@ -105,10 +105,10 @@ impl Files {
             index: HashTable::new(),
             hasher: Hasher::default(),
             last: None,
-            trails: Trails::default(),
+            streams: Streams::default(),
             relative: HashMap::default(),
             nameless: Nameless::default(),
-            told: Told::default(),
+            known_types: KnownTypes::default(),
             rings: (0, 0),
         }
     }
@@ -243,7 +243,7 @@ impl Files {
             } else {
                 entity.kind = Some(kind);
                 if let (true, Some(file)) = (self.options.by != By::File, entity.file) {
-                    self.told.entry((entity.key.source, file)).or_insert(kind);
+                    self.known_types.entry((entity.key.source, file)).or_insert(kind);
                 }
             }
         }
@@ -278,10 +278,10 @@ impl Files {
         row: usize,
         source: u32,
         entity: u32,
-        way: usize,
+        direction: usize,
         side: usize,
     ) {
-        let call = Call {
+        let call = DataCall {
             ts: columns.ts.get(row),
             dur: columns.dur.get(row),
             ret: columns.ret.get(row),
@@ -291,19 +291,19 @@ impl Files {
         };
         let side = Side {
             entity,
-            way,
+            direction,
             source,
             ofd: columns.ofd[side].get(row),
             offset: columns.offset[side].get(row),
-            known: columns.known.get(row, Known::of),
-            class: columns.access[side].get(row, Class::of),
+            known: columns.known.get(row, Known::from_word),
+            class: columns.access[side].get(row, Class::from_word),
         };
         self.access(&side, &call);
     }
 
-    fn access(&mut self, side: &Side, call: &Call) {
+    fn access(&mut self, side: &Side, call: &DataCall) {
         let Some(entity) = self.entities.get_mut(side.entity as usize) else { return };
-        let moved = entity.way(side.way).count(call);
+        let moved = entity.direction(side.direction).count(call);
         if call.ret.is_none_or(|ret| ret < 0) {
             return;
         }
@@ -314,7 +314,7 @@ impl Files {
             (Place::Relative(..), Some(ofd)) => {
                 let waiting = &mut self.relative.entry(ofd).or_default().waiting;
                 // What is known of these is known when the log is over.
-                Some(waiting.part(side.entity, side.way))
+                Some(waiting.part(side.entity, side.direction))
             }
             _ => None,
         };
@@ -327,45 +327,47 @@ impl Files {
             (Some(_), None, _) => {}
         }
         let mut class = side.class;
-        let way = entity.way(side.way);
+        let direction = entity.direction(side.direction);
         if !moved {
             let ended = class == Some(Class::Eof) || class.is_none() && call.ended();
-            way.eof += u64::from(ended && side.way == READ);
+            direction.eof += u64::from(ended && side.direction == READ);
             return;
         }
         let bytes = call.bytes.unwrap_or(0);
         match (place, &mut part) {
-            (Place::Exact(at), _) => way.cover(call.pid, at, bytes),
+            (Place::Exact(at), _) => direction.cover(call.pid, at, bytes),
             (Place::Relative(_, at), Some(part)) => {
                 let end = at.saturating_add(bytes);
                 part.ranges.insert(call.pid, at, end);
                 part.highest = part.highest.max(Some(end));
-                way.place(bytes);
+                direction.place(bytes);
             }
             _ => {}
         }
-        let trail = match (self.options.scope, side.ofd) {
-            (Scope::Stream, Some(ofd)) => self.trails.of(side.source, ofd, side.way),
-            _ => &mut way.trail,
+        let stream = match (self.options.scope, side.ofd) {
+            (Scope::Stream, Some(ofd)) => {
+                self.streams.get_or_insert(side.source, ofd, side.direction)
+            }
+            _ => &mut direction.stream,
         };
         if self.options.scope == Scope::File {
-            class = trail.class(place);
+            class = stream.class(place);
         }
-        let gap = place.behind(trail.end());
-        let over = trail.chain(class, side.entity, bytes);
-        trail.set_end(place.plus(bytes));
+        let gap = place.behind(stream.end());
+        let over = stream.chain(class, side.entity, bytes);
+        stream.set_end(place.plus(bytes));
         if let Some(class) = class {
-            way.judge(class, bytes, gap, self.options.near);
+            direction.judge(class, bytes, gap, self.options.near);
             match (class, place, part) {
-                (Class::Backward, Place::Exact(0), _) => way.rewinds += 1,
+                (Class::Backward, Place::Exact(0), _) => direction.rewinds += 1,
                 (Class::Backward, Place::Relative(_, at), Some(part)) => part.backward.push(at),
                 _ => {}
             }
         }
-        if let (READ, Place::Exact(at)) = (side.way, place) {
+        if let (READ, Place::Exact(at)) = (side.direction, place) {
             entity.prove_size(at.saturating_add(bytes));
         }
-        flush(&mut self.entities, side.way, over);
+        flush(&mut self.entities, side.direction, over);
     }
 }
 
@@ -378,19 +380,19 @@ impl RowFold for Files {
 
     #[inline]
     fn row(&mut self, columns: &mut Columns<'_>, row: usize) {
-        let Some(kind) = columns.kind.get(row, Kind::of) else { return };
-        if kind == Kind::Other {
+        let Some(kind) = columns.kind.get(row, RowKind::from_word) else { return };
+        if kind == RowKind::Other {
             return;
         }
-        let act = columns.name.get(row, Act::of).unwrap_or(Act::Other);
+        let act = columns.name.get(row, Act::from_name).unwrap_or(Act::Other);
         let source = columns.source.get(row, |text| self.sources.number(text));
         let source = source.unwrap_or(NO_SOURCE);
-        if kind == Kind::Notice {
+        if kind == RowKind::Notice {
             let (ofd, base) = (columns.ofd[0].get(row), columns.offset[0].get(row));
             if let (Act::Base, Some(ofd), Some(base)) = (act, ofd, base) {
-                for way in [READ, WRITE] {
-                    if let Some(trail) = self.trails.get(source, ofd, way) {
-                        trail.prove(ofd, base);
+                for direction in [READ, WRITE] {
+                    if let Some(stream) = self.streams.get(source, ofd, direction) {
+                        stream.prove(ofd, base);
                     }
                 }
                 let relative = self.relative.entry((source, ofd)).or_default();
@@ -405,15 +407,15 @@ impl RowFold for Files {
             self.rings.0 += 1;
             self.rings.1 += columns.ret.get(row).and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
         }
-        let way = match act {
+        let direction = match act {
             Act::Read | Act::Transfer => Some(READ),
             Act::Write => Some(WRITE),
             _ => None,
         };
         if let Some(entity) = self.touch(columns, row, source, act, 0) {
             self.note(columns, row, entity, act);
-            if let Some(way) = way {
-                self.side(columns, row, source, entity, way, 0);
+            if let Some(direction) = direction {
+                self.side(columns, row, source, entity, direction, 0);
             }
         }
         if act == Act::Transfer
@@ -425,21 +427,23 @@ impl RowFold for Files {
 
     /// The table, the largest number of bytes first.
     fn table(mut self) -> Result<RecordBatch, ArrowError> {
-        for (way, trail) in self.trails.all() {
-            flush(&mut self.entities, way, trail.run());
+        for (direction, stream) in self.streams.all() {
+            flush(&mut self.entities, direction, stream.run());
         }
         for relative in self.relative.into_values() {
             relative.finish(&mut self.entities);
         }
         for at in 0..self.entities.len() {
-            for way in [READ, WRITE] {
-                let run = self.entities[at].ways[way].as_ref().and_then(|way| way.trail.run());
-                flush(&mut self.entities, way, run);
+            for direction in [READ, WRITE] {
+                let run = self.entities[at].directions[direction]
+                    .as_ref()
+                    .and_then(|direction| direction.stream.run());
+                flush(&mut self.entities, direction, run);
             }
         }
         let mut entities = table::adopted(self.entities, &self.nameless);
         if self.options.by != By::File {
-            file_types::share(&mut entities, &self.told, &self.nameless);
+            file_types::share(&mut entities, &self.known_types, &self.nameless);
         }
         table::build(entities, self.options.by, &self.sources, &self.kinds)
     }
@@ -463,10 +467,10 @@ fn locate(side: &Side, relative: Option<&Relative>) -> Place {
 }
 
 /// Counts a chain that is over.
-fn flush(entities: &mut [Entity], way: usize, run: Option<(u32, i64)>) {
+fn flush(entities: &mut [Entity], direction: usize, run: Option<(u32, i64)>) {
     if let Some((owner, bytes)) = run
         && let Some(entity) = entities.get_mut(owner as usize)
     {
-        entity.way(way).runs.push(bytes);
+        entity.direction(direction).runs.push(bytes);
     }
 }

@@ -14,8 +14,8 @@ pub(crate) mod fold;
 pub(crate) mod position;
 pub(crate) mod row;
 pub(crate) mod shared_bytes;
+pub(crate) mod streams;
 pub(crate) mod table;
-pub(crate) mod trails;
 pub(crate) mod words;
 
 pub use crate::tables::covered::Covered;

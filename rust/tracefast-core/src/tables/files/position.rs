@@ -47,7 +47,7 @@ impl Place {
 ///
 /// There is one for each description that moved data, so it is kept small.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Trail {
+pub(crate) struct Stream {
     end: i64,
     /// The description that the end is relative to.
     ofd: u32,
@@ -69,13 +69,13 @@ enum State {
 /// No row of the table.
 const NOBODY: u32 = u32::MAX;
 
-impl Default for Trail {
+impl Default for Stream {
     fn default() -> Self {
         Self { end: 0, ofd: 0, state: State::Start, owner: NOBODY, bytes: 0 }
     }
 }
 
-impl Trail {
+impl Stream {
     /// Where the last access that moved data ended.
     pub(crate) fn end(&self) -> Place {
         match self.state {

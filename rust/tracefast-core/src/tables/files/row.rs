@@ -1,6 +1,6 @@
 //! One row of the table in the making.
 
-use crate::tables::files::direction::{Sum, Way};
+use crate::tables::files::direction::{Direction, Sum};
 use crate::tables::files::words::Known;
 use crate::tables::values::Values;
 
@@ -76,7 +76,7 @@ pub(crate) struct Entity {
     pub(crate) known: Option<Known>,
     /// Number of the word for its type.
     pub(crate) kind: Option<u32>,
-    pub(crate) ways: [Option<Box<Way>>; 2],
+    pub(crate) directions: [Option<Box<Direction>>; 2],
     pub(crate) pids: Distinct,
     pub(crate) tasks: Distinct,
     pub(crate) size: Option<i64>,
@@ -111,7 +111,7 @@ impl Entity {
             ts_first: None,
             ts_last: None,
             known: None,
-            ways: [None, None],
+            directions: [None, None],
             opener: None,
             ts_open: None,
             ts_close: None,
@@ -119,8 +119,8 @@ impl Entity {
     }
 
     /// Its reads or its writes.
-    pub(crate) fn way(&mut self, way: usize) -> &mut Way {
-        self.ways[way & 1].get_or_insert_default()
+    pub(crate) fn direction(&mut self, direction: usize) -> &mut Direction {
+        self.directions[direction & 1].get_or_insert_default()
     }
 
     /// Takes in a size that the log proves.
@@ -135,7 +135,7 @@ impl Entity {
 
     /// Whether a call tried to move data.
     pub(crate) fn moved(&self) -> bool {
-        self.ways.iter().flatten().any(|way| way.done + way.errors > 0)
+        self.directions.iter().flatten().any(|direction| direction.done + direction.errors > 0)
     }
 
     /// Adds what was done by name alone, without moving data.

@@ -11,7 +11,7 @@ type Owned = (Option<i32>, i64, i64);
 /// As with [`Ranges`], a range that goes on from the last one makes that one longer, and others
 /// wait in a list, which is sorted and merged in when it is as long as what was merged before.
 #[derive(Debug, Default)]
-pub(crate) struct Shares {
+pub(crate) struct ProcessRanges {
     last: Option<Owned>,
     recent: Vec<Owned>,
     merged: Vec<Owned>,
@@ -20,7 +20,7 @@ pub(crate) struct Shares {
 /// Ranges that wait at least.
 const WAITING: usize = 64;
 
-impl Shares {
+impl ProcessRanges {
     /// Adds `start..end` to those of `pid`.
     #[inline]
     pub(crate) fn insert(&mut self, pid: Option<i32>, start: i64, end: i64) {
@@ -105,7 +105,7 @@ mod tests {
         fn lengths_are_those_of_sets_of_bytes(
             ranges in prop::collection::vec((0i32..4, 0i64..300, 0i64..9), 0..300), by in -9i64..9,
         ) {
-            let mut shares = Shares::default();
+            let mut shares = ProcessRanges::default();
             let mut slow: BTreeMap<i32, BTreeSet<i64>> = BTreeMap::new();
             for &(pid, start, length) in &ranges {
                 let pid = (pid > 0).then_some(pid);
@@ -115,7 +115,7 @@ mod tests {
             let union: BTreeSet<i64> = slow.values().flatten().copied().collect();
             let sum: usize = slow.values().map(BTreeSet::len).sum();
             let expected = (union.len() as i64, (sum - union.len()) as i64);
-            let mut moved = Shares::default();
+            let mut moved = ProcessRanges::default();
             shares.move_to(&mut moved, by);
             prop_assert_eq!(moved.lengths(), expected);
             prop_assert_eq!(shares.lengths(), expected);

@@ -7,7 +7,7 @@ use arrow_schema::ArrowError;
 
 use crate::hash::HashMap;
 use crate::tables::files::By;
-use crate::tables::files::direction::Way;
+use crate::tables::files::direction::Direction;
 use crate::tables::files::fold::Nameless;
 use crate::tables::files::row::{Entity, Key, READ, WRITE, What};
 use crate::tables::files::words::Known;
@@ -25,7 +25,7 @@ pub(crate) fn build(
     kinds: &Names,
 ) -> Result<RecordBatch, ArrowError> {
     let mut rows: Vec<Row> =
-        entities.into_iter().map(|entity| Row::of(entity, sources, kinds)).collect();
+        entities.into_iter().map(|entity| Row::new(entity, sources, kinds)).collect();
     rows.sort_by(|a, b| a.order().cmp(&b.order()));
     let mut table = TableBuilder::new(&rows);
     table.text("source", |row| row.source.as_deref());
@@ -51,7 +51,7 @@ pub(crate) fn build(
     table.count("opens_failed", |row| row.entity.opens_failed);
     table.count("stats", |row| row.entity.stats);
     table.count("mmaps", |row| row.entity.mmaps);
-    table.int64("mmap_bytes", |row| row.entity.mmap_bytes.of(row.entity.mmaps));
+    table.int64("mmap_bytes", |row| row.entity.mmap_bytes.total(row.entity.mmaps));
     table.timestamp("ts_first", |row| row.entity.ts_first);
     table.timestamp("ts_last", |row| row.entity.ts_last);
     table.text("offset_known", |row| row.entity.known.map(Known::text));
@@ -60,29 +60,29 @@ pub(crate) fn build(
     table.finish()
 }
 
-fn direction(row: &Row, way: usize) -> &Values {
-    &row.ways[way]
+fn values(row: &Row, direction: usize) -> &DirectionValues {
+    &row.directions[direction]
 }
 
 /// Adds the columns of reads, or of writes.
-fn add_direction(table: &mut TableBuilder<'_, Row>, way: usize, prefix: &str) {
-    let of = move |row| direction(row, way);
+fn add_direction(table: &mut TableBuilder<'_, Row>, direction: usize, prefix: &str) {
+    let of = move |row| values(row, direction);
     let name = |rest: &str| format!("{prefix}{rest}");
-    table.count(name("s"), |row| of(row).way.done);
-    table.count(name("_errors"), |row| of(row).way.errors);
+    table.count(name("s"), |row| of(row).direction.done);
+    table.count(name("_errors"), |row| of(row).direction.errors);
     table.int64(name("_bytes"), |row| of(row).bytes);
     table.int64(name("_requested"), |row| of(row).requested);
-    table.count(name("_first"), |row| of(row).way.first);
-    table.count(name("_consecutive"), |row| of(row).way.consecutive);
-    table.count(name("_forward"), |row| of(row).way.forward);
-    table.count(name("_backward"), |row| of(row).way.backward);
-    if way == READ {
-        table.count(name("_eof"), |row| of(row).way.eof);
+    table.count(name("_first"), |row| of(row).direction.first);
+    table.count(name("_consecutive"), |row| of(row).direction.consecutive);
+    table.count(name("_forward"), |row| of(row).direction.forward);
+    table.count(name("_backward"), |row| of(row).direction.backward);
+    if direction == READ {
+        table.count(name("_eof"), |row| of(row).direction.eof);
     }
-    table.count(name("_unknown"), |row| of(row).way.unknown());
-    table.count(name("_near"), |row| of(row).way.near);
-    table.count(name("_rewinds"), |row| of(row).way.rewinds);
-    table.count(name("_short"), |row| of(row).way.short);
+    table.count(name("_unknown"), |row| of(row).direction.unknown());
+    table.count(name("_near"), |row| of(row).direction.near);
+    table.count(name("_rewinds"), |row| of(row).direction.rewinds);
+    table.count(name("_short"), |row| of(row).direction.short);
     table.float64(name("_random_share"), |row| of(row).random_share);
     table.float64(name("_random_bytes_share"), |row| of(row).random_bytes_share);
     table.count(name("_runs"), |row| of(row).runs);
@@ -162,14 +162,19 @@ struct Row {
     kind: Option<String>,
     processes: u64,
     tasks: u64,
-    ways: [Values; 2],
+    directions: [DirectionValues; 2],
 }
 
 impl Row {
-    fn of(mut entity: Entity, sources: &Names, kinds: &Names) -> Self {
+    fn new(mut entity: Entity, sources: &Names, kinds: &Names) -> Self {
         let size = entity.size;
-        let ways = [READ, WRITE].map(|way| {
-            Values::of(entity.ways[way].take().map_or_else(Way::default, |way| *way), size)
+        let directions = [READ, WRITE].map(|direction| {
+            DirectionValues::new(
+                entity.directions[direction]
+                    .take()
+                    .map_or_else(Direction::default, |direction| *direction),
+                size,
+            )
         });
         let kind = entity.kind.and_then(|kind| kinds.text(kind));
         if kind.is_some_and(|kind| STREAMS.contains(&kind)) {
@@ -182,14 +187,14 @@ impl Row {
             kind: kind.map(str::to_owned).or_else(unknown),
             processes: entity.pids.count(),
             tasks: entity.tasks.count(),
-            ways,
+            directions,
             entity,
         }
     }
 
     fn order(&self) -> impl Ord + '_ {
-        let moved = |way: &Values| way.bytes.unwrap_or(0);
-        let bytes = moved(&self.ways[READ]).saturating_add(moved(&self.ways[WRITE]));
+        let moved = |direction: &DirectionValues| direction.bytes.unwrap_or(0);
+        let bytes = moved(&self.directions[READ]).saturating_add(moved(&self.directions[WRITE]));
         let entity = &self.entity;
         (
             Reverse(bytes),
@@ -202,8 +207,8 @@ impl Row {
 }
 
 /// What is said of the reads of a row, or of its writes.
-struct Values {
-    way: Way,
+struct DirectionValues {
+    direction: Direction,
     bytes: Option<i64>,
     requested: Option<i64>,
     random_share: Option<f64>,
@@ -227,41 +232,45 @@ struct Values {
     max: Option<i64>,
 }
 
-impl Values {
+impl DirectionValues {
     #[allow(clippy::cast_precision_loss)] // As in `share`.
-    fn of(mut way: Way, size: Option<i64>) -> Self {
-        let (union, shared) = way.ranges.lengths();
-        let unique = union.saturating_add(way.apart.0);
-        let shared = shared.saturating_add(way.apart.1);
+    fn new(mut direction: Direction, size: Option<i64>) -> Self {
+        let (union, shared) = direction.ranges.lengths();
+        let unique = union.saturating_add(direction.apart.0);
+        let shared = shared.saturating_add(direction.apart.1);
         // Bytes without a place may be any bytes of the file.
-        let placed = way.placed > 0 || way.moved == 0 && way.bytes.of(way.done).is_some();
+        let placed = direction.placed > 0
+            || direction.moved == 0 && direction.bytes.total(direction.done).is_some();
         let unique_bytes = placed.then_some(unique);
-        let judged = way.consecutive + way.forward + way.backward;
-        let runs = way.runs.counted();
+        let judged = direction.consecutive + direction.forward + direction.backward;
+        let runs = direction.runs.counted();
         let (run_count, run_bytes_median) = (runs.total(), runs.rank(50));
-        let jumps = way.jumps.counted();
+        let jumps = direction.jumps.counted();
         let (jump_median, jump_p90) = (jumps.rank(50), jumps.rank(90));
-        let sizes = way.sizes.counted();
+        let sizes = direction.sizes.counted();
         let (size_median, size_max) = (sizes.rank(50), sizes.max());
-        let asked_common = way.asked.counted().commonest();
-        let times = way.durations.counted();
+        let asked_common = direction.asked.counted().commonest();
+        let times = direction.durations.counted();
         let (p50, p99, max) = (times.rank(50), times.rank(99), times.max());
-        let wall = way.wall.length();
-        let ns = way.ns.of(way.calls);
+        let wall = direction.wall.length();
+        let ns = direction.ns.total(direction.calls);
         Self {
-            bytes: way.bytes.of(way.done),
-            requested: way.requested.of(way.done),
-            random_share: share(way.consecutive + way.near, judged),
-            random_bytes_share: share(way.straight_bytes as u64, way.judged_bytes as u64),
+            bytes: direction.bytes.total(direction.done),
+            requested: direction.requested.total(direction.done),
+            random_share: share(direction.consecutive + direction.near, judged),
+            random_bytes_share: share(
+                direction.straight_bytes as u64,
+                direction.judged_bytes as u64,
+            ),
             runs: run_count,
             run_bytes_median,
             jump_median,
             jump_p90,
             unique: unique_bytes,
-            reread: unique_bytes.map(|unique| way.placed_bytes.saturating_sub(unique).max(0)),
+            reread: unique_bytes.map(|unique| direction.placed_bytes.saturating_sub(unique).max(0)),
             reread_factor: unique_bytes
                 .filter(|&unique| unique > 0)
-                .map(|unique| way.placed_bytes as f64 / unique as f64),
+                .map(|unique| direction.placed_bytes as f64 / unique as f64),
             coverage: match (unique_bytes, size) {
                 // What was written may have been cut off again, or be counted from elsewhere.
                 (Some(unique), Some(size)) if size > 0 => {
@@ -274,11 +283,11 @@ impl Values {
             size_max,
             asked_common,
             ns,
-            wall_ns: ns.filter(|_| way.timeless == 0).map(|_| wall),
+            wall_ns: ns.filter(|_| direction.timeless == 0).map(|_| wall),
             p50,
             p99,
             max,
-            way,
+            direction,
         }
     }
 }

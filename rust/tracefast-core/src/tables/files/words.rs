@@ -4,7 +4,7 @@ use crate::linux::syscalls::{Classes, classes_of};
 
 /// Kinds of rows that count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum RowKind {
     /// A system call.
     Call,
     /// A part of a submission.
@@ -15,8 +15,8 @@ pub(crate) enum Kind {
     Other,
 }
 
-impl Kind {
-    pub(crate) fn of(word: &str) -> Self {
+impl RowKind {
+    pub(crate) fn from_word(word: &str) -> Self {
         match word {
             "syscall" => Self::Call,
             "aio" => Self::Part,
@@ -53,7 +53,7 @@ pub(crate) enum Act {
 
 impl Act {
     /// Of a system call, a part of a submission, or a notice, by name.
-    pub(crate) fn of(name: &str) -> Self {
+    pub(crate) fn from_name(name: &str) -> Self {
         let classes = classes_of(name.as_bytes());
         if classes.has(Classes::READS.and(Classes::RECEIVES)) {
             Self::Read
@@ -97,7 +97,7 @@ pub(crate) enum Class {
 }
 
 impl Class {
-    pub(crate) fn of(word: &str) -> Self {
+    pub(crate) fn from_word(word: &str) -> Self {
         match word {
             "eof" => Self::Eof,
             "first" => Self::First,
@@ -123,7 +123,7 @@ pub(crate) enum Known {
 }
 
 impl Known {
-    pub(crate) fn of(word: &str) -> Self {
+    pub(crate) fn from_word(word: &str) -> Self {
         match word {
             "exact" => Self::Exact,
             "relative" => Self::Relative,

@@ -15,7 +15,7 @@ use crate::tables::forks::startup::Step;
 use crate::tables::forks::table;
 use crate::tables::forks::task::{Birth, FRESH, Process, Task};
 use crate::tables::forks::tracer::Gaps;
-use crate::tables::forks::words::{Act, Errno, Outcome, Row};
+use crate::tables::forks::words::{Act, Errno, Outcome, RowKind};
 use crate::tables::names::Names;
 
 /// Tasks so far, and what made them.
@@ -72,7 +72,7 @@ event_columns! {
         pub(crate) tid: Numbers<Int32Type> = "tid",
         pub(crate) comm: Words<u32> = "comm",
         cpu: Numbers<UInt16Type> = "cpu",
-        kind: Words<Row> = "kind",
+        kind: Words<RowKind> = "kind",
         name: Words<Act> = "name",
         called: Words<Called> = "name",
         args: Text = "args",
@@ -98,11 +98,11 @@ impl Columns<'_> {
     }
 
     pub(crate) fn called(&mut self, row: usize, names: &mut Names) -> Option<Called> {
-        self.called.get(row, |name| Called::of(name, names))
+        self.called.get(row, |name| Called::new(name, names))
     }
 
     pub(crate) fn injected(&mut self, row: usize) -> bool {
-        self.status.get(row, Outcome::of) == Some(Outcome::Injected)
+        self.status.get(row, Outcome::from_word) == Some(Outcome::Injected)
     }
 
     pub(crate) fn ts(&self, row: usize) -> Option<i64> {
@@ -153,17 +153,17 @@ impl Forks {
             ts: columns.ts.get(row),
             dur: columns.dur.get(row),
             ret: columns.ret.get(row),
-            errno: columns.errno.get(row, |word| Errno::of(word, names)),
+            errno: columns.errno.get(row, |word| Errno::from_name(word, names)),
             args: columns.args.get(row),
             path: columns.path.get(row),
         }
     }
 
     /// A row that is no call but tells of lives.
-    fn tells(&mut self, columns: &mut Columns<'_>, at: &At<'_>, task: u32, kind: Row) {
+    fn tells(&mut self, columns: &mut Columns<'_>, at: &At<'_>, task: u32, kind: RowKind) {
         match kind {
-            Row::Exit => self.ends(at, task),
-            Row::Signal => self.told(at),
+            RowKind::Exit => self.ends(at, task),
+            RowKind::Signal => self.told(at),
             _ => self.event(columns, at, task),
         }
     }
@@ -210,7 +210,7 @@ impl Forks {
             Act::Make(_) | Act::Exec | Act::Wait | Act::WaitId | Act::End | Act::Pipe
         );
         if !(linking || pipes || bears)
-            || columns.status.get(row, Outcome::of) == Some(Outcome::Injected)
+            || columns.status.get(row, Outcome::from_word) == Some(Outcome::Injected)
         {
             return;
         }
@@ -281,7 +281,7 @@ impl RowFold for Forks {
     #[inline]
     fn row(&mut self, columns: &mut Columns<'_>, row: usize) {
         self.rows += 1;
-        let kind = columns.kind.get(row, Row::of).unwrap_or(Row::Other);
+        let kind = columns.kind.get(row, RowKind::from_word).unwrap_or(RowKind::Other);
         let names = &mut self.source_names;
         let source = columns.source.get(row, |text| names.number(text) + 1).unwrap_or(0);
         if source as usize >= self.sources.len() {
@@ -293,7 +293,7 @@ impl RowFold for Forks {
             source.kernel = true;
         }
         let names = &mut self.names;
-        let act = columns.name.get(row, |name| Act::of(name, names)).unwrap_or(Act::Other);
+        let act = columns.name.get(row, |name| Act::from_name(name, names)).unwrap_or(Act::Other);
         let ts = columns.ts.get(row);
         if self.hints.is_some()
             && let Some(source) = self.sources.get_mut(source as usize)
@@ -308,20 +308,20 @@ impl RowFold for Forks {
             };
         }
         match (kind, task) {
-            (Row::Call, Some(task)) => self.call(columns, row, source, act, task),
-            (Row::Call, None) => {
+            (RowKind::Call, Some(task)) => self.call(columns, row, source, act, task),
+            (RowKind::Call, None) => {
                 if let Act::Make(maker) = act
                     && columns.ret.get(row) != Some(0)
-                    && columns.status.get(row, Outcome::of) != Some(Outcome::Injected)
+                    && columns.status.get(row, Outcome::from_word) != Some(Outcome::Injected)
                 {
                     let at = self.at(columns, row, source, act);
                     self.makes(columns, &at, None, maker);
                 }
             }
-            (Row::Exit | Row::Signal | Row::Event, Some(task)) => {
+            (RowKind::Exit | RowKind::Signal | RowKind::Event, Some(task)) => {
                 let told = match kind {
-                    Row::Exit => true,
-                    Row::Signal => act == Act::Chld,
+                    RowKind::Exit => true,
+                    RowKind::Signal => act == Act::Chld,
                     _ => matches!(
                         act,
                         Act::NewTask | Act::Forked | Act::Executed | Act::Ended | Act::Rss

@@ -57,7 +57,7 @@ pub(crate) struct Called {
 }
 
 impl Called {
-    pub(crate) fn of(name: &str, names: &mut Names) -> Self {
+    pub(crate) fn new(name: &str, names: &mut Names) -> Self {
         Self { number: names.number(name), opens: shape(by_name(name.as_bytes())).opens_path() }
     }
 }

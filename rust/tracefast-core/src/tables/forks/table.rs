@@ -16,13 +16,15 @@ use crate::tables::table_builder::TableBuilder;
 /// The table, in order of source and time; what has none comes last.
 pub(crate) fn build(forks: &Forks) -> Result<RecordBatch, ArrowError> {
     let images = images(forks);
-    let threads = Threads::of(forks);
+    let threads = Threads::new(forks);
     let costs: Vec<Option<Cost>> = forks
         .sources
         .iter()
-        .map(|source| if source.kernel { None } else { Cost::of(&source.all, &source.fresh) })
+        .map(
+            |source| if source.kernel { None } else { Cost::from_gaps(&source.all, &source.fresh) },
+        )
         .collect();
-    let mut rows: Vec<Made<'_>> = forks
+    let mut rows: Vec<Row<'_>> = forks
         .births
         .iter()
         .zip(images)
@@ -30,7 +32,7 @@ pub(crate) fn build(forks: &Forks) -> Result<RecordBatch, ArrowError> {
         .filter(|(_, (birth, _))| !birth.joined)
         .map(|(number, (birth, image))| {
             let cost = costs.get(birth.source as usize).copied().flatten();
-            Made::of(forks, number as u32, birth, image, &threads, cost)
+            Row::new(forks, number as u32, birth, image, &threads, cost)
         })
         .collect();
     rows.sort_by_key(|row| {
@@ -154,7 +156,7 @@ struct Threads {
 }
 
 impl Threads {
-    fn of(forks: &Forks) -> Self {
+    fn new(forks: &Forks) -> Self {
         let mut lives: HashMap<u32, Lives> = HashMap::default();
         for process in forks.births.iter().filter_map(|birth| birth.process) {
             lives.entry(process).or_default();
@@ -196,7 +198,7 @@ impl Threads {
 }
 
 /// The values of a row.
-struct Made<'a> {
+struct Row<'a> {
     birth: &'a Birth,
     child: Option<&'a Task>,
     source: Option<&'a str>,
@@ -213,8 +215,8 @@ struct Made<'a> {
     hint: Hint,
 }
 
-impl<'a> Made<'a> {
-    fn of(
+impl<'a> Row<'a> {
+    fn new(
         forks: &'a Forks,
         number: u32,
         birth: &'a Birth,

@@ -78,7 +78,7 @@ pub(crate) struct Cost {
 
 impl Cost {
     /// `all`: gaps between lines; `fresh`: those of new processes before they start a program.
-    pub(crate) fn of(all: &Gaps, fresh: &Gaps) -> Option<Self> {
+    pub(crate) fn from_gaps(all: &Gaps, fresh: &Gaps) -> Option<Self> {
         let low = all.rank(10)?.min(MOST);
         let usual = fresh.rank(50).or_else(|| all.rank(50))?.max(low);
         let high = fresh.rank(90).unwrap_or(usual).max(usual);
@@ -210,7 +210,7 @@ mod tests {
         for _ in 0..20 {
             gaps.push(5_000_000);
         }
-        let cost = Cost::of(&gaps, &Gaps::default()).expect("twenty gaps");
+        let cost = Cost::from_gaps(&gaps, &Gaps::default()).expect("twenty gaps");
         assert_eq!(cost.low, MOST);
         assert!(cost.high > 4_000_000 && cost.high <= 5_000_000);
     }

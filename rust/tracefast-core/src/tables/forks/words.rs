@@ -6,7 +6,7 @@ use crate::tables::names::Names;
 
 /// Kinds of rows that count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Row {
+pub(crate) enum RowKind {
     /// A system call.
     Call,
     /// The end of a task.
@@ -19,8 +19,8 @@ pub(crate) enum Row {
     Other,
 }
 
-impl Row {
-    pub(crate) fn of(word: &str) -> Self {
+impl RowKind {
+    pub(crate) fn from_word(word: &str) -> Self {
         match word {
             "syscall" => Self::Call,
             "exit" => Self::Exit,
@@ -98,15 +98,19 @@ pub(crate) enum Act {
 
 impl Act {
     /// Of a row's name. Names of signals are numbered.
-    pub(crate) fn of(name: &str, names: &mut Names) -> Self {
+    pub(crate) fn from_name(name: &str, names: &mut Names) -> Self {
         let sys = match name {
             _ if is_unnamed_clone3(name) => syscalls::by_name(b"clone3"),
             _ => syscalls::by_name(name.as_bytes()),
         };
-        if sys == syscalls::UNKNOWN { Self::of_event(name, names) } else { Self::of_call(sys) }
+        if sys == syscalls::UNKNOWN {
+            Self::from_event(name, names)
+        } else {
+            Self::from_syscall(sys)
+        }
     }
 
-    fn of_call(sys: u16) -> Self {
+    fn from_syscall(sys: u16) -> Self {
         let shape = syscalls::shape(sys);
         let is = |class| shape.classes.has(class);
         match syscalls::name(sys) {
@@ -129,7 +133,7 @@ impl Act {
     }
 
     /// Of anything but a call of the table.
-    fn of_event(name: &str, names: &mut Names) -> Self {
+    fn from_event(name: &str, names: &mut Names) -> Self {
         match name {
             "exited" => Self::Exited,
             "SIGCHLD" => Self::Chld,
@@ -170,7 +174,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    pub(crate) fn of(word: &str) -> Self {
+    pub(crate) fn from_word(word: &str) -> Self {
         match word {
             "injected" => Self::Injected,
             "headless" => Self::Headless,
@@ -190,7 +194,7 @@ pub(crate) struct Errno {
 }
 
 impl Errno {
-    pub(crate) fn of(word: &str, names: &mut Names) -> Self {
+    pub(crate) fn from_name(word: &str, names: &mut Names) -> Self {
         Self {
             name: names.number(word),
             restarts: word.starts_with("ERESTART"),

@@ -4,12 +4,12 @@ use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType, UInt32Ty
 
 use crate::hash::HashMap;
 use crate::linux::child_status::{self, Outcome};
-use crate::linux::clone::{Kind as Making, kind_of};
+use crate::linux::clone::{Kind, kind_of};
 use crate::linux::task_events::{self, TaskEvent};
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::names::Names;
 use crate::tables::process::task::{Birth, End, Exec, Task};
-use crate::tables::process::words::{Kind, Role, Status};
+use crate::tables::process::words::{Role, RowKind, Status};
 
 /// The source of events that name none.
 const NO_SOURCE: u32 = u32::MAX;
@@ -22,7 +22,7 @@ event_columns! {
         pid: Numbers<Int32Type> = "pid",
         tid: Numbers<Int32Type> = "tid",
         comm: Words<u32> = "comm",
-        kind: Words<Kind> = "kind",
+        kind: Words<RowKind> = "kind",
         name: Words<(u32, Role)> = "name",
         args: Text = "args",
         ret: Numbers<Int64Type> = "ret",
@@ -62,14 +62,18 @@ pub(crate) struct Tracker {
 }
 
 impl Tracker {
-    /// Takes in a row: the number of its task, and [`Kind::Call`] if it is a call of that task.
+    /// Takes in a row: the number of its task, and [`RowKind::Call`] if it is a call of that task.
     /// None if the row is of no task, or no sign of life.
     #[inline]
-    pub(crate) fn row(&mut self, columns: &mut TaskColumns<'_>, row: usize) -> Option<(u32, Kind)> {
+    pub(crate) fn row(
+        &mut self,
+        columns: &mut TaskColumns<'_>,
+        row: usize,
+    ) -> Option<(u32, RowKind)> {
         self.row += 1;
         let id = columns.task.get(row)?;
-        let kind = columns.kind.get(row, Kind::of)?;
-        if kind == Kind::Notice {
+        let kind = columns.kind.get(row, RowKind::from_word)?;
+        if kind == RowKind::Notice {
             return None;
         }
         let source = columns.source.get(row, |text| self.sources.number(text));
@@ -96,34 +100,34 @@ impl Tracker {
                 }
             }
         }
-        if kind == Kind::Other {
+        if kind == RowKind::Other {
             return Some((number, kind));
         }
-        let name = columns.name.get(row, |word| (self.names.number(word), Role::of(word)));
-        let Some((name, role)) = name else { return Some((number, Kind::Other)) };
+        let name = columns.name.get(row, |word| (self.names.number(word), Role::from_name(word)));
+        let Some((name, role)) = name else { return Some((number, RowKind::Other)) };
         match kind {
-            Kind::Call => {
-                let status = columns.status.get(row, Status::of);
+            RowKind::Call => {
+                let status = columns.status.get(row, Status::from_word);
                 if role == Role::Fork
                     && status == Some(Status::Headless)
                     && columns.ret.get(row) == Some(0)
                 {
                     // The call of its parent, as the child returns from it.
-                    return Some((number, Kind::Other));
+                    return Some((number, RowKind::Other));
                 }
                 if role != Role::Other && status != Some(Status::Injected) {
                     self.turn(columns, row, number, name, role);
                 }
             }
-            Kind::Exit => self.ended(columns, row, number, name),
-            Kind::Signal => {
+            RowKind::Exit => self.ended(columns, row, number, name),
+            RowKind::Signal => {
                 if role == Role::ChildSignal {
                     let ended = columns.args.get(row).and_then(ended_child);
                     self.collected(source, number, ended);
                 }
             }
-            Kind::Event => self.event(columns, row, number, role),
-            Kind::Part | Kind::Notice | Kind::Other => {}
+            RowKind::Event => self.event(columns, row, number, role),
+            RowKind::Part | RowKind::Notice | RowKind::Other => {}
         }
         Some((number, kind))
     }
@@ -209,8 +213,8 @@ impl Tracker {
         }
         let told = task.birth.and_then(|birth| birth.kind);
         // An event has the flags, but not the stack.
-        let told = told
-            .map(|told| if clone3 && told == Making::Vfork { Making::PosixSpawn } else { told });
+        let told =
+            told.map(|told| if clone3 && told == Kind::Vfork { Kind::PosixSpawn } else { told });
         let ts = columns.ts.get(row);
         let kind = kind.or(told);
         task.birth = Some(Birth { parent, kind, row: self.row, ts, by_call: true, clone3 });

@@ -5,7 +5,7 @@ use crate::linux::syscalls::{Classes, classes_of};
 
 /// Kinds of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum RowKind {
     /// A system call.
     Call,
     /// A part of a submission.
@@ -22,8 +22,8 @@ pub(crate) enum Kind {
     Other,
 }
 
-impl Kind {
-    pub(crate) fn of(word: &str) -> Self {
+impl RowKind {
+    pub(crate) fn from_word(word: &str) -> Self {
         match word {
             "syscall" => Self::Call,
             "aio" => Self::Part,
@@ -66,7 +66,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    pub(crate) fn of(word: &str) -> Self {
+    pub(crate) fn from_name(word: &str) -> Self {
         let classes = classes_of(word.as_bytes());
         match word {
             _ if classes.has(Classes::FORKS) => Self::Fork,
@@ -97,7 +97,7 @@ pub(crate) enum Status {
 }
 
 impl Status {
-    pub(crate) fn of(word: &str) -> Self {
+    pub(crate) fn from_word(word: &str) -> Self {
         match word {
             "headless" => Self::Headless,
             "injected" => Self::Injected,

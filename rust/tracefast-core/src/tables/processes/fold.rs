@@ -9,7 +9,7 @@ use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::fold::RowFold;
 use crate::tables::process::group;
 use crate::tables::process::tracker::{TaskColumns, Tracker};
-use crate::tables::process::words::Kind;
+use crate::tables::process::words::RowKind;
 use crate::tables::processes::table;
 use crate::tables::processes::words::Meaning;
 use crate::tables::processes::work::Work;
@@ -51,15 +51,15 @@ impl RowFold for Processes {
     #[inline]
     fn row(&mut self, (tasks, columns): &mut Self::Columns<'_>, row: usize) {
         let Some((number, kind)) = self.tracker.row(tasks, row) else { return };
-        if !matches!(kind, Kind::Call | Kind::Part) {
+        if !matches!(kind, RowKind::Call | RowKind::Part) {
             return;
         }
-        let Some(meaning) = columns.name.get(row, Meaning::of) else { return };
+        let Some(meaning) = columns.name.get(row, Meaning::from_name) else { return };
         if self.work.len() < self.tracker.tasks.len() {
             self.work.resize(self.tracker.tasks.len(), Work::default());
         }
         let Some(work) = self.work.get_mut(number as usize) else { return };
-        if kind == Kind::Call {
+        if kind == RowKind::Call {
             work.calls += 1;
             let giver = match meaning.spent {
                 waits::Call::Takes => columns

@@ -31,7 +31,7 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    fn of(
+    fn new(
         fold: &'a Processes,
         all: &'a [Process],
         process: &'a Process,
@@ -108,7 +108,7 @@ pub(crate) fn build(fold: &Processes, all: &[Process]) -> Result<RecordBatch, Ar
         .iter()
         .zip(&started)
         .zip(images)
-        .map(|((process, started), image)| Row::of(fold, all, process, image, started))
+        .map(|((process, started), image)| Row::new(fold, all, process, image, started))
         .collect();
     // Equal ones stay in the order in which they showed themselves.
     rows.sort_by_key(|row| {

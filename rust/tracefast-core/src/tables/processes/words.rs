@@ -15,7 +15,7 @@ pub(crate) struct Meaning {
 }
 
 impl Meaning {
-    pub(crate) fn of(word: &str) -> Self {
+    pub(crate) fn from_name(word: &str) -> Self {
         let classes = classes_of(word.as_bytes());
         let transfers = classes.has(Classes::TRANSFERS);
         Self {
@@ -41,7 +41,7 @@ mod tests {
             ("copy_file_range", (true, true)),
             ("lseek", (false, false)),
         ] {
-            let meaning = Meaning::of(name);
+            let meaning = Meaning::from_name(name);
             assert_eq!((meaning.reads, meaning.writes), ways, "{name}");
         }
     }

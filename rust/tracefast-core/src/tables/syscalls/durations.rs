@@ -36,7 +36,7 @@ pub(crate) struct Ranks {
 }
 
 impl Ranks {
-    fn of(rank: impl Fn(u64) -> Option<i64>) -> Option<Self> {
+    fn new(rank: impl Fn(u64) -> Option<i64>) -> Option<Self> {
         let (min, p50) = (rank(0)?, rank(50)?);
         Some(Self { min, p50, p90: rank(90)?, p99: rank(99)?, max: rank(100)? })
     }
@@ -109,12 +109,12 @@ impl Durations {
         if let Some(many) = self.many {
             let mut values = many.settled();
             let counted = values.counted();
-            return Ranks::of(|percent| counted.rank(percent));
+            return Ranks::new(|percent| counted.rank(percent));
         }
         self.few.sort_unstable();
         let few = self.few;
         let at = |percent: usize| (few.len() * percent).div_ceil(100).max(1) - 1;
-        Ranks::of(|percent| few.get(at(percent as usize)).map(|&ns| i64::from(ns)))
+        Ranks::new(|percent| few.get(at(percent as usize)).map(|&ns| i64::from(ns)))
     }
 }
 
@@ -130,7 +130,7 @@ mod tests {
             values.push(ns);
         }
         let counted = values.counted();
-        Ranks::of(|percent| counted.rank(percent))
+        Ranks::new(|percent| counted.rank(percent))
     }
 
     fn all(list: &[i64]) -> Durations {

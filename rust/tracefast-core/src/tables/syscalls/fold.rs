@@ -14,7 +14,7 @@ use crate::tables::process::{group, programs};
 use crate::tables::syscalls::By;
 use crate::tables::syscalls::row::{Call, Entry};
 use crate::tables::syscalls::table::{self, Row};
-use crate::tables::syscalls::words::{End, Fault, Kind, Meaning, Role};
+use crate::tables::syscalls::words::{End, Fault, Meaning, Role, RowKind};
 
 /// System calls by name so far.
 ///
@@ -43,7 +43,7 @@ event_columns! {
     pub(crate) struct CallColumns {
         ts: Numbers<TimestampNanosecondType> = "ts",
         dur: Numbers<Int64Type> = "dur_ns",
-        kind: Words<Kind> = "kind",
+        kind: Words<RowKind> = "kind",
         name: Words<Meaning> = "name",
         ret: Numbers<Int64Type> = "ret",
         errno: Words<Fault> = "errno",
@@ -120,20 +120,21 @@ impl RowFold for Syscalls {
     fn row(&mut self, (columns, tasks): &mut Columns<'_>, row: usize) {
         // Every sign of a task counts for what process it is of.
         let task = tasks.as_mut().and_then(|tasks| self.tracker.row(tasks, row));
-        if columns.kind.get(row, Kind::of) != Some(Kind::Call) {
+        if columns.kind.get(row, RowKind::from_word) != Some(RowKind::Call) {
             return;
         }
         let names = &mut self.names;
-        let Some(meaning) = columns.name.get(row, |word| Meaning::of(word, names.number(word)))
+        let Some(meaning) =
+            columns.name.get(row, |word| Meaning::from_name(word, names.number(word)))
         else {
             return;
         };
-        let end = columns.status.get(row, End::of).unwrap_or(End::Returned);
+        let end = columns.status.get(row, End::from_status).unwrap_or(End::Returned);
         if meaning.role == Role::Fork && end == End::Headless && columns.ret.get(row) == Some(0) {
             // The call that made a task returns in it, too, but was its parent's.
             return;
         }
-        let fault = columns.errno.get(row, Fault::of);
+        let fault = columns.errno.get(row, Fault::from_errno);
         let giver = match meaning.time {
             waits::Call::Takes => giver(columns, row),
             _ => Giver::Unknown,
@@ -174,7 +175,7 @@ impl RowFold for Syscalls {
             for (of, index) in (0..).zip(&index) {
                 for (name, &at) in (0..).zip(index) {
                     if let Some(entry) = take(at) {
-                        rows.push(Row::of(entry, source(of), names.text(name), None));
+                        rows.push(Row::new(entry, source(of), names.text(name), None));
                     }
                 }
             }
@@ -211,7 +212,7 @@ impl RowFold for Syscalls {
                 let Some(mut whole) = same.next() else { continue };
                 same.for_each(|entry| whole.absorb(entry));
                 let name = names.text(name as u32);
-                rows.push(Row::of(whole, source, name, Some((owner, pid, image))));
+                rows.push(Row::new(whole, source, name, Some((owner, pid, image))));
             }
         }
         table::build(rows, by)

@@ -11,7 +11,7 @@ use crate::linux::machine::Machine;
 use crate::tables::event_columns::{Numbers, Words, event_columns};
 use crate::tables::fold::RowFold;
 use crate::tables::names::Names;
-use crate::tables::syscalls::words::{End, Kind, Role};
+use crate::tables::syscalls::words::{End, Role, RowKind};
 use crate::tables::table_builder::TableBuilder;
 
 /// What strace would have counted, so far.
@@ -48,7 +48,7 @@ struct Count {
 event_columns! {
     pub(crate) struct CallColumns {
         dur: Numbers<Int64Type> = "dur_ns",
-        kind: Words<Kind> = "kind",
+        kind: Words<RowKind> = "kind",
         name: Words<(u32, Role)> = "name",
         ret: Numbers<Int64Type> = "ret",
         errno: Words<()> = "errno",
@@ -68,15 +68,16 @@ impl RowFold for StraceCounts {
 
     #[inline]
     fn row(&mut self, columns: &mut CallColumns<'_>, row: usize) {
-        if columns.kind.get(row, Kind::of) != Some(Kind::Call) {
+        if columns.kind.get(row, RowKind::from_word) != Some(RowKind::Call) {
             return;
         }
         let names = &mut self.names;
-        let Some((name, role)) = columns.name.get(row, |word| (names.number(word), Role::of(word)))
+        let Some((name, role)) =
+            columns.name.get(row, |word| (names.number(word), Role::from_name(word)))
         else {
             return;
         };
-        let end = columns.status.get(row, End::of).unwrap_or(End::Returned);
+        let end = columns.status.get(row, End::from_status).unwrap_or(End::Returned);
         // strace does not see the return of a call in the task that it made.
         let child = role == Role::Fork && end == End::Headless && columns.ret.get(row) == Some(0);
         if end == End::None || role == Role::Exit || child {

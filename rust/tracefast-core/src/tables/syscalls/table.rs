@@ -39,7 +39,7 @@ fn whole(sum: i128) -> i64 {
 }
 
 impl Times {
-    fn of(entry: &mut Entry) -> Option<Self> {
+    fn new(entry: &mut Entry) -> Option<Self> {
         let calls = i128::from(entry.timed);
         // To the nearest nanosecond.
         let mean = whole((2 * entry.total + calls).div_euclid(2 * calls.max(1)));
@@ -49,13 +49,13 @@ impl Times {
 }
 
 impl<'a> Row<'a> {
-    pub(crate) fn of(
+    pub(crate) fn new(
         mut entry: Entry,
         source: Option<&'a str>,
         name: Option<&'a str>,
         who: Option<(u32, Option<i32>, Option<&'a str>)>,
     ) -> Self {
-        let times = Times::of(&mut entry);
+        let times = Times::new(&mut entry);
         Self {
             source,
             name,

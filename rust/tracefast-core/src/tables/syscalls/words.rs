@@ -5,15 +5,15 @@ use crate::linux::waits;
 
 /// Kinds of rows that count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum RowKind {
     /// A system call.
     Call,
     /// Any other.
     Other,
 }
 
-impl Kind {
-    pub(crate) fn of(word: &str) -> Self {
+impl RowKind {
+    pub(crate) fn from_word(word: &str) -> Self {
         match word {
             "syscall" => Self::Call,
             _ => Self::Other,
@@ -35,7 +35,7 @@ pub(crate) enum End {
 }
 
 impl End {
-    pub(crate) fn of(status: &str) -> Self {
+    pub(crate) fn from_status(status: &str) -> Self {
         match status {
             "unfinished" | "killed" | "detached" | "superseded" | "truncated" => Self::None,
             "headless" => Self::Headless,
@@ -55,7 +55,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    pub(crate) fn of(errno: &str) -> Self {
+    pub(crate) fn from_errno(errno: &str) -> Self {
         if errno.starts_with("ERESTART") { Self::Restart } else { Self::Error }
     }
 }
@@ -83,13 +83,13 @@ pub(crate) struct Meaning {
 }
 
 impl Meaning {
-    pub(crate) fn of(word: &str, name: u32) -> Self {
-        Self { name, time: waits::Call::from_name(word), role: Role::of(word) }
+    pub(crate) fn from_name(word: &str, name: u32) -> Self {
+        Self { name, time: waits::Call::from_name(word), role: Role::from_name(word) }
     }
 }
 
 impl Role {
-    pub(crate) fn of(name: &str) -> Self {
+    pub(crate) fn from_name(name: &str) -> Self {
         let classes = classes_of(name.as_bytes());
         if classes.has(Classes::FORKS) {
             Self::Fork

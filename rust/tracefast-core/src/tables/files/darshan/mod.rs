@@ -15,7 +15,7 @@ use crate::hash::HashMap;
 use crate::linux::syscalls::{Classes, NONE, Special, by_name, shape};
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::files::fold::NO_SOURCE;
-use crate::tables::files::words::Kind;
+use crate::tables::files::words::RowKind;
 use crate::tables::fold::RowFold;
 use crate::tables::names::Names;
 use record::{READ, Record, Span, WRITE};
@@ -59,16 +59,16 @@ enum Act {
 }
 
 impl Act {
-    fn of(name: &str) -> Self {
+    fn from_name(name: &str) -> Self {
         let shape = shape(by_name(name.as_bytes()));
         let classes = shape.classes;
         if classes.has(Classes::READS.and(Classes::WRITES)) {
-            let way = if classes.has(Classes::READS) { READ } else { WRITE };
+            let direction = if classes.has(Classes::READS) { READ } else { WRITE };
             return match (shape.offset, shape.special) {
-                (NONE, _) => Self::Stream(way),
+                (NONE, _) => Self::Stream(direction),
                 // Its flags are behind the offset.
-                (_, Special::Current) => Self::At(way, 1),
-                _ => Self::At(way, 0),
+                (_, Special::Current) => Self::At(direction, 1),
+                _ => Self::At(direction, 0),
             };
         }
         match name {
@@ -93,7 +93,7 @@ event_columns! {
     pub(crate) struct Columns {
         ts: Numbers<TimestampNanosecondType> = "ts",
         dur: Numbers<Int64Type> = "dur_ns",
-        kind: Words<Kind> = "kind",
+        kind: Words<RowKind> = "kind",
         name: Words<Act> = "name",
         args: Text = "args",
         ret: Numbers<Int64Type> = "ret",
@@ -148,11 +148,11 @@ impl RowFold for Darshan {
             let origin = self.origins.entry(source).or_insert(ts);
             *origin = ts.min(*origin);
         }
-        let act = match columns.name.get(row, Act::of) {
+        let act = match columns.name.get(row, Act::from_name) {
             Some(act) if act != Act::Other => act,
             _ => return,
         };
-        if columns.kind.get(row, Kind::of) != Some(Kind::Call)
+        if columns.kind.get(row, RowKind::from_word) != Some(RowKind::Call)
             || columns.injected.get(row, |word| word == "injected") == Some(true)
         {
             return;
@@ -188,11 +188,11 @@ impl RowFold for Darshan {
             _ => {
                 let Some(record) = self.opened(source, path) else { return };
                 match act {
-                    Act::Stream(way) => record.access(way, ret, None, span),
-                    Act::At(way, skip) => {
+                    Act::Stream(direction) => record.access(direction, ret, None, span),
+                    Act::At(direction, skip) => {
                         let told = columns.args.get(row).and_then(|args| argument(args, skip));
                         let at = told.or_else(|| columns.offset.get(row)).unwrap_or(0);
-                        record.access(way, ret, Some(at), span);
+                        record.access(direction, ret, Some(at), span);
                     }
                     Act::Dup => record.dup(span),
                     Act::Close => record.close(span),

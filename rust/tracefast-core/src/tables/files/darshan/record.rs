@@ -135,7 +135,7 @@ pub(crate) struct Record {
     pub(crate) close: Stamps,
     pub(crate) meta: Timer,
     offset: i64,
-    last_way: Option<usize>,
+    last_direction: Option<usize>,
 }
 
 impl Record {
@@ -198,9 +198,15 @@ impl Record {
     }
 
     /// A read or write that returned `ret`, at an offset of its own if it has one.
-    pub(crate) fn access(&mut self, way: usize, ret: i64, at: Option<i64>, span: Option<Span>) {
+    pub(crate) fn access(
+        &mut self,
+        direction: usize,
+        ret: i64,
+        at: Option<i64>,
+        span: Option<Span>,
+    ) {
         let at = at.unwrap_or(self.offset);
-        let flow = &mut self.flows[way & 1];
+        let flow = &mut self.flows[direction & 1];
         if at > flow.last_byte {
             flow.sequential += 1;
         }
@@ -219,10 +225,10 @@ impl Record {
         flow.buckets[bucket] += 1;
         self.sizes.add(ret);
         self.strides.add(stride);
-        if self.last_way.is_some_and(|last| last != way) {
+        if self.last_direction.is_some_and(|last| last != direction) {
             self.switches += 1;
         }
-        self.last_way = Some(way);
+        self.last_direction = Some(direction);
         flow.stamps.add(span);
         if let Some(span) = span {
             let elapsed = span.end.saturating_sub(span.start);

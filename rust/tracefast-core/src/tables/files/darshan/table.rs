@@ -39,11 +39,11 @@ fn add_counters(table: &mut TableBuilder<'_, Row>) {
     let mut add = |name: String, counter: &dyn Fn(&Record) -> i64| {
         table.int64(format!("POSIX_{name}"), |(_, _, record)| Some(counter(record)));
     };
-    let ways = [(READ, "READ"), (WRITE, "WRITE")];
+    let directions = [(READ, "READ"), (WRITE, "WRITE")];
     add("OPENS".into(), &|r| r.opens);
     add("DUPS".into(), &|r| r.dups);
-    for (way, name) in ways {
-        add(format!("{name}S"), &|r| r.flows[way].count);
+    for (direction, name) in directions {
+        add(format!("{name}S"), &|r| r.flows[direction].count);
     }
     add("SEEKS".into(), &|r| r.seeks);
     add("STATS".into(), &|r| r.stats);
@@ -53,25 +53,25 @@ fn add_counters(table: &mut TableBuilder<'_, Row>) {
     add("RENAME_SOURCES".into(), &|r| r.rename_sources);
     add("RENAME_TARGETS".into(), &|r| r.rename_targets);
     let past = [(READ, "READ"), (WRITE, "WRITTEN")];
-    for (way, name) in past {
-        add(format!("BYTES_{name}"), &|r| r.flows[way].bytes);
+    for (direction, name) in past {
+        add(format!("BYTES_{name}"), &|r| r.flows[direction].bytes);
     }
-    for (way, name) in past {
-        add(format!("MAX_BYTE_{name}"), &|r| r.flows[way].max_byte);
+    for (direction, name) in past {
+        add(format!("MAX_BYTE_{name}"), &|r| r.flows[direction].max_byte);
     }
-    for (way, name) in ways {
-        add(format!("CONSEC_{name}S"), &|r| r.flows[way].consecutive);
+    for (direction, name) in directions {
+        add(format!("CONSEC_{name}S"), &|r| r.flows[direction].consecutive);
     }
-    for (way, name) in ways {
-        add(format!("SEQ_{name}S"), &|r| r.flows[way].sequential);
+    for (direction, name) in directions {
+        add(format!("SEQ_{name}S"), &|r| r.flows[direction].sequential);
     }
     add("RW_SWITCHES".into(), &|r| r.switches);
-    for (way, name) in ways {
-        add(format!("MAX_{name}_TIME_SIZE"), &|r| r.flows[way].longest_size);
+    for (direction, name) in directions {
+        add(format!("MAX_{name}_TIME_SIZE"), &|r| r.flows[direction].longest_size);
     }
-    for (way, name) in ways {
+    for (direction, name) in directions {
         for (at, bucket) in BUCKETS.iter().enumerate() {
-            add(format!("SIZE_{name}_{bucket}"), &|r| r.flows[way].buckets[at]);
+            add(format!("SIZE_{name}_{bucket}"), &|r| r.flows[direction].buckets[at]);
         }
     }
     for at in 0..4 {
@@ -103,20 +103,26 @@ fn add_times(table: &mut TableBuilder<'_, Row>, origins: &Origins) {
         None => timed.then_some(0.0),
     };
     add("OPEN_START_TIMESTAMP", &|r, o| since(r.open.start, o, r.meta.ns().is_some()));
-    for (way, name) in [(READ, "READ_START_TIMESTAMP"), (WRITE, "WRITE_START_TIMESTAMP")] {
-        add(name, &|r, o| since(r.flows[way].stamps.start, o, r.flows[way].timer.ns().is_some()));
+    for (direction, name) in [(READ, "READ_START_TIMESTAMP"), (WRITE, "WRITE_START_TIMESTAMP")] {
+        add(name, &|r, o| {
+            since(r.flows[direction].stamps.start, o, r.flows[direction].timer.ns().is_some())
+        });
     }
     add("CLOSE_START_TIMESTAMP", &|r, o| since(r.close.start, o, r.meta.ns().is_some()));
     add("OPEN_END_TIMESTAMP", &|r, o| since(r.open.end, o, r.meta.ns().is_some()));
-    for (way, name) in [(READ, "READ_END_TIMESTAMP"), (WRITE, "WRITE_END_TIMESTAMP")] {
-        add(name, &|r, o| since(r.flows[way].stamps.end, o, r.flows[way].timer.ns().is_some()));
+    for (direction, name) in [(READ, "READ_END_TIMESTAMP"), (WRITE, "WRITE_END_TIMESTAMP")] {
+        add(name, &|r, o| {
+            since(r.flows[direction].stamps.end, o, r.flows[direction].timer.ns().is_some())
+        });
     }
     add("CLOSE_END_TIMESTAMP", &|r, o| since(r.close.end, o, r.meta.ns().is_some()));
-    for (way, name) in [(READ, "READ_TIME"), (WRITE, "WRITE_TIME")] {
-        add(name, &|r, _| r.flows[way].timer.ns().map(seconds));
+    for (direction, name) in [(READ, "READ_TIME"), (WRITE, "WRITE_TIME")] {
+        add(name, &|r, _| r.flows[direction].timer.ns().map(seconds));
     }
     add("META_TIME", &|r, _| r.meta.ns().map(seconds));
-    for (way, name) in [(READ, "MAX_READ_TIME"), (WRITE, "MAX_WRITE_TIME")] {
-        add(name, &|r, _| r.flows[way].timer.ns().map(|_| seconds(r.flows[way].longest)));
+    for (direction, name) in [(READ, "MAX_READ_TIME"), (WRITE, "MAX_WRITE_TIME")] {
+        add(name, &|r, _| {
+            r.flows[direction].timer.ns().map(|_| seconds(r.flows[direction].longest))
+        });
     }
 }
