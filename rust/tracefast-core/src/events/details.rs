@@ -90,7 +90,7 @@ pub struct Received {
     pub path: Option<u128>,
 }
 
-/// Part of a submission (`struct iocb`, io_submit(2)).
+/// Part of a submission (`struct iocb`, `io_submit(2)`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Submission {
     /// The program's own tag for it.
@@ -105,7 +105,7 @@ pub struct Submission {
     pub requested: Option<i64>,
 }
 
-/// A completed part (`struct io_event`, io_getevents(2)).
+/// A completed part (`struct io_event`, `io_getevents(2)`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
     /// The tag of the submission.

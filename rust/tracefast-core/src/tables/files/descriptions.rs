@@ -6,17 +6,17 @@ use crate::tables::files::shared_bytes::ProcessRanges;
 use crate::tables::files::words::Known;
 use crate::tables::values::Values;
 
-/// A description whose place in the file was not known when it was first seen; rare.
+/// A description whose position in the file was not known when it was first seen; rare.
 #[derive(Debug, Default)]
 pub(crate) struct Relative {
-    /// Its place was proved since: what is said to be relative is so for another side.
+    /// Its position was found later: an offset said to be relative is so because of the other side.
     pub(crate) proved: bool,
-    /// What waits for that proof.
+    /// Accesses that wait for the position.
     pub(crate) waiting: Waiting,
 }
 
-/// Accesses whose place is known only from the first access of their description, by row of the
-/// table and by direction.
+/// Accesses whose position is known only relative to the first access of their description, by row
+/// of the table and by direction.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
     parts: HashMap<(u32, u8), WaitingAccesses>,
@@ -27,24 +27,23 @@ impl Waiting {
         self.parts.is_empty()
     }
 
-    /// What waits of a row, by direction.
     pub(crate) fn part(&mut self, entity: u32, direction: usize) -> &mut WaitingAccesses {
         self.parts.entry((entity, direction as u8)).or_default()
     }
 }
 
-/// Those of one row.
+/// The waiting accesses of one row, in one direction.
 #[derive(Debug, Default)]
 pub(crate) struct WaitingAccesses {
     pub(crate) ranges: ProcessRanges,
-    /// Where the furthest one ends.
+    /// The furthest end.
     pub(crate) highest: Option<i64>,
-    /// Where backward ones began.
+    /// Where backward accesses start.
     pub(crate) backward: Values,
 }
 
 impl Relative {
-    /// Takes in that the first access was at `base`.
+    /// Resolves the waiting accesses, now that the first access is known to have been at `base`.
     pub(crate) fn prove(&mut self, ofd: u32, base: i64, entities: &mut [Entity]) {
         self.proved = true;
         for ((entity, direction), mut part) in std::mem::take(&mut self.waiting.parts) {
@@ -53,7 +52,7 @@ impl Relative {
             if let (READ, Some(highest)) = (direction, part.highest) {
                 entity.prove_size(highest.saturating_add(base));
             }
-            // Those that turn out to have begun at the begin of the file.
+            // Backward accesses that turn out to start at the start of the file.
             let back = base.checked_neg().map_or(0, |zero| part.backward.count_of(zero));
             let direction = entity.direction(direction);
             direction.rewinds += back;
@@ -63,7 +62,7 @@ impl Relative {
         }
     }
 
-    /// The log is over: what waits stands on its own.
+    /// Counts what still waits at the end of the log on its own.
     pub(crate) fn finish(self, entities: &mut [Entity]) {
         for ((entity, direction), mut part) in self.waiting.parts {
             let Some(entity) = entities.get_mut(entity as usize) else { continue };

@@ -6,7 +6,7 @@ use crate::tables::files::words::Class;
 use crate::tables::ranges::Ranges;
 use crate::tables::values::Values;
 
-/// A data call, as far as both its sides share it.
+/// What both sides of a data call have in common.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DataCall {
     pub(crate) ts: Option<i64>,
@@ -18,13 +18,13 @@ pub(crate) struct DataCall {
 }
 
 impl DataCall {
-    /// Whether it met the end of the file.
+    /// Whether it hit the end of the file.
     pub(crate) fn ended(&self) -> bool {
         self.bytes == Some(0) && self.requested != Some(0)
     }
 }
 
-/// A sum of what some calls tell.
+/// A sum of values that only some calls have.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sum {
     told: u64,
@@ -45,7 +45,7 @@ impl Sum {
         self.sum = self.sum.saturating_add(other.sum);
     }
 
-    /// The sum; None where there are such calls and none of them tells.
+    /// The sum; None if there were calls but none of them had a value.
     pub(crate) fn total(self, calls: u64) -> Option<i64> {
         (calls == 0 || self.told > 0).then_some(self.sum)
     }
@@ -54,9 +54,9 @@ impl Sum {
 /// The reads, or the writes, of one row of the table.
 #[derive(Debug, Default)]
 pub(crate) struct Direction {
-    /// All calls, whatever became of them.
+    /// All calls, failed ones too.
     pub(crate) calls: u64,
-    /// Calls whose duration is known, but not when they began.
+    /// Calls whose duration is known, but not their start.
     pub(crate) timeless: u64,
     pub(crate) ns: Sum,
     /// Calls that succeeded.
@@ -72,11 +72,11 @@ pub(crate) struct Direction {
     pub(crate) near: u64,
     pub(crate) rewinds: u64,
     pub(crate) short: u64,
-    /// Calls that moved something, and those of them whose place is known.
+    /// Calls that moved data, and how many of them have a known position.
     pub(crate) moved: u64,
     pub(crate) placed: u64,
     pub(crate) placed_bytes: i64,
-    /// Bytes of calls that have a class, and of those among them that are not random.
+    /// Bytes of calls that have a class, and of those that are not random.
     pub(crate) judged_bytes: i64,
     pub(crate) straight_bytes: i64,
     pub(crate) runs: Values,
@@ -86,14 +86,14 @@ pub(crate) struct Direction {
     pub(crate) durations: Values,
     pub(crate) wall: Ranges,
     pub(crate) ranges: ProcessRanges,
-    /// What descriptions add whose place was never proved: union, and what processes share.
+    /// What descriptions of unknown position add: bytes in union, and bytes that processes share.
     pub(crate) apart: (i64, i64),
     /// The stream of all accesses, whatever the description.
     pub(crate) stream: Stream,
 }
 
 impl Direction {
-    /// Counts a call; whether it moved data.
+    /// Counts a call, and returns whether it moved data.
     pub(crate) fn count(&mut self, call: &DataCall) -> bool {
         self.calls += 1;
         self.ns.add(call.dur);
@@ -127,7 +127,7 @@ impl Direction {
         true
     }
 
-    /// Counts the class of a call that moved `bytes` at `place`.
+    /// Counts the class of a call that moved `bytes`, `gap` bytes after the previous access.
     pub(crate) fn judge(&mut self, class: Class, bytes: i64, gap: Option<i64>, near: i64) {
         match class {
             Class::First => self.first += 1,
@@ -137,8 +137,8 @@ impl Direction {
             }
             Class::Forward => {
                 self.forward += 1;
-                // The distance is that to the access before it, which a part of the events may
-                // not have: then it is not the one that the class was found by.
+                // The class comes from the whole log. If these events are only a part of it, the
+                // previous access may be missing, and the gap does not fit the class.
                 if let Some(gap) = gap.filter(|&gap| gap > 0) {
                     self.jumps.push(gap);
                     if gap <= near {
@@ -166,18 +166,17 @@ impl Direction {
         self.done.saturating_sub(known)
     }
 
-    /// Takes in that the first access of `ofd` was at `base`.
     pub(crate) fn prove(&mut self, ofd: u32, base: i64) {
         self.stream.prove(ofd, base);
     }
 
-    /// Adds a range whose place is known.
+    /// Adds an access at a known position.
     pub(crate) fn cover(&mut self, pid: Option<i32>, start: i64, bytes: i64) {
         self.place(bytes);
         self.ranges.insert(pid, start, start.saturating_add(bytes));
     }
 
-    /// Counts `bytes` whose place is known, if only from the first access of a description.
+    /// Counts `bytes` at a position that is known, perhaps only relative to the first access.
     pub(crate) fn place(&mut self, bytes: i64) {
         self.placed += 1;
         self.placed_bytes = self.placed_bytes.saturating_add(bytes);

@@ -1,4 +1,4 @@
-//! Types of files: what one row learns of a file, all rows of that file know.
+//! Types of files: a type that one row learns applies to all rows of the same file.
 
 use std::cmp::Reverse;
 
@@ -6,17 +6,16 @@ use crate::hash::HashMap;
 use crate::tables::files::fold::Nameless;
 use crate::tables::files::row::{Entity, What};
 
-/// Numbers of words for types, by source and file: the first one that events known_types.
+/// Types of files as numbers of words, by source and file: the first one in the events.
 pub(crate) type KnownTypes = HashMap<(u32, u64), u32>;
 
-/// What makes rows those of one file.
+/// What identifies the file of a row.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum SameFile {
     File(u32, u64),
     Name(u32, Box<str>),
 }
 
-/// What is known of the type of a file.
 #[derive(Debug, Default, Clone, Copy)]
 struct Type {
     kind: Option<u32>,
@@ -24,10 +23,10 @@ struct Type {
     unknown: bool,
 }
 
-/// Gives the rows of a file its type, whichever of them learned it.
+/// Gives all rows of a file its type, whichever row learned it.
 ///
-/// What is known by name only, and moved no data, is that of the first file of that name: as where
-/// files are not parted, and such rows are joined to it.
+/// A row that has only a name and moved no data takes the type of the first file of that name: the
+/// file that such a row is joined to in a table by file.
 pub(crate) fn share(entities: &mut [Entity], known_types: &KnownTypes, nameless: &Nameless) {
     let firsts = firsts(entities);
     let of = |entity: &Entity| {
@@ -78,7 +77,7 @@ fn firsts(entities: &[Entity]) -> HashMap<(u32, Box<str>), u64> {
             Some(((entity.ts_first.is_none(), entity.ts_first, file), entity.key.source, path))
         })
         .collect();
-    // The first one comes last, and stays.
+    // The first file comes last, and overwrites the others.
     named.sort_by_key(|&(first, ..)| Reverse(first));
     named.into_iter().map(|((_, _, file), source, path)| ((source, path.clone()), file)).collect()
 }

@@ -1,4 +1,4 @@
-//! The fold: events in their order into rows of the table.
+//! The fold: events in order to rows of the table.
 
 use std::hash::BuildHasher;
 
@@ -40,20 +40,20 @@ pub struct Files {
     pub(crate) entities: Vec<Entity>,
     index: HashTable<u32>,
     hasher: Hasher,
-    /// The row of the last event: most often that of the next one.
+    /// The row of the last event: usually the next event has the same.
     last: Option<(Key, u32)>,
     streams: Streams,
     /// By source and description.
     relative: HashMap<(u32, u32), Relative>,
-    /// Descriptions that were used before a file or a name was known, and the file they turned out
-    /// to be of, by source and description.
+    /// Descriptions that were used before their file or its name was known, and the file found
+    /// later.
     nameless: Nameless,
-    /// Of use only where a file may have several rows.
+    /// Filled only if a file may have several rows.
     known_types: KnownTypes,
     rings: (u64, u64),
 }
 
-/// Files of descriptions, by source and description.
+/// The file of each description, by source and description.
 pub(crate) type Nameless = HashMap<(u32, u32), Option<u64>>;
 
 event_columns! {
@@ -95,7 +95,7 @@ struct Side {
 pub(crate) const NO_SOURCE: u32 = u32::MAX;
 
 impl Files {
-    /// Nothing was used yet.
+    /// A table with no events yet.
     pub fn new(options: Options) -> Self {
         Self {
             options,
@@ -113,13 +113,13 @@ impl Files {
         }
     }
 
-    /// Calls of `io_uring_enter`, and the submissions that they took: what these read and wrote is
-    /// not in a log.
+    /// Calls of `io_uring_enter`, and how many submissions they took. The log does not show what
+    /// these read and wrote.
     pub fn rings(&self) -> (u64, u64) {
         self.rings
     }
 
-    /// The row of the table that a side of an event belongs to, its times and users noted.
+    /// Finds the row of the table for one side of an event, and notes the event's time and task.
     fn touch(
         &mut self,
         columns: &Columns<'_>,
@@ -142,7 +142,7 @@ impl Files {
             By::Process => Key { source, part: pid.map(i64::from), what },
             By::Open => match columns.ofd[side].get(row) {
                 Some(ofd) => Key { source, part: Some(i64::from(ofd)), what: What::Description },
-                // What names no description is of none, but for data, which is not to be lost.
+                // Without a description there is no row, except for data: no byte may be lost.
                 None if matches!(act, Act::Read | Act::Write | Act::Transfer) => {
                     Key { source, part: None, what }
                 }
@@ -153,8 +153,8 @@ impl Files {
         let entity = self.entities.get_mut(number as usize)?;
         entity.file = entity.file.or(file);
         if entity.path.is_none() || (act == Act::Open && !entity.opened) {
-            // Open calls name a file better than others: what stands after a descriptor is the
-            // name at that moment, perhaps another one since.
+            // An open call has the best name. The name that strace prints after a descriptor is the
+            // current one, and the file may have been renamed.
             if let Some(path) = columns.path[side].get(row) {
                 entity.path = Some(path.into());
                 entity.opened = act == Act::Open;
@@ -170,7 +170,7 @@ impl Files {
             let end = ts.saturating_add(columns.dur.get(row).unwrap_or(0));
             entity.ts_first = Some(entity.ts_first.map_or(ts, |first| first.min(ts)));
             entity.ts_last = entity.ts_last.max(Some(end));
-            // Whatever is used after it was closed is still open by another descriptor.
+            // A file used after a close is still open through another descriptor.
             if act != Act::Close && entity.ts_close.is_some_and(|closed| closed < ts) {
                 entity.ts_close = None;
             }
@@ -178,7 +178,7 @@ impl Files {
         Some(number)
     }
 
-    /// Notes which file a description is of, if it was used before that was known.
+    /// Notes the file of a description that was used before its file was known.
     #[inline]
     fn identify(&mut self, source: u32, what: What, ofd: impl FnOnce() -> Option<u32>) {
         match what {
@@ -232,7 +232,7 @@ impl Files {
         number
     }
 
-    /// Notes what an event tells of the file itself.
+    /// Notes what an event says about the file itself.
     fn note(&mut self, columns: &mut Columns<'_>, row: usize, entity: u32, act: Act) {
         let Some(entity) = self.entities.get_mut(entity as usize) else { return };
         if entity.kind.is_none()
@@ -313,7 +313,7 @@ impl Files {
         let mut part = match (place, ofd) {
             (Place::Relative(..), Some(ofd)) => {
                 let waiting = &mut self.relative.entry(ofd).or_default().waiting;
-                // What is known of these is known when the log is over.
+                // How well these are known is decided at the end of the log.
                 Some(waiting.part(side.entity, side.direction))
             }
             _ => None,
@@ -323,7 +323,7 @@ impl Files {
             (Some(_), Some(_), Place::Exact(_)) => entity.know(Known::Exact),
             (Some(_), Some(_), _) => entity.know(Known::Relative),
             (Some(known @ (Known::Ambiguous | Known::Unknown)), None, _) => entity.know(known),
-            // Of a call with two sides it is what is known of the one that has an offset.
+            // In a call with two sides, it describes the side that has an offset.
             (Some(_), None, _) => {}
         }
         let mut class = side.class;
@@ -449,7 +449,6 @@ impl RowFold for Files {
     }
 }
 
-/// Where an access was.
 fn locate(side: &Side, relative: Option<&Relative>) -> Place {
     let Some(at) = side.offset else { return Place::Lost };
     let proved = relative.is_some_and(|relative| relative.proved);
@@ -458,7 +457,7 @@ fn locate(side: &Side, relative: Option<&Relative>) -> Place {
         Some(Known::Relative) if !proved => {
             side.ofd.map_or(Place::Lost, |ofd| Place::Relative(ofd, at))
         }
-        // It is the other side whose place is not known.
+        // It is the other side whose position is not known.
         Some(Known::Ambiguous | Known::Unknown) if waits => {
             side.ofd.map_or(Place::Lost, |ofd| Place::Relative(ofd, at))
         }
@@ -466,7 +465,7 @@ fn locate(side: &Side, relative: Option<&Relative>) -> Place {
     }
 }
 
-/// Counts a chain that is over.
+/// Counts a finished chain.
 fn flush(entities: &mut [Entity], direction: usize, run: Option<(u32, i64)>) {
     if let Some((owner, bytes)) = run
         && let Some(entity) = entities.get_mut(owner as usize)

@@ -1,10 +1,10 @@
-//! How files were used: events in, one row per file out.
+//! How files were used: one row per file.
 //!
-//! [`Files`] folds batches of events in their order, and keeps what the table of files needs,
-//! exactly: counters, values with their counts ([`Values`]), ranges in union ([`Ranges`]), where the
-//! last access of each description ended. Memory grows with files, descriptions that moved data,
-//! and distinct values and ranges. [`Covered`] is the union of ranges alone, by any group;
-//! [`Darshan`] counts as Darshan's POSIX module does.
+//! [`Files`] folds batches of events in order. It keeps exactly what the table needs: counters,
+//! values with their counts ([`Values`]), unions of ranges ([`Ranges`]), and the end of each
+//! description's last access. Memory grows with files, descriptions that moved data, and distinct
+//! values and ranges. [`Covered`] computes unions of ranges alone, for any groups. [`Darshan`]
+//! counts as Darshan's POSIX module does.
 
 pub(crate) mod darshan;
 pub(crate) mod descriptions;
@@ -36,24 +36,24 @@ pub enum By {
     Open,
 }
 
-/// Which access is the one before, when an access is classified.
+/// Which access counts as the previous one when an access is classified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scope {
-    /// That of the same description, as the events say: what the program did.
+    /// The previous access through the same description, as in the events: what the program did.
     #[default]
     Stream,
-    /// That of the same row of the table, whatever the description: what the file saw.
+    /// The previous access in the same row of the table, of any description: what the file saw.
     File,
 }
 
-/// How the table of files is made.
+/// Options of the table of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// What a row is about.
     pub by: By,
-    /// Which access is the one before.
+    /// Which access counts as the previous one.
     pub scope: Scope,
-    /// Bytes that an access may skip and still be near.
+    /// How many bytes an access may skip and still be near.
     pub near: i64,
 }
 

@@ -1,13 +1,13 @@
-//! Places in files: where an access was, and how far from the one before it.
+//! Positions in files: where an access was, and how far from the previous one.
 
 use crate::tables::files::words::Class;
 
-/// Where something ends in a file.
+/// A position in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// At the begin of the stream: nothing was moved yet.
+    /// The start of the stream: no data was moved yet.
     Start,
-    /// The log does not tell.
+    /// Not in the log.
     Lost,
     /// At this byte.
     Exact(i64),
@@ -16,7 +16,7 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// How far this is behind `before`; None where the two cannot be compared.
+    /// How far this is after `before`; None if the two cannot be compared.
     pub(crate) fn behind(self, before: Self) -> Option<i64> {
         match (self, before) {
             (Self::Exact(a), Self::Exact(b)) => Some(a.saturating_sub(b)),
@@ -34,7 +34,7 @@ impl Place {
         }
     }
 
-    /// The place when it is known that the first access of `ofd` was at `base`.
+    /// The position, now that the first access of `ofd` is known to have been at `base`.
     pub(crate) fn proved(self, ofd: u32, base: i64) -> Self {
         match self {
             Self::Relative(of, at) if of == ofd => Self::Exact(at.saturating_add(base)),
@@ -43,16 +43,16 @@ impl Place {
     }
 }
 
-/// A stream of accesses: where the last one ended, and the chain of consecutive ones at hand.
+/// A stream of accesses: where the last one ended, and the current chain of consecutive ones.
 ///
-/// There is one for each description that moved data, so it is kept small.
+/// There is one for each description that moved data, so it must be small.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stream {
     end: i64,
     /// The description that the end is relative to.
     ofd: u32,
     state: State,
-    /// The row of the table whose chain is at hand.
+    /// The row of the table that the current chain belongs to.
     owner: u32,
     /// Bytes of that chain.
     bytes: i64,
@@ -96,15 +96,14 @@ impl Stream {
         };
     }
 
-    /// Takes in that the first access of `ofd` was at `base`.
     pub(crate) fn prove(&mut self, ofd: u32, base: i64) {
         self.set_end(self.end().proved(ofd, base));
     }
 
-    /// Class of an access that moves data at `place`; None where it cannot be said.
+    /// Class of an access that moves data at `place`; None if it is not known.
     pub(crate) fn class(&self, place: Place) -> Option<Class> {
         if self.state == State::Start {
-            // The first one is the first one, wherever it was.
+            // The first access has its class wherever it was.
             return (place != Place::Lost).then_some(Class::First);
         }
         Some(match place.behind(self.end())? {
@@ -114,8 +113,8 @@ impl Stream {
         })
     }
 
-    /// Adds an access of the row `owner` to the chain of consecutive ones; gives back the chain
-    /// that is over, if one is.
+    /// Adds an access of the row `owner` to the current chain. Returns the chain that this ends, if
+    /// any.
     pub(crate) fn chain(
         &mut self,
         class: Option<Class>,
@@ -136,7 +135,7 @@ impl Stream {
         }
     }
 
-    /// The chain at hand: the row whose it is, and its bytes.
+    /// The current chain: its row, and its bytes.
     pub(crate) fn run(&self) -> Option<(u32, i64)> {
         (self.owner != NOBODY).then_some((self.owner, self.bytes))
     }

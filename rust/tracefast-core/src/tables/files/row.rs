@@ -1,43 +1,43 @@
-//! One row of the table in the making.
+//! One row of the table while events are folded.
 
 use crate::tables::files::direction::{Direction, Sum};
 use crate::tables::files::words::Known;
 use crate::tables::values::Values;
 
-/// Reads and writes, by position.
+/// The index of reads in pairs of reads and writes.
 pub(crate) const READ: usize = 0;
-/// See [`READ`].
+/// The index of writes.
 pub(crate) const WRITE: usize = 1;
 
 /// What a row of the table is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) source: u32,
-    /// The process, or the description, where rows are parted by it.
+    /// The process or the description, if rows are split by it.
     pub(crate) part: Option<i64>,
     pub(crate) what: What,
 }
 
-/// What makes two uses those of one file.
+/// What identifies the file of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum What {
     /// Its identity.
     File(u64),
-    /// Its name, where only that is known.
+    /// Its name, if only that is known.
     Name,
-    /// The number of a description, where neither the file nor its name is known.
+    /// The number of a description, if neither the file nor its name is known.
     Nameless(u32),
-    /// The description.
+    /// The description, in a table with a row for each.
     Description,
 }
 
-/// Moves numbers of 32 bits away from 0, which stands for none.
+/// Moves 32-bit numbers away from 0, which means none.
 const APART: i64 = 1 << 40;
 
 /// Distinct numbers of at most 32 bits.
 #[derive(Debug, Default)]
 pub(crate) struct Distinct {
-    /// The one that came last, moved by [`APART`]: most often that of the next event, too.
+    /// The last number, moved by [`APART`]: usually the next event has the same.
     last: i64,
     all: Values,
 }
@@ -51,7 +51,6 @@ impl Distinct {
         }
     }
 
-    /// How many there are.
     pub(crate) fn count(&mut self) -> u64 {
         self.all.distinct()
     }
@@ -59,7 +58,7 @@ impl Distinct {
 
 /// The uses of one file, by one process, or by one description.
 ///
-/// What every event looks at stands first: that is two cache lines, and where the time goes.
+/// Every event reads the first fields: they fit in two cache lines, where most of the time goes.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Entity {
@@ -69,7 +68,7 @@ pub(crate) struct Entity {
     pub(crate) ts_last: Option<i64>,
     /// When it was last closed.
     pub(crate) ts_close: Option<i64>,
-    /// The path is the one by which it was opened.
+    /// The path is the one that an open call gave.
     pub(crate) opened: bool,
     /// The log says that its type is unknown.
     pub(crate) kind_unknown: bool,
@@ -86,7 +85,7 @@ pub(crate) struct Entity {
     pub(crate) mmaps: u64,
     pub(crate) mmap_bytes: Sum,
     pub(crate) file: Option<u64>,
-    /// Who opened it, and when.
+    /// The task that opened it, and when.
     pub(crate) opener: Option<u32>,
     pub(crate) ts_open: Option<i64>,
 }
@@ -118,17 +117,16 @@ impl Entity {
         }
     }
 
-    /// Its reads or its writes.
     pub(crate) fn direction(&mut self, direction: usize) -> &mut Direction {
         self.directions[direction & 1].get_or_insert_default()
     }
 
-    /// Takes in a size that the log proves.
+    /// Raises the size to one that the log proves.
     pub(crate) fn prove_size(&mut self, size: i64) {
         self.size = self.size.max(Some(size));
     }
 
-    /// Takes in what is known of a position.
+    /// Keeps the worst of what is known about positions.
     pub(crate) fn know(&mut self, known: Known) {
         self.known = self.known.max(Some(known));
     }
@@ -138,7 +136,7 @@ impl Entity {
         self.directions.iter().flatten().any(|direction| direction.done + direction.errors > 0)
     }
 
-    /// Adds what was done by name alone, without moving data.
+    /// Adds the counts of a row that has only a name and moved no data.
     pub(crate) fn adopt(&mut self, other: &mut Self) {
         self.kind = self.kind.or(other.kind);
         self.kind_unknown |= other.kind_unknown;

@@ -1,15 +1,15 @@
-//! The ranges that each of several processes touched.
+//! Ranges of a file by process, and how many bytes processes share.
 
 use crate::tables::ranges::Ranges;
 
-/// A range, and whose it is.
+/// A process, and a range that it accessed.
 type Owned = (Option<i32>, i64, i64);
 
-/// Sets of ranges, one a process, in one list: a file may be read by thousands of processes, of
-/// which each reads it once.
+/// A set of ranges for each process, in one list: thousands of processes may read the same file
+/// once each.
 ///
-/// As with [`Ranges`], a range that goes on from the last one makes that one longer, and others
-/// wait in a list, which is sorted and merged in when it is as long as what was merged before.
+/// As in [`Ranges`], a range that continues the last one extends it. Others wait in a list, which
+/// is sorted and merged when it is as long as the merged list.
 #[derive(Debug, Default)]
 pub(crate) struct ProcessRanges {
     last: Option<Owned>,
@@ -17,11 +17,11 @@ pub(crate) struct ProcessRanges {
     merged: Vec<Owned>,
 }
 
-/// Ranges that wait at least.
+/// The least number of ranges to wait for before a merge.
 const WAITING: usize = 64;
 
 impl ProcessRanges {
-    /// Adds `start..end` to those of `pid`.
+    /// Adds `start..end` to the ranges of `pid`.
     #[inline]
     pub(crate) fn insert(&mut self, pid: Option<i32>, start: i64, end: i64) {
         if start >= end {
@@ -40,21 +40,21 @@ impl ProcessRanges {
         self.last = Some((pid, start, end));
     }
 
-    /// All ranges: by process, in order, apart from one another.
+    /// All ranges, by process and in order, without overlaps.
     fn merged(&mut self) -> &[Owned] {
         self.recent.extend(self.last.take());
         self.merge();
         &self.merged
     }
 
-    /// Moves all ranges to `other`, by `by` bytes.
+    /// Adds all ranges to `other`, moved by `by` bytes.
     pub(crate) fn move_to(&mut self, other: &mut Self, by: i64) {
         for &(pid, start, end) in self.merged() {
             other.insert(pid, start.saturating_add(by), end.saturating_add(by));
         }
     }
 
-    /// How much is covered in union, and how much more by each of the processes on its own.
+    /// Bytes in the union of all processes, and how much larger the sum over processes is.
     pub(crate) fn lengths(&mut self) -> (i64, i64) {
         let mut union = Ranges::default();
         let mut sum: i128 = 0;

@@ -1,18 +1,18 @@
-//! Streams of accesses by description: its reads, and its writes.
+//! Streams of accesses: the reads and the writes of each description.
 
 use crate::hash::HashMap;
 use crate::tables::files::position::Stream;
 
-/// A stream: source, description, and whether it is its reads or its writes.
+/// The key of a stream: source, description, and direction.
 type StreamKey = (u32, u32, u8);
 
-/// The streams of all streams that moved data.
+/// All streams that moved data.
 ///
-/// Descriptions are numbered one after the other, and those in use were mostly opened of late: a
-/// list by number finds their streams side by side. What numbers itself otherwise is looked up.
+/// Descriptions are numbered in order, and most of those in use were opened recently. So a list by
+/// number keeps their streams close together in memory. Other numbers go into a map.
 #[derive(Debug, Default)]
 pub(crate) struct Streams {
-    /// Of each source, by number of the description: where its two streams stand, or [`NONE`].
+    /// By source and number of the description: indexes of its two streams, or [`NONE`].
     numbered: Vec<Vec<[u32; 2]>>,
     others: HashMap<StreamKey, u32>,
     list: Vec<(u8, Stream)>,
@@ -21,14 +21,14 @@ pub(crate) struct Streams {
 /// No stream.
 const NONE: u32 = u32::MAX;
 
-/// Sources that have lists.
+/// How many sources have lists.
 const SOURCES: u32 = 1024;
 
-/// How much longer a list may get at once: twice as long, and by this.
+/// A list may grow to twice its length plus this in one step.
 const SLACK: usize = 4096;
 
 impl Streams {
-    /// The stream of a stream, if data moved.
+    /// The stream of a description, if it moved data.
     pub(crate) fn get(&mut self, source: u32, ofd: u32, direction: usize) -> Option<&mut Stream> {
         let list = self.numbered.get(source as usize);
         let at = match list.and_then(|list| list.get(ofd as usize)) {
@@ -38,7 +38,7 @@ impl Streams {
         self.list.get_mut(at as usize).map(|(_, stream)| stream)
     }
 
-    /// The stream of a stream, which begins if there is none.
+    /// The stream of a description; starts it if needed.
     #[inline]
     pub(crate) fn get_or_insert(&mut self, source: u32, ofd: u32, direction: usize) -> &mut Stream {
         let list = self.numbered.get(source as usize);
@@ -75,7 +75,7 @@ impl Streams {
         next
     }
 
-    /// All streams, each with its direction.
+    /// All streams, with their directions.
     pub(crate) fn all(&self) -> impl Iterator<Item = (usize, &Stream)> {
         self.list.iter().map(|(direction, stream)| (usize::from(*direction), stream))
     }
@@ -103,13 +103,14 @@ mod tests {
             let mut streams = Streams::default();
             let mut slow: HashMap<(u32, u32, usize), i64> = HashMap::default();
             for (at, &(source, ofd, direction)) in steps.iter().enumerate() {
-                let end = slow.get(&(source, ofd, direction)).map_or(Place::Start, |&at| Place::Exact(at));
+                let key = (source, ofd, direction);
+                let end = slow.get(&key).map_or(Place::Start, |&at| Place::Exact(at));
                 let found = streams.get(source, ofd, direction).map(|stream| stream.end());
-                prop_assert_eq!(found, slow.get(&(source, ofd, direction)).map(|_| end));
+                prop_assert_eq!(found, slow.get(&key).map(|_| end));
                 let stream = streams.get_or_insert(source, ofd, direction);
                 prop_assert_eq!(stream.end(), end);
                 stream.set_end(Place::Exact(at as i64));
-                slow.insert((source, ofd, direction), at as i64);
+                slow.insert(key, at as i64);
             }
             prop_assert_eq!(streams.all().count(), slow.len());
         }

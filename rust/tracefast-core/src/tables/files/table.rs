@@ -14,7 +14,7 @@ use crate::tables::files::words::Known;
 use crate::tables::names::Names;
 use crate::tables::table_builder::TableBuilder;
 
-/// Files on which nothing is read or written by position.
+/// Types of files that have no positions.
 const STREAMS: [&str; 5] = ["pipe", "fifo", "socket", "char", "anon"];
 
 /// The table, the largest number of bytes first.
@@ -39,7 +39,7 @@ pub(crate) fn build(
             table.timestamp("ts_close", |row| row.entity.ts_close);
         }
     }
-    // Every event has a process and a task unless the log does not name them: then 0 is null.
+    // 0 is null: the log names no processes or tasks.
     let some = |count: u64| (count > 0).then(|| u32::try_from(count).unwrap_or(u32::MAX));
     table.uint64("file", |row| row.entity.file);
     table.text("path", |row| row.entity.path.as_deref());
@@ -104,10 +104,10 @@ fn add_direction(table: &mut TableBuilder<'_, Row>, direction: usize, prefix: &s
     table.int64(name("_max_ns"), |row| of(row).max);
 }
 
-/// Joins what is known by name only to the first file of that name, and what was done with a
-/// description before its file was known to that file.
+/// Joins rows known by name only to the first file of that name, and rows of descriptions whose
+/// file was not yet known to that file.
 ///
-/// Where data moved it stays a row of its own, as such a name may be that of several files.
+/// Rows that moved data stay: their name may refer to several files.
 pub(crate) fn adopted(mut entities: Vec<Entity>, nameless: &Nameless) -> Vec<Entity> {
     let mut owners: HashMap<(u32, Option<i64>, &str), usize> = HashMap::default();
     let mut homes: HashMap<Key, usize> = HashMap::default();
@@ -178,7 +178,7 @@ impl Row {
         });
         let kind = entity.kind.and_then(|kind| kinds.text(kind));
         if kind.is_some_and(|kind| STREAMS.contains(&kind)) {
-            // What is known of the other side of a call is not known of these.
+            // The log gives it for the other side of the call.
             entity.known = None;
         }
         let unknown = || entity.kind_unknown.then(|| "unknown".to_owned());
@@ -206,7 +206,7 @@ impl Row {
     }
 }
 
-/// What is said of the reads of a row, or of its writes.
+/// The columns of the reads, or of the writes, of a row.
 struct DirectionValues {
     direction: Direction,
     bytes: Option<i64>,
@@ -238,7 +238,7 @@ impl DirectionValues {
         let (union, shared) = direction.ranges.lengths();
         let unique = union.saturating_add(direction.apart.0);
         let shared = shared.saturating_add(direction.apart.1);
-        // Bytes without a place may be any bytes of the file.
+        // Bytes at unknown positions may be any bytes of the file.
         let placed = direction.placed > 0
             || direction.moved == 0 && direction.bytes.total(direction.done).is_some();
         let unique_bytes = placed.then_some(unique);
@@ -272,7 +272,7 @@ impl DirectionValues {
                 .filter(|&unique| unique > 0)
                 .map(|unique| direction.placed_bytes as f64 / unique as f64),
             coverage: match (unique_bytes, size) {
-                // What was written may have been cut off again, or be counted from elsewhere.
+                // A write may have been truncated later, or its position may be relative.
                 (Some(unique), Some(size)) if size > 0 => {
                     Some((unique as f64 / size as f64).min(1.0))
                 }

@@ -1,15 +1,15 @@
-//! What the words in events mean to the table of files.
+//! The meaning of words in events for the table of files.
 
 use crate::linux::syscalls::{Classes, classes_of};
 
-/// Kinds of rows that count.
+/// Kinds of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowKind {
     /// A system call.
     Call,
-    /// A part of a submission.
+    /// A completed part of an asynchronous submission.
     Part,
-    /// A row that the model adds.
+    /// A fact found by the model.
     Notice,
     /// Any other.
     Other,
@@ -29,30 +29,26 @@ impl RowKind {
 /// What a call does with a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
-    /// It reads from it.
     Read,
-    /// It writes to it.
     Write,
-    /// It moves data from one file to another.
+    /// Moves data from one file to another.
     Transfer,
-    /// It opens it by a name.
+    /// Opens it by name.
     Open,
-    /// It asks for its size and times.
+    /// Asks for its size and times.
     Stat,
-    /// It maps it.
     Map,
-    /// It closes a descriptor.
     Close,
-    /// It submits to `io_uring`.
+    /// Submits to `io_uring`.
     Ring,
-    /// A notice: from here on, earlier relative positions of a description are known.
+    /// A notice with the position to which earlier relative positions of a description refer.
     Base,
     /// Something else.
     Other,
 }
 
 impl Act {
-    /// Of a system call, a part of a submission, or a notice, by name.
+    /// From the name of a system call, a part of a submission, or a notice.
     pub(crate) fn from_name(name: &str) -> Self {
         let classes = classes_of(name.as_bytes());
         if classes.has(Classes::READS.and(Classes::RECEIVES)) {
@@ -79,14 +75,14 @@ impl Act {
     }
 }
 
-/// Class of an access, as the events give it.
+/// Class of an access, as in the events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
     /// The access reached the end of the file.
     Eof,
     /// Nothing was accessed before.
     First,
-    /// It starts where the one before ended.
+    /// It starts where the previous one ended.
     Consecutive,
     /// It starts after that.
     Forward,
@@ -109,16 +105,16 @@ impl Class {
     }
 }
 
-/// How well a position is known, the worst last.
+/// How well a position is known, worst last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Known {
     /// The position itself.
     Exact,
-    /// The distance from the description's first access.
+    /// Relative to the description's first access.
     Relative,
-    /// One of several.
+    /// One of several positions.
     Ambiguous,
-    /// Nothing.
+    /// Not at all.
     Unknown,
 }
 

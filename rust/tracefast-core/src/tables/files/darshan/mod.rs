@@ -1,8 +1,9 @@
 //! The counters of Darshan's POSIX module, from system calls.
 //!
-//! Darshan sits between a program and its C library, and counts per path. This counts as it does,
-//! as if the program had made each system call itself; so calls that the C library makes on its
-//! own account (`fopen`, the loader) count too. Darshan sees one process, this all that are logged.
+//! Darshan sits between a program and its C library, and counts per path. This fold counts in the
+//! same way, as if the program had made every system call itself. So calls that the C library makes
+//! on its own (`fopen`, the loader) count too. Darshan sees one process; this fold sees all
+//! processes in the log.
 
 pub(crate) mod record;
 pub(crate) mod table;
@@ -31,24 +32,24 @@ use record::{READ, Record, Span, WRITE};
 #[derive(Debug, Default)]
 pub struct Darshan {
     sources: Names,
-    /// By number of the source: when its first event was.
+    /// Time of the first event, by number of the source.
     origins: HashMap<u32, i64>,
     records: Vec<(u32, Box<str>, Record)>,
     index: HashMap<u32, HashMap<Box<str>, usize>>,
 }
 
-/// What Darshan makes of a call.
+/// What a call is to Darshan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Act {
     /// A read or write at the record's offset.
     Stream(usize),
-    /// One at the offset that stands last among its arguments, or last but `.1`.
+    /// A read or write at an offset: the last argument, or the one `.1` places before the last.
     At(usize, usize),
     Open,
     Dup,
     Close,
     Seek,
-    /// A seek whose new position is not what it returns.
+    /// A seek that does not return its new position.
     LongSeek,
     Stat,
     Map,
@@ -66,7 +67,7 @@ impl Act {
             let direction = if classes.has(Classes::READS) { READ } else { WRITE };
             return match (shape.offset, shape.special) {
                 (NONE, _) => Self::Stream(direction),
-                // Its flags are behind the offset.
+                // The flags come after the offset.
                 (_, Special::Current) => Self::At(direction, 1),
                 _ => Self::At(direction, 0),
             };
@@ -77,7 +78,7 @@ impl Act {
             _ if classes.has(Classes::CLOSES) => Self::Close,
             "_llseek" => Self::LongSeek,
             _ if classes.has(Classes::SEEKS) => Self::Seek,
-            // Darshan does not see it.
+            // Darshan does not wrap it.
             "statx" => Self::Other,
             _ if classes.has(Classes::STATS) => Self::Stat,
             _ if classes.has(Classes::MAPS) => Self::Map,
@@ -108,7 +109,7 @@ event_columns! {
 }
 
 impl Darshan {
-    /// The record of a path, made if there is none.
+    /// The record of a path; creates it if needed.
     fn record(&mut self, source: u32, path: &str) -> &mut Record {
         let paths = self.index.entry(source).or_default();
         let at = if let Some(&at) = paths.get(path) {
@@ -127,7 +128,7 @@ impl Darshan {
         self.records.get_mut(at).map(|(_, _, record)| record)
     }
 
-    /// The record of a path that was opened.
+    /// The record of a path, if it was opened.
     fn opened(&mut self, source: u32, path: &str) -> Option<&mut Record> {
         self.known(source, path).filter(|record| record.opened)
     }
@@ -217,8 +218,8 @@ impl RowFold for Darshan {
     }
 }
 
-/// The last argument but `skip`, as a number. Fields with names (`pos: 0x10`) are of ftrace, whose
-/// columns have it already.
+/// The argument `skip` places before the last, as a number. Named fields (`pos: 0x10`) come from
+/// ftrace, which has the offset in a column.
 fn argument(args: &str, skip: usize) -> Option<i64> {
     let text = args.rsplit(',').nth(skip)?.trim();
     match text.strip_prefix("0x") {

@@ -1,26 +1,26 @@
-//! One record of Darshan's POSIX module, with its own idea of where the file stands.
+//! One record of Darshan's POSIX module, with its own idea of the file's position.
 //!
-//! What is odd here is so in Darshan 3.4, and wanted: the numbers are to agree. The offset belongs
-//! to the record, which all descriptors of a path share; any open sets it to 0, also one for
-//! appending; calls with an offset of their own move it as well. Ends of accesses are last bytes,
-//! not the ones behind, and 0 also means none: so a first read at 0 is neither sequential nor
-//! consecutive, and one at the end of the file that returns nothing is both.
+//! The oddities are those of Darshan 3.4, and intended: the numbers must agree. The offset belongs
+//! to the record, which all descriptors of a path share. Every open sets it to 0, even one for
+//! appending. Calls with an offset of their own move it too. An access ends at its last byte, not
+//! at the byte after, and 0 also means that there was no access. So a first read at 0 is neither
+//! sequential nor consecutive, and a read at the end of the file that returns nothing is both.
 
-/// Distinct sizes, or strides, that are ever looked at.
+/// How many distinct sizes, or strides, are counted.
 const TRACKED: usize = 32;
 
-/// Largest sizes of the buckets but the last.
+/// The largest size of each bucket except the last.
 const BUCKETS: [i64; 9] =
     [100, 1024, 10_240, 102_400, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30];
 
-/// When a call began and ended, in nanoseconds.
+/// When a call started and ended, in nanoseconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Span {
     pub(crate) start: i64,
     pub(crate) end: i64,
 }
 
-/// The first begin and the last end of calls of a kind.
+/// The first start and the last end of calls of a kind.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Stamps {
     pub(crate) start: Option<i64>,
@@ -31,16 +31,16 @@ impl Stamps {
     fn add(&mut self, span: Option<Span>) {
         if let Some(span) = span {
             self.start = Some(self.start.map_or(span.start, |start| start.min(span.start)));
-            // The last in the order of calls, not the latest.
+            // The end of the last call, not the latest end.
             self.end = Some(span.end);
         }
     }
 }
 
-/// Time that does not overlap with that of the call before.
+/// Time in calls, without overlaps between a call and the one before.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Timer {
-    /// Calls, and those of them that tell their time.
+    /// Calls, and how many of them have a duration.
     calls: u64,
     told: u64,
     ns: i64,
@@ -52,19 +52,19 @@ impl Timer {
         self.calls += 1;
         let Some(Span { start, end }) = span else { return };
         self.told += 1;
-        // A call that ended before the last one takes time away.
+        // A call that ended before the previous one reduces the sum.
         let from = self.last.filter(|&last| start <= last).unwrap_or(start);
         self.ns = self.ns.saturating_add(end.saturating_sub(from));
         self.last = self.last.max(Some(end));
     }
 
-    /// The sum; None where there were calls and none tells its time.
+    /// The sum; None if there were calls but no durations.
     pub(crate) fn ns(&self) -> Option<i64> {
         (self.calls == 0 || self.told > 0).then_some(self.ns)
     }
 }
 
-/// Values and how often each occurred, the first 32 distinct ones only.
+/// How often each value occurred, for the first 32 distinct values only.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Common {
     values: Vec<(i64, i64)>,
@@ -79,8 +79,8 @@ impl Common {
         }
     }
 
-    /// The commonest four, of equally common ones the larger first. Zeros take a place among the
-    /// 32, but none here.
+    /// The four most common values; of equally common ones, the larger first. Zero counts among the
+    /// 32, but is left out here.
     pub(crate) fn top(&self) -> [(i64, i64); 4] {
         let mut values: Vec<_> = self.values.iter().filter(|(value, _)| *value != 0).collect();
         values.sort_by_key(|&&(value, count)| std::cmp::Reverse((count, value)));
@@ -116,7 +116,7 @@ pub(crate) const WRITE: usize = 1;
 /// The counters of one path.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
-    /// A descriptor of it was made: calls on descriptors that Darshan did not see made are lost.
+    /// The path was opened. Darshan ignores calls on descriptors that it did not see opened.
     pub(crate) opened: bool,
     pub(crate) opens: i64,
     pub(crate) dups: i64,
@@ -139,7 +139,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// An open: the record begins anew at 0.
+    /// An open, which resets the offset to 0.
     pub(crate) fn open(&mut self, span: Option<Span>) {
         self.opened = true;
         self.offset = 0;
@@ -147,7 +147,7 @@ impl Record {
         self.refer(span);
     }
 
-    /// Another descriptor of it, which resets nothing.
+    /// Another descriptor for the path, which resets nothing.
     pub(crate) fn dup(&mut self, span: Option<Span>) {
         self.dups += 1;
         self.refer(span);
@@ -165,7 +165,7 @@ impl Record {
         }
     }
 
-    /// A close of any of its descriptors.
+    /// A close of any descriptor of the path.
     pub(crate) fn close(&mut self, span: Option<Span>) {
         self.forget();
         self.close.add(span);
@@ -179,13 +179,12 @@ impl Record {
         self.meta.add(span);
     }
 
-    /// A call that asked for the file's size and times.
     pub(crate) fn stat(&mut self, span: Option<Span>) {
         self.stats += 1;
         self.meta.add(span);
     }
 
-    /// A call that wrote the file's data out.
+    /// A call that flushed the file's data to disk.
     pub(crate) fn sync(&mut self, data_only: bool, span: Option<Span>) {
         *(if data_only { &mut self.fdatasyncs } else { &mut self.fsyncs }) += 1;
         self.flows[WRITE].timer.add(span);

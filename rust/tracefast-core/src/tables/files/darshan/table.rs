@@ -88,10 +88,10 @@ fn add_counters(table: &mut TableBuilder<'_, Row>) {
     }
 }
 
-/// Adds times in seconds. Timestamps count from the first event of the log; 0 where there was no
-/// such call, as in Darshan's logs, and null where the log has no times.
+/// Adds times in seconds. Timestamps count from the first event of the log. They are 0 if there was
+/// no such call, as in Darshan's logs, and null if the log has no times.
 fn add_times(table: &mut TableBuilder<'_, Row>, origins: &Origins) {
-    #[allow(clippy::cast_precision_loss)] // Nobody needs nanoseconds of a century.
+    #[allow(clippy::cast_precision_loss)] // Exact to the nanosecond for 104 days.
     let seconds = |ns: i64| ns as f64 / 1e9;
     let mut add = |name: &str, time: &dyn Fn(&Record, i64) -> Option<f64>| {
         table.float64(format!("POSIX_F_{name}"), |(source, _, record)| {
