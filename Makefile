@@ -3,16 +3,16 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# What the extension is built from: a change to any of it builds it anew.
+# What the extension is built from: a change to any of it rebuilds it.
 RUST := $(shell find rust -path rust/reference -prune -o -name '*.rs' -print -o -name Cargo.toml -print)
 FUZZ_TARGETS := $(basename $(notdir $(wildcard rust/reference/fuzz/fuzz_targets/*.rs)))
 FUZZ_SECONDS ?= 30
 # A comma ends an argument of make's functions.
 comma := ,
 LOG := tests/data/demo.strace.zst
-# Of the tools that make a release; what they compile is kept apart from what is worked on.
+# For the tools that make a release: what they compile does not mix with development builds.
 DIST := build/dist
-# On Linux zig links against the oldest glibc of the platform tag, whatever the machine has.
+# On Linux zig links against the oldest glibc of the platform tag, whatever version the machine has.
 DIST_FLAGS := $(if $(filter Linux,$(shell uname)),--zig --compatibility manylinux2014)
 
 .DEFAULT_GOAL := help
@@ -61,10 +61,10 @@ format: $(VENV)/.developed ## Format the code.
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
 
-bench: $(VENV)/.developed ## Measure speed and memory, or memory alone with SIZE=10G; BENCH='--size 200MB' goes on.
+bench: $(VENV)/.developed ## Measure speed and memory, or memory alone with SIZE=10G; BENCH='--size 200MB' passes options.
 	$(BIN)/python benches/run.py $(if $(SIZE),--only memory --sizes 1GB$(comma)$(SIZE)) $(BENCH)
 
-# What a stage costs in instructions, which do not depend on what else the machine does.
+# Counts instructions, which do not depend on what else runs on the machine.
 guard: $(VENV)/.developed ## Fail if a stage takes 5 % more instructions than recorded; RECORD=1 records.
 	$(BIN)/python benches/guard.py $(if $(RECORD),--record)
 
@@ -76,11 +76,11 @@ docs: $(VENV)/.developed ## Make the site from docs/ in build/site.
 	$(BIN)/python -m sphinx --builder html --fresh-env --fail-on-warning --keep-going --quiet docs build/site
 	@echo 'build/site/index.html'
 
-pages: $(VENV)/.developed ## Write anew what the pages say that commands print and columns mean.
+pages: $(VENV)/.developed ## Update what commands print and columns mean on the pages.
 	$(BIN)/python tools/column_lists.py
 	$(BIN)/python tools/pages.py
 
-rooms: ## Draw docs/rooms: which rooms of the code import which; fail if some do in a circle.
+rooms: ## Draw docs/rooms: which rooms of the code import which; fail if there is a cycle.
 	$(PYTHON) tools/rooms.py
 
 screenshots: $(VENV)/.developed ## Draw docs/screenshots from the demo log.
@@ -101,7 +101,7 @@ fuzz: ## Run each fuzz target for FUZZ_SECONDS (30); FUZZ_LOGS=DIR takes seeds f
 			-print_final_stats=1; \
 	done
 
-# The sdist is built once more as a wheel, by whoever installs it: so does this.
+# Who installs the sdist builds a wheel from it, and this does the same.
 dist: ## Make a wheel and an sdist in dist/, check them, and try each in an empty environment.
 	rm -rf dist
 	$(PYTHON) -m venv $(DIST)

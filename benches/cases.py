@@ -1,4 +1,4 @@
-"""One thing to measure, and how it is measured: a process of its own, with ``wc -l`` around it."""
+"""One thing to measure, in its own process, with ``wc -l`` before and after."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PACKERS = {
     "gz": (["gzip", "-6", "--stdout"], ["zcat"]),
     "zst": (["zstd", "-3", "-T1", "--quiet", "--stdout"], ["zstd", "--quiet", "-dc"]),
 }
-"""By suffix: what compresses, and what unpacks to compare with. Both at their usual level."""
+"""By suffix: the program that compresses, and the one to compare unpacking with. Default levels."""
 
 
 def middle(values: list) -> float:
@@ -87,7 +87,7 @@ class Case:
 
 
 def missing(form: str) -> str | None:
-    """Return the program that a compressed log needs and the machine does not have."""
+    """Return the program that a compressed log needs, if the machine does not have it."""
     packer, unpacker = PACKERS[form]
     return next((name for name, *_ in (packer, unpacker) if shutil.which(name) is None), None)
 
@@ -104,7 +104,7 @@ def pack(log: Path, form: str) -> Path:
 
 
 def seconds_of(command: list[str]) -> float:
-    """Return the time that a command takes whose output nobody reads."""
+    """Return the time that a command takes when its output is thrown away."""
     start = time.perf_counter()
     subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
     return time.perf_counter() - start
@@ -206,7 +206,7 @@ class Bench:
             if result["unparsed"]:
                 wrong.append(f"did not understand {result['unparsed']} lines")
                 self.examples.update(f"{line}: {text}" for _, line, text in result["examples"])
-        # The model adds rows of its own; whoever has no parser makes a row of a line.
+        # The model adds rows; without a parser each line is a row.
         if case.tool not in {"polars", "duckdb", "headers", "rows"}:
             kind = case.tool if case.tool in TABLES else "sums" if case.tool in SUMS else "events"
             rows = self.rows.setdefault((case.log, kind), result["rows"])

@@ -1,4 +1,4 @@
-"""tracefast beside what one writes without it, on one log: two jobs, each done in several ways.
+"""Compare tracefast with what one writes without it, on one log: two jobs, each in several ways.
 
 Columns of every line in a Parquet file, and what ``strace -c`` counts: calls, errors and time by
 name. The others do less than tracefast for the same row of the table: ``benches/README.md`` says
@@ -30,10 +30,10 @@ LABELS = {
 """By the case of ``measure.py``: what is compared. The first three make Parquet."""
 
 PARALLEL = {"parquet", "polars", "duckdb", "syscalls"}
-"""What uses several threads by itself."""
+"""Tools that use several threads by default."""
 
 BYTES = 200_000_000
-"""Longest log for them: most are slow, and some take more memory on more."""
+"""Longest log for them: most are slow, and some take more memory for longer logs."""
 
 
 def plan(log: Path, threads: int) -> list[Case]:
@@ -102,10 +102,10 @@ def table(cases: list[Case]) -> str:
 
 
 def times(case: Case) -> list[float]:
-    """Return what is compared: of commands the whole process, as people wait for it."""
+    """Return the time to compare: for commands that of the whole process, as users wait for it."""
     return case.wall if case.tool in {"syscalls", "awk"} else case.seconds
 
 
 def ratio(case: Case) -> float:
-    """Return the time of ``wc -l`` by that of the case."""
+    """Return the time of ``wc -l`` divided by that of the case."""
     return middle([one / other for one, other in zip(case.counted, times(case), strict=True)])

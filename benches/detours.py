@@ -1,4 +1,4 @@
-"""Which share of a log's lines leaves the parser's fast path, for the logs that ship, and others.
+"""Which share of a log's lines leaves the parser's fast path, for the logs of the tests and others.
 
 ``detours.py [LOG or FOLDER …]`` prints a table. What is common in real logs must not be in it: a
 line that leaves the fast path takes several times as long.
@@ -29,7 +29,7 @@ SHORT = 200
 
 
 def logs_in(folder: Path) -> list[Path]:
-    """Return the logs of a folder, compressed or not, without those written to be odd."""
+    """Return the logs of a folder, compressed or not, without those made of unusual lines."""
     found = sorted(path for path in folder.rglob("*") if path.is_file())
     plain = (path for path in found if "golden" not in path.parts)
     return [path for path in plain if path.with_suffix("").suffix + path.suffix in allowed()]

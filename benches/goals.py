@@ -1,4 +1,4 @@
-"""The goals, and which of them the measurements reach."""
+"""The goals, and which of them are reached."""
 
 from __future__ import annotations
 
@@ -16,46 +16,46 @@ SPEED = {
     "ftrace to Arrow": 0.25,
     "ftrace to Parquet": 0.10,
 }
-"""Least ratio to ``wc -l`` with the most threads."""
+"""Minimum ratio to ``wc -l`` with the most threads."""
 
 SECOND_CORE = 1.8
-"""Least speed on two threads by that on one."""
+"""Minimum speed on two threads, relative to one."""
 
 UNPACKED = 1.15
-"""Most time from a compressed log to Parquet, by that of the program that only unpacks it, or by
-that of the plain log if it is the longer one."""
+"""Maximum time from a compressed log to Parquet, relative to the program that only unpacks it, or
+to the plain log if that takes longer."""
 
 PEAK = 256_000_000
-"""Most memory, whatever the length of the log."""
+"""Maximum memory, for a log of any length."""
 
 GROWTH = 1.1
-"""Most memory for a longer log, by that for the first."""
+"""Maximum memory for a longer log, relative to the first."""
 
 MODEL = 0.85
-"""Least speed of strace to Parquet by that without the model of the kernel."""
+"""Minimum speed of strace to Parquet, relative to that without the model of the kernel."""
 
 TABLE = 8.0
-"""Most time of a table's command on the Parquet of a log, by that of ``wc -l`` on the log."""
+"""Maximum time of a table's command on the Parquet of a log, relative to ``wc -l`` on the log."""
 
 TABLE_PEAK = 1_000_000_000
-"""Most memory that such a command takes."""
+"""Maximum memory of such a command."""
 
 FILES_OF_LOG = 1.3
-"""Most time of ``tracefast files`` on a log, by that of making Parquet of it."""
+"""Maximum time of ``tracefast files`` on a log, relative to making Parquet of it."""
 
 START = 0.150
-"""Most seconds of ``tracefast --help`` and ``--version``."""
+"""Maximum seconds of ``tracefast --help`` and ``--version``."""
 
 IMPORT = 0.060
-"""Most seconds that ``import tracefast`` takes where polars is imported already."""
+"""Maximum seconds of ``import tracefast`` after polars is imported."""
 
 JUDGED_BYTES = 200_000_000
-"""Shorter logs are over before the time of a process's start stops to matter."""
+"""Shorter logs are not judged: the start of the process is too large a part of the time."""
 
 
 @dataclass
 class Verdict:
-    """What was measured beside a goal."""
+    """A measured value and its goal."""
 
     what: str
     measured: str
@@ -79,7 +79,7 @@ def by(over: list[float], under: list[float]) -> float:
 
 
 def judge(cases: list[Case], startup: Startup | None = None) -> list[Verdict]:
-    """Return a verdict for each goal that the cases say something of."""
+    """Return a verdict for each goal that the cases cover."""
     threads = max((case.threads for case in cases), default=0)
     last = {case.label: case for case in cases if case.threads == threads and not case.long}
     first = {case.label: case for case in cases if case.threads == 1 and not case.long}
@@ -108,7 +108,7 @@ def judge(cases: list[Case], startup: Startup | None = None) -> list[Verdict]:
 
 
 def packed(last: dict[str, Case]) -> list[Verdict]:
-    """Judge compressed logs: by unpacking them, or by the plain log if that takes longer."""
+    """Judge compressed logs: relative to unpacking, or to the plain log if that takes longer."""
     found = []
     for case in last.values():
         if not case.unpacked:
@@ -137,7 +137,7 @@ def memory(cases: list[Case], last: dict[str, Case]) -> list[Verdict]:
 
 
 def tables(last: dict[str, Case]) -> list[Verdict]:
-    """Judge the model, and the tables: each by another case of its round."""
+    """Judge the model and the tables: each relative to another case of its round."""
     found = []
     parse = last.get("strace to Parquet")
     plain = last.get("strace to Parquet, no model")
@@ -164,7 +164,7 @@ def of_parquet(name: str) -> str:
 
 
 def starts(startup: Startup) -> list[Verdict]:
-    """Judge what starting costs."""
+    """Judge the time of starting."""
     found = [
         most(f"`{name}`", 1e3 * startup.middle(name), 1e3 * START, "ms", 0)
         for name in ("tracefast --version", "tracefast --help")

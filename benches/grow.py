@@ -75,7 +75,7 @@ class Template:
     Attributes
     ----------
     head
-        Lines that stand before the first copy only.
+        Lines that come only before the first copy.
     tasks
         The task numbers to be changed.
     span
@@ -85,7 +85,7 @@ class Template:
     changed
         Indices into `pieces`, in the order of the text.
     kept
-        The unchanging text behind each of `changed`.
+        The unchanging text after each of `changed`.
     """
 
     head: bytes = b""

@@ -25,14 +25,14 @@ from text_table import markdown
 
 RECORDED = Path(__file__).with_name("guard.json")
 STAGES = ("blocks", "structure", "grammar", "stitch", "model", "batches", "parquet")
-"""Each goes on where the one before ends: what a stage takes is the difference."""
+"""Each continues where the previous one ends: the cost of a stage is the difference."""
 
 GUARDED = ("grammar", "stitch", "model", "batches", "parquet")
 """``blocks`` is reading the file, and ``structure`` is part of the grammar's work."""
 
 KINDS = ("strace", "ftrace")
 MOST = 1.05
-"""Instructions of a stage, by those recorded."""
+"""Instructions of a stage, relative to those recorded."""
 
 Counts = dict[str, dict[str, int]]
 """By kind of log and stage: instructions that the stage adds."""
@@ -74,7 +74,7 @@ def count(program: Path) -> Counts:
         for kind in KINDS:
             log = Path(folder) / f"demo.{kind}"
             log.write_bytes(make_log.bundled(kind))
-            # The structure pass is what the grammar begins with.
+            # The grammar starts with the structure pass.
             through = {
                 stage: instructions(program, stage, log) for stage in STAGES if stage != "structure"
             }
@@ -100,7 +100,7 @@ def judge(recorded: Counts, found: Counts) -> tuple[str, list[str]]:
 
 
 def in_order(found: Counts) -> str:
-    """Say how much of the work one thread at a time does: what more threads cannot share."""
+    """Say how much of the work is done in order, by one thread at a time."""
     lines = []
     for kind in KINDS:
         serial = found[kind]["stitch"] + found[kind]["model"]
@@ -122,7 +122,7 @@ def compare(found: Counts, here: dict[str, str], recorded: dict) -> int:
     for name in other:
         print(f"recorded with {recorded['conditions'].get(name)}, this is {here[name]}")
     if other:
-        print("guard: not judged, since these count differently; make guard RECORD=1 records anew")
+        print("guard: not judged, since these count differently; make guard RECORD=1 records again")
         return 0
     if slower:
         print(f"guard: more than {MOST - 1:.0%} above what was recorded: {'; '.join(slower)}")

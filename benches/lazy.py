@@ -35,7 +35,7 @@ QUERIES = {
 """What is asked, of a frame and with ``pl.col``."""
 
 WAYS = ("pushdown", "none")
-"""Whether the parser is told what the query wants."""
+"""Whether filters, columns and limits are pushed down to the parser."""
 
 
 def run(log: str, query: str, way: str) -> dict[str, float]:
@@ -46,8 +46,10 @@ def run(log: str, query: str, way: str) -> dict[str, float]:
 
     # What polars sets up for the first query of a process is not ours.
     pl.LazyFrame({"warm": ["up"]}).filter(pl.col("warm") == "up").head(1).collect()
-    told = way == "pushdown"
-    flags = pl.QueryOptFlags(predicate_pushdown=told, projection_pushdown=told, slice_pushdown=told)
+    pushed = way == "pushdown"
+    flags = pl.QueryOptFlags(
+        predicate_pushdown=pushed, projection_pushdown=pushed, slice_pushdown=pushed
+    )
     counters = tf.Progress()
     events = tf.scan(log, progress=counters)
     start = time.perf_counter()
@@ -97,12 +99,12 @@ class Lazy:
         """Return the rows of a table whose head is `HEAD`."""
         rows = []
         for query, found in self.counts.items():
-            told, untold = (statistics.median(self.seconds[query, way]) for way in WAYS)
+            pushed, not_pushed = (statistics.median(self.seconds[query, way]) for way in WAYS)
             rows.append(
                 (
                     query,
-                    f"{told * 1000:,.0f}",
-                    f"{untold * 1000:,.0f}",
+                    f"{pushed * 1000:,.0f}",
+                    f"{not_pushed * 1000:,.0f}",
                     f"{found['bytes_read'] / 1e6:,.1f}",
                     f"{found['rows_built']:,}",
                     f"{found['columns_built']}",

@@ -46,7 +46,7 @@ class UnavailableError(Exception):
 
 
 def clean_environment(home: Path) -> dict[str, str]:
-    """Return an environment that tells nothing about the machine or its user."""
+    """Return an environment that reveals nothing about the machine or its user."""
     return {"PATH": "/usr/bin:/bin", "HOME": str(home), "LANG": "C.UTF-8"}
 
 

@@ -25,13 +25,13 @@ STRACE_REGEX = (
     r"(?:\) += (?<ret>0x[0-9a-f]+|-?\d+|\?)(?: ?(?<errno>E[A-Z]+))?(?<rest>.*?))?"
     r"(?:<(?<dur>\d+\.\d+)>)?$"
 )
-"""What one writes for a log of ``strace -f -ttt -T`` when there is no parser at hand."""
+"""What one writes for a log of ``strace -f -ttt -T`` without a parser."""
 
 STRACE_END_REGEX = (
     rb"\d+ +\d+\.\d+ (?:<\.\.\. )?(\w+)(?:\(| resumed>).*\) += "
     rb"(?:-1 (E[A-Z0-9]+)|-?\d|\?).* <(\d+\.\d+)>$"
 )
-"""The same for a line with the end of a call, and no more than adding up by name needs."""
+"""The same for a line with the end of a call, with only the groups that sums by name need."""
 
 AWK = r"""
 { lines++ }

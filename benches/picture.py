@@ -41,7 +41,7 @@ HEADS = {
     "parquet": "every line into columns of Parquet",
     "syscalls": "calls, errors and time by name",
 }
-"""By the first case of each job: what the job is."""
+"""The name of each job, by its first case."""
 
 
 def load(result: Path) -> tuple[dict, list[Case]]:
@@ -105,7 +105,7 @@ def draw(content: dict, cases: list[Case]) -> str:
 
 
 def bar(kind: str, y: int, width: float) -> str:
-    """Return a bar that begins at the left."""
+    """Return a bar that starts at the left."""
     return f'<rect class="{kind}" x="{LEFT}" y="{y}" width="{width:.1f}" height="18" rx="2"/>'
 
 
@@ -121,7 +121,7 @@ def write(result: Path, target: Path = TARGET) -> Path:
 
 
 def main() -> int:
-    """Draw the result that is named, or the newest one."""
+    """Draw the named result, or the newest one."""
     results = [Path(name) for name in sys.argv[1:]] or sorted((HERE / "results").glob("*.json"))
     for result in reversed(results):
         if load(result)[1]:

@@ -1,4 +1,4 @@
-"""Measure tracefast beside ``wc -l``, and beside what one would write without it.
+"""Measure tracefast, ``wc -l``, and what one would write without tracefast.
 
 Speeds are given as ratios to ``wc -l`` of the same file, measured just before and just after each
 run: on a shared machine absolute speeds of different minutes cannot be compared. Every run is a
@@ -34,7 +34,7 @@ from text_table import markdown
 HERE = Path(__file__).resolve().parent
 
 GROUPS = ("parse", "packed", "tables", "scan", "comparison", "startup", "detours", "memory")
-"""What can be measured. ``memory`` is part of ``parse``: it is there to be asked for alone."""
+"""What can be measured. ``memory`` is part of ``parse``, and can also be measured alone."""
 
 
 def machine() -> dict[str, str]:
@@ -61,7 +61,7 @@ def machine() -> dict[str, str]:
 
 
 def plan(folder: Path, headers: Path | None, options: argparse.Namespace) -> list[Case]:
-    """Make the logs and list what is to be measured.
+    """Make the logs and list what to measure.
 
     Everything is measured on logs of the first size; the others only show how memory grows.
     """
@@ -147,7 +147,7 @@ def table(cases: list[Case]) -> str:
 
 
 def table_of_goals(verdicts: list[goals.Verdict]) -> str:
-    """Return what was measured beside each goal."""
+    """Return the measured values next to their goals."""
     rows = [
         (found.what, found.measured, found.goal, "reached" if found.reached else "MISSED")
         for found in verdicts
@@ -202,7 +202,7 @@ def off_the_fast_path(made: list[Path], program: Path | None) -> str:
 
 
 def record(text: str, cases: list[Case], startup: Startup | None) -> Path:
-    """Keep the result, with every single measurement, beside earlier ones."""
+    """Save the result, with all measurements, next to earlier ones."""
     facts = machine()
     name = re.sub(r"[^a-z0-9]+", "-", facts["processor"].lower().split("(")[0]).strip("-")
     folder = HERE / "results"

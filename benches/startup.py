@@ -1,4 +1,4 @@
-"""What it costs to start: the command and the package beside an interpreter that does nothing."""
+"""Time to start the command and import the package, next to an interpreter that does nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROGRAMS = {
     "tracefast --help": ("-m", "tracefast", "--help"),
     "tracefast files --help": ("-m", "tracefast", "files", "--help"),
 }
-"""By name: what the interpreter is given."""
+"""Arguments of the interpreter, by name."""
 
 TURNS = 4
 """How often each starts in a round."""
@@ -36,7 +36,7 @@ class Startup:
     seconds: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in PROGRAMS})
 
     def measure(self) -> None:
-        """Start each some times, in turn."""
+        """Start each several times, in turn."""
         for _ in range(TURNS):
             for name, arguments in PROGRAMS.items():
                 start = time.perf_counter()

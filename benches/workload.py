@@ -228,7 +228,7 @@ def main() -> None:
     """Run rounds until one of the limits is reached."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--dir", type=Path, required=True, help="folder for the files it uses")
-    parser.add_argument("--rounds", type=int, default=1 << 30, help="stop after so many rounds")
+    parser.add_argument("--rounds", type=int, default=1 << 30, help="stop after this many rounds")
     parser.add_argument("--seconds", type=float, default=120.0, help="start no round after this")
     parser.add_argument("--calls", type=int, default=100, help="reads of each thread in a round")
     parser.add_argument("--jobs", type=int, default=1, help="rounds that run side by side")

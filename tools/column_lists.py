@@ -79,7 +79,7 @@ def with_list(name: str) -> str:
 def _docstring(name: str) -> str:
     lines: list[str] = []
     for group in listed(name):
-        # The unit stands here where the name does not end in it.
+        # The unit is given here if the name does not end in it.
         implied = all(column.endswith(f"_{group.unit}") for column in group.names)
         unit = f", in {group.unit}" if group.unit and not implied else ""
         names = ", ".join(f"`{column}`" for column in group.names)

@@ -104,7 +104,7 @@ def tables_in_logs(folder: Path, differences: Differences) -> None:
         except ValueError as error:
             differences.report(f"{log}: table", [str(error)])
             continue
-        # A log of `-c` alone has nothing but its table.
+        # A log of `-c` alone holds only its table.
         if rows.filter(pl.col("kind") == "syscall").is_empty():
             continue
         differences.report(f"{log}: table", of_table(expected, rows))

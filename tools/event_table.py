@@ -31,7 +31,7 @@ def _columns(event: str) -> str:
 
 
 def table() -> str:
-    """Give the table: a line for all events of the same columns that stand together."""
+    """Give the table: a line for neighbouring events that have the same columns."""
     lines = ["| event | fields |", "|---|---|"]
     for columns, run in groupby(_core.known_events(), key=_columns):
         names = ", ".join(f"`{name}`" for name in run)

@@ -1,7 +1,7 @@
-"""Pages whose commands print what stands below them: `make pages` writes that again.
+"""Pages that show commands and what they print: `make pages` runs them and updates the output.
 
-A command of a page is a line `$ tracefast …` of a block `console`. What it printed stands below it,
-up to the next command; where nothing stands, what it prints is not shown.
+A command of a page is a line `$ tracefast …` of a block `console`. What it printed follows,
+up to the next command; if nothing follows, the output is not shown.
 """
 
 import re
@@ -16,7 +16,7 @@ import terminals
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "tests" / "data"
-# What the pages call the logs that they speak of.
+# The names of logs on the pages.
 LOGS = {
     "app.ftrace": DATA / "spawn" / "spawn.ftrace",
     "app.strace": DATA / "spawn" / "spawn.strace",
@@ -26,7 +26,7 @@ LOGS = {
     "trace.txt": DATA / "demo.ftrace.zst",
 }
 COLUMNS = 100
-# The command without its bar of progress: on a machine that has much to do it would show at once.
+# The command without its bar of progress: on a busy machine it would show at once.
 _COMMAND_ITSELF = """\
 import sys
 from tracefast.cli import main
@@ -39,8 +39,8 @@ _PROGRAM = re.compile(r"^```python\n", re.MULTILINE)
 _COMMAND = re.compile(r"^\$ tracefast ", re.MULTILINE)
 # Pages that show what goes into a pipe; all others show a terminal.
 PIPED = ("README.md", "docs/forks.md", "docs/ftrace.md")
-# These have tests of their own, with logs of their own; the design shows code that is none to run.
-# They are written anew only when they are named.
+# These have their own tests and logs; the code on the page about design is not for running. They
+# are updated only when they are named.
 ELSEWHERE = {"README.md"} | {
     f"docs/{name}.md" for name in ("batch", "cli", "design", "files", "forks", "ftrace")
 }
@@ -56,7 +56,7 @@ def names() -> list[str]:
 
 
 def usual() -> list[str]:
-    """Give the names of the pages that speak of `LOGS`."""
+    """Give the names of the pages that use `LOGS`."""
     return [page for page in names() if page not in ELSEWHERE]
 
 
@@ -103,7 +103,7 @@ def on_terminal(line: str, folder: Path, terminal: str = "dumb") -> str:
     return terminals.shown(["bash", "-o", "pipefail", "-c", line], cwd=folder, env=environment)
 
 
-def anew(page: str, folder: Path) -> tuple[str, int]:
+def updated(page: str, folder: Path) -> tuple[str, int]:
     """Give a page with what its commands print now, and how many commands were run."""
     run = piped if page in PIPED else on_terminal
     ran = 0
@@ -142,10 +142,10 @@ def _environment(folder: Path) -> dict[str, str]:
 
 
 def main() -> None:
-    """Write anew what the commands of pages print: of those that are named, or the usual ones."""
+    """Update what commands print, on the named pages or on the usual ones."""
     for page in sys.argv[1:] or usual():
         with tempfile.TemporaryDirectory() as folder:
-            text, ran = anew(page, lay_out(Path(folder)))
+            text, ran = updated(page, lay_out(Path(folder)))
         changed = text != (ROOT / page).read_text()
         (ROOT / page).write_text(text)
         print(f"{page}: {ran} commands{', changed' if changed else ''}")

@@ -1,4 +1,4 @@
-"""Draw which rooms of the code import which, and find circles and crowded folders.
+"""Draw which rooms of the code import which, and find cycles and crowded folders.
 
     python tools/rooms.py            # write docs/rooms/*.svg
     python tools/rooms.py --check    # fail where they are stale, rooms import in a circle,
@@ -41,7 +41,7 @@ def files(under: str, suffix: str) -> list[Path]:
 
 
 def is_test(path: Path) -> bool:
-    """Say whether a file holds nothing but tests: `tests`, or a module that only tests compile."""
+    """Say whether a file holds only tests: `tests`, or a module that only tests compile."""
     if path.suffix == ".rs" and (parent := ROOT / path.parent / "mod.rs").exists():
         declared = rf"#\[cfg\(test\)\]\s*(pub(\(crate\))? )?mod {path.stem};"
         if re.search(declared, parent.read_text(encoding="utf-8")):
@@ -112,7 +112,7 @@ def is_room(name: str) -> bool:
 
 
 def circles(arrows: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """Find the groups of rooms that import each other in a circle, by mutual reach."""
+    """Find the groups of rooms that import each other in a cycle: each reaches the others."""
     out = defaultdict(set)
     for here, there in arrows:
         out[here].add(there)
@@ -144,7 +144,7 @@ def floors(arrows: Iterable[tuple[str, str]]) -> list[list[str]]:
     height: dict[str, int] = {}
     while len(height) < len(below):
         ready = [r for r in below if r not in height and below[r] <= height.keys()]
-        if not ready:  # A circle, which `main` reports: leave its rooms on one floor.
+        if not ready:  # A cycle, which `main` reports: leave its rooms on one floor.
             ready = [r for r in below if r not in height]
         height |= {r: 1 + max((height.get(b, 0) for b in below[r]), default=0) for r in ready}
     levels = defaultdict(list)
@@ -225,7 +225,7 @@ def outputs() -> tuple[dict[Path, str], list[str]]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command; gives its exit code."""
+    """Run the command, and return its exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing; fail where stale")
     check = parser.parse_args(argv).check

@@ -25,7 +25,7 @@ PICTURES = {
     "events": "tracefast events demo.ftrace --top 10",
     "blocks": "tracefast blocks reader.ftrace",
 }
-# What the commands read, by the names that they have on the pictures.
+# What the commands read, by its name in the pictures.
 _LOGS = {
     "demo.strace": "demo.strace.zst",
     "demo.ftrace": "demo.ftrace.zst",
@@ -48,9 +48,9 @@ def drawn(name: str, folder: Path) -> str:
     """
     shown = pages.on_terminal(PICTURES[name], folder, "xterm-256color")
     line = (f"$ {PICTURES[name]}\n", "bold")
-    # Below the last line there is not quite room for what hangs down, as "_" does.
+    # The space below the last line is too small for descenders and "_".
     text = Text.assemble(line, Text.from_ansi(shown.rstrip("\n")), "\n")
-    # A column to spare, as not every viewer knows how wide a letter is.
+    # One more column, because viewers differ in the width of letters.
     width = max(map(len, text.plain.splitlines())) + 1
     console = Console(
         record=True, width=width, file=StringIO(), force_terminal=True, color_system="truecolor"
@@ -70,7 +70,7 @@ def lay_out(folder: Path) -> Path:
 
 
 def main() -> None:
-    """Draw all pictures, or those that are named."""
+    """Draw all pictures, or the named ones."""
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         lay_out(Path(folder))

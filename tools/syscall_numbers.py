@@ -13,7 +13,7 @@ import re
 import sys
 from pathlib import Path
 
-# Machines in the order of the table's columns, and where their numbers stand.
+# Machines in the order of the table's columns, and the files that hold their numbers.
 HEADERS = {
     "x86_64": "x86-linux-any/asm/unistd_64.h",
     "i386": "x86-linux-any/asm/unistd_32.h",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def shown(command: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str]) -> str:
-    """Run a command on a terminal, and give what it shows there; it is to succeed."""
+    """Run a command on a terminal, and give what it shows there; it must succeed."""
     master, slave = pty.openpty()
     with subprocess.Popen(command, stdout=slave, stderr=slave, cwd=cwd, env=env) as process:
         os.close(slave)
@@ -17,7 +17,7 @@ def shown(command: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str]) -
             while chunk := os.read(master, 4096):
                 text += chunk
         except OSError:
-            pass  # The other end is closed: that is how a terminal says it.
+            pass  # The other end is closed.
         code = process.wait(timeout=60)
     os.close(master)
     assert code == 0, f"{command}\n{text.decode()}"

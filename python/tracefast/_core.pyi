@@ -41,7 +41,7 @@ SCHEMA_VERSION: str
 __version__: str
 
 class Error(ValueError):
-    """An input is no log, or a file of columns holds no events of this schema.
+    """An input is not a log, or a file of columns does not hold events of this schema.
 
     The text is ``FILE: what``, or ``FILE: line N: what``. `hint` says what to do, if anything is
     known; a traceback shows it below the text, as a note. `kind` is a word that does not change,
@@ -55,8 +55,8 @@ class Error(ValueError):
 class Schema:
     """The columns of a table of events: ``pl.Schema(…)`` and ``pa.schema(…)`` take it.
 
-    It is as long as there are columns, iterates over their names, and is equal to one of the same
-    columns in the same order.
+    Its length is the number of columns, and it iterates over their names. It is equal to a schema
+    with the same columns in the same order.
     """
 
     __hash__: ClassVar[None]  # type: ignore[assignment]
@@ -76,11 +76,11 @@ class Progress:
     def __new__(cls) -> Self: ...
     @property
     def bytes_read(self) -> int:
-        """Bytes of the logs that were read so far, as they lie on disk."""
+        """Bytes of the logs that were read so far, as stored on disk."""
 
     @property
     def bytes_total(self) -> int:
-        """Size of the logs in bytes; 0 where it is not known, as of standard input."""
+        """Size of the logs in bytes; 0 where it is not known, as for standard input."""
 
     @property
     def rows(self) -> int:
@@ -125,7 +125,7 @@ class _SourceReport(TypedDict):
 
 @final
 class Report:
-    """What was read, and what became of every line.
+    """What was read, and what every line was used for.
 
     Reports can be pickled and copied, and are equal if they count the same, however long it took.
     """
@@ -151,7 +151,7 @@ class Report:
 
     @property
     def format(self) -> str:
-        """``strace``, ``tracefs`` or ``trace-cmd``; ``mixed`` if logs differ, ``none`` of none."""
+        """``strace``, ``tracefs`` or ``trace-cmd``; ``mixed`` if logs differ, or ``none``."""
 
     @property
     def clock(self) -> str:
@@ -171,7 +171,7 @@ class Report:
 
     @property
     def oddities(self) -> dict[str, int]:
-        """What is no loss, but good to know."""
+        """What is not a loss, but good to know."""
 
     @property
     def sources(self) -> list[_SourceReport]:
@@ -186,7 +186,7 @@ class Report:
         """Empty logs, and the like."""
 
     def to_json(self) -> str:
-        """Give all of it but `seconds`, as it stands in the metadata of a file."""
+        """Give all of it but `seconds`, as it is in the metadata of a file."""
 
 @final
 class Batch:
@@ -289,8 +289,8 @@ class Decoder:
 class Reader:
     """The events of some logs as a stream of Arrow record batches, which can be read once.
 
-    `tracefast.read` makes it. What was iterated in part hands out the rest; what was read to its
-    end, handed out or closed hands out nothing more, and says so.
+    `tracefast.read` makes it. After iteration has begun, the stream holds the remaining rows. A
+    reader that was read to its end, handed out or closed raises an error.
     """
 
     def __new__(
@@ -325,7 +325,7 @@ class Reader:
     def close(self) -> None:
         """Stop reading; batches that were given stay valid.
 
-        Of a closed reader, iteration and ``__arrow_c_stream__`` raise `ValueError`.
+        On a closed reader, iteration and ``__arrow_c_stream__`` raise `ValueError`.
         """
 
     def __enter__(self) -> Self: ...

@@ -89,7 +89,7 @@ def percent(share: float) -> str:
     ('39 %', '0.4 %', '0 %', '<0.1 %')
     """
     number = share * 100
-    if number and number < 0.1:  # noqa: PLR2004 - one digit behind the point
+    if number and number < 0.1:  # noqa: PLR2004 - one digit after the point
         return "<0.1 %"
     return f"{number:.0f} %" if number >= 1 or not number else f"{number:.1f} %"
 

@@ -49,7 +49,7 @@ every_log = pytest.mark.parametrize(
 
 
 def stream(log: Path, **options: int) -> pa.Table:
-    """Return the rows of the stream; a file of a folder that is no log is none of ours."""
+    """Return the rows of the stream; files of a folder that are not logs are left out."""
     try:
         return pa.table(tf.read(log, **options))
     except (tf.Error, pa.ArrowException, OSError) as error:

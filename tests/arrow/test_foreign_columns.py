@@ -72,7 +72,7 @@ def test_many_columns_are_not_all_named(tmp_path):
 
 
 def other_version(folder, suffix):
-    """Write the version of the schema anew in the metadata of a file, which keeps its length."""
+    """Replace the version of the schema in the metadata of a file, which keeps its length."""
     path = folder / f"events.{suffix}"
     data = path.read_bytes()
     key = b"tracefast.schema"

@@ -60,7 +60,7 @@ EXACT = {
     "words as text": text("name").is_in(["openat", "close"]),
     "words or null": c("errno").is_in(["ENOENT", None]),
     "words and null": c("errno").is_in(["ENOENT", None], nulls_equal=True),
-    "words, null is none": c("errno").is_in(["ENOENT"], nulls_equal=True),
+    "words, null is not one of them": c("errno").is_in(["ENOENT"], nulls_equal=True),
     "not among": ~c("name").is_in(["read", "write"]),
     "not among, nulls": ~c("errno").is_in(["ENOENT", None]),
     "not among, null is one": ~c("errno").is_in(["ENOENT", None], nulls_equal=True),
@@ -357,7 +357,7 @@ def test_a_filtered_head_stops_as_well(long_log):
 
 
 def test_few_rows_do_not_keep_the_text_of_all(long_log):
-    """Arguments are views into the log's text; of rows that stand far apart they are copied."""
+    """Arguments are views into the log's text; for rows that are far apart they are copied."""
     kept = pl.DataFrame(tf.read(long_log, columns=["args"])).estimated_size()
     few = tf.scan(long_log).filter(c("name") == "execve").select("args").collect()
     assert few.height > 1000

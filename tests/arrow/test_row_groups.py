@@ -167,7 +167,7 @@ def test_of_words_in_dictionaries_nothing_is_left_out(reader, column, events, tm
 
 
 def test_without_statistics_every_row_group_is_read(events, tmp_path):
-    """The way to count can tell a reader that skips from one that does not."""
+    """Counting distinguishes a reader that skips from one that does not."""
     plain = tmp_path / "plain.parquet"
     pq.write_table(pq.read_table(events), plain, row_group_size=ROWS, write_statistics=False)
     assert groups_read(plain, by_duckdb("tid"), tmp_path) == list(range(len(PHASES)))

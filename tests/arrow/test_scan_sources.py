@@ -15,7 +15,7 @@ import tracefast as tf
 
 @pytest.fixture
 def runs(spawn_strace, tmp_path) -> Path:
-    """Make a directory of logs, beside what is none."""
+    """Make a directory of logs and of other files."""
     folder = tmp_path / "runs"
     (folder / "a" / "deeper").mkdir(parents=True)
     (folder / "_temporary").mkdir()

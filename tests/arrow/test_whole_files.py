@@ -21,7 +21,7 @@ def log(spawn_strace):
 @pytest.fixture
 def parquet(log, tmp_path):
     output = tmp_path / "events.parquet"
-    # Several groups, of which the threads read one each.
+    # Several groups: each thread reads one.
     tf.parse(log, output, row_group=100)
     assert pl.read_parquet(output).height > 300
     return output

@@ -34,8 +34,8 @@ def test_a_folder_and_a_summary(run, tmp_path):
     assert pl.scan_parquet(tmp_path / "events").select(pl.len()).collect().item() == 6
     again = run("parse", "*.strace", "--out-dir", "events")
     assert table(again.stderr) == {"skipped": ["3", str(size), "6", "6", "0"]}
-    anew = run("parse", "*.strace", "--out-dir", "events", "--no-resume")
-    assert table(anew.stderr) == {"done": ["3", str(size), "6", "6", "0"]}
+    again = run("parse", "*.strace", "--out-dir", "events", "--no-resume")
+    assert table(again.stderr) == {"done": ["3", str(size), "6", "6", "0"]}
 
 
 def test_bad_logs_are_named_with_what_to_do(run):

@@ -1,4 +1,4 @@
-"""Logs told apart: what is given twice counts once, what has the same name stays different."""
+"""Logs are distinguished: one given twice counts once, those with the same name stay separate."""
 
 import gzip
 import shutil

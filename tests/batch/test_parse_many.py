@@ -138,7 +138,7 @@ def test_a_new_task_is_a_change(tmp_path, out):
 def test_one_unreadable_file_leaves_the_others_of_its_name(tmp_path, out):
     for number in (301, 302):
         (tmp_path / f"log.{number}").write_text(READ.removeprefix("100 "))
-    # gzip by its first bytes, and nothing behind them.
+    # gzip by its first bytes, and nothing after them.
     (tmp_path / "log.303.gz").write_bytes(b"\x1f\x8b\x08\x00")
     made = tf.parse_many(sorted(tmp_path.glob("log.*")), out)
     assert sorted(status(made)) == ["done", "failed"]
@@ -183,7 +183,7 @@ def test_a_name_that_is_not_utf_8_fails_alone(logs, out):
 
 
 class TestResume:
-    """What a second run does anew."""
+    """What a second run does again."""
 
     @pytest.fixture(autouse=True)
     def first(self, logs, out):

@@ -41,14 +41,14 @@ def test_a_new_stage_is_not_judged():
     assert compared(counts(model=9000), recorded=recorded) == 0
 
 
-def test_other_conditions_are_told_and_not_judged(capsys):
+def test_other_conditions_are_reported_and_not_judged(capsys):
     assert compared(counts(model=9000), HERE | {"rustc": "rustc 0.9"}) == 0
     said = capsys.readouterr().out
     assert "recorded with rustc 0.9, this is rustc 1.0" in said
     assert "make guard RECORD=1" in said
 
 
-def test_work_in_order_is_told(capsys):
+def test_work_in_order_is_reported(capsys):
     compared(counts(stitch=0))
     said = capsys.readouterr().out
     assert "strace to Arrow: 33% is done in order; while two cores share the work, 67%" in said

@@ -55,21 +55,21 @@ def test_grown_strace_log_has_other_tasks_in_each_copy_and_all_of_them_end(tmp_p
     assert most[0] == most[1] == 0
 
 
-def test_grown_strace_log_tells_one_story_about_its_tasks(tmp_path):
+def test_grown_strace_log_is_consistent_about_its_tasks(tmp_path):
     _, lines = grown(tmp_path, "strace")
     tasks = {line.split()[0] for line in lines}
-    told = Counter()
+    found = Counter()
     for line in lines:
         if born := re.search(rb"(?:clone3?|v?fork)(?:\(| resumed>).*\) = (\d+) <", line):
-            told["born"] += 1
+            found["born"] += 1
             assert born[1] in tasks
         if waited := re.search(rb" wait4\((\d+),", line):
-            told["waited"] += 1
+            found["waited"] += 1
             assert waited[1] in tasks
         if signal := re.search(rb"si_pid=(\d+)", line):
-            told["signal"] += 1
+            found["signal"] += 1
             assert signal[1] in tasks
-    assert min(told["born"], told["waited"], told["signal"]) > COPIES * 10
+    assert min(found["born"], found["waited"], found["signal"]) > COPIES * 10
 
 
 @pytest.mark.parametrize("kind", ["strace", "ftrace"])
@@ -80,7 +80,7 @@ def test_grown_log_goes_on_in_time(tmp_path, kind):
     assert times == sorted(times)
 
 
-def test_grown_ftrace_log_tells_one_story_about_its_tasks(tmp_path):
+def test_grown_ftrace_log_is_consistent_about_its_tasks(tmp_path):
     base, lines = grown(tmp_path, "ftrace")
     born = [found[1] for line in lines if (found := re.search(rb"child_pid=(\d+)", line))]
     once = [found[1] for line in base if (found := re.search(rb"child_pid=(\d+)", line))]

@@ -302,7 +302,7 @@ QUIET = {"nothing came": b"", "a log began": READ * 3, "columns began": b"PAR1"}
 @pytest.mark.parametrize(
     "question", ["parse", "files", "forks", "processes", "syscalls", "events", "python"]
 )
-def test_an_interrupt_of_who_waits_for_standard_input(command, question, came, tmp_path):
+def test_an_interrupt_while_waiting_for_standard_input(command, question, came, tmp_path):
     if question in {"parse", "python"} and came == "columns began":
         pytest.skip("no log")
     arguments = [command, question, "-", "-o", "out.parquet"]

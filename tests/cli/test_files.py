@@ -49,7 +49,7 @@ def test_how(row, word):
 
 
 def lines(text: str) -> str:
-    """Give every line the begin and the time that strace writes."""
+    """Give every line the start and the time that strace writes."""
     rows = enumerate(text.strip().splitlines())
     return "".join(f"100 1700000000.{n:06} {line.strip()} <0.000010>\n" for n, line in rows)
 
@@ -119,7 +119,7 @@ def test_what_is_below_the_table(run, log):
     assert run("files", log, "--match", "*.bin", "--top", 1).stderr.startswith("total: 2 files, ")
 
 
-def test_offsets_that_the_log_cannot_tell_are_counted(make_events):
+def test_offsets_that_the_log_does_not_show_are_counted(make_events):
     one = {"kind": "syscall", "name": "read", "file": 1, "path": "/a", "ret": 5, "bytes": 5}
     one |= {"file_type": "regular", "offset_known": "ambiguous", "requested": 5, "ofd": 1}
     other = one | {"file": 2, "ofd": 2, "path": None, "offset_known": "relative", "offset": 0}

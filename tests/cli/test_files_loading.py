@@ -79,7 +79,7 @@ LONG = (119_798, [HEADER, HEADER, HEADER, None, (65_536, 65_536), (65_536, 54_26
         # reads, first, consecutive, forward, backward, end
         (*SMALL, [3, 1, 1, 0, 0, 1], 0, 0, 28_672),
         (*LARGER, [4, 1, 2, 0, 0, 1], 0, 0, 20_480),
-        # The two reads behind the header, and the last one; one goes back.
+        # The two reads after the header, and the last one; one goes back.
         (*LONG, [6, 1, 3, 0, 1, 1], 1, 3 * 4096, 8192),
     ],
 )
@@ -96,10 +96,10 @@ def test_images(run, answer, tmp_path, size, calls, counts, rewinds, again, prob
     assert calls[-1] == (probe, 0)
     last = 65_536 - (size % 65_536)
     assert probe == last // 4096 * 4096
-    told = run("files", log, "--explain", "in.jpg").stdout
-    assert f"eof-probe: 1 call, {probe:,} bytes requested" in told
-    assert "by CPython's buffered reader" in told.replace("\n    ", " ")
-    assert ("header-probe: 3 calls" in told) == ("rewind: 1 call" in told) == bool(rewinds)
+    shown = run("files", log, "--explain", "in.jpg").stdout
+    assert f"eof-probe: 1 call, {probe:,} bytes requested" in shown
+    assert "by CPython's buffered reader" in shown.replace("\n    ", " ")
+    assert ("header-probe: 3 calls" in shown) == ("rewind: 1 call" in shown) == bool(rewinds)
 
 
 def test_the_verdict_in_a_line(run, pth, tmp_path):

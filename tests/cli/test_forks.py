@@ -34,7 +34,7 @@ def screen_of(rows, **options) -> str:
     return render_report(found, **options)
 
 
-def test_what_was_started_how_often_by_whom_where_the_time_went_and_why(run, python37):
+def test_what_was_started_how_often_by_which_program_and_where_the_time_went(run, python37):
     ran = run("forks", python37)
     assert ran.returncode == 0, ran.stderr
     text = ran.stdout
@@ -160,7 +160,7 @@ def test_into_a_file(run, python37, tmp_path):
     assert (tmp_path / "out.txt").read_text() == run("forks", python37).stdout
 
 
-def test_several_logs_are_told_apart(run, python37, spawn_strace):
+def test_several_logs_are_separate(run, python37, spawn_strace):
     text = run("forks", python37, spawn_strace).stdout
     assert "of 2 logs" in text.splitlines()[0]
     assert re.search(r"  \S+subprocess_python37\.strace\.zst +\S+ → /bin/echo\n", text)
@@ -169,8 +169,8 @@ def test_several_logs_are_told_apart(run, python37, spawn_strace):
 
 def test_ranges_are_without_the_tracer():
     text = screen_of(same(10, **TRACED, log_exec_ns=MS))
-    told = " ".join(text.split())
-    assert "Starting them took 300 to 400 ms, 32 to 43 % of the time. strace" in told
+    shown = " ".join(text.split())
+    assert "Starting them took 300 to 400 ms, 32 to 43 % of the time. strace" in shown
     assert "300-400 ms   32-43  " in text
     assert "strace" not in screen_of(same(10))
 
@@ -204,7 +204,7 @@ def test_names_cannot_move_the_cursor():
     assert "\\33[31mred\\nline" in text
 
 
-def test_memory_and_slope_are_told():
+def test_memory_and_slope_are_given():
     rows = [{"parent_anon_bytes": n * 10 * MIB, "call_ns": n * MS} for n in range(10, 40)]
     text = screen_of(rows)
     assert "30 forks by a parent with 100 to 390 MiB of its own memory" in text

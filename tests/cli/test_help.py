@@ -163,14 +163,14 @@ def test_messages_name_the_line(run, pth, tmp_path):
 
 
 def test_colours_of_messages(run):
-    def told(**environment):
+    def message(**environment):
         plain = {name: value for name, value in os.environ.items() if "COLOR" not in name}
         return run("files", "missing", env={**plain, **environment}).stderr
 
-    assert told().startswith("error: missing")
-    assert told(FORCE_COLOR="1").startswith("\x1b[1;31merror\x1b[0m: missing")
-    assert told(FORCE_COLOR="1", NO_COLOR="1").startswith("error: missing")
-    assert told(NO_COLOR="").startswith("error: missing")
+    assert message().startswith("error: missing")
+    assert message(FORCE_COLOR="1").startswith("\x1b[1;31merror\x1b[0m: missing")
+    assert message(FORCE_COLOR="1", NO_COLOR="1").startswith("error: missing")
+    assert message(NO_COLOR="").startswith("error: missing")
 
 
 def test_without_arguments_there_is_help(run):

@@ -258,7 +258,7 @@ def test_oddities_of_a_log(run, tmp_path):
     assert report.sources[0]["oddities"] == report.oddities
 
 
-def test_oddities_are_told_in_words():
+def test_oddities_are_described_in_words():
     from tracefast.cli.screen.parse_report import describe_oddities
 
     nothing = {"time_steps_back": 0, "relayouts": 0, "foreign": 0, "shared_lines": 0}

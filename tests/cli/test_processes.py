@@ -42,7 +42,7 @@ def drawn(table: pl.DataFrame, **options) -> list[str]:
     """Give the first column of a tree."""
     lines = render_tree(table, **options).splitlines()
     wide = lines[0].index("pid")
-    # Ids are right-aligned: what stands before them is the tree.
+    # Ids are right-aligned: the tree is in front of them.
     return [line[:wide].rstrip(" 0123456789") for line in lines[1:]]
 
 

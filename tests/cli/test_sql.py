@@ -177,7 +177,7 @@ def test_the_question_comes_first(run, spawn_strace, tmp_path, log):
     assert run("sql", "SELECT 1 AS a", "from here").returncode == 0
 
 
-def test_a_log_that_fails_fails_the_whole_question(run, spawn_strace, tmp_path):
+def test_a_log_that_fails_makes_the_whole_query_fail(run, spawn_strace, tmp_path):
     (tmp_path / "program").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(range(256)) * 100)
     ran = run("sql", "SELECT count(*) FROM events", spawn_strace, "program")
     # A count for each log would not be the count of all.
@@ -268,7 +268,7 @@ def test_versions(run):
     assert [line.split()[0] for line in text] == list(found)
 
 
-def test_versions_are_told_without_loading_what_they_are_of():
+def test_versions_are_given_without_importing_their_packages():
     import subprocess
 
     code = """import sys

@@ -26,7 +26,7 @@ def test_the_model_file(run, pth):
     ]
 
 
-def test_a_table_that_is_no_terminal_is_whole_and_plain(run, spawn_strace):
+def test_a_table_that_is_not_on_a_terminal_is_whole_and_plain(run, spawn_strace):
     ran = run("files", spawn_strace)
     assert ran.returncode == 0
     assert "\x1b" not in ran.stdout
@@ -184,7 +184,7 @@ def test_binary_does_not_go_to_a_terminal(command, pth):
         assert "hint: " in ran.stderr
 
 
-def test_a_directory_stands_for_what_is_in_it(run, spawn_strace, pth, tmp_path):
+def test_a_directory_means_the_files_in_it(run, spawn_strace, pth, tmp_path):
     (tmp_path / "runs" / "more").mkdir(parents=True)
     for log, name in ((spawn_strace, "a.strace"), (pth, "more/b.strace")):
         (tmp_path / "runs" / name).write_bytes(log.read_bytes())
@@ -312,7 +312,7 @@ def test_rows_of_forks_can_be_joined_with_processes(terminal, columns):
     assert "ppid" in header.split()
 
 
-def test_costs_of_several_logs_can_be_told_apart(terminal):
+def test_costs_of_several_logs_stay_separate(terminal):
     logs = (DATA / "demo.strace.zst", DATA / "demo.ftrace.zst")
     text = terminal("forks", *logs, columns=80)
     assert "  demo.strace.zst  " in text
@@ -327,7 +327,7 @@ def test_a_terminal_shows_how_sequential_requests_were(terminal, columns):
 
 
 @pytest.mark.parametrize("question", [("blocks",), ("files", "--page-cache")])
-def test_rows_of_several_logs_can_be_told_apart(terminal, question):
+def test_rows_of_several_logs_stay_separate(terminal, question):
     text = terminal(*question, *TWO, columns=80)
     assert "\nrand.ftrace.zst  " in text
     assert "\nstreams.ftrace.zst  " in text

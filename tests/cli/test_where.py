@@ -119,7 +119,7 @@ def test_where_goes_for_records_of_events(run, spawn_ftrace):
         ("path > 1", ["cannot compare string with numeric"]),
         ("read_bytes > 1, reads > 1", ["unexpected token ','"]),
         ("wow(read_bytes)", ["unsupported function 'wow'"]),
-        # SQL takes these for names of what stands in front of them.
+        # SQL takes these for names of what is in front of them.
         ("read_bytes > 1M", ["unexpected 'M'", "1048576 instead of 1M"]),
         ("read_ns > 2.5 ms", ["unexpected 'ms'", "2500000 instead of 2.5 ms"]),
         ("reads > 100 junk", ["unexpected 'junk'", "such as: "]),
@@ -219,7 +219,7 @@ def test_a_window_that_ends_before_it_begins_is_refused(run, pth):
     assert ran.stderr.startswith("error: --to 5: not after --from 5")
 
 
-def test_the_begin_belongs_to_a_window_and_the_end_does_not(seen):
+def test_the_start_belongs_to_a_window_and_the_end_does_not(seen):
     log = calls("1700000000.0", "1700000001.0", "1700000002.0", "1700000003.0")
     assert seen(("1", "3"), log) == [1, 2]
     assert seen(("1", None), log) == [1, 2, 3]
@@ -250,7 +250,7 @@ def test_each_log_counts_from_its_own_start(seen):
     assert seen(("1", None), logs[0], "100 close(7) = 0\n") == [1]
 
 
-def test_the_start_is_the_first_time_wherever_its_row_stands(seen):
+def test_the_start_is_the_first_time_wherever_its_row_is(seen):
     log = "1 1700000000.0 read(0,  <unfinished ...>\n2 1700000005.0 close(1) = 0\n"
     assert seen(("5", None), log + '1 1700000009.0 <... read resumed>"", 9) = 0\n') == [1]
 

@@ -19,7 +19,7 @@ LOGS = {"subprocess.strace": "subprocess_python37", "grow.strace": "grow"}
 
 @pytest.fixture
 def folder(tmp_path):
-    """Put the logs under the names that the page has for them; compressed or not is all one."""
+    """Link the logs, compressed or not, under the names that the page gives them."""
     for name, log in LOGS.items():
         (tmp_path / name).symlink_to(ROOT / "tests" / "data" / "starting" / f"{log}.strace.zst")
     return tmp_path

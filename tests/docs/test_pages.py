@@ -1,4 +1,4 @@
-"""Commands of pages print what stands below them, programs run, links lead somewhere."""
+"""Commands print what pages show, programs run, and the targets of links exist."""
 
 import re
 import subprocess
@@ -38,7 +38,7 @@ def folder(tmp_path, command):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_commands_print_what_the_page_shows(folder, page):
-    text, ran = pages.anew(page, folder)
+    text, ran = pages.updated(page, folder)
     assert text == (ROOT / page).read_text(), "if that is right: make pages"
     assert ran >= COMMANDS.get(Path(page).stem, 0)
 

@@ -1,4 +1,4 @@
-"""What the model holds, against what the kernel told the traced program at that moment.
+"""What the model holds, compared with what the kernel reported to the traced program.
 
 `TRACEFAST_LOGS=folder` takes logs of the same kinds below that folder as well: `fdsem.strace`,
 `closerace.strace`.

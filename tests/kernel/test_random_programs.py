@@ -43,7 +43,7 @@ def rows_by_begin(rows: pl.DataFrame) -> dict[tuple[int, int], Row]:
 
 
 def check_offset(call: simulated.Call, row: Row, must: bool, bases: dict[object, int]) -> None:
-    """Exact and right; where the log does not imply it, perhaps not told, but never wrong."""
+    """Exact and right; where the log does not imply it, perhaps unknown, but never wrong."""
     known = row["offset_known"]
     if call.error:
         assert row["access"] == "error" or row["ofd"] is None
@@ -136,7 +136,7 @@ def shown(*logs: Path) -> Iterator[None]:
 
 
 def check_whole(numbers: list[int], folder: Path) -> None:
-    """Hold a log of all tasks against the machine that made it."""
+    """Compare a log of all tasks with the machine that made it."""
     machine = simulated.Machine(numbers)
     log = folder / "made.strace"
     log.write_text("\n".join(machine.lines) + "\n")
@@ -146,7 +146,7 @@ def check_whole(numbers: list[int], folder: Path) -> None:
 
 
 def check_separate(numbers: list[int], folder: Path) -> None:
-    """Hold logs cut by task against the machine: times alone tell what overlaps."""
+    """Compare logs cut by task with the machine: only times show what overlaps."""
     machine = simulated.Machine(numbers, reuse=False)
     for old in folder.glob("made.cut.*"):
         old.unlink()
@@ -184,7 +184,7 @@ def test_long_simulated_programs(check_log: Callable, tmp_path: Path, seed: int)
                 raise
             wrong += 1
     # Where threads take over each other's numbers within microseconds, the times in logs cut by
-    # task do not always tell who had one.
+    # task do not always show who had one.
     assert wrong <= 1
 
 

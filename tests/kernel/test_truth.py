@@ -25,7 +25,7 @@ def name(record: Path) -> str:
     return str(record.relative_to(DATA) if record.is_relative_to(DATA) else record)
 
 
-# Their tasks seek while others read: where that leaves the position, only the next seek tells.
+# Their tasks seek while others read: where that leaves the position, only the next seek shows.
 LOOSE = {f"{name}.truth.json" for name in ("threads", "forks", "plain", "separate")}
 
 

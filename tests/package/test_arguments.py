@@ -1,4 +1,4 @@
-"""Arguments of another type, or out of their range: told at the call, by name."""
+"""Arguments of another type, or out of their range: the call raises an error with their name."""
 
 import io
 from pathlib import Path

@@ -24,7 +24,7 @@ def _demo(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("what", [*CLASSES, tf.schema], ids=lambda what: what.__name__)
 def test_examples_in_help_are_true(what):
-    """The examples of modules are run where they stand; those of an extension nobody collects."""
+    """pytest collects the examples of modules, but not those of an extension."""
     [examples] = [
         test for test in doctest.DocTestFinder(recurse=False).find(what, globs={}) if test.examples
     ]

@@ -90,10 +90,10 @@ class TestForms:
         (tmp_path / "log.packed").write_bytes(packed)
         for name, options in (("log.packed", {}), ("-", {"input": packed, "text": False})):
             ran = run("parse", name, "-o", "out.parquet", **options)
-            told = ran.stderr if isinstance(ran.stderr, str) else ran.stderr.decode()
-            assert ran.returncode == 2, told
-            assert told.startswith(f"error: {name}: ")
-            assert "\nhint: the compressed log is damaged or cut short" in told
+            message = ran.stderr if isinstance(ran.stderr, str) else ran.stderr.decode()
+            assert ran.returncode == 2, message
+            assert message.startswith(f"error: {name}: ")
+            assert "\nhint: the compressed log is damaged or cut short" in message
             assert {path.name for path in tmp_path.iterdir()} == {"log.packed"}
 
     def test_one_with_a_byte_changed_is_refused(self, run, tmp_path, text, form):

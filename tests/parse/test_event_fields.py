@@ -77,7 +77,7 @@ def test_any_frame_of_events_will_do(tmp_path, recorded):
     assert tf.fields(few, "sched_wakeup").collect_schema().names()[:2] == ["line", "event_comm"]
     streamed = tf.fields(tf.scan(log), "sched_wakeup").drop("source").collect(engine="streaming")
     assert streamed.equals(expected)
-    # What comes behind is not pushed below.
+    # What comes after is not pushed down.
     head = tf.fields(tf.scan(log), "sched_wakeup").filter(pl.col("prio") == 120).head(2)
     assert head.select("event_pid").collect().height == 2
 
@@ -94,7 +94,7 @@ def test_known_events_are_read_whole(recorded):
     assert counts["fields"] > 450
 
 
-# Pointers are hashed in the text, and numbers stand where it has names.
+# Pointers are hashed in the text, and there are numbers where it has names.
 HASHED = {"ptr", "hrtimer", "timer", "work", "csd", "folio", "page", "base_addr"}
 NAMED = {"function", "func", "ip", "state", "flags", "mflags", "status", "mode", "clockid", "cr"}
 

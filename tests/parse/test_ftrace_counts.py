@@ -54,7 +54,7 @@ def test_rows_are_the_same_for_blocks_of_any_size(path: Path) -> None:
 def test_a_buffer_is_the_same_under_all_options(name: str) -> None:
     columns = ["kind", "name", "tid", "ret", "errno", "fd", "requested", "bytes", "status"]
     if name == "nocontext":
-        # Calls of several tasks that are not named cannot be told apart.
+        # Calls of several tasks that are not named cannot be distinguished.
         columns = ["kind", "name"]
 
     def table(which: str) -> list[tuple[object, ...]]:
@@ -62,8 +62,8 @@ def test_a_buffer_is_the_same_under_all_options(name: str) -> None:
         if name == "fields":
             # The kernel prints marks as `UNKNOWN TYPE 5` under this option.
             frame = frame.filter(pl.col("name").is_not_null(), pl.col("kind") != "marker")
-        told = frame.select(pl.col(columns).cast(pl.String)).rows()
-        return sorted(set(told)) if name == "nocontext" else told
+        rows = frame.select(pl.col(columns).cast(pl.String)).rows()
+        return sorted(set(rows)) if name == "nocontext" else rows
 
     assert table(name) == table("default")
 

@@ -80,18 +80,18 @@ def check(folder: Path, data: bytes, format_in: str | None, block_bytes: int, th
 
 def check_explanation(path: Path, table: pa.Table, format_in, block_bytes, threads) -> None:
     """Every row of kind `unparsed` is explained, in order, whatever the blocks."""
-    told = []
+    explained = []
     tf.parse(
         path,
         None,
-        explain=told.extend,
+        explain=explained.extend,
         format_in=format_in,
         block_bytes=block_bytes,
         threads=threads,
     )
     lost = pl.DataFrame(table.select(["kind", "line", "args"])).filter(pl.col("kind") == "unparsed")
-    assert [(line, text) for _, line, text, _ in told] == lost.select("line", "args").rows()
-    assert all(expected for *_, expected in told)
+    assert [(line, text) for _, line, text, _ in explained] == lost.select("line", "args").rows()
+    assert all(expected for *_, expected in explained)
 
 
 @CALM

@@ -27,7 +27,7 @@ with open("/proc/self/status") as status:
 """
 
 
-# Short groups, of which even the shorter log fills many.
+# Short groups: even the shorter log fills many.
 SHORT = 16_384
 
 

@@ -81,8 +81,8 @@ def test_reads_and_writes_move_the_same_bytes(strace, ftrace):
     assert set(TRANSFERS) < set(found["name"])
 
 
-# What ftrace does not show: descriptors, vectors and structures behind pointers, and the end of a
-# signal's handler, which leaves no number of a call.
+# What ftrace does not show: descriptors, vectors and structures that pointers refer to, and the end
+# of a signal's handler, which leaves no number of a call.
 HIDDEN = {
     "name": set(),
     "ret": {"rt_sigreturn"},
@@ -112,7 +112,7 @@ def test_rows_are_the_same_one_by_one(strace, ftrace):
             assert right.filter(ids)[column].min() > 0
             differ &= ~ids
         if column == "offset":
-            # Names tell what has no positions (/dev/null); ftrace does not print them.
+            # Names show what has no positions (/dev/null); ftrace does not print them.
             differ &= left[column].is_not_null()
         assert right.filter(differ)[column].null_count() == differ.sum(), column
         assert set(left.filter(differ)["name"]) == hidden, column

@@ -1,4 +1,4 @@
-"""Rows against the table of calls and errors that strace itself prints behind a trace (`-C`)."""
+"""Rows against the table of calls and errors that strace itself prints after a trace (`-C`)."""
 
 from __future__ import annotations
 

@@ -11,7 +11,8 @@ import pages
 def run_commands(text: str, folder: Path, command: str) -> int:
     """Run the commands `tracefast …` of a page, each up to its first pipe; return how many ran.
 
-    What stands below a command must be what it prints; where nothing does, it need only succeed.
+    What a page shows below a command must be what it prints; if it shows nothing, the command
+    only has to succeed.
     """
     ran = 0
     environment = os.environ | {"PATH": f"{Path(command).parent}:{os.environ['PATH']}"}

@@ -138,7 +138,7 @@ def test_what_was_open_while_records_were_lost_has_no_latency(table):
     during = [issue(0), issue(8, cpu=1), lost, complete(8, cpu=1), complete(0)]
     assert table(*during)["completed"].to_list() == [0]
     around = [issue(0), complete(0), issue(8, cpu=1), complete(8), lost, issue(16), complete(16)]
-    # The second ended behind the last record of processor 1, where the loss may have begun.
+    # The second ended after the last record of processor 1, where the loss may have begun.
     row = table(*around).row(0, named=True)
     assert (row["requests"], row["completed"]) == (3, 2)
 
@@ -196,7 +196,7 @@ def test_sizes_of_old_kernels_are_those_of_the_sectors(table):
     assert (row["op"], row["bytes"]) == ("none", 36)
 
 
-def test_the_tracer_of_the_block_layer_tells_the_same(tmp_path):
+def test_the_tracer_of_the_block_layer_gives_the_same(tmp_path):
     log = tmp_path / "blk.ftrace"
     log.write_text(
         "# tracer: blk\n#\n"

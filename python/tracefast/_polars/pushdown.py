@@ -194,7 +194,7 @@ def _comparison(left: _Node, op: str, right: _Node) -> Predicate:
 
 
 def _in_order(op: str, name: str, not_below: int, above: int) -> Predicate:
-    """Translate a comparison with a value that stands just before or at `not_below`."""
+    """Translate a comparison with a value that is at `not_below` or just before it."""
     ranges: dict[str, tuple[int | None, int | None]] = {
         "Eq": (not_below, above - 1),
         "Lt": (None, not_below - 1),

@@ -12,7 +12,7 @@ SCHEMA: Final = declared_schema("event_counts")
 # Rows with the same values in these columns are of one event.
 _KEY: Final = ("source", "kind", "name")
 
-# Columns of which every value is needed, to count distinct ones or to rank them.
+# Columns whose values are all needed, to count the distinct ones or to rank them.
 _MEASURES: Final = ("task", "cpu", "dur_ns")
 
 _NEEDED: Final = {

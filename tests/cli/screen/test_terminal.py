@@ -52,7 +52,7 @@ class Terminal:
         end = time.monotonic() + seconds
         while until is None or until not in self.text:
             if not select.select([self.master], [], [], max(end - time.monotonic(), 0))[0]:
-                pytest.fail(f"nothing new on the terminal behind {self.text!r}")
+                pytest.fail(f"nothing new on the terminal after {self.text!r}")
             try:
                 piece = os.read(self.master, 65536)
             except OSError:
@@ -166,7 +166,7 @@ def test_a_full_disk_is_an_error(shell, spawn_strace, tmp_path, arguments):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("arguments", [("parse", "-", "-o", "out.parquet"), ("files", "-")])
-def test_who_is_to_end_leaves_nothing_behind(command, tmp_path, arguments, number):
+def test_a_command_that_is_terminated_leaves_no_files(command, tmp_path, arguments, number):
     folder = tmp_path / "temporary"
     folder.mkdir()
     with subprocess.Popen(
@@ -220,10 +220,10 @@ def test_an_interrupt_from_the_keyboard(command, tmp_path, big):
             assert pl.scan_parquet(tmp_path / "out.parquet").select(pl.len()).collect().item() > 0
 
 
-def test_a_folder_that_nobody_may_write_to(command, spawn_strace, tmp_path):
+def test_a_folder_without_permission_to_write(command, spawn_strace, tmp_path):
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o555)
-    # What root may do all the same, it may not without its capabilities.
+    # Without its capabilities, root may not do it either.
     plain = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"]
     if os.geteuid() != 0:
         plain = []
@@ -263,7 +263,7 @@ def test_places_where_nothing_can_be_written(run, spawn_strace, tmp_path, comman
 
 
 @pytest.mark.parametrize("question", ["parse", "files"])
-def test_of_two_that_write_the_same_file_one_wins_whole(command, tmp_path, spawn_strace, question):
+def test_when_two_write_the_same_file_one_wins_whole(command, tmp_path, spawn_strace, question):
     logs = [tmp_path / name for name in ("a.strace", "b.strace")]
     for log in logs:
         log.write_bytes(spawn_strace.read_bytes())
@@ -288,9 +288,9 @@ def test_of_two_that_may_not_replace_exactly_one_wins(command, tmp_path, spawn_s
             subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
             for _ in range(5)
         ]
-        told = [process.communicate(timeout=60)[1] for process in running]
+        messages = [process.communicate(timeout=60)[1] for process in running]
         assert sorted(process.returncode for process in running) == [0, 2, 2, 2, 2]
-        assert sum("already exists" in text for text in told) == 4
+        assert sum("already exists" in text for text in messages) == 4
         pl.read_parquet(tmp_path / f"{attempt}.parquet")
         assert len(left(tmp_path)) == attempt + 1
 

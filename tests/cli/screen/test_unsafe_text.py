@@ -1,4 +1,4 @@
-"""What stands in a log neither moves the cursor nor becomes a formula, and is not lost."""
+"""Text of a log neither moves the cursor nor becomes a formula, and is not lost."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ from tracefast.cli.screen.unparsed_lines import _Csv, _Text
 from tracefast.cli.text.escaping import printable
 from tracefast.cli.text.table_text import render_table
 
-# What nobody sees, or what turns the direction of text.
+# What is invisible, or changes the direction of text.
 HIDDEN = {
     *"\u00ad\u034f\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2064\ufeff\u3164\U000e0041",
     *map(chr, range(0x202A, 0x202F)),
@@ -130,9 +130,9 @@ def test_neither_do_trees_summaries_and_explanations(texts):
         assert shown.count("\n") <= len(rows) + 1
     counts = {"name": texts, "calls": 1, "errors": 0, "total_ns": 1}
     assert not bad(strace_table(pl.DataFrame(counts)))
-    told = [(text, 1, text, text) for text in texts]
-    assert not bad(_Text().lines(told))
-    assert not bad(_Csv().lines(told))
+    lines = [(text, 1, text, text) for text in texts]
+    assert not bad(_Text().lines(lines))
+    assert not bad(_Csv().lines(lines))
 
 
 @given(st.lists(st.tuples(TEXT, st.integers(-9, 9), st.floats(-1, 1)), min_size=1, max_size=5))
@@ -242,7 +242,7 @@ def test_messages_about_hostile_names(run, arguments, tmp_path):
     ran = run(*arguments)
     assert ran.returncode in {0, 2}
     assert not bad(ran.stderr)
-    # Libraries write such characters in their own ways; of numbers typer tells only that they are.
+    # Libraries write such characters in their own ways; of a number typer says only that it is one.
     assert "[31m" in ran.stderr or "--top" in arguments
 
 

@@ -1,7 +1,7 @@
 """Record the logs in this folder again: `python record.py` as root, with strace and a C compiler.
 
 Writes what strace (`strace -f -ttt -T`) and a tracefs instance of its own (all system calls by
-name, then by number) tell of one run each of `program.c`.
+name, then by number) are of one run each of `program.c`.
 """
 
 import shutil
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-FOLDER = Path("/srv/calls")  # The recording folder: its name stands in the logs.
+FOLDER = Path("/srv/calls")  # The recording folder: its name is in the logs.
 PROGRAM = FOLDER / "program"
 
 
@@ -32,7 +32,7 @@ def record_ftrace(log: Path, tracefs: Path, events: str) -> None:
     try:
         (instance / "buffer_size_kb").write_text("8192")
         (instance / "options" / "event-fork").write_text("1")
-        # Of nobody, until the program adds itself.
+        # Empty, until the program adds itself.
         (instance / "set_event_pid").write_text("4194303")
         (instance / "events" / events / "enable").write_text("1")
         run(PROGRAM, instance / "set_event_pid")

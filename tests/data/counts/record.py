@@ -1,6 +1,6 @@
 """Record the logs in this folder again: `python record.py`, with strace installed.
 
-Each is a run of `program.sh` with strace's table of calls behind the trace (`-C`).
+Each is a run of `program.sh` with strace's table of calls after the trace (`-C`).
 """
 
 import shutil
@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-FOLDER = Path("/srv/counts")  # The recording folder: its name stands in the logs.
+FOLDER = Path("/srv/counts")  # The recording folder: its name is in the logs.
 PROGRAM = ["/bin/sh", "program.sh"]
 FILES = {
     # The table as it comes; calls of several tasks split by one another.

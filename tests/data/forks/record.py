@@ -1,4 +1,4 @@
-"""Record the logs in this folder, and what the same program measures when nobody traces it.
+"""Record the logs in this folder, and what the same program measures when it is not traced.
 
 Needs strace and the command zstd. `record.py` writes `*.strace.zst` and `untraced.json`.
 """

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-FOLDER = Path("/srv/kernel")  # The recording folder: its name stands in the logs.
+FOLDER = Path("/srv/kernel")  # The recording folder: its name is in the logs.
 RUNS = [
     ("positions", ["-f", "-ttt", "-T", "-y"], []),
     ("closing", ["-f", "-ttt", "-T", "-s", "4"], ["first", "second", "third", "150"]),

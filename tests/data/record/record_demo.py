@@ -1,4 +1,4 @@
-"""Record the demo logs anew: ``python3 record_demo.py strace|ftrace [FOLDER]``.
+"""Record the demo logs again: ``python3 record_demo.py strace|ftrace [FOLDER]``.
 
 Everything happens in a neutral folder with an empty environment and the system's own Python, so
 that the logs name neither the machine nor its user. Needs zstd, tar and gzip; strace, or root and

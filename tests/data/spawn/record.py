@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-FOLDER = Path("/srv/spawn")  # The recording folder: its name stands in the logs.
+FOLDER = Path("/srv/spawn")  # The recording folder: its name is in the logs.
 PROGRAM = ["/usr/bin/python3", "-ISs", "program.py"]
 EVENTS = [
     "syscalls",

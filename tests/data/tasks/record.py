@@ -1,4 +1,4 @@
-"""Record the logs anew: ``python3 record.py [FOLDER]``. Needs strace.
+"""Record the logs again: ``python3 record.py [FOLDER]``. Needs strace.
 
 The same program is recorded twice: with a file for each task (``log.PID``), and as one log with a
 pid column (``all.strace``).

@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-FOLDER = Path("/srv/truth")  # The recording folder: its name stands in the logs.
+FOLDER = Path("/srv/truth")  # The recording folder: its name is in the logs.
 SIZE = 128 << 10
 TIMES = ["-f", "-ttt", "-T", "-s", "8"]
 # Name, what the program does, how often, options of strace.
@@ -25,7 +25,7 @@ RUNS = [
 
 
 def prepare() -> None:
-    """Make the files that the program reads: every 8 bytes say where they stand."""
+    """Make the files that the program reads: every 8 bytes say where they are."""
     words = b"".join(struct.pack("<Q", at) for at in range(0, SIZE, 8))
     (FOLDER / "inner").mkdir(exist_ok=True)
     for name, size in [("data.bin", SIZE), ("copy.bin", 8000), ("inner/small.bin", 4000)]:

@@ -1,4 +1,4 @@
-"""What `-y` and `-yy` add to strace's text, told apart from the rest and taken out.
+"""What `-y` and `-yy` add to strace's text, recognised and taken out.
 
 `PYTHONPATH=tests python -m support.kernel.annotations < annotated > plain` shows what strace would
 have written without them.
@@ -7,13 +7,13 @@ have written without them.
 import sys
 
 QUOTE, ESCAPE, LESS, MORE = b'"\\<>'
-# Behind these an annotation may stand: a descriptor's digit, the D of AT_FDCWD.
+# After these an annotation may come: a descriptor's digit, the D of AT_FDCWD.
 OWNERS = frozenset(b"0123456789D")
 DELETED = b"(deleted)"
 
 
 def quoted_end(line: bytes, at: int) -> int:
-    """Give the place behind the string whose quotation mark stands at `at`."""
+    """Give the place after the string whose quotation mark is at `at`."""
     at += 1
     while at < len(line) and line[at] != QUOTE:
         at += 2 if line[at] == ESCAPE else 1
@@ -21,7 +21,7 @@ def quoted_end(line: bytes, at: int) -> int:
 
 
 def annotation_end(line: bytes, at: int) -> int | None:
-    """Give the place behind the annotation that begins at `at`; None if none does."""
+    """Give the place after the annotation that starts at `at`; None if none does."""
     depth = brackets = 0
     start = at
     while at < len(line):

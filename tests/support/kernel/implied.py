@@ -14,7 +14,7 @@ def determined(machine: Machine) -> Iterator[tuple[Call, bool]]:
     """Give each call that uses a position, and whether the log implies where it began.
 
     It does if no other call used the position meanwhile, and if what came before is known: a group
-    of overlapping transfers leaves the position behind all of them; one with a seek inside leaves
+    of overlapping transfers leaves the position after all of them; one with a seek inside leaves
     it open until the next seek that nothing overlaps. What an append leaves depends on the file.
     """
     groups: dict[Description, list[Call]] = {}
@@ -45,7 +45,7 @@ def appended(machine: Machine, sure: dict[Call, bool]) -> Iterator[tuple[Call, b
     """
     files: dict[Inode, list[Call]] = {}
     for call in machine.calls:
-        if call.description and (changes(call) or shows(call) or call.anew):
+        if call.description and (changes(call) or shows(call) or call.first_open):
             files.setdefault(call.description.inode, []).append(call)
     for calls in files.values():
         known = False
@@ -53,7 +53,7 @@ def appended(machine: Machine, sure: dict[Call, bool]) -> Iterator[tuple[Call, b
         for call in sorted(filter(ended, calls), key=ended):
             others = [other for other in calls if other is not call and over(call, other)]
             alone = not any(changes(other) for other in others)
-            known = known and not call.anew
+            known = known and not call.first_open
             if call.appends:
                 yield call, known and alone and is_free(call, machine)
             known = known_after(call, known, alone, sure)
@@ -64,7 +64,7 @@ def ended(call: Call) -> int:
 
 
 def known_after(call: Call, known: bool, alone: bool, sure: dict[Call, bool]) -> bool:
-    """Whether the end of the file is known behind a call, if it was `known` before it."""
+    """Whether the end of the file is known after a call, if it was `known` before it."""
     if call.error:
         return known
     if shows(call):
@@ -75,7 +75,7 @@ def known_after(call: Call, known: bool, alone: bool, sure: dict[Call, bool]) ->
 
 
 def is_free(call: Call, machine: Machine) -> bool:
-    """Whether nobody else used the description's position meanwhile."""
+    """Whether no other call used the description's position meanwhile."""
     if call.given is not None:
         return True
     mates = [other for other in machine.calls if other.description is call.description]
@@ -94,5 +94,5 @@ def changes(call: Call) -> bool:
 
 
 def shows(call: Call) -> bool:
-    """Whether it tells the length of its file."""
+    """Whether it shows the length of its file."""
     return call.name == "lseek" and "SEEK_END" in call.head

@@ -1,8 +1,8 @@
 """The position that rows say an open file description has, moment by moment.
 
-It is put together from columns only: a transfer that uses the position leaves it behind its last
+It is put together from columns only: a transfer that uses the position leaves it after its last
 byte (`offset` + `bytes`), a seek leaves it at its result, an open at 0. Which transfers use it is
-told by the call's arguments: `NULL` for the offset, or -1. So it is the model's answer where the
+shown by the call's arguments: `NULL` for the offset, or -1. So it is the model's answer where the
 model had to know one, and None where it says that it does not know.
 """
 
@@ -59,7 +59,7 @@ class Positions:
         self.description: dict[tuple[int, int], int] = {}
 
     def held(self, pid: int, fd: int) -> int | None:
-        """Give the position behind a descriptor, as the last row of the process that named it."""
+        """Give the position of a descriptor, as the last row of the process that named it."""
         return self.of.get(self.description.get((pid, fd), -1))
 
     def take(self, row: Row) -> str | None:
@@ -107,9 +107,9 @@ def held_and_told(rows: pl.DataFrame) -> tuple[list[str], int]:
     folders = set()  # Their positions are cookies.
     for row in rows.iter_rows(named=True):
         asks = FDINFO.fullmatch(row["path"] or "") if row["name"] == "read" else None
-        if asks and row["bytes"] and (told := POS.search(row["args"])):
+        if asks and row["bytes"] and (shown := POS.search(row["args"])):
             asked += 1
-            fd, pos = int(asks[1]), int(told[1])
+            fd, pos = int(asks[1]), int(shown[1])
             held = positions.held(row["pid"], fd)
             if held != pos and (row["pid"], fd) not in folders:
                 differences.append(f"line {row['line']}: {fd} is at {pos}, held {held}")

@@ -103,7 +103,7 @@ def differences(rule: Rule, rows: list[Row]) -> Iterator[str]:
         elif not any(fit(columns, row, letters) for columns in expected.alternatives):
             yield f"line {expected.at}: the row is {row}"
     for row in added:
-        yield f"nobody expects the row {row}"
+        yield f"unexpected row {row}"
     for row in rows:
         if row["kind"] == "unparsed":
             yield f"not understood: {row}"

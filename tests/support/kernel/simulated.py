@@ -7,7 +7,7 @@ strace would have printed (`lines`, or `separate` as `-ff` does), and knows whic
 Within a call things happen when the kernel does them: a descriptor is looked up, and one is closed,
 when the call begins; transfers and seeks happen at some moment in between; descriptors appear when
 the call ends. Where the order of two effects on one table of descriptors would be a matter of luck
-(a fork while another thread closes), the machine does not let it happen: no log could tell.
+(a fork while another thread closes), the machine does not let it happen: no log could show it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ THREAD = (
     "CLONE_SYSVSEM|CLONE_SETTLS|CLONE_PARENT_SETTID|CLONE_CHILD_CLEARTID"
 )
 FILES = "child_stack=0x7f2, flags=CLONE_FILES|SIGCHLD"
-# While one of these is under way, nobody else changes the table.
+# While one of these is under way, no other task changes the table.
 FREEZES = {"clone", "vfork", "execve"}
 FIRST = 1000  # `-ff` logs are known by numbers above 300.
 
@@ -87,7 +87,7 @@ class Call:
     offset: int | None = None
     size: int | None = None  # Of the file, when the call's moment had come.
     appends: bool = False
-    anew: bool = False  # Nobody had the file open.
+    first_open: bool = False  # No other description of the file was open.
     done: bool = False
     line: int = 0
     begun: int = 0
@@ -313,7 +313,7 @@ class Machine:
             call.ret = task.table.free()
             call.description = Description(inode, mode, append)
             slots = [slot for other in self.tasks for slot in other.table.slots.values()]
-            call.anew = not any(held.inode is inode for held, _ in slots)
+            call.first_open = not any(held.inode is inode for held, _ in slots)
             task.table.slots[call.ret] = call.description, cloexec
             if cuts:
                 inode.size = 0
@@ -382,7 +382,7 @@ class Machine:
         return self.transfer(call)
 
     def sendfile(self, task: Task) -> Call | None:
-        """To a descriptor that is none of files: one side is enough here."""
+        """To a descriptor that is not of a file: one side is enough here."""
         call = self.sized(task, "sendfile", "read")
         call.head = f"1, {call.head}"
         if self.pick(2):
@@ -507,9 +507,9 @@ class Machine:
     # -- tasks
 
     def number(self, again: bool) -> int:
-        # Not before the call that made it has told its number.
-        told = {other.call.ret for other in self.tasks if other.call}
-        if self.reuse and again and self.dead and self.dead[-1] not in told:
+        # Not before the call that made it has returned its number.
+        returned = {other.call.ret for other in self.tasks if other.call}
+        if self.reuse and again and self.dead and self.dead[-1] not in returned:
             return self.dead.pop()
         self.next_tid += 1
         return self.next_tid - 1
@@ -525,7 +525,7 @@ class Machine:
             tid = self.number(again)
             child = Task(tid, task.group if thread else tid, table())
             call.ret = tid
-            # Whose child a first line is of, only one call under way tells.
+            # If only one call is under way, it shows whose child a first line is of.
             child.quiet = None if alone else call
             child.held = call if call.name == "vfork" else None
             if child.held:
@@ -559,7 +559,7 @@ class Machine:
         return self.clone(task, Call(task, "vfork", ""), self.copied(task), thread=False)
 
     def execute(self, task: Task) -> Call | None:
-        """Only of a process with one thread: what becomes of others is told by rules of its own."""
+        """Only of a process with one thread: what becomes of others follows rules of their own."""
         if any(other is not task and other.group == task.group for other in self.tasks):
             return None
         call = Call(task, "execve", '"/bin/x", ["x"], 0x7ff /* 1 var */', table=True)

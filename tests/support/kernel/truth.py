@@ -6,7 +6,7 @@ reads were known how well, and ends with exit code 1 if there is any difference.
 
 A record has `workload`, `flags` and `ops`: `tid`, `path`, `offset`, `requested`, `returned` of each
 read, those of a task in the order in which it made them. Reads of other files (the loader's, the
-interpreter's) are not in it. Data in the files say where they stand, so that the offsets are right
+interpreter's) are not in it. Data in the files say where they are, so that the offsets are right
 even where several tasks move one description at once.
 """
 
@@ -69,7 +69,7 @@ def bare(logs: list[Path]) -> Path:
 def with_positions(rows: pl.DataFrame) -> pl.DataFrame:
     """Add `position`: the offset, shifted by what a later row proved of the description.
 
-    Relative offsets of which nothing was proved have none.
+    Relative offsets have none if nothing proves them.
     """
     proofs = rows.filter(kind="notice", name="offset-base")
     bases = proofs.group_by("source", "ofd").agg(pl.col("offset").first().alias("base"))
@@ -214,7 +214,7 @@ def stripped(record: Path, folder: Path) -> Outcome:
 
 
 def records(folder: Path) -> list[Path]:
-    """All records below a folder that tell of reads."""
+    """All records of reads below a folder."""
     found = sorted(folder.rglob("*.truth.json"))
     return [path for path in found if json.loads(path.read_text())["workload"] not in LEFT_OUT]
 

@@ -1,4 +1,4 @@
-"""The table of files, made slowly and plainly: what the fold is held against.
+"""The table of files, made slowly and plainly, to compare the fold with.
 
 Everything is kept in lists and sets of single bytes and nanoseconds; what becomes known later is
 found by looking ahead.
@@ -280,7 +280,7 @@ def _tried(group: Group) -> bool:
 
 
 def _own_types(group: Group) -> list[str]:
-    """List the types that a row and what was joined to it were told, the first one first."""
+    """List the types that a row and what was joined to it learned, the first one first."""
     parts = [group, *group.__dict__.get("children", [])]
     types = [row["file_type"] for part in parts for row, side in part.uses if side == 1]
     return [name for name in types if name is not None]
@@ -296,7 +296,7 @@ def _share_types(
 ) -> None:
     """Give the rows of a file the type that any of them learned."""
     order = {id(row): index for index, row in enumerate(rows)}
-    told: list[tuple] = []
+    learned: list[tuple] = []
     for group in groups:
         file = None
         for row, side in group.uses:
@@ -304,10 +304,10 @@ def _share_types(
             if side == 1 and row["file_type"] not in (None, "unknown"):
                 # Of a row that learned its type before its file, it is known later.
                 if file is not None:
-                    told.append((order[id(row)], (group.key[0], "file", file), row["file_type"]))
+                    learned.append((order[id(row)], (group.key[0], "file", file), row["file_type"]))
                 break
     types: dict[tuple, list[str]] = defaultdict(list)
-    for _, same, name in sorted(told):
+    for _, same, name in sorted(learned):
         types[same].append(name)
     sames = [_same(group, kept, homes) for group in kept]
     for group, same in zip(kept, sames, strict=True):
@@ -343,8 +343,8 @@ def rank(values: list[int], percent: int) -> int | None:
 
 def total(values: list[int | None]) -> int | None:
     """Sum up; null where there are values and all are."""
-    told = [value for value in values if value is not None]
-    return None if values and not told else sum(told)
+    known = [value for value in values if value is not None]
+    return None if values and not known else sum(known)
 
 
 def _table_row(group: Group, by: str | None, near: int) -> Row:
@@ -435,7 +435,7 @@ def _data(way: str, calls: list[Access], runs: list[int], size: int | None, near
     unions = {space: set().union(*pids.values()) for space, pids in spaces.items()}
     unique = sum(map(len, unions.values()))
     shared = sum(len(own) for pids in spaces.values() for own in pids.values()) - unique
-    told = bool(placed) or (not moved and total([a.row["bytes"] for a in done]) is not None)
+    places_known = bool(placed) or (not moved and total([a.row["bytes"] for a in done]) is not None)
     placed_bytes = sum(a.row["bytes"] for a in placed)
     sizes = [a.row["bytes"] for a in done if a.row["bytes"] is not None]
     asked = [a.row["requested"] for a in done if a.row["requested"] is not None]
@@ -474,11 +474,11 @@ def _data(way: str, calls: list[Access], runs: list[int], size: int | None, near
         "_run_bytes_median": rank(runs, 50),
         "_jump_median": rank(jumps, 50),
         "_jump_p90": rank(jumps, 90),
-        "_unique_bytes": unique if told else None,
-        "_reread_bytes": placed_bytes - unique if told else None,
-        "_reread_factor": placed_bytes / unique if told and unique else None,
-        "_coverage_share": min(unique / size, 1.0) if told and size and size > 0 else None,
-        "_shared_bytes": shared if told else None,
+        "_unique_bytes": unique if places_known else None,
+        "_reread_bytes": placed_bytes - unique if places_known else None,
+        "_reread_factor": placed_bytes / unique if places_known and unique else None,
+        "_coverage_share": min(unique / size, 1.0) if places_known and size and size > 0 else None,
+        "_shared_bytes": shared if places_known else None,
         "_size_median": rank(sizes, 50),
         "_size_max": max(sizes, default=None),
         "_asked_common": max(Counter(asked).items(), key=lambda i: i[::-1], default=(None,))[0],

@@ -1,4 +1,4 @@
-"""What the events tell about processes beyond the rows of `forks`, the slow and obvious way."""
+"""What the events show about processes beyond the rows of `forks`, the slow and obvious way."""
 
 import re
 from dataclasses import dataclass, field

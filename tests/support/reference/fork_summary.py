@@ -83,9 +83,9 @@ def group(rows: list[dict], key: tuple, part: list[dict]) -> dict:
     source, _, kind, image = key
     timed = [Row(row) for row in part]
     log = [Row(row) for row in rows if row["source"] == source]
-    told = [r.row["log_ns"] for r in log if r.row["log_ns"] is not None]
+    known = [r.row["log_ns"] for r in log if r.row["log_ns"] is not None]
     ends = [t for r in log for t in (r.begin, r.call_end, r.exec_end, r.end) if t is not None]
-    wall = max(told) if told else max(ends) - min(r.begin for r in log)
+    wall = max(known) if known else max(ends) - min(r.begin for r in log)
     found: dict[str, object] = {
         "count": sum(r["errno"] is None for r in part),
         "failed": sum(r["errno"] is not None for r in part),

@@ -1,4 +1,4 @@
-"""The table of created tasks, made slowly and plainly: what the fold is held against.
+"""The table of created tasks, made slowly and plainly, to compare the fold with.
 
 All rows are kept, by task. What became of a child is found by looking at all of them again.
 """
@@ -83,13 +83,13 @@ class Log:
         if took_place(row) and row["name"] in MAKERS and row["ret"] != 0:
             self.makes(index, row, life)
         elif life is not None:
-            self.tells(index, row, life)
+            self.takes_event(index, row, life)
 
-    def tells(self, index: int, row: Row, life: Life) -> None:
+    def takes_event(self, index: int, row: Row, life: Life) -> None:
         if starts(row):
-            told = [r["ts"] for i, r in life.rows if is_event(r, "sched_process_exec")]
-            told = [ts for ts in told if ts is not None]
-            later = bool(told) and (row["ts"] is None or told[-1] >= row["ts"])
+            reported = [r["ts"] for i, r in life.rows if is_event(r, "sched_process_exec")]
+            reported = [ts for ts in reported if ts is not None]
+            later = bool(reported) and (row["ts"] is None or reported[-1] >= row["ts"])
             if row["path"] is not None or not later:
                 life.process.programs.append((index, row["path"]))
             self.settle(life)
@@ -182,22 +182,26 @@ class Log:
             self.bind(birth, self.child_of(index, row["child"], pid, birth))
 
     def birth_of(self, index: int, row: Row, caller: Life | None, pid: int | None) -> Birth:
-        """Find the birth that a call repeats, or of which events told; or make a new one."""
+        """Find the birth that a call repeats, or that events reported; or make a new one."""
         attempts = caller.attempts if caller else []
         same = [b for b in attempts if same_call(b.rows[-1]["name"], row["name"])]
-        told = self.announced(row, caller, pid)
-        if same and told is not None:
-            self.births.remove(told)
+        reported = self.announced(row, caller, pid)
+        if same and reported is not None:
+            self.births.remove(reported)
             birth = same[0]
-            birth.child, birth.child_pid, birth.flags = told.child, told.child_pid, told.flags
-            told.child.birth = birth
-            if told.child.process is not None and told.child.process.birth is told:
-                told.child.process.birth = birth
+            birth.child, birth.child_pid, birth.flags = (
+                reported.child,
+                reported.child_pid,
+                reported.flags,
+            )
+            reported.child.birth = birth
+            if reported.child.process is not None and reported.child.process.birth is reported:
+                reported.child.process.birth = birth
         if same:
             return same[0]
-        if told is not None:
-            told.ts, told.line = row["ts"], row["line"]
-            return told
+        if reported is not None:
+            reported.ts, reported.line = row["ts"], row["line"]
+            return reported
         process = caller.process if caller else None
         self.births.append(Birth(index, row["ts"], row["line"], caller, process))
         return self.births[-1]
@@ -251,7 +255,7 @@ class Log:
             birth = None
         known = birth is not None
         if birth is None:
-            birth = Birth(index, row["ts"], row["line"], caller, caller.process, told=row)
+            birth = Birth(index, row["ts"], row["line"], caller, caller.process, reported=row)
             birth.anon = caller.process.anon
             self.births.append(birth)
         birth.events.add(row["name"])

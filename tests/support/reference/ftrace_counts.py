@@ -86,7 +86,7 @@ def differences(expected: ftrace_text.Counts, rows: Rows) -> list[str]:
     lost = frame.filter(pl.col("kind") == "lost")["ret"].to_list()
     others = frame.filter(pl.col("kind").is_in(["event", "marker", "function"]))
     stacks = others.filter(pl.col("name").is_in(["kernel_stack", "user_stack"]))
-    # They stand with the record whose stack it is.
+    # They are counted with the record whose stack it is.
     frames = frame["extra"].str.count_matches(r"(?m)^ ?=> ").sum()
     checks = [
         ("lines", expected.lines, rows.lines),
@@ -116,12 +116,12 @@ def differences(expected: ftrace_text.Counts, rows: Rows) -> list[str]:
         (f"{kind} {name}", expected.events[kind, name], found[kind, name])
         for kind, name in sorted({*expected.events, *found}, key=str)
     ]
-    told = [
+    differences = [
         f"{what}: {want} in the text, {got} in the rows"
         for what, want, got in checks
         if want != got
     ]
-    return told + pairs(expected, frame)
+    return differences + pairs(expected, frame)
 
 
 def main() -> int:

@@ -19,9 +19,9 @@ FLAGS = rb"[-.dDbBXx][-.0-9A-Za-z#*]{3,6}"
 # The name of a trace instance or a file, where trace-cmd prints several.
 NAMED = rb"(?:\S+: )?"
 
-# Layouts of records: what stands in front of the payload, and the width to which the name of the
+# Layouts of records: what is in front of the payload, and the width to which the name of the
 # command is padded; 0 where the layout has none. The name may hold anything: so the expression
-# begins behind it.
+# begins after it.
 LAYOUTS: dict[str, tuple[re.Pattern[bytes], int]] = {
     name: (re.compile(pattern), width)
     for name, pattern, width in (
@@ -131,7 +131,7 @@ class Counts:
     records
         Records of the trace.
     shared
-        Those of them that stand on the line of the record before: a NUL in its text took away the
+        Those of them that are on the line of the record before: a NUL in its text took away the
         line feed.
     lost
         What each note of lost records says of their number.
@@ -186,7 +186,7 @@ def record(line: bytes, order: list[str]) -> tuple[str, int, bytes] | None:
         found = list(starts(pattern, line))
         if not found:
             continue
-        # The name may look like the columns behind it: its width decides, else the first match.
+        # The name may look like the columns after it: its width decides, else the first match.
         prefix = re.match(NAMED, line)
         ends = {width, width + (prefix.end() if prefix else 0)}
         best = next((match for match in found if width and match.start() in ends), found[0])
@@ -216,7 +216,7 @@ def kind_of(payload: bytes) -> tuple[str, str | int | None]:
 
 
 def shared(layout: str, payload: bytes) -> bytes | None:
-    """Return the payload of a record that stands behind a mark, on the same line."""
+    """Return the payload of a record that follows a mark, on the same line."""
     name, _, text = payload.partition(b": ")
     # trace-cmd ends every line.
     if layout not in {"default", "latency"} or name != b"tracing_mark_write":
@@ -253,7 +253,7 @@ class Reader:
             found = None
             if not HEADER.match(line):
                 found = record(line, [self.usual])
-                # Without columns, only a name tells a record.
+                # Without columns, only a name shows a record.
                 if self.usual == "nocontext" and kind_of(line)[0] == "nameless":
                     found = None
                 found = found or record(line, self.others)
@@ -270,11 +270,11 @@ class Reader:
         counts = self.counts
         counts.records += 1
         kind, name = kind_of(payload)
-        behind = shared(layout, payload) if kind == "marker" else None
-        if behind is not None:
+        after = shared(layout, payload) if kind == "marker" else None
+        if after is not None:
             counts.shared += 1
             counts.events[kind, name] += 1
-            self.record(layout, LAYOUTS[layout][1], behind)
+            self.record(layout, LAYOUTS[layout][1], after)
             return
         self.before = "text"
         if kind in {"enter", "exit"}:
@@ -297,7 +297,7 @@ class Reader:
         return 0
 
     def settle(self, named: int) -> None:
-        """Count the lines that wait, the last `named` of which belong to the record behind."""
+        """Count the lines that wait; the last `named` of them belong to the record that follows."""
         counts = self.counts
         rest = self.waiting[: len(self.waiting) - named]
         for line in rest:

@@ -1,6 +1,6 @@
-"""The table of processes, made slowly and plainly: what the fold is held against.
+"""The table of processes, made slowly and plainly, to compare the fold with.
 
-All rows are in a list; whatever is asked is found by looking through all of it again.
+All rows are in a list; every question is answered by looking through all of it again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def slow_kind(name: str, args: str) -> str | None:
     """Classify a creation by its name and the flags in its arguments."""
     if name in ("fork", "vfork"):
         return name
-    # Where a comment names the flags behind a number, the number is enough.
+    # Where a comment names the flags after a number, the number is enough.
     plain = re.sub(r" /\*.*?\*/", "", args)
     flags = 0
     if found := re.search(r"clone_flags[:=] ?(?:0x)?([0-9a-f]+)\b", plain):
@@ -82,10 +82,10 @@ class Task:
     rows: list[int] = field(default_factory=list)
     tid: int | None = None
     pid: int | None = None
-    # The row that tells of its creation, the key of its maker, and the kind.
+    # The row that reports its creation, the key of its maker, and the kind.
     birth: tuple[int, tuple, str | None] | None = None
     guardian: tuple | None = None
-    told: tuple[str, object] | None = None
+    reported: tuple[str, object] | None = None
     process: Process | None = None
 
 
@@ -124,19 +124,19 @@ class Log:
                 task.tid = task.tid if row["tid"] is None else row["tid"]
                 if task.tid is not None:
                     by_tid[source, task.tid] = key
-                    told = expected.pop((source, task.tid), None)
-                    task.birth = task.birth or told
+                    reported = expected.pop((source, task.tid), None)
+                    task.birth = task.birth or reported
             task.rows.append(at)
             self._event(at, row, key, expected)
             if is_call(row) and row["name"] in FORKS and row["status"] != "injected":
                 self._fork(at, row, key, by_tid, expected)
             if is_call(row) and row["name"] in NUMBERED_CLONE3 and row["status"] != "injected":
                 self._unknown_fork(at, row, key, by_tid, expected)
-            pid, told = ended_child(row)
+            pid, reported = ended_child(row)
             child = by_tid.get((source, pid))
             if pid is not None and child is not None and child != key:
                 self.tasks[child].guardian = self.tasks[child].guardian or key
-                self.tasks[child].told = self.tasks[child].told or told
+                self.tasks[child].reported = self.tasks[child].reported or reported
 
     def _event(self, at: int, row: Row, key: tuple, expected: dict) -> None:
         args = row["args"] or ""
@@ -160,8 +160,8 @@ class Log:
             task.tid = task.pid = row["ret"]
             if row["ret"] is not None:
                 by_tid[source, row["ret"]] = child
-                told = expected.pop((source, row["ret"]), None)
-                task.birth = task.birth or told
+                reported = expected.pop((source, row["ret"]), None)
+                task.birth = task.birth or reported
         if task.birth is not None and self.rows[task.birth[0]]["kind"] == "syscall":
             return
         kind = slow_kind(row["name"], row["args"] or "")
@@ -268,17 +268,17 @@ class Log:
     def _started(self, task: Task) -> list[tuple[int, str | None]]:
         """Give the programs that a task started: row, path."""
         found = []
-        told = False
+        reported = False
         for at in task.rows:
             row = self.rows[at]
             if row["kind"] == "event" and row["name"] == "sched_process_exec":
                 path = re.match(r"filename=(.*) pid=", row["args"] or "")
                 found.append((at, path and path[1]))
-                told = True
+                reported = True
             if is_call(row) and row["name"] in EXECS and row["status"] != "injected":
-                if row["ret"] == 0 and not told:
+                if row["ret"] == 0 and not reported:
                     found.append((at, row["path"]))
-                told = False
+                reported = False
         return found
 
     def image(self, process: Process) -> str | None:
@@ -357,10 +357,10 @@ class Log:
         return execs[-1][1] if execs else process.root if process.led else None
 
     def _ends(self, task: Task) -> tuple[int, Row] | None:
-        """Give the end of a task: the last one that the tracer tells, else the first event."""
-        told = [at for at in task.rows if self.rows[at]["kind"] == "exit"]
+        """Give the end of a task: the last one that the tracer reports, else the first event."""
+        reported = [at for at in task.rows if self.rows[at]["kind"] == "exit"]
         events = [at for at in task.rows if is_exit_event(self.rows[at])]
-        at = told[-1] if told else events[0] if events else None
+        at = reported[-1] if reported else events[0] if events else None
         return None if at is None else (at, self.rows[at])
 
     def _end(self, process: Process, leader: Task | None) -> int | None:
@@ -368,8 +368,10 @@ class Log:
             return None
         ends = [self._ends(task) for task in process.members]
         last = self._ends(leader)
-        told = last is not None and last[1]["kind"] == "exit" and last[1]["name"] != "superseded"
-        if not told and None in ends:
+        reported = (
+            last is not None and last[1]["kind"] == "exit" and last[1]["name"] != "superseded"
+        )
+        if not reported and None in ends:
             return None
         times = [end[1]["ts"] for end in ends if end and end[1]["name"] != "superseded"]
         return max((ts for ts in times if ts is not None), default=None)
@@ -387,8 +389,8 @@ class Log:
         ends = [end for task in process.members if (end := self._ends(task)) and of(end)]
         if ends:
             return of(max(ends, key=lambda end: end[0]))
-        if process.root.told:
-            return process.root.told
+        if process.root.reported:
+            return process.root.reported
         asked = [(task, *one) for task in process.members if (one := self._asked(task))]
         whole = sorted((at, status) for _, at, status, name in asked if name == "exit_group")
         alone = [(at, status) for task, at, status, _ in asked if task is leader]
@@ -414,8 +416,8 @@ def is_exit_event(row: Row) -> bool:
 
 def total(calls: list[Row], what: str) -> int | None:
     known = [row["dur_ns"] for row in calls if spent(row) == what]
-    told = [ns for ns in known if ns is not None]
-    return None if known and not told else sum(told)
+    reported = [ns for ns in known if ns is not None]
+    return None if known and not reported else sum(reported)
 
 
 def exit_code(args: str) -> int | None:
@@ -426,7 +428,7 @@ def exit_code(args: str) -> int | None:
 
 
 def ended_child(row: Row) -> tuple[int | None, tuple[str, object] | None]:
-    """Give the process whose end a SIGCHLD or a wait tells of, and how it ended."""
+    """Give the process whose end a SIGCHLD or a wait reports, and how it ended."""
     args = row["args"] or ""
     signal = row["kind"] == "signal" and row["name"] == "SIGCHLD"
     waited = is_call(row) and row["name"] in WAITS_FOR_CHILD and row["status"] != "injected"

@@ -52,8 +52,8 @@ def proved(text: str) -> Proved:
                 whole = args if how == "(" else begun.pop(tid, "") + args
                 _add(found, perhaps, tid, name, whole, result[1])
     # A child of clone3 whose flags are not known is a thread if nothing says that it is more.
-    told = {int(pid) for pid in re.findall(r"si_pid=(\d+)", text)}
-    found.threads |= perhaps - told - found.started
+    reported = {int(pid) for pid in re.findall(r"si_pid=(\d+)", text)}
+    found.threads |= perhaps - reported - found.started
     return found
 
 

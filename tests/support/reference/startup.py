@@ -1,4 +1,4 @@
-"""Dynamic linking, found by looking at all calls behind an execve: a part of the slow table."""
+"""Dynamic linking, found by looking at all calls after an execve: a part of the slow table."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The table of system calls, made slowly and plainly: what the fold is held against.
+"""The table of system calls, made slowly and plainly, to compare the fold with.
 
-Calls are kept in lists, and the time in which any is under way as a set of single nanoseconds.
+Calls are kept in lists. The time in which any is under way is a set of single nanoseconds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DATA_DEVICES = {
 
 
 def waits(row: Row) -> bool | None:
-    """Say whether the time of a call was spent waiting; None where that cannot be told."""
+    """Say whether the time of a call was spent waiting; None if that is not known."""
     if row["name"] in WAITS:
         return True
     return somebody_writes(row["file_type"], row["path"]) if row["name"] in TAKES else False

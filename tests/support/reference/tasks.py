@@ -1,4 +1,4 @@
-"""Tasks, processes and births, with all rows that tell of them: parts of the slow table."""
+"""Tasks, processes and births, with all rows about them: parts of the slow table."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Life:
 
     @property
     def ends(self) -> list[int]:
-        """Its rows that tell of its end."""
+        """Its rows that report its end."""
         over = "sched_process_exit"
         return [i for i, r in self.rows if r["kind"] == "exit" or is_event(r, over)]
 
@@ -76,7 +76,7 @@ class Process:
 
 @dataclass(eq=False)
 class Birth:
-    """A call that makes a task, or events that tell of one."""
+    """A call that makes a task, or events that report one."""
 
     at: int
     ts: int | None
@@ -84,7 +84,7 @@ class Birth:
     caller: Life | None
     process: Process | None
     rows: list[Row] = field(default_factory=list)
-    told: Row | None = None
+    reported: Row | None = None
     flags: int | None = None
     events: set[str] = field(default_factory=set)
     child: Life | None = None
@@ -94,7 +94,7 @@ class Birth:
 
     @property
     def last(self) -> Row:
-        return self.rows[-1] if self.rows else self.told
+        return self.rows[-1] if self.rows else self.reported
 
     @property
     def kind(self) -> str | None:

@@ -309,7 +309,7 @@ def test_a_file_read_again_and_again(log, explained):
     assert "through 3 open files" in found["again"].text
 
 
-def test_mappings_are_named_as_what_nobody_sees(log, explained):
+def test_mappings_are_named_as_not_visible(log, explained):
     log(f'openat(AT_FDCWD, "{DATA}", O_RDONLY) = 3')
     log("mmap(NULL, 8192, PROT_READ, MAP_SHARED, 3, 0) = 0x7f0000000000")
     log("mmap(NULL, 8192, PROT_READ, MAP_SHARED, 3, 0) = -1 ENOMEM (Cannot allocate memory)")
@@ -508,7 +508,7 @@ def test_paths_that_are_several_or_none(run, log, tmp_path):
     assert ran.returncode == 2
 
 
-def test_a_whole_path_is_no_pattern(run, log, tmp_path):
+def test_a_whole_path_is_not_a_pattern(run, log, tmp_path):
     for name in ("x[1].jpg", "x1.jpg"):
         log(f'openat(AT_FDCWD, "/srv/{name}", O_RDONLY) = 3')
         log.read(10, len(name))

@@ -113,8 +113,8 @@ def test_two_descriptors_of_a_path_share_one_offset(counters):
     assert some(found, "OPENS", *READS) == [2, 2, 1, 1, 200, 199]
 
 
-def test_any_open_begins_anew(counters):
-    # 0 and 100 through 3: 1 consecutive. The open sets offset and last_byte to 0, though 3 stands
+def test_any_open_starts_over(counters):
+    # 0 and 100 through 3: 1 consecutive. The open sets offset and last_byte to 0, though 3 is
     # at 200: its next read counts as one at 0, neither.
     second = 'openat(AT_FDCWD, "/srv/a", O_RDONLY) = 4'
     found = counters(A, read(100), read(100), second, read(100))

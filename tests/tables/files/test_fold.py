@@ -1,4 +1,4 @@
-"""The fold behind the table of files, held against a slow and plain one."""
+"""The fold of the table of files, compared with a slow and plain one."""
 
 import polars as pl
 import pytest
@@ -123,7 +123,7 @@ def test_covered_bytes_wants_columns_that_are_there():
     with pytest.raises(pl.exceptions.ColumnNotFoundError, match="bytes"):
         tf.covered_bytes(rows, by="k")
     for by in ([], ["k", "k"]):
-        with pytest.raises(ValueError, match="by is one column"):
+        with pytest.raises(ValueError, match="by must be one column"):
             tf.covered_bytes(rows, by=by, length="offset")
 
 

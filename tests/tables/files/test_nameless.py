@@ -1,4 +1,4 @@
-"""Descriptors of which a log tells neither file nor path: a row for each description, none lost."""
+"""Descriptors without a file and a path in the log: a row for each description, none lost."""
 
 import json
 
@@ -39,7 +39,7 @@ def trace(tmp_path):
     opened = "dfd: ffffff9c, filename: 7f00, flags: 0, mode: 0"
     trace.call("openat", opened, 3)
     trace.call("openat", opened, 4)
-    # The first open file is told by a lookup in the page cache, the second one by nothing.
+    # A lookup in the page cache identifies the first open file; nothing identifies the second one.
     trace.call("newfstat", "fd: 3, statbuf: 7f00", 0)
     lookup = "mm_filemap_get_pages: dev=7:0 ino=c ofs=0-4095"
     trace.call("read", "fd: 3, buf: 7f00, count: 1000", 4096, lookup)
@@ -58,7 +58,7 @@ def test_a_row_for_each_description(trace):
     table = tf.files(tf.scan(trace)).collect()
     assert table["path"].null_count() == table.height == 4
     assert table.select("opens", "stats", *MOVES).rows() == [
-        # Opened and asked for its size before the lookup told which file it is.
+        # Opened and asked for its size before the lookup showed which file it is.
         (1, 1, 1, 4096, 0, 0),
         (1, 0, 2, 150, 0, 0),
         (0, 0, 1, 16, 0, 0),

@@ -153,7 +153,7 @@ def test_no_page_tables_to_speak_of(row):
     assert said(page_table_copy, same(10, **{**BIG, **row})) is None
 
 
-def test_a_gap_that_is_the_tracers_is_none():
+def test_a_gap_that_is_the_tracers_does_not_count():
     row = {**BIG, "exec_gap_ns": 8 * MS, "tracer_low_ns": MS, "tracer_high_ns": 4 * MS}
     assert said(page_table_copy, same(10, **row)) is not None
 
@@ -309,7 +309,7 @@ def test_a_fork_while_threads_live():
         {"parent_tasks": 2, "kind": "vfork"},
     ],
 )
-def test_a_fork_that_harms_nobody(row):
+def test_a_harmless_fork(row):
     assert said(threads_at_fork, [{**WORKER, **row}]) is None
 
 
@@ -358,7 +358,7 @@ def test_the_last_epoch_may_be_cut_off_in_the_log():
         epochs([2, 2], ts=None),
     ],
 )
-def test_workers_that_are_not_forked_anew(rows):
+def test_workers_that_are_not_forked_again(rows):
     assert said(fork_per_epoch, rows) is None
 
 

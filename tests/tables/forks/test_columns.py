@@ -152,7 +152,7 @@ def test_threads_of_the_caller_that_live_at_the_call(make_events):
 # Events of ftrace.
 
 
-def test_events_alone_tell_of_births(make_events):
+def test_events_alone_show_births(make_events):
     events = make_events(
         [
             event("rss_stat", 1, 0, "mm_id=7 curr=1 type=MM_ANONPAGES size=8192B"),
@@ -197,7 +197,7 @@ def test_events_and_their_call_are_one_row(make_events):
     ]
 
 
-def test_clone3_by_number_is_told_by_what_the_child_does(make_events):
+def test_clone3_by_number_is_recognised_by_what_the_child_does(make_events):
     number = {"args": "0x7ffe, 0x58, 0x7f01", "child": None}
     events = make_events(
         [
@@ -247,7 +247,7 @@ def test_the_wait_for_the_child_ends_at_its_execve(recorded):
         assert (table["error_pipe_ns"] / took).is_between(0.5, 1.1).all()
 
 
-def test_the_untraced_time_lies_between_the_bounds(recorded):
+def test_the_untraced_time_is_between_the_bounds(recorded):
     kind, table, untraced = recorded
     if kind == "fork":
         assert table["call_ns"].median() == pytest.approx(untraced, rel=0.15)

@@ -1,4 +1,4 @@
-"""The fold behind the table of created tasks, held against a slow and plain one."""
+"""The fold of the table of created tasks, compared with a slow and plain one."""
 
 import polars as pl
 import pytest
@@ -23,7 +23,7 @@ FLAGS = [
     None,
 ]
 MAPS = ["NULL, 80, PROT_READ, MAP_PRIVATE, 3, 0", "0x9000, 80, PROT_READ|PROT_EXEC, 0, 3, 0x9"]
-TELLERS = [
+REPORTS = [
     "SIGCHLD",
     "SIGUSR1",
     "task_newtask",
@@ -109,10 +109,10 @@ def ends(draw):
     return {"kind": "exit", "name": how[0], "ret": how[1], "args": "", "dur_ns": None}
 
 
-def tells(draw):
+def reports(draw):
     pid = draw(st.sampled_from([11, 11, 11, 12, 12, 13]))
     row = {"dur_ns": None, "ret": None}
-    name = draw(st.sampled_from(TELLERS))
+    name = draw(st.sampled_from(REPORTS))
     flags = draw(st.sampled_from(["1200000", "4100", "3d0f00"]))
     signal = f"si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid={pid}, si_utime=2, si_stime=1"
     args = {
@@ -128,7 +128,7 @@ def tells(draw):
     return row | {"args": args}
 
 
-PARTS = [makes] * 4 + [executes] * 2 + [links] * 2 + [pipes] * 2 + [waits, ends, tells]
+PARTS = [makes] * 4 + [executes] * 2 + [links] * 2 + [pipes] * 2 + [waits, ends, reports]
 
 
 @st.composite
@@ -217,7 +217,7 @@ def check(rows):
 
 
 # The same events every time: among others, one in thousands, the bounds of the tracer's share still
-# differ by a line of the child where its clone stands behind calls of its own.
+# differ by a line of the child where its clone comes after calls of its own.
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(rows=events())
 def test_every_column_is_that_of_the_slow_table(rows):

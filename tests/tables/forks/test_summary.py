@@ -100,7 +100,7 @@ def test_else_it_is_that_of_the_smallest_parents_if_they_are_small_enough():
 
 
 def test_the_share_of_the_time_counts_no_moment_twice():
-    # Two parents at once, of which one forks in the middle of the other's call.
+    # Two parents at once: one forks in the middle of the other's call.
     rows = [
         {"ts": 0, "call_ns": 10, "exec_gap_ns": 0, "exec_ns": 10, "lifetime_ns": 30},
         {"ts": 5, "call_ns": 10, "exec_gap_ns": 0, "exec_ns": 10, "lifetime_ns": 30},
@@ -156,7 +156,7 @@ def test_events_that_are_none_are_refused():
         )
 
 
-def test_rows_that_lack_columns_are_rows_of_which_less_is_known():
+def test_rows_that_lack_columns_have_nulls_in_them():
     rows = made(same(3, parent_anon_bytes=MIB))
     least = rows.select("source", "ts", "kind", "parent_image", "image", "call_ns")
     row = table_of(least).row(0, named=True)

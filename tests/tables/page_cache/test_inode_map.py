@@ -53,7 +53,7 @@ def test_the_map_that_find_makes(tmp_path):
         command = ["find", folder, "-printf", f"%D %i %p{end}"]
         file.write_bytes(subprocess.run(command, check=True, capture_output=True).stdout)
         if end == "\\n":
-            # A path of two lines: the second is none of find's.
+            # A path of two lines: the second is not from find.
             with pytest.raises(tf.Error, match=r"map: line \d: no device, inode and path: feed"):
                 inodes(file)
             continue
@@ -76,7 +76,7 @@ def test_the_map_that_find_makes(tmp_path):
         ],
     ],
 )
-def test_a_line_that_is_none_is_named(tmp_path, line):
+def test_a_wrong_line_is_named(tmp_path, line):
     file = tmp_path / "map"
     file.write_text(f"1792 11 /first\n{line}\n1792 13 /third\n")
     with pytest.raises(tf.Error) as caught:

@@ -141,7 +141,7 @@ def test_the_inode_is_hexadecimal_and_the_device_decimal(log):
     assert table.select("dev", "ino").row(0) == ("254:10", 0x3443DA)
 
 
-def test_old_kernels_tell_what_was_added_and_removed_only(log):
+def test_old_kernels_show_only_what_was_added_and_removed(log):
     old = "dev 8:1 ino 2a page=00000000d1a2f6b4 pfn=4660 ofs="
     table = tf.page_cache(
         log(
@@ -151,12 +151,12 @@ def test_old_kernels_tell_what_was_added_and_removed_only(log):
         )
     ).collect()
     (row,) = table.rows(named=True)
-    told = {name: value for name, value in row.items() if value is not None}
-    assert told.keys() == {"source", "dev", "ino", "added_bytes", "removed_bytes"}
+    known = {name: value for name, value in row.items() if value is not None}
+    assert known.keys() == {"source", "dev", "ino", "added_bytes", "removed_bytes"}
     assert (row["added_bytes"], row["removed_bytes"]) == (8192, 4096)
 
 
-def test_without_events_of_read_ahead_nobody_knows_what_missed(log):
+def test_without_events_of_read_ahead_misses_are_unknown(log):
     table = tf.page_cache(log(add(0), lookup(0, 4096), lookup(0, 4096, ino="2b"))).collect()
     (row, other) = table.rows(named=True)
     assert (row["lookups"], row["added_bytes"]) == (1, 4096)
@@ -184,8 +184,8 @@ def test_what_is_written_is_no_read_ahead(log):
     assert (row["added_bytes"], row["readahead_bytes"]) == (4096 + 16384, 4096)
 
 
-def test_tasks_side_by_side_are_told_apart(log):
-    # The lookup of the second task stands between the read-ahead of the first and its pages.
+def test_tasks_side_by_side_are_separate(log):
+    # The lookup of the second task comes between the read-ahead of the first and its pages.
     records = [
         *[ahead("sync", 0, -1), lookup(0, 4096, task=2), add(0, order=2), lookup(0, 4096)],
         *[fault(1 << 20, task=3), ahead("async", 4, 4096), add(1 << 20, task=3), add(16384, 2)],
@@ -196,7 +196,7 @@ def test_tasks_side_by_side_are_told_apart(log):
 
 
 def test_a_long_read_has_several_lookups_and_goes_on_all_the_same(log):
-    # One read of 1 MiB behind another: the mark stands in its middle, far from its begin.
+    # One read of 1 MiB after another: the mark is in its middle, far from its start.
     records = [
         *[ahead("sync", 256, 1 << 20), add(1 << 20, 5), lookup(1 << 20, 2 << 20)],
         *[ahead("async", 288, 1 << 20), add(9 << 17, 5), lookup(9 << 17, 2 << 20)],
@@ -233,7 +233,7 @@ def test_a_fault_is_laid_to_nothing_but_its_own_page(log):
     assert (row["streaming_share"], row["verdict"]) == (None, None)
 
 
-def test_faults_tell_nothing_of_reads_that_are_not_recorded(log):
+def test_faults_show_nothing_of_reads_that_are_not_recorded(log):
     records = [fault(0), add(0), lookup(4096, 8192)]
     (row,) = tf.page_cache(log(*records)).collect().rows(named=True)
     assert (row["streaming_share"], row["verdict"]) == (None, None)
@@ -261,7 +261,7 @@ def test_pages_may_be_larger(log):
         tf.page_cache(log(*records), page_bytes=1000)
 
 
-def test_each_log_tells_what_it_has(tmp_path, log):
+def test_each_log_gives_what_it_has(tmp_path, log):
     seq, made = DATA / "seq.ftrace.zst", tmp_path / "made.ftrace"
     log(add(0))
     table = tf.page_cache(tf.scan([seq, made])).collect()
@@ -345,7 +345,7 @@ def test_the_command(run):
 def test_the_command_says_what_is_missing(run, pth, tmp_path):
     ran = run("files", pth, "--page-cache")
     assert ran.returncode == 0
-    assert "warning: nothing of the page cache: trace the events filemap:*" in ran.stderr
+    assert "warning: no events of the page cache: trace the events filemap:*" in ran.stderr
     bad = tmp_path / "bad.txt"
     bad.write_text("1792 12 /x\n/y\n")
     for arguments in (["--page-cache"], [], ["--explain", "x"]):
@@ -357,7 +357,7 @@ def test_the_command_says_what_is_missing(run, pth, tmp_path):
 
 
 def test_a_map_names_the_files_of_system_calls(run, tmp_path):
-    # The file was opened before: what its descriptor is, the lookups within the calls tell.
+    # The file was opened before: the lookups within the calls show what its descriptor is.
     lines = ["# tracer: nop"]
     for n, part in enumerate(("ofs=0-4095", "ofs=4096-8191")):
         lines += [

@@ -1,4 +1,4 @@
-"""The fold behind the table of processes, held against a slow and plain one."""
+"""The fold of the table of processes, compared with a slow and plain one."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -47,7 +47,7 @@ def event(draw):
         "kind": "syscall",
     }
     row["pid"] = draw(st.sampled_from([row["tid"], row["tid"], row["tid"], 1, 2, None]))
-    return row | draw(st.one_of(making(), making(), calls(), calls(), ends(), told()))
+    return row | draw(st.one_of(making(), making(), calls(), calls(), ends(), events()))
 
 
 @st.composite
@@ -58,7 +58,7 @@ def making(draw):
         "name": name,
         "args": draw(maybe(st.just(args), 15)),
         "ret": draw(st.sampled_from([0, 1, 2, 3, 4, 5])),
-        # Of a higher number than its maker's, so that nobody is his own ancestor.
+        # Of a higher number than its maker's, so that no task is its own ancestor.
         "child": draw(st.sampled_from([None, 8, 9])),
     }
 
@@ -103,7 +103,7 @@ def ends(draw):
 
 
 @st.composite
-def told(draw):
+def events(draw):
     pid = draw(st.integers(1, 5))
     return {"kind": "event", "ret": None} | draw(
         st.sampled_from(

@@ -64,7 +64,7 @@ def test_every_task_is_in_one_process(log):
     events = tf.scan(str(log)).collect()
     table = tf.processes(events).collect()
     tasks = events.filter(pl.col("task").is_not_null(), pl.col("tid").ne_missing(0))["task"]
-    # And children of which there is no line but the one of the call that made them.
+    # And children whose only line is that of the call that made them.
     assert table["threads"].sum() >= tasks.n_unique()
     assert table["task"].is_unique().all()
     assert table["children"].sum() == table["parent_task"].count()
@@ -103,7 +103,7 @@ def test_kinds_and_ends_of_a_program_that_starts_others(spawn):
     expected = ["vfork", "vfork", "vfork", "posix_spawn", "fork", "fork"]
     assert children["kind"].to_list() == expected
     assert children["exit_status"].to_list() == [0, 3, 255, 0, 7, None]
-    # ftrace tells of no signal.
+    # ftrace does not record signals.
     killed = "SIGKILL" if spawn.suffix == ".strace" else None
     assert children["exit_signal"].to_list() == [None] * 5 + [killed]
     assert root["threads"] == 2
@@ -111,7 +111,7 @@ def test_kinds_and_ends_of_a_program_that_starts_others(spawn):
     assert first["kind"] is first["ppid"] is first["parent_task"] is None
 
 
-def test_image_is_the_last_program_and_that_of_the_parent_where_there_is_none(tmp_path):
+def test_image_is_the_last_program_or_else_that_of_the_parent(tmp_path):
     table = log_of(
         tmp_path,
         '10 execve("/bin/sh", ["sh"], 0x7ff /* 3 vars */) = 0',
@@ -202,7 +202,7 @@ def test_lifetimes_of_processes(tmp_path):
 
 
 def test_children_of_a_log_without_their_lines(tmp_path):
-    """Without -f a child has no line of its own: what is known is what its parent was told."""
+    """Without -f a child has no line of its own: only what its parent was told is known."""
     table = log_of(
         tmp_path,
         "00:00:01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 11 <0.500000>",
@@ -223,7 +223,7 @@ def test_children_of_a_log_without_their_lines(tmp_path):
     assert table["ts_end"].null_count() == 3
 
 
-def test_a_parent_is_who_was_told_of_the_end_where_the_log_has_no_calls_that_make_tasks(tmp_path):
+def test_without_calls_that_make_tasks_the_parent_is_the_process_that_saw_the_end(tmp_path):
     table = log_of(
         tmp_path,
         '10 openat(AT_FDCWD, "/a", O_RDONLY) = 3',
@@ -235,7 +235,7 @@ def test_a_parent_is_who_was_told_of_the_end_where_the_log_has_no_calls_that_mak
     assert table.select("pid", "ppid", "kind").rows() == [(10, None, None), (11, 10, None)]
 
 
-def test_waits_and_transfers_by_what_is_behind_the_descriptor(tmp_path):
+def test_waits_and_transfers_by_the_file_of_the_descriptor(tmp_path):
     table = log_of(
         tmp_path,
         '10 read(3</srv/a>, "", 10) = 0 <0.000001>',
@@ -257,7 +257,7 @@ def test_times_that_the_log_does_not_have_are_null_not_zero(tmp_path):
     assert (row["io_ns"], row["wait_ns"], row["ts_start"]) == (None, 0, None)
 
 
-def test_events_of_ftrace_alone_tell_processes(tmp_path):
+def test_events_of_ftrace_alone_show_processes(tmp_path):
     def line(task: str, time: str, event: str) -> str:
         return f"{task:>23} [000] ..... {time}: {event}"
 
@@ -301,7 +301,7 @@ def test_missing_columns_are_named(spawn_strace):
 
 
 def test_a_child_that_shows_itself_before_a_call_that_is_printed_when_it_returns(tmp_path):
-    """With -z a call is one line, which stands where it returned."""
+    """With -z a call is one line, at the place where it returned."""
     table = log_of(
         tmp_path,
         '10 execve("/bin/sh", ["sh"], 0x7ff /* 3 vars */) = 0',

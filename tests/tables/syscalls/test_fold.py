@@ -1,4 +1,4 @@
-"""The fold behind the table of system calls, held against a slow and plain one."""
+"""The fold of the table of system calls, compared with a slow and plain one."""
 
 from functools import partial
 

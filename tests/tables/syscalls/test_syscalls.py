@@ -18,7 +18,7 @@ WALL = DATA / "counts" / "wall.strace"
 
 
 def table_of(log: Path) -> str:
-    """Give the table that strace printed behind a trace."""
+    """Give the table that strace printed after a trace."""
     return re.search(r"^% time.*", log.read_text(), re.MULTILINE | re.DOTALL)[0]
 
 
@@ -28,7 +28,7 @@ def by_name(table: pl.LazyFrame, *columns: str) -> dict[str, tuple]:
 
 def test_the_summary_is_the_one_that_strace_printed():
     expected = table_of(WALL)
-    # Calls that were started anew, and a handler that left an error in the register.
+    # Calls that were restarted, and a handler that left an error in the register.
     assert re.search(r" 1 rt_sigreturn$", expected, re.MULTILINE)
     assert "ERESTART" in WALL.read_text()
     assert render_summary(strace_counts(tf.scan(WALL)).collect()) == expected
@@ -83,7 +83,7 @@ def test_seconds_of_times_that_were_cut_off_are_within_rounding(tmp_path):
     assert found.startswith("read: strace says ")
 
 
-def test_our_own_table_tells_more_than_strace():
+def test_our_own_table_has_more_than_that_of_strace():
     table = by_name(tf.syscalls(tf.scan(WALL)), "calls", "errors", "unfinished")
     # One kill killed the task itself; interrupted calls are no errors; the result of a handler is
     # that of another call.
@@ -202,7 +202,7 @@ def test_what_has_no_duration_has_no_times(make_events):
         ("openat", None, "/run/fifo", 0),
     ],
 )
-def test_waiting_and_working_by_what_is_behind_the_descriptor(
+def test_waiting_and_working_by_the_file_of_the_descriptor(
     make_events, name, type_, path, expected
 ):
     events = make_events([{"name": name, "file_type": type_, "path": path, "dur_ns": 10}])
@@ -311,14 +311,14 @@ def test_a_process_that_starts_no_program_runs_that_of_its_parent(make_events):
     ]
 
 
-def test_who_made_a_process_is_told_once(make_events):
+def test_the_maker_of_a_process_is_recorded_once(make_events):
     events = make_events(
         [
             call(0, 100, 100, "execve", path="/bin/a"),
             call(1, 101, 101, "execve", path="/bin/b"),
             call(0, 100, 100, "fork", ret=102, child=2),
             call(1, 101, 101, "fork", ret=102, child=2),
-            # And nobody is an own ancestor.
+            # And no process is its own ancestor.
             call(3, 103, 103, "fork", ret=104, child=4),
             call(4, 104, 104, "fork", ret=103, child=3),
             call(2, 102, 102),

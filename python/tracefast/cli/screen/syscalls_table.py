@@ -91,7 +91,7 @@ def summary(table: pl.DataFrame) -> str:
     >>> summary(pl.DataFrame([dict.fromkeys(schema) | row], schema=schema))
     '3 calls took 4.0 ms: 25 % waiting, 75 % working; 1 error'
     >>> summary(pl.DataFrame([dict.fromkeys(schema) | row | {"timed": 1}], schema=schema))
-    '3 calls, of which 1 took 4.0 ms: 25 % waiting, 75 % working; 1 error'
+    '3 calls (1 timed) took 4.0 ms: 25 % waiting, 75 % working; 1 error'
     """
 
     def total(name: str) -> int:
@@ -100,7 +100,7 @@ def summary(table: pl.DataFrame) -> str:
     text = plural(total("calls"), "call")
     if ns := total("total_ns"):
         if total("timed") < total("calls") * _MOST:
-            text += f", of which {units.count(total('timed'))}"
+            text += f" ({units.count(total('timed'))} timed)"
         text += f" took {units.duration(ns)}"
         waited = total("wait_ns")
         # A call that may have done either is in neither part.
