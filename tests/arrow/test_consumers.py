@@ -487,6 +487,6 @@ def test_what_works_in_a_fork(before, after, spawn_strace, tmp_path):
     )
     assert run.returncode == 0, run.stderr
     if before in {"scan", "files"} and after in {"scan", "files", "files of before"}:
-        assert "start it by 'spawn' or 'forkserver'" in run.stdout
+        assert "start it with 'spawn' or 'forkserver'" in run.stdout
     else:
         assert run.stdout == "well"

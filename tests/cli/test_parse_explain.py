@@ -103,7 +103,7 @@ def test_an_output_is_written_too(run, lossy, tmp_path):
 
 def test_standard_input(run, lossy, tmp_path):
     ran = run("parse", "-", "--explain", input=(tmp_path / lossy).read_text())
-    assert ran.stdout.startswith("-:2: Hello\n    expected the leader")
+    assert ran.stdout.startswith("-:2: Hello\n    expected the columns of this log, such as")
     assert ran.stderr.startswith("standard input: 9 events")
 
 
