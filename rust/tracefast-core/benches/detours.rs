@@ -1,8 +1,8 @@
 //! How many lines of a log leave the fast path: `cargo bench --bench detours -- LOG…`.
 //!
-//! They are those that the marks of the structure pass and the layout of the log do not settle: a
-//! call with several ` = `, a torn line, one with other columns, a message, a header. For each log
-//! one line of JSON: lines, and how many of them were read again.
+//! The marks of the structure pass and the layout of the log are not enough for these lines: a call
+//! with several ` = `, a torn line, one with other columns, a message, a header. Prints one line of
+//! JSON for each log: its lines, and how many of them were read again.
 
 #![allow(clippy::print_stdout)]
 
@@ -25,7 +25,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Lines, and those among them that left the fast path.
+/// Lines, and how many of them left the fast path.
 fn count(mut text: &[u8], format: &Format) -> (u64, u64) {
     let mut grammar = Grammar::default();
     let mut parsed = Parsed::default();

@@ -49,7 +49,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a file once, and tells what that took.
+/// Reads a file once, and prints what that took.
 fn once(file: &str) -> io::Result<()> {
     let begin = Instant::now();
     let mut head = Vec::new();
@@ -71,7 +71,7 @@ fn usual(head: &[u8]) -> Layout {
     ftrace::detect(head).map_or(Layout::Default, |format| format.layout)
 }
 
-/// What the columns say; all of them, so that none goes unread.
+/// A sum over all columns, so that none goes unread.
 #[derive(Default)]
 struct Seen {
     lines: u64,
@@ -115,7 +115,7 @@ fn scan(mut log: impl Read, mut see: impl FnMut(&[u8])) -> io::Result<()> {
         structure(&buffer, len, &mut marks);
         let text = &buffer[PAD..PAD + len];
         let mut start = 0;
-        // The structure pass marks the results of strace's lines too.
+        // The structure pass also marks the results of strace's lines.
         for at in marks.at.iter().map(|&at| at as usize).filter(|&at| text[at] == b'\n') {
             see(&text[start..at]);
             start = at + 1;

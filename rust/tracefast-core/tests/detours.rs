@@ -21,7 +21,7 @@ const PLAIN: &str = "7 1700000000.000001 read(3</a>, \"x\", 9) = 1 <0.000011>\n\
 #[test]
 fn usual_lines_of_strace_stay_on_the_fast_path() {
     assert_eq!(detours(PLAIN), 0);
-    // What belongs to a call is told by its first bytes.
+    // The first bytes of a line show what belongs to a call.
     assert_eq!(detours(&format!("{PLAIN} | 00000  78   x |\n")), 0);
 }
 

@@ -75,8 +75,8 @@ fn with_processors(batch: &RecordBatch) -> RecordBatch {
     RecordBatch::try_new(schema(), columns).unwrap()
 }
 
-/// A row group in which one column has values, for each column that ever has any: what encoding it
-/// adds to `columns/nothing`, a row group of nulls.
+/// A row group in which one column has values, for each column that can have any: the cost of
+/// encoding it on top of `columns/nothing`, a row group of nulls.
 fn columns(criterion: &mut Criterion, batches: &[RecordBatch]) {
     let encoder = ParquetEncoder::try_new(ParquetOptions::default()).unwrap();
     let rows = batches.iter().map(RecordBatch::num_rows).sum::<usize>();

@@ -1,10 +1,9 @@
 //! What each stage costs on one thread: `cargo bench -p tracefast-io --bench stages [-- PART OF A NAME]`,
 //! on the logs that ship with the project, or on that of `TRACEFAST_BENCH_LOG=FILE`.
 //!
-//! The text is cut into blocks as the pipeline does, and each block goes through all stages in front
-//! of the one that is timed, so that what a stage reads is in the cache as far as it is in the
-//! pipeline. Only the stage itself is on the clock. Rows a second are those of the log for all
-//! stages: times of a row can be added.
+//! The text is cut into blocks as in the pipeline. Each block goes through all stages before the one
+//! that is timed, so the cache holds what it holds in the pipeline. Only the stage itself is timed.
+//! Rows per second refer to the rows of the log for all stages, so times per row can be added.
 //!
 //! For tools that count instructions, `TRACEFAST_BENCH_STAGE=NAME` takes the log as far as this stage
 //! and no further, `TRACEFAST_BENCH_ROUNDS=N` times (once): see `benches/guard.py`.
@@ -59,7 +58,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Takes the whole log as far as one stage: somebody else measures.
+/// Takes the whole log as far as one stage, for an external tool to measure.
 fn alone(wanted: &str) -> io::Result<()> {
     let file =
         support::named().ok_or_else(|| io::Error::other("TRACEFAST_BENCH_LOG names no log"))?;
@@ -89,13 +88,13 @@ enum Stage {
     Blocks,
     /// Ends of lines, and where results may begin.
     Structure,
-    /// The same without vector instructions.
+    /// The structure pass without vector instructions.
     Portable,
     /// Rows.
     Grammar,
     /// Halves over block borders, keys of all blocks: what is done in order, without the model.
     Stitch,
-    /// The same with tasks, descriptors, files: all that is done in order.
+    /// The model too: tasks, descriptors, files.
     Model,
     /// Arrow arrays.
     Batches,
@@ -114,11 +113,11 @@ const STAGES: [(Stage, &str); 8] = [
     (Stage::Parquet, "parquet"),
 ];
 
-/// What became of a log.
+/// The result for one log.
 struct Outcome {
-    /// Time in the stage that was asked for.
+    /// Time in the requested stage.
     took: Duration,
-    /// Rows of all blocks, if it came to that.
+    /// Rows of all blocks, if a stage made rows.
     rows: u64,
 }
 
@@ -194,7 +193,7 @@ struct Arrow {
     encoder: ParquetEncoder,
     parts: Vec<Part>,
     rows: usize,
-    /// Rows that ever came.
+    /// All rows so far.
     seen: u64,
     batches: Vec<RecordBatch>,
 }
@@ -264,7 +263,7 @@ impl Arrow {
     }
 }
 
-/// Where a block ends: behind a whole line and all that belongs to it.
+/// Where a block ends: after a whole line and everything that belongs to it.
 fn cut(text: &[u8], format: &Format) -> usize {
     let mut end = text.len().min(BLOCK);
     while end < text.len() && (text[end - 1] != b'\n' || !format.stands_alone(&text[end..])) {

@@ -46,7 +46,7 @@ fn nothing_is_there_before_the_end() {
     let mut file = AtomicFile::create(&path, true).unwrap();
     file.write_all(&vec![b'x'; 1 << 20]).unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"before");
-    // Beside it, hidden, so that a rename is all that is left to do.
+    // A hidden file in the same folder, so that only a rename remains.
     let there = names(folder.path());
     let temporary = Path::new(&there[0]);
     assert!(there[0].starts_with(".out.parquet."), "{there:?}");
@@ -89,7 +89,7 @@ fn an_existing_file_may_be_kept() {
     assert!(error.hint().is_some());
     assert_eq!(names(folder.path()), ["out"]);
 
-    // Made by somebody else after we began.
+    // Another process creates it after the start.
     let path = folder.path().join("late");
     let mut file = AtomicFile::create(&path, false).unwrap();
     file.write_all(b"ours").unwrap();
@@ -107,7 +107,7 @@ fn a_link_stays_a_link() {
     let (link, second) = (folder.path().join("link"), folder.path().join("second"));
     symlink("deep/out", &link).unwrap();
     symlink("link", &second).unwrap();
-    // The first time there is nothing behind it.
+    // The first time, the link has no target.
     for text in ["once", "twice"] {
         write(&second, text).unwrap();
         assert!(link.is_symlink() && second.is_symlink());

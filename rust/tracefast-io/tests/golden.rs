@@ -1,4 +1,4 @@
-//! Logs beside the rows that they must give: the files that the Python tests read too.
+//! Logs and the rows that they must give, in files that the Python tests read too.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The invariants of the design, over logs put together at random from lines of all sorts.
+//! The invariants of the design, for logs of random lines of all kinds.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -170,7 +170,7 @@ const FTRACE: &[&str] = &[
     "something else",
     "# a heading",
     "",
-    // Where blocks of a log with stacks may begin.
+    // Where blocks of a log with stacks may start.
     "             cat-7       [000] .....     2.000142: sys_read -> 0x10",
     "             cat-8       [001] d..2.     2.000044: x: y",
 ];
@@ -234,7 +234,7 @@ const BARE: &[&str] = &[
     "",
 ];
 
-/// Lines of logs cut by task, behind their times: calls of some length, which overlap.
+/// Lines of logs cut by task, after their times: calls of some length, which overlap.
 const CUT: &[&str] = &[
     "read(3</a>, \"x) = 9\", 4096) = 7 <0.000213>",
     "read(3, \"\", 10) = 0 <0.000001>",
@@ -279,7 +279,7 @@ const CONTINUED: &[&str] = &[
     "",
 ];
 
-/// Logs of three tasks, with times that go on by some microseconds from line to line of any task.
+/// Logs of three tasks, whose times increase by some microseconds from line to line of any task.
 fn cut_log() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let line = prop_oneof![
         9 => (proptest::sample::select(CUT), 0..90_u64).prop_map(|(line, by)| (line, Some(by))),
@@ -325,8 +325,8 @@ fn log(lines: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Everything that a run leaves behind: the bytes of the file and the report. One text is a log;
-/// several are those of tasks.
+/// Everything that a run produces: the bytes of the file and the report. One text is a log; several
+/// are those of tasks.
 fn run(
     texts: &[Vec<u8>],
     wanted: Wanted,

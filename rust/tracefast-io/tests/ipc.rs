@@ -56,7 +56,7 @@ proptest! {
     }
 }
 
-/// The array with the beginning of itself, or nulls, before and behind it.
+/// The array with its own start, or nulls, before and after it.
 fn surround(array: &ArrayRef, count: usize) -> ArrayRef {
     let other = if array.len() >= count {
         array.slice(0, count)

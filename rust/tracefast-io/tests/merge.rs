@@ -226,7 +226,7 @@ fn an_execve_in_a_thread_goes_on_in_the_log_of_its_process() {
         assert_eq!((last.name.as_str(), last.status.as_str()), ("execve", "complete"));
         assert_eq!(last.ts, Some(1_795_175_299_500_000_000));
     }
-    // Nobody succeeds these: they stand where they can.
+    // These have no successor: they go where they fit.
     let changed =
         |to: i32| format!("1795175299.5 execve(\"/x\", [], 0x1 <pid changed to {to} ...>\n");
     let logs = Logs::new(&[
@@ -283,7 +283,7 @@ fn runs_that_are_numbered_stay_apart() {
     let logs = Logs::new(&[
         ("run.1", run),
         ("run.2", run),
-        // In a container numbers of tasks are small; they tell of each other.
+        // In a container ids of tasks are small; the logs refer to each other.
         ("ff.7", "1795175299.1 set_tid_address(0x7f0a) = 7\n1795175299.2 fork() = 8\n"),
         ("ff.8", "1795175299.3 getpid() = 8\n"),
         // A pid column says it all.
@@ -396,7 +396,7 @@ fn a_call_acts_on_what_was_open_when_it_began() {
     let read = "1795175299.000200 read(3, \"x\", 1) = 1";
     let next = "1795175299.000800 read(3, \"x\", 1) = 1 <0.000001>\n";
     let expected = [(401, 1, "/a".to_owned()), (401, 2, "/b".to_owned())];
-    // It lasted until the file was another one; or may have; or nobody knows how long.
+    // It lasted until the file was another one; or may have; or its length is not known.
     for took in [" <0.000500>", " <0.000050>", ""] {
         assert_eq!(bound(&closing, &format!("{read}{took}\n{next}")), expected, "{took}");
         assert_eq!(bound(&closing, &format!("{read}{took}\r\n{next}")), expected, "{took}");
@@ -411,7 +411,7 @@ fn a_call_acts_on_what_was_open_when_it_began() {
 
 #[test]
 fn transfers_stand_in_the_order_of_their_earliest_ends() {
-    // The first may have ended behind the second, but as far as times tell it did not.
+    // The first may have ended after the second, but the times do not show it.
     let read = "1795175299.000420 read(3, \"x\", 1) = 1 <0.000030>\n";
     let other = "1795175299.000457 pread64(3, \"x\", 1, 0) = 1 <0.000001>\n\
          1795175299.000465 getpid() = 401 <0.000001>\n\

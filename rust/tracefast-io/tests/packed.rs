@@ -1,5 +1,5 @@
-//! Compressed logs: whichever way they are unpacked, in pieces or from begin to end, they give the
-//! same text, and where they are damaged the same error.
+//! Compressed logs give the same text, or if they are damaged the same error, whether they are
+//! unpacked in pieces or from start to end.
 
 use std::io::{self, Cursor, Read, Write};
 
@@ -19,7 +19,7 @@ fn member(packing: Packing, text: &[u8]) -> Vec<u8> {
             encoder.write_all(text).expect("memory");
             encoder.finish().expect("memory")
         }
-        // One in two tells its size, the others have a checksum.
+        // Every second one has its size, the others have a checksum.
         Packing::Zstd if text.first().is_some_and(|byte| byte % 2 == 0) => {
             zstd::bulk::compress(text, 1).expect("memory")
         }
@@ -74,7 +74,7 @@ impl Read for Slow {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let most = buf.len().min(self.most);
         match self.bytes.read(&mut buf[..most])? {
-            // Told once, as by a pipe that is at its end afterwards.
+            // Reported once, as by a pipe, which is at its end afterwards.
             0 if std::mem::take(&mut self.fails) => Err(io::Error::other("the tape is torn")),
             n => Ok(n),
         }
@@ -89,7 +89,8 @@ fn in_order(packing: Packing, packed: &[u8], fails: bool) -> Told {
     read(text(packing, slow(packed, 1 << 16, fails)).expect("a decoder"))
 }
 
-/// Piece by piece; from the first that does not unpack on in order. Also says how many pieces did.
+/// Unpacks piece by piece, and in order from the first piece that fails. Also returns how many
+/// pieces were unpacked.
 fn in_pieces(packing: Packing, packed: &[u8], most: usize, fails: bool) -> (Told, usize) {
     let (magic, rest) = packed.split_at(packed.len().min(6));
     let mut pieces = Pieces::new(packing, magic.to_vec(), slow(rest, most, fails));
@@ -127,7 +128,7 @@ fn members_are_unpacked_in_pieces() {
         for most in [usize::MAX, 1000] {
             let (told, count) = in_pieces(packing, &packed, most, false);
             assert!(told.as_ref() == Ok(&text), "{packing:?}");
-            // What xz does not tell is guessed, and then pieces are longer.
+            // What xz does not store is guessed, and then pieces are longer.
             let least = if packing == Packing::Xz { 3 } else { 5 };
             assert!(count >= least, "{packing:?}: {count}");
         }
@@ -151,7 +152,7 @@ fn what_is_too_long_for_a_piece_is_read_in_order() {
 
 #[test]
 fn what_looks_like_a_member_and_is_none_is_read_in_order() {
-    // Stored text of gzip that holds a whole member, behind what looks like the length of a text.
+    // Stored text of gzip that contains a whole member, after what looks like the length of a text.
     let inner = member(Packing::Gzip, b"inner\n");
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
     let parts = [&lines(0, 1_000_000)[..], &[0, 0, 0x20, 0], &inner, b"\nend\n"];
@@ -188,7 +189,7 @@ fn a_failure_to_read_is_told_where_it_happens() {
     }
 }
 
-/// What may befall a file.
+/// How a file may be damaged.
 #[derive(Debug, Clone)]
 enum Harm {
     None,
@@ -220,7 +221,7 @@ fn harmed(mut members: Vec<Vec<u8>>, harm: Harm) -> Vec<u8> {
     let mut packed = members.concat();
     match harm {
         Harm::None | Harm::Zeros(_) => {}
-        // What has not even the magic is no compressed log.
+        // Without the magic it is not a compressed log.
         Harm::Cut(at) => packed.truncate(6 + at.index(packed.len() - 6)),
         Harm::Flip(at, bits) => {
             let at = at.index(packed.len());

@@ -207,7 +207,7 @@ fn many_paths_do_without_a_dictionary() {
     let read = read(file);
     let cells: Vec<Cell> = texts.iter().cloned().map(Cell::Text).collect();
     assert!(table(&read)[Column::Path as usize] == cells);
-    // Without a dictionary there are bounds all the same.
+    // Without a dictionary there are still bounds.
     let Some(Statistics::ByteArray(bounds)) =
         metadata.row_group(0).column(Column::Path as usize).statistics()
     else {
@@ -251,7 +251,7 @@ fn every_column_but_args_can_be_skipped_by_page() {
     }
 }
 
-/// The end of a file as the parquet crate writes it from what it reads there.
+/// The footer of a file as the parquet crate writes it after reading it.
 fn rewritten(file: &[u8]) -> Vec<u8> {
     let metadata = footer(file.to_vec());
     let begin = metadata
@@ -281,7 +281,7 @@ fn made(rows: usize, numbers: &mut Numbers, words: &[String]) -> RecordBatch {
     RecordBatch::try_new(schema(), columns).unwrap()
 }
 
-/// Whatever the crate does not understand in the footer, or would tell in another way, shows.
+/// Anything in the footer that the crate does not understand, or would write differently, shows.
 #[test]
 fn the_footer_is_that_of_the_stock_writer() {
     let mut numbers = Numbers(5);

@@ -1,4 +1,4 @@
-//! Every log through both writers of Parquet: what is read back are the rows of the stream.
+//! Every log through both writers of Parquet: the rows read back are those of the stream.
 //!
 //! `TRACEFAST_LOGS=folder cargo test -p tracefast-io --test parquet_logs` takes the logs below that
 //! folder as well.
@@ -18,7 +18,7 @@ use tracefast_io::read::BatchStream;
 const BATCH: usize = 512;
 const GROUP: usize = 3;
 
-/// What the files of `tests/data` that are no logs end in.
+/// The suffixes of files in `tests/data` that are not logs.
 const NO_LOGS: [&str; 8] = ["c", "gz", "json", "md", "ndjson", "py", "sh", "txt"];
 
 /// Every log below a folder.

@@ -27,7 +27,7 @@ pyo3::create_exception!(
      not_a_log: to read it anyway, name its format: strace or ftrace"
 );
 
-/// The exception for an error: `OSError` with number and file name where the system refused.
+/// The exception for an error: `OSError` with number and file name if it is from the system.
 pub(crate) fn exception(py: Python<'_>, error: &tracefast_io::Error) -> PyErr {
     let hint = error.hint().map(str::to_owned);
     let raised = match error.kind() {

@@ -1,6 +1,6 @@
 //! The Python extension `tracefast._core`: conversion only.
 
-// What stands above classes and functions is what Python's `help` shows: plain text.
+// Python's `help` shows the comments above classes and functions, so they are plain text.
 #![allow(clippy::doc_markdown, clippy::doc_link_with_quotes)]
 pub(crate) mod arrow;
 mod errors;
@@ -104,7 +104,7 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();
-        // Errors that nobody gave a hint have the attribute too.
+        // Errors without a hint have the attribute too.
         py.get_type::<Error>().setattr("hint", py.None())?;
         py.get_type::<Error>().setattr("kind", py.None())?;
         module.add("SCHEMA_VERSION", tracefast_core::events::schema::SCHEMA_VERSION)?;

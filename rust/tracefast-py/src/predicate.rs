@@ -1,4 +1,4 @@
-//! Predicates as Python says them: tuples that begin with a word.
+//! Predicates as Python writes them: tuples that start with a word.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

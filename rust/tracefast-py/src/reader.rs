@@ -59,10 +59,10 @@ pub struct Reader {
     main: Option<ThreadId>,
 }
 
-/// How many logs are named where a reader is shown.
+/// How many logs `repr` of a reader names.
 const NAMED: usize = 3;
 
-/// What became of the stream.
+/// The state of the stream.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Open,
@@ -73,7 +73,7 @@ enum State {
 }
 
 impl State {
-    /// Nothing but an open stream can be handed out: an empty one would look like an empty log.
+    /// Only an open stream can be handed out: an empty one would look like an empty log.
     fn check_open(self) -> PyResult<()> {
         let what = match self {
             Self::Open => return Ok(()),
@@ -200,7 +200,7 @@ impl Reader {
 
     /// Waits for a batch, a twentieth of a second at most: whether it was the end, and the batch.
     fn poll(&self, py: Python<'_>) -> PyResult<(bool, Option<Batch>)> {
-        // Here and not only where there is none: who reads on and on in C never looks for signals.
+        // Also if there is a batch: a loop in C never checks for signals.
         py.check_signals()?;
         lock(&self.state).check_not_closed()?;
         let found = py.detach(|| lock(&self.stream).poll());
@@ -251,17 +251,17 @@ impl Reader {
     }
 }
 
-/// The stream as the C interface wants it.
+/// The stream for the C interface.
 struct Export {
     stream: Arc<Mutex<BatchStream>>,
     request: Request,
     main: Option<ThreadId>,
-    /// When it last looked for signals.
+    /// When it last checked for signals.
     looked: Instant,
 }
 
 impl Export {
-    /// Looks for signals, where Python handles them: only there is it safe to wait for Python.
+    /// Checks for signals in the thread that handles them: only there is it safe to wait for Python.
     /// Elsewhere another thread may hold Python and wait for this batch.
     fn check_signals(&self) -> Result<(), ArrowError> {
         if self.main != Some(std::thread::current().id()) {
@@ -271,8 +271,8 @@ impl Export {
             let Err(raised) = py.check_signals() else { return Ok(()) };
             let error = ArrowError::ExternalError(format!("stopped by a signal: {raised}").into());
             if raised.is_instance_of::<PyKeyboardInterrupt>(py) {
-                // What takes the stream makes an error of its own kind of this one. Python raises
-                // the interrupt as soon as it runs again, even if that error is caught.
+                // The consumer of the stream turns this error into one of its own. Python raises the
+                // interrupt as soon as it runs again, even if that error is caught.
                 #[allow(unsafe_code)]
                 // SAFETY: it only notes that the signal came, and may be called at any time.
                 unsafe {

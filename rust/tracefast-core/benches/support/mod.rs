@@ -10,16 +10,16 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput};
 
-/// Most bytes of a log that are timed: the whole of one of gigabytes would go round only once.
+/// The most bytes of a log to time: a log of gigabytes would be read only once.
 const MOST: u64 = 64 << 20;
 
-/// Bytes of a log in a test, which asks only whether a bench works.
+/// Bytes of a log in a test, which only checks that a bench works.
 const LITTLE: u64 = 64 << 10;
 
 /// The name of a log, and its text.
 pub(crate) type Log = (String, Vec<u8>);
 
-/// The stage of `TRACEFAST_BENCH_STAGE`: it is to be run as asked and not timed.
+/// The stage of `TRACEFAST_BENCH_STAGE`, to be run and not timed.
 pub(crate) fn alone() -> Option<String> {
     std::env::var("TRACEFAST_BENCH_STAGE").ok()
 }
@@ -50,7 +50,7 @@ pub(crate) fn logs(kinds: &[&str]) -> io::Result<Vec<Log>> {
     kinds.iter().map(log).collect()
 }
 
-/// The beginning of a log, in whole lines.
+/// The start of a log, in whole lines.
 fn start(log: impl Read) -> io::Result<Vec<u8>> {
     let most = if in_earnest() { MOST } else { LITTLE };
     let mut text = Vec::new();
@@ -61,7 +61,7 @@ fn start(log: impl Read) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Times for two seconds a bench: enough for a stage to be told from a tenth of it.
+/// Times each bench for two seconds: enough to see a difference of a tenth.
 pub(crate) fn criterion() -> Criterion {
     Criterion::default()
         .sample_size(20)

@@ -1,7 +1,7 @@
-//! The one schema of events, whatever the log holds.
+//! The schema of events, which is the same for every log.
 //!
-//! Columns, order and types are those of `docs/schema.md`; they never depend on the log, so that
-//! files can be concatenated.
+//! Columns, order and types are those of `docs/schema.md`. They never depend on the log, so files
+//! can be concatenated.
 
 use std::sync::{Arc, LazyLock};
 
@@ -55,7 +55,7 @@ pub enum Column {
 
 use Column as C;
 
-/// How the values of a column are held and written.
+/// How the values of a column are stored and written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Nanoseconds without a zone.
@@ -141,12 +141,12 @@ impl Column {
         1 << self as u8
     }
 
-    /// The name that users see.
+    /// The name in tables.
     pub fn name(self) -> &'static str {
         COLUMNS[self as usize].1
     }
 
-    /// How values are held.
+    /// How its values are stored.
     pub fn kind(self) -> Kind {
         COLUMNS[self as usize].2
     }
@@ -171,14 +171,14 @@ pub fn schema() -> SchemaRef {
     Arc::clone(&SCHEMA)
 }
 
-/// Columns of words that are plain strings in Parquet and in what is scanned.
+/// Columns of words that are plain strings in Parquet and in scans.
 ///
-/// Readers skip rows by the statistics of strings, and by those of dictionaries they do not: so
-/// Parquet files declare names and sources as strings, whose pages have a dictionary all the same.
-/// Tables have the source as a string, too, and are joined on it.
+/// Readers skip rows by the statistics of strings, but not by those of dictionaries. So Parquet
+/// files declare names and sources as strings; their pages are dictionary-encoded anyway. Tables
+/// have the source as a string too, and are joined on it.
 pub const PLAIN: [Column; 2] = [Column::Name, Column::Source];
 
-/// A schema of events in which those of [`PLAIN`] that are there are of the type `plain`.
+/// Changes the columns of [`PLAIN`] in a schema of events to the type `plain`.
 ///
 /// # Examples
 /// ```

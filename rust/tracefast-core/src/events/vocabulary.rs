@@ -1,8 +1,8 @@
-//! The closed vocabularies of the schema: kinds, states, file types, classes of access.
+//! The closed vocabularies of the schema: kinds, statuses, file types, classes of access.
 //!
 //! Their dictionaries are complete from the first batch on, so a key means the same everywhere.
 
-/// Makes an enum whose variants are keys of a dictionary column.
+/// Defines an enum whose variants are the keys of a dictionary column.
 macro_rules! vocabulary {
     ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident => $text:literal,)+ }) => {
         $(#[$meta])*
@@ -14,7 +14,7 @@ macro_rules! vocabulary {
             /// Every value, in the order of the keys.
             pub const TEXTS: &'static [&'static str] = &[$($text,)+];
 
-            /// The value as users see it.
+            /// The word in tables.
             pub fn text(self) -> &'static str {
                 Self::TEXTS[self as usize]
             }
@@ -37,7 +37,7 @@ vocabulary! {
         Function => "function",
         /// Text written by a program or a driver.
         Marker => "marker",
-        /// Records that the tracer lost.
+        /// A number of records that the tracer lost.
         Lost => "lost",
         /// One completed part of an asynchronous submission.
         Aio => "aio",
@@ -51,7 +51,7 @@ vocabulary! {
 vocabulary! {
     /// How a call ended.
     Status {
-        /// Both ends are in the log.
+        /// Its start and its end are in the log.
         Complete => "complete",
         /// Ended with one of the ERESTART codes.
         Interrupted => "interrupted",
@@ -63,21 +63,21 @@ vocabulary! {
         Unfinished => "unfinished",
         /// An end without a start.
         Headless => "headless",
-        /// The task died in the call.
+        /// The task died during the call.
         Killed => "killed",
-        /// The tracer let go of the task in the call.
+        /// The tracer detached from the task during the call.
         Detached => "detached",
         /// Another thread's execve took the task's place.
         Superseded => "superseded",
         /// The tracer could not read the result.
         Unavailable => "unavailable",
-        /// The line is cut.
+        /// The line is truncated.
         Truncated => "truncated",
     }
 }
 
 vocabulary! {
-    /// What a descriptor leads to.
+    /// The type of file that a descriptor refers to.
     FileType {
         /// Regular file.
         Regular => "regular",
@@ -125,19 +125,19 @@ vocabulary! {
         Eof => "eof",
         /// First of its stream.
         First => "first",
-        /// Begins where the previous one ended.
+        /// Starts where the previous one ended.
         Consecutive => "consecutive",
-        /// Begins behind it.
+        /// Starts after it.
         Forward => "forward",
-        /// Begins before it.
+        /// Starts before it.
         Backward => "backward",
     }
 }
 
 impl FileType {
-    /// The key of the type to keep where `known` is what made the descriptor and `mode` what a stat
-    /// call says of it: the mode of a pipe without a name is that of one with a name, and a file of
-    /// memory looks like any other.
+    /// The key of the type to keep. `known` comes from the call that created the descriptor, and
+    /// `mode` from a stat call, in which a pipe without a name looks like one with a name, and a
+    /// memory file like any regular file.
     pub fn settled(known: Option<u8>, mode: Option<u8>) -> Option<u8> {
         let is = |key: Option<u8>, what: Self| key == Some(what as u8);
         let more = is(known, Self::Pipe) && is(mode, Self::Fifo)
@@ -155,25 +155,25 @@ pub enum Op {
     None,
     /// Uses a descriptor (`fd`, perhaps `fd2`).
     Use,
-    /// Makes a descriptor (`fd`) for `path`.
+    /// Creates a descriptor (`fd`) for `path`.
     Open,
-    /// Makes a descriptor without a name, of the type in `flags`.
+    /// Creates a descriptor without a name, of the type in `flags`.
     OpenAnon,
-    /// Makes two descriptors, `fd` and `fd2`, of the type in `flags`.
+    /// Creates two descriptors, `fd` and `fd2`, of the type in `flags`.
     OpenPair,
-    /// Ends `fd`.
+    /// Closes `fd`.
     Close,
-    /// Ends the descriptors from `fd` to `fd2`, or marks them as in `flags`. If `number` has
+    /// Closes the descriptors from `fd` to `fd2`, or marks them as in `flags`. If `number` has
     /// `CLONE_FILES`, the task gets a table of its own first.
     CloseRange,
     /// `fd2` becomes another name of `fd`.
     Dup,
     /// Sets or clears the mark of `fd` to be closed by execve, as in `flags`.
     SetCloexec,
-    /// Makes a task; clone flags in `flags`, its id in `ret`.
+    /// Creates a task; clone flags in `flags`, its id in `ret`.
     Fork,
-    /// Tells that a task was made: clone flags in `flags`, its id in `at`; `at2` as well if another
-    /// event may tell it again.
+    /// Reports a new task: clone flags in `flags`, its id in `at`, and in `at2` too if another
+    /// event may report it again.
     Appear,
     /// Replaces the program.
     Exec,
@@ -185,13 +185,13 @@ pub enum Op {
     Away,
     /// Another thread's execve took over this id.
     Superseded,
-    /// Tells that a thread, `thread`, goes on under this id.
+    /// Reports that the thread `thread` continues under this id.
     Supersedes,
     /// Changes the working directory to `path`.
     Chdir,
     /// Changes the working directory to `fd`.
     Fchdir,
-    /// Acts on `path` by name.
+    /// Uses `path` by name.
     Path,
     /// Moves the position of `fd`: how in `flags` ([`whence`]), by the argument in `number`, to `ret`.
     Seek,
@@ -201,41 +201,41 @@ pub enum Op {
     Unshare,
     /// `path` becomes the root.
     Chroot,
-    /// `path` is called `path2` from now on; with `flags` 1 the two change names.
+    /// Renames `path` to `path2`; with `flags` 1 exchanges the two.
     Rename,
-    /// `path` names nothing any more.
+    /// Removes the name `path`.
     Unlink,
-    /// `path2` is another name of `path`.
+    /// Adds `path2` as another name of `path`.
     Link,
     /// The file that `fd` or `path` names has the length in column `size`.
     Truncate,
     /// The file of `fd` has at least `number` bytes; −1: any number.
     Allocate,
-    /// Makes a descriptor (`fd`) for the process whose id is in `at`; −100 if that is not known.
+    /// Creates a descriptor (`fd`) for the process with the id in `at`; −100 if that is not known.
     OpenProcess,
-    /// Makes a descriptor (`fd`) for what `fd2`, a descriptor for a process, has as number `at`.
+    /// Creates a descriptor (`fd`) for descriptor `at` of the process that `fd2` refers to.
     Take,
 }
 
 impl Op {
-    /// It acts on what its descriptors lead to, and neither makes nor ends one.
+    /// Whether it uses files through descriptors, without creating or closing one.
     #[inline]
     pub fn uses(self) -> bool {
         matches!(self, Self::Use | Self::Seek | Self::SetStatus | Self::Truncate | Self::Allocate)
     }
 
-    /// It acts on what paths name; if they are empty, on the descriptors in front of them.
+    /// Whether it uses files by path, or, if a path is empty, by the descriptor before it.
     #[inline]
     pub fn names(self) -> bool {
         matches!(self, Self::Path | Self::Rename | Self::Unlink | Self::Link)
     }
 }
 
-/// Which way a call moves data.
+/// In which direction a call moves data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub enum Motion {
-    /// It moves none.
+    /// It moves no data.
     #[default]
     None,
     /// Out of `fd`.
@@ -246,25 +246,25 @@ pub enum Motion {
     Copy,
 }
 
-/// Where in a file a transfer begins.
+/// Where in a file a transfer starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub enum At {
     /// At the description's own position, which it moves.
     #[default]
     Position,
-    /// At the offset in the row's column, which leaves the position as it is.
+    /// At the offset in the row's column; the position does not change.
     Given,
-    /// At an offset that the text does not tell; the position stays as it is.
+    /// At an offset that is not in the text; the position does not change.
     Elsewhere,
-    /// In what has no positions: the call works on pipes, sockets, queues only.
+    /// In something without positions: the call works only on pipes, sockets or queues.
     Stream,
 }
 
 /// Bits of the internal column `flags` for [`Op::Open`], [`Op::OpenAnon`], [`Op::OpenPair`] and
 /// [`Op::Dup`]; the low byte is a [`FileType`].
 pub mod open_flags {
-    /// Closed by a successful execve.
+    /// A successful execve closes it.
     pub const CLOEXEC: u32 = 1 << 8;
     /// The type in the low byte is known.
     pub const TYPED: u32 = 1 << 9;
@@ -272,7 +272,7 @@ pub mod open_flags {
     pub const APPEND: u32 = 1 << 10;
     /// `O_TRUNC`: the file is empty.
     pub const TRUNC: u32 = 1 << 11;
-    /// The call made the file (`O_CREAT` with `O_EXCL`, `O_TMPFILE`).
+    /// The call created the file (`O_CREAT` with `O_EXCL`, `O_TMPFILE`).
     pub const NEW: u32 = 1 << 12;
     /// `O_PATH`: nothing can be read or written.
     pub const PATH: u32 = 1 << 13;
@@ -286,7 +286,7 @@ pub mod whence {
     pub const SEEK_END: u32 = 2;
     pub const SEEK_DATA: u32 = 3;
     pub const SEEK_HOLE: u32 = 4;
-    /// Another one, or the text does not tell.
+    /// Another one, or not in the text.
     pub const OTHER: u32 = 5;
 }
 

@@ -1,4 +1,4 @@
-//! How many bytes ranges cover in union, by group.
+//! How much the union of ranges covers, by group.
 
 use crate::tables::ranges::Ranges;
 
@@ -19,8 +19,8 @@ pub struct Covered {
 }
 
 impl Covered {
-    /// Adds `length` numbers from `start` on to a group. Groups are numbered from 0 without gaps:
-    /// there are as many as the largest number says.
+    /// Adds `length` numbers from `start` on to a group. Groups are numbered from 0 without gaps,
+    /// so the largest number decides how many there are.
     pub fn insert(&mut self, group: usize, start: i64, length: i64) {
         if group >= self.groups.len() {
             self.groups.resize_with(group + 1, Ranges::default);

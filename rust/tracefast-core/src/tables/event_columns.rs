@@ -1,7 +1,7 @@
-//! The columns of a batch of events, in any layout that readers of Arrow hand out.
+//! The columns of a batch of events, in any layout that Arrow readers return.
 //!
-//! [`event_columns!`] declares the columns that a fold reads: each once, with its name in the event
-//! schema and the type in which it is read.
+//! [`event_columns!`] declares the columns that a fold reads, each once, with its name in the event
+//! schema and its type.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -16,7 +16,7 @@ use arrow_schema::{ArrowError, DataType};
 
 use crate::tables::fold::Dictionaries;
 
-/// A set of columns of a batch; [`event_columns!`] implements it.
+/// A set of columns of a batch, implemented by [`event_columns!`].
 pub(crate) trait EventColumns<'a>: Sized {
     /// The names of the columns, in the event schema.
     fn names() -> Vec<&'static str>;
@@ -25,7 +25,7 @@ pub(crate) trait EventColumns<'a>: Sized {
     fn from_batch(batch: &'a RecordBatch, words: &'a Dictionaries) -> Result<Self, ArrowError>;
 }
 
-/// Two sets.
+/// Two sets together.
 impl<'a, A: EventColumns<'a>, B: EventColumns<'a>> EventColumns<'a> for (A, B) {
     fn names() -> Vec<&'static str> {
         [A::names(), B::names()].concat()
@@ -36,7 +36,7 @@ impl<'a, A: EventColumns<'a>, B: EventColumns<'a>> EventColumns<'a> for (A, B) {
     }
 }
 
-/// A set that is not always needed; whoever leaves it out does not call this.
+/// An optional set; a fold that does not need it does not call this.
 impl<'a, A: EventColumns<'a>> EventColumns<'a> for Option<A> {
     fn names() -> Vec<&'static str> {
         A::names()
@@ -50,7 +50,7 @@ impl<'a, A: EventColumns<'a>> EventColumns<'a> for Option<A> {
 /// Declares a struct of columns, and implements [`EventColumns`] for it.
 ///
 /// A field is `name: Type = "column"`, or `name: Type = ["first", "second"]` for an array of two
-/// columns. `Type` is [`Numbers`] of an Arrow type, [`Text`], or [`Words`] of what words mean.
+/// columns. `Type` is [`Numbers`] of an Arrow type, [`Text`], or [`Words`] of the meaning of words.
 macro_rules! event_columns {
     (
         $(#[$attribute:meta])*
@@ -157,7 +157,7 @@ impl<T: ArrowPrimitiveType> Numbers<'_, T> {
     }
 }
 
-/// A column of text that may be anything, such as paths.
+/// A column of any text, such as paths.
 pub(crate) enum Text<'a> {
     View(&'a StringViewArray),
     Small(&'a StringArray),
@@ -203,9 +203,9 @@ impl<'a> Text<'a> {
     }
 }
 
-/// A column of words of a small vocabulary: each is looked up once per batch.
+/// A column of words from a small vocabulary. Each word is looked up once per batch.
 ///
-/// The column may be dictionary-encoded, hold only keys of a dictionary given apart, or be text.
+/// The column may be dictionary-encoded, hold only keys of a separate dictionary, or be text.
 pub(crate) struct Words<'a, C> {
     keys: Keys<'a>,
     nulls: Option<&'a NullBuffer>,
@@ -257,7 +257,7 @@ impl<'a, C: Copy> EventColumn<'a> for Words<'a, C> {
 }
 
 impl<C: Copy> Words<'_, C> {
-    /// What `look` makes of the word in a row; None if it is null.
+    /// The result of `look` for the word in a row; None if it is null.
     #[inline]
     pub(crate) fn get(&mut self, row: usize, look: impl FnOnce(&str) -> C) -> Option<C> {
         if self.nulls.is_some_and(|nulls| nulls.is_null(row)) {

@@ -1,4 +1,4 @@
-//! Folds: batches of events in their order in, one table out.
+//! Folds, which turn batches of events in order into one table.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::tables::event_columns::EventColumns;
 /// Words by column name, for columns that hold only the keys of a dictionary.
 pub type Dictionaries = HashMap<String, ArrayRef>;
 
-/// Sums events up into a table.
+/// Summarizes events in a table.
 ///
 /// # Examples
 /// Two calls that took 1 µs together; the column `kind` holds keys into a dictionary:
@@ -50,7 +50,7 @@ pub trait Fold: Sized {
     /// The columns of the table.
     fn schema(&self) -> SchemaRef;
 
-    /// Takes in events, which follow those before in their order.
+    /// Adds events, which must come in order.
     ///
     /// `words` has the dictionaries of columns that hold only keys.
     ///
@@ -66,10 +66,8 @@ pub trait Fold: Sized {
     fn finish(self) -> Result<RecordBatch, ArrowError>;
 }
 
-/// A fold that looks at one row at a time. Every table implements this; the rest of [`Fold`]
-/// follows from it.
+/// A fold that takes one row at a time. Every table implements this; [`Fold`] follows from it.
 pub(crate) trait RowFold: Sized {
-    /// The columns that are read.
     type Columns<'a>: EventColumns<'a>;
 
     /// A fold with the same options that has seen no events.
@@ -80,7 +78,7 @@ pub(crate) trait RowFold: Sized {
         Self::Columns::<'static>::names()
     }
 
-    /// The columns of a batch.
+    /// Finds the columns in a batch.
     fn columns<'a>(
         &self,
         batch: &'a RecordBatch,
@@ -89,7 +87,7 @@ pub(crate) trait RowFold: Sized {
         EventColumns::from_batch(batch, words)
     }
 
-    /// Takes in one row.
+    /// Adds one row.
     fn row(&mut self, columns: &mut Self::Columns<'_>, row: usize);
 
     /// The table.

@@ -1,4 +1,5 @@
-//! Folds: events in their order in, one table out. Each table has a room; what they share is here.
+//! Folds, which turn events in order into tables. Each table has its own module; shared parts are
+//! here.
 
 pub(crate) mod covered;
 pub(crate) mod event_columns;

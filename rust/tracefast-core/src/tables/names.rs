@@ -2,7 +2,7 @@
 
 use crate::hash::HashMap;
 
-/// Texts that occur often, each kept once.
+/// Texts that occur often, each stored once.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     numbers: HashMap<Box<str>, u32>,

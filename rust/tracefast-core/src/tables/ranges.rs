@@ -1,12 +1,11 @@
-//! Sets of ranges: which bytes, or which stretches of time, something covers in union.
+//! Sets of ranges: unions of ranges of bytes, or of time.
 
 /// A set of half-open ranges of whole numbers.
 ///
-/// A range that begins in the last one or right behind it makes that one longer. Others are
-/// appended where they are in order, and else wait in a list, which is sorted and merged in when it
-/// is as long as what was merged before. So an insertion
-/// costs the logarithm of the number of ranges whatever their order, and memory grows with the
-/// ranges that are apart, at most twice.
+/// A range that starts inside the last one, or right after it, extends it. Others are appended if
+/// they are in order. If not, they wait in a list, which is sorted and merged when it is as long as
+/// the merged list. So an insertion takes logarithmic time in any order, and memory is at most
+/// twice that of the separate ranges.
 ///
 /// # Examples
 /// ```
@@ -27,11 +26,11 @@ pub struct Ranges {
     merged: Vec<(i64, i64)>,
 }
 
-/// Ranges that wait at least.
+/// The least number of ranges to wait for before a merge.
 const WAITING: usize = 64;
 
 impl Ranges {
-    /// Adds `start..end`; nothing if that is empty.
+    /// Adds `start..end`, which may be empty.
     #[inline]
     pub fn insert(&mut self, start: i64, end: i64) {
         if start >= end {
@@ -48,10 +47,10 @@ impl Ranges {
         }
     }
 
-    /// Takes in a range that grows no longer.
+    /// Adds a range that no longer grows.
     fn retire(&mut self, (start, end): (i64, i64)) {
         match self.merged.last_mut() {
-            // Times come in order, and so do the bytes of a file as a rule.
+            // Times come in order, and usually so do the bytes of a file.
             Some((first, last)) if *first <= start && start <= *last => {
                 *last = end.max(*last);
                 return;
@@ -59,7 +58,7 @@ impl Ranges {
             Some((_, last)) if *last >= start => {}
             _ => return self.merged.push((start, end)),
         }
-        // What is read again was read before.
+        // A range that is read again is covered already.
         let at = self.merged.partition_point(|&(_, last)| last < start);
         if self.merged.get(at).is_none_or(|&(first, last)| start < first || last < end) {
             self.recent.push((start, end));
@@ -74,20 +73,20 @@ impl Ranges {
         self.last.0 >= self.last.1
     }
 
-    /// The ranges in order, apart from one another.
+    /// The ranges in order, without overlaps.
     pub fn merged(&mut self) -> &[(i64, i64)] {
         if !self.is_empty() {
             self.recent.push(std::mem::take(&mut self.last));
         }
         self.merge();
-        // What is added from here on begins in the last range or behind it, as a rule.
+        // Ranges added from here on usually start in the last range or after it.
         if let Some(last) = self.merged.last() {
             self.last = *last;
         }
         &self.merged
     }
 
-    /// How much is covered, at most `i64::MAX`.
+    /// The length of the union, at most `i64::MAX`.
     pub fn length(&mut self) -> i64 {
         let length: i128 =
             self.merged().iter().map(|&(start, end)| i128::from(end) - i128::from(start)).sum();

@@ -20,7 +20,7 @@ impl<'r, R> TableBuilder<'r, R> {
         Self { rows, fields: Vec::new(), columns: Vec::new() }
     }
 
-    /// Adds a column that is an array already.
+    /// Adds a column that is already an array.
     pub(crate) fn array(&mut self, name: impl Into<String>, column: ArrayRef) {
         self.fields.push(Field::new(name, column.data_type().clone(), true));
         self.columns.push(column);
@@ -81,7 +81,7 @@ impl<'r, R> TableBuilder<'r, R> {
         self.collect::<BooleanArray, bool>(name, value);
     }
 
-    /// Adds a count as `UInt32`, which saturates.
+    /// Adds a count as a saturated `UInt32`.
     pub(crate) fn count(&mut self, name: impl Into<String>, value: impl Fn(&'r R) -> u64) {
         self.uint32(name, |row| Some(u32::try_from(value(row)).unwrap_or(u32::MAX)));
     }

@@ -1,4 +1,4 @@
-//! What holds for every table.
+//! Properties of every table.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::tables::forks::Forks;
 use crate::tables::processes::Processes;
 use crate::tables::syscalls::{By, StraceCounts, Syscalls};
 
-/// Pushes no events, with the columns that the fold says it needs.
+/// Pushes an empty batch with the columns that the fold needs.
 #[track_caller]
 fn takes_what_it_needs(mut fold: impl Fold) {
     let (needed, schema) = (fold.needed(), fold.schema());

@@ -1,10 +1,9 @@
-//! Values and how often each occurred: what exact medians, percentiles and the commonest value
-//! need.
+//! Values and how often each occurred, for exact medians, percentiles and the most common value.
 
 /// A multiset of whole numbers.
 ///
-/// New values wait in a list, which is sorted and counted when it is as long as what was counted
-/// before: memory grows with distinct values, not with values.
+/// New values wait in a list, which is sorted and counted when it is as long as the counted list.
+/// So memory grows with distinct values, not with values.
 ///
 /// # Examples
 /// ```
@@ -24,7 +23,7 @@ pub struct Values {
     counted: Vec<(i64, u64)>,
 }
 
-/// Values that wait at least.
+/// The least number of values to wait for before they are counted.
 const WAITING: usize = 64;
 
 impl Values {
@@ -115,7 +114,7 @@ impl Counted<'_> {
         self.total
     }
 
-    /// The value at position `ceil(percent / 100 * n)`, the nearest rank; None of no values.
+    /// The value at position `ceil(percent / 100 * n)`, the nearest rank; None without any value.
     pub fn rank(&self, percent: u64) -> Option<i64> {
         let wanted = (u128::from(self.total) * u128::from(percent)).div_ceil(100).max(1);
         let mut reached = 0;
@@ -131,7 +130,7 @@ impl Counted<'_> {
         self.values.last().map(|&(value, _)| value)
     }
 
-    /// The value that occurred most often, of several such the largest.
+    /// The most common value; the largest, if there are several.
     pub fn commonest(&self) -> Option<i64> {
         self.values.iter().max_by_key(|&&(value, count)| (count, value)).map(|&(value, _)| value)
     }

@@ -1,22 +1,22 @@
-//! The structure pass: where lines end and where results may begin, 64 bytes at a time.
+//! The structure pass: finds where lines end and where results may start, 64 bytes at a time.
 
 use crate::text::block::PAD;
 
 /// What the structure pass found in a block.
 #[derive(Debug, Default)]
 pub struct Marks {
-    /// Positions, in order, of every line feed and of the second blank of every ` = `. A look at
-    /// the byte tells which.
+    /// Positions, in order, of every line feed and of the second blank of every ` = `. The byte
+    /// there shows which.
     pub at: Vec<u32>,
-    /// How many of them are line feeds.
+    /// How many of the positions are line feeds.
     pub feeds: usize,
     /// No byte is above 0x7f.
     pub ascii: bool,
-    /// A bit for every byte, the lowest first, that is one of `,:("`; from [`lines`] only.
+    /// A bit for every byte, lowest first: set if it is one of `,:("`. Only [`lines`] fills it.
     pub parts: Vec<u64>,
 }
 
-/// The four facts about 64 bytes, a bit each.
+/// Four masks with a bit for each of 64 bytes.
 #[derive(Clone, Copy)]
 struct Masks {
     newline: u64,
@@ -39,7 +39,7 @@ pub fn structure(buf: &[u8], len: usize, marks: &mut Marks) {
         && std::arch::is_x86_feature_detected!("bmi1")
         && std::arch::is_x86_feature_detected!("popcnt")
     {
-        // SAFETY: the processor has what the function is built for, as just asked.
+        // SAFETY: the processor has the features of the function, as just checked.
         #[allow(unsafe_code)]
         unsafe {
             x86::structure_avx2(buf, len, marks);
@@ -49,8 +49,8 @@ pub fn structure(buf: &[u8], len: usize, marks: &mut Marks) {
     structure_portable(buf, len, marks);
 }
 
-/// Does what [`structure`] does, without vector instructions: what processors get that have none
-/// that are known. Tests and benches hold one against the other.
+/// Does what [`structure`] does, without vector instructions, for processors without known ones.
+/// Tests and benches compare the two.
 ///
 /// # Panics
 /// As [`structure`].
@@ -70,8 +70,8 @@ pub fn structure_portable(buf: &[u8], len: usize, marks: &mut Marks) {
     structure_with(buf, len, marks, masks_portable);
 }
 
-/// Fills `marks` for `buf[PAD..PAD + len]` with the line feeds alone, and with what may part
-/// arguments.
+/// Fills `marks` for `buf[PAD..PAD + len]` with the line feeds only, and with the bytes that may
+/// separate arguments.
 ///
 /// # Panics
 /// If `buf` is shorter than `len` and both pads.
@@ -81,7 +81,7 @@ pub fn lines(buf: &[u8], len: usize, marks: &mut Marks) {
     marks.parts.clear();
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2, as just asked.
+        // SAFETY: the processor has AVX2, as just checked.
         #[allow(unsafe_code)]
         unsafe {
             x86::lines_avx2(buf, len, marks);
@@ -91,7 +91,7 @@ pub fn lines(buf: &[u8], len: usize, marks: &mut Marks) {
     lines_with(buf, len, marks, line_masks_portable);
 }
 
-/// Line feeds, bytes above 0x7f, and what may part arguments, of 64 bytes.
+/// Masks of 64 bytes: line feeds, bytes above 0x7f, and bytes that may separate arguments.
 type LineMasks = [u64; 3];
 
 #[inline(always)]
@@ -111,7 +111,7 @@ fn lines_with(buf: &[u8], len: usize, marks: &mut Marks, masks: impl Fn(&[u8; 64
     let (chunks, rest) = buf[PAD..PAD + len].as_chunks();
     let whole = 64 * chunks.len();
     parts.extend(chunks.iter().enumerate().map(|(i, chunk)| see(64 * i, chunk, u64::MAX)));
-    // The padding makes the last one whole.
+    // The padding completes the last chunk.
     if !rest.is_empty()
         && let Some(chunk) = buf[PAD + whole..].first_chunk()
     {
@@ -134,14 +134,14 @@ fn line_masks_portable(chunk: &[u8; 64]) -> LineMasks {
 #[inline(always)]
 fn structure_with(buf: &[u8], len: usize, marks: &mut Marks, masks: impl Fn(&[u8; 64]) -> Masks) {
     let (chunks, rest) = buf[PAD..PAD + len].as_chunks::<64>();
-    // Room that is there is written by index; what is not used is cut off at the end.
+    // Writes by index into existing room; truncates the unused rest at the end.
     let room = marks.at.capacity().max(1024);
     marks.at.resize(room, 0);
     let mut found = Found::default();
     for chunk in chunks {
         found.add(&mut marks.at, masks(chunk));
     }
-    // Zeros are none of the bytes.
+    // Zeros match none of the bytes.
     let mut last = [0; 64];
     last[..rest.len()].copy_from_slice(rest);
     found.add(&mut marks.at, masks(&last));
@@ -150,7 +150,6 @@ fn structure_with(buf: &[u8], len: usize, marks: &mut Marks, masks: impl Fn(&[u8
     marks.ascii = found.high == 0;
 }
 
-/// What was found so far.
 #[derive(Default)]
 struct Found {
     /// Position of the next 64 bytes.
@@ -158,7 +157,7 @@ struct Found {
     marks: usize,
     feeds: usize,
     high: u64,
-    /// The last two bits of the blank and equal masks of the 64 bytes before.
+    /// The last two bits of the blank and equal masks of the previous 64 bytes.
     blank: u64,
     equal: u64,
 }
@@ -178,7 +177,7 @@ impl Found {
             room = at[self.marks..].first_chunk_mut();
         }
         if let Some(room) = room {
-            // Few have more than two: those are written without a question.
+            // Few chunks have more than two marks: two are written without a branch.
             room[0] = self.base + bits.trailing_zeros();
             let mut left = bits & bits.wrapping_sub(1);
             room[1] = self.base + left.trailing_zeros();
@@ -212,14 +211,15 @@ fn masks_portable(chunk: &[u8; 64]) -> Masks {
     }
 }
 
-/// A bit for each of 64 bytes: the highest of what `mark` makes of it, eight bytes in a word.
+/// A bit for each of 64 bytes: the highest bit of each byte in the result of `mark`, which takes
+/// eight bytes at a time.
 #[inline(always)]
 fn eight_by_eight(chunk: &[u8; 64], mark: impl Fn(u64) -> u64) -> u64 {
     let words = chunk.as_chunks::<8>().0.iter().enumerate();
     words.fold(0, |bits, (i, word)| {
         let marks = (mark(u64::from_le_bytes(*word)) & HIGHEST) >> 7;
-        // The product has the lowest bits of all bytes side by side in its highest byte: each is
-        // added there once, and no other sum of theirs reaches it.
+        // The product collects the lowest bits of all bytes in its highest byte: each is added
+        // there once, and no other sum reaches it.
         bits | (marks.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * i)
     })
 }
@@ -227,16 +227,16 @@ fn eight_by_eight(chunk: &[u8; 64], mark: impl Fn(u64) -> u64) -> u64 {
 /// The highest bit of each byte of a word.
 const HIGHEST: u64 = 0x8080_8080_8080_8080;
 
-/// Sets the highest bit of each byte of `word` that is `byte`, and no other's.
+/// Sets the highest bit of each byte of `word` that is `byte`, and no other bit.
 #[inline(always)]
 fn equal(word: u64, byte: u8) -> u64 {
     let differ = word ^ (u64::from(byte) * 0x0101_0101_0101_0101);
-    // Below the highest bit a sum overflows into it unless all bits are zero.
+    // The sum of the lower bits overflows into the highest bit unless all of them are zero.
     !(((differ & !HIGHEST) + !HIGHEST) | differ)
 }
 
-/// Where in `text`, from `at` on, the first of `bytes` stands. For short ways: what it finds is near,
-/// as a rule, and a general searcher costs more to call than to run.
+/// The index of the first of `bytes` in `text` from `at` on. For short distances: the byte is
+/// usually near, and a general searcher costs more to call than to run.
 ///
 /// # Examples
 /// ```
@@ -256,8 +256,8 @@ pub fn first_of<const N: usize>(text: &[u8], at: usize, bytes: [u8; N]) -> Optio
     )
 }
 
-/// Where in `text`, from `at` on, the first byte stands that may begin a token or be a bracket of
-/// strace's text: one of `"'(),/<[]{}`, or another one between `!` and `/`.
+/// The index of the first byte in `text` from `at` on that may start a token or be a bracket in
+/// strace's text: one of `"'(),/<[]{}`, or another byte between `!` and `/`.
 #[inline]
 pub fn first_special(text: &[u8], at: usize) -> Option<usize> {
     first(text, at, specials, is_special)
@@ -268,7 +268,7 @@ fn is_special(byte: u8) -> bool {
     matches!(byte, b'!'..=b'/' | b'<' | b'[' | b']' | b'{' | b'}')
 }
 
-/// `found` gives the bits of the bytes in a chunk that count, `counts` says it of one byte.
+/// `found` returns a bit for each byte of a chunk that counts; `counts` decides for one byte.
 #[inline(always)]
 fn first(
     text: &[u8],
@@ -286,21 +286,21 @@ fn first(
         from += 16;
     }
     if let Some(chunk) = text.last_chunk::<16>() {
-        // The last 16 bytes overlap what is known already.
+        // The last 16 bytes overlap bytes that were checked before.
         let bits = found(chunk) >> (16 - rest.len());
         return (bits != 0).then(|| from + bits.trailing_zeros() as usize);
     }
     rest.iter().position(|&byte| counts(byte)).map(|n| from + n)
 }
 
-/// Where in `chunk` the first `byte` stands.
+/// The index of the first `byte` in `chunk`.
 #[inline(always)]
 pub fn nearest(chunk: &[u8; 16], byte: u8) -> Option<usize> {
     let found = among(chunk, [byte]);
     (found != 0).then(|| found.trailing_zeros() as usize)
 }
 
-/// Bits of the bytes in `chunk` that are one of `bytes`.
+/// A bit for each byte in `chunk` that is one of `bytes`.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn among<const N: usize>(chunk: &[u8; 16], bytes: [u8; N]) -> u32 {
@@ -351,7 +351,7 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     fn line_masks_avx2(chunk: &[u8; 64]) -> LineMasks {
         let (low, high) = halves(chunk);
-        // Of each low half of a byte, the one that is looked for; 0 and 1 are none that has it.
+        // For each low half of a byte, the byte to find; 0 and 1 do not match any.
         let wanted = _mm256_setr_epi8(
             1, 0, 0x22, 0, 0, 0, 0, 0, 0x28, 0, 0x3a, 0, 0x2c, 0, 0, 0, //
             1, 0, 0x22, 0, 0, 0, 0, 0, 0x28, 0, 0x3a, 0, 0x2c, 0, 0, 0,
@@ -379,7 +379,7 @@ mod x86 {
     #[inline(always)]
     #[allow(clippy::cast_ptr_alignment)] // The load is one that needs no alignment.
     pub(crate) fn among<const N: usize>(chunk: &[u8; 16], bytes: [u8; N]) -> u32 {
-        // SAFETY: SSE2 is part of the architecture, and the load stays inside of the 16 bytes.
+        // SAFETY: SSE2 is part of the architecture, and the load stays inside the 16 bytes.
         unsafe {
             let chunk = _mm_loadu_si128(chunk.as_ptr().cast::<__m128i>());
             let found = bytes.into_iter().fold(_mm_setzero_si128(), |found, byte| {
@@ -389,18 +389,18 @@ mod x86 {
         }
     }
 
-    /// Bits of the bytes that [`super::is_special`] names.
+    /// A bit for each byte that [`super::is_special`] accepts.
     #[inline(always)]
     #[allow(clippy::cast_ptr_alignment)] // The load is one that needs no alignment.
     pub(crate) fn specials(chunk: &[u8; 16]) -> u32 {
-        // SAFETY: SSE2 is part of the architecture, and the load stays inside of the 16 bytes.
+        // SAFETY: SSE2 is part of the architecture, and the load stays inside the 16 bytes.
         unsafe {
             let chunk = _mm_loadu_si128(chunk.as_ptr().cast::<__m128i>());
             let is = |bytes, byte: u8| _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte.cast_signed()));
-            // From `!` to `/`: what is left when `!` is taken off is at most 14.
+            // From `!` to `/`: the difference from `!` is at most 14.
             let above = _mm_sub_epi8(chunk, _mm_set1_epi8(b'!'.cast_signed()));
             let near = _mm_cmpeq_epi8(_mm_min_epu8(above, _mm_set1_epi8(14)), above);
-            // One bit tells `[` from `{`, and `]` from `}`.
+            // One bit separates `[` from `{`, and `]` from `}`.
             let folded = _mm_or_si128(chunk, _mm_set1_epi8(0x20));
             let brackets = _mm_or_si128(is(folded, b'{'), is(folded, b'}'));
             let found = _mm_or_si128(_mm_or_si128(near, brackets), is(chunk, b'<'));

@@ -233,7 +233,7 @@ pub(crate) fn batches() -> impl Strategy<Value = Vec<RecordBatch>> {
                 words += numbers.below(4) as usize;
                 let words = vocabulary(words);
                 let columns = shapes.iter().zip(COLUMNS).map(|(&(shape, nulls), (_, _, kind))| {
-                    // Slices do not begin at a byte of the bitmap.
+                    // Slices do not start at a byte boundary of the bitmap.
                     let shape = SHAPES[shape];
                     column(kind, shape, nulls, rows + skip, &mut numbers, &words).slice(skip, rows)
                 });

@@ -55,7 +55,7 @@ impl Schema {
         PyList::new(py, self.names())?.try_iter()
     }
 
-    /// Schemas are equal if their columns are, whatever is told of a log beside them.
+    /// Schemas are equal if their columns are, whatever their metadata.
     fn __eq__(&self, other: &Self) -> bool {
         self.inner.fields() == other.inner.fields()
     }

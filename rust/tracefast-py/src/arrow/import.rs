@@ -17,8 +17,8 @@ pub(crate) fn stream(table: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamRead
     let capsule = capsule.cast::<PyCapsule>()?;
     let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
     // SAFETY: a capsule of this name holds a stream, by the definition of the interface, and
-    // lives until the end of this function. The stream is moved out: what stays is marked as
-    // released, so that nobody releases it twice.
+    // lives until the end of this function. The stream is moved out, and what remains is marked
+    // as released, so it is not released twice.
     let reader = unsafe {
         RecordBatchStreamReader::from_raw(stream.as_ptr().cast::<FFI_ArrowArrayStream>())
     };
@@ -35,8 +35,8 @@ pub(crate) fn batch(table: &Bound<'_, PyAny>) -> PyResult<RecordBatch> {
     let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
     let array = array.pointer_checked(Some(c"arrow_array"))?.cast::<FFI_ArrowArray>();
     // SAFETY: capsules of these names hold a schema and an array that fits it, by the definition
-    // of the interface, and live until the end of this function. The array is moved out: what
-    // stays is marked as released.
+    // of the interface, and live until the end of this function. The array is moved out, and what
+    // remains is marked as released.
     let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), schema.as_ref()) };
     let data = data.map_err(|error| arrow(&error))?;
     let rows = make_array(data);

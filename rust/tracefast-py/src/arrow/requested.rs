@@ -1,4 +1,4 @@
-//! The schema that a consumer would rather have: the same data in other types of Arrow.
+//! The schema that a consumer requests: the same data in other Arrow types.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use pyo3::types::PyCapsule;
 
 use crate::arrow::import::arrow;
 
-/// What becomes of batches before they are handed out.
+/// How batches change before they are returned.
 pub(crate) struct Request {
     schema: SchemaRef,
     /// Some column changes its type.
@@ -20,7 +20,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// What `requested`, a capsule with a schema, makes of batches of `schema`.
+    /// How batches of `schema` change for `requested`, a capsule with a schema.
     ///
     /// # Errors
     /// It asks for other columns, or for types that mean something else.
@@ -55,12 +55,12 @@ impl Request {
         Ok(Self { schema: Arc::new(schema), casts })
     }
 
-    /// The schema of what is handed out.
+    /// The schema of the returned batches.
     pub(crate) fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
 
-    /// The batch in the types that were asked for.
+    /// The batch in the requested types.
     ///
     /// # Errors
     /// A number does not fit into its type.

@@ -44,7 +44,7 @@ impl<F: fold::Fold + Send + 'static> AnyFold for F {
     }
 }
 
-/// A table in the making. The classes of the tables extend it by their constructors.
+/// A table while events are folded. The classes of tables add constructors.
 #[pyclass(frozen, subclass, module = "tracefast._core")]
 pub struct Fold {
     state: Mutex<Option<State>>,
@@ -66,7 +66,7 @@ impl Fold {
         PyClassInitializer::from(base).add_subclass(class)
     }
 
-    /// What `look` sees in a fold of type `F`; None if the table was taken.
+    /// The result of `look` for a fold of type `F`; None if the table was taken.
     pub(crate) fn look<F: 'static, T>(&self, look: impl FnOnce(&F) -> T) -> Option<T> {
         self.with(|state| state.fold.as_any().downcast_ref().map(look)).ok().flatten()
     }

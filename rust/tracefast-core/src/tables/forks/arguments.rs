@@ -4,23 +4,23 @@ use memchr::memmem;
 
 use crate::text::number;
 
-/// The number after `key`, decimal or as C writes others.
+/// The number after `key`, in any notation of C.
 fn number(text: &[u8], key: &[u8]) -> Option<i64> {
     let at = memmem::find(text, key)? + key.len();
     let (value, n) = number::c_integer(text.get(at..)?);
     (n > 0).then_some(value)
 }
 
-/// The argument at `at`, from 0, of calls whose arguments are numbers and flags; of ftrace without
-/// its name.
+/// The argument at index `at` of a call whose arguments are numbers and flags, without the name
+/// that ftrace prints before it.
 fn argument(args: &str, at: usize) -> Option<&[u8]> {
     let part = args.split(',').nth(at)?.trim_start().as_bytes();
     Some(memmem::find(part, b": ").map_or(part, |colon| &part[colon + 2..]))
 }
 
-/// Address and length of a mapping that is taken away.
+/// Address and length of an unmapped range.
 pub(crate) fn unmapped(args: &str) -> Option<(i64, i64)> {
-    // strace marks the address as hexadecimal; ftrace marks both or none.
+    // strace prints only the address with 0x; ftrace prints both or neither.
     let ftrace = args.starts_with("addr: ") || !args.starts_with("0x");
     let value = |at| {
         let part = argument(args, at)?;
@@ -35,7 +35,7 @@ pub(crate) fn unmapped(args: &str) -> Option<(i64, i64)> {
     Some((value(0)?, value(1)?))
 }
 
-/// Whether what is mapped may be executed.
+/// Whether the mapped memory is executable.
 pub(crate) fn executable(args: &str) -> bool {
     const PROT_EXEC: u64 = 4;
     let Some(part) = argument(args, 2) else { return false };
@@ -44,7 +44,7 @@ pub(crate) fn executable(args: &str) -> bool {
         || n > 0 && part.first().is_some_and(u8::is_ascii_digit) && value & PROT_EXEC != 0
 }
 
-/// Whether the flags in the last argument say that programs started do not get the descriptors.
+/// Whether the flags in the last argument close the descriptors on exec.
 pub(crate) fn closes_on_exec(args: &str) -> bool {
     const O_CLOEXEC: i64 = 0o2_000_000;
     let flags = args.rsplit(", ").next().unwrap_or_default().as_bytes();
@@ -52,17 +52,17 @@ pub(crate) fn closes_on_exec(args: &str) -> bool {
     memmem::find(flags, b"CLOEXEC").is_some() || n > 0 && value & O_CLOEXEC != 0
 }
 
-/// Whether `dup`, `dup2`, `dup3` or `fcntl` makes a descriptor that programs started get.
+/// Whether `dup`, `dup2`, `dup3` or `fcntl` makes a descriptor that stays open on exec.
 pub(crate) fn hands_on(args: &str) -> bool {
     let text = args.as_bytes();
     let has = |word: &[u8]| memmem::find(text, word).is_some();
-    // Of the commands of fcntl one does; the others have numbers beside words.
+    // Only F_DUPFD does; strace names the commands of fcntl, and other calls have numbers there.
     let command = args.split(", ").nth(1).unwrap_or_default();
     let other = command.starts_with("F_") && !command.starts_with("F_DUPFD");
     !other && !has(b"CLOEXEC")
 }
 
-/// Pages of memory of its own that the current task has, in bytes, as `rss_stat` tells.
+/// Anonymous memory of the current task in bytes, from `rss_stat`.
 pub(crate) fn anonymous(args: &str) -> Option<i64> {
     let text = args.as_bytes();
     let anonymous =

@@ -1,4 +1,4 @@
-//! Births of tasks: calls that make them, and events that tell of them.
+//! Births of tasks: calls that create them, and events that report them.
 
 use crate::linux::clone::{Kind, kind_of};
 use crate::tables::forks::arguments;
@@ -8,7 +8,6 @@ use crate::tables::forks::task::{Birth, Image};
 use crate::tables::forks::words::{Act, Maker};
 
 impl Birth {
-    /// How the task was made.
     pub(crate) fn kind(&self) -> Option<Kind> {
         let name = self.name.map_or("", Maker::text);
         self.kind.or_else(|| self.event_flags.map(|flags| Kind::from_flags(name, flags, None)))
@@ -16,7 +15,7 @@ impl Birth {
 }
 
 impl Forks {
-    /// A call that makes a task, or an attempt at it.
+    /// A call that creates a task, or tries to.
     pub(crate) fn makes(
         &mut self,
         columns: &mut Columns<'_>,
@@ -78,7 +77,7 @@ impl Forks {
         }
     }
 
-    /// The call that this one repeats: the last one of that name, if it is to be started anew.
+    /// The earlier attempt that this call repeats, if the kernel restarted it.
     fn attempt(&self, caller: Option<u32>, maker: Maker) -> Option<u32> {
         let caller = self.tasks.get(caller? as usize)?;
         let same = |&&number: &&u32| {
@@ -87,7 +86,7 @@ impl Forks {
         caller.attempts.iter().find(same).copied()
     }
 
-    /// What events told of the task that this call made.
+    /// The birth that events reported for the task that this call created.
     fn announced(&self, at: &At<'_>, caller: Option<u32>, pid: Option<i32>) -> Option<u32> {
         let caller = caller?;
         let number = match (pid, at.ret) {
@@ -95,7 +94,7 @@ impl Forks {
                 let child = *self.tids.get(&(at.source, pid))?;
                 self.tasks.get(child as usize)?.birth
             }
-            // Its end is not in the log.
+            // The end of the call is not in the log.
             (None, None) => self.tasks.get(caller as usize)?.announced,
             _ => None,
         }?;
@@ -104,12 +103,12 @@ impl Forks {
         (birth.name.is_none() && birth.caller == Some(caller) && within).then_some(number)
     }
 
-    /// Joins what an event told to the call, of which an earlier attempt is known.
+    /// Joins a birth that an event reported to the birth of a call with an earlier attempt.
     fn join(&mut self, attempt: u32, announced: u32) {
         let Some(told) = self.births.get_mut(announced as usize) else { return };
         let (child, child_task, child_pid) = (told.child, told.child_task, told.child_pid);
         let flags = told.event_flags;
-        // It is no birth of its own.
+        // It is not a separate birth.
         told.caller = None;
         told.joined = true;
         let Some(birth) = self.births.get_mut(attempt as usize) else { return };
@@ -126,7 +125,7 @@ impl Forks {
         }
     }
 
-    /// An event that tells of a new task.
+    /// An event that reports a new task.
     pub(crate) fn announces(
         &mut self,
         columns: &mut Columns<'_>,
@@ -139,7 +138,7 @@ impl Forks {
         let known = self.tids.get(&(at.source, pid)).and_then(|&child| {
             let birth = self.tasks.get(child as usize)?.birth?;
             let told = self.births.get(birth as usize)?;
-            // The other event told of it just before.
+            // The other of the two events reported it just before.
             let other = if by_fork { !told.by_fork } else { !told.by_new_task };
             let same = told.name.is_none() && told.caller == Some(caller);
             (same && other).then_some(birth)
@@ -164,7 +163,7 @@ impl Forks {
             (birth.caller, birth.process) = (Some(caller), process);
             (birth.image, birth.comm, birth.anon) = (image, comm, anon);
             birth.row = self.rows;
-            // A number that was used before is that of a new task now.
+            // A reused id now belongs to the new task.
             let child = self.new_task(at.source, 1);
             self.tids.insert((at.source, pid), child);
             self.bind(number, child);
@@ -176,7 +175,7 @@ impl Forks {
         }
     }
 
-    /// Tells kinds of births whose flags are not in the log by what became of the child.
+    /// Infers the kinds of births whose flags are not in the log from what the child did.
     pub(crate) fn guess(&mut self) {
         for number in 0..self.births.len() as u32 {
             let Some(birth) = self.births.get(number as usize) else { continue };
@@ -194,8 +193,8 @@ impl Forks {
         }
     }
 
-    /// Only `clone3` hides its flags. The C library makes threads with it, which say where their
-    /// list of robust futexes is, and processes that start a program while the caller waits.
+    /// Only `clone3` hides its flags. The C library uses it to create threads, which call
+    /// `set_robust_list`, and processes that start a program while the caller waits.
     fn kind_by_life(&self, number: u32) -> Option<Kind> {
         let birth = self.births.get(number as usize)?;
         if birth.kind().is_some() || !birth.name.is_some_and(Maker::is_clone3) {
@@ -219,14 +218,14 @@ impl Forks {
         number
     }
 
-    /// The child of a call: `number` in the events, `pid` as returned.
+    /// Sets the child of a call: `number` is its task in the events, `pid` the returned id.
     fn bears(&mut self, birth: u32, number: Option<u32>, pid: Option<i32>) {
         let Some(known) = self.births.get_mut(birth as usize) else { return };
         let (source, child) = (known.source, known.child);
         known.child_task = number.or(known.child_task);
         let ts = known.ts;
         let by_number = number.and_then(|number| self.numbers.get(&(source, number)).copied());
-        // The model does not know the call, but the id that it returned: a child that ran before.
+        // Without a number, the returned id finds a child that ran before the call returned.
         let by_id = || {
             let child = self.tids.get(&(source, pid.filter(|_| number.is_none())?)).copied()?;
             let task = self.tasks.get(child as usize)?;
@@ -255,7 +254,6 @@ impl Forks {
         self.settle(child);
     }
 
-    /// `pipe2`.
     pub(crate) fn pipe(&mut self, columns: &Columns<'_>, at: &At<'_>, task: u32) {
         let ends = columns.ofd[0].get(at.row).zip(columns.ofd[1].get(at.row));
         let Some((read_end, write_end)) = ends else { return };
@@ -267,7 +265,7 @@ impl Forks {
         }
     }
 
-    /// A call on what may be such a pipe.
+    /// A call on a descriptor that may be such a pipe.
     pub(crate) fn uses_pipe(&mut self, columns: &Columns<'_>, at: &At<'_>, task: u32) {
         let Some(ofd) = columns.ofd[0].get(at.row) else { return };
         let process = self.tasks.get(task as usize).and_then(|task| task.process);
@@ -282,7 +280,7 @@ impl Forks {
                 }
             }
             Act::Dup => {
-                // What the program of the child gets is no report of the child.
+                // A pipe that the child's program inherits does not report on the child.
                 if let Some((read_end, pipe)) = self.pipes.written_through(at.source, ofd)
                     && pipe.process != process
                     && at.args.is_some_and(arguments::hands_on)
@@ -306,7 +304,7 @@ impl Forks {
         }
         let first = pipe.birth.is_none();
         if first {
-            // The last child of the thread that made the pipe, else of its process.
+            // The last child of the thread that created the pipe, or else of its process.
             let since = |&number: &u32| {
                 self.births.get(number as usize).is_some_and(|birth| birth.row > pipe.row)
             };

@@ -1,4 +1,4 @@
-//! The fold: which rows bear on the lives of tasks, and on whose.
+//! The fold: which rows say something about tasks, and about which ones.
 
 use arrow_array::RecordBatch;
 use arrow_array::types::{
@@ -18,7 +18,7 @@ use crate::tables::forks::tracer::Gaps;
 use crate::tables::forks::words::{Act, Errno, Outcome, RowKind};
 use crate::tables::names::Names;
 
-/// Tasks so far, and what made them.
+/// Tasks so far, and how they were created.
 ///
 /// # Examples
 /// ```
@@ -30,34 +30,33 @@ use crate::tables::names::Names;
 /// ```
 #[derive(Debug, Default)]
 pub struct Forks {
-    /// Texts of all kinds but sources.
+    /// Texts of all kinds except sources.
     pub(crate) names: Names,
     pub(crate) source_names: Names,
-    /// By number of the source, from 1; the first one is of events that name none.
+    /// By number of the source, from 1; index 0 is for events without a source.
     pub(crate) sources: Vec<Source>,
     pub(crate) tasks: Vec<Task>,
     pub(crate) processes: Vec<Process>,
     pub(crate) births: Vec<Birth>,
     pub(crate) pipes: Pipes,
-    /// By source and number of the task in the events.
+    /// Tasks by source and number in the events.
     pub(crate) numbers: HashMap<(u32, u32), u32>,
-    /// The last task of an id, the last process of an id.
+    /// The last task of each thread id, and the last process of each process id.
     pub(crate) tids: HashMap<(u32, i32), u32>,
     pub(crate) pids: HashMap<(u32, i32), u32>,
-    /// The task of the last row: most often that of the next one.
+    /// The task of the last row: usually the next row has the same.
     last: Option<((u32, u32), u32)>,
     /// Rows so far.
     pub(crate) rows: u64,
-    /// Evidence, on demand.
+    /// Evidence for advice, on request.
     pub(crate) hints: Option<Hints>,
 }
 
-/// What is known of a source.
 #[derive(Debug, Default)]
 pub(crate) struct Source {
-    /// Its rows name processors, so nothing stopped its tasks.
+    /// Its rows name processors, so it is from ftrace, which does not stop tasks.
     pub(crate) kernel: bool,
-    /// Distances between lines of a thread; of those in new processes.
+    /// Gaps between lines of a thread, and those in new processes.
     pub(crate) all: Gaps,
     pub(crate) fresh: Gaps,
     pub(crate) extent: Extent,
@@ -92,7 +91,6 @@ event_columns! {
 }
 
 impl Columns<'_> {
-    /// The number of the task of a row.
     pub(crate) fn task_of(&self, row: usize) -> Option<u32> {
         self.task.get(row)
     }
@@ -122,7 +120,7 @@ impl Columns<'_> {
     }
 }
 
-/// A row at hand.
+/// The current row.
 #[derive(Clone, Copy)]
 pub(crate) struct At<'a> {
     pub(crate) row: usize,
@@ -137,7 +135,6 @@ pub(crate) struct At<'a> {
 }
 
 impl At<'_> {
-    /// When the call returned.
     pub(crate) fn end(&self) -> Option<i64> {
         self.ts.zip(self.dur).map(|(ts, dur)| ts.saturating_add(dur))
     }
@@ -159,7 +156,7 @@ impl Forks {
         }
     }
 
-    /// A row that is no call but tells of lives.
+    /// A row that is not a call but reports the life of a task.
     fn tells(&mut self, columns: &mut Columns<'_>, at: &At<'_>, task: u32, kind: RowKind) {
         match kind {
             RowKind::Exit => self.ends(at, task),
@@ -172,7 +169,7 @@ impl Forks {
     fn call(&mut self, columns: &mut Columns<'_>, row: usize, source: u32, act: Act, number: u32) {
         let ts = columns.ts.get(row);
         if matches!(act, Act::Make(_)) && columns.ret.get(row) == Some(0) {
-            // The call that made it, as it returns in the child.
+            // The call that created the task returns in the child.
             if let Some(task) = self.tasks.get_mut(number as usize)
                 && let Some(ts) = ts
             {
@@ -229,7 +226,7 @@ impl Forks {
         }
     }
 
-    /// A call while the program is linked.
+    /// A call during dynamic linking.
     fn links(&mut self, columns: &Columns<'_>, at: &At<'_>, number: u32) {
         let Some(task) = self.tasks.get_mut(number as usize) else { return };
         let Some(startup) = &mut task.startup else { return };
@@ -250,7 +247,6 @@ impl Forks {
         }
     }
 
-    /// The task of a row.
     #[inline]
     fn task(&mut self, columns: &Columns<'_>, row: usize, source: u32, number: u32) -> u32 {
         let key = (source, number);

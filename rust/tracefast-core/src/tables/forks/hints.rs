@@ -1,4 +1,5 @@
-//! What else events tell about why tasks were made as they were: evidence for advice, on demand.
+//! Evidence for advice, on request: what else the events say about why tasks were created as they
+//! were.
 
 use memchr::memmem;
 
@@ -10,21 +11,21 @@ use crate::tables::forks::words::Act;
 use crate::tables::names::Names;
 use crate::tables::table_builder::TableBuilder;
 
-/// Opened files by which a program shows what it is come early: so many are looked at.
+/// How many opened files are examined: the ones that identify a program come early.
 const PYTHON_OPENS: u32 = 256;
 const TORCH_OPENS: u32 = 20_000;
 
-/// Evidence about all tasks that is not kept with them.
+/// Evidence about programs.
 #[derive(Debug, Default)]
 pub(crate) struct Hints {
-    /// By source and number of the image.
+    /// By source and number of the program's path.
     programs: HashMap<(u32, u32), Program>,
 }
 
-/// What a program shows of itself by the files that it opens.
+/// What the files that a program opens say about it.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Program {
-    /// Major and minor version of its Python.
+    /// Major and minor version of Python.
     python: Option<(u32, u32)>,
     torch: bool,
     opens: u32,
@@ -33,15 +34,15 @@ pub(crate) struct Program {
 /// What a task did.
 #[derive(Debug, Default)]
 pub(crate) struct Deeds {
-    /// Numbers of the names of what it called before it started a program.
+    /// Names of the calls before it started a program, by number.
     calls: Vec<u32>,
-    /// Compiled modules of Python that it opened: how many, and when.
+    /// How many compiled Python modules it opened, and when.
     modules: u32,
     first_module: Option<i64>,
     last_module: Option<i64>,
 }
 
-/// From when to when a source goes, and its fastest execve.
+/// The first and last time of a source, and its fastest execve.
 #[derive(Debug, Default)]
 pub(crate) struct Extent {
     first: Option<i64>,
@@ -49,7 +50,7 @@ pub(crate) struct Extent {
     exec: Option<i64>,
 }
 
-/// What a call is by its name.
+/// The name of a call, and what follows from it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Called {
     number: u32,
@@ -63,7 +64,7 @@ impl Called {
 }
 
 impl Program {
-    /// It opens a file, or tries to.
+    /// Notes the path of an open call, successful or not.
     fn opens(&mut self, path: &str) {
         if self.opens >= TORCH_OPENS || (self.python.is_none() && self.opens >= PYTHON_OPENS) {
             return;
@@ -78,7 +79,7 @@ impl Program {
     }
 }
 
-/// The version in `libpython3.7m.so`, `/usr/lib/python3.11/os.py`.
+/// The version in paths like `libpython3.7m.so` and `/usr/lib/python3.11/os.py`.
 fn version(path: &str) -> Option<(u32, u32)> {
     memmem::find_iter(path.as_bytes(), b"python").find_map(|at| {
         let rest = path.get(at + "python".len()..)?;
@@ -90,7 +91,7 @@ fn version(path: &str) -> Option<(u32, u32)> {
 }
 
 impl Hints {
-    /// A file is opened, or not.
+    /// Notes the path of an open call, successful or not.
     pub(crate) fn opens(&mut self, source: u32, process: &mut Process, path: &str) {
         match process.image {
             Image::Known(image) => self.programs.entry((source, image)).or_default().opens(path),
@@ -110,7 +111,7 @@ impl Hints {
 }
 
 impl Forks {
-    /// A fold that keeps evidence as well, for which the table has more columns.
+    /// A fold that also keeps evidence for advice, and adds its columns to the table.
     #[must_use]
     pub fn with_hints() -> Self {
         let mut forks = Self::default();
@@ -118,7 +119,7 @@ impl Forks {
         forks
     }
 
-    /// A call, as evidence.
+    /// Notes what a call says about its task and program.
     pub(crate) fn hint(
         &mut self,
         columns: &mut Columns<'_>,
@@ -159,7 +160,6 @@ impl Forks {
         }
     }
 
-    /// The evidence about one created task.
     pub(crate) fn hint_of(&self, birth: &Birth, image: Option<u32>, child: Option<&Task>) -> Hint {
         let Some(hints) = &self.hints else { return Hint::default() };
         let process = birth.process.and_then(|process| self.processes.get(process as usize));
@@ -185,14 +185,13 @@ impl Forks {
 }
 
 impl Deeds {
-    /// A call before the task started a program.
     pub(crate) fn calls(&mut self, called: Called) {
         if !self.calls.contains(&called.number) {
             self.calls.push(called.number);
         }
     }
 
-    /// A file was opened.
+    /// Notes an opened file.
     pub(crate) fn opened(&mut self, path: &str, ts: Option<i64>, end: Option<i64>) {
         if let Some(ts) = ts.filter(|_| path.as_bytes().ends_with(b".pyc")) {
             self.modules = self.modules.saturating_add(1);
@@ -201,7 +200,7 @@ impl Deeds {
         }
     }
 
-    /// The names of its calls, in order, if it started a program soon.
+    /// The names of its calls in alphabetical order, if it started a program soon.
     fn names(&self, task: &Task, names: &Names) -> Option<String> {
         (task.exec.is_some() && task.lines <= FRESH).then(|| {
             let mut texts: Vec<&str> =
@@ -213,7 +212,7 @@ impl Deeds {
 }
 
 impl Extent {
-    /// A row.
+    /// Extends it to a row.
     #[inline]
     pub(crate) fn reaches(&mut self, ts: Option<i64>, dur: Option<i64>) {
         if let Some(ts) = ts {
@@ -222,7 +221,7 @@ impl Extent {
         }
     }
 
-    /// An execve that succeeded.
+    /// Notes a successful execve.
     pub(crate) fn executes(&mut self, dur: Option<i64>) {
         self.exec = match (self.exec, dur) {
             (Some(least), Some(dur)) => Some(least.min(dur)),
@@ -244,7 +243,6 @@ pub(crate) struct Hint {
     exec: Option<i64>,
 }
 
-/// Adds the columns of evidence.
 pub(crate) fn add_columns<R>(table: &mut TableBuilder<'_, R>, hint: impl Fn(&R) -> &Hint) {
     table.timestamp("child_start", |row| hint(row).start);
     table.text("child_calls", |row| hint(row).calls.as_deref());
@@ -261,7 +259,7 @@ mod tests {
     use super::version;
 
     #[test]
-    fn versions_of_python_stand_in_paths() {
+    fn finds_the_python_version_in_paths() {
         for (path, expected) in [
             ("/usr/lib/libpython3.7m.so.1.0", Some((3, 7))),
             ("/usr/lib/python3.11/os.py", Some((3, 11))),

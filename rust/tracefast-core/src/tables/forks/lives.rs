@@ -1,4 +1,4 @@
-//! Lives of tasks: programs they start, how they end, who collects them.
+//! Lives of tasks: the programs they start, how they end, when they are reaped.
 
 use crate::linux::child_status;
 use crate::linux::clone::Kind;
@@ -10,9 +10,9 @@ use crate::tables::forks::task::{Exec, Image, Process, Task};
 use crate::tables::forks::words::Act;
 
 impl Forks {
-    /// A task that no row was of before.
+    /// The first row of a task.
     pub(crate) fn appears(&mut self, source: u32, number: u32, tid: Option<i32>) -> u32 {
-        // Only its maker was seen, or an event that told of it.
+        // Only the call that created it was seen, or an event that reported it.
         let promised = tid.and_then(|tid| self.tids.get(&(source, tid)).copied());
         let promised = promised.filter(|&task| {
             self.tasks.get(task as usize).is_some_and(|task| task.number.is_none())
@@ -25,10 +25,10 @@ impl Forks {
         task
     }
 
-    /// A task that is known from this row on, or, with `behind` 1, only behind it.
-    pub(crate) fn new_task(&mut self, source: u32, behind: u64) -> u32 {
+    /// Adds a task, known from this row on, or with `after` 1, from after this row.
+    pub(crate) fn new_task(&mut self, source: u32, after: u64) -> u32 {
         let number = self.tasks.len() as u32;
-        let born_row = self.rows * 2 + behind;
+        let born_row = self.rows * 2 + after;
         self.tasks.push(Task { source, born_row, ..Task::default() });
         number
     }
@@ -39,7 +39,7 @@ impl Forks {
         number
     }
 
-    /// The first row of a task: now its process is known.
+    /// The first row of a task, which names its process.
     pub(crate) fn seen(&mut self, number: u32, tid: Option<i32>, pid: Option<i32>) {
         let Some(task) = self.tasks.get_mut(number as usize) else { return };
         task.seen = true;
@@ -51,7 +51,7 @@ impl Forks {
         let leads = tid.is_some() && tid == pid;
         let process = known.unwrap_or_else(|| {
             let same = pid.and_then(|pid| self.pids.get(&(source, pid)).copied());
-            // The first thread of a process that has one already is that of another process.
+            // A second leader means another process with a reused id.
             let same = same.filter(|&process| {
                 !leads || self.processes.get(process as usize).is_some_and(|process| !process.led)
             });
@@ -69,7 +69,7 @@ impl Forks {
         self.settle(number);
     }
 
-    /// Whether a birth is known to be that of a thread.
+    /// Whether a birth is known to have created a thread.
     pub(crate) fn is_thread(&self, birth: u32) -> bool {
         let Some(birth) = self.births.get(birth as usize) else { return false };
         let child = birth.child.and_then(|child| self.tasks.get(child as usize));
@@ -77,7 +77,7 @@ impl Forks {
         birth.kind().map_or(same, |kind| kind == Kind::Thread)
     }
 
-    /// Joins a task to its birth, as far as both are known.
+    /// Joins a task and its birth, as far as both are known.
     pub(crate) fn settle(&mut self, number: u32) {
         let Some(task) = self.tasks.get(number as usize) else { return };
         let Some(birth) = task.birth else { return };
@@ -115,7 +115,6 @@ impl Forks {
         }
     }
 
-    /// `execve`.
     pub(crate) fn executes(&mut self, at: &At<'_>, number: u32) {
         let Some(task) = self.tasks.get_mut(number as usize) else { return };
         if at.errno.is_some() {
@@ -140,7 +139,7 @@ impl Forks {
             task.image = image;
             task.startup = Some(Box::new(Startup::new(at.end())));
         }
-        // The event that tells of it came before its return.
+        // The event that reports it came before the call returned.
         let told = task.event_image_ts >= at.ts && task.event_image_ts.is_some();
         let process = task.process;
         if let Some(process) = process.and_then(|process| self.processes.get_mut(process as usize))
@@ -154,14 +153,12 @@ impl Forks {
         self.settle(number);
     }
 
-    /// `exit` and `exit_group`.
     pub(crate) fn asks_to_end(&mut self, at: &At<'_>, number: u32) {
         let Some(task) = self.tasks.get_mut(number as usize) else { return };
         task.exit_asked = at.ts.or(task.exit_asked);
         task.status_asked = at.args.and_then(child_status::exit_code).or(task.status_asked);
     }
 
-    /// A row of kind `exit`.
     pub(crate) fn ends(&mut self, at: &At<'_>, number: u32) {
         let Some(task) = self.tasks.get_mut(number as usize) else { return };
         task.exit_line = task.exit_line.max(at.ts);
@@ -176,7 +173,7 @@ impl Forks {
         task.settle_down();
     }
 
-    /// `SIGCHLD`.
+    /// `SIGCHLD`, which reports a child's end.
     pub(crate) fn told(&mut self, at: &At<'_>) {
         let Some(ended) = at.args.and_then(child_status::siginfo) else { return };
         let Some(&child) = self.tids.get(&(at.source, ended.pid)) else { return };
@@ -188,7 +185,6 @@ impl Forks {
         }
     }
 
-    /// `wait4`, `waitpid`, `waitid`.
     pub(crate) fn collects(&mut self, at: &At<'_>) {
         let Some(end) = at.end() else { return };
         let args = at.args.unwrap_or_default();
@@ -206,7 +202,6 @@ impl Forks {
         }
     }
 
-    /// Events of the kernel.
     pub(crate) fn event(&mut self, columns: &mut Columns<'_>, at: &At<'_>, number: u32) {
         let args = at.args.unwrap_or_default();
         match at.act {
@@ -252,7 +247,7 @@ impl Forks {
 }
 
 impl Task {
-    /// Lets go of what only a living task needs.
+    /// Frees what only a running task needs.
     fn settle_down(&mut self) {
         self.gaps = if self.exec.is_some() { std::mem::take(&mut self.gaps) } else { Vec::new() };
         if let Some(startup) = self.startup.take() {

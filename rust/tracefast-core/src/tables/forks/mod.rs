@@ -1,8 +1,8 @@
-//! Tasks that were made: events in, one row per created task out.
+//! How tasks were created: one row per created task.
 //!
-//! [`Forks`] folds batches of events in their order. A child may run, start a program and end
-//! before the call that made it returns, so what is known of it is kept by task, and joined to the
-//! call when that is known. Memory grows with tasks, not with events.
+//! [`Forks`] folds batches of events in order. A child may run, start a program and exit before
+//! the call that created it returns. So everything about a child is kept by task, and joined to the
+//! call once that is known. Memory grows with tasks, not with events.
 
 pub(crate) mod arguments;
 pub(crate) mod births;

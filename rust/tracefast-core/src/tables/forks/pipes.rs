@@ -1,19 +1,19 @@
-//! Pipes by which a child reports that it could not start a program.
+//! Pipes through which a child reports that it could not start a program.
 //!
-//! The parent makes a pipe that programs do not get, makes the child, closes its own end for
-//! writing, and reads: the read ends when the child starts a program, or writes why it could not.
+//! The parent creates a pipe that closes on exec, creates the child, closes its own write end, and
+//! reads. The read returns when the child starts a program, or when it writes why it could not.
 
 use std::collections::VecDeque;
 
 use crate::hash::HashMap;
 
-/// Pipes that are remembered.
+/// How many pipes are remembered.
 const PIPES: usize = 65_536;
 
 /// A parent's reads from such a pipe.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Wait {
-    /// Time in the reads; None if none of them tells.
+    /// Time in the reads; None if no read has a duration.
     pub(crate) ns: Option<i64>,
     /// When the last read ended.
     pub(crate) end: Option<i64>,
@@ -25,12 +25,12 @@ pub(crate) struct Wait {
 #[derive(Debug)]
 pub(crate) struct Pipe {
     pub(crate) write_end: u32,
-    /// The task and the process that made it.
+    /// The task and the process that created it.
     pub(crate) task: u32,
     pub(crate) process: Option<u32>,
-    /// The row that made it.
+    /// The row that created it.
     pub(crate) row: u64,
-    /// Its process closed the end for writing.
+    /// Its process closed the write end.
     pub(crate) closed: bool,
     /// The birth that it reports on.
     pub(crate) birth: Option<u32>,
@@ -49,7 +49,7 @@ impl Pipes {
         self.by_read_end.is_empty()
     }
 
-    /// Takes in a new pipe.
+    /// Adds a pipe, and forgets the oldest if there are too many.
     pub(crate) fn insert(&mut self, source: u32, read_end: u32, pipe: Pipe) {
         self.remove(source, read_end);
         self.order.push_back((source, read_end, pipe.row));
@@ -63,18 +63,17 @@ impl Pipes {
         }
     }
 
-    /// The pipe that is read through a description.
+    /// The pipe whose read end is `ofd`.
     pub(crate) fn read_through(&mut self, source: u32, ofd: u32) -> Option<&mut Pipe> {
         self.by_read_end.get_mut(&(source, ofd))
     }
 
-    /// The pipe that is written through a description, and its other end.
+    /// The pipe whose write end is `ofd`, and its read end.
     pub(crate) fn written_through(&mut self, source: u32, ofd: u32) -> Option<(u32, &mut Pipe)> {
         let &read_end = self.by_write_end.get(&(source, ofd))?;
         self.by_read_end.get_mut(&(source, read_end)).map(|pipe| (read_end, pipe))
     }
 
-    /// Forgets a pipe.
     pub(crate) fn remove(&mut self, source: u32, read_end: u32) {
         if let Some(pipe) = self.by_read_end.remove(&(source, read_end)) {
             self.by_write_end.remove(&(source, pipe.write_end));
@@ -105,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_may_be_that_of_another_pipe() {
+    fn a_reused_number_replaces_the_pipe() {
         let mut pipes = Pipes::default();
         for at in 0..3 * PIPES as u64 {
             pipes.insert(0, 7, pipe(8, at));

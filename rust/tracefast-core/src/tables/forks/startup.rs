@@ -1,16 +1,16 @@
 //! Dynamic linking: from the return of execve to the program's own first step.
 //!
-//! The C library's linker maps the cache of library names, then libraries, protects what it has
-//! relocated, and unmaps the cache as its last act. Where there is no cache, its last act is the
-//! last `mprotect` of the calls that only linkers make.
+//! The C library's linker maps the cache of library names (`ld.so.cache`), maps the libraries,
+//! protects what it has relocated, and finally unmaps the cache. Without a cache, its last step is
+//! the last `mprotect` before the first call that linkers do not make.
 
 use crate::tables::forks::arguments;
 use crate::tables::forks::words::Act;
 
-/// Mappings that are remembered: the cache is among the first ones.
+/// How many mappings are remembered: the cache is among the first.
 const MAPPINGS: usize = 64;
 
-/// A linking that is over.
+/// Finished linking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Started {
     pub(crate) ns: Option<i64>,
@@ -19,24 +19,24 @@ pub(crate) struct Started {
     pub(crate) misses: u32,
 }
 
-/// A linking under way.
+/// Linking in progress.
 #[derive(Debug, Default)]
 pub(crate) struct Startup {
-    begin: Option<i64>,
+    start: Option<i64>,
     calls: u32,
     libraries: u32,
     misses: u32,
     /// Files mapped from their start: address and length.
     mapped: Vec<(i64, i64)>,
-    /// That of the cache, where its name is known.
+    /// The mapping of the cache, if its name is known.
     cache: Option<(i64, i64)>,
-    /// The last `mprotect`, as if it were the end.
+    /// The state at the last `mprotect`, which may be the end.
     protected: Option<Started>,
     /// A call that linkers do not make was seen.
     left: bool,
 }
 
-/// What a call of a task that is being linked tells.
+/// A call of a task that is being linked.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Step<'a> {
     pub(crate) act: Act,
@@ -51,12 +51,12 @@ pub(crate) struct Step<'a> {
 }
 
 impl Startup {
-    /// Begins at the return of execve.
-    pub(crate) fn new(begin: Option<i64>) -> Self {
-        Self { begin, ..Self::default() }
+    /// Starts at the return of execve.
+    pub(crate) fn new(start: Option<i64>) -> Self {
+        Self { start, ..Self::default() }
     }
 
-    /// Takes in a call; gives the end, if this was it.
+    /// Takes the next call. Returns the result if this was the end.
     pub(crate) fn step(&mut self, step: &Step<'_>) -> Option<Started> {
         self.calls = self.calls.saturating_add(1);
         self.misses = self.misses.saturating_add(u32::from(step.missing));
@@ -99,13 +99,13 @@ impl Startup {
         }
     }
 
-    /// What the linking was if it ended like this; None of programs that are not linked.
+    /// The result if there are no more calls; None for programs that are not dynamically linked.
     pub(crate) fn finish(&self) -> Option<Started> {
         self.protected
     }
 
     fn now(&self, end: Option<i64>) -> Started {
-        let ns = end.zip(self.begin).map(|(end, begin)| end.saturating_sub(begin));
+        let ns = end.zip(self.start).map(|(end, start)| end.saturating_sub(start));
         Started { ns, calls: self.calls, libraries: self.libraries, misses: self.misses }
     }
 }

@@ -13,7 +13,7 @@ use crate::tables::forks::tracer::{Cost, Spawn};
 use crate::tables::forks::words::Maker;
 use crate::tables::table_builder::TableBuilder;
 
-/// The table, in order of source and time; what has none comes last.
+/// The table, by source and time; nulls last.
 pub(crate) fn build(forks: &Forks) -> Result<RecordBatch, ArrowError> {
     let images = images(forks);
     let threads = Threads::new(forks);
@@ -86,9 +86,8 @@ pub(crate) fn build(forks: &Forks) -> Result<RecordBatch, ArrowError> {
     table.finish()
 }
 
-/// The program that the caller of each birth runs: that of its process, or of what made that.
+/// The program that the caller of each birth runs: its process's own, or the one it inherited.
 fn images(forks: &Forks) -> Vec<Option<u32>> {
-    /// Not looked for yet, under way, found.
     #[derive(Clone, Copy)]
     enum State {
         New,
@@ -104,7 +103,7 @@ fn images(forks: &Forks) -> Vec<Option<u32>> {
             let Some(state) = states.get_mut(number as usize) else { break None };
             match *state {
                 State::Found(image) => break image,
-                // Events that contradict themselves: who made itself has no program.
+                // Contradictory events: a process that created itself has no program.
                 State::Open => break None,
                 State::New => {}
             }
@@ -132,7 +131,7 @@ fn images(forks: &Forks) -> Vec<Option<u32>> {
         .collect()
 }
 
-/// When the threads of processes that made others lived: by time, and by row.
+/// When the threads of a process started and ended: by time, and by row.
 #[derive(Default)]
 struct Lives {
     born: Vec<i64>,
@@ -150,7 +149,7 @@ impl Lives {
     }
 }
 
-/// Lives of threads, by process.
+/// Lives of threads, by process that created tasks.
 struct Threads {
     lives: HashMap<u32, Lives>,
 }
@@ -181,7 +180,7 @@ impl Threads {
         Self { lives }
     }
 
-    /// Threads of the caller that lived at its call, itself included.
+    /// How many threads of the caller's process were alive at the call, the caller included.
     fn at(&self, birth: &Birth) -> Option<u32> {
         let lives = self.lives.get(&birth.process?)?;
         let (born, ended) = if let Some(ts) = birth.ts {
@@ -256,7 +255,7 @@ impl<'a> Row<'a> {
             gap,
             pipe: child.and_then(|child| pipe(birth, child)),
             lifetime: between(start, end),
-            // Both times are rounded.
+            // Both times are rounded, so the difference may be negative.
             reap: between(end, child.and_then(|child| child.collected)).map(|ns| ns.max(0)),
             parent_tasks: threads.at(birth),
             tracer: cost.and_then(|cost| cost.share(&spawn)),
@@ -265,11 +264,11 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The parent's wait on the pipe by which the child reports, if it was that.
+/// The parent's wait on the pipe through which the child reports, if it was that.
 fn pipe(birth: &Birth, child: &Task) -> Option<i64> {
     let wait = birth.pipe?;
     let reported = match child.exec {
-        // It ended at the execve: not before, and not with the program.
+        // The wait ended at the execve: not before, and not when the program ended.
         Some(exec) => {
             let ended = child.exit_asked.or(child.end());
             !wait.data

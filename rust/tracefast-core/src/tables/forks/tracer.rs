@@ -1,28 +1,27 @@
-//! The tracer's own share of what a new process costs.
+//! The tracer's share of the cost of a new process.
 //!
-//! strace stops a task twice for each call. What such a pair of stops costs shows in the time from
-//! one line of a thread to the next: the shortest tenth of these times is that of calls which do
-//! next to nothing.
+//! strace stops a task twice for each call. The cost of such a pair of stops shows in the time from
+//! one line of a thread to the next: the shortest tenth of these gaps are calls that do almost
+//! nothing.
 
-/// Gaps that are needed before anything is said.
+/// The least number of gaps for an estimate.
 const ENOUGH: u64 = 10;
 
-/// A pair of stops costs no more than this for sure, in nanoseconds: where lines are further apart
-/// even at the shortest, calls between them were not traced.
+/// The most that a pair of stops can cost, in nanoseconds. If even the shortest gaps are longer,
+/// the calls between the lines were not traced.
 const MOST: i64 = 100_000;
 
-/// Times in nanoseconds, rounded down to five binary digits.
+/// A histogram of times in nanoseconds, rounded down to five binary digits.
 #[derive(Debug, Default)]
 pub(crate) struct Gaps {
     total: u64,
     counts: Vec<u64>,
 }
 
-/// Digits of a bucket.
 const DIGITS: u32 = 5;
 
 impl Gaps {
-    /// Counts a time; negative ones are none.
+    /// Counts a time; ignores negative ones.
     #[inline]
     pub(crate) fn push(&mut self, ns: i64) {
         let Ok(ns) = u64::try_from(ns) else { return };
@@ -36,7 +35,7 @@ impl Gaps {
         }
     }
 
-    /// The time at `percent`, nearest rank, rounded down; None where there are too few.
+    /// The percentile by nearest rank, rounded down; None if there are too few gaps.
     pub(crate) fn rank(&self, percent: u64) -> Option<i64> {
         if self.total < ENOUGH {
             return None;
@@ -56,7 +55,7 @@ impl Gaps {
 fn bucket(ns: u64) -> usize {
     let digits = u64::BITS - ns.leading_zeros();
     let shift = digits.saturating_sub(DIGITS);
-    // Above the first buckets each power of two has half as many, as its first digit is 1.
+    // After the first buckets, each power of two has half as many, as its first digit is 1.
     ((u64::from(shift) << (DIGITS - 1)) + (ns >> shift)) as usize
 }
 
@@ -68,7 +67,7 @@ fn lower(bucket: usize) -> i64 {
     digits.checked_shl(shift as u32).and_then(|ns| i64::try_from(ns).ok()).unwrap_or(i64::MAX)
 }
 
-/// What one line of a thread costs at least, as a rule, and at most.
+/// The least, usual and greatest cost of one line of a thread.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cost {
     low: i64,
@@ -77,7 +76,7 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    /// `all`: gaps between lines; `fresh`: those of new processes before they start a program.
+    /// `all`: gaps between lines; `fresh`: those in new processes before they start a program.
     pub(crate) fn from_gaps(all: &Gaps, fresh: &Gaps) -> Option<Self> {
         let low = all.rank(10)?.min(MOST);
         let usual = fresh.rank(50).or_else(|| all.rank(50))?.max(low);
@@ -94,7 +93,7 @@ impl Cost {
         let lines = i64::from(spawn.lines);
         let low = lines.saturating_mul(self.low).min(gap);
         let high = if spawn.waited && started.is_some() {
-            // The call contains the gap and the execve; what else is in it are stops.
+            // The call contains the gap and the execve; the rest of it is stops.
             let execve = exec.min(self.high.saturating_mul(EXEC));
             let rest = call.saturating_sub(gap).saturating_sub(exec).max(0);
             gap.saturating_add(execve).saturating_mul(2).saturating_add(rest)
@@ -109,14 +108,14 @@ impl Cost {
     }
 }
 
-/// Lines that the call itself, the birth of a child that is followed, and its execve cost at most:
-/// a birth stops both tasks and takes the child on, an execve stops once more, and its strings are
-/// read from the child one by one.
+/// The cost of the call, of the birth of a followed child, and of its execve, in lines at most. A
+/// birth stops both tasks and attaches the child. An execve stops once more, and strace reads its
+/// strings from the child one by one.
 const CALL: i64 = 1;
 const BIRTH: i64 = 4;
 const EXEC: i64 = 10;
 
-/// What is known of the making of a process.
+/// The times of a process's creation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spawn {
     pub(crate) call: Option<i64>,
@@ -135,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_are_in_order_and_know_their_lower_ends() {
+    fn buckets_are_in_order_and_have_lower_bounds() {
         let mut last = None;
         for ns in (0..2000).chain((20..63).flat_map(|bit| [(1 << bit) - 1, 1 << bit])) {
             let bucket = bucket(ns);
@@ -178,7 +177,7 @@ mod tests {
 
     #[test]
     fn each_line_has_its_share() {
-        // Eleven distances, fifteen lines more.
+        // Eleven gaps and fifteen more lines.
         assert_eq!(cost().share(&spawn()), Some((100, 440 + 300)));
         // No more than there is.
         assert_eq!(cost().share(&Spawn { gap: Some(60), ..spawn() }), Some((60, 60 + 300)));

@@ -1,10 +1,10 @@
-//! What the words in events mean to the table of forks.
+//! The meaning of words in events for the table of forks.
 
 use crate::linux::clone::is_unnamed_clone3;
 use crate::linux::syscalls::{self, Classes, Special};
 use crate::tables::names::Names;
 
-/// Kinds of rows that count.
+/// Kinds of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowKind {
     /// A system call.
@@ -31,7 +31,7 @@ impl RowKind {
     }
 }
 
-/// A call that makes tasks.
+/// A call that creates tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Maker(u16);
 
@@ -45,18 +45,18 @@ impl Maker {
     }
 }
 
-/// What a row of some name is.
+/// What a row does, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
-    /// It makes a task.
+    /// Creates a task.
     Make(Maker),
-    /// It starts a program.
+    /// Starts a program.
     Exec,
-    /// It waits for children and returns the id of one: `wait4`, `waitpid`.
+    /// Waits for children and returns the id of one: `wait4`, `waitpid`.
     Wait,
     /// `waitid`.
     WaitId,
-    /// It asks to end.
+    /// Asks to end: `exit`, `exit_group`.
     End,
     /// `pipe2`.
     Pipe,
@@ -66,19 +66,19 @@ pub(crate) enum Act {
     Dup,
     /// `read`.
     Read,
-    /// It maps memory.
+    /// Maps memory.
     Map,
-    /// It unmaps memory.
+    /// Unmaps memory.
     Unmap,
-    /// It changes what memory may be used for.
+    /// Changes the protection of memory.
     Protect,
     /// `set_robust_list`.
     Robust,
-    /// What else dynamic linkers call.
+    /// Another call that dynamic linkers make.
     Loader,
     /// `exited`: an end with a status.
     Exited,
-    /// A signal, or an end by one, by number of its name.
+    /// A signal, or an end by one; the number of its name.
     Signal(u32),
     /// `SIGCHLD`: a child changed its state.
     Chld,
@@ -97,7 +97,7 @@ pub(crate) enum Act {
 }
 
 impl Act {
-    /// Of a row's name. Names of signals are numbered.
+    /// From the name of a row. Names of signals get numbers.
     pub(crate) fn from_name(name: &str, names: &mut Names) -> Self {
         let sys = match name {
             _ if is_unnamed_clone3(name) => syscalls::by_name(b"clone3"),
@@ -132,7 +132,7 @@ impl Act {
         }
     }
 
-    /// Of anything but a call of the table.
+    /// From any name that is not a system call.
     fn from_event(name: &str, names: &mut Names) -> Self {
         match name {
             "exited" => Self::Exited,
@@ -162,10 +162,10 @@ impl Act {
     }
 }
 
-/// How a call ended, as far as it matters.
+/// How a call ended, as far as it matters here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It did not take place.
+    /// The tracer made up the result; the call did not take place.
     Injected,
     /// Its start is not in the log.
     Headless,
@@ -183,7 +183,7 @@ impl Outcome {
     }
 }
 
-/// Why a call failed, as far as it matters; the number is that of its name.
+/// Why a call failed: the number of the error's name, and what matters here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Errno {
     pub(crate) name: u32,

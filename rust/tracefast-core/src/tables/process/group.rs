@@ -1,4 +1,4 @@
-//! Which tasks are threads of one process, and who made whom.
+//! Which tasks are threads of one process, and which process created which.
 
 use crate::hash::HashMap;
 use crate::linux::clone::Kind;
@@ -9,24 +9,24 @@ use crate::tables::process::task::Task;
 pub(crate) struct Process {
     pub(crate) source: u32,
     pub(crate) pid: Option<i32>,
-    /// Number of the task that it began with: its leader, if the log has it.
+    /// Number of its first task: its leader, if the log has it.
     pub(crate) root: u32,
     /// The log has its leader.
     pub(crate) led: bool,
-    /// Its last leader: another thread may take the place of the first one by execve.
+    /// Its last leader: a thread that calls execve takes the leader's place (execve(2)).
     leader: u32,
-    /// Its tasks, in the order in which they showed themselves.
+    /// Its tasks, in the order of their first sign in the log.
     pub(crate) members: Vec<u32>,
-    /// Number of the process that made it, or was told of its end.
+    /// Number of the process that created it, or that was notified of its end.
     pub(crate) parent: Option<u32>,
-    /// How many processes it made.
+    /// How many processes it created.
     pub(crate) children: u32,
 }
 
-/// Not a task of any process, or not decided yet.
+/// Not a task of any process, or not yet decided.
 const NONE: u32 = u32::MAX;
 
-/// All processes, in the order of the first sign of each.
+/// All processes, in the order of their first sign in the log.
 pub(crate) fn processes(tasks: &[Task]) -> Vec<Process> {
     let (mut all, of) = Grouping::new(tasks).run();
     let parents: Vec<_> = all.iter().map(|process| parent(tasks, &of, process)).collect();
@@ -40,21 +40,21 @@ pub(crate) fn processes(tasks: &[Task]) -> Vec<Process> {
     all
 }
 
-/// The process of the task that made the first task of a process, or was told of its end.
+/// The process of the task that created a process, or that was notified of its end.
 fn parent(tasks: &[Task], of: &[u32], process: &Process) -> Option<u32> {
     let root = tasks.get(process.root as usize)?;
     let maker = root.birth.map(|birth| birth.parent).or(root.guardian)?;
     of.get(maker as usize).copied().filter(|&parent| parent != NONE)
 }
 
-/// Whether a task is a thread of the process of the task that made it.
+/// Whether a task is a thread of its creator's process.
 fn is_thread(tasks: &[Task], task: &Task) -> bool {
     let Some(birth) = task.birth else { return false };
     if let Some(kind) = birth.kind {
         return kind == Kind::Thread;
     }
-    // The flags are not in the log. Perhaps the model knew them; else a child of clone3 is one of
-    // posix_spawn if something proves that it is a process: nothing else makes those so.
+    // The flags are not in the log, but the model may know them. Otherwise a child of clone3 that
+    // is proved to be a process was created by posix_spawn: nothing else uses clone3 for that.
     let maker = tasks.get(birth.parent as usize);
     let known = task.seen
         && task.pid.is_some()
@@ -64,7 +64,7 @@ fn is_thread(tasks: &[Task], task: &Task) -> bool {
     known || birth.clone3 && !process
 }
 
-/// How a task was made.
+/// How a task was created.
 pub(crate) fn kind(task: &Task) -> Option<Kind> {
     let birth = task.birth?;
     birth.kind.or_else(|| birth.clone3.then_some(Kind::PosixSpawn))
@@ -72,12 +72,12 @@ pub(crate) fn kind(task: &Task) -> Option<Kind> {
 
 struct Grouping<'a> {
     tasks: &'a [Task],
-    /// By task, the first task of its process, as far as calls tell.
+    /// By task, the first task of its process, as far as calls show.
     roots: Vec<u32>,
     all: Vec<Process>,
-    /// The latest process of each pid, by source.
+    /// The latest process of each process id, by source.
     current: HashMap<(u32, i32), u32>,
-    /// Rows in which a thread took the place of its leader by execve, by source and pid.
+    /// Rows in which a thread took its leader's place by execve, by source and process id.
     successions: HashMap<(u32, i32), Vec<u64>>,
 }
 
@@ -103,7 +103,7 @@ impl<'a> Grouping<'a> {
         grouping
     }
 
-    /// Finds the root of a task, and of all between it and the root.
+    /// Finds the root of a task, and of all tasks on the way to it.
     fn climb(&mut self, task: u32, way: &mut Vec<u32>) {
         way.clear();
         let mut at = task;
@@ -112,7 +112,7 @@ impl<'a> Grouping<'a> {
             if known != NONE {
                 break known;
             }
-            // Marked, so that threads that made one another in a circle have an end.
+            // Marked, so that a cycle of threads that created one another ends.
             self.roots[at as usize] = at;
             way.push(at);
             let maker = self.tasks[at as usize].birth.map(|birth| birth.parent);
@@ -146,10 +146,10 @@ impl<'a> Grouping<'a> {
         (self.all, of)
     }
 
-    /// The process of a task that is no thread of a known one.
+    /// The process of a task that is not a thread of a known process.
     fn place(&mut self, number: u32, task: &Task) -> Option<u32> {
-        // The idle task is none that anybody made; and a task that never showed itself, of which
-        // nothing tells what it shares, may be a thread.
+        // The idle task was not created by a process. And a task without rows may be a thread if
+        // nothing shows what it shares.
         let told = task.guardian.is_some() || task.birth.is_some_and(|birth| birth.kind.is_some());
         let unknown = !task.seen && !told;
         if task.tid == Some(0) || unknown {
@@ -167,12 +167,12 @@ impl<'a> Grouping<'a> {
             && let Some(process) = self.all.get_mut(current as usize)
         {
             if leads && !process.led {
-                // Its threads showed themselves first.
+                // Its threads have the first rows.
                 (process.root, process.leader, process.led) = (number, number, true);
                 return Some(current);
             }
             if vacant {
-                // A thread that has no rows under its own id.
+                // A thread without rows under its own id.
                 process.leader = number;
                 return Some(current);
             }
@@ -197,7 +197,7 @@ impl<'a> Grouping<'a> {
         Some(new)
     }
 
-    /// Whether a thread took the place of the leader before a row, but is not known yet.
+    /// Whether a thread took the leader's place before a row, but is not yet known.
     fn is_vacant(&self, key: (u32, i32), process: u32, row: u64) -> bool {
         let leader = self.all.get(process as usize).map(|process| process.leader);
         let leader = leader.and_then(|leader| self.tasks.get(leader as usize));
@@ -210,7 +210,7 @@ impl<'a> Grouping<'a> {
     }
 }
 
-/// Whether the process was over before a row, as the tracer says.
+/// Whether the process ended before a row, according to the tracer.
 fn over(tasks: &[Task], process: &Process, row: u64) -> bool {
     let end = tasks.get(process.leader as usize).and_then(|task| task.end.as_ref());
     process.led && end.is_some_and(|end| end.traced && !end.superseded && end.row < row)

@@ -1,8 +1,8 @@
-//! What a process is: which tasks are its threads, who made it, which programs it ran.
+//! What a process is: which tasks are its threads, what created it, which programs it ran.
 //!
-//! Every table that asks this asks here, so that all of them say the same: [`tracker`] keeps a record
-//! of each task, [`group`] decides which of them are one process, [`programs`] what it ran. Memory
-//! grows with tasks and with the programs that they started.
+//! Every table asks here, so all tables agree. [`tracker`] keeps a record of each task, [`group`]
+//! decides which tasks are one process, and [`programs`] finds what it ran. Memory grows with tasks
+//! and the programs that they started.
 
 pub(crate) mod group;
 pub(crate) mod programs;

@@ -11,7 +11,7 @@ pub(crate) fn started<'a>(tasks: &'a [Task], process: &Process) -> Vec<&'a Exec>
     execs
 }
 
-/// What is known of the program that a process began with.
+/// What is known about the first program of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum First<'a> {
     Unasked,
@@ -19,8 +19,8 @@ enum First<'a> {
     Known(Option<&'a str>),
 }
 
-/// By process, the program that it ran last: the last one that it started, else that of its maker
-/// at that moment.
+/// By process, its last program: the last one that it started, or else the one that its creator ran
+/// when it was created.
 pub(crate) fn last<'a>(
     tasks: &[Task],
     all: &[Process],
@@ -33,7 +33,7 @@ pub(crate) fn last<'a>(
         let first = loop {
             match firsts[next] {
                 First::Known(first) => break first,
-                // Processes that made one another in a circle: not those of a real log.
+                // A cycle of processes that created one another, which no real log has.
                 First::Asked => break None,
                 First::Unasked => {}
             }
@@ -42,7 +42,7 @@ pub(crate) fn last<'a>(
             let birth = tasks.get(all[next].root as usize).and_then(|task| task.birth);
             let (Some(birth), Some(maker)) = (birth, all[next].parent) else { break None };
             let Some(programs) = started.get(maker as usize) else { break None };
-            // In order of rows: the last one before the birth.
+            // The last one before the birth, in the order of rows.
             let before = programs.partition_point(|exec| exec.row < birth.row);
             match programs[..before].last() {
                 Some(exec) => break exec.path.as_deref(),
@@ -64,7 +64,7 @@ pub(crate) fn last<'a>(
         .collect()
 }
 
-/// The thread that is the process: the one that started its last program, else the first one.
+/// The thread that leads the process: the one that started its last program, or else the first.
 pub(crate) fn leader<'a>(tasks: &'a [Task], process: &Process) -> Option<&'a Task> {
     let members = || process.members.iter().filter_map(|&number| tasks.get(number as usize));
     let last = members()
@@ -74,8 +74,7 @@ pub(crate) fn leader<'a>(tasks: &'a [Task], process: &Process) -> Option<&'a Tas
     last.or_else(|| tasks.get(process.root as usize).filter(|_| process.led))
 }
 
-/// The number of the last name of a process: that of its leader, else of its first thread that has
-/// one.
+/// The number of a process's last name: its leader's, or else that of its first thread with a name.
 pub(crate) fn comm(tasks: &[Task], process: &Process) -> Option<u32> {
     let members = || process.members.iter().filter_map(|&number| tasks.get(number as usize));
     leader(tasks, process)

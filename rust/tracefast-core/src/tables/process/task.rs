@@ -1,19 +1,19 @@
-//! What is known of one task.
+//! What is known about one task.
 
 use crate::linux::child_status::Outcome;
 use crate::linux::clone::Kind;
 
-/// How a task came to be.
+/// How a task was created.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Birth {
-    /// Number of the task that made it.
+    /// Number of the task that created it.
     pub(crate) parent: u32,
     pub(crate) kind: Option<Kind>,
-    /// The row that tells of it.
+    /// The row that reports it.
     pub(crate) row: u64,
-    /// When the call that made it was entered, or the event happened.
+    /// When the creating call was entered, or the event happened.
     pub(crate) ts: Option<i64>,
-    /// A call tells of it, which knows better than an event.
+    /// A call reports it, which knows more than an event.
     pub(crate) by_call: bool,
     /// It was `clone3`.
     pub(crate) clone3: bool,
@@ -24,9 +24,9 @@ pub(crate) struct Birth {
 pub(crate) struct End {
     pub(crate) row: u64,
     pub(crate) ts: Option<i64>,
-    /// Another thread took its place by execve: the process goes on.
+    /// Another thread took its place by execve; the process continues.
     pub(crate) superseded: bool,
-    /// It is the tracer that tells: of the leader of a process only when no thread is left.
+    /// The tracer reports it, for the leader of a process only when no thread is left.
     pub(crate) traced: bool,
     pub(crate) outcome: Option<Outcome>,
 }
@@ -35,34 +35,34 @@ pub(crate) struct End {
 #[derive(Debug)]
 pub(crate) struct Exec {
     pub(crate) row: u64,
-    /// None where the log does not have it.
+    /// None if it is not in the log.
     pub(crate) path: Option<Box<str>>,
-    /// The task took the place of the leader of its process by it.
+    /// The task took the place of its process's leader by it.
     pub(crate) by_thread: bool,
 }
 
-/// What is known of one task.
+/// What is known about one task.
 #[derive(Debug)]
 pub(crate) struct Task {
     pub(crate) source: u32,
     pub(crate) id: u32,
-    /// Thread and process; of a task that has not shown itself what its maker was told.
+    /// Thread id and process id; before its first row, those that its creator got.
     pub(crate) tid: Option<i32>,
     pub(crate) pid: Option<i32>,
     /// It has rows of its own.
     pub(crate) seen: bool,
-    /// The row of the first sign of it.
+    /// The row of its first sign.
     pub(crate) row: u64,
     pub(crate) ts_start: Option<i64>,
     pub(crate) comm: Option<u32>,
     pub(crate) execs: Vec<Exec>,
-    /// An event told of the program that the call at hand starts.
+    /// An event reported the program that the current call starts.
     pub(crate) exec_told: bool,
     pub(crate) birth: Option<Birth>,
     pub(crate) end: Option<End>,
-    /// The status that it asked to exit with: row, status, and whether for the whole process.
+    /// The exit status that it asked for: row, status, and whether for the whole process.
     pub(crate) asked: Option<(u64, i32, bool)>,
-    /// The task that was told of its end, as parents are, and how it ended.
+    /// The task that was notified of its end, as parents are, and how it ended.
     pub(crate) guardian: Option<u32>,
     pub(crate) told: Option<Outcome>,
 }

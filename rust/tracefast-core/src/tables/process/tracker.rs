@@ -1,4 +1,4 @@
-//! Events in their order into what is known of each task.
+//! Events in order to what is known about each task.
 
 use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType, UInt32Type};
 
@@ -11,11 +11,11 @@ use crate::tables::names::Names;
 use crate::tables::process::task::{Birth, End, Exec, Task};
 use crate::tables::process::words::{Role, RowKind, Status};
 
-/// The source of events that name none.
+/// The number for events without a source.
 const NO_SOURCE: u32 = u32::MAX;
 
 event_columns! {
-    /// The columns that the lives of tasks are known by.
+    /// The columns that describe the lives of tasks.
     pub(crate) struct TaskColumns {
         ts: Numbers<TimestampNanosecondType> = "ts",
         task: Numbers<UInt32Type> = "task",
@@ -34,7 +34,7 @@ event_columns! {
 }
 
 impl TaskColumns<'_> {
-    /// The process of a row, as the log says.
+    /// The process id of a row.
     pub(crate) fn pid(&self, row: usize) -> Option<i32> {
         self.pid.get(row)
     }
@@ -42,8 +42,8 @@ impl TaskColumns<'_> {
 
 /// All tasks so far.
 ///
-/// Which of them are threads of one process is decided by [`group`](super::group) when all events
-/// are known: a child may show itself before the call that made it returns.
+/// [`group`](super::group) decides which tasks are threads of one process when all events are
+/// known: a child may have rows before the call that created it returns.
 #[derive(Debug, Default)]
 pub(crate) struct Tracker {
     pub(crate) sources: Names,
@@ -53,9 +53,9 @@ pub(crate) struct Tracker {
     /// By source and identity.
     index: HashMap<(u32, u32), u32>,
     last: Option<((u32, u32), u32)>,
-    /// The latest task of each id, by source.
+    /// The latest task of each thread id, by source.
     by_tid: HashMap<(u32, i32), u32>,
-    /// Tasks that events announced and that have no rows yet, by source and id.
+    /// Tasks that events reported and that have no rows yet, by source and thread id.
     expected: HashMap<(u32, i32), Birth>,
     /// Rows so far.
     row: u64,
@@ -112,7 +112,7 @@ impl Tracker {
                     && status == Some(Status::Headless)
                     && columns.ret.get(row) == Some(0)
                 {
-                    // The call of its parent, as the child returns from it.
+                    // The parent's call, which returns in the child too.
                     return Some((number, RowKind::Other));
                 }
                 if role != Role::Other && status != Some(Status::Injected) {
@@ -132,7 +132,7 @@ impl Tracker {
         Some((number, kind))
     }
 
-    /// The number of a task; a new one at its first sign.
+    /// The number of a task; adds it at its first sign.
     #[inline]
     fn number(&mut self, source: u32, id: u32) -> u32 {
         let key = (source, id);
@@ -149,7 +149,7 @@ impl Tracker {
         number
     }
 
-    /// A call that may change who there is, or what they run.
+    /// A call that may create or end tasks, or start programs.
     fn turn(&mut self, columns: &TaskColumns<'_>, row: usize, number: u32, name: u32, role: Role) {
         let ret = columns.ret.get(row);
         let args = columns.args.get(row).unwrap_or_default();
@@ -186,7 +186,7 @@ impl Tracker {
         }
     }
 
-    /// A call made a task, or not.
+    /// A call that creates a task, or tries to.
     fn forked(&mut self, columns: &TaskColumns<'_>, row: usize, parent: u32, name: u32) {
         let Some(id) = columns.child.get(row) else { return };
         let Some(source) = self.tasks.get(parent as usize).map(|task| task.source) else { return };
@@ -212,7 +212,7 @@ impl Tracker {
             return;
         }
         let told = task.birth.and_then(|birth| birth.kind);
-        // An event has the flags, but not the stack.
+        // Events have the flags, but not the stack.
         let told =
             told.map(|told| if clone3 && told == Kind::Vfork { Kind::PosixSpawn } else { told });
         let ts = columns.ts.get(row);
@@ -220,7 +220,7 @@ impl Tracker {
         task.birth = Some(Birth { parent, kind, row: self.row, ts, by_call: true, clone3 });
     }
 
-    /// clone3, as a tracer prints it that does not know it: the model knows nothing of it, either.
+    /// `clone3` as a tracer prints it that does not know it. The model does not know it either.
     fn perhaps_forked(&mut self, columns: &TaskColumns<'_>, row: usize, parent: u32) {
         let tid = columns.ret.get(row).and_then(|ret| i32::try_from(ret).ok());
         let source = self.tasks.get(parent as usize).map(|task| task.source);
@@ -228,7 +228,7 @@ impl Tracker {
         let (ts, kind, by_call, clone3) = (columns.ts.get(row), None, true, true);
         let birth = Birth { parent, kind, row: self.row, ts, by_call, clone3 };
         let child = self.by_tid.get(&(source, tid)).filter(|&&child| child != parent);
-        // Who began before the call is one of the same number that is gone.
+        // A task that started before the call is an earlier one with the same id.
         let older = |task: &Task| task.ts_start.zip(ts).is_some_and(|(start, ts)| start < ts);
         match child.and_then(|&child| self.tasks.get_mut(child as usize)) {
             Some(task) if task.birth.is_none() && !older(task) => task.birth = Some(birth),
@@ -238,7 +238,7 @@ impl Tracker {
         }
     }
 
-    /// A parent was told that a child ended.
+    /// A parent was notified that a child ended.
     fn collected(&mut self, source: u32, parent: u32, ended: Option<(i32, Outcome)>) {
         let Some((pid, outcome)) = ended else { return };
         let Some(&child) = self.by_tid.get(&(source, pid)) else { return };
@@ -250,7 +250,7 @@ impl Tracker {
         }
     }
 
-    /// A task ended, as the tracer says.
+    /// A task ended, according to the tracer.
     fn ended(&mut self, columns: &TaskColumns<'_>, row: usize, number: u32, name: u32) {
         let name = self.names.text(name).unwrap_or_default();
         let outcome = match name {
@@ -283,7 +283,7 @@ impl Tracker {
                 let (by_call, clone3) = (false, false);
                 let birth = Birth { parent: number, kind, row: event, ts, by_call, clone3 };
                 let known = self.expected.entry((task.source, tid)).or_insert(birth);
-                // The second of the two events knows less.
+                // The second of the two events has less information.
                 if first || known.parent != number {
                     *known = birth;
                 }
@@ -303,7 +303,7 @@ impl Tracker {
     }
 }
 
-/// The child that a siginfo is about, if it ended, and how.
+/// The child in a siginfo and how it ended, if it did.
 fn ended_child(args: &str) -> Option<(i32, Outcome)> {
     let child = child_status::siginfo(args)?;
     Some((child.pid, child.outcome?))

@@ -1,4 +1,4 @@
-//! What the words in events mean for the lives of tasks.
+//! The meaning of words in events for the lives of tasks.
 
 use crate::linux::clone::is_unnamed_clone3;
 use crate::linux::syscalls::{Classes, classes_of};
@@ -8,7 +8,7 @@ use crate::linux::syscalls::{Classes, classes_of};
 pub(crate) enum RowKind {
     /// A system call.
     Call,
-    /// A part of a submission.
+    /// A completed part of an asynchronous submission.
     Part,
     /// The end of a task.
     Exit,
@@ -16,7 +16,7 @@ pub(crate) enum RowKind {
     Signal,
     /// An event of ftrace.
     Event,
-    /// A row that the model adds: not a sign of life.
+    /// A fact found by the model: not a sign of life.
     Notice,
     /// Any other sign of life.
     Other,
@@ -36,12 +36,12 @@ impl RowKind {
     }
 }
 
-/// What a row of some name does to tasks.
+/// What a row does to tasks, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// A call that makes a task.
+    /// A call that creates a task.
     Fork,
-    /// The same, from an strace that is older than `clone3`.
+    /// `clone3`, printed by an strace that does not know it.
     UnknownFork,
     /// A call that starts a program.
     Exec,
@@ -53,9 +53,9 @@ pub(crate) enum Role {
     Wait,
     /// A child changed its state.
     ChildSignal,
-    /// An event: a task was made, with its flags.
+    /// An event: a task was created, with its flags.
     NewTask,
-    /// An event: a task was made.
+    /// An event: a task was created.
     ForkEvent,
     /// An event: a program was started.
     ExecEvent,

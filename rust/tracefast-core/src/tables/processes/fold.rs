@@ -1,4 +1,4 @@
-//! The fold: events in their order into processes, and what each of their tasks did.
+//! The fold: events in order to processes, and what each of their tasks did.
 
 use arrow_array::RecordBatch;
 use arrow_array::types::Int64Type;

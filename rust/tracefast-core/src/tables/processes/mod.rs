@@ -1,7 +1,7 @@
-//! Who ran: events in, one row per process out.
+//! Which processes ran: one row per process.
 //!
-//! [`Processes`] folds batches of events in their order. [`process`](crate::tables::process) knows
-//! the tasks, and which of them are one process; what each of them did is added up here.
+//! [`Processes`] folds batches of events in order. [`process`](crate::tables::process) knows the
+//! tasks, and which of them are one process; this module adds up what each of them did.
 
 pub(crate) mod fold;
 pub(crate) mod table;

@@ -90,7 +90,7 @@ fn outcome(tasks: &[Task], process: &Process, leader: Option<&Task>) -> Option<O
         ends.filter(|end| end.outcome.is_some()).max_by_key(|end| end.row)?.outcome.clone()
     };
     let told = || tasks.get(process.root as usize).and_then(|task| task.told.clone());
-    // What a task asked for; of a thread that ends alone it says nothing of the others.
+    // The status that a task asked for. A thread that exits alone says nothing about the others.
     let asked = || {
         let whole = members().filter_map(|task| task.asked.filter(|&(.., whole)| whole));
         let alone = leader.and_then(|task| task.asked);
@@ -110,7 +110,7 @@ pub(crate) fn build(fold: &Processes, all: &[Process]) -> Result<RecordBatch, Ar
         .zip(images)
         .map(|((process, started), image)| Row::new(fold, all, process, image, started))
         .collect();
-    // Equal ones stay in the order in which they showed themselves.
+    // Equal rows stay in the order of their first sign in the log.
     rows.sort_by_key(|row| {
         ((row.source.is_none(), row.source), (row.ts_start.is_none(), row.ts_start))
     });

@@ -1,4 +1,4 @@
-//! What no real log tells, and what must not take long.
+//! Contradictory logs, and cases that must not take long.
 
 use std::sync::Arc;
 
@@ -90,7 +90,7 @@ fn threads_that_make_one_another() {
 fn a_long_line_of_ancestors_is_walked_once() {
     let count = 30_000;
     let forks = (0..count).map(|n| (n, n as i32 + 1, "fork", "", i64::from(n) + 2, Some(n + 1)));
-    // Threads of a line of their own, which nobody of the above made.
+    // A separate line of threads, not created by any of the above.
     let threads = (count + 1..2 * count)
         .map(|n| (n, n as i32 + 1, "clone", THREAD, i64::from(n) + 2, Some(n + 1)));
     let exec = (0, 1, "execve", "", 0, None);
@@ -98,7 +98,7 @@ fn a_long_line_of_ancestors_is_walked_once() {
     let table = table(&events);
     assert_eq!(table.num_rows(), count as usize + 2);
     assert_eq!(numbers(&table, "threads").last(), Some(&Some(count)));
-    // The program that the first one started is that of all that came from it.
+    // All descendants run the program that the first one started.
     assert_eq!(table["image"].null_count(), 1);
     assert_eq!(table["pid"].as_primitive::<Int32Type>().value(count as usize), count as i32 + 1);
 }

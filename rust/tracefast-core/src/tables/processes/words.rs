@@ -1,4 +1,4 @@
-//! What the names of calls mean to the table of processes.
+//! The meaning of the names of calls for the table of processes.
 
 use crate::linux::syscalls::{Classes, classes_of};
 use crate::linux::waits;
@@ -6,11 +6,11 @@ use crate::linux::waits;
 /// The meaning of a name.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Meaning {
-    /// It takes data from a file, pipe or socket.
+    /// It reads data from a file, pipe or socket.
     pub(crate) reads: bool,
-    /// It gives data to one.
+    /// It writes data to a file, pipe or socket.
     pub(crate) writes: bool,
-    /// What it spends its time on.
+    /// What its time is spent on.
     pub(crate) spent: waits::Call,
 }
 

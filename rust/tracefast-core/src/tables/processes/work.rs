@@ -27,13 +27,13 @@ impl Spell {
         self.ns = self.ns.saturating_add(other.ns);
     }
 
-    /// The time in all calls; None where there were some and of none the duration is known.
+    /// The time in all calls; None if there were calls but no durations.
     pub(crate) fn total(self) -> Option<i64> {
         (self.calls == 0 || self.told > 0).then_some(self.ns)
     }
 }
 
-/// What was done, by one task or by all of a process.
+/// What one task did, or all tasks of a process.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Work {
     pub(crate) calls: u64,

@@ -2,17 +2,18 @@
 
 use crate::tables::values::Values;
 
-/// Durations that are kept one by one before they are counted.
+/// How many durations are stored one by one before they are counted.
 const FEW: usize = 1024;
-/// Most clocks of tracers tick in microseconds, and most calls take less than one millisecond.
+/// Most tracers have a clock in microseconds, and most calls take less than a millisecond.
 const TICK: i64 = 1000;
-/// Ticks that are counted by position.
+/// How many ticks have a counter of their own.
 const QUICK: usize = 1024;
 
 /// A multiset of durations in nanoseconds.
 ///
-/// Most rows of a table by process have few calls: these are kept as they are. Of many, whole
-/// microseconds below about a millisecond are counted by their number, the others as [`Values`].
+/// Most rows of a table by process have few calls, whose durations are stored as they are. If there
+/// are many, whole microseconds up to about a millisecond are counted in an array, the others as
+/// [`Values`].
 #[derive(Debug, Default)]
 pub(crate) struct Durations {
     few: Vec<u32>,
@@ -25,7 +26,7 @@ struct Many {
     others: Values,
 }
 
-/// What the table says of durations.
+/// The percentiles of durations in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ranks {
     pub(crate) min: i64,
@@ -45,7 +46,7 @@ impl Ranks {
 impl Many {
     #[inline]
     fn push(&mut self, ns: i64) {
-        // Of a negative number the position is beyond the table.
+        // A negative number is an index beyond the array.
         if ns % TICK == 0
             && let Some(count) = self.quick.get_mut((ns / TICK) as usize)
             && let Some(more) = count.checked_add(1)
@@ -56,7 +57,6 @@ impl Many {
         }
     }
 
-    /// All of them, counted.
     fn settled(mut self: Box<Self>) -> Values {
         for (tick, &count) in self.quick.iter().enumerate() {
             if count > 0 {
@@ -81,7 +81,7 @@ impl Durations {
         }
     }
 
-    /// From here on they are counted.
+    /// Starts to count durations instead of storing them.
     #[cold]
     fn count(&mut self) -> &mut Many {
         let few = std::mem::take(&mut self.few);
@@ -104,7 +104,7 @@ impl Durations {
         }
     }
 
-    /// The extremes, and percentiles by nearest rank; None of no durations.
+    /// The extremes, and percentiles by nearest rank; None if there are no durations.
     pub(crate) fn ranks(mut self) -> Option<Ranks> {
         if let Some(many) = self.many {
             let mut values = many.settled();
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_counter_goes_on_elsewhere() {
+    fn a_full_counter_continues_elsewhere() {
         let mut durations = Durations::default();
         durations.count().quick[5] = u32::MAX;
         durations.push(5000);

@@ -1,4 +1,4 @@
-//! The fold: events in their order into rows of the table.
+//! The fold: events in order to rows of the table.
 
 use arrow_array::RecordBatch;
 use arrow_array::types::{Int64Type, TimestampNanosecondType};
@@ -33,9 +33,9 @@ pub struct Syscalls {
     names: Names,
     tracker: Tracker,
     entries: Vec<Entry>,
-    /// By source or task, and by name of the call: the position in `entries` plus one, 0 for none.
+    /// By source or task, and by name of the call: the index in `entries` plus one, 0 for none.
     index: Vec<Vec<u32>>,
-    /// The same for calls of no task, by source and process.
+    /// Rows of `index` for calls without a task, by source and process id.
     taskless: HashMap<(u32, Option<i32>), Vec<u32>>,
 }
 
@@ -118,7 +118,7 @@ impl RowFold for Syscalls {
 
     #[inline]
     fn row(&mut self, (columns, tasks): &mut Columns<'_>, row: usize) {
-        // Every sign of a task counts for what process it is of.
+        // Every row of a task helps to find its process.
         let task = tasks.as_mut().and_then(|tasks| self.tracker.row(tasks, row));
         if columns.kind.get(row, RowKind::from_word) != Some(RowKind::Call) {
             return;
@@ -131,7 +131,7 @@ impl RowFold for Syscalls {
         };
         let end = columns.status.get(row, End::from_status).unwrap_or(End::Returned);
         if meaning.role == Role::Fork && end == End::Headless && columns.ret.get(row) == Some(0) {
-            // The call that made a task returns in it, too, but was its parent's.
+            // The call that created a task returns in it too, but it is the parent's call.
             return;
         }
         let fault = columns.errno.get(row, Fault::from_errno);
@@ -148,7 +148,7 @@ impl RowFold for Syscalls {
             giver,
             bytes: columns.bytes.get(row),
         };
-        // The first number is that of no source.
+        // The first number is for calls without a source.
         let source = columns.source.get(row, |text| self.sources.number(text) + 1).unwrap_or(0);
         let names = match (tasks, task) {
             (Some(tasks), None) => self.taskless.entry((source, tasks.pid(row))).or_default(),
@@ -185,7 +185,7 @@ impl RowFold for Syscalls {
         let processes = group::processes(tasks);
         let started: Vec<_> = processes.iter().map(|one| programs::started(tasks, one)).collect();
         let images = programs::last(tasks, &processes, &started);
-        // Calls of each owner: the entries of its tasks, its source, id and program.
+        // For each owner: the entries of its tasks, its source, id and program.
         let mut owners = Vec::new();
         let mut alone = vec![true; tasks.len()];
         for (process, image) in processes.iter().zip(images) {
@@ -219,7 +219,7 @@ impl RowFold for Syscalls {
     }
 }
 
-/// Who gives what is taken from the descriptor that a call acts on.
+/// What provides the data that a call takes from its descriptor.
 #[inline]
 fn giver(columns: &mut CallColumns<'_>, row: usize) -> Giver {
     let giver = columns.file_type.get(row, Giver::from_file_type).unwrap_or(Giver::Unknown);

@@ -1,10 +1,10 @@
-//! Which system calls took the time: events in, one row per name of a call out.
+//! Which system calls took the time: one row per name of a call.
 //!
-//! [`Syscalls`] folds batches of events in their order, and keeps what the table needs, exactly:
-//! counters, durations with how often each occurred, the stretches of time in which a call of that
-//! name was in flight. Memory grows with names (and processes, where rows are parted by them), with
-//! distinct durations, and with such stretches. [`StraceCounts`] counts as strace's own summary
-//! (`-c`) does.
+//! [`Syscalls`] folds batches of events in order. It keeps exactly what the table needs: counters,
+//! durations with how often each occurred, and the ranges of time in which a call of that name was
+//! in progress. Memory grows with names (and with processes, if rows are split by them), with
+//! distinct durations, and with such ranges. [`StraceCounts`] counts as strace's own summary (`-c`)
+//! does.
 
 pub(crate) mod durations;
 pub(crate) mod fold;

@@ -1,11 +1,11 @@
-//! One row of the table in the making.
+//! One row of the table while events are folded.
 
 use crate::linux::waits::Giver;
 use crate::tables::ranges::Ranges;
 use crate::tables::syscalls::durations::Durations;
 use crate::tables::syscalls::words::{End, Fault, Meaning, Role};
 
-/// A call, as far as every row of the table needs it.
+/// What the table needs of a call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Call {
     pub(crate) meaning: Meaning,
@@ -18,25 +18,25 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// Whether its time was spent waiting; None where the log cannot say.
+    /// Whether its time was spent waiting; None if the log does not show it.
     fn waits(&self) -> Option<bool> {
         self.meaning.time.waits_for(self.giver)
     }
 }
 
-/// The calls of one name, of one process if rows are parted by them.
+/// The calls of one name, and of one process if rows are split by process.
 #[derive(Debug, Default)]
 pub(crate) struct Entry {
     pub(crate) calls: u64,
     pub(crate) errors: u64,
     pub(crate) unfinished: u64,
-    /// Calls whose duration is known, and those of them whose beginning is not.
+    /// Calls whose duration is known, and those of them whose start is not.
     pub(crate) timed: u64,
     pub(crate) timeless: u64,
     pub(crate) total: i128,
     pub(crate) durations: Durations,
     pub(crate) wall: Ranges,
-    /// Timed calls of which it is known whether they waited.
+    /// Calls with a duration that are known to have waited or not.
     pub(crate) judged: u64,
     pub(crate) waited: i128,
     /// Calls that say how many bytes they moved.

@@ -14,13 +14,12 @@ use crate::tables::names::Names;
 use crate::tables::syscalls::words::{End, Role, RowKind};
 use crate::tables::table_builder::TableBuilder;
 
-/// What strace would have counted, so far.
+/// Calls as strace counts them.
 ///
-/// strace counts a call when it returns: those that never do, or that are cut off by a death, a
-/// detachment or the end of the log, are in no line of its summary. Whatever the kernel hands back
-/// as an error is one, also what only has the call started anew (`ERESTARTSYS`), what the tracer
-/// made up, and what a handler of a signal left in the register (`rt_sigreturn`). Events may come in
-/// any order.
+/// strace counts a call when it returns. Calls that never return, or that are cut off by a death, a
+/// detach or the end of the log, are not in its summary. Every error that the kernel returns
+/// counts, even one that only restarts the call (`ERESTARTSYS`), one that the tracer injected, and
+/// one that a signal handler left in the register (`rt_sigreturn`). Events may come in any order.
 ///
 /// # Examples
 /// ```
@@ -40,7 +39,7 @@ pub struct StraceCounts {
 struct Count {
     calls: u64,
     errors: u64,
-    /// Calls whose duration is known, and its sum.
+    /// Calls whose duration is known, and the sum of durations.
     timed: u64,
     ns: i128,
 }
@@ -56,7 +55,7 @@ event_columns! {
     }
 }
 
-/// Numbers of calls on x86-64.
+/// How many numbers of calls x86-64 has.
 const NUMBERS: u64 = 1024;
 
 impl RowFold for StraceCounts {
@@ -78,7 +77,7 @@ impl RowFold for StraceCounts {
             return;
         };
         let end = columns.status.get(row, End::from_status).unwrap_or(End::Returned);
-        // strace does not see the return of a call in the task that it made.
+        // strace does not see the return of the call in the task that it created.
         let child = role == Role::Fork && end == End::Headless && columns.ret.get(row) == Some(0);
         if end == End::None || role == Role::Exit || child {
             return;
@@ -92,12 +91,12 @@ impl RowFold for StraceCounts {
         count.errors += u64::from(columns.errno.get(row, |_| ()).is_some());
         if let Some(dur) = columns.dur.get(row) {
             count.timed += 1;
-            // A clock that was set back gives strace no time either.
+            // If the clock was set back, strace counts no time either.
             count.ns += i128::from(dur.max(0));
         }
     }
 
-    /// The table in strace's order: the most time first, else by number of the call.
+    /// The table in strace's order: by time, largest first, then by number of the call.
     fn table(self) -> Result<RecordBatch, ArrowError> {
         let call = |number| Some((Machine::X86_64.call(number)?, number));
         let numbers: HashMap<&str, u64> = (0..NUMBERS).filter_map(call).collect();

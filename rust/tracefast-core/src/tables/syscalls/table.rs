@@ -27,7 +27,7 @@ pub(crate) struct Row<'a> {
     bytes: Option<i64>,
 }
 
-/// What is known if any duration is.
+/// What is known if there is any duration.
 struct Times {
     total: i128,
     mean: i64,
@@ -118,7 +118,6 @@ pub(crate) fn build(mut rows: Vec<Row<'_>>, by: By) -> Result<RecordBatch, Arrow
     table.finish()
 }
 
-/// The part that `part` is of `whole`.
 #[allow(clippy::cast_precision_loss)] // A share of more than 2^53 ns may be off in its last bit.
 fn share(part: i128, whole: i128) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)

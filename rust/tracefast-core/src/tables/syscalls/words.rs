@@ -1,9 +1,9 @@
-//! What the words in events mean to the table of system calls.
+//! The meaning of words in events for the table of system calls.
 
 use crate::linux::syscalls::{Classes, classes_of};
 use crate::linux::waits;
 
-/// Kinds of rows that count.
+/// Kinds of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowKind {
     /// A system call.
@@ -24,9 +24,9 @@ impl RowKind {
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// It returned, to the program or to the tracer alone.
+    /// It returned, to the program or only to the tracer.
     Returned,
-    /// The same; its start is not in the log.
+    /// It returned, and its start is not in the log.
     Headless,
     /// strace injected its result.
     Injected,
@@ -45,7 +45,7 @@ impl End {
     }
 }
 
-/// Who sees an error.
+/// What sees an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// The program.
@@ -63,7 +63,7 @@ impl Fault {
 /// What a call does to tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// It makes one.
+    /// It creates one.
     Fork,
     /// It ends one, and never returns.
     Exit,
