@@ -15,7 +15,7 @@ fn log(numbers: &mut Numbers) -> Vec<u8> {
 /// The same of ftrace.
 fn log_of_ftrace(numbers: &mut Numbers) -> Vec<u8> {
     let mut data: Vec<u8> = (0..3).map(|_| numbers.below(256) as u8).collect();
-    // That is how `split` is told which it is.
+    // This is how `split` gets the format.
     data[1] |= 16;
     data.extend(mutants_ftrace::mutant(numbers));
     data
@@ -25,7 +25,7 @@ fn log_of_ftrace(numbers: &mut Numbers) -> Vec<u8> {
 fn blocks_are_the_log_again() {
     run(1500, log, checks::blocks);
     run(1500, log_of_ftrace, checks::blocks);
-    // Short lines, many of which continue others.
+    // Short lines; many of them continue others.
     let lines = |numbers: &mut Numbers| {
         let mut data = vec![numbers.below(60) as u8, (numbers.below(2) * 16) as u8];
         for _ in 0..numbers.below(60) {

@@ -89,9 +89,9 @@ fn the_reference_ends_annotations() {
 /// Reads every log under the folder that `TRACEFAST_LOGS` names in both ways, and shows every line
 /// on which they differ: `TRACEFAST_LOGS=logs cargo test --test reference -- --ignored --nocapture`.
 ///
-/// Only lines that stand alone, and halves of calls that belong together, are compared, in logs in
+/// Only whole calls, and halves of calls that belong together, are compared, in logs in
 /// which every event has its task and its columns.
-/// The status of an exit is decimal, even behind a nought.
+/// The status of an exit is decimal, even after a leading zero.
 #[test]
 fn statuses_of_exits_are_decimal() {
     let text = b"7     1795229587.5 close(3) = 0\n7     1795229587.6 +++ exited with 0255 +++\n";
@@ -148,7 +148,7 @@ fn sweep(text: &[u8]) -> (usize, Vec<(usize, String)>) {
     let sample: Vec<&[u8]> =
         lines.iter().step_by(step).filter(|l| l.len() < 2000).copied().collect();
     let layout = sniff(&sample);
-    // The versions that print a blank behind `resumed>` do so whatever comes.
+    // The versions that print a blank after `resumed>` always do so.
     let old = lines
         .iter()
         .filter_map(|text| line(&layout, text))
@@ -169,7 +169,7 @@ fn sweep(text: &[u8]) -> (usize, Vec<(usize, String)>) {
         if matches!(&read.event, Event::Call { name, args, .. }
             if name == b"write" && !args.last().is_some_and(u8::is_ascii_digit))
         {
-            // On a screen the program's own output stands in the line.
+            // On a screen the program's own output is part of the line.
             continue;
         }
         let (at, what) = match &read.event {

@@ -6,10 +6,10 @@ use tracefast_core::format::{Format, Wanted};
 use tracefast_core::text::block::Block;
 use tracefast_io::input::split::{Cutter, block_count, read_block};
 
-/// Cuts what is behind the first two bytes into blocks, the length of which they tell.
+/// Cuts the text after the first two bytes into blocks, whose length these bytes give.
 ///
 /// # Panics
-/// If the blocks are not the input again, or one of them begins in the middle of something.
+/// If the blocks are not the input again, or one of them starts in the middle of something.
 pub fn blocks(data: &[u8]) {
     let [low, high, text @ ..] = data else { return };
     let size = 1 + usize::from(*low) + (usize::from(*high & 15) << 8);

@@ -42,7 +42,7 @@ pub fn ftrace_calls(data: &[u8]) {
     let size = 1 + usize::from(choices.byte()) * choices.pick(&[1, 8, 64]);
     let report = choices.rarely();
     let mut log = if report { "cpus=2\n" } else { "# tracer: nop\n" }.to_owned();
-    // Of each task: its call, the processor on which it began, whether records of that were lost.
+    // Of each task: its call, the processor on which it started, whether records of that were lost.
     let mut open: Vec<Option<(Call, usize, bool)>> = vec![None; 4];
     let mut done: Vec<Call> = Vec::new();
     let mut now = 2_881_878_957_000;

@@ -5,7 +5,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, BooleanArray, RecordBatch, StringArray, UInt32Array};
 use tracefast_core::ftrace::decode::{Decoder, ValueKind, survey};
 
-/// Reads the lines behind the first one as texts of the event that it names.
+/// Reads the lines after the first one as texts of the event that it names.
 ///
 /// # Panics
 /// If a row is missing, depends on the ones before it, or a part of a text is nowhere.
@@ -50,7 +50,7 @@ fn alike(decoder: &Decoder, texts: &[&str]) {
     }
 }
 
-/// A word that is put behind a text is in a column of text, or left.
+/// A word appended to a text is in a column of text, or in the rest.
 fn keeps(decoder: &Decoder, text: &str) {
     let word = "zzqz";
     // It may be the name of a column, if it is a key of one of the texts.

@@ -12,14 +12,14 @@ use crate::compare::parse;
 use crate::compare::{Row, rows};
 use crate::made::strace::Choices;
 
-/// Which columns stand before the functions.
+/// Which columns come before the functions.
 struct Columns {
     time: bool,
     processor: bool,
     task: bool,
     flags: bool,
     duration: bool,
-    /// The name of a function stands at its end.
+    /// The name of a function is printed at its end.
     tail: bool,
 }
 
@@ -27,7 +27,7 @@ struct Columns {
 struct Open {
     name: &'static str,
     depth: usize,
-    /// Where its row is; `None`: it began before the log.
+    /// Where its row is; `None`: it started before the log.
     row: Option<usize>,
     began: i64,
 }
@@ -57,7 +57,7 @@ struct Machine {
     columns: Columns,
     log: String,
     tasks: Vec<Task>,
-    /// Who runs on each processor, and whether the log has said so.
+    /// The task on each processor, and whether the log has named it.
     running: [(usize, bool); 2],
     now: i64,
     rows: Vec<(u64, Expected)>,
@@ -87,12 +87,12 @@ pub fn ftrace_functions(data: &[u8]) {
     };
     for number in 0..4 {
         let tid = [7, 4802, 99_999, 12][number];
-        // What it was in before the log began.
+        // Functions it was in before the log started.
         let hidden = choices.below(3);
         let stack = (0..hidden).map(|depth| Open { name: "hidden", depth, row: None, began: 0 });
         machine.tasks.push(Task { comm: COMMS[number], tid, stack: stack.collect() });
     }
-    // Without a column, one processor is all that can be told apart.
+    // Without a column there is only one processor.
     let processors = if processor { 2 } else { 1 };
     while !choices.rest().is_empty() {
         machine.now += 1000 + i64::from(choices.byte()) * 1000;
@@ -182,7 +182,7 @@ impl Machine {
         self.running[cpu] = (next, true);
     }
 
-    /// A row of a function that begins now.
+    /// A row of a function that starts now.
     fn function(&mut self, cpu: usize, name: &'static str, depth: usize) -> usize {
         let caller = self.tasks[self.running[cpu].0].stack.last();
         let caller = caller.filter(|caller| caller.row.is_some() && caller.depth + 1 == depth);
@@ -218,7 +218,7 @@ impl Machine {
         (self.log.lines().count() as u64 + 1, expected)
     }
 
-    /// The task on a processor, if the log tells it.
+    /// The task on a processor, if the log names it.
     fn told(&self, cpu: usize) -> (Option<i32>, Option<&'static str>) {
         let (running, known) = self.running[cpu];
         let task = &self.tasks[running];

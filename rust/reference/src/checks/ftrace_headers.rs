@@ -73,7 +73,7 @@ pub fn ftrace_headers(data: &[u8]) {
     if !exact && own != Some(fast.layout) {
         return;
     }
-    // In these, what is out of its column may be of the name or of what stands around it.
+    // In these, text outside its column may belong to the name or to what surrounds it.
     let comm = exact || !matches!(fast.layout, Layout::Verbose | Layout::Latency);
     let told = (
         Some(fast.layout),

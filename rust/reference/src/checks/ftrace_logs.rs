@@ -42,7 +42,7 @@ pub fn made(data: &[u8]) -> Vec<u8> {
         assert_eq!(fields(row), fields(told), "{}", what());
         // Two clocks cannot be in one column.
         assert!(row.ts.is_none() || row.ts == told.ts, "{}", what());
-        // A piece of another line may follow, which none can tell from text.
+        // A piece of another line may follow, which looks like text.
         let text =
             |args: &Option<Vec<u8>>| args.as_ref().map(|args| args.escape_ascii().to_string());
         let (args, put) = (text(&row.args), text(&told.args));

@@ -11,7 +11,7 @@ use tracefast_io::pipeline::Options;
 use tracefast_io::read::BatchStream;
 use tracefast_io::report::Report;
 
-/// Reads what is behind the first three bytes as a log, once in one piece and once as they say.
+/// Reads the text after the first three bytes as a log, once in one piece and once as they say.
 ///
 /// # Panics
 /// If the rows differ, or a line or byte is not accounted for.
@@ -49,7 +49,7 @@ pub fn pipeline(data: &[u8]) {
     }
 }
 
-/// How files begin that are unpacked.
+/// How files start that are unpacked.
 const PACKED: [&[u8]; 4] = [b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", b"BZh"];
 
 /// Rows and report of a file, which is compressed if `stream`, so that one thread cuts it.

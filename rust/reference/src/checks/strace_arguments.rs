@@ -69,7 +69,7 @@ fn made(data: &[u8]) {
     let args = tokens.join(", ");
     let blanks = " ".repeat(usize::from(*pad) % 20);
     for time in ["", " <0.000010>"] {
-        // A line before it tells the grammar whether the log was written with -T.
+        // A line before it shows the grammar whether the log was written with -T.
         let first = format!("7 1795229587.000000 close(3) = 0{time}\n");
         let whole = format!("{first}7 1795229587.000001 ioctl({args}){blanks} = {result}{time}\n");
         let context = &whole;
@@ -77,7 +77,7 @@ fn made(data: &[u8]) {
         assert_eq!(batch.num_rows(), 2, "{context}");
         assert_eq!((call(&batch, 1).0.as_str(), call(&batch, 1).1), (&*args, value), "{context}");
 
-        // strace cuts between two arguments, behind the comma and blank.
+        // strace cuts between two arguments, after the comma and blank.
         let at = usize::from(*cut) % (tokens.len() + 1);
         let mut head = tokens[..at].join(", ");
         if at > 0 && at < tokens.len() {

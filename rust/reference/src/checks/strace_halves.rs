@@ -20,7 +20,7 @@ pub fn strace_halves(data: &[u8]) {
         style.layout.pid = Pid::Plain;
     }
     let old = choices.rarely();
-    // Since 6.16 the comma is printed with the argument behind it.
+    // Since 6.16 the comma is printed with the argument after it.
     let late_comma = !old && choices.byte().is_multiple_of(2);
     let name = name(&mut choices);
     let mut args = arguments(&mut choices, 3);
@@ -66,7 +66,7 @@ pub fn strace_halves(data: &[u8]) {
     check(&style, &log);
 }
 
-/// The first two rows of task 7 behind the lines in front say the same.
+/// The first two rows of task 7 after the leading lines are equal.
 fn check(style: &Style, log: &str) {
     let format = Format::detect(log.as_bytes(), Some(Wanted::Strace)).expect("strace's lines");
     let (counts, batch) = parse(format, log.as_bytes(), usize::MAX);
@@ -75,11 +75,11 @@ fn check(style: &Style, log: &str) {
     own.retain(|row| row.tid == Some(7) && row.line > ANCHORS);
     let [whole, joined] = &mut own[..] else { panic!("not two rows in {log}") };
     joined.line = whole.line;
-    // Sums of deltas; the two do not begin on the same line.
+    // Sums of deltas; the two do not start on the same line.
     if style.layout.time == Time::None {
         joined.ts = whole.ts;
     }
-    // Without -T only the halves tell how long it took.
+    // Without -T only the halves show how long it took.
     if whole.dur.is_none() {
         joined.dur = None;
     }

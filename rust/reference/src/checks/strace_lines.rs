@@ -62,9 +62,9 @@ pub fn strace_lines(data: &[u8]) {
     }
 }
 
-/// A line in a log of its own kind, read both ways; gives the reference's reading. Of a line that
-/// strace cannot print (`exact`: it could) each may think that it is none; where they both read it,
-/// they must read the same call.
+/// Reads a line in a log of its own kind both ways, and returns the reference's reading. A line
+/// that strace cannot print (`exact`: it could) may be rejected by either; if both read it, they
+/// must read the same call.
 ///
 /// # Panics
 /// If they disagree.
@@ -72,7 +72,7 @@ fn read(style: &Style, text: &[u8], exact: bool) -> Option<Line> {
     let layout = &style.layout;
     let mut log = anchors(style).into_bytes();
     let number = log.split(|&b| b == b'\n').count() as u64;
-    // Whatever the line is, the others tell the layout.
+    // The other lines determine the layout.
     let format = Format::detect(&log, Some(Wanted::Strace)).expect("lines of strace");
     log.extend_from_slice(text);
     log.push(b'\n');
@@ -86,7 +86,7 @@ fn read(style: &Style, text: &[u8], exact: bool) -> Option<Line> {
     if matches!(slow.event, Event::Call { ending: Ending::Cut, .. }) {
         return Some(slow);
     }
-    // A column that comes and goes: a line without it is somebody's, not a beginning.
+    // A column that comes and goes: a line without it belongs to a task, and is not a continuation.
     let fast: Vec<Row> = rows(&batch).into_iter().filter(|row| row.line == number).collect();
     let shown = log.escape_ascii().to_string().replace("\\n", "\n");
     let [row] = &fast[..] else { panic!("{} rows of the last line of\n{shown}", fast.len()) };
@@ -122,7 +122,7 @@ struct Made {
 }
 
 impl Made {
-    /// What an event tells otherwise.
+    /// What an event says differently.
     fn told(&self, event: &Event) -> Option<String> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let mut told = Self {

@@ -28,7 +28,7 @@ pub fn compared(format: Format, log: &[u8]) -> Option<String> {
         Format::Ftrace(format) => (format.stacks, format.abi),
         Format::Strace(_) => (false, SyscallAbi::default()),
     };
-    // Where blocks may begin, nothing belongs to what is before.
+    // Where blocks may start, nothing belongs to the text before.
     let seam = |line: &[u8]| stacks && format.stands_alone(line);
     differences(&counts, &batch, &read(log, &Hints { machine, stacks, seam: &seam }))
 }
@@ -103,7 +103,7 @@ fn unequal(line: u64, fast: &Columns, slow: &Columns, named: bool) -> String {
     found
 }
 
-/// Events after which tasks have the names that they tell.
+/// Events after which tasks have the names in them.
 const TELL_NAMES: [&[u8]; 5] = [
     b"sched_switch",
     b"task_rename",

@@ -46,7 +46,7 @@ fn keep(parts: &mut Vec<Part>, resolved: ResolvedBlock) {
     }
 }
 
-/// Cuts whole lines into blocks, none of which begins with the continuation of another line.
+/// Cuts whole lines into blocks that never start with the continuation of a line.
 fn blocks(format: Format, data: &[u8], size: usize) -> Vec<&[u8]> {
     let mut out = Vec::new();
     let mut start = 0;

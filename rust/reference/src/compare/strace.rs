@@ -93,8 +93,8 @@ impl Differences {
     }
 }
 
-/// What the row of a line says otherwise than the line; `None`: nothing. Only for lines that stand
-/// alone: a first half must not have been joined.
+/// What the row of a line says differently from the line; `None`: nothing. Only for whole calls: a
+/// first half must not have been joined.
 pub fn differs(layout: &Layout, line: &Line, row: &Row) -> Option<String> {
     let mut found = Differences::default();
     if let Event::Resumed { name, rest } = &line.event {
@@ -147,7 +147,7 @@ pub fn differs(layout: &Layout, line: &Line, row: &Row) -> Option<String> {
     found.done()
 }
 
-/// A second half whose first one is not in the log: nothing tells when it began but `-T`.
+/// A second half whose first one is not in the log: only `-T` shows when it started.
 fn headless(
     found: &mut Differences,
     layout: &Layout,
@@ -227,7 +227,7 @@ fn result(found: &mut Differences, outcome: &Outcome, row: &Row) {
     found.check("result", told, unmarked(&String::from_utf8_lossy(&aux)));
 }
 
-/// A result without the marks that the status tells; it can tell but one of them.
+/// A result without the marks that the status shows; it can show only one of them.
 fn unmarked(result: &str) -> String {
     // That a file is gone is part of its annotation, which the reference keeps apart.
     let marks = [" (INJECTED)", "(INJECTED)", " (DELAYED)", "(DELAYED)", " (deleted)", "(deleted)"];

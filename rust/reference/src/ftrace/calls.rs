@@ -16,11 +16,11 @@ pub(crate) struct Calls {
     /// The tables of the machine.
     machine: Machine,
     /// The row of each task's call, and whether its time counts ticks. A record without a task is
-    /// of one that nobody knows.
+    /// of an unknown one.
     open: HashMap<Option<i32>, (usize, bool)>,
     /// The last line that says that records of a processor were lost.
     losses: HashMap<u16, u64>,
-    /// The last line on which another log begins.
+    /// The last line on which another log starts.
     begun: u64,
 }
 
@@ -34,7 +34,7 @@ impl Calls {
         self.open.get(&tid).map(|&(row, _)| row)
     }
 
-    /// A call begins: adds its row.
+    /// Adds the row of a call that starts.
     pub(crate) fn enter(
         &mut self,
         rows: &mut Vec<Row>,
@@ -49,7 +49,7 @@ impl Calls {
             rows.push(Row { kind: "event", name: Some(b"sys_enter".to_vec()), args, ..row });
             return;
         };
-        // Nobody waits for the end of a call that never returns.
+        // A call that never returns has no end.
         let last = match &name[..] {
             b"exit" | b"exit_group" => true,
             // There the number of the call is kept over the end of a handler.
@@ -67,7 +67,7 @@ impl Calls {
         rows.push(row);
     }
 
-    /// A call ends: gives its row, and whether its begin is there.
+    /// Returns the row of a call that ends, and whether its start is in the log.
     pub(crate) fn exit(
         &mut self,
         rows: &mut Vec<Row>,
@@ -91,7 +91,7 @@ impl Calls {
             {
                 let open = &mut rows[index];
                 let dur = row.ts.zip(open.ts).and_then(|(end, begin)| end.checked_sub(begin));
-                // Ticks are no time, and no call ends before it begins.
+                // Ticks are not a time, and no call ends before it starts.
                 open.dur = dur.filter(|&dur| !ticks && !counted && dur >= 0);
                 open.status = Some(if value.is_some() { "complete" } else { "truncated" });
                 result(open, value, self.machine.narrow);
@@ -112,7 +112,7 @@ impl Calls {
         self.losses.insert(cpu, line);
     }
 
-    /// Another log begins, or what is left of a processor's records.
+    /// Another log starts, or what is left of a processor's records.
     pub(crate) fn begin(&mut self, line: u64) {
         self.begun = line;
     }
@@ -125,7 +125,7 @@ impl Calls {
             || enter.cpu == exit.cpu && lost.is_some_and(|&line| line > enter.line)
     }
 
-    /// The thread `from` started a program: it goes on as its process `to`, whose call has no end.
+    /// The thread `from` started a program: it continues as process `to`, whose call has no end.
     pub(crate) fn exec(&mut self, rows: &mut [Row], from: i32, to: i32) {
         if from == to {
             return;
@@ -219,13 +219,13 @@ fn descriptor(value: i64) -> i64 {
     i64::from(value as i32)
 }
 
-/// The value of an argument: behind `NAME: ` or `NAME=`, or, of calls by number, at `position`.
+/// The value of an argument: after `NAME: ` or `NAME=`, or, of calls by number, at `position`.
 fn argument(args: &[u8], position: usize, name: &str) -> Option<i64> {
     let named = args.contains(&b':') || args.contains(&b'=');
     if !named {
         return number(args.split(|&b| b == b',').nth(position)?);
     }
-    // The texts that a call writes stand before its count.
+    // The texts that a call writes come before its count.
     let behind = |before: &str| {
         let at = args.windows(before.len()).rposition(|part| part == before.as_bytes())?;
         Some(&args[at + before.len()..])

@@ -1,6 +1,6 @@
 //! What the function tracer prints: `FUNCTION <-CALLER`, each with what options add.
 
-/// A function, and what is printed behind its name. `alone`: without its caller, which an option
+/// A function, and what is printed after its name. `alone`: without its caller, which an option
 /// leaves out.
 pub(crate) fn function(text: &[u8], alone: bool) -> Option<(Vec<u8>, Vec<u8>)> {
     let text = std::str::from_utf8(text).ok()?;
@@ -22,7 +22,7 @@ pub(crate) fn function(text: &[u8], alone: bool) -> Option<(Vec<u8>, Vec<u8>)> {
     if rest.is_empty() { told() } else { None }
 }
 
-/// What is behind `NAME[+0x1/0x2][ [MODULE]][ <ADDRESS>]`.
+/// The text after `NAME[+0x1/0x2][ [MODULE]][ <ADDRESS>]`.
 fn place(text: &str) -> Option<&str> {
     let mut rest = &text[symbol(text)?.len()..];
     if let Some(offset) = rest.strip_prefix("+0x") {
@@ -50,7 +50,7 @@ fn symbol(text: &str) -> Option<&str> {
     (!name.is_empty()).then_some(name)
 }
 
-/// What is behind `(ARGUMENTS)`, if they are there: the text ends with them, or the caller follows.
+/// The text after `(ARGUMENTS)`, if they are there: the text ends with them, or the caller follows.
 fn with_arguments(text: &str) -> &str {
     let Some(inner) = text.strip_prefix('(') else { return text };
     match inner.rfind(") <-") {

@@ -10,14 +10,14 @@ pub struct Header {
     pub tid: Option<i32>,
     pub tgid: Option<i32>,
     pub cpu: Option<u16>,
-    /// What stands between the processor and the time.
+    /// The text between the processor and the time.
     pub flags: Vec<u8>,
     pub ts: Option<i64>,
     /// The time is an integer of a clock that does not count seconds.
     pub ticks: bool,
-    /// The time counts from where the log begins.
+    /// The time counts from the start of the log.
     pub since: bool,
-    /// Where the payload begins.
+    /// Where the payload starts.
     pub payload: usize,
 }
 
@@ -27,7 +27,7 @@ pub(crate) const WIDTH: usize = 16;
 /// Reads the columns of a line. `None`: they are not there.
 ///
 /// A name may itself look like columns. tracefs aligns it to 16 bytes, so `-PID` at that place
-/// decides; where nothing stands there, the first processor with a pid on its left and a time on
+/// decides; where nothing is there, the first processor with a pid on its left and a time on
 /// its right does.
 pub fn header(line: &[u8]) -> Option<Header> {
     let brackets: Vec<usize> = (0..line.len()).filter(|&at| line[at] == b'[').collect();
@@ -36,7 +36,7 @@ pub fn header(line: &[u8]) -> Option<Header> {
     aligned.or(all.first()).cloned()
 }
 
-/// Where a second record begins on a line, the first of which ends somewhere behind `from`: the name
+/// Where a second record starts on a line whose first one ends somewhere after `from`: the name
 /// of its command takes `width` bytes.
 pub(crate) fn second(
     line: &[u8],
@@ -104,7 +104,7 @@ fn before_cpu(left: &[u8]) -> Option<(usize, i32, Option<i32>)> {
     Some((dash, number(&left[dash + 1..])?, tgid))
 }
 
-/// `[FLAGS] TIME: `: the flags, the time, whether it counts ticks, and where the payload begins.
+/// `[FLAGS] TIME: `: the flags, the time, whether it counts ticks, and where the payload starts.
 fn behind_cpu(right: &[u8]) -> Option<(&[u8], Option<i64>, bool, usize)> {
     let colon = right.iter().position(|&b| b == b':')?;
     let words: Vec<&[u8]> =
@@ -130,7 +130,7 @@ pub(crate) fn are_flags(word: &[u8]) -> bool {
     (4..=8).contains(&word.len()) && !word[0].is_ascii_digit() && word.iter().all(known)
 }
 
-/// Seconds with up to nine digits behind the point, in ns, or an integer, which does not count them;
+/// Seconds with up to nine digits after the point, in ns, or an integer, which does not count them;
 /// nothing where the time is too large.
 pub(crate) fn time_of(text: &[u8]) -> Option<(Option<i64>, bool)> {
     let Some(point) = text.iter().position(|&b| b == b'.') else {
@@ -159,7 +159,7 @@ pub(crate) fn trim_start(text: &[u8]) -> &[u8] {
     &text[from..]
 }
 
-/// Text without the blanks on its right, of which there must be one.
+/// Text without the blanks on its right, of which there must be at least one.
 fn blanks_off(text: &[u8]) -> Option<&[u8]> {
     let upto = text.iter().rposition(|&b| b != b' ').map_or(0, |at| at + 1);
     (upto < text.len()).then(|| &text[..upto])

@@ -10,12 +10,12 @@ use crate::ftrace::wrapper::Wrap;
 /// The width of names in latency format, which cuts them.
 pub(crate) const LATENCY: usize = 8;
 
-/// How a record begins.
+/// How a record starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// `COMM-PID [(TGID)] [CPU] [FLAGS] TIME: `
     Default,
-    /// `COMM-PID CPUFLAGS TIME: `, the time in microseconds since the log began, with a mark; or
+    /// `COMM-PID CPUFLAGS TIME: `, the time in microseconds since the log started, with a mark; or
     /// seconds, if trace-cmd prints it.
     Latency,
     /// `COMM PID CPU FLAGS COUNT INDEX [TIME] TIMEms (+TIMEms): `
@@ -42,8 +42,8 @@ const ALL: [Layout; 7] = [
     Layout::Raw,
 ];
 
-/// The layout that most lines have. Without columns records look like any text: there are none but
-/// system calls, unless the log names its tracer.
+/// The layout that most lines have. Without columns records look like any text: only system calls
+/// are records then, unless the log names its tracer.
 pub(crate) fn usual(lines: &[&[u8]]) -> Layout {
     let tracer = lines.iter().any(|line| line.starts_with(b"# tracer: "));
     let mut best = (Layout::Default, 0);
@@ -87,7 +87,7 @@ pub(crate) fn is_frame(line: &[u8]) -> bool {
 }
 
 /// The columns and the payload of every record on a line. Whoever writes a marker with a NUL in it
-/// takes away the line feed behind it.
+/// removes the line feed after it.
 pub(crate) fn records(line: &[u8], usual: Layout, width: usize) -> Vec<(Header, Payload)> {
     let mut out = Vec::new();
     let mut rest = line;
@@ -116,7 +116,7 @@ pub(crate) fn has(line: &[u8], layout: Layout) -> bool {
     columns(layout, line).is_some()
 }
 
-/// Where `-PID` stands in most records with names; not before the place that the kernel gives it.
+/// Where `-PID` is in most records with names; not before the place that the kernel gives it.
 pub(crate) fn width(lines: &[&[u8]], usual: Layout) -> usize {
     let places: Vec<usize> = lines
         .iter()
@@ -189,7 +189,7 @@ fn behind_dash(line: &[u8], dash: usize) -> Option<Header> {
     let comm = name_of(&line[..dash], LATENCY).or_else(|| name_of(&line[..dash], WIDTH))?;
     let mut rest = Words { text: line, at: dash + 1 };
     let tid = number(rest.word()?)?;
-    // Processor and flags stand together.
+    // Processor and flags are together.
     let glued = rest.word()?;
     let digits = glued.iter().take_while(|b| b.is_ascii_digit()).count();
     let cpu = number(&glued[..digits])?;

@@ -68,13 +68,13 @@ enum Line {
     Other(Other),
 }
 
-/// What cannot be told from the text alone.
+/// What the text alone does not show.
 pub struct Hints<'a> {
-    /// The machine, whose numbers of calls are told apart by guesses.
+    /// The machine that the numbers of calls belong to, which is a guess.
     pub machine: Machine,
     /// The log is known to have stacks.
     pub stacks: bool,
-    /// No stack behind this line belongs to a record before it.
+    /// No stack after this line belongs to a record before it.
     pub seam: &'a dyn Fn(&[u8]) -> bool,
 }
 
@@ -111,7 +111,7 @@ pub fn read(log: &[u8], hints: &Hints<'_>) -> Reading {
     let mut at = 0;
     while at < lines.len() {
         let first = at;
-        // Lines before the columns of a record whose name they begin.
+        // Lines before the columns of a record, which start its name.
         if let Some(&(_, last)) = broken.iter().find(|&&(begin, _)| begin == at) {
             reader.reading.uses[first..=last].fill(LineUse::Continuation);
             at = last;
@@ -135,14 +135,14 @@ struct Reader<'a> {
     calls: calls::Calls,
     /// The row that the next line may belong to.
     open: Option<Open>,
-    /// The task of each processor's last record, and its row. Stacks are none, but a stack of another
-    /// task shows that the record was not the last.
+    /// The task of each processor's last record, and its row. Stacks are not records, but a stack of
+    /// another task shows that the record was not the last.
     last: HashMap<u16, (Option<i32>, usize)>,
 }
 
 /// Where a line is.
 struct Place {
-    /// The number of the line on which its name began, and its own.
+    /// The number of the line on which its name started, and its own.
     first: u64,
     last: u64,
     /// Where its text ends in the log.
@@ -153,18 +153,18 @@ struct Place {
 #[derive(Default)]
 struct Open {
     row: usize,
-    /// Where its text begins in the log, if that goes on over them.
+    /// Where its text starts in the log, if it continues over them.
     text: Option<usize>,
     /// Somebody wrote it: it may be anything.
     free: bool,
     /// What its row has before frames of its stack, if they may follow.
     stack: Option<Vec<u8>>,
-    /// Where the first frame begins.
+    /// Where the first frame starts.
     frames: Option<usize>,
 }
 
 impl Reader<'_> {
-    /// Reads a line; tells what it is used for.
+    /// Reads a line, and returns what it is used for.
     fn line(&mut self, place: &Place, line: &Line, text: &[u8]) -> LineUse {
         match line {
             Line::Records(records) => {
@@ -247,7 +247,7 @@ impl Reader<'_> {
             }
             // Lines of the kernel's log are not one text.
             (_, Some(begin)) if self.wrap != Wrap::KernelLog => {
-                // What looks like frames behind it is more of it.
+                // Lines that look like frames after it belong to it.
                 open.stack = None;
                 let text = &self.log[begin..place.end];
                 row.args = Some(wrapper::inner_lines(text, self.wrap));
@@ -364,7 +364,7 @@ fn line(text: &[u8], usual: Layout, width: usize, wrap: Wrap) -> Line {
     Line::Other(what)
 }
 
-/// The line begins as a record does, with a name and a pid in their columns.
+/// The line starts as a record does, with a name and a pid in their columns.
 fn is_cut(text: &[u8], width: usize) -> bool {
     let Some(rest) = text.get(width..).and_then(|rest| rest.strip_prefix(b"-")) else {
         return false;
@@ -398,7 +398,7 @@ fn functions_alone(lines: &mut [Line]) {
     }
 }
 
-/// Times that count seconds and others cannot stand in one column: the clock of most records stays.
+/// Times that count seconds and others cannot share a column: the clock of most records stays.
 fn one_clock(lines: &mut [Line]) {
     let headers = |lines: &[Line]| -> Vec<Header> {
         let records = lines.iter().filter_map(|line| match line {
@@ -433,7 +433,7 @@ fn by_names(lines: &[Line]) -> bool {
     })
 }
 
-/// Names of commands with line feeds in them: the columns of such a record begin with the last part
+/// Names of commands with line feeds in them: the columns of such a record start with the last part
 /// of the name, and with the lines before it, it is as wide as all of them are. Gives the first and
 /// last line of each, and puts the whole name into the last.
 fn broken_names(

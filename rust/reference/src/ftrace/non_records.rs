@@ -11,7 +11,7 @@ pub(crate) enum Other {
     Header,
     /// Records that were overwritten before they could be read.
     Lost { cpu: Option<u16>, count: Option<i64> },
-    /// Begins as such a line does, but nobody is known to print it: it may go on with a text.
+    /// Starts as such a line does, but nothing is known to print it: it may continue a text.
     Comment,
     /// Of another part of the kernel.
     Message,
@@ -39,7 +39,7 @@ pub(crate) fn other(line: &[u8], wrap: Wrap) -> Other {
         _ if wrap == Wrap::Page && line.trim_ascii_start().starts_with(b"<") => Other::Header,
         // The end of a string in a script.
         _ if wrap == Wrap::Page && matches!(line, br#"\n";"# | b"\";") => Other::Header,
-        // What stands between the tags is no part of the trace, unless a text goes on.
+        // The lines between the tags are not part of the trace, unless a text continues.
         _ if wrap == Wrap::Page => Other::Comment,
         _ => Other::Text,
     }
@@ -82,7 +82,7 @@ fn is_header(line: &[u8]) -> bool {
             .is_some_and(digits)
 }
 
-/// `[BUFFER: ]CPU:N [LOST M EVENTS]`, without a number where nobody counted them, and what
+/// `[BUFFER: ]CPU:N [LOST M EVENTS]`, without a number if they were not counted, and what
 /// trace-cmd prints: `CPU:N [M EVENTS DROPPED]`; `MARK 12.345678 Lost M events.` of mmiotrace.
 fn lost(line: &[u8]) -> Option<(Option<u16>, Option<i64>)> {
     let text = std::str::from_utf8(line).ok()?;

@@ -7,7 +7,7 @@ use crate::ftrace::header::trim_start;
 /// A payload, by its form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Payload {
-    /// A system call begins. `number`: by its number, not its name.
+    /// A system call starts. `number`: by its number, not its name.
     Enter { call: Call, args: Vec<u8> },
     /// It ends with this value.
     Exit { call: Call, value: Option<i64> },
@@ -53,7 +53,7 @@ pub fn payload(text: &[u8]) -> Payload {
     if is_raw_data(text) {
         return marker("raw_data", text);
     }
-    // A record whose event nobody knows.
+    // A record of an unknown event.
     if let Some(number) = text.strip_prefix(b"type: ")
         && number.iter().all(u8::is_ascii_digit)
     {

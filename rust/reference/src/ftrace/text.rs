@@ -4,7 +4,7 @@
 const NAMES: [&str; 6] = ["comm", "name", "path", "file", "interp", "str"];
 
 /// The text ends within quotes, within brackets, in the value of a name, or has no keys in its last
-/// line, so that nobody knows what it says.
+/// line, so that its meaning is unknown.
 pub(crate) fn may_go_on(text: &[u8]) -> bool {
     let quotes = text.split(|&b| b == b'"').count() - 1;
     let last = text.rsplit(|&b| b == b'\n').next().unwrap_or_default();
@@ -16,7 +16,7 @@ fn is_name(key: &str) -> bool {
     NAMES.iter().any(|name| key.contains(name))
 }
 
-/// The last word with `=` behind it.
+/// The last word with `=` after it.
 fn last_key(line: &str) -> Option<&str> {
     let equals: Vec<usize> = line.match_indices('=').map(|(at, _)| at).collect();
     equals.iter().rev().find_map(|&at| {

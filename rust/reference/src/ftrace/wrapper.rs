@@ -35,7 +35,7 @@ pub(crate) fn inner(line: &[u8], wrap: Wrap) -> (usize, usize) {
     }
 }
 
-/// Several lines, each without what is not ftrace's. Without a wrap they are as they stand.
+/// Several lines, each without what is not ftrace's. Without a wrapper they are unchanged.
 pub(crate) fn inner_lines(lines: &[u8], wrap: Wrap) -> Vec<u8> {
     if wrap == Wrap::None {
         return lines.to_vec();
@@ -47,8 +47,8 @@ pub(crate) fn inner_lines(lines: &[u8], wrap: Wrap) -> Vec<u8> {
     inner.collect::<Vec<_>>().join(&b'\n')
 }
 
-/// Bytes of `<4>[   12.345678] `, `[   12.345678][    T1] `, or of these behind what a daemon puts
-/// before them: `host kernel: `; 0: there are none.
+/// Bytes of `<4>[   12.345678] `, `[   12.345678][    T1] `, or of these after what a daemon puts
+/// before them: `host kernel: `; 0 without any.
 fn prefix(line: &[u8]) -> usize {
     let daemon = b" kernel: ";
     let begins = std::iter::once(0).chain(

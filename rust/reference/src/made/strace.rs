@@ -1,4 +1,4 @@
-//! Lines as strace could have printed them, every choice of which a byte makes.
+//! Lines as strace could have printed them, with a byte for every choice.
 
 use crate::strace::{Delta, Layout, Pid, Time};
 
@@ -37,7 +37,7 @@ impl<'a> Choices<'a> {
 /// How one log prints its leaders.
 pub(crate) struct Style {
     pub layout: Layout,
-    /// Digits behind the point of a second.
+    /// Digits after the point of a second.
     digits: usize,
     /// Width of what is before ` = `.
     column: usize,
@@ -55,7 +55,7 @@ pub(crate) fn style(choices: &mut Choices<'_>) -> Style {
         (Time::Day, Delta::Parens),
     ]);
     let digits = choices.pick(&[6, 6, 9, 3]);
-    // Whole seconds look like something else where nothing tells what they are.
+    // Whole seconds look like something else if nothing shows what they are.
     let digits = if time == Time::Day && choices.rarely() { 0 } else { digits };
     let column = choices.pick(&[40, 1, 100]);
     let [context, number, pointer, times] = [0; 4].map(|_: i32| choices.rarely());
@@ -143,7 +143,7 @@ const PLAIN: [&str; 30] = [
     "{st_mode=S_IFREG|0644, st_size=9, ...}",
 ];
 
-/// Parts of strings and paths. The last ones do not stand in paths.
+/// Parts of strings and paths. The last ones are not used in paths.
 const PIECES: [&str; 26] = [
     "a",
     "/",
@@ -236,7 +236,7 @@ pub(crate) fn name(choices: &mut Choices<'_>) -> &'static str {
     ])
 }
 
-/// Results: the text, the value, the name of the error, what else is told, the status.
+/// Results: the text, the value, the name of the error, what else is printed, the status.
 pub(crate) type Result =
     (&'static str, Option<i64>, Option<&'static str>, Option<&'static str>, &'static str);
 

@@ -2,7 +2,7 @@
 
 use crate::mutants::{Numbers, mutated};
 
-/// Real lines in every layout, several of which belong together.
+/// Real lines in every layout; some of them belong together.
 pub const SEEDS: [&str; 9] = [
     "# tracer: nop
 #

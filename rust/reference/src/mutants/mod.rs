@@ -4,7 +4,7 @@
 
 pub mod ftrace;
 
-/// Real lines, several of which belong together.
+/// Real lines; some of them belong together.
 pub const SEEDS: [&str; 5] = [
     r#"3215  1795229587.100001 openat(AT_FDCWD</srv/demo>, "/etc/ld.so.cache", O_RDONLY|O_CLOEXEC) = 3</etc/ld.so.cache> <0.000036>
 3215  1795229587.100101 read(3</etc/ld.so.cache>, "\177ELF) = 3 <0.5>"..., 832) = 832 <0.000030>

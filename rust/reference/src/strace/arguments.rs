@@ -15,7 +15,7 @@ pub(crate) enum Stop {
     Unclear,
 }
 
-/// Reads up to and with the byte that closes a group, behind the one that opened it.
+/// Reads up to and with the byte that closes a group, after the one that opened it.
 pub(crate) fn group(cursor: &mut Cursor<'_>, close: u8, depth: usize) -> Result<(), Stop> {
     if depth > DEPTH {
         return Err(Stop::Unclear);
@@ -86,7 +86,7 @@ fn letter(cursor: &mut Cursor<'_>) -> Result<(), Stop> {
     if cursor.eat(b"'") { Ok(()) } else { Err(Stop::Unclear) }
 }
 
-/// `/* … */`. Comments nest; a quote counts only right at the begin.
+/// `/* … */`. Comments nest; a quote counts only at the start.
 pub(crate) fn comment(cursor: &mut Cursor<'_>, depth: usize) -> Result<(), Stop> {
     if depth > DEPTH {
         return Err(Stop::Unclear);
@@ -112,7 +112,7 @@ pub(crate) fn comment(cursor: &mut Cursor<'_>, depth: usize) -> Result<(), Stop>
     }
 }
 
-/// How the marks begin with which strace ends a call that does not return.
+/// How the marks start with which strace ends a call that does not return.
 const MARKS: [&[u8]; 6] = [
     b"<unfinished ...",
     b"<detached ...>",
@@ -122,7 +122,7 @@ const MARKS: [&[u8]; 6] = [
     b"<Cannot restart pid ",
 ];
 
-/// `<`: a shift, a call that goes on, an annotation, or just itself.
+/// `<`: a shift, a call that continues, an annotation, or just itself.
 fn angle(cursor: &mut Cursor<'_>) -> Result<(), Stop> {
     if cursor.eat(b"<<") {
         return Ok(());
@@ -144,7 +144,7 @@ fn angle(cursor: &mut Cursor<'_>) -> Result<(), Stop> {
     annotation(cursor).map(|_| ())
 }
 
-/// `<…>`, and `(deleted)` behind it; gives what is between.
+/// `<…>`, and `(deleted)` after it; returns the text between.
 pub(crate) fn annotation<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [u8], Stop> {
     cursor.at += 1;
     let body = cursor.rest();

@@ -40,7 +40,7 @@ pub fn rest_of(layout: &Layout, text: &[u8]) -> Option<(Vec<u8>, Ending)> {
                 let between = group(&mut before, b')', 0) == Err(Stop::End);
                 return between.then(|| (args.to_vec(), ending));
             }
-            // What strace may have begun to print behind the arguments cannot be told from them.
+            // What strace may have started to print after the arguments looks like a part of them.
             let doubtful = stop == Stop::End && text.ends_with(b" ");
             (!doubtful).then(|| (text.to_vec(), Ending::Cut))
         }

@@ -70,7 +70,7 @@ impl<'a> Cursor<'a> {
         std::str::from_utf8(digits).ok()?.parse().ok()
     }
 
-    /// Seconds with at most nine digits behind the point, in ns.
+    /// Seconds with at most nine digits after the point, in ns.
     pub(crate) fn seconds(&mut self) -> Option<i64> {
         let seconds = self.decimal()?.checked_mul(1_000_000_000)?;
         if !self.eat(b".") {

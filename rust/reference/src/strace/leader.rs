@@ -17,7 +17,7 @@ pub(crate) fn leader(layout: &Layout, cursor: &mut Cursor<'_>) -> Option<Line> {
     let time = match layout.time {
         Time::None => None,
         Time::Day => Some(day(cursor)?),
-        // A clock that was never set tells no time that could be told from other numbers.
+        // The time of a clock that was never set looks like other numbers.
         Time::Epoch => Some(cursor.seconds().filter(|&ns| ns >= 100_000_000_000_000_000)?),
     };
     if time.is_some() && !cursor.eat(b" ") {
@@ -93,7 +93,7 @@ fn number(cursor: &mut Cursor<'_>) -> Option<i32> {
     i32::try_from(cursor.decimal()?).ok().filter(|pid| !zero && *pid <= 1 << 22)
 }
 
-/// `<name>` behind a pid, which may be missing.
+/// `<name>` after a pid, which may be missing.
 #[allow(clippy::option_option)] // No opinion, no name, a name.
 fn comm(cursor: &mut Cursor<'_>) -> Option<Option<Vec<u8>>> {
     if !cursor.eat(b"<") {

@@ -21,7 +21,7 @@ use cursor::Cursor;
 /// Nesting beyond which there is no opinion, so that no input can exhaust the stack.
 pub const DEPTH: usize = 200;
 
-/// Where the task stands.
+/// The state of the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Pid {
     /// Nowhere.
@@ -72,7 +72,7 @@ pub struct Layout {
     pub number: bool,
     /// Instruction pointer.
     pub pointer: bool,
-    /// `<0.000123>` behind results.
+    /// `<0.000123>` after results.
     pub times: bool,
 }
 
@@ -93,23 +93,23 @@ pub struct Line {
     pub event: Event,
 }
 
-/// What a line tells.
+/// What a line says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// The begin of a call, or all of it.
+    /// The start of a call, or all of it.
     Call {
         /// System call.
         name: Vec<u8>,
         /// Text between the parentheses, as far as it is there.
         args: Vec<u8>,
-        /// How it goes on.
+        /// How it continues.
         ending: Ending,
     },
     /// The second half of a call.
     Resumed {
         /// System call.
         name: Vec<u8>,
-        /// Text behind `resumed>`.
+        /// Text after `resumed>`.
         rest: Vec<u8>,
     },
     /// `+++ exited with 3 +++`
@@ -118,7 +118,7 @@ pub enum Event {
     Killed(Vec<u8>),
     /// `+++ superseded by execve in pid 3 +++`
     Superseded(i32),
-    /// `--- SIGCHLD {si_signo=SIGCHLD} ---`, in any of its forms; the name, where it is told.
+    /// `--- SIGCHLD {si_signo=SIGCHLD} ---`, in any of its forms; the name, if it is printed.
     Signal(Option<Vec<u8>>),
     /// `--- stopped by SIGSTOP ---`
     Stop(Vec<u8>),
@@ -147,14 +147,14 @@ pub enum Ending {
     Cut,
 }
 
-/// The end of a call: all behind ` = `.
+/// The end of a call: everything after ` = `.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outcome {
     /// Value; `None` for `?`.
     pub ret: Option<i64>,
     /// Name of the error.
     pub errno: Option<Vec<u8>>,
-    /// Number of the error, where the name is not told.
+    /// Number of the error, if the name is not printed.
     pub errno_number: Option<i64>,
     /// What else is said of the value: contexts, comments, `(Timeout)`; no error.
     pub aux: Vec<Vec<u8>>,
@@ -166,7 +166,7 @@ pub struct Outcome {
     pub poked: bool,
     /// `(DELAYED)`
     pub delayed: bool,
-    /// Text between `<` and `>` right behind the value.
+    /// Text between `<` and `>` right after the value.
     pub annotation: Option<Vec<u8>>,
 }
 

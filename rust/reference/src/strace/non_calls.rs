@@ -3,7 +3,7 @@
 use crate::strace::Event;
 use crate::strace::cursor::Cursor;
 
-/// Reads an event that is no call. `None`: it is none of these.
+/// Reads an event that is not a call. `None`: it is none of these.
 pub(crate) fn other(text: &[u8]) -> Option<Event> {
     let mut cursor = Cursor::new(text);
     let event = if cursor.eat(b"+++ ") { ended(&mut cursor)? } else { between(&mut cursor)? };

@@ -116,7 +116,7 @@ fn error(cursor: &mut Cursor<'_>, out: &mut Outcome) -> Option<()> {
         Some(b'0'..=b'9') => out.errno_number = Some(look.decimal()?),
         _ => return Some(()),
     }
-    // The text is in the language of whoever ran strace.
+    // The text is in the language of the user of strace.
     if !look.eat(b" (") {
         return None;
     }

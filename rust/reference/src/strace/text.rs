@@ -47,7 +47,7 @@ fn escape(text: &[u8]) -> (Vec<u8>, usize) {
     }
 }
 
-/// Where the `>` stands that ends an annotation, of which `body` is all behind its `<`.
+/// The index of the `>` that ends an annotation; `body` is everything after its `<`.
 pub fn annotation_end(body: &[u8]) -> Option<usize> {
     if is_socket(body) {
         let mut quoted = false;
@@ -87,8 +87,8 @@ fn is_socket(body: &[u8]) -> bool {
     body.first().is_some_and(u8::is_ascii_uppercase) && body[name..].starts_with(b":[")
 }
 
-/// The arguments of a call of which `entry` was printed when it began and `rest` when it ended;
-/// `old`: the version puts a blank behind `resumed>`, other than before the mark of a task that
+/// The arguments of a call with `entry` printed when it started and `rest` when it ended;
+/// `old`: the version puts a blank after `resumed>`, other than before the mark of a task that
 /// died in the call, which has its own.
 pub fn join(entry: &[u8], rest: &[u8], old: bool) -> Vec<u8> {
     let gap = old && !rest.starts_with(b" <unfinished ...>)");
@@ -96,7 +96,7 @@ pub fn join(entry: &[u8], rest: &[u8], old: bool) -> Vec<u8> {
     [entry, rest].concat()
 }
 
-/// Whether `rest` begins with the blank that old versions put behind `resumed>`; some texts have
+/// Whether `rest` starts with the blank that old versions put after `resumed>`; some texts have
 /// one of their own.
 pub fn begins_with_gap(rest: &[u8]) -> bool {
     let own = [&b" => "[..], b" <", b" or "];

@@ -8,7 +8,8 @@ impl Tracer {
     /// A record; gives the columns that its row must have.
     pub(crate) fn record(&mut self, choices: &mut Choices<'_>, task: Task, payload: &[u8]) -> Row {
         let line = self.number();
-        // Only where names are known to take 16 bytes can such ones be told from what they look like.
+        // Only if names are known to take 16 bytes can these be distinguished from what they look
+        // like.
         let odd = task.comm.contains(&b'\n') || task.comm.windows(2).any(|two| two == b": ");
         let known = matches!(self.columns, Columns::Trace { .. }) && !self.mixed && !self.wrapped;
         let task = if odd && !known { Task { comm: b"new line", ..task } } else { task };

@@ -1,5 +1,5 @@
-//! Logs of ftrace as kernel and trace-cmd could have printed them, every choice of which a byte
-//! makes, and what was put into each record.
+//! Logs of ftrace as the kernel and trace-cmd could have printed them, with a byte for every choice,
+//! and what was put into each record.
 
 pub(crate) mod columns;
 pub(crate) mod payloads;
@@ -11,7 +11,7 @@ use crate::ftrace::Row;
 use crate::made::ftrace::wrapper::{Wrap, wrap_up};
 use crate::made::strace::Choices;
 
-/// How records begin.
+/// How records start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Columns {
     /// tracefs, and what it adds: thread groups, flags of one width or another.
@@ -297,7 +297,7 @@ impl Tracer {
             14 if self.mixed && choices.rarely() => self.columns = columns(choices, true),
             // Old kernels print no `<stack trace>`.
             14 => self.line(b" => schedule"),
-            // Where names end in the others tells whether a line is a piece of one.
+            // Where names end in the others shows whether a line is a piece of one.
             _ if self.mixed => self.event(choices, task),
             _ => self.broken(choices, task),
         }
@@ -311,7 +311,7 @@ fn right(text: &[u8], width: usize) -> Vec<u8> {
     out
 }
 
-/// Blanks on the left cannot be told from those that align the name.
+/// Blanks on the left look like those that align the name.
 fn shown(comm: &[u8]) -> Vec<u8> {
     trim(comm).to_vec()
 }

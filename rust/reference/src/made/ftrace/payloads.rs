@@ -70,7 +70,7 @@ impl Tracer {
             }
         };
         let mut row = self.record(choices, task, payload.as_bytes());
-        // What the line alone tells, whoever the row belongs to.
+        // What the line alone shows, without the task of the row.
         row.kind = "syscall";
         row.line = 0;
         drop(row);
@@ -147,7 +147,7 @@ impl Tracer {
         };
         let payload = [before.as_bytes(), text].concat();
         let row = self.record(choices, task, &payload);
-        // A call is one wherever it stands.
+        // A call is one wherever it is.
         let shown = String::from_utf8_lossy(text);
         let certain = !shown.contains("\nsys_");
         if certain {
@@ -161,7 +161,7 @@ impl Tracer {
         }
     }
 
-    /// A NUL in the text takes away the line feed behind it.
+    /// A NUL in the text removes the line feed after it.
     pub(crate) fn nul(&mut self, choices: &mut Choices<'_>, task: Task) {
         if self.mixed || !matches!(self.columns, Columns::Trace { .. } | Columns::Latency) {
             return self.marker(choices, task);
@@ -214,7 +214,7 @@ impl Tracer {
             extra.extend_from_slice(frame.as_bytes());
         }
         row.extra = (!extra.is_empty()).then_some(extra);
-        // Blank lines stand between the records of this layout.
+        // Blank lines separate the records of this layout.
         if self.columns != Columns::Hex {
             self.put(row, "event", name, Some(b""));
         }
@@ -237,7 +237,7 @@ impl Tracer {
     /// A piece of a line.
     pub(crate) fn broken(&mut self, choices: &mut Choices<'_>, task: Task) {
         let from = self.made.text.len();
-        // A name that is cut is another one with what happens to stand before it.
+        // A name that is cut is another one with what happens to come before it.
         let odd = task.comm.iter().any(|b| b"\n:".contains(b));
         let task = if odd { Task { comm: b"cut", ..task } } else { task };
         let payload = choices.pick(&[

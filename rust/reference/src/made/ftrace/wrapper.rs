@@ -36,7 +36,7 @@ pub(crate) fn wrap_up(made: Made, wrap: Wrap) -> Made {
     let more = head.split(|&b| b == b'\n').count() as u64 - 1;
     for row in &mut rows {
         row.line += more;
-        // Its text goes on behind what is around the lines, or not at all.
+        // Its text continues after what is around the lines, or not at all.
         row.args.take_if(|args| args.contains(&b'\n'));
     }
     let mut out = head.to_vec();
