@@ -86,7 +86,7 @@ fn format_of(name: &str, text: &[u8]) -> io::Result<Format> {
 enum Stage {
     /// Into blocks.
     Blocks,
-    /// Ends of lines, and where results may begin.
+    /// Ends of lines, and where results may start.
     Structure,
     /// The structure pass without vector instructions.
     Portable,

@@ -7,7 +7,7 @@ use crate::errors::exception;
 use crate::options::wanted;
 
 /// Says what the files named amount to: logs, each by the name that its rows have in `source`, with
-/// its files, of which there are several where a log is cut by task.
+/// its files; a log that is cut by task has several.
 #[pyfunction]
 #[pyo3(signature = (names, *, format_in = None))]
 #[allow(clippy::needless_pass_by_value)] // Python's arguments.

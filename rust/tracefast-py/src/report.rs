@@ -156,7 +156,7 @@ impl Report {
     }
 }
 
-/// The report of which `Report.to_json` made a text.
+/// Restores a report from the text of `Report.to_json`.
 #[pyfunction]
 pub(crate) fn report_of(json: &str, seconds: f64) -> PyResult<Report> {
     let report = tracefast_io::report::Report::from_json(json, seconds);
