@@ -4,7 +4,7 @@
 
 LOGS is a folder; every ``*.log``, ``*.trace`` and ``*.ftrace`` below it is read. Of lines that look
 alike once numbers, strings and names are taken away, one is kept: logs repeat themselves, grammars
-do not. Each target gets what its input looks like; the seeds of ``rust/reference/fuzz/seeds`` and the
+do not. Each target gets what its input looks like; the seeds of ``fuzz/seeds`` and the
 captures of ``tests/data`` are always among them.
 """
 
@@ -35,7 +35,7 @@ PREFIX = {"accounting": b"", "pipeline": b"\x07\x02\x00", "blocks": b"\x28\x00"}
 #: The same for a log of ftrace, which `split` cannot tell.
 PREFIX_FTRACE = PREFIX | {"blocks": b"\x28\x10"}
 
-#: Leaders, and the bytes with which `strace_lines` chooses them (`rust/reference/src/made/strace.rs`).
+#: Leaders, and the bytes with which `strace_lines` chooses them (`src/made/strace.rs`).
 LEADERS = [
     (re.compile(rb"\[pid +\d+(<.*?>)?\] "), 0, 2),
     (re.compile(rb"\d+(<.*?>)? +(?=\D|\d+:|\d{9})"), 0, 0),
