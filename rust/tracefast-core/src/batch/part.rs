@@ -34,7 +34,7 @@ impl Part {
     }
 
     /// The validity masks of the selected rows.
-    pub(super) fn valid(&self) -> Cow<'_, [u64]> {
+    pub(crate) fn valid(&self) -> Cow<'_, [u64]> {
         let valid = &self.block.rows().valid;
         match &self.picked {
             None => Cow::Borrowed(&valid[self.rows.clone()]),

@@ -13,7 +13,7 @@ use crate::events::schema::{COLUMNS, Column as C};
 use crate::text::string_view::{Place, pack};
 
 /// The view of one of the texts, over the buffer of all of them.
-pub(super) fn view_of(texts: &StringArray, key: usize) -> u128 {
+pub(crate) fn view_of(texts: &StringArray, key: usize) -> u128 {
     let (from, to) = (texts.offsets()[key] as usize, texts.offsets()[key + 1] as usize);
     pack(&texts.values()[from..to], Place::Text, from)
 }
@@ -23,7 +23,7 @@ pub(super) fn view_of(texts: &StringArray, key: usize) -> u128 {
 /// # Safety
 /// Every view was made by [`view_of`] of these texts, or is 0.
 #[allow(unsafe_code)]
-pub(super) unsafe fn views_over(
+pub(crate) unsafe fn views_over(
     texts: &StringArray,
     views: ScalarBuffer<u128>,
     validity: Option<NullBuffer>,
@@ -33,7 +33,7 @@ pub(super) unsafe fn views_over(
     Arc::new(unsafe { StringViewArray::new_unchecked(views, buffers, validity) })
 }
 
-pub(super) fn dictionary(
+pub(crate) fn dictionary(
     keys: ScalarBuffer<u32>,
     validity: Option<NullBuffer>,
     values: &Arc<StringArray>,
@@ -48,7 +48,7 @@ pub(super) fn dictionary(
 }
 
 /// The dictionary of a closed vocabulary, built once.
-pub(super) fn vocabulary(texts: &'static [&'static str]) -> Arc<StringArray> {
+pub(crate) fn vocabulary(texts: &'static [&'static str]) -> Arc<StringArray> {
     type Made = (OnceLock<usize>, OnceLock<Arc<StringArray>>);
     // Not a mutex: in a process that is forked while another thread holds it, it is never released.
     static MADE: [Made; COLUMNS.len()] =
@@ -60,13 +60,13 @@ pub(super) fn vocabulary(texts: &'static [&'static str]) -> Arc<StringArray> {
 }
 
 /// Keys of a column without values, built once for full batches.
-pub(super) fn no_keys(len: usize) -> ScalarBuffer<u32> {
+pub(crate) fn no_keys(len: usize) -> ScalarBuffer<u32> {
     static ZEROS: LazyLock<ScalarBuffer<u32>> = LazyLock::new(|| vec![0; BATCH_ROWS].into());
     if len <= BATCH_ROWS { ZEROS.slice(0, len) } else { vec![0; len].into() }
 }
 
 /// A column without values, built once for full batches.
-pub(super) fn nulls(column: C, len: usize) -> ArrayRef {
+pub(crate) fn nulls(column: C, len: usize) -> ArrayRef {
     // Not a mutex, as in `vocabulary`.
     static MADE: [OnceLock<ArrayRef>; COLUMNS.len()] = [const { OnceLock::new() }; COLUMNS.len()];
     let kind = column.kind();

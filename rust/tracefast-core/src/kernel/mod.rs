@@ -75,7 +75,7 @@ mod common_rows;
 pub(crate) mod descriptors;
 pub(crate) mod files;
 #[cfg(test)]
-mod rules;
+mod rule_tests;
 mod tasks;
 pub(crate) mod transfers;
 

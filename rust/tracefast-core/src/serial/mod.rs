@@ -7,9 +7,9 @@
 
 pub mod counts;
 pub(crate) mod function_graph;
+pub(crate) mod join_across_blocks;
 pub mod pool;
 pub mod resolved_block;
 pub(crate) mod source_clock;
 pub mod stream;
 pub(crate) mod traced_tasks;
-pub(crate) mod unfinished;

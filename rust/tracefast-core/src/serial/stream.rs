@@ -11,10 +11,10 @@ use crate::format::Format;
 use crate::kernel::Kernel;
 use crate::serial::counts::RunCounts;
 use crate::serial::function_graph::FunctionStacks;
+use crate::serial::join_across_blocks::UnfinishedCalls;
 use crate::serial::pool::Pool;
 use crate::serial::resolved_block::{DictionaryValues, ResolvedBlock};
 use crate::serial::source_clock::SourceClock;
-use crate::serial::unfinished::UnfinishedCalls;
 use crate::text::block::Block;
 
 /// The source at hand, with all state that does not outlive it.

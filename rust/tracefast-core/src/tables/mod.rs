@@ -7,7 +7,7 @@ pub mod files;
 pub mod fold;
 pub mod forks;
 pub(crate) mod names;
-pub(crate) mod process;
+pub(crate) mod process_tracking;
 pub mod processes;
 pub(crate) mod ranges;
 pub mod syscalls;

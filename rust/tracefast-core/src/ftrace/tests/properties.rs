@@ -10,7 +10,7 @@ use crate::events::split_calls::{Deferred, OpenCall};
 use crate::events::vocabulary::Op;
 use crate::ftrace::tests::{Log, parse_as};
 use crate::ftrace::{Clock, Format, Grammar, abandon, detect, finish};
-use crate::serial::unfinished::UnfinishedCalls;
+use crate::serial::join_across_blocks::UnfinishedCalls;
 use crate::text::block::Block;
 
 /// A call with its halves in two blocks, joined as the serial stage does.

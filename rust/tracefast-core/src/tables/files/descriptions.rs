@@ -3,7 +3,7 @@
 use crate::hash::HashMap;
 use crate::tables::files::row::{Entity, READ};
 use crate::tables::files::shared_bytes::ProcessRanges;
-use crate::tables::files::words::Known;
+use crate::tables::files::word_classes::Known;
 use crate::tables::values::Values;
 
 /// A description whose position in the file was not known when it was first seen; rare.

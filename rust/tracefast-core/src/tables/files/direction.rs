@@ -2,7 +2,7 @@
 
 use crate::tables::files::position::Stream;
 use crate::tables::files::shared_bytes::ProcessRanges;
-use crate::tables::files::words::Class;
+use crate::tables::files::word_classes::Class;
 use crate::tables::ranges::Ranges;
 use crate::tables::values::Values;
 

@@ -16,7 +16,7 @@ use crate::tables::files::file_types::{self, KnownTypes};
 use crate::tables::files::position::Place;
 use crate::tables::files::row::{Entity, Key, READ, WRITE, What};
 use crate::tables::files::streams::Streams;
-use crate::tables::files::words::{Act, Class, Known, RowKind};
+use crate::tables::files::word_classes::{Act, Class, Known, RowKind};
 use crate::tables::files::{By, Options, Scope, table};
 use crate::tables::fold::RowFold;
 use crate::tables::names::Names;

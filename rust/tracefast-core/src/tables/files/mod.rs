@@ -16,7 +16,7 @@ pub(crate) mod row;
 pub(crate) mod shared_bytes;
 pub(crate) mod streams;
 pub(crate) mod table;
-pub(crate) mod words;
+pub(crate) mod word_classes;
 
 pub use crate::tables::covered::Covered;
 pub use crate::tables::ranges::Ranges;

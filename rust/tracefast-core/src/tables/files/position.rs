@@ -1,6 +1,6 @@
 //! Positions in files: where an access was, and how far from the previous one.
 
-use crate::tables::files::words::Class;
+use crate::tables::files::word_classes::Class;
 
 /// A position in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

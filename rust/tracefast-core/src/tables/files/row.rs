@@ -1,7 +1,7 @@
 //! One row of the table while events are folded.
 
 use crate::tables::files::direction::{Direction, Sum};
-use crate::tables::files::words::Known;
+use crate::tables::files::word_classes::Known;
 use crate::tables::values::Values;
 
 /// The index of reads in pairs of reads and writes.

@@ -10,7 +10,7 @@ use crate::tables::files::By;
 use crate::tables::files::direction::Direction;
 use crate::tables::files::fold::Nameless;
 use crate::tables::files::row::{Entity, Key, READ, WRITE, What};
-use crate::tables::files::words::Known;
+use crate::tables::files::word_classes::Known;
 use crate::tables::names::Names;
 use crate::tables::table_builder::TableBuilder;
 

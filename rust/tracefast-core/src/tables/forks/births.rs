@@ -5,7 +5,7 @@ use crate::tables::forks::arguments;
 use crate::tables::forks::fold::{At, Columns, Forks};
 use crate::tables::forks::pipes::{Pipe, Wait};
 use crate::tables::forks::task::{Birth, Image};
-use crate::tables::forks::words::{Act, Maker};
+use crate::tables::forks::word_classes::{Act, Maker};
 
 impl Birth {
     pub(crate) fn kind(&self) -> Option<Kind> {

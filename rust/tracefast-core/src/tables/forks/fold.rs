@@ -15,7 +15,7 @@ use crate::tables::forks::startup::Step;
 use crate::tables::forks::table;
 use crate::tables::forks::task::{Birth, FRESH, Process, Task};
 use crate::tables::forks::tracer::Gaps;
-use crate::tables::forks::words::{Act, Errno, Outcome, RowKind};
+use crate::tables::forks::word_classes::{Act, Errno, Outcome, RowKind};
 use crate::tables::names::Names;
 
 /// Tasks so far, and how they were created.

@@ -7,7 +7,7 @@ use crate::hash::HashMap;
 use crate::linux::syscalls::{by_name, shape};
 use crate::tables::forks::fold::{Columns, Forks};
 use crate::tables::forks::task::{Birth, FRESH, Image, Process, Task};
-use crate::tables::forks::words::Act;
+use crate::tables::forks::word_classes::Act;
 use crate::tables::names::Names;
 use crate::tables::table_builder::TableBuilder;
 

@@ -7,7 +7,7 @@ use crate::tables::forks::arguments;
 use crate::tables::forks::fold::{At, Columns, Forks};
 use crate::tables::forks::startup::Startup;
 use crate::tables::forks::task::{Exec, Image, Process, Task};
-use crate::tables::forks::words::Act;
+use crate::tables::forks::word_classes::Act;
 
 impl Forks {
     /// The first row of a task.

@@ -14,6 +14,6 @@ pub(crate) mod startup;
 pub(crate) mod table;
 pub(crate) mod task;
 pub(crate) mod tracer;
-pub(crate) mod words;
+pub(crate) mod word_classes;
 
 pub use fold::Forks;

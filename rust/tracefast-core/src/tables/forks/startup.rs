@@ -5,7 +5,7 @@
 //! the last `mprotect` before the first call that linkers do not make.
 
 use crate::tables::forks::arguments;
-use crate::tables::forks::words::Act;
+use crate::tables::forks::word_classes::Act;
 
 /// How many mappings are remembered: the cache is among the first.
 const MAPPINGS: usize = 64;

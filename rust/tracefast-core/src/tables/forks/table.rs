@@ -10,7 +10,7 @@ use crate::tables::forks::hints::{self, Hint};
 use crate::tables::forks::startup::Started;
 use crate::tables::forks::task::{Birth, Image, Task};
 use crate::tables::forks::tracer::{Cost, Spawn};
-use crate::tables::forks::words::Maker;
+use crate::tables::forks::word_classes::Maker;
 use crate::tables::table_builder::TableBuilder;
 
 /// The table, by source and time; nulls last.

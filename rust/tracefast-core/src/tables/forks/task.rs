@@ -4,7 +4,7 @@ use crate::linux::clone::Kind;
 use crate::tables::forks::hints::{Deeds, Program};
 use crate::tables::forks::pipes::Wait;
 use crate::tables::forks::startup::{Started, Startup};
-use crate::tables::forks::words::Maker;
+use crate::tables::forks::word_classes::Maker;
 
 /// How many lines of a new process have their gaps kept, until it starts a program.
 pub(crate) const FRESH: u32 = 256;

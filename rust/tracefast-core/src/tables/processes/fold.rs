@@ -7,11 +7,11 @@ use arrow_schema::ArrowError;
 use crate::linux::waits::{self, Giver, spent};
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::fold::RowFold;
-use crate::tables::process::group;
-use crate::tables::process::tracker::{TaskColumns, Tracker};
-use crate::tables::process::words::RowKind;
+use crate::tables::process_tracking::group;
+use crate::tables::process_tracking::tracker::{TaskColumns, Tracker};
+use crate::tables::process_tracking::word_classes::RowKind;
 use crate::tables::processes::table;
-use crate::tables::processes::words::Meaning;
+use crate::tables::processes::word_classes::Meaning;
 use crate::tables::processes::work::Work;
 
 /// The processes so far.

@@ -8,9 +8,9 @@ use arrow_schema::ArrowError;
 
 use crate::linux::child_status::Outcome;
 use crate::linux::clone::Kind;
-use crate::tables::process::group::{self, Process};
-use crate::tables::process::programs::{self, leader};
-use crate::tables::process::task::{Exec, Task};
+use crate::tables::process_tracking::group::{self, Process};
+use crate::tables::process_tracking::programs::{self, leader};
+use crate::tables::process_tracking::task::{Exec, Task};
 use crate::tables::processes::fold::Processes;
 use crate::tables::processes::work::Work;
 use crate::tables::table_builder::TableBuilder;

@@ -9,12 +9,12 @@ use crate::linux::waits::{self, Giver};
 use crate::tables::event_columns::{EventColumns, Numbers, Text, Words, event_columns};
 use crate::tables::fold::{Dictionaries, RowFold};
 use crate::tables::names::Names;
-use crate::tables::process::tracker::{TaskColumns, Tracker};
-use crate::tables::process::{group, programs};
+use crate::tables::process_tracking::tracker::{TaskColumns, Tracker};
+use crate::tables::process_tracking::{group, programs};
 use crate::tables::syscalls::By;
 use crate::tables::syscalls::row::{Call, Entry};
 use crate::tables::syscalls::table::{self, Row};
-use crate::tables::syscalls::words::{End, Fault, Meaning, Role, RowKind};
+use crate::tables::syscalls::word_classes::{End, Fault, Meaning, Role, RowKind};
 
 /// System calls by name so far.
 ///

@@ -11,7 +11,7 @@ pub(crate) mod fold;
 pub(crate) mod row;
 pub(crate) mod strace_counts;
 pub(crate) mod table;
-pub(crate) mod words;
+pub(crate) mod word_classes;
 
 pub use crate::tables::syscalls::strace_counts::StraceCounts;
 pub use fold::Syscalls;

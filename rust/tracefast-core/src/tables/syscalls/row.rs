@@ -3,7 +3,7 @@
 use crate::linux::waits::Giver;
 use crate::tables::ranges::Ranges;
 use crate::tables::syscalls::durations::Durations;
-use crate::tables::syscalls::words::{End, Fault, Meaning, Role};
+use crate::tables::syscalls::word_classes::{End, Fault, Meaning, Role};
 
 /// What the table needs of a call.
 #[derive(Debug, Clone, Copy)]

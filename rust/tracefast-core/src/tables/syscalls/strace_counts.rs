@@ -11,7 +11,7 @@ use crate::linux::machine::Machine;
 use crate::tables::event_columns::{Numbers, Words, event_columns};
 use crate::tables::fold::RowFold;
 use crate::tables::names::Names;
-use crate::tables::syscalls::words::{End, Role, RowKind};
+use crate::tables::syscalls::word_classes::{End, Role, RowKind};
 use crate::tables::table_builder::TableBuilder;
 
 /// Calls as strace counts them.

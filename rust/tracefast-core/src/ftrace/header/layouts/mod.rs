@@ -6,7 +6,7 @@
 
 pub mod default;
 pub(crate) mod latency;
-pub(crate) mod numeric;
+pub(crate) mod raw_and_hex;
 
 use crate::ftrace::header::{Header, Layout};
 use crate::ftrace::non_records::classify::{NonRecord, classify, is_continuation};
@@ -60,10 +60,10 @@ fn only(line: &[u8], layout: Layout) -> Option<Header> {
         Layout::Default => default::parse(line),
         Layout::Latency => latency::parse(line),
         Layout::Verbose => latency::verbose(line),
-        Layout::Raw => numeric::raw(line),
-        Layout::Hex => numeric::hex(line),
-        Layout::Classic => numeric::classic(line),
-        Layout::Remote => numeric::remote(line),
+        Layout::Raw => raw_and_hex::raw(line),
+        Layout::Hex => raw_and_hex::hex(line),
+        Layout::Classic => raw_and_hex::classic(line),
+        Layout::Remote => raw_and_hex::remote(line),
         Layout::NoContext => is_payload(line).then(no_context),
     }
 }
@@ -102,7 +102,7 @@ fn is_payload(line: &[u8]) -> bool {
         // A word alone may be anybody's.
         Payload::Function { rest, .. } => rest.0 < rest.1,
         // The columns of `blk_classic` start like the payload of blk.
-        Payload::Tracer { .. } => numeric::classic(line).is_none(),
+        Payload::Tracer { .. } => raw_and_hex::classic(line).is_none(),
         _ => matches!(classify(line), NonRecord::Unknown),
     }
 }

@@ -16,7 +16,7 @@ use crate::hash::HashMap;
 use crate::linux::syscalls::{Classes, NONE, Special, by_name, shape};
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::files::fold::NO_SOURCE;
-use crate::tables::files::words::RowKind;
+use crate::tables::files::word_classes::RowKind;
 use crate::tables::fold::RowFold;
 use crate::tables::names::Names;
 use record::{READ, Record, Span, WRITE};

@@ -1,6 +1,6 @@
 //! `DELTA_BINARY_PACKED` for integers and `DELTA_BYTE_ARRAY` for texts.
 
-use crate::sink::parquet::encoding::hybrid::put_varint;
+use crate::sink::parquet::encoding::rle_bit_packed::put_varint;
 
 /// Values a block holds, and a miniblock, which has a bit width of its own.
 const BLOCK: usize = 128;

@@ -5,7 +5,7 @@ use parquet::basic::Encoding;
 
 use crate::error::Result;
 use crate::sink::parquet::chunk::{Chunk, EncodedColumn, PageInfo};
-use crate::sink::parquet::encoding::hybrid::put_levels;
+use crate::sink::parquet::encoding::rle_bit_packed::put_levels;
 use crate::sink::parquet::pages;
 use crate::sink::parquet::scratch::Buffers;
 

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::sink::non_null::for_each_valid;
 use crate::sink::parquet::chunk::{Chunk, EncodedColumn, PageInfo};
 use crate::sink::parquet::encoding::delta::Texts;
-use crate::sink::parquet::encoding::hybrid::{key_width, put_keys, put_levels};
+use crate::sink::parquet::encoding::rle_bit_packed::{key_width, put_keys, put_levels};
 use crate::sink::parquet::pages::{self, Page};
 use crate::sink::parquet::scratch::Buffers;
 use crate::sink::parquet::statistics::Range;

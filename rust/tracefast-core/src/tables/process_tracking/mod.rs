@@ -8,4 +8,4 @@ pub(crate) mod group;
 pub(crate) mod programs;
 pub(crate) mod task;
 pub(crate) mod tracker;
-pub(crate) mod words;
+pub(crate) mod word_classes;

@@ -8,8 +8,8 @@ use crate::linux::clone::{Kind, kind_of};
 use crate::linux::task_events::{self, TaskEvent};
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::names::Names;
-use crate::tables::process::task::{Birth, End, Exec, Task};
-use crate::tables::process::words::{Role, RowKind, Status};
+use crate::tables::process_tracking::task::{Birth, End, Exec, Task};
+use crate::tables::process_tracking::word_classes::{Role, RowKind, Status};
 
 /// The number for events without a source.
 const NO_SOURCE: u32 = u32::MAX;
@@ -42,7 +42,7 @@ impl TaskColumns<'_> {
 
 /// All tasks so far.
 ///
-/// [`group`](super::group) decides which tasks are threads of one process when all events are
+/// [`group`](crate::tables::process_tracking::group) decides which tasks are threads of one process when all events are
 /// known: a child may have rows before the call that created it returns.
 #[derive(Debug, Default)]
 pub(crate) struct Tracker {

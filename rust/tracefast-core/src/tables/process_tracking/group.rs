@@ -2,7 +2,7 @@
 
 use crate::hash::HashMap;
 use crate::linux::clone::Kind;
-use crate::tables::process::task::Task;
+use crate::tables::process_tracking::task::Task;
 
 /// One process.
 #[derive(Debug)]

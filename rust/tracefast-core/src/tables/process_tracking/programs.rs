@@ -1,7 +1,7 @@
 //! Which programs processes ran.
 
-use crate::tables::process::group::Process;
-use crate::tables::process::task::{Exec, Task};
+use crate::tables::process_tracking::group::Process;
+use crate::tables::process_tracking::task::{Exec, Task};
 
 /// The programs that a process started, in order.
 pub(crate) fn started<'a>(tasks: &'a [Task], process: &Process) -> Vec<&'a Exec> {
