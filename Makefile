@@ -45,8 +45,9 @@ test: test-rust test-python ## Run all tests.
 test-rust: ## Run the tests of the Rust crates.
 	cargo test --locked --workspace --exclude tracefast-py
 
+# `load` hands out tests one by one, so that a long file does not keep one process busy alone.
 test-python: $(VENV)/.developed ## Run the tests of the Python package and of the installed command.
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist load
 
 lint: $(VENV)/.developed ## Check formatting, lints and types; change nothing.
 	cargo fmt --all --check
