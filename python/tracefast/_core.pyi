@@ -35,6 +35,7 @@ __all__ = [
     "report_of",
     "schema",
     "survey",
+    "syscalls_that",
 ]
 
 SCHEMA_VERSION: str

@@ -2,7 +2,7 @@
 //!
 //! Each worker has an [`Interner`] that outlives its blocks; in a block a name gets the next free
 //! key when it first appears. In block order, [`Dictionary`] turns these keys into those of the
-//! whole stream, so that keys stand in order of appearance whatever the blocks were.
+//! whole stream, so that keys are in order of appearance whatever the blocks were.
 
 use crate::hash::HashMap;
 use std::sync::Arc;

@@ -367,7 +367,7 @@ proptest! {
                     prop_assert!(value.is_some_and(|value| part.contains(value)));
                     let own = value.map_or(0, letters) + if probe { 0 } else { letters(key) };
                     prop_assert_eq!(own, letters(part), "{:?}", part);
-                    // The two places of a return probe stand the other way round.
+                    // A return probe has its two places in the other order.
                     if probe {
                         kept += letters(part);
                         at = at.max(span.1);

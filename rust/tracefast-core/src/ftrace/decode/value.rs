@@ -83,7 +83,7 @@ pub(crate) enum Slot {
     Bits(u64),
     /// A piece of the text.
     Text(usize, usize),
-    /// A piece of the text that was written anew, such as `254:0`.
+    /// A piece of the text that was rewritten, such as `254:0`.
     Made(usize, usize),
 }
 

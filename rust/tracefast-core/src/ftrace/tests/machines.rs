@@ -279,7 +279,7 @@ fn calls_by_name_tell_of_the_machine() {
     assert_eq!(offset(rows[3]), None);
     assert_eq!(log.parsed.rows.requested[rows[3]], 16);
     assert_eq!((offset(rows[4]), log.ret(rows[4])), (Some(0x2000), Some(0xb6f2_1000)));
-    // The first of two wide values is whole, as halves of the second stand where it is printed.
+    // The first of two wide values is whole, as the halves of the second are where it is printed.
     assert_eq!(offset(rows[5]), Some((1 << 32) + 0x10));
     assert!(!log.has(rows[5], C::Requested));
     assert_eq!(offset(rows[6]), None);

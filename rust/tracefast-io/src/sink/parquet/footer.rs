@@ -2,8 +2,8 @@
 //!
 //! All of it can be written only when the last row group is, so it waits in memory, and what waits
 //! grows with the file. It waits as the bytes that it will be, some 5 kB for a row group; the structs
-//! from which the parquet crate writes the same are five times as large. What is not known yet is
-//! where the indexes will stand, which comes last in what is said of a column.
+//! from which the parquet crate writes the same are five times as large. Still missing are only
+//! the positions of the indexes, which come last in the metadata of a column.
 
 use std::io::{self, Write};
 use std::sync::Arc;
