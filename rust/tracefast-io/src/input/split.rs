@@ -387,7 +387,7 @@ mod tests {
         // Lines that belong to the one before: no block may start with one.
         let frames = |count: usize| " > /usr/lib/libc.so.6(read+0x1d) [0x11ba1d]\n".repeat(count);
         assert_eq!(refused(&frames(300), limits), [None, None, None]);
-        let error = Some("no event begins in 20000 bytes".to_owned());
+        let error = Some("no event starts in 20000 bytes".to_owned());
         assert_eq!(refused(&frames(2_000), limits), [error.clone(), error.clone(), error]);
         // A long line among them is no more than a long line.
         let dump = format!(" > {}\n", "x".repeat(45_000));

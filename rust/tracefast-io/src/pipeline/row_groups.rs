@@ -282,7 +282,7 @@ mod tests {
         add(&mut serial, &path(""), &mut cut).expect("short enough");
         add(&mut serial, &path("\\n").repeat(2), &mut cut).expect("short enough");
         let error = add(&mut serial, &path("\\n").repeat(4), &mut cut).expect_err("too much");
-        let expected = "line 4: more than 200 bytes of text have to be un-escaped or joined";
+        let expected = "line 4: more than 200 bytes of text would have to be unescaped or joined";
         assert_eq!(error.to_string(), expected);
     }
 
@@ -294,7 +294,8 @@ mod tests {
             add(&mut serial, "read(3) = 0\nfutimens(3) = 0\n", &mut cut).expect("few bytes");
         }
         let error = add(&mut serial, "a(3) = 0\nb(3) = 0\n", &mut cut).expect_err("too much");
-        let expected = "line 5: all names of calls, errors or commands have more than 12 bytes";
+        let expected =
+            "line 5: the distinct names of calls, errors and commands take more than 12 bytes";
         assert_eq!(error.to_string(), expected);
     }
 }
