@@ -23,7 +23,7 @@ const TAIL: usize = 10;
 ///
 /// # Examples
 /// ```
-/// let error = tracefast_io::footer::metadata("no.parquet".as_ref()).unwrap_err();
+/// let error = tracefast_io::columns::metadata::metadata("no.parquet".as_ref()).unwrap_err();
 /// assert!(error.to_string().starts_with("no.parquet: "));
 /// ```
 pub fn metadata(path: &Path) -> Result<BTreeMap<String, String>> {

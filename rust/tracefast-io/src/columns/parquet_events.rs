@@ -45,7 +45,7 @@ type Piece = Result<Option<RecordBatch>>;
 /// # Examples
 /// ```
 /// use arrow_array::{ArrayRef, RecordBatch, new_null_array};
-/// use tracefast_io::saved::SavedEvents;
+/// use tracefast_io::columns::parquet_events::SavedEvents;
 /// use tracefast_io::sink::{ParquetAppender, ParquetEncoder, ParquetOptions};
 ///
 /// let folder = tempfile::tempdir()?;
