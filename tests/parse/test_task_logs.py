@@ -95,6 +95,26 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
     assert not (tmp_path / "out.parquet").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "lasts"),
+    [
+        *(("read", True), ("pread", True), ("pread64", True), ("pwrite", True), ("pwrite64", True)),
+        *(("oldstat", True), ("oldlstat", True), ("oldfstat", True), ("fstat", True)),
+        *(("readdir", True), ("getpid", False)),
+    ],
+)
+def test_what_may_have_ended_later_comes_after_what_surely_ended(tmp_path, name, lasts):
+    # 420 + 30 µs is the earliest end of the first call. Only of calls that use a file's data, size
+    # or position does it matter that the end may have been later.
+    (tmp_path / "log.400").write_text(f"1795175299.000420 {name}(3) = 1 <0.000030>\n")
+    other = 'pread64(3, "x", 1, 0) = 1 <0.000001>'
+    (tmp_path / "log.401").write_text(
+        f"1795175299.000457 {other}\n1795175299.000465 getpid() = 401\n"
+    )
+    tids = pl.DataFrame(tf.read(tmp_path / "log"))["tid"].to_list()
+    assert tids == ([401, 401, 400] if lasts else [400, 401, 401])
+
+
 def test_that_calls_stand_where_they_end_is_not_odd(merged):
     assert (merged["ts"].diff().drop_nulls().dt.total_nanoseconds() < 0).any()
     assert tf.parse(str(TASKS / "log"), None).oddities["time_steps_back"] == 0

@@ -11,7 +11,7 @@ from tracefast.analysis.forks.evidence import HINTS
 
 # Of a child that makes more calls before its execve, what these are does not matter.
 SOON = 256
-OPENS = {"open", "openat", "openat2"}
+OPENS = {"open", "openat", "openat2", "creat"}
 PYTHON = re.compile(r"python(\d+\.\d+)")
 
 

@@ -211,6 +211,19 @@ def test_mappings_are_counted_as_calls_whatever_their_length(counters):
     assert some(found, "MMAPS", "READS", "BYTES_READ") == [2, 0, 0]
 
 
+@pytest.mark.parametrize(
+    ("call", "counter"),
+    [
+        ('oldstat("/srv/a", {st_mode=S_IFREG|0644, st_size=9, ...}) = 0', "STATS"),
+        ('oldlstat("/srv/a", {st_mode=S_IFREG|0644, st_size=9, ...}) = 0', "STATS"),
+        ("oldfstat(3, {st_mode=S_IFREG|0644, st_size=9, ...}) = 0", "STATS"),
+        ("old_mmap(NULL, 4096, PROT_READ, MAP_SHARED, 3, 0) = 0x7f0000000000", "MMAPS"),
+    ],
+)
+def test_calls_of_old_programs_count_like_those_that_replaced_them(counters, call, counter):
+    assert counters(A, call)[counter] == 1
+
+
 def test_renames_count_at_both_names(counters):
     rename = 'rename("/srv/a", "/srv/b") = 0'
     assert some(counters(A, rename), "RENAME_SOURCES", "RENAME_TARGETS") == [1, 0]

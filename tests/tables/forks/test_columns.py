@@ -8,6 +8,7 @@ import pytest
 import tracefast as tf
 from support.fork_events import FORK, MS, call
 from support.paths import DATA
+from tracefast.analysis.forks.evidence import fork_rows
 
 FORKS = DATA / "forks"
 UNTRACED = json.loads((FORKS / "untraced.json").read_text())
@@ -219,6 +220,14 @@ def test_clone3_by_number_is_recognised_by_what_the_child_does(make_events):
 
 
 # Recorded logs.
+
+
+@pytest.mark.parametrize("name", ["open", "openat", "openat2", "creat"])
+def test_every_call_that_opens_a_file_shows_what_the_parent_runs(make_events, name):
+    module = "/usr/lib/python3.7/torch/__pycache__/__init__.cpython-37.pyc"
+    opened = call(name, 1, 0, ret=3, path=module)
+    row = fork_rows(make_events([opened, call("fork", 1, 1, ret=20, child=2)])).collect()
+    assert row.select("parent_python", "parent_torch").rows() == [("3.7", True)]
 
 
 @pytest.fixture(params=sorted(UNTRACED))

@@ -251,6 +251,12 @@ def test_waits_and_transfers_by_the_file_of_the_descriptor(tmp_path):
     assert (row["read_bytes"], row["write_bytes"]) == (1, 2)
 
 
+@pytest.mark.parametrize("name", ["sendmmsg", "mq_timedsend", "mq_timedsend_time64", "vmsplice"])
+def test_sending_is_input_and_output(tmp_path, name):
+    table = log_of(tmp_path, f"10 {name}(3) = 1 <0.000010>")
+    assert table.select("io_ns", "wait_ns").rows() == [(10_000, 0)]
+
+
 def test_times_that_the_log_does_not_have_are_null_not_zero(tmp_path):
     table = log_of(tmp_path, '10 read(3</srv/a>, "x", 10) = 1', "10 getpid() = 10")
     row = table.row(0, named=True)
