@@ -18,7 +18,7 @@ const SEARCHES: usize = 64;
 
 /// What comes between the rows of a block.
 struct Upcoming<'a> {
-    begins: &'a [CallEntry],
+    entries: &'a [CallEntry],
     next: usize,
     named: Peekable<Iter<'a, CommChange>>,
     /// There are names among it.
@@ -30,7 +30,7 @@ struct Upcoming<'a> {
 impl Upcoming<'_> {
     #[inline]
     fn update_due(&mut self) {
-        self.due = self.begins.get(self.next).map_or(u32::MAX, |begin| begin.at);
+        self.due = self.entries.get(self.next).map_or(u32::MAX, |entry| entry.at);
         if self.has_comms {
             self.due = self.due.min(self.named.peek().map_or(u32::MAX, |named| named.from()));
         }
@@ -46,7 +46,7 @@ impl Kernel {
         let runs = parsed.runs();
         let inserted = std::mem::take(&mut parsed.inserted);
         let Parsed { rows, side, names, errnos, comms, model_rows, model_columns, .. } = parsed;
-        let (begins, named) = (&parsed.entries, &parsed.comm_changes);
+        let (entries, named) = (&parsed.entries, &parsed.comm_changes);
         let own = rows.len - inserted.len();
         // In a log in several files every row shows that the earlier calls of its task are over.
         if self.cut || !model_rows.done {
@@ -72,7 +72,7 @@ impl Kernel {
         };
         let has_comms = !named.is_empty();
         let named = named.iter().peekable();
-        let mut upcoming = Upcoming { begins, next: 0, named, has_comms, due: 0 };
+        let mut upcoming = Upcoming { entries, next: 0, named, has_comms, due: 0 };
         upcoming.update_due();
         let mut inserted = inserted.iter();
         for run in runs {
@@ -83,7 +83,7 @@ impl Kernel {
             // Calls that began in earlier blocks; each says how many entries come before it.
             for (row, &known) in run.zip(&mut inserted) {
                 while upcoming.next < known.0.entries as usize {
-                    self.next_begin(&mut upcoming, false, &mut block);
+                    self.next_entry(&mut upcoming, false, &mut block);
                 }
                 self.comms_until(&mut upcoming, &mut block, |named| named.row < known.0.row);
                 block.behind = RowPosition { row: known.0.row, entries: upcoming.next as u32 };
@@ -91,8 +91,8 @@ impl Kernel {
                 self.row(row, known.0.row, &mut block);
             }
         }
-        while upcoming.next < upcoming.begins.len() {
-            self.next_begin(&mut upcoming, false, &mut block);
+        while upcoming.next < upcoming.entries.len() {
+            self.next_entry(&mut upcoming, false, &mut block);
         }
         self.comms_until(&mut upcoming, &mut block, |_| true);
         parsed.inserted = block.placed;
@@ -118,7 +118,7 @@ impl Kernel {
                 return;
             }
             block.behind = RowPosition { row: row as u32 + 1, entries: upcoming.next as u32 };
-            if !self.quick(row, block) {
+            if !self.common_row(row, block) {
                 self.row(row, row as u32, block);
             }
             from = row + 1;
@@ -127,21 +127,21 @@ impl Kernel {
 
     /// Handles the next thing that comes before row `last`; or, for a name, that holds for it.
     fn next_upcoming(&mut self, upcoming: &mut Upcoming<'_>, last: u32, block: &mut BlockRows<'_>) {
-        let begin = upcoming.begins.get(upcoming.next).map(|begin| begin.at);
-        let begin = begin.filter(|&at| at <= last).unwrap_or(u32::MAX);
-        let by_now = |named: &CommChange| named.row < begin && named.from() <= last;
+        let entry_at = upcoming.entries.get(upcoming.next).map(|entry| entry.at);
+        let entry_at = entry_at.filter(|&at| at <= last).unwrap_or(u32::MAX);
+        let by_now = |named: &CommChange| named.row < entry_at && named.from() <= last;
         if upcoming.has_comms && self.next_comm(upcoming, block, by_now) {
             // The name may hold for rows before the next entry.
             return;
         }
-        if begin != u32::MAX {
+        if entry_at != u32::MAX {
             // Whether nothing comes between the entry and its row.
-            let behind = upcoming.begins.get(upcoming.next + 1).map_or(u32::MAX, |begin| begin.at);
-            let mut alone = begin == last && behind > last;
+            let behind = upcoming.entries.get(upcoming.next + 1).map_or(u32::MAX, |entry| entry.at);
+            let mut alone = entry_at == last && behind > last;
             if alone && let Some(named) = upcoming.named.peek() {
                 alone = named.from() > last;
             }
-            self.next_begin(upcoming, alone, block);
+            self.next_entry(upcoming, alone, block);
         }
     }
 
@@ -149,15 +149,15 @@ impl Kernel {
     ///
     /// `alone`: nothing comes between it and the next row of the block.
     #[inline]
-    fn next_begin(&mut self, upcoming: &mut Upcoming<'_>, alone: bool, block: &mut BlockRows<'_>) {
-        let Some(begin) = upcoming.begins.get(upcoming.next) else { return };
+    fn next_entry(&mut self, upcoming: &mut Upcoming<'_>, alone: bool, block: &mut BlockRows<'_>) {
+        let Some(entry) = upcoming.entries.get(upcoming.next) else { return };
         if upcoming.has_comms {
-            self.comms_until(upcoming, block, |named| named.row < begin.at);
+            self.comms_until(upcoming, block, |named| named.row < entry.at);
         }
-        let next = alone && begin.target == EntryTarget::Row(begin.at);
-        if !self.quick_begin(begin, upcoming.next as u32 + 1, next, block) {
-            self.begin(begin, block);
-            self.visit_changed(begin.at as usize, block);
+        let next = alone && entry.target == EntryTarget::Row(entry.at);
+        if !self.common_entry(entry, upcoming.next as u32 + 1, next, block) {
+            self.enter(entry, block);
+            self.visit_changed(entry.at as usize, block);
         }
         upcoming.next += 1;
         upcoming.update_due();

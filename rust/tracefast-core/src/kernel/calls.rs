@@ -26,17 +26,17 @@ use crate::kernel::{Bound, Kernel};
 
 impl Kernel {
     /// The entry of a call whose row comes later.
-    pub(crate) fn begin(&mut self, begin: &CallEntry, block: &mut BlockRows<'_>) {
-        let sight = self.tasks.sight(begin.tid);
-        let task = if sight.exited { self.calling(sight.task, begin.tid) } else { sight.task };
-        let head = &begin.head;
+    pub(crate) fn enter(&mut self, entry: &CallEntry, block: &mut BlockRows<'_>) {
+        let sight = self.tasks.sight(entry.tid);
+        let task = if sight.exited { self.calling(sight.task, entry.tid) } else { sight.task };
+        let head = &entry.head;
         if !self.waiting.is_empty() {
             self.install_due(task, head.op);
         }
-        if let Some(tid) = begin.tid.filter(|_| head.op == Op::Exec) {
+        if let Some(tid) = entry.tid.filter(|_| head.op == Op::Exec) {
             self.comms.executing(tid);
         }
-        let comm = begin.tid.and_then(|tid| self.comms.get(tid)).map(Arc::clone);
+        let comm = entry.tid.and_then(|tid| self.comms.get(tid)).map(Arc::clone);
         let since = self.tasks.files.inodes.now();
         self.tasks.files.inodes.tick();
         let mut pending = self.tasks.spare();
@@ -96,10 +96,10 @@ impl Kernel {
     ) -> Option<Held> {
         self.tasks.files.keep(file);
         let (open, inodes) = self.tasks.files.with_inodes(file)?;
-        let ticket = position.then(|| open.flight.begin());
+        let call_start = position.then(|| open.in_progress.begin());
         let inode = open.inode.and_then(|inode| inodes.get(inode));
-        let turn = inode.zip(changes).map(|(inode, changes)| inode.length.begin(changes));
-        Some(Held { fd, file, ticket, turn, switches: false })
+        let resize = inode.zip(changes).map(|(inode, changes)| inode.length.begin(changes));
+        Some(Held { fd, file, call_start, resize, switches: false })
     }
 
     /// Effects that take place at the entry of a call.
@@ -277,8 +277,8 @@ impl Kernel {
         }
         let names = if leads(op) { self.identities(op, row, block) } else { [None; 2] };
         let moves = matches!(op, Op::Seek | Op::Truncate | Op::Allocate);
-        let turn = BEGUN && held[0].is_some_and(|held| held.turn.is_some());
-        if motion != Motion::None || moves || turn || size {
+        let resize = BEGUN && held[0].is_some_and(|held| held.resize.is_some());
+        if motion != Motion::None || moves || resize || size {
             self.moved(row, block, &files, &held);
         }
         if BEGUN && op == Op::Close {

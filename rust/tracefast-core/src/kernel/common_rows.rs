@@ -20,40 +20,40 @@ use crate::kernel::descriptors::open_file_description::DescriptionRef;
 use crate::kernel::files::length::Changes;
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::calls_under_way::{Pending, writes};
-use crate::kernel::transfers::position::{Offset, Ticket};
+use crate::kernel::transfers::position::{CallStart, Offset};
 use crate::kernel::transfers::transfer;
 
 impl Kernel {
     /// Handles one of the block's own rows, if it does one of these things and a row of the block
     /// has shown its task before.
     #[inline]
-    pub(crate) fn quick(&mut self, row: usize, block: &mut BlockRows<'_>) -> bool {
-        let (lane, begun) = block.model_rows.class(row);
-        if lane == RowClass::Other || self.cut {
+    pub(crate) fn common_row(&mut self, row: usize, block: &mut BlockRows<'_>) -> bool {
+        let (class, begun) = block.model_rows.class(row);
+        if class == RowClass::Other || self.cut {
             return false;
         }
         let tid = block.rows.tid[row];
-        let Some((task, _)) = self.quick_task(Some(tid), block) else { return false };
+        let Some((task, _)) = self.common_task(Some(tid), block) else { return false };
         if begun {
             block.whose.comm = None;
-            return match lane {
-                RowClass::Idle => self.quick_end(task, row, block),
+            return match class {
+                RowClass::Idle => self.common_exit(task, row, block),
                 RowClass::Path if self.tasks.rooted => false,
                 RowClass::Path => {
-                    self.quick_end(task, row, block) && self.quick_path(task, row, block)
+                    self.common_exit(task, row, block) && self.common_path(task, row, block)
                 }
-                RowClass::Use => self.quick_end_use(task, row, block),
+                RowClass::Use => self.common_exit_use(task, row, block),
                 _ => false,
             };
         }
         block.since = self.tasks.files.inodes.now();
-        self.quick_whole(lane, task, row, block, false)
+        self.common_whole(class, task, row, block, false)
     }
 
     /// The task, if a row of the block has shown it and it has not exited; and its name, if events
     /// have shown that.
     #[inline]
-    fn quick_task(
+    fn common_task(
         &self,
         tid: Option<i32>,
         block: &mut BlockRows<'_>,
@@ -67,50 +67,50 @@ impl Kernel {
     /// block all the same.
     #[inline(always)] // Becomes two functions, one for each value of `begun`.
     #[allow(clippy::inline_always)]
-    fn quick_whole(
+    fn common_whole(
         &mut self,
-        lane: RowClass,
+        class: RowClass,
         task: TaskRef,
         row: usize,
         block: &mut BlockRows<'_>,
         begun: bool,
     ) -> bool {
-        match lane {
+        match class {
             RowClass::Idle => true,
-            RowClass::Use => self.quick_use(task, row, block, begun),
-            RowClass::Close => self.quick_close(task, row, block, begun),
-            RowClass::Memory => self.quick_memory(task, row, block, begun),
-            RowClass::Path => self.quick_path(task, row, block),
-            RowClass::Open => self.quick_open(task, row, block),
+            RowClass::Use => self.common_use(task, row, block, begun),
+            RowClass::Close => self.common_close(task, row, block, begun),
+            RowClass::Memory => self.common_memory(task, row, block, begun),
+            RowClass::Path => self.common_path(task, row, block),
+            RowClass::Open => self.common_open(task, row, block),
             RowClass::Other => false,
         }
     }
 
-    /// Handles the entry of a call of one of these kinds, whose row is in the block. `begins`: how
+    /// Handles the entry of a call of one of these kinds, whose row is in the block. `entries`: how
     /// many entries there are up to this one. `next`: nothing comes between it and its row.
     #[inline(never)]
-    pub(crate) fn quick_begin(
+    pub(crate) fn common_entry(
         &mut self,
-        begin: &CallEntry,
-        begins: u32,
+        entry: &CallEntry,
+        entries: u32,
         next: bool,
         block: &mut BlockRows<'_>,
     ) -> bool {
-        let EntryTarget::Row(row) = begin.target else { return false };
+        let EntryTarget::Row(row) = entry.target else { return false };
         let row = row as usize;
-        let (lane, begun) = block.model_rows.class(row);
-        if lane == RowClass::Other || !begun || self.cut {
+        let (class, begun) = block.model_rows.class(row);
+        if class == RowClass::Other || !begun || self.cut {
             return false;
         }
-        let Some((task, comm)) = self.quick_task(begin.tid, block) else { return false };
-        let kept = lane == RowClass::Path && !block.rows.has(row, C::Size);
-        let held = lane == RowClass::Use && matches!(begin.head.op, Op::Use | Op::Seek);
-        if !(next || lane == RowClass::Idle || kept || held) {
+        let Some((task, comm)) = self.common_task(entry.tid, block) else { return false };
+        let kept = class == RowClass::Path && !block.rows.has(row, C::Size);
+        let held = class == RowClass::Use && matches!(entry.head.op, Op::Use | Op::Seek);
+        if !(next || class == RowClass::Idle || kept || held) {
             return false;
         }
         if !next && comm.is_some() {
             // The row shows the name of this moment, unless the task is gone before.
-            return self.quick_begin_named(task, begin, held);
+            return self.common_entry_named(task, entry, held);
         }
         if let Some(comm) = comm {
             block.rows.comm[row] = comm;
@@ -119,23 +119,23 @@ impl Kernel {
         if let Some(before) = self.tasks.take_pending(task) {
             self.tasks.give_back(before);
         }
-        if next || lane == RowClass::Idle {
+        if next || class == RowClass::Idle {
             block.since = self.tasks.files.inodes.now();
-            block.behind = Place { row: row as u32 + 1, entries: begins };
-            if self.quick_whole(lane, task, row, block, true) {
+            block.behind = Place { row: row as u32 + 1, entries };
+            if self.common_whole(class, task, row, block, true) {
                 block.model_rows.leave_out(row);
                 return true;
             }
             return false;
         }
-        !held || self.quick_begin_use(task, begin, None)
+        !held || self.common_entry_use(task, entry, None)
     }
 
     /// The same for a task whose name events have shown.
-    fn quick_begin_named(&mut self, task: TaskRef, begin: &CallEntry, held: bool) -> bool {
-        let comm = begin.tid.and_then(|tid| self.comms.get(tid)).map(Arc::clone);
+    fn common_entry_named(&mut self, task: TaskRef, entry: &CallEntry, held: bool) -> bool {
+        let comm = entry.tid.and_then(|tid| self.comms.get(tid)).map(Arc::clone);
         if held {
-            return self.quick_begin_use(task, begin, comm);
+            return self.common_entry_use(task, entry, comm);
         }
         let mut pending = self.tasks.spare();
         (pending.since, pending.comm) = (self.tasks.files.inodes.now(), comm);
@@ -144,13 +144,13 @@ impl Kernel {
     }
 
     /// The entry of a call that uses one descriptor.
-    fn quick_begin_use(
+    fn common_entry_use(
         &mut self,
         task: TaskRef,
-        begin: &CallEntry,
+        entry: &CallEntry,
         comm: Option<Arc<str>>,
     ) -> bool {
-        let EntryEffect { op, fd, fd2, motion, moves, detail, .. } = begin.head;
+        let EntryEffect { op, fd, fd2, motion, moves, detail, .. } = entry.head;
         let (Some(fd), None, None) = (fd, fd2, detail) else { return false };
         let Some(file) = self.tasks.table(task).get(fd) else { return false };
         let position = op == Op::Seek || moves.0 && motion != Motion::None;
@@ -164,7 +164,7 @@ impl Kernel {
     }
 
     /// The exit of a call: takes over what was noted at its entry.
-    fn quick_end(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) -> bool {
+    fn common_exit(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) -> bool {
         block.since = 0;
         if let Some(pending) = self.tasks.take_pending(task) {
             block.since = pending.since;
@@ -176,7 +176,7 @@ impl Kernel {
 
     /// A call that uses one descriptor, if that is open.
     #[inline]
-    fn quick_use(
+    fn common_use(
         &mut self,
         task: TaskRef,
         row: usize,
@@ -187,12 +187,12 @@ impl Kernel {
         let Some(mut file) = self.tasks.table(task).get(fd) else { return false };
         let valid = block.rows.valid[row];
         let has = |column: C| valid & column.bit() != 0;
-        file = self.quick_show(task, row, block, file, begun);
+        file = self.common_show(task, row, block, file, begun);
         if has(C::FileType) && !begun {
             self.learn(block, row, file);
         }
         let Effect { motion, op, .. } = block.rows.effect[row];
-        if motion == Motion::Read && self.quick_read(row, block, file, None) {
+        if motion == Motion::Read && self.common_read(row, block, file, None) {
             return true;
         }
         if motion != Motion::None || op == Op::Seek {
@@ -206,7 +206,7 @@ impl Kernel {
     /// Notes what the row shows of its descriptor, to be written later. Returns the description,
     /// which an annotation may correct.
     #[inline]
-    fn quick_show(
+    fn common_show(
         &mut self,
         task: TaskRef,
         row: usize,
@@ -237,15 +237,15 @@ impl Kernel {
         file
     }
 
-    /// A read of data while no other call moves the position of the description; `ticket`: it was
+    /// A read of data while no other call moves the position of the description; `call_start`: it was
     /// under way since its entry.
     #[inline]
-    fn quick_read(
+    fn common_read(
         &mut self,
         row: usize,
         block: &mut BlockRows<'_>,
         file: DescriptionRef,
-        ticket: Option<Ticket>,
+        call_start: Option<CallStart>,
     ) -> bool {
         let rows = &mut *block.rows;
         let valid = rows.valid[row];
@@ -257,19 +257,19 @@ impl Kernel {
         }
         let Some((open, inodes)) = self.tasks.files.with_inodes(file) else { return false };
         let given = (valid & C::Offset.bit() != 0).then(|| rows.offset[row]);
-        let Some(begin) = open.reads_at(place, || given) else {
+        let Some(start) = open.reads_at(place, || given) else {
             // There are no offsets in a pipe.
             let stream = !matches!(place, At::Given | At::Elsewhere) && open.is_stream();
-            return stream && open.flight.is_alone(ticket);
+            return stream && open.in_progress.is_alone(call_start);
         };
-        if !open.flight.is_alone(ticket) {
+        if !open.in_progress.is_alone(call_start) {
             return false;
         }
-        let (at, known) = match begin {
+        let (at, known) = match start {
             Offset::Exact(at) => (at, OffsetKnown::Exact),
             Offset::Relative(at) => (at, OffsetKnown::Relative),
         };
-        let access = transfer::read(open, inodes, begin, bytes, block.since, place);
+        let access = transfer::read(open, inodes, start, bytes, block.since, place);
         let mut valid = valid | C::Offset.bit() | C::OffsetKnown.bit();
         rows.offset[row] = at;
         rows.offset_known[row] = known as u8;
@@ -282,7 +282,7 @@ impl Kernel {
     }
 
     /// The same for a call that has held the description since its entry.
-    fn quick_end_use(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) -> bool {
+    fn common_exit_use(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) -> bool {
         let fd = block.rows.fd[row];
         let plain = |pending: &mut Pending| {
             pending.message.is_none()
@@ -297,12 +297,12 @@ impl Kernel {
         named(block, row, &pending);
         self.tasks.give_back(pending);
         let Some(held) = held else { return true };
-        let file = self.quick_show(task, row, block, held.file, true);
+        let file = self.common_show(task, row, block, held.file, true);
         let Effect { motion, op, .. } = block.rows.effect[row];
         let moves = motion != Motion::None || op == Op::Seek;
-        if motion == Motion::Read && self.quick_read(row, block, file, held.ticket) {
+        if motion == Motion::Read && self.common_read(row, block, file, held.call_start) {
             // Done.
-        } else if moves || held.turn.is_some() || block.rows.has(row, C::Size) {
+        } else if moves || held.resize.is_some() || block.rows.has(row, C::Size) {
             self.moved(row, block, &[Some(file), None], &[Some(held), None]);
         }
         held.release(&mut self.tasks.files);
@@ -310,7 +310,7 @@ impl Kernel {
     }
 
     /// A close.
-    fn quick_close(
+    fn common_close(
         &mut self,
         task: TaskRef,
         row: usize,
@@ -319,7 +319,7 @@ impl Kernel {
     ) -> bool {
         let fd = block.rows.fd[row];
         let Some(file) = self.tasks.table(task).get(fd) else { return false };
-        self.quick_show(task, row, block, file, begun);
+        self.common_show(task, row, block, file, begun);
         if !block.rows.effect[row].made_up {
             self.tasks.close(task, fd);
             self.closed |= is_done(block, row);
@@ -328,14 +328,14 @@ impl Kernel {
     }
 
     /// A call that changes an address space.
-    fn quick_memory(
+    fn common_memory(
         &mut self,
         task: TaskRef,
         row: usize,
         block: &mut BlockRows<'_>,
         begun: bool,
     ) -> bool {
-        if block.rows.effect[row].op == Op::Use && !self.quick_use(task, row, block, begun) {
+        if block.rows.effect[row].op == Op::Use && !self.common_use(task, row, block, begun) {
             return false;
         }
         let effect = &block.rows.effect[row];
@@ -349,7 +349,7 @@ impl Kernel {
     }
 
     /// A call that acts on files by absolute paths.
-    fn quick_path(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) -> bool {
+    fn common_path(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) -> bool {
         if self.tasks.rooted {
             return false;
         }
@@ -364,7 +364,7 @@ impl Kernel {
     }
 
     /// A call that opens a file by an absolute path.
-    fn quick_open(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) -> bool {
+    fn common_open(&mut self, task: TaskRef, row: usize, block: &mut BlockRows<'_>) -> bool {
         if self.tasks.rooted || block.rows.has(row, C::Size) {
             return false;
         }

@@ -76,7 +76,7 @@ impl Kernel {
             if let Some(Inode { length, .. }) = inodes.get(inode)
                 && (memory || flags & (open_flags::TRUNC | open_flags::NEW) != 0)
             {
-                let raced = length.land(None, block.since);
+                let raced = length.end(None, block.since);
                 length.change(Change::Cut(0), raced, now);
             }
             if let Some(open) = self.tasks.files.get(file) {

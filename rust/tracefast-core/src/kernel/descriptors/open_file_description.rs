@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::kernel::descriptors::messages::End;
 use crate::kernel::files::inodes::{InodeRef, Inodes};
 use crate::kernel::files::length::Moment;
-use crate::kernel::transfers::position::{Flight, Position, Stream};
+use crate::kernel::transfers::position::{CallsInProgress, Position, Stream};
 
 /// Index in [`OpenFileDescriptions`]. It is used again.
 pub(crate) type DescriptionRef = u32;
@@ -34,7 +34,7 @@ pub(crate) struct OpenFileDescription {
     /// Reads and writes so far.
     pub streams: [Stream; 2],
     /// Calls under way that move the position.
-    pub flight: Flight,
+    pub in_progress: CallsInProgress,
     /// Writes go to the end of the file (`O_APPEND`).
     pub append: bool,
     /// It is older than the log, or was opened by a call that was not traced.
@@ -69,7 +69,7 @@ impl OpenFileDescription {
             inode: None,
             position: Position::None,
             streams: [Stream::Fresh; 2],
-            flight: Flight::default(),
+            in_progress: CallsInProgress::default(),
             append: false,
             inherited: false,
             read: 0,
@@ -119,8 +119,8 @@ impl OpenFileDescription {
 
     /// The same, and no call is under way that has seen one.
     #[inline]
-    pub(crate) fn is_quiet_stream(&self) -> bool {
-        self.is_stream() && self.flight.is_quiet()
+    pub(crate) fn is_idle_stream(&self) -> bool {
+        self.is_stream() && self.in_progress.is_empty()
     }
 
     /// The position may have changed, and is not known.

@@ -1,7 +1,7 @@
 //! The size of a file, as far as it follows from calls that change it and calls that show it. The
 //! log does not show which of two calls that overlap came first.
 
-use crate::kernel::transfers::position::{Flight, Ticket};
+use crate::kernel::transfers::position::{CallStart, CallsInProgress};
 
 /// A moment of the model. A new one begins with each entry of a call and each change of a file.
 pub(crate) type Moment = u64;
@@ -53,8 +53,8 @@ pub(crate) enum Changes {
 
 /// A call under way that may change the size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Turn {
-    ticket: Ticket,
+pub(crate) struct ResizeStart {
+    call_start: CallStart,
     changes: Changes,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Length {
     size: Option<i64>,
     appender: Appender,
     /// Calls under way that may change it.
-    flight: Flight,
+    in_progress: CallsInProgress,
     /// How many of them may make it shorter.
     cutting: u32,
     /// What those that have ended did, since the first of them began.
@@ -76,7 +76,7 @@ pub(crate) struct Length {
     /// When the file was last made shorter.
     cut: Moment,
     /// When the size became known, or changed.
-    told: Moment,
+    size_since: Moment,
 }
 
 /// What a read at the end of the file shows.
@@ -94,13 +94,13 @@ impl Length {
         Self {
             size: None,
             appender: Appender::Nobody,
-            flight: Flight::default(),
+            in_progress: CallsInProgress::default(),
             cutting: 0,
             did: 0,
             born,
             changed: 0,
             cut: 0,
-            told: 0,
+            size_since: 0,
         }
     }
 
@@ -120,23 +120,24 @@ impl Length {
     }
 
     /// A call is entered that may change it.
-    pub(crate) fn begin(&mut self, changes: Changes) -> Turn {
-        if self.flight.is_quiet() {
+    pub(crate) fn begin(&mut self, changes: Changes) -> ResizeStart {
+        if self.in_progress.is_empty() {
             self.did = 0;
         }
         self.cutting += u32::from(changes == Changes::Any);
-        Turn { ticket: self.flight.begin(), changes }
+        ResizeStart { call_start: self.in_progress.begin(), changes }
     }
 
     /// Such a call, which began at `since`, is over. Returns whether other calls may have changed
     /// the size meanwhile.
-    pub(crate) fn land(&mut self, turn: Option<Turn>, since: Moment) -> bool {
-        match turn {
-            Some(turn) => {
-                self.cutting = self.cutting.saturating_sub(u32::from(turn.changes == Changes::Any));
-                self.flight.end(turn.ticket, None, true).overlapped
+    pub(crate) fn end(&mut self, resize: Option<ResizeStart>, since: Moment) -> bool {
+        match resize {
+            Some(resize) => {
+                self.cutting =
+                    self.cutting.saturating_sub(u32::from(resize.changes == Changes::Any));
+                self.in_progress.end(resize.call_start, None, true).overlapped
             }
-            None if !self.flight.is_quiet() => self.flight.pass(None, true).overlapped,
+            None if !self.in_progress.is_empty() => self.in_progress.pass(None, true).overlapped,
             None => {
                 let raced = !self.unchanged(since);
                 // The calls that it overlaps are over, and what they did is not known any more.
@@ -159,7 +160,7 @@ impl Length {
             self.did |= REACHED;
             return;
         }
-        (self.changed, self.told) = (now, now);
+        (self.changed, self.size_since) = (now, now);
         if matches!(change, Change::Cut(_) | Change::Any) {
             self.cut = now;
         }
@@ -192,7 +193,7 @@ impl Length {
 
     /// Whether nothing has changed it since, and no call is under way that may.
     pub(crate) fn is_still(&self, since: Moment) -> bool {
-        self.flight.is_quiet() && self.unchanged(since)
+        self.in_progress.is_empty() && self.unchanged(since)
     }
 
     fn unchanged(&self, since: Moment) -> bool {
@@ -213,7 +214,7 @@ impl Length {
         if self.size.is_some_and(|known| size < known) {
             self.cut = now;
         }
-        (self.size, self.told) = (Some(size), now);
+        (self.size, self.size_since) = (Some(size), now);
         Some(std::mem::replace(&mut self.appender, Appender::Several))
     }
 
@@ -227,7 +228,7 @@ impl Length {
         if let Appender::One(one, end) = self.appender
             && one == number
         {
-            (self.size, self.told) = (Some(base.saturating_add(end)), now);
+            (self.size, self.size_since) = (Some(base.saturating_add(end)), now);
             self.appender = Appender::Several;
         }
     }
@@ -255,14 +256,14 @@ impl Length {
         }
         match self.size {
             // The previous read may be older than the known size.
-            Some(size) if size < at && self.told > read => none,
+            Some(size) if size < at && self.size_since > read => none,
             Some(size) if size > at => {
                 // Something outside of the log cut the file.
                 (self.size, self.cut) = (None, now);
                 none
             }
             _ => {
-                (self.size, self.told) = (Some(at), now);
+                (self.size, self.size_since) = (Some(at), now);
                 Ended { size: Some(at), base: None }
             }
         }

@@ -14,7 +14,7 @@ pub(crate) struct Forking {
     /// Id and number of the child, once it appeared.
     pub(crate) child: Option<(i32, u32)>,
     /// An event has shown that it is the child.
-    pub(crate) told: bool,
+    pub(crate) confirmed: bool,
 }
 
 impl Tasks {
@@ -23,7 +23,8 @@ impl Tasks {
     pub(crate) fn first_sight(&mut self, tid: Option<i32>) -> TaskRef {
         let next = self.next;
         let mut open = self.forking.iter_mut();
-        let open = open.find(|forking| forking.child.is_none()).filter(|_| !self.told);
+        let open =
+            open.find(|forking| forking.child.is_none()).filter(|_| !self.events_show_children);
         if let (Some(tid), Some(forking)) = (tid, open) {
             forking.child = Some((tid, next));
             let (parent, flags) = (forking.parent, forking.flags);
@@ -44,7 +45,7 @@ impl Tasks {
     pub(crate) fn forking(&mut self, task: TaskRef, flags: u32) {
         let (parent, _) = self.identity(task);
         self.forking.retain(|forking| forking.parent != parent);
-        self.forking.push_back(Forking { parent, flags, child: None, told: false });
+        self.forking.push_back(Forking { parent, flags, child: None, confirmed: false });
     }
 
     /// Such a call has returned: `child` is the id of the new task, `None` if the call failed.
@@ -56,7 +57,8 @@ impl Tasks {
         let tid = child.filter(|&tid| tid > 0)?;
         // The return value is the id in the pid namespace of the caller, which may be another one:
         // pid_namespaces(7). What an event has shown goes before it.
-        if let Some((_, id)) = forking.as_ref().filter(|forking| forking.told).and_then(|f| f.child)
+        if let Some((_, id)) =
+            forking.as_ref().filter(|forking| forking.confirmed).and_then(|f| f.child)
         {
             return Some(id);
         }
@@ -101,7 +103,7 @@ impl Tasks {
     ///
     /// `first`: the event is `task_newtask`, which `sched_process_fork` may follow (kernel/fork.c).
     pub(crate) fn appeared(&mut self, task: TaskRef, child: i32, flags: u32, first: bool) {
-        self.told = true;
+        self.events_show_children = true;
         let (parent, _) = self.identity(task);
         if self.task(task).is_none_or(|task| task.tid == Some(child)) {
             return;
@@ -125,7 +127,7 @@ impl Tasks {
         };
         // After `remove`, as the old task of this id may have been in such a call itself.
         if let Some(forking) = self.forking.iter_mut().find(|forking| forking.parent == parent) {
-            (forking.child, forking.told) = (Some((child, id)), true);
+            (forking.child, forking.confirmed) = (Some((child, id)), true);
         }
         if first {
             self.newborn.insert(child, parent);

@@ -91,7 +91,7 @@ pub(crate) struct Tasks {
     /// Tasks that have exited, the latest last. They run once more until they are switched away.
     exited: VecDeque<(i32, u32)>,
     /// Events show every child, so nothing has to be inferred.
-    told: bool,
+    events_show_children: bool,
     next: u32,
     /// Some task has another root directory than at the start of the log.
     pub rooted: bool,

@@ -55,12 +55,12 @@ impl TaskCache {
         if near.key != key {
             return near.before == block;
         }
-        let told = near.block == block;
-        if told {
+        let shown = near.block == block;
+        if shown {
             near.before = block;
         }
         near.key = NOBODY;
-        told
+        shown
     }
 }
 

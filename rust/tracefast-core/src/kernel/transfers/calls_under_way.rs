@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::events::vocabulary::Motion;
 use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescriptions};
-use crate::kernel::files::length::{Change, Moment, Turn};
-use crate::kernel::transfers::position::{Ticket, Total};
+use crate::kernel::files::length::{Change, Moment, ResizeStart};
+use crate::kernel::transfers::position::{CallStart, Total};
 
 /// A descriptor of a call under way.
 #[derive(Debug, Clone, Copy)]
@@ -15,9 +15,9 @@ pub(crate) struct Held {
     /// The description that it refers to, which lives until the call ends.
     pub file: DescriptionRef,
     /// The call moves the position of the description.
-    pub ticket: Option<Ticket>,
+    pub call_start: Option<CallStart>,
     /// The call may change the size of the file.
-    pub turn: Option<Turn>,
+    pub resize: Option<ResizeStart>,
     /// The call switches whether writes append.
     pub switches: bool,
 }
@@ -81,16 +81,16 @@ impl Pending {
 pub(crate) fn drop_held(files: &mut OpenFileDescriptions, held: Held) {
     if let Some((file, inodes)) = files.with_inodes(held.file) {
         let now = inodes.tick();
-        if let Some(ticket) = held.ticket {
-            let landed = file.flight.end(ticket, None, false);
-            if landed.total != Total::Open {
+        if let Some(call_start) = held.call_start {
+            let overlap = file.in_progress.end(call_start, None, false);
+            if overlap.total != Total::Open {
                 file.lose();
             }
         }
-        if let Some(turn) = held.turn
+        if let Some(resize) = held.resize
             && let Some(inode) = file.inode.and_then(|inode| inodes.get(inode))
         {
-            let raced = inode.length.land(Some(turn), now);
+            let raced = inode.length.end(Some(resize), now);
             inode.length.change(Change::Any, raced, now);
         }
     }

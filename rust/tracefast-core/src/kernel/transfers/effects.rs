@@ -178,7 +178,7 @@ impl Kernel {
         let now = inodes.tick();
         let Some(id) = id else { return };
         if let Some(inode) = inodes.by_id(id) {
-            let raced = inode.length.land(None, block.since);
+            let raced = inode.length.end(None, block.since);
             inode.length.change(change, raced, now);
         } else if change != Change::Nothing {
             inodes.changed_unopened(id);
@@ -201,7 +201,7 @@ fn resizes(row: usize, block: &BlockRows<'_>, held: Option<&Held>) -> Option<Cha
         Op::Truncate | Op::Allocate => Some(Change::Any),
         // At its entry it was a call that may.
         _ => {
-            held?.turn?;
+            held?.resize?;
             let over = block.rows.has(row, C::Ret) || block.rows.has(row, C::Errno);
             Some(if over { Change::Nothing } else { Change::Any })
         }

@@ -113,9 +113,9 @@ impl Stream {
 /// Calls under way that move the same position. Which of them the kernel handled first is known
 /// only where one ended before the other began.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Flight {
+pub(crate) struct CallsInProgress {
     /// How many are under way.
-    flying: u32,
+    count: u32,
     /// Counts entries and exits.
     steps: u32,
     /// How far those that have ended moved the position, since the first of them began.
@@ -123,12 +123,12 @@ pub(crate) struct Flight {
     /// Where the position will be depends on their order.
     lost: bool,
     /// Whether reads, and writes, among them moved it.
-    ways: [bool; 2],
+    moved_by: [bool; 2],
 }
 
 /// One of these calls, from entry to exit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ticket {
+pub(crate) struct CallStart {
     steps: u32,
     alone: bool,
 }
@@ -146,51 +146,56 @@ pub(crate) enum Total {
 
 /// What is known when one of them ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Landed {
+pub(crate) struct CallOverlap {
     /// Others were under way at the same time.
     pub overlapped: bool,
     /// How far all of them moved the position.
     pub total: Total,
     /// Whether reads, and writes, among them moved it.
-    pub ways: [bool; 2],
+    pub moved_by: [bool; 2],
 }
 
-impl Flight {
+impl CallsInProgress {
     /// Whether no such call is under way.
     #[inline]
-    pub(crate) fn is_quiet(&self) -> bool {
-        self.flying == 0
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
     }
 
     /// A call begins.
-    pub(crate) fn begin(&mut self) -> Ticket {
-        let alone = self.flying == 0;
+    pub(crate) fn begin(&mut self) -> CallStart {
+        let alone = self.count == 0;
         if alone {
             self.reset();
         }
-        self.flying += 1;
+        self.count += 1;
         self.steps = self.steps.wrapping_add(1);
-        Ticket { steps: self.steps, alone }
+        CallStart { steps: self.steps, alone }
     }
 
     /// A call has ended that moved the position by `moved` bytes, `None` if the position may be
     /// anywhere.
-    pub(crate) fn end(&mut self, ticket: Ticket, moved: Option<i64>, write: bool) -> Landed {
-        let overlapped = !ticket.alone || self.steps != ticket.steps;
-        self.flying = self.flying.saturating_sub(1);
-        self.land(overlapped, moved, write)
+    pub(crate) fn end(
+        &mut self,
+        call_start: CallStart,
+        moved: Option<i64>,
+        write: bool,
+    ) -> CallOverlap {
+        let overlapped = !call_start.alone || self.steps != call_start.steps;
+        self.count = self.count.saturating_sub(1);
+        self.record(overlapped, moved, write)
     }
 
-    /// Ends the call of `ticket`, or one that begins and ends here, but only if no other call was
-    /// under way meanwhile; returns whether that is so.
+    /// Ends the call of `call_start`, or one that begins and ends here, but only if no other call was
+    /// under way meanwhile. Returns whether it did.
     #[inline]
-    pub(crate) fn is_alone(&mut self, ticket: Option<Ticket>) -> bool {
-        match ticket {
-            None => self.is_quiet(),
-            Some(Ticket { steps, alone }) => {
-                let only = alone && steps == self.steps && self.flying == 1;
+    pub(crate) fn is_alone(&mut self, call_start: Option<CallStart>) -> bool {
+        match call_start {
+            None => self.is_empty(),
+            Some(CallStart { steps, alone }) => {
+                let only = alone && steps == self.steps && self.count == 1;
                 if only {
-                    self.flying = 0;
+                    self.count = 0;
                     self.steps = self.steps.wrapping_add(1);
                 }
                 only
@@ -199,29 +204,29 @@ impl Flight {
     }
 
     /// A call begins and ends here, while others are under way.
-    pub(crate) fn pass(&mut self, moved: Option<i64>, write: bool) -> Landed {
-        self.land(true, moved, write)
+    pub(crate) fn pass(&mut self, moved: Option<i64>, write: bool) -> CallOverlap {
+        self.record(true, moved, write)
     }
 
-    fn land(&mut self, overlapped: bool, moved: Option<i64>, write: bool) -> Landed {
+    fn record(&mut self, overlapped: bool, moved: Option<i64>, write: bool) -> CallOverlap {
         self.steps = self.steps.wrapping_add(1);
         match moved {
             Some(moved) => {
                 self.moved = self.moved.wrapping_add(moved);
-                self.ways[usize::from(write)] |= moved != 0;
+                self.moved_by[usize::from(write)] |= moved != 0;
             }
             None => self.lost = true,
         }
-        let total = match (self.flying, self.lost) {
+        let total = match (self.count, self.lost) {
             (1.., _) => Total::Open,
             (0, true) => Total::Lost,
             (0, false) => Total::Moved(self.moved),
         };
-        Landed { overlapped, total, ways: self.ways }
+        CallOverlap { overlapped, total, moved_by: self.moved_by }
     }
 
     fn reset(&mut self) {
-        (self.moved, self.lost, self.ways) = (0, false, [false; 2]);
+        (self.moved, self.lost, self.moved_by) = (0, false, [false; 2]);
     }
 }
 
@@ -253,26 +258,29 @@ mod tests {
     }
 
     #[test]
-    fn those_that_overlap_are_told_from_those_that_follow() {
-        let mut flight = Flight::default();
-        let first = flight.begin();
-        let alone = flight.end(first, Some(5), false);
+    fn overlapping_calls_are_distinguished_from_consecutive_ones() {
+        let mut in_progress = CallsInProgress::default();
+        let first = in_progress.begin();
+        let alone = in_progress.end(first, Some(5), false);
         assert_eq!(
             alone,
-            Landed { overlapped: false, total: Total::Moved(5), ways: [true, false] }
+            CallOverlap { overlapped: false, total: Total::Moved(5), moved_by: [true, false] }
         );
-        let (first, second) = (flight.begin(), flight.begin());
-        let landed = flight.end(second, Some(1), false);
-        assert_eq!((landed.overlapped, landed.total), (true, Total::Open));
-        let third = flight.begin();
-        assert_eq!(flight.end(first, Some(2), true).total, Total::Open);
-        let landed = flight.end(third, Some(4), false);
-        assert_eq!(landed, Landed { overlapped: true, total: Total::Moved(7), ways: [true, true] });
+        let (first, second) = (in_progress.begin(), in_progress.begin());
+        let overlap = in_progress.end(second, Some(1), false);
+        assert_eq!((overlap.overlapped, overlap.total), (true, Total::Open));
+        let third = in_progress.begin();
+        assert_eq!(in_progress.end(first, Some(2), true).total, Total::Open);
+        let overlap = in_progress.end(third, Some(4), false);
+        assert_eq!(
+            overlap,
+            CallOverlap { overlapped: true, total: Total::Moved(7), moved_by: [true, true] }
+        );
         // A call that is not split, while another one is under way.
-        let first = flight.begin();
-        assert!(flight.pass(Some(3), false).overlapped);
-        let landed = flight.end(first, None, false);
-        assert_eq!((landed.overlapped, landed.total), (true, Total::Lost));
-        assert!(flight.is_quiet());
+        let first = in_progress.begin();
+        assert!(in_progress.pass(Some(3), false).overlapped);
+        let overlap = in_progress.end(first, None, false);
+        assert_eq!((overlap.overlapped, overlap.total), (true, Total::Lost));
+        assert!(in_progress.is_empty());
     }
 }

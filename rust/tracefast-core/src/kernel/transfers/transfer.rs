@@ -8,7 +8,7 @@ use crate::kernel::descriptors::open_file_description::{
 use crate::kernel::files::inodes::Inodes;
 use crate::kernel::files::length::{Appender, Change, Length, Moment};
 use crate::kernel::transfers::calls_under_way::Held;
-use crate::kernel::transfers::position::{Landed, Offset, Position, Stream, Total};
+use crate::kernel::transfers::position::{CallOverlap, Offset, Position, Stream, Total};
 
 /// One side of a call that moves data, as its row shows it.
 #[derive(Debug, Clone, Copy)]
@@ -72,18 +72,18 @@ pub(crate) fn transfer(
     side: Side,
 ) -> Found {
     let Some((open, inodes)) = files.with_inodes(file) else { return Found::default() };
-    if held.is_none() && !matches!(side.at, At::Given | At::Elsewhere) && open.is_quiet_stream() {
+    if held.is_none() && !matches!(side.at, At::Given | At::Elsewhere) && open.is_idle_stream() {
         return through(side);
     }
     if held.is_none()
         && !side.write
         && let End::Moved(bytes @ 1..) = side.end
-        && open.flight.is_quiet()
-        && let Some(begin) = open.reads_at(side.at, || side.given)
+        && open.in_progress.is_empty()
+        && let Some(start) = open.reads_at(side.at, || side.given)
     {
-        let access = read(open, inodes, begin, bytes, since, side.at);
+        let access = read(open, inodes, start, bytes, since, side.at);
         let mut found = Found { access, ..Found::default() };
-        found.put(Start::At(begin));
+        found.put(Start::At(start));
         return found;
     }
     if side.at == At::Stream && open.position != Position::None {
@@ -109,7 +109,7 @@ struct Met {
     /// Other calls may have moved the position that it begins at.
     overlapped: bool,
     /// What is known now that it is over, if calls that move the position were under way.
-    landed: Option<Landed>,
+    overlap: Option<CallOverlap>,
 }
 
 /// First phase: the transfer leaves the calls under way, those that change the size of the file and
@@ -124,7 +124,7 @@ fn meet(
 ) -> Met {
     // Only writes change the size.
     let size_raced = side.write
-        && length.is_some_and(|length| length.land(held.and_then(|held| held.turn), since));
+        && length.is_some_and(|length| length.end(held.and_then(|held| held.resize), since));
     let append_unclear = side.write && (open.switching > 0 || open.switched > since);
     let appends = side.write && (open.append || append_unclear);
     let moved = match side.end {
@@ -134,16 +134,16 @@ fn meet(
         End::Unknown if side.at == At::Position => None,
         _ => Some(0),
     };
-    let landed = match held.and_then(|held| held.ticket) {
-        Some(ticket) => Some(open.flight.end(ticket, moved, side.write)),
-        None if side.at == At::Position && !open.flight.is_quiet() => {
-            Some(open.flight.pass(moved, side.write))
+    let overlap = match held.and_then(|held| held.call_start) {
+        Some(call_start) => Some(open.in_progress.end(call_start, moved, side.write)),
+        None if side.at == At::Position && !open.in_progress.is_empty() => {
+            Some(open.in_progress.pass(moved, side.write))
         }
         None => None,
     };
     // An offset of its own does not depend on who moves the position meanwhile.
-    let overlapped = side.at == At::Position && landed.is_some_and(|landed| landed.overlapped);
-    Met { appends, append_unclear, size_raced, overlapped, landed }
+    let overlapped = side.at == At::Position && overlap.is_some_and(|overlap| overlap.overlapped);
+    Met { appends, append_unclear, size_raced, overlapped, overlap }
 }
 
 /// Second phase: where the transfer began.
@@ -231,9 +231,10 @@ fn finish(
     if found.known == Some(OffsetKnown::Relative) {
         open.relative = true;
     }
-    let landed = met.landed;
-    if positioned && (side.at == At::Position || landed.is_some_and(|landed| landed.overlapped)) {
-        settle(open, side, start, landed);
+    let overlap = met.overlap;
+    if positioned && (side.at == At::Position || overlap.is_some_and(|overlap| overlap.overlapped))
+    {
+        settle(open, side, start, overlap);
     }
     if let Some(base) = found.base
         && !open.prove(base)
@@ -258,31 +259,31 @@ impl OpenFileDescription {
     }
 }
 
-/// A read of `bytes` bytes at `begin` while no other call moves the position: the short form of
+/// A read of `bytes` bytes at `start` while no other call moves the position: the short form of
 /// [`transfer`]. Returns the class.
 #[inline]
 pub(crate) fn read(
     open: &mut OpenFileDescription,
     inodes: &mut Inodes,
-    begin: Offset,
+    start: Offset,
     bytes: i64,
     since: Moment,
     at: At,
 ) -> Option<Access> {
     inodes.tick();
     open.read = since;
-    match begin {
-        Offset::Exact(begin) => {
+    match start {
+        Offset::Exact(start) => {
             if let Some(inode) = open.inode.and_then(|inode| inodes.get(inode)) {
-                inode.length.reaches(begin.saturating_add(bytes), since);
+                inode.length.reaches(start.saturating_add(bytes), since);
             }
         }
         Offset::Relative(_) => open.relative = true,
     }
     if at == At::Position {
-        open.position = Position::At(begin.plus(bytes));
+        open.position = Position::At(start.plus(bytes));
     }
-    open.streams[0].see(Some(begin), bytes)
+    open.streams[0].see(Some(start), bytes)
 }
 
 /// A transfer through a pipe, a socket or a terminal, which has no offset.
@@ -297,8 +298,8 @@ fn through(side: Side) -> Found {
 }
 
 impl Found {
-    fn put(&mut self, begin: Start) {
-        let known = match begin {
+    fn put(&mut self, start: Start) {
+        let known = match start {
             Start::At(Offset::Exact(at)) => {
                 self.offset = Some(at);
                 OffsetKnown::Exact
@@ -352,8 +353,8 @@ fn end_of_file(found: &mut Found, at: Offset, length: &mut Length, moments: [Mom
 }
 
 /// What a write did to the size of the file.
-fn changed(end: End, begin: Start, appends: bool, number: u32) -> Change {
-    match (end, begin) {
+fn changed(end: End, start: Start, appends: bool, number: u32) -> Change {
+    match (end, start) {
         (End::Failed | End::Nothing | End::Moved(..=0), _) => Change::Nothing,
         (End::Moved(bytes), Start::At(Offset::Relative(_))) if appends => {
             Change::Append(bytes, Some(number))
@@ -367,25 +368,25 @@ fn changed(end: End, begin: Start, appends: bool, number: u32) -> Change {
 }
 
 /// Sets the position after the transfer.
-fn settle(open: &mut OpenFileDescription, side: Side, begin: Start, landed: Option<Landed>) {
-    match landed {
+fn settle(open: &mut OpenFileDescription, side: Side, start: Start, overlap: Option<CallOverlap>) {
+    match overlap {
         // Others are still under way: the position is known again when the last of them has ended.
-        Some(Landed { total: Total::Open, .. }) => {}
-        Some(Landed { overlapped: true, total, ways }) => {
+        Some(CallOverlap { total: Total::Open, .. }) => {}
+        Some(CallOverlap { overlapped: true, total, moved_by }) => {
             open.position = match total {
                 Total::Moved(total) => open.position.plus(total),
                 _ => Position::Unknown,
             };
             // The last of them ended here, whichever it was, unless one at an offset of its own has
             // come since.
-            if ways[0] != ways[1]
+            if moved_by[0] != moved_by[1]
                 && let Position::At(spot) = open.position
-                && open.streams[usize::from(ways[1])] == Stream::Lost
+                && open.streams[usize::from(moved_by[1])] == Stream::Lost
             {
-                open.streams[usize::from(ways[1])] = Stream::End(spot);
+                open.streams[usize::from(moved_by[1])] = Stream::End(spot);
             }
         }
-        _ => match (side.end, begin) {
+        _ => match (side.end, start) {
             (End::Moved(bytes), Start::At(spot)) if bytes > 0 => {
                 open.position = Position::At(spot.plus(bytes));
             }
@@ -418,15 +419,15 @@ pub(crate) fn seek(
     let (open, inodes) = files.with_inodes(file)?;
     // Calls that overlap come before it or after it.
     let moved = seek.failed.then_some(0);
-    let landed = match held.and_then(|held| held.ticket) {
-        Some(ticket) => Some(open.flight.end(ticket, moved, false)),
-        None if !open.flight.is_quiet() => Some(open.flight.pass(moved, false)),
+    let overlap = match held.and_then(|held| held.call_start) {
+        Some(call_start) => Some(open.in_progress.end(call_start, moved, false)),
+        None if !open.in_progress.is_empty() => Some(open.in_progress.pass(moved, false)),
         None => None,
     };
     if open.position == Position::None {
         return None;
     }
-    if let Some(Landed { overlapped: true, total, .. }) = landed {
+    if let Some(CallOverlap { overlapped: true, total, .. }) = overlap {
         match total {
             Total::Open => {}
             Total::Moved(total) => open.position = open.position.plus(total),
@@ -494,7 +495,7 @@ pub(crate) fn resized(
     let number = files.number(file);
     let Some((open, inodes)) = files.with_inodes(file) else { return };
     if let Some((length, now)) = length_of(open, inodes, number) {
-        let raced = length.land(held.and_then(|held| held.turn), since);
+        let raced = length.end(held.and_then(|held| held.resize), since);
         length.change(change, raced, now);
     }
 }
