@@ -1,7 +1,7 @@
 //! Open file descriptions: the streams of accesses that each carries.
 
 use crate::hash::HashMap;
-use crate::tables::files::row::{Entity, READ};
+use crate::tables::files::row::{FileUse, READ};
 use crate::tables::files::shared_bytes::ProcessRanges;
 use crate::tables::files::word_classes::Known;
 use crate::tables::values::Values;
@@ -27,8 +27,8 @@ impl Waiting {
         self.parts.is_empty()
     }
 
-    pub(crate) fn part(&mut self, entity: u32, direction: usize) -> &mut WaitingAccesses {
-        self.parts.entry((entity, direction as u8)).or_default()
+    pub(crate) fn part(&mut self, file_use: u32, direction: usize) -> &mut WaitingAccesses {
+        self.parts.entry((file_use, direction as u8)).or_default()
     }
 }
 
@@ -44,31 +44,31 @@ pub(crate) struct WaitingAccesses {
 
 impl Relative {
     /// Resolves the waiting accesses, now that the first access is known to have been at `base`.
-    pub(crate) fn prove(&mut self, ofd: u32, base: i64, entities: &mut [Entity]) {
+    pub(crate) fn prove(&mut self, ofd: u32, base: i64, file_uses: &mut [FileUse]) {
         self.proved = true;
-        for ((entity, direction), mut part) in std::mem::take(&mut self.waiting.parts) {
-            let Some(entity) = entities.get_mut(entity as usize) else { continue };
+        for ((file_use, direction), mut part) in std::mem::take(&mut self.waiting.parts) {
+            let Some(file_use) = file_uses.get_mut(file_use as usize) else { continue };
             let direction = usize::from(direction);
             if let (READ, Some(highest)) = (direction, part.highest) {
-                entity.prove_size(highest.saturating_add(base));
+                file_use.prove_size(highest.saturating_add(base));
             }
             // Backward accesses that turn out to start at the start of the file.
             let back = base.checked_neg().map_or(0, |zero| part.backward.count_of(zero));
-            let direction = entity.direction(direction);
+            let direction = file_use.direction(direction);
             direction.rewinds += back;
             direction.prove(ofd, base);
             part.ranges.move_to(&mut direction.ranges, base);
-            entity.know(Known::Exact);
+            file_use.know(Known::Exact);
         }
     }
 
     /// Counts what still waits at the end of the log on its own.
-    pub(crate) fn finish(self, entities: &mut [Entity]) {
-        for ((entity, direction), mut part) in self.waiting.parts {
-            let Some(entity) = entities.get_mut(entity as usize) else { continue };
-            entity.know(Known::Relative);
+    pub(crate) fn finish(self, file_uses: &mut [FileUse]) {
+        for ((file_use, direction), mut part) in self.waiting.parts {
+            let Some(file_use) = file_uses.get_mut(file_use as usize) else { continue };
+            file_use.know(Known::Relative);
             let (union, shared) = part.ranges.lengths();
-            let direction = entity.direction(usize::from(direction));
+            let direction = file_use.direction(usize::from(direction));
             direction.apart.0 = direction.apart.0.saturating_add(union);
             direction.apart.1 = direction.apart.1.saturating_add(shared);
         }

@@ -27,7 +27,7 @@ impl DataCall {
 /// A sum of values that only some calls have.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sum {
-    told: u64,
+    known: u64,
     sum: i64,
 }
 
@@ -35,19 +35,19 @@ impl Sum {
     #[inline]
     pub(crate) fn add(&mut self, value: Option<i64>) {
         if let Some(value) = value {
-            self.told += 1;
+            self.known += 1;
             self.sum = self.sum.saturating_add(value);
         }
     }
 
     pub(crate) fn join(&mut self, other: Self) {
-        self.told += other.told;
+        self.known += other.known;
         self.sum = self.sum.saturating_add(other.sum);
     }
 
     /// The sum; None if there were calls but none of them had a value.
     pub(crate) fn total(self, calls: u64) -> Option<i64> {
-        (calls == 0 || self.told > 0).then_some(self.sum)
+        (calls == 0 || self.known > 0).then_some(self.sum)
     }
 }
 

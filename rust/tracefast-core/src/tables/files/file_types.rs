@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use crate::hash::HashMap;
 use crate::tables::files::fold::Nameless;
-use crate::tables::files::row::{Entity, What};
+use crate::tables::files::row::{FileUse, What};
 
 /// Types of files as numbers of words, by source and file: the first one in the events.
 pub(crate) type KnownTypes = HashMap<(u32, u64), u32>;
@@ -27,15 +27,15 @@ struct Type {
 ///
 /// A row that has only a name and moved no data takes the type of the first file of that name: the
 /// file that such a row is joined to in a table by file.
-pub(crate) fn share(entities: &mut [Entity], known_types: &KnownTypes, nameless: &Nameless) {
-    let firsts = firsts(entities);
-    let of = |entity: &Entity| {
-        let source = entity.key.source;
-        if let Some(file) = entity.file {
+pub(crate) fn share(file_uses: &mut [FileUse], known_types: &KnownTypes, nameless: &Nameless) {
+    let firsts = firsts(file_uses);
+    let of = |file_use: &FileUse| {
+        let source = file_use.key.source;
+        if let Some(file) = file_use.file {
             return Some(SameFile::File(source, file));
         }
-        match (entity.key.what, &entity.path) {
-            _ if entity.moved() => None,
+        match (file_use.key.what, &file_use.path) {
+            _ if file_use.moved() => None,
             (What::Nameless(ofd), _) => {
                 let file = nameless.get(&(source, ofd)).copied().flatten()?;
                 Some(SameFile::File(source, file))
@@ -53,28 +53,32 @@ pub(crate) fn share(entities: &mut [Entity], known_types: &KnownTypes, nameless:
             (SameFile::File(source, file), Type { kind: Some(kind), unknown: false })
         })
         .collect();
-    for entity in &*entities {
-        if let Some(same) = of(entity) {
+    for file_use in &*file_uses {
+        if let Some(same) = of(file_use) {
             let known = types.entry(same).or_default();
-            known.kind = known.kind.or(entity.kind);
-            known.unknown |= entity.kind_unknown;
+            known.kind = known.kind.or(file_use.kind);
+            known.unknown |= file_use.kind_unknown;
         }
     }
-    for entity in entities {
-        if let Some(known) = of(entity).and_then(|same| types.get(&same)) {
-            entity.kind = known.kind;
-            entity.kind_unknown = known.unknown;
+    for file_use in file_uses {
+        if let Some(known) = of(file_use).and_then(|same| types.get(&same)) {
+            file_use.kind = known.kind;
+            file_use.kind_unknown = known.unknown;
         }
     }
 }
 
 /// The first file of each name, by source and name.
-fn firsts(entities: &[Entity]) -> HashMap<(u32, Box<str>), u64> {
-    let mut named: Vec<_> = entities
+fn firsts(file_uses: &[FileUse]) -> HashMap<(u32, Box<str>), u64> {
+    let mut named: Vec<_> = file_uses
         .iter()
-        .filter_map(|entity| {
-            let (file, path) = (entity.file?, entity.path.as_ref()?);
-            Some(((entity.ts_first.is_none(), entity.ts_first, file), entity.key.source, path))
+        .filter_map(|file_use| {
+            let (file, path) = (file_use.file?, file_use.path.as_ref()?);
+            Some((
+                (file_use.ts_first.is_none(), file_use.ts_first, file),
+                file_use.key.source,
+                path,
+            ))
         })
         .collect();
     // The first file comes last, and overwrites the others.

@@ -14,7 +14,7 @@ use crate::tables::files::descriptions::Relative;
 use crate::tables::files::direction::DataCall;
 use crate::tables::files::file_types::{self, KnownTypes};
 use crate::tables::files::position::Place;
-use crate::tables::files::row::{Entity, Key, READ, WRITE, What};
+use crate::tables::files::row::{FileUse, Key, READ, WRITE, What};
 use crate::tables::files::streams::Streams;
 use crate::tables::files::word_classes::{Act, Class, Known, RowKind};
 use crate::tables::files::{By, Options, Scope, table};
@@ -37,7 +37,7 @@ pub struct Files {
     options: Options,
     sources: Names,
     kinds: Names,
-    pub(crate) entities: Vec<Entity>,
+    pub(crate) file_uses: Vec<FileUse>,
     index: HashTable<u32>,
     hasher: Hasher,
     /// The row of the last event: usually the next event has the same.
@@ -82,7 +82,7 @@ event_columns! {
 
 /// One side of a data call.
 struct Side {
-    entity: u32,
+    file_use: u32,
     direction: usize,
     source: u32,
     ofd: Option<u32>,
@@ -101,7 +101,7 @@ impl Files {
             options,
             sources: Names::default(),
             kinds: Names::default(),
-            entities: Vec::new(),
+            file_uses: Vec::new(),
             index: HashTable::new(),
             hasher: Hasher::default(),
             last: None,
@@ -150,29 +150,29 @@ impl Files {
             },
         };
         let number = self.find(key, file, path);
-        let entity = self.entities.get_mut(number as usize)?;
-        entity.file = entity.file.or(file);
-        if entity.path.is_none() || (act == Act::Open && !entity.opened) {
+        let file_use = self.file_uses.get_mut(number as usize)?;
+        file_use.file = file_use.file.or(file);
+        if file_use.path.is_none() || (act == Act::Open && !file_use.opened) {
             // An open call has the best name. The name that strace prints after a descriptor is the
             // current one, and the file may have been renamed.
             if let Some(path) = columns.path[side].get(row) {
-                entity.path = Some(path.into());
-                entity.opened = act == Act::Open;
+                file_use.path = Some(path.into());
+                file_use.opened = act == Act::Open;
             }
         }
         if let Some(pid) = pid {
-            entity.pids.push(i64::from(pid));
+            file_use.pids.push(i64::from(pid));
         }
         if let Some(task) = columns.task.get(row) {
-            entity.tasks.push(i64::from(task));
+            file_use.tasks.push(i64::from(task));
         }
         if let Some(ts) = columns.ts.get(row) {
             let end = ts.saturating_add(columns.dur.get(row).unwrap_or(0));
-            entity.ts_first = Some(entity.ts_first.map_or(ts, |first| first.min(ts)));
-            entity.ts_last = entity.ts_last.max(Some(end));
+            file_use.ts_first = Some(file_use.ts_first.map_or(ts, |first| first.min(ts)));
+            file_use.ts_last = file_use.ts_last.max(Some(end));
             // A file used after a close is still open through another descriptor.
-            if act != Act::Close && entity.ts_close.is_some_and(|closed| closed < ts) {
-                entity.ts_close = None;
+            if act != Act::Close && file_use.ts_close.is_some_and(|closed| closed < ts) {
+                file_use.ts_close = None;
             }
         }
         Some(number)
@@ -205,25 +205,25 @@ impl Files {
         }
         let name = if named { path } else { None };
         let hash = self.hasher.hash_one((key, name));
-        let entities = &self.entities;
+        let file_uses = &self.file_uses;
         let same = |&number: &u32| {
-            entities.get(number as usize).is_some_and(|entity| {
-                entity.key == key && (!named || entity.path.as_deref() == name)
+            file_uses.get(number as usize).is_some_and(|file_use| {
+                file_use.key == key && (!named || file_use.path.as_deref() == name)
             })
         };
         let number = if let Some(&number) = self.index.find(hash, same) {
             number
         } else {
-            let number = self.entities.len() as u32;
-            let mut entity = Entity::new(key, file);
-            entity.path = name.map(Into::into);
-            self.entities.push(entity);
-            let (entities, hasher) = (&self.entities, &self.hasher);
+            let number = self.file_uses.len() as u32;
+            let mut file_use = FileUse::new(key, file);
+            file_use.path = name.map(Into::into);
+            self.file_uses.push(file_use);
+            let (file_uses, hasher) = (&self.file_uses, &self.hasher);
             self.index.insert_unique(hash, number, |&number| {
-                entities.get(number as usize).map_or(0, |entity| {
-                    let named = entity.key.what == What::Name;
-                    let name = if named { entity.path.as_deref() } else { None };
-                    hasher.hash_one((entity.key, name))
+                file_uses.get(number as usize).map_or(0, |file_use| {
+                    let named = file_use.key.what == What::Name;
+                    let name = if named { file_use.path.as_deref() } else { None };
+                    hasher.hash_one((file_use.key, name))
                 })
             });
             number
@@ -233,40 +233,40 @@ impl Files {
     }
 
     /// Notes what an event says about the file itself.
-    fn note(&mut self, columns: &mut Columns<'_>, row: usize, entity: u32, act: Act) {
-        let Some(entity) = self.entities.get_mut(entity as usize) else { return };
-        if entity.kind.is_none()
+    fn note(&mut self, columns: &mut Columns<'_>, row: usize, file_use: u32, act: Act) {
+        let Some(file_use) = self.file_uses.get_mut(file_use as usize) else { return };
+        if file_use.kind.is_none()
             && let Some(kind) = columns.file_type.get(row, |word| self.kinds.number(word))
         {
             if self.kinds.text(kind) == Some("unknown") {
-                entity.kind_unknown = true;
+                file_use.kind_unknown = true;
             } else {
-                entity.kind = Some(kind);
-                if let (true, Some(file)) = (self.options.by != By::File, entity.file) {
-                    self.known_types.entry((entity.key.source, file)).or_insert(kind);
+                file_use.kind = Some(kind);
+                if let (true, Some(file)) = (self.options.by != By::File, file_use.file) {
+                    self.known_types.entry((file_use.key.source, file)).or_insert(kind);
                 }
             }
         }
         if let Some(size) = columns.size.get(row) {
-            entity.prove_size(size);
+            file_use.prove_size(size);
         }
         let ret = columns.ret.get(row);
         let done = ret.is_some_and(|ret| ret >= 0);
         match act {
             Act::Open if done => {
-                entity.opens += 1;
-                if entity.opener.is_none() {
-                    entity.opener = columns.task.get(row);
-                    entity.ts_open = columns.ts.get(row);
+                file_use.opens += 1;
+                if file_use.opener.is_none() {
+                    file_use.opener = columns.task.get(row);
+                    file_use.ts_open = columns.ts.get(row);
                 }
             }
-            Act::Open if ret.is_some() => entity.opens_failed += 1,
-            Act::Stat => entity.stats += 1,
+            Act::Open if ret.is_some() => file_use.opens_failed += 1,
+            Act::Stat => file_use.stats += 1,
             Act::Map if done => {
-                entity.mmaps += 1;
-                entity.mmap_bytes.add(columns.requested.get(row));
+                file_use.mmaps += 1;
+                file_use.mmap_bytes.add(columns.requested.get(row));
             }
-            Act::Close => entity.ts_close = columns.ts.get(row).or(entity.ts_close),
+            Act::Close => file_use.ts_close = columns.ts.get(row).or(file_use.ts_close),
             _ => {}
         }
     }
@@ -277,7 +277,7 @@ impl Files {
         columns: &mut Columns<'_>,
         row: usize,
         source: u32,
-        entity: u32,
+        file_use: u32,
         direction: usize,
         side: usize,
     ) {
@@ -290,7 +290,7 @@ impl Files {
             pid: columns.pid.get(row),
         };
         let side = Side {
-            entity,
+            file_use,
             direction,
             source,
             ofd: columns.ofd[side].get(row),
@@ -302,8 +302,8 @@ impl Files {
     }
 
     fn access(&mut self, side: &Side, call: &DataCall) {
-        let Some(entity) = self.entities.get_mut(side.entity as usize) else { return };
-        let moved = entity.direction(side.direction).count(call);
+        let Some(file_use) = self.file_uses.get_mut(side.file_use as usize) else { return };
+        let moved = file_use.direction(side.direction).count(call);
         if call.ret.is_none_or(|ret| ret < 0) {
             return;
         }
@@ -314,20 +314,20 @@ impl Files {
             (Place::Relative(..), Some(ofd)) => {
                 let waiting = &mut self.relative.entry(ofd).or_default().waiting;
                 // How well these are known is decided at the end of the log.
-                Some(waiting.part(side.entity, side.direction))
+                Some(waiting.part(side.file_use, side.direction))
             }
             _ => None,
         };
         match (side.known, side.offset, place) {
             (None, _, _) | (_, _, Place::Relative(..)) => {}
-            (Some(_), Some(_), Place::Exact(_)) => entity.know(Known::Exact),
-            (Some(_), Some(_), _) => entity.know(Known::Relative),
-            (Some(known @ (Known::Ambiguous | Known::Unknown)), None, _) => entity.know(known),
+            (Some(_), Some(_), Place::Exact(_)) => file_use.know(Known::Exact),
+            (Some(_), Some(_), _) => file_use.know(Known::Relative),
+            (Some(known @ (Known::Ambiguous | Known::Unknown)), None, _) => file_use.know(known),
             // In a call with two sides, it describes the side that has an offset.
             (Some(_), None, _) => {}
         }
         let mut class = side.class;
-        let direction = entity.direction(side.direction);
+        let direction = file_use.direction(side.direction);
         if !moved {
             let ended = class == Some(Class::Eof) || class.is_none() && call.ended();
             direction.eof += u64::from(ended && side.direction == READ);
@@ -354,7 +354,7 @@ impl Files {
             class = stream.class(place);
         }
         let gap = place.behind(stream.end());
-        let over = stream.chain(class, side.entity, bytes);
+        let over = stream.chain(class, side.file_use, bytes);
         stream.set_end(place.plus(bytes));
         if let Some(class) = class {
             direction.judge(class, bytes, gap, self.options.near);
@@ -365,9 +365,9 @@ impl Files {
             }
         }
         if let (READ, Place::Exact(at)) = (side.direction, place) {
-            entity.prove_size(at.saturating_add(bytes));
+            file_use.prove_size(at.saturating_add(bytes));
         }
-        flush(&mut self.entities, side.direction, over);
+        flush(&mut self.file_uses, side.direction, over);
     }
 }
 
@@ -396,7 +396,7 @@ impl RowFold for Files {
                     }
                 }
                 let relative = self.relative.entry((source, ofd)).or_default();
-                relative.prove(ofd, base, &mut self.entities);
+                relative.prove(ofd, base, &mut self.file_uses);
             }
             return;
         }
@@ -412,40 +412,40 @@ impl RowFold for Files {
             Act::Write => Some(WRITE),
             _ => None,
         };
-        if let Some(entity) = self.touch(columns, row, source, act, 0) {
-            self.note(columns, row, entity, act);
+        if let Some(file_use) = self.touch(columns, row, source, act, 0) {
+            self.note(columns, row, file_use, act);
             if let Some(direction) = direction {
-                self.side(columns, row, source, entity, direction, 0);
+                self.side(columns, row, source, file_use, direction, 0);
             }
         }
         if act == Act::Transfer
-            && let Some(entity) = self.touch(columns, row, source, act, 1)
+            && let Some(file_use) = self.touch(columns, row, source, act, 1)
         {
-            self.side(columns, row, source, entity, WRITE, 1);
+            self.side(columns, row, source, file_use, WRITE, 1);
         }
     }
 
     /// The table, the largest number of bytes first.
     fn table(mut self) -> Result<RecordBatch, ArrowError> {
         for (direction, stream) in self.streams.all() {
-            flush(&mut self.entities, direction, stream.run());
+            flush(&mut self.file_uses, direction, stream.run());
         }
         for relative in self.relative.into_values() {
-            relative.finish(&mut self.entities);
+            relative.finish(&mut self.file_uses);
         }
-        for at in 0..self.entities.len() {
+        for at in 0..self.file_uses.len() {
             for direction in [READ, WRITE] {
-                let run = self.entities[at].directions[direction]
+                let run = self.file_uses[at].directions[direction]
                     .as_ref()
                     .and_then(|direction| direction.stream.run());
-                flush(&mut self.entities, direction, run);
+                flush(&mut self.file_uses, direction, run);
             }
         }
-        let mut entities = table::adopted(self.entities, &self.nameless);
+        let mut file_uses = table::adopted(self.file_uses, &self.nameless);
         if self.options.by != By::File {
-            file_types::share(&mut entities, &self.known_types, &self.nameless);
+            file_types::share(&mut file_uses, &self.known_types, &self.nameless);
         }
-        table::build(entities, self.options.by, &self.sources, &self.kinds)
+        table::build(file_uses, self.options.by, &self.sources, &self.kinds)
     }
 }
 
@@ -466,10 +466,10 @@ fn locate(side: &Side, relative: Option<&Relative>) -> Place {
 }
 
 /// Counts a finished chain.
-fn flush(entities: &mut [Entity], direction: usize, run: Option<(u32, i64)>) {
+fn flush(file_uses: &mut [FileUse], direction: usize, run: Option<(u32, i64)>) {
     if let Some((owner, bytes)) = run
-        && let Some(entity) = entities.get_mut(owner as usize)
+        && let Some(file_use) = file_uses.get_mut(owner as usize)
     {
-        entity.direction(direction).runs.push(bytes);
+        file_use.direction(direction).runs.push(bytes);
     }
 }

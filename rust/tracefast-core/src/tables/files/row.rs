@@ -61,7 +61,7 @@ impl Distinct {
 /// Every event reads the first fields: they fit in two cache lines, where most of the time goes.
 #[derive(Debug)]
 #[repr(C)]
-pub(crate) struct Entity {
+pub(crate) struct FileUse {
     pub(crate) key: Key,
     pub(crate) path: Option<Box<str>>,
     pub(crate) ts_first: Option<i64>,
@@ -90,7 +90,7 @@ pub(crate) struct Entity {
     pub(crate) ts_open: Option<i64>,
 }
 
-impl Entity {
+impl FileUse {
     pub(crate) fn new(key: Key, file: Option<u64>) -> Self {
         Self {
             key,

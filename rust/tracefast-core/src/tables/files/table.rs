@@ -9,7 +9,7 @@ use crate::hash::HashMap;
 use crate::tables::files::By;
 use crate::tables::files::direction::Direction;
 use crate::tables::files::fold::Nameless;
-use crate::tables::files::row::{Entity, Key, READ, WRITE, What};
+use crate::tables::files::row::{FileUse, Key, READ, WRITE, What};
 use crate::tables::files::word_classes::Known;
 use crate::tables::names::Names;
 use crate::tables::table_builder::TableBuilder;
@@ -19,42 +19,42 @@ const STREAMS: [&str; 5] = ["pipe", "fifo", "socket", "char", "anon"];
 
 /// The table, the largest number of bytes first.
 pub(crate) fn build(
-    entities: Vec<Entity>,
+    file_uses: Vec<FileUse>,
     by: By,
     sources: &Names,
     kinds: &Names,
 ) -> Result<RecordBatch, ArrowError> {
     let mut rows: Vec<Row> =
-        entities.into_iter().map(|entity| Row::new(entity, sources, kinds)).collect();
+        file_uses.into_iter().map(|file_use| Row::new(file_use, sources, kinds)).collect();
     rows.sort_by(|a, b| a.order().cmp(&b.order()));
     let mut table = TableBuilder::new(&rows);
     table.text("source", |row| row.source.as_deref());
     match by {
         By::File => {}
-        By::Process => table.int32("pid", |row| row.entity.key.part.map(|pid| pid as i32)),
+        By::Process => table.int32("pid", |row| row.file_use.key.part.map(|pid| pid as i32)),
         By::Open => {
-            table.uint32("ofd", |row| row.entity.key.part.map(|ofd| ofd as u32));
-            table.uint32("task", |row| row.entity.opener);
-            table.timestamp("ts_open", |row| row.entity.ts_open);
-            table.timestamp("ts_close", |row| row.entity.ts_close);
+            table.uint32("ofd", |row| row.file_use.key.part.map(|ofd| ofd as u32));
+            table.uint32("task", |row| row.file_use.opener);
+            table.timestamp("ts_open", |row| row.file_use.ts_open);
+            table.timestamp("ts_close", |row| row.file_use.ts_close);
         }
     }
     // 0 is null: the log names no processes or tasks.
     let some = |count: u64| (count > 0).then(|| u32::try_from(count).unwrap_or(u32::MAX));
-    table.uint64("file", |row| row.entity.file);
-    table.text("path", |row| row.entity.path.as_deref());
+    table.uint64("file", |row| row.file_use.file);
+    table.text("path", |row| row.file_use.path.as_deref());
     table.text("type", |row| row.kind.as_deref());
-    table.int64("size", |row| row.entity.size);
+    table.int64("size", |row| row.file_use.size);
     table.uint32("processes", |row| some(row.processes));
     table.uint32("tasks", |row| some(row.tasks));
-    table.count("opens", |row| row.entity.opens);
-    table.count("opens_failed", |row| row.entity.opens_failed);
-    table.count("stats", |row| row.entity.stats);
-    table.count("mmaps", |row| row.entity.mmaps);
-    table.int64("mmap_bytes", |row| row.entity.mmap_bytes.total(row.entity.mmaps));
-    table.timestamp("ts_first", |row| row.entity.ts_first);
-    table.timestamp("ts_last", |row| row.entity.ts_last);
-    table.text("offset_known", |row| row.entity.known.map(Known::text));
+    table.count("opens", |row| row.file_use.opens);
+    table.count("opens_failed", |row| row.file_use.opens_failed);
+    table.count("stats", |row| row.file_use.stats);
+    table.count("mmaps", |row| row.file_use.mmaps);
+    table.int64("mmap_bytes", |row| row.file_use.mmap_bytes.total(row.file_use.mmaps));
+    table.timestamp("ts_first", |row| row.file_use.ts_first);
+    table.timestamp("ts_last", |row| row.file_use.ts_last);
+    table.text("offset_known", |row| row.file_use.known.map(Known::text));
     add_direction(&mut table, READ, "read");
     add_direction(&mut table, WRITE, "write");
     table.finish()
@@ -108,28 +108,29 @@ fn add_direction(table: &mut TableBuilder<'_, Row>, direction: usize, prefix: &s
 /// file was not yet known to that file.
 ///
 /// Rows that moved data stay: their name may refer to several files.
-pub(crate) fn adopted(mut entities: Vec<Entity>, nameless: &Nameless) -> Vec<Entity> {
+pub(crate) fn adopted(mut file_uses: Vec<FileUse>, nameless: &Nameless) -> Vec<FileUse> {
     let mut owners: HashMap<(u32, Option<i64>, &str), usize> = HashMap::default();
     let mut homes: HashMap<Key, usize> = HashMap::default();
-    let first = |entity: &Entity| (entity.ts_first.is_none(), entity.ts_first, entity.file);
-    for (at, entity) in entities.iter().enumerate() {
-        if !nameless.is_empty() && matches!(entity.key.what, What::File(_)) {
-            homes.insert(entity.key, at);
+    let first =
+        |file_use: &FileUse| (file_use.ts_first.is_none(), file_use.ts_first, file_use.file);
+    for (at, file_use) in file_uses.iter().enumerate() {
+        if !nameless.is_empty() && matches!(file_use.key.what, What::File(_)) {
+            homes.insert(file_use.key, at);
         }
-        if let (Some(path), Some(_)) = (&entity.path, entity.file) {
-            let owner = owners.entry((entity.key.source, entity.key.part, path)).or_insert(at);
-            if first(entity) < first(&entities[*owner]) {
+        if let (Some(path), Some(_)) = (&file_use.path, file_use.file) {
+            let owner = owners.entry((file_use.key.source, file_use.key.part, path)).or_insert(at);
+            if first(file_use) < first(&file_uses[*owner]) {
                 *owner = at;
             }
         }
     }
     let mut adoptions = Vec::new();
-    for (at, entity) in entities.iter().enumerate() {
-        if entity.moved() {
+    for (at, file_use) in file_uses.iter().enumerate() {
+        if file_use.moved() {
             continue;
         }
-        let Key { source, part, what } = entity.key;
-        let owner = match (what, &entity.path) {
+        let Key { source, part, what } = file_use.key;
+        let owner = match (what, &file_use.path) {
             (What::Name, Some(path)) => owners.get(&(source, part, &**path)),
             (What::Nameless(ofd), _) => nameless
                 .get(&(source, ofd))
@@ -142,22 +143,22 @@ pub(crate) fn adopted(mut entities: Vec<Entity>, nameless: &Nameless) -> Vec<Ent
     }
     drop(owners);
     for &(at, owner) in &adoptions {
-        let key = entities[at].key;
-        let mut child = std::mem::replace(&mut entities[at], Entity::new(key, None));
-        entities[owner].adopt(&mut child);
+        let key = file_uses[at].key;
+        let mut child = std::mem::replace(&mut file_uses[at], FileUse::new(key, None));
+        file_uses[owner].adopt(&mut child);
     }
     let mut gone = adoptions.into_iter().map(|(at, _)| at).peekable();
     let mut at = 0;
-    entities.retain(|_| {
+    file_uses.retain(|_| {
         at += 1;
         gone.next_if_eq(&(at - 1)).is_none()
     });
-    entities
+    file_uses
 }
 
 /// The values of a row.
 struct Row {
-    entity: Entity,
+    file_use: FileUse,
     source: Option<String>,
     kind: Option<String>,
     processes: u64,
@@ -166,42 +167,42 @@ struct Row {
 }
 
 impl Row {
-    fn new(mut entity: Entity, sources: &Names, kinds: &Names) -> Self {
-        let size = entity.size;
+    fn new(mut file_use: FileUse, sources: &Names, kinds: &Names) -> Self {
+        let size = file_use.size;
         let directions = [READ, WRITE].map(|direction| {
             DirectionValues::new(
-                entity.directions[direction]
+                file_use.directions[direction]
                     .take()
                     .map_or_else(Direction::default, |direction| *direction),
                 size,
             )
         });
-        let kind = entity.kind.and_then(|kind| kinds.text(kind));
+        let kind = file_use.kind.and_then(|kind| kinds.text(kind));
         if kind.is_some_and(|kind| STREAMS.contains(&kind)) {
             // The log gives it for the other side of the call.
-            entity.known = None;
+            file_use.known = None;
         }
-        let unknown = || entity.kind_unknown.then(|| "unknown".to_owned());
+        let unknown = || file_use.kind_unknown.then(|| "unknown".to_owned());
         Self {
-            source: sources.text(entity.key.source).map(str::to_owned),
+            source: sources.text(file_use.key.source).map(str::to_owned),
             kind: kind.map(str::to_owned).or_else(unknown),
-            processes: entity.pids.count(),
-            tasks: entity.tasks.count(),
+            processes: file_use.pids.count(),
+            tasks: file_use.tasks.count(),
             directions,
-            entity,
+            file_use,
         }
     }
 
     fn order(&self) -> impl Ord + '_ {
         let moved = |direction: &DirectionValues| direction.bytes.unwrap_or(0);
         let bytes = moved(&self.directions[READ]).saturating_add(moved(&self.directions[WRITE]));
-        let entity = &self.entity;
+        let file_use = &self.file_use;
         (
             Reverse(bytes),
-            (entity.path.is_none(), entity.path.as_deref()),
+            (file_use.path.is_none(), file_use.path.as_deref()),
             (self.source.is_none(), self.source.as_deref()),
-            (entity.file.is_none(), entity.file),
-            entity.key.part,
+            (file_use.file.is_none(), file_use.file),
+            file_use.key.part,
         )
     }
 }

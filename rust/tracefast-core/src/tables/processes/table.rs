@@ -75,8 +75,8 @@ fn end(tasks: &[Task], process: &Process, leader: Option<&Task>) -> Option<i64> 
         let members = process.members.iter().filter_map(|&number| tasks.get(number as usize));
         members.map(|task| task.end.as_ref())
     };
-    let told = leader?.end.as_ref().is_some_and(|end| end.traced && !end.superseded);
-    let over = told || ends().all(|end| end.is_some());
+    let traced_end = leader?.end.as_ref().is_some_and(|end| end.traced && !end.superseded);
+    let over = traced_end || ends().all(|end| end.is_some());
     let real = ends().flatten().filter(|end| !end.superseded);
     real.filter_map(|end| end.ts).max().filter(|_| over)
 }
@@ -89,14 +89,14 @@ fn outcome(tasks: &[Task], process: &Process, leader: Option<&Task>) -> Option<O
         let ends = members().filter_map(|task| task.end.as_ref());
         ends.filter(|end| end.outcome.is_some()).max_by_key(|end| end.row)?.outcome.clone()
     };
-    let told = || tasks.get(process.root as usize).and_then(|task| task.told.clone());
+    let reported = || tasks.get(process.root as usize).and_then(|task| task.told.clone());
     // The status that a task asked for. A thread that exits alone says nothing about the others.
     let asked = || {
         let whole = members().filter_map(|task| task.asked.filter(|&(.., whole)| whole));
         let alone = leader.and_then(|task| task.asked);
         whole.min_by_key(|&(row, ..)| row).or(alone).map(|(_, status, _)| Outcome::Status(status))
     };
-    leader.and_then(of).or_else(last).or_else(told).or_else(asked)
+    leader.and_then(of).or_else(last).or_else(reported).or_else(asked)
 }
 
 /// The table, in order of source and start.

@@ -7,7 +7,7 @@ use crate::linux::waits::Time;
 pub(crate) struct Spell {
     calls: u64,
     /// Calls whose duration is known.
-    told: u64,
+    known: u64,
     ns: i64,
 }
 
@@ -16,20 +16,20 @@ impl Spell {
     pub(crate) fn add(&mut self, ns: Option<i64>) {
         self.calls += 1;
         if let Some(ns) = ns {
-            self.told += 1;
+            self.known += 1;
             self.ns = self.ns.saturating_add(ns);
         }
     }
 
     pub(crate) fn join(&mut self, other: Self) {
         self.calls += other.calls;
-        self.told += other.told;
+        self.known += other.known;
         self.ns = self.ns.saturating_add(other.ns);
     }
 
     /// The time in all calls; None if there were calls but no durations.
     pub(crate) fn total(self) -> Option<i64> {
-        (self.calls == 0 || self.told > 0).then_some(self.ns)
+        (self.calls == 0 || self.known > 0).then_some(self.ns)
     }
 }
 

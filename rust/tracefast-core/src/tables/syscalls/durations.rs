@@ -7,7 +7,7 @@ const FEW: usize = 1024;
 /// Most tracers have a clock in microseconds, and most calls take less than a millisecond.
 const TICK: i64 = 1000;
 /// How many ticks have a counter of their own.
-const QUICK: usize = 1024;
+const SHORT: usize = 1024;
 
 /// A multiset of durations in nanoseconds.
 ///
@@ -22,7 +22,7 @@ pub(crate) struct Durations {
 
 #[derive(Debug)]
 struct Many {
-    quick: [u32; QUICK],
+    short: [u32; SHORT],
     others: Values,
 }
 
@@ -48,7 +48,7 @@ impl Many {
     fn push(&mut self, ns: i64) {
         // A negative number is an index beyond the array.
         if ns % TICK == 0
-            && let Some(count) = self.quick.get_mut((ns / TICK) as usize)
+            && let Some(count) = self.short.get_mut((ns / TICK) as usize)
             && let Some(more) = count.checked_add(1)
         {
             *count = more;
@@ -58,7 +58,7 @@ impl Many {
     }
 
     fn settled(mut self: Box<Self>) -> Values {
-        for (tick, &count) in self.quick.iter().enumerate() {
+        for (tick, &count) in self.short.iter().enumerate() {
             if count > 0 {
                 self.others.add(tick as i64 * TICK, u64::from(count));
             }
@@ -87,7 +87,7 @@ impl Durations {
         let few = std::mem::take(&mut self.few);
         let many = self
             .many
-            .get_or_insert_with(|| Box::new(Many { quick: [0; QUICK], others: Values::default() }));
+            .get_or_insert_with(|| Box::new(Many { short: [0; SHORT], others: Values::default() }));
         for ns in few {
             many.push(i64::from(ns));
         }
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn a_full_counter_continues_elsewhere() {
         let mut durations = Durations::default();
-        durations.count().quick[5] = u32::MAX;
+        durations.count().short[5] = u32::MAX;
         durations.push(5000);
         let mut values = durations.many.map(Many::settled).unwrap_or_default();
         assert_eq!(values.counted().total(), u64::from(u32::MAX) + 1);

@@ -191,8 +191,9 @@ impl RowFold for Darshan {
                 match act {
                     Act::Stream(direction) => record.access(direction, ret, None, span),
                     Act::At(direction, skip) => {
-                        let told = columns.args.get(row).and_then(|args| argument(args, skip));
-                        let at = told.or_else(|| columns.offset.get(row)).unwrap_or(0);
+                        let argument_offset =
+                            columns.args.get(row).and_then(|args| argument(args, skip));
+                        let at = argument_offset.or_else(|| columns.offset.get(row)).unwrap_or(0);
                         record.access(direction, ret, Some(at), span);
                     }
                     Act::Dup => record.dup(span),

@@ -42,7 +42,7 @@ impl Stamps {
 pub(crate) struct Timer {
     /// Calls, and how many of them have a duration.
     calls: u64,
-    told: u64,
+    known: u64,
     ns: i64,
     last: Option<i64>,
 }
@@ -51,7 +51,7 @@ impl Timer {
     fn add(&mut self, span: Option<Span>) {
         self.calls += 1;
         let Some(Span { start, end }) = span else { return };
-        self.told += 1;
+        self.known += 1;
         // A call that ended before the previous one reduces the sum.
         let from = self.last.filter(|&last| start <= last).unwrap_or(start);
         self.ns = self.ns.saturating_add(end.saturating_sub(from));
@@ -60,7 +60,7 @@ impl Timer {
 
     /// The sum; None if there were calls but no durations.
     pub(crate) fn ns(&self) -> Option<i64> {
-        (self.calls == 0 || self.told > 0).then_some(self.ns)
+        (self.calls == 0 || self.known > 0).then_some(self.ns)
     }
 }
 
