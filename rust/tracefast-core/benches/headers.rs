@@ -51,13 +51,13 @@ fn main() -> io::Result<()> {
 
 /// Reads a file once, and prints what that took.
 fn once(file: &str) -> io::Result<()> {
-    let begin = Instant::now();
+    let start = Instant::now();
     let mut head = Vec::new();
     File::open(file)?.take(LOOK as u64).read_to_end(&mut head)?;
     let layout = usual(&head);
     let mut seen = Seen::default();
     scan(File::open(file)?, |line| seen.see(parse(line, layout)))?;
-    let seconds = begin.elapsed().as_secs_f64();
+    let seconds = start.elapsed().as_secs_f64();
     let Seen { lines, records, time, .. } = seen;
     println!(
         r#"{{"seconds": {seconds}, "rows": {records}, "lines": {lines}, "peak": {}, "time": {time}}}"#,

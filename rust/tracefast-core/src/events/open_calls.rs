@@ -147,7 +147,7 @@ impl OpenCalls {
         mut open: OpenCall,
         parsed: &mut Parsed,
     ) -> u32 {
-        begin(&mut open, parsed);
+        record_entry(&mut open, parsed);
         let task = self.task(key(tid));
         let at = self.places.len() as u32;
         let slot = self.free.pop().unwrap_or(self.slots.len() as u32);
@@ -243,8 +243,8 @@ impl OpenCalls {
 
 /// Records the entry of `open`.
 #[inline]
-pub(crate) fn begin(open: &mut OpenCall, parsed: &mut Parsed) {
-    open.begin = parsed.entries.len() as u32;
+pub(crate) fn record_entry(open: &mut OpenCall, parsed: &mut Parsed) {
+    open.entry = parsed.entries.len() as u32;
     parsed.entries.push(CallEntry {
         at: parsed.rows.len as u32,
         tid: open.tid,

@@ -43,7 +43,7 @@ pub struct OpenCall {
     /// Its start is not in the log.
     pub headless: bool,
     /// Number of its entry in `Parsed::entries`.
-    pub begin: u32,
+    pub entry: u32,
     /// Its effect, as far as the first half shows it.
     pub head: EntryEffect,
 }

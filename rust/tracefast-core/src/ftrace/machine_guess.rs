@@ -95,10 +95,12 @@ impl Evidence {
         let spelt = strace_name(name.strip_prefix(b"ia32_").unwrap_or(name));
         let row = CALLS.binary_search_by(|(known, _)| known.as_bytes().cmp(spelt));
         let numbers = row.ok().map(|row| CALLS[row].1);
-        let told = args.strip_prefix(b"__syscall_nr=").map(first_number);
+        let syscall_nr = args.strip_prefix(b"__syscall_nr=").map(first_number);
         for (machine, points) in self.points.iter_mut().enumerate() {
-            *points += match (numbers.map(|numbers| numbers[machine]), told) {
-                (Some(number), Some(told)) => 8 * (if i64::from(number) == told { 1 } else { -1 }),
+            *points += match (numbers.map(|numbers| numbers[machine]), syscall_nr) {
+                (Some(number), Some(syscall_nr)) => {
+                    8 * (if i64::from(number) == syscall_nr { 1 } else { -1 })
+                }
                 (Some(number), None) => i64::from(number >= 0),
                 (None, _) => 0,
             };

@@ -55,7 +55,7 @@ impl Grammar {
             padded: block.padded(),
             parsed,
             line: 0,
-            begin: 0,
+            record_line: 0,
             bytes: 0,
             used: None,
             pieces: None,
@@ -93,7 +93,7 @@ pub(crate) struct Parser<'a> {
     pub(crate) parsed: &'a mut Parsed,
     pub(crate) line: i64,
     /// The line on which the current record starts.
-    pub(crate) begin: i64,
+    pub(crate) record_line: i64,
     /// Bytes of the current line, its line feed included.
     pub(crate) bytes: u64,
     /// What the line at hand is used for; `None`: the serial stage says.
@@ -144,7 +144,7 @@ impl Parser<'_> {
         if self.pieces.is_none()
             && let Some((header, known)) = columns.get(self.padded, start, end - start)
         {
-            self.begin = self.line;
+            self.record_line = self.line;
             self.known = Some(known);
             self.record(start, end, header);
             self.known = None;
@@ -155,7 +155,7 @@ impl Parser<'_> {
         let header = layouts::parse(seen, self.format.layout);
         match header {
             Some(header) if self.pieces.is_none() && self.format.is_whole(&header) => {
-                self.begin = self.line;
+                self.record_line = self.line;
                 self.keep_columns(columns, start, &header);
                 self.record(start, end, &header);
             }
@@ -173,7 +173,7 @@ impl Parser<'_> {
         while let Some((start, header)) = self.next.take() {
             self.pieces = None;
             self.known = None;
-            self.begin = self.line;
+            self.record_line = self.line;
             // The line counts for its first record, whatever this one is.
             let first = self.used.replace(LineUse::Events);
             let bytes = std::mem::take(&mut self.bytes);
@@ -256,7 +256,7 @@ impl Parser<'_> {
                     comment: false,
                 });
                 if frame.0 < frame.1 {
-                    self.frames = Some(StackFrames::begin(target, span(frame)));
+                    self.frames = Some(StackFrames::new(target, span(frame)));
                 }
             }
             Payload::Tracer { name, text } => {

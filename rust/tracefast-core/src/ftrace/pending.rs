@@ -47,7 +47,7 @@ pub(crate) struct StackFrames {
 
 impl StackFrames {
     /// The first one.
-    pub(crate) fn begin(target: StackOwner, text: Span) -> Self {
+    pub(crate) fn new(target: StackOwner, text: Span) -> Self {
         Self { target, text }
     }
 }

@@ -172,7 +172,7 @@ mod tests {
     fn siginfo_in_all_spellings() {
         let ended = |outcome| Some((7, Some(outcome)));
         let killed = |name: &str| ended(Outcome::Signal(name.into()));
-        for (args, told) in [
+        for (args, expected) in [
             (
                 "{si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=7, si_uid=0, si_status=3, si_utime=0}",
                 ended(Outcome::Status(3)),
@@ -196,13 +196,13 @@ mod tests {
             ("{si_code=5, si_pid=7}", None),
             ("", None),
         ] {
-            assert_eq!(siginfo(args).map(|child| (child.pid, child.outcome)), told, "{args}");
+            assert_eq!(siginfo(args).map(|child| (child.pid, child.outcome)), expected, "{args}");
         }
     }
 
     #[test]
     fn statuses_of_wait4() {
-        for (args, told) in [
+        for (args, expected) in [
             ("-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 3}], 0, NULL", Some(Outcome::Status(3))),
             ("7, [WIFEXITED(s) && WEXITSTATUS(s) == 0], 0, NULL", Some(Outcome::Status(0))),
             (
@@ -216,7 +216,7 @@ mod tests {
             ("7, [{WIFSTOPPED(s) && WSTOPSIG(s) == SIGSTOP}], WSTOPPED, NULL", None),
             ("7, NULL, 0, NULL", None),
         ] {
-            assert_eq!(wait_status(args), told, "{args}");
+            assert_eq!(wait_status(args), expected, "{args}");
         }
     }
 

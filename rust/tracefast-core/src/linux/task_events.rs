@@ -179,9 +179,9 @@ fn id(text: &[u8]) -> Option<i32> {
 mod tests {
     use super::*;
 
-    fn told(name: &str, text: &str) -> Vec<(Option<i32>, String, bool)> {
-        let task_event =
-            TaskEvent::from_name(name.as_bytes()).unwrap_or_else(|| panic!("{name} tells"));
+    fn comm_changes(name: &str, text: &str) -> Vec<(Option<i32>, String, bool)> {
+        let task_event = TaskEvent::from_name(name.as_bytes())
+            .unwrap_or_else(|| panic!("{name} reports a name"));
         task_names(task_event, text.as_bytes())
             .into_iter()
             .flatten()
@@ -190,7 +190,7 @@ mod tests {
     }
 
     fn one(name: &str, text: &str) -> (i32, String) {
-        match &told(name, text)[..] {
+        match &comm_changes(name, text)[..] {
             [(Some(tid), comm, false)] => (*tid, comm.clone()),
             other => panic!("{name} {text}: {other:?}"),
         }
@@ -227,11 +227,11 @@ mod tests {
             vec![(Some(a.0), a.1.to_owned(), false), (Some(b.0), b.1.to_owned(), false)]
         };
         assert_eq!(
-            told("sched_switch", "bash:2330 [120] S ==> swapper/0:0 [120]"),
+            comm_changes("sched_switch", "bash:2330 [120] S ==> swapper/0:0 [120]"),
             pair((2330, "bash"), (0, "swapper/0"))
         );
         assert_eq!(
-            told(
+            comm_changes(
                 "sched_switch",
                 "prev_comm=a ==> b prev_pid=7 prev_prio=120 prev_state=R+ ==> next_comm= next_pid=8 \
                  next_prio=120"
@@ -240,8 +240,8 @@ mod tests {
         );
         let new = |tid| vec![(tid, "a".to_owned(), false), (tid, "b c".to_owned(), true)];
         let text = "pid=7 oldcomm=a newcomm=b c oom_score_adj=0";
-        assert_eq!(told("task_rename", text), new(Some(7)));
-        assert_eq!(told("task_rename", "oldcomm=a newcomm=b c oom_score_adj=0"), new(None));
+        assert_eq!(comm_changes("task_rename", text), new(Some(7)));
+        assert_eq!(comm_changes("task_rename", "oldcomm=a newcomm=b c oom_score_adj=0"), new(None));
     }
 
     #[test]
@@ -297,7 +297,7 @@ mod tests {
                 assert_eq!(superseded(text.as_bytes()), None);
             }
         }
-        assert_eq!(told("sched_process_exec", "filename=/dev/fd/3 pid=1 old_pid=1"), []);
+        assert_eq!(comm_changes("sched_process_exec", "filename=/dev/fd/3 pid=1 old_pid=1"), []);
     }
 
     #[test]

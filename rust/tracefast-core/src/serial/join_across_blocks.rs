@@ -277,7 +277,7 @@ impl UnfinishedCalls {
     /// If the call began in the block in which it ends, its entry belongs to its row.
     fn same_block(&self, parsed: &mut Parsed, call: &Call, row: u32) {
         if call.block == self.block {
-            parsed.entries[call.open.begin as usize].target = EntryTarget::Row(row);
+            parsed.entries[call.open.entry as usize].target = EntryTarget::Row(row);
         }
     }
 
@@ -342,7 +342,7 @@ impl UnfinishedCalls {
         if exec {
             self.execs.insert(id);
         }
-        parsed.entries[open.begin as usize].target = EntryTarget::Pending(id);
+        parsed.entries[open.entry as usize].target = EntryTarget::Pending(id);
     }
 }
 

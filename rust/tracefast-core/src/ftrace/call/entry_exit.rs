@@ -63,7 +63,7 @@ impl<'a> Parser<'a> {
         let head = fields::head_of(&marked, callee.sys, &self.format.abi, kept);
         let open = OpenCall {
             tid,
-            line: self.begin,
+            line: self.record_line,
             ts: self.on_clock(header),
             name: callee.name,
             sys: callee.sys,
@@ -167,7 +167,7 @@ impl<'a> Parser<'a> {
             valid |= C::Extra.bit();
         }
         rows.valid[row] = valid;
-        self.parsed.entries[open.begin as usize].target = EntryTarget::Row(row as u32);
+        self.parsed.entries[open.entry as usize].target = EntryTarget::Row(row as u32);
         // Those of the exit come later.
         for frames in [open.frames, open.more_frames].into_iter().flatten() {
             self.put_frames(row, wide(frames));
@@ -177,7 +177,7 @@ impl<'a> Parser<'a> {
         let args = wide(open.args);
         let (source, view) = (self.source(args), self.view(args));
         let unsplit = GivenArguments::Args(self.args(args));
-        let kept = &self.kept[open.begin as usize % KEPT];
+        let kept = &self.kept[open.entry as usize % KEPT];
         let split = kept.from == open.args.0;
         let given = if split { GivenArguments::Split(&kept.split) } else { unsplit };
         let args = Some(CallArguments { source, view, given });
@@ -213,7 +213,7 @@ impl<'a> Parser<'a> {
     /// What the entry says, in the row of the whole.
     #[inline]
     pub(crate) fn head(&mut self, row: usize, open: &OpenCall) {
-        self.parsed.entries[open.begin as usize].target = EntryTarget::Row(row as u32);
+        self.parsed.entries[open.entry as usize].target = EntryTarget::Row(row as u32);
         let wide = |(start, end): TextRange| (start as usize, end as usize);
         let extra = open.extra.map(|extra| self.view(wide(extra)));
         let rows = &mut self.parsed.rows;

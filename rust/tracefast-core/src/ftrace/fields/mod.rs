@@ -147,7 +147,7 @@ pub(crate) fn head_of(
 ) -> EntryEffect {
     let text = args.bytes();
     let shape = syscalls::shape(sys);
-    let mut head = EntryEffect { op: shape.op, motion: shape.way, ..EntryEffect::default() };
+    let mut head = EntryEffect { op: shape.op, motion: shape.motion, ..EntryEffect::default() };
     if shape.special == Special::Fallocate {
         head.op = Op::Allocate;
     }
@@ -163,7 +163,7 @@ pub(crate) fn head_of(
         op if op.uses() || matches!(op, Op::Close | Op::Dup | Op::Fchdir) => {
             let last = [shape.fd, shape.fd2].into_iter().filter(|&at| at != NONE).max();
             // Whether the call has an offset of its own decides what it moves.
-            let offsets = shape.way == Motion::Copy || shape.special == Special::Current;
+            let offsets = shape.motion == Motion::Copy || shape.special == Special::Current;
             let part;
             let split = match last {
                 // A path may end elsewhere than data.
@@ -175,7 +175,7 @@ pub(crate) fn head_of(
             };
             head.fd = descriptor(split, text, shape.fd);
             head.fd2 = descriptor(split, text, shape.fd2);
-            if shape.way != Motion::None {
+            if shape.motion != Motion::None {
                 let (place, place2) = places(split, text, sys, abi);
                 let second = shape.fd2 != NONE && place2 == At::Position;
                 head.moves = (place == At::Position, second);
@@ -281,7 +281,7 @@ pub(crate) fn fill(
     let Some(Some(plan)) = PLANS.get(usize::from(sys)) else { return };
     let shape = syscalls::shape(sys);
     rows.effect[row].op = shape.op;
-    rows.effect[row].motion = shape.way;
+    rows.effect[row].motion = shape.motion;
     if shape.streams {
         (rows.effect[row].place, rows.effect[row].place2) = (At::Stream, At::Stream);
     }
@@ -297,7 +297,7 @@ pub(crate) fn fill(
     let mut out = FieldWriter { rows, side, row, source, split, shape, plan, sys, abi };
     out.descriptors();
     out.counts(ret);
-    if shape.way != Motion::None {
+    if shape.motion != Motion::None {
         out.places();
     }
     if shape.path != NONE {

@@ -184,15 +184,15 @@ impl FieldWriter<'_> {
                 string_view::pack(path.text, self.source.place, self.source.base + path.start);
             (view, file_id(path.text))
         } else {
-            let begin = self.side.bytes.len();
+            let start = self.side.bytes.len();
             self.side.bytes.extend_from_slice(prefix.as_bytes());
             self.side.bytes.extend_from_slice(&name);
             if path.cut && !name.ends_with(b"...") {
                 self.side.bytes.extend_from_slice(b"...");
             }
             // A short text does not stay there.
-            let id = file_id(&self.side.bytes[begin..]);
-            (self.side.since(begin), id)
+            let id = file_id(&self.side.bytes[start..]);
+            (self.side.since(start), id)
         };
         // What a path in full would be is not known, nor is a relative one before it is resolved.
         let id = (!relative && !path.cut).then_some(id);

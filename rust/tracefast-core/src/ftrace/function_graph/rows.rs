@@ -68,7 +68,7 @@ impl Parser<'_> {
     fn apart(&mut self) {
         self.flush_lines();
         self.owner = None;
-        self.begin = self.line;
+        self.record_line = self.line;
     }
 
     /// A record of trace-cmd that is of `function_graph`.
@@ -137,7 +137,7 @@ impl Parser<'_> {
             GraphEvent::Enter(call) => {
                 let entry = FunctionEntry {
                     depth: call.depth,
-                    line: self.begin,
+                    line: self.record_line,
                     ts: columns.ts,
                     name: self.key(span(call.name)),
                     comm: columns.comm,
@@ -213,7 +213,7 @@ impl Parser<'_> {
         let rows = &mut self.parsed.rows;
         let row = rows.push();
         let mut valid = C::Line.bit() | C::Kind.bit();
-        rows.line[row] = self.begin;
+        rows.line[row] = self.record_line;
         rows.kind[row] = kind as u8;
         if let Some(ts) = columns.ts {
             rows.ts[row] = ts;

@@ -13,12 +13,12 @@ fn shown(line: &str, bare: bool) -> String {
         found.task.map(|task| format!("{}/{}", &line[task.comm.0..task.comm.1], task.tid)),
         (!flags.is_empty()).then(|| flags.to_owned()),
         found.dur.map(|dur| format!("{dur}ns")),
-        Some(told(line, &found.what)),
+        Some(text_of(line, &found.what)),
     ];
     columns.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-fn told(line: &str, what: &GraphEvent) -> String {
+fn text_of(line: &str, what: &GraphEvent) -> String {
     let text = |span: (usize, usize)| Some(line[span.0..span.1].to_owned());
     let value = |ret: Option<i64>| ret.map(|ret| format!("= {ret}"));
     let parts = match *what {
@@ -258,7 +258,7 @@ fn records_of_trace_cmd() {
     ] {
         let (what, dur) = parse_record(text.as_bytes()).unwrap_or_else(|| panic!("{text}"));
         let dur = dur.map_or(String::new(), |dur| format!("{dur}ns "));
-        assert_eq!(dur + &told(text, &what), expected, "{text}");
+        assert_eq!(dur + &text_of(text, &what), expected, "{text}");
     }
     for text in [
         "funcgraph_entry:",

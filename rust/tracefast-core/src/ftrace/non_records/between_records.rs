@@ -30,14 +30,14 @@ impl Parser<'_> {
         if self.pieces.is_none() {
             self.pieces = self.begins_name(start);
             if self.pieces.is_some() {
-                self.begin = self.line;
+                self.record_line = self.line;
             }
         }
         let Some(pieces) = self.pieces else {
             return match header {
                 // Not aligned, as the log's names usually are.
                 Some(header) => {
-                    self.begin = self.line;
+                    self.record_line = self.line;
                     self.record(start, end, &header);
                 }
                 None => self.other(start, end),

@@ -25,7 +25,7 @@ impl<'a> Parser<'a> {
         let rows = &mut self.parsed.rows;
         let row = rows.push();
         let mut valid = C::Line.bit();
-        rows.line[row] = self.begin;
+        rows.line[row] = self.record_line;
         if let Some(tid) = header.pid {
             rows.tid[row] = tid;
             valid |= C::Tid.bit();

@@ -141,17 +141,17 @@ fn every_form_of_every_call_is_one_row_with_straces_columns() {
             let row = log.only();
             assert_eq!(columns(&log, row), expected, "{line}\n{enter}");
             // What it acts on is known when it is entered.
-            let head = log.parsed.entries.first().map(|begin| begin.head);
+            let head = log.parsed.entries.first().map(|entry| entry.head);
             let Some(head) = head else { continue };
             if head.op.uses() || head.op == Op::Close {
                 assert_eq!(head.fd, log.fd(row), "{line}\n{enter}");
             }
             let effect = log.parsed.rows.effect[row];
             assert_eq!(head.motion, effect.motion, "{line}\n{enter}");
-            let moves = |place, way: bool| way && place == At::Position;
-            let way = effect.motion != Motion::None;
+            let moves = |place, moves: bool| moves && place == At::Position;
+            let first = effect.motion != Motion::None;
             let second = effect.motion == Motion::Copy;
-            let moves = (moves(effect.place, way), moves(effect.place2, second));
+            let moves = (moves(effect.place, first), moves(effect.place2, second));
             assert_eq!(head.moves, moves, "{line}\n{enter}");
         }
     }

@@ -172,7 +172,7 @@ fn empty_paths_stand_for_descriptors() {
         let log = records(&[&format!("sys_{enter}"), &format!("sys_{name} -> 0x0")]);
         let row = log.only();
         assert_eq!((log.fd(row), log.parsed.rows.effect[row].op), (fd, op), "{enter}");
-        let begin = log.parsed.entries[0].head;
-        assert_eq!((begin.fd, begin.op), (fd, op), "{enter}");
+        let head = log.parsed.entries[0].head;
+        assert_eq!((head.fd, head.op), (fd, op), "{enter}");
     }
 }

@@ -88,7 +88,7 @@ pub(crate) struct Shape {
     /// The return value is the number of bytes moved.
     pub moves: bool,
     /// In which direction the call moves data.
-    pub way: Motion,
+    pub motion: Motion,
     /// It only moves data between pipes, sockets and queues, which have no positions.
     pub streams: bool,
     /// Position of the `struct stat` or `statx`.
@@ -174,7 +174,7 @@ impl Shape {
         flags: NONE,
         cloexec: Cloexec::Bit(O_CLOEXEC),
         moves: false,
-        way: Motion::None,
+        motion: Motion::None,
         streams: false,
         stat: NONE,
         length: NONE,
@@ -224,13 +224,13 @@ impl Shape {
     }
 
     /// Moves data in this direction between what has no positions.
-    const fn streams(self, way: Motion) -> Self {
-        Self { way, streams: true, ..self }.does(Classes::from_motion(way, true))
+    const fn streams(self, motion: Motion) -> Self {
+        Self { motion, streams: true, ..self }.does(Classes::from_motion(motion, true))
     }
 
     /// Moves data in this direction, and has the class that follows from it.
-    const fn way(self, way: Motion) -> Self {
-        Self { way, ..self }.does(Classes::from_motion(way, false))
+    const fn motion(self, motion: Motion) -> Self {
+        Self { motion, ..self }.does(Classes::from_motion(motion, false))
     }
 
     const fn offset(self, offset: u8) -> Self {

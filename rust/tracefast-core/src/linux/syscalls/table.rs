@@ -2,7 +2,7 @@
 //!
 //! Positions count from 0, in the order in which strace prints the arguments, which is the kernel's
 //! on 64-bit machines. The names are strace's; the 32-bit and old spellings of a call are next to it.
-//! Classes that follow from the arguments are not repeated: see [`Shape::way`] and [`Shape::op`].
+//! Classes that follow from the arguments are not repeated: see [`Shape::motion`] and [`Shape::op`].
 
 use crate::events::vocabulary::Motion::{Copy, Read, Write};
 use crate::events::vocabulary::{FileType, Op};
@@ -29,14 +29,14 @@ const VECTOR: Shape = Shape::fd(0).moves(Vector(1));
 const CURRENT: Shape = VECTOR.offset(3).special(Special::Current);
 /// `NAME(source, offset, destination, offset, length)`.
 const TWO_SIDED: Shape =
-    Shape { offset2: 3, ..Shape::both(0, 2).moves(Arg(4)).offset(1).way(Copy) };
+    Shape { offset2: 3, ..Shape::both(0, 2).moves(Arg(4)).offset(1).motion(Copy) };
 const BETWEEN_PROCESSES: Shape = Shape::EMPTY.moves(Vector(1));
 const MMAP: Shape =
     Shape::fd(4).count(Arg(1)).offset(5).special(Special::Mmap).does(Classes::MAPS.and(LINKS));
 const PROTECT: Shape = does(Classes::PROTECTS).special(Special::Mprotect);
 const EVENTS: Shape = does(Classes::AIO).special(Special::Events);
 const SUBMISSION: Shape = does(Classes::AIO).op(Op::Use);
-const SENDFILE: Shape = Shape::both(1, 0).moves(Arg(3)).offset(2).way(Copy);
+const SENDFILE: Shape = Shape::both(1, 0).moves(Arg(3)).offset(2).motion(Copy);
 const MESSAGES: Shape = Shape::fd(0).count(Messages(1));
 const LSEEK: Shape = Shape::fd(0).op(Op::Seek).special(Special::Lseek);
 const FTRUNCATE: Shape = Shape::fd(0).length(1).op(Op::Truncate);
@@ -54,18 +54,18 @@ const QUEUE: Shape = Shape { prefix: "/", ..Shape::path(0) };
 
 pub(crate) static TABLE: &[(&str, Shape)] = &[
     // Data.
-    ("read", Shape::fd(0).moves(Last).way(Read).does(LINKS)),
-    ("write", Shape::fd(0).moves(Last).way(Write)),
-    ("pread64", AT_OFFSET.way(Read).does(LINKS)),
-    ("pwrite64", AT_OFFSET.way(Write)),
-    ("pread", AT_OFFSET.way(Read).does(LINKS)),
-    ("pwrite", AT_OFFSET.way(Write)),
-    ("readv", VECTOR.way(Read)),
-    ("writev", VECTOR.way(Write)),
-    ("preadv", VECTOR.offset(3).way(Read)),
-    ("pwritev", VECTOR.offset(3).way(Write)),
-    ("preadv2", CURRENT.way(Read)),
-    ("pwritev2", CURRENT.way(Write)),
+    ("read", Shape::fd(0).moves(Last).motion(Read).does(LINKS)),
+    ("write", Shape::fd(0).moves(Last).motion(Write)),
+    ("pread64", AT_OFFSET.motion(Read).does(LINKS)),
+    ("pwrite64", AT_OFFSET.motion(Write)),
+    ("pread", AT_OFFSET.motion(Read).does(LINKS)),
+    ("pwrite", AT_OFFSET.motion(Write)),
+    ("readv", VECTOR.motion(Read)),
+    ("writev", VECTOR.motion(Write)),
+    ("preadv", VECTOR.offset(3).motion(Read)),
+    ("pwritev", VECTOR.offset(3).motion(Write)),
+    ("preadv2", CURRENT.motion(Read)),
+    ("pwritev2", CURRENT.motion(Write)),
     ("vmsplice", VECTOR.streams(Write)),
     ("sendfile", SENDFILE),
     ("sendfile64", SENDFILE),

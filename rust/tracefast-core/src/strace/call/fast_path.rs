@@ -198,11 +198,11 @@ impl Parser<'_> {
         if second == ODD_NAME || matches!(ended.shown, ResultForm::Noted(..)) && !makes_fd {
             return None;
         }
-        let (begin, line, name, ts) = (open.begin, open.line, open.name, open.ts?);
+        let (entry, line, name, ts) = (open.entry, open.line, open.name, open.ts?);
         self.fast_time(time);
         self.grammar.calls.end(Some(pid));
         let row = self.parsed.rows.push();
-        self.parsed.entries[begin as usize].target = EntryTarget::Row(row as u32);
+        self.parsed.entries[entry as usize].target = EntryTarget::Row(row as u32);
         let rows = &mut self.parsed.rows;
         rows.line[row] = line;
         rows.tid[row] = pid;

@@ -190,7 +190,7 @@ impl Parser<'_> {
         self.above = Above::Nothing;
         let Some(open) = self.grammar.calls.take(at) else { return };
         let row = self.parsed.rows.push();
-        self.parsed.entries[open.begin as usize].target = EntryTarget::Row(row as u32);
+        self.parsed.entries[open.entry as usize].target = EntryTarget::Row(row as u32);
         self.write_first_half(row, &open);
         // The second line does not say when the call ended.
         self.parsed.rows.valid[row] &= !C::Ts.bit();

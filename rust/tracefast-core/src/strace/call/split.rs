@@ -30,7 +30,7 @@ impl Parser<'_> {
     /// Writes the row of a call that started in this block and never ends.
     fn write_abandoned(&mut self, open: &OpenCall, status: Status) {
         let row = self.parsed.rows.push();
-        self.parsed.entries[open.begin as usize].target = EntryTarget::Row(row as u32);
+        self.parsed.entries[open.entry as usize].target = EntryTarget::Row(row as u32);
         self.write_first_half(row, open);
         let rows = &mut self.parsed.rows;
         rows.kind[row] = EventKind::Syscall as u8;
@@ -153,7 +153,7 @@ impl Parser<'_> {
         match self.grammar.calls.resume(line.leader.pid) {
             FirstHalf::Open(open) => {
                 let row = self.parsed.rows.push();
-                self.parsed.entries[open.begin as usize].target = EntryTarget::Row(row as u32);
+                self.parsed.entries[open.entry as usize].target = EntryTarget::Row(row as u32);
                 self.write_first_half(row, &open);
                 if let Some(tid) = line.leader.pid {
                     self.parsed.rows.tid[row] = tid;
@@ -238,7 +238,7 @@ impl Parser<'_> {
             headless: true,
             ..OpenCall::default()
         };
-        open_calls::begin(&mut open, self.parsed);
+        open_calls::record_entry(&mut open, self.parsed);
         self.used = None;
         let (tid, bytes) = (line.leader.pid, self.bytes);
         self.parsed.deferred.push(Deferred::Continue { tid, open, bytes });

@@ -57,8 +57,8 @@ pub fn detect(text: &[u8]) -> Option<Format> {
 /// Whether `text` holds something that strace prints on a terminal only, or that others wrote.
 fn is_terminal(text: &[u8]) -> bool {
     // Only whole lines: the last one may be cut.
-    let begin = &text[..text.len().min(1 << 18)];
-    let whole = &begin[..memchr::memrchr(b'\n', begin).unwrap_or(0)];
+    let start = &text[..text.len().min(1 << 18)];
+    let whole = &start[..memchr::memrchr(b'\n', start).unwrap_or(0)];
     memchr::memmem::find(text, b"[pid ").is_some()
         || whole.split(|&b| b == b'\n').any(|line| {
             let known = line_layout::stands_alone(line)

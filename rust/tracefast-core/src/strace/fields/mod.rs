@@ -65,7 +65,7 @@ fn fill_by(
     let mut out = FieldWriter { rows, side, row, source: &source, shape };
     let text = source.bytes;
     out.rows.effect[row].op = shape.op;
-    out.rows.effect[row].motion = shape.way;
+    out.rows.effect[row].motion = shape.motion;
     if shape.streams {
         (out.rows.effect[row].place, out.rows.effect[row].place2) = (At::Stream, At::Stream);
     }
@@ -98,7 +98,7 @@ fn fill_by(
 /// The effect of a call as far as its first half shows it. Details of it go to `side`.
 pub(crate) fn head(args: &[u8], sys: u16, side: &mut Side) -> EntryEffect {
     let shape = syscalls::shape(sys);
-    let mut head = EntryEffect { op: shape.op, motion: shape.way, ..EntryEffect::default() };
+    let mut head = EntryEffect { op: shape.op, motion: shape.motion, ..EntryEffect::default() };
     match shape.special {
         Special::Fallocate => head.op = Op::Allocate,
         Special::Fcntl => {
@@ -121,7 +121,7 @@ pub(crate) fn head(args: &[u8], sys: u16, side: &mut Side) -> EntryEffect {
             head.fd = aio::sum(args, shape).fd;
         }
         op if op.uses() || matches!(op, Op::Close | Op::Dup | Op::Fchdir) => {
-            if shape.way == Motion::Write
+            if shape.motion == Motion::Write
                 && let Some(found) = scm_rights::carried(args, shape, i64::MAX)
             {
                 let fds = found.into_iter().map(|(fd, _)| fd).collect();
@@ -130,19 +130,19 @@ pub(crate) fn head(args: &[u8], sys: u16, side: &mut Side) -> EntryEffect {
             let plain = !matches!(shape.special, Special::Address | Special::Current);
             if shape.fd == 0 && shape.fd2 == NONE && plain {
                 let own = shape.offset == NONE && !shape.streams;
-                head.moves.0 = shape.way != Motion::None && own;
+                head.moves.0 = shape.motion != Motion::None && own;
                 let (fd, n) = fd_number(&args[arguments::name_len(args)..]);
                 head.fd = (n > 0).then_some(fd);
                 return head;
             }
             let mut last = [shape.fd, shape.fd2, shape.path, NONE, NONE];
-            if shape.way != Motion::None {
+            if shape.motion != Motion::None {
                 (last[3], last[4]) = (shape.offset, shape.offset2);
             }
             let last = last.into_iter().filter(|&at| at != NONE).max();
             let split = Split::new(args, usize::from(last.unwrap_or(0)));
-            if shape.way != Motion::None {
-                let moves = |at| transfer::begin(shape, args, &split, at).0 == At::Position;
+            if shape.motion != Motion::None {
+                let moves = |at| transfer::start(shape, args, &split, at).0 == At::Position;
                 head.moves = (moves(shape.offset), shape.fd2 != NONE && moves(shape.offset2));
             }
             let fd = |position| {
@@ -237,7 +237,7 @@ impl FieldWriter<'_> {
         if matches!(shape.count, Count::Message(_) | Count::Messages(_)) {
             self.rights(ret);
         }
-        if shape.offset != NONE || shape.way != Motion::None {
+        if shape.offset != NONE || shape.motion != Motion::None {
             self.transfer(split);
         }
     }

@@ -51,7 +51,7 @@ impl Plan {
         let ends = matches!(shape.count, Count::None | Count::Last | Count::LastButOne);
         let path = matches!((shape.path, shape.at), (0, NONE) | (1, 0))
             && matches!(shape.special, Special::None)
-            && matches!((shape.count, shape.way), (Count::None, Motion::None))
+            && matches!((shape.count, shape.motion), (Count::None, Motion::None))
             && matches!((shape.path2, shape.fd, shape.offset), (NONE, NONE, NONE))
             && shape.prefix.is_empty();
         let method = if shape.fd2 != NONE {
@@ -185,9 +185,9 @@ mod tests {
             let method = if plan.method == Method::Path { Method::Split } else { plan.method };
             let slow = Plan { method, plain: false, ..plan };
             for (ret, known) in [(Some(0), false), (None, false), (Some(3), true)] {
-                let (quick, slow) =
+                let (planned, slow) =
                     (shown(plan, sys, text, ret, known), shown(slow, sys, text, ret, known));
-                assert_eq!(quick, slow, "{}({})", syscalls::name(sys), text.escape_ascii());
+                assert_eq!(planned, slow, "{}({})", syscalls::name(sys), text.escape_ascii());
             }
         }
     }

@@ -102,7 +102,7 @@ impl FieldWriter<'_> {
     /// close-on-exec.
     #[inline]
     pub(crate) fn rights(&mut self, ret: Option<i64>) {
-        let received = self.shape.way == Motion::Read;
+        let received = self.shape.motion == Motion::Read;
         if received && ret.is_none() {
             return;
         }

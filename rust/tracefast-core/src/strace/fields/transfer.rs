@@ -9,7 +9,7 @@ use crate::text::number;
 
 /// Where a transfer starts whose offset is argument `position`, and the offset if the text shows
 /// it. If the text ends before the argument, it is taken to be missing.
-pub(crate) fn begin(shape: &Shape, text: &[u8], split: &Split, position: u8) -> (At, Option<i64>) {
+pub(crate) fn start(shape: &Shape, text: &[u8], split: &Split, position: u8) -> (At, Option<i64>) {
     if shape.streams {
         return (At::Stream, None);
     }
@@ -62,14 +62,14 @@ impl FieldWriter<'_> {
     pub(crate) fn transfer(&mut self, split: &Split) {
         let shape = self.shape;
         let text = self.source.bytes;
-        let (place, offset) = begin(shape, text, split, shape.offset);
-        let (place2, offset2) = begin(shape, text, split, shape.offset2);
+        let (place, offset) = start(shape, text, split, shape.offset);
+        let (place2, offset2) = start(shape, text, split, shape.offset2);
         for (value, column) in [(offset, C::Offset), (offset2, C::Offset2)] {
             if let Some(value) = value {
                 self.integer(value, column);
             }
         }
-        if shape.way != Motion::None {
+        if shape.motion != Motion::None {
             let effect = &mut self.rows.effect[self.row];
             (effect.place, effect.place2) = (place, place2);
         }
