@@ -60,9 +60,9 @@ def events(events: Events) -> pl.LazyFrame:
         `count` : UInt64
             How often it occurs in the log.
         `share` : Float64
-            The part of the log's rows.
+            Its share of the log's rows.
         `ts_first`, `ts_last` : Datetime
-            The first and the last time that it happened or the call was entered.
+            When it first and last happened; for calls, when they were entered.
         `tasks`, `cpus` : UInt32
             Number of distinct tasks and processors.
         `dur_ns`, `dur_p50_ns`, `dur_max_ns` : Int64

@@ -28,17 +28,17 @@ def processes(events: Events) -> pl.LazyFrame:
         `source` : String
             The log.
         `task` : UInt32
-            Identity: that of the thread that the process began with.
+            Identity: the task of its first thread.
         `pid` : Int32
-            Its number.
+            Its process id.
         `parent_task` : UInt32
-            `task` of the process that created it. Where the log does not have the call that did, of
+            `task` of the process that created it; if the log does not have the call that did, of
             the process that received its exit status.
         `ppid` : Int32
             `pid` of the same process.
         `image` : String
-            The program that it ran last; if it executed none, the one that the process that created
-            it ran at that moment.
+            The program that it ran last; if it executed none, the program of the process that
+            created it, at that moment.
         `images` : List(String)
             The programs that it executed itself, in order; null for one whose name is not in the
             log.
@@ -51,7 +51,7 @@ def processes(events: Events) -> pl.LazyFrame:
             Its first event or, if it has none, the entry of the call that created it; its last
             exit, if the log shows that no thread is left.
         `lifetime_ns` : Int64
-            From the one to the other.
+            From `ts_start` to `ts_end`.
         `threads`, `children` : UInt32
             Threads that it had, including the first one; processes that it created.
         `calls` : UInt64

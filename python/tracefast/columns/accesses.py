@@ -18,13 +18,13 @@ COLUMNS: Final = (
         "The class among the reads, or the writes, of the open file description `ofd`: ``first``,"
         " ``consecutive``, ``forward``, ``backward``, ``eof``, ``error``.",
     ),
-    columns("offset", "Int64", "The position at which the access began.", unit="bytes"),
+    columns("offset", "Int64", "The position at which the access started.", unit="bytes"),
     columns(
         "offset_known",
         "String",
-        "What that position is: ``exact``, ``relative`` (to the first access of the open file"
-        " description), ``ambiguous``, ``unknown``. A relative one for which the log later shows"
-        " the position is exact here.",
+        "How reliable that position is: ``exact``, ``relative`` (to the first access of the"
+        " open file description), ``ambiguous``, ``unknown``. A relative position is ``exact``"
+        " here if the log later shows what it is relative to.",
     ),
     columns(
         "gap",
@@ -38,5 +38,5 @@ COLUMNS: Final = (
     columns("dur_ns", "Int64", "Time in the call."),
     columns("ofd", "UInt32", "The open file description."),
     columns("file", "UInt64", "Identity of the file."),
-    columns("line", "UInt64", "The line of the log on which the call began."),
+    columns("line", "UInt64", "The line of the log on which the call started."),
 )

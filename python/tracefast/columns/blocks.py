@@ -18,17 +18,17 @@ COLUMNS: Final = (
     columns(
         "sequential_share_1",
         "Float64",
-        "Requests that start at the sector after the previous one of the same device and"
-        " operation, in the order in which they were issued. bcc's biopattern counts the same,"
-        " but for reads and writes together, and in the order of completion. The first request"
-        " is not counted.",
+        "Share of the requests that start at the sector after the previous one of the same"
+        " device and operation, in the order in which they were issued. bcc's biopattern counts"
+        " the same, but for reads and writes together, and in the order of completion. The"
+        " first request is not counted.",
     ),
     columns(
         "sequential_share_4",
         "Float64",
-        "Requests that start where one of the last four streams ended, so that programs that"
-        " read side by side do not hide each other's order. A request that continues none of"
-        " them starts a stream, which replaces the least recently used one.",
+        "Share of the requests that start where one of the last four streams ended, so that"
+        " programs that read side by side do not hide each other's order. A request that"
+        " continues none of them starts a stream, which replaces the least recently used one.",
     ),
     columns("size_median size_max", "Int64", "Size of a request.", unit="bytes"),
     columns(
@@ -40,10 +40,11 @@ COLUMNS: Final = (
     columns(
         "latency_p50_ns latency_p99_ns latency_max_ns",
         "Int64",
-        "From issue to completion of these: median, 99th percentile (exact, nearest rank),"
-        " longest.",
+        "Time from issue to completion: median, 99th percentile (exact, nearest rank), longest.",
     ),
-    columns("readahead_share", "Float64", "Requests that the kernel made to read ahead."),
+    columns(
+        "readahead_share", "Float64", "Share of the requests that the kernel made to read ahead."
+    ),
     columns(
         "in_flight_max",
         "UInt32",
@@ -52,6 +53,6 @@ COLUMNS: Final = (
     columns(
         "task_top",
         "String",
-        "Name of the task that issued most of them; the kernel's own threads issue many.",
+        "Name of the task that issued most requests; the kernel's own threads issue many.",
     ),
 )

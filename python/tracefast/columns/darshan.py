@@ -49,7 +49,11 @@ COLUMNS: Final = (
         "Int64",
         "Accesses that start anywhere after the last byte of the previous one.",
     ),
-    columns("POSIX_RW_SWITCHES", "Int64", "How often a read followed a write or a write a read."),
+    columns(
+        "POSIX_RW_SWITCHES",
+        "Int64",
+        "How often a read followed a write, or a write followed a read.",
+    ),
     columns(
         "POSIX_MAX_READ_TIME_SIZE POSIX_MAX_WRITE_TIME_SIZE",
         "Int64",

@@ -12,11 +12,11 @@ COLUMNS: Final = (
         "The event: ``syscall`` and ``read``, ``event`` and ``sched_switch``.",
     ),
     columns("count", "UInt64", "How often it occurs in the log."),
-    columns("share", "Float64", "The part of the log's rows."),
+    columns("share", "Float64", "Its share of the log's rows."),
     columns(
         "ts_first ts_last",
         "Datetime",
-        "The first and the last time that it happened or the call was entered.",
+        "When it first and last happened; for calls, when they were entered.",
     ),
     columns("tasks cpus", "UInt32", "Number of distinct tasks and processors."),
     columns(

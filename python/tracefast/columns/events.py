@@ -24,8 +24,8 @@ COLUMNS: Final = (
         "task",
         "uint32",
         "Identity of the thread in this log.",
-        detail="Neither reuse of a thread id nor an execve from another thread than the leader"
-        " merges two of them.",
+        detail="A reused thread id is a new task. An execve in a thread other than the leader does"
+        " not merge two tasks.",
     ),
     columns("pid", "int32", "Process (thread group), as far as the log shows it."),
     columns("tid", "int32", "Thread, as printed."),
@@ -33,7 +33,7 @@ COLUMNS: Final = (
         "comm",
         "dictionary",
         "Command name, where the log prints one.",
-        detail="Of ftrace, the name at that moment where events show it.",
+        detail="In ftrace logs, the name at that moment if events show it.",
     ),
     columns("cpu", "uint16", "Processor (ftrace)."),
     columns(
@@ -53,7 +53,7 @@ COLUMNS: Final = (
         "args",
         "string_view",
         "Arguments exactly as printed; payload of an event.",
-        detail="Both parts of a call that is split over two lines are joined.",
+        detail="The two parts of a call that is split over two lines are joined.",
     ),
     columns(
         "ret",
@@ -88,7 +88,7 @@ COLUMNS: Final = (
         "int32",
         "Descriptor that the call acts on or makes; the source of a two-sided call.",
         detail="Two-sided calls are ``sendfile``, ``splice``, ``copy_file_range`` and ``tee``,"
-        " whatever the order of their arguments. Of ``dup`` it is the old descriptor.",
+        " whatever the order of their arguments. For ``dup``, it is the old descriptor.",
     ),
     columns("fd2", "int32", "Destination of a two-sided call; the new descriptor of ``dup``."),
     columns(
@@ -96,7 +96,7 @@ COLUMNS: Final = (
         "uint32",
         "Open file description, which holds the file position; unique in this log.",
     ),
-    columns("ofd2", "uint32", "The same of `fd2`."),
+    columns("ofd2", "uint32", "The same for `fd2`."),
     columns(
         "path",
         "string_view",
@@ -125,18 +125,18 @@ COLUMNS: Final = (
     columns(
         "size",
         "int64",
-        "Size of the file, on rows that prove one.",
+        "Size of the file, on rows that show it.",
         unit="bytes",
-        detail="These are the calls of the stat family, ``lseek`` to the end, a read that meets"
-        " the end of the file, and ``truncate``.",
+        detail="These are calls of the stat family, ``lseek`` to the end, reads that reach the end"
+        " of the file, and ``truncate``.",
     ),
     columns(
         "offset",
         "int64",
-        "Position at which the transfer began; null where it is not known (`offset_known`).",
+        "Position at which the transfer started; null where it is not known (`offset_known`).",
         unit="bytes",
     ),
-    columns("offset2", "int64", "The same of the destination of a two-sided call.", unit="bytes"),
+    columns("offset2", "int64", "The same for the destination of a two-sided call.", unit="bytes"),
     columns(
         "offset_known",
         "dictionary",
@@ -167,12 +167,12 @@ COLUMNS: Final = (
         "Private writable memory of the caller, estimated, on rows that create a process or"
         " execute a program.",
     ),
-    columns("line", "uint64", "Number of the line on which the event began, from 1."),
+    columns("line", "uint64", "Number of the line on which the event started, from 1."),
     columns("source", "dictionary", "The log."),
     columns(
         "extra",
         "string_view",
-        "What else the log said: flags, columns, stacks, dumps.",
+        "What else the log says: flags, columns, stacks, dumps.",
         detail="The flags of an ftrace record, the columns of ``-i``, ``-n`` and ``--secontext``,"
         " stack frames and dumps that follow the line; usually null.",
     ),

@@ -19,7 +19,7 @@ COLUMNS: Final = (
     columns(
         "ts_open ts_close",
         "Datetime",
-        'When it was opened, and when the last close in the log began; only with ``by="open"``.',
+        'When it was opened, and when the last close in the log started; only with ``by="open"``.',
     ),
     columns("file", "UInt64", "Identity of the file; null where the log shows only a path."),
     columns(
@@ -31,23 +31,23 @@ COLUMNS: Final = (
         "type",
         "String",
         "``regular``, ``directory``, ``pipe``, ``fifo``, ``socket``, ``char``, ``block``,"
-        " ``memfd``, ``anon``, ``unknown``: of the file, whichever event showed it.",
+        " ``memfd``, ``anon``, ``unknown``; from any event that shows it.",
     ),
     columns(
         "size",
         "Int64",
-        "The largest size that the log proves: by a stat, a seek from the end, an end of"
-        " file, or the last byte read.",
+        "The largest size that the log shows, by a stat, a seek from the end, an end of file,"
+        " or the last byte read.",
         unit="bytes",
     ),
     columns("processes tasks", "UInt32", "Number of processes and tasks that used the file."),
     columns("opens opens_failed stats mmaps", "UInt32", "Number of calls."),
-    columns("mmap_bytes", "Int64", "Bytes that were mapped, which need not have been read."),
+    columns("mmap_bytes", "Int64", "Bytes mapped, whether or not they were read."),
     columns("ts_first ts_last", "Datetime", "Start of the first call, end of the last one."),
     columns(
         "offset_known",
         "String",
-        "The least that is known of a position: ``exact``, ``relative`` (to the first access),"
+        "How well positions are known, at worst: ``exact``, ``relative`` (to the first access),"
         " ``ambiguous``, ``unknown``.",
     ),
     columns(
@@ -64,13 +64,13 @@ COLUMNS: Final = (
     columns(
         "read_first read_consecutive read_forward read_backward read_eof",
         "UInt32",
-        "Reads by class: no access before it; starts where the previous one ended; starts"
-        " after that; starts before that; met the end of the file.",
+        "Reads by class: the first access; starts where the previous one ended; starts after"
+        " that; starts before that; met the end of the file.",
     ),
     columns(
         "read_unknown",
         "UInt32",
-        "Reads at a position that the log does not show. With the classes, they add up to `reads`.",
+        "Reads at a position that the log does not show. These and the classes add up to `reads`.",
     ),
     columns("read_near", "UInt32", "Reads of `read_forward` that skip at most `near` bytes."),
     columns("read_rewinds", "UInt32", "Reads of `read_backward` that start at 0."),
@@ -87,13 +87,13 @@ COLUMNS: Final = (
     columns(
         "read_jump_median read_jump_p90",
         "Int64",
-        "Distance that the other reads jumped, in either direction: median, 90th percentile.",
+        "Distance jumped by the other reads, in either direction: median, 90th percentile.",
         unit="bytes",
     ),
     columns(
         "read_unique_bytes read_reread_bytes",
         "Int64",
-        "Distinct bytes of the file that were read; bytes read beyond these.",
+        "Distinct bytes of the file that were read; bytes that were read again.",
     ),
     columns(
         "read_reread_factor",
@@ -104,8 +104,8 @@ COLUMNS: Final = (
     columns(
         "read_shared_bytes",
         "Int64",
-        "What several processes each read for themselves: the sum of the distinct bytes of"
-        " each process, minus the distinct bytes of all.",
+        "Bytes that several processes each read for themselves: the sum of the distinct bytes"
+        " of each process, minus the distinct bytes of all together.",
     ),
     columns(
         "read_size_median read_size_max read_asked_common",

@@ -12,12 +12,13 @@ COLUMNS: Final = (
     ),
     columns("code", "String", "Name of the advice, such as ``page-table-copy``."),
     columns("what", "String", "What was found."),
-    columns("evidence", "String", "The signs of it, with numbers."),
+    columns("evidence", "String", "What in the log shows it, with numbers."),
     columns("remedy", "String", "What to do."),
     columns(
         "saving_low_ns saving_high_ns",
         "Int64",
-        "Time that it would save, at least and at most; null where it is not about time or"
-        " cannot be known. The lower bound leaves out what the tracer itself may have taken.",
+        "Time that it would save, at least and at most; null if the advice is not about time,"
+        " or the saving is not known. The lower bound leaves out what the tracer itself may"
+        " have taken.",
     ),
 )

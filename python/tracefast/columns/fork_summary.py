@@ -27,8 +27,8 @@ COLUMNS: Final = (
     columns(
         "in_flight_max",
         "UInt32",
-        "How many were alive at the same time. One whose end is not in the log is alive until"
-        " the end.",
+        "The largest number that were alive at the same time. A task whose end is not in the"
+        " log counts as alive until the end.",
     ),
     columns(
         _figures("call"),
@@ -47,12 +47,12 @@ COLUMNS: Final = (
     columns(
         "tax_ns",
         "Int64",
-        "The price of the way in which they were started: the time in the call and, of `kind`"
-        " ``fork``, the time in execve beyond what it takes without page tables of the parent to"
-        " tear down. That base is the median of the children of vfork and posix_spawn that"
-        " executed the same program; otherwise of the smallest parents (up to a tenth above the"
-        " very smallest), if the largest has at least twice their memory; otherwise the fastest"
-        " execve of the log.",
+        "What this way of starting them costs: the time in the call and, for `kind` ``fork``,"
+        " the time in execve beyond what it takes without copied page tables to free. That base"
+        " is the median of the children of vfork and posix_spawn that executed the same"
+        " program; otherwise the median of the children of the smallest parents (up to 10 %"
+        " above the smallest), if the largest has at least twice their memory; otherwise the"
+        " fastest execve in the log.",
     ),
     columns(
         "wall_share",

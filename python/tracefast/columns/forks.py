@@ -7,7 +7,7 @@ from tracefast.columns.column_group import columns
 COLUMNS: Final = (
     columns("source", "String", "The log."),
     columns("ts", "Datetime", "When the call that creates the task was entered."),
-    columns("line", "UInt64", "The line of the log on which that is."),
+    columns("line", "UInt64", "The line of the log on which that call starts."),
     columns("task", "UInt32", "The task that made the call."),
     columns("pid tid", "Int32", "Its process and its thread."),
     columns(
@@ -18,8 +18,8 @@ COLUMNS: Final = (
     columns(
         "name",
         "String",
-        "``clone``, ``clone3``, ``fork``, ``vfork``; null for tasks that only events of ftrace"
-        " show, which have no `call_ns` either.",
+        "``clone``, ``clone3``, ``fork``, ``vfork``; null for tasks that only ftrace events"
+        " show; these have no `call_ns` either.",
     ),
     columns(
         "kind",
@@ -42,7 +42,7 @@ COLUMNS: Final = (
         "Int64",
         "From the start of the child to the entry of the first execve that succeeded.",
     ),
-    columns("exec_failed", "UInt32", "Calls of execve before that one, which failed."),
+    columns("exec_failed", "UInt32", "Failed calls of execve before that one."),
     columns("exec_failed_ns", "Int64", "Time in these."),
     columns("exec_ns", "Int64", "Time in the execve that succeeded."),
     columns("image", "String", "The program that it executed; null if none."),
@@ -62,8 +62,8 @@ COLUMNS: Final = (
     columns(
         "error_pipe_ns",
         "Int64",
-        "Time of the caller in reads of a close-on-exec pipe (``pipe2``) whose other end it had"
-        " closed. Through it the caller learns whether the child could execute its program.",
+        "Time that the caller spends reading a close-on-exec pipe (``pipe2``) whose other end"
+        " it has closed. The pipe shows whether the child could execute its program.",
     ),
     columns("lifetime_ns", "Int64", "From the start of the child to its exit."),
     columns("exit_status", "Int32", "Exit status of a child that exited."),
@@ -89,7 +89,7 @@ COLUMNS: Final = (
     columns(
         "tracer_low_ns tracer_high_ns",
         "Int64",
-        "Bounds of strace's own share in the sum of `call_ns`, `exec_gap_ns` and `exec_ns`; null"
-        " for ftrace, which does not stop anybody. See the notes.",
+        "Bounds of strace's own share in the sum of `call_ns`, `exec_gap_ns` and `exec_ns`;"
+        " null for ftrace, which does not stop tasks.",
     ),
 )

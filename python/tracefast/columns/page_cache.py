@@ -26,17 +26,17 @@ COLUMNS: Final = (
     columns(
         "readahead_bytes",
         "Int64",
-        "What these added to the cache, including the page that was missing.",
+        "Bytes that these added to the cache, including the page that was missing.",
     ),
     columns(
         "added_bytes removed_bytes",
         "Int64",
-        "What was added to the cache in total, including by writes; what was removed.",
+        "Bytes added to the cache in total, including by writes; bytes removed.",
     ),
     columns(
         "faults",
         "UInt32",
-        "Faults of mappings on pages that no earlier fault had mapped along with its own.",
+        "Faults on mapped pages that no earlier fault had mapped along with its own page.",
     ),
     columns(
         "mapped_pages",
@@ -53,10 +53,9 @@ COLUMNS: Final = (
     columns(
         "streaming_share",
         "Float64",
-        "Of all the times that pages were fetched (synchronous and asynchronous read-ahead,"
-        " faults that had to fetch their page), those that continue where the previous one"
-        " ended or start at the beginning of the file. Faults continue where the last pages"
-        " were added.",
+        "Share of the fetches of pages (synchronous and asynchronous read-ahead, faults that"
+        " had to fetch their page) that continue where the previous fetch ended, or start at"
+        " the beginning of the file. A fault continues the last pages that were added.",
     ),
     columns(
         "verdict",

@@ -6,20 +6,20 @@ from tracefast.columns.column_group import columns
 
 COLUMNS: Final = (
     columns("source", "String", "The log."),
-    columns("task", "UInt32", "Identity: that of the thread that the process began with."),
-    columns("pid", "Int32", "Its number."),
+    columns("task", "UInt32", "Identity: the task of its first thread."),
+    columns("pid", "Int32", "Its process id."),
     columns(
         "parent_task",
         "UInt32",
-        "`task` of the process that created it. Where the log does not have the call that did,"
-        " of the process that received its exit status.",
+        "`task` of the process that created it; if the log does not have the call that did, of"
+        " the process that received its exit status.",
     ),
     columns("ppid", "Int32", "`pid` of the same process."),
     columns(
         "image",
         "String",
-        "The program that it ran last; if it executed none, the one that the process that"
-        " created it ran at that moment.",
+        "The program that it ran last; if it executed none, the program of the process that"
+        " created it, at that moment.",
     ),
     columns(
         "images",
@@ -39,7 +39,7 @@ COLUMNS: Final = (
         "Its first event or, if it has none, the entry of the call that created it; its last"
         " exit, if the log shows that no thread is left.",
     ),
-    columns("lifetime_ns", "Int64", "From the one to the other."),
+    columns("lifetime_ns", "Int64", "From `ts_start` to `ts_end`."),
     columns(
         "threads children",
         "UInt32",

@@ -25,13 +25,14 @@ COLUMNS: Final = (
     columns(
         "unfinished",
         "UInt32",
-        "Calls whose end is not in the log. ``exit`` and ``exit_group``, which have none, are not"
-        " among these.",
+        "Calls whose end is not in the log. ``exit`` and ``exit_group`` never return and are"
+        " not counted here.",
     ),
     columns(
         "timed",
         "UInt32",
-        "Calls whose duration is in the log, as with strace's ``-T``: all times are of these.",
+        "Calls whose duration is in the log, as with strace's ``-T``. All times are computed"
+        " from these.",
     ),
     columns(
         "total_ns wall_ns",
@@ -52,9 +53,9 @@ COLUMNS: Final = (
         " sleep, pause, accept, connect, recv, flock, semop and the like, and in reads from"
         " pipes, sockets, terminals and other devices, eventfd, inotify, timerfd, signalfd."
         " Reads of files, directories, block devices, ``/dev/zero`` and ``/dev/urandom`` do not"
-        " count as waiting. Where the log has a name in the tree of files but no type, it is"
-        " taken for a file, except for the usual names of devices. Null where the log does not"
-        " show for any of the reads what it reads from.",
+        " count as waiting. A descriptor with a path but no known type counts as a file, except"
+        " for the usual names of devices. Null if the log does not show for any of the reads"
+        " what it reads from.",
     ),
     columns("bytes", "Int64", "Bytes moved; null where no call says so.", unit="bytes"),
 )

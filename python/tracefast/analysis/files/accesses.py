@@ -79,11 +79,11 @@ def accesses(events: Events, path: str | os.PathLike[str] | int) -> pl.LazyFrame
             The class among the reads, or the writes, of the open file description `ofd`: ``first``,
             ``consecutive``, ``forward``, ``backward``, ``eof``, ``error``.
         `offset` : Int64, in bytes
-            The position at which the access began.
+            The position at which the access started.
         `offset_known` : String
-            What that position is: ``exact``, ``relative`` (to the first access of the open file
-            description), ``ambiguous``, ``unknown``. A relative one for which the log later shows
-            the position is exact here.
+            How reliable that position is: ``exact``, ``relative`` (to the first access of the open
+            file description), ``ambiguous``, ``unknown``. A relative position is ``exact`` here if
+            the log later shows what it is relative to.
         `gap` : Int64, in bytes
             Distance from the end of the previous access to this one, negative where it went back;
             null where one of the two positions is not known.
@@ -98,7 +98,7 @@ def accesses(events: Events, path: str | os.PathLike[str] | int) -> pl.LazyFrame
         `file` : UInt64
             Identity of the file.
         `line` : UInt64
-            The line of the log on which the call began.
+            The line of the log on which the call started.
 
     Raises
     ------

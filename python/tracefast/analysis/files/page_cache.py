@@ -110,20 +110,20 @@ def page_cache(
             How often the kernel read ahead because a page was missing, and because a read reached a
             page that it had marked for this.
         `readahead_bytes` : Int64
-            What these added to the cache, including the page that was missing.
+            Bytes that these added to the cache, including the page that was missing.
         `added_bytes`, `removed_bytes` : Int64
-            What was added to the cache in total, including by writes; what was removed.
+            Bytes added to the cache in total, including by writes; bytes removed.
         `faults` : UInt32
-            Faults of mappings on pages that no earlier fault had mapped along with its own.
+            Faults on mapped pages that no earlier fault had mapped along with its own page.
         `mapped_pages` : Int64
             Pages in the ranges that were mapped around faults, an upper bound.
         `random_misses` : UInt32
             Misses that do not continue where the last read of that open file ended (``prev_pos``),
             except on the first page of the file.
         `streaming_share` : Float64
-            Of all the times that pages were fetched (synchronous and asynchronous read-ahead,
-            faults that had to fetch their page), those that continue where the previous one ended
-            or start at the beginning of the file. Faults continue where the last pages were added.
+            Share of the fetches of pages (synchronous and asynchronous read-ahead, faults that had
+            to fetch their page) that continue where the previous fetch ended, or start at the
+            beginning of the file. A fault continues the last pages that were added.
         `verdict` : String
             ``cached`` where nothing was fetched, ``streaming`` for a `streaming_share` of at least
             0.8, ``random`` for at most 0.2, ``mixed`` in between.

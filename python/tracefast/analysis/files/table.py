@@ -72,38 +72,37 @@ def files(
         `ofd`, `task` : UInt32
             The open file description, and the task that opened it; only with ``by="open"``.
         `ts_open`, `ts_close` : Datetime
-            When it was opened, and when the last close in the log began; only with ``by="open"``.
+            When it was opened, and when the last close in the log started; only with ``by="open"``.
         `file` : UInt64
             Identity of the file; null where the log shows only a path.
         `path` : String
             The name under which it was first opened, absolute where that is known.
         `type` : String
             ``regular``, ``directory``, ``pipe``, ``fifo``, ``socket``, ``char``, ``block``,
-            ``memfd``, ``anon``, ``unknown``: of the file, whichever event showed it.
+            ``memfd``, ``anon``, ``unknown``; from any event that shows it.
         `size` : Int64, in bytes
-            The largest size that the log proves: by a stat, a seek from the end, an end of file, or
+            The largest size that the log shows, by a stat, a seek from the end, an end of file, or
             the last byte read.
         `processes`, `tasks` : UInt32
             Number of processes and tasks that used the file.
         `opens`, `opens_failed`, `stats`, `mmaps` : UInt32
             Number of calls.
         `mmap_bytes` : Int64
-            Bytes that were mapped, which need not have been read.
+            Bytes mapped, whether or not they were read.
         `ts_first`, `ts_last` : Datetime
             Start of the first call, end of the last one.
         `offset_known` : String
-            The least that is known of a position: ``exact``, ``relative`` (to the first access),
+            How well positions are known, at worst: ``exact``, ``relative`` (to the first access),
             ``ambiguous``, ``unknown``.
         `reads`, `read_errors` : UInt32
             Calls that succeeded, including those at the end of the file; calls that failed.
         `read_bytes`, `read_requested` : Int64, in bytes
             Bytes returned; bytes asked for.
         `read_first`, `read_consecutive`, `read_forward`, `read_backward`, `read_eof` : UInt32
-            Reads by class: no access before it; starts where the previous one ended; starts after
+            Reads by class: the first access; starts where the previous one ended; starts after
             that; starts before that; met the end of the file.
         `read_unknown` : UInt32
-            Reads at a position that the log does not show. With the classes, they add up to
-            `reads`.
+            Reads at a position that the log does not show. These and the classes add up to `reads`.
         `read_near` : UInt32
             Reads of `read_forward` that skip at most `near` bytes.
         `read_rewinds` : UInt32
@@ -120,16 +119,16 @@ def files(
         `read_run_bytes_median` : Int64, in bytes
             Median of the bytes in a run.
         `read_jump_median`, `read_jump_p90` : Int64, in bytes
-            Distance that the other reads jumped, in either direction: median, 90th percentile.
+            Distance jumped by the other reads, in either direction: median, 90th percentile.
         `read_unique_bytes`, `read_reread_bytes` : Int64
-            Distinct bytes of the file that were read; bytes read beyond these.
+            Distinct bytes of the file that were read; bytes that were read again.
         `read_reread_factor` : Float64
             Bytes read divided by distinct bytes: 2 means everything was read twice.
         `read_coverage_share` : Float64
             Distinct bytes divided by `size`.
         `read_shared_bytes` : Int64
-            What several processes each read for themselves: the sum of the distinct bytes of each
-            process, minus the distinct bytes of all.
+            Bytes that several processes each read for themselves: the sum of the distinct bytes of
+            each process, minus the distinct bytes of all together.
         `read_size_median`, `read_size_max`, `read_asked_common` : Int64, in bytes
             Bytes returned by a call, median and largest; the number of bytes asked for most often.
         `read_ns`, `read_wall_ns` : Int64

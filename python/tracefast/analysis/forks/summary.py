@@ -50,8 +50,8 @@ def fork_summary(events: Events, *, threads: bool = False) -> pl.LazyFrame:
         `rate_per_s` : Float64, in 1/s
             How many per second, from the first call to the last; null for a single one.
         `in_flight_max` : UInt32
-            How many were alive at the same time. One whose end is not in the log is alive until the
-            end.
+            The largest number that were alive at the same time. A task whose end is not in the log
+            counts as alive until the end.
         `call_sum_ns`, `call_p50_ns`, `call_p95_ns` : Int64
             Time in the call that creates the task: sum, median, 95th percentile.
         `exec_gap_sum_ns`, `exec_gap_p50_ns`, `exec_gap_p95_ns` : Int64
@@ -65,12 +65,12 @@ def fork_summary(events: Events, *, threads: bool = False) -> pl.LazyFrame:
         `lifetime_sum_ns`, `lifetime_p50_ns`, `lifetime_p95_ns` : Int64
             From the start of the child to its exit.
         `tax_ns` : Int64
-            The price of the way in which they were started: the time in the call and, of `kind`
-            ``fork``, the time in execve beyond what it takes without page tables of the parent to
-            tear down. That base is the median of the children of vfork and posix_spawn that
-            executed the same program; otherwise of the smallest parents (up to a tenth above the
-            very smallest), if the largest has at least twice their memory; otherwise the fastest
-            execve of the log.
+            What this way of starting them costs: the time in the call and, for `kind` ``fork``, the
+            time in execve beyond what it takes without copied page tables to free. That base is the
+            median of the children of vfork and posix_spawn that executed the same program;
+            otherwise the median of the children of the smallest parents (up to 10 % above the
+            smallest), if the largest has at least twice their memory; otherwise the fastest execve
+            in the log.
         `wall_share` : Float64
             The part of the log's time during which at least one of them was in the call or, after
             fork, in execve.
@@ -134,12 +134,13 @@ def fork_advice(events: Events) -> pl.LazyFrame:
         `what` : String
             What was found.
         `evidence` : String
-            The signs of it, with numbers.
+            What in the log shows it, with numbers.
         `remedy` : String
             What to do.
         `saving_low_ns`, `saving_high_ns` : Int64
-            Time that it would save, at least and at most; null where it is not about time or cannot
-            be known. The lower bound leaves out what the tracer itself may have taken.
+            Time that it would save, at least and at most; null if the advice is not about time, or
+            the saving is not known. The lower bound leaves out what the tracer itself may have
+            taken.
 
     Raises
     ------

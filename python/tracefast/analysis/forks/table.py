@@ -32,7 +32,7 @@ def forks(events: Events) -> pl.LazyFrame:
         `ts` : Datetime
             When the call that creates the task was entered.
         `line` : UInt64
-            The line of the log on which that is.
+            The line of the log on which that call starts.
         `task` : UInt32
             The task that made the call.
         `pid`, `tid` : Int32
@@ -40,8 +40,8 @@ def forks(events: Events) -> pl.LazyFrame:
         `parent_image` : String
             The program that it runs: the path of its last execve, otherwise its name.
         `name` : String
-            ``clone``, ``clone3``, ``fork``, ``vfork``; null for tasks that only events of ftrace
-            show, which have no `call_ns` either.
+            ``clone``, ``clone3``, ``fork``, ``vfork``; null for tasks that only ftrace events show;
+            these have no `call_ns` either.
         `kind` : String
             ``fork`` (memory of its own), ``vfork``, ``posix_spawn``, ``thread``, ``shared`` (shared
             memory, but not a thread).
@@ -59,7 +59,7 @@ def forks(events: Events) -> pl.LazyFrame:
         `exec_gap_ns` : Int64
             From the start of the child to the entry of the first execve that succeeded.
         `exec_failed` : UInt32
-            Calls of execve before that one, which failed.
+            Failed calls of execve before that one.
         `exec_failed_ns` : Int64
             Time in these.
         `exec_ns` : Int64
@@ -74,8 +74,8 @@ def forks(events: Events) -> pl.LazyFrame:
         `startup_calls`, `startup_libraries`, `startup_misses` : UInt32
             Calls during that time; objects mapped with code; calls that failed with ``ENOENT``.
         `error_pipe_ns` : Int64
-            Time of the caller in reads of a close-on-exec pipe (``pipe2``) whose other end it had
-            closed. Through it the caller learns whether the child could execute its program.
+            Time that the caller spends reading a close-on-exec pipe (``pipe2``) whose other end it
+            has closed. The pipe shows whether the child could execute its program.
         `lifetime_ns` : Int64
             From the start of the child to its exit.
         `exit_status` : Int32
@@ -94,7 +94,7 @@ def forks(events: Events) -> pl.LazyFrame:
             last value of ftrace's ``rss_stat``.
         `tracer_low_ns`, `tracer_high_ns` : Int64
             Bounds of strace's own share in the sum of `call_ns`, `exec_gap_ns` and `exec_ns`; null
-            for ftrace, which does not stop anybody. See the notes.
+            for ftrace, which does not stop tasks.
 
     Raises
     ------
