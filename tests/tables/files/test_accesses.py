@@ -38,6 +38,12 @@ class Log:
         data = '"x"...' if got else '""'
         self(f"read({fd}, {data}, {asked}) = {got}", pid)
 
+    def reads_at(self, offsets):
+        """Open `DATA`, and read 100 bytes at each of the offsets."""
+        self(f'openat(AT_FDCWD, "{DATA}", O_RDONLY) = 3')
+        for offset in offsets:
+            self(f'pread64(3, "x"..., 100, {offset}) = 100')
+
     def write(self, folder):
         path = folder / "app.strace"
         path.write_text("".join(f"{line}\n" for line in self.lines))
@@ -185,9 +191,7 @@ def test_a_pipe_that_is_closed_was_not_probed(log, explained):
 
 
 def test_strides(log, explained):
-    log(f'openat(AT_FDCWD, "{DATA}", O_RDONLY) = 3')
-    for n in range(12):
-        log(f'pread64(3, "x"..., 100, {n * 1000}) = 100')
+    log.reads_at(n * 1000 for n in range(12))
     _, found = explained(log, DATA)
     assert list(found) == ["stride"]
     assert (found["stride"].count, found["stride"].bytes) == (11, 1100)
@@ -196,39 +200,29 @@ def test_strides(log, explained):
 
 @pytest.mark.parametrize("count", [8, 9])
 def test_a_stride_needs_eight_jumps_and_half_of_them(log, explained, count):
-    log(f'openat(AT_FDCWD, "{DATA}", O_RDONLY) = 3')
-    for n in range(count):
-        log(f'pread64(3, "x"..., 100, {n * 1000}) = 100')
+    log.reads_at(n * 1000 for n in range(count))
     _, found = explained(log, DATA)
     assert ("stride" in found) == (count == 9)
 
 
 def test_jumps_without_a_common_length_are_random(log, explained):
-    log(f'openat(AT_FDCWD, "{DATA}", O_RDONLY) = 3')
-    for n in range(12):
-        log(f'pread64(3, "x"..., 100, {n * n * 1_000_000}) = 100')
+    log.reads_at(n * n * 1_000_000 for n in range(12))
     _, found = explained(log, DATA)
     assert list(found) == ["random"]
     # Small jumps forward are covered by read-ahead.
     near = Log()
-    near(f'openat(AT_FDCWD, "{DATA}", O_RDONLY) = 3')
-    for n in range(12):
-        near(f'pread64(3, "x"..., 100, {n * n * 1000}) = 100')
+    near.reads_at(n * n * 1000 for n in range(12))
     _, found = explained(near, DATA)
     assert found == {}
 
 
 def test_few_jumps_are_not_called_random(log, explained):
-    log(f'openat(AT_FDCWD, "{DATA}", O_RDONLY) = 3')
-    for n in range(8):
-        log(f'pread64(3, "x"..., 100, {n * n * 1_000_000}) = 100')
+    log.reads_at(n * n * 1_000_000 for n in range(8))
     _, found = explained(log, DATA)
     assert found == {}
     # One jump among many reads in order.
     one = Log()
-    one(f'openat(AT_FDCWD, "{DATA}", O_RDONLY) = 3')
-    for n in range(12):
-        one(f'pread64(3, "x"..., 100, {n * 100 + (n > 5) * 1_000_000}) = 100')
+    one.reads_at(n * 100 + (n > 5) * 1_000_000 for n in range(12))
     _, found = explained(one, DATA)
     assert found == {}
 
