@@ -13,7 +13,7 @@ import pytest
 
 import tracefast as tf
 from support.paths import DATA
-from tracefast.analysis.processes import columns
+from tracefast.analysis.processes import SCHEMA
 from tracefast.cli.screen.process_tree import render_tree
 
 TIMES = "\N{MULTIPLICATION SIGN}"
@@ -23,7 +23,7 @@ def table_of(*processes: tuple) -> pl.DataFrame:
     """Make a table of processes: task, parent's task, program, and what else matters."""
     rows = []
     for task, parent, image, *more in processes:
-        row = dict.fromkeys(columns()) | {
+        row = dict.fromkeys(SCHEMA) | {
             "source": "log",
             "task": task,
             "pid": 100 + task,
@@ -35,7 +35,7 @@ def table_of(*processes: tuple) -> pl.DataFrame:
             "write_bytes": 0,
         }
         rows.append(row | (more[0] if more else {}))
-    return pl.DataFrame(rows, schema=columns())
+    return pl.DataFrame(rows, schema=SCHEMA)
 
 
 def drawn(table: pl.DataFrame, **options) -> list[str]:

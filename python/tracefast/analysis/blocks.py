@@ -7,6 +7,7 @@ import polars as pl
 
 from tracefast._polars.declared_schema import declared_schema
 from tracefast._polars.given_events import Events
+from tracefast._polars.map_rows import map_rows
 from tracefast.analysis.decoded_fields import LOST, Dtypes, decoded
 
 SCHEMA: Final = declared_schema("blocks")
@@ -106,15 +107,10 @@ def blocks(events: Events) -> pl.LazyFrame:
     [('254:0', 'read', 1, 8192, 100000, 'true')]
     """
     names = (_ISSUE, _COMPLETE, _BLK)
-    return decoded(
+    records = decoded(
         events, names, record=_RECORD, fields=_FIELDS, question="tracefast.blocks", lost=True
-    ).map_batches(
-        _of_records,
-        predicate_pushdown=False,
-        projection_pushdown=False,
-        slice_pushdown=False,
-        schema=SCHEMA,
     )
+    return map_rows(records, _of_records, SCHEMA)
 
 
 def _of_records(records: pl.DataFrame) -> pl.DataFrame:

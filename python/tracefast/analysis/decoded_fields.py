@@ -8,6 +8,7 @@ import polars as pl
 
 from tracefast import _core
 from tracefast._polars.given_events import Events, rows_of
+from tracefast._polars.map_rows import map_rows
 
 Dtypes = Mapping[str, pl.DataType | type[pl.DataType]]
 
@@ -81,13 +82,11 @@ def decoded(
             pl.col("args").cast(pl.String),
         )
         # In batches, so that texts are dropped before the whole log is read.
-        .map_batches(
+        .pipe(
+            map_rows,
             partial(_decode, record=list(record), fields=fields),
-            predicate_pushdown=False,
-            projection_pushdown=False,
-            slice_pushdown=False,
-            streamable=True,
-            schema=schema,
+            schema,
+            by_batch=True,
         )
     )
 

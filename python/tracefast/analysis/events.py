@@ -6,6 +6,7 @@ import polars as pl
 
 from tracefast._polars.declared_schema import declared_schema
 from tracefast._polars.given_events import Events, rows_of
+from tracefast._polars.map_rows import map_rows
 
 SCHEMA: Final = declared_schema("event_counts")
 
@@ -86,15 +87,7 @@ def events(events: Events) -> pl.LazyFrame:
     groups = (
         rows_of(events, _NEEDED, "tracefast.events")
         .select(*_KEY, "ts", *_MEASURES)
-        # Batch by batch, so that a log of any size streams through.
-        .map_batches(
-            _of_batch,
-            predicate_pushdown=False,
-            projection_pushdown=False,
-            slice_pushdown=False,
-            streamable=True,
-            schema=_COUNTED,
-        )
+        .pipe(map_rows, _of_batch, _COUNTED, by_batch=True)
         .group_by(*_KEY, "measure", "value")
         .agg(pl.col("count").sum(), pl.col("ts_first").min(), pl.col("ts_last").max())
     )

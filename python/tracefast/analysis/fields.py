@@ -7,6 +7,7 @@ import polars as pl
 
 from tracefast import _core
 from tracefast._polars.given_events import Events, rows_of
+from tracefast._polars.map_rows import map_rows
 from tracefast.arguments import check_choice
 
 Kind = Literal["event", "function"]
@@ -126,13 +127,11 @@ def fields(
     if "source" in record:
         # As in all tables, so that they can be joined.
         rows = rows.with_columns(pl.col("source").cast(pl.String))
-    return rows.select(*record, pl.col("args").cast(pl.String)).map_batches(
+    return map_rows(
+        rows.select(*record, pl.col("args").cast(pl.String)),
         lambda batch: _decode(decoder, batch),
-        predicate_pushdown=False,
-        projection_pushdown=False,
-        slice_pushdown=False,
-        streamable=True,
-        schema=_schema(rows, record, decoder),
+        _schema(rows, record, decoder),
+        by_batch=True,
     )
 
 
@@ -173,14 +172,7 @@ def _surveyed(
     kind = pl.col("kind").cast(pl.String) if "kind" in columns else pl.lit(None, pl.String)
     found = (
         rows.select(kind.alias("kind"), pl.col("args").cast(pl.String))
-        .map_batches(
-            _survey,
-            predicate_pushdown=False,
-            projection_pushdown=False,
-            slice_pushdown=False,
-            streamable=True,
-            schema=pl.Schema(_SURVEY),
-        )
+        .pipe(map_rows, _survey, pl.Schema(_SURVEY), by_batch=True)
         .group_by("kind", "key", "word")
         .agg(pl.col("rank").min(), pl.col("rows").sum(), pl.col("classes").bitwise_or())
         .collect(engine="streaming")

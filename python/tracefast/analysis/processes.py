@@ -1,10 +1,15 @@
 """One row per process: how it was created, what it ran, what it did, how it ended."""
 
+from typing import Final
+
 import polars as pl
 
 from tracefast import _core
 from tracefast._polars.folds import folded
 from tracefast._polars.given_events import Events
+
+# The columns of the table, and their types.
+SCHEMA: Final = pl.Schema(_core.Processes().schema)
 
 
 def processes(events: Events) -> pl.LazyFrame:
@@ -81,14 +86,3 @@ def processes(events: Events) -> pl.LazyFrame:
     [(100, None, None, None, None), (101, 100, 'vfork', '/bin/true', 0)]
     """
     return folded(events, _core.Processes, name="PROCESSES", question="tracefast.processes")
-
-
-def columns() -> pl.Schema:
-    """Give the columns of the table.
-
-    Examples
-    --------
-    >>> columns().names()[:3]
-    ['source', 'task', 'pid']
-    """
-    return pl.Schema(_core.Processes().schema)

@@ -1,10 +1,15 @@
 """The counters of Darshan's POSIX module, from system calls."""
 
+from typing import Final
+
 import polars as pl
 
 from tracefast import _core
 from tracefast._polars.folds import folded
 from tracefast._polars.given_events import Events
+
+# The columns of the table, and their types.
+SCHEMA: Final = pl.Schema(_core.Darshan().schema)
 
 
 def darshan(events: Events) -> pl.LazyFrame:
@@ -28,14 +33,3 @@ def darshan(events: Events) -> pl.LazyFrame:
     [('/srv/demo/data.bin', 2, 1, 1)]
     """
     return folded(events, _core.Darshan, name="DARSHAN", question="tracefast.files(darshan=True)")
-
-
-def columns() -> pl.Schema:
-    """Give the columns of the table.
-
-    Examples
-    --------
-    >>> columns().names()[:3]
-    ['source', 'path', 'POSIX_OPENS']
-    """
-    return pl.Schema(_core.Darshan().schema)

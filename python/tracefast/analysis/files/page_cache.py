@@ -7,6 +7,7 @@ import polars as pl
 
 from tracefast._polars.declared_schema import declared_schema
 from tracefast._polars.given_events import Events
+from tracefast._polars.map_rows import map_rows
 from tracefast.analysis.decoded_fields import Dtypes, decoded
 from tracefast.analysis.files.inode_map import InodeMap, inode_frame
 from tracefast.arguments import integer
@@ -154,13 +155,7 @@ def page_cache(
         .drop_nulls(("dev", "ino"))
         .with_columns(_ranges(page_bytes))
         .select(pl.col(name).cast(dtype) for name, dtype in _STEP.items())
-        .map_batches(
-            partial(_of_steps, page=page_bytes),
-            predicate_pushdown=False,
-            projection_pushdown=False,
-            slice_pushdown=False,
-            schema=SCHEMA,
-        )
+        .pipe(map_rows, partial(_of_steps, page=page_bytes), SCHEMA)
     )
     if inode_map is None:
         return table

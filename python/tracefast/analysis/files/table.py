@@ -213,7 +213,7 @@ def columns(by: By | None = None, *, darshan: bool = False) -> pl.Schema:
     ['source', 'pid', 'file', 'path']
     """
     if darshan:
-        from tracefast.analysis.files.darshan import columns as counters
+        from tracefast.analysis.files.darshan import SCHEMA as COUNTERS
 
-        return counters()
+        return COUNTERS
     return pl.Schema(_core.Files(by=by).schema)

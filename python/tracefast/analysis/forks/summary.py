@@ -6,6 +6,7 @@ import polars as pl
 
 from tracefast._polars.declared_schema import declared_schema
 from tracefast._polars.given_events import Events
+from tracefast._polars.map_rows import map_rows
 from tracefast.analysis.forks.advice.case import Advice, Case
 from tracefast.analysis.forks.advice.rules import advise
 from tracefast.analysis.forks.evidence import fork_rows
@@ -104,13 +105,7 @@ def fork_summary(events: Events, *, threads: bool = False) -> pl.LazyFrame:
     >>> table.select("kind", "image", "count", "call_p50_ns", "saving_ns").rows()
     [('vfork', '/bin/true', 1, 300000, 0)]
     """
-    return fork_rows(events).map_batches(
-        lambda rows: report(rows, threads=threads).summary,
-        predicate_pushdown=False,
-        projection_pushdown=False,
-        slice_pushdown=False,
-        schema=SCHEMA,
-    )
+    return map_rows(fork_rows(events), lambda rows: report(rows, threads=threads).summary, SCHEMA)
 
 
 def fork_advice(events: Events) -> pl.LazyFrame:
@@ -153,13 +148,8 @@ def fork_advice(events: Events) -> pl.LazyFrame:
     >>> tf.fork_advice(tf.scan("demo.strace")).collect().height
     0
     """
-    return fork_rows(events, "tracefast.fork_advice").map_batches(
-        lambda rows: _advice_table(report(rows)),
-        predicate_pushdown=False,
-        projection_pushdown=False,
-        slice_pushdown=False,
-        schema=ADVICE_SCHEMA,
-    )
+    rows = fork_rows(events, "tracefast.fork_advice")
+    return map_rows(rows, lambda rows: _advice_table(report(rows)), ADVICE_SCHEMA)
 
 
 class Report(NamedTuple):

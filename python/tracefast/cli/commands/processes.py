@@ -67,7 +67,7 @@ def processes(
       tracefast processes app.parquet --tree --match 'gcc'
       tracefast processes app.parquet --format ndjson | jq .images
     """
-    from tracefast.analysis.processes import columns
+    from tracefast.analysis.processes import SCHEMA
     from tracefast.analysis.processes import processes as analysis
     from tracefast.cli.inputs.event_sources import run_analysis
     from tracefast.cli.screen.result_table import check_columns, filter_rows, print_table
@@ -77,7 +77,7 @@ def processes(
             raise CommandError("--tree prints text only", "leave out --format, or --tree")
         if request.sort is not None:
             raise CommandError("--tree is always in order of time", "leave out --sort")
-    check_columns(request, columns())
+    check_columns(request, SCHEMA)
     table, complete = run_analysis(request, analysis)
     if table is not None:
         # Inputs that were read one by one are each in order, but not together.
