@@ -208,7 +208,7 @@ def test_an_interrupt_stops_what_is_under_way_and_leaves_nothing_half_done(
     command, run, logs, long_log, tmp_path
 ):
     with begun(command, tmp_path, logs[0], long_log.name) as process:
-        code, message = interrupts.interrupt(process, most_s=5)
+        code, message = interrupts.interrupt(process)
     assert code == 130
     assert "Traceback" not in message
     assert not list((tmp_path / "events.manifest" / "partial").iterdir())

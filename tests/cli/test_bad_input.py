@@ -321,8 +321,7 @@ def test_an_interrupt_while_waiting_for_standard_input(command, question, came, 
         process.stdin.write(QUIET[came])
         process.stdin.flush()
         time.sleep(1.5)  # Until it waits: nothing shows that from outside.
-        # A tenth of a second where nothing else runs.
-        code, message = interrupts.interrupt(process, most_s=1)
+        code, message = interrupts.interrupt(process)
     assert code == (-signal.SIGINT if question == "python" else 130), message
     assert ("KeyboardInterrupt" in message) == (question == "python")
     assert not leftovers(tmp_path)
@@ -342,7 +341,7 @@ def test_an_interrupt_is_prompt_and_leaves_nothing(command, question, tmp_path):
         # More than a pipe holds: once it is written, the parser is reading.
         process.stdin.write(READ * 40_000)
         process.stdin.flush()
-        code, message = interrupts.interrupt(process, most_s=5)
+        code, message = interrupts.interrupt(process)
     assert code == 130
     assert "Traceback" not in message
     assert not leftovers(tmp_path)
