@@ -84,7 +84,7 @@ pub fn parse_with(
     if output.is_none() {
         options.projection = explain::columns();
     }
-    let begin = Instant::now();
+    let started = Instant::now();
     let file = match output {
         None => None,
         Some(output) if output.path == "-" => Some(AtomicFile::stdout()?),
@@ -132,7 +132,7 @@ pub fn parse_with(
     if let Some(appender) = appender {
         appender.finish(report.metadata()).map_err(written)?.commit()?;
     }
-    report.seconds = begin.elapsed().as_secs_f64();
+    report.seconds = started.elapsed().as_secs_f64();
     progress.done.store(true, Ordering::Relaxed);
     Ok(report)
 }

@@ -32,7 +32,7 @@ pub struct BatchStream {
     ready: std::vec::IntoIter<RecordBatch>,
     warnings: Vec<String>,
     report: Option<Report>,
-    begin: Instant,
+    started: Instant,
     /// Whether the stream was closed while more could have followed.
     closed_early: bool,
     progress: Arc<Progress>,
@@ -60,7 +60,7 @@ impl BatchStream {
         progress: &Arc<Progress>,
         mut interrupted: impl FnMut() -> bool,
     ) -> Result<Self> {
-        let begin = Instant::now();
+        let started = Instant::now();
         let (first, Inputs { inputs, warnings }) =
             open_first(names, &options, progress, &mut interrupted)?;
         let (format, clock) =
@@ -75,7 +75,7 @@ impl BatchStream {
             ready: Vec::new().into_iter(),
             warnings,
             report: None,
-            begin,
+            started,
             closed_early: false,
             progress: Arc::clone(progress),
             process: std::process::id(),
@@ -119,7 +119,7 @@ impl BatchStream {
                 let counts = pipeline.counts().unwrap_or_default();
                 let known = std::mem::take(&mut self.warnings);
                 let warnings = [known, warnings(&counts)].concat();
-                let seconds = self.begin.elapsed().as_secs_f64();
+                let seconds = self.started.elapsed().as_secs_f64();
                 self.report = Some(Report { counts, warnings, seconds });
                 self.pipeline = None;
                 self.progress.done.store(true, Ordering::Relaxed);

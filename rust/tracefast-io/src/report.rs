@@ -69,14 +69,15 @@ impl Report {
     /// assert_eq!(Report::from_json("{}", 0.0), None);
     /// ```
     pub fn from_json(text: &str, seconds: f64) -> Option<Self> {
-        let told: Value = serde_json::from_str(text).ok()?;
-        let example = |told: &Value| Some((owned(&told["source"])?, line(told)?, text_of(told)?));
+        let value: Value = serde_json::from_str(text).ok()?;
+        let example =
+            |value: &Value| Some((owned(&value["source"])?, line(value)?, text_of(value)?));
         let counts = RunCounts {
-            total: counts_of(&told)?,
-            sources: list(&told["sources"], source_of)?,
-            examples: list(&told["unparsed"], example)?,
+            total: counts_of(&value)?,
+            sources: list(&value["sources"], source_of)?,
+            examples: list(&value["unparsed"], example)?,
         };
-        Some(Self { counts, warnings: list(&told["warnings"], owned)?, seconds })
+        Some(Self { counts, warnings: list(&value["warnings"], owned)?, seconds })
     }
 
     /// As [`Report::to_json`], with at most `limit` sources, and the number of those left out.
@@ -113,48 +114,48 @@ fn source(source: &SourceCounts) -> Value {
 }
 
 /// The source that was put into JSON.
-fn source_of(told: &Value) -> Option<SourceCounts> {
-    let mut examples = list(&told["unparsed"], |told| Some((line(told)?, text_of(told)?)))?;
-    let machine = match &told["machine"] {
+fn source_of(value: &Value) -> Option<SourceCounts> {
+    let mut examples = list(&value["unparsed"], |value| Some((line(value)?, text_of(value)?)))?;
+    let machine = match &value["machine"] {
         Value::Null => None,
         name => Some(owned(name)?.into()),
     };
     Some(SourceCounts {
-        name: owned(&told["source"])?,
-        format: owned(&told["format"])?.into(),
-        clock: owned(&told["clock"])?.into(),
+        name: owned(&value["source"])?,
+        format: owned(&value["format"])?.into(),
+        clock: owned(&value["clock"])?.into(),
         machine,
-        counts: counts_of(told)?,
+        counts: counts_of(value)?,
         example: examples.pop(),
     })
 }
 
 /// The counts that were put into JSON.
-fn counts_of(told: &Value) -> Option<Counts> {
-    let number = |of: &str, name: &str| told[of][name].as_u64().unwrap_or_default();
+fn counts_of(value: &Value) -> Option<Counts> {
+    let number = |of: &str, name: &str| value[of][name].as_u64().unwrap_or_default();
     let uses = |name: &str| (number("accounting", name), number("accounting_bytes", name));
     Some(Counts {
         lines: LineCounts::from_named(uses),
-        bytes: told["bytes"].as_u64()?,
+        bytes: value["bytes"].as_u64()?,
         kinds: std::array::from_fn(|kind| number("kinds", EventKind::TEXTS[kind])),
         oddities: Oddities::from_named(|name| number("oddities", name)),
     })
 }
 
-fn list<T>(told: &Value, one: impl FnMut(&Value) -> Option<T>) -> Option<Vec<T>> {
-    told.as_array()?.iter().map(one).collect()
+fn list<T>(value: &Value, one: impl FnMut(&Value) -> Option<T>) -> Option<Vec<T>> {
+    value.as_array()?.iter().map(one).collect()
 }
 
-fn owned(told: &Value) -> Option<String> {
-    told.as_str().map(str::to_owned)
+fn owned(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
 }
 
-fn line(told: &Value) -> Option<u64> {
-    told["line"].as_u64()
+fn line(value: &Value) -> Option<u64> {
+    value["line"].as_u64()
 }
 
-fn text_of(told: &Value) -> Option<String> {
-    owned(&told["text"])
+fn text_of(value: &Value) -> Option<String> {
+    owned(&value["text"])
 }
 
 /// What holds for a source as for all of them.

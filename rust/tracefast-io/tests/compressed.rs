@@ -13,8 +13,8 @@ use tracefast_io::read::BatchStream;
 
 fn demo() -> Vec<u8> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/demo.strace.zst");
-    let packed = fs::read(data).expect("the log of the demonstration");
-    zstd::stream::decode_all(&packed[..]).expect("a frame")
+    let compressed = fs::read(data).expect("the log of the demonstration");
+    zstd::stream::decode_all(&compressed[..]).expect("a frame")
 }
 
 fn gzip(text: &[u8]) -> Vec<u8> {
@@ -25,13 +25,13 @@ fn gzip(text: &[u8]) -> Vec<u8> {
 
 /// A member as bgzip makes them: its length is in the header.
 fn bgzip(text: &[u8]) -> Vec<u8> {
-    let mut packed = gzip(text);
-    packed[3] = 4;
-    packed[9] = 255;
-    let len = (packed.len() + 8 - 1) as u16;
+    let mut compressed = gzip(text);
+    compressed[3] = 4;
+    compressed[9] = 255;
+    let len = (compressed.len() + 8 - 1) as u16;
     let extra = [&[6, 0, b'B', b'C', 2, 0][..], &len.to_le_bytes()].concat();
-    packed.splice(10..10, extra);
-    packed
+    compressed.splice(10..10, extra);
+    compressed
 }
 
 fn zstd_frame(text: &[u8]) -> Vec<u8> {
@@ -96,9 +96,9 @@ fn a_compressed_log_has_the_rows_of_the_log() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let text = demo();
     let expected = rows(folder.path(), &text, 256 << 10, 1).expect("a log");
-    for (name, packed) in forms(&text) {
+    for (name, compressed) in forms(&text) {
         for (block_bytes, threads) in [(256 << 10, 1), (10_000, 2), (256 << 10, 3), (5 << 20, 7)] {
-            let found = rows(folder.path(), &packed, block_bytes, threads).expect(name);
+            let found = rows(folder.path(), &compressed, block_bytes, threads).expect(name);
             assert!(found == expected, "{name}, {block_bytes}, {threads}");
         }
     }
@@ -110,9 +110,9 @@ fn blocks_of_one_byte_change_nothing() {
     let text = &demo()[..1_600_000];
     let expected = rows(folder.path(), text, 256 << 10, 1).expect("a log");
     // Members end within lines, at their ends, and hold no text.
-    let packed = each(text, 65_280, |part| [bgzip(part), bgzip(b"")].concat());
+    let compressed = each(text, 65_280, |part| [bgzip(part), bgzip(b"")].concat());
     for threads in [1, 2, 3, 7] {
-        let found = rows(folder.path(), &packed, 1, threads).expect("a log");
+        let found = rows(folder.path(), &compressed, 1, threads).expect("a log");
         assert!(found == expected, "{threads}");
     }
 }
@@ -121,16 +121,17 @@ fn blocks_of_one_byte_change_nothing() {
 fn a_damaged_log_is_refused_in_the_same_words_by_any_number_of_threads() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let text = demo();
-    for (name, packed) in forms(&text) {
-        let far = packed.len() * 9 / 10;
-        let mut flipped = packed.clone();
+    for (name, compressed) in forms(&text) {
+        let far = compressed.len() * 9 / 10;
+        let mut flipped = compressed.clone();
         flipped[far] ^= 0x55;
-        let behind = [&packed[..], b"no member"].concat();
-        for (harm, packed) in [("cut", &packed[..far]), ("flipped", &flipped), ("behind", &behind)]
+        let behind = [&compressed[..], b"no member"].concat();
+        for (harm, compressed) in
+            [("cut", &compressed[..far]), ("flipped", &flipped), ("behind", &behind)]
         {
-            let mut told = Vec::new();
+            let mut errors = Vec::new();
             for threads in [1, 3] {
-                let error = rows(folder.path(), packed, 100_000, threads);
+                let error = rows(folder.path(), compressed, 100_000, threads);
                 let error = error.expect_err(&format!("{name}, {harm}"));
                 let hint = error.hint().unwrap_or_default();
                 assert!(hint.contains("damaged or cut short"), "{name}, {harm}: {error}");
@@ -140,9 +141,9 @@ fn a_damaged_log_is_refused_in_the_same_words_by_any_number_of_threads() {
                 if harm == "behind" && !name.starts_with("xz") {
                     assert_eq!(error.byte(), Some(text.len() as u64), "{name}: {error}");
                 }
-                told.push(error.kind().to_string());
+                errors.push(error.kind().to_string());
             }
-            assert!(told.iter().all(|text| *text == told[0]), "{name}, {harm}: {told:?}");
+            assert!(errors.iter().all(|text| *text == errors[0]), "{name}, {harm}: {errors:?}");
         }
     }
 }

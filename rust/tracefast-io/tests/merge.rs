@@ -340,8 +340,8 @@ fn compressed_logs_and_many_logs_are_merged_too() {
     for (i, (name, text)) in files.iter().enumerate() {
         let path = folder.path().join(name);
         if i % 100 == 50 {
-            let packed = zstd::encode_all(text.as_bytes(), 1).expect("packed");
-            std::fs::write(path.with_extension(format!("{}.zst", i + 1000)), packed)
+            let compressed = zstd::encode_all(text.as_bytes(), 1).expect("compressed");
+            std::fs::write(path.with_extension(format!("{}.zst", i + 1000)), compressed)
                 .expect("room for it");
         } else {
             std::fs::write(path, text).expect("room for it");

@@ -6,7 +6,7 @@ use std::io::{self, Cursor, Read, Write};
 use proptest::prelude::*;
 use tracefast_core::format::{Format, Wanted};
 use tracefast_io::input::compressed::{MOST_TEXT, Packing, Piece, Pieces, text};
-use tracefast_io::input::joined_pieces::{Seam, Section};
+use tracefast_io::input::joined_pieces::{PieceBlocks, PieceJoiner};
 
 const PACKINGS: [Packing; 4] = [Packing::Gzip, Packing::Zstd, Packing::Xz, Packing::Bzip2];
 
@@ -55,9 +55,9 @@ fn lines(from: usize, len: usize) -> Vec<u8> {
     out
 }
 
-type Told = Result<Vec<u8>, String>;
+type Text = Result<Vec<u8>, String>;
 
-fn read(mut text: impl Read) -> Told {
+fn read(mut text: impl Read) -> Text {
     let mut out = Vec::new();
     text.read_to_end(&mut out).map_err(|error| error.to_string())?;
     Ok(out)
@@ -85,14 +85,14 @@ fn slow(bytes: &[u8], most: usize, fails: bool) -> Box<dyn Read + Send> {
     Box::new(Slow { bytes: Cursor::new(bytes.to_vec()), most, fails })
 }
 
-fn in_order(packing: Packing, packed: &[u8], fails: bool) -> Told {
-    read(text(packing, slow(packed, 1 << 16, fails)).expect("a decoder"))
+fn in_order(packing: Packing, compressed: &[u8], fails: bool) -> Text {
+    read(text(packing, slow(compressed, 1 << 16, fails)).expect("a decoder"))
 }
 
 /// Unpacks piece by piece, and in order from the first piece that fails. Also returns how many
 /// pieces were unpacked.
-fn in_pieces(packing: Packing, packed: &[u8], most: usize, fails: bool) -> (Told, usize) {
-    let (magic, rest) = packed.split_at(packed.len().min(6));
+fn in_pieces(packing: Packing, compressed: &[u8], most: usize, fails: bool) -> (Text, usize) {
+    let (magic, rest) = compressed.split_at(compressed.len().min(6));
     let mut pieces = Pieces::new(packing, magic.to_vec(), slow(rest, most, fails));
     let mut ahead: Vec<Piece> = Vec::new();
     let mut out = Vec::new();
@@ -112,22 +112,22 @@ fn in_pieces(packing: Packing, packed: &[u8], most: usize, fails: bool) -> (Told
             Some(Err(_)) | None => break,
         }
     }
-    let told = match pieces.rest(&ahead).expect("a decoder") {
+    let text_read = match pieces.rest(&ahead).expect("a decoder") {
         Some(rest) => read(rest).map(|rest| [out, rest].concat()),
         None => Ok(out),
     };
-    (told, count)
+    (text_read, count)
 }
 
 #[test]
 fn members_are_unpacked_in_pieces() {
     let text = lines(0, 6_000_000);
     for packing in PACKINGS {
-        let packed: Vec<u8> =
+        let compressed: Vec<u8> =
             text.chunks(65_280).flat_map(|chunk| member(packing, chunk)).collect();
         for most in [usize::MAX, 1000] {
-            let (told, count) = in_pieces(packing, &packed, most, false);
-            assert!(told.as_ref() == Ok(&text), "{packing:?}");
+            let (text_read, count) = in_pieces(packing, &compressed, most, false);
+            assert!(text_read.as_ref() == Ok(&text), "{packing:?}");
             // What xz does not store is guessed, and then pieces are longer.
             let least = if packing == Packing::Xz { 3 } else { 5 };
             assert!(count >= least, "{packing:?}: {count}");
@@ -140,13 +140,17 @@ fn what_is_too_long_for_a_piece_is_read_in_order() {
     for packing in PACKINGS {
         let long = member(packing, &lines(0, MOST_TEXT + 1));
         let short = member(packing, &lines(7, 1_500_000));
-        let packed = [&short[..], &short, &long, &short].concat();
-        let (told, count) = in_pieces(packing, &packed, usize::MAX, false);
-        assert!(told == in_order(packing, &packed, false), "{packing:?}");
-        assert_eq!(told.map(|text| text.len()), Ok(MOST_TEXT + 1 + 3 * 1_500_000), "{packing:?}");
+        let compressed = [&short[..], &short, &long, &short].concat();
+        let (text_read, count) = in_pieces(packing, &compressed, usize::MAX, false);
+        assert!(text_read == in_order(packing, &compressed, false), "{packing:?}");
+        assert_eq!(
+            text_read.map(|text| text.len()),
+            Ok(MOST_TEXT + 1 + 3 * 1_500_000),
+            "{packing:?}"
+        );
         // How long the text of a stream of xz or bzip2 is, is only guessed.
-        let told = matches!(packing, Packing::Gzip | Packing::Zstd);
-        assert!(count >= 1 || !told, "{packing:?}");
+        let text_read = matches!(packing, Packing::Gzip | Packing::Zstd);
+        assert!(count >= 1 || !text_read, "{packing:?}");
     }
 }
 
@@ -157,11 +161,11 @@ fn what_looks_like_a_member_and_is_none_is_read_in_order() {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
     let parts = [&lines(0, 1_000_000)[..], &[0, 0, 0x20, 0], &inner, b"\nend\n"];
     encoder.write_all(&parts.concat()).expect("memory");
-    let packed = [encoder.finish().expect("memory"), member(Packing::Gzip, b"more\n")].concat();
-    let (told, count) = in_pieces(Packing::Gzip, &packed, usize::MAX, false);
-    assert!(told == in_order(Packing::Gzip, &packed, false));
+    let compressed = [encoder.finish().expect("memory"), member(Packing::Gzip, b"more\n")].concat();
+    let (text_read, count) = in_pieces(Packing::Gzip, &compressed, usize::MAX, false);
+    assert!(text_read == in_order(Packing::Gzip, &compressed, false));
     assert_eq!(count, 0);
-    assert!(told.is_ok_and(|text| text.ends_with(b"\nend\nmore\n")));
+    assert!(text_read.is_ok_and(|text| text.ends_with(b"\nend\nmore\n")));
 }
 
 #[test]
@@ -170,21 +174,21 @@ fn frames_that_hold_nothing_of_the_log_are_left_out() {
     let text = lines(0, 1_500_000);
     let frame = member(Packing::Zstd, &text);
     let empty = member(Packing::Zstd, b"");
-    let packed = [&skippable[..], &frame, &skippable, &empty, &skippable, &frame, &skippable];
-    let (told, count) = in_pieces(Packing::Zstd, &packed.concat(), 99, false);
-    assert!(told == Ok(text.repeat(2)));
+    let compressed = [&skippable[..], &frame, &skippable, &empty, &skippable, &frame, &skippable];
+    let (text_read, count) = in_pieces(Packing::Zstd, &compressed.concat(), 99, false);
+    assert!(text_read == Ok(text.repeat(2)));
     assert_eq!(count, 3);
-    assert_eq!(Packing::of(&skippable), Some(Packing::Zstd));
+    assert_eq!(Packing::from_magic(&skippable), Some(Packing::Zstd));
 }
 
 #[test]
 fn a_failure_to_read_is_told_where_it_happens() {
     for packing in PACKINGS {
-        let packed = member(packing, &lines(0, 1_500_000)).repeat(3);
-        for end in [0, 5, 12, packed.len() / 2, packed.len()] {
-            let (told, _) = in_pieces(packing, &packed[..end], usize::MAX, true);
-            let expected = in_order(packing, &packed[..end], true);
-            assert_eq!(told.map(|text| text.len()), expected.map(|text| text.len()));
+        let compressed = member(packing, &lines(0, 1_500_000)).repeat(3);
+        for end in [0, 5, 12, compressed.len() / 2, compressed.len()] {
+            let (text_read, _) = in_pieces(packing, &compressed[..end], usize::MAX, true);
+            let expected = in_order(packing, &compressed[..end], true);
+            assert_eq!(text_read.map(|text| text.len()), expected.map(|text| text.len()));
         }
     }
 }
@@ -218,22 +222,22 @@ fn harmed(mut members: Vec<Vec<u8>>, harm: Harm) -> Vec<u8> {
         let middle = members.len() / 2;
         members.insert(middle, vec![0; count]);
     }
-    let mut packed = members.concat();
+    let mut compressed = members.concat();
     match harm {
         Harm::None | Harm::Zeros(_) => {}
         // Without the magic it is not a compressed log.
-        Harm::Cut(at) => packed.truncate(6 + at.index(packed.len() - 6)),
+        Harm::Cut(at) => compressed.truncate(6 + at.index(compressed.len() - 6)),
         Harm::Flip(at, bits) => {
-            let at = at.index(packed.len());
-            packed[at] ^= bits;
+            let at = at.index(compressed.len());
+            compressed[at] ^= bits;
         }
         Harm::Insert(at, bytes) => {
-            let at = at.index(packed.len());
-            packed.splice(at..at, bytes);
+            let at = at.index(compressed.len());
+            compressed.splice(at..at, bytes);
         }
-        Harm::Behind(bytes) => packed.extend(bytes),
+        Harm::Behind(bytes) => compressed.extend(bytes),
     }
-    packed
+    compressed
 }
 
 proptest! {
@@ -249,11 +253,11 @@ proptest! {
     ) {
         let packing = PACKINGS[kind];
         let members = sizes.iter().map(|&size| member(packing, &lines(size, size))).collect();
-        let packed = harmed(members, harm);
-        let (told, _) = in_pieces(packing, &packed, most, false);
-        let expected = in_order(packing, &packed, false);
-        prop_assert_eq!(told.is_ok(), expected.is_ok());
-        prop_assert!(told == expected, "{:?}", expected.map(|text| text.len()));
+        let compressed = harmed(members, harm);
+        let (text_read, _) = in_pieces(packing, &compressed, most, false);
+        let expected = in_order(packing, &compressed, false);
+        prop_assert_eq!(text_read.is_ok(), expected.is_ok());
+        prop_assert!(text_read == expected, "{:?}", expected.map(|text| text.len()));
     }
 
     #[test]
@@ -272,7 +276,7 @@ proptest! {
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len() + 1)).collect();
         cuts.extend([0, text.len()]);
         cuts.sort_unstable();
-        let mut seam = Seam::default();
+        let mut joiner = PieceJoiner::default();
         let mut blocks = Vec::new();
         let mut rest = None;
         for (i, pair) in cuts.windows(2).enumerate() {
@@ -281,14 +285,14 @@ proptest! {
                 break;
             }
             let piece = Box::new(Cursor::new(text[pair[0]..pair[1]].to_vec()));
-            let cut = Section::new(piece, text.len(), size, &format, Vec::new).expect("short lines");
-            blocks.extend(seam.join(cut).expect("short lines"));
+            let cut = PieceBlocks::new(piece, text.len(), size, &format, Vec::new).expect("short lines");
+            blocks.extend(joiner.join(cut).expect("short lines"));
         }
         prop_assert!(blocks.iter().all(|block| !block.last));
         match rest {
-            None => blocks.extend(seam.end()),
+            None => blocks.extend(joiner.end()),
             Some(rest) => {
-                let mut cutter = seam.go_on(Box::new(Cursor::new(rest)));
+                let mut cutter = joiner.go_on(Box::new(Cursor::new(rest)));
                 let mut block = tracefast_core::text::block::Block::default();
                 while cutter.next(size, &format, &mut block).expect("short lines") {
                     blocks.push(std::mem::take(&mut block));
@@ -310,7 +314,8 @@ proptest! {
 #[test]
 fn a_piece_is_given_up_when_its_text_grows_too_long() {
     let format = Format::from_wanted(Wanted::Strace);
-    let cut = |most| Section::new(slow(&lines(0, 5000), 100, false), most, 700, &format, Vec::new);
+    let cut =
+        |most| PieceBlocks::new(slow(&lines(0, 5000), 100, false), most, 700, &format, Vec::new);
     assert!(cut(5000).is_ok());
     assert!(cut(4999).is_err());
 }

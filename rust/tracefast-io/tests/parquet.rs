@@ -254,13 +254,13 @@ fn every_column_but_args_can_be_skipped_by_page() {
 /// The footer of a file as the parquet crate writes it after reading it.
 fn rewritten(file: &[u8]) -> Vec<u8> {
     let metadata = footer(file.to_vec());
-    let begin = metadata
+    let start = metadata
         .row_groups()
         .iter()
         .flat_map(RowGroupMetaData::columns)
         .filter_map(ColumnChunkMetaData::column_index_offset)
         .min();
-    let pages = begin.map_or(4, |begin| begin as usize);
+    let pages = start.map_or(4, |start| start as usize);
     let mut out = Vec::new();
     let mut tail = TrackedWrite::new(&mut out);
     tail.write_all(&file[..pages]).unwrap();

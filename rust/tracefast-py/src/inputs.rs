@@ -25,7 +25,7 @@ pub(crate) fn logs(
 fn source(input: &Input) -> String {
     match input {
         Input::Log(name) => name.clone(),
-        Input::Task { source, .. } => source.clone(),
+        Input::TaskLog { source, .. } => source.clone(),
         Input::Set(set) => set.name.clone(),
     }
 }

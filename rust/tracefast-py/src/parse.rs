@@ -82,9 +82,9 @@ pub(crate) fn parse(
 }
 
 /// Source, number, text, what was expected.
-type Told = (String, u64, String, String);
+type UnparsedTuple = (String, u64, String, String);
 
-fn tuples(lines: Vec<Explained>) -> Vec<Told> {
+fn tuples(lines: Vec<Explained>) -> Vec<UnparsedTuple> {
     let tuple = |line: Explained| (line.source.to_string(), line.line, line.text, line.expected);
     lines.into_iter().map(tuple).collect()
 }

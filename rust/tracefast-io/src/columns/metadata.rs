@@ -48,9 +48,9 @@ pub fn metadata(path: &Path) -> Result<BTreeMap<String, String>> {
     file.read_exact(&mut tail).map_err(refused)?;
     let size = read_footer_length(tail)
         .map_err(|error| Error::damaged_columns(path, error.to_string()))?;
-    let begin = end.checked_sub(size as u64).ok_or_else(odd)?;
+    let start = end.checked_sub(size as u64).ok_or_else(odd)?;
     let mut footer = vec![0; size];
-    file.seek(SeekFrom::Start(begin)).map_err(refused)?;
+    file.seek(SeekFrom::Start(start)).map_err(refused)?;
     file.read_exact(&mut footer).map_err(refused)?;
     let footer = root_as_footer(&footer).map_err(|_| odd())?;
     let schema = footer.schema().ok_or_else(odd)?;

@@ -34,7 +34,7 @@ const WAITING: usize = 2;
 const THREADS: usize = 4;
 
 /// What a thread hands over: rows, or None at the end of a row group.
-type Piece = Result<Option<RecordBatch>>;
+type BatchOrEnd = Result<Option<RecordBatch>>;
 
 /// The rows of a Parquet file of events, batch by batch, in order.
 ///
@@ -71,7 +71,7 @@ type Piece = Result<Option<RecordBatch>>;
 #[derive(Debug)]
 pub struct SavedEvents {
     path: PathBuf,
-    threads: Vec<Receiver<Piece>>,
+    threads: Vec<Receiver<BatchOrEnd>>,
     /// The row group at hand, and how many there are.
     group: usize,
     groups: usize,
@@ -85,12 +85,12 @@ impl SavedEvents {
     /// in the event schema.
     pub fn open(path: impl Into<PathBuf>, columns: &[String], threads: usize) -> Result<Self> {
         let path = path.into();
-        let found = Self::begin(&path, columns, threads);
+        let found = Self::start(&path, columns, threads);
         found.map_err(|error| error.at_path(path))
     }
 
-    fn begin(path: &Path, columns: &[String], threads: usize) -> Result<Self> {
-        let file = Pieces::open(path)?;
+    fn start(path: &Path, columns: &[String], threads: usize) -> Result<Self> {
+        let file = SharedFile::open(path)?;
         let metadata = with_words(ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?)?;
         let events = schema();
         for name in columns {
@@ -128,9 +128,9 @@ impl SavedEvents {
     fn step(&mut self) -> Result<Option<RecordBatch>> {
         while self.group < self.groups {
             let turn = self.group % self.threads.len().max(1);
-            let piece = self.threads.get(turn).and_then(|thread| thread.recv().ok());
+            let received = self.threads.get(turn).and_then(|thread| thread.recv().ok());
             let lost = || Error::new(ErrorKind::Broken("a thread that reads was lost".to_owned()));
-            match piece.ok_or_else(lost)?? {
+            match received.ok_or_else(lost)?? {
                 Some(batch) => return Ok(Some(batch)),
                 None => self.group += 1,
             }
@@ -177,14 +177,14 @@ fn with_words(metadata: ArrowReaderMetadata) -> Result<ArrowReaderMetadata> {
 
 /// What a thread reads.
 struct Job {
-    file: Pieces,
+    file: SharedFile,
     metadata: ArrowReaderMetadata,
     /// The columns that are wanted, in the order of the file, and where they are in it.
     columns: Arc<[(usize, FieldRef)]>,
 }
 
 impl Job {
-    fn run(&self, groups: impl Iterator<Item = usize>, to: &SyncSender<Piece>) {
+    fn run(&self, groups: impl Iterator<Item = usize>, to: &SyncSender<BatchOrEnd>) {
         for group in groups {
             let done = self.group(group, to);
             let failed = done.is_err();
@@ -195,7 +195,7 @@ impl Job {
         }
     }
 
-    fn group(&self, group: usize, to: &SyncSender<Piece>) -> Result<()> {
+    fn group(&self, group: usize, to: &SyncSender<BatchOrEnd>) -> Result<()> {
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(
             self.file.clone(),
             self.metadata.clone(),
@@ -244,12 +244,12 @@ impl Job {
 
 /// A file that several threads read at different places.
 #[derive(Debug, Clone)]
-struct Pieces {
+struct SharedFile {
     file: Arc<File>,
     length: u64,
 }
 
-impl Pieces {
+impl SharedFile {
     fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let length = file.metadata()?.len();
@@ -257,17 +257,17 @@ impl Pieces {
     }
 }
 
-impl Length for Pieces {
+impl Length for SharedFile {
     fn len(&self) -> u64 {
         self.length
     }
 }
 
-impl ChunkReader for Pieces {
-    type T = At;
+impl ChunkReader for SharedFile {
+    type T = FileReader;
 
-    fn get_read(&self, start: u64) -> parquet::errors::Result<At> {
-        Ok(At { file: Arc::clone(&self.file), at: start })
+    fn get_read(&self, start: u64) -> parquet::errors::Result<FileReader> {
+        Ok(FileReader { file: Arc::clone(&self.file), at: start })
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
@@ -283,12 +283,12 @@ impl ChunkReader for Pieces {
 
 /// Reads on from a place of its own.
 #[derive(Debug)]
-struct At {
+struct FileReader {
     file: Arc<File>,
     at: u64,
 }
 
-impl Read for At {
+impl Read for FileReader {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read_at(bytes, self.at)?;
         self.at += read as u64;

@@ -11,13 +11,13 @@ use crate::input::split::{Cutter, Limits, Unsettled, first_start};
 
 /// A piece of a text in blocks of whole lines, except at its start and its end.
 #[derive(Debug)]
-pub struct Section {
+pub struct PieceBlocks {
     blocks: Vec<Block>,
     /// Bytes of the first block that belong to the block before.
     head: usize,
 }
 
-impl Section {
+impl PieceBlocks {
     /// Cuts `text`, which has no more than `most` bytes, into blocks of about `size`. `buffer` gives
     /// buffers that served before.
     ///
@@ -53,7 +53,7 @@ impl Section {
 
 /// Joins pieces.
 #[derive(Debug, Default)]
-pub struct Seam {
+pub struct PieceJoiner {
     /// The last block of the last piece: the next piece may have more of it.
     open: Option<Block>,
     /// Bytes before it.
@@ -62,7 +62,7 @@ pub struct Seam {
     limits: Limits,
 }
 
-impl Seam {
+impl PieceJoiner {
     #[cfg(test)]
     pub(crate) fn within(limits: Limits) -> Self {
         Self { limits, ..Self::default() }
@@ -72,8 +72,8 @@ impl Seam {
     ///
     /// # Errors
     /// A line is longer than a block can be.
-    pub fn join(&mut self, section: Section) -> Result<Vec<Block>> {
-        let Section { blocks, head } = section;
+    pub fn join(&mut self, piece: PieceBlocks) -> Result<Vec<Block>> {
+        let PieceBlocks { blocks, head } = piece;
         let mut out = Vec::new();
         for (i, mut block) in blocks.into_iter().enumerate() {
             if let Some(open) = self.open.as_mut().filter(|_| i == 0) {
@@ -105,6 +105,6 @@ impl Seam {
     /// The stream after the pieces, which continues with `rest`.
     pub fn go_on(self, rest: Box<dyn Read + Send>) -> Cutter {
         let open = self.open.map_or_else(Vec::new, |block| block.text().to_vec());
-        Cutter::behind(self.before, open, rest)
+        Cutter::resume(self.before, open, rest)
     }
 }

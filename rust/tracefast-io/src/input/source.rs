@@ -105,7 +105,7 @@ impl Source {
             let reader = Counted { inner: io::stdin(), progress: Arc::clone(progress) };
             return Self::stream(name, Box::new(reader), wanted);
         }
-        let file = File::open(&path).map_err(|error| hinted(at(error)))?;
+        let file = File::open(&path).map_err(|error| with_file_hint(at(error)))?;
         let metadata = file.metadata().map_err(at)?;
         if metadata.is_dir() {
             let error = at(io::Error::from_raw_os_error(libc::EISDIR));
@@ -115,7 +115,7 @@ impl Source {
         let regular = metadata.is_file() || metadata.file_type().is_block_device();
         let len = metadata.len();
         let read = if regular { read_at(&file, &mut magic, 0).map_err(at)? } else { 0 };
-        if regular && Packing::of(&magic[..read]).is_none() {
+        if regular && Packing::from_magic(&magic[..read]).is_none() {
             let most = usize::try_from(len).unwrap_or(usize::MAX);
             let mut head = vec![0; SNIFF.min(most)];
             let n = read_at(&file, &mut head, 0).map_err(at)?;
@@ -154,7 +154,7 @@ impl Source {
     ) -> Result<Self> {
         match input {
             Input::Log(name) => Self::open(name, wanted, progress),
-            Input::Task { name, source, pid } => {
+            Input::TaskLog { name, source, pid } => {
                 let mut out = Self::open(name, wanted, progress)?;
                 source.clone_into(&mut out.name);
                 if let Some(Format::Strace(format)) = &mut out.format {
@@ -174,9 +174,9 @@ impl Source {
     }
 
     fn stream(name: &str, mut raw: Box<dyn Read + Send>, wanted: Option<Wanted>) -> Result<Self> {
-        let at = |error| compressed::hinted(Error::io(name, error));
+        let at = |error| compressed::with_damage_hint(Error::io(name, error));
         let magic = read_up_to(&mut raw, MAGIC).map_err(at)?;
-        let Some(packing) = Packing::of(&magic) else {
+        let Some(packing) = Packing::from_magic(&magic) else {
             return Self::in_order(name, magic, raw, wanted);
         };
         let mut rest = Pieces::new(packing, magic, raw);
@@ -209,7 +209,7 @@ impl Source {
         mut rest: Box<dyn Read + Send>,
         wanted: Option<Wanted>,
     ) -> Result<Self> {
-        let at = |error| compressed::hinted(Error::io(name, error));
+        let at = |error| compressed::with_damage_hint(Error::io(name, error));
         let mut fill = |head: &mut Vec<u8>, most: usize| {
             let more = read_up_to(&mut rest, most.saturating_sub(head.len()))?;
             head.extend_from_slice(&more);
@@ -241,7 +241,7 @@ pub fn total_bytes(inputs: &[Input]) -> u64 {
     lengths.map_or(0, |lengths| lengths.iter().sum())
 }
 
-pub(crate) fn hinted(error: Error) -> Error {
+pub(crate) fn with_file_hint(error: Error) -> Error {
     match error.errno() {
         Some(libc::ENOENT) => error.with_hint("check the name"),
         Some(libc::EACCES) => error.with_hint("check its permissions (ls -l)"),

@@ -10,7 +10,7 @@ use tracefast_core::text::block::LINE_START;
 use tracefast_core::text::block::{Block, MAX_BLOCK, MAX_REST};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::input::compressed::hinted;
+use crate::input::compressed::with_damage_hint;
 use crate::input::source::read_at;
 
 /// The first read after a block's end, to find the end of its last line.
@@ -51,15 +51,15 @@ impl Unsettled {
     /// Adds what follows, and fails if it is too much. All of it starts at or after byte `byte` of the
     /// log.
     pub(crate) fn add(&mut self, more: &[u8], limits: Limits, byte: u64) -> Result<()> {
-        let mut begin = 0;
+        let mut start = 0;
         for feed in memchr_iter(b'\n', more) {
-            let line = self.last + feed + 1 - begin;
+            let line = self.last + feed + 1 - start;
             if line <= limits.long {
                 self.lines += line;
             }
-            (self.last, begin) = (0, feed + 1);
+            (self.last, start) = (0, feed + 1);
         }
-        self.last += more.len() - begin;
+        self.last += more.len() - start;
         self.bytes += more.len();
 
         let (kind, hint) = if self.lines >= limits.rest {
@@ -140,12 +140,12 @@ fn read_block_within(
     block: &mut Block,
     limits: Limits,
 ) -> Result<()> {
-    let begin = number * size as u64;
-    let end = (begin + size as u64).min(len);
+    let part_start = number * size as u64;
+    let end = (part_start + size as u64).min(len);
     // One more byte before the part shows whether a line starts with it.
-    let before = usize::from(begin > 0);
-    let offset = begin - before as u64;
-    let part = (end - begin) as usize + before;
+    let before = usize::from(part_start > 0);
+    let offset = part_start - before as u64;
+    let part = (end - part_start) as usize + before;
     let mut want = part + if end < len { TAIL } else { 0 };
     let mut have = 0;
     let mut start = None;
@@ -160,7 +160,8 @@ fn read_block_within(
         // A file that became shorter ends where it ends now.
         let ends = have < want || offset + have as u64 >= len;
         let text = &block.space(want)[..have];
-        let at_start = |at: usize| at.checked_sub(1).map_or(begin == 0, |at| text[at] == b'\n');
+        let at_start =
+            |at: usize| at.checked_sub(1).map_or(part_start == 0, |at| text[at] == b'\n');
         if start.is_none() {
             let at = from.max(before).min(have);
             start = line_start(text, at, part, at_start(at), ends, format);
@@ -173,7 +174,7 @@ fn read_block_within(
             }
             None if have >= part
                 && memchr(b'\n', &text[before..part.min(have)]).is_none()
-                && begin > 0
+                && part_start > 0
                 && text.first() != Some(&b'\n') =>
             {
                 // The whole part is inside a line that starts before it.
@@ -201,7 +202,7 @@ fn read_block_within(
             }
             None => {}
         }
-        unsettled.add(&text[read..], limits, begin)?;
+        unsettled.add(&text[read..], limits, part_start)?;
         want = (want + want.clamp(TAIL, STEP)).min(limits.block);
     }
     Ok(())
@@ -230,10 +231,10 @@ impl Cutter {
         Self { head: io::Cursor::new(head), rest, carry: Vec::new(), done: false, read: 0, limits }
     }
 
-    /// The part of a stream after its first `before` bytes: `begin`, then `rest`.
-    pub(crate) fn behind(before: u64, begin: Vec<u8>, rest: Box<dyn Read + Send>) -> Self {
-        let read = before + begin.len() as u64;
-        Self { carry: begin, read, ..Self::new(Vec::new(), rest) }
+    /// The part of a stream after its first `before` bytes: `part_start`, then `rest`.
+    pub(crate) fn resume(before: u64, carry: Vec<u8>, rest: Box<dyn Read + Send>) -> Self {
+        let read = before + carry.len() as u64;
+        Self { carry, read, ..Self::new(Vec::new(), rest) }
     }
 
     /// Fills the next block with about `size` bytes. `false`: there are no more.
@@ -269,7 +270,7 @@ impl Cutter {
                             // One that names a file has its own place.
                             let named = error.path().is_some();
                             let error = if named { error } else { error.at_byte(self.read) };
-                            return Err(hinted(error));
+                            return Err(with_damage_hint(error));
                         }
                     },
                     n => {
@@ -323,7 +324,7 @@ mod tests {
     use tracefast_core::format::Wanted;
 
     use super::*;
-    use crate::input::joined_pieces::{Seam, Section};
+    use crate::input::joined_pieces::{PieceBlocks, PieceJoiner};
 
     fn by_file(text: &[u8], size: usize, format: &Format) -> Vec<Vec<u8>> {
         let mut file = tempfile::tempfile().expect("a temporary file");
@@ -368,11 +369,11 @@ mod tests {
                 Err(error) => break Some(error),
             }
         };
-        let mut seam = Seam::within(limits);
+        let mut joiner = PieceJoiner::within(limits);
         let by_pieces = log.as_bytes().chunks(70).find_map(|piece| {
             let text = Box::new(io::Cursor::new(piece.to_vec()));
-            let section = Section::new(text, 70, 50, &format, Vec::new).expect("readable");
-            seam.join(section).err()
+            let piece = PieceBlocks::new(text, 70, 50, &format, Vec::new).expect("readable");
+            joiner.join(piece).err()
         });
         [by_file, by_stream, by_pieces].map(|error| error.map(|error| error.kind().to_string()))
     }

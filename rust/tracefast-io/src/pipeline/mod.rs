@@ -29,7 +29,7 @@ use tracefast_core::text::block::Block;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::merge::Input;
 use crate::input::source::{Progress, Source};
-use crate::pipeline::row_groups::{Cut, Group, Groups, Piece, Serial};
+use crate::pipeline::row_groups::{BatchRows, FullGroup, OpenGroups, ReadyRows, RowGrouper};
 use crate::pipeline::unpack::Unpacking;
 
 /// How to run.
@@ -125,12 +125,12 @@ struct State<T> {
     waiting: usize,
     /// Next block to resolve.
     resolve: u64,
-    /// The serial state; taken by the worker that resolves.
-    stream: Option<Box<Serial>>,
+    /// Makes rows final and groups them; taken by the worker that resolves.
+    grouper: Option<Box<RowGrouper>>,
     /// Final rows, to be made into batches.
-    pieces: VecDeque<Piece>,
+    batches_due: VecDeque<BatchRows>,
     /// Batches of groups that are not whole yet.
-    building: Groups,
+    open_groups: OpenGroups,
     /// Groups to encode, by number.
     groups: VecDeque<(u64, Vec<RecordBatch>)>,
     /// Groups made and not yet taken from `outputs`.
@@ -194,7 +194,7 @@ impl<E: Encode> Pipeline<E> {
         let threads = options.threads();
         let mut stream = Stream::new(Arc::clone(&pool));
         stream.model = options.model;
-        let serial = Serial::new(stream, options.group_rows, options.limit);
+        let grouper = RowGrouper::new(stream, options.group_rows, options.limit);
         let state = State {
             plan: None,
             blocks: 0,
@@ -204,9 +204,9 @@ impl<E: Encode> Pipeline<E> {
             parsed: BTreeMap::new(),
             waiting: 0,
             resolve: 0,
-            stream: Some(Box::new(serial)),
-            pieces: VecDeque::new(),
-            building: Groups::default(),
+            grouper: Some(Box::new(grouper)),
+            batches_due: VecDeque::new(),
+            open_groups: OpenGroups::default(),
             groups: VecDeque::new(),
             outstanding: 0,
             texts: VecDeque::new(),
@@ -374,13 +374,13 @@ impl<E: Encode> Shared<E> {
         }
     }
 
-    /// Hands on what was cut. What is counted as outstanding ends as an output.
-    fn hand_on(state: &mut State<E::Output>, cut: Cut) {
-        state.pieces.extend(cut.pieces);
-        for Group { number, pieces, bytes } in cut.groups {
+    /// Hands on rows that are ready. What is counted as outstanding ends as an output.
+    fn hand_on(state: &mut State<E::Output>, ready: ReadyRows) {
+        state.batches_due.extend(ready.batches);
+        for FullGroup { number, batches, bytes } in ready.groups {
             state.outstanding += 1;
             state.texts.push_back(bytes);
-            if let Some(batches) = state.building.close(number, pieces) {
+            if let Some(batches) = state.open_groups.close(number, batches) {
                 state.groups.push_back((number, batches));
             }
         }

@@ -19,7 +19,7 @@ use tracefast_core::text::string_view::REACH;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Rows of one batch, all of whose blocks are final.
-pub(crate) struct Piece {
+pub(crate) struct BatchRows {
     /// Group that it belongs to, and its place there.
     pub place: (u64, usize),
     /// The rows.
@@ -28,8 +28,8 @@ pub(crate) struct Piece {
     pub values: DictionaryValues,
 }
 
-/// What only one worker at a time may touch.
-pub(crate) struct Serial {
+/// Makes rows final and divides them into batches and groups; only one worker at a time may do so.
+pub(crate) struct RowGrouper {
     /// Makes rows final.
     pub stream: Stream,
     parts: Vec<Part>,
@@ -48,21 +48,21 @@ pub(crate) struct Serial {
     left: usize,
 }
 
-/// Pieces that are full, and groups that are.
+/// Batches and groups that have all their rows.
 #[derive(Default)]
-pub(crate) struct Cut {
-    /// The pieces, in order.
-    pub pieces: Vec<Piece>,
-    /// The groups whose last piece is among these or before.
-    pub groups: Vec<Group>,
+pub(crate) struct ReadyRows {
+    /// The batches, in order.
+    pub batches: Vec<BatchRows>,
+    /// The groups whose last batch is among these or before.
+    pub groups: Vec<FullGroup>,
 }
 
 /// A group all of whose rows are there.
-pub(crate) struct Group {
+pub(crate) struct FullGroup {
     /// Its number.
     pub number: u64,
-    /// How many pieces it has.
-    pub pieces: usize,
+    /// How many batches it has.
+    pub batches: usize,
     /// Bytes of text in it.
     pub bytes: usize,
 }
@@ -71,7 +71,7 @@ pub(crate) struct Group {
 /// has. Rows with long strings (`strace -s 100000`) or stacks would take gigabytes else.
 const GROUP_BYTES: usize = 16 << 20;
 
-impl Serial {
+impl RowGrouper {
     /// Groups of `group_rows` rows, of the first `limit` that `stream` makes final.
     pub(crate) fn new(stream: Stream, group_rows: usize, limit: Option<usize>) -> Self {
         let group_rows = group_rows.max(1);
@@ -91,7 +91,7 @@ impl Serial {
     /// # Errors
     /// The copied texts of a block are longer than views can address, or all names longer
     /// than a dictionary can hold.
-    pub(crate) fn add(&mut self, resolved: ResolvedBlock, out: &mut Cut) -> Result<()> {
+    pub(crate) fn add(&mut self, resolved: ResolvedBlock, out: &mut ReadyRows) -> Result<()> {
         if resolved.buffers.iter().any(|buffer| buffer.len() > self.reach) {
             let hint = "record shorter strings (strace -s), or remove the line";
             let error = Error::new(ErrorKind::TooMuchText { limit: self.reach as u64 });
@@ -124,7 +124,7 @@ impl Serial {
                 self.left -= take;
                 self.parts.push(Part::new(Arc::clone(&block), rows));
                 if take == room {
-                    self.cut(out);
+                    self.end_batch(out);
                 }
                 if self.bytes >= GROUP_BYTES {
                     self.finish(out);
@@ -154,31 +154,31 @@ impl Serial {
         unreachable!("the rows have that much text")
     }
 
-    /// Ends a piece, and the group if that is full.
-    fn cut(&mut self, out: &mut Cut) {
+    /// Ends a batch, and the group if that is full.
+    fn end_batch(&mut self, out: &mut ReadyRows) {
         let values = self.stream.values();
         let parts = std::mem::take(&mut self.parts);
-        out.pieces.push(Piece { place: self.next, parts, values });
+        out.batches.push(BatchRows { place: self.next, parts, values });
         self.next.1 += 1;
         self.before += std::mem::take(&mut self.rows);
         if self.before == self.group_rows {
-            self.end(out);
+            self.end_group(out);
         }
     }
 
     /// No row follows in the group at hand.
-    pub(crate) fn finish(&mut self, out: &mut Cut) {
+    pub(crate) fn finish(&mut self, out: &mut ReadyRows) {
         if self.rows > 0 {
-            self.cut(out);
+            self.end_batch(out);
         }
         if self.before > 0 {
-            self.end(out);
+            self.end_group(out);
         }
     }
 
-    fn end(&mut self, out: &mut Cut) {
-        let (number, pieces) = self.next;
-        out.groups.push(Group { number, pieces, bytes: std::mem::take(&mut self.bytes) });
+    fn end_group(&mut self, out: &mut ReadyRows) {
+        let (number, batches) = self.next;
+        out.groups.push(FullGroup { number, batches, bytes: std::mem::take(&mut self.bytes) });
         self.next = (number + 1, 0);
         self.before = 0;
     }
@@ -186,12 +186,12 @@ impl Serial {
 
 /// Groups with some of their batches.
 #[derive(Default)]
-pub(crate) struct Groups {
+pub(crate) struct OpenGroups {
     /// The batches by their place; how many there will be, once that is known.
     open: BTreeMap<u64, (BTreeMap<usize, RecordBatch>, Option<usize>)>,
 }
 
-impl Groups {
+impl OpenGroups {
     /// A batch was made; gives its group if that is whole now.
     pub(crate) fn add(
         &mut self,
@@ -202,15 +202,15 @@ impl Groups {
         self.whole(place.0)
     }
 
-    /// Group `number` has `pieces` batches; gives them if all are made.
-    pub(crate) fn close(&mut self, number: u64, pieces: usize) -> Option<Vec<RecordBatch>> {
-        self.open.entry(number).or_default().1 = Some(pieces);
+    /// Group `number` has `batches` batches; gives them if all are made.
+    pub(crate) fn close(&mut self, number: u64, batches: usize) -> Option<Vec<RecordBatch>> {
+        self.open.entry(number).or_default().1 = Some(batches);
         self.whole(number)
     }
 
     fn whole(&mut self, number: u64) -> Option<Vec<RecordBatch>> {
-        let (batches, pieces) = self.open.get(&number)?;
-        if *pieces != Some(batches.len()) {
+        let (batches, count) = self.open.get(&number)?;
+        if *count != Some(batches.len()) {
             return None;
         }
         let (batches, _) = self.open.remove(&number)?;
@@ -229,19 +229,19 @@ mod tests {
 
     use super::*;
 
-    fn serial() -> Serial {
+    fn grouper() -> RowGrouper {
         let mut stream = Stream::new(Arc::new(Pool::default()));
         stream.begin("log", Format::from_wanted(Wanted::Strace));
-        Serial::new(stream, 1_000, None)
+        RowGrouper::new(stream, 1_000, None)
     }
 
-    fn add(serial: &mut Serial, text: &str, out: &mut Cut) -> Result<()> {
+    fn add(grouper: &mut RowGrouper, text: &str, out: &mut ReadyRows) -> Result<()> {
         let mut block = Block::from_text(text.as_bytes());
         let mut parsed = Parsed::default();
         let format = Format::from_wanted(Wanted::Strace);
         Grammar::default().parse(&format, &mut block, &mut parsed);
-        let resolved = serial.stream.resolve(block, parsed);
-        serial.add(resolved, out)
+        let resolved = grouper.stream.resolve(block, parsed);
+        grouper.add(resolved, out)
     }
 
     #[test]
@@ -253,47 +253,47 @@ mod tests {
         }
         // However the log is cut into blocks.
         for size in [1, 2, 9] {
-            let (mut serial, mut cut) = (serial(), Cut::default());
+            let (mut grouper, mut ready) = (grouper(), ReadyRows::default());
             let lines: Vec<&str> = lines.split_inclusive('\n').collect();
             for block in lines.chunks(size) {
-                add(&mut serial, &block.concat(), &mut cut).expect("few bytes");
+                add(&mut grouper, &block.concat(), &mut ready).expect("few bytes");
             }
-            serial.finish(&mut cut);
+            grouper.finish(&mut ready);
             let rows: Vec<usize> = (0..)
-                .zip(&cut.groups)
+                .zip(&ready.groups)
                 .map(|(number, group)| {
                     assert_eq!(group.number, number);
-                    let pieces = cut.pieces.iter().filter(|piece| piece.place.0 == number);
-                    pieces.flat_map(|piece| &piece.parts).map(|part| part.rows.len()).sum()
+                    let batches = ready.batches.iter().filter(|batch| batch.place.0 == number);
+                    batches.flat_map(|batch| &batch.parts).map(|part| part.rows.len()).sum()
                 })
                 .collect();
             assert_eq!(rows, [4, 4, 1], "blocks of {size} lines");
-            assert!(cut.groups[0].bytes >= GROUP_BYTES);
-            assert_eq!(cut.groups[2].bytes, long.len() + 5);
+            assert!(ready.groups[0].bytes >= GROUP_BYTES);
+            assert_eq!(ready.groups[2].bytes, long.len() + 5);
         }
     }
 
     #[test]
     fn texts_that_views_cannot_tell_are_refused() {
-        let (mut serial, mut cut) = (serial(), Cut::default());
-        serial.reach = 200;
+        let (mut grouper, mut ready) = (grouper(), ReadyRows::default());
+        grouper.reach = 200;
         let name = "x".repeat(60);
         let path = |escaped: &str| format!("rmdir(\"/{name}{escaped}\") = 0\n");
-        add(&mut serial, &path(""), &mut cut).expect("short enough");
-        add(&mut serial, &path("\\n").repeat(2), &mut cut).expect("short enough");
-        let error = add(&mut serial, &path("\\n").repeat(4), &mut cut).expect_err("too much");
+        add(&mut grouper, &path(""), &mut ready).expect("short enough");
+        add(&mut grouper, &path("\\n").repeat(2), &mut ready).expect("short enough");
+        let error = add(&mut grouper, &path("\\n").repeat(4), &mut ready).expect_err("too much");
         let expected = "line 4: more than 200 bytes of text would have to be unescaped or joined";
         assert_eq!(error.to_string(), expected);
     }
 
     #[test]
     fn names_that_a_dictionary_cannot_hold_are_refused() {
-        let (mut serial, mut cut) = (serial(), Cut::default());
-        serial.words = 12;
+        let (mut grouper, mut ready) = (grouper(), ReadyRows::default());
+        grouper.words = 12;
         for _ in 0..2 {
-            add(&mut serial, "read(3) = 0\nfutimens(3) = 0\n", &mut cut).expect("few bytes");
+            add(&mut grouper, "read(3) = 0\nfutimens(3) = 0\n", &mut ready).expect("few bytes");
         }
-        let error = add(&mut serial, "a(3) = 0\nb(3) = 0\n", &mut cut).expect_err("too much");
+        let error = add(&mut grouper, "a(3) = 0\nb(3) = 0\n", &mut ready).expect_err("too much");
         let expected =
             "line 5: the distinct names of calls, errors and commands take more than 12 bytes";
         assert_eq!(error.to_string(), expected);

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::input::merge::Input;
 use crate::input::source::{Bytes, Source};
 use crate::input::split::{Cutter, block_count};
-use crate::pipeline::row_groups::Cut;
+use crate::pipeline::row_groups::ReadyRows;
 use crate::pipeline::{Encode, Plan, Shared};
 
 impl<E: Encode> Shared<E> {
@@ -31,11 +31,11 @@ impl<E: Encode> Shared<E> {
             }
         }
         let mut state = self.lock();
-        if let Some(serial) = state.stream.as_mut() {
-            let mut cut = Cut::default();
-            serial.finish(&mut cut);
-            let counts = serial.stream.counts.clone();
-            Self::hand_on(&mut state, cut);
+        if let Some(grouper) = state.grouper.as_mut() {
+            let mut ready = ReadyRows::default();
+            grouper.finish(&mut ready);
+            let counts = grouper.stream.counts.clone();
+            Self::hand_on(&mut state, ready);
             state.finished = Some(counts);
         }
         drop(state);
@@ -46,14 +46,14 @@ impl<E: Encode> Shared<E> {
         let name = source.name;
         let mut state = self.lock();
         let Some(format) = source.format else {
-            if let Some(serial) = state.stream.as_mut() {
-                serial.stream.empty(&name);
+            if let Some(grouper) = state.grouper.as_mut() {
+                grouper.stream.empty(&name);
             }
             return Ok(());
         };
         self.encode.begin(&name, format);
-        if let Some(serial) = state.stream.as_mut() {
-            serial.stream.begin(&name, format);
+        if let Some(grouper) = state.grouper.as_mut() {
+            grouper.stream.begin(&name, format);
         }
         let first = state.blocks;
         match source.bytes {
@@ -71,28 +71,28 @@ impl<E: Encode> Shared<E> {
             Bytes::Packed { head, rest } => {
                 state.plan = Some(Arc::new(Plan { name: name.clone(), format, file: None, first }));
                 drop(state);
-                self.pieces(&name, head, rest, &format)?;
+                self.read_pieces(&name, head, rest, &format)?;
                 state = self.lock();
             }
         }
-        while !state.stop && (state.resolve < state.blocks || state.stream.is_none()) {
+        while !state.stop && (state.resolve < state.blocks || state.grouper.is_none()) {
             state = Self::wait(&self.drive, state);
         }
         if state.stop {
             return Ok(());
         }
-        if let Some(mut serial) = state.stream.take() {
+        if let Some(mut grouper) = state.grouper.take() {
             drop(state);
-            let mut cut = Cut::default();
-            if let Some(rest) = serial.stream.end() {
-                serial.add(rest, &mut cut).map_err(|error| self.placed(error))?;
+            let mut ready = ReadyRows::default();
+            if let Some(rest) = grouper.stream.end() {
+                grouper.add(rest, &mut ready).map_err(|error| self.placed(error))?;
                 // What was open at the end made rows, too.
-                let rows = serial.stream.counts.total.rows();
+                let rows = grouper.stream.counts.total.rows();
                 self.progress.rows.store(rows, Ordering::Relaxed);
             }
             state = self.lock();
-            Self::hand_on(&mut state, cut);
-            state.stream = Some(serial);
+            Self::hand_on(&mut state, ready);
+            state.grouper = Some(grouper);
             self.work.notify_all();
         }
         Ok(())

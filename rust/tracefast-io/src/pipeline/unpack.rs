@@ -11,20 +11,20 @@ use tracefast_core::format::Format;
 
 use crate::error::{Error, Result};
 use crate::input::compressed::{MOST_TEXT, Piece, Pieces};
-use crate::input::joined_pieces::{Seam, Section};
+use crate::input::joined_pieces::{PieceBlocks, PieceJoiner};
 use crate::input::split::Cutter;
 use crate::pipeline::{Encode, Plan, Shared};
 
 /// A piece and its number.
-pub(crate) type Packed = (u64, Piece);
+pub(crate) type NumberedPiece = (u64, Piece);
 
 /// Pieces on their way through the workers.
 #[derive(Default)]
 pub(crate) struct Unpacking {
     /// Not yet claimed.
-    packed: VecDeque<Packed>,
+    unclaimed: VecDeque<NumberedPiece>,
     /// Unpacked, by number; `None`: that failed.
-    done: BTreeMap<u64, Option<Section>>,
+    done: BTreeMap<u64, Option<PieceBlocks>>,
     /// The next to join. Pieces before it are of no use any more.
     next: u64,
     /// Pieces given to workers.
@@ -33,7 +33,7 @@ pub(crate) struct Unpacking {
 
 /// What has become of a piece.
 enum Unpacked {
-    Text(Section),
+    Text(PieceBlocks),
     /// It cannot be unpacked on its own.
     Broken,
     /// Nobody wants it any more.
@@ -42,8 +42,8 @@ enum Unpacked {
 
 impl Unpacking {
     /// The next piece to unpack.
-    pub(crate) fn claim(&mut self) -> Option<Packed> {
-        self.packed.pop_front()
+    pub(crate) fn claim(&mut self) -> Option<NumberedPiece> {
+        self.unclaimed.pop_front()
     }
 }
 
@@ -54,20 +54,20 @@ impl<E: Encode> Shared<E> {
     }
 
     /// Bytes of a block: pieces have about a megabyte, and the room of larger blocks would be empty.
-    fn section_bytes(&self) -> usize {
+    fn block_bytes(&self) -> usize {
         self.options.block_bytes.min(1 << 20)
     }
 
     /// What a worker does with a piece.
-    pub(crate) fn unpack(&self, plan: &Plan, (number, piece): Packed) {
-        let size = self.section_bytes();
-        let cut = piece.text().map_err(Into::into).and_then(|text| {
-            Section::new(text, MOST_TEXT, size, &plan.format, || self.pool.buffer())
+    pub(crate) fn unpack(&self, plan: &Plan, (number, piece): NumberedPiece) {
+        let size = self.block_bytes();
+        let blocks = piece.text().map_err(Into::into).and_then(|text| {
+            PieceBlocks::new(text, MOST_TEXT, size, &plan.format, || self.pool.buffer())
         });
         let mut state = self.lock();
         let unpacking = &mut state.unpacking;
         if number >= unpacking.next {
-            unpacking.done.insert(number, cut.ok());
+            unpacking.done.insert(number, blocks.ok());
             let drive = number == unpacking.next;
             drop(state);
             if drive {
@@ -77,7 +77,7 @@ impl<E: Encode> Shared<E> {
     }
 
     /// Reads a compressed stream, the first bytes of whose text are `head`.
-    pub(crate) fn pieces(
+    pub(crate) fn read_pieces(
         &self,
         name: &str,
         head: Vec<u8>,
@@ -92,12 +92,12 @@ impl<E: Encode> Shared<E> {
         }
         let mut under_way = VecDeque::new();
         self.hand_out(&mut rest, &mut under_way);
-        let mut seam = Seam::default();
-        let (most, size) = (head.len(), self.section_bytes());
+        let mut joiner = PieceJoiner::default();
+        let (most, size) = (head.len(), self.block_bytes());
         let head = Box::new(io::Cursor::new(head));
-        let mut cut = Section::new(head, most, size, format, || self.pool.buffer())?;
+        let mut blocks = PieceBlocks::new(head, most, size, format, || self.pool.buffer())?;
         loop {
-            for block in seam.join(cut).map_err(|error| error.at_path(name))? {
+            for block in joiner.join(blocks).map_err(|error| error.at_path(name))? {
                 if !self.push(block) {
                     return Ok(());
                 }
@@ -106,8 +106,8 @@ impl<E: Encode> Shared<E> {
             if under_way.is_empty() {
                 break;
             }
-            cut = match self.unpacked() {
-                Unpacked::Text(cut) => cut,
+            blocks = match self.unpacked() {
+                Unpacked::Text(blocks) => blocks,
                 Unpacked::Broken => break,
                 Unpacked::Stopped => return Ok(()),
             };
@@ -116,9 +116,9 @@ impl<E: Encode> Shared<E> {
         self.take_back();
         let again: Vec<Piece> = under_way.into();
         if let Some(rest) = rest.rest(&again).map_err(at)? {
-            return self.cut(name, seam.go_on(rest), format);
+            return self.cut(name, joiner.go_on(rest), format);
         }
-        seam.end().map(|block| self.push(block));
+        joiner.end().map(|block| self.push(block));
         Ok(())
     }
 
@@ -130,7 +130,7 @@ impl<E: Encode> Shared<E> {
             under_way.push_back(piece.clone());
             let mut state = self.lock();
             let unpacking = &mut state.unpacking;
-            unpacking.packed.push_back((unpacking.given, piece));
+            unpacking.unclaimed.push_back((unpacking.given, piece));
             unpacking.given += 1;
             drop(state);
             self.work.notify_one();
@@ -145,9 +145,9 @@ impl<E: Encode> Shared<E> {
                 return Unpacked::Stopped;
             }
             let next = state.unpacking.next;
-            if let Some(cut) = state.unpacking.done.remove(&next) {
+            if let Some(blocks) = state.unpacking.done.remove(&next) {
                 state.unpacking.next += 1;
-                return cut.map_or(Unpacked::Broken, Unpacked::Text);
+                return blocks.map_or(Unpacked::Broken, Unpacked::Text);
             }
             state = Self::wait(&self.drive, state);
         }
@@ -157,7 +157,7 @@ impl<E: Encode> Shared<E> {
     fn take_back(&self) {
         let mut state = self.lock();
         let unpacking = &mut state.unpacking;
-        unpacking.packed.clear();
+        unpacking.unclaimed.clear();
         unpacking.done.clear();
         unpacking.next = unpacking.given;
     }

@@ -11,17 +11,17 @@ use tracefast_core::text::block::Block;
 
 use crate::error::Result;
 use crate::input::split::read_block;
-use crate::pipeline::row_groups::{Cut, Piece, Serial};
-use crate::pipeline::unpack::Packed;
+use crate::pipeline::row_groups::{BatchRows, ReadyRows, RowGrouper};
+use crate::pipeline::unpack::NumberedPiece;
 use crate::pipeline::{Encode, LONG_BLOCK, Plan, Shared, State};
 
 pub(crate) enum Job {
     Encode(u64, Vec<RecordBatch>),
-    Assemble(Piece),
-    Resolve(Box<Serial>, Vec<(Block, Parsed)>),
+    Assemble(BatchRows),
+    Resolve(Box<RowGrouper>, Vec<(Block, Parsed)>),
     Read(Arc<Plan>, u64),
     Parse(Arc<Plan>, u64, Block),
-    Unpack(Arc<Plan>, Packed),
+    Unpack(Arc<Plan>, NumberedPiece),
 }
 
 impl<E: Encode> Shared<E> {
@@ -31,7 +31,7 @@ impl<E: Encode> Shared<E> {
         loop {
             let Some(job) = self.job(&mut state) else {
                 // Who makes the last batch of a group finds that to encode next.
-                let idle = state.pieces.is_empty() && state.groups.is_empty();
+                let idle = state.batches_due.is_empty() && state.groups.is_empty();
                 if state.stop || state.finished.is_some() && idle {
                     return;
                 }
@@ -55,13 +55,13 @@ impl<E: Encode> Shared<E> {
         if let Some((number, batches)) = state.groups.pop_front() {
             return Some(Job::Encode(number, batches));
         }
-        if let Some(piece) = state.pieces.pop_front() {
-            return Some(Job::Assemble(piece));
+        if let Some(rows) = state.batches_due.pop_front() {
+            return Some(Job::Assemble(rows));
         }
         if self.more_groups(state)
             && state.finished.is_none()
             && state.parsed.contains_key(&state.resolve)
-            && let Some(serial) = state.stream.take()
+            && let Some(grouper) = state.grouper.take()
         {
             let mut blocks = Vec::new();
             // A few at a time, so that groups go out soon.
@@ -73,7 +73,7 @@ impl<E: Encode> Shared<E> {
                 blocks.push((block, parsed));
             }
             state.waiting = state.waiting.saturating_sub(bytes);
-            return Some(Job::Resolve(serial, blocks));
+            return Some(Job::Resolve(grouper, blocks));
         }
         let ahead = state.claim < state.blocks && {
             // What is in `read` waits already, and is done with only when it is parsed.
@@ -101,9 +101,9 @@ impl<E: Encode> Shared<E> {
                 self.lock().outputs.insert(number, output);
                 self.output.notify_one();
             }
-            Job::Assemble(piece) => {
+            Job::Assemble(rows) => {
                 // The blocks are given back as soon as they are copied.
-                let Piece { place, mut parts, values } = piece;
+                let BatchRows { place, mut parts, values } = rows;
                 let projection = &self.options.projection;
                 let batch = match &self.options.predicate {
                     None => assemble(&parts, projection, &values),
@@ -115,27 +115,27 @@ impl<E: Encode> Shared<E> {
                 drop(parts);
                 self.progress.built(&batch);
                 let mut state = self.lock();
-                if let Some(batches) = state.building.add(place, batch) {
+                if let Some(batches) = state.open_groups.add(place, batch) {
                     state.groups.push_back((place.0, batches));
                 }
             }
-            Job::Resolve(mut serial, blocks) => {
+            Job::Resolve(mut grouper, blocks) => {
                 let count = blocks.len() as u64;
-                let mut cut = Cut::default();
+                let mut ready = ReadyRows::default();
                 for (block, parsed) in blocks {
-                    let resolved = serial.stream.resolve(block, parsed);
-                    serial.add(resolved, &mut cut).map_err(|error| self.placed(error))?;
-                    if serial.has_enough() {
+                    let resolved = grouper.stream.resolve(block, parsed);
+                    grouper.add(resolved, &mut ready).map_err(|error| self.placed(error))?;
+                    if grouper.has_enough() {
                         break;
                     }
                 }
-                let enough = serial.has_enough().then(|| serial.stream.counts.clone());
-                let rows = serial.stream.counts.total.rows();
+                let enough = grouper.has_enough().then(|| grouper.stream.counts.clone());
+                let rows = grouper.stream.counts.total.rows();
                 self.progress.rows.store(rows, Ordering::Relaxed);
                 let mut state = self.lock();
                 state.resolve += count;
-                state.stream = Some(serial);
-                Self::hand_on(&mut state, cut);
+                state.grouper = Some(grouper);
+                Self::hand_on(&mut state, ready);
                 if enough.is_some() {
                     // Blocks read after that are dropped (see `job`).
                     state.finished = enough;

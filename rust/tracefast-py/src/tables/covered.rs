@@ -38,8 +38,8 @@ impl Covered {
             let lengths = length.as_primitive_opt::<Int64Type>().ok_or_else(wrong)?;
             let mut fold = self.fold.lock().unwrap_or_else(PoisonError::into_inner);
             for (row, group) in groups.values().iter().enumerate() {
-                let told = starts.is_valid(row) && lengths.is_valid(row);
-                let length = if told { lengths.value(row) } else { 0 };
+                let known = starts.is_valid(row) && lengths.is_valid(row);
+                let length = if known { lengths.value(row) } else { 0 };
                 fold.insert(*group as usize, starts.value(row), length);
             }
             Ok(())

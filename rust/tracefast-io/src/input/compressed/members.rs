@@ -7,11 +7,11 @@ use crate::input::compressed::Packing;
 /// What the first bytes of a member show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// Its packed bytes, and about how many its text has. (What is wrong about them shows when it
+    /// Its compressed bytes, and about how many its text has. (What is wrong about them shows when it
     /// is unpacked.)
     Member {
         /// Packed bytes.
-        packed: usize,
+        compressed: usize,
         /// Bytes of text.
         text: usize,
     },
@@ -25,15 +25,15 @@ pub(crate) enum Found {
 /// `seen` is 0 at first and keeps how far the end was looked for.
 pub(crate) fn find(packing: Packing, bytes: &[u8], ends: bool, seen: &mut usize) -> Found {
     match packing {
-        Packing::Gzip => by_next_begin(bytes, ends, seen, &GZIP),
-        Packing::Bzip2 => by_next_begin(bytes, ends, seen, &BZIP2),
+        Packing::Gzip => by_next_header(bytes, ends, seen, &GZIP),
+        Packing::Bzip2 => by_next_header(bytes, ends, seen, &BZIP2),
         Packing::Zstd => zstd_frame(bytes, ends),
-        Packing::Xz => by_next_begin(bytes, ends, seen, &XZ),
+        Packing::Xz => by_next_header(bytes, ends, seen, &XZ),
     }
 }
 
 /// Members without a length: one ends where the next one seems to start.
-struct Begin {
+struct MemberHeader {
     /// The bytes to look for.
     magic: &'static [u8],
     /// How many bytes it takes to recognise one.
@@ -46,16 +46,16 @@ struct Begin {
     text: fn(&[u8]) -> usize,
 }
 
-fn by_next_begin(bytes: &[u8], ends: bool, seen: &mut usize, begin: &Begin) -> Found {
-    if !bytes.get(..begin.look).is_some_and(begin.is) {
-        return if bytes.len() < begin.look && !ends { Found::More } else { Found::Unknown };
+fn by_next_header(bytes: &[u8], ends: bool, seen: &mut usize, header: &MemberHeader) -> Found {
+    if !bytes.get(..header.look).is_some_and(header.is) {
+        return if bytes.len() < header.look && !ends { Found::More } else { Found::Unknown };
     }
-    let mut from = begin.least.max(*seen);
-    while let Some(at) = bytes.get(from..).and_then(|rest| memmem::find(rest, begin.magic)) {
+    let mut from = header.least.max(*seen);
+    while let Some(at) = bytes.get(from..).and_then(|rest| memmem::find(rest, header.magic)) {
         let at = from + at;
-        match bytes.get(at..at + begin.look) {
-            Some(look) if (begin.is)(look) => {
-                return Found::Member { packed: at, text: (begin.text)(&bytes[..at]) };
+        match bytes.get(at..at + header.look) {
+            Some(look) if (header.is)(look) => {
+                return Found::Member { compressed: at, text: (header.text)(&bytes[..at]) };
             }
             None if !ends => {
                 *seen = at;
@@ -65,18 +65,20 @@ fn by_next_begin(bytes: &[u8], ends: bool, seen: &mut usize, begin: &Begin) -> F
         }
     }
     if !ends {
-        *seen = (bytes.len() + 1).saturating_sub(begin.magic.len());
+        *seen = (bytes.len() + 1).saturating_sub(header.magic.len());
         return Found::More;
     }
     match bytes.len() {
-        packed if packed >= begin.least => Found::Member { packed, text: (begin.text)(bytes) },
+        compressed if compressed >= header.least => {
+            Found::Member { compressed, text: (header.text)(bytes) }
+        }
         _ => Found::Unknown,
     }
 }
 
 /// Magic, method, flags, time, extra flags, system. Three bytes of any data look like a start once in
 /// 16 MiB; all that is fixed in a header, once in 200 GB.
-const GZIP: Begin = Begin {
+const GZIP: MemberHeader = MemberHeader {
     magic: b"\x1f\x8b\x08",
     look: 10,
     least: 20,
@@ -92,7 +94,7 @@ const GZIP: Begin = Begin {
 };
 
 /// Magic, block size, and the magic of a block, or that of the end if there is no block.
-const BZIP2: Begin = Begin {
+const BZIP2: MemberHeader = MemberHeader {
     magic: b"BZh",
     look: 10,
     least: 14,
@@ -109,7 +111,7 @@ const BZIP2: Begin = Begin {
 };
 
 /// Magic and flags of a stream.
-const XZ: Begin = Begin {
+const XZ: MemberHeader = MemberHeader {
     magic: b"\xfd7zXZ\0",
     look: 8,
     least: 32,
@@ -131,8 +133,8 @@ fn zstd_walk(bytes: &[u8]) -> Option<Found> {
     };
     let magic = little(0, 4)?;
     if magic & !0xf == 0x184d_2a50 {
-        let packed = 8 + little(4, 4)? as usize;
-        return (bytes.len() >= packed).then_some(Found::Member { packed, text: 0 });
+        let compressed = 8 + little(4, 4)? as usize;
+        return (bytes.len() >= compressed).then_some(Found::Member { compressed, text: 0 });
     }
     if magic != 0xfd2f_b528 {
         return Some(Found::Unknown);
@@ -159,13 +161,13 @@ fn zstd_walk(bytes: &[u8]) -> Option<Found> {
     loop {
         let head = little(at, 3)? as usize;
         let size = head >> 3;
-        let (packed, plain) = match head >> 1 & 3 {
+        let (compressed, plain) = match head >> 1 & 3 {
             0 => (size, size),
             1 => (1, size),
             2 => (size, block),
             _ => return Some(Found::Unknown),
         };
-        at += 3 + packed;
+        at += 3 + compressed;
         text = text.saturating_add(plain);
         if head & 1 == 1 {
             break;
@@ -174,5 +176,5 @@ fn zstd_walk(bytes: &[u8]) -> Option<Found> {
     at += 4 * (descriptor >> 2 & 1);
     // Without a declared size, the blocks only bound it, and it may well be smaller.
     let text = text.min(declared).min(crate::input::compressed::MOST_TEXT);
-    (bytes.len() >= at).then_some(Found::Member { packed: at, text })
+    (bytes.len() >= at).then_some(Found::Member { compressed: at, text })
 }

@@ -1,4 +1,4 @@
-//! Compressed logs: which compression it is, and how packed bytes become text.
+//! Compressed logs: which compression it is, and how compressed bytes become text.
 //!
 //! There are two ways. [`text`] reads from start to end and reports what is wrong. [`Pieces`] finds
 //! where whole members (of gzip), frames (of zstd) and streams (of xz and bzip2) start without
@@ -33,7 +33,7 @@ pub enum Packing {
 
 impl Packing {
     /// The compression of a file that starts with `magic`, if it is compressed.
-    pub fn of(magic: &[u8]) -> Option<Self> {
+    pub fn from_magic(magic: &[u8]) -> Option<Self> {
         let skippable = |magic: &[u8]| {
             magic.first_chunk::<4>().is_some_and(|m| u32::from_le_bytes(*m) & !0xf == 0x184d_2a50)
         };
@@ -49,23 +49,26 @@ impl Packing {
     }
 }
 
-/// The whole text of `packed`. Several members, one after another, are one text.
+/// The whole text of `compressed`. Several members, one after another, are one text.
 ///
 /// # Errors
 /// The decoder cannot be made.
-pub fn text(packing: Packing, packed: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+pub fn text(
+    packing: Packing,
+    compressed: Box<dyn Read + Send>,
+) -> io::Result<Box<dyn Read + Send>> {
     Ok(match packing {
         Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(
-            io::BufReader::with_capacity(1 << 17, packed),
+            io::BufReader::with_capacity(1 << 17, compressed),
         )),
         Packing::Zstd => {
-            let mut decoder = zstd::stream::read::Decoder::new(packed)?;
+            let mut decoder = zstd::stream::read::Decoder::new(compressed)?;
             // Logs are compressed with long windows, as they repeat themselves.
             decoder.window_log_max(31)?;
             Box::new(decoder)
         }
-        Packing::Xz => Box::new(liblzma::read::XzDecoder::new_multi_decoder(packed)),
-        Packing::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(packed)),
+        Packing::Xz => Box::new(liblzma::read::XzDecoder::new_multi_decoder(compressed)),
+        Packing::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(compressed)),
     })
 }
 
@@ -74,7 +77,7 @@ pub fn text(packing: Packing, packed: Box<dyn Read + Send>) -> io::Result<Box<dy
 /// # Errors
 /// The decoder cannot be made.
 pub(crate) fn plain(magic: Vec<u8>, raw: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
-    let packing = Packing::of(&magic);
+    let packing = Packing::from_magic(&magic);
     let whole = Box::new(io::Cursor::new(magic).chain(raw));
     match packing {
         Some(packing) => text(packing, whole),
@@ -83,7 +86,7 @@ pub(crate) fn plain(magic: Vec<u8>, raw: Box<dyn Read + Send>) -> io::Result<Box
 }
 
 /// Says what to do about an error that a decoder found, not the operating system.
-pub(crate) fn hinted(error: Error) -> Error {
+pub(crate) fn with_damage_hint(error: Error) -> Error {
     let damaged = error.errno().is_none() && matches!(error.kind(), ErrorKind::Io(_));
     if damaged && error.hint().is_none() {
         return error.with_hint(

@@ -10,7 +10,7 @@ use crate::input::compressed::{Packing, text};
 /// The most text that a piece may have: a frame of `pzstd` has 8 MiB.
 pub const MOST_TEXT: usize = 8 << 20;
 
-/// The most packed bytes of a piece. Logs shrink to a tenth.
+/// The most compressed bytes of a piece. Logs shrink to a tenth.
 const MOST_PACKED: usize = 2 << 20;
 
 /// Members are put together until their text is about so long (those of `bgzip` have 64 KiB) …
@@ -26,7 +26,7 @@ const READ: usize = 128 << 10;
 #[derive(Debug, Clone)]
 pub struct Piece {
     packing: Packing,
-    packed: Bytes,
+    compressed: Bytes,
 }
 
 impl Piece {
@@ -35,7 +35,7 @@ impl Piece {
     /// # Errors
     /// The decoder cannot be made.
     pub fn text(&self) -> io::Result<Box<dyn Read + Send>> {
-        text(self.packing, Box::new(Cursor::new(self.packed.clone())))
+        text(self.packing, Box::new(Cursor::new(self.compressed.clone())))
     }
 
     /// Adds its text to `out`.
@@ -43,11 +43,11 @@ impl Piece {
     /// # Errors
     /// It does not unpack, or has more text than a piece may have. `out` is as it was then.
     pub fn append_to(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        let begin = out.len();
+        let start = out.len();
         let read = self.text()?.take(MOST_TEXT as u64 + 1).read_to_end(out);
         let read = read.and_then(|n| if n > MOST_TEXT { Err(too_much()) } else { Ok(()) });
         if read.is_err() {
-            out.truncate(begin);
+            out.truncate(start);
         }
         read
     }
@@ -87,7 +87,7 @@ impl Pieces {
     pub fn rest(mut self, again: &[Piece]) -> io::Result<Option<Box<dyn Read + Send>>> {
         let mut bytes: Vec<u8> = Vec::new();
         for piece in again {
-            bytes.extend_from_slice(&piece.packed);
+            bytes.extend_from_slice(&piece.compressed);
         }
         bytes.extend_from_slice(&self.buf[self.at..]);
         if bytes.is_empty() && self.error.is_none() {
@@ -136,27 +136,27 @@ impl Iterator for Pieces {
     type Item = Piece;
 
     fn next(&mut self) -> Option<Piece> {
-        let mut packed = 0;
+        let mut compressed = 0;
         let mut text = 0;
-        while packed < ENOUGH_PACKED && text < ENOUGH_TEXT {
-            let bytes = &self.buf[self.at + packed..];
+        while compressed < ENOUGH_PACKED && text < ENOUGH_TEXT {
+            let bytes = &self.buf[self.at + compressed..];
             match members::find(self.packing, bytes, self.ends, &mut self.seen) {
-                Found::Member { packed: more, text: behind } => {
+                Found::Member { compressed: more, text: behind } => {
                     let fits = more <= MOST_PACKED && behind <= MOST_TEXT;
                     if !fits || (text > 0 && text + behind > MOST_TEXT) {
                         break;
                     }
                     self.seen = 0;
-                    packed += more;
+                    compressed += more;
                     text += behind;
                 }
                 Found::More if bytes.len() <= MOST_PACKED && self.error.is_none() => self.read(),
                 Found::More | Found::Unknown => break,
             }
         }
-        let piece = Bytes::copy_from_slice(&self.buf[self.at..self.at + packed]);
-        self.at += packed;
-        (packed > 0).then_some(Piece { packing: self.packing, packed: piece })
+        let piece = Bytes::copy_from_slice(&self.buf[self.at..self.at + compressed]);
+        self.at += compressed;
+        (compressed > 0).then_some(Piece { packing: self.packing, compressed: piece })
     }
 }
 

@@ -22,9 +22,9 @@ const MOVES: Classes = Classes::READS
 
 /// When a line had its effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Span {
+pub(crate) struct EffectTime {
     /// Its start: never before that of the line above, and equal to it where the line has no time.
-    pub begin: i64,
+    pub start: i64,
     /// Its end, at the earliest.
     pub end: i64,
     /// The line has a time of its own.
@@ -79,10 +79,10 @@ impl Clock {
     /// measures the call: time and duration together are the earliest moment of its end. While
     /// strace reads the arguments it does nothing else, so that the next time of any line is
     /// after that.
-    pub(crate) fn next(&mut self, line: &[u8]) -> Span {
+    pub(crate) fn next(&mut self, line: &[u8]) -> EffectTime {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let span = self.span(line).unwrap_or(Span {
-            begin: self.key,
+        let span = self.span(line).unwrap_or(EffectTime {
+            start: self.key,
             end: self.key,
             stamped: false,
             moves: false,
@@ -92,7 +92,7 @@ impl Clock {
         span
     }
 
-    fn span(&mut self, line: &[u8]) -> Option<Span> {
+    fn span(&mut self, line: &[u8]) -> Option<EffectTime> {
         if !Self::is_known(&self.layout) {
             return None;
         }
@@ -102,8 +102,8 @@ impl Clock {
         if self.unit == 0 {
             self.unit = unit(&line[..leader.next]);
         }
-        let begin = time.saturating_add(self.days).max(self.key);
-        let at = Span { begin, end: begin, stamped: true, moves: false, took: None };
+        let start = time.saturating_add(self.days).max(self.key);
+        let at = EffectTime { start, end: start, stamped: true, moves: false, took: None };
         let rest = &line[leader.next..];
         // Of a second half the time is that of the exit already.
         let Some(name) = line_start::call_name(rest).map(|len| &rest[..len]) else {
@@ -116,10 +116,10 @@ impl Clock {
         let moves = classes.has(MOVES);
         let ends = line.last() == Some(&b'>');
         let took = if ends { result::elapsed(line, leader.next) } else { None };
-        let Some((open, took)) = took else { return Some(Span { moves, ..at }) };
-        let end = time.saturating_add(self.days).saturating_add(took).max(begin);
+        let Some((open, took)) = took else { return Some(EffectTime { moves, ..at }) };
+        let end = time.saturating_add(self.days).saturating_add(took).max(start);
         let cut = self.unit + fraction(&line[open + 2..line.len() - 1]);
-        Some(Span { end, moves, took: Some(took.saturating_add(cut)), ..at })
+        Some(EffectTime { end, moves, took: Some(took.saturating_add(cut)), ..at })
     }
 
     /// The days that have gone by at the time of day `time` of the task's next line.
@@ -153,7 +153,7 @@ fn fraction(seconds: &[u8]) -> i64 {
 
 /// The time of day at which the first of several logs starts, by the first and last time of each:
 /// after the longest part of the day in which none of them was written.
-pub(crate) fn day_begin(spans: &[(i64, i64)]) -> i64 {
+pub(crate) fn first_time_of_day(spans: &[(i64, i64)]) -> i64 {
     let mut parts: Vec<(i64, i64)> = Vec::new();
     for &(first, last) in spans {
         // One that ends much earlier than it starts went over midnight.
@@ -166,7 +166,7 @@ pub(crate) fn day_begin(spans: &[(i64, i64)]) -> i64 {
     parts.sort_unstable();
     let Some(&(mut origin, mut end)) = parts.first() else { return 0 };
     // The gap from the last part to the first, over midnight, is weighed when that end is known.
-    let begin = origin;
+    let first_start = origin;
     let mut longest = 0;
     for &(first, last) in &parts[1..] {
         if first - end > longest {
@@ -175,7 +175,7 @@ pub(crate) fn day_begin(spans: &[(i64, i64)]) -> i64 {
         }
         end = end.max(last);
     }
-    if begin + DAY - end >= longest { begin } else { origin }
+    if first_start + DAY - end >= longest { first_start } else { origin }
 }
 
 /// The task that a call on this line created, or whose end a signal on it reports.
@@ -296,15 +296,15 @@ mod tests {
     #[test]
     fn logs_that_begin_after_midnight_come_later() {
         let hour = DAY / 24;
-        assert_eq!(day_begin(&[]), 0);
-        assert_eq!(day_begin(&[(10 * hour, 11 * hour), (15 * hour, 16 * hour)]), 10 * hour);
+        assert_eq!(first_time_of_day(&[]), 0);
+        assert_eq!(first_time_of_day(&[(10 * hour, 11 * hour), (15 * hour, 16 * hour)]), 10 * hour);
         assert_eq!(
-            day_begin(&[(23 * hour, 23 * hour), (hour, hour), (2 * hour, 2 * hour)]),
+            first_time_of_day(&[(23 * hour, 23 * hour), (hour, hour), (2 * hour, 2 * hour)]),
             23 * hour
         );
         // One log goes over midnight; others began on either side of it.
         assert_eq!(
-            day_begin(&[(6 * hour, 2 * hour), (23 * hour, 23 * hour), (hour, 2 * hour)]),
+            first_time_of_day(&[(6 * hour, 2 * hour), (23 * hour, 23 * hour), (hour, 2 * hour)]),
             6 * hour
         );
         let layout = Layout { time: Time::Day, ..EPOCH };
@@ -318,7 +318,7 @@ mod tests {
         let delta = Layout { delta: Delta::Plain, ..none };
         for (layout, line) in [(none, "getpid() = 3"), (delta, "     0.000123 getpid() = 3")] {
             let span = Clock::new(layout, None, 0).next(line.as_bytes());
-            assert_eq!((span.begin, span.end, span.stamped), (i64::MIN, i64::MIN, false));
+            assert_eq!((span.start, span.end, span.stamped), (i64::MIN, i64::MIN, false));
         }
     }
 

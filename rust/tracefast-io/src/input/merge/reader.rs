@@ -13,7 +13,7 @@ use tracefast_core::text::block::MAX_BLOCK;
 
 use crate::error::{Error, ErrorKind};
 use crate::input::compressed;
-use crate::input::merge::effect_time::{Clock, Span};
+use crate::input::merge::effect_time::{Clock, EffectTime};
 use crate::input::merge::open_files::{Descriptors, Reopened};
 use crate::input::source::{Progress, read_up_to};
 
@@ -44,7 +44,7 @@ pub struct Member {
 }
 
 /// One task's log, at one of its lines.
-struct Task {
+struct TaskLog {
     path: PathBuf,
     pid: i32,
     raw: Option<Box<dyn Read + Send>>,
@@ -60,7 +60,7 @@ struct Task {
     number: u64,
     clock: Clock,
     /// When the line at hand has its effect.
-    span: Span,
+    span: EffectTime,
     /// Where the task waits for its turn.
     turn: Option<Turn>,
     /// Whether the start of the current line was marked.
@@ -88,7 +88,7 @@ enum Ahead {
     Far,
 }
 
-impl Task {
+impl TaskLog {
     /// The log of `member`, still unread.
     fn new(member: &Member, raw: Box<dyn Read + Send>, room: usize, clock: Clock) -> Self {
         Self {
@@ -103,7 +103,7 @@ impl Task {
             line: (0, false),
             number: 0,
             clock,
-            span: Span::default(),
+            span: EffectTime::default(),
             turn: None,
             marked: false,
             next: i64::MAX,
@@ -254,7 +254,7 @@ impl Task {
 
 /// The logs of several tasks as one text, each line after its [`Prefix`].
 pub struct Merge {
-    tasks: Vec<Task>,
+    tasks: Vec<TaskLog>,
     /// Tasks with a line at hand, by the turn that it waits for, then by task. Of those whose turn
     /// has changed since, only the last one holds.
     waiting: BinaryHeap<Reverse<(Turn, i32, usize)>>,
@@ -268,7 +268,7 @@ pub struct Merge {
     /// Tasks at a line, by its number, whose end depends on the next time in any log; and the last
     /// one that was seen.
     open: Vec<(usize, u64)>,
-    told: i64,
+    last_time: i64,
     /// Lines that wait for their end though that may have been earlier: when, the task, the line.
     late: BinaryHeap<Reverse<(i64, usize, u64)>>,
     layout: Layout,
@@ -302,7 +302,7 @@ impl Merge {
             let raw = compressed::plain(magic, Box::new(raw)).map_err(at)?;
             let mut clock = Clock::new(*layout, member.first, origin);
             clock.begin(member.first);
-            let mut task = Task::new(member, raw, size.min(most), clock);
+            let mut task = TaskLog::new(member, raw, size.min(most), clock);
             if task.advance()? {
                 ready.push(id);
             }
@@ -315,7 +315,7 @@ impl Merge {
             urgent: Vec::new(),
             held: BTreeMap::new(),
             open: Vec::new(),
-            told: i64::MIN,
+            last_time: i64::MIN,
             late: BinaryHeap::new(),
             layout: *layout,
             rest: Vec::new(),
@@ -338,7 +338,7 @@ impl Merge {
         if let Some(pid) = task.successor().filter(|&pid| open(pid)) {
             self.held.entry(pid).or_default().push(id);
         } else {
-            self.wait(id, Turn { time: task.span.begin, ends: false });
+            self.wait(id, Turn { time: task.span.start, ends: false });
         }
     }
 
@@ -351,7 +351,7 @@ impl Merge {
     /// The tasks held for `pid` wait for it no longer.
     fn release(&mut self, pid: i32) {
         for id in self.held.remove(&pid).unwrap_or_default() {
-            let turn = Turn { time: self.tasks[id].span.begin, ends: false };
+            let turn = Turn { time: self.tasks[id].span.start, ends: false };
             self.wait(id, turn);
         }
     }
@@ -370,9 +370,9 @@ impl Merge {
     /// Writes what is due next, at most one line; `false`: the logs have ended.
     fn step(&mut self, out: &mut Out<'_>) -> Result<bool, Error> {
         if let Some(id) = self.current.take() {
-            self.begin(id, out)?;
+            self.start_line(id, out)?;
         } else if let Some(id) = self.urgent.pop() {
-            self.end(id, out)?;
+            self.end_line(id, out)?;
         } else if let Some((turn, _, id)) = self.first() {
             self.waiting.pop();
             if let Some(behind) = self.behind(id).filter(|_| turn.ends) {
@@ -381,9 +381,9 @@ impl Merge {
             }
             self.tasks[id].turn = None;
             if turn.ends {
-                self.end(id, out)?;
+                self.end_line(id, out)?;
             } else {
-                self.begin(id, out)?;
+                self.start_line(id, out)?;
             }
         } else if !self.open.is_empty() {
             // No log has another time.
@@ -399,7 +399,7 @@ impl Merge {
 
     /// Starts the current line of a task. If others do something before its end, its start is marked,
     /// where it matters, and the line waits; else it is written.
-    fn begin(&mut self, id: usize, out: &mut Out<'_>) -> Result<(), Error> {
+    fn start_line(&mut self, id: usize, out: &mut Out<'_>) -> Result<(), Error> {
         let task = &self.tasks[id];
         if !self.held.is_empty() && self.held.contains_key(&task.pid) && task.succeeds(&self.layout)
         {
@@ -410,14 +410,14 @@ impl Merge {
         }
         let span = task.span;
         if span.stamped {
-            self.tell(span.begin);
+            self.see_time(span.start);
         }
         // The only one that has not ended: there is nothing to wait for.
         let Some(first) = self.first().map(|(turn, pid, _)| (turn, pid)) else {
-            return self.end(id, out);
+            return self.end_line(id, out);
         };
-        if !span.moves && span.end == span.begin {
-            return self.end(id, out);
+        if !span.moves && span.end == span.start {
+            return self.end_line(id, out);
         }
         let task = &mut self.tasks[id];
         let ahead = if span.moves { task.ahead()? } else { Ahead::Far };
@@ -432,7 +432,7 @@ impl Merge {
         let turn = Turn { time: time.unwrap_or(i64::MAX), ends: true };
         let pid = task.pid;
         if first > (turn, pid) && self.behind(id).is_none() {
-            return self.end(id, out);
+            return self.end_line(id, out);
         }
         let task = &mut self.tasks[id];
         let whole = task.line.1;
@@ -461,7 +461,7 @@ impl Merge {
                 self.late.pop();
                 continue;
             };
-            let waits = task.span.moves && end <= task.span.begin && other != id;
+            let waits = task.span.moves && end <= task.span.start && other != id;
             let time = turn.time.saturating_add(1);
             return (waits && time < task.next).then_some(Turn { time, ends: true });
         }
@@ -469,9 +469,9 @@ impl Merge {
     }
 
     /// A log shows that it is `time`: strace had let go of all tasks whose calls started before.
-    fn tell(&mut self, time: i64) {
-        if time > self.told {
-            self.told = time;
+    fn see_time(&mut self, time: i64) {
+        if time > self.last_time {
+            self.last_time = time;
             self.bound(time);
         }
     }
@@ -495,7 +495,7 @@ impl Merge {
     }
 
     /// Writes the line at hand of a task, and goes to its next one.
-    fn end(&mut self, id: usize, out: &mut Out<'_>) -> Result<(), Error> {
+    fn end_line(&mut self, id: usize, out: &mut Out<'_>) -> Result<(), Error> {
         let task = &mut self.tasks[id];
         let mark = match (task.marked, task.line.1) {
             (true, _) => Mark::End,
@@ -516,7 +516,7 @@ impl Merge {
             self.current = Some(id);
             return Ok(());
         }
-        let turn = Turn { time: span.begin, ends: false };
+        let turn = Turn { time: span.start, ends: false };
         let free = self.urgent.is_empty() && self.tasks[id].successor().is_none();
         if free && self.first().is_none_or(|(first, other, _)| (turn, pid) < (first, other)) {
             self.current = Some(id);
@@ -552,7 +552,7 @@ struct Out<'a> {
 
 impl Out<'_> {
     /// Writes the line at hand of `task`, or if it does not fit, into `rest`.
-    fn put(&mut self, task: &Task, mark: Mark, rest: &mut Vec<u8>, given: &mut usize) {
+    fn put(&mut self, task: &TaskLog, mark: Mark, rest: &mut Vec<u8>, given: &mut usize) {
         let len = task.len();
         if let Some(space) = self.space.get_mut(self.have..self.have + len) {
             task.write(mark, space);

@@ -17,9 +17,9 @@ use tracefast_core::strace::{self, line_start};
 
 use crate::error::{Error, Result};
 use crate::input::compressed::{self, MAGIC, Packing};
-use crate::input::merge::effect_time::{Clock, day_begin, other_task, own_task};
+use crate::input::merge::effect_time::{Clock, first_time_of_day, other_task, own_task};
 use crate::input::merge::reader::Member;
-use crate::input::source::{hinted, read_at, read_up_to};
+use crate::input::source::{read_at, read_up_to, with_file_hint};
 
 /// Bytes of each log that are looked at.
 const HEAD: usize = 64 << 10;
@@ -36,7 +36,7 @@ pub enum Input {
     /// A log as it is.
     Log(String),
     /// The log of one task.
-    Task {
+    TaskLog {
         /// File.
         name: String,
         /// What the rows call it.
@@ -65,7 +65,7 @@ impl Input {
     /// The files.
     pub fn names(&self) -> Vec<&str> {
         match self {
-            Self::Log(name) | Self::Task { name, .. } => vec![name],
+            Self::Log(name) | Self::TaskLog { name, .. } => vec![name],
             Self::Set(set) => set.members.iter().map(|member| member.name.as_str()).collect(),
         }
     }
@@ -154,7 +154,7 @@ fn choose(name: &str, insisted: bool, found: Vec<Sniffed>) -> (Option<Input>, Ve
     }
     if let [one] = &members[..] {
         let source = if insisted { name.to_owned() } else { one.name.clone() };
-        let task = Input::Task { name: one.name.clone(), source, pid: one.pid };
+        let task = Input::TaskLog { name: one.name.clone(), source, pid: one.pid };
         return (Some(task), others);
     }
     let filled = || members.iter().filter_map(|one| Some((one.format?, one.hits)));
@@ -171,7 +171,7 @@ fn choose(name: &str, insisted: bool, found: Vec<Sniffed>) -> (Option<Input>, Ve
         .iter()
         .filter_map(|one| one.first.map(|first| (first, one.last.unwrap_or(first))))
         .collect();
-    let origin = if layout.time == Time::Day { day_begin(&spans) } else { 0 };
+    let origin = if layout.time == Time::Day { first_time_of_day(&spans) } else { 0 };
     let members = members
         .into_iter()
         .map(|one| Member { name: one.name, pid: one.pid, first: one.first })
@@ -191,12 +191,12 @@ fn are_tasks(members: &[Sniffed]) -> bool {
         return agree > 0 || large && differ == 0;
     }
     let pids: BTreeSet<i32> = members.iter().map(|one| one.pid).collect();
-    let told = members
+    let named = members
         .iter()
         .flat_map(|one| one.others.iter().filter(|&&pid| pid != one.pid))
         .filter(|pid| pids.contains(pid))
         .count();
-    large || agree + told > differ
+    large || agree + named > differ
 }
 
 /// Why the order among tasks is not known, if it is not.
@@ -296,7 +296,7 @@ fn event<'a>(layout: &Layout, line: &'a [u8]) -> Option<&'a [u8]> {
 
 /// The first lines of a file, compressed or not.
 fn head(name: &str) -> Result<Vec<u8>> {
-    let at = |error| hinted(Error::io(name, error));
+    let at = |error| with_file_hint(Error::io(name, error));
     let mut file = File::open(name).map_err(at)?;
     let magic = read_up_to(&mut file, MAGIC).map_err(at)?;
     let mut text = compressed::plain(magic, Box::new(file)).map_err(at)?;
@@ -315,7 +315,7 @@ fn last_time(name: &str, len: u64, layout: &Layout) -> Option<i64> {
     let file = File::open(name).ok()?;
     let mut magic = [0; MAGIC];
     let have = read_at(&file, &mut magic, 0).ok()?;
-    if Packing::of(&magic[..have]).is_some() {
+    if Packing::from_magic(&magic[..have]).is_some() {
         return None;
     }
     let have = read_at(&file, &mut tail, len.saturating_sub(TAIL as u64)).ok()?;

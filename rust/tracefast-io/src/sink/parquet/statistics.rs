@@ -103,11 +103,11 @@ pub(crate) struct Bounds {
 impl Range {
     /// The range of texts. Only what bounds need is kept of them.
     pub(crate) fn of_texts(min: &[u8], max: &[u8]) -> Self {
-        let begin = |text: &[u8]| Value::Text(text[..text.len().min(KEPT + 1)].to_vec());
-        let (min, begin) = (begin(min), begin(max));
+        let prefix = |text: &[u8]| Value::Text(text[..text.len().min(KEPT + 1)].to_vec());
+        let (min, max_prefix) = (prefix(min), prefix(max));
         // Few texts have no upper bound but themselves.
-        let alone = max.len() > KEPT && cut_max(&begin).1;
-        let max = if alone { Value::Text(max.to_vec()) } else { begin };
+        let alone = max.len() > KEPT && cut_max(&max_prefix).1;
+        let max = if alone { Value::Text(max.to_vec()) } else { max_prefix };
         Self { min, max }
     }
 
@@ -221,12 +221,12 @@ mod tests {
     }
 
     #[test]
-    fn the_begin_of_a_text_has_its_bounds() {
+    fn a_prefix_of_a_text_has_its_bounds() {
         let high = "\u{10ffff}".repeat(20);
         for long in ["x".repeat(70), "é".repeat(80), "x".repeat(62) + &high, high] {
             let whole = Range { min: text(&long), max: text(&long) };
-            let begin = Range::of_texts(long.as_bytes(), long.as_bytes());
-            assert_eq!(begin.bounds(Order::Text), whole.bounds(Order::Text), "{long}");
+            let prefix = Range::of_texts(long.as_bytes(), long.as_bytes());
+            assert_eq!(prefix.bounds(Order::Text), whole.bounds(Order::Text), "{long}");
         }
         let short = Range::of_texts(b"a", b"b");
         assert_eq!(short, Range { min: text("a"), max: text("b") });
