@@ -29,8 +29,8 @@ fn blocks_are_the_log_again() {
     let lines = |numbers: &mut Numbers| {
         let mut data = vec![numbers.below(60) as u8, (numbers.below(2) * 16) as u8];
         for _ in 0..numbers.below(60) {
-            let begins = ["\n", " | ", " > ", " ", "a\n", " VCPU", " => ", "x", " = ", "long line"];
-            data.extend_from_slice(begins[numbers.below(begins.len())].as_bytes());
+            let starts = ["\n", " | ", " > ", " ", "a\n", " VCPU", " => ", "x", " = ", "long line"];
+            data.extend_from_slice(starts[numbers.below(starts.len())].as_bytes());
         }
         data
     };

@@ -142,7 +142,7 @@ impl Machine {
         let Some(open) = self.tasks[running].stack.pop() else { return };
         let dur = duration(choices);
         let ret = choices.pick(&[None, None, Some(0), Some(-22)]).filter(|_| self.columns.tail);
-        let behind = match ret {
+        let after = match ret {
             Some(ret) => format!(" /* {} = {ret} */", open.name),
             None if self.columns.tail => format!(" /* {} */", open.name),
             None => String::new(),
@@ -156,7 +156,7 @@ impl Machine {
             own.name = own.name.filter(|_| self.columns.tail);
             row
         });
-        let (tid, comm) = self.told(cpu);
+        let (tid, comm) = self.shown_task(cpu);
         let own = &mut self.rows[row].1;
         (own.ret, own.tid, own.comm) = (ret, tid, comm);
         own.dur = printed;
@@ -164,7 +164,7 @@ impl Machine {
             own.status = Some("complete");
             own.dur = printed.or(since);
         }
-        self.print(cpu, Some(dur), open.depth, &format!("}}{behind}"));
+        self.print(cpu, Some(dur), open.depth, &format!("}}{after}"));
     }
 
     /// Another task runs.
@@ -201,7 +201,7 @@ impl Machine {
         name: Option<&'static str>,
         args: String,
     ) -> (u64, Expected) {
-        let (tid, comm) = self.told(cpu);
+        let (tid, comm) = self.shown_task(cpu);
         let processor = self.columns.processor.then_some(u16::try_from(cpu).unwrap_or(0));
         let expected = Expected {
             kind,
@@ -219,7 +219,7 @@ impl Machine {
     }
 
     /// The task on a processor, if the log names it.
-    fn told(&self, cpu: usize) -> (Option<i32>, Option<&'static str>) {
+    fn shown_task(&self, cpu: usize) -> (Option<i32>, Option<&'static str>) {
         let (running, known) = self.running[cpu];
         let task = &self.tasks[running];
         (known.then_some(task.tid), known.then_some(task.comm))
@@ -267,7 +267,7 @@ impl Machine {
         assert_eq!(read.len(), self.rows.len(), "blocks of {size}\n{log}");
         for (line, expected) in &self.rows {
             let Some(row) = read.get(line) else { panic!("no row for line {line}\n{log}") };
-            let told = (
+            let found = (
                 (&*row.kind, row.name.as_deref(), row.args.as_deref(), row.status.as_deref()),
                 (
                     row.ret,
@@ -283,7 +283,7 @@ impl Machine {
                 (*kind, *name, Some(args.as_str()), *status),
                 (*ret, *dur, *ts, *tid, *comm, *cpu),
             );
-            assert_eq!(told, must, "line {line}, blocks of {size}\n{log}");
+            assert_eq!(found, must, "line {line}, blocks of {size}\n{log}");
         }
     }
 }

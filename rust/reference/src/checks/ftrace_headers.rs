@@ -75,7 +75,7 @@ pub fn ftrace_headers(data: &[u8]) {
     }
     // In these, text outside its column may belong to the name or to what surrounds it.
     let comm = exact || !matches!(fast.layout, Layout::Verbose | Layout::Latency);
-    let told = (
+    let fast_fields = (
         Some(fast.layout),
         fast.comm.map(|(from, upto)| &line[from..upto]).filter(|_| comm),
         fast.pid,
@@ -84,7 +84,7 @@ pub fn ftrace_headers(data: &[u8]) {
         fast.time,
         line[fast.payload..].trim_ascii_start(),
     );
-    let read = (
+    let slow_fields = (
         own,
         slow.comm.as_deref().filter(|_| comm),
         slow.tid,
@@ -93,7 +93,10 @@ pub fn ftrace_headers(data: &[u8]) {
         slow.ts,
         line[slow.payload..].trim_ascii_start(),
     );
-    assert!(told == read, "{usual:?}:\nfast {told:?}\nreference {read:?}\n{shown}");
+    assert!(
+        fast_fields == slow_fields,
+        "{usual:?}:\nfast {fast_fields:?}\nreference {slow_fields:?}\n{shown}"
+    );
     let flags = line[fast.flags.0..fast.flags.1].to_vec();
     assert!(!exact || flags == slow.flags, "{usual:?}: flags {flags:?} {:?}: {shown}", slow.flags);
 }

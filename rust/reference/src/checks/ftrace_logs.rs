@@ -30,23 +30,24 @@ pub fn made(data: &[u8]) -> Vec<u8> {
     let made = log(&mut Choices::new(data));
     let slow =
         read(&made.text, &Hints { machine: SyscallAbi::default(), stacks: true, seam: &|_| false });
-    for told in &made.rows {
+    for expected in &made.rows {
         // Of several on a line, the one of this kind.
-        let row = slow.rows.iter().find(|row| row.line == told.line && row.kind == told.kind);
-        let Some(row) = row else { panic!("no row for {told:?} in\n{}", shown(&made.text)) };
+        let row =
+            slow.rows.iter().find(|row| row.line == expected.line && row.kind == expected.kind);
+        let Some(row) = row else { panic!("no row for {expected:?} in\n{}", shown(&made.text)) };
         let fields = |row: &Row| {
             let Row { kind, name, tid, pid, comm, cpu, ret, .. } = row.clone();
             (kind, name, tid, pid, comm, cpu, ret)
         };
-        let what = || format!("the reference on line {}\n{}", told.line, shown(&made.text));
-        assert_eq!(fields(row), fields(told), "{}", what());
+        let what = || format!("the reference on line {}\n{}", expected.line, shown(&made.text));
+        assert_eq!(fields(row), fields(expected), "{}", what());
         // Two clocks cannot be in one column.
-        assert!(row.ts.is_none() || row.ts == told.ts, "{}", what());
+        assert!(row.ts.is_none() || row.ts == expected.ts, "{}", what());
         // A piece of another line may follow, which looks like text.
         let text =
             |args: &Option<Vec<u8>>| args.as_ref().map(|args| args.escape_ascii().to_string());
-        let (args, put) = (text(&row.args), text(&told.args));
-        let more = row.args.iter().zip(&told.args).any(|(args, put)| {
+        let (args, put) = (text(&row.args), text(&expected.args));
+        let more = row.args.iter().zip(&expected.args).any(|(args, put)| {
             let rest = args.strip_prefix(&put[..]);
             rest.is_some_and(|rest| rest.starts_with(b"\n") || rest.starts_with(b"\\n\\\n"))
         });

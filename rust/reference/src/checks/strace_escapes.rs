@@ -10,10 +10,10 @@ use crate::strace;
 /// If the two ways disagree, or what stood in front of the text is touched.
 pub fn strace_escapes(data: &[u8]) {
     let mut fast = b"/in/front\xff".to_vec();
-    let begin = fast.len();
+    let start = fast.len();
     unescape_into(data, &mut fast);
     let slow = strace::visible(&strace::unescape(data));
-    assert_eq!(fast[..begin], b"/in/front\xff"[..]);
+    assert_eq!(fast[..start], b"/in/front\xff"[..]);
     let shown = data.escape_ascii();
-    assert_eq!(String::from_utf8(fast.split_off(begin)).as_ref(), Ok(&slow), "{shown}");
+    assert_eq!(String::from_utf8(fast.split_off(start)).as_ref(), Ok(&slow), "{shown}");
 }

@@ -58,7 +58,7 @@ pub fn strace_lines(data: &[u8]) {
     if let Some(made) = made.filter(|_| changes == 0) {
         let shown = text.escape_ascii();
         let slow = slow.unwrap_or_else(|| panic!("the reference has no opinion on {shown}"));
-        assert_eq!(made.told(&slow.event), None, "{shown}");
+        assert_eq!(made.difference(&slow.event), None, "{shown}");
     }
 }
 
@@ -123,9 +123,9 @@ struct Made {
 
 impl Made {
     /// What an event says differently.
-    fn told(&self, event: &Event) -> Option<String> {
+    fn difference(&self, event: &Event) -> Option<String> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let mut told = Self {
+        let mut found = Self {
             name: String::new(),
             args: String::new(),
             value: None,
@@ -134,11 +134,11 @@ impl Made {
         };
         let mut error = None;
         if let Event::Call { name, args, ending } = event {
-            told.name = text(name);
-            told.args = text(args);
-            told.ending = match ending {
+            found.name = text(name);
+            found.args = text(args);
+            found.ending = match ending {
                 Ending::Result(outcome) => {
-                    told.value = outcome.ret;
+                    found.value = outcome.ret;
                     error = outcome.errno.as_deref().map(text);
                     "result"
                 }
@@ -150,11 +150,11 @@ impl Made {
                 Ending::Cut => "cut",
             };
         }
-        let same = told.name == self.name
-            && told.args == self.args
-            && told.value == self.value
+        let same = found.name == self.name
+            && found.args == self.args
+            && found.value == self.value
             && error.as_deref() == self.error
-            && told.ending == self.ending;
+            && found.ending == self.ending;
         (!same).then(|| format!("the reference reads {event:?}"))
     }
 }
@@ -178,8 +178,8 @@ fn event(style: &Style, choices: &mut Choices<'_>) -> (String, Made) {
     }
     made.args = arguments(choices, 4).join(", ");
     text += &format!("{}({}", made.name, made.args);
-    let (ending, behind) = MARKS[usize::from(form / 8) % MARKS.len()];
-    if form % 8 < 5 || behind.is_empty() {
+    let (ending, after) = MARKS[usize::from(form / 8) % MARKS.len()];
+    if form % 8 < 5 || after.is_empty() {
         let (result, value, error, _, _) = choices.pick(&RESULTS);
         text.push(')');
         text += &style.pad(&text);
@@ -191,7 +191,7 @@ fn event(style: &Style, choices: &mut Choices<'_>) -> (String, Made) {
         };
         (made.value, made.error, made.ending) = (value, error, "result");
     } else {
-        text += behind;
+        text += after;
         made.ending = ending;
     }
     (text, made)

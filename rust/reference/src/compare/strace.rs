@@ -161,8 +161,8 @@ fn headless(
     let Some((args, Ending::Result(outcome))) = rest_of(layout, &join(b"", rest, old)) else {
         return;
     };
-    let begin = line.time.zip(outcome.dur).map(|(end, dur)| end - dur);
-    let line = Line { time: begin, extra: Vec::new(), ..line.clone() };
+    let start = line.time.zip(outcome.dur).map(|(end, dur)| end - dur);
+    let line = Line { time: start, extra: Vec::new(), ..line.clone() };
     leader(found, layout, &line, row);
     found.text("args", row.args.as_ref(), Some(&args));
     result(found, &outcome, row);
@@ -222,9 +222,9 @@ fn result(found: &mut Differences, outcome: &Outcome, row: &Row) {
         found.text("errno", row.errno.as_ref(), outcome.errno.as_deref());
     }
     let aux = outcome.aux.join(&b' ');
-    let told = row.result.as_deref().unwrap_or_default();
-    let told = unmarked(without(told, outcome.annotation.as_deref()));
-    found.check("result", told, unmarked(&String::from_utf8_lossy(&aux)));
+    let text = row.result.as_deref().unwrap_or_default();
+    let text = unmarked(without(text, outcome.annotation.as_deref()));
+    found.check("result", text, unmarked(&String::from_utf8_lossy(&aux)));
 }
 
 /// A result without the marks that the status shows; it can show only one of them.
@@ -236,9 +236,9 @@ fn unmarked(result: &str) -> String {
 }
 
 /// A result without the annotation of its value, which is there where no other column has it.
-fn without<'a>(told: &'a str, annotation: Option<&[u8]>) -> &'a str {
+fn without<'a>(result: &'a str, annotation: Option<&[u8]>) -> &'a str {
     let annotation = annotation.map(|text| format!("<{}>", String::from_utf8_lossy(text)));
-    let rest = annotation.and_then(|text| told.strip_prefix(&text)).unwrap_or(told);
+    let rest = annotation.and_then(|text| result.strip_prefix(&text)).unwrap_or(result);
     rest.trim_start()
 }
 

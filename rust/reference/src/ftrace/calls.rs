@@ -9,7 +9,7 @@ use crate::ftrace::Row;
 use crate::ftrace::header::trim_start;
 use crate::ftrace::payload::{Call, hexadecimal};
 
-/// Calls that have begun.
+/// Calls that were entered and have not returned.
 pub(crate) struct Calls {
     /// Calls by number are events.
     named: bool,
@@ -30,7 +30,7 @@ impl Calls {
     }
 
     /// The row of the call in which a task is.
-    pub(crate) fn of(&self, tid: Option<i32>) -> Option<usize> {
+    pub(crate) fn row_of(&self, tid: Option<i32>) -> Option<usize> {
         self.open.get(&tid).map(|&(row, _)| row)
     }
 
@@ -90,7 +90,7 @@ impl Calls {
                     && !self.lost_between(&rows[index], &row) =>
             {
                 let open = &mut rows[index];
-                let dur = row.ts.zip(open.ts).and_then(|(end, begin)| end.checked_sub(begin));
+                let dur = row.ts.zip(open.ts).and_then(|(end, start)| end.checked_sub(start));
                 // Ticks are not a time, and no call ends before it starts.
                 open.dur = dur.filter(|&dur| !ticks && !counted && dur >= 0);
                 open.status = Some(if value.is_some() { "complete" } else { "truncated" });
@@ -113,7 +113,7 @@ impl Calls {
     }
 
     /// Another log starts, or what is left of a processor's records.
-    pub(crate) fn begin(&mut self, line: u64) {
+    pub(crate) fn reset(&mut self, line: u64) {
         self.begun = line;
     }
 
@@ -182,7 +182,7 @@ fn result(row: &mut Row, value: Option<i64>, narrow: bool) {
     if let Some(error) = value.filter(|value| (-ERRORS..0).contains(value)) {
         let number = error.unsigned_abs();
         let name = errno::name(number).map_or_else(|| format!("ERRNO_{number}"), str::to_owned);
-        // The call did not return: it is begun again, or the program sees EINTR.
+        // The call did not return: it is restarted, or the program sees EINTR.
         row.ret = (!name.starts_with("ERESTART")).then_some(-1);
         if row.ret.is_none() && row.status == Some("complete") {
             row.status = Some("interrupted");
@@ -226,13 +226,13 @@ fn argument(args: &[u8], position: usize, name: &str) -> Option<i64> {
         return number(args.split(|&b| b == b',').nth(position)?);
     }
     // The texts that a call writes come before its count.
-    let behind = |before: &str| {
+    let after = |before: &str| {
         let at = args.windows(before.len()).rposition(|part| part == before.as_bytes())?;
         Some(&args[at + before.len()..])
     };
-    match behind(&format!("{name}=")) {
+    match after(&format!("{name}=")) {
         Some(value) => field(value),
-        None => number(behind(&format!("{name}: "))?),
+        None => number(after(&format!("{name}: "))?),
     }
 }
 

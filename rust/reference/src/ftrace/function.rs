@@ -9,17 +9,17 @@ pub(crate) fn function(text: &[u8], alone: bool) -> Option<(Vec<u8>, Vec<u8>)> {
         return None;
     }
     let args = text[name.len()..].trim_start_matches(' ');
-    let told = || Some((name.as_bytes().to_vec(), args.as_bytes().to_vec()));
+    let function = || Some((name.as_bytes().to_vec(), args.as_bytes().to_vec()));
     let mut rest = with_arguments(place(text)?);
     if rest.is_empty() {
-        return if alone { told() } else { None };
+        return if alone { function() } else { None };
     }
     rest = rest.strip_prefix(" <-")?;
     rest = place(rest)?;
     if let Some(repeats) = rest.strip_prefix(" (repeats: ") {
         rest = repeats.strip_suffix(')').map_or(rest, |_| "");
     }
-    if rest.is_empty() { told() } else { None }
+    if rest.is_empty() { function() } else { None }
 }
 
 /// The text after `NAME[+0x1/0x2][ [MODULE]][ <ADDRESS>]`.
@@ -32,12 +32,12 @@ fn place(text: &str) -> Option<&str> {
         }
     }
     for (open, close) in [(" [", ']'), (" <", '>')] {
-        if let Some((inner, behind)) =
+        if let Some((inner, after)) =
             rest.strip_prefix(open).and_then(|inner| inner.split_once(close))
         {
             let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
             if !inner.is_empty() && !inner.starts_with('-') && inner.chars().all(known) {
-                rest = behind;
+                rest = after;
             }
         }
     }

@@ -57,8 +57,8 @@ fn around(line: &[u8], at: usize) -> Option<Header> {
     // What is too large for its column is not there; the record is.
     digits(&right[..close])?;
     let cpu: Option<u16> = number(&right[..close]);
-    let behind = at + 1 + close + 1;
-    let (flags, ts, ticks, payload) = behind_cpu(&line[behind..])?;
+    let after = at + 1 + close + 1;
+    let (flags, ts, ticks, payload) = after_cpu(&line[after..])?;
     let (before, tid, tgid) = before_cpu(left)?;
     let comm = name_of(&line[..before], WIDTH)?;
     Some(Header {
@@ -70,7 +70,7 @@ fn around(line: &[u8], at: usize) -> Option<Header> {
         flags: flags.to_vec(),
         ts,
         ticks,
-        payload: behind + payload,
+        payload: after + payload,
         ..Header::default()
     })
 }
@@ -105,7 +105,7 @@ fn before_cpu(left: &[u8]) -> Option<(usize, i32, Option<i32>)> {
 }
 
 /// `[FLAGS] TIME: `: the flags, the time, whether it counts ticks, and where the payload starts.
-fn behind_cpu(right: &[u8]) -> Option<(&[u8], Option<i64>, bool, usize)> {
+fn after_cpu(right: &[u8]) -> Option<(&[u8], Option<i64>, bool, usize)> {
     let colon = right.iter().position(|&b| b == b':')?;
     let words: Vec<&[u8]> =
         right[..colon].split(|&b| b == b' ').filter(|word| !word.is_empty()).collect();

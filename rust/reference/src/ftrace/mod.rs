@@ -87,12 +87,12 @@ pub fn read(log: &[u8], hints: &Hints<'_>) -> Reading {
     let wrap = wrapper::wrap(&whole);
     let mut ends = Vec::new();
     let mut texts = Vec::new();
-    let mut begin = 0;
+    let mut start = 0;
     for line in whole {
         let (from, upto) = wrapper::inner(line, wrap);
         texts.push(&line[from..upto]);
-        ends.push(begin + upto);
-        begin += line.len() + 1;
+        ends.push(start + upto);
+        start += line.len() + 1;
     }
     let usual = layouts::usual(&texts);
     let width = layouts::width(&texts, usual);
@@ -112,7 +112,7 @@ pub fn read(log: &[u8], hints: &Hints<'_>) -> Reading {
     while at < lines.len() {
         let first = at;
         // Lines before the columns of a record, which start its name.
-        if let Some(&(_, last)) = broken.iter().find(|&&(begin, _)| begin == at) {
+        if let Some(&(_, last)) = broken.iter().find(|&&(start, _)| start == at) {
             reader.reading.uses[first..=last].fill(LineUse::Continuation);
             at = last;
         }
@@ -205,7 +205,7 @@ impl Reader<'_> {
                 self.open = None;
                 let heads = [&b"# tracer: "[..], b"cpus=", b"##### CPU "];
                 if heads.iter().any(|head| text.starts_with(head)) {
-                    self.calls.begin(place.first);
+                    self.calls.reset(place.first);
                 }
                 LineUse::Header
             }
@@ -234,22 +234,22 @@ impl Reader<'_> {
         let frame = matches!(line, Line::Frame);
         match (&open.stack, open.text) {
             (Some(before), _) if frame => {
-                // Behind the stack there is no text.
+                // No text follows a stack.
                 open.text = None;
-                let begin = *open.frames.get_or_insert(place.end - text.len());
+                let start = *open.frames.get_or_insert(place.end - text.len());
                 let mut extra = before.clone();
                 if !before.is_empty() {
                     extra.push(b'\n');
                 }
-                extra.extend(wrapper::inner_lines(&self.log[begin..place.end], self.wrap));
+                extra.extend(wrapper::inner_lines(&self.log[start..place.end], self.wrap));
                 row.extra = Some(extra);
                 true
             }
             // Lines of the kernel's log are not one text.
-            (_, Some(begin)) if self.wrap != Wrap::KernelLog => {
+            (_, Some(start)) if self.wrap != Wrap::KernelLog => {
                 // Lines that look like frames after it belong to it.
                 open.stack = None;
-                let text = &self.log[begin..place.end];
+                let text = &self.log[start..place.end];
                 row.args = Some(wrapper::inner_lines(text, self.wrap));
                 if !open.free && !text::may_go_on(text) {
                     open.text = None;
@@ -266,12 +266,12 @@ impl Reader<'_> {
         let row = row(line, header);
         let mut used = LineUse::Events;
         let mut own = rows.len();
-        let call = self.calls.of(header.tid);
+        let call = self.calls.row_of(header.tid);
         let (mut text, mut framed) = (None, true);
         match payload {
             Payload::Enter { call, args } => {
                 self.calls.enter(rows, row, call, args, header.ticks);
-                framed = self.calls.of(header.tid).is_none();
+                framed = self.calls.row_of(header.tid).is_none();
             }
             Payload::Exit { call, value } => {
                 let (index, joined) = self.calls.exit(rows, row, call, *value, header.ticks);
@@ -338,7 +338,7 @@ impl Reader<'_> {
         let stack = framed.then_some(before);
         self.open = Some(Open { row: own, text, free: !framed, stack, frames: None });
         // A call that has ended is not what any processor is in.
-        if call != self.calls.of(header.tid) {
+        if call != self.calls.row_of(header.tid) {
             self.last.retain(|_, (_, row)| Some(*row) != call);
         }
         if let Some(cpu) = header.cpu {

@@ -53,7 +53,7 @@ fn is_rule(line: &[u8]) -> bool {
 /// `# tracer: nop`, counts of records, the legend over the columns.
 fn is_kernels(text: &str) -> bool {
     let Some(rest) = text.strip_prefix('#') else { return false };
-    let begins = [
+    let prefixes = [
         "  ",
         " tracer: ",
         " entries-in-buffer/entries-written: ",
@@ -63,7 +63,7 @@ fn is_kernels(text: &str) -> bool {
         " -----",
     ];
     rest.trim_matches(' ').is_empty()
-        || begins.iter().any(|begin| rest.starts_with(begin))
+        || prefixes.iter().any(|prefix| rest.starts_with(prefix))
         || rest.contains(" latency trace v")
 }
 

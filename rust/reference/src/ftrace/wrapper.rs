@@ -16,8 +16,8 @@ pub(crate) enum Wrap {
 /// What is around the lines of a log.
 pub(crate) fn wrap(lines: &[&[u8]]) -> Wrap {
     let first = lines.iter().find(|line| !line.trim_ascii().is_empty());
-    let begin = first.map(|line| line.trim_ascii_start().to_ascii_lowercase()).unwrap_or_default();
-    if begin.starts_with(b"<!doctype html") || begin.starts_with(b"<html") {
+    let start = first.map(|line| line.trim_ascii_start().to_ascii_lowercase()).unwrap_or_default();
+    if start.starts_with(b"<!doctype html") || start.starts_with(b"<html") {
         return Wrap::Page;
     }
     let prefixed = lines.iter().filter(|line| prefix(line) > 0).count();

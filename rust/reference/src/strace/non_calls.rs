@@ -3,7 +3,7 @@
 use crate::strace::Event;
 use crate::strace::cursor::Cursor;
 
-/// Reads an event that is not a call. `None`: it is none of these.
+/// Reads an event that is not a call. `None`: a call, or something else.
 pub(crate) fn other(text: &[u8]) -> Option<Event> {
     let mut cursor = Cursor::new(text);
     let event = if cursor.eat(b"+++ ") { ended(&mut cursor)? } else { between(&mut cursor)? };
@@ -51,11 +51,13 @@ fn between(cursor: &mut Cursor<'_>) -> Option<Event> {
         }
         Some(name)
     };
-    let told = cursor.rest().strip_suffix(b" ---")?;
+    let info_text = cursor.rest().strip_suffix(b" ---")?;
     cursor.at = cursor.text.len();
-    let info = told.starts_with(b"{si_signo=SIG") && told.ends_with(b"}") && name.is_some();
-    let old_info = told.starts_with(b"{si_signo=SIG") && told.ends_with(b")") && name.is_none();
-    let oldest = told.starts_with(b"(") && told.ends_with(b")") && name.is_some();
+    let info =
+        info_text.starts_with(b"{si_signo=SIG") && info_text.ends_with(b"}") && name.is_some();
+    let old_info =
+        info_text.starts_with(b"{si_signo=SIG") && info_text.ends_with(b")") && name.is_none();
+    let oldest = info_text.starts_with(b"(") && info_text.ends_with(b")") && name.is_some();
     (info || old_info || oldest).then_some(Event::Signal(name))
 }
 

@@ -13,8 +13,8 @@ impl Tracer {
         let odd = task.comm.contains(&b'\n') || task.comm.windows(2).any(|two| two == b": ");
         let known = matches!(self.columns, Columns::Trace { .. }) && !self.mixed && !self.wrapped;
         let task = if odd && !known { Task { comm: b"new line", ..task } } else { task };
-        let behind = self.behind.entry(task.tid).or_default();
-        *behind = if payload.starts_with(b"<") { *behind + 1 } else { 0 };
+        let stacks = self.stacks_since_record.entry(task.tid).or_default();
+        *stacks = if payload.starts_with(b"<") { *stacks + 1 } else { 0 };
         let cpu = task.cpu;
         let said = choices.rarely();
         let ticks = self.clock == Clock::Ticks;

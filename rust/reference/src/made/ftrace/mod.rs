@@ -118,7 +118,7 @@ struct Tracer {
     /// There was a record.
     known: bool,
     /// Stacks of each task since its last record: one of the kernel and one of the program at most.
-    behind: HashMap<i32, usize>,
+    stacks_since_record: HashMap<i32, usize>,
     /// There are stacks; else there may be markers with a NUL.
     stacks: bool,
 }
@@ -160,7 +160,7 @@ pub(crate) fn log(choices: &mut Choices<'_>) -> Made {
         mixed,
         wrapped,
         known: false,
-        behind: HashMap::new(),
+        stacks_since_record: HashMap::new(),
         stacks: choices.byte().is_multiple_of(2),
     };
     tracer.head(choices);
@@ -189,7 +189,7 @@ pub(crate) fn record(choices: &mut Choices<'_>) -> Vec<u8> {
         mixed: true,
         wrapped: false,
         known: true,
-        behind: HashMap::new(),
+        stacks_since_record: HashMap::new(),
         stacks: false,
     };
     let numbers = matches!(columns, Columns::Raw | Columns::Hex);
@@ -283,7 +283,7 @@ impl Tracer {
             5..8 => self.event(choices, task),
             8 | 9 => self.marker(choices, task),
             10 => self.function(choices, task),
-            STACK if self.behind.get(&task.tid).is_some_and(|&count| count > 1) => {
+            STACK if self.stacks_since_record.get(&task.tid).is_some_and(|&count| count > 1) => {
                 self.event(choices, task);
             }
             STACK if self.stacks => self.stack(choices, task),

@@ -250,11 +250,11 @@ impl Tracer {
             "<stack trace>",
         ]);
         // A piece of a record leaves the stacks before it where they are.
-        let before = self.behind.get(&task.tid).copied().unwrap_or(0);
+        let before = self.stacks_since_record.get(&task.tid).copied().unwrap_or(0);
         let payload = if before > 1 { "f <-g" } else { payload };
         self.record(choices, task, payload.as_bytes());
-        let behind = self.behind.entry(task.tid).or_default();
-        *behind = before.max(*behind);
+        let stacks = self.stacks_since_record.entry(task.tid).or_default();
+        *stacks = before.max(*stacks);
         let line = self.made.text.split_off(from);
         let line = line.strip_suffix(b"\n").unwrap_or(&line);
         let at = choices.below(line.len() + 1);

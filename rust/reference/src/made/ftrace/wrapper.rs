@@ -17,7 +17,7 @@ pub(crate) enum Wrap {
 /// The same log as another program keeps it.
 pub(crate) fn wrap_up(made: Made, wrap: Wrap) -> Made {
     let Made { text, mut rows } = made;
-    let (head, before, behind, tail): (&[u8], &[u8], &[u8], &[u8]) = match wrap {
+    let (head, before, after, tail): (&[u8], &[u8], &[u8], &[u8]) = match wrap {
         Wrap::None => return Made { text, rows },
         Wrap::KernelLog => (b"", b"<4>[   12.345678] ", b"", b""),
         Wrap::Page => (
@@ -42,7 +42,7 @@ pub(crate) fn wrap_up(made: Made, wrap: Wrap) -> Made {
     let mut out = head.to_vec();
     for line in text.split_inclusive(|&b| b == b'\n') {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
-        out.extend([before, line, behind, b"\n"].concat());
+        out.extend([before, line, after, b"\n"].concat());
     }
     out.extend_from_slice(tail);
     Made { text: out, rows }
