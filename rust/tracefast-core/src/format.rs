@@ -1,4 +1,4 @@
-//! The two formats of logs behind one interface, for the stages that work with either.
+//! One interface to the two formats of logs, for the stages that work with either.
 
 use std::borrow::Cow;
 

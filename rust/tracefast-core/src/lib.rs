@@ -61,7 +61,7 @@
 //! | [`linux`] | facts about Linux: system calls and what they do, errors, flags of clone, waiting |
 //! | [`strace`], [`ftrace`] | the grammars; neither uses the other |
 //! | `kernel` | the model of the kernel |
-//! | [`format`] | the two grammars behind one interface |
+//! | [`format`] | one interface to the two grammars |
 //! | [`serial`] | what can only be done in the order of the log |
 //! | [`batch`] | resolved blocks to Arrow batches, projections, predicates |
 //! | [`tables`] | batches of events to tables: files, forks, syscalls, processes |

@@ -291,7 +291,7 @@ mod tests {
                 worker.begin();
                 let mut local: Vec<u32> = Vec::new();
                 for word in part {
-                    let padded = format!("{:8}{word}{:8}", "before", "behind");
+                    let padded = format!("{:8}{word}{:8}", "before", "after");
                     let (len, text) = (word.len(), padded.as_bytes());
                     let known = (1..=16).contains(&len).then(|| worker.known(text, 8, len));
                     let before = names.len();

@@ -78,7 +78,7 @@ impl ModelRows {
         self.open.clear();
         self.classes.clear();
         self.classes.resize(rows.len, (RowClass::Idle, false));
-        // These steps may tell the task of rows that do not name it.
+        // These steps may find the task of rows that do not name it.
         let tasks_may_be_named = deferred.iter().any(|step| {
             matches!(
                 step,
@@ -201,7 +201,7 @@ fn class_of(effect: &Effect, valid: u64, details: &[Detail]) -> RowClass {
         return RowClass::Other;
     }
     let has = |column: C| valid & column.bit() != 0;
-    // The error may tell whether the descriptor was open when the call was entered.
+    // The error may show whether the descriptor was open when the call was entered.
     let one = has(C::Fd) && !has(C::Fd2) && !(effect.begun && has(C::Errno));
     let named = effect.motion == Motion::None && !effect.identify;
     match (op, details.get(detail as usize)) {

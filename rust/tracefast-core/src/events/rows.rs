@@ -11,7 +11,7 @@ use crate::events::vocabulary::{At, Motion, Op};
 use crate::text::escape::escape_invalid;
 use crate::text::string_view::{self, Place};
 
-/// Stands for no row.
+/// No row.
 pub const NO_ROW: u32 = u32::MAX;
 
 /// The clock of the time of a row.
@@ -40,11 +40,11 @@ pub struct Effect {
     pub at2: i32,
     /// `path` is the argument of a call and relative to `at`.
     pub relative: bool,
-    /// `path2` likewise.
+    /// The same for `path2`.
     pub relative2: bool,
     /// `path` names the file; its identity is yet to be computed.
     pub identify: bool,
-    /// `path2` likewise.
+    /// The same for `path2`.
     pub identify2: bool,
     /// Effects at the call's entry took place before the row.
     pub begun: bool,

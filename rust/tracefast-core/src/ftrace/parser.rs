@@ -286,20 +286,20 @@ impl Parser<'_> {
     fn seen(&mut self, start: usize, end: usize, header: &Header) -> bool {
         let base = start + header.payload;
         let Some((head, n)) = self.grammar.payloads.get(self.padded, base) else { return false };
-        let (name, behind) = (base + n, base + n + 1);
+        let (name, after) = (base + n, base + n + 1);
         let blanks = |from: usize| {
             from + self.text[from..end].iter().take_while(|&&byte| byte == b' ').count()
         };
-        if behind > end {
+        if after > end {
             return false;
         }
         match head.what {
             PayloadKind::Enter(callee) => {
-                if head.is_function(self.padded, behind..end) {
+                if head.is_function(self.padded, after..end) {
                     return false;
                 }
-                let closed = self.text[behind..end].ends_with(b")");
-                let args = (behind, end - usize::from(closed));
+                let closed = self.text[after..end].ends_with(b")");
+                let args = (after, end - usize::from(closed));
                 self.enter(start, header, callee, args);
             }
             PayloadKind::Exit(callee) => {
@@ -309,18 +309,18 @@ impl Parser<'_> {
                 self.exit(start, header, callee, (name + 4, end));
             }
             PayloadKind::EnterFields(callee) => {
-                let args = (blanks(behind), end);
+                let args = (blanks(after), end);
                 self.enter(start, header, callee, args);
             }
             PayloadKind::ExitFields(callee) => {
-                let ret = (blanks(behind), end);
+                let ret = (blanks(after), end);
                 self.exit(start, header, callee, ret);
             }
             PayloadKind::Event { key, task_event, may_hint } => {
-                if !matches!(self.text[behind..end].first(), None | Some(b' ')) {
+                if !matches!(self.text[after..end].first(), None | Some(b' ')) {
                     return false;
                 }
-                let text = (blanks(behind), end);
+                let text = (blanks(after), end);
                 let row = self.plain(start, header, key, task_event, text);
                 if task_event.is_none() && (may_hint || self.text[text.0..end].starts_with(b"(")) {
                     self.take_file_hint((base, name), text, row);

@@ -62,7 +62,7 @@ impl Kernel {
             text,
             number: self.block,
             placed: Vec::with_capacity(inserted.len()),
-            behind: RowPosition { row: 0, entries: 0 },
+            next_position: RowPosition { row: 0, entries: 0 },
             since: 0,
             model_rows,
             model_columns,
@@ -86,7 +86,8 @@ impl Kernel {
                     self.next_entry(&mut upcoming, false, &mut block);
                 }
                 self.comms_until(&mut upcoming, &mut block, |named| named.row < known.0.row);
-                block.behind = RowPosition { row: known.0.row, entries: upcoming.next as u32 };
+                block.next_position =
+                    RowPosition { row: known.0.row, entries: upcoming.next as u32 };
                 block.placed.push(known);
                 self.row(row, known.0.row, &mut block);
             }
@@ -117,7 +118,8 @@ impl Kernel {
             if row == run.end {
                 return;
             }
-            block.behind = RowPosition { row: row as u32 + 1, entries: upcoming.next as u32 };
+            block.next_position =
+                RowPosition { row: row as u32 + 1, entries: upcoming.next as u32 };
             if !self.common_row(row, block) {
                 self.row(row, row as u32, block);
             }
@@ -136,8 +138,9 @@ impl Kernel {
         }
         if entry_at != u32::MAX {
             // Whether nothing comes between the entry and its row.
-            let behind = upcoming.entries.get(upcoming.next + 1).map_or(u32::MAX, |entry| entry.at);
-            let mut alone = entry_at == last && behind > last;
+            let following =
+                upcoming.entries.get(upcoming.next + 1).map_or(u32::MAX, |entry| entry.at);
+            let mut alone = entry_at == last && following > last;
             if alone && let Some(named) = upcoming.named.peek() {
                 alone = named.from() > last;
             }

@@ -26,7 +26,7 @@ pub(crate) struct BlockRows<'a> {
     /// Rows that come between the block's own, in order.
     pub placed: Vec<(RowPosition, u32)>,
     /// The place after the row at hand.
-    pub behind: RowPosition,
+    pub next_position: RowPosition,
     /// When its call was entered.
     pub since: Moment,
     /// Which rows have to be looked at.
@@ -144,7 +144,7 @@ impl BlockRows<'_> {
     pub(crate) fn insert(&mut self, of: usize, kind: EventKind, name: Option<&str>) -> usize {
         let (task, pid, comm) = (self.whose.task, self.pid(of), self.comm(of));
         let row = self.rows.push();
-        self.placed.push((self.behind, row as u32));
+        self.placed.push((self.next_position, row as u32));
         let rows = &mut *self.rows;
         rows.kind[row] = kind as u8;
         rows.line[row] = rows.line[of];

@@ -121,7 +121,7 @@ impl Kernel {
         }
         if next || class == RowClass::Idle {
             block.since = self.tasks.files.inodes.now();
-            block.behind = Place { row: row as u32 + 1, entries };
+            block.next_position = Place { row: row as u32 + 1, entries };
             if self.common_whole(class, task, row, block, true) {
                 block.model_rows.leave_out(row);
                 return true;

@@ -1,4 +1,4 @@
-//! How tasks ended, as the arguments of calls and signals tell: `struct siginfo` of `SIGCHLD` and
+//! How tasks ended, as the arguments of calls and signals show: `struct siginfo` of `SIGCHLD` and
 //! `waitid`, the status of `wait4`, the status that `exit` is called with.
 
 use memchr::memmem;

@@ -184,7 +184,7 @@ impl<'a> Parser<'a> {
     }
 
     /// strace prints `[pid N]` only while it traces several tasks, so the same task may show with
-    /// and without its pid. Only the serial stage can tell under which of the two a call is open.
+    /// and without its pid. Only the serial stage knows under which of the two a call is open.
     #[inline]
     pub(crate) fn name_tasks(&mut self, named: bool) {
         let prefix = if named { PidPrefix::Present } else { PidPrefix::Absent };

@@ -36,14 +36,14 @@ impl Ranges {
         if start >= end {
             return;
         }
-        let (first, behind) = self.last;
-        if first <= start && start <= behind && first < behind {
-            self.last.1 = behind.max(end);
+        let (first, last_end) = self.last;
+        if first <= start && start <= last_end && first < last_end {
+            self.last.1 = last_end.max(end);
             return;
         }
         self.last = (start, end);
-        if first < behind {
-            self.retire((first, behind));
+        if first < last_end {
+            self.retire((first, last_end));
         }
     }
 
@@ -117,7 +117,7 @@ impl Ranges {
             };
             let Some((start, end)) = next else { break };
             match all.last_mut() {
-                Some((_, behind)) if start <= *behind => *behind = end.max(*behind),
+                Some((_, last_end)) if start <= *last_end => *last_end = end.max(*last_end),
                 _ => all.push((start, end)),
             }
         }

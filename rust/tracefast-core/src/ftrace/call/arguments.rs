@@ -208,8 +208,8 @@ impl SplitArguments {
     }
 
     /// `KEY=VALUE` after `KEY=VALUE`, following the number of the call.
-    fn fields(&mut self, behind: usize, text: &[u8], upto: usize) {
-        let mut start = behind;
+    fn fields(&mut self, from: usize, text: &[u8], upto: usize) {
+        let mut start = from;
         while self.len < MAX_ARGS && self.len <= upto {
             let Some(equal) = memchr(b'=', &text[start..]).map(|n| start + n + 1) else { return };
             let next = memchr(b'=', &text[equal..]).map_or(text.len(), |n| {
@@ -295,8 +295,8 @@ fn string_end(text: &[u8], at: usize, data: bool) -> usize {
     let typed = memchr(b':', text).is_some_and(|colon| text[..colon].contains(&b' '));
     let mut ends = memchr::memchr_iter(b'"', text.get(at + 1..).unwrap_or_default())
         .map(|n| {
-            let behind = at + n + 2;
-            if text[behind..].starts_with(b"...") { behind + 3 } else { behind }
+            let end = at + n + 2;
+            if text[end..].starts_with(b"...") { end + 3 } else { end }
         })
         .filter(|&end| begins_argument(&text[end..], typed));
     let end = if data { ends.next_back() } else { ends.next() };
@@ -336,11 +336,11 @@ fn long_number(digits: &[u8], value: &[u8]) -> Option<i64> {
     let mut number = 0u64;
     let mut n = 0;
     let mut rest = digits;
-    while let Some((eight, behind)) = rest.split_first_chunk() {
+    while let Some((eight, others)) = rest.split_first_chunk() {
         let (value, count) = eight_hexadecimal(*eight);
         number = number << (4 * count) | value;
         n += count;
-        rest = if count == 8 { behind } else { &[] };
+        rest = if count == 8 { others } else { &[] };
     }
     let more = rest.iter().map_while(|&byte| hexadecimal(byte));
     for digit in more {

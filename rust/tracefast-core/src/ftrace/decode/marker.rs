@@ -86,15 +86,15 @@ fn mark(text: &str, start: usize, row: &mut Row) -> Option<()> {
         return clock_sync(sync, row);
     }
     let phase = *body.as_bytes().first()?;
-    let behind = &body.as_bytes()[1..];
+    let after = &body.as_bytes()[1..];
     if !b"BECSFINGH".contains(&phase) {
         return None;
     }
     row.slots[PHASE] = Slot::Text(start, start + 1);
-    if phase == b'E' && behind.iter().all(|&b| matches!(b, b' ' | b'|')) {
+    if phase == b'E' && after.iter().all(|&b| matches!(b, b' ' | b'|')) {
         return Some(());
     }
-    if behind.first() != Some(&b'|') {
+    if after.first() != Some(&b'|') {
         return None;
     }
     let (pid, at) = value::integer(text.as_bytes(), start + 2)?;

@@ -65,7 +65,7 @@ impl Print {
         if self == Self::Symbol
             && let Some(inner) = text.get(start..end)
             && let Some(at) = memchr::memrchr(b' ', inner)
-            && both(text, start + at).is_some_and(|(_, behind)| behind == end)
+            && both(text, start + at).is_some_and(|(_, after)| after == end)
         {
             stop = start + at;
         }

@@ -116,8 +116,8 @@ fn call(line: &[u8], start: usize, end: usize, depth: u32, bare: bool) -> Option
         let (from, to) = tail.text;
         caller = (from, from);
         if line[from..to].starts_with(b"<-") {
-            let behind = memmem::find(&line[from..to], b" ret=").map_or(to, |at| from + at);
-            caller.1 = trim_end(line, from, behind);
+            let after = memmem::find(&line[from..to], b" ret=").map_or(to, |at| from + at);
+            caller.1 = trim_end(line, from, after);
         }
         ret = value(&line[caller.1..to]);
         end = trim_end(line, start, tail.open);

@@ -57,29 +57,29 @@ fn columns(line: &[u8], bare: bool) -> Option<FunctionLine> {
         what: GraphEvent::Interrupt,
     };
     let mut at = 0;
-    if let Some((time, behind)) = absolute(line) {
+    if let Some((time, after)) = absolute(line) {
         out.time = Some(time);
-        at = behind;
-    } else if let Some((time, behind)) = relative(line) {
+        at = after;
+    } else if let Some((time, after)) = relative(line) {
         (out.time, out.relative) = (Some(time), true);
-        at = behind;
+        at = after;
     }
-    if let Some((number, behind)) = cpu(line, at) {
+    if let Some((number, after)) = cpu(line, at) {
         out.cpu = number;
-        at = behind;
+        at = after;
     }
     let processor = at > 0;
-    if let Some((task, behind)) = task(line, at) {
+    if let Some((task, after)) = task(line, at) {
         out.task = Some(task);
-        at = behind;
+        at = after;
     }
-    if let Some((flags, behind)) = flags(line, at) {
+    if let Some((flags, after)) = flags(line, at) {
         out.flags = flags;
-        at = behind;
+        at = after;
     }
-    if let Some((dur, behind)) = duration(line, at) {
+    if let Some((dur, after)) = duration(line, at) {
         out.dur = dur;
-        out.what = body::parse(line, behind, 2, false)?;
+        out.what = body::parse(line, after, 2, false)?;
         return Some(out);
     }
     let alone = !processor && out.task.is_none() && out.flags.0 == out.flags.1;
@@ -126,9 +126,9 @@ pub(crate) fn cpu(line: &[u8], at: usize) -> Option<(Option<u16>, usize)> {
     if n == 0 || n > 6 || line.get(start + n) != Some(&b')') {
         return None;
     }
-    let behind = start + n + 1;
-    let ends = matches!(line.get(behind), None | Some(b' '));
-    ends.then(|| (u16::try_from(value).ok(), margin(line, behind, 1)))
+    let after = start + n + 1;
+    let ends = matches!(line.get(after), None | Some(b' '));
+    ends.then(|| (u16::try_from(value).ok(), margin(line, after, 1)))
 }
 
 /// `    sh-4802     | `: the first bar with `-PID` before it, which may be the second one where the

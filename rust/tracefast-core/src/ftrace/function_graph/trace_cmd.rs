@@ -17,8 +17,8 @@ pub(crate) fn parse(text: &[u8]) -> Option<(GraphEvent, Option<i64>)> {
         b"funcgraph_exit" => false,
         _ => return None,
     };
-    if let Some((dur, behind)) = duration(text, colon + 1) {
-        let what = body::parse(text, behind, 2, false)?;
+    if let Some((dur, after)) = duration(text, colon + 1) {
+        let what = body::parse(text, after, 2, false)?;
         let fits = match what {
             GraphEvent::Enter(_) | GraphEvent::Leaf(_) => enters,
             GraphEvent::Exit(_) => !enters,
@@ -32,22 +32,22 @@ pub(crate) fn parse(text: &[u8]) -> Option<(GraphEvent, Option<i64>)> {
 
 /// `--> f (3)`, `--> f (3) <- g`, or the fields as they are.
 fn entry(text: &[u8], at: usize) -> Option<(GraphEvent, Option<i64>)> {
-    let (name, behind) = name(text, at, b"--> ")?;
-    let depth = depth(text, behind)?;
-    let caller = memmem::find(&text[behind..], b" <- ").map_or(text.len(), |n| behind + n + 1);
-    let nothing = (behind, behind);
+    let (name, after) = name(text, at, b"--> ")?;
+    let depth = depth(text, after)?;
+    let caller = memmem::find(&text[after..], b" <- ").map_or(text.len(), |n| after + n + 1);
+    let nothing = (after, after);
     let call = FunctionCall { name, rest: nothing, caller: (caller, text.len()), ret: None, depth };
     Some((GraphEvent::Enter(call), None))
 }
 
 /// `<-- f (3) (start: 1f  end: 2f) over: 0`, or the fields as they are.
 fn exit(text: &[u8], at: usize) -> Option<(GraphEvent, Option<i64>)> {
-    let (name, behind) = name(text, at, b"<-- ")?;
-    let depth = depth(text, behind)?;
-    let hex = |keys: [&[u8]; 2]| keys.iter().find_map(|key| field(text, behind, key, true));
+    let (name, after) = name(text, at, b"<-- ")?;
+    let depth = depth(text, after)?;
+    let hex = |keys: [&[u8]; 2]| keys.iter().find_map(|key| field(text, after, key, true));
     let (start, end) = (hex([b"start: ", b"calltime="]), hex([b"end: ", b"rettime="]));
     let dur = start.zip(end).and_then(|(start, end)| i64::try_from(end.checked_sub(start)?).ok());
-    let ret = field(text, behind, b"retval=", true).map(u64::cast_signed);
+    let ret = field(text, after, b"retval=", true).map(u64::cast_signed);
     Some((GraphEvent::Exit(FunctionReturn { name: Some(name), ret, depth }), dur))
 }
 

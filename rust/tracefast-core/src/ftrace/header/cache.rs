@@ -181,7 +181,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever was put there, what is found is what the slow way finds.
+        /// Whatever is in the cache, what is found is what a full parse finds.
         #[test]
         fn columns_that_were_there_are_the_same(
             lines in prop::collection::vec(

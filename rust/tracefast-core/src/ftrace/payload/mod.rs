@@ -150,17 +150,17 @@ fn call(text: &[u8], start: usize) -> Option<Payload> {
             }
             let number = text[rest..].strip_prefix(b"NR ")?;
             let (number, n) = number::digits(number);
-            let behind = rest + 3 + n;
+            let after = rest + 3 + n;
             if n == 0 || n > 10 {
                 return None;
             }
             let call = CallId::Number(number);
-            match (word, &text[behind..]) {
+            match (word, &text[after..]) {
                 (b"enter", [b' ', b'(', .., b')']) => {
-                    Some(Payload::Enter { call, args: (behind + 2, whole - 1) })
+                    Some(Payload::Enter { call, args: (after + 2, whole - 1) })
                 }
                 (b"exit", [b' ', b'=', b' ', ..]) => {
-                    Some(Payload::Exit { call, ret: (behind + 3, whole) })
+                    Some(Payload::Exit { call, ret: (after + 3, whole) })
                 }
                 _ => None,
             }
@@ -202,18 +202,18 @@ fn event(text: &[u8], start: usize) -> Payload {
     let end = name_end(text, start);
     if end > start && text.get(end) == Some(&b':') && matches!(text.get(end + 1), None | Some(b' '))
     {
-        let behind = (end + 2).min(whole);
+        let after = (end + 2).min(whole);
         let name = &text[start..end];
         return match name {
             // Only its number is known.
             b"type" => Payload::Nameless { text: (start, whole) },
-            b"kernel_stack" if is_stack(&text[behind..]) => stack(b"kernel_stack", text, behind),
-            b"user_stack" if is_stack(&text[behind..]) => stack(b"user_stack", text, behind),
+            b"kernel_stack" if is_stack(&text[after..]) => stack(b"kernel_stack", text, after),
+            b"user_stack" if is_stack(&text[after..]) => stack(b"user_stack", text, after),
             b"tracing_mark_write" | b"0" => {
-                Payload::Marker { name: b"tracing_mark_write", text: (behind, whole) }
+                Payload::Marker { name: b"tracing_mark_write", text: (after, whole) }
             }
             b"print" | b"bprint" | b"bputs" => {
-                let at = blanks(text, behind);
+                let at = blanks(text, after);
                 let written = text[at..].strip_prefix(b"tracing_mark_write: ");
                 match (written, name) {
                     (Some(written), _) => Payload::Marker {
@@ -226,10 +226,10 @@ fn event(text: &[u8], start: usize) -> Payload {
                 }
             }
             // trace-cmd says the event, too.
-            b"function" if let Some((name, rest)) = function::parse(text, blanks(text, behind)) => {
+            b"function" if let Some((name, rest)) = function::parse(text, blanks(text, after)) => {
                 Payload::Function { name, rest }
             }
-            _ => Payload::Event { name: (start, end), text: (blanks(text, behind), whole) },
+            _ => Payload::Event { name: (start, end), text: (blanks(text, after), whole) },
         };
     }
     if let Some((name, rest)) = function::parse(text, start) {
@@ -273,11 +273,11 @@ fn tracer(text: &[u8]) -> Option<&'static [u8]> {
     if n == 0 || m == 0 {
         return None;
     }
-    let behind = &text[n + 1 + m..];
+    let after = &text[n + 1 + m..];
     match text[n] {
-        b',' if behind.starts_with(b" ") => Some(b"blk"),
-        b':' if behind.starts_with(b":") => {
-            let state = behind.get(2..)?.trim_ascii_start();
+        b',' if after.starts_with(b" ") => Some(b"blk"),
+        b':' if after.starts_with(b":") => {
+            let state = after.get(2..)?.trim_ascii_start();
             if state.starts_with(b"==>") {
                 Some(b"context_switch")
             } else {

@@ -152,7 +152,7 @@ fn empty_paths_stand_for_descriptors() {
     for (enter, fd, op) in [
         (r#"newfstatat(dfd: 8, filename: 0x5 "", statbuf: 0x1, flag: 0x1000)"#, Some(8), Op::Use),
         (r#"newfstatat(dfd: 8, filename: 0x5 "x", statbuf: 0x1, flag: 0x1000)"#, None, Op::Path),
-        // The kernel was told to print nothing of it.
+        // The kernel was set to print nothing of it.
         (r#"newfstatat(dfd: 8, filename: 0x5 "", statbuf: 0x1, flag: 0)"#, None, Op::Path),
         (
             r#"newfstatat(dfd: 0xffffff9c, filename: 0x5 "", statbuf: 0x1, flag: 0x1000)"#,

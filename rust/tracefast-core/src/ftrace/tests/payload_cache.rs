@@ -1,4 +1,4 @@
-//! Records that begin as others did before them: what follows decides all the same.
+//! Records that start like earlier ones: what follows the common start still decides.
 
 use crate::ftrace::tests::*;
 

@@ -81,7 +81,7 @@ impl Machine {
         }
     }
 
-    /// The machine of this name; `None` if there is none.
+    /// The machine of this name, if there is one.
     ///
     /// # Examples
     /// ```

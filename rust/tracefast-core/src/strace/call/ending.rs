@@ -52,7 +52,7 @@ impl Gap {
 /// Removes the blank that versions up to 4.26 print after `resumed>`.
 pub fn strip_gap(rest: &[u8], gap: Gap) -> &[u8] {
     match rest {
-        // No later version prints these, whatever the version of earlier lines.
+        // No later version prints these, even if earlier lines are of a newer version.
         [b' ', b' ' | b')', ..] => &rest[1..],
         // ` => {…}` and ` <unfinished ...>` start with a blank of their own.
         [b' ', b'=', b'>', b' ', ..] | [b' ', b'<', ..] => rest,

@@ -1,4 +1,4 @@
-//! Tells lines without an event apart: tables, messages, marks for omitted lines.
+//! Distinguishes lines without an event: tables, messages, marks for omitted lines.
 
 use crate::strace::non_calls::message::is_message;
 use crate::strace::non_calls::summary_table::{self, TableLine};

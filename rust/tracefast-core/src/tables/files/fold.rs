@@ -353,7 +353,7 @@ impl Files {
         if self.options.scope == Scope::File {
             class = stream.class(place);
         }
-        let gap = place.behind(stream.end());
+        let gap = place.distance_from(stream.end());
         let over = stream.chain(class, side.file_use, bytes);
         stream.set_end(place.plus(bytes));
         if let Some(class) = class {

@@ -17,7 +17,7 @@ pub(crate) enum Place {
 
 impl Place {
     /// How far this is after `before`; None if the two cannot be compared.
-    pub(crate) fn behind(self, before: Self) -> Option<i64> {
+    pub(crate) fn distance_from(self, before: Self) -> Option<i64> {
         match (self, before) {
             (Self::Exact(a), Self::Exact(b)) => Some(a.saturating_sub(b)),
             (Self::Relative(x, a), Self::Relative(y, b)) if x == y => Some(a.saturating_sub(b)),
@@ -106,7 +106,7 @@ impl Stream {
             // The first access has its class wherever it was.
             return (place != Place::Lost).then_some(Class::First);
         }
-        Some(match place.behind(self.end())? {
+        Some(match place.distance_from(self.end())? {
             0 => Class::Consecutive,
             1.. => Class::Forward,
             _ => Class::Backward,

@@ -179,13 +179,13 @@ impl Form {
         for i in (1..=last).rev() {
             let piece = &self.pieces[i];
             // What follows the piece: an open value, or nothing.
-            let behind = self.open.get(i).copied();
+            let open_value = self.open.get(i).copied();
             let mut place = None;
             if let Some(finder) = &piece.finder {
                 let mut bound = end;
                 while let Some(n) = text.get(start..bound).and_then(|hay| finder.rfind(hay)) {
                     let at = start + n;
-                    let fits = piece.read(&text[..end], at, row).filter(|&stop| match behind {
+                    let fits = piece.read(&text[..end], at, row).filter(|&stop| match open_value {
                         None => stop == end,
                         Some((_, print)) => fits_in(print, &text[stop..end]),
                     });
@@ -201,7 +201,7 @@ impl Form {
                 place = Some((end, end));
             }
             let Some((at, stop)) = place else { return false };
-            if let Some((column, print)) = behind {
+            if let Some((column, print)) = open_value {
                 row.slots[column] = print.open(text, stop, end);
             }
             end = at;

@@ -147,9 +147,9 @@ pub(crate) fn at_dash(line: &[u8], dash: usize) -> Option<Header> {
     if has_tgid {
         let inner = blanks(line, next + 1);
         let mut end = inner;
-        if let Some((group, behind)) = number(line, inner) {
+        if let Some((group, after)) = number(line, inner) {
             tgid = i32::try_from(group).ok();
-            end = behind;
+            end = after;
         } else {
             while line.get(end) == Some(&b'-') {
                 end += 1;

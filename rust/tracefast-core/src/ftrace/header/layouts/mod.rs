@@ -84,8 +84,8 @@ pub(crate) fn at(line: &[u8], layout: Layout, end: usize) -> Option<Header> {
 pub(crate) fn is_call(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(b"sys_") else { return false };
     let n = rest.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
-    let behind = &rest[n..];
-    n > 0 && ((behind.starts_with(b"(") && behind.ends_with(b")")) || behind.starts_with(b" -> 0x"))
+    let after = &rest[n..];
+    n > 0 && ((after.starts_with(b"(") && after.ends_with(b")")) || after.starts_with(b" -> 0x"))
 }
 
 /// A payload that shows what it is, and so no text that goes on from the line before.

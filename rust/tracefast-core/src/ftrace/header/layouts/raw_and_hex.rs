@@ -83,7 +83,7 @@ pub(crate) fn remote(line: &[u8]) -> Option<Header> {
     })
 }
 
-/// Behind the blank at `at`.
+/// The position after the blank at `at`.
 fn one_blank(line: &[u8], at: usize) -> Option<usize> {
     (line.get(at) == Some(&b' ')).then_some(at + 1)
 }

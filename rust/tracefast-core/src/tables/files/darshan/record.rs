@@ -214,9 +214,9 @@ impl Record {
         }
         let ahead = at > 0 && at > flow.last_byte && flow.last_byte != 0;
         let stride = if ahead { at.saturating_sub(flow.last_byte).saturating_sub(1) } else { 0 };
-        let behind = at.saturating_add(ret);
-        flow.last_byte = behind.saturating_sub(1);
-        self.offset = behind;
+        let end = at.saturating_add(ret);
+        flow.last_byte = end.saturating_sub(1);
+        self.offset = end;
         flow.max_byte = flow.max_byte.max(flow.last_byte);
         flow.bytes = flow.bytes.saturating_add(ret);
         flow.count += 1;
