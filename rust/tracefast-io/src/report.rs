@@ -41,7 +41,7 @@ impl Report {
         one_of(self.counts.sources.iter().map(|source| &*source.format))
     }
 
-    /// Name of the clock, likewise.
+    /// Name of the clock; `mixed` if there were several, `none` without input.
     pub fn clock(&self) -> &str {
         one_of(self.counts.sources.iter().map(|source| &*source.clock))
     }

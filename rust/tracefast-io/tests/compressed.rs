@@ -125,9 +125,9 @@ fn a_damaged_log_is_refused_in_the_same_words_by_any_number_of_threads() {
         let far = compressed.len() * 9 / 10;
         let mut flipped = compressed.clone();
         flipped[far] ^= 0x55;
-        let behind = [&compressed[..], b"no member"].concat();
+        let trailing = [&compressed[..], b"no member"].concat();
         for (harm, compressed) in
-            [("cut", &compressed[..far]), ("flipped", &flipped), ("behind", &behind)]
+            [("cut", &compressed[..far]), ("flipped", &flipped), ("trailing bytes", &trailing)]
         {
             let mut errors = Vec::new();
             for threads in [1, 3] {
@@ -138,7 +138,7 @@ fn a_damaged_log_is_refused_in_the_same_words_by_any_number_of_threads() {
                 assert!(error.path() == Some(&folder.path().join("log")), "{name}: {error}");
                 // How much text a decoder gives before it fails depends on the room it is given.
                 assert!(error.byte().is_some(), "{name}, {harm}: {error}");
-                if harm == "behind" && !name.starts_with("xz") {
+                if harm == "trailing bytes" && !name.starts_with("xz") {
                     assert_eq!(error.byte(), Some(text.len() as u64), "{name}: {error}");
                 }
                 errors.push(error.kind().to_string());

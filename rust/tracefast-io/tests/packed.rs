@@ -200,7 +200,7 @@ enum Harm {
     Cut(prop::sample::Index),
     Flip(prop::sample::Index, u8),
     Insert(prop::sample::Index, Vec<u8>),
-    Behind(Vec<u8>),
+    Trailing(Vec<u8>),
     Zeros(usize),
 }
 
@@ -212,7 +212,7 @@ fn harm() -> impl Strategy<Value = Harm> {
         (index(), 1..=255_u8).prop_map(|(at, bits)| Harm::Flip(at, bits)),
         (index(), proptest::collection::vec(any::<u8>(), 1..20))
             .prop_map(|(at, bytes)| Harm::Insert(at, bytes)),
-        proptest::collection::vec(any::<u8>(), 1..20).prop_map(Harm::Behind),
+        proptest::collection::vec(any::<u8>(), 1..20).prop_map(Harm::Trailing),
         (1..600_usize).prop_map(Harm::Zeros),
     ]
 }
@@ -235,7 +235,7 @@ fn harmed(mut members: Vec<Vec<u8>>, harm: Harm) -> Vec<u8> {
             let at = at.index(compressed.len());
             compressed.splice(at..at, bytes);
         }
-        Harm::Behind(bytes) => compressed.extend(bytes),
+        Harm::Trailing(bytes) => compressed.extend(bytes),
     }
     compressed
 }

@@ -10,7 +10,7 @@ use tracefast_core::events::schema::{COLUMNS, Column};
 /// `("all", [P…])`, `("any", [P…])`, `("not", P)`, `("null", column)`,
 /// `("between", column, low, high)` with both included and None for no bound,
 /// `("among", column, [number…])`, `("in", column, [text…])`, and `("starts_with", column, text)`,
-/// `"ends_with"`, `"contains"` likewise.
+/// `"ends_with"`, `"contains"` in the same form.
 pub(crate) struct Wanted(pub Predicate);
 
 impl<'py> FromPyObject<'_, 'py> for Wanted {
@@ -53,7 +53,7 @@ fn about(word: &str, column: Column, said: &Bound<'_, PyAny>) -> PyResult<Predic
         "starts_with" => Predicate::text(column, TextTest::starts_with(&text()?)),
         "ends_with" => Predicate::text(column, TextTest::ends_with(&text()?)),
         "contains" => Predicate::text(column, TextTest::contains(&text()?)),
-        _ => return Err(PyValueError::new_err(format!("no predicate begins with '{word}'"))),
+        _ => return Err(PyValueError::new_err(format!("no predicate starts with '{word}'"))),
     };
     made.map_err(|error| PyValueError::new_err(error.to_string()))
 }

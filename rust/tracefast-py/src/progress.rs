@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 /// Attributes
 /// ----------
 /// bytes_read : int
-///     Bytes of the logs that were read so far, as they lie on disk, compressed or not.
+///     Bytes of the logs that were read so far, as they are on disk, compressed or not.
 /// bytes_total : int
 ///     Size of the logs in bytes; 0 where it is not known, as of standard input.
 /// rows : int
@@ -51,7 +51,7 @@ impl Progress {
         Self::default()
     }
 
-    /// Bytes read of the input as it lies there.
+    /// Bytes read of the input as it is on disk.
     #[getter]
     fn bytes_read(&self) -> u64 {
         self.inner.bytes_read.load(Ordering::Relaxed)

@@ -1,7 +1,7 @@
 //! Events read back from Parquet, in order, by several threads.
 //!
 //! This is for folds over all rows of a file that [`sink`](crate::sink) wrote: few columns, every
-//! row once. Whoever filters reads with polars or another engine instead.
+//! row once. To filter rows, read the file with polars or another engine instead.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -217,7 +217,7 @@ pub fn block_count(len: u64, size: usize) -> u64 {
 pub struct Cutter {
     head: io::Cursor<Vec<u8>>,
     rest: Box<dyn Read + Send>,
-    /// Behind the last line of its own of the block before.
+    /// Bytes after the last line of the previous block.
     carry: Vec<u8>,
     done: bool,
     read: u64,

@@ -36,7 +36,7 @@ enum Unpacked {
     Text(PieceBlocks),
     /// It cannot be unpacked on its own.
     Broken,
-    /// Nobody wants it any more.
+    /// It is no longer needed.
     Stopped,
 }
 
@@ -86,7 +86,7 @@ impl<E: Encode> Shared<E> {
     ) -> Result<()> {
         let at = |error| Error::io(name, error);
         if self.threads == 1 {
-            // Nobody is there to share pieces with; this thread unpacks beside the one that parses.
+            // There is no other worker to share pieces with; this thread unpacks beside the one that parses.
             let rest = rest.rest(&[]).map_err(at)?.unwrap_or_else(|| Box::new(io::empty()));
             return self.cut(name, Cutter::new(head, rest), format);
         }

@@ -53,7 +53,7 @@ impl Piece {
     }
 }
 
-/// Nobody sees this error: the text is read in order then.
+/// No caller sees this error: the text is then read in order.
 fn too_much() -> io::Error {
     io::Error::other("more text than a piece may have")
 }
@@ -141,14 +141,14 @@ impl Iterator for Pieces {
         while compressed < ENOUGH_PACKED && text < ENOUGH_TEXT {
             let bytes = &self.buf[self.at + compressed..];
             match members::find(self.packing, bytes, self.ends, &mut self.seen) {
-                Found::Member { compressed: more, text: behind } => {
-                    let fits = more <= MOST_PACKED && behind <= MOST_TEXT;
-                    if !fits || (text > 0 && text + behind > MOST_TEXT) {
+                Found::Member { compressed: more, text: more_text } => {
+                    let fits = more <= MOST_PACKED && more_text <= MOST_TEXT;
+                    if !fits || (text > 0 && text + more_text > MOST_TEXT) {
                         break;
                     }
                     self.seen = 0;
                     compressed += more;
-                    text += behind;
+                    text += more_text;
                 }
                 Found::More if bytes.len() <= MOST_PACKED && self.error.is_none() => self.read(),
                 Found::More | Found::Unknown => break,

@@ -141,9 +141,9 @@ impl TaskLog {
     fn ahead(&mut self) -> Result<Ahead, Error> {
         let mut seen = 0;
         loop {
-            let behind = self.line.0 + usize::from(self.line.1);
-            let sight = self.have.min(behind + SIGHT);
-            let mut at = behind + seen;
+            let next_line = self.line.0 + usize::from(self.line.1);
+            let sight = self.have.min(next_line + SIGHT);
+            let mut at = next_line + seen;
             while at < sight {
                 let feed = memchr(b'\n', &self.buf[at..sight]);
                 let end = feed.map_or(sight, |feed| at + feed);
@@ -155,8 +155,8 @@ impl TaskLog {
                 }
                 at = end + 1;
             }
-            seen = at - behind;
-            if sight == behind + SIGHT || self.have > LONGEST {
+            seen = at - next_line;
+            if sight == next_line + SIGHT || self.have > LONGEST {
                 return Ok(Ahead::Far);
             }
             if self.ended {
@@ -375,8 +375,8 @@ impl Merge {
             self.end_line(id, out)?;
         } else if let Some((turn, _, id)) = self.first() {
             self.waiting.pop();
-            if let Some(behind) = self.behind(id).filter(|_| turn.ends) {
-                self.wait(id, behind);
+            if let Some(later) = self.later_turn(id).filter(|_| turn.ends) {
+                self.wait(id, later);
                 return Ok(true);
             }
             self.tasks[id].turn = None;
@@ -431,7 +431,7 @@ impl Merge {
         };
         let turn = Turn { time: time.unwrap_or(i64::MAX), ends: true };
         let pid = task.pid;
-        if first > (turn, pid) && self.behind(id).is_none() {
+        if first > (turn, pid) && self.later_turn(id).is_none() {
             return self.end_line(id, out);
         }
         let task = &mut self.tasks[id];
@@ -453,7 +453,7 @@ impl Merge {
 
     /// The turn of the line at hand of a task, if it has to wait for one that ended before it began,
     /// as far as durations show it: transfers keep their order where there is one.
-    fn behind(&mut self, id: usize) -> Option<Turn> {
+    fn later_turn(&mut self, id: usize) -> Option<Turn> {
         let task = &self.tasks[id];
         while let Some(&Reverse((end, other, number))) = self.late.peek() {
             let before = &self.tasks[other];

@@ -22,7 +22,7 @@ pub struct ParquetAppender<W: Write + Send> {
     writer: W,
     written: u64,
     footer: Footer,
-    /// Tells readers of the Arrow types: dictionaries, views, and then what the file says of itself.
+    /// Stores what readers need to restore the Arrow types: dictionaries, views, and then what the file says of itself.
     metadata: Vec<KeyValue>,
 }
 

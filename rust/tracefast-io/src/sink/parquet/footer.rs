@@ -194,14 +194,14 @@ fn put_column(out: &mut Vec<u8>, description: &[u8], lengths: &Lengths, places: 
 
 /// Appends the fields between the schema and the row groups.
 fn put_counts(out: &mut Vec<u8>, rows: i64, groups: usize) {
-    let mut fields = Fields::behind(2, out);
+    let mut fields = Fields::after(2, out);
     fields.i64(3, rows);
     fields.begin_list(4, Kind::Struct, groups);
 }
 
 /// Appends the fields after the row groups.
 fn put_rest(out: &mut Vec<u8>, metadata: &[KeyValue], created_by: Option<&str>, columns: usize) {
-    let mut fields = Fields::behind(4, out);
+    let mut fields = Fields::after(4, out);
     if !metadata.is_empty() {
         fields.list(5, Kind::Struct, metadata.iter(), |out, pair| {
             structure(out, |fields| {
@@ -229,12 +229,12 @@ fn head(descriptor: &Arc<SchemaDescriptor>) -> Result<Vec<u8>> {
     let mut whole = Vec::new();
     ParquetMetaDataWriter::new(&mut whole, &ParquetMetaDataBuilder::new(file).build()).finish()?;
 
-    let mut behind = Vec::new();
-    put_counts(&mut behind, 0, 0);
-    put_rest(&mut behind, &[], None, descriptor.num_columns());
-    behind.extend_from_slice(&((whole.len() - 8) as u32).to_le_bytes());
-    behind.extend_from_slice(MAGIC);
-    let head = whole.strip_suffix(&behind[..]);
+    let mut tail = Vec::new();
+    put_counts(&mut tail, 0, 0);
+    put_rest(&mut tail, &[], None, descriptor.num_columns());
+    tail.extend_from_slice(&((whole.len() - 8) as u32).to_le_bytes());
+    tail.extend_from_slice(MAGIC);
+    let head = whole.strip_suffix(&tail[..]);
     // Only another version of the crate could change this; a test would fail.
     let other = || ParquetError::General("the footer has another form".to_owned());
     Ok(head.ok_or_else(other)?.to_vec())

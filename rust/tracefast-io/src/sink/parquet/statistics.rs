@@ -183,7 +183,7 @@ fn beginning(text: &[u8]) -> &[u8] {
 
 fn next_character(character: char) -> Option<char> {
     match character {
-        // The surrogates lie between.
+        // The surrogates are between them.
         '\u{d7ff}' => Some('\u{e000}'),
         other => char::from_u32(u32::from(other) + 1),
     }

@@ -29,7 +29,7 @@ pub(crate) struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     /// Continues a struct, the start of which is in `out`, after the field with number `last`.
-    pub(crate) fn behind(last: u8, out: &'a mut Vec<u8>) -> Self {
+    pub(crate) fn after(last: u8, out: &'a mut Vec<u8>) -> Self {
         Self { out, last }
     }
 
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(out, expected);
 
         out.clear();
-        Fields::behind(3, &mut out).begin_list(4, Kind::Struct, 300);
+        Fields::after(3, &mut out).begin_list(4, Kind::Struct, 300);
         assert_eq!(out, [0x19, 0xfc, 0xac, 0x02]);
     }
 }

@@ -174,7 +174,7 @@ pub(crate) struct Integers {
     entries: Vec<i64>,
     /// Open addressing, at most half full; the length is a power of two.
     slots: Vec<(i64, u32)>,
-    /// Keys of values that lie near one another, by their distance from `base`.
+    /// Keys of values that are near one another, by their distance from `base`.
     near: Vec<u32>,
     base: i64,
     most: usize,
