@@ -1,8 +1,6 @@
 """What `tf.scan` takes: directories, patterns, URLs; and that a stream stays small."""
 
 import http.server
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -11,6 +9,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import tracefast as tf
+from support.logs import write_long
+from support.memory import needs_status, peak_kb
 
 
 @pytest.fixture
@@ -161,7 +161,7 @@ def test_logs_are_not_read_from_urls(use):
 
 # Memory.
 
-PEAK = """
+QUERY = """
 import sys
 import polars as pl
 import tracefast as tf
@@ -172,27 +172,16 @@ query = {
     "rare rows": lambda: events.filter(pl.col("name") == "execve").select("args"),
 }[sys.argv[2]]()
 query.collect(engine="streaming")
-with open("/proc/self/status") as status:
-    print(next(line.split()[1] for line in status if line.startswith("VmHWM")))
 """
 
 
-def peak_kb(log: Path, query: str) -> int:
-    run = subprocess.run(
-        [sys.executable, "-c", PEAK, str(log), query], capture_output=True, text=True, check=True
-    )
-    return int(run.stdout)
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc/self/status")
+@needs_status
 @pytest.mark.parametrize("query", ["groups", "few rows", "rare rows"])
-def test_a_streamed_query_does_not_hold_the_log(query, spawn_strace, tmp_path):
-    text = spawn_strace.read_bytes()
+def test_a_streamed_query_does_not_hold_the_log(query, tmp_path):
     peaks = []
     for size in (20_000_000, 120_000_000):
-        log = tmp_path / "long.strace"
-        log.write_bytes(text * (size // len(text)))
-        peaks.append(min(peak_kb(log, query), peak_kb(log, query)))
+        log = write_long(tmp_path / "long.strace", size)
+        peaks.append(min(peak_kb(QUERY, log, query), peak_kb(QUERY, log, query)))
         log.unlink()
     # A hundred megabytes more of text: less than a quarter of that, as allocators keep some.
     assert peaks[1] < peaks[0] + 25_000, peaks

@@ -7,14 +7,13 @@ import sys
 import polars as pl
 import pytest
 
-from support.logs import READ
+from support.logs import READ, write_short
 from support.permissions import obey_permissions
 
 
 @pytest.fixture(autouse=True)
 def logs(tmp_path):
-    for number, name in enumerate(["a.strace", "b.strace", "c.strace"], start=1):
-        (tmp_path / name).write_text(READ * number)
+    write_short(tmp_path, ["a.strace", "b.strace", "c.strace"])
 
 
 def table(text: str) -> dict[str, list[str]]:

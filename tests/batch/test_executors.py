@@ -18,7 +18,7 @@ import pytest
 import pages
 import tracefast as tf
 from support import interrupts
-from support.logs import READ
+from support.logs import READ, write_short
 from support.paths import DOCS
 from tracefast.batch import pool
 
@@ -27,9 +27,7 @@ from tracefast.batch import pool
 def logs(tmp_path) -> list[str]:
     folder = tmp_path / "logs"
     folder.mkdir()
-    for number in range(1, 7):
-        (folder / f"{number}.strace").write_text(READ * number)
-    return sorted(map(str, folder.iterdir()))
+    return [str(log) for log in write_short(folder, (f"{n}.strace" for n in range(1, 7)))]
 
 
 @pytest.fixture

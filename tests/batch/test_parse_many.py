@@ -12,18 +12,17 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import tracefast as tf
-from support.logs import READ
+from support.logs import READ, write_short
 from support.paths import DATA, DOCS
 from tracefast.batch import manifest as manifests
 
 
 @pytest.fixture
 def logs(tmp_path) -> Path:
-    """A folder of small logs of one line and more."""
+    """Make a folder of small logs of one line and more."""
     folder = tmp_path / "logs"
     folder.mkdir()
-    for number, name in enumerate(["a.strace", "b.strace", "c.strace"], start=1):
-        (folder / name).write_text(READ * number)
+    write_short(folder, ["a.strace", "b.strace", "c.strace"])
     return folder
 
 

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import tracefast as tf
+from support.logs import lines_of
 from tracefast.cli.screen.usage_lines import access_pattern, total_and_notes, usage_lines
 from tracefast.cli.text.units import factor, parse_size, share
 
@@ -50,8 +51,7 @@ def test_how(row, word):
 
 def lines(text: str) -> str:
     """Give every line the start and the time that strace writes."""
-    rows = enumerate(text.strip().splitlines())
-    return "".join(f"100 1700000000.{n:06} {line.strip()} <0.000010>\n" for n, line in rows)
+    return lines_of(line.strip() for line in text.strip().splitlines())
 
 
 LOG = """

@@ -8,41 +8,33 @@ from __future__ import annotations
 
 import base64
 import random
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
+from support.memory import needs_status, peak_kb
+
 if TYPE_CHECKING:
     from pathlib import Path
 
-PEAK = """
+PARSE = """
 import sys
 import tracefast as tf
 tf.parse(sys.argv[1], sys.argv[2], threads=2, row_group=int(sys.argv[3]))
-with open("/proc/self/status") as status:
-    print(next(line.split()[1] for line in status if line.startswith("VmHWM")))
 """
-
 
 # Short groups: even the shorter log fills many.
 SHORT = 16_384
 
 
-def peak_kb(log: Path, row_group: int = SHORT, *, keep: bool = False) -> int:
+def peak_of(log: Path, row_group: int = SHORT, *, keep: bool = False) -> int:
     """Return the largest resident memory of a process that parses `log`, in KiB."""
     out = log.with_suffix(".parquet")
-    run = subprocess.run(
-        [sys.executable, "-c", PEAK, str(log), str(out), str(row_group)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    peak = peak_kb(PARSE, log, out, row_group)
     if not keep:
         out.unlink()
-    return int(run.stdout)
+    return peak
 
 
 def write_paths(log: Path, count: int) -> None:
@@ -75,11 +67,6 @@ def write_tasks(log: Path, rounds: int) -> None:
                 file.write(f'{task + 100} {1700000000 + i}.{task:06d} read(3, "x", 1) = 1 <0.1>\n')
 
 
-needs_status = pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="needs /proc/self/status"
-)
-
-
 @needs_status
 @pytest.mark.parametrize(
     ("write", "counts"), [(write_paths, (150, 600)), (write_tasks, (150, 600))]
@@ -89,7 +76,7 @@ def test_memory_does_not_grow_with_the_log(tmp_path: Path, write, counts) -> Non
     for count in counts:
         log = tmp_path / f"{count}.strace"
         write(log, count * (1000 if write is write_paths else 1))
-        peaks.append(min(peak_kb(log), peak_kb(log)))
+        peaks.append(min(peak_of(log), peak_of(log)))
         log.unlink()
     few, many = peaks
     # Four times the log: less than a third more.
@@ -101,7 +88,7 @@ def test_the_footer_is_short_while_it_waits(tmp_path: Path) -> None:
     """Only the footer of Parquet grows with the log: by this for each row group."""
     log = tmp_path / "log.strace"
     write_tasks(log, 100)
-    few, many = (min(peak_kb(log, rows) for _ in range(2)) for rows in (200, 20))
+    few, many = (min(peak_of(log, rows) for _ in range(2)) for rows in (200, 20))
     # 1,000 and 10,000 groups. They take some 5 kB each.
     assert (many - few) / 9_000 < 8, (few, many)
 
@@ -111,7 +98,7 @@ def test_a_long_line_takes_a_few_times_its_length(tmp_path: Path) -> None:
     length = 300 << 20
     log = tmp_path / "log.strace"
     write_strings(log, [5, length, 7])
-    peak = peak_kb(log, keep=True)
+    peak = peak_of(log, keep=True)
     # The text, the page, the page compressed, and that where the column gathers.
     assert peak < 3.7 * length / 1024 + 60_000, peak
     out = log.with_suffix(".parquet")
@@ -128,7 +115,7 @@ def test_many_long_lines_take_no_more_than_a_few(tmp_path: Path) -> None:
     for count in (400, 1_600):
         log = tmp_path / f"{count}.strace"
         write_strings(log, [100_000] * count)
-        peaks.append(min(peak_kb(log), peak_kb(log)))
+        peaks.append(min(peak_of(log), peak_of(log)))
         log.unlink()
     few, many = peaks
     # 120 MB more of text.

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import tracefast as tf
+from support.logs import line_of
 from tracefast import _core
 from tracefast.analysis.files.access_patterns import access_patterns
 from tracefast.analysis.files.accesses import SCHEMA, of_files
@@ -15,14 +16,13 @@ DATA = "/srv/data.bin"
 
 
 class Log:
-    """A log of strace, written line by line: each call 100 µs after the one before, 10 µs long."""
+    """A log of strace, written call by call."""
 
     def __init__(self):
         self.lines = []
 
     def __call__(self, text, pid=100):
-        n = len(self.lines)
-        self.lines.append(f"{pid} 1700000000.{n * 100:06} {text} <0.000010>")
+        self.lines.append(line_of(len(self.lines), text, pid))
 
     def opened(self, path, size, *, pid=100, fd=3):
         """Open a file as CPython's open does."""
@@ -46,7 +46,7 @@ class Log:
 
     def write(self, folder):
         path = folder / "app.strace"
-        path.write_text("".join(f"{line}\n" for line in self.lines))
+        path.write_text("".join(self.lines))
         return path
 
 

@@ -16,21 +16,18 @@ import json
 import pytest
 
 import tracefast as tf
+from support.logs import lines_of
 
 A = 'openat(AT_FDCWD, "/srv/a", O_RDWR) = 3'
 
 
 @pytest.fixture
 def write(tmp_path):
-    """Write a log of strace: calls 100 µs apart, 10 µs long if they do not say how long."""
+    """Write a log of calls 100 µs apart."""
 
-    def to_log(*lines: str):
+    def to_log(*calls: str):
         path = tmp_path / "app.strace"
-        text = ""
-        for n, line in enumerate(lines):
-            time = "" if line.endswith(">") else " <0.000010>"
-            text += f"100 1700000000.{n * 100:06} {line}{time}\n"
-        path.write_text(text)
+        path.write_text(lines_of(calls))
         return path
 
     return to_log
