@@ -7,6 +7,7 @@ too.
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,15 +24,18 @@ from support.paths import DATA
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-NO_LOGS = {".c", ".gz", ".json", ".md", ".ndjson", ".py", ".sh", ".tsv", ".txt"}
+# The names of logs in tests/data: app.strace, app.ftrace.zst, app.log; and log.7253 of `-ff`.
+LOG = re.compile(r"(.+\.(strace|ftrace|log)|log)(\.[0-9]+)?(\.zst)?")
 
 
 def below(folder: Path) -> list[Path]:
-    return sorted(f for f in folder.rglob("*") if f.is_file() and f.suffix not in NO_LOGS)
+    return sorted(file for file in folder.rglob("*") if file.is_file())
 
 
 # Files of one run for each task: together they are one log, which goes through a merge.
-LOGS = [*below(DATA), DATA / "tasks" / "log", DATA / "truth" / "separate.strace"]
+MERGED = [DATA / "tasks" / "log", DATA / "truth" / "separate.strace"]
+LOGS = [*(file for file in below(DATA) if LOG.fullmatch(file.name)), *MERGED]
+# Of files that have any name, those that cannot be read as a log are skipped.
 MORE = below(Path(os.environ["TRACEFAST_LOGS"])) if "TRACEFAST_LOGS" in os.environ else []
 
 CUTS = [(1, 2), (1, 7), (7, 1), (7, 3), (4096, 2), (4096, 7), (262_144, 2), (262_144, 3)]
