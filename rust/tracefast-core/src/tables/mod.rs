@@ -6,6 +6,7 @@ pub(crate) mod event_columns;
 pub mod files;
 pub mod fold;
 pub mod forks;
+pub(crate) mod merge;
 pub(crate) mod names;
 pub(crate) mod process_tracking;
 pub mod processes;

@@ -1,5 +1,7 @@
 //! Sets of ranges: unions of ranges of bytes, or of time.
 
+use crate::tables::merge::merge_recent;
+
 /// A set of half-open ranges of whole numbers.
 ///
 /// A range that starts inside the last one, or right after it, extends it. Others are appended if
@@ -100,29 +102,14 @@ impl Ranges {
         }
     }
 
-    #[cold]
     fn merge(&mut self) {
-        if self.recent.is_empty() {
-            return;
-        }
-        self.recent.sort_unstable();
-        let mut all = Vec::with_capacity(self.merged.len() + self.recent.len());
-        let mut old = self.merged.iter().copied().peekable();
-        let mut new = self.recent.iter().copied().peekable();
-        loop {
-            let next = match (old.peek(), new.peek()) {
-                (Some(a), Some(b)) if a <= b => old.next(),
-                (_, Some(_)) => new.next(),
-                _ => old.next(),
-            };
-            let Some((start, end)) = next else { break };
-            match all.last_mut() {
-                Some((_, last_end)) if start <= *last_end => *last_end = end.max(*last_end),
-                _ => all.push((start, end)),
+        merge_recent(&mut self.merged, &mut self.recent, |last, (start, end)| {
+            let joined = start <= last.1;
+            if joined {
+                last.1 = end.max(last.1);
             }
-        }
-        self.merged = all;
-        self.recent.clear();
+            joined
+        });
     }
 }
 

@@ -1,5 +1,7 @@
 //! Values and how often each occurred, for exact medians, percentiles and the most common value.
 
+use crate::tables::merge::merge_recent;
+
 /// A multiset of whole numbers.
 ///
 /// New values wait in a list, which is sorted and counted when it is as long as the counted list.
@@ -75,29 +77,14 @@ impl Values {
         self.count();
     }
 
-    #[cold]
     fn count(&mut self) {
-        if self.recent.is_empty() {
-            return;
-        }
-        self.recent.sort_unstable();
-        let mut all: Vec<(i64, u64)> = Vec::with_capacity(self.counted.len() + self.recent.len());
-        let mut old = self.counted.iter().copied().peekable();
-        let mut new = self.recent.iter().copied().peekable();
-        loop {
-            let next = match (old.peek(), new.peek()) {
-                (Some(a), Some(b)) if a <= b => old.next(),
-                (_, Some(_)) => new.next(),
-                _ => old.next(),
-            };
-            let Some((value, count)) = next else { break };
-            match all.last_mut() {
-                Some((last, sum)) if *last == value => *sum += count,
-                _ => all.push((value, count)),
+        merge_recent(&mut self.counted, &mut self.recent, |last, (value, times)| {
+            let same = last.0 == value;
+            if same {
+                last.1 += times;
             }
-        }
-        self.counted = all;
-        self.recent.clear();
+            same
+        });
     }
 }
 

@@ -1,5 +1,6 @@
 //! Ranges of a file by process, and how many bytes processes share.
 
+use crate::tables::merge::merge_recent;
 use crate::tables::ranges::Ranges;
 
 /// A process, and a range that it accessed.
@@ -66,29 +67,14 @@ impl ProcessRanges {
         (union, i64::try_from(sum - i128::from(union)).unwrap_or(i64::MAX))
     }
 
-    #[cold]
     fn merge(&mut self) {
-        if self.recent.is_empty() {
-            return;
-        }
-        self.recent.sort_unstable();
-        let mut all: Vec<Owned> = Vec::with_capacity(self.merged.len() + self.recent.len());
-        let mut old = self.merged.iter().copied().peekable();
-        let mut new = self.recent.iter().copied().peekable();
-        loop {
-            let next = match (old.peek(), new.peek()) {
-                (Some(a), Some(b)) if a <= b => old.next(),
-                (_, Some(_)) => new.next(),
-                _ => old.next(),
-            };
-            let Some((pid, start, end)) = next else { break };
-            match all.last_mut() {
-                Some((owner, _, last)) if *owner == pid && start <= *last => *last = end.max(*last),
-                _ => all.push((pid, start, end)),
+        merge_recent(&mut self.merged, &mut self.recent, |(owner, _, last), (pid, start, end)| {
+            let joined = *owner == pid && start <= *last;
+            if joined {
+                *last = end.max(*last);
             }
-        }
-        self.merged = all;
-        self.recent.clear();
+            joined
+        });
     }
 }
 
