@@ -86,24 +86,24 @@ impl Error {
     }
 
     /// The operating system refused something about `path`.
-    pub fn io(path: impl Into<PathBuf>, error: io::Error) -> Self {
+    pub(crate) fn io(path: impl Into<PathBuf>, error: io::Error) -> Self {
         Self::new(ErrorKind::Io(error)).at_path(path)
     }
 
     /// `path` cannot be a log; `what` says why.
-    pub fn not_a_log(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
+    pub(crate) fn not_a_log(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
         Self::new(ErrorKind::NotALog(what.into())).at_path(path)
     }
 
     /// `path` is a file of events, but not a whole one; `what` says why.
-    pub fn damaged_columns(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
+    pub(crate) fn damaged_columns(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
         Self::new(ErrorKind::DamagedColumns(what.into()))
             .at_path(path)
             .with_hint("re-create it from the log")
     }
 
     /// The caller asked to stop.
-    pub fn cancelled() -> Self {
+    pub(crate) fn cancelled() -> Self {
         Self::new(ErrorKind::Cancelled)
     }
 
@@ -123,14 +123,14 @@ impl Error {
 
     /// Names the byte, counted from 0.
     #[must_use]
-    pub fn at_byte(mut self, byte: u64) -> Self {
+    pub(crate) fn at_byte(mut self, byte: u64) -> Self {
         self.0.byte = Some(byte);
         self
     }
 
     /// Says what the user can do.
     #[must_use]
-    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self
     }

@@ -27,13 +27,13 @@ pub struct Explained {
 }
 
 /// The columns that an explanation needs.
-pub fn columns() -> Projection {
+pub(crate) fn columns() -> Projection {
     Projection::from_names(&["kind", "args", "line", "source"]).unwrap_or_default()
 }
 
 /// Encodes groups as `inner` does, if there is one, and explains their lines that were not
 /// understood, if that is wanted.
-pub struct Explain<E> {
+pub(crate) struct Explain<E> {
     inner: Option<E>,
     wanted: bool,
     formats: Mutex<HashMap<String, Format>>,
@@ -41,7 +41,7 @@ pub struct Explain<E> {
 
 impl<E: Encode> Explain<E> {
     /// An encoder around `inner`.
-    pub fn new(inner: Option<E>, wanted: bool) -> Self {
+    pub(crate) fn new(inner: Option<E>, wanted: bool) -> Self {
         Self { inner, wanted, formats: Mutex::default() }
     }
 }

@@ -179,7 +179,7 @@ fn counts(counts: &Counts, format: &str, clock: &str) -> Map<String, Value> {
 }
 
 /// Metadata that is known before the rows are.
-pub fn metadata(format: &str, clock: &str) -> Vec<(String, String)> {
+pub(crate) fn metadata(format: &str, clock: &str) -> Vec<(String, String)> {
     [
         ("tracefast.schema", SCHEMA_VERSION),
         ("tracefast.version", env!("CARGO_PKG_VERSION")),

@@ -19,7 +19,7 @@ use crate::input::compressed::{self, MAGIC, Packing, Pieces};
 use crate::input::merge::{Input, Merge};
 
 /// Bytes that decide whether an input is a log at all, and of which format.
-pub const SNIFF: usize = 1 << 20;
+pub(crate) const SNIFF: usize = 1 << 20;
 
 /// The same of a page of HTML: systrace puts the program that shows a trace, of several megabytes,
 /// before it.
@@ -48,7 +48,7 @@ pub struct Progress {
 
 impl Progress {
     /// A batch was made.
-    pub fn built(&self, batch: &RecordBatch) {
+    pub(crate) fn built(&self, batch: &RecordBatch) {
         let (rows, columns) = (batch.num_rows() as u64, batch.num_columns() as u64);
         self.rows_built.fetch_add(rows, Ordering::Relaxed);
         if rows > 0 {
@@ -58,7 +58,7 @@ impl Progress {
 }
 
 /// An open log, its format known.
-pub struct Source {
+pub(crate) struct Source {
     /// As the user named it; `-` is standard input.
     pub name: String,
     /// How to parse it; `None` for an empty input.
@@ -68,7 +68,7 @@ pub struct Source {
 }
 
 /// The two ways to read.
-pub enum Bytes {
+pub(crate) enum Bytes {
     /// A plain file: any worker reads any part.
     File {
         /// The file.
@@ -98,7 +98,11 @@ impl Source {
     /// # Errors
     /// The file cannot be read, is a directory, or holds in its first megabyte no line that is
     /// recognised while `wanted` does not insist.
-    pub fn open(name: &str, wanted: Option<Wanted>, progress: &Arc<Progress>) -> Result<Self> {
+    pub(crate) fn open(
+        name: &str,
+        wanted: Option<Wanted>,
+        progress: &Arc<Progress>,
+    ) -> Result<Self> {
         let path = PathBuf::from(OsStr::new(name));
         let at = |error| Error::io(&path, error);
         if name == "-" {
@@ -138,7 +142,7 @@ impl Source {
 
     /// The same log as recorded on `machine`, if that is chosen.
     #[must_use]
-    pub fn on(mut self, machine: Option<Machine>) -> Self {
+    pub(crate) fn on(mut self, machine: Option<Machine>) -> Self {
         self.format = self.format.map(|format| format.with_machine(machine));
         self
     }
@@ -147,7 +151,7 @@ impl Source {
     ///
     /// # Errors
     /// As for [`Source::open`].
-    pub fn open_input(
+    pub(crate) fn open_input(
         input: &Input,
         wanted: Option<Wanted>,
         progress: &Arc<Progress>,
@@ -234,7 +238,7 @@ fn name_by_file(format: &mut strace::Format, pid: i32) {
 }
 
 /// The bytes of all inputs, if every one of them is a file.
-pub fn total_bytes(inputs: &[Input]) -> u64 {
+pub(crate) fn total_bytes(inputs: &[Input]) -> u64 {
     let mut names = inputs.iter().flat_map(Input::names);
     let lengths: Option<Vec<u64>> =
         names.by_ref().map(|name| std::fs::metadata(name).ok().map(|m| m.len())).collect();
@@ -277,7 +281,7 @@ fn detect(name: &str, head: &[u8], wanted: Option<Wanted>) -> Result<Option<Form
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn read_at(file: &File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+pub(crate) fn read_at(file: &File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut done = 0;
     while done < buf.len() {
         match file.read_at(&mut buf[done..], offset + done as u64) {

@@ -86,7 +86,7 @@ const LONG_GROUP: usize = 32 << 20;
 const LONG_BLOCK: usize = 512 << 10;
 
 /// What workers make of a group's batches, in any thread.
-pub trait Encode: Send + Sync + 'static {
+pub(crate) trait Encode: Send + Sync + 'static {
     /// The product.
     type Output: Send + 'static;
 
@@ -173,7 +173,7 @@ pub enum Poll<T> {
 }
 
 /// A running pipeline. Dropping it stops it.
-pub struct Pipeline<E: Encode> {
+pub(crate) struct Pipeline<E: Encode> {
     shared: Arc<Shared<E>>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -183,7 +183,7 @@ impl<E: Encode> Pipeline<E> {
     ///
     /// # Errors
     /// A thread cannot be started.
-    pub fn start(
+    pub(crate) fn start(
         first: Source,
         inputs: Vec<Input>,
         encode: E,
@@ -251,7 +251,7 @@ impl<E: Encode> Pipeline<E> {
     ///
     /// # Errors
     /// The first error of any stage.
-    pub fn next(&self, patience: std::time::Duration) -> Result<Poll<E::Output>> {
+    pub(crate) fn next(&self, patience: std::time::Duration) -> Result<Poll<E::Output>> {
         let shared = &*self.shared;
         let mut state = shared.lock();
         loop {
@@ -289,7 +289,7 @@ impl<E: Encode> Pipeline<E> {
     }
 
     /// The counts, after [`Pipeline::next`] gave [`Poll::End`].
-    pub fn counts(&self) -> Option<RunCounts> {
+    pub(crate) fn counts(&self) -> Option<RunCounts> {
         self.shared.lock().finished.clone()
     }
 }

@@ -67,7 +67,7 @@ impl AtomicFile {
     ///
     /// # Errors
     /// When it is closed.
-    pub fn stdout() -> Result<Self> {
+    pub(crate) fn stdout() -> Result<Self> {
         Self::create(Path::new("/dev/stdout"), true)
     }
 
@@ -126,7 +126,7 @@ impl Write for Target {
 }
 
 /// Completes an error that an output met: names the file, and says what the user can do.
-pub fn about_output(error: Error, path: &Path) -> Error {
+pub(crate) fn about_output(error: Error, path: &Path) -> Error {
     let hint = match error.errno() {
         Some(libc::ENOSPC | libc::EDQUOT) => "free some space, or write to another disk",
         Some(libc::ENOENT) => "create the folder first",

@@ -17,7 +17,8 @@ use arrow_schema::{ArrowError, Schema};
 use tracefast_core::events::schema::schema;
 
 use crate::error::Result;
-pub use crate::sink::atomic::{AtomicFile, about_output};
+pub use crate::sink::atomic::AtomicFile;
+pub(crate) use crate::sink::atomic::about_output;
 pub use crate::sink::ipc::{EncodedBatches, IpcAppender, IpcEncoder};
 pub use crate::sink::parquet::{
     Compression, EncodedGroup, ParquetAppender, ParquetEncoder, ParquetOptions,

@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind};
 pub use pieces::{MOST_TEXT, Piece, Pieces};
 
 /// Bytes that identify a compression.
-pub const MAGIC: usize = 6;
+pub(crate) const MAGIC: usize = 6;
 
 /// A compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,4 +6,4 @@ pub(crate) mod reader;
 pub(crate) mod task_logs;
 
 pub use crate::input::merge::task_logs::{Input, Inputs, Set, inputs};
-pub use reader::{Member, Merge};
+pub(crate) use reader::Merge;

@@ -34,7 +34,7 @@ const SIGHT: usize = 4 << 10;
 
 /// One task's log.
 #[derive(Debug, Clone)]
-pub struct Member {
+pub(crate) struct Member {
     /// File.
     pub name: String,
     /// The task, by the file's name.
@@ -253,7 +253,7 @@ impl TaskLog {
 }
 
 /// The logs of several tasks as one text, each line after its [`Prefix`].
-pub struct Merge {
+pub(crate) struct Merge {
     tasks: Vec<TaskLog>,
     /// Tasks with a line at hand, by the turn that it waits for, then by task. Of those whose turn
     /// has changed since, only the last one holds.
@@ -283,7 +283,7 @@ impl Merge {
     ///
     /// # Errors
     /// A log cannot be read.
-    pub fn open(
+    pub(crate) fn open(
         members: &[Member],
         layout: &Layout,
         origin: i64,

@@ -54,11 +54,11 @@ pub struct Set {
     /// The name without the numbers.
     pub name: String,
     /// The logs, by number.
-    pub members: Vec<Member>,
+    pub(crate) members: Vec<Member>,
     /// How their lines look.
-    pub format: strace::Format,
+    pub(crate) format: strace::Format,
     /// Time of day at which the first of them starts, ns.
-    pub origin: i64,
+    pub(crate) origin: i64,
 }
 
 impl Input {
