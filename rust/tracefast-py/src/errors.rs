@@ -8,12 +8,13 @@ pyo3::create_exception!(
     tracefast,
     Error,
     PyValueError,
-    "An input is not a log of strace or ftrace, or a file does not hold events of this schema.\n\n\
-     The text is `FILE: what`, or `FILE: line N: what`.\n\n\
+    "An input is not a log, or a file of columns does not hold events of this schema.\n\n\
+     The text is ``FILE: what``, or ``FILE: line N: what``.\n\n\
      Attributes\n----------\n\
-     hint : str or None\n    What to do about it; a traceback shows it below the text.\n\
-     kind : str or None\n    A word for the kind of error that does not change, such as \"not_a_log\",\n    \
-     \"columns\", \"damaged_columns\", \"too_long\".\n\n\
+     hint : str or None\n    What to do, if anything is known; a traceback shows it below the text, as a \
+     note.\n\
+     kind : str or None\n    A word that does not change, such as ``not_a_log``, ``columns``,\n    \
+     ``damaged_columns``, ``too_long``.\n\n\
      Examples\n--------\n\
      >>> import tracefast as tf\n\
      >>> with open(\"notes.txt\", \"w\") as file:\n\

@@ -69,7 +69,7 @@ mod _core {
         Ok(names.ok_or_else(unknown)?.collect())
     }
 
-    /// The columns of the events: names, order and types.
+    /// Give the columns of the events: names, order and types.
     ///
     /// Every log gives these columns. The page of the schema says what each one means, and so does
     /// ``tracefast schema``.

@@ -5,25 +5,25 @@ use std::sync::atomic::Ordering;
 
 use pyo3::prelude::*;
 
-/// Counters of work under way, to look at from another thread, or afterwards.
+/// Counters of work under way, to look at from another thread.
 ///
-/// They are handed to ``parse``, ``read`` or ``scan`` (``progress=tf.Progress()``). Each run takes
-/// new ones.
+/// Pass them to ``parse``, ``read`` or ``scan`` (``progress=tf.Progress()``). Each run needs new
+/// ones.
 ///
 /// Attributes
 /// ----------
 /// bytes_read : int
-///     Bytes of the logs that were read so far, as they are on disk, compressed or not.
+///     Bytes of the logs that were read so far, as stored on disk.
 /// bytes_total : int
-///     Size of the logs in bytes; 0 where it is not known, as of standard input.
+///     Size of the logs in bytes; 0 where it is not known, as for standard input.
 /// rows : int
-///     Rows of the table that were found so far, built or not.
+///     Rows that were found so far.
 /// blocks : int
 ///     Blocks of text that were parsed so far.
 /// rows_built : int
-///     Rows that were put into Arrow arrays: without those that a filter left out.
+///     Rows that were made into arrays so far: without those that a filter left out.
 /// columns_built : int
-///     The most columns that such rows were given: what ``columns`` or a lazy query asked for.
+///     Columns that the rows built were given.
 /// done : bool
 ///     The logs were read to their end, or as far as was wanted.
 ///
@@ -51,37 +51,37 @@ impl Progress {
         Self::default()
     }
 
-    /// Bytes read of the input as it is on disk.
+    /// Bytes of the logs that were read so far, as stored on disk.
     #[getter]
     fn bytes_read(&self) -> u64 {
         self.inner.bytes_read.load(Ordering::Relaxed)
     }
 
-    /// Bytes of all inputs, 0 if unknown.
+    /// Size of the logs in bytes; 0 where it is not known, as for standard input.
     #[getter]
     fn bytes_total(&self) -> u64 {
         self.inner.bytes_total.load(Ordering::Relaxed)
     }
 
-    /// Rows made so far.
+    /// Rows that were found so far.
     #[getter]
     fn rows(&self) -> u64 {
         self.inner.rows.load(Ordering::Relaxed)
     }
 
-    /// Blocks of text parsed.
+    /// Blocks of text that were parsed so far.
     #[getter]
     fn blocks(&self) -> u64 {
         self.inner.blocks.load(Ordering::Relaxed)
     }
 
-    /// Rows put into Arrow arrays.
+    /// Rows that were made into arrays so far: without those that a filter left out.
     #[getter]
     fn rows_built(&self) -> u64 {
         self.inner.rows_built.load(Ordering::Relaxed)
     }
 
-    /// Columns that these rows were given.
+    /// Columns that the rows built were given.
     #[getter]
     fn columns_built(&self) -> u64 {
         self.inner.columns_built.load(Ordering::Relaxed)
@@ -103,7 +103,7 @@ impl Progress {
         )
     }
 
-    /// Ends the work: ``parse`` raises ``KeyboardInterrupt``, and leaves no output.
+    /// End the work: ``parse`` raises ``KeyboardInterrupt``, and leaves no output.
     fn cancel(&self) {
         self.inner.cancelled.store(true, Ordering::Relaxed);
     }

@@ -24,9 +24,9 @@ use crate::report::Report;
 /// The events of some logs as a stream of Arrow record batches, which can be read once.
 ///
 /// ``tf.read`` makes it. It is an iterator of batches and a context manager, and anything that takes
-/// Arrow takes it whole: ``pl.DataFrame(reader)``, ``pa.table(reader)``. What was iterated in part
-/// hands out the rest; what was read to its end, handed out or closed hands out nothing more, and
-/// says so.
+/// Arrow takes it whole: ``pl.DataFrame(reader)``, ``pa.table(reader)``. After iteration has begun,
+/// the stream holds the remaining rows. A reader that was read to its end, handed out or closed
+/// raises an error.
 ///
 /// Attributes
 /// ----------
@@ -198,7 +198,7 @@ impl Reader {
         }
     }
 
-    /// Waits for a batch, a twentieth of a second at most: whether it was the end, and the batch.
+    /// Wait a twentieth of a second for a batch: whether this was the end, and the batch.
     fn poll(&self, py: Python<'_>) -> PyResult<(bool, Option<Batch>)> {
         // Also if there is a batch: a loop in C never checks for signals.
         py.check_signals()?;
@@ -218,7 +218,9 @@ impl Reader {
         })
     }
 
-    /// Stops reading; what was read stays valid.
+    /// Stop reading; batches that were given stay valid.
+    ///
+    /// On a closed reader, iteration and ``__arrow_c_stream__`` raise `ValueError`.
     fn close(&self, py: Python<'_>) {
         *lock(&self.state) = State::Closed;
         py.detach(|| lock(&self.stream).close());

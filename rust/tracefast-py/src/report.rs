@@ -6,9 +6,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// What was read, and what became of every line.
+/// What was read, and what every line was used for.
 ///
-/// ``tf.parse`` gives it, and so does a reader at its end. Reports can be pickled and copied, and are
+/// ``tf.parse`` returns it, and a reader has it at its end. Reports can be pickled and copied, and are
 /// equal if they count the same, however long it took.
 ///
 /// Attributes
@@ -22,7 +22,7 @@ use pyo3::types::PyDict;
 /// seconds : float
 ///     How long it took, in seconds.
 /// format : str
-///     ``strace``, ``tracefs``, ``trace-cmd``; ``mixed`` where logs differ, ``none`` without any text.
+///     ``strace``, ``tracefs`` or ``trace-cmd``; ``mixed`` if logs differ, or ``none``.
 /// clock : str
 ///     ``epoch``, ``time-of-day``, ``delta``, ``uptime``, ``ticks``, ``none``, or ``mixed``.
 /// kinds : dict of str to int
@@ -32,7 +32,7 @@ use pyo3::types::PyDict;
 /// accounting_bytes : dict of str to int
 ///     Bytes of the lines by use; they add up to `bytes`.
 /// oddities : dict of str to int
-///     What is no loss, but good to know.
+///     What is not a loss, but good to know.
 /// sources : list of dict
 ///     The same for each log.
 /// unparsed : list of (str, int, str)
@@ -132,7 +132,7 @@ impl Report {
         self.inner.warnings.clone()
     }
 
-    /// The counts as JSON, without times.
+    /// Give all of it but `seconds`, as it is in the metadata of a file.
     fn to_json(&self) -> String {
         self.inner.to_json()
     }
@@ -143,7 +143,7 @@ impl Report {
         one.counts == other.counts && one.warnings == other.warnings
     }
 
-    /// How `pickle` and `copy` make it again.
+    /// What `pickle` and `copy` need to restore it.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, f64))> {
         let made_by = py.import("tracefast._core")?.getattr("report_of")?;
         Ok((made_by, (self.inner.to_json(), self.inner.seconds)))

@@ -10,8 +10,10 @@ use pyo3::types::{PyCapsule, PyIterator, PyList};
 
 use crate::arrow::requested::Request;
 
-/// The columns of a table of events, for anything that takes Arrow: ``pl.Schema(…)``,
-/// ``pa.schema(…)``. It is as long as there are columns, and iterates over their names.
+/// The columns of a table of events: ``pl.Schema(…)`` and ``pa.schema(…)`` take it.
+///
+/// Its length is the number of columns, and it iterates over their names. It is equal to a schema
+/// with the same columns in the same order.
 ///
 /// Attributes
 /// ----------
@@ -41,7 +43,7 @@ impl Schema {
 
 #[pymethods]
 impl Schema {
-    /// Names of the columns.
+    /// Names of the columns, in order.
     #[getter]
     fn names(&self) -> Vec<String> {
         self.inner.fields().iter().map(|field| field.name().clone()).collect()
@@ -89,7 +91,7 @@ fn type_name(of: &DataType) -> String {
 /// Attributes
 /// ----------
 /// num_rows : int
-///     How many rows it has, which is its length as well.
+///     How many rows.
 ///
 /// Examples
 /// --------
@@ -117,7 +119,7 @@ impl Batch {
 
 #[pymethods]
 impl Batch {
-    /// Number of rows.
+    /// How many rows.
     #[getter]
     fn num_rows(&self) -> usize {
         self.inner.num_rows()

@@ -8,7 +8,7 @@ use tracefast_io::columns::parquet_events::SavedEvents;
 use crate::arrow::batch::Batch;
 use crate::errors::exception;
 
-/// The rows of a Parquet file of events, some columns of them, in order.
+/// The rows of a Parquet file of events, in order.
 #[pyclass(frozen, module = "tracefast._core")]
 pub struct ParquetEvents {
     batches: Mutex<SavedEvents>,

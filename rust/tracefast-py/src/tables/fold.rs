@@ -44,7 +44,7 @@ impl<F: fold::Fold + Send + 'static> AnyFold for F {
     }
 }
 
-/// A table while events are folded. The classes of tables add constructors.
+/// A table in the making: batches of events in, in order, one table out.
 #[pyclass(frozen, subclass, module = "tracefast._core")]
 pub struct Fold {
     state: Mutex<Option<State>>,
@@ -95,7 +95,7 @@ impl Fold {
         self.with(|state| Schema::new(state.fold.schema()))
     }
 
-    /// Takes the dictionary of a column whose batches hold only keys.
+    /// Take the dictionary of a column whose batches hold only keys.
     fn words(&self, column: &str, words: &Bound<'_, PyAny>) -> PyResult<()> {
         let words = first_column(words)?;
         self.with(|state| {
@@ -103,7 +103,7 @@ impl Fold {
         })
     }
 
-    /// Takes in events.
+    /// Take in events.
     fn push(&self, py: Python<'_>, events: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut over = false;
         feed(py, events, |batch| {
@@ -117,7 +117,7 @@ impl Fold {
         if over { Err(taken()) } else { Ok(()) }
     }
 
-    /// The table; once.
+    /// Give the table; once.
     fn finish(&self, py: Python<'_>) -> PyResult<Batch> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner).take();
         let State { fold, .. } = state.ok_or_else(taken)?;
