@@ -105,7 +105,7 @@ def test_views_point_into_the_text_of_the_log(spawn_strace):
     assert any(buffer.to_pybytes()[:1000] in text for buffer in buffers)
 
 
-# The schema that a consumer would rather have.
+# A schema that a consumer may ask for.
 
 
 def changed(**types: pa.DataType) -> pa.Schema:
@@ -194,7 +194,7 @@ def open_files(log: Path) -> int:
 
 
 def settled(count, wanted: int) -> bool:
-    """Say whether a count comes down to what is wanted: threads need a moment to end."""
+    """Wait until a count is as low as wanted, for some seconds at most; say whether it is."""
     end = time.monotonic() + 5
     while count() > wanted and time.monotonic() < end:
         time.sleep(0.01)
@@ -256,7 +256,7 @@ READS = {
 
 @pytest.mark.parametrize("read", READS.values(), ids=READS.keys())
 def test_other_threads_run_while_a_log_is_read(read, spawn_strace, tmp_path):
-    """A thread of Python counts meanwhile: if a reader kept Python to itself, it would stand still.
+    """A thread of Python counts meanwhile: if a reader kept Python to itself, it could not count.
 
     The log comes through a pipe and takes a second, whatever the machine.
     """
@@ -311,7 +311,7 @@ def test_one_reader_in_many_threads_gives_each_batch_once(long_log):
     assert sum(rows) == reader.report.rows
 
 
-# Signals, in a child: it says when it begins and what stopped it.
+# Signals, in a child: it says when it starts and what stopped it.
 
 CHILD = """
 import atexit, os, signal, sys, time
@@ -476,7 +476,7 @@ ways[before]()
     "after", ["parse", "read", "parse_many", "scan", "files", "files of before"]
 )
 def test_what_works_in_a_fork(before, after, spawn_strace, tmp_path):
-    """What would hang in a fork, for want of polars' threads, says so instead."""
+    """polars' threads do not exist in a fork: a call that would hang raises an error instead."""
     run = subprocess.run(
         [sys.executable, "-c", FORK_OF_POLARS, str(spawn_strace), before, after],
         capture_output=True,

@@ -72,7 +72,7 @@ def test_many_columns_are_not_all_named(tmp_path):
 
 
 def other_version(folder, suffix):
-    """Replace the version of the schema in the metadata of a file, which keeps its length."""
+    """Replace the version of the schema in the metadata of a file; its length stays the same."""
     path = folder / f"events.{suffix}"
     data = path.read_bytes()
     key = b"tracefast.schema"

@@ -1,4 +1,4 @@
-"""Filters in the parser: what is pushed down, what is built, and that no answer is another one.
+"""Filters in the parser: what is pushed down, what is built, and that all answers stay the same.
 
 Counters of what was built are those of `_core.Progress`: the rows and columns that became Arrow.
 """
@@ -32,7 +32,7 @@ NAMES = list(event_schema())
 
 
 def whole(log: Path) -> pl.DataFrame:
-    """Give all events of a log, read by no lazy way."""
+    """Read all events of a log at once."""
     if log not in WHOLE:
         # As `scan` has it: names and sources are strings there.
         WHOLE[log] = pl.DataFrame(tf.read(log)).cast({"name": pl.String, "source": pl.String})
@@ -123,7 +123,7 @@ EXACT = {
     "true": pl.lit(True),
     "named": (c("fd") == 3).alias("three"),
 }
-# Filters that are polars' alone: every row is built.
+# Filters that only polars applies: every row is built.
 LEFT = {
     "arithmetic": c("ret") + 1 > 3,
     "columns": c("bytes") < c("requested"),
@@ -304,7 +304,7 @@ def test_a_filtered_scan_is_the_filter_of_the_full_scan(data):
 
 
 def test_most_generated_filters_are_pushed():
-    """The property above says nothing of filters that polars alone applies."""
+    """The property above does not cover filters that only polars applies."""
     seen = {True: 0, False: 0}
 
     @settings(max_examples=100, deadline=None, database=None)

@@ -1,4 +1,4 @@
-"""The stream of Arrow: who takes it, what it holds, when it ends."""
+"""The stream of Arrow: which libraries take it, what it holds, when it ends."""
 
 import duckdb
 import pandas as pd
@@ -139,14 +139,6 @@ def test_the_report_comes_at_the_end(spawn_strace, tmp_path):
     written = tf.parse(spawn_strace, tmp_path / "events.parquet")
     assert reader.report is not None
     assert reader.report.to_json() == written.to_json()
-
-
-def test_a_reader_that_is_dropped_half_way_leaves_nothing_behind(spawn_strace):
-    reader = tf.read(spawn_strace)
-    next(reader)
-    del reader
-    with tf.read(spawn_strace) as other:
-        next(other)
 
 
 def test_several_logs_follow_one_another(spawn_strace, pth):

@@ -1,4 +1,4 @@
-"""Readers of Parquet leave out row groups that a filter cannot match: counted, not believed.
+"""Readers of Parquet leave out row groups that a filter cannot match: counted by destroying them.
 
 A row group is read if a query fails, or answers something else, once the group's bytes are
 destroyed. The footer stays as it is, so this works for any reader.
@@ -16,7 +16,7 @@ import pytest
 import tracefast as tf
 
 ROWS = 500
-# A phase of the log: its task calls one thing only, the next task another one.
+# Each phase of the log has a task of its own, which makes one kind of call.
 PHASES = ["accept4", "bind", "close", "dup", "execve", "fcntl", "getpid", "ioctl"]
 START = 1_700_000_000
 
@@ -41,7 +41,7 @@ def events(tmp_path_factory):
 
 
 def destroyed(path, group, folder):
-    """Return a copy in which the pages of a row group are no pages any more."""
+    """Return a copy in which the pages of a row group are overwritten."""
     copy = folder / f"without-{group}.parquet"
     shutil.copyfile(path, copy)
     row_group = pq.read_metadata(path).row_group(group)

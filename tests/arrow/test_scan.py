@@ -111,7 +111,7 @@ def test_errors_keep_their_kind(tmp_path):
 
 
 def test_a_program_may_end_while_a_source_is_left_half_way(spawn_strace, tmp_path):
-    """polars leaves a source to a thread of its own, which must be out of Python at its end."""
+    """polars reads a source in a thread of its own, which must have left Python when that ends."""
     log = tmp_path / "long.strace"
     log.write_bytes(spawn_strace.read_bytes() * 100)
     program = (

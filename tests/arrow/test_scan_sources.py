@@ -27,7 +27,7 @@ def runs(spawn_strace, tmp_path) -> Path:
     return folder
 
 
-def test_a_directory_stands_for_its_files(runs, spawn_strace):
+def test_a_directory_means_its_files(runs, spawn_strace):
     events = tf.scan(runs).collect()
     sources = events["source"].cast(pl.String).unique(maintain_order=True).to_list()
     names = ["a/c.strace", "a/deeper/d.strace", "b.strace"]
@@ -88,13 +88,13 @@ class Ranges(http.server.SimpleHTTPRequestHandler):
         data = Path(self.directory, self.path.lstrip("/")).read_bytes()
         asked = self.headers.get("Range", "").removeprefix("bytes=")
         first, _, last = asked.partition("-")
-        begin = int(first) if first else max(len(data) - int(last or len(data)), 0)
+        start = int(first) if first else max(len(data) - int(last or len(data)), 0)
         end = min(int(last) + 1 if first and last else len(data), len(data))
         self.send_response(206 if asked else 200)
-        self.send_header("Content-Length", str(end - begin))
-        self.send_header("Content-Range", f"bytes {begin}-{end - 1}/{len(data)}")
+        self.send_header("Content-Length", str(end - start))
+        self.send_header("Content-Range", f"bytes {start}-{end - 1}/{len(data)}")
         self.end_headers()
-        self.wfile.write(data[begin:end])
+        self.wfile.write(data[start:end])
 
     def log_message(self, *_) -> None:
         pass

@@ -1,4 +1,4 @@
-"""The schema is the same whatever was read, and its page in the documentation is true."""
+"""The schema is the same whatever was read, and its page in the documentation agrees."""
 
 import re
 

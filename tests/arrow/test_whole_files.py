@@ -114,7 +114,7 @@ def test_files_that_only_polars_reads_are_read_by_it(parquet, second, arrow, log
     assert len(asked) == 3
 
 
-def test_a_damaged_file_is_told_as_by_polars(parquet):
+def test_a_damaged_file_gives_the_error_of_polars(parquet):
     whole_file = parquet.read_bytes()
     # Pages overwritten, the footer as it was.
     parquet.write_bytes(whole_file[:200] + b"\xff" * 5000 + whole_file[5200:])

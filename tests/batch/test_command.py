@@ -140,7 +140,7 @@ def test_a_folder_that_cannot_be_made(run, tmp_path):
         assert "Traceback" not in ran.stderr
 
 
-def test_a_folder_that_cannot_be_written_is_told_once(run, tmp_path):
+def test_a_folder_that_cannot_be_written_gives_one_error(run, tmp_path):
     (tmp_path / "events").mkdir(mode=0o555)
     ran = run("parse", "*.strace", "--out-dir", "events", preexec_fn=obey_permissions)
     assert ran.returncode == 2

@@ -101,7 +101,7 @@ def test_what_is_named_twice_is_read_once(runs, run):
     assert ran.stdout.splitlines()[1].split(",")[:3] == ["openat", "2", "0"]
 
 
-def test_the_common_name_of_logs_stands_for_each_of_them():
+def test_the_common_name_of_logs_means_each_of_them():
     tasks = DATA / "tasks"
     alone = tf.scan(str(tasks / "log")).collect()
     for both in ([tasks / "log", *sorted(tasks.glob("log.*"))], [f"{tasks}/log.*", tasks / "log"]):

@@ -1,4 +1,4 @@
-"""Batches by other hands: pools of threads and processes, a cluster of Dask, and interrupts."""
+"""Batches on executors of the caller: pools of threads and processes, Dask; and interrupts."""
 
 import contextlib
 import gzip
@@ -56,11 +56,11 @@ def check(logs, out, **options) -> None:
 def test_threads(logs, tmp_path):
     with ThreadPoolExecutor(3) as executor:
         check(logs, tmp_path / "events", executor=executor)
-        # It is the caller's: it goes on.
+        # The executor belongs to the caller: it stays open.
         assert executor.submit(int, "3").result() == 3
 
 
-def test_processes_that_begin_anew(logs, tmp_path):
+def test_spawned_processes(logs, tmp_path):
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
         check(logs, tmp_path / "events", executor=executor)
 
@@ -191,7 +191,7 @@ def begun(command, tmp_path, *arguments) -> subprocess.Popen:
 
 
 def check_rest(run, tmp_path, short: str, long: str) -> None:
-    """Check what an unfinished run left, and that the next one goes on from there."""
+    """Check what an unfinished run left, and that the next one continues from there."""
     assert pl.scan_parquet(tmp_path / "events").select(pl.len()).collect().item() == 1
     (tmp_path / long).write_bytes(gzip.compress(READ.encode()))
     ran = run("parse", short, long, "--out-dir", "events")

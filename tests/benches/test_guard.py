@@ -1,4 +1,4 @@
-"""The guard against stages that get slower: what it judges, and when it does not."""
+"""The guard against slower stages: what it compares, and when it does not."""
 
 import json
 import os

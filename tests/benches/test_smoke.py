@@ -1,4 +1,4 @@
-"""The benches run, and the logs they make are what they say: so neither can rot unseen."""
+"""The benches run, and the logs that they make are as described."""
 
 import argparse
 import os

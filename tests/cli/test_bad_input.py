@@ -73,7 +73,7 @@ class TestInputs:
         refused(ask("program"), "error: program:1: ")
         assert leftovers(tmp_path) == {"program"}
 
-    def test_text_that_is_no_log(self, ask, tmp_path):
+    def test_text_that_is_not_a_log(self, ask, tmp_path):
         (tmp_path / "letter.txt").write_text("Dear all,\nthis is no log.\n" * 50)
         refused(ask("letter.txt"), "error: letter.txt:1: ")
 
@@ -100,7 +100,7 @@ class TestInputs:
 
 
 class TestText:
-    """Text that is odd but a log: data, not errors."""
+    """Odd text in a log: data, not an error."""
 
     def events(self, tmp_path, text: bytes) -> tuple[pl.DataFrame, tf.Report]:
         log = tmp_path / "log"

@@ -1,4 +1,4 @@
-"""What `tracefast files` says in text: the verdict, what is below it, and choices that clash."""
+"""The text of `tracefast files`: the verdict, what is below it, options that contradict."""
 
 import json
 
@@ -113,7 +113,7 @@ def test_what_is_below_the_table(run, log):
         "note: io_uring: 5 submissions; the log does not show what they read or wrote",
     ]
     assert "total" not in ran.stdout
-    # What machines read says nothing to people.
+    # Output for machines has no notes for people.
     assert run("files", log, "--format", "csv").stderr == ""
     # It is about the rows that were asked for, those left out by --top included.
     assert run("files", log, "--match", "*.bin", "--top", 1).stderr.startswith("total: 2 files, ")
@@ -217,7 +217,7 @@ def test_what_is_near_changes_what_is_random(run, tmp_path):
         (["--by", "ofd"], ["ofd", "process"]),
     ],
 )
-def test_choices_that_clash_are_refused(run, pth, options, words):
+def test_options_that_contradict_are_refused(run, pth, options, words):
     ran = run("files", pth, *options)
     assert ran.returncode == 2
     assert ran.stdout == ""
@@ -247,7 +247,7 @@ def test_sizes(text, number):
     "text",
     ["", "K", "-1", "1.5", "0.3K", "1Ki", "1 2", "1e3", "٣", "9223372036854775808", "9" * 400],
 )
-def test_what_is_no_size(text):
+def test_text_that_is_not_a_size(text):
     with pytest.raises(ValueError, match="not a byte count"):
         parse_size(text)
 

@@ -152,7 +152,7 @@ def test_a_reader_that_has_seen_enough(command, tmp_path, output):
         message = process.stderr.read()
         code = process.wait(timeout=60)
     assert message == b""
-    # With an output there is more to do than to explain.
+    # With an output, the command also writes it.
     assert code == (1 if output else 0)
     if output:
         assert pl.read_parquet(tmp_path / "events.parquet").height == 100_001

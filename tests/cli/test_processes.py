@@ -164,7 +164,7 @@ def test_equal_children_are_one_line_with_sums_and_medians():
     assert "2,430 (40)" in lines[2]
     assert lines[2].endswith("exit 0")
     assert lines[3].split()[:3] == ["└─", "/bin/true", "161"]
-    # Each of them, where that is wanted.
+    # Each of them, if asked for.
     assert len(render_tree(table, whole=True).splitlines()) == 63
 
 

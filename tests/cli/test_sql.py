@@ -45,7 +45,7 @@ def test_questions_about_events(run, spawn_strace, engine):
     assert found == [{"n": "OPENAT"}]
     run("parse", spawn_strace, "-o", "events.parquet")
     for source in (spawn_strace, "events.parquet"):
-        # What is named twice is read once.
+        # A log that is named twice is read once.
         assert ask("SELECT count(*) AS n FROM events", source, source) == [{"n": len(events)}]
     ran = run(
         *("sql", "SELECT count(*) AS n FROM events", "-", "--engine", engine, "--format", "ndjson"),
@@ -134,7 +134,7 @@ def test_every_form(run, spawn_strace, tmp_path, engine):
         ("polars", "DESCRIBE files", ["SQL: ", "hint: tracefast schema TABLE lists columns"]),
     ],
 )
-def test_what_is_no_question_is_explained(run, spawn_strace, engine, query, words):
+def test_statements_that_are_not_queries_are_explained(run, spawn_strace, engine, query, words):
     ran = run("sql", query, spawn_strace, "--engine", engine)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert "Traceback" not in ran.stderr

@@ -1,4 +1,4 @@
-"""`tracefast files` and `tracefast forks`, as installed."""
+"""What commands that print tables have in common: forms, sorting, several logs, terminals."""
 
 import csv
 import io

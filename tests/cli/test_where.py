@@ -1,4 +1,4 @@
-"""`--where`, `--from` and `--to`: which rows a command prints, and of which events."""
+"""`--where`, `--from` and `--to`: which rows a command prints, and from which events."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -127,7 +127,7 @@ def test_where_goes_for_records_of_events(run, spawn_ftrace):
         ("read_bytes > 1KiB AND reads > 2", ["1024 instead of 1KiB"]),
     ],
 )
-def test_what_is_no_condition_is_refused_before_any_work(run, pth, where, words):
+def test_invalid_conditions_are_refused_before_any_work(run, pth, where, words):
     ran = run("files", pth, "missing", "--where", where)
     assert ran.returncode == 2
     assert ran.stderr.startswith("error: --where ")
@@ -198,7 +198,7 @@ def test_times_are_read_as_people_write_them(text, ns, since):
         *("10:00:00.1234567890", "\u0661\u0662"),
     ],
 )
-def test_what_is_no_time_is_refused(text):
+def test_invalid_times_are_refused(text):
     with pytest.raises(CommandError, match="not a valid time") as caught:
         parse_moment("--to", text)
     assert "12.5, 90s, 2m" in caught.value.hint
@@ -213,7 +213,7 @@ def test_no_text_of_a_time_does_harm(text):
     assert 0 <= found.ns < 2**63
 
 
-def test_a_window_that_ends_before_it_begins_is_refused(run, pth):
+def test_a_window_that_ends_before_it_starts_is_refused(run, pth):
     ran = run("files", pth, "--from", "5", "--to", "5")
     assert ran.returncode == 2
     assert ran.stderr.startswith("error: --to 5: not after --from 5")
@@ -229,7 +229,7 @@ def test_the_start_belongs_to_a_window_and_the_end_does_not(seen):
     assert seen(("9", None), log) == []
 
 
-def test_calls_belong_to_the_moment_in_which_they_begin(seen):
+def test_calls_belong_to_the_moment_at_which_they_start(seen):
     log = (
         "1 1700000000.0 close(0) = 0\n1 1700000001.0 read(1,  <unfinished ...>\n"
         '2 1700000002.0 close(2) = 0\n1 1700000003.0 <... read resumed>"", 9) = 0\n'

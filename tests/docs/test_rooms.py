@@ -1,4 +1,4 @@
-"""The rooms of the code: no circle of imports, no crowded folder, and pictures that are current."""
+"""The rooms of the code: no import cycle, no crowded folder, and pictures that are current."""
 
 import pytest
 

@@ -86,7 +86,7 @@ def test_nothing_comes_from_the_network(site, pages):
         assert not re.search(r"url\(['\"]?(https?:)?//|@import", style.read_text()), style
 
 
-def test_the_reference_has_what_stands_in_the_code(site):
+def test_the_reference_has_the_docstrings_of_the_code(site):
     commands = (site / "commands.html").read_text()
     assert "--strace-c" in commands
     assert "python -m" not in commands

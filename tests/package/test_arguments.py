@@ -129,14 +129,14 @@ TYPES = {
 
 
 @pytest.mark.parametrize(("call", "message"), VALUES.values(), ids=VALUES.keys())
-def test_what_is_out_of_range_is_told_at_the_call(call, message, work):
+def test_values_out_of_range_are_refused_at_the_call(call, message, work):
     with pytest.raises(ValueError, match=message):
         call()
     assert [file.name for file in work.rglob("*") if file.is_file()] == ["events.parquet"]
 
 
 @pytest.mark.parametrize(("call", "message"), TYPES.values(), ids=TYPES.keys())
-def test_what_is_of_another_type_is_told_at_the_call(call, message, work):
+def test_values_of_another_type_are_refused_at_the_call(call, message, work):
     with pytest.raises(TypeError, match=message):
         call()
     assert [file.name for file in work.rglob("*") if file.is_file()] == ["events.parquet"]

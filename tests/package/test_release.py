@@ -1,4 +1,4 @@
-"""What a release is made by: the files that no other test runs say what the project says."""
+"""Files that only a release uses (workflows, metadata) agree with the rest of the project."""
 
 import re
 import tomllib

@@ -121,7 +121,7 @@ def test_frames_of_zstd_are_one_log(run, tmp_path):
     assert twice.height > 1.9 * once.height
 
 
-def test_text_behind_the_last_member_is_an_error(run, tmp_path, text):
+def test_text_after_the_last_member_is_an_error(run, tmp_path, text):
     (tmp_path / "log.gz").write_bytes(FORMS["bgzip"](text) + b"garbage of some length")
     ran = run("parse", "log.gz", "-o", "out.parquet")
     assert ran.returncode == 2

@@ -138,7 +138,7 @@ def test_fields_that_collide_give_way():
     assert done.rows() == [(1, 2, 3, 4, "odd")]
 
 
-def test_an_event_that_nobody_knows():
+def test_an_unknown_event():
     done = fields(
         "mine",
         "a=1 b=0x1 c=x y d=1.5 e=00000000deadbeef f=-1 big=1",
@@ -348,7 +348,7 @@ def test_the_command_prints_fields(tmp_path, run):
     ran = run("events", "--event", "nothing", "--format", "csv", log)
     assert ran.returncode == 0
     assert "warning: no event nothing" in ran.stderr
-    # What one input fails at is no reason to lose the others, whatever their keys.
+    # If one input fails, the others are still read, whatever their keys.
     (tmp_path / "a.ftrace").write_text("  a-1 [000] ..... 1.000000: mine: a=1\n" * 20)
     (tmp_path / "b.ftrace").write_text("  a-1 [000] ..... 1.000000: mine: b=x\n" * 20)
     (tmp_path / "c.log").write_text("nothing of the kind\n" * 20)

@@ -46,7 +46,7 @@ for _ in range({CHILDREN}):
 
 @pytest.fixture
 def trace():
-    """Give a tracing instance that is off, and leave nothing behind."""
+    """Give a tracing instance that is off, and remove it afterwards."""
     if os.geteuid() != 0 or shutil.which("mount") is None:
         pytest.skip("tracefs needs root and the mount command")
     try:
@@ -125,7 +125,7 @@ def test_every_record_of_the_kernel_is_read(trace, tmp_path):
     assert (calls["dur_ns"] >= 0).all()
 
 
-def test_what_was_overwritten_is_told(trace, tmp_path):
+def test_overwritten_records_are_reported(trace, tmp_path):
     log = tmp_path / "log"
     put(trace / "buffer_size_kb", 4)
     record(trace)

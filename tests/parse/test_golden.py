@@ -1,4 +1,4 @@
-"""Logs beside the rows that they must give: the files that the Rust tests read too."""
+"""Golden logs and their rows, which the Rust tests compare as well."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def test_rows_say_where_they_come_from(merged):
         assert_frame_equal(alone.select("line", "ts", "args"), rows.select("line", "ts", "args"))
 
 
-def test_rows_stand_by_the_time_of_their_effect(merged):
+def test_rows_are_in_the_order_of_their_effects(merged):
     at_entry = pl.col("name").cast(pl.String).is_in(["clone", "vfork", "fork", "clone3", "close"])
     took = pl.when(at_entry).then(0).otherwise(pl.col("dur_ns").fill_null(0))
     effects = merged.select(pl.col("ts").cast(pl.Int64) + took, "tid").to_series()
@@ -115,6 +115,6 @@ def test_what_may_have_ended_later_comes_after_what_surely_ended(tmp_path, name,
     assert tids == ([401, 401, 400] if lasts else [400, 401, 401])
 
 
-def test_that_calls_stand_where_they_end_is_not_odd(merged):
+def test_the_order_of_ends_is_not_reported_as_odd(merged):
     assert (merged["ts"].diff().drop_nulls().dt.total_nanoseconds() < 0).any()
     assert tf.parse(str(TASKS / "log"), None).oddities["time_steps_back"] == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 @contextmanager
 def endless(pipe: Path, data: bytes) -> Iterator[Path]:
-    """Make a named pipe that gives `data` to whoever reads it, and then nothing, but never ends."""
+    """Make a named pipe that gives `data` to its reader, and then nothing, but stays open."""
     os.mkfifo(pipe)
     writer = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
     stop = threading.Event()

@@ -75,7 +75,7 @@ def test_files_read_in_turns_are_sequential_only_with_several_streams():
     read = rows["read"]
     assert (read["requests"], read["completed"]) == (64, 64)
     assert read["sequential_share_1"] == 0.0
-    # The first request of all is not counted; those that begin the other three streams are.
+    # The first request of all is not counted; those that start the other three streams are.
     assert read["sequential_share_4"] == 60 / 63
     assert rows["write"]["bytes"] == (1 << 20) + 28672 + 4096 + 4096 + 8192 + 8192 + 4096
     assert rows["write"]["in_flight_max"] == 4

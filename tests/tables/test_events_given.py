@@ -66,7 +66,7 @@ def test_tables_of_other_libraries_are_taken(analysis, tmp_path):
 @pytest.mark.parametrize(
     "given", ["app.strace", Path("app.strace"), [Path("app.strace")], None, b"app.strace", {"a": 1}]
 )
-def test_what_is_no_table_is_refused(analysis, given):
+def test_other_objects_are_refused(analysis, given):
     question, _ = ANALYSES[analysis]
     with pytest.raises(TypeError) as caught:
         question(given)

@@ -1,4 +1,4 @@
-"""Text of a log neither moves the cursor nor becomes a formula, and is not lost."""
+"""Hostile text in a log: it does not move the cursor or become a formula, and is not lost."""
 
 import csv
 import io
@@ -30,7 +30,7 @@ HIDDEN = {
 # Letters of no shape.
 FILLERS = set("\u115f\u1160\u3164\uffa0")
 FORMULA = re.compile("[=+\\-@\t\r\uff1d\uff0b\uff0d\uff20]")
-# Few characters, most of them bad: what is good is found by others.
+# Few characters, most of them hostile; other tests have harmless text.
 NASTY = st.sampled_from("\x00\x07\x08\t\n\v\f\r\x1b\x7f\x80\x9b\u2028=+-@'\\,\"701a /é\uff1d")
 TEXT = st.text(
     st.one_of(NASTY, st.sampled_from(sorted(HIDDEN)), st.characters(exclude_categories=["Cs"]))

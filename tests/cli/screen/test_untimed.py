@@ -1,4 +1,4 @@
-"""Logs without some of their times: what is not known is said, and is no zero."""
+"""Logs without some of their times: unknown times are shown as unknown, not as zero."""
 
 import re
 from pathlib import Path

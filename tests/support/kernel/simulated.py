@@ -382,7 +382,7 @@ class Machine:
         return self.transfer(call)
 
     def sendfile(self, task: Task) -> Call | None:
-        """To a descriptor that is not of a file: one side is enough here."""
+        """Write to a descriptor that is not of a file: one side is enough here."""
         call = self.sized(task, "sendfile", "read")
         call.head = f"1, {call.head}"
         if self.pick(2):

@@ -19,7 +19,7 @@ def startup(child: Life) -> Row:
     """Give the four columns; none of them where nothing was linked."""
     if child.exec is None:
         return {}
-    steps = calls_behind(child)
+    steps = calls_after(child)
     found = Linking().end(steps)
     if found is None:
         return {}
@@ -32,7 +32,7 @@ def startup(child: Life) -> Row:
     }
 
 
-def calls_behind(child: Life) -> list[Row]:
+def calls_after(child: Life) -> list[Row]:
     """Give the calls from the execve to the next one, or to the end."""
     steps = []
     for i, row in child.rows:
@@ -79,7 +79,7 @@ class Linking:
                 self.others.append(mapping)
 
     def unmaps(self, row: Row) -> bool:
-        """Tell whether a call takes away all of what may be the cache."""
+        """Say whether a call unmaps all of what may be the cache."""
         # Of ftrace both numbers are hexadecimal.
         pattern = r"(0x|addr: 0x|addr: |)([0-9a-f]+), (?:len: )?(?:0x)?(\w+)"
         found = re.match(pattern, row["args"] or "")

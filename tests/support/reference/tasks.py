@@ -111,7 +111,7 @@ class Birth:
 
     @property
     def final_kind(self) -> str | None:
-        """Tell the kind by what became of the child, if by nothing else."""
+        """Give the kind from what the child did, if nothing else shows it."""
         child = self.child
         if self.kind is not None or self.thread or child is None or self.name != "clone3":
             return self.kind or ("thread" if self.thread else None)

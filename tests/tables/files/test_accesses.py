@@ -246,7 +246,7 @@ def test_the_end_is_read_first_by_early_reads_only(log, explained):
         log("close(3) = 0")
     _, found = explained(log, DATA)
     assert found["tail-first"].count == 1
-    # Who read the middle before had no need of a directory.
+    # A program that read the middle first was not looking for a directory at the end.
     log = Log()
     log(f'openat(AT_FDCWD, "{DATA}", O_RDONLY) = 3')
     log("fstat(3, {st_mode=S_IFREG|0644, st_size=9000, ...}) = 0")

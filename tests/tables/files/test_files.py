@@ -213,7 +213,7 @@ def test_nothing(make_events):
 
 
 @pytest.mark.parametrize("by", ["process", "open"])
-def test_rows_of_one_file_share_the_type_whoever_learned_it(make_events, by):
+def test_rows_of_one_file_share_the_type_that_one_of_them_learned(make_events, by):
     writes = {"name": "write", "ret": 5, "bytes": 5, "file_type": None}
     events = [
         A | writes | {"pid": 11, "ofd": 1},

@@ -1,4 +1,4 @@
-"""Each rule about how processes are started: when it speaks, what it says, when it is silent."""
+"""Each rule of the advice on forks: when it applies, what it says, and when it says nothing."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def said(rule, rows: list[dict]) -> Advice | None:
 
 
 def advice(rule, rows: list[dict]) -> Advice:
-    """Give what a rule says about the group of the first row; it is to say something."""
+    """Give what a rule says about the group of the first row; it must say something."""
     found = said(rule, rows)
     assert found is not None
     return found
@@ -127,7 +127,7 @@ def test_the_cause_as_far_as_the_log_shows_it(row, why, remedy):
     assert remedy in found.remedy
 
 
-def test_what_few_of_the_children_do_is_no_cause():
+def test_calls_of_few_children_are_not_the_cause():
     rows = [{**BIG, "child_calls": "prctl" if i < 4 else "close"} for i in range(10)]
     found = advice(page_table_copy, rows)
     assert "does not show why" in found.what
@@ -281,7 +281,7 @@ def test_linking_that_is_fast_enough(count, row):
     assert said(slow_linking, same(count, **row, log_ns=1_000 * MS)) is None
 
 
-# fork-with-threads
+# The rule fork-with-threads.
 
 WORKER = {"image": None, "exec_ns": None, "exec_gap_ns": None}
 

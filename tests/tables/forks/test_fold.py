@@ -149,7 +149,7 @@ def event(draw, processors):
     return row | draw(st.sampled_from(PARTS))(draw)
 
 
-# What belongs together comes in one piece, perhaps with other rows in between.
+# The rows about one child, in their order; other rows may come in between.
 @st.composite
 def start(draw, processors):
     caller, child = draw(st.sampled_from([(0, 1), (0, 2), (1, 2), (1, 3), (2, 5), (0, 4)]))

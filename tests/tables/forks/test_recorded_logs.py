@@ -1,4 +1,4 @@
-"""What recorded logs say about starting processes: the cases that this is made for."""
+"""Summary and advice for recorded logs of programs that start processes."""
 
 import polars as pl
 import pytest

@@ -178,7 +178,7 @@ def test_a_file_that_is_there_is_cached(log):
     assert row["verdict"] == "cached"
 
 
-def test_what_is_written_is_no_read_ahead(log):
+def test_writes_are_not_read_ahead(log):
     records = [ahead("sync", 0, -1), add(0), lookup(0, 4096), add(4096, order=2)]
     (row,) = tf.page_cache(log(*records)).collect().rows(named=True)
     assert (row["added_bytes"], row["readahead_bytes"]) == (4096 + 16384, 4096)
@@ -205,13 +205,13 @@ def test_a_long_read_has_several_lookups_and_goes_on_all_the_same(log):
     assert (row["streaming_share"], row["random_misses"]) == (1.0, 0)
 
 
-def test_a_mark_that_is_met_by_chance_is_no_stream(log):
+def test_a_mark_that_is_met_by_chance_is_not_a_stream(log):
     records = [ahead("async", 288, 1 << 24), lookup(288 << 12, 289 << 12)]
     (row,) = tf.page_cache(log(*records)).collect().rows(named=True)
     assert (row["streaming_share"], row["verdict"]) == (0.0, "random")
 
 
-def test_read_ahead_for_a_fault_is_no_miss_of_a_lookup(log):
+def test_read_ahead_for_a_fault_is_not_a_miss_of_a_lookup(log):
     records = [fault(0), ahead("sync", 0, -1), add(0, 2), fault(16384), ahead("sync", 4, -1)]
     (row,) = tf.page_cache(log(*records)).collect().rows(named=True)
     assert (row["readahead_sync"], row["misses"], row["random_misses"]) == (2, 0, 0)

@@ -202,7 +202,7 @@ def test_lifetimes_of_processes(tmp_path):
 
 
 def test_children_of_a_log_without_their_lines(tmp_path):
-    """Without -f a child has no line of its own: only what its parent was told is known."""
+    """Without -f a child has no line of its own: only what its parent learns of it is known."""
     table = log_of(
         tmp_path,
         "00:00:01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 11 <0.500000>",

@@ -134,7 +134,7 @@ def test_parts_of_submissions_and_other_rows_are_no_calls(make_events):
     ]
 
 
-def test_the_first_return_of_a_task_is_no_call_but_a_cut_one_is(make_events):
+def test_the_first_return_of_a_task_is_not_a_call_but_a_cut_one_is(make_events):
     cut = {"status": "headless"}
     events = make_events(
         [
@@ -161,7 +161,7 @@ def test_what_has_no_duration_has_no_times(make_events):
     assert all(read[name] is None for name in [*times, "total_share", "bytes"])
     assert (read["calls"], read["unfinished"]) == (2, 1)
     assert (write["total_ns"], write["mean_ns"], write["bytes"]) == (9, 9, 3)
-    # When it began is not known.
+    # Its start is not known.
     assert write["wall_ns"] is None
 
 
