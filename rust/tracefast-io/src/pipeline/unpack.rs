@@ -85,8 +85,10 @@ impl<E: Encode> Shared<E> {
         format: &Format,
     ) -> Result<()> {
         let at = |error| Error::io(name, error);
-        if self.threads == 1 {
-            // There is no other worker to share pieces with; this thread unpacks beside the one that parses.
+        // A source has a thread of its own beside the workers. It unpacks gzip and zstd faster than
+        // two workers parse, so more than two are needed before pieces save time.
+        let least = if rest.packing().is_slow() { 2 } else { 3 };
+        if self.threads < least {
             let rest = rest.rest(&[]).map_err(at)?.unwrap_or_else(|| Box::new(io::empty()));
             return self.cut(name, Cutter::new(head, rest), format);
         }

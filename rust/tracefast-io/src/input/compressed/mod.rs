@@ -47,6 +47,11 @@ impl Packing {
             _ => None,
         }
     }
+
+    /// Whether one thread unpacks it more slowly than two threads parse the text.
+    pub(crate) fn is_slow(self) -> bool {
+        matches!(self, Self::Xz | Self::Bzip2)
+    }
 }
 
 /// The whole text of `compressed`. Several members, one after another, are one text.

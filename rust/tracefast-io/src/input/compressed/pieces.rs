@@ -79,6 +79,11 @@ impl Pieces {
         Self { packing, raw, buf: magic, at: 0, seen: 0, ends: false, error: None }
     }
 
+    /// How the stream is compressed.
+    pub(crate) fn packing(&self) -> Packing {
+        self.packing
+    }
+
     /// The rest: `again`, pieces that were given and did not unpack, then what was not given yet.
     /// `None`: that is nothing.
     ///
