@@ -42,7 +42,7 @@ SCHEMA_VERSION: str
 __version__: str
 
 class Error(ValueError):
-    """An input is not a log, or a file of columns does not hold events of this schema.
+    """An input is not a log, or a Parquet or Arrow file does not hold events of this schema.
 
     The text is ``FILE: what``, or ``FILE: line N: what``. `hint` says what to do, if anything is
     known; a traceback shows it below the text, as a note. `kind` is a word that does not change,
@@ -72,7 +72,7 @@ class Schema:
 
 @final
 class Progress:
-    """Counters of work under way, to look at from another thread."""
+    """Counters of work in progress, which another thread can read."""
 
     def __new__(cls) -> Self: ...
     @property
@@ -93,18 +93,18 @@ class Progress:
 
     @property
     def rows_built(self) -> int:
-        """Rows that were made into arrays so far: without those that a filter left out."""
+        """Rows that were put into arrays so far, without those that a filter left out."""
 
     @property
     def columns_built(self) -> int:
-        """Columns that the rows built were given."""
+        """The largest number of columns that those rows have."""
 
     @property
     def done(self) -> bool:
-        """The logs were read to their end, or as far as was wanted."""
+        """The logs were read to their end, or as far as needed."""
 
     def cancel(self) -> None:
-        """End the work: ``parse`` raises ``KeyboardInterrupt``, and leaves no output."""
+        """Stop the work: ``parse`` raises ``KeyboardInterrupt``, and leaves no output."""
 
 class _Line(TypedDict):
     line: int
@@ -172,7 +172,7 @@ class Report:
 
     @property
     def oddities(self) -> dict[str, int]:
-        """What is not a loss, but good to know."""
+        """How often something unusual was found; nothing was lost."""
 
     @property
     def sources(self) -> list[_SourceReport]:
@@ -184,10 +184,10 @@ class Report:
 
     @property
     def warnings(self) -> list[str]:
-        """Empty logs, and the like."""
+        """Warnings about empty logs, and the like."""
 
     def to_json(self) -> str:
-        """Give all of it but `seconds`, as it is in the metadata of a file."""
+        """Give everything except `seconds` as JSON, as it is in the metadata of a file."""
 
 @final
 class Batch:
@@ -235,10 +235,10 @@ class Fold:
         """Take the dictionary of a column whose batches hold only keys."""
 
     def push(self, events: _ArrowStream | _ArrowArray) -> None:
-        """Take in events."""
+        """Add events."""
 
     def finish(self) -> Batch:
-        """Give the table; once."""
+        """Return the table. This can be done once."""
 
 @final
 class Files(Fold):
@@ -290,8 +290,8 @@ class Decoder:
 class Reader:
     """The events of some logs as a stream of Arrow record batches, which can be read once.
 
-    `tracefast.read` makes it. After iteration has begun, the stream holds the remaining rows. A
-    reader that was read to its end, handed out or closed raises an error.
+    `tracefast.read` makes it. A reader that was iterated in part exports the remaining rows. One
+    that was read to its end, exported or closed raises an error.
     """
 
     def __new__(
@@ -321,10 +321,10 @@ class Reader:
     def __iter__(self) -> Self: ...
     def __next__(self) -> Batch: ...
     def poll(self) -> tuple[bool, Batch | None]:
-        """Wait a twentieth of a second for a batch: whether this was the end, and the batch."""
+        """Wait 1/20 s for a batch; return whether this was the end, and the batch or None."""
 
     def close(self) -> None:
-        """Stop reading; batches that were given stay valid.
+        """Stop reading; batches that were returned stay valid.
 
         On a closed reader, iteration and ``__arrow_c_stream__`` raise `ValueError`.
         """

@@ -49,7 +49,7 @@ def parse(
     sources
         Path of a log or of a directory of logs, a pattern, or several of them; ``"-"`` is standard
         input. Logs of ``strace -ff -o NAME`` are merged, also when only ``NAME`` is given.
-        Compressed logs (gzip, zstd, xz, bzip2) are recognised by their first bytes.
+        Compressed logs (gzip, zstd, xz, bzip2) are recognized by their first bytes.
     output
         Path of the file to write; ``"-"`` is standard output, None writes nothing.
     format_in
@@ -89,8 +89,8 @@ def parse(
     -------
     Report
         What was read: lines and bytes, rows by kind (``kinds``), lines and bytes by use
-        (``accounting``, ``accounting_bytes``; every line counts once), what is odd without any
-        loss (``oddities``), the first lines that were not understood (``unparsed``), and the same
+        (``accounting``, ``accounting_bytes``; every line counts once), what is unusual but not
+        lost (``oddities``), the first lines that were not understood (``unparsed``), and the same
         for each log (``sources``). It is also in the metadata of the file, as
         ``tracefast.report``.
 
@@ -170,12 +170,12 @@ def read(
     Parameters
     ----------
     sources
-        Path of a log, of a directory of logs, a pattern, or several of them; ``"-"`` is standard
+        Path of a log or of a directory of logs, a pattern, or several of them; ``"-"`` is standard
         input. Logs of ``strace -ff -o NAME`` are merged, also when only ``NAME`` is given.
     columns
         Names of the columns to read, in this order; others are never built. All by default.
     format_in
-        Format of the logs; found from the text by default.
+        Format of the logs; detected from the text by default.
     machine
         As for :func:`parse`.
     threads
@@ -200,7 +200,7 @@ def read(
     OSError
         An input cannot be read; ``filename`` says which.
     TypeError
-        An argument is of another type than is wanted, such as an open file for a path.
+        An argument has the wrong type, such as an open file instead of a path.
     ValueError
         There is no such `machine` or column, or a column is named twice; a number is out of range.
 

@@ -60,7 +60,7 @@ def scan(
     sources
         Path of a file or of a directory, a pattern, a URL, or any mixture of them. Logs of
         ``strace -ff -o NAME`` are merged, also when only ``NAME`` is given. A directory stands for
-        the files below it, sorted, without empty files and names that begin with ``.`` or ``_``; it
+        the files below it, sorted, without empty files and names that start with ``.`` or ``_``; it
         must not hold both logs and Parquet or Arrow files. A file that is named twice is read once.
         If Parquet or Arrow files were made from different logs of the same name, `source` is the
         name of the file followed by that of the log. URLs (``s3://``, ``gs://``, ``az://``,
@@ -89,10 +89,10 @@ def scan(
     OSError
         A file is missing or cannot be read.
     Error
-        A Parquet or Arrow IPC file is not whole, holds something else than events, or events of
-        another version of the schema, or those of a log that is given as well; a URL cannot be had;
-        a directory holds both logs and files of columns. ``hint`` says what to do. (A log that is
-        none is found out when the frame is collected.)
+        A Parquet or Arrow IPC file is incomplete, holds something other than events, events of
+        another version of the schema, or those of a log that is also given; a URL cannot be read;
+        a directory holds both logs and Parquet or Arrow files. ``hint`` says what to do. (An input
+        that is not a log is only detected when the frame is collected.)
     ValueError
         A source is standard input: a lazy query may read its sources more than once. Or there is no
         such `format_in` or `machine`, or `threads` is less than 1.
@@ -120,7 +120,7 @@ def scan(
     names = expand(sources, lazily=True)
     if STDIN in names:
         raise ValueError(
-            "standard input cannot be scanned, as a query may read it more than once; "
+            "standard input cannot be scanned, because a query may read it more than once; "
             "use tracefast.parse('-', FILE) or tracefast.read('-')"
         )
     schema = event_schema()
@@ -189,7 +189,7 @@ def _scan_columns(
 
 
 def _named(events: pl.LazyFrame, file: str) -> pl.LazyFrame:
-    """Put the name of a file in front of those of the logs that it was made of."""
+    """Put the name of a file in front of the names of the logs that it was made from."""
     name = pl.concat_str(pl.lit(f"{file}:"), pl.col("source").cast(pl.String))
     return events.with_columns(name.cast(event_schema()["source"]).alias("source"))
 
@@ -236,8 +236,8 @@ def _scan_urls(urls: list[str], storage_options: Mapping[str, str] | None) -> pl
         try:
             found = frame.collect_schema()
         except pl.exceptions.ComputeError as error:
-            what = f"{url}: not Parquet, or not to be had: {error}"
-            hint = "of URLs, only Parquet can be scanned: fetch logs, or parse them there"
+            what = f"{url}: not Parquet, or not readable: {error}"
+            hint = "only Parquet can be scanned by URL: download logs, or parse them where they are"
             raise error_with_hint(what, hint) from error
         _check_columns(url, found)
         frames.append(_as_scanned(frame, found))
@@ -245,10 +245,10 @@ def _scan_urls(urls: list[str], storage_options: Mapping[str, str] | None) -> pl
 
 
 def check_events(file: str, content: Content) -> pl.Schema:
-    """Refuse a file of columns that does not hold events of this schema; give its columns.
+    """Refuse a Parquet or Arrow file without events of this schema; give its columns.
 
     Files that tracefast wrote have the version of their schema in the metadata. polars does not
-    keep it when it writes a part of the events. Such files are recognised by their columns.
+    keep it when it writes a part of the events. Such files are recognized by their columns.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ def check_events(file: str, content: Content) -> pl.Schema:
     Raises
     ------
     Error
-        The file is not whole, or holds something else; ``hint`` says what to do.
+        The file is incomplete, or holds something else; ``hint`` says what to do.
 
     Examples
     --------
@@ -346,8 +346,8 @@ class _LogBuilder(FileReaderBuilder):
         for pipe in filter(is_pipe, self.names):
             if pipe in self.taken:
                 raise error_with_hint(
-                    f"{pipe}: a pipe can be read once, and this query reads it again",
-                    "make Parquet of it with tracefast.parse, and scan that",
+                    f"{pipe}: a pipe can be read only once, and this query reads it again",
+                    "convert it with tracefast.parse, and scan the Parquet file",
                 )
             self.taken.add(pipe)
         return _core.Reader(

@@ -62,7 +62,9 @@ def test_logs_of_tasks_in_a_directory_are_one(tmp_path):
 
 def test_logs_beside_their_parquet_are_refused(runs):
     tf.parse(runs / "b.strace", runs / "b.parquet")
-    with pytest.raises(tf.Error, match=r"runs: holds logs and files of columns") as caught:
+    with pytest.raises(
+        tf.Error, match=r"runs: holds both logs and Parquet or Arrow files"
+    ) as caught:
         tf.scan(runs)
     assert caught.value.hint.endswith(f"{runs}/*.parquet or {runs}/*.strace")
 
@@ -145,7 +147,7 @@ def test_options_of_a_store_are_handed_on(spawn_parquet, monkeypatch):
 def test_a_url_of_something_else(spawn_strace, tmp_path):
     with pytest.raises(tf.Error, match="not Parquet") as caught:
         tf.scan(f"file://{spawn_strace}")
-    assert "fetch" in caught.value.hint
+    assert "download" in caught.value.hint
     other = tmp_path / "other.parquet"
     pl.DataFrame({"loss": [0.5]}).write_parquet(other)
     with pytest.raises(tf.Error, match="have no column 'loss'"):

@@ -80,14 +80,14 @@ def test_the_same_events_twice_are_refused(run, files):
     shutil.copy("one/app.parquet", "copy.parquet")
     Path("one/app.strace.gz").write_bytes(gzip.compress(Path("one/app.strace").read_bytes()))
     tf.parse("one/app.strace.gz", "packed.parquet")
-    with pytest.raises(tf.Error, match=r"holds the events of .*, which is given as well") as caught:
+    with pytest.raises(tf.Error, match=r"holds the events of .*, which is also given") as caught:
         tf.scan(list(files))
     assert "give only one of them" in caught.value.hint
     ran = run("syscalls", *files)
     assert ran.returncode == 2
     assert ran.stdout == ""
     assert ran.stderr.count("error: ") == 1
-    assert "which is given as well\nhint: give only one of them" in ran.stderr
+    assert "which is also given\nhint: give only one of them" in ran.stderr
 
 
 def test_what_is_named_twice_is_read_once(runs, run):

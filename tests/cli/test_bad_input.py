@@ -53,7 +53,7 @@ class TestInputs:
         assert leftovers(tmp_path) == {"logs"}
         (tmp_path / "logs" / "a.strace").write_bytes(READ)
         (tmp_path / "logs" / "b.parquet").write_bytes(b"PAR1")
-        refused(ask("logs"), "logs: holds logs and files of columns", "logs/*.strace")
+        refused(ask("logs"), "logs: holds both logs and Parquet or Arrow files", "logs/*.strace")
         assert leftovers(tmp_path) == {"logs"}
 
     def test_no_permission(self, ask, tmp_path):

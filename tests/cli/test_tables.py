@@ -202,7 +202,7 @@ def test_a_directory_means_the_files_in_it(run, spawn_strace, pth, tmp_path):
     run("parse", "runs/a.strace", "-o", "runs/a.parquet")
     ran = run("events", "runs")
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr.startswith("error: runs: holds logs and files of columns")
+    assert ran.stderr.startswith("error: runs: holds both logs and Parquet or Arrow files")
     assert "runs/*.parquet or runs/*.strace" in ran.stderr
 
 

@@ -63,7 +63,7 @@ def blocks(events: Events) -> pl.LazyFrame:
     -------
     polars.LazyFrame
         Largest `bytes` first. Null means that the log cannot say. Columns that end in ``_ns`` are
-        nanoseconds, in ``_share`` parts of 1.
+        nanoseconds, in ``_share`` fractions of 1.
 
         `source` : String
             The log.

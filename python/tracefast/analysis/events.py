@@ -51,7 +51,7 @@ def events(events: Events) -> pl.LazyFrame:
     Returns
     -------
     polars.LazyFrame
-        Largest `count` first. Null means that the log has none. Columns that end in ``_ns`` are
+        Largest `count` first. Null means that the log does not say. Columns that end in ``_ns`` are
         nanoseconds.
 
         `source` : String

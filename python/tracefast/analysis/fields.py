@@ -41,10 +41,10 @@ def fields(
 ) -> pl.LazyFrame:
     """Give the fields of one event of ftrace: a tracepoint, a probe, a marker, a function.
 
-    For the most common events it is known how kernels print them and which types their fields
-    have: the columns are the same for all kernels, for tracefs and trace-cmd, and for all options.
-    ``docs/events.md`` lists them. Any other event is read as keys and values: ``key=value``,
-    ``key value``, ``key: value``.
+    For the most common events, tracefast knows how kernels print them and which types their fields
+    have. Their columns are the same for all kernels, for tracefs and trace-cmd, and for all
+    options; ``docs/events.md`` lists them. Any other event is read as keys and values:
+    ``key=value``, ``key value``, ``key: value``.
 
     No text is lost: what is not in a column is in `rest`.
 
@@ -58,21 +58,21 @@ def fields(
     schema
         The keys to read and their types: String, Int64, UInt64 or Float64. By default, a known
         event has known keys. Any other event is read once when this function is called, to find
-        its keys, at most 128, and the type that holds all values of a key exactly: Int64, UInt64
+        its keys (at most 128) and the type that holds all values of a key exactly: Int64, UInt64
         (numbers above 2**63, hexadecimal ones with ``0x``, pointers of 16 digits), Float64,
         otherwise String. With a `schema` the events are not read beforehand, and a key may be
         followed by any text: ``status D``. It overrides what is known about an event.
     kind
         ``function`` for functions of that name that a tracer recorded, ``event`` for anything
-        else. By default events, or functions if nothing else has that name and it is not the name
-        of a known event, such as ``kfree``.
+        else. By default events; functions if nothing else has that name, and it is not the name of
+        a known event such as ``kfree``.
 
     Returns
     -------
     polars.LazyFrame
         One row per record: the columns `source` (a String), `ts`, `task`, `pid`, `tid`, `comm`,
-        `cpu`, `line` of the record, as far as `events` has them; then the fields, with the names in
-        the text, or in the kernel's format file where the text has no names; then `rest`. A field
+        `cpu`, `line` of the record, if `events` has them; then the fields, with the names in the
+        text, or in the kernel's format file where the text has no names; then `rest`. A field
         with the name of a column of the record gets the prefix ``event_``: `pid` is the task that
         the record belongs to, as in all tables, and `event_pid` the one that the event is about.
 

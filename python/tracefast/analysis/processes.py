@@ -13,9 +13,9 @@ SCHEMA: Final = pl.Schema(_core.Processes().schema)
 
 
 def processes(events: Events) -> pl.LazyFrame:
-    """Give one row per process of a log, from its beginning to its end.
+    """Give one row per process of a log: how it was created, what it did, how it ended.
 
-    All threads of a process are one row. A later process with the same number is another one. An
+    All threads of a process are one row. A later process with the same id has its own row. An
     execve from a thread does not make a new process.
 
     Parameters

@@ -25,7 +25,7 @@ def syscalls(events: Events, *, by: By | None = None) -> pl.LazyFrame:
         the columns.
     by
         ``"process"`` for one row per process and name, with `pid` and `image`. Two processes that
-        had the same id one after the other have rows of their own.
+        had the same id one after the other have separate rows.
 
     Returns
     -------

@@ -220,12 +220,12 @@ def _check_regular(file: str, mode: int) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), file)
     if not stat.S_ISREG(mode):
         error = OSError(errno.EINVAL, "Not a regular file", file)
-        error.__dict__["hint"] = "what can be read only once is parsed alone, without a batch"
+        error.__dict__["hint"] = "parse it on its own: a batch reads only regular files"
         raise error
 
 
 def check_of(file: str | os.PathLike[str]) -> str:
-    """Hash the beginning and the end of a file: cheap, and different for most other files.
+    """Hash the start and the end of a file: cheap, and different for most other files.
 
     Raises
     ------

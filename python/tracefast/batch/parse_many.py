@@ -29,7 +29,7 @@ def parse_many(
     compression: str | None = None,
     model: bool = True,
 ) -> "pl.DataFrame":
-    """Parse many logs, each into a Parquet file of its own; continue where an earlier run ended.
+    """Parse many logs, each into its own Parquet file; continue where an earlier run ended.
 
     ``pl.scan_parquet(out_dir)`` then reads all of them, and `source` is the log of each row. A log
     that cannot be read does not stop the others.

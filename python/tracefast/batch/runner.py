@@ -90,7 +90,7 @@ class Batch:
         if executor is not None:
             if jobs is not None:
                 raise ValueError(
-                    "jobs and executor exclude each other: an executor has its own number"
+                    "jobs and executor exclude each other: an executor has its own workers"
                 )
             todo = self.jobs(threads or 1)
             return handed_out(todo, executor, progress or BatchProgress(todo))

@@ -14,7 +14,7 @@ TASK_SUFFIX: Final = re.compile(r"\.[1-9][0-9]{0,6}(\.(gz|zst|xz|bz2))?", re.ASC
 
 
 def content_of(head: bytes) -> Content:
-    """Say what a file with these first bytes holds; what is not a file of columns may be a log.
+    """Say what a file with these first bytes holds; anything but Parquet and Arrow may be a log.
 
     Examples
     --------
@@ -71,6 +71,6 @@ def is_pipe(name: str) -> bool:
 
 
 def is_prefix_of_task_logs(name: str) -> bool:
-    """Say whether logs of ``strace -ff -o NAME``, one per task, begin with this name."""
+    """Say whether logs of ``strace -ff -o NAME``, one per task, start with this name."""
     files = glob.iglob(glob.escape(name) + ".*")  # noqa: PTH207 - the name stays as it was given
     return any(TASK_SUFFIX.fullmatch(file[len(name) :]) for file in files)

@@ -1,7 +1,7 @@
 """Inputs that hold the same events, and different logs that have the same name.
 
 Rows are grouped by `source`, the name under which their log was parsed, such as ``app.strace``. Two
-files of columns made from logs in different folders may both have it.
+Parquet or Arrow files made from logs in different folders may both have it.
 """
 
 import json
@@ -20,7 +20,7 @@ _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\x00", b"BZh")
 
 @dataclass(frozen=True)
 class _Log:
-    """A log that was given: a file, or a part of a file of columns."""
+    """A log that was given: a file, or a part of a Parquet or Arrow file."""
 
     file: str
     columns: bool
@@ -28,7 +28,7 @@ class _Log:
 
 
 def files_sharing_names(files: Sequence[tuple[str, Content | None]]) -> frozenset[str]:
-    r"""Find the files of columns whose logs have the name of another log.
+    r"""Find the Parquet and Arrow files whose logs have the name of another log.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def files_sharing_names(files: Sequence[tuple[str, Content | None]]) -> frozense
 
 
 def _logs_of(file: str) -> Iterable[tuple[str, int]]:
-    """Give the names and sizes of the logs in a file of columns, from its metadata."""
+    """Give the names and sizes of the logs in a Parquet or Arrow file, from its metadata."""
     try:
         metadata = _core.metadata(file)
     except (_core.Error, OSError):
@@ -84,7 +84,7 @@ def _logs_of(file: str) -> Iterable[tuple[str, int]]:
 
 
 def _is_made_of(part: _Log, name: str, log: str) -> bool:
-    """Say whether a part of a file of columns was made of this log."""
+    """Say whether a part of a Parquet or Arrow file was made from this log."""
     paths = (Path(part.file).parent / name, Path(name))
     if name == STDIN or Path(log).resolve() not in {path.resolve() for path in paths}:
         return False
@@ -108,6 +108,6 @@ def _refuse_copies(files: Sequence[str]) -> None:
 
 def _same_events(one: str, other: str) -> _core.Error:
     return error_with_hint(
-        f"{one}: holds the events of {other}, which is given as well",
+        f"{one}: holds the events of {other}, which is also given",
         "give only one of them: events in both would be counted twice",
     )

@@ -137,8 +137,8 @@ def is_url(name: str) -> bool:
 def files_in(folder: str) -> list[str]:
     """List the files below a directory as polars does: sorted, without empty ones.
 
-    Names that begin with ``.`` or ``_`` are left out: programs that write many files keep notes
-    there.
+    Names that start with ``.`` or ``_`` are left out: programs that write many files use them for
+    their own notes.
 
     Parameters
     ----------
@@ -180,7 +180,8 @@ def files_in(folder: str) -> list[str]:
         columns = next(name for name in names if name not in logs)
         patterns = [f"{folder.rstrip('/')}/*{Path(name).suffix}" for name in (columns, logs[0])]
         raise error_with_hint(
-            f"{folder}: holds logs and files of columns, such as {logs[0]} and {columns}",
+            f"{folder}: holds both logs and Parquet or Arrow files, such as {logs[0]} and "
+            f"{columns}",
             f"select one kind with a pattern: {' or '.join(patterns)}",
         )
     return names

@@ -71,7 +71,7 @@ def access_patterns(events: pl.DataFrame, rows: pl.DataFrame) -> list[AccessPatt
     Returns
     -------
     list of AccessPattern
-        The patterns that were recognised.
+        The patterns that were recognized.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One row per data access to one file, in order: where it began, how far it jumped."""
+"""One row per data access to one file, in order: where it started, how far it jumped."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -52,8 +52,8 @@ def accesses(events: Events, path: str | os.PathLike[str] | int) -> pl.LazyFrame
     events
         The events of a log, of Parquet files, or a part of them.
     path
-        The file: its whole path, which calls have now or by which it was first opened; or its
-        identity, a number of the column `file`.
+        The file: its complete path, either the one in the calls or the one by which it was first
+        opened; or its identity, a number of the column `file`.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def accesses(events: Events, path: str | os.PathLike[str] | int) -> pl.LazyFrame
     Raises
     ------
     TypeError
-        `path` is neither.
+        `path` is neither a path nor an integer.
     polars.exceptions.ColumnNotFoundError
         The events lack a column that is needed.
 

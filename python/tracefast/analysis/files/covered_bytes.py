@@ -20,8 +20,8 @@ def covered_bytes(
 ) -> pl.LazyFrame:
     """Give, for each group of rows, the number of distinct bytes that their ranges cover.
 
-    Sums count bytes that are read twice twice; this shows how much of a file was read, for example
-    by each process. Memory grows with the number of separate ranges, not with the rows.
+    A sum counts bytes twice that are read twice. This function shows how much of a file was read,
+    for example by each process. Memory grows with the number of separate ranges, not with the rows.
 
     Parameters
     ----------

@@ -89,8 +89,8 @@ def page_cache(
     Returns
     -------
     polars.LazyFrame
-        Largest `added_bytes` first. Columns that end in ``_bytes`` are bytes, in ``_share`` parts
-        of 1.
+        Largest `added_bytes` first. Columns that end in ``_bytes`` are bytes, in ``_share``
+        fractions of 1.
 
         `source` : String
             The log.

@@ -40,8 +40,8 @@ def files(
     ----------
     events
         The events of a log, of Parquet files, or a part of them, in their order: filter rows as
-        you like, but keep the columns. Classes of accesses are those that they had among all
-        events; distances are those between the accesses that are left.
+        you like, but keep the columns. Accesses keep the class that they had among all events;
+        distances are computed between the accesses that are left.
     scope
         Which previous access an access is compared with: ``"stream"`` for the one through the same
         open file description, which is what the program did; ``"file"`` for the one in the same row
@@ -49,8 +49,8 @@ def files(
         separate; errors and ends of file are left out.
     by
         ``"process"`` for one row per process (`pid`) and file; ``"open"`` for one row per open
-        file description, with `ofd`, the `task` that opened it, `ts_open`, and `ts_close`, when
-        the last close in the log began.
+        file description, with `ofd`, the `task` that opened it, `ts_open`, and `ts_close`, the
+        start of the last close in the log.
     near
         Number of bytes that an access may skip and still count as near the previous one.
     darshan
@@ -61,9 +61,9 @@ def files(
     -------
     polars.LazyFrame
         Largest sum of `read_bytes` and `write_bytes` first. Null means that the log cannot say.
-        Columns that end in ``_ns`` are nanoseconds, in ``_bytes`` bytes, in ``_share`` parts of 1.
-        Times are of every call of that kind that has a duration, including failed ones; sizes are
-        of those that succeeded. Medians and percentiles are exact, nearest rank.
+        Columns that end in ``_ns`` are nanoseconds, in ``_bytes`` bytes, in ``_share`` fractions
+        of 1. Times include every call of that kind that has a duration, even if it failed; sizes
+        include only calls that succeeded. Medians and percentiles are exact, nearest rank.
 
         `source` : String
             The log.
@@ -174,8 +174,8 @@ def files_and_rings(
     events, scope, by, near, darshan
         As for `files`.
     rings
-        Called with the number of calls of io_uring_enter and of the submissions that they took,
-        each time that the table is made; not with Darshan's counters.
+        Called with the number of calls of io_uring_enter and of their submissions, each time that
+        the table is made; not called for Darshan's counters.
 
     Examples
     --------

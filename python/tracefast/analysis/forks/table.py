@@ -103,24 +103,35 @@ def forks(events: Events) -> pl.LazyFrame:
 
     Notes
     -----
-    strace stops a task twice a call. What a line costs at least is the 10th percentile of the time
-    from one line of a thread to its next, over the whole log (100 µs at most: between calls further
-    apart were others that were not traced). What it costs as a rule and at most are the median and
-    the 90th percentile among the lines of new processes before they start their program; where
-    there are less than ten of these, both are the median of all.
+    strace stops a task twice per call. The cost of a line of the log is estimated from the time
+    between one line of a thread and its next:
 
-    The lower bound is a line at the lowest price for each call of the child before its execve, and
-    no more than `exec_gap_ns`. The upper bound of a ``fork`` is these lines and the execve's at the
-    highest price, no more than `exec_gap_ns` either; 5 lines at the usual price for the call and
-    the birth, which stops parent and child and takes the child on; and 10 for the execve, which
-    stops once more and has its strings read, but no more than `exec_ns`. The call of ``vfork`` and
-    ``posix_spawn`` contains what the child does until its execve is over, so that the sum has it
-    twice: there the upper bound is all of `exec_gap_ns` and 10 lines at the highest price for the
-    execve, twice, and what of the call is neither.
+    - at least: the 10th percentile over the whole log, but no more than 100 µs (if lines are
+      further apart, there were calls between them that were not traced);
+    - usually, and at most: the median and the 90th percentile among the lines of new processes
+      before they start their program. If there are fewer than ten such lines, both are the median
+      over the whole log.
 
-    So `call_ns` + `exec_gap_ns` + `exec_ns` less each of the bounds is a range for the three
-    without strace; and of ``vfork`` and ``posix_spawn``, `call_ns` alone less each bound, but not
-    below 0, is one for the call.
+    The lower bound, `tracer_low_ns`, is the least cost of one line for each call of the child
+    before its execve, but no more than `exec_gap_ns`.
+
+    The upper bound, `tracer_high_ns`, for a ``fork`` is the sum of
+
+    - the greatest cost of one line for each of these calls and for the execve, but no more than
+      `exec_gap_ns`;
+    - the usual cost of 5 lines for the call and the birth of the child, at which strace stops both
+      tasks and attaches to the child;
+    - the usual cost of 10 lines for the execve, which stops once more and whose strings strace
+      reads, but no more than `exec_ns`.
+
+    The call of ``vfork`` and ``posix_spawn`` contains what the child does until its execve is over,
+    so the sum of the three columns counts that twice. The upper bound for these calls is twice
+    `exec_gap_ns`, plus twice the greatest cost of 10 lines for the execve (no more than `exec_ns`),
+    plus the rest of the call.
+
+    `call_ns` + `exec_gap_ns` + `exec_ns` minus each bound gives the range of their sum without
+    strace. For ``vfork`` and ``posix_spawn``, `call_ns` minus each bound, but not below 0, gives
+    the range of the call alone.
 
     Examples
     --------

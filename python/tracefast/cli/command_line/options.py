@@ -30,7 +30,7 @@ WhereOption = Annotated[
     str | None,
     typer.Option(
         metavar="EXPR",
-        help="Only rows of the result that fulfil this SQL condition, such as"
+        help="Only rows of the result for which this SQL condition is true, such as"
         " \"COLUMN > 1000000 AND OTHER LIKE 'read%'\"; times are in ns, sizes in bytes.",
     ),
 ]
@@ -58,7 +58,7 @@ OutputOption = Annotated[
 ]
 ClobberOption = Annotated[
     bool,
-    typer.Option("--no-clobber", help="Do not replace an existing output: fail."),
+    typer.Option("--no-clobber", help="Fail if the output exists, instead of replacing it."),
 ]
 SortOption = Annotated[
     str | None,

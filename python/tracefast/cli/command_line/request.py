@@ -30,7 +30,7 @@ class Request:
     clobber
         Replace an output that exists.
     where
-        An SQL condition that the rows of the result have to fulfil.
+        An SQL condition that is true for the rows to keep.
     window
         The time window of the events.
     sort

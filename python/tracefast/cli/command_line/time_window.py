@@ -89,7 +89,8 @@ class Window:
             if first.since is Since.MIDNIGHT and last.ns < first.ns:
                 return window  # The end may be on the next day.
             raise CommandError(
-                f"--to {end}: not after --from {start}", "both count from the same moment"
+                f"--to {end}: not after --from {start}",
+                "give a later time: both count from the same moment",
             )
         return window
 

@@ -56,7 +56,7 @@ def forks(
     Programs are listed most expensive first. The cost is the time in the call that creates the
     process and, after fork, the extra time in execve that freeing the parent's memory takes. The
     kind says how a process is created: fork (its own copy of the memory), vfork, posix_spawn,
-    thread, shared. max parallel: how many lived at the same time.
+    thread, shared. max parallel: how many were alive at the same time.
 
     With --each, one row per created process, in order of time: its call, its execve, how it ended.
     Formats other than table have all columns, with exact numbers in nanoseconds and bytes.

@@ -58,7 +58,7 @@ def parse(
             "--jobs",
             min=1,
             metavar="N",
-            help="With --out-dir: logs to parse at a time.  [default: one for each four cores]",
+            help="With --out-dir: parse N logs at a time.  [default: one for each four cores]",
             show_default=False,
         ),
     ] = None,
@@ -72,7 +72,7 @@ def parse(
     ] = None,
     no_resume: Annotated[
         bool,
-        typer.Option("--no-resume", help="With --out-dir: repeat what an earlier run has done."),
+        typer.Option("--no-resume", help="With --out-dir: parse finished logs again, too."),
     ] = False,
     sink: Annotated[
         str | None,

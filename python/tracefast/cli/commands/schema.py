@@ -85,7 +85,7 @@ def _of_events(column: str | None) -> Iterator[Row]:
             hint = f"a column of {', '.join(having)}: tracefast schema {having[0]}"
         elif "did you" not in hint:
             hint = f"tracefast schema lists all of them; tables are: {', '.join(TABLES)}"
-        raise CommandError(f"{column}: no such column of events, nor a table", hint)
+        raise CommandError(f"{column}: no such column of the events, and no such table", hint)
     for name, (dtype, unit, meaning) in columns.items():
         if column in {None, name}:
             yield name, dtype, unit, meaning

@@ -55,7 +55,7 @@ def print_forks_report(report: Report, request: Request) -> None:
     wanted = select_groups(report, request)
     text = render_report(wanted, width=width, top=top)
     if report.cases and not wanted.cases:
-        text = "No started process fulfils --where.\n"
+        text = "No started process matches --where.\n"
     write_bytes(text.encode(), request.output, clobber=request.clobber)
 
 

@@ -60,7 +60,7 @@ def _names(condition: str) -> list[str]:
 def filter_rows(
     frame: pl.DataFrame, request: Request, match: str | None = None, *columns: str
 ) -> pl.DataFrame:
-    """Keep the rows that match a pattern and fulfil the condition.
+    """Keep the rows that match a pattern and a condition.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ def rounds(children: pl.DataFrame) -> list[int]:
             counts.append(0)
         counts[-1] += 1
         if end is None:
-            # It may live forever: rounds after it cannot be recognised.
+            # It may live forever: rounds after it cannot be recognized.
             return counts
         last_end = end if last_end is None else max(last_end, end)
     return counts
