@@ -1,8 +1,9 @@
-//! What writing costs, on one thread: the parquet crate's own writer, our encoders, and Arrow IPC, on
-//! batches that look like those of an strace log, and the Parquet encoder of each column alone.
+//! What writing costs, on one thread: the parquet crate's own writer, our encoders, and Arrow IPC,
+//! on batches that look like those of an strace log, and the Parquet encoder of each column alone.
 //!
-//! `cargo bench -p tracefast-io --bench sink [-- PART OF A NAME]`. The bytes a second of `files` are
-//! those of the file. With `TRACEFAST_BENCH_LOG=FILE` the argument texts are those of a log of strace.
+//! `cargo bench -p tracefast-io --bench sink [-- PART OF A NAME]`. The bytes a second of `files`
+//! are those of the file. With `TRACEFAST_BENCH_LOG=FILE` the argument texts are those of a log of
+//! strace.
 
 #![allow(missing_docs)]
 #![allow(clippy::from_iter_instead_of_collect)] // The array's type is what matters.

@@ -1,12 +1,13 @@
-//! What each stage costs on one thread: `cargo bench -p tracefast-io --bench stages [-- PART OF A NAME]`,
-//! on the logs that ship with the project, or on that of `TRACEFAST_BENCH_LOG=FILE`.
+//! What each stage costs on one thread: `cargo bench -p tracefast-io --bench stages [-- PART OF A
+//! NAME]`, on the logs that ship with the project, or on that of `TRACEFAST_BENCH_LOG=FILE`.
 //!
-//! The text is cut into blocks as in the pipeline. Each block goes through all stages before the one
-//! that is timed, so the cache holds what it holds in the pipeline. Only the stage itself is timed.
-//! Rows per second refer to the rows of the log for all stages, so times per row can be added.
+//! The text is cut into blocks as in the pipeline. Each block goes through all stages before the
+//! one that is timed, so the cache holds what it holds in the pipeline. Only the stage itself is
+//! timed. Rows per second refer to the rows of the log for all stages, so times per row can be
+//! added.
 //!
-//! For tools that count instructions, `TRACEFAST_BENCH_STAGE=NAME` takes the log as far as this stage
-//! and no further, `TRACEFAST_BENCH_ROUNDS=N` times (once): see `benches/guard.py`.
+//! For tools that count instructions, `TRACEFAST_BENCH_STAGE=NAME` takes the log as far as this
+//! stage and no further, `TRACEFAST_BENCH_ROUNDS=N` times (once): see `benches/guard.py`.
 
 #![allow(missing_docs)]
 #![allow(clippy::print_stdout)]

@@ -18,7 +18,7 @@ pub enum ErrorKind {
     Io(io::Error),
     /// The input is not a log of strace or ftrace.
     NotALog(String),
-    /// The input is a file of events that was written before, where only logs are read.
+    /// The input is a file of events that tracefast wrote; only logs are read here.
     Columns,
     /// The file of events is not whole.
     DamagedColumns(String),
@@ -39,7 +39,7 @@ pub enum ErrorKind {
     },
     /// This many bytes hold no line that starts an event.
     NoEvent {
-        /// How far one is looked for, in bytes.
+        /// How many bytes are searched for one.
         limit: u64,
     },
     /// The output exists and may not be replaced.
@@ -128,7 +128,7 @@ impl Error {
         self
     }
 
-    /// Says what the user can do.
+    /// Adds a hint: what the user can do.
     #[must_use]
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
@@ -179,8 +179,8 @@ impl Error {
 }
 
 impl ErrorKind {
-    /// A word for this kind that does not change: what programs compare, and by which the command
-    /// line finds what to advise.
+    /// A stable word for this kind, for programs to compare and for the command line to find its
+    /// advice.
     ///
     /// # Examples
     /// ```
@@ -213,7 +213,7 @@ impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(error) => {
-                // The number is in `errno`; people need the words.
+                // The number is in `errno`; the message holds only the words.
                 let text = error.to_string();
                 f.write_str(text.split(" (os error").next().unwrap_or(&text))
             }
@@ -265,7 +265,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// An error of this crate that went through a reader is taken out again.
+/// Unwraps an error of this crate that went through a reader.
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         match error.downcast::<Self>() {
@@ -275,7 +275,7 @@ impl From<io::Error> for Error {
     }
 }
 
-/// For readers, which can only say what is wrong by the error of the standard library.
+/// For readers, which can only return errors of the standard library.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         Self::other(error)
@@ -295,7 +295,7 @@ impl From<ParquetError> for Error {
     }
 }
 
-/// As for Parquet: an I/O error inside is taken out.
+/// As for Parquet: unwraps an I/O error.
 impl From<ArrowError> for Error {
     fn from(error: ArrowError) -> Self {
         match error {

@@ -1,12 +1,13 @@
-//! Logs from files to batches and into files: what needs an operating system.
+//! Reads logs into batches and writes them to files: the part of tracefast that needs an operating
+//! system.
 //!
-//! [`input`] opens what is named (a file, a pipe, a compressed log, the logs of one run cut by task)
-//! and cuts it into blocks of whole lines. [`pipeline`] has the threads: N workers parse blocks with
-//! the grammars of `tracefast-core`, one at a time does what has to be done in order, and all encode
-//! rows. [`sink`] writes them: Parquet or Arrow IPC, a whole file or none. [`parse`](mod@parse) puts
-//! these together into a file, [`read`] into a stream of batches. [`columns`] reads files of events
-//! that were written before. [`report`] says what was read, [`explain`] what was expected on lines
-//! that were not understood.
+//! [`input`] opens the logs (files, pipes, compressed logs, the logs of one run cut by task) and
+//! cuts them into blocks of whole lines. [`pipeline`] has the threads: N workers parse blocks with
+//! the grammars of `tracefast-core`, one at a time runs the stages that need the order of the log,
+//! and all encode rows. [`sink`] writes them: Parquet or Arrow IPC, a whole file or none.
+//! [`parse`](mod@parse) puts these together into a file, [`read`] into a stream of batches.
+//! [`columns`] reads files of events back. [`report`] says what was read, [`explain`] what was
+//! expected on lines that were not understood.
 
 pub mod columns;
 pub mod error;

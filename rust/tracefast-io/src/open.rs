@@ -80,7 +80,7 @@ fn open_on_thread(
     }
 }
 
-/// What to warn of after the end: logs that are empty, by name, and a run without any event.
+/// Warnings after the end: empty logs, by name, and a run without any event.
 pub(crate) fn warnings(counts: &RunCounts) -> Vec<String> {
     let empty = counts.sources.iter().filter(|source| source.counts.bytes == 0);
     let mut out: Vec<String> =

@@ -35,7 +35,7 @@ pub struct Output<'a> {
     pub path: &'a str,
     /// Kind of file.
     pub kind: FileKind,
-    /// Whether a file that is there may be replaced.
+    /// Whether an existing file may be replaced.
     pub clobber: bool,
     /// What the pages of Parquet are compressed with.
     pub compression: Compression,

@@ -87,7 +87,8 @@ impl BatchStream {
         Arc::clone(&self.schema)
     }
 
-    /// The next batch. Waits for it a twentieth of a second, so that the caller can look for signals.
+    /// The next batch. Waits for it a twentieth of a second, so that the caller can look for
+    /// signals.
     ///
     /// # Errors
     /// The first error of any stage; the stream ends with it. Or the stream was closed early: what

@@ -11,7 +11,7 @@ use tracefast_core::serial::counts::{Counts, RunCounts, SourceCounts};
 pub struct Report {
     /// What the stages counted.
     pub counts: RunCounts,
-    /// Logs that held nothing, and the like.
+    /// Warnings, such as empty logs.
     pub warnings: Vec<String>,
     /// Wall time, seconds.
     pub seconds: f64,
@@ -57,8 +57,8 @@ impl Report {
         self.json(usize::MAX)
     }
 
-    /// The report that [`Report::to_json`] wrote as `text`, and which took `seconds`; None if it was
-    /// not made so.
+    /// The report that [`Report::to_json`] wrote as `text`, and which took `seconds`; None if
+    /// `text` is not such a report.
     ///
     /// # Examples
     /// ```
@@ -158,7 +158,7 @@ fn text_of(value: &Value) -> Option<String> {
     owned(&value["text"])
 }
 
-/// What holds for a source as for all of them.
+/// The counts that a source and the whole run have in common.
 fn counts(counts: &Counts, format: &str, clock: &str) -> Map<String, Value> {
     let uses = counts.lines.fields();
     let object = |fields: &mut dyn Iterator<Item = (&'static str, u64)>| -> Value {
@@ -178,7 +178,7 @@ fn counts(counts: &Counts, format: &str, clock: &str) -> Map<String, Value> {
     out
 }
 
-/// Metadata that is known before the rows are.
+/// Metadata that is known before any row.
 pub(crate) fn metadata(format: &str, clock: &str) -> Vec<(String, String)> {
     [
         ("tracefast.schema", SCHEMA_VERSION),

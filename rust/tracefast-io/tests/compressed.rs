@@ -164,8 +164,9 @@ fn logs_one_after_another_are_unpacked_each_on_its_own() {
     };
     let bzip2 = each(&text, 100_000, bzip2);
     let mut odd = each(&text, 65_280, bgzip);
-    // A member that contains what looks like another one, after what looks like the length of a text
-    // of 2 MiB: a piece seems to end there. The log is then read in order, and the pieces are dropped.
+    // A member that contains what looks like another one, after what looks like the length of a
+    // text of 2 MiB: a piece seems to end there. The log is then read in order, and the pieces are
+    // dropped.
     let mut stored = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
     let line = [b"1 close(3) = 0 \0\0\x20\0", &bgzip(b"no")[..], b"\n"].concat();
     stored.write_all(&line).expect("memory");

@@ -1,4 +1,4 @@
-//! What a file of columns says of itself: the metadata in its footer.
+//! The metadata in the footer of a file of events.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -56,7 +56,7 @@ pub fn metadata(path: &Path) -> Result<BTreeMap<String, String>> {
     let schema = footer.schema().ok_or_else(odd)?;
     let schema = try_fb_to_schema(schema)
         .map_err(|error| Error::damaged_columns(path, error.to_string()))?;
-    // A file has keys of its own beside those of its schema.
+    // A file has its own keys besides those of its schema.
     let own = footer.custom_metadata().into_iter().flatten();
     let own = own.filter_map(|pair| Some((pair.key()?.to_owned(), pair.value()?.to_owned())));
     Ok(schema.metadata.into_iter().chain(own).collect())

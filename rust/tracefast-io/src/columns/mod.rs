@@ -1,4 +1,4 @@
-//! Files of events that were written before: their metadata, their batches.
+//! Reads files of events back: their metadata, their batches.
 
 pub mod metadata;
 pub mod parquet_events;

@@ -24,13 +24,13 @@ use tracefast_core::events::schema::{Kind, PLAIN, schema};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Rows of a batch at most: a larger one would leave the cache before it is looked at.
+/// The most rows of a batch: a larger one would leave the cache before it is read.
 const ROWS: usize = 8_192;
 
 /// Batches that may wait to be taken, for each thread.
 const WAITING: usize = 2;
 
-/// Threads at most: they read faster than anybody takes.
+/// The most threads: they read faster than any consumer.
 const THREADS: usize = 4;
 
 /// What a thread hands over: rows, or None at the end of a row group.
@@ -38,9 +38,9 @@ type BatchOrEnd = Result<Option<RecordBatch>>;
 
 /// The rows of a Parquet file of events, batch by batch, in order.
 ///
-/// Several threads read row groups, each the next one that is free. A batch holds rows of
-/// one row group, at most 8,192: as many as a cache holds until they are used. Memory is that of a
-/// few batches a thread, whatever the file.
+/// Several threads read row groups, each the next one that is free. A batch holds rows of one row
+/// group, at most 8,192: as many as a cache holds until they are used. Memory is that of a few
+/// batches for each thread, for any file.
 ///
 /// # Examples
 /// ```
@@ -72,7 +72,7 @@ type BatchOrEnd = Result<Option<RecordBatch>>;
 pub struct SavedEvents {
     path: PathBuf,
     threads: Vec<Receiver<BatchOrEnd>>,
-    /// The row group at hand, and how many there are.
+    /// The current row group, and how many there are.
     group: usize,
     groups: usize,
 }
@@ -272,7 +272,7 @@ impl ChunkReader for SharedFile {
 
     fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
         if start.checked_add(length as u64).is_none_or(|end| end > self.length) {
-            // Before memory is taken for what a damaged file promises.
+            // Check this before memory is allocated by the word of a damaged file.
             return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
         }
         let mut bytes = vec![0; length];
@@ -281,7 +281,7 @@ impl ChunkReader for SharedFile {
     }
 }
 
-/// Reads on from a place of its own.
+/// Reads from its own position.
 #[derive(Debug)]
 struct FileReader {
     file: Arc<File>,

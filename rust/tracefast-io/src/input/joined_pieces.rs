@@ -1,5 +1,5 @@
-//! Pieces of one text, each cut into blocks on its own, and joined in order: the part of a piece before
-//! its first line of its own belongs to the block before.
+//! Pieces of one text, each cut into blocks on its own, and joined in order: the part of a piece
+//! before its first whole line belongs to the block before.
 
 use std::io::{self, Read};
 
@@ -18,8 +18,8 @@ pub struct PieceBlocks {
 }
 
 impl PieceBlocks {
-    /// Cuts `text`, which has no more than `most` bytes, into blocks of about `size`. `buffer` gives
-    /// buffers that served before.
+    /// Cuts `text`, which has no more than `most` bytes, into blocks of about `size`. `buffer`
+    /// gives buffers for reuse.
     ///
     /// # Errors
     /// The text cannot be read, is longer, or has a line that is longer than a block can be.

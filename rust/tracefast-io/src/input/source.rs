@@ -21,8 +21,7 @@ use crate::input::merge::{Input, Merge};
 /// Bytes that decide whether an input is a log at all, and of which format.
 pub(crate) const SNIFF: usize = 1 << 20;
 
-/// The same of a page of HTML: systrace puts the program that shows a trace, of several megabytes,
-/// before it.
+/// The same for a page of HTML: systrace puts the viewer, several megabytes, before the trace.
 const SNIFF_PAGE: usize = 64 << 20;
 
 /// Counters that another thread may look at while a log is read.
@@ -42,7 +41,7 @@ pub struct Progress {
     pub columns_built: AtomicU64,
     /// Set to stop everything.
     pub cancelled: AtomicBool,
-    /// All of the logs was read, or as much as was wanted.
+    /// The logs were read to their end, or as far as was wanted.
     pub done: AtomicBool,
 }
 
@@ -96,8 +95,8 @@ impl Source {
     /// Opens the log that a user calls `name` and finds its format.
     ///
     /// # Errors
-    /// The file cannot be read, is a directory, or holds in its first megabyte no line that is
-    /// recognised while `wanted` does not insist.
+    /// The file cannot be read, is a directory, or has no line in its first megabyte that is
+    /// recognised, and `wanted` names no format.
     pub(crate) fn open(
         name: &str,
         wanted: Option<Wanted>,
@@ -228,7 +227,7 @@ impl Source {
     }
 }
 
-/// The log names no task: its file does.
+/// The task is not in the log but in the name of its file.
 fn name_by_file(format: &mut strace::Format, pid: i32) {
     if format.layout.pid == Pid::Bracket {
         format.layout.pid = Pid::File;

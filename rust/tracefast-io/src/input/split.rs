@@ -16,10 +16,10 @@ use crate::input::source::read_at;
 /// The first read after a block's end, to find the end of its last line.
 const TAIL: usize = 4096;
 
-/// Reads become longer up to this: what is read too much of a long line is little beside it.
+/// Reads grow up to this length: the excess is then small compared to a long line.
 const STEP: usize = 4 << 20;
 
-/// How far to look for a line of its own.
+/// How far to look for a line that can start a block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     /// Bytes of a block, and so of a line.
@@ -27,7 +27,7 @@ pub(crate) struct Limits {
     /// Bytes of whole lines that all continue others. Each part of a file in which one of them
     /// starts may have to look that far, so this is shorter than a line may be.
     pub rest: usize,
-    /// Longer lines do not count among these, as they start in few parts.
+    /// Longer lines do not count here, because they start in few parts.
     pub long: usize,
 }
 
@@ -48,8 +48,8 @@ pub(crate) struct Unsettled {
 }
 
 impl Unsettled {
-    /// Adds what follows, and fails if it is too much. All of it starts at or after byte `byte` of the
-    /// log.
+    /// Adds what follows, and fails if it is too much. All of it starts at or after byte `byte` of
+    /// the log.
     pub(crate) fn add(&mut self, more: &[u8], limits: Limits, byte: u64) -> Result<()> {
         let mut start = 0;
         for feed in memchr_iter(b'\n', more) {
@@ -82,8 +82,8 @@ pub(crate) fn first_start(text: &[u8], format: &Format) -> Option<usize> {
     line_start(text, 0, usize::MAX, false, false, format)
 }
 
-/// The first position from `from` on at which a line of its own starts, or any line from `limit` on,
-/// in `text`, which has a line feed or the start of the log before `from` exactly if
+/// The first position from `from` on at which a line of its own starts, or any line from `limit`
+/// on, in `text`, which has a line feed or the start of the log before `from` exactly if
 /// `from_is_start`. `None`: not in sight. `ends`: the log ends with `text`.
 fn line_start(
     text: &[u8],
@@ -116,7 +116,8 @@ fn line_start(
     }
 }
 
-/// Reads block `number` of a file cut into parts of `size` bytes: the lines that start in that part.
+/// Reads block `number` of a file cut into parts of `size` bytes: the lines that start in that
+/// part.
 ///
 /// # Errors
 /// The file cannot be read, or a line is longer than a block can be.
@@ -149,7 +150,8 @@ fn read_block_within(
     let mut want = part + if end < len { TAIL } else { 0 };
     let mut have = 0;
     let mut start = None;
-    // Where the next line of its own is looked for: nothing is looked at again and again.
+    // Where the search for the next line that can start a block continues, so that no byte is
+    // searched twice.
     let mut from = 0;
     let mut unsettled = Unsettled::default();
     block.last = false;
@@ -157,7 +159,7 @@ fn read_block_within(
         let space = block.space(want);
         let read = have;
         have += read_at(file, &mut space[have..], offset + have as u64)?;
-        // A file that became shorter ends where it ends now.
+        // A file that was truncated meanwhile ends at its new end.
         let ends = have < want || offset + have as u64 >= len;
         let text = &block.space(want)[..have];
         let at_start =
@@ -246,12 +248,12 @@ impl Cutter {
             return Ok(false);
         }
         let mut have = self.carry.len();
-        // Blocks are of one size as a rule, so that buffers that served before do again.
+        // Blocks usually have one size, so that buffers can be reused.
         let mut want = if have < size / 2 { size } else { have + size };
         block.space(want)[..have].copy_from_slice(&self.carry);
         self.carry.clear();
         self.carry.shrink_to(STEP);
-        // Nothing is looked at again and again.
+        // No byte is searched twice.
         let (mut from, mut seen) = (0, 0);
         let mut unsettled = Unsettled::default();
         loop {
@@ -267,7 +269,7 @@ impl Cutter {
                         Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                         Err(error) => {
                             let error = Error::from(error);
-                            // One that names a file has its own place.
+                            // An error that names a file has its own place.
                             let named = error.path().is_some();
                             let error = if named { error } else { error.at_byte(self.read) };
                             return Err(with_damage_hint(error));
@@ -390,7 +392,7 @@ mod tests {
         assert_eq!(refused(&frames(300), limits), [None, None, None]);
         let error = Some("no event starts in 20000 bytes".to_owned());
         assert_eq!(refused(&frames(2_000), limits), [error.clone(), error.clone(), error]);
-        // A long line among them is no more than a long line.
+        // A long line among them counts as a long line only.
         let dump = format!(" > {}\n", "x".repeat(45_000));
         assert_eq!(refused(&(frames(2) + &dump), limits), [None, None, None]);
     }

@@ -1,9 +1,10 @@
-//! All stages at work: N workers over blocks in any order, one of them at a time over what has to
-//! be in order, and bounded queues between them.
+//! Runs all stages: N workers take blocks in any order, one of them at a time runs the serial
+//! stage, and bounded queues connect them.
 //!
 //! Under one lock, every worker takes the ready job that is nearest to the end: encode a row group,
-//! resolve blocks in order, parse a block, unpack a piece of a compressed log. Jobs take a fraction of
-//! a millisecond or more, so the lock is rarely contended, and no worker waits while there is a job.
+//! resolve blocks in order, parse a block, unpack a piece of a compressed log. Jobs take a fraction
+//! of a millisecond or more, so the lock is rarely contended, and no worker waits while there is a
+//! job.
 
 pub(crate) mod row_groups;
 mod source_thread;
@@ -47,7 +48,7 @@ pub struct Options {
     pub format: Option<Wanted>,
     /// The machine that ftrace's logs were recorded on; `None`: it is guessed.
     pub machine: Option<Machine>,
-    /// The model of the kernel runs; without it the columns that need it are null.
+    /// Run the model of the kernel; without it the columns that need it are null.
     pub model: bool,
     /// Which rows are made into batches; all by default. Groups count the others as well.
     pub predicate: Option<Predicate>,
@@ -80,12 +81,12 @@ impl Options {
     }
 }
 
-/// A group of more text than this counts as several, a block of more as well: a few lines of a
-/// gigabyte each should not wait at the same time.
+/// A group or a block with more text than this counts as several, so that lines of a gigabyte each
+/// do not wait in memory at the same time.
 const LONG_GROUP: usize = 32 << 20;
 const LONG_BLOCK: usize = 512 << 10;
 
-/// What workers make of a group's batches, in any thread.
+/// Encodes a group's batches, in any thread.
 pub(crate) trait Encode: Send + Sync + 'static {
     /// The product.
     type Output: Send + 'static;
@@ -100,7 +101,7 @@ pub(crate) trait Encode: Send + Sync + 'static {
     fn encode(&self, batches: Vec<RecordBatch>) -> Result<Self::Output>;
 }
 
-/// What the workers read at the moment.
+/// The source that the workers read at the moment.
 struct Plan {
     name: String,
     format: Format,
@@ -246,8 +247,8 @@ impl<E: Encode> Pipeline<E> {
         Ok(())
     }
 
-    /// The next output, in order. Waits for it no longer than `patience`, so that the caller can look
-    /// for signals.
+    /// The next output, in order. Waits for it no longer than `patience`, so that the caller can
+    /// look for signals.
     ///
     /// # Errors
     /// The first error of any stage.
@@ -357,7 +358,7 @@ impl<E: Encode> Shared<E> {
     fn more_blocks(&self, state: &State<E::Output>, number: u64) -> bool {
         let limit = 4 * self.threads as u64 + 4;
         let bytes = limit as usize * self.options.block_bytes.max(LONG_BLOCK);
-        // Few at first where some rows may be enough.
+        // With a limit, start with few blocks, because they may be enough.
         let ahead = match self.options.limit {
             None => limit,
             Some(_) => limit.min(self.threads as u64 + state.resolve),

@@ -2,8 +2,8 @@
 //!
 //! Rows are made into Arrow arrays a few blocks at a time, while the columns of those blocks are
 //! still in the processor's cache, and the columns serve the next blocks at once. Groups, which are
-//! longer, are made of such batches. A group ends early where its rows have much text, so that what
-//! waits in memory is bounded by bytes, too.
+//! longer, are made of such batches. A group ends early if its rows have much text, so that memory
+//! is bounded in bytes, too.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -67,8 +67,8 @@ pub(crate) struct FullGroup {
     pub bytes: usize,
 }
 
-/// Bytes of text with which a group is full: several times those of so many usual rows as a group
-/// has. Rows with long strings (`strace -s 100000`) or stacks would take gigabytes else.
+/// Bytes of text with which a group is full: several times the text of a group of usual rows.
+/// Without this limit, rows with long strings (`strace -s 100000`) or stacks would take gigabytes.
 const GROUP_BYTES: usize = 16 << 20;
 
 impl RowGrouper {
@@ -81,7 +81,7 @@ impl RowGrouper {
         Self { stream, parts, rows: 0, before: 0, bytes: 0, reach, words, next, group_rows, left }
     }
 
-    /// No row is wanted any more.
+    /// All wanted rows were added.
     pub(crate) fn has_enough(&self) -> bool {
         self.left == 0
     }
@@ -102,7 +102,8 @@ impl RowGrouper {
             let error = Error::new(ErrorKind::TooManyNames { limit: self.words as u64 });
             return Err(error.at_line(resolved.line as u64).with_hint(hint));
         }
-        // Most blocks go into one group whole. Then it does not matter where in them the text is.
+        // Most blocks go into one group as a whole. Then it does not matter which of their rows
+        // have the text.
         let rows = self.before + self.rows + resolved.len();
         let whole = resolved
             .text_bytes()
@@ -192,7 +193,7 @@ pub(crate) struct OpenGroups {
 }
 
 impl OpenGroups {
-    /// A batch was made; gives its group if that is whole now.
+    /// Adds a batch; returns its group if that is complete now.
     pub(crate) fn add(
         &mut self,
         place: (u64, usize),

@@ -86,7 +86,7 @@ impl<E: Encode> Shared<E> {
             let mut ready = ReadyRows::default();
             if let Some(rest) = grouper.stream.end() {
                 grouper.add(rest, &mut ready).map_err(|error| self.placed(error))?;
-                // What was open at the end made rows, too.
+                // Calls that were open at the end made rows, too.
                 let rows = grouper.stream.counts.total.rows();
                 self.progress.rows.store(rows, Ordering::Relaxed);
             }

@@ -1,8 +1,8 @@
 //! Compressed logs whose pieces are unpacked by several workers at a time.
 //!
 //! The thread of the source finds the pieces, hands them out in order, and joins what comes back in
-//! that order. It keeps the pieces until then: at the first one that does not unpack it reads on
-//! from there by itself, as from any stream, and so comes to the same text or the same error.
+//! that order. It keeps the pieces until then: from the first one that does not unpack it reads the
+//! rest as a plain stream, which gives the same text or the same error.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -25,7 +25,7 @@ pub(crate) struct Unpacking {
     unclaimed: VecDeque<NumberedPiece>,
     /// Unpacked, by number; `None`: that failed.
     done: BTreeMap<u64, Option<PieceBlocks>>,
-    /// The next to join. Pieces before it are of no use any more.
+    /// The next to join. Results for earlier pieces are ignored.
     next: u64,
     /// Pieces given to workers.
     given: u64,
@@ -53,7 +53,8 @@ impl<E: Encode> Shared<E> {
         self.threads + 1
     }
 
-    /// Bytes of a block: pieces have about a megabyte, and the room of larger blocks would be empty.
+    /// Bytes of a block: pieces have about a megabyte, and the room of larger blocks would be
+    /// empty.
     fn block_bytes(&self) -> usize {
         self.options.block_bytes.min(1 << 20)
     }
@@ -85,7 +86,7 @@ impl<E: Encode> Shared<E> {
         format: &Format,
     ) -> Result<()> {
         let at = |error| Error::io(name, error);
-        // A source has a thread of its own beside the workers. It unpacks gzip and zstd faster than
+        // A source has its own thread besides the workers. It unpacks gzip and zstd faster than
         // two workers parse, so more than two are needed before pieces save time.
         let least = if rest.packing().is_slow() { 2 } else { 3 };
         if self.threads < least {

@@ -1,4 +1,4 @@
-//! What workers do: the choice of a job, and the job.
+//! Workers: how they choose a job, and what each job does.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,7 +30,7 @@ impl<E: Encode> Shared<E> {
         let mut state = self.lock();
         loop {
             let Some(job) = self.job(&mut state) else {
-                // Who makes the last batch of a group finds that to encode next.
+                // The worker that makes the last batch of a group encodes the group next.
                 let idle = state.batches_due.is_empty() && state.groups.is_empty();
                 if state.stop || state.finished.is_some() && idle {
                     return;
@@ -76,7 +76,7 @@ impl<E: Encode> Shared<E> {
             return Some(Job::Resolve(grouper, blocks));
         }
         let ahead = state.claim < state.blocks && {
-            // What is in `read` waits already, and is done with only when it is parsed.
+            // Blocks in `read` count as waiting already, until they are parsed.
             !state.read.is_empty() || self.more_blocks(state, state.claim)
         };
         if ahead && state.finished.is_none() {

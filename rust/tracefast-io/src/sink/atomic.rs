@@ -1,8 +1,8 @@
 //! Files that appear whole or not at all.
 //!
-//! A regular file is written under another name beside its place and renamed when it is complete. What
-//! is no regular file (a pipe, a terminal, `/dev/null`) cannot be replaced by one and is written as it
-//! is.
+//! A regular file is written under another name beside its place and renamed when it is complete.
+//! What is no regular file (a pipe, a terminal, `/dev/null`) cannot be replaced by one and is
+//! written as it is.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IoSlice, Write};
@@ -16,10 +16,11 @@ use crate::error::{Error, ErrorKind, Result};
 /// Bytes collected before they are written.
 const BUFFER: usize = 256 << 10;
 
-/// Links followed before they are taken for a circle.
+/// The most links to follow before they are taken for a loop.
 const MOST_LINKS: usize = 40;
 
-/// An output that appears under its name when it is complete. Dropped before that, it leaves no trace.
+/// An output that appears under its name when it is complete. Dropped before that, it leaves no
+/// trace.
 ///
 /// # Examples
 /// ```
@@ -52,11 +53,11 @@ enum Target {
 }
 
 impl AtomicFile {
-    /// Begins to write `path`. A link stays a link: what it points to is replaced.
+    /// Starts to write `path`. A link stays a link: what it points to is replaced.
     ///
     /// # Errors
-    /// When `path` is a directory; when it exists and `clobber` is false; when nothing can be written
-    /// there. Each says what to do.
+    /// When `path` is a directory; when it exists and `clobber` is false; when nothing can be
+    /// written there. Each says what to do.
     pub fn create(path: &Path, clobber: bool) -> Result<Self> {
         let target = open(path, clobber).map_err(|error| about_output(error, path))?;
         let writer = BufWriter::with_capacity(BUFFER, target);
@@ -76,8 +77,8 @@ impl AtomicFile {
         &self.path
     }
 
-    /// Puts the complete file in its place. Its permissions are those of the file it replaces, or the
-    /// usual ones.
+    /// Puts the complete file in its place. Its permissions are those of the file it replaces, or
+    /// the usual ones.
     ///
     /// # Errors
     /// When the last bytes cannot be written, or the file cannot be renamed. It is then removed.
@@ -85,7 +86,7 @@ impl AtomicFile {
         let Self { path, clobber, writer } = self;
         let target = writer.into_inner().map_err(|error| {
             let (error, writer) = error.into_parts();
-            // The buffer would be written once more.
+            // Otherwise the buffer would be written once more.
             drop(writer.into_parts());
             about_output(error.into(), &path)
         })?;
@@ -192,7 +193,8 @@ fn resolve(path: &Path) -> io::Result<Resolved> {
     let mut place = path.to_owned();
     for _ in 0..MOST_LINKS {
         match place.to_str() {
-            // Opened again, they would write from the start of the file that they are redirected to.
+            // Opened again, they would write from the start of the file that they are redirected
+            // to.
             Some("/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1") => {
                 return Ok(Resolved::Standard(io::stdout().as_fd().try_clone_to_owned()?.into()));
             }
@@ -224,7 +226,7 @@ fn put_in_place(target: Target, clobber: bool) -> Result<()> {
     if clobber {
         file.persist(&place).map_err(|error| error.error)?;
     } else if let Err(error) = file.persist_noclobber(&place) {
-        // Somebody else made one meanwhile.
+        // Another process created one meanwhile.
         return Err(match error.error.kind() {
             io::ErrorKind::AlreadyExists => Error::new(ErrorKind::Exists),
             _ => error.error.into(),

@@ -1,4 +1,4 @@
-//! A dictionary of texts. What it holds depends on nothing but the texts and their order.
+//! A dictionary of texts. Its contents depend only on the texts and their order.
 
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -58,11 +58,11 @@ const UNSEEN: u32 = u32::MAX;
 /// Views remembered, a power of two.
 const RECENT: usize = 1024;
 
-/// No view is like this one: its length would be above any array's.
+/// No real view has this value: its length would be too large.
 const NO_VIEW: (u128, u32) = (u128::MAX, UNSEEN);
 
 impl Dictionary {
-    /// Forgets everything, keeps the memory.
+    /// Clears it and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.plain.clear();
         self.plain.shrink_to(4 * MOST_BYTES);
@@ -129,7 +129,7 @@ impl Dictionary {
             keys.push(key);
         };
         let many = |to: &mut (&mut Self, &mut Vec<u32>), range: Range<usize>| {
-            // Where all entries have keys, as after the first few rows, nothing else is to be done.
+            // If all entries have keys, as after the first few rows, there is nothing else to do.
             let (start, mut unseen) = (to.1.len(), false);
             let remap = &to.0.remap[..];
             to.1.extend(of_values[range.clone()].iter().map(|&index| {
@@ -149,8 +149,9 @@ impl Dictionary {
     /// Appends the key of each view; false when the dictionary has grown too large.
     ///
     /// Within one array, equal views mean equal texts, so a text is read and hashed only when its
-    /// view was not seen lately. Those texts are far apart in memory that was written long ago: some
-    /// at a time are touched first, so that the processor fetches them at once and not one by one.
+    /// view was not seen lately. Those texts are far apart in memory that was written long ago:
+    /// some at a time are touched first, so that the processor fetches them at once and not one by
+    /// one.
     pub(crate) fn push_views(&mut self, array: &StringViewArray, keys: &mut Vec<u32>) -> bool {
         self.recent.clear();
         self.recent.resize(RECENT, NO_VIEW);

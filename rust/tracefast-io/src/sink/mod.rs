@@ -1,8 +1,8 @@
 //! Sinks: where record batches go.
 //!
-//! A sink has two halves. Encoders are cheap to clone, work in any thread and turn record batches into
-//! bytes; appenders put those bytes into a file, in order, from one thread. [`Encoder`] and
-//! [`Appender`] stand for either kind of file.
+//! A sink has two halves. Encoders are cheap to clone, work in any thread and turn record batches
+//! into bytes; appenders put those bytes into a file, in order, from one thread. [`Encoder`] and
+//! [`Appender`] cover both kinds of file.
 
 mod atomic;
 mod dictionary;
@@ -80,7 +80,7 @@ impl Encoder {
         })
     }
 
-    /// Begins a file for what this encoder makes.
+    /// Starts a file for the output of this encoder.
     ///
     /// # Errors
     /// When writing fails.

@@ -108,8 +108,8 @@ pub(crate) fn own(groups: &[&[RecordBatch]]) -> Vec<u8> {
     appender.finish(Vec::new()).unwrap()
 }
 
-/// Reads a Parquet file with the parquet crate. The types must be those of the event schema, but for
-/// names in our own files.
+/// Reads a Parquet file with the parquet crate. The types must be those of the event schema, but
+/// for names in our own files.
 pub(crate) fn read(file: Vec<u8>) -> Vec<RecordBatch> {
     let reader = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(file)).unwrap();
     let own = with_plain_words(&schema(), &DataType::Utf8);

@@ -1,4 +1,4 @@
-//! Where members of compressed files end, as far as that can be found without unpacking them.
+//! Finds where members of compressed files end without unpacking them, as far as possible.
 
 use memchr::memmem;
 
@@ -7,8 +7,8 @@ use crate::input::compressed::Packing;
 /// What the first bytes of a member show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// Its compressed bytes, and about how many its text has. (What is wrong about them shows when it
-    /// is unpacked.)
+    /// Its compressed bytes, and about how many its text has. (What is wrong about them shows when
+    /// it is unpacked.)
     Member {
         /// Packed bytes.
         compressed: usize,
@@ -76,8 +76,8 @@ fn by_next_header(bytes: &[u8], ends: bool, seen: &mut usize, header: &MemberHea
     }
 }
 
-/// Magic, method, flags, time, extra flags, system. Three bytes of any data look like a start once in
-/// 16 MiB; all that is fixed in a header, once in 200 GB.
+/// Magic, method, flags, time, extra flags, system. Three bytes of any data look like a start once
+/// in 16 MiB; all that is fixed in a header, once in 200 GB.
 const GZIP: MemberHeader = MemberHeader {
     magic: b"\x1f\x8b\x08",
     look: 10,
@@ -116,7 +116,7 @@ const XZ: MemberHeader = MemberHeader {
     look: 8,
     least: 32,
     is: |head| head.starts_with(b"\xfd7zXZ\0\0") && head[7] <= 15,
-    // The index at the end would say it, but is not read. Logs shrink to a tenth.
+    // The index at the end has the size, but is not read. Logs shrink to a tenth.
     text: |member| 10 * member.len(),
 };
 
@@ -174,7 +174,7 @@ fn zstd_walk(bytes: &[u8]) -> Option<Found> {
         }
     }
     at += 4 * (descriptor >> 2 & 1);
-    // Without a declared size, the blocks only bound it, and it may well be smaller.
+    // Without a declared size only an upper bound is known, from the blocks.
     let text = text.min(declared).min(crate::input::compressed::MOST_TEXT);
     (bytes.len() >= at).then_some(Found::Member { compressed: at, text })
 }

@@ -2,9 +2,9 @@
 //!
 //! There are two ways. [`text`] reads from start to end and reports what is wrong. [`Pieces`] finds
 //! where whole members (of gzip), frames (of zstd) and streams (of xz and bzip2) start without
-//! unpacking them, so that several can be unpacked at a time. This is a guess: a piece counts only if
-//! it unpacks without an error, and from the first one that does not, `text` takes over. So both ways
-//! give the same text and the same errors.
+//! unpacking them, so that several can be unpacked at a time. This is a guess: a piece counts only
+//! if it unpacks without an error, and from the first one that does not, `text` takes over. So both
+//! ways give the same text and the same errors.
 
 pub(crate) mod members;
 pub(crate) mod pieces;

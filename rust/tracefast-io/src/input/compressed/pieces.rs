@@ -13,16 +13,16 @@ pub const MOST_TEXT: usize = 8 << 20;
 /// The most compressed bytes of a piece. Logs shrink to a tenth.
 const MOST_PACKED: usize = 2 << 20;
 
-/// Members are put together until their text is about so long (those of `bgzip` have 64 KiB) …
+/// Members are joined until their text is about this long (those of `bgzip` have 64 KiB) …
 const ENOUGH_TEXT: usize = 1 << 20;
 
-/// … or they are.
+/// … or until the members themselves are this long.
 const ENOUGH_PACKED: usize = 256 << 10;
 
 /// Bytes read at a time.
 const READ: usize = 128 << 10;
 
-/// Whole members of a compressed stream, or what seems to be.
+/// Members of a compressed stream that seem to be whole.
 #[derive(Debug, Clone)]
 pub struct Piece {
     packing: Packing,
@@ -62,14 +62,14 @@ fn too_much() -> io::Error {
 pub struct Pieces {
     packing: Packing,
     raw: Box<dyn Read + Send>,
-    /// Bytes read and not given, from `at` on.
+    /// Bytes read and not yet handed out, from `at` on.
     buf: Vec<u8>,
     at: usize,
     /// How far the end of the next member was looked for.
     seen: usize,
     /// Nothing follows `buf`.
     ends: bool,
-    /// What stopped reading, instead.
+    /// The error that stopped reading.
     error: Option<io::Error>,
 }
 
@@ -96,7 +96,7 @@ impl Pieces {
         }
         bytes.extend_from_slice(&self.buf[self.at..]);
         if bytes.is_empty() && self.error.is_none() {
-            // A decoder takes no bytes at all for a text that was cut.
+            // A decoder reports no bytes at all as a truncated text.
             if !self.ends {
                 self.read();
             }
@@ -110,7 +110,7 @@ impl Pieces {
     }
 
     fn read(&mut self) {
-        // What was given is let go once it is the greater part.
+        // Bytes that were handed out are dropped once they are more than half of the buffer.
         if self.at > self.buf.len() / 2 {
             self.buf.drain(..self.at);
             self.at = 0;

@@ -6,12 +6,12 @@ use tracefast_core::strace::leader::{DAY, Layout, Time};
 use tracefast_core::strace::line_start;
 use tracefast_core::text::search::find;
 
-/// Calls whose effect is at their entry: the child or the free descriptor is there, for others to
-/// see, before the call returns.
+/// Calls whose effect is at their entry: other tasks may see the child or the free descriptor
+/// before the call returns.
 const AT_ENTRY: Classes = Classes::FORKS.and(Classes::CLOSES).and(Classes::CLOSES_RANGE);
 
-/// Calls that transfer data, move a position, change a size or find one: what they did may have
-/// happened at any moment until they surely were over.
+/// Calls that transfer data, move a position, change a size or find one: their effect may have
+/// happened at any moment until they were certainly over.
 const MOVES: Classes = Classes::READS
     .and(Classes::WRITES)
     .and(Classes::TRANSFERS)
@@ -39,7 +39,7 @@ pub(crate) struct EffectTime {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
     layout: Layout,
-    /// Added to the time of day: days that have gone by.
+    /// Days that have passed, added to the time of day.
     days: i64,
     /// Time column of the last line that has one.
     entry: Option<i64>,
@@ -49,8 +49,8 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// A clock for lines of this layout. If a log with times of day starts before `origin`, its first
-    /// line is of the day after the one on which the first of all logs starts.
+    /// A clock for lines of this layout. If a log with times of day starts before `origin`, its
+    /// first line is of the day after the one on which the first of all logs starts.
     pub(crate) fn new(layout: Layout, first: Option<i64>, origin: i64) -> Self {
         let late = layout.time == Time::Day && first.is_some_and(|first| first < origin);
         Self { layout, days: if late { DAY } else { 0 }, entry: None, key: i64::MIN, unit: 0 }
@@ -68,7 +68,7 @@ impl Clock {
         }
     }
 
-    /// Whether lines say when they happened, in a way that holds between tasks.
+    /// Whether lines have times that can be compared between tasks.
     pub(crate) fn is_known(layout: &Layout) -> bool {
         layout.time != Time::None
     }
@@ -105,7 +105,7 @@ impl Clock {
         let start = time.saturating_add(self.days).max(self.key);
         let at = EffectTime { start, end: start, stamped: true, moves: false, took: None };
         let rest = &line[leader.next..];
-        // Of a second half the time is that of the exit already.
+        // The time of a second half is that of the exit already.
         let Some(name) = line_start::call_name(rest).map(|len| &rest[..len]) else {
             return Some(at);
         };
@@ -156,7 +156,7 @@ fn fraction(seconds: &[u8]) -> i64 {
 pub(crate) fn first_time_of_day(spans: &[(i64, i64)]) -> i64 {
     let mut parts: Vec<(i64, i64)> = Vec::new();
     for &(first, last) in spans {
-        // One that ends much earlier than it starts went over midnight.
+        // A log that ends much earlier than it starts crosses midnight.
         if first - last > DAY / 24 {
             parts.extend([(first, DAY), (0, last)]);
         } else {
@@ -288,7 +288,7 @@ mod tests {
         let day = DAY / 1_000_000;
         let second_day = [day - 1_000, day + 1_000, day + 23 * 3_600_000];
         assert_eq!(keys(layout, &lines), second_day);
-        // A clock that was set back by an hour is no midnight.
+        // A clock that was set back by an hour did not pass midnight.
         let lines = ["12:00:00 getpid() = 3", "11:00:00 getpid() = 3"];
         assert_eq!(keys(layout, &lines), [12 * 3_600_000; 2]);
     }
@@ -302,7 +302,7 @@ mod tests {
             first_time_of_day(&[(23 * hour, 23 * hour), (hour, hour), (2 * hour, 2 * hour)]),
             23 * hour
         );
-        // One log goes over midnight; others began on either side of it.
+        // One log crosses midnight; others start before and after it.
         assert_eq!(
             first_time_of_day(&[(6 * hour, 2 * hour), (23 * hour, 23 * hour), (hour, 2 * hour)]),
             6 * hour

@@ -13,7 +13,7 @@ use crate::input::source::Progress;
 /// Descriptors that may be open at a time: far below the 1,024 that a process is given.
 const OPEN: usize = 256;
 
-/// The files that are open, the one opened first in front.
+/// The open files, the one opened first in front.
 #[derive(Debug, Default)]
 pub(crate) struct Descriptors(Mutex<VecDeque<(usize, Arc<File>)>>);
 

@@ -23,13 +23,14 @@ const BUFFERS: usize = 32 << 20;
 /// The smallest and the largest buffer of a log.
 const BUFFER: (usize, usize) = (4 << 10, 256 << 10);
 
-/// A buffer for a long line grows by so many bytes at most.
+/// The most bytes by which a buffer for a long line grows at a time.
 const STEP: usize = 4 << 20;
 
 /// Longest line: with its prefix it must fit into a block.
 const LONGEST: usize = MAX_BLOCK - 2 * PREFIX;
 
-/// How far after a line to look for the time of the next one: lines without a time may come between.
+/// How far after a line to look for the time of the next one: lines without a time may come
+/// between.
 const SIGHT: usize = 4 << 10;
 
 /// One task's log.
@@ -226,7 +227,8 @@ impl TaskLog {
         rest[line.len()] = b'\n';
     }
 
-    /// The task under whose number this one continues after the current line: an execve in a thread.
+    /// The task under whose number this one continues after the current line: an execve in a
+    /// thread.
     fn successor(&self) -> Option<i32> {
         let line = self.text().strip_suffix(b" ...>")?;
         let at = memrchr(b' ', line)?;
@@ -255,8 +257,8 @@ impl TaskLog {
 /// The logs of several tasks as one text, each line after its [`Prefix`].
 pub(crate) struct Merge {
     tasks: Vec<TaskLog>,
-    /// Tasks with a line at hand, by the turn that it waits for, then by task. Of those whose turn
-    /// has changed since, only the last one holds.
+    /// Tasks with a current line, by the turn that it waits for, then by task. If a task is here
+    /// more than once, only its current turn counts.
     waiting: BinaryHeap<Reverse<(Turn, i32, usize)>>,
     /// The task whose line is next.
     current: Option<usize>,
@@ -269,7 +271,7 @@ pub(crate) struct Merge {
     /// one that was seen.
     open: Vec<(usize, u64)>,
     last_time: i64,
-    /// Lines that wait for their end though that may have been earlier: when, the task, the line.
+    /// Lines that wait for an end that may have been earlier: when, the task, the line.
     late: BinaryHeap<Reverse<(i64, usize, u64)>>,
     layout: Layout,
     /// A line that did not fit.
@@ -278,8 +280,8 @@ pub(crate) struct Merge {
 }
 
 impl Merge {
-    /// Opens the logs, in the order of their numbers, all with the same layout; `origin` is the time of day at which the first
-    /// of them starts.
+    /// Opens the logs, in the order of their numbers, all with the same layout; `origin` is the
+    /// time of day at which the first of them starts.
     ///
     /// # Errors
     /// A log cannot be read.
@@ -348,7 +350,7 @@ impl Merge {
         self.waiting.push(Reverse((turn, task.pid, id)));
     }
 
-    /// The tasks held for `pid` wait for it no longer.
+    /// Releases the tasks that wait for `pid`.
     fn release(&mut self, pid: i32) {
         for id in self.held.remove(&pid).unwrap_or_default() {
             let turn = Turn { time: self.tasks[id].span.start, ends: false };
@@ -397,8 +399,8 @@ impl Merge {
         Ok(true)
     }
 
-    /// Starts the current line of a task. If others do something before its end, its start is marked,
-    /// where it matters, and the line waits; else it is written.
+    /// Starts the current line of a task. If others do something before its end, its start is
+    /// marked, where it matters, and the line waits; else it is written.
     fn start_line(&mut self, id: usize, out: &mut Out<'_>) -> Result<(), Error> {
         let task = &self.tasks[id];
         if !self.held.is_empty() && self.held.contains_key(&task.pid) && task.succeeds(&self.layout)
@@ -412,7 +414,7 @@ impl Merge {
         if span.stamped {
             self.see_time(span.start);
         }
-        // The only one that has not ended: there is nothing to wait for.
+        // No other task is left, so there is nothing to wait for.
         let Some(first) = self.first().map(|(turn, pid, _)| (turn, pid)) else {
             return self.end_line(id, out);
         };
@@ -426,7 +428,7 @@ impl Merge {
             Ahead::Time(time) => Some(span.end.max(time)),
             Ahead::Far if !span.moves || span.took.is_none() => Some(span.end),
             Ahead::Nothing if span.took.is_none() => Some(i64::MAX),
-            // The next time of any log will say.
+            // The next time in any log decides.
             Ahead::Far | Ahead::Nothing => None,
         };
         let turn = Turn { time: time.unwrap_or(i64::MAX), ends: true };
@@ -451,8 +453,8 @@ impl Merge {
         Ok(())
     }
 
-    /// The turn of the line at hand of a task, if it has to wait for one that ended before it began,
-    /// as far as durations show it: transfers keep their order where there is one.
+    /// The turn of the line at hand of a task, if it has to wait for one that ended before it
+    /// began, as far as durations show it: transfers keep their order where there is one.
     fn later_turn(&mut self, id: usize) -> Option<Turn> {
         let task = &self.tasks[id];
         while let Some(&Reverse((end, other, number))) = self.late.peek() {

@@ -1,10 +1,10 @@
 //! Which of the logs named are one log cut by task: strace's `NAME.PID`, without a pid column.
 //!
-//! Numbered logs may be something else: several runs, or the parts of one log. The numbers are taken
-//! for those of tasks if all of them are 300 or more (once pids have wrapped around, Linux does not
-//! reuse those below 300: `RESERVED_PIDS` in kernel/pid.c), or if the logs themselves show it: one
-//! names a task that another file is named after, or its own number, and fewer show other numbers.
-//! To give the common `NAME` alone says that they are.
+//! Numbered logs may be something else: several runs, or the parts of one log. The numbers are
+//! taken for those of tasks if all of them are 300 or more (once pids have wrapped around, Linux
+//! does not reuse those below 300: `RESERVED_PIDS` in kernel/pid.c), or if the logs themselves show
+//! it: one names a task that another file is named after, or its own number, and fewer show other
+//! numbers. If the user gives only the common `NAME`, they are taken for those of tasks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -27,10 +27,10 @@ const HEAD: usize = 64 << 10;
 /// Bytes at the end of a log in which its last time is looked for.
 const TAIL: usize = 4 << 10;
 
-/// The smallest number that is a task's without further signs.
+/// The smallest number that is taken for a task's without further evidence.
 const RESERVED: i32 = 300;
 
-/// What is read as one log.
+/// Files that are read as one log.
 #[derive(Debug, Clone)]
 pub enum Input {
     /// A log as it is.
@@ -55,7 +55,7 @@ pub struct Set {
     pub name: String,
     /// The logs, by number.
     pub(crate) members: Vec<Member>,
-    /// How their lines look.
+    /// The format of their lines.
     pub(crate) format: strace::Format,
     /// Time of day at which the first of them starts, ns.
     pub(crate) origin: i64,
@@ -76,15 +76,15 @@ impl Input {
 pub struct Inputs {
     /// Logs, in the order in which they are read.
     pub inputs: Vec<Input>,
-    /// What users should know about them.
+    /// Warnings about them.
     pub warnings: Vec<String>,
 }
 
-/// Finds among the logs `names` those that are one log cut by task. A name without a file refers
+/// Finds among the logs `names` those that are one log cut by task. A name without a file stands
 /// for all files with that name and a number.
 ///
 /// # Errors
-/// A file that looks by its name like a task's cannot be read.
+/// A file whose name looks like that of a task's log cannot be read.
 pub fn inputs(names: &[String], wanted: Option<Wanted>) -> Result<Inputs> {
     let mut out = Inputs::default();
     if wanted == Some(Wanted::Ftrace) {
@@ -236,7 +236,7 @@ struct Sniffed {
 }
 
 impl Sniffed {
-    /// Looks into a file; `None`: it is no log of strace without a pid column.
+    /// Reads the start and end of a file; `None` unless it is a log of strace without a pid column.
     fn read(name: &str, pid: i32, wanted: Option<Wanted>) -> Result<Option<Self>> {
         let Ok(facts) = std::fs::metadata(name) else { return Ok(None) };
         if !facts.is_file() {

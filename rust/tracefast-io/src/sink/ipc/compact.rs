@@ -1,4 +1,4 @@
-//! Arrays that hold nothing but their rows, whatever they were cut from.
+//! Copies arrays so that they hold only their own rows.
 
 use std::sync::Arc;
 
@@ -65,8 +65,9 @@ fn nulls(array: &dyn Array) -> Option<NullBuffer> {
     Some(NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(words), 0, array.len())))
 }
 
-/// Copies the texts into buffers of their own, equal ones once, unless there are too many. Which views
-/// of the old array were equal does not matter: that depends on how the log was cut into blocks.
+/// Copies the texts into buffers of their own, equal ones once, unless there are too many. Which
+/// views of the old array were equal does not matter: that depends on how the log was cut into
+/// blocks.
 fn compact_views(
     array: &StringViewArray,
     dictionary: Option<&mut Dictionary>,

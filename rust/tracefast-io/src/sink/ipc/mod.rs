@@ -1,12 +1,12 @@
 //! Arrow IPC files: uncompressed, so that readers can map them into memory.
 //!
 //! The dictionaries of the event schema grow as the log goes on, and a file holds a dictionary only
-//! once. Differences ("delta dictionaries") would be one way out, but not every reader knows them. So
-//! each dictionary is written whole, after all batches: the footer has its position, and readers of
-//! files start with the footer. Memory stays flat, since only the vocabulary itself is kept.
+//! once. Differences ("delta dictionaries") would be one way out, but not every reader knows them.
+//! So each dictionary is written whole, after all batches: the footer has its position, and readers
+//! of files start with the footer. Memory stays flat, since only the vocabulary itself is kept.
 //!
-//! Bytes depend on the rows only. Views into the text of a log are turned into views of a buffer of the
-//! batch's own, and the slot of a null is zero.
+//! Bytes depend on the rows only. Views into the text of a log are turned into views of a buffer of
+//! the batch's own, and the slot of a null is zero.
 
 mod compact;
 
@@ -169,7 +169,7 @@ pub struct IpcAppender<W: Write> {
 }
 
 impl<W: Write> IpcAppender<W> {
-    /// Begins a file.
+    /// Starts a file.
     ///
     /// # Errors
     /// When writing fails.

@@ -22,12 +22,13 @@ pub struct ParquetAppender<W: Write + Send> {
     writer: W,
     written: u64,
     footer: Footer,
-    /// Stores what readers need to restore the Arrow types: dictionaries, views, and then what the file says of itself.
+    /// Stores what readers need to restore the Arrow types: dictionaries, views, and then what the
+    /// file says of itself.
     metadata: Vec<KeyValue>,
 }
 
 impl<W: Write + Send> ParquetAppender<W> {
-    /// Begins a file.
+    /// Starts a file.
     ///
     /// # Errors
     /// When writing fails.

@@ -11,8 +11,8 @@ use zstd::bulk::Compressor;
 use crate::error::{Error, ErrorKind, Result};
 
 /// What the pages of a Parquet file are compressed with: what every reader knows, and no more than
-/// is of use here. On the columns of events lz4, snappy and gzip are neither smaller nor faster than
-/// the first level of zstd.
+/// is of use here. On the columns of events lz4, snappy and gzip are neither smaller nor faster
+/// than the first level of zstd.
 ///
 /// # Examples
 /// ```
@@ -37,7 +37,7 @@ impl Compression {
     /// When zstd has no such level.
     pub fn zstd(level: i32) -> Result<Self> {
         if level < 1 {
-            // To zstd 0 is a level of its own choice.
+            // zstd takes level 0 for its default.
             let what = format!("zstd has levels from 1 to 22, not {level}");
             return Err(Error::new(ErrorKind::Option(what)));
         }
@@ -119,7 +119,7 @@ impl Packer {
         Ok(Bytes::copy_from_slice(&self.packed))
     }
 
-    /// Gives back what one enormous page took.
+    /// Frees the memory of an unusually large page.
     pub(crate) fn shrink(&mut self, capacity: usize) {
         self.packed.shrink_to(capacity);
     }

@@ -1,9 +1,9 @@
 //! The end of a file: the indexes of pages, and the footer.
 //!
 //! All of it can be written only when the last row group is, so it waits in memory, and what waits
-//! grows with the file. It waits as the bytes that it will be, some 5 kB for a row group; the structs
-//! from which the parquet crate writes the same are five times as large. Still missing are only
-//! the positions of the indexes, which come last in the metadata of a column.
+//! grows with the file. It waits as the bytes that it will be, some 5 kB for a row group; the
+//! structs from which the parquet crate writes the same are five times as large. Still missing are
+//! only the positions of the indexes, which come last in the metadata of a column.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ const VERSION: i32 = 1;
 /// Room for the first thousand row groups, so that nothing moves as it grows.
 const ROOM: usize = 4 << 20;
 
-/// What waits for the end of the file.
+/// The parts of the footer that wait for the end of the file.
 pub(crate) struct Footer {
     descriptor: Arc<SchemaDescriptor>,
     /// Version and schema: the start of the footer.
@@ -222,8 +222,8 @@ fn put_rest(out: &mut Vec<u8>, metadata: &[KeyValue], created_by: Option<&str>, 
     out.push(0);
 }
 
-/// The start of the footer. The parquet crate knows how to write types: it writes the footer of a file
-/// without rows, and everything after the schema is cut off.
+/// The start of the footer. The parquet crate knows how to write types: it writes the footer of a
+/// file without rows, and everything after the schema is cut off.
 fn head(descriptor: &Arc<SchemaDescriptor>) -> Result<Vec<u8>> {
     let file = FileMetaData::new(VERSION, 0, None, None, Arc::clone(descriptor), None);
     let mut whole = Vec::new();

@@ -1,11 +1,11 @@
 //! Parquet: row groups are encoded by any thread, and appended in order by one.
 //!
 //! The pages' contents are encoded here, because the event schema knows only few types, and what is
-//! known about them saves most of the work of a general writer: keys of dictionaries are mapped by a
-//! table, so no text is hashed for a row; bitmaps of validity are definition levels already; columns
-//! without values cost nothing. The footer is written here, because it waits in memory until the file
-//! is complete, and should be small. The parquet crate writes the pages' headers and the schema, and
-//! is the reference in tests: its encoders for the values, its footer byte by byte.
+//! known about them saves most of the work of a general writer: keys of dictionaries are mapped by
+//! a table, so no text is hashed for a row; bitmaps of validity are definition levels already;
+//! columns without values cost nothing. The footer is written here, because it waits in memory
+//! until the file is complete, and should be small. The parquet crate writes the pages' headers and
+//! the schema, and is the reference in tests: its encoders for the values, its footer byte by byte.
 //!
 //! Every column has statistics and an offset index; every column except `args` has a column index,
 //! so that readers skip row groups and pages.
@@ -47,9 +47,9 @@ use crate::sink::parquet::statistics::Order;
 pub struct ParquetOptions {
     /// What pages are compressed with.
     pub compression: Compression,
-    /// Whether readers that restore Arrow types (pyarrow, arrow-rs) find string views, as in the event
-    /// schema, or plain strings. polars and duckdb read both alike. pyarrow 26 can neither filter nor
-    /// compare string views.
+    /// Whether readers that restore Arrow types (pyarrow, arrow-rs) find string views, as in the
+    /// event schema, or plain strings. polars and duckdb read both alike. pyarrow 26 can neither
+    /// filter nor compare string views.
     pub string_views: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Memory that outlives a row group, so that encoding one asks the allocator for little.
+//! Memory that is reused from one row group to the next.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -29,7 +29,7 @@ pub(crate) struct Buffers {
     pub(crate) texts: Texts,
 }
 
-/// Scratch memory at rest: as many pieces as threads ever encoded at the same time.
+/// Scratch memory that is free to use: one for each thread that ever encoded at the same time.
 pub(crate) struct Pool {
     compression: Compression,
     idle: Mutex<Vec<Scratch>>,

@@ -105,7 +105,7 @@ impl Range {
     pub(crate) fn of_texts(min: &[u8], max: &[u8]) -> Self {
         let prefix = |text: &[u8]| Value::Text(text[..text.len().min(KEPT + 1)].to_vec());
         let (min, max_prefix) = (prefix(min), prefix(max));
-        // Few texts have no upper bound but themselves.
+        // A few texts have no shorter upper bound.
         let alone = max.len() > KEPT && cut_max(&max_prefix).1;
         let max = if alone { Value::Text(max.to_vec()) } else { max_prefix };
         Self { min, max }

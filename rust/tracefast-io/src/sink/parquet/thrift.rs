@@ -130,7 +130,7 @@ fn varint(out: &mut Vec<u8>, mut value: u64) {
 mod tests {
     use super::*;
 
-    /// By the examples in the description of the protocol, and by hand.
+    /// Values from the specification of the protocol, and computed by hand.
     #[test]
     fn bytes_are_those_of_the_protocol() {
         let mut out = Vec::new();

@@ -83,7 +83,7 @@ fn pack_miniblock(values: &[u64; MINIBLOCK], bits: u32, out: &mut Vec<u8>) {
             packed[at..at + 8].copy_from_slice(&word.to_le_bytes());
             at += 8;
             used -= u64::BITS;
-            // What did not fit. A shift by all the bits is a shift by nothing, hence the test.
+            // The bits that did not fit. Shifting by all 64 bits is not possible, hence the test.
             word = if used == 0 { 0 } else { value >> (bits - used) };
         }
     }

@@ -2,8 +2,8 @@
 //! definition levels.
 //!
 //! Values are looked at in chunks of 64: equal chunks in a row become one run, all between two runs
-//! is bit-packed. Finer runs would save few bytes, since each page is compressed afterwards, and cost
-//! a branch per value.
+//! is bit-packed. Finer runs would save few bytes, since each page is compressed afterwards, and
+//! cost a branch per value.
 
 /// Values a chunk holds; a multiple of 8, as bit-packed runs must be, save the last.
 const CHUNK: usize = 64;
