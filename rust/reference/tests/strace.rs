@@ -87,7 +87,8 @@ fn the_reference_ends_annotations() {
 }
 
 /// Reads every log under the folder that `TRACEFAST_LOGS` names in both ways, and shows every line
-/// on which they differ: `TRACEFAST_LOGS=logs cargo test --test reference -- --ignored --nocapture`.
+/// on which they differ: `TRACEFAST_LOGS=logs cargo test --test reference -- --ignored
+/// --nocapture`.
 ///
 /// Only whole calls, and halves of calls that belong together, are compared, in logs in
 /// which every event has its task and its columns.

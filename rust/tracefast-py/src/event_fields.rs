@@ -20,14 +20,14 @@ pub struct Decoder {
 
 #[pymethods]
 impl Decoder {
-    /// Of an event whose fields are known; None for any other.
+    /// The decoder of an event whose fields are known; None for any other.
     #[staticmethod]
     fn of(event: &str) -> Option<Self> {
         decode::Decoder::for_event(event).map(|inner| Self { inner })
     }
 
-    /// Of keys and their kinds. Keys that were chosen are looked for among the words of the text
-    /// as well.
+    /// The decoder of these keys and their kinds. Keys that were chosen are also searched for among
+    /// the words of the text.
     #[staticmethod]
     #[pyo3(signature = (fields, *, chosen = false))]
     fn generic(fields: Vec<(String, String)>, chosen: bool) -> PyResult<Self> {
@@ -41,7 +41,7 @@ impl Decoder {
         Ok(Self { inner: decode::Decoder::generic(&fields, chosen) })
     }
 
-    /// Of rows of kind `function`.
+    /// The decoder of rows of kind `function`.
     #[staticmethod]
     fn function() -> Self {
         Self { inner: decode::Decoder::function() }

@@ -1,4 +1,4 @@
-//! Which of the files named are one log.
+//! Finds which of the named files are one log.
 
 use pyo3::prelude::*;
 use tracefast_io::input::merge::{Input, Inputs, inputs};
@@ -6,8 +6,8 @@ use tracefast_io::input::merge::{Input, Inputs, inputs};
 use crate::errors::exception;
 use crate::options::wanted;
 
-/// Says what the files named amount to: logs, each by the name that its rows have in `source`, with
-/// its files; a log that is cut by task has several.
+/// Groups the named files into logs: the name that each has in the column `source`, and its files.
+/// A log that is cut by task has several.
 #[pyfunction]
 #[pyo3(signature = (names, *, format_in = None))]
 #[allow(clippy::needless_pass_by_value)] // Python's arguments.

@@ -60,8 +60,8 @@ mod _core {
         tracefast_core::events::file_id::file_id(name)
     }
 
-    /// Names of the system calls that do something, such as ``reads``, ``forks``, ``ends``; those of
-    /// all machines.
+    /// Names of the system calls that do something, such as ``reads``, ``forks``, ``ends``; those
+    /// of all machines.
     #[pyfunction]
     fn syscalls_that(does: &str) -> PyResult<Vec<&'static str>> {
         let names = tracefast_core::linux::syscalls::syscalls_that(does);

@@ -1,4 +1,4 @@
-//! Counters that Python may poll while Rust works.
+//! Counters that Python may read while Rust works.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

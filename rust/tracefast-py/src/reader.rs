@@ -23,10 +23,10 @@ use crate::report::Report;
 
 /// The events of some logs as a stream of Arrow record batches, which can be read once.
 ///
-/// ``tf.read`` makes it. It is an iterator of batches and a context manager, and anything that takes
-/// Arrow takes it whole: ``pl.DataFrame(reader)``, ``pa.table(reader)``. After iteration has begun,
-/// the stream holds the remaining rows. A reader that was read to its end, handed out or closed
-/// raises an error.
+/// ``tf.read`` makes it. It is an iterator of batches and a context manager, and anything that
+/// takes Arrow takes it whole: ``pl.DataFrame(reader)``, ``pa.table(reader)``. After iteration has
+/// begun, the stream holds the remaining rows. A reader that was read to its end, handed out or
+/// closed raises an error.
 ///
 /// Attributes
 /// ----------
@@ -200,7 +200,7 @@ impl Reader {
 
     /// Wait a twentieth of a second for a batch: whether this was the end, and the batch.
     fn poll(&self, py: Python<'_>) -> PyResult<(bool, Option<Batch>)> {
-        // Also if there is a batch: a loop in C never checks for signals.
+        // Checks even if there is a batch: a loop in C never checks for signals.
         py.check_signals()?;
         lock(&self.state).check_not_closed()?;
         let found = py.detach(|| lock(&self.stream).poll());
@@ -263,8 +263,8 @@ struct Export {
 }
 
 impl Export {
-    /// Checks for signals in the thread that handles them: only there is it safe to wait for Python.
-    /// Elsewhere another thread may hold Python and wait for this batch.
+    /// Checks for signals in the thread that handles them: only there is it safe to wait for
+    /// Python. Elsewhere another thread may hold Python and wait for this batch.
     fn check_signals(&self) -> Result<(), ArrowError> {
         if self.main != Some(std::thread::current().id()) {
             return Ok(());
@@ -273,8 +273,8 @@ impl Export {
             let Err(raised) = py.check_signals() else { return Ok(()) };
             let error = ArrowError::ExternalError(format!("stopped by a signal: {raised}").into());
             if raised.is_instance_of::<PyKeyboardInterrupt>(py) {
-                // The consumer of the stream turns this error into one of its own. Python raises the
-                // interrupt as soon as it runs again, even if that error is caught.
+                // The consumer of the stream turns this error into one of its own. Python raises
+                // the interrupt as soon as it runs again, even if that error is caught.
                 #[allow(unsafe_code)]
                 // SAFETY: it only notes that the signal came, and may be called at any time.
                 unsafe {

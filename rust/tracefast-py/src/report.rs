@@ -8,8 +8,8 @@ use pyo3::types::PyDict;
 
 /// What was read, and what every line was used for.
 ///
-/// ``tf.parse`` returns it, and a reader has it at its end. Reports can be pickled and copied, and are
-/// equal if they count the same, however long it took.
+/// ``tf.parse`` returns it, and a reader has it at its end. Reports can be pickled and copied, and
+/// are equal if they count the same, however long it took.
 ///
 /// Attributes
 /// ----------

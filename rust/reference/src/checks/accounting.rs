@@ -1,4 +1,4 @@
-//! Any bytes at all: every line counted once, and the same rows whatever the blocks were.
+//! For any bytes: every line counts once, and the rows do not depend on the blocks.
 
 use arrow_array::{Array, RecordBatch};
 use tracefast_core::format::{Format, Wanted};

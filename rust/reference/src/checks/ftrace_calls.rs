@@ -7,7 +7,7 @@ use crate::compare::parse;
 use crate::compare::{Row, rows};
 use crate::made::strace::Choices;
 
-/// What must become of a call.
+/// The expected outcome of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Call {
     line: u64,
@@ -33,7 +33,8 @@ const RESULTS: [(&str, Option<i64>, Option<&str>, &str); 6] = [
 
 const NAMES: [&str; 4] = ["read", "futex", "getppid", "openat"];
 
-/// Calls of up to four tasks that the bytes interleave, read in blocks of a length that they choose.
+/// Calls of up to four tasks that the bytes interleave, read in blocks of a length that they
+/// choose.
 ///
 /// # Panics
 /// If a call is not what was put into it.

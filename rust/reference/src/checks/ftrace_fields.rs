@@ -14,7 +14,7 @@ pub fn ftrace_fields(data: &[u8]) {
     let (event, texts) = text.split_once('\n').unwrap_or((&text, ""));
     let texts: Vec<&str> = texts.split('\n').collect();
     let fields = fields(&texts);
-    // Somebody may want fields that the texts do not have.
+    // A user may choose fields that the texts do not have.
     let wanted = Decoder::generic(&[(event.to_owned(), ValueKind::Unsigned)], true);
     let known = Decoder::for_event(event);
     let others = [Decoder::function(), Decoder::generic(&fields, false), wanted];
@@ -87,7 +87,7 @@ fn left(batch: &RecordBatch) -> String {
     if column.is_valid(0) { column.value(0).to_owned() } else { String::new() }
 }
 
-/// What of a text no reader may lose.
+/// The part of a text that no reader may lose.
 fn letters(text: &str) -> usize {
     text.chars().filter(|c| c.is_alphanumeric()).count()
 }

@@ -1,5 +1,5 @@
-//! The tracer `function_graph`: tasks that call functions, printed as the kernel prints them, and what
-//! each row must be.
+//! The tracer `function_graph`: tasks that call functions, printed as the kernel prints them, and
+//! what each row must be.
 
 use std::collections::BTreeMap;
 
@@ -66,7 +66,8 @@ struct Machine {
 const NAMES: [&str; 5] = ["vfs_read", "schedule", "f.isra.0", "sys_open", "_raw_spin_lock"];
 const COMMS: [&str; 4] = ["sh", "a b", "x-1", "kworker"];
 
-/// Functions of up to four tasks on two processors, read in blocks of a length that the bytes choose.
+/// Functions of up to four tasks on two processors, read in blocks of a length that the bytes
+/// choose.
 ///
 /// # Panics
 /// If a row is not what its function was.
@@ -253,7 +254,7 @@ impl Machine {
         self.log += &format!("{line}{}{text}\n", "  ".repeat(depth));
     }
 
-    /// Reads the log, and holds its rows against what they must be.
+    /// Reads the log and compares its rows with the expected ones.
     fn check(mut self, size: usize) {
         self.rows.sort_by_key(|row| row.0);
         let Some(format) = Format::detect(self.log.as_bytes(), Some(Wanted::Ftrace)) else {

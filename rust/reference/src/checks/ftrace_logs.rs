@@ -11,8 +11,7 @@ use crate::made::strace::Choices;
 /// A log that the bytes choose, read by both.
 ///
 /// # Panics
-/// If the reference reads it otherwise than it was made, or the parser otherwise than the
-/// reference.
+/// If the reference does not read it as it was made, or the parser differs from the reference.
 pub fn ftrace_logs(data: &[u8]) {
     let text = made(data);
     // A log without a line that is known is refused.

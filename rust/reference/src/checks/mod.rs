@@ -1,7 +1,7 @@
 //! What the fuzz targets check, as plain functions of bytes: each panics where a promise is broken.
 //!
-//! `accounting`, `blocks` and `pipeline` take any log; the others make a log from the bytes, so that
-//! they know what every row must say.
+//! `accounting`, `blocks` and `pipeline` take any log; the others make a log from the bytes, so
+//! that they know what every row must say.
 
 mod accounting;
 mod blocks;

@@ -1,5 +1,5 @@
-//! The hot path finds the end of the arguments by a look at ` = `, the complete tokenizer by
-//! reading them: both must find the same end, and the right one.
+//! The fast path finds the end of the arguments from ` = `, the complete tokenizer by reading them:
+//! both must find the same end, and the right one.
 
 use std::fmt::Write;
 

@@ -7,7 +7,7 @@ use crate::strace;
 /// Takes `data` for a string between its quotes.
 ///
 /// # Panics
-/// If the two ways disagree, or what stood in front of the text is touched.
+/// If the two ways disagree, or bytes before the text change.
 pub fn strace_escapes(data: &[u8]) {
     let mut fast = b"/in/front\xff".to_vec();
     let start = fast.len();

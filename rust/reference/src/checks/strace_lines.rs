@@ -42,7 +42,7 @@ const NOISE: [&[u8]; 27] = [
 /// A line that the bytes choose, alone or with changes.
 ///
 /// # Panics
-/// If the two parsers read it differently, or the made line not as it was made.
+/// If the two parsers read it differently, or not as it was made.
 pub fn strace_lines(data: &[u8]) {
     let mut choices = Choices::new(data);
     let style = style(&mut choices);

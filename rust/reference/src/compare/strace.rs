@@ -169,7 +169,7 @@ fn headless(
     found.check("status", row.status.as_deref(), Some("headless"));
 }
 
-/// What the row of a call in two halves says otherwise than they do.
+/// How the row of a call in two halves differs from the halves.
 pub fn pair(layout: &Layout, first: &Line, second: &Line, old: bool, row: &Row) -> Option<String> {
     let (Event::Call { name, args, .. }, Event::Resumed { rest, .. }) =
         (&first.event, &second.event)

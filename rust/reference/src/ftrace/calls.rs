@@ -155,8 +155,8 @@ impl Calls {
         }
     }
 
-    /// The exit of the call `exit` ends the call `enter`. Programs of another size start under its
-    /// numbers, and whatever started them, it was an execve.
+    /// The exit of the call `exit` ends the call `enter`. Programs with another word size start
+    /// under the numbers of their own machine; in any case the call was an execve.
     fn ends(&self, enter: Option<&[u8]>, exit: &[u8]) -> bool {
         let Some(enter) = enter else { return false };
         let starts = enter == b"execve" || enter == b"execveat";

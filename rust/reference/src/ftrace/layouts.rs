@@ -60,7 +60,7 @@ pub(crate) fn usual(lines: &[&[u8]]) -> Layout {
     if lines.iter().filter(bare).count() > best.1 { Layout::NoContext } else { best.0 }
 }
 
-/// What a system call says without columns, and nothing else does.
+/// A payload that only a system call has, so it needs no columns.
 fn is_bare_call(line: &[u8]) -> bool {
     let call =
         matches!(payload(line), Payload::Enter { .. } | Payload::Exit { value: Some(_), .. });
@@ -86,8 +86,8 @@ pub(crate) fn is_frame(line: &[u8]) -> bool {
     [&b" => "[..], b"=> ", b"\t=> "].iter().any(|frame| line.starts_with(frame))
 }
 
-/// The columns and the payload of every record on a line. Whoever writes a marker with a NUL in it
-/// removes the line feed after it.
+/// The columns and the payload of every record on a line. A marker with a NUL in it loses its line
+/// feed.
 pub(crate) fn records(line: &[u8], usual: Layout, width: usize) -> Vec<(Header, Payload)> {
     let mut out = Vec::new();
     let mut rest = line;

@@ -135,8 +135,8 @@ struct Reader<'a> {
     calls: calls::Calls,
     /// The row that the next line may belong to.
     open: Option<Open>,
-    /// The task of each processor's last record, and its row. Stacks are not records, but a stack of
-    /// another task shows that the record was not the last.
+    /// The task of each processor's last record, and its row. Stacks are not records, but a stack
+    /// of another task shows that the record was not the last.
     last: HashMap<u16, (Option<i32>, usize)>,
 }
 

@@ -128,7 +128,8 @@ fn without_difference(text: &[u8]) -> &[u8] {
     trim_start(&rest[close + 1..])
 }
 
-/// `… pid=101 old_pid=102`: which thread went on as which process. The name before may hold anything.
+/// `… pid=101 old_pid=102`: which thread went on as which process. The name before may hold
+/// anything.
 pub(crate) fn exec(args: &[u8]) -> Option<(i32, i32)> {
     let text = String::from_utf8_lossy(args);
     let (rest, from) = text.rsplit_once(" old_pid=")?;

@@ -1,5 +1,5 @@
-//! Logs of ftrace as the kernel and trace-cmd could have printed them, with a byte for every choice,
-//! and what was put into each record.
+//! Logs of ftrace as the kernel and trace-cmd could have printed them, with a byte for every
+//! choice, and what was put into each record.
 
 pub(crate) mod columns;
 pub(crate) mod payloads;

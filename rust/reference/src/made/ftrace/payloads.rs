@@ -258,8 +258,8 @@ impl Tracer {
         let line = self.made.text.split_off(from);
         let line = line.strip_suffix(b"\n").unwrap_or(&line);
         let at = choices.below(line.len() + 1);
-        // The right part of one may be taken for that of a name with a line feed, or for a name that
-        // is shorter than its column.
+        // The right part of one may be taken for that of a name with a line feed, or for a name
+        // that is shorter than its column.
         let piece =
             if from > 0 || self.columns == Columns::Verbose { &line[..at] } else { &line[at..] };
         self.line(piece);
