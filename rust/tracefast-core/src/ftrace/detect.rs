@@ -1,4 +1,4 @@
-//! Whether a text is ftrace's, and which of its optional columns it has.
+//! Detects ftrace logs, and which optional columns they have.
 
 use crate::ftrace::format::{Format, Graph};
 use crate::ftrace::function_graph::{self, Separator};
@@ -12,7 +12,7 @@ use crate::linux::task_events::TaskEvent;
 /// How many lines decide between formats.
 const LINES: usize = 200;
 
-/// The format of a log by its first lines; `None` if not one of them is ftrace's.
+/// The format of a log by its first lines; `None` if no line is ftrace's.
 ///
 /// # Examples
 /// ```
@@ -55,7 +55,7 @@ pub fn likeness(text: &[u8]) -> usize {
         return LINES + 1;
     }
     match wrap(text) {
-        // The page around a trace is long, and has programs in it.
+        // The page around a trace is long and contains scripts.
         Wrap::Page => {
             let record =
                 text.split(|&b| b == b'\n').any(|line| layouts::default::parse(line).is_some());
@@ -105,7 +105,7 @@ struct Found {
     uptime: usize,
     start: usize,
     ticks: usize,
-    /// Lines that would be records, were there no columns.
+    /// Lines that would be records in a log without columns.
     bare: usize,
     tracer: bool,
     calls: Evidence,

@@ -16,7 +16,7 @@ pub struct Format {
     /// The usual columns. Other lines are read by their own features.
     pub layout: Layout,
     /// Where the column of commands ends, the same in all records: it shows a name with line feeds.
-    /// 0: the names are not aligned.
+    /// 0 if the names are not aligned.
     pub width: u8,
     /// The log has a column of thread groups.
     pub tgid: bool,

@@ -1,8 +1,9 @@
 //! Which machine a log was recorded on.
 //!
 //! Each machine gets points for every call: for numbers that it has, for arguments and results that
-//! fit what the number would mean there, for addresses where its programs are laid out. Single
-//! points may be wrong, as registers hold leftovers beyond a call's arguments; the sum is not.
+//! fit what the number would mean there, for addresses where its programs are laid out. A single
+//! point may be wrong, since registers beyond a call's arguments hold leftovers; the sum is
+//! reliable.
 
 use crate::hash::HashMap;
 
@@ -19,7 +20,7 @@ use crate::linux::syscalls::{Count, NONE, Shape};
 const REGISTERS: usize = 6;
 type Registers = [u64; REGISTERS];
 
-/// Calls beyond this number are not looked at; those by name matter less.
+/// Later calls are not examined; those by name matter less.
 const ENOUGH: u32 = 4096;
 const ENOUGH_NAMED: u32 = 512;
 
@@ -40,7 +41,7 @@ pub(crate) struct Evidence {
     named: u32,
     /// Values that 32 bits do not hold.
     wide: u32,
-    /// Values that only addresses have where registers are of 32 bits.
+    /// Values that can only be addresses if registers have 32 bits.
     tall: u32,
     /// The last entry by number of each task.
     open: HashMap<Option<i32>, (u64, Registers)>,
@@ -165,12 +166,12 @@ impl Evidence {
     pub(crate) fn abi(&self) -> SyscallAbi {
         let named = self.is_named();
         let all = self.numbered + self.named;
-        // A log of a 32-bit machine has no wide values, unless it was put together of two.
+        // A log of a 32-bit machine has no wide values, unless it was concatenated from two logs.
         let narrow = self.wide.saturating_mul(50) < all
             && self.tall > 0
             && self.tall.saturating_mul(8) >= all;
         let possible = Machine::ALL.into_iter().filter(|machine| machine.is_narrow() == narrow);
-        // Of equals the first.
+        // With equal points the first machine wins.
         let best = possible.rev().max_by_key(|&machine| self.points[machine as usize]);
         let machine = best.filter(|&machine| self.fits(machine));
         SyscallAbi { machine, named, numbered: self.numbered > 0, narrow }

@@ -39,14 +39,14 @@
 //! The kernel prints both in `kernel/trace/trace_syscalls.c`, numbers in hexadecimal.
 //!
 //! 1. The entry appends no row. `call::entry_exit` finds the call by its name, in strace's spelling
-//!    (`crate::linux::syscalls::strace_names`), or by its number ([`crate::linux::machine`]), splits the arguments
-//!    (`call::arguments`), and keeps an open call for task 7.
+//!    (`crate::linux::syscalls::strace_names`), or by its number ([`crate::linux::machine`]),
+//!    splits the arguments (`call::arguments`), and keeps an open call for task 7.
 //! 2. The exit takes the open call of its task. If both name the same call and no records were lost
 //!    between them, `call::row` fills one row: line, time and arguments of the entry, return value
 //!    of the exit, and 5 µs in `dur_ns`.
 //! 3. `fields` fills the columns that the arguments give, as strace's text of the call would: `fd`
 //!    is 3, `requested` and `bytes` are 0x340 = 832.
-//! 4. If the entry is in an earlier block, the exit's row is only begun, and the serial stage,
+//! 4. If the entry is in an earlier block, the exit's row is only started, and the serial stage,
 //!    which sees the blocks in order, completes it with [`finish`]. A call that never returns
 //!    becomes a row with [`abandon`].
 //!

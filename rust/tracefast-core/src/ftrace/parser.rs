@@ -1,4 +1,4 @@
-//! A block of ftrace's lines, one after the other.
+//! Parses the lines of a block, one after another.
 
 use crate::events::dictionary::Interner;
 use crate::events::line_counts::LineUse;
@@ -24,7 +24,7 @@ use crate::text::block::Block;
 use crate::text::block::LINE_START;
 use crate::text::scan::{Marks, lines};
 
-/// What a worker keeps from block to block: nothing that changes results, only memory and names.
+/// What a worker keeps from block to block. It holds memory and names, and does not change results.
 #[derive(Debug, Default)]
 pub struct Grammar {
     pub(crate) marks: Marks,
@@ -66,7 +66,7 @@ impl Grammar {
             lost: Vec::new(),
             next: None,
             known: None,
-            parts: &marks.parts,
+            separators: &marks.separators,
             kept: [KeptArguments::none(); KEPT],
         };
         let mut columns = HeaderCache::default();
@@ -114,9 +114,9 @@ pub(crate) struct Parser<'a> {
     pub(crate) next: Option<(usize, Header)>,
     /// What is known of the columns of the current record, if an earlier one had the same.
     pub(crate) known: Option<KnownColumns>,
-    /// What may part arguments.
-    pub(crate) parts: &'a [u64],
-    /// Arguments of calls that are open, by the end of the number of their entry.
+    /// The bytes that may separate arguments, a bit for each byte.
+    pub(crate) separators: &'a [u64],
+    /// Arguments of open calls, indexed by the last bits of the number of their entry.
     pub(crate) kept: [KeptArguments; KEPT],
 }
 
@@ -150,7 +150,7 @@ impl Parser<'_> {
             self.known = None;
             return;
         }
-        // No more bytes than the cutting of blocks looks at: both must decide alike.
+        // As many bytes as are examined when blocks are cut: both must come to the same decision.
         let seen = &self.text[start..end.min(start + LINE_START)];
         let header = layouts::parse(seen, self.format.layout);
         match header {
@@ -281,7 +281,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a record with a payload that starts as an earlier one did. `false`: it does not.
+    /// Reads a record whose payload starts like an earlier one. `false` if it does not.
     #[inline(always)]
     fn seen(&mut self, start: usize, end: usize, header: &Header) -> bool {
         let base = start + header.payload;
@@ -350,7 +350,7 @@ impl Parser<'_> {
     /// Keeps the name of an event, if it says by itself that it is one.
     fn cache_event(&mut self, base: usize, name: Span, key: u32, task_event: Option<TaskEvent>) {
         let text = &self.text[name.0..name.1];
-        // What else the payload says decides whether these are calls, functions or stacks.
+        // The rest of the payload decides whether these are calls, functions or stacks.
         let depends = text.starts_with(b"sys_")
             || text.starts_with(b"f")
             || matches!(text, b"kernel_stack" | b"user_stack");

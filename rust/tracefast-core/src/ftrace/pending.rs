@@ -13,8 +13,8 @@ pub(crate) struct PendingTaskEvent {
     pub(crate) text: Span,
 }
 
-/// What the lines that follow a record may belong to. Halves of system calls have none: the kernel
-/// prints a record of its own before a stack, and no line feeds within arguments.
+/// What the lines that follow a record may belong to. System call records have no such lines: the
+/// kernel prints a record of its own before a stack, and no line feeds within arguments.
 #[derive(Clone, Copy)]
 pub(crate) struct LineOwner {
     /// The row, or the call.

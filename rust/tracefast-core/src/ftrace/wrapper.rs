@@ -35,7 +35,7 @@ pub fn kernel_log(line: &[u8]) -> Option<usize> {
             return None;
         }
     } else if line.first() != Some(&b'[') {
-        // What syslog writes is not wider.
+        // The longest prefix that syslog writes.
         let name = memchr::memmem::find(&line[..line.len().min(96)], b"kernel: ")?;
         at = name + 8;
     }
@@ -61,8 +61,8 @@ fn bracketed(line: &[u8], at: usize, is: impl Fn(&[u8]) -> bool) -> Option<usize
     is(&text[..close]).then_some(at + close + 2)
 }
 
-/// The line without what ends it inside of a JavaScript string: a line feed and the string's going
-/// on, both escaped.
+/// The line without the escaped line feed and the line continuation that end it in a JavaScript
+/// string.
 pub fn script(line: &[u8]) -> Option<&[u8]> {
     line.strip_suffix(br"\n\")
 }

@@ -1,13 +1,13 @@
-//! A block: whole lines of one source, in a padded buffer that is used again.
+//! A block: whole lines of one source, in a padded buffer that is reused.
 
 /// Bytes of padding before and after the text, so that wide loads never leave the buffer.
 pub const PAD: usize = 128;
 
-/// Longest block, and so the longest line. Offsets and lengths in Arrow's string views have 31 bits;
-/// the difference is for a buffer that is read a little too far.
+/// Longest block, and so the longest line. Offsets and lengths in Arrow's string views have 31
+/// bits; the difference is for a buffer that is read a little too far.
 pub const MAX_BLOCK: usize = (1 << 31) - (1 << 27);
 
-/// Longest run of whole lines none of which can start a block.
+/// The longest run of whole lines in which no line can start a block.
 pub const MAX_REST: usize = 1 << 28;
 
 /// Bytes at the start of a line that are enough to know whether it belongs to the line before it,

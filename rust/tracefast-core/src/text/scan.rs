@@ -13,7 +13,7 @@ pub struct Marks {
     /// No byte is above 0x7f.
     pub ascii: bool,
     /// A bit for every byte, lowest first: set if it is one of `,:("`. Only [`lines`] fills it.
-    pub parts: Vec<u64>,
+    pub separators: Vec<u64>,
 }
 
 /// Four masks with a bit for each of 64 bytes.
@@ -78,7 +78,7 @@ pub fn structure_portable(buf: &[u8], len: usize, marks: &mut Marks) {
 pub fn lines(buf: &[u8], len: usize, marks: &mut Marks) {
     assert!(buf.len() >= PAD + len + PAD, "the block is not padded");
     marks.at.clear();
-    marks.parts.clear();
+    marks.separators.clear();
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has AVX2, as just checked.
@@ -96,26 +96,26 @@ type LineMasks = [u64; 3];
 
 #[inline(always)]
 fn lines_with(buf: &[u8], len: usize, marks: &mut Marks, masks: impl Fn(&[u8; 64]) -> LineMasks) {
-    let Marks { at, ascii, parts, .. } = marks;
+    let Marks { at, ascii, separators, .. } = marks;
     let mut any_high = 0;
     let mut see = |base: usize, chunk: &[u8; 64], keep: u64| {
-        let [feeds, high, parts] = masks(chunk);
+        let [feeds, high, separators] = masks(chunk);
         any_high |= high & keep;
         let mut feeds = feeds & keep;
         while feeds != 0 {
             at.push((base + feeds.trailing_zeros() as usize) as u32);
             feeds &= feeds - 1;
         }
-        parts & keep
+        separators & keep
     };
     let (chunks, rest) = buf[PAD..PAD + len].as_chunks();
     let whole = 64 * chunks.len();
-    parts.extend(chunks.iter().enumerate().map(|(i, chunk)| see(64 * i, chunk, u64::MAX)));
+    separators.extend(chunks.iter().enumerate().map(|(i, chunk)| see(64 * i, chunk, u64::MAX)));
     // The padding completes the last chunk.
     if !rest.is_empty()
         && let Some(chunk) = buf[PAD + whole..].first_chunk()
     {
-        parts.push(see(whole, chunk, (1 << rest.len()) - 1));
+        separators.push(see(whole, chunk, (1 << rest.len()) - 1));
     }
     *ascii = any_high == 0;
 }
@@ -356,11 +356,11 @@ mod x86 {
             1, 0, 0x22, 0, 0, 0, 0, 0, 0x28, 0, 0x3a, 0, 0x2c, 0, 0, 0, //
             1, 0, 0x22, 0, 0, 0, 0, 0, 0x28, 0, 0x3a, 0, 0x2c, 0, 0, 0,
         );
-        let parts = bits(
+        let separators = bits(
             _mm256_cmpeq_epi8(low, _mm256_shuffle_epi8(wanted, low)),
             _mm256_cmpeq_epi8(high, _mm256_shuffle_epi8(wanted, high)),
         );
-        [equal(low, high, b'\n'), bits(low, high), parts]
+        [equal(low, high, b'\n'), bits(low, high), separators]
     }
 
     #[inline]
@@ -490,7 +490,7 @@ mod tests {
             let buf = padded(&text);
             let feeds: Vec<u32> =
                 (0..text.len()).filter(|&i| text[i] == b'\n').map(|i| i as u32).collect();
-            let parts = |i: usize| text.get(i).is_some_and(|b| b",:(\"".contains(b));
+            let separators = |i: usize| text.get(i).is_some_and(|b| b",:(\"".contains(b));
             for portable in [false, true] {
                 let mut marks = Marks::default();
                 if portable {
@@ -500,9 +500,9 @@ mod tests {
                 }
                 prop_assert_eq!(&marks.at, &feeds);
                 prop_assert_eq!(marks.ascii, text.is_ascii());
-                prop_assert_eq!(marks.parts.len(), text.len().div_ceil(64));
-                for i in 0..64 * marks.parts.len() {
-                    prop_assert_eq!(marks.parts[i / 64] >> (i % 64) & 1 == 1, parts(i), "{}", i);
+                prop_assert_eq!(marks.separators.len(), text.len().div_ceil(64));
+                for i in 0..64 * marks.separators.len() {
+                    prop_assert_eq!(marks.separators[i / 64] >> (i % 64) & 1 == 1, separators(i), "{}", i);
                 }
             }
         }

@@ -2,9 +2,9 @@
 //!
 //! `fd: 3, buf: 0x7ffc…, count: 0x340`; before Linux 6.18 the same without `0x`. Since 6.19 data
 //! that pointers lead to follow them: `filename: 0x7f… "path"`, `buf: 0x… (2f:74, ...) "/t"...`;
-//! quotes in them are not escaped. `sys_enter` of `raw_syscalls` prints values alone. The option
-//! `fields` prints `__syscall_nr=0x1 (1) fd=0x3 (3) …`, trace-cmd's `-R` the same without the
-//! values in brackets; there a value without `0x` is decimal, and data follow the arguments:
+//! quotes in the data are not escaped. `sys_enter` of `raw_syscalls` prints values alone. The
+//! option `fields` prints `__syscall_nr=0x1 (1) fd=0x3 (3) …`, trace-cmd's `-R` the same without
+//! the values in brackets; there a value without `0x` is decimal, and data follow the arguments:
 //! `__filename_val=path`.
 
 use memchr::memchr;
@@ -30,21 +30,26 @@ pub(crate) struct ArgumentText<'a> {
     text: &'a [u8],
     /// Where they start.
     from: usize,
-    /// What may part them, as [`crate::text::scan::lines`] found it in the text; empty: not known.
-    parts: &'a [u64],
+    /// The bytes that may separate them, a bit for each byte, as [`crate::text::scan::lines`] found
+    /// it in the text; empty: not known.
+    separators: &'a [u64],
 }
 
 impl<'a> ArgumentText<'a> {
     /// Those at `from..to` of a block's text.
     #[inline]
-    pub(crate) fn within(text: &'a [u8], (from, to): (usize, usize), parts: &'a [u64]) -> Self {
-        Self { text: &text[..to], from, parts }
+    pub(crate) fn within(
+        text: &'a [u8],
+        (from, to): (usize, usize),
+        separators: &'a [u64],
+    ) -> Self {
+        Self { text: &text[..to], from, separators }
     }
 
     /// `text` is the arguments.
     #[inline]
     pub(crate) fn alone(text: &'a [u8]) -> Self {
-        Self { text, from: 0, parts: &[] }
+        Self { text, from: 0, separators: &[] }
     }
 
     /// Their text.
@@ -67,7 +72,7 @@ impl<'a> ArgumentText<'a> {
         split
     }
 
-    /// The same; it is put into `split`.
+    /// The same, into an existing `split`.
     #[inline]
     pub(crate) fn split_into(&self, split: &mut SplitArguments, upto: usize, data: bool) {
         if self.plain(split, upto).is_none() {
@@ -75,9 +80,9 @@ impl<'a> ArgumentText<'a> {
         }
     }
 
-    /// The same, where there are no data and no fields.
+    /// The same, for text without data and fields.
     fn plain(&self, split: &mut SplitArguments, upto: usize) -> Option<()> {
-        let Self { text, from, parts } = *self;
+        let Self { text, from, separators } = *self;
         let to = text.len();
         match text.get(from) {
             Some(b'_') => return None,
@@ -88,12 +93,12 @@ impl<'a> ArgumentText<'a> {
         (split.len, split.form) = (0, ArgumentForm::Named);
         let (mut start, mut value) = (from, from);
         let mut word = from / 64;
-        let mut bits = parts.get(word)? & u64::MAX << (from % 64);
+        let mut bits = separators.get(word)? & u64::MAX << (from % 64);
         loop {
             while bits == 0 {
                 word += 1;
-                // There may be no marks after the end of the text.
-                bits = if 64 * word < to { *parts.get(word)? } else { 1 };
+                // The marks end with the text.
+                bits = if 64 * word < to { *separators.get(word)? } else { 1 };
             }
             let at = 64 * word + bits.trailing_zeros() as usize;
             bits &= bits - 1;
@@ -122,7 +127,7 @@ impl<'a> ArgumentText<'a> {
     }
 }
 
-/// How the text of a call starts that is printed as fields.
+/// The start of the text of a call that is printed as fields.
 const NUMBER_FIELD: &[u8] = b"__syscall_nr=";
 
 /// The range of each argument's value in the text.
@@ -151,8 +156,8 @@ impl Default for SplitArguments {
 }
 
 impl SplitArguments {
-    /// The arguments up to number `upto`. `data`: a string in them may be any data, and ends at the
-    /// last place where one can end; otherwise a string is a path and ends at the first.
+    /// The arguments up to number `upto`. With `data`, a string may hold any data and ends at the
+    /// last place where it can end; otherwise it is a path and ends at the first.
     #[inline]
     pub(crate) fn new(text: &[u8], upto: usize, data: bool) -> Self {
         let mut split = Self::default();
@@ -360,7 +365,7 @@ fn eight_hexadecimal(eight: [u8; 8]) -> (u64, usize) {
     const HIGH: u64 = 0x8080_8080_8080_8080;
     let word = u64::from_le_bytes(eight);
     // The high bit of every byte that is not a digit, and of every byte that is not `a` to `f`.
-    // Only a byte that is neither carries, and only into those after it.
+    // Only a byte that is neither carries, and it carries only into later bytes.
     let digit = word ^ 0x3030_3030_3030_3030;
     let digits = digit.wrapping_add(0x7676_7676_7676_7676) | digit;
     let letter = word ^ 0x6060_6060_6060_6060;
@@ -433,7 +438,7 @@ mod tests {
     use crate::text::scan::{Marks, lines};
 
     proptest! {
-        /// By what the structure pass found or byte by byte: the same.
+        /// The marks of the structure pass and a search byte by byte give the same result.
         #[test]
         fn both_ways_of_splitting_agree(
             before in "[a-z:, (]{0,70}",
@@ -451,7 +456,7 @@ mod tests {
             let mut marks = Marks::default();
             lines(block.padded(), block.len(), &mut marks);
             let span = (before.len(), before.len() + args.len());
-            let within = ArgumentText::within(block.text(), span, &marks.parts);
+            let within = ArgumentText::within(block.text(), span, &marks.separators);
             let expected = SplitArguments::new(args.as_bytes(), upto, data);
             for split in [within.split(upto, data), ArgumentText::alone(args.as_bytes()).split(upto, data)] {
                 prop_assert_eq!((split.len, split.form), (expected.len, expected.form));
@@ -518,7 +523,7 @@ mod tests {
             values("filename: 0x7f \"a, b: \"c\" d\", mode: 1", false),
             ["0x7f \"a, b: \"c\" d\"", "1"]
         );
-        // Data may even look like the next argument; the length is the last.
+        // Data may look like the next argument, but the length is the last argument.
         assert_eq!(
             values("fd: 1, buf: 0x7f (22) \"x\", count: 0x9\", count: 0x2", true),
             ["1", "0x7f (22) \"x\", count: 0x9\"", "0x2"]

@@ -59,7 +59,7 @@ impl<'a> Parser<'a> {
         }
         let narrow = |(start, end): Span| (start as u32, end as u32);
         let kept = &mut self.kept[self.parsed.entries.len() % KEPT];
-        let marked = arguments::ArgumentText::within(self.text, args, self.parts);
+        let marked = arguments::ArgumentText::within(self.text, args, self.separators);
         let head = fields::head_of(&marked, callee.sys, &self.format.abi, kept);
         let open = OpenCall {
             tid,
@@ -109,7 +109,7 @@ impl<'a> Parser<'a> {
                 }
             }
             FirstHalf::Unknown => {
-                // The entry, if any, is in a block before: that is for the serial stage.
+                // The entry, if any, is in an earlier block: the serial stage joins the two.
                 let rest = (ret.0 as u32, ret.1 as u32);
                 let (row, sys, bytes) = (row as u32, callee.sys, self.bytes);
                 let entries = self.parsed.entries.len() as u32;
@@ -168,7 +168,7 @@ impl<'a> Parser<'a> {
         }
         rows.valid[row] = valid;
         self.parsed.entries[open.entry as usize].target = EntryTarget::Row(row as u32);
-        // Those of the exit come later.
+        // The exit's columns are added later.
         for frames in [open.frames, open.more_frames].into_iter().flatten() {
             self.put_frames(row, wide(frames));
         }
@@ -204,13 +204,13 @@ impl<'a> Parser<'a> {
         enter == exit || self.format.abi.ends(enter_name, exit_name)
     }
 
-    /// Arguments that are to be split.
+    /// Arguments that have yet to be split.
     #[inline]
     fn args(&self, args: Span) -> arguments::ArgumentText<'a> {
-        arguments::ArgumentText::within(self.text, args, self.parts)
+        arguments::ArgumentText::within(self.text, args, self.separators)
     }
 
-    /// What the entry says, in the row of the whole.
+    /// Writes what the entry says into the row of the call.
     #[inline]
     pub(crate) fn head(&mut self, row: usize, open: &OpenCall) {
         self.parsed.entries[open.entry as usize].target = EntryTarget::Row(row as u32);
@@ -241,7 +241,7 @@ impl<'a> Parser<'a> {
             valid |= C::Extra.bit();
         }
         rows.valid[row] |= valid;
-        // Those of the exit come later.
+        // The exit's columns are added later.
         for frames in [open.frames, open.more_frames].into_iter().flatten() {
             self.put_frames(row, wide(frames));
         }

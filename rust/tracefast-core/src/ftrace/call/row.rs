@@ -49,7 +49,7 @@ pub(crate) fn join(parsed: &mut Parsed, row: usize, format: &Format, exit: CallE
     if let Some(error) = error {
         parsed.rows.errno[row] = match name {
             Some(name) => parsed.errno_key(name.as_bytes()),
-            // As strace has it.
+            // As strace prints it.
             None => parsed.errno_key(format!("ERRNO_{}", error.unsigned_abs()).as_bytes()),
         };
         valid |= C::Errno.bit();
@@ -82,7 +82,7 @@ pub(crate) fn join(parsed: &mut Parsed, row: usize, format: &Format, exit: CallE
             None => rows.valid[row] &= !C::Ts.bit(),
         }
     } else {
-        // The time stays that of the exit: in a child, this is when it started to run.
+        // The time stays that of the exit: for a child, this is when it started to run.
         status = Status::Headless;
     }
     rows.kind[row] = EventKind::Syscall as u8;

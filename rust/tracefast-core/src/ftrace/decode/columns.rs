@@ -1,4 +1,4 @@
-//! Columns that grow by a row at a time.
+//! Column builders that take one row at a time.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::ftrace::decode::value::{FieldType, Slot};
 /// The column of the text that fits no other column.
 pub const REST: &str = "rest";
 
-/// Columns that every frame of fields has from the events themselves.
+/// Columns that every table of fields takes from the events.
 const RECORD: [&str; 8] = ["source", "ts", "task", "pid", "tid", "comm", "cpu", "line"];
 
-/// The prefix of fields that have the name of a column of the record.
+/// The prefix of fields whose name is also a column of the record.
 const PREFIX: &str = "event_";
 
 /// The column of the field `name`.
@@ -31,7 +31,7 @@ const PREFIX: &str = "event_";
 /// assert_eq!(column_name("pid"), "event_pid");
 /// ```
 pub fn column_name(name: &str) -> String {
-    // A field of the name `event_pid` must not meet a field `pid`.
+    // A field `event_pid` must not clash with a field `pid`.
     let bare = name.trim_start_matches(PREFIX);
     if bare == REST || RECORD.contains(&bare) { format!("{PREFIX}{name}") } else { name.to_owned() }
 }

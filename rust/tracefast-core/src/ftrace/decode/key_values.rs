@@ -42,7 +42,7 @@ pub(crate) fn pieces<'a>(
     let mut at = cutter.probe(&mut see);
     while at < text.len() {
         let byte = cutter.bytes[at];
-        // Brackets around items say nothing, and one that was left over by a value neither.
+        // Brackets around items have no meaning, and neither has a bracket left over by a value.
         let opens = matches!(byte, b'[' | b'(' | b'{') && cutter.begins(at + 1);
         if is_blank(byte) || matches!(byte, b',' | b';' | b':' | b']' | b')' | b'}') || opens {
             at += 1;
@@ -77,8 +77,8 @@ struct Cutter<'a, K> {
     text: &'a str,
     bytes: &'a [u8],
     known: K,
-    /// No bracket so far was left open to the end: else every further one would have to be
-    /// followed to the end in vain.
+    /// No bracket was left open so far. After one that was, searching for the end of each further
+    /// one would be wasted.
     brackets: bool,
     /// The same for quotes, single and double.
     quotes: [bool; 2],

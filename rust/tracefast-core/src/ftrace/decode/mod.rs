@@ -47,7 +47,7 @@ pub struct Decoder {
 
 #[derive(Debug)]
 enum Reader {
-    /// An event that is known: as its forms say, or else by its keys.
+    /// A known event: read by its forms, or else by its keys.
     Known { columns: Vec<EventColumn>, forms: Vec<Form>, keys: Keys },
     /// An event of keys and values.
     Generic { kinds: Vec<ValueKind>, keys: Keys, chosen: bool },

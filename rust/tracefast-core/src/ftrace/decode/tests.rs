@@ -1,4 +1,4 @@
-//! Texts as kernels and tools print them, and texts that pretend.
+//! Texts as kernels and tools print them, and texts that imitate them.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, RecordBatch};
@@ -344,7 +344,7 @@ fn any_text() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
 }
 
-/// What of a text no piece may lose.
+/// The part of a text that the pieces must cover.
 fn letters(text: &str) -> usize {
     text.chars().filter(|c| c.is_alphanumeric()).count()
 }

@@ -119,7 +119,7 @@ impl ValueKind {
     }
 }
 
-/// What a probe prints for memory that could not be read.
+/// What a probe prints for memory that it could not read.
 const FAULT: &[u8] = b"(fault)";
 
 fn whole(text: &[u8]) -> Option<Integer> {
@@ -162,7 +162,7 @@ fn classify(text: &str) -> u32 {
         if integer.negative && size & class::UNSIGNED != 0 {
             return class::TEXT;
         }
-        // Both forms at once, `0xffffffff (-1)`, say the number as the decimal one.
+        // In both forms at once, `0xffffffff (-1)`, the decimal one counts.
         let hex = hex && !bytes.ends_with(b")");
         let mut classes = size;
         for (is, class) in

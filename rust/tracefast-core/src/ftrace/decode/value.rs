@@ -97,8 +97,8 @@ pub(crate) struct Integer {
 }
 
 impl Integer {
-    /// The bits of the number in a column of this type. The kernel prints many a signed number as
-    /// an unsigned one and the other way round: what has the right bits is taken.
+    /// The bits of the number in a column of this type. The kernel prints some signed numbers as
+    /// unsigned ones and vice versa, so only the bits count.
     pub(crate) fn bits(self, kind: FieldType) -> Option<u64> {
         let Self { negative, magnitude } = self;
         let signed = if negative { magnitude.wrapping_neg() } else { magnitude };
@@ -112,7 +112,7 @@ impl Integer {
         fits.then_some(signed)
     }
 
-    /// The same without a change of sign: no other number than the text's.
+    /// The same without a change of sign: exactly the number in the text.
     pub(crate) fn exact(self, kind: FieldType) -> Option<u64> {
         match kind {
             FieldType::I64 if !self.negative && self.magnitude > i64::MAX as u64 => None,
@@ -184,7 +184,7 @@ pub(crate) fn end_of_both(text: &[u8], at: usize) -> usize {
 }
 
 /// Reads a value that ends where its text says, from `at` on; `stop` is the byte that follows a
-/// word. Text that has to be put differently is made in `made`.
+/// word. Text that has to be rewritten is appended to `made`.
 #[inline]
 pub(crate) fn read(
     print: Print,
@@ -428,7 +428,7 @@ mod tests {
         );
         assert_eq!(whole(Print::Octal, FieldType::U32, "0100644").as_deref(), Some("33188"));
         assert_eq!(whole(Print::Octal, FieldType::U32, "0x81a4 (33188)").as_deref(), Some("33188"));
-        // What follows is the next literal's business.
+        // What follows is checked by the next literal.
         assert_eq!(text(Print::Integer, FieldType::I64, "7 (x)"), Some(("7".to_owned(), 1)));
         assert_eq!(text(Print::Integer, FieldType::I64, "0x7 (x)"), Some(("7".to_owned(), 3)));
     }
@@ -502,7 +502,7 @@ mod tests {
         assert_eq!(whole(Print::Bool, FieldType::Bool, "(1)").as_deref(), Some("1"));
         assert_eq!(whole(Print::Bool, FieldType::Bool, "2"), None);
         assert_eq!(whole(Print::Float, FieldType::F64, "128.5").as_deref(), Some("128.5"));
-        // More digits than a float keeps apart.
+        // More digits than a float can distinguish.
         assert_eq!(whole(Print::Float, FieldType::F64, "1663687647.123456789"), None);
         assert_eq!(whole(Print::Float, FieldType::F64, "1e5"), None);
     }

@@ -1,7 +1,7 @@
 //! Columns that come from the arguments of a call: descriptors, paths, counts, offsets, sizes.
 //!
-//! They are those that strace's text of the same call would fill, as far as ftrace's shows what
-//! they come from: it has the addresses of structures and vectors, not what is in them.
+//! They are the columns that strace's text of the same call would fill, as far as ftrace's text
+//! allows: it has the addresses of structures and vectors, not their contents.
 
 mod effects;
 mod memory;
@@ -46,7 +46,7 @@ impl FieldPlan {
         let shape = syscalls::shape(sys);
         let count = match shape.count {
             Count::Arg(at) => at,
-            // The kernel's argument, whatever the text before it.
+            // The kernel's argument, whatever text precedes it.
             Count::Last | Count::LastButOne => 2,
             // The text has the address of a vector, not its contents.
             _ => NONE,

@@ -1,6 +1,6 @@
 //! Paths among the arguments, where the kernel prints them: since Linux 6.19.
 //!
-//! It writes `.` for every byte that is not printable ASCII, and cuts what is long.
+//! The kernel writes `.` for every byte that is not printable ASCII, and cuts long paths.
 
 use std::borrow::Cow;
 
@@ -90,7 +90,7 @@ pub(crate) fn descriptors(
     shape: &Shape,
     empty: EmptyPath,
 ) -> (Option<i32>, Option<i32>) {
-    // The kernel may print nothing of a path that has something: a flag says more.
+    // The kernel may print an empty path for one that is not empty, so the flag decides.
     let nothing = |position| printed(split, text, position).is_none_or(|path| path.text.is_empty());
     let (first, second) = match empty {
         EmptyPath::Never => return (None, None),
@@ -190,11 +190,11 @@ impl FieldWriter<'_> {
             if path.cut && !name.ends_with(b"...") {
                 self.side.bytes.extend_from_slice(b"...");
             }
-            // A short text does not stay there.
+            // A short text is stored in the view itself.
             let id = file_id(&self.side.bytes[start..]);
             (self.side.since(start), id)
         };
-        // What a path in full would be is not known, nor is a relative one before it is resolved.
+        // A cut path and an unresolved relative path identify no file.
         let id = (!relative && !path.cut).then_some(id);
         let row = self.row;
         let effect = &mut self.rows.effect[row];

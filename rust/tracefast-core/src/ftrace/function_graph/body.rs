@@ -31,7 +31,7 @@ pub(crate) enum GraphEvent {
 pub(crate) struct FunctionCall {
     /// Its name.
     pub name: Span,
-    /// What is printed between its name and the end, if that says something: `[module]`, arguments.
+    /// What is printed between its name and the end, such as `[module]` or arguments.
     pub rest: Span,
     /// `<-caller+0x1/0x2`, with `funcgraph-retaddr`; else empty.
     pub caller: Span,
@@ -52,8 +52,8 @@ pub(crate) struct FunctionReturn {
     pub depth: u32,
 }
 
-/// Reads what starts at `from`, after blanks. A function that no other called is indented by `base`
-/// blanks. `bare`: there is no column before it that shows that it is one.
+/// Reads what starts at `from`, after blanks. A function without a traced caller is indented by
+/// `base` blanks. `bare`: there is no column before it that shows that it is one.
 pub(crate) fn parse(line: &[u8], from: usize, base: usize, bare: bool) -> Option<GraphEvent> {
     let start = blanks(line, from);
     let depth = u32::try_from((start - from).saturating_sub(base) / 2).ok()?;

@@ -198,7 +198,7 @@ pub(crate) fn duration(line: &[u8], at: usize) -> Option<(Option<i64>, usize)> {
     (line.get(bar) == Some(&b'|')).then_some((Some(nanos), bar + 1))
 }
 
-/// Past at most `most` blanks.
+/// The position after at most `most` blanks.
 fn margin(line: &[u8], at: usize, most: usize) -> usize {
     blanks(line, at).min(at + most)
 }

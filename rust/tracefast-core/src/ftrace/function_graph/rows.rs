@@ -28,7 +28,7 @@ struct LineColumns {
     pid: Option<i32>,
     /// Key of the command's name.
     comm: Option<u32>,
-    /// View of the flags, if they say something.
+    /// View of the flags, unless they are all dots.
     extra: Option<u128>,
     /// Nanoseconds in the function.
     dur: Option<i64>,

@@ -65,7 +65,7 @@ fn functions_and_their_ends() {
         (" 1)   0.100 us    |  foo.constprop.0();", "cpu1 100ns leaf 0 foo.constprop.0"),
         ("112)   0.100 us    |  f();", "cpu112 100ns leaf 0 f"),
         ("  7)   0.100 us    |  f();", "cpu7 100ns leaf 0 f"),
-        // Blanks that the text lost on its way, and that it got.
+        // Blanks that a text may lose or gain when it is copied.
         ("0) 0.198 us | f();", "cpu0 198ns leaf 0 f"),
         (" 0)   2.478 us    |        }  ", "cpu0 2478ns exit 3"),
     ]);

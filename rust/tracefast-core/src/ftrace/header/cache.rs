@@ -32,12 +32,12 @@ struct Slot {
     known: KnownColumns,
 }
 
-/// What is known of columns that were there before.
+/// What is known of columns that were seen before.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KnownColumns {
     /// Key of the command's name.
     pub(crate) comm: u32,
-    /// The flags say nothing.
+    /// The flags are all dots.
     pub(crate) quiet: bool,
 }
 
@@ -56,8 +56,8 @@ impl Default for HeaderCache {
 }
 
 impl HeaderCache {
-    /// The header of the line of `len` bytes at `start` of the text in `padded`, if one with the
-    /// same columns was put here.
+    /// The header of the line of `len` bytes at `start` of the text in `padded`, if columns like
+    /// its own are in the cache.
     #[inline(always)]
     pub(crate) fn get(
         &mut self,
@@ -82,7 +82,7 @@ impl HeaderCache {
     }
 
     /// Keeps the columns of a line, if it has the usual ones; `known` says what is known of them.
-    /// They depend on nothing but the text up to the fraction, which is added.
+    /// Everything but the fraction, which is added, depends on the text before it only.
     #[inline(never)]
     pub(crate) fn put(
         &mut self,

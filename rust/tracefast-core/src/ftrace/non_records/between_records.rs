@@ -20,7 +20,7 @@ use crate::ftrace::wrapper::Wrap;
 use crate::text::block::LINE_START;
 use crate::text::escape::escape_invalid;
 
-/// How many numbers of a marker may be the pid of the record after it: a bound on the work.
+/// How many numbers of a marker are tried as the pid of the record after it. This bounds the work.
 const NEXT: usize = 64;
 
 impl Parser<'_> {
@@ -73,7 +73,7 @@ impl Parser<'_> {
             let line = &line[..memchr::memchr(b'\n', line).unwrap_or(line.len())];
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             if layouts::at(line, self.format.layout, width).is_some() {
-                // A record of its own, whatever its name looks like.
+                // A separate record, whatever its name looks like.
                 return None;
             }
             if layouts::at(line, self.format.layout, width - feed - 1).is_some() {
@@ -102,7 +102,7 @@ impl Parser<'_> {
 
     /// A line without a record.
     fn other(&mut self, start: usize, end: usize) {
-        // In a log with such lines they were looked for first.
+        // In a log with such lines they were tried first.
         if self.format.graph == Graph::No && self.graph(start, end) {
             return;
         }
@@ -122,7 +122,7 @@ impl Parser<'_> {
             return;
         }
         self.flush_lines();
-        // What follows a record does so at once: blocks are cut by this rule.
+        // Continuation lines come directly after their record: blocks are cut by this rule.
         self.owner = None;
         if [&b"# tracer: "[..], b"cpus=", b"##### CPU "].iter().any(|head| line.starts_with(head)) {
             // Another log starts, or the remaining records of a processor: it may have done
@@ -221,7 +221,7 @@ impl Parser<'_> {
         self.used = Some(LineUse::Unparsed);
     }
 
-    /// A frame of a stack. `false`: there is nothing that it could belong to.
+    /// A frame of a stack. `false` if there is no record that it could belong to.
     fn frame(&mut self, line: Span) -> bool {
         let Some(owner) = self.owner.filter(|owner| owner.frames && self.more.is_none()) else {
             return false;

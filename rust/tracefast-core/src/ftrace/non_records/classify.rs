@@ -15,7 +15,7 @@ pub(crate) enum NonRecord {
     Lost {
         /// On which processor.
         cpu: Option<u16>,
-        /// How many, where it knows.
+        /// How many, if the tracer says so.
         count: Option<i64>,
     },
     /// None of these.
@@ -33,7 +33,7 @@ pub(crate) fn classify(line: &[u8]) -> NonRecord {
     }
     let rule = line.trim_ascii();
     if rule.len() >= 20 && rule.iter().all(|&b| b == b'-') {
-        // Around a dump in the kernel's log, and in texts.
+        // A line around a dump in the kernel's log; text may contain such lines, too.
         return NonRecord::Comment;
     }
     lost(line).unwrap_or(if is_header(line) { NonRecord::Header } else { NonRecord::Unknown })

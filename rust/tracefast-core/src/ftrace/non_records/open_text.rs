@@ -1,6 +1,6 @@
 //! Whether the text of an event goes on in the next line: a name in it has a line feed.
 
-/// What the text of an event was so far.
+/// The state of the text of an event so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct OpenText {
     /// It ends inside of quotes.

@@ -1,16 +1,16 @@
 //! Stacks (the option `stacktrace`), which belong to the record before them of the same processor
 //! and task.
 //!
-//! Records of other processors may be between them, and so may the border of a block. Where that
-//! can happen must not depend on the blocks: in a log with stacks one record in [`SEAMS`], chosen
-//! by its own bytes, separates what is before it from what is after it, and blocks start only
-//! there.
+//! Records of other processors may come between them, and a block may end there. Which stacks are
+//! joined must not depend on the size of blocks: in a log with stacks one record in [`SEAMS`],
+//! chosen by its own bytes, separates what is before it from what is after it, and blocks start
+//! only there.
 
 use crate::hash::HashMap;
 
 use crate::ftrace::header::Header;
 
-/// One record in so many is a seam.
+/// One record in so many separates stacks.
 const SEAMS: u32 = 128;
 
 /// What a stack may belong to.
@@ -56,7 +56,7 @@ impl LastRecords {
         }
     }
 
-    /// A stack is not a record that another stack may follow: it leaves what there was.
+    /// Another stack cannot follow a stack, so this changes nothing.
     pub(crate) fn keep(&mut self, header: &Header, target: Option<StackOwner>) {
         match (target, header.cpu) {
             (Some(target), _) => self.record(header, target),

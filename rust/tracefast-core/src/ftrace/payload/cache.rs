@@ -1,4 +1,5 @@
-//! What payloads start with: `sys_read(`, `sys_read ->`, `sched_switch:`. A log has few of them.
+//! A cache of payload beginnings: `sys_read(`, `sys_read ->`, `sched_switch:`. A log has few of
+//! them.
 
 use std::ops::Range;
 
@@ -169,7 +170,7 @@ fn upto(n: usize) -> u64 {
 fn end(word: u64) -> usize {
     const HIGH: u64 = 0x8080_8080_8080_8080;
     let below = !((word | HIGH) - 0x3030_3030_3030_3030);
-    // Exact for every byte: nothing is carried.
+    // Exact for every byte, because nothing carries.
     let colon = word ^ 0x3a3a_3a3a_3a3a_3a3a;
     let colon = !(((colon & !HIGH) + !HIGH) | colon);
     ((below | colon | word) & HIGH).trailing_zeros() as usize / 8

@@ -40,7 +40,7 @@ fn called(text: &[u8], start: usize) -> Option<(usize, usize)> {
     if text.get(at) != Some(&b'(') {
         return Some((name, at));
     }
-    // Values are numbers, but for kinds that the kernel does not know.
+    // Values are numbers, except for types that the kernel does not know.
     let close = match memmem::rfind(&text[at..], b") <-") {
         Some(close) => at + close + 1,
         None => text.ends_with(b")").then_some(text.len())?,

@@ -43,7 +43,7 @@ pub(crate) enum Payload {
     Event {
         /// Its name.
         name: (usize, usize),
-        /// Its fields.
+        /// The text of its fields.
         text: (usize, usize),
     },
     /// The stack of the record before, in the lines that follow.

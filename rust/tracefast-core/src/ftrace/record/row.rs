@@ -17,7 +17,7 @@ use crate::text::block::PAD;
 use crate::text::string_view::{Place, pack_padded};
 
 impl<'a> Parser<'a> {
-    /// A new row with a record's columns, except its flags.
+    /// Appends a row with a record's columns, except its flags.
     #[inline]
     pub(crate) fn row(&mut self, start: usize, header: &Header) -> usize {
         let comm = self.comm(start, header);

@@ -37,7 +37,7 @@ pub(crate) struct EventColumn {
 pub(crate) struct Row {
     /// By column.
     pub slots: Vec<Slot>,
-    /// Text that the event does not have as it is.
+    /// Text that was rewritten.
     pub made: String,
 }
 
@@ -112,7 +112,7 @@ impl Form {
             let column = resolve(value, columns)?;
             let EventColumn { kind, print, .. } = columns[column];
             if print.is_open() {
-                // Nothing would separate two adjacent open values.
+                // Nothing separates two adjacent open values.
                 if piece.parts.is_empty() && !open.is_empty() {
                     return None;
                 }

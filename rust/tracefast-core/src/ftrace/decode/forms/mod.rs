@@ -57,7 +57,7 @@ static EVENTS: LazyLock<Vec<KnownEvent>> = LazyLock::new(|| {
     for (_, line) in FILES.iter().flat_map(|(_, text)| lines(text)) {
         match (line, events.last_mut()) {
             (Line::Form(form), Some(event)) => event.forms.push(form),
-            // A unit test does not let this pass.
+            // A unit test catches this.
             (Line::Form(_), None) => {}
             (Line::Names(names), Some(event)) if event.forms.is_empty() => {
                 event.names.extend(names.split_ascii_whitespace());

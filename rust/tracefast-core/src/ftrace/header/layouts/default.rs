@@ -10,7 +10,7 @@ use crate::ftrace::header::{COMM, Clock, Header, Layout};
 use crate::ftrace::scan::blanks;
 use crate::text::number::short_digits;
 
-/// Columns are not wider than this, whatever comes before them.
+/// The longest columns, whatever comes before them.
 const COLUMNS: usize = 256;
 
 /// The header at the start of `line`; `None`: it is not a record.

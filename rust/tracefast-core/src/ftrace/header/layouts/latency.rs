@@ -6,7 +6,7 @@ use crate::ftrace::header::{Clock, Header, Layout};
 use crate::ftrace::scan::blanks;
 use crate::text::number::hex_digits;
 
-/// The columns are not wider, whatever the name of the command is.
+/// The longest columns, for any name of a command.
 const COLUMNS: usize = 96;
 
 /// Longest name of a command that these layouts print: 8 bytes of tracefs', 16 of trace-cmd.

@@ -1,8 +1,8 @@
 //! The columns in front of a payload, in every layout that the kernel and trace-cmd print.
 //!
-//! A line is recognized by its own features, whatever the lines around it are; the log's usual
-//! layout is only tried first. The options of a trace can be changed while it is read, and logs are
-//! appended to one another.
+//! A line is recognized by its own features, not by the lines around it; the log's usual layout is
+//! only tried first. The options of a trace can be changed while it is read, and logs are appended
+//! to one another.
 
 pub mod default;
 pub(crate) mod latency;
@@ -19,7 +19,8 @@ use crate::ftrace::payload::{self, Payload};
 /// use tracefast_core::ftrace::header::{Layout, layouts::parse};
 /// let line = b"    bash-2101      1..... 25321us : sys_write -> 0x2";
 /// let header = parse(line, Layout::Default).unwrap();
-/// assert_eq!((header.layout, header.cpu, header.time), (Layout::Latency, Some(1), Some(25_321_000)));
+/// assert_eq!((header.layout, header.cpu), (Layout::Latency, Some(1)));
+/// assert_eq!(header.time, Some(25_321_000));
 /// assert_eq!(&line[header.payload..], b"sys_write -> 0x2");
 /// assert_eq!(parse(b"x: y", Layout::Default), None);
 /// assert!(parse(b"x: y", Layout::NoContext).is_some());
@@ -88,7 +89,7 @@ pub(crate) fn is_call(line: &[u8]) -> bool {
     n > 0 && ((after.starts_with(b"(") && after.ends_with(b")")) || after.starts_with(b" -> 0x"))
 }
 
-/// A payload that shows what it is, and so no text that goes on from the line before.
+/// A payload that cannot be the continuation of the line before.
 fn is_payload(line: &[u8]) -> bool {
     if is_continuation(line) {
         return false;
@@ -97,9 +98,9 @@ fn is_payload(line: &[u8]) -> bool {
         Payload::Nameless { .. } => {
             line.starts_with(b"type: ") || line.starts_with(b"Unknown type")
         }
-        // Only the kernel starts a line like this.
+        // Only the kernel starts lines this way.
         Payload::Marker { .. } => true,
-        // A word alone may be anybody's.
+        // A single word may be anything.
         Payload::Function { rest, .. } => rest.0 < rest.1,
         // The columns of `blk_classic` start like the payload of blk.
         Payload::Tracer { .. } => raw_and_hex::classic(line).is_none(),
