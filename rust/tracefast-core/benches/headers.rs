@@ -1,9 +1,9 @@
 //! What finding the lines of an ftrace log and the columns of each costs, on one thread:
-//! `cargo bench -p tracefast-core --bench headers`, on the log that ships with the project, or on that
-//! of `TRACEFAST_BENCH_LOG=FILE`.
+//! `cargo bench -p tracefast-core --bench headers`, on the log that ships with the project, or on
+//! that of `TRACEFAST_BENCH_LOG=FILE`.
 //!
-//! With `TRACEFAST_BENCH_STAGE=headers` the file is read once, in pieces, as `wc` reads it, and what
-//! was measured is one line of JSON: see `benches/cases.py`.
+//! With `TRACEFAST_BENCH_STAGE=headers` the file is read once, in pieces, as `wc` reads it, and
+//! what was measured is one line of JSON: see `benches/cases.py`.
 
 #![allow(clippy::print_stdout)]
 

@@ -49,8 +49,8 @@ impl Grammar {
 }
 
 impl Format {
-    /// Detects the format by the first lines of a log, within `wanted` if that is given. `None` if no
-    /// line is recognized.
+    /// Detects the format by the first lines of a log, within `wanted` if that is given. `None` if
+    /// no line is recognized.
     ///
     /// # Examples
     /// ```
@@ -148,8 +148,8 @@ impl Format {
         }
     }
 
-    /// The time from the last line of a block, which printed `printed`, to the first line of the next
-    /// one, beyond the difference of their times: whole days.
+    /// The time from the last line of a block, which printed `printed`, to the first line of the
+    /// next one, beyond the difference of their times: whole days.
     pub fn pause(&self, printed: Option<i64>, first: i64) -> i64 {
         match (self, printed) {
             (Self::Strace(format), Some(printed)) => format.pause(printed, first),
@@ -157,8 +157,8 @@ impl Format {
         }
     }
 
-    /// Whether these are the merged lines of several logs of strace, each with a prefix that has its
-    /// task and number.
+    /// Whether these are the merged lines of several logs of strace, each with a prefix that has
+    /// its task and number.
     #[inline]
     pub fn is_merged(&self) -> bool {
         matches!(self, Self::Strace(format) if format.merged)

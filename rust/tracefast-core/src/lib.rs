@@ -1,10 +1,10 @@
 //! The pure part of tracefast: logs of strace and ftrace to events, events to Arrow, events to
 //! tables. Nothing here opens a file, starts a thread or knows of Python.
 //!
-//! # The way of a line
+//! # From a line to a table
 //!
-//! 1. A [`text::block::Block`] holds whole lines of one log, padded so that vectors can be loaded at
-//!    its ends.
+//! 1. A [`text::block::Block`] holds whole lines of one log, padded so that vectors can be loaded
+//!    at its ends.
 //! 2. [`format::Format::detect`] finds out from the first lines what the log looks like.
 //! 3. A worker parses each block without knowing the blocks before it. [`format::Grammar`] hands it
 //!    to [`strace`] or [`ftrace`], which fill one [`events::parsed_block::Parsed`]: a row for each
@@ -47,8 +47,8 @@
 //! assert_eq!(batch["dur_ns"].as_primitive::<Int64Type>().value(0), 17_000);
 //! ```
 //!
-//! The crate `tracefast-io` does this for files, with threads; `docs/design.md` says why it is done
-//! in this way.
+//! The crate `tracefast-io` does this for files, with threads; `docs/design.md` says why it is
+//! built this way.
 //!
 //! # The rooms
 //!
@@ -58,7 +58,7 @@
 //! |---|---|
 //! | [`text`] | bytes: blocks, ends of lines, numbers, escapes, string views |
 //! | [`events`] | the event: schema, vocabularies, rows, dictionaries, what a parsed block has |
-//! | [`linux`] | facts about Linux: system calls and what they do, errors, flags of clone, waiting |
+//! | [`linux`] | facts about Linux: what system calls do, errors, flags of clone, waiting |
 //! | [`strace`], [`ftrace`] | the grammars; neither uses the other |
 //! | `kernel` | the model of the kernel |
 //! | [`format`] | one interface to the two grammars |

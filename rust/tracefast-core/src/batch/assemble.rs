@@ -33,8 +33,8 @@ pub fn assemble(parts: &[Part], projection: &Projection, values: &DictionaryValu
     make(parts, projection, values, false)
 }
 
-/// As [`assemble`], for rows that a predicate selected. If they are few, their text is copied, so that
-/// the batch does not keep the text of whole blocks alive.
+/// As [`assemble`], for rows that a predicate selected. If they are few, their text is copied, so
+/// that the batch does not keep the text of whole blocks alive.
 ///
 /// # Panics
 /// Never, as [`assemble`].
@@ -328,7 +328,8 @@ impl Batch<'_> {
         dictionary(keys, self.validity(column), &vocabulary(texts))
     }
 
-    /// Views of several blocks: the number of a buffer becomes that among the buffers of all of them.
+    /// Views of several blocks: the number of a buffer becomes that among the buffers of all of
+    /// them.
     fn views(&self, column: C, get: impl Fn(&Rows) -> &Vec<u128>) -> ArrayRef {
         if self.copied {
             return self.copied(column, get);
@@ -370,8 +371,9 @@ impl Batch<'_> {
         }
         let buffers = Arc::clone(&self.buffers);
         #[allow(unsafe_code)]
-        // SAFETY: every view was packed over UTF-8 text of its own block (`string_view::pack`), whose two
-        // buffers are at `base` of `buffers`; blocks are not written to after they are resolved.
+        // SAFETY: every view was packed over UTF-8 text of its own block (`string_view::pack`),
+        // whose two buffers are at `base` of `buffers`; blocks are not written to after they are
+        // resolved.
         let array =
             unsafe { StringViewArray::new_unchecked(out.into(), buffers, self.validity(column)) };
         Arc::new(array)

@@ -197,7 +197,7 @@ impl Predicate {
             Node::All(of) => {
                 let mut all = rows.constant(true);
                 for one in of {
-                    // False stays false, and nothing needs to know false from unknown here.
+                    // Here false and unknown have the same effect: the row is not selected.
                     if all.yes.iter().all(|&word| word == 0) && all.no_null(rows) {
                         break;
                     }

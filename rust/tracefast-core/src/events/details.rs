@@ -1,13 +1,13 @@
-//! Facts about calls that few rows have: what they do to memory, which descriptors they pass through
-//! sockets, the parts of asynchronous submissions.
+//! Facts about calls that few rows have: what they do to memory, which descriptors they pass
+//! through sockets, the parts of asynchronous submissions.
 
 /// A fact that has no column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Detail {
     /// The call changed the address space of its task.
     Memory(Memory),
-    /// Descriptors in the control messages that the call sends (`SCM_RIGHTS`, unix(7)), in order. Its
-    /// result says whether they were sent.
+    /// Descriptors in the control messages that the call sends (`SCM_RIGHTS`, unix(7)), in order.
+    /// Its result says whether they were sent.
     Sent(Vec<i32>),
     /// Descriptors that the call received, in order. They are closed by execve if the effect's
     /// `flags` have [`open_flags::CLOEXEC`].

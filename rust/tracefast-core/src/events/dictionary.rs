@@ -2,7 +2,7 @@
 //!
 //! Each worker has an [`Interner`] that outlives its blocks; in a block a name gets the next free
 //! key when it first appears. In block order, [`Dictionary`] turns these keys into those of the
-//! whole stream, so that keys are in order of appearance whatever the blocks were.
+//! whole stream, so that keys are in order of appearance wherever blocks end.
 
 use crate::hash::HashMap;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use arrow_array::StringArray;
 use crate::text::escape::escape_invalid;
 
 /// Bytes of a name that are kept, more than the name of any command, event or function has
-/// (`KSYM_NAME_LEN` in the kernel's `include/linux/kallsyms.h`). Names are kept for the whole run, so
-/// longer ones are cut.
+/// (`KSYM_NAME_LEN` in the kernel's `include/linux/kallsyms.h`). Names are kept for the whole run,
+/// so longer ones are cut.
 pub(crate) const KEPT: usize = 1024;
 
 /// Distinct strings of one column that one worker has seen.
@@ -70,7 +70,8 @@ impl Key {
         Self { first, last, len }
     }
 
-    /// As [`Key::from_bytes`], for `padded[at..at + len]` where eight bytes before and after may be loaded.
+    /// As [`Key::from_bytes`], for `padded[at..at + len]` where eight bytes before and after may be
+    /// loaded.
     #[inline(always)]
     fn from_padded(padded: &[u8], at: usize, len: usize) -> Option<Self> {
         let first = u64::from_le_bytes(*padded.get(at..)?.first_chunk()?);
@@ -253,7 +254,7 @@ mod tests {
             assert_eq!(key(&format!("{whole}{rest}")), expected);
         }
         assert_ne!(key(&whole[1..]), expected);
-        // No character is cut, and bytes that are none are not waited for.
+        // A character is not cut, and invalid bytes do not count as an incomplete character.
         key(&format!("{}ä", &whole[1..]));
         key(&format!("{}\u{1f600}", &whole[2..]));
         worker.key(&[0x80; 2 * KEPT], &mut names, |_| 0);
@@ -283,7 +284,7 @@ mod tests {
                     expected.push(word);
                 }
             }
-            // Two workers and any cut must not show.
+            // The result must not depend on the number of workers or on where blocks end.
             let cut = cut.min(words.len());
             let mut stream = Dictionary::default();
             for part in [&words[..cut], &words[cut..]] {

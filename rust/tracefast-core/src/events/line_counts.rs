@@ -81,12 +81,12 @@ impl LineCounts {
     }
 }
 
-/// Oddities of a log that lose nothing but that users should know of.
+/// Oddities of a log: nothing is lost by them, but users should know of them.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Oddities {
     /// Lines whose time is before that of the line before them.
     pub time_steps_back: u64,
-    /// Lines with other columns in front of the event than the log has at its start.
+    /// Lines with columns other than those at the start of the log.
     pub relayouts: u64,
     /// Pieces of the traced program's output within strace's lines.
     pub foreign: u64,

@@ -1,8 +1,8 @@
 //! Which rows of a block the model of the kernel must look at, and how many rows there are of each
 //! kind. Workers find this out in parallel, before the block's turn in the serial stage.
 //!
-//! A third of the rows of a usual log change nothing in the system. Of these the model needs to know
-//! only the task, and knows it from another row of the same task: see
+//! A third of the rows of a usual log change nothing in the system. Of these the model needs to
+//! know only the task, and knows it from another row of the same task: see
 //! [`crate::events::model_columns`].
 
 use crate::events::details::Detail;
@@ -19,7 +19,7 @@ pub(crate) const KINDS_WITHOUT_TASK: [EventKind; 4] =
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub enum RowClass {
-    /// It changes nothing; only its task is wanted.
+    /// It changes nothing; the model only needs its task.
     #[default]
     Idle,
     /// It uses one descriptor, and changes neither others nor its task.

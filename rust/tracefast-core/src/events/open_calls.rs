@@ -228,8 +228,8 @@ impl OpenCalls {
         Some(open)
     }
 
-    /// Hands all open calls to the serial stage and forgets all tasks: the block ends, or lines name
-    /// tasks in another way from here on.
+    /// Hands all open calls to the serial stage and forgets all tasks: the block ends, or lines
+    /// name tasks in another way from here on.
     pub(crate) fn flush(&mut self, parsed: &mut Parsed) {
         for &(slot, task) in &self.places {
             if let Some(&open) = self.slots.get(slot as usize) {

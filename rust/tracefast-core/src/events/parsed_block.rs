@@ -57,7 +57,8 @@ pub struct Parsed {
     pub comms: Vec<Arc<str>>,
     /// Steps that depend on earlier blocks.
     pub deferred: Vec<Deferred>,
-    /// Rows of calls of earlier blocks, which are the last rows: where each belongs, and its number.
+    /// Rows of calls of earlier blocks, which are the last rows: where each belongs, and its
+    /// number.
     pub inserted: Vec<(RowPosition, u32)>,
     /// Entries of split calls.
     pub entries: Vec<CallEntry>,
@@ -80,7 +81,7 @@ pub struct Parsed {
     /// The time that the block took: the sum of its differences, or the days that began in it.
     /// Times of the rows are relative to the start of the block.
     pub elapsed: i64,
-    /// The sum of the differences of lines with other columns than the log has at its start.
+    /// The sum of the differences of lines with columns other than those at the start of the log.
     pub other_elapsed: i64,
     /// First and last time.
     pub span: Option<TimeSpan>,

@@ -20,7 +20,7 @@ pub enum RowClock {
     /// The log's own.
     #[default]
     Log,
-    /// Another one: the line has other columns than the log has at its start.
+    /// Another one: the line has columns other than those at the start of the log.
     Other,
     /// The sum of the differences of such lines.
     OtherDelta,
@@ -130,7 +130,8 @@ rows! {
     valid: u64,
     /// What the model needs.
     effect: Effect,
-    /// This and the columns below are those of the schema. Dictionary columns hold keys of the block.
+    /// This and the columns below are those of the schema. Dictionary columns hold keys of the
+    /// block.
     ts: i64,
     dur: i64,
     task: u32,
@@ -164,8 +165,8 @@ rows! {
     access2: u8,
     child: u32,
     anon_bytes: i64,
-    /// Line number relative to the first line of the block; negative if the event began in an earlier
-    /// block.
+    /// Line number relative to the first line of the block; negative if the event began in an
+    /// earlier block.
     line: i64,
     extra: u128,
 }
@@ -177,7 +178,8 @@ impl Rows {
         self.valid[row] & column.bit() != 0
     }
 
-    /// The first row in `range` of the task with this key: see [`crate::events::model_columns::task_key`].
+    /// The first row in `range` of the task with this key: see
+    /// [`crate::events::model_columns::task_key`].
     pub fn next_of(&self, task: i64, range: Range<usize>) -> Option<usize> {
         let Ok(tid) = i32::try_from(task) else {
             let mut range = range;
@@ -234,9 +236,11 @@ impl Rows {
 /// What belongs to rows of a block and is neither in the text of the block nor in columns.
 #[derive(Debug, Default)]
 pub struct Side {
-    /// Text that was joined, unescaped or copied from earlier blocks; always valid UTF-8 as a whole.
+    /// Text that was joined, unescaped or copied from earlier blocks; always valid UTF-8 as a
+    /// whole.
     pub bytes: Vec<u8>,
-    /// Facts that few rows have; [`Effect::detail`] and [`crate::events::split_calls::EntryEffect::detail`] are positions in it.
+    /// Facts that few rows have; [`Effect::detail`] and
+    /// [`crate::events::split_calls::EntryEffect::detail`] are positions in it.
     pub details: Vec<Detail>,
 }
 
@@ -257,8 +261,8 @@ impl Side {
         string_view::pack(text, Place::Side, offset)
     }
 
-    /// The view of what was appended since `offset`. Text short enough for the view itself is removed
-    /// again.
+    /// The view of what was appended since `offset`. Text short enough for the view itself is
+    /// removed again.
     pub fn since(&mut self, offset: usize) -> u128 {
         let view = string_view::pack(&self.bytes[offset..], Place::Side, offset);
         if self.bytes.len() - offset <= string_view::INLINE {

@@ -36,7 +36,8 @@ pub struct OpenCall {
     pub frames: Option<TextRange>,
     /// A second stack, where a record is between the two.
     pub more_frames: Option<TextRange>,
-    /// Its line does not say that it is unfinished: other output was written into it, or it was cut.
+    /// Its line does not say that it is unfinished: other output was written into it, or it was
+    /// cut.
     pub torn: bool,
     /// The clock of `ts`.
     pub clock: RowClock,
@@ -131,16 +132,16 @@ pub enum Deferred {
         bytes: u64,
         /// View of the leading columns, to keep if there is no first half that has them.
         columns: Option<u128>,
-        /// Where the row of the open call belongs if the halves do not name the same call; `None` if
-        /// they need not.
+        /// Where the row of the open call belongs if the halves do not name the same call; `None`
+        /// if they need not.
         lost: Option<RowPosition>,
     },
     /// A middle part: the call is still unfinished after it.
     Continue {
         /// Task as printed.
         tid: Option<i32>,
-        /// The part as a call of its own, in case no call is open. Its arguments are what it adds to
-        /// those of the call.
+        /// The part as a call of its own, in case no call is open. Its arguments are what it adds
+        /// to those of the call.
         open: OpenCall,
         /// Bytes of the line with its line feed.
         bytes: u64,
@@ -168,8 +169,9 @@ pub enum Deferred {
     },
     /// A task is traced from here on, or no longer.
     Trace(TraceChange),
-    /// Task `by` called execve and goes on under the id `tid` (ptrace(2), "execve(2) under ptrace").
-    /// Its call becomes that of `tid`; the row of a call that `tid` had open belongs at `at`.
+    /// Task `by` called execve and goes on under the id `tid` (ptrace(2), "execve(2) under
+    /// ptrace"). Its call becomes that of `tid`; the row of a call that `tid` had open belongs at
+    /// `at`.
     Superseded {
         /// Task as printed.
         tid: Option<i32>,

@@ -193,7 +193,8 @@ pub enum Op {
     Fchdir,
     /// Uses `path` by name.
     Path,
-    /// Moves the position of `fd`: how in `flags` ([`whence`]), by the argument in `number`, to `ret`.
+    /// Moves the position of `fd`: how in `flags` ([`whence`]), by the argument in `number`, to
+    /// `ret`.
     Seek,
     /// The status flags of `fd` are those in `flags` ([`open_flags`]).
     SetStatus,

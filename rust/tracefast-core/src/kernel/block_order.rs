@@ -1,7 +1,7 @@
 //! Takes the rows of a block in the order of the log, with what comes between them: the entries of
 //! calls whose rows come later, and names of tasks (comm) that events show.
 //!
-//! Most rows need no look at all, as `events/model_rows.rs` has found out in parallel.
+//! Most rows need no work here, as `events/model_rows.rs` has established in parallel.
 
 use std::iter::Peekable;
 use std::ops::Range;
@@ -16,14 +16,14 @@ use crate::kernel::block_rows::{BlockRows, Whose};
 /// that needs more has all its remaining rows looked at.
 const SEARCHES: usize = 64;
 
-/// What comes between the rows of a block.
+/// Entries of calls and name changes that come between the rows of a block.
 struct Upcoming<'a> {
     entries: &'a [CallEntry],
     next: usize,
     named: Peekable<Iter<'a, CommChange>>,
-    /// There are names among it.
+    /// There are name changes.
     has_comms: bool,
-    /// The row before which the next of it comes, or for which it holds.
+    /// The row before which the next entry comes, or for which the next name holds.
     due: u32,
 }
 
@@ -99,7 +99,7 @@ impl Kernel {
         parsed.inserted = block.placed;
     }
 
-    /// The block's own rows, one after the other.
+    /// Handles the block's own rows one after another.
     fn own_rows(
         &mut self,
         run: Range<usize>,
@@ -110,7 +110,7 @@ impl Kernel {
         loop {
             let row = block.model_rows.next(from, run.end);
             let last = row.min(run.end - 1) as u32;
-            // It may show that an earlier row has to be looked at.
+            // The entry or name may mean that an earlier row has to be looked at.
             if upcoming.due <= last {
                 self.next_upcoming(upcoming, last, block);
                 continue;
@@ -127,7 +127,7 @@ impl Kernel {
         }
     }
 
-    /// Handles the next thing that comes before row `last`; or, for a name, that holds for it.
+    /// Handles the next entry that comes before row `last`, or the next name that holds for it.
     fn next_upcoming(&mut self, upcoming: &mut Upcoming<'_>, last: u32, block: &mut BlockRows<'_>) {
         let entry_at = upcoming.entries.get(upcoming.next).map(|entry| entry.at);
         let entry_at = entry_at.filter(|&at| at <= last).unwrap_or(u32::MAX);

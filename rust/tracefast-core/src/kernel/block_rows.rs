@@ -25,7 +25,7 @@ pub(crate) struct BlockRows<'a> {
     pub number: u64,
     /// Rows that come between the block's own, in order.
     pub placed: Vec<(RowPosition, u32)>,
-    /// The place after the row at hand.
+    /// The position after the row at hand.
     pub next_position: RowPosition,
     /// When its call was entered.
     pub since: Moment,

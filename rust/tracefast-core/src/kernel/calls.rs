@@ -1,8 +1,8 @@
 //! A call from its entry to its row, for rows that need more than [`crate::kernel::common_rows`]
 //! does.
 //!
-//! At entry a call takes hold of what its descriptors refer to. At its row, which is its exit, the
-//! model fills the columns and lets the effects happen.
+//! At entry a call keeps the descriptions that its descriptors refer to. At its row, which is its
+//! exit, the model fills the columns and applies the effects.
 
 use std::sync::Arc;
 
@@ -181,13 +181,13 @@ impl Kernel {
         } else if !idle {
             match op {
                 Op::Away => self.away(task, tid),
-                // The row is the end of the old leader.
+                // The row ends the old leader.
                 Op::Superseded => self.tasks.superseded(tid, effect.at),
                 _ => self.call::<false>(task, tid, row, block, &effect, None),
             }
         }
         if sight.exited {
-            // If it does anything more, its id belongs to another task now.
+            // Any later row with its id is of another task.
             self.tasks.changed.push(task_key(tid));
         }
         let from = if row < block.own { row + 1 } else { at as usize };

@@ -1,8 +1,8 @@
-//! The few things that most rows of a log do, without the work that only other rows need.
+//! The short way for common rows: the few things that most rows of a log do.
 //!
-//! Each function gives the result of [`Kernel::row`], which would ask questions that the kind of
-//! row has already answered. Where one returns `false`, it has done nothing, and the row takes the
-//! full way.
+//! Each function gives the same result as [`Kernel::row`], but skips checks that the class of the
+//! row has already answered. A function that returns `false` has done nothing; the row then goes
+//! through `calls.rs`.
 
 use std::sync::Arc;
 
@@ -63,8 +63,8 @@ impl Kernel {
         Some((sight.task, comm))
     }
 
-    /// A call with nothing between its entry and its exit; `begun`: they are two things in the
-    /// block all the same.
+    /// A call with nothing between its entry and its exit; `begun`: the block has them as an entry
+    /// and a row.
     #[inline(always)] // Becomes two functions, one for each value of `begun`.
     #[allow(clippy::inline_always)]
     fn common_whole(
@@ -109,7 +109,7 @@ impl Kernel {
             return false;
         }
         if !next && comm.is_some() {
-            // The row shows the name of this moment, unless the task is gone before.
+            // The row shows the name that the task has now, unless the task ends first.
             return self.common_entry_named(task, entry, held);
         }
         if let Some(comm) = comm {
@@ -237,8 +237,8 @@ impl Kernel {
         file
     }
 
-    /// A read of data while no other call moves the position of the description; `call_start`: it was
-    /// under way since its entry.
+    /// A read of data while no other call moves the position of the description; `call_start`: it
+    /// was under way since its entry.
     #[inline]
     fn common_read(
         &mut self,

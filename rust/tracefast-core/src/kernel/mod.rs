@@ -2,11 +2,11 @@
 //! private memory.
 //!
 //! The model knows rows, not text. A grammar states what a call may do as facts in its row (an
-//! operation, how data moves, where an offset is given: `events/vocabulary.rs`), and the model does
-//! what the kernel did with them. It fills the columns that need state: `task`, `pid`, `ofd`,
+//! operation, how data moves, where an offset is given: `events/vocabulary.rs`), and the model
+//! applies them as the kernel did. It fills the columns that need state: `task`, `pid`, `ofd`,
 //! `path`, `file`, `offset`, `offset_known`, `access`, `size`, `child`, `anon_bytes`.
 //!
-//! # One line on its way to its row
+//! # One line, from its text to its row
 //!
 //! ```text
 //! 100  openat(AT_FDCWD, "/data", O_RDONLY) = 3
@@ -15,19 +15,20 @@
 //! 101  read(4, "x"..., 10) = 10
 //! ```
 //!
-//! The grammar has made a row of the last line: task 101, `fd` 4, `requested` 10, `bytes` 10, and an
-//! effect that says "uses a descriptor, reads, at the position".
+//! The grammar has made a row of the last line: task 101, `fd` 4, `requested` 10, `bytes` 10, and
+//! an effect that says "uses a descriptor, reads, at the position".
 //!
 //! 1. `block_order.rs` goes through the rows of a block in the order of the log, and with them
-//!    through the entries of calls whose rows come later. `events/model_rows.rs` has marked the rows
-//!    that have to be looked at.
-//! 2. The row needs nothing unusual, so `common_rows.rs` handles it. Any other row takes the full way
-//!    in `calls.rs`; both give the same result. `block_rows.rs` holds the rows meanwhile, and those
+//!    through the entries of calls whose rows come later. `events/model_rows.rs` has marked the
+//!    rows that have to be looked at.
+//! 2. The row needs nothing unusual, so `common_rows.rs` handles it. Any other row goes through
+//!    `calls.rs`; both give the same result. `block_rows.rs` holds the rows meanwhile, and those
 //!    that the model adds.
 //! 3. `tasks/` finds task 101. `tasks/fork.rs` made it when clone returned: without `CLONE_FILES`,
 //!    its fd table is a copy of its parent's (clone(2)).
-//! 4. `descriptors/fd_table.rs` leads from 4 to the open file description that `descriptors/open.rs`
-//!    made for 3: both numbers, in both tasks, refer to one description (fork(2), dup(2)).
+//! 4. `descriptors/fd_table.rs` leads from 4 to the open file description that
+//!    `descriptors/open.rs` made for 3: both numbers, in both tasks, refer to one description
+//!    (fork(2), dup(2)).
 //! 5. `transfers/transfer.rs` finds where the read began. The position of the description is 0, and
 //!    no other call was moving it, so the offset is 0, `exact`, and the class `first`. The position
 //!    is 10 from now on, for all four descriptors, and `files/length.rs` knows that the file has at
@@ -45,11 +46,14 @@
 //!
 //! | effect | when | why |
 //! |---|---|---|
-//! | a call refers to a description | entry to exit | the kernel holds a reference (`fdget`), so another thread may close or reuse the number meanwhile |
-//! | `close`, `close_range` free numbers | entry | the number is free before the call returns: close(2) |
-//! | `open`, `dup`, `pipe`, `accept` make descriptors | exit | only the return value names the number |
-//! | a fork makes a task | entry, for a child that shows itself before the call returns | only the return value names the child |
+//! | a call holds a description | entry to exit | the kernel has a reference (`fdget`) |
+//! | `close`, `close_range` free numbers | entry | the number is free early: close(2) |
+//! | `open`, `dup`, `pipe`, `accept` make descriptors | exit | only the result names them |
+//! | a fork makes a task | entry, if the child shows itself | only the result names the child |
 //! | a transfer moves the position, changes the size | exit | its bytes are known |
+//!
+//! Because of the reference, another thread may close or reuse the number during a call. A child
+//! may show itself in the log before the call of its parent returns.
 //!
 //! # What is never guessed
 //!
@@ -57,8 +61,8 @@
 //!
 //! - Calls that overlap on one description are `ambiguous`. When the last of them has ended, the
 //!   position is known again if their order does not matter (`transfers/position.rs`).
-//! - A description that is older than the log has an unknown position. Its offsets are `relative` to
-//!   its first access until something proves where that was; the proof is a row of its own,
+//! - A description that is older than the log has an unknown position. Its offsets are `relative`
+//!   to its first access until something proves where that was; the proof is a row of its own,
 //!   `offset-base`, and earlier rows stay as they are.
 //! - The size of a file is known from calls that show or set it, as long as no call that may have
 //!   changed it overlaps (`files/length.rs`). With `O_APPEND` the offset follows from it.
@@ -111,7 +115,7 @@ pub(crate) struct Kernel {
 }
 
 impl Kernel {
-    /// A model of nothing yet; `cut`: of a log in several files, one for each task.
+    /// An empty model; `cut`: for a log in several files, one for each task.
     pub(crate) fn new(cut: bool) -> Self {
         Self { cut, ..Self::default() }
     }

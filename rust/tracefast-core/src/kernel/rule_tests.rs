@@ -1,7 +1,7 @@
 //! The rules of the model: small logs and what their rows must hold.
 //!
 //! The rules are data, `tests/data/kernel-rules/*.rules`, which the Python tests read as well;
-//! the README there describes the form. Each log takes the whole way from text to columns here,
+//! the README there describes the form. Here each log is processed from text to columns,
 //! as one block and with a block for each line.
 
 use std::collections::BTreeMap;
@@ -93,7 +93,7 @@ fn parse(text: &str) -> Vec<Rule> {
     rules
 }
 
-/// The rows of a log whose blocks have so many lines.
+/// The rows of a log in blocks of so many lines.
 fn rows(lines: &[String], block_lines: usize) -> Vec<Row> {
     let text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
     let format = Format::detect(text.as_bytes(), None).expect("a log");
@@ -174,7 +174,7 @@ impl Letters {
     }
 }
 
-/// What is wrong of the rows of a rule, a line each.
+/// What is wrong with the rows of a rule, one line for each fault.
 fn differences(rule: &Rule, rows: &[Row]) -> String {
     let mut out = String::new();
     let mut letters = Letters::default();
@@ -221,7 +221,7 @@ fn check(file: &str) {
     assert!(wrong.is_empty(), "{file}.rules:\n{wrong}");
 }
 
-/// A test for each file, by the file's name.
+/// One test for each file, with the file's name.
 macro_rules! files {
     ($($file:ident,)*) => {
         $(#[test]

@@ -1,7 +1,7 @@
 //! Device files by their usual names.
 
-/// Whether `path` is a character device without positions, by its usual name: all that a log without
-/// `fstat` shows of it (Documentation/admin-guide/devices.txt).
+/// Whether `path` is a character device without positions, by its usual name: all that a log
+/// without `fstat` shows of it (Documentation/admin-guide/devices.txt).
 pub(crate) fn is_stream_device(path: &[u8]) -> bool {
     let Some(name) = path.strip_prefix(b"/dev/") else { return false };
     matches!(

@@ -1,7 +1,7 @@
 //! Whether a call spent its time waiting for somebody, or moving data.
 //!
-//! That depends on what the descriptor refers to, not only on the call: a read of a pipe waits until
-//! somebody writes to it, a read of a file takes as long as the disk needs.
+//! That depends on what the descriptor refers to, not only on the call: a read of a pipe waits
+//! until somebody writes to it, a read of a file takes as long as the disk needs.
 
 use crate::linux::devices::is_stream_device;
 use crate::linux::syscalls::{Classes, classes_of};
@@ -97,8 +97,8 @@ impl Giver {
 }
 
 impl Call {
-    /// Whether a call that takes from `giver` spent its time waiting for somebody; `None` if the log
-    /// does not say.
+    /// Whether a call that takes from `giver` spent its time waiting for somebody; `None` if the
+    /// log does not say.
     #[inline]
     pub(crate) fn waits_for(self, giver: Giver) -> Option<bool> {
         match (self, giver) {

@@ -64,12 +64,12 @@ impl UnfinishedCalls {
         Self { traced: TracedTasks::new(root), ..Self::default() }
     }
 
-    /// Joins what earlier blocks left open with this one, and takes what it leaves open. `line` is the
-    /// line of the log on which the block starts, from 0.
+    /// Joins what earlier blocks left open with this one, and takes what it leaves open. `line` is
+    /// the line of the log on which the block starts, from 0.
     pub(crate) fn run(&mut self, parsed: &mut Parsed, text: &[u8], format: &Format, line: i64) {
         self.block += 1;
         let end = parsed.position();
-        // Since where lines of the block have no pid.
+        // The position from which lines of the block have no pid.
         let mut bare = None;
         let deferred = std::mem::take(&mut parsed.deferred);
         for touch in &deferred {
@@ -199,8 +199,8 @@ impl UnfinishedCalls {
         if root { self.take(None) } else { None }
     }
 
-    /// The execve of a thread may end under the id of its group's leader without a line that says so.
-    /// It becomes the call of the leader then, whose own call is over.
+    /// The execve of a thread may end under the id of its group's leader without a line that says
+    /// so. It becomes the call of the leader then, whose own call is over.
     fn exec(
         &mut self,
         tid: Option<i32>,

@@ -1,4 +1,4 @@
-//! Memory that is used again: the buffers and columns of blocks.
+//! Memory that is reused: the buffers and columns of blocks.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};

@@ -45,8 +45,8 @@ impl ResolvedBlock {
         })
     }
 
-    /// Inspects the rows as they are, without writing the columns that are left out. Texts other than
-    /// paths are there already.
+    /// Inspects the rows as they are, without writing the columns that are left out. Texts other
+    /// than paths are there already.
     pub fn look<T>(&self, look: impl FnOnce(&Rows) -> T) -> T {
         self.look_whole(|parsed| look(&parsed.rows))
     }
@@ -58,7 +58,8 @@ impl ResolvedBlock {
         }
     }
 
-    /// Bytes of the texts of all rows (see [`Rows::text_bytes`]), if the serial stage added no rows.
+    /// Bytes of the texts of all rows (see [`Rows::text_bytes`]), if the serial stage added no
+    /// rows.
     pub fn text_bytes(&self) -> Option<usize> {
         self.look_whole(|parsed| {
             let Parsed { rows, model_rows, .. } = parsed;

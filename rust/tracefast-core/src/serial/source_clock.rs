@@ -14,7 +14,7 @@ use crate::format::Format;
 pub(crate) struct SourceClock {
     /// The sum of all differences, or of the days that have passed.
     elapsed: i64,
-    /// The sum of the differences of lines with other columns than the log has at its start.
+    /// The sum of the differences of lines with columns other than those at the start of the log.
     other_elapsed: i64,
     /// Time of the last line.
     last: Option<i64>,

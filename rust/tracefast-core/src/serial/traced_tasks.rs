@@ -1,5 +1,5 @@
-//! The task of lines without a pid: strace without `-o FILE` prints pids only while it traces several
-//! tasks.
+//! The task of lines without a pid: strace without `-o FILE` prints pids only while it traces
+//! several tasks.
 
 use std::collections::BTreeSet;
 

@@ -23,8 +23,8 @@
 //! 5. `call/row.rs` writes the outcome into the row: `ret`, `dur_ns`, `errno`, `status`.
 //! 6. `fields/` fills the columns that the arguments give: `fd` 3, `path` `/etc/passwd`,
 //!    `requested` 4096, `bytes` 1024. The shape of each call in [`crate::linux::syscalls`] says
-//!    which argument is what; `fields/plan.rs` picks the cheapest way to find it. `fields/effects.rs`
-//!    notes what the call does to the process, for the model of the kernel.
+//!    which argument is what; `fields/plan.rs` picks the cheapest way to find it.
+//!    `fields/effects.rs` notes what the call does to the process, for the model of the kernel.
 //!
 //! Most lines of most logs have just this form. `call/fast_path.rs` reads them in one go and leaves
 //! every line that is odd in any way to steps 3 to 6; tests hold both to the same rows.
@@ -62,8 +62,8 @@
 //!
 //! `non_calls/lines.rs` makes rows of signals and exits. Any other line goes to
 //! `non_calls/classify.rs`: messages (`message.rs`) and the tables of `-c` (`summary_table.rs`) are
-//! counted and left out, stack frames and dumps join the row before them, and what is left becomes a
-//! row of kind `unparsed`. For those, `explain.rs` says what was expected.
+//! counted and left out, stack frames and dumps join the row before them, and what is left becomes
+//! a row of kind `unparsed`. For those, `explain.rs` says what was expected.
 //!
 //! # Several logs as one
 //!

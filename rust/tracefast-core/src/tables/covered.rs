@@ -1,4 +1,4 @@
-//! How much the union of ranges covers, by group.
+//! The length of unions of ranges, by group.
 
 use crate::tables::ranges::Ranges;
 

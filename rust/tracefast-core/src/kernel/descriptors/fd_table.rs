@@ -168,7 +168,7 @@ impl FdTable {
         }
     }
 
-    /// A copy, whose descriptors refer to the same descriptions.
+    /// A copy of the table; its descriptors refer to the same descriptions.
     #[must_use]
     pub(crate) fn copy(&self, files: &mut OpenFileDescriptions) -> Self {
         for slot in self.slots.iter().flatten() {

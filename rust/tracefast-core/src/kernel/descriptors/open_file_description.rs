@@ -56,7 +56,7 @@ pub(crate) struct OpenFileDescription {
 }
 
 impl OpenFileDescription {
-    /// A description without users.
+    /// A new description, without users.
     pub(crate) fn new(path: Option<Arc<[u8]>>, id: Option<u64>, file_type: Option<u8>) -> Self {
         Self {
             refs: 0,
@@ -82,7 +82,7 @@ impl OpenFileDescription {
         }
     }
 
-    /// The same, older than the log.
+    /// A description that is older than the log.
     pub(crate) fn inherited(position: Position) -> Self {
         Self { inherited: true, position, ..Self::new(None, None, None) }
     }
@@ -111,13 +111,13 @@ impl OpenFileDescription {
         !self.inherited && named == is_rooted(view)
     }
 
-    /// Whether it has no positions.
+    /// Whether it is a stream: it has no positions.
     #[inline]
     pub(crate) fn is_stream(&self) -> bool {
         self.position == Position::None && self.inode.is_none()
     }
 
-    /// The same, and no call is under way that has seen one.
+    /// The same, and no call in progress treats it as a file with positions.
     #[inline]
     pub(crate) fn is_idle_stream(&self) -> bool {
         self.is_stream() && self.in_progress.is_empty()
@@ -156,14 +156,14 @@ pub(crate) fn is_rooted(view: u128) -> bool {
     (view >> 32) as u8 == b'/'
 }
 
-/// All open file descriptions. One without users is gone at once.
+/// All open file descriptions. A description without users is removed at once.
 #[derive(Debug, Default)]
 pub(crate) struct OpenFileDescriptions {
     files: Vec<Option<OpenFileDescription>>,
     free: Vec<DescriptionRef>,
     /// The files that they are of.
     pub inodes: Inodes,
-    /// How many numbers were given out.
+    /// The last number that was assigned.
     numbers: u32,
 }
 
@@ -211,7 +211,7 @@ impl OpenFileDescriptions {
         Some(open)
     }
 
-    /// One user more: a descriptor, a call under way, a message.
+    /// Adds a user: a descriptor, a call in progress, a message.
     pub(crate) fn keep(&mut self, file: DescriptionRef) {
         if let Some(file) = self.get(file) {
             file.refs += 1;

@@ -6,8 +6,8 @@ use crate::kernel::transfers::position::{CallStart, CallsInProgress};
 /// A moment of the model. A new one begins with each entry of a call and each change of a file.
 pub(crate) type Moment = u64;
 
-/// Who appends to a file of unknown size. As long as it is one description alone, the end is known
-/// relative to the place of its first append.
+/// Which descriptions append to a file of unknown size. As long as only one does, the end is known
+/// relative to its first append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Appender {
     /// Nobody so far.
@@ -15,7 +15,7 @@ pub(crate) enum Appender {
     Nobody,
     /// The description with this number, which has appended so many bytes.
     One(u32, i64),
-    /// Others, too.
+    /// Several descriptions.
     Several,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Length {
     changed: Moment,
     /// When the file was last made shorter.
     cut: Moment,
-    /// When the size became known, or changed.
+    /// When the size became known or last changed.
     size_since: Moment,
 }
 
@@ -114,7 +114,7 @@ impl Length {
         self.size
     }
 
-    /// Who has appended while the size was not known.
+    /// Which descriptions have appended while the size was not known.
     pub(crate) fn appender(&self) -> Appender {
         self.appender
     }

@@ -65,7 +65,7 @@ impl Tasks {
         if let Some((_, id)) = forking.as_ref().and_then(|f| f.child).filter(|&(t, _)| t == tid) {
             return Some(id);
         }
-        // The child was taken for that of another call, whose own child is still to come.
+        // The child was taken for that of another call, whose own child has not appeared yet.
         let mut taken = None;
         for other in &mut self.forking {
             if other.child.is_some_and(|(seen, _)| seen == tid) {
@@ -73,7 +73,7 @@ impl Tasks {
             }
         }
         if let Some((wrong, _)) = forking.and_then(|f| f.child) {
-            // And what was taken for this call's child is that of the other one.
+            // What was taken for this call's child is the child of the other call.
             let id = self.by_tid.get(&key(Some(wrong))).map(|&at| self.identity(at).0);
             if let (Some(id), Some(other)) =
                 (id, self.forking.iter_mut().find(|other| other.child.is_none()))

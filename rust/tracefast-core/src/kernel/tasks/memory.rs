@@ -25,7 +25,7 @@ pub(crate) struct AddressSpace {
 }
 
 impl AddressSpace {
-    /// That of a program that has just been started.
+    /// The address space of a program that has just been started.
     pub(crate) fn fresh() -> Self {
         Self { known: true, ..Self::default() }
     }
@@ -59,7 +59,7 @@ impl AddressSpace {
                 for &(start, end, writable) in moved.iter().filter(|_| stays) {
                     self.put(start, end - start, writable);
                 }
-                // A range that is not followed, of a file, stays so.
+                // A range of a file is not followed, and stays so.
                 if let Some(&(_, _, writable)) = moved.first() {
                     self.cut(new_start, new_len);
                     self.put(new_start, new_len, writable);
@@ -150,7 +150,7 @@ mod tests {
         space.change(map(MIB, 2 * MIB, true));
         space.change(Memory::Unmap { start: MIB + MIB / 2, len: MIB });
         assert_eq!(space.bytes(), Some(MIB as i64));
-        // A file over it takes its place.
+        // A file that is mapped over it replaces it.
         space.change(Memory::Map { start: MIB, len: 100, anonymous: false, writable: true });
         assert_eq!(space.bytes(), Some(MIB as i64 - 4096));
     }
@@ -182,7 +182,7 @@ mod tests {
             space.change(map(i * MIB, MIB, true));
         }
         assert_eq!((space.ranges.len(), space.bytes()), (1, Some(4 * MIB as i64)));
-        // What cannot be followed does not count.
+        // Ranges beyond the limit do not count.
         for i in 0..2 * RANGES as u64 {
             space.change(map((10 + 2 * i) * MIB, MIB, true));
         }

@@ -1,4 +1,4 @@
-//! Calls under way, and the descriptions that they hold since their entry.
+//! Calls in progress, and the descriptions that they hold since their entry.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Calls that move data or positions.
 //!
-//! `effects.rs` takes a row apart and writes its columns, `transfer.rs` handles one side of a
-//! transfer, and seeks. `position.rs` has positions, the classes of accesses, and calls that
+//! `effects.rs` reads the effect of a row and writes its columns, `transfer.rs` handles one side of
+//! a transfer, and seeks. `position.rs` has positions, the classes of accesses, and calls that
 //! overlap; `calls_under_way.rs` what calls hold from entry to exit; `aio.rs` submissions whose
 //! parts complete later.
 

@@ -186,8 +186,8 @@ impl CallsInProgress {
         self.record(overlapped, moved, write)
     }
 
-    /// Ends the call of `call_start`, or one that begins and ends here, but only if no other call was
-    /// under way meanwhile. Returns whether it did.
+    /// Ends the call of `call_start`, or one that begins and ends here, but only if no other call
+    /// was under way meanwhile. Returns whether it did.
     #[inline]
     pub(crate) fn is_alone(&mut self, call_start: Option<CallStart>) -> bool {
         match call_start {

@@ -1,5 +1,5 @@
 //! One side of a transfer: where it began, its class, and what it does to position and size. Seeks,
-//! and calls that show or change a size, have their part here too.
+//! and calls that show or change a size, are handled here too.
 
 use crate::events::vocabulary::{Access, At, OffsetKnown, whence};
 use crate::kernel::descriptors::open_file_description::{
@@ -96,7 +96,7 @@ pub(crate) fn transfer(
     finish(open, length, side, met, start, [since, now])
 }
 
-/// How a transfer met other calls on its description and its file.
+/// How a transfer overlapped other calls on its description and its file.
 #[derive(Debug, Clone, Copy)]
 struct Met {
     /// The write appends, or may append.
@@ -112,8 +112,8 @@ struct Met {
     overlap: Option<CallOverlap>,
 }
 
-/// First phase: the transfer leaves the calls under way, those that change the size of the file and
-/// those that move the position.
+/// First phase: removes the transfer from the calls in progress that change the size of the file or
+/// move the position.
 #[inline]
 fn meet(
     open: &mut OpenFileDescription,
@@ -141,7 +141,7 @@ fn meet(
         }
         None => None,
     };
-    // An offset of its own does not depend on who moves the position meanwhile.
+    // An explicit offset does not depend on other calls that move the position.
     let overlapped = side.at == At::Position && overlap.is_some_and(|overlap| overlap.overlapped);
     Met { appends, append_unclear, size_raced, overlapped, overlap }
 }
@@ -377,8 +377,8 @@ fn settle(open: &mut OpenFileDescription, side: Side, start: Start, overlap: Opt
                 Total::Moved(total) => open.position.plus(total),
                 _ => Position::Unknown,
             };
-            // The last of them ended here, whichever it was, unless one at an offset of its own has
-            // come since.
+            // The last of them ended here, whichever it was, unless a call with an explicit offset
+            // came later.
             if moved_by[0] != moved_by[1]
                 && let Position::At(spot) = open.position
                 && open.streams[usize::from(moved_by[1])] == Stream::Lost

@@ -1,8 +1,8 @@
 //! Machines: how they number their calls, and what their registers hold.
 //!
 //! `raw_syscalls` prints calls by number, and numbers mean other calls on other machines. A log
-//! does not name its machine; [`crate::ftrace::machine_guess`] infers it from the numbers themselves, from what the
-//! registers hold and from the shape of addresses.
+//! does not name its machine; [`crate::ftrace::machine_guess`] infers it from the numbers
+//! themselves, from what the registers hold and from the shape of addresses.
 
 pub(crate) mod register_pairs;
 pub(crate) mod syscall_numbers;

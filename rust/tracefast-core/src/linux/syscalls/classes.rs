@@ -1,7 +1,8 @@
 //! Classes of system calls by what they do, in the words of their man pages.
 //!
-//! Each call has its classes in its line of [`crate::linux::syscalls::table`]; most follow from what the line says
-//! about the arguments. Code that needs to know what a call does asks here and keeps no list of names.
+//! Each call has its classes in its line of [`crate::linux::syscalls::table`]; most follow from
+//! what the line says about the arguments. Code that needs to know what a call does asks here and
+//! keeps no list of names.
 
 use crate::events::vocabulary::{Motion, Op};
 

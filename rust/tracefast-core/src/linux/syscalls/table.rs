@@ -1,8 +1,9 @@
 //! What each system call does, and what its arguments mean. To add a call, add a line.
 //!
 //! Positions count from 0, in the order in which strace prints the arguments, which is the kernel's
-//! on 64-bit machines. The names are strace's; the 32-bit and old spellings of a call are next to it.
-//! Classes that follow from the arguments are not repeated: see [`Shape::motion`] and [`Shape::op`].
+//! on 64-bit machines. The names are strace's; the 32-bit and old spellings of a call are next to
+//! it. Classes that follow from the arguments are not repeated: see [`Shape::motion`] and
+//! [`Shape::op`].
 
 use crate::events::vocabulary::Motion::{Copy, Read, Write};
 use crate::events::vocabulary::{FileType, Op};

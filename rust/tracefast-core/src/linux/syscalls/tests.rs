@@ -64,7 +64,7 @@ fn classes_agree_with_arguments() {
     }
 }
 
-/// Calls that take what no other call does are one and the same under several names.
+/// Different names of one call have the same classes and effects.
 #[test]
 fn spellings_of_a_call_do_the_same() {
     for names in [

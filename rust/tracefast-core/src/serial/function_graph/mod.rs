@@ -55,8 +55,8 @@ fn processor(cpu: Option<u16>) -> i32 {
     cpu.map_or(-1, i32::from)
 }
 
-/// The key of a stack: a task has one; so has the idle task of each processor; so has the task that a
-/// processor runs while no line has named it.
+/// The key of a stack: a task has one; so has the idle task of each processor; so has the task that
+/// a processor runs while no line has named it.
 fn owner(tid: Option<i32>, cpu: Option<u16>) -> i64 {
     match tid {
         Some(0) => 1 << 40 | i64::from(processor(cpu) + 1),
@@ -264,8 +264,8 @@ impl FunctionStacks {
         }
     }
 
-    /// Ends the log: adds rows for all functions that were not left, in the order in which they were
-    /// entered. `line` is the number of lines of the log.
+    /// Ends the log: adds rows for all functions that were not left, in the order in which they
+    /// were entered. `line` is the number of lines of the log.
     pub(crate) fn finish(&mut self, parsed: &mut Parsed, line: i64) {
         self.block += 1;
         let mut block = BlockContext { parsed, text: b"", line, number: self.block };

@@ -82,8 +82,8 @@ pub(crate) struct Frame {
     extra: Option<LineText>,
     /// Number of the block in which it was entered.
     block: u64,
-    /// The block and view of the arguments of functions that it calls and that have no text of their
-    /// own: all of them share one text.
+    /// The block and view of the arguments of functions that it calls and that have no text of
+    /// their own: all of them share one text.
     calls: Option<(u64, u128)>,
 }
 
@@ -178,8 +178,8 @@ pub(crate) struct BlockContext<'a> {
 }
 
 impl BlockContext<'_> {
-    /// The arguments of a function at `depth`: the printed text, its caller, its depth. `called`: the
-    /// text has the caller already.
+    /// The arguments of a function at `depth`: the printed text, its caller, its depth. `called`:
+    /// the text has the caller already.
     pub(crate) fn args(
         &mut self,
         stack: Option<&mut Stack>,
@@ -256,8 +256,8 @@ impl BlockContext<'_> {
         rows.valid[row] |= valid;
     }
 
-    /// Adds what the entry says to `row`, which has what the exit says. `seconds`: if the time in the
-    /// function is not printed, it is the difference of both times.
+    /// Adds what the entry says to `row`, which has what the exit says. `seconds`: if the time in
+    /// the function is not printed, it is the difference of both times.
     pub(crate) fn join(&mut self, frame: &mut Frame, args: u128, row: usize, seconds: bool) {
         self.head(frame, args, row);
         let rows = &mut self.parsed.rows;

@@ -65,13 +65,14 @@ fn a_task_that_is_dead_is_in_no_function() {
         0,
     );
     assert_eq!(rows, ["do_task_dead unfinished 1", "do_exit unfinished 0"]);
-    // A task that only waits is still in them.
+    // A task that is only switched out is still in its functions.
     assert_eq!(graph.stacks.len(), 2);
 }
 
 #[test]
 fn deep_stacks_take_no_longer_than_others() {
-    // Each line is deeper than the one before, so that the text is as long as a square.
+    // Each line is nested deeper than the one before, so the text grows with the square of their
+    // number.
     let depth = 3000;
     let line = |depth| format!(" 0)               |  {}f() {{\n", "  ".repeat(depth));
     let mut text = (0..depth).map(line).collect::<Vec<_>>().concat();
