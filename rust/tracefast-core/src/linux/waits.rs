@@ -8,7 +8,7 @@ use crate::linux::syscalls::{Classes, classes_of};
 
 /// What a call of some name does with its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Call {
+pub(crate) enum CallTime {
     /// It waits until something happens: another task, a message, a time.
     Waits,
     /// It takes data from its descriptor, and may have to wait until somebody gives it.
@@ -19,7 +19,7 @@ pub(crate) enum Call {
     Works,
 }
 
-impl Call {
+impl CallTime {
     /// Of the system call `name`, as the event schema spells it.
     pub(crate) fn from_name(name: &str) -> Self {
         let classes = classes_of(name.as_bytes());
@@ -96,7 +96,7 @@ impl Giver {
     }
 }
 
-impl Call {
+impl CallTime {
     /// Whether a call that takes from `giver` spent its time waiting for somebody; `None` if the
     /// log does not say.
     #[inline]
@@ -123,9 +123,9 @@ pub(crate) enum Time {
 /// What a call that takes from `giver`, or gives to it, spent its time on. If it may have waited,
 /// its time counts as moving data.
 #[inline]
-pub(crate) fn spent(call: Call, giver: Giver) -> Time {
+pub(crate) fn spent(call: CallTime, giver: Giver) -> Time {
     match (call, call.waits_for(giver)) {
-        (Call::Works, _) => Time::Work,
+        (CallTime::Works, _) => Time::Work,
         (_, Some(true)) => Time::Wait,
         _ => Time::Io,
     }
@@ -166,17 +166,17 @@ mod tests {
             ("openat", Some("regular"), None, Time::Work),
         ] {
             let giver = kind.map_or(Giver::Unknown, Giver::from_file_type).known_as(|| path);
-            assert_eq!(spent(Call::from_name(name), giver), time, "{name} {kind:?}");
+            assert_eq!(spent(CallTime::from_name(name), giver), time, "{name} {kind:?}");
         }
     }
 
     #[test]
     fn example_of_from_name() {
-        use crate::linux::waits::Call;
-        assert_eq!(Call::from_name("futex"), Call::Waits);
-        assert_eq!(Call::from_name("read"), Call::Takes);
-        assert_eq!(Call::from_name("fsync"), Call::Moves);
-        assert_eq!(Call::from_name("mmap"), Call::Works);
+        use crate::linux::waits::CallTime;
+        assert_eq!(CallTime::from_name("futex"), CallTime::Waits);
+        assert_eq!(CallTime::from_name("read"), CallTime::Takes);
+        assert_eq!(CallTime::from_name("fsync"), CallTime::Moves);
+        assert_eq!(CallTime::from_name("mmap"), CallTime::Works);
     }
 
     #[test]
@@ -190,9 +190,12 @@ mod tests {
 
     #[test]
     fn example_of_spent() {
-        use crate::linux::waits::{Call, Giver, Time, spent};
-        assert_eq!(spent(Call::from_name("read"), Giver::from_file_type("pipe")), Time::Wait);
-        assert_eq!(spent(Call::from_name("read"), Giver::from_file_type("regular")), Time::Io);
-        assert_eq!(spent(Call::from_name("mmap"), Giver::from_file_type("regular")), Time::Work);
+        use crate::linux::waits::{CallTime, Giver, Time, spent};
+        assert_eq!(spent(CallTime::from_name("read"), Giver::from_file_type("pipe")), Time::Wait);
+        assert_eq!(spent(CallTime::from_name("read"), Giver::from_file_type("regular")), Time::Io);
+        assert_eq!(
+            spent(CallTime::from_name("mmap"), Giver::from_file_type("regular")),
+            Time::Work
+        );
     }
 }

@@ -62,7 +62,7 @@ impl RowFold for Processes {
         if kind == RowKind::Call {
             work.calls += 1;
             let giver = match meaning.spent {
-                waits::Call::Takes => columns
+                waits::CallTime::Takes => columns
                     .file_type
                     .get(row, Giver::from_file_type)
                     .unwrap_or(Giver::Unknown)

@@ -11,7 +11,7 @@ pub(crate) struct Meaning {
     /// It writes data to a file, pipe or socket.
     pub(crate) writes: bool,
     /// What its time is spent on.
-    pub(crate) spent: waits::Call,
+    pub(crate) spent: waits::CallTime,
 }
 
 impl Meaning {
@@ -21,7 +21,7 @@ impl Meaning {
         Self {
             reads: transfers || classes.has(Classes::READS.and(Classes::RECEIVES)),
             writes: transfers || classes.has(Classes::WRITES.and(Classes::SENDS)),
-            spent: waits::Call::from_name(word),
+            spent: waits::CallTime::from_name(word),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::tables::names::Names;
 use crate::tables::process_tracking::tracker::{TaskColumns, Tracker};
 use crate::tables::process_tracking::{group, programs};
 use crate::tables::syscalls::By;
-use crate::tables::syscalls::row::{Call, Entry};
+use crate::tables::syscalls::row::{CallFacts, Entry};
 use crate::tables::syscalls::table::{self, Row};
 use crate::tables::syscalls::word_classes::{End, Fault, Meaning, Role, RowKind};
 
@@ -136,10 +136,10 @@ impl RowFold for Syscalls {
         }
         let fault = columns.errno.get(row, Fault::from_errno);
         let giver = match meaning.time {
-            waits::Call::Takes => giver(columns, row),
+            waits::CallTime::Takes => giver(columns, row),
             _ => Giver::Unknown,
         };
-        let call = Call {
+        let call = CallFacts {
             meaning,
             ts: columns.ts.get(row),
             dur: columns.dur.get(row),

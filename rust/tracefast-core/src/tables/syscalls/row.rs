@@ -7,7 +7,7 @@ use crate::tables::syscalls::word_classes::{End, Fault, Meaning, Role};
 
 /// What the table needs of a call.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Call {
+pub(crate) struct CallFacts {
     pub(crate) meaning: Meaning,
     pub(crate) ts: Option<i64>,
     pub(crate) dur: Option<i64>,
@@ -17,7 +17,7 @@ pub(crate) struct Call {
     pub(crate) bytes: Option<i64>,
 }
 
-impl Call {
+impl CallFacts {
     /// Whether its time was spent waiting; None if the log does not show it.
     fn waits(&self) -> Option<bool> {
         self.meaning.time.waits_for(self.giver)
@@ -46,7 +46,7 @@ pub(crate) struct Entry {
 
 impl Entry {
     #[inline]
-    pub(crate) fn count(&mut self, call: &Call) {
+    pub(crate) fn count(&mut self, call: &CallFacts) {
         self.calls += 1;
         if call.end == End::None && call.meaning.role != Role::Exit {
             self.unfinished += 1;

@@ -78,13 +78,13 @@ pub(crate) enum Role {
 pub(crate) struct Meaning {
     /// The number of the name.
     pub(crate) name: u32,
-    pub(crate) time: waits::Call,
+    pub(crate) time: waits::CallTime,
     pub(crate) role: Role,
 }
 
 impl Meaning {
     pub(crate) fn from_name(word: &str, name: u32) -> Self {
-        Self { name, time: waits::Call::from_name(word), role: Role::from_name(word) }
+        Self { name, time: waits::CallTime::from_name(word), role: Role::from_name(word) }
     }
 }
 

@@ -19,7 +19,7 @@ use crate::tables::files::fold::NO_SOURCE;
 use crate::tables::files::word_classes::RowKind;
 use crate::tables::fold::RowFold;
 use crate::tables::names::Names;
-use record::{READ, Record, Span, WRITE};
+use record::{CallSpan, READ, Record, WRITE};
 
 /// The counters so far.
 ///
@@ -40,7 +40,7 @@ pub struct Darshan {
 
 /// What a call is to Darshan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Act {
+enum Operation {
     /// A read or write at the record's offset.
     Stream(usize),
     /// A read or write at an offset: the last argument, or the one `.1` places before the last.
@@ -59,7 +59,7 @@ enum Act {
     Other,
 }
 
-impl Act {
+impl Operation {
     fn from_name(name: &str) -> Self {
         let shape = shape(by_name(name.as_bytes()));
         let classes = shape.classes;
@@ -95,7 +95,7 @@ event_columns! {
         ts: Numbers<TimestampNanosecondType> = "ts",
         dur: Numbers<Int64Type> = "dur_ns",
         kind: Words<RowKind> = "kind",
-        name: Words<Act> = "name",
+        name: Words<Operation> = "name",
         args: Text = "args",
         ret: Numbers<Int64Type> = "ret",
         injected: Words<bool> = "status",
@@ -149,8 +149,8 @@ impl RowFold for Darshan {
             let origin = self.origins.entry(source).or_insert(ts);
             *origin = ts.min(*origin);
         }
-        let act = match columns.name.get(row, Act::from_name) {
-            Some(act) if act != Act::Other => act,
+        let act = match columns.name.get(row, Operation::from_name) {
+            Some(act) if act != Operation::Other => act,
             _ => return,
         };
         if columns.kind.get(row, RowKind::from_word) != Some(RowKind::Call)
@@ -159,15 +159,15 @@ impl RowFold for Darshan {
             return;
         }
         let (Some(path), Some(ret)) = (columns.path.get(row), columns.ret.get(row)) else { return };
-        if ret < 0 && act != Act::Close {
+        if ret < 0 && act != Operation::Close {
             return;
         }
         let span = ts
             .zip(columns.dur.get(row))
-            .map(|(start, dur)| Span { start, end: start.saturating_add(dur) });
+            .map(|(start, dur)| CallSpan { start, end: start.saturating_add(dur) });
         match act {
-            Act::Open => self.record(source, path).open(span),
-            Act::Stat => {
+            Operation::Open => self.record(source, path).open(span),
+            Operation::Stat => {
                 if columns.regular.get(row, |word| word == "regular") != Some(true) {
                     return;
                 }
@@ -177,7 +177,7 @@ impl RowFold for Darshan {
                     record.stat(span);
                 }
             }
-            Act::Rename => {
+            Operation::Rename => {
                 if let Some(record) = self.known(source, path) {
                     record.renamed(span);
                     if let Some(target) = columns.path2.get(row) {
@@ -185,29 +185,29 @@ impl RowFold for Darshan {
                     }
                 }
             }
-            Act::Map if columns.fd.get(row).is_none() => {}
+            Operation::Map if columns.fd.get(row).is_none() => {}
             _ => {
                 let Some(record) = self.opened(source, path) else { return };
                 match act {
-                    Act::Stream(direction) => record.access(direction, ret, None, span),
-                    Act::At(direction, skip) => {
+                    Operation::Stream(direction) => record.access(direction, ret, None, span),
+                    Operation::At(direction, skip) => {
                         let argument_offset =
                             columns.args.get(row).and_then(|args| argument(args, skip));
                         let at = argument_offset.or_else(|| columns.offset.get(row)).unwrap_or(0);
                         record.access(direction, ret, Some(at), span);
                     }
-                    Act::Dup => record.dup(span),
-                    Act::Close => record.close(span),
-                    Act::Seek => record.seek(ret, span),
-                    Act::LongSeek => {
+                    Operation::Dup => record.dup(span),
+                    Operation::Close => record.close(span),
+                    Operation::Seek => record.seek(ret, span),
+                    Operation::LongSeek => {
                         if let Some(at) = columns.args.get(row).and_then(bracketed) {
                             record.seek(at, span);
                         }
                     }
-                    Act::Map => record.mmaps += 1,
-                    Act::Sync => record.sync(false, span),
-                    Act::DataSync => record.sync(true, span),
-                    Act::Open | Act::Stat | Act::Rename | Act::Other => {}
+                    Operation::Map => record.mmaps += 1,
+                    Operation::Sync => record.sync(false, span),
+                    Operation::DataSync => record.sync(true, span),
+                    Operation::Open | Operation::Stat | Operation::Rename | Operation::Other => {}
                 }
             }
         }

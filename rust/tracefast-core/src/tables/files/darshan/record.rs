@@ -15,7 +15,7 @@ const BUCKETS: [i64; 9] =
 
 /// When a call started and ended, in nanoseconds.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Span {
+pub(crate) struct CallSpan {
     pub(crate) start: i64,
     pub(crate) end: i64,
 }
@@ -28,7 +28,7 @@ pub(crate) struct Stamps {
 }
 
 impl Stamps {
-    fn add(&mut self, span: Option<Span>) {
+    fn add(&mut self, span: Option<CallSpan>) {
         if let Some(span) = span {
             self.start = Some(self.start.map_or(span.start, |start| start.min(span.start)));
             // The end of the last call, not the latest end.
@@ -48,9 +48,9 @@ pub(crate) struct Timer {
 }
 
 impl Timer {
-    fn add(&mut self, span: Option<Span>) {
+    fn add(&mut self, span: Option<CallSpan>) {
         self.calls += 1;
-        let Some(Span { start, end }) = span else { return };
+        let Some(CallSpan { start, end }) = span else { return };
         self.known += 1;
         // A call that ended before the previous one reduces the sum.
         let from = self.last.filter(|&last| start <= last).unwrap_or(start);
@@ -140,7 +140,7 @@ pub(crate) struct Record {
 
 impl Record {
     /// An open, which resets the offset to 0.
-    pub(crate) fn open(&mut self, span: Option<Span>) {
+    pub(crate) fn open(&mut self, span: Option<CallSpan>) {
         self.opened = true;
         self.offset = 0;
         self.forget();
@@ -148,12 +148,12 @@ impl Record {
     }
 
     /// Another descriptor for the path, which resets nothing.
-    pub(crate) fn dup(&mut self, span: Option<Span>) {
+    pub(crate) fn dup(&mut self, span: Option<CallSpan>) {
         self.dups += 1;
         self.refer(span);
     }
 
-    fn refer(&mut self, span: Option<Span>) {
+    fn refer(&mut self, span: Option<CallSpan>) {
         self.opens += 1;
         self.open.add(span);
         self.meta.add(span);
@@ -166,32 +166,32 @@ impl Record {
     }
 
     /// A close of any descriptor of the path.
-    pub(crate) fn close(&mut self, span: Option<Span>) {
+    pub(crate) fn close(&mut self, span: Option<CallSpan>) {
         self.forget();
         self.close.add(span);
         self.meta.add(span);
     }
 
     /// A seek that ended at `offset`.
-    pub(crate) fn seek(&mut self, offset: i64, span: Option<Span>) {
+    pub(crate) fn seek(&mut self, offset: i64, span: Option<CallSpan>) {
         self.offset = offset;
         self.seeks += 1;
         self.meta.add(span);
     }
 
-    pub(crate) fn stat(&mut self, span: Option<Span>) {
+    pub(crate) fn stat(&mut self, span: Option<CallSpan>) {
         self.stats += 1;
         self.meta.add(span);
     }
 
     /// A call that flushed the file's data to disk.
-    pub(crate) fn sync(&mut self, data_only: bool, span: Option<Span>) {
+    pub(crate) fn sync(&mut self, data_only: bool, span: Option<CallSpan>) {
         *(if data_only { &mut self.fdatasyncs } else { &mut self.fsyncs }) += 1;
         self.flows[WRITE].timer.add(span);
     }
 
     /// A rename of this path to another.
-    pub(crate) fn renamed(&mut self, span: Option<Span>) {
+    pub(crate) fn renamed(&mut self, span: Option<CallSpan>) {
         self.rename_sources += 1;
         self.meta.add(span);
     }
@@ -202,7 +202,7 @@ impl Record {
         direction: usize,
         ret: i64,
         at: Option<i64>,
-        span: Option<Span>,
+        span: Option<CallSpan>,
     ) {
         let at = at.unwrap_or(self.offset);
         let flow = &mut self.flows[direction & 1];
