@@ -61,7 +61,7 @@ def test_every_command_refuses_them(run, question, foreign, pth):
 def test_they_are_no_logs_either(run, foreign):
     ran = run("parse", foreign, "-o", "out.parquet")
     assert ran.returncode == 2
-    error = f"error: {foreign}: this is a file of events in columns, not a log\n"
+    error = f"error: {foreign}: this is a Parquet or Arrow file, not a log\n"
     assert ran.stderr.startswith(error)
     assert "tracefast files, read it as it is" in ran.stderr
 

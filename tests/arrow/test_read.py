@@ -53,7 +53,7 @@ def test_a_column_that_is_not_there(spawn_strace):
 
 
 def test_a_column_that_is_wanted_twice(spawn_strace):
-    with pytest.raises(ValueError, match="'name' is wanted twice"):
+    with pytest.raises(ValueError, match="'name' is named twice"):
         tf.read(spawn_strace, columns=["path", "name", "name"])
 
 
@@ -75,7 +75,7 @@ SIZES = {
 def test_a_reader_is_handed_out_once(library, spawn_strace):
     reader = tf.read(spawn_strace)
     assert pa.table(reader).num_rows > 0
-    with pytest.raises(Exception, match=r"handed out already; call tracefast\.read again"):
+    with pytest.raises(Exception, match=r"already exported; call tracefast\.read again"):
         SIZES[library](reader)
 
 

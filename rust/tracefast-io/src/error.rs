@@ -218,8 +218,10 @@ impl fmt::Display for ErrorKind {
                 f.write_str(text.split(" (os error").next().unwrap_or(&text))
             }
             Self::NotALog(what) | Self::Option(what) | Self::Broken(what) => f.write_str(what),
-            Self::Columns => f.write_str("this is a file of events in columns, not a log"),
-            Self::DamagedColumns(what) => write!(f, "the file of events is not whole: {what}"),
+            Self::Columns => f.write_str("this is a Parquet or Arrow file, not a log"),
+            Self::DamagedColumns(what) => {
+                write!(f, "the file of events is incomplete or damaged: {what}")
+            }
             Self::TooLong { limit } => write!(f, "a line is longer than {limit} bytes"),
             Self::TooMuchText { limit } => {
                 write!(f, "more than {limit} bytes of text would have to be unescaped or joined")

@@ -27,9 +27,9 @@ pub(crate) fn open_first(
     progress.done.store(false, Ordering::Relaxed);
     let found = inputs(names, options.format)?;
     let Some(first) = found.inputs.first() else {
-        let what = "no log was named".to_owned();
+        let what = "no log given".to_owned();
         return Err(Error::new(ErrorKind::Option(what))
-            .with_hint("name at least one, or - for standard input"));
+            .with_hint("give at least one, or - for standard input"));
     };
     let later = found.inputs.iter().skip(1).flat_map(Input::names);
     for name in later.filter(|name| *name != "-") {

@@ -24,7 +24,7 @@ pyo3::create_exception!(
      ... except tf.Error as error:\n\
      ...     print(error)\n\
      ...     print(error.kind, error.hint, sep=\": \")\n\
-     notes.txt: line 1: no line of the first megabyte is of strace or ftrace\n\
+     notes.txt: line 1: no line of the first megabyte looks like strace or ftrace\n\
      not_a_log: to read it anyway, name its format: strace or ftrace"
 );
 

@@ -35,7 +35,7 @@ impl Decoder {
             .into_iter()
             .map(|(key, kind)| match ValueKind::from_name(&kind) {
                 Some(kind) => Ok((key, kind)),
-                None => Err(PyValueError::new_err(format!("'{kind}' is no kind of a field"))),
+                None => Err(PyValueError::new_err(format!("'{kind}' is not a kind of field"))),
             })
             .collect::<PyResult<Vec<_>>>()?;
         Ok(Self { inner: decode::Decoder::generic(&fields, chosen) })
@@ -100,7 +100,7 @@ impl Chunks {
             matches!(kind, Some(DataType::Utf8View | DataType::LargeUtf8 | DataType::Utf8))
         };
         if !texts(reader.schema()) {
-            return Err(PyTypeError::new_err("the first column is to be text"));
+            return Err(PyTypeError::new_err("the first column must be text"));
         }
         let chunks = reader
             .map(|batch| batch.map(|batch| Arc::clone(batch.column(0))))

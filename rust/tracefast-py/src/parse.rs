@@ -48,7 +48,9 @@ pub(crate) fn parse(
             text.parse().map_err(|error: Error| exception(py, &error))?
         }
         (Some(_), FileKind::Arrow) => {
-            return Err(PyValueError::new_err("compression is for Parquet; Arrow files have none"));
+            return Err(PyValueError::new_err(
+                "compression is only for Parquet: leave it out for Arrow files",
+            ));
         }
     };
     let progress = counters(progress);
@@ -94,7 +96,7 @@ fn kind(sink: &str) -> PyResult<FileKind> {
         "parquet" => Ok(FileKind::Parquet),
         "arrow" => Ok(FileKind::Arrow),
         other => {
-            let text = format!("sink is 'parquet' or 'arrow', not '{other}'");
+            let text = format!("sink must be 'parquet' or 'arrow', got '{other}'");
             Err(PyValueError::new_err(text))
         }
     }

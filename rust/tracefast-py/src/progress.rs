@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use pyo3::prelude::*;
 
-/// Counters of work under way, to look at from another thread.
+/// Counters of work in progress, which another thread can read.
 ///
 /// Pass them to ``parse``, ``read`` or ``scan`` (``progress=tf.Progress()``). Each run needs new
 /// ones.
@@ -21,11 +21,11 @@ use pyo3::prelude::*;
 /// blocks : int
 ///     Blocks of text that were parsed so far.
 /// rows_built : int
-///     Rows that were made into arrays so far: without those that a filter left out.
+///     Rows that were put into arrays so far, without those that a filter left out.
 /// columns_built : int
-///     Columns that the rows built were given.
+///     The largest number of columns that those rows have.
 /// done : bool
-///     The logs were read to their end, or as far as was wanted.
+///     The logs were read to their end, or as far as needed.
 ///
 /// Examples
 /// --------
@@ -75,19 +75,19 @@ impl Progress {
         self.inner.blocks.load(Ordering::Relaxed)
     }
 
-    /// Rows that were made into arrays so far: without those that a filter left out.
+    /// Rows that were put into arrays so far, without those that a filter left out.
     #[getter]
     fn rows_built(&self) -> u64 {
         self.inner.rows_built.load(Ordering::Relaxed)
     }
 
-    /// Columns that the rows built were given.
+    /// The largest number of columns that those rows have.
     #[getter]
     fn columns_built(&self) -> u64 {
         self.inner.columns_built.load(Ordering::Relaxed)
     }
 
-    /// The logs were read to their end, or as far as was wanted.
+    /// The logs were read to their end, or as far as needed.
     #[getter]
     fn done(&self) -> bool {
         self.inner.done.load(Ordering::Relaxed)

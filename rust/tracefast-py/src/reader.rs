@@ -77,7 +77,7 @@ impl State {
     fn check_open(self) -> PyResult<()> {
         let what = match self {
             Self::Open => return Ok(()),
-            Self::HandedOut => "the stream was handed out already",
+            Self::HandedOut => "the stream was already exported",
             Self::Ended => "the stream was read to its end",
             Self::Closed => return self.check_not_closed(),
         };
@@ -218,7 +218,7 @@ impl Reader {
         })
     }
 
-    /// Stop reading; batches that were given stay valid.
+    /// Stop reading; batches that were returned stay valid.
     ///
     /// On a closed reader, iteration and ``__arrow_c_stream__`` raise `ValueError`.
     fn close(&self, py: Python<'_>) {

@@ -160,7 +160,7 @@ impl Report {
 #[pyfunction]
 pub(crate) fn report_of(json: &str, seconds: f64) -> PyResult<Report> {
     let report = tracefast_io::report::Report::from_json(json, seconds);
-    report.map(Report::new).ok_or_else(|| PyValueError::new_err("the text is not that of a report"))
+    report.map(Report::new).ok_or_else(|| PyValueError::new_err("the text is not a report"))
 }
 
 fn dict(

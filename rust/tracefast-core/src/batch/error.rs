@@ -21,7 +21,7 @@ impl fmt::Display for ColumnError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown(name) => write!(f, "'{name}' is not a column of the event schema"),
-            Self::Repeated(column) => write!(f, "the column '{}' is wanted twice", column.name()),
+            Self::Repeated(column) => write!(f, "the column '{}' is named twice", column.name()),
             Self::HoldsText(column) => write!(f, "'{}' holds text", column.name()),
             Self::HoldsNumbers(column) => write!(f, "'{}' holds numbers", column.name()),
         }

@@ -35,7 +35,7 @@ impl Projection {
     /// let projection = Projection::from_names(&["path", "name"])?;
     /// assert_eq!(projection.schema().field(0).name(), "path");
     /// let error = Projection::from_names(&["name", "name"]).unwrap_err();
-    /// assert_eq!(error.to_string(), "the column 'name' is wanted twice");
+    /// assert_eq!(error.to_string(), "the column 'name' is named twice");
     /// # Ok::<(), tracefast_core::batch::ColumnError>(())
     /// ```
     pub fn from_names<T: AsRef<str>>(names: &[T]) -> Result<Self, ColumnError> {

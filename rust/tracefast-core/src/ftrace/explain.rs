@@ -7,7 +7,7 @@ use crate::ftrace::non_records::classify::is_continuation;
 /// Says what `line` should have been in a log of this format.
 pub(crate) fn explain(format: &Format, line: &[u8]) -> String {
     if is_continuation(line) {
-        return "a record on the line before: stack frames belong to one".to_owned();
+        return "a record on the previous line: stack frames must follow one".to_owned();
     }
     if layouts::default::parse(line).is_some() {
         return "an event after the columns".to_owned();
@@ -102,7 +102,7 @@ mod tests {
         assert!(explain(&format, b"hello").starts_with("a function, such as "));
         let format = Format::default();
         let frame = explain(&format, b" => schedule+0x23/0xa0");
-        assert_eq!(frame, "a record on the line before: stack frames belong to one");
+        assert_eq!(frame, "a record on the previous line: stack frames must follow one");
     }
 
     #[test]

@@ -21,10 +21,10 @@ pub(crate) fn explain(format: &Format, line: &[u8]) -> String {
         line
     };
     if is_continuation(line) {
-        return "an event on the line before: a dump or a stack frame belongs to one".to_owned();
+        return "an event on the previous line: a dump or stack frame must follow one".to_owned();
     }
     if [&b")"[..], b", ", b" => ", b" <"].iter().any(|rest| line.starts_with(rest)) {
-        return "a call left open above: this looks like the rest of one".to_owned();
+        return "an unfinished call above: this looks like the rest of one".to_owned();
     }
     let Some(leader) = format.layout.leader(line) else {
         return explain_leader(&format.layout, line);
@@ -106,10 +106,10 @@ fn columns(layout: &Layout) -> Vec<LeaderColumn> {
     column(layout.time == Time::Epoch, "seconds since 1970", "1795175299.690276 ", |to, from| {
         to.time = from.time;
     });
-    column(layout.delta == Delta::Plain, "seconds since the line before", "     0.000123 ", {
+    column(layout.delta == Delta::Plain, "seconds since the previous line", "     0.000123 ", {
         |to, from| to.delta = from.delta
     });
-    column(layout.delta == Delta::Paren, "seconds since the line before", "(+     0.000123) ", {
+    column(layout.delta == Delta::Paren, "seconds since the previous line", "(+     0.000123) ", {
         |to, from| to.delta = from.delta
     });
     column(layout.number, "number of the call", "[   3] ", |to, from| to.number = from.number);
@@ -176,13 +176,13 @@ mod tests {
                 "12:12:49 (+     0.000017) [   3] [00007f050fce1e67] close(3) = 0\n",
                 "12:12:49 (+     0.000017) close(3) = 0",
                 "\"12:34:59.690276 (+     0.000123) [   3] [00007f050fce1e67] \" (time of day, \
-                 seconds since the line before, number of the call, instruction pointer); missing: number \
+                 seconds since the previous line, number of the call, instruction pointer); missing: number \
                  of the call",
             ),
             (
                 "     0.000123 close(3) = 0\n",
                 "close(3) = 0",
-                "\"     0.000123 \" (seconds since the line before); missing: seconds since the \
+                "\"     0.000123 \" (seconds since the previous line); missing: seconds since the \
                  line before",
             ),
         ] {
@@ -231,13 +231,13 @@ mod tests {
         assert!(explained("close(3) = 0\n", "hello").starts_with("an event: NAME(…)"));
         assert_eq!(
             explained(EPOCH, " | 00000  61 62"),
-            "an event on the line before: a dump or a stack frame belongs to one"
+            "an event on the previous line: a dump or stack frame must follow one"
         );
     }
 
     #[test]
     fn torn_calls_and_colours() {
-        let rest = "a call left open above: this looks like the rest of one";
+        let rest = "an unfinished call above: this looks like the rest of one";
         for line in [")            = 12", ", 0x7f) = 3", " => {parent_tid=[1]}, 88) = 1"] {
             assert_eq!(explained(EPOCH, line), rest, "{line}");
         }

@@ -41,7 +41,7 @@ pub fn metadata(path: &Path) -> Result<BTreeMap<String, String>> {
             .collect());
     }
     let length = file.seek(SeekFrom::End(0)).map_err(refused)?;
-    let odd = || Error::damaged_columns(path, "its footer is not where it should be");
+    let odd = || Error::damaged_columns(path, "no footer where one is expected");
     let end = length.checked_sub(TAIL as u64).ok_or_else(odd)?;
     let mut tail = [0; TAIL];
     file.seek(SeekFrom::Start(end)).map_err(refused)?;

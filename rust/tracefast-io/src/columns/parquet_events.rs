@@ -97,7 +97,9 @@ impl SavedEvents {
             let wanted = events.field_with_name(name)?;
             let found = metadata.schema().field_with_name(name)?;
             if found.data_type() != wanted.data_type() {
-                let text = format!("the column '{name}' is not that of events");
+                let text = format!(
+                    "the column '{name}' does not have the type it has in the event schema"
+                );
                 return Err(Error::new(ErrorKind::Option(text)));
             }
         }
@@ -129,7 +131,9 @@ impl SavedEvents {
         while self.group < self.groups {
             let turn = self.group % self.threads.len().max(1);
             let received = self.threads.get(turn).and_then(|thread| thread.recv().ok());
-            let lost = || Error::new(ErrorKind::Broken("a thread that reads was lost".to_owned()));
+            let lost = || {
+                Error::new(ErrorKind::Broken("a reading thread stopped unexpectedly".to_owned()))
+            };
             match received.ok_or_else(lost)?? {
                 Some(batch) => return Ok(Some(batch)),
                 None => self.group += 1,

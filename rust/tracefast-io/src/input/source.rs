@@ -247,7 +247,9 @@ pub(crate) fn total_bytes(inputs: &[Input]) -> u64 {
 pub(crate) fn with_file_hint(error: Error) -> Error {
     match error.errno() {
         Some(libc::ENOENT) => error.with_hint("check the name"),
-        Some(libc::EACCES) => error.with_hint("check its permissions (ls -l)"),
+        Some(libc::EACCES) => {
+            error.with_hint("check the permissions of the file and of its folder")
+        }
         _ => error,
     }
 }
@@ -265,12 +267,12 @@ fn detect(name: &str, head: &[u8], wanted: Option<Wanted>) -> Result<Option<Form
     if head.starts_with(b"PAR1") || head.starts_with(b"ARROW1") {
         return Err(Error::new(ErrorKind::Columns)
             .at_path(name)
-            .with_hint("it needs no parsing: scan it as it is"));
+            .with_hint("it does not need parsing: scan it directly"));
     }
     let what = if head.contains(&0) {
         "this is a binary file, not text of strace or ftrace"
     } else {
-        "no line of the first megabyte is of strace or ftrace"
+        "no line of the first megabyte looks like strace or ftrace"
     };
     let error = Error::not_a_log(name, what).at_line(1);
     Err(error.with_hint("to read it anyway, name its format: strace or ftrace"))

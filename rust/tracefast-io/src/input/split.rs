@@ -64,11 +64,13 @@ impl Unsettled {
 
         let (kind, hint) = if self.lines >= limits.rest {
             let limit = limits.rest as u64;
-            let hint = "is it a log? remove what the program itself wrote";
+            let hint =
+                "check that this is a log; if it is, remove the output of the traced program";
             (ErrorKind::NoEvent { limit }, hint)
         } else if self.bytes >= limits.block {
             let limit = limits.block as u64;
-            let hint = "is it a log? record shorter strings (strace -s), or remove the line";
+            let hint = "check that this is a log; if it is, record shorter strings (strace -s), or \
+                        remove the line";
             (ErrorKind::TooLong { limit }, hint)
         } else {
             return Ok(());

@@ -98,7 +98,7 @@ impl RowGrouper {
             return Err(error.at_line(resolved.line as u64).with_hint(hint));
         }
         if self.stream.dictionary_bytes() > self.words {
-            let hint = "no real program has so many names: look at the lines around this one";
+            let hint = "check the lines around this one: no real program uses so many names";
             let error = Error::new(ErrorKind::TooManyNames { limit: self.words as u64 });
             return Err(error.at_line(resolved.line as u64).with_hint(hint));
         }

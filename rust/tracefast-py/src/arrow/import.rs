@@ -40,7 +40,7 @@ pub(crate) fn batch(table: &Bound<'_, PyAny>) -> PyResult<RecordBatch> {
     let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), schema.as_ref()) };
     let data = data.map_err(|error| arrow(&error))?;
     let rows = make_array(data);
-    let rows = rows.as_struct_opt().ok_or_else(|| PyTypeError::new_err("a table is wanted"))?;
+    let rows = rows.as_struct_opt().ok_or_else(|| PyTypeError::new_err("expected a table"))?;
     Ok(RecordBatch::from(rows))
 }
 

@@ -24,7 +24,7 @@ impl Files {
         let scope = match scope {
             "stream" => Scope::Stream,
             "file" => Scope::File,
-            _ => return Err(PyValueError::new_err(format!("'{scope}' is not a scope"))),
+            _ => return Err(PyValueError::new_err(format!("'{scope}' is not a known scope"))),
         };
         Ok(Fold::extended(Self, files::Files::new(Options { by, scope, near })))
     }

@@ -78,7 +78,7 @@ impl Fold {
 }
 
 fn taken() -> PyErr {
-    PyRuntimeError::new_err("the table was taken already")
+    PyRuntimeError::new_err("the table was already taken")
 }
 
 #[pymethods]
@@ -148,5 +148,5 @@ pub(crate) fn feed(
 fn first_column(table: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     let batch = stream(table)?.next().transpose().map_err(|error| arrow(&error))?;
     let column = batch.and_then(|batch| batch.columns().first().cloned());
-    column.ok_or_else(|| PyValueError::new_err("a table with one column is needed"))
+    column.ok_or_else(|| PyValueError::new_err("expected a table with one column"))
 }

@@ -204,10 +204,10 @@ fn unordered(set: &Set) -> Option<String> {
     let why = match (Clock::is_known(&set.format.layout), set.format.layout.delta) {
         (true, _) => return None,
         (false, Delta::Plain) => {
-            "its times count from the line before of any task, so that neither the times nor the \
-             order among tasks can be known"
+            "its times count from the previous line of any task, so neither times nor the order of \
+             tasks are known"
         }
-        (false, _) => "it has no times, so that the order among tasks is not known",
+        (false, _) => "it has no times, so the order of tasks is not known",
     };
     Some(format!(
         "{}: {why}; the {} tasks follow one another by number (record with -ttt)",

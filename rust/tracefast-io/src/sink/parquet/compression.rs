@@ -38,7 +38,7 @@ impl Compression {
     pub fn zstd(level: i32) -> Result<Self> {
         if level < 1 {
             // zstd takes level 0 for its default.
-            let what = format!("zstd has levels from 1 to 22, not {level}");
+            let what = format!("zstd level must be from 1 to 22, got {level}");
             return Err(Error::new(ErrorKind::Option(what)));
         }
         Ok(Self(Some(ZstdLevel::try_new(level)?)))
@@ -80,8 +80,9 @@ impl FromStr for Compression {
             _ => None,
         };
         known.ok_or_else(|| {
-            let what =
-                format!("compression is 'zstd', 'zstd:1' to 'zstd:22', or 'none', not '{text}'");
+            let what = format!(
+                "compression must be 'zstd', 'zstd:1' to 'zstd:22', or 'none', got '{text}'"
+            );
             Error::new(ErrorKind::Option(what))
         })
     }
