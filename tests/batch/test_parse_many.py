@@ -294,7 +294,7 @@ def manifest_of(out: Path) -> Path:
 
 def test_a_log_that_grows_while_it_is_read_is_done_again(logs, out, monkeypatch):
     log = logs / "a.strace"
-    look = manifests.Stamp.of
+    look = manifests.Stamp.from_files
 
     def looked(files):
         stamp = look(files)
@@ -302,7 +302,7 @@ def test_a_log_that_grows_while_it_is_read_is_done_again(logs, out, monkeypatch)
             more.write(READ)
         return stamp
 
-    monkeypatch.setattr(manifests.Stamp, "of", looked)
+    monkeypatch.setattr(manifests.Stamp, "from_files", looked)
     assert tf.parse_many(log, out)["rows"].to_list() == [2]
     monkeypatch.undo()
     assert tf.parse_many(log, out).select("status", "rows").rows() == [("done", 2)]

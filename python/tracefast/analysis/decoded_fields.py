@@ -104,7 +104,7 @@ def _decode(batch: pl.DataFrame, record: Sequence[str], fields: Dtypes) -> pl.Da
 
 def _fields(rows: pl.DataFrame, name: object) -> pl.DataFrame:
     """Decode the records of one event."""
-    decoder = _core.Decoder.of(name) if isinstance(name, str) and name != LOST else None
+    decoder = _core.Decoder.for_event(name) if isinstance(name, str) and name != LOST else None
     if decoder is None:
         return rows
     parts = [pl.DataFrame(part) for part in decoder.decode(rows.select("args"))]

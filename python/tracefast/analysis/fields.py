@@ -115,7 +115,7 @@ def fields(
         decoder = _core.Decoder.generic(chosen, chosen=True)
     elif function:
         decoder = _core.Decoder.function()
-    elif (known := _core.Decoder.of(event)) is not None:
+    elif (known := _core.Decoder.for_event(event)) is not None:
         decoder = known
     else:
         decoder, function = _surveyed(rows, columns, event, only_events=kind is not None)

@@ -83,7 +83,7 @@ def run(job: Job, progress: _core.Progress | None = None) -> Record:
     """
     try:
         # Before the first byte is read, so that later writes to the log count as a change.
-        stamp = Stamp.of(files_of(job.log.inputs))
+        stamp = Stamp.from_files(files_of(job.log.inputs))
         if job.resume and (known := _done(job, stamp)) is not None:
             return replace(known, status="skipped")
         return _parse(job, stamp, progress)

@@ -50,7 +50,7 @@ class Stamp:
     check: str
 
     @classmethod
-    def of(cls, files: Iterable[str]) -> Self:
+    def from_files(cls, files: Iterable[str]) -> Self:
         """Look at files.
 
         Raises
@@ -60,10 +60,10 @@ class Stamp:
 
         Examples
         --------
-        >>> stamp = Stamp.of(["demo.strace"])
+        >>> stamp = Stamp.from_files(["demo.strace"])
         >>> stamp.files, stamp.size == Path("demo.strace").stat().st_size
         (1, True)
-        >>> stamp == Stamp.of(["demo.strace"])
+        >>> stamp == Stamp.from_files(["demo.strace"])
         True
         """
         number = size = newest = 0

@@ -22,7 +22,7 @@ pub struct Decoder {
 impl Decoder {
     /// The decoder of an event whose fields are known; None for any other.
     #[staticmethod]
-    fn of(event: &str) -> Option<Self> {
+    fn for_event(event: &str) -> Option<Self> {
         decode::Decoder::for_event(event).map(|inner| Self { inner })
     }
 
