@@ -42,7 +42,8 @@ pub struct Effect {
     pub relative: bool,
     /// The same for `path2`.
     pub relative2: bool,
-    /// `path` names the file; its identity is yet to be computed.
+    /// `path` names the file, and the model has to look at its text: its identity is yet to be
+    /// computed, or depends on where `..` leads.
     pub identify: bool,
     /// The same for `path2`.
     pub identify2: bool,

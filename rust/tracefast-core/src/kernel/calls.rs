@@ -97,8 +97,10 @@ impl Kernel {
         self.tasks.files.keep(file);
         let (open, inodes) = self.tasks.files.with_inodes(file)?;
         let call_start = position.then(|| open.in_progress.begin());
-        let inode = open.inode.and_then(|inode| inodes.get(inode));
-        let resize = inode.zip(changes).map(|(inode, changes)| inode.length.begin(changes));
+        let resize = match (open.inode, changes) {
+            (Some(inode), Some(changes)) => inodes.begin_change(inode, changes),
+            _ => None,
+        };
         Some(Held { fd, file, call_start, resize, switches: false })
     }
 
@@ -361,18 +363,19 @@ impl Kernel {
         let at = block.rows.effect[row].detail;
         if let Some(Detail::Directory(view)) = block.side.details.get(at as usize) {
             let path = block.text_of(view);
-            let known = &mut self.tasks.directories(task).working;
+            let directories = self.tasks.directories(task);
+            let known = &directories.working;
             if path.len() > LONGEST {
-                *known = None;
+                directories.enter(None);
             } else if path.starts_with(b"/") && known.as_ref().is_none_or(|known| **known != *path)
             {
-                *known = Some(path.into());
+                directories.enter(Some(path.into()));
             }
         }
     }
 
     /// Replaces the identity of a name by that of the file that it refers to now, after renames;
-    /// returns the hashes of the names.
+    /// returns the hashes of the names in the model.
     pub(crate) fn identities(
         &mut self,
         op: Op,
@@ -382,11 +385,11 @@ impl Kernel {
         let inodes = &self.tasks.files.inodes;
         let mut names = [None; 2];
         if block.rows.has(row, C::File) && !(op == Op::Truncate && block.rows.has(row, C::Fd)) {
-            names[0] = Some(block.rows.file[row]);
+            names[0] = paths::unsure_name(block, row, false).or(Some(block.rows.file[row]));
             block.rows.file[row] = inodes.identity(block.rows.file[row]);
         }
         if block.rows.has(row, C::File2) {
-            names[1] = Some(block.rows.file2[row]);
+            names[1] = paths::unsure_name(block, row, true).or(Some(block.rows.file2[row]));
             block.rows.file2[row] = inodes.identity(block.rows.file2[row]);
         }
         names

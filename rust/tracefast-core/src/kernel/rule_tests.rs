@@ -242,6 +242,7 @@ files! {
     fork,
     ftrace,
     memory,
+    names,
     offsets,
     overlap,
     passing,

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use crate::events::file_id::file_id;
+use crate::events::file_id::{file_id, leads_up};
 use crate::events::rows::AT_FDCWD;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::Op;
@@ -197,10 +197,12 @@ impl FieldWriter<'_> {
         // A cut path and an unresolved relative path identify no file.
         let id = (!relative && !path.cut).then_some(id);
         let row = self.row;
+        let up = !relative && leads_up(path.text);
         let effect = &mut self.rows.effect[row];
         if second {
             effect.at2 = start;
             effect.relative2 = relative;
+            effect.identify2 |= up;
             self.rows.path2[row] = view;
             self.set(C::Path2);
             if let Some(id) = id {
@@ -210,6 +212,7 @@ impl FieldWriter<'_> {
         } else {
             effect.at = start;
             effect.relative = relative;
+            effect.identify |= up;
             self.rows.path[row] = view;
             self.set(C::Path);
             if let Some(id) = id {

@@ -57,8 +57,13 @@ impl Kernel {
         if !stream {
             file.position = Position::At(Offset::Exact(0));
         }
-        file.append = flags & open_flags::APPEND != 0;
-        let id = file.id.filter(|_| !memory);
+        let appends = flags & open_flags::APPEND != 0;
+        file.append = appends;
+        let unsure = name.filter(|_| by_name && paths::unsure_name(block, row, false).is_some());
+        let id = match unsure {
+            Some(name) => Some(self.tasks.files.inodes.identity(name)),
+            None => file.id.filter(|_| !memory),
+        };
         let file = self.tasks.open(task, fd, file, flags & open_flags::CLOEXEC != 0)?;
         let number = self.tasks.files.number(file);
         if second {
@@ -73,11 +78,19 @@ impl Kernel {
             let inodes = &mut self.tasks.files.inodes;
             let inode = inodes.open(id);
             let now = inodes.tick();
-            if let Some(Inode { length, .. }) = inodes.get(inode)
-                && (memory || flags & (open_flags::TRUNC | open_flags::NEW) != 0)
-            {
-                let raced = length.end(None, block.since);
-                length.change(Change::Cut(0), raced, now);
+            if memory || flags & (open_flags::TRUNC | open_flags::NEW) != 0 {
+                if memory || flags & open_flags::NEW != 0 {
+                    inodes.created(inode, now);
+                } else {
+                    inodes.changed(inode, now);
+                }
+                if let Some(Inode { length, .. }) = inodes.get(inode) {
+                    let raced = length.end(None, block.since);
+                    length.change(Change::Cut(0), raced, now);
+                }
+            }
+            if appends {
+                inodes.append_to(inode);
             }
             if let Some(open) = self.tasks.files.get(file) {
                 open.inode = Some(inode);

@@ -15,9 +15,33 @@ pub(crate) type InodeRef = u32;
 #[derive(Debug)]
 pub(crate) struct Inode {
     refs: u32,
-    id: u64,
+    pub id: u64,
     /// Its length.
     pub length: Length,
+    /// When it was opened, and has been open since.
+    pub opened: Moment,
+    /// When a call created it, if the log shows that one did; otherwise 0.
+    pub created: Moment,
+    /// A description appends to it.
+    pub appended: bool,
+    /// Identities of files that are other ones, as their sizes have shown; the latest.
+    pub others: Vec<u64>,
+}
+
+impl Inode {
+    /// Whether there is one description of it.
+    pub(crate) fn is_open_once(&self) -> bool {
+        self.refs == 1
+    }
+}
+
+/// A file that has changed and is closed.
+#[derive(Debug)]
+pub(crate) struct Left {
+    pub id: u64,
+    pub changed: Moment,
+    /// See [`Inode::created`].
+    pub created: Moment,
 }
 
 /// How many closed files are remembered, for calls that were under way when they changed.
@@ -29,7 +53,7 @@ const MOVED: usize = 1 << 16;
 /// All files that are open. A closed one leaves nothing but its identity, a hash.
 #[derive(Debug, Default)]
 pub(crate) struct Inodes {
-    open: Vec<Option<Inode>>,
+    pub open: Vec<Option<Inode>>,
     free: Vec<InodeRef>,
     by_id: HashMap<u64, InodeRef>,
     /// Identities of the files of names that were renamed, removed or linked; by the hash of the
@@ -39,11 +63,17 @@ pub(crate) struct Inodes {
     order: VecDeque<u64>,
     now: Moment,
     /// Files that changed and are closed now, and when they changed; the latest of many.
-    left: VecDeque<(u64, Moment)>,
+    pub left: VecDeque<Left>,
     /// A bit for each of them, by its identity: most files that are looked for are not among them.
     left_bits: u64,
     /// The latest change of a file that is forgotten.
-    forgotten: Moment,
+    pub forgotten: Moment,
+    /// The file that changed last, when it did, and when another one did.
+    pub last_changed: (u64, Moment, Moment),
+    /// Calls under way that may change the size of a file.
+    pub resizing: u32,
+    /// Files that descriptions append to.
+    pub appended: Vec<InodeRef>,
 }
 
 impl Inodes {
@@ -52,7 +82,7 @@ impl Inodes {
     pub(crate) fn open(&mut self, id: u64) -> InodeRef {
         let mut since = self.forgotten;
         if self.left_bits & bit(id) != 0 {
-            let left = self.left.iter().filter(|(left, _)| *left == id).map(|&(_, at)| at);
+            let left = self.left.iter().filter(|left| left.id == id).map(|left| left.changed);
             since = left.max().map_or(since, |at| at.max(since));
         }
         self.user(id, since)
@@ -75,7 +105,15 @@ impl Inodes {
             }
             return at;
         }
-        let inode = Inode { refs: 1, id, length: Length::unknown(since) };
+        let inode = Inode {
+            refs: 1,
+            id,
+            length: Length::unknown(since),
+            opened: self.now,
+            created: 0,
+            appended: false,
+            others: Vec::new(),
+        };
         let at = if let Some(at) = self.free.pop() {
             self.open[at as usize] = Some(inode);
             at
@@ -105,8 +143,11 @@ impl Inodes {
         let Some(inode) = self.get(at) else { return };
         inode.refs -= 1;
         if inode.refs == 0 {
-            let (id, changed) = (inode.id, inode.length.changed());
-            self.leave(id, changed);
+            let (id, changed, created) = (inode.id, inode.length.changed(), inode.created);
+            if inode.appended {
+                self.appended.retain(|&appended| appended != at);
+            }
+            self.leave(Left { id, changed, created });
             self.by_id.remove(&id);
             self.open[at as usize] = None;
             self.free.push(at);
@@ -121,32 +162,39 @@ impl Inodes {
 
     /// A file changed that is not open.
     pub(crate) fn changed_unopened(&mut self, id: u64) {
-        self.leave(id, self.now);
+        self.note_change(id, self.now);
+        self.leave(Left { id, changed: self.now, created: 0 });
     }
 
     /// Remembers when a closed file changed: calls under way may have opened it before.
-    fn leave(&mut self, id: u64, changed: Moment) {
-        if changed == 0 {
+    fn leave(&mut self, left: Left) {
+        if left.changed == 0 {
             return;
         }
         if self.left.len() >= LEFT
-            && let Some((_, oldest)) = self.left.pop_front()
+            && let Some(oldest) = self.left.pop_front()
         {
-            self.forgotten = self.forgotten.max(oldest);
-            self.left_bits = self.left.iter().fold(0, |bits, &(id, _)| bits | bit(id));
+            self.forgotten = self.forgotten.max(oldest.changed);
+            self.left_bits = self.left.iter().fold(0, |bits, left| bits | bit(left.id));
         }
-        self.left.push_back((id, changed));
-        self.left_bits |= bit(id);
+        self.left_bits |= bit(left.id);
+        self.left.push_back(left);
     }
 
     /// The file with this identity, if it is open.
     #[inline]
     pub(crate) fn by_id(&mut self, id: u64) -> Option<&mut Inode> {
+        let at = self.find(id)?;
+        self.get(at)
+    }
+
+    /// Where the file with this identity is, if it is open.
+    #[inline]
+    pub(crate) fn find(&self, id: u64) -> Option<InodeRef> {
         if self.by_id.is_empty() {
             return None;
         }
-        let at = *self.by_id.get(&id)?;
-        self.get(at)
+        self.by_id.get(&id).copied()
     }
 
     /// The file that the name with this hash refers to now.
@@ -159,7 +207,7 @@ impl Inodes {
     }
 
     /// The name refers to this file from now on.
-    fn lead(&mut self, name: u64, id: u64) {
+    pub(crate) fn lead(&mut self, name: u64, id: u64) {
         if self.moved.insert(name, id).is_none() {
             self.order.push_back(name);
             if self.order.len() > MOVED

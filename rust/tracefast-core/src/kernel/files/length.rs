@@ -77,6 +77,8 @@ pub(crate) struct Length {
     cut: Moment,
     /// When the size became known or last changed.
     size_since: Moment,
+    /// Until then, no file that may be the same one under another name has changed.
+    proved: Moment,
 }
 
 /// What a read at the end of the file shows.
@@ -101,6 +103,7 @@ impl Length {
             changed: 0,
             cut: 0,
             size_since: 0,
+            proved: born,
         }
     }
 
@@ -112,6 +115,33 @@ impl Length {
     /// The size, if it is known.
     pub(crate) fn size(&self) -> Option<i64> {
         self.size
+    }
+
+    /// Whether the size, or who appends, counts for anything.
+    #[inline]
+    pub(crate) fn counts(&self) -> bool {
+        self.size.is_some() || matches!(self.appender, Appender::One(..))
+    }
+
+    /// See [`crate::kernel::files::other_names`].
+    #[inline]
+    pub(crate) fn proved(&self) -> Moment {
+        self.proved
+    }
+
+    /// No other file that may be this one has changed until `now`.
+    pub(crate) fn prove(&mut self, now: Moment) {
+        self.proved = now;
+    }
+
+    /// Another name of this file may have been used to change it.
+    pub(crate) fn lose(&mut self) {
+        (self.size, self.appender) = (None, Appender::Several);
+    }
+
+    /// A call is under way that may change the size.
+    pub(crate) fn is_changing(&self) -> bool {
+        !self.in_progress.is_empty()
     }
 
     /// Which descriptions have appended while the size was not known.
@@ -159,6 +189,9 @@ impl Length {
             // If another call cuts the file meanwhile, that will show.
             self.did |= REACHED;
             return;
+        }
+        if !self.counts() || matches!(change, Change::Cut(_)) {
+            self.proved = now;
         }
         (self.changed, self.size_since) = (now, now);
         if matches!(change, Change::Cut(_) | Change::Any) {
@@ -214,7 +247,7 @@ impl Length {
         if self.size.is_some_and(|known| size < known) {
             self.cut = now;
         }
-        (self.size, self.size_since) = (Some(size), now);
+        (self.size, self.size_since, self.proved) = (Some(size), now, since);
         Some(std::mem::replace(&mut self.appender, Appender::Several))
     }
 
@@ -263,7 +296,7 @@ impl Length {
                 none
             }
             _ => {
-                (self.size, self.size_since) = (Some(at), now);
+                (self.size, self.size_since, self.proved) = (Some(at), now, since);
                 Ended { size: Some(at), base: None }
             }
         }

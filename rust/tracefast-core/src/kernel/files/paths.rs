@@ -1,6 +1,6 @@
 //! Paths: makes them absolute, and finds descriptors by their names in `/proc` and `/dev`.
 
-use crate::events::file_id::file_id;
+use crate::events::file_id::{file_id, leads_up, name_id};
 use crate::events::rows::AT_FDCWD;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::Op;
@@ -44,7 +44,11 @@ fn from_directory(
     let effect = &block.rows.effect[row];
     let at = if second { effect.at2 } else { effect.at };
     let base = if at == AT_FDCWD {
-        tasks.directories(task).working.clone()
+        let directories = tasks.directories(task);
+        if directories.lost {
+            return;
+        }
+        directories.working.clone()
     } else {
         let file = tasks.table(task).get(at);
         file.and_then(|file| tasks.files.get(file)).and_then(|file| file.path.clone())
@@ -53,7 +57,7 @@ fn from_directory(
     let base = base.filter(|base| base.len() <= LONGEST);
     let rooted = base.as_ref().is_some_and(|base| base.starts_with(b"/"));
     // A directory that was itself opened by a relative path is better than none.
-    let (view, id) = match base.filter(|_| rooted || at != AT_FDCWD) {
+    let (view, id) = match base {
         Some(base) => {
             let joined = join(&base, block.text_of(&view));
             let effect = &mut block.rows.effect[row];
@@ -95,7 +99,11 @@ fn from_root(
 }
 
 fn put(block: &mut BlockRows<'_>, row: usize, second: bool, view: u128, id: u64) {
+    let up = leads_up(block.text_of(&view));
     let rows = &mut *block.rows;
+    let effect = &mut rows.effect[row];
+    let identify = if second { &mut effect.identify2 } else { &mut effect.identify };
+    *identify |= up;
     if second {
         (rows.path2[row], rows.file2[row]) = (view, id);
         rows.valid[row] |= C::Path2.bit() | C::File2.bit();
@@ -103,6 +111,23 @@ fn put(block: &mut BlockRows<'_>, row: usize, second: bool, view: u128, id: u64)
         (rows.path[row], rows.file[row]) = (view, id);
         rows.valid[row] |= C::Path.bit() | C::File.bit();
     }
+}
+
+/// The identity of the first or second path of the row, if it depends on where `..` leads: a symbolic
+/// link before it may lead to another directory, so in the model the file has a name of its own.
+#[inline]
+pub(crate) fn unsure_name(block: &BlockRows<'_>, row: usize, second: bool) -> Option<u64> {
+    let effect = &block.rows.effect[row];
+    let (marked, view) = if second {
+        (effect.identify2, &block.rows.path2[row])
+    } else {
+        (effect.identify, &block.rows.path[row])
+    };
+    if !marked {
+        return None;
+    }
+    let path = block.text_of(view);
+    leads_up(path).then(|| name_id(path))
 }
 
 /// `base/path`; a leading `./` is left out.

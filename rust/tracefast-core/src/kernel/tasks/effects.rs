@@ -1,13 +1,14 @@
 //! What calls do to tasks, fd tables, names and memory.
 
 use crate::events::details::Detail;
+use crate::events::file_id::file_id;
 use crate::events::rows::{AT_FDCWD, NO_DETAIL};
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{Op, clone_flags, gone_flags, open_flags};
 use crate::kernel::Kernel;
 use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
-use crate::kernel::files::paths::LONGEST;
+use crate::kernel::files::paths::{self, LONGEST};
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::calls_under_way::Pending;
 
@@ -77,6 +78,9 @@ impl Kernel {
                 let file = files[0].and_then(|file| self.tasks.files.with_inodes(file));
                 if let Some((open, inodes)) = file.filter(|(open, _)| open.append != appends) {
                     (open.append, open.switched) = (appends, inodes.tick());
+                    if let Some(inode) = open.inode.filter(|_| appends) {
+                        inodes.append_to(inode);
+                    }
                 }
             }
             (Op::Fork, ..) => self.forked(task, tid, row, block, ret.filter(|_| done)),
@@ -96,9 +100,8 @@ impl Kernel {
                 self.tasks.gone(tid);
             }
             (Op::Chdir, ..) if done => {
-                let path = block.path(row, false).filter(|_| !effect_relative(block, row));
-                let path = path.filter(|path| path.len() <= LONGEST);
-                self.tasks.directories(task).working = path;
+                let path = block.path(row, false);
+                self.tasks.directories(task).enter(path);
             }
             (Op::Chroot, ..) if done => {
                 let path = block.path(row, false).filter(|path| path.starts_with(b"/"));
@@ -108,33 +111,55 @@ impl Kernel {
             }
             (Op::Fchdir, ..) if done => {
                 let path = files[0].and_then(|file| self.tasks.files.get(file)?.path.clone());
-                let path = path.filter(|path| path.len() <= LONGEST);
-                self.tasks.directories(task).working = path;
+                self.tasks.directories(task).enter(path);
             }
             (Op::Rename, ..) if done => {
                 self.renamed = true;
-                if let [Some(from), Some(to)] = names {
-                    if effect.flags == 1 {
-                        self.tasks.files.inodes.exchange(from, to);
-                    } else {
-                        self.tasks.files.inodes.rename(from, to);
-                    }
-                }
+                self.rename(row, block, names, effect.flags == 1);
             }
             (Op::Unlink, ..) if done => {
-                if let Some(name) = names[0] {
+                for name in every_name(block, row, false, names[0]) {
                     self.tasks.files.inodes.unlink(name);
                 }
             }
-            (Op::Link, ..) if done => {
-                if let [Some(from), Some(to)] = names {
-                    self.tasks.files.inodes.link(from, to);
-                }
-            }
+            (Op::Link, ..) if done => self.link(task, row, block, names),
             _ => {}
         }
         if effect.detail != NO_DETAIL {
             self.detail(task, row, block, files[0], pending, done);
+        }
+    }
+
+    fn rename(
+        &mut self,
+        row: usize,
+        block: &BlockRows<'_>,
+        names: [Option<u64>; 2],
+        exchange: bool,
+    ) {
+        let [Some(_), Some(_)] = names else { return };
+        let inodes = &mut self.tasks.files.inodes;
+        for from in every_name(block, row, false, names[0]) {
+            for to in every_name(block, row, true, names[1]) {
+                if exchange {
+                    inodes.exchange(from, to);
+                } else {
+                    inodes.rename(from, to);
+                }
+            }
+        }
+    }
+
+    /// A file has another name now; the first one may be that of a descriptor, `/proc/self/fd/3`.
+    fn link(&mut self, task: TaskRef, row: usize, block: &BlockRows<'_>, names: [Option<u64>; 2]) {
+        let [Some(from), Some(to)] = names else { return };
+        let path = block.path(row, false);
+        let of = path.and_then(|path| paths::in_proc(&mut self.tasks, task, &path));
+        let of = of.and_then(|of| self.tasks.files.get(of)?.id);
+        let inodes = &mut self.tasks.files.inodes;
+        match of {
+            Some(id) => inodes.lead(to, id),
+            None => inodes.link(from, to),
         }
     }
 
@@ -248,7 +273,16 @@ impl Kernel {
     }
 }
 
-/// Whether the path of the row could not be made absolute.
-fn effect_relative(block: &BlockRows<'_>, row: usize) -> bool {
-    block.rows.effect[row].relative
+/// The name of the model for the row's first or second path, and the one that is lexically equal,
+/// if the two may differ.
+fn every_name(
+    block: &BlockRows<'_>,
+    row: usize,
+    second: bool,
+    name: Option<u64>,
+) -> impl Iterator<Item = u64> {
+    let unsure = paths::unsure_name(block, row, second).is_some();
+    let view = if second { &block.rows.path2[row] } else { &block.rows.path[row] };
+    let equal = (unsure && name.is_some()).then(|| file_id(block.text_of(view)));
+    name.into_iter().chain(equal)
 }

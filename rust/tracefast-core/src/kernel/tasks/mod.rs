@@ -22,6 +22,7 @@ use crate::kernel::descriptors::fd_table::{Descriptor, FdTable};
 use crate::kernel::descriptors::open_file_description::{
     DescriptionRef, OpenFileDescription, OpenFileDescriptions,
 };
+use crate::kernel::files::paths::LONGEST;
 use crate::kernel::tasks::fork::Forking;
 use crate::kernel::tasks::memory::AddressSpace;
 use crate::kernel::tasks::shared::Shared;
@@ -55,10 +56,21 @@ struct Task {
 /// Where the paths of a task start, as the kernel's `fs_struct`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Directories {
-    /// Working directory, if known.
+    /// Working directory, as far as it is known: absolute, or relative to the one that the task had
+    /// at first.
     pub working: Option<Arc<[u8]>>,
+    /// The task has left its first working directory, and the log does not show for which.
+    pub lost: bool,
     /// Root directory, if it is not that of the start of the log: chroot(2).
     pub root: Option<Arc<[u8]>>,
+}
+
+impl Directories {
+    /// The task has changed its working directory.
+    pub(crate) fn enter(&mut self, path: Option<Arc<[u8]>>) {
+        self.working = path.filter(|path| path.len() <= LONGEST);
+        self.lost = self.working.is_none();
+    }
 }
 
 /// How many records of calls are kept for reuse.

@@ -28,6 +28,9 @@ impl Held {
         if let Some(open) = files.get(self.file).filter(|_| self.switches) {
             open.switching = open.switching.saturating_sub(1);
         }
+        if self.resize.is_some() {
+            files.inodes.resizing = files.inodes.resizing.saturating_sub(1);
+        }
         files.release(self.file);
     }
 }
@@ -88,10 +91,12 @@ pub(crate) fn drop_held(files: &mut OpenFileDescriptions, held: Held) {
             }
         }
         if let Some(resize) = held.resize
-            && let Some(inode) = file.inode.and_then(|inode| inodes.get(inode))
+            && let Some(at) = file.inode
+            && let Some(inode) = inodes.get(at)
         {
             let raced = inode.length.end(Some(resize), now);
             inode.length.change(Change::Any, raced, now);
+            inodes.changed(at, now);
         }
     }
     held.release(files);

@@ -6,7 +6,9 @@ use crate::events::schema::Column as C;
 use crate::events::vocabulary::{Access, EventKind, Motion, Op, Status};
 use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
+use crate::kernel::files::inodes::Inodes;
 use crate::kernel::files::length::Change;
+use crate::kernel::files::paths;
 use crate::kernel::transfers::calls_under_way::{Held, writes};
 use crate::kernel::transfers::transfer::{self, Found, Seek, Side};
 use crate::kernel::{Bound, Kernel};
@@ -153,10 +155,13 @@ impl Kernel {
         if let Some(file) = file {
             return transfer::sized(&mut self.tasks.files, file, block.since, size);
         }
-        let id = block.rows.has(row, C::File).then(|| block.rows.file[row])?;
         let inodes = &mut self.tasks.files.inodes;
+        let id = named(inodes, block, row)?;
         let now = inodes.tick();
-        inodes.by_id(id)?.length.see(size, block.since, now);
+        let at = inodes.find(id)?;
+        inodes.check_other_names(at);
+        inodes.get(at)?.length.see(size, block.since, now);
+        inodes.compare_size(at);
         None
     }
 
@@ -173,17 +178,27 @@ impl Kernel {
             transfer::resized(&mut self.tasks.files, file, held, block.since, change);
             return;
         }
-        let id = block.rows.has(row, C::File).then(|| block.rows.file[row]);
         let inodes = &mut self.tasks.files.inodes;
         let now = inodes.tick();
-        let Some(id) = id else { return };
-        if let Some(inode) = inodes.by_id(id) {
-            let raced = inode.length.end(None, block.since);
-            inode.length.change(change, raced, now);
+        let Some(id) = named(inodes, block, row) else { return };
+        if let Some(at) = inodes.find(id) {
+            if change != Change::Nothing {
+                inodes.changed(at, now);
+            }
+            if let Some(inode) = inodes.get(at) {
+                let raced = inode.length.end(None, block.since);
+                inode.length.change(change, raced, now);
+            }
         } else if change != Change::Nothing {
             inodes.changed_unopened(id);
         }
     }
+}
+
+/// The file that the path of the row names.
+fn named(inodes: &Inodes, block: &BlockRows<'_>, row: usize) -> Option<u64> {
+    let id = block.rows.has(row, C::File).then(|| block.rows.file[row])?;
+    Some(paths::unsure_name(block, row, false).map_or(id, |name| inodes.identity(name)))
 }
 
 /// What the call did to the size of a file without moving data, if it is a call that may.

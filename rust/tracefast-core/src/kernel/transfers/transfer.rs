@@ -5,7 +5,7 @@ use crate::events::vocabulary::{Access, At, OffsetKnown, whence};
 use crate::kernel::descriptors::open_file_description::{
     DescriptionRef, OpenFileDescription, OpenFileDescriptions,
 };
-use crate::kernel::files::inodes::Inodes;
+use crate::kernel::files::inodes::{InodeRef, Inodes};
 use crate::kernel::files::length::{Appender, Change, Length, Moment};
 use crate::kernel::transfers::calls_under_way::Held;
 use crate::kernel::transfers::position::{CallOverlap, Offset, Position, Stream, Total};
@@ -90,6 +90,15 @@ pub(crate) fn transfer(
         open.never_positioned(inodes);
     }
     let now = inodes.tick();
+    if let Some(inode) = open.inode {
+        let ends = !side.write && side.end == End::Moved(0);
+        if ends || side.write && (open.append || open.switching > 0) {
+            inodes.check_other_names(inode);
+        }
+        if side.write && !matches!(side.end, End::Failed | End::Nothing | End::Moved(..=0)) {
+            inodes.changed(inode, now);
+        }
+    }
     let mut length = open.inode.and_then(|inode| inodes.get(inode)).map(|inode| &mut inode.length);
     let met = meet(open, length.as_deref_mut(), held, since, side);
     let start = start(open, length.as_deref(), side, met);
@@ -451,8 +460,10 @@ pub(crate) fn seek(
     let now = inodes.tick();
     let base = base.filter(|&base| open.prove(base));
     if let Some(base) = base
-        && let Some(inode) = open.inode.and_then(|inode| inodes.get(inode))
+        && let Some(at) = open.inode
     {
+        inodes.check_other_names(at);
+        let Some(inode) = inodes.get(at) else { return Some(base) };
         inode.length.based(open.number(), base, now);
     }
     open.position = Position::At(Offset::Exact(to));
@@ -469,12 +480,15 @@ pub(crate) fn sized(
 ) -> Option<i64> {
     let number = files.number(file);
     let (open, inodes) = files.with_inodes(file)?;
-    let (length, now) = length_of(open, inodes, number)?;
+    let (at, now) = length_of(open, inodes, number)?;
+    inodes.check_other_names(at);
+    let length = &mut inodes.get(at)?.length;
     let appender = length.see(size, since, now)?;
     // The size is less than what was read, so the file was cut.
     if matches!(open.streams[0], Stream::End(Offset::Exact(end)) if end > size) {
         length.was_cut(now);
     }
+    inodes.compare_size(at);
     // If this description alone appended, its last write ended at the end of the file.
     match appender {
         Appender::One(of, end) if of == number => {
@@ -494,24 +508,29 @@ pub(crate) fn resized(
 ) {
     let number = files.number(file);
     let Some((open, inodes)) = files.with_inodes(file) else { return };
-    if let Some((length, now)) = length_of(open, inodes, number) {
-        let raced = length.end(held.and_then(|held| held.resize), since);
-        length.change(change, raced, now);
+    let Some((at, now)) = length_of(open, inodes, number) else { return };
+    if change != Change::Nothing {
+        inodes.check_other_names(at);
+        inodes.changed(at, now);
+    }
+    if let Some(inode) = inodes.get(at) {
+        let raced = inode.length.end(held.and_then(|held| held.resize), since);
+        inode.length.change(change, raced, now);
     }
 }
 
-/// The size of the file of a description, whose number is `number`; and a new moment.
-fn length_of<'a>(
+/// The file of a description, whose number is `number`; and a new moment.
+fn length_of(
     open: &mut OpenFileDescription,
-    inodes: &'a mut Inodes,
+    inodes: &mut Inodes,
     number: u32,
-) -> Option<(&'a mut Length, Moment)> {
+) -> Option<(InodeRef, Moment)> {
     if open.inode.is_none() && open.position != Position::None {
         // A file without a name is known by its description.
         open.inode = Some(inodes.join(nameless(number)));
     }
     let now = inodes.tick();
-    Some((&mut inodes.get(open.inode?)?.length, now))
+    Some((open.inode?, now))
 }
 
 /// The identity of a file without a name, which no row shows.

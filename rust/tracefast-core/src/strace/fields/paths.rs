@@ -1,7 +1,7 @@
 //! Paths among the arguments: what they are relative to, and what an empty one means.
 
 use crate::events::details::Detail;
-use crate::events::file_id::file_id;
+use crate::events::file_id::{file_id, leads_up};
 use crate::events::rows::{AT_FDCWD, NO_DETAIL};
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{FileType, Op};
@@ -65,6 +65,32 @@ fn is_rooted(path: &[u8]) -> bool {
 /// Whether the path is empty or NULL: the call then acts on the descriptor.
 fn is_empty(arg: &[u8]) -> bool {
     arg == b"NULL" || arg.strip_prefix(b"\"\"").is_some_and(|rest| !rest.starts_with(b"..."))
+}
+
+/// What follows `/proc/self/cwd/`, which is the working directory, or `/proc/self/root`, which is
+/// the root directory: proc(5).
+#[inline]
+fn through_proc(path: &[u8]) -> Option<&[u8]> {
+    let rest = path.strip_prefix(b"/proc/self/")?;
+    let inside = match rest.strip_prefix(b"cwd/") {
+        Some(inside) => &inside[inside.iter().position(|&b| b != b'/')?..],
+        None => rest.strip_prefix(b"root").filter(|inside| inside.starts_with(b"/"))?,
+    };
+    (!inside.is_empty()).then_some(inside)
+}
+
+/// Whether the identity of a path depends on whether a directory in it is a symbolic link, which the
+/// log does not show. A base that strace shows is none.
+#[inline]
+fn may_lead_elsewhere(path: &[u8], shown_base: bool, plain: bool) -> bool {
+    if !plain {
+        return search::contains(path, b"..", 0) || search::contains(path, b"\\x2e", 0);
+    }
+    let mut path = path;
+    while let (true, Some(rest)) = (shown_base, path.strip_prefix(b"../")) {
+        path = rest;
+    }
+    leads_up(path)
 }
 
 /// The descriptors that a call acts on because the paths relative to them are empty.
@@ -170,6 +196,10 @@ impl FieldWriter<'_> {
             return;
         }
         let plain = plain && self.source.utf8;
+        let (start, body, at) = match through_proc(body) {
+            Some(rest) => (end - 2 - rest.len(), rest, at.filter(|at| at.fd == AT_FDCWD)),
+            None => (start, body, at),
+        };
         let absolute = is_rooted(body);
         let fd = at.map_or(AT_FDCWD, |at| at.fd);
         let base = at
@@ -198,7 +228,14 @@ impl FieldWriter<'_> {
         if base.is_some() {
             self.directory(at);
         }
+        let up = !relative && may_lead_elsewhere(body, base.is_some(), plain);
         let effect = &mut self.rows.effect[self.row];
+        // The model has to look at the text of such a path again.
+        if second {
+            effect.identify2 |= up;
+        } else {
+            effect.identify |= up;
+        }
         if second {
             effect.at2 = fd;
             effect.relative2 = relative;
