@@ -41,21 +41,29 @@ def appended(machine: Machine, sure: dict[Call, bool]) -> Iterator[tuple[Call, b
 
     `sure` says so of other offsets. The end is known from a truncation, an emptying open, a seek
     from the end on, until something may change the length that another change overlaps, or nobody
-    has the file open. Ends that reads find are left out: not every one is a proof.
+    has the file open, or another file changes: it may be the same one under another name. Ends
+    that reads find are left out: not every one is a proof.
     """
     files: dict[Inode, list[Call]] = {}
     for call in machine.calls:
         if call.description and (changes(call) or shows(call) or call.first_open):
             files.setdefault(call.description.inode, []).append(call)
-    for calls in files.values():
+    for inode, calls in files.items():
         known = False
+        elsewhere = [call for file, them in files.items() if file is not inode for call in them]
+        elsewhere = [call for call in elsewhere if changes(call)]
+        since = 0
         # What never ends may do its work at any time.
         for call in sorted(filter(ended, calls), key=ended):
             others = [other for other in calls if other is not call and over(call, other)]
             alone = not any(changes(other) for other in others)
             known = known and not call.first_open
+            known = known and not any(
+                other.begun < call.ended and not 0 < other.ended < since for other in elsewhere
+            )
             if call.appends:
                 yield call, known and alone and is_free(call, machine)
+            since = since if known and call.kind == "write" else call.begun
             known = known_after(call, known, alone, sure)
 
 
