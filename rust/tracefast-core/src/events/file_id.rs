@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_64;
 /// same in every log.
 ///
 /// Names that are lexically equal have one identity: `x`, `./x` and `.//x`, and also `d/../x`, which
-/// is another file only if `d` is a symbolic link (path_resolution(7)).
+/// is another file only if `d` is a symbolic link (`path_resolution(7)`).
 ///
 /// ```
 /// use tracefast_core::events::file_id::file_id;
@@ -34,13 +34,13 @@ pub(crate) fn leads_up(path: &[u8]) -> bool {
 }
 
 /// Whether the name has no `//`, no component that starts with a dot, and no slash at its end. Most
-/// names are like this, and the loop without branches is fast.
+/// names are like this, and a loop without a way out is fast.
 #[inline]
 fn is_normal(name: &[u8]) -> bool {
     let Some((first, rest)) = name.split_first() else { return true };
     let mut odd = *first == b'.' || !rest.is_empty() && name.last() == Some(&b'/');
     for (&slash, &next) in name.iter().zip(rest) {
-        odd |= (slash == b'/') & ((next == b'/') | (next == b'.'));
+        odd |= slash == b'/' && (next == b'/' || next == b'.');
     }
     !odd
 }
