@@ -306,4 +306,5 @@ pub mod clone_flags {
     pub const CLONE_VFORK: u32 = 0x4000;
     pub const CLONE_PARENT: u32 = 0x8000;
     pub const CLONE_THREAD: u32 = 0x1_0000;
+    pub const CLONE_NEWPID: u32 = 0x2000_0000;
 }

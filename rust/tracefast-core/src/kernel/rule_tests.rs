@@ -243,6 +243,7 @@ files! {
     ftrace,
     memory,
     names,
+    namespaces,
     offsets,
     overlap,
     passing,

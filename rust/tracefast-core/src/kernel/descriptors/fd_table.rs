@@ -31,6 +31,13 @@ impl FdTable {
         self.slots.get(usize::try_from(fd).ok()?)?.map(|slot| slot.file)
     }
 
+    /// All descriptors: their numbers, and the descriptions that they refer to.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (i32, DescriptionRef)> {
+        let open =
+            |(fd, slot): (usize, &Option<Descriptor>)| Some((fd as i32, slot.as_ref()?.file));
+        self.slots.iter().enumerate().filter_map(open)
+    }
+
     /// The descriptor `fd`.
     pub(crate) fn slot(&self, fd: i32) -> Option<Descriptor> {
         *self.slots.get(usize::try_from(fd).ok()?)?

@@ -21,6 +21,9 @@ impl Tasks {
     /// The task for an unknown id: the child of the oldest call under way that makes one and has
     /// none yet; else a task older than the log.
     pub(crate) fn first_sight(&mut self, tid: Option<i32>) -> TaskRef {
+        if let Some(task) = tid.and_then(|tid| self.first_sight_of_unseen(tid)) {
+            return task;
+        }
         let next = self.next;
         let mut open = self.forking.iter_mut();
         let open =
@@ -64,6 +67,9 @@ impl Tasks {
         }
         if let Some((_, id)) = forking.as_ref().and_then(|f| f.child).filter(|&(t, _)| t == tid) {
             return Some(id);
+        }
+        if self.has_foreign_children(task, tid) {
+            return Some(self.forked_elsewhere(task, tid, flags, forking.and_then(|f| f.child)));
         }
         // The child was taken for that of another call, whose own child has not appeared yet.
         let mut taken = None;

@@ -1,13 +1,14 @@
 //! Tasks, from the call that made them to their end, and what they have: an fd table, directories,
 //! an address space, a call under way.
 //!
-//! `fork.rs` makes tasks, `task_cache.rs` finds them by id, `shared.rs` holds what several tasks
+//! `fork.rs` makes tasks (`namespaces.rs` those with other numbers), `task_cache.rs` finds them by id, `shared.rs` holds what several tasks
 //! share, `comm.rs` their names, `memory.rs` an address space; `effects.rs` is what calls do.
 
 pub(crate) mod comm;
 pub(crate) mod effects;
 mod fork;
 pub(crate) mod memory;
+mod namespaces;
 mod shared;
 pub(crate) mod task_cache;
 
@@ -17,7 +18,9 @@ use std::sync::Arc;
 use crate::hash::HashMap;
 
 use crate::events::model_columns::task_key as key;
-use crate::events::vocabulary::clone_flags::{CLONE_FILES, CLONE_FS, CLONE_THREAD, CLONE_VM};
+use crate::events::vocabulary::clone_flags::{
+    CLONE_FILES, CLONE_FS, CLONE_NEWPID, CLONE_THREAD, CLONE_VM,
+};
 use crate::kernel::descriptors::fd_table::{Descriptor, FdTable};
 use crate::kernel::descriptors::open_file_description::{
     DescriptionRef, OpenFileDescription, OpenFileDescriptions,
@@ -25,6 +28,7 @@ use crate::kernel::descriptors::open_file_description::{
 use crate::kernel::files::paths::LONGEST;
 use crate::kernel::tasks::fork::Forking;
 use crate::kernel::tasks::memory::AddressSpace;
+use crate::kernel::tasks::namespaces::Unseen;
 use crate::kernel::tasks::shared::Shared;
 use crate::kernel::tasks::task_cache::TaskCache;
 use crate::kernel::transfers::calls_under_way::Pending;
@@ -51,6 +55,11 @@ struct Task {
     exited: bool,
     /// It appeared while no call that makes a task was under way.
     unexpected: bool,
+    /// It is in another pid namespace than strace: calls that make a task return other numbers
+    /// than the lines of the child show (pid_namespaces(7)).
+    foreign: bool,
+    /// Its children will be: unshare(2) with `CLONE_NEWPID`.
+    separates: bool,
 }
 
 /// Where the paths of a task start, as the kernel's `fs_struct`.
@@ -97,6 +106,9 @@ pub(crate) struct Tasks {
     /// Open file descriptions of all tasks.
     pub files: OpenFileDescriptions,
     forking: VecDeque<Forking>,
+    /// Children with numbers of other pid namespaces that have not shown themselves; the oldest
+    /// first.
+    unseen: VecDeque<Unseen>,
     /// Children that `task_newtask` has shown, and their parents: `sched_process_fork` will show
     /// them again.
     newborn: HashMap<i32, u32>,
@@ -118,9 +130,11 @@ impl Tasks {
     }
 
     fn add(&mut self, tid: Option<i32>, parent: Option<TaskRef>, flags: u32) -> TaskRef {
-        let parent = parent.and_then(|parent| {
-            self.task(parent).map(|task| (task.group, task.table, task.directory, task.space))
-        });
+        let parent = parent.and_then(|parent| self.task(parent));
+        let foreign = parent
+            .is_some_and(|parent| parent.foreign || parent.separates || flags & CLONE_NEWPID != 0);
+        let parent =
+            parent.map(|parent| (parent.group, parent.table, parent.directory, parent.space));
         let (group, table, directory, space) =
             if let Some((group, table, directory, space)) = parent {
                 let group = if flags & CLONE_THREAD != 0 { group } else { tid };
@@ -148,6 +162,8 @@ impl Tasks {
             closing: None,
             exited: false,
             unexpected: false,
+            foreign,
+            separates: false,
         };
         self.next += 1;
         let at = if let Some(at) = self.free.pop() {
@@ -178,9 +194,15 @@ impl Tasks {
         if let Some(tid) = tid {
             self.newborn.remove(&tid);
         }
-        let Some(at) = self.by_tid.remove(&key(tid)) else { return };
+        if let Some(at) = self.by_tid.remove(&key(tid)) {
+            self.remove_at(at);
+        }
+    }
+
+    fn remove_at(&mut self, at: TaskRef) {
         if let Some(task) = self.slots[at].take() {
             self.free.push(at);
+            self.unseen.retain(|unseen| unseen.id != task.id);
             if let Some(mut pending) = task.pending {
                 pending.abandon(&mut self.files);
             }
@@ -374,6 +396,11 @@ impl Tasks {
         else {
             return;
         };
+        if flags & CLONE_NEWPID != 0
+            && let Some(task) = self.slots[task].as_mut()
+        {
+            task.separates = true;
+        }
         if flags & CLONE_FILES != 0 && self.tables.items[table].0 > 1 {
             let copy = self.tables.items[table].1.copy(&mut self.files);
             self.tables.release(table);

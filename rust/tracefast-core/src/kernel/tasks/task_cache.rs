@@ -107,7 +107,10 @@ impl Tasks {
     #[inline(never)]
     fn look(&mut self, tid: Option<i32>, key: i64) -> Sight {
         let task = match self.by_tid.get(&key) {
-            Some(&task) => task,
+            Some(&task) => {
+                self.showed(task);
+                task
+            }
             None => self.first_sight(tid),
         };
         let (id, group) = self.identity(task);

@@ -152,14 +152,17 @@ pub(crate) fn clone_bit(name: &[u8]) -> u32 {
         b"CLONE_PARENT" => clone_flags::CLONE_PARENT,
         b"CLONE_THREAD" => clone_flags::CLONE_THREAD,
         b"CLONE_NEWNS" => CLONE_NEWNS,
+        b"CLONE_NEWPID" => clone_flags::CLONE_NEWPID,
         b"CLONE_NEWUSER" => CLONE_NEWUSER,
         _ => 0,
     }
 }
 
-/// What unshare(2) with these flags stops sharing: some namespaces imply `CLONE_FS`.
+/// What unshare(2) with these flags stops sharing: some namespaces imply `CLONE_FS`. With
+/// `CLONE_NEWPID` the next children are in a pid namespace of their own.
 pub(crate) fn unshared(flags: u32) -> u32 {
-    let kept = flags & (clone_flags::CLONE_FS | clone_flags::CLONE_FILES);
+    let kept = clone_flags::CLONE_FS | clone_flags::CLONE_FILES | clone_flags::CLONE_NEWPID;
+    let kept = flags & kept;
     let namespace = flags & (CLONE_NEWNS | CLONE_NEWUSER) != 0;
     if namespace { kept | clone_flags::CLONE_FS } else { kept }
 }
