@@ -278,6 +278,9 @@ impl Kernel {
             identify(block, row, true);
         }
         let names = if leads(op) { self.identities(op, row, block) } else { [None; 2] };
+        if op == Op::Path || op == Op::Truncate && files[0].is_none() {
+            self.tasks.files.inodes.types.of_path(row, block);
+        }
         let moves = matches!(op, Op::Seek | Op::Truncate | Op::Allocate);
         let resize = BEGUN && held[0].is_some_and(|held| held.resize.is_some());
         if motion != Motion::None || moves || resize || size {
@@ -330,6 +333,9 @@ impl Kernel {
             let op = block.rows.effect[row].op;
             self.descriptor(task, fd, || shows(op) && !block.failed_with(row, "EBADF"))?
         };
+        if !second {
+            self.infer_regular(row, block, file);
+        }
         let annotated = block.rows.has(row, if second { C::Path2 } else { C::Path });
         let file = if annotated {
             self.compare_annotation(block, row, task, file, second, held.is_some())

@@ -214,6 +214,7 @@ impl Kernel {
         file: DescriptionRef,
         begun: bool,
     ) -> DescriptionRef {
+        self.infer_regular(row, block, file);
         let annotated = block.rows.has(row, C::Path);
         if let Some(open) = self.tasks.files.get(file)
             && open.described == block.number
@@ -357,6 +358,7 @@ impl Kernel {
             self.directory(task, row, block);
         }
         self.identities(Op::Path, row, block);
+        self.tasks.files.inodes.types.of_path(row, block);
         if block.rows.has(row, C::Size) {
             self.found_size(row, block, None);
         }

@@ -253,6 +253,7 @@ files! {
     size,
     streams,
     two_files,
+    types,
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! What rows show of the descriptions that their descriptors refer to.
 
+use crate::events::details::Detail;
 use crate::events::file_id::file_id;
 use crate::events::model_columns::{self, FileColumns, ShownFile};
+use crate::events::rows::NO_DETAIL;
 use crate::events::schema::Column as C;
-use crate::events::vocabulary::{FileType, Op};
+use crate::events::vocabulary::{At, FileType, Motion, Op};
 use crate::kernel::Kernel;
 use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::open_file_description::{
@@ -220,6 +222,55 @@ impl Kernel {
             if open.file_type != Some(file_type) {
                 open.file_type = Some(file_type);
                 open.changed();
+                if let Some(id) = open.id {
+                    inodes.types.learn(id, file_type);
+                }
+            }
+        }
+    }
+
+    /// Notes that the file is regular where the call has done what only such files allow: it moved
+    /// data at an offset of its own, or mapped the file. Devices that allow it are in `/dev`.
+    #[inline]
+    pub(crate) fn infer_regular(
+        &mut self,
+        row: usize,
+        block: &BlockRows<'_>,
+        file: DescriptionRef,
+    ) {
+        let effect = &block.rows.effect[row];
+        let moved = effect.place == At::Given
+            && effect.motion != Motion::None
+            && block.rows.has(row, C::Bytes)
+            && block.rows.bytes[row] > 0;
+        let detailed = effect.op == Op::Use && effect.detail != NO_DETAIL;
+        if moved || detailed {
+            self.note_regular(row, block, file, moved);
+        }
+    }
+
+    fn note_regular(
+        &mut self,
+        row: usize,
+        block: &BlockRows<'_>,
+        file: DescriptionRef,
+        moved: bool,
+    ) {
+        let effect = &block.rows.effect[row];
+        let mapped = || {
+            let detail = block.side.details.get(effect.detail as usize);
+            matches!(detail, Some(Detail::Memory(_))) && block.rows.has(row, C::Ret)
+        };
+        if effect.made_up || block.rows.has(row, C::Errno) || !(moved || mapped()) {
+            return;
+        }
+        let Some((open, inodes)) = self.tasks.files.with_inodes(file) else { return };
+        let device = open.path.as_ref().is_none_or(|path| path.starts_with(b"/dev/"));
+        if open.file_type.is_none() && open.inode.is_some() && !device {
+            open.file_type = Some(FileType::Regular as u8);
+            open.changed();
+            if let Some(id) = open.id {
+                inodes.types.learn(id, FileType::Regular as u8);
             }
         }
     }

@@ -44,6 +44,19 @@ impl Kernel {
         let mut file = OpenFileDescription::new(path, id, file_type);
         if by_name {
             self.follow(task, row, block, &mut file, name);
+            let types = &mut self.tasks.files.inodes.types;
+            match (file.id, file.file_type) {
+                // A file that an open creates is a regular one: open(2).
+                (id, None) if flags & open_flags::NEW != 0 => {
+                    file.file_type = Some(FileType::Regular as u8);
+                    if let Some(id) = id {
+                        types.learn(id, FileType::Regular as u8);
+                    }
+                }
+                (Some(id), None) => file.file_type = types.get(id),
+                (Some(id), Some(file_type)) => types.learn(id, file_type),
+                (None, _) => {}
+            }
         }
         if let (Some(file_type), false) = (file.file_type, second) {
             block.rows.file_type[row] = file_type;

@@ -7,6 +7,7 @@ use crate::hash::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::kernel::files::length::{Length, Moment};
+use crate::kernel::files::types::Types;
 
 /// Index in [`Inodes`]. It is used again.
 pub(crate) type InodeRef = u32;
@@ -72,6 +73,8 @@ pub(crate) struct Inodes {
     pub last_changed: (u64, Moment, Moment),
     /// Calls under way that may change the size of a file.
     pub resizing: u32,
+    /// What types files have.
+    pub types: Types,
     /// Files that descriptions append to.
     pub appended: Vec<InodeRef>,
 }

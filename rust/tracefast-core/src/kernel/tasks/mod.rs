@@ -56,7 +56,7 @@ struct Task {
     /// It appeared while no call that makes a task was under way.
     unexpected: bool,
     /// It is in another pid namespace than strace: calls that make a task return other numbers
-    /// than the lines of the child show (pid_namespaces(7)).
+    /// than the lines of the child show (`pid_namespaces(7)`).
     foreign: bool,
     /// Its children will be: unshare(2) with `CLONE_NEWPID`.
     separates: bool,
