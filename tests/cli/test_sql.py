@@ -67,6 +67,18 @@ def test_joins_and_windows(run, spawn_strace, engine):
 
 
 @BOTH
+def test_rows_are_counted_without_any_column(run, spawn_strace, engine):
+    def count(query):
+        return rows(run("sql", query, spawn_strace, "--engine", engine, "--format", "ndjson"))
+
+    events = tf.scan(spawn_strace)
+    files, forks = tf.files(events).collect().height, tf.forks(events).collect().height
+    found = count("SELECT count(*) AS n FROM files CROSS JOIN forks")
+    assert found == [{"n": files * forks}]
+    assert count("SELECT count(*) AS n FROM files WHERE 1 = 1") == [{"n": files}]
+
+
+@BOTH
 def test_names_and_values_of_an_answer_are_those_of_the_question(
     run, terminal, spawn_strace, engine
 ):

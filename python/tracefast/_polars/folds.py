@@ -11,6 +11,7 @@ from tracefast import _core
 from tracefast._polars.compatible_types import Types, fitted
 from tracefast._polars.direct_read import Opener, UnreadableError, opener_of
 from tracefast._polars.given_events import Events, rows_of
+from tracefast._polars.projection import project
 from tracefast._polars.source_threads import PATIENCE_S, inside
 
 # Types of columns with few distinct words, which are looked up once per batch.
@@ -96,10 +97,7 @@ def folded(
         n_rows: int | None,
         _batch_size: int | None,
     ) -> Iterator[pl.DataFrame]:
-        def wanted(table: pl.DataFrame) -> pl.DataFrame:
-            return table if with_columns is None else table.select(with_columns)
-
-        nothing = wanted(schema.to_frame())
+        nothing = project(schema.to_frame(), with_columns)
         for fold in _fed(opener, rows, list(types), new_fold):
             if fold is None:
                 yield nothing
@@ -107,7 +105,7 @@ def folded(
             if look is not None:
                 look(fold)
             table = pl.DataFrame(fold.finish())[:n_rows]
-            yield wanted(table if predicate is None else table.filter(predicate))
+            yield project(table if predicate is None else table.filter(predicate), with_columns)
 
     return register_io_source(
         lambda *asked: inside(source(*asked)), schema=schema, is_pure=True, explain_name=name

@@ -7,6 +7,7 @@ from polars.io.plugins import register_io_source
 
 from tracefast import _core
 from tracefast._polars.given_events import Events, rows_of
+from tracefast._polars.projection import project
 
 _GROUP, _START, _LENGTH = "__group", "__start", "__length"
 
@@ -81,7 +82,7 @@ def covered_bytes(
             table = table.head(n_rows)
         if predicate is not None:
             table = table.filter(predicate)
-        yield table if with_columns is None else table.select(with_columns)
+        yield project(table, with_columns)
 
     return register_io_source(source, schema=schema, is_pure=True, explain_name="COVERED BYTES")
 
