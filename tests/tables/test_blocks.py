@@ -46,6 +46,10 @@ def complete(sector, sectors=8, rwbs="R", cpu=0, dev="8,16"):
     return ("block_rq_complete", f"{dev} {rwbs} () {sector} + {sectors} be,0,4 [0]", cpu)
 
 
+def requeue(sector, sectors=8, rwbs="R", dev="8,16"):
+    return ("block_rq_requeue", f"{dev} {rwbs} () {sector} + {sectors} be,0,4 [0]")
+
+
 def recorded(name):
     table = tf.blocks(tf.scan(PAGE_CACHE / f"{name}.ftrace.zst")).collect()
     return {row["op"]: row for row in table.rows(named=True)}
@@ -96,6 +100,62 @@ def test_latencies_are_exact_by_nearest_rank(table):
     latencies = [row[f"latency_{which}_ns"] for which in ("p50", "p99", "max")]
     assert latencies == [20_000, 40_000, 40_000]
     assert (row["completed"], row["requests"]) == (4, 4)
+
+
+# What /proc/diskstats counted while the log was recorded.
+DISKSTATS = (564, 1_284_768 * 512)
+
+
+@pytest.mark.parametrize("requeues", ["traced", "not traced"])
+def test_requests_are_those_of_diskstats(tmp_path, requeues):
+    events = tf.scan(DATA / "blocks" / "requeued.ftrace.zst")
+    if requeues == "not traced":
+        events = events.filter(pl.col("name") != "block_rq_requeue")
+    read = tf.blocks(events).filter(pl.col("op") == "read").collect().row(0, named=True)
+    assert (read["requests"], read["bytes"]) == DISKSTATS
+
+
+def test_a_requeued_request_counts_once_from_its_first_issue(table):
+    row = table(issue(0), requeue(0), issue(0), complete(0)).row(0, named=True)
+    assert (row["requests"], row["bytes"], row["completed"]) == (1, 4096, 1)
+    assert (row["latency_max_ns"], row["task_top"]) == (30_000, "app")
+    often = table(issue(0), *[requeue(0), issue(0)] * 3, complete(0)).row(0, named=True)
+    assert (often["requests"], often["latency_max_ns"]) == (1, 70_000)
+    # It was never issued: the driver was not asked.
+    row = table(requeue(0), issue(0), complete(0)).row(0, named=True)
+    assert (row["requests"], row["latency_max_ns"]) == (1, 10_000)
+
+
+def test_what_is_left_of_a_request_that_was_requeued_is_no_other_request(table):
+    records = [issue(0, 24), complete(0, 8), requeue(8, 16), issue(8, 16), complete(8, 16)]
+    row = table(*records).row(0, named=True)
+    assert (row["requests"], row["bytes"], row["latency_max_ns"]) == (1, 24 * 512, 40_000)
+
+
+def test_the_same_sectors_may_be_requested_twice_at_a_time(table):
+    # As two programs that read a file with O_DIRECT do.
+    twice = [issue(0), issue(0), requeue(0), complete(0), issue(0), complete(0)]
+    assert table(*twice)["requests"].to_list() == [2]
+    assert table(issue(0), issue(0), complete(0), complete(0))["requests"].to_list() == [2]
+    assert table(issue(0), complete(0), issue(0), complete(0))["requests"].to_list() == [2]
+
+
+def test_requeues_that_are_not_traced_are_recognised_where_completions_are(table):
+    row = table(issue(0), issue(0), complete(0)).row(0, named=True)
+    assert (row["requests"], row["completed"], row["latency_max_ns"]) == (1, 1, 20_000)
+    row = table(issue(0), issue(0), complete(0), issue(0), complete(0)).row(0, named=True)
+    assert (row["requests"], row["completed"], row["latency_max_ns"]) == (2, 2, 20_000)
+    # Most completions are missing: those of the first may be, too.
+    others = [issue(1000 + n * 8) for n in range(20)]
+    row = table(issue(0), issue(0), complete(0), *others).row(0, named=True)
+    assert (row["requests"], row["completed"]) == (22, 1)
+
+
+def test_a_requeue_of_the_tracer(table):
+    lines = ["D   R 0 + 8 [app]", "R   R 0 + 8 [0]", "D   R 0 + 8 [kworker]", "C   R 0 + 8 [0]"]
+    times = [f"  app-7  [000] d..1.  1.00000{n}: 8,16   {line}" for n, line in enumerate(lines)]
+    row = table("# tracer: blk", *times).row(0, named=True)
+    assert (row["requests"], row["completed"], row["latency_max_ns"]) == (1, 1, 3_000)
 
 
 def test_a_completion_without_its_request_gives_no_latency(table):
@@ -257,6 +317,26 @@ def test_the_command(run):
     rows = [json.loads(line) for line in ran.stdout.splitlines()]
     assert [row["op"] for row in rows] == ["read", "write", "flush"]
     assert list(rows[0]) == list(SCHEMA)[1:]
+
+
+@pytest.mark.parametrize("columns", [60, 80, 160])
+def test_the_screen_says_of_how_many_requests_it_speaks(terminal, tmp_path, columns):
+    # As set_event_pid leaves it: what completed while another task ran is not in the log.
+    lines = ["# tracer: nop"]
+    for n in range(40):
+        lines.append(f"  app-7 [000] ..... 1.{n:03}001: {': '.join(issue(n * 8)[:2])}")
+        if n % 4 == 0:
+            lines.append(f"  app-7 [000] ..... 1.{n:03}002: {': '.join(complete(n * 8)[:2])}")
+    log = tmp_path / "made.ftrace"
+    log.write_text("\n".join(lines) + "\n")
+    shown = terminal("blocks", log, columns=columns)
+    said = " ".join(shown.split())
+    assert "10 of 40 reads" in said
+    assert "set_event_pid" in said
+    assert max(map(len, shown.splitlines())) <= columns
+    log.write_text("\n".join(line for line in lines if "complete" not in line) + "\n")
+    said = " ".join(terminal("blocks", log, columns=columns).split())
+    assert "trace block_rq_complete" in said
 
 
 def test_the_command_says_what_is_missing(run, pth):

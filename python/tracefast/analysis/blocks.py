@@ -1,6 +1,8 @@
 """One row per block device and operation: requests, their order, sizes and latencies."""
 
 from collections.abc import Iterable
+from itertools import groupby
+from operator import itemgetter
 from typing import Final
 
 import polars as pl
@@ -17,9 +19,13 @@ STREAMS: Final = 4
 
 _ISSUE: Final = "block_rq_issue"
 _COMPLETE: Final = "block_rq_complete"
-# The tracer of the block layer: its actions D and C correspond to these events.
+_REQUEUE: Final = "block_rq_requeue"
+_NAMES: Final = (_ISSUE, _COMPLETE, _REQUEUE)
+# The tracer of the block layer: its actions D, C and R correspond to these events.
 _BLK: Final = "blk"
-_ACTIONS: Final = {"D": _ISSUE, "C": _COMPLETE}
+_ACTIONS: Final = {"D": _ISSUE, "C": _COMPLETE, "R": _REQUEUE}
+# From this share of completed requests on, completions show which requests were requeued.
+_MOST: Final = 0.95
 _SECTOR_BYTES: Final = 512
 
 _OPERATIONS: Final = {
@@ -73,7 +79,9 @@ def blocks(events: Events) -> pl.LazyFrame:
             ``read``, ``write``, ``discard``, ``flush``, ``zone`` or ``none``: the kind of request
             without its flags.
         `requests` : UInt32
-            Requests that were issued to the driver.
+            Requests that were issued to the driver. One that the driver gives back, and the kernel
+            issues again, counts once: ``block_rq_requeue`` shows them, and without this event their
+            completions do, if at least 95 % of all requests have one.
         `bytes` : Int64, in bytes
             Sum of their sizes.
         `sequential_share_1` : Float64
@@ -88,10 +96,11 @@ def blocks(events: Events) -> pl.LazyFrame:
         `size_median`, `size_max` : Int64, in bytes
             Size of a request.
         `completed` : UInt32
-            Requests whose completion is in the log, for the same sectors. A request whose sector is
-            issued again, or that was open where records were lost, has none.
+            Requests whose completion is in the log, for the same sectors. A request whose sector
+            another one asks for before, or that was open where records were lost, has none.
         `latency_p50_ns`, `latency_p99_ns`, `latency_max_ns` : Int64
-            Time from issue to completion: median, 99th percentile (exact, nearest rank), longest.
+            Time from the first issue to completion, of the completed requests: median, 99th
+            percentile (exact, nearest rank), longest.
         `readahead_share` : Float64
             Share of the requests that the kernel made to read ahead.
         `in_flight_max` : UInt32
@@ -106,9 +115,13 @@ def blocks(events: Events) -> pl.LazyFrame:
     >>> table.select("dev", "op", "requests", "bytes", "latency_max_ns", "task_top").rows()
     [('254:0', 'read', 1, 8192, 100000, 'true')]
     """
-    names = (_ISSUE, _COMPLETE, _BLK)
     records = decoded(
-        events, names, record=_RECORD, fields=_FIELDS, question="tracefast.blocks", lost=True
+        events,
+        (*_NAMES, _BLK),
+        record=_RECORD,
+        fields=_FIELDS,
+        question="tracefast.blocks",
+        lost=True,
     )
     return map_rows(records, _of_records, SCHEMA)
 
@@ -122,7 +135,7 @@ def _of_records(records: pl.DataFrame) -> pl.DataFrame:
 
 def _of_log(log: pl.DataFrame) -> pl.DataFrame:
     log = log.with_row_index("row")
-    rows = _requests(log)
+    rows = _without_requeues(_records(log))
     issued = rows.filter(pl.col("name") == _ISSUE)
     done = _completed(rows, log)
     size = pl.col("size")
@@ -149,30 +162,37 @@ def _of_log(log: pl.DataFrame) -> pl.DataFrame:
     return table.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
 
 
-def _requests(log: pl.DataFrame) -> pl.DataFrame:
+def _records(log: pl.DataFrame) -> pl.DataFrame:
     """Give the records of requests, from the events or the tracer."""
     name = pl.col("name")
     if (log["name"] == _ISSUE).any():
-        rows = log.filter(name.is_in([_ISSUE, _COMPLETE]))
+        rows = log.filter(name.is_in(_NAMES))
     else:
         action = pl.col("action").cast(pl.String).replace_strict(_ACTIONS, default=None)
         rows = log.with_columns(
             pl.when(name == _BLK).then(action).otherwise(name).alias("name")
-        ).filter(name.is_in([_ISSUE, _COMPLETE]))
+        ).filter(name.is_in(_NAMES))
     rwbs = pl.col("rwbs").cast(pl.String)
     # F before another letter is a flush that precedes the request.
     flushed = (rwbs.str.head(1) == "F") & rwbs.str.slice(1, 1).is_in(list(_OPERATIONS))
     letter = pl.when(flushed).then(rwbs.str.slice(1, 1)).otherwise(rwbs.str.head(1))
+    op = letter.replace(_OPERATIONS)
     sectors = pl.col("nr_sector").fill_null(0)
+    # Flushes have no sector: the kernel prints another one when they complete.
+    flush = (op == "flush") & (sectors == 0)
+    end = pl.when(sectors > 0).then(pl.col("sector") + sectors)
     return rows.select(
         "row",
         "name",
         "ts",
         pl.col("dev").cast(pl.String),
-        letter.replace(_OPERATIONS).alias("op"),
+        op.alias("op"),
         ((letter != "Z") & rwbs.str.contains("A", literal=True)).alias("ahead"),
         "sector",
         sectors.alias("sectors"),
+        flush.alias("flush"),
+        # A request may complete or be requeued in parts: the last part ends where it ends.
+        pl.when(flush).then(pl.lit(0, pl.Int64)).otherwise(end).alias("end"),
         # Kernels before 4.11 print the bytes of commands only; commands may have no sectors.
         pl.when(sectors > 0)
         .then(sectors * _SECTOR_BYTES)
@@ -185,35 +205,131 @@ def _requests(log: pl.DataFrame) -> pl.DataFrame:
     ).drop_nulls(("dev", "op"))
 
 
-def _completed(rows: pl.DataFrame, log: pl.DataFrame) -> pl.DataFrame:
-    """Pair each request with its completion, where the log leaves no doubt.
+def _without_requeues(rows: pl.DataFrame) -> pl.DataFrame:
+    """Leave out requeues, and the issues that repeat one: a request counts once.
 
-    A request may complete in several parts: the last part ends where the request ends.
+    A driver that has no room for a request gives it back, and the kernel issues it again
+    (``blk_mq_requeue_request`` in block/blk-mq.c).
     """
     issue = pl.col("name") == _ISSUE
-    # Flushes have no sector: the kernel prints another one when they complete.
-    place = pl.when(pl.col("sectors") > 0).then(pl.col("sector") + pl.col("sectors"))
-    flush = (pl.col("op") == "flush") & (pl.col("sectors") == 0)
+    seen = rows.drop_nulls("end").sort(*_KEY, "end", "row")
+    place = pl.struct(*_KEY, "end").rle_id()
+    if (rows["name"] == _REQUEUE).any():
+        seen = seen.with_columns(place.alias("place")).filter(
+            (pl.col("name") == _REQUEUE).any().over("place")
+        )
+        again = _issued_again(seen.select("place", "name", "row", "sectors").iter_rows())
+    else:
+        completed = (pl.col("name") == _COMPLETE).any()
+        ended = seen.group_by(*_KEY, "end").agg(issue.any(), completed.alias("ended"))
+        if (ended.filter("name")["ended"].mean() or 0) < _MOST:
+            return rows
+        # Flushes are issued one at a time, and their parts are requests of their own.
+        seen = seen.filter(~pl.col("flush")).sort(*_KEY, "end", "sectors", "row")
+        same = pl.struct(*_KEY, "end", "sectors").rle_id()
+        seen = seen.with_columns(same.alias("place")).filter((issue.sum() > 1).over("place"))
+        again = _issued_in_vain(seen.select("place", "name", "row").iter_rows())
+    numbers = pl.Series(again, dtype=rows["row"].dtype).implode()
+    return rows.filter(pl.col("name") != _REQUEUE, ~pl.col("row").is_in(numbers))
+
+
+def _issued_again(records: Iterable[tuple[int, str, int, int]]) -> list[int]:
+    """Give the issues of requests that were requeued before.
+
+    Parameters
+    ----------
+    records
+        A number for the end of the request on the device, the name of the event, the row, and the
+        sectors; by the first.
+
+    Examples
+    --------
+    >>> names = [_ISSUE, _REQUEUE, _ISSUE, _COMPLETE, _ISSUE]
+    >>> list(_issued_again((7, name, row, 8) for row, name in enumerate(names)))
+    [2]
+    """
+    again: list[int] = []
+    for _, place in groupby(records, itemgetter(0)):
+        # The sectors of the requests that the driver has, and of those that it gave back.
+        issued: list[int] = []
+        requeued: list[int] = []
+        for _, name, row, sectors in place:
+            if name == _ISSUE:
+                issued.append(sectors)
+                if sectors in requeued:
+                    requeued.remove(sectors)
+                    again.append(row)
+                continue
+            # Of a request that completed in part, the rest is requeued.
+            whole = min((size for size in issued if size >= sectors), default=None)
+            # The kernel may also requeue a request that the driver never had.
+            if whole is not None:
+                issued.remove(whole)
+                if name == _REQUEUE:
+                    requeued.append(sectors)
+    return again
+
+
+def _issued_in_vain(records: Iterable[tuple[int, str, int]]) -> list[int]:
+    """Give the issues that no completion belongs to, in a log that shows no requeues.
+
+    As the same sectors may be requested twice at a time, there are as many requests as completions,
+    and one more if the last record is an issue.
+
+    Parameters
+    ----------
+    records
+        A number for the sectors, the name of the event, and the row; by the first.
+
+    Examples
+    --------
+    >>> names = [_ISSUE, _ISSUE, _COMPLETE, _ISSUE, _COMPLETE, _ISSUE, _ISSUE]
+    >>> _issued_in_vain((7, name, row) for row, name in enumerate(names))
+    [1, 6]
+    """
+    in_vain: list[int] = []
+    for _, place in groupby(records, itemgetter(0)):
+        # Issues since the last completion, and those left of earlier ones.
+        recent: list[int] = []
+        earlier: list[int] = []
+        completed = False
+        for _, name, row in place:
+            if name == _ISSUE:
+                if completed:
+                    earlier, recent = earlier + recent, []
+                recent.append(row)
+            else:
+                (recent or earlier or [row]).pop(0)
+            completed = name == _COMPLETE
+        in_vain += earlier + (recent if completed else recent[1:])
+    return in_vain
+
+
+def _completed(rows: pl.DataFrame, log: pl.DataFrame) -> pl.DataFrame:
+    """Pair each request with its completion, where the log leaves no doubt."""
+    issue = (pl.col("name") == _ISSUE) & ~pl.col("flush")
     again = pl.col("row").shift(-1).over("dev", "op", "sector", "name")
-    linked = (
-        rows.with_columns(
-            pl.when(flush).then(pl.lit(0, pl.Int64)).otherwise(place).alias("end"),
-            pl.when(issue & ~flush).then(again).alias("again"),
-        )
-        .drop_nulls("end")
-        .with_columns(
-            pl.col(name).shift(-1).over("dev", "op", "end").alias(f"{name}_then")
-            for name in ("name", "row", "ts", "sectors")
-        )
-        .filter(
-            issue,
-            pl.col("name_then") == _COMPLETE,
-            pl.col("sectors_then") <= pl.col("sectors"),
-            (pl.col("again") > pl.col("row_then")).fill_null(value=True),
-        )
-    )
-    return linked.filter(~_doubtful(linked, log)).select(
+    rows = rows.with_columns(pl.when(issue).then(again).alias("again")).drop_nulls("end")
+    whole = _adjacent(rows, [*_KEY, "end", "sectors"])
+    # The others may complete in parts.
+    paired = pl.concat([whole["row"], whole["row_then"]])
+    parts = _adjacent(rows.filter(~pl.col("row").is_in(paired.implode())), [*_KEY, "end"])
+    pairs = pl.concat([whole, parts]).sort("row")
+    return pairs.filter(~_doubtful(pairs, log)).select(
         *_KEY, "row", "row_then", (pl.col("ts_then") - pl.col("ts")).cast(pl.Int64).alias("latency")
+    )
+
+
+def _adjacent(rows: pl.DataFrame, place: list[str]) -> pl.DataFrame:
+    """Pair issues with the next record of the same place, if it is a completion."""
+    return rows.with_columns(
+        pl.col(name).shift(-1).over(place).alias(f"{name}_then")
+        for name in ("name", "row", "ts", "sectors")
+    ).filter(
+        pl.col("name") == _ISSUE,
+        pl.col("name_then") == _COMPLETE,
+        pl.col("sectors_then") <= pl.col("sectors"),
+        (pl.col("again") > pl.col("row_then")).fill_null(value=True),
     )
 
 

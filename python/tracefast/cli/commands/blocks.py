@@ -1,12 +1,19 @@
 """`tracefast blocks`: one row per block device and operation."""
 
-from typing import Annotated
+import sys
+import textwrap
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tracefast.cli.command_line.exit_codes import DONE, FAILED
 from tracefast.cli.command_line.request import Request, table_command
 from tracefast.cli.output.form import Format
+from tracefast.cli.output.terminal import is_terminal_table, terminal_width
+from tracefast.quantities import plural
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # What a table in text shows; the task last, as its name may be long.
 _MAIN = (
@@ -31,6 +38,8 @@ _SPARE = (
     *("completed", "size_max", "latency_max_ns", "in_flight_max", "latency_p99_ns"),
     *("size_median", "latency_p50_ns", "readahead_share", "task_top", "requests"),
 )
+
+_PLURALS = {"read": ("read",), "write": ("write",), "flush": ("flush", "flushes")}
 
 
 @table_command()
@@ -76,5 +85,32 @@ def blocks(
         if request.form is Format.TABLE and not request.wide:
             # Under this name, text has it in units that fit.
             table = table.with_columns(op_bytes="bytes")
-        print_table(table, request, main=_MAIN, spare=_SPARE)
+        below: list[str] = []
+        if request.form is Format.TABLE and (note := _missing_completions(table)):
+            terminal = is_terminal_table(request.form, request.output)
+            below = textwrap.wrap(note, terminal_width() if terminal else sys.maxsize)
+        print_table(table, request, main=_MAIN, spare=_SPARE, below=len(below))
+        for line in below:
+            request.note(line)
     return DONE if complete else FAILED
+
+
+def _missing_completions(table: "pl.DataFrame") -> str | None:
+    """Say how many requests the latencies are about, if not about all."""
+    import polars as pl
+
+    missing = table.filter(pl.col("completed").fill_null(0) < pl.col("requests"))
+    if missing.is_empty():
+        return None
+    if missing["completed"].null_count() == table.height:
+        return "note: no completions in the log, so no latencies: trace block_rq_complete"
+    sums = missing.group_by("op", maintain_order=True).agg(pl.sum("completed", "requests"))
+    parts = [
+        f"{completed:,} of {plural(requests, *_PLURALS.get(op, (f'{op} request',)))}"
+        for op, completed, requests in sums.rows()
+    ]
+    return (
+        f"note: latencies and max parallel are those of {', '.join(parts)}: the log has no"
+        " completions of the others (set_event_pid hides those that happen while another task"
+        " runs), or it may be another request's"
+    )
