@@ -107,7 +107,7 @@ DISKSTATS = (564, 1_284_768 * 512)
 
 
 @pytest.mark.parametrize("requeues", ["traced", "not traced"])
-def test_requests_are_those_of_diskstats(tmp_path, requeues):
+def test_requests_are_those_of_diskstats(requeues):
     events = tf.scan(DATA / "blocks" / "requeued.ftrace.zst")
     if requeues == "not traced":
         events = events.filter(pl.col("name") != "block_rq_requeue")

@@ -221,8 +221,9 @@ def _without_requeues(rows: pl.DataFrame) -> pl.DataFrame:
         again = _issued_again(seen.select("place", "name", "row", "sectors").iter_rows())
     else:
         completed = (pl.col("name") == _COMPLETE).any()
-        ended = seen.group_by(*_KEY, "end").agg(issue.any(), completed.alias("ended"))
-        if (ended.filter("name")["ended"].mean() or 0) < _MOST:
+        ended = seen.group_by(*_KEY, "end").agg(issue.any().alias("issued"), completed)
+        ended = ended.filter("issued")
+        if ended.filter("name").height < _MOST * ended.height:
             return rows
         # Flushes are issued one at a time, and their parts are requests of their own.
         seen = seen.filter(~pl.col("flush")).sort(*_KEY, "end", "sectors", "row")

@@ -46,7 +46,8 @@ COLUMNS: Final = (
     columns(
         "latency_p50_ns latency_p99_ns latency_max_ns",
         "Int64",
-        "Time from the first issue to completion, of the completed requests: median, 99th percentile (exact, nearest rank), longest.",
+        "Time from the first issue to completion, of the completed requests: median, 99th"
+        " percentile (exact, nearest rank), longest.",
     ),
     columns(
         "readahead_share", "Float64", "Share of the requests that the kernel made to read ahead."
