@@ -61,6 +61,7 @@ COLUMNS: Final = (
         "verdict",
         "String",
         "``cached`` where nothing was fetched, ``streaming`` for a `streaming_share` of at least"
-        " 0.8, ``random`` for at most 0.2, ``mixed`` in between.",
+        " 0.8, ``random`` for at most 0.2, ``mixed`` in between; null after one fetch, which is no"
+        " pattern.",
     ),
 )

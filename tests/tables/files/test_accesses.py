@@ -216,6 +216,20 @@ def test_jumps_without_a_common_length_are_random(log, explained):
     assert found == {}
 
 
+def test_random_reads_are_those_that_are_counted_among_all(log, explained):
+    # 12 far jumps and 4 near ones: what is near is not random.
+    log(f'openat(AT_FDCWD, "{DATA}", O_RDONLY) = 3')
+    log('pread64(3, "x"..., 100, 0) = 100')
+    at = 0
+    for n in range(16):
+        at += 1000 * (n + 1) if n % 4 == 3 else 1_000_000 * (n + 1)
+        log(f'pread64(3, "x"..., 100, {at}) = 100')
+    _, found = explained(log, DATA)
+    habit = found["random"]
+    assert (habit.count, habit.bytes) == (12, 1200)
+    assert habit.text.startswith("12 of 16 reads do not start")
+
+
 def test_few_jumps_are_not_called_random(log, explained):
     log.reads_at(n * n * 1_000_000 for n in range(8))
     _, found = explained(log, DATA)

@@ -46,6 +46,12 @@ def test_what_was_started_how_often_and_how_long_it_took():
     assert {name: row[name] for name in expected} == expected
 
 
+def test_times_of_any_length_are_summed_up():
+    longest = 2**63 - 1
+    row = one([{"kind": "vfork", "call_ns": longest, "exec_ns": longest}])
+    assert (row["call_p50_ns"], row["exec_p50_ns"], row["saving_ns"]) == (longest, longest, 0)
+
+
 def test_groups_are_sorted_by_what_they_cost():
     rows = [
         {"image": "/bin/cheap", "call_ns": 1},

@@ -171,7 +171,7 @@ def test_a_file_that_is_there_is_cached(log):
     table = tf.page_cache(log(lookup(0, 4096), lookup(4096, 8192), ahead("sync", 9, -1, task=2)))
     # The other task fetched on the same file: it is not cached for all.
     (row,) = table.collect().rows(named=True)
-    assert (row["lookups"], row["misses"], row["verdict"]) == (2, 1, "random")
+    assert (row["lookups"], row["misses"], row["verdict"]) == (2, 1, None)
     quiet = tf.page_cache(log(lookup(0, 4096), (2, "page_cache_sync_ra", "dev=8:1 ino=7 index=0")))
     (row,) = quiet.filter(pl.col("ino") == 0x2A).collect().rows(named=True)
     assert (row["misses"], row["miss_share"], row["streaming_share"]) == (0, 0.0, None)
@@ -208,7 +208,20 @@ def test_a_long_read_has_several_lookups_and_goes_on_all_the_same(log):
 def test_a_mark_that_is_met_by_chance_is_not_a_stream(log):
     records = [ahead("async", 288, 1 << 24), lookup(288 << 12, 289 << 12)]
     (row,) = tf.page_cache(log(*records)).collect().rows(named=True)
-    assert (row["streaming_share"], row["verdict"]) == (0.0, "random")
+    assert (row["streaming_share"], row["verdict"]) == (0.0, None)
+
+
+def test_one_fetch_is_no_pattern(log):
+    (row,) = (
+        tf.page_cache(log(ahead("sync", 0, -1), add(0), lookup(0, 4096))).collect().rows(named=True)
+    )
+    assert (row["misses"], row["streaming_share"], row["verdict"]) == (1, 1.0, None)
+    far = [ahead("sync", 99, -1), add(99 << 12), lookup(99 << 12, 100 << 12)]
+    (row,) = tf.page_cache(log(*far)).collect().rows(named=True)
+    assert (row["misses"], row["streaming_share"], row["verdict"]) == (1, 0.0, None)
+    two = [*far, ahead("sync", 9, 100 << 12), add(9 << 12), lookup(9 << 12, 10 << 12)]
+    (row,) = tf.page_cache(log(*two)).collect().rows(named=True)
+    assert (row["misses"], row["verdict"]) == (2, "random")
 
 
 def test_read_ahead_for_a_fault_is_not_a_miss_of_a_lookup(log):

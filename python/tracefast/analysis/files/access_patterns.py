@@ -101,7 +101,6 @@ def _order(rows: pl.DataFrame) -> Iterator[AccessPattern]:
         mine = rows.filter(pl.col("way") == way)
         moves = mine.filter(pl.col("access").is_in(["consecutive", "forward", "backward"]))
         forward = moves.filter(pl.col("access") == "forward")
-        near = forward.filter(pl.col("gap") <= NEAR)
         jumps = moves.filter(pl.col("access") != "consecutive")
         strides = forward["gap"].drop_nulls().value_counts(sort=True)
         if forward.height >= FEW and strides["count"][0] * 2 >= forward.height:
@@ -113,13 +112,15 @@ def _order(rows: pl.DataFrame) -> Iterator[AccessPattern]:
                 f" each record is {verb}, and the others are skipped",
             )
             continue
-        ordered = moves.height - jumps.height + near.height
-        if moves.height >= FEW and ordered * 2 < moves.height:
+        far = jumps.filter(
+            (pl.col("access") != "forward") | (pl.col("gap") > NEAR).fill_null(value=True)
+        )
+        if moves.height >= FEW and far.height * 2 > moves.height:
             yield _pattern(
                 "random",
-                jumps,
-                f"{moves.height - ordered:,} of {moves.height:,} {verb}s do not start where the"
-                f" previous one ended, or within {NEAR:,} bytes after it",
+                far,
+                f"{far.height:,} of {moves.height:,} {verb}s do not start where the previous one"
+                f" ended, or within {NEAR:,} bytes after it",
             )
         elif jumps.is_empty() and not mine.filter(pl.col("access") == "first").is_empty():
             moved = mine.filter(pl.col("bytes") > 0)

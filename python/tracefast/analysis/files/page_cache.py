@@ -17,6 +17,8 @@ SCHEMA: Final = declared_schema("page_cache")
 # A file counts as streamed from this share on, and as read at random up to the second one.
 STREAMING: Final = 0.8
 RANDOM: Final = 0.2
+# Fewer fetches than this show neither.
+FEW: Final = 2
 
 _LOOKUP: Final = "mm_filemap_get_pages"
 _MAP: Final = "mm_filemap_map_pages"
@@ -127,7 +129,8 @@ def page_cache(
             beginning of the file. A fault continues the last pages that were added.
         `verdict` : String
             ``cached`` where nothing was fetched, ``streaming`` for a `streaming_share` of at least
-            0.8, ``random`` for at most 0.2, ``mixed`` in between.
+            0.8, ``random`` for at most 0.2, ``mixed`` in between; null after one fetch, which is no
+            pattern.
 
     Raises
     ------
@@ -145,7 +148,7 @@ def page_cache(
     >>> import tracefast as tf
     >>> table = tf.page_cache(tf.scan("demo.ftrace")).collect()
     >>> table.select("dev", "ino", "lookups", "misses", "added_bytes", "verdict").rows()
-    [('254:0', 66, 2, 1, 8192, 'streaming')]
+    [('254:0', 66, 2, 1, 8192, None)]
     """
     page_bytes = integer("page_bytes", page_bytes, low=1, high=_LARGEST_PAGE)
     if page_bytes & (page_bytes - 1):
@@ -300,6 +303,9 @@ def _known_columns() -> list[pl.Expr]:
     verdict = (
         pl.when(used & nothing)
         .then(pl.lit("cached"))
+        # One fetch is no pattern: it follows no other.
+        .when(fetches < FEW)
+        .then(None)
         .when(share >= STREAMING)
         .then(pl.lit("streaming"))
         .when(share <= RANDOM)

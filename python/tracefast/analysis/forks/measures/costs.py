@@ -61,7 +61,9 @@ def _exec_bases(rows: pl.DataFrame) -> pl.DataFrame:
     """Give `exec_base_ns` per `source` and `image`."""
     key = ["source", "image"]
     executed = rows.filter(pl.col("exec_ns").is_not_null())
-    median = pl.col("exec_ns").quantile(0.5, interpolation="lower").cast(pl.Int64)
+    # Of two, the lower one. Quantiles of polars are floating-point numbers.
+    sorted_ns = pl.col("exec_ns").sort()
+    median = sorted_ns.get((sorted_ns.len() - 1) // 2)
     cheap = executed.filter(pl.col("kind").is_in(SUSPENDING)).group_by(key).agg(median.alias("a"))
     anon = pl.col("parent_anon_bytes")
     smallest = (
