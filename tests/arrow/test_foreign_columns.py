@@ -1,5 +1,7 @@
 """Files of columns that hold no events of this schema: refused, with what to do about it."""
 
+import re
+
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -304,3 +306,22 @@ def test_files_that_lack_columns_of_others(events):
         )
     tf.scan(part).sink_parquet(events / "same.parquet")
     assert tf.scan([part, events / "same.parquet"]).collect().width == 34
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+def test_a_column_twice_is_refused_by_name(run, spawn_strace, tmp_path, form):
+    events = pa.table(tf.read(spawn_strace))
+    twice = events.append_column(events.schema.field("name"), events.column("name"))
+    file = tmp_path / f"twice.{form}"
+    if form == "parquet":
+        pq.write_table(twice, file)
+    else:
+        with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, twice.schema) as writer:
+            writer.write_table(twice)
+    said = f"{file}: the file of events is not whole: it has the column 'name' more than once"
+    with pytest.raises(tf.Error, match=re.escape(said)):
+        tf.scan(file)
+    for command in (["files"], ["sql", "SELECT count(*) FROM events"]):
+        ran = run(*command, file)
+        assert (ran.returncode, ran.stdout) == (2, ""), ran.stderr
+        assert f"error: {said}" in ran.stderr

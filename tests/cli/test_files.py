@@ -257,3 +257,43 @@ def test_shares_and_factors():
         *["0 %", "100 %", "29 %", "57 %", "9.9 %"]
     ]
     assert factor(1.0000001) == "1.00x"
+
+
+MISSING = """
+100 1700000000.000000 access("/etc/ld.so.preload", R_OK) = -1 ENOENT (No such file or directory) <0.000010>
+100 1700000000.000100 access("/etc/ld.so.preload", R_OK) = -1 ENOENT (No such file or directory) <0.000010>
+100 1700000000.000200 access("/etc/ld.so.preload", R_OK) = -1 ENOENT (No such file or directory) <0.000010>
+100 1700000000.000300 readlink("/srv/link", "target", 4096) = 6 <0.000010>
+100 1700000000.000400 readlink("/srv/link/x", 0x7ffd, 4096) = -1 EINVAL (Invalid argument) <0.000010>
+100 1700000000.000500 getxattr("/srv/plain", "security.selinux", 0x7ffd, 255) = -1 ENODATA (No data available) <0.000010>
+100 1700000000.000600 statfs("/srv/plain", {f_type=EXT2_SUPER_MAGIC}) = 0 <0.000010>
+100 1700000000.000700 openat(AT_FDCWD, "/srv/none", O_RDONLY) = -1 ENOENT (No such file or directory) <0.000010>
+100 1700000000.000800 unlink("/srv/other") = -1 ENOENT (No such file or directory) <0.000010>
+""".lstrip()  # noqa: E501
+
+
+def test_looks_that_fail_are_failures(run, tmp_path):
+    log = tmp_path / "missing.strace"
+    log.write_text(MISSING)
+    ran = run("files", log, "--format", "ndjson")
+    rows = {row["path"]: row for row in map(json.loads, ran.stdout.splitlines())}
+    counts = ("stats", "stats_failed", "opens", "opens_failed")
+    assert {path: tuple(row[name] for name in counts) for path, row in rows.items()} == {
+        "/etc/ld.so.preload": (3, 3, 0, 0),
+        "/srv/link": (1, 0, 0, 0),
+        "/srv/link/x": (1, 1, 0, 0),
+        "/srv/plain": (2, 1, 0, 0),
+        "/srv/none": (0, 0, 0, 1),
+        "/srv/other": (0, 0, 0, 0),
+    }
+    ran = run("files", log)
+    lines = {line.split()[-1]: line.split()[:4] for line in ran.stdout.splitlines()}
+    assert lines["/etc/ld.so.preload"] == ["stat", "-", "0", "3"]
+    assert lines["/srv/link"] == ["stat", "-", "1", "0"]
+    assert lines["/srv/plain"] == ["stat", "-", "1", "1"]
+    assert lines["/srv/none"] == ["open", "-", "0", "1"]
+    # How often other calls failed is in no column.
+    assert lines["/srv/other"] == ["other", "-", "-", "-"]
+    # What never existed is no file.
+    total = "total: 2 files (1 more could not be opened, 2 more could not be looked at)"
+    assert total in ran.stderr

@@ -229,3 +229,23 @@ def test_a_few_processes_have_no_rate(run, tmp_path):
         (tmp_path / "log").write_text("".join(line.format(i, 10 + i) for i in range(number)))
         row = next(x for x in run("forks", "log").stdout.splitlines() if " vfork " in x)
         assert row.split()[:3] == [str(number), "vfork", rate]
+
+
+def test_impossible_times_are_unknown(run, tmp_path):
+    huge = "9223372036.854775807"
+    log = tmp_path / "long.strace"
+    log.write_text(
+        f"100 1700000000.000000 vfork( <unfinished ...>\n"
+        f'101 1700000000.000100 execve("/bin/true", ["true"], 0x7ff /* 2 vars */) = 0 <{huge}>\n'
+        f"100 1700000000.000200 <... vfork resumed>) = 101 <{huge}>\n"
+        "101 1700000000.000300 +++ exited with 0 +++\n"
+        "100 1700000000.000400 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=101,"
+        " si_uid=0, si_status=0, si_utime=9223372036854775807, si_stime=3} ---\n"
+    )
+    for options in ([], ["--each"], ["--format", "csv"]):
+        ran = run("forks", log, *options)
+        assert (ran.returncode, "Traceback" in ran.stderr) == (0, False), ran.stderr
+    row = tf.forks(tf.scan(log)).collect().row(0, named=True)
+    # The halves of vfork have times of their own.
+    assert (row["call_ns"], row["exec_ns"]) == (200_000, None)
+    assert (row["child_utime_ns"], row["child_stime_ns"]) == (None, 30_000_000)

@@ -102,7 +102,9 @@ def test_what_each_log_came_to(report, logs):
 
 
 def test_oddities_are_named(report):
-    assert list(report.oddities) == ["time_steps_back", "relayouts", "foreign", "shared_lines"]
+    assert list(report.oddities) == [
+        *("time_steps_back", "relayouts", "foreign", "shared_lines", "impossible_durations")
+    ]
     assert all(set(log["oddities"]) == set(report.oddities) for log in report.sources)
 
 
@@ -187,3 +189,20 @@ def test_reports_are_equal_if_they_count_the_same(report, logs, tmp_path):
 def test_a_report_comes_back_from_another_process(logs):
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         assert pool.submit(tf.parse, logs, None).result() == tf.parse(logs, None)
+
+
+def test_impossible_durations_are_null_and_counted(tmp_path):
+    log = tmp_path / "long.strace"
+    log.write_text(
+        '7 1700000000.000000 read(3, "", 1) = 0 <9223372036.854775807>\n'
+        '7 1700000001.000000 read(3, "", 1) = 0 <315705600.000000>\n'
+        '7 1700000002.000000 read(3, "", 1) = 0 <0.000010>\n'
+        "7 1700000003.000000 pause( <unfinished ...>\n"
+        "8 1700000003.500000 getpid() = 8 <0.000001>\n"
+        "7 1700000004.000000 <... pause resumed>) = 0 <4000000000.000000>\n"
+    )
+    report = tf.parse(log, tmp_path / "long.parquet")
+    assert report.oddities["impossible_durations"] == 3
+    events = tf.scan(log).select("dur_ns").collect()
+    # The halves of the call that waited have times of their own.
+    assert events["dur_ns"].to_list() == [None, None, 10_000, 1000, 1_000_000_000]

@@ -41,7 +41,18 @@ COLUMNS: Final = (
         unit="bytes",
     ),
     columns("processes tasks", "UInt32", "Number of processes and tasks that used the file."),
-    columns("opens opens_failed stats mmaps", "UInt32", "Number of calls."),
+    columns(
+        "opens opens_failed",
+        "UInt32",
+        "Calls that opened it by name, and those that failed to.",
+    ),
+    columns(
+        "stats stats_failed",
+        "UInt32",
+        "Calls that looked at the name or the open file: of the stat family, access, readlink,"
+        " statfs, getxattr, listxattr; and those of them that failed.",
+    ),
+    columns("mmaps mmaps_failed", "UInt32", "Calls that mapped it, and those that failed to."),
     columns("mmap_bytes", "Int64", "Bytes mapped, whether or not they were read."),
     columns("ts_first ts_last", "Datetime", "Start of the first call, end of the last one."),
     columns(

@@ -13,7 +13,7 @@ READS = {"read", "pread64", "preadv2", "recvmsg", "pread"}
 WRITES = {"write", "pwrite64", "sendto", "pwrite"}
 TRANSFERS = {"sendfile", "splice"}
 OPENS = {"openat", "creat"}
-STATS = {"newfstatat", "statx"}
+STATS = {"newfstatat", "statx", "access", "readlinkat", "statfs", "fgetxattr"}
 WORST = ["exact", "relative", "ambiguous", "unknown"]
 NO_OFFSETS = {"pipe", "fifo", "socket", "char", "anon"}
 
@@ -388,7 +388,9 @@ def _table_row(group: Group, by: str | None, near: int) -> Row:
         "opens": sum(r["ret"] >= 0 for r in opened),
         "opens_failed": sum(r["ret"] < 0 for r in opened),
         "stats": sum(r["name"] in STATS for r in sides),
+        "stats_failed": sum(r["name"] in STATS and (r["ret"] or 0) < 0 for r in sides),
         "mmaps": len(maps),
+        "mmaps_failed": sum(r["name"] == "mmap" and (r["ret"] or 0) < 0 for r in sides),
         "mmap_bytes": total([r["requested"] for r in maps]),
         "ts_first": min(times, default=None),
         "ts_last": max(ends, default=None),

@@ -103,6 +103,10 @@ def test_transfers_read_one_file_and_write_the_other(make_events, name):
         ("creat", "opens"),
         ("memfd_create", "opens"),
         ("statx", "stats"),
+        ("access", "stats"),
+        ("readlinkat", "stats"),
+        ("fstatfs", "stats"),
+        ("lgetxattr", "stats"),
         ("mmap", "mmaps"),
     ],
 )

@@ -11,7 +11,18 @@ from support.reference.files import slow_files
 from tracefast import _core
 
 NEEDED = list(_core.Files().needed)
-NAMES = ["read", "write", "pread64", "sendfile", "openat", "newfstatat", "mmap", "close", "lseek"]
+NAMES = [
+    "read",
+    "write",
+    "pread64",
+    "sendfile",
+    "openat",
+    "newfstatat",
+    "access",
+    "mmap",
+    "close",
+    "lseek",
+]
 CLASSES = ["first", "consecutive", "consecutive", "forward", "backward", "eof", "error"]
 KNOWN = ["exact", "exact", "relative", "relative", "ambiguous", "unknown"]
 

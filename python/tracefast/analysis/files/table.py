@@ -85,8 +85,13 @@ def files(
             the last byte read.
         `processes`, `tasks` : UInt32
             Number of processes and tasks that used the file.
-        `opens`, `opens_failed`, `stats`, `mmaps` : UInt32
-            Number of calls.
+        `opens`, `opens_failed` : UInt32
+            Calls that opened it by name, and those that failed to.
+        `stats`, `stats_failed` : UInt32
+            Calls that looked at the name or the open file: of the stat family, access, readlink,
+            statfs, getxattr, listxattr; and those of them that failed.
+        `mmaps`, `mmaps_failed` : UInt32
+            Calls that mapped it, and those that failed to.
         `mmap_bytes` : Int64
             Bytes mapped, whether or not they were read.
         `ts_first`, `ts_last` : Datetime

@@ -19,6 +19,7 @@ _ODDITIES: Final = {
     "relayouts": ("{} line has other columns", "{} lines have other columns"),
     "foreign": ("{} line holds output of the program", "{} lines hold output of the program"),
     "shared_lines": ("{} record shares another's line", "{} records share another's line"),
+    "impossible_durations": ("{} duration is impossible", "{} durations are impossible"),
 }
 
 

@@ -27,7 +27,8 @@ _ABBREVIATIONS: Final = {"sequential": "seq", "random": "rand"}
 
 
 # Something succeeded.
-_USED: Final = pl.sum_horizontal(pl.col("opens", "stats", "mmaps", "reads", "writes")) > 0
+_LOOKS: Final = pl.col("stats") - pl.col("stats_failed")
+_USED: Final = pl.sum_horizontal(pl.col("opens", "mmaps", "reads", "writes"), _LOOKS) > 0
 
 
 def usage_lines(
@@ -96,15 +97,17 @@ def _transfer_line(op: str) -> Iterator[pl.Expr]:
 
 def _other_line() -> Iterator[pl.Expr]:
     opens, failed = pl.col("opens"), pl.col("opens_failed")
-    mapped, opened, looked = pl.col("mmaps") > 0, opens + failed > 0, pl.col("stats") > 0
+    mapped = pl.col("mmaps") + pl.col("mmaps_failed") > 0
+    opened, looked = opens + failed > 0, pl.col("stats") > 0
 
     def which(of_map: pl.Expr, of_open: pl.Expr, of_stat: pl.Expr) -> pl.Expr:
         return pl.when(mapped).then(of_map).when(opened).then(of_open).when(looked).then(of_stat)
 
     yield which(pl.lit("map"), pl.lit("open"), pl.lit("stat")).fill_null("other").alias("op")
     yield pl.when(mapped).then("mmap_bytes").alias("op_bytes")
-    yield which(pl.col("mmaps"), opens, pl.col("stats")).alias("calls")
-    yield pl.when(opened & ~mapped).then(failed).otherwise(0).cast(pl.UInt32).alias("errors")
+    yield which(pl.col("mmaps"), opens, _LOOKS).alias("calls")
+    # Null for other calls, which are in no column.
+    yield which(pl.col("mmaps_failed"), failed, pl.col("stats_failed")).alias("errors")
     yield pl.lit(None, pl.String).alias("pattern")
     yield pl.lit(None, pl.Float64).alias("reread_factor")
     yield pl.lit(None, pl.Float64).alias("covered_share")
@@ -180,10 +183,15 @@ def total_and_notes(table: pl.DataFrame, rings: Iterable[tuple[int, int]] = ()) 
     """
     stream = pl.col("type").is_in(list(_STREAMS)).fill_null(value=False)
     plain, streams = table.filter(~stream), table.filter(stream)
-    failed = pl.col("opens_failed") > 0
-    used, missing = _files(plain.filter(_USED)), _files(plain.filter(~_USED, failed))
-    unopened = f" ({count(missing)} more could not be opened)" if missing else ""
-    lines = [f"total: {plural(used, 'file')}{unopened}{_moved(plain)}"]
+    unopened = pl.col("opens_failed") > 0
+    unseen = ~unopened & (pl.col("stats_failed") > 0)
+    missing = [
+        f"{count(_files(rows))} more could not be {what}"
+        for what, which in (("opened", unopened), ("looked at", unseen))
+        if not (rows := plain.filter(~_USED, which)).is_empty()
+    ]
+    more = f" ({', '.join(missing)})" if missing else ""
+    lines = [f"total: {plural(_files(plain.filter(_USED)), 'file')}{more}{_moved(plain)}"]
     if not streams.is_empty():
         kinds = streams.group_by("type", maintain_order=True).agg(pl.struct("source", "file"))
         named = [

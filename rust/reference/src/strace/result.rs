@@ -39,7 +39,8 @@ pub(crate) fn outcome(layout: &Layout, text: &[u8]) -> Option<Outcome> {
         }
         let from = cursor.at;
         if cursor.eat(b"<") {
-            out.dur = Some(cursor.seconds()?);
+            // No call lasts for ten years.
+            out.dur = Some(cursor.seconds()?).filter(|&ns| ns <= 3653 * 86_400 * 1_000_000_000);
             timed = true;
             if !cursor.eat(b">") {
                 return None;

@@ -93,16 +93,19 @@ pub struct Oddities {
     /// Records on the line of the record before them: there are that many more rows than lines of
     /// events.
     pub shared_lines: u64,
+    /// Calls with a duration that none can have: it is null.
+    pub impossible_durations: u64,
 }
 
 impl Oddities {
     /// The name and value of every count.
-    pub fn fields(&self) -> [(&'static str, u64); 4] {
+    pub fn fields(&self) -> [(&'static str, u64); 5] {
         [
             ("time_steps_back", self.time_steps_back),
             ("relayouts", self.relayouts),
             ("foreign", self.foreign),
             ("shared_lines", self.shared_lines),
+            ("impossible_durations", self.impossible_durations),
         ]
     }
 
@@ -113,16 +116,19 @@ impl Oddities {
             relayouts: count("relayouts"),
             foreign: count("foreign"),
             shared_lines: count("shared_lines"),
+            impossible_durations: count("impossible_durations"),
         }
     }
 
     /// Adds the counts of another part of the log.
     pub fn add(&mut self, other: &Self) {
-        let Self { time_steps_back, relayouts, foreign, shared_lines } = other;
+        let Self { time_steps_back, relayouts, foreign, shared_lines, impossible_durations } =
+            other;
         self.time_steps_back += time_steps_back;
         self.relayouts += relayouts;
         self.foreign += foreign;
         self.shared_lines += shared_lines;
+        self.impossible_durations += impossible_durations;
     }
 }
 

@@ -3,6 +3,7 @@
 
 use memchr::memmem;
 
+use crate::linux::LONGEST_NS;
 use crate::text::number;
 
 /// How a process ended.
@@ -36,7 +37,10 @@ pub(crate) fn siginfo(args: &str) -> Option<EndedChild> {
         "CLD_KILLED" | "CLD_DUMPED" | "2" | "3" | "0x2" | "0x3" => false,
         _ => return None,
     };
-    let ticks = |key| field(args, key).and_then(number).map(|ticks| ticks.saturating_mul(TICK_NS));
+    let ticks = |key| {
+        let ns = field(args, key).and_then(number)?.checked_mul(TICK_NS)?;
+        (0..=LONGEST_NS).contains(&ns).then_some(ns)
+    };
     let status = field(args, "si_status=");
     Some(EndedChild {
         pid: i32::try_from(number(field(args, "si_pid=")?)?).ok()?,

@@ -10,3 +10,6 @@ pub mod machine;
 pub mod syscalls;
 pub(crate) mod task_events;
 pub(crate) mod waits;
+
+/// Ten years: longer than any machine runs, and so than any call or process lasts.
+pub(crate) const LONGEST_NS: i64 = 3653 * 24 * 3600 * 1_000_000_000;

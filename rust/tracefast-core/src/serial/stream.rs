@@ -267,8 +267,13 @@ mod tests {
                 let mut parsed = pool.parsed();
                 parsed.reset(1);
                 assert_eq!(parsed.oddities, Oddities::default());
-                parsed.oddities =
-                    Oddities { time_steps_back: 1, relayouts: 2, foreign: 3, shared_lines: 4 };
+                parsed.oddities = Oddities {
+                    time_steps_back: 1,
+                    relayouts: 2,
+                    foreign: 3,
+                    shared_lines: 4,
+                    impossible_durations: 5,
+                };
                 stream.resolve(Block::default(), parsed);
             }
             stream.end();
@@ -279,6 +284,7 @@ mod tests {
                 ("relayouts", 4 * by),
                 ("foreign", 6 * by),
                 ("shared_lines", 8 * by),
+                ("impossible_durations", 10 * by),
             ]
         };
         assert_eq!(stream.counts.total.oddities.fields(), fields(2));

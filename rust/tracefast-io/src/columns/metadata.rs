@@ -1,6 +1,6 @@
 //! The metadata in the footer of a file of events.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -35,7 +35,10 @@ pub fn metadata(path: &Path) -> Result<BTreeMap<String, String>> {
         let metadata = ParquetMetaDataReader::new()
             .parse_and_finish(&file)
             .map_err(|error| Error::damaged_columns(path, error.to_string()))?;
-        let pairs = metadata.file_metadata().key_value_metadata().into_iter().flatten();
+        let metadata = metadata.file_metadata();
+        let columns = metadata.schema_descr().root_schema().get_fields();
+        check_names(path, columns.iter().map(|column| column.name()))?;
+        let pairs = metadata.key_value_metadata().into_iter().flatten();
         return Ok(pairs
             .map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default()))
             .collect());
@@ -56,8 +59,21 @@ pub fn metadata(path: &Path) -> Result<BTreeMap<String, String>> {
     let schema = footer.schema().ok_or_else(odd)?;
     let schema = try_fb_to_schema(schema)
         .map_err(|error| Error::damaged_columns(path, error.to_string()))?;
+    check_names(path, schema.fields().iter().map(|field| field.name().as_str()))?;
     // A file has its own keys besides those of its schema.
     let own = footer.custom_metadata().into_iter().flatten();
     let own = own.filter_map(|pair| Some((pair.key()?.to_owned(), pair.value()?.to_owned())));
     Ok(schema.metadata.into_iter().chain(own).collect())
+}
+
+/// Refuses a file that has a column twice: readers would take one of them, or fail.
+fn check_names<'a>(path: &Path, names: impl Iterator<Item = &'a str>) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            let what = format!("it has the column '{name}' more than once");
+            return Err(Error::damaged_columns(path, what));
+        }
+    }
+    Ok(())
 }

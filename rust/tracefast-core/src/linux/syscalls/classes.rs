@@ -77,6 +77,9 @@ classes! {
     WAITS "waits" = 25,
     /// Called by dynamic linkers (ld.so(8)) and by the start of the C library, before `main`.
     LINKS "links" = 26,
+    /// Looks at a file without opening it or using what is in it, or at what a descriptor refers
+    /// to: stat(2), access(2), readlink(2), statfs(2), getxattr(2).
+    LOOKS "looks" = 27,
 }
 
 impl Classes {

@@ -242,7 +242,7 @@ impl Shape {
     }
 
     const fn stat(self, stat: u8) -> Self {
-        Self { stat, ..self }.does(Classes::STATS)
+        Self { stat, ..self }.does(Classes::STATS.and(Classes::LOOKS))
     }
 
     const fn length(self, length: u8) -> Self {

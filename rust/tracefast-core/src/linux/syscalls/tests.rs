@@ -50,8 +50,11 @@ fn classes_agree_with_arguments() {
         assert!(shape.makes_fd, "{name}");
         assert!(shape.path != NONE || name == "open_by_handle_at", "{name}");
     }
-    for (name, shape) in with(Classes::STATS.and(Classes::RESIZES)) {
+    for (name, shape) in with(Classes::LOOKS.and(Classes::RESIZES)) {
         assert!(shape.fd != NONE || shape.path != NONE, "{name}");
+    }
+    for (name, shape) in with(Classes::STATS) {
+        assert!(shape.classes.has(Classes::LOOKS), "{name}");
     }
     for (name, shape) in with(Classes::SYNCS) {
         assert!(shape.fd == 0 || matches!(name, "sync" | "msync"), "{name}");
@@ -90,6 +93,9 @@ fn spellings_of_a_call_do_the_same() {
         &["semtimedop", "semtimedop_time64", "semop"],
         &["getdents", "getdents64", "osf_getdirentries"],
         &["sync_file_range", "sync_file_range2", "arm_sync_file_range"],
+        &["access", "faccessat", "faccessat2", "readlink", "readlinkat"],
+        &["statfs", "statfs64", "fstatfs", "fstatfs64"],
+        &["getxattr", "lgetxattr", "fgetxattr", "getxattrat", "listxattr", "flistxattr"],
         &["truncate", "truncate64"],
         &["ftruncate", "ftruncate64"],
         &["clone", "clone2", "clone3", "fork", "vfork"],

@@ -9,6 +9,7 @@ use crate::events::rows::{AT_FDCWD, Rows, Side};
 use crate::events::schema::Column as C;
 use crate::events::split_calls::SecondHalf;
 use crate::events::vocabulary::{EventKind, Op, Status, open_flags};
+use crate::linux::LONGEST_NS;
 use crate::linux::errno;
 use crate::linux::syscalls::{self, Classes};
 use crate::strace::call::ending::{self, Ending};
@@ -30,15 +31,19 @@ pub(crate) fn write_outcome(
     errno_key: Option<u32>,
     sys: u16,
 ) {
-    let Parsed { rows, side, .. } = parsed;
+    let Parsed { rows, side, oddities, .. } = parsed;
     let mut valid = 0;
     if let Some(ret) = outcome.ret {
         rows.ret[row] = ret;
         valid |= C::Ret.bit();
     }
-    if let Some(dur) = outcome.dur {
-        rows.dur[row] = dur;
-        valid |= C::DurNs.bit();
+    match outcome.dur {
+        Some(dur) if dur <= LONGEST_NS => {
+            rows.dur[row] = dur;
+            valid |= C::DurNs.bit();
+        }
+        Some(_) => oddities.impossible_durations += 1,
+        None => {}
     }
     if let Some(key) = errno_key {
         rows.errno[row] = key;

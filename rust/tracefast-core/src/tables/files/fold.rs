@@ -261,11 +261,15 @@ impl Files {
                 }
             }
             Act::Open if ret.is_some() => file_use.opens_failed += 1,
-            Act::Stat => file_use.stats += 1,
+            Act::Look => {
+                file_use.stats += 1;
+                file_use.stats_failed += u64::from(ret.is_some_and(|ret| ret < 0));
+            }
             Act::Map if done => {
                 file_use.mmaps += 1;
                 file_use.mmap_bytes.add(columns.requested.get(row));
             }
+            Act::Map if ret.is_some() => file_use.mmaps_failed += 1,
             Act::Close => file_use.ts_close = columns.ts.get(row).or(file_use.ts_close),
             _ => {}
         }

@@ -82,7 +82,9 @@ pub(crate) struct FileUse {
     pub(crate) opens: u64,
     pub(crate) opens_failed: u64,
     pub(crate) stats: u64,
+    pub(crate) stats_failed: u64,
     pub(crate) mmaps: u64,
+    pub(crate) mmaps_failed: u64,
     pub(crate) mmap_bytes: Sum,
     pub(crate) file: Option<u64>,
     /// The task that opened it, and when.
@@ -105,7 +107,9 @@ impl FileUse {
             opens: 0,
             opens_failed: 0,
             stats: 0,
+            stats_failed: 0,
             mmaps: 0,
+            mmaps_failed: 0,
             mmap_bytes: Sum::default(),
             ts_first: None,
             ts_last: None,
@@ -146,7 +150,9 @@ impl FileUse {
         self.opens += other.opens;
         self.opens_failed += other.opens_failed;
         self.stats += other.stats;
+        self.stats_failed += other.stats_failed;
         self.mmaps += other.mmaps;
+        self.mmaps_failed += other.mmaps_failed;
         self.mmap_bytes.join(other.mmap_bytes);
         self.ts_first = match (self.ts_first, other.ts_first) {
             (Some(a), Some(b)) => Some(a.min(b)),

@@ -50,7 +50,9 @@ pub(crate) fn build(
     table.count("opens", |row| row.file_use.opens);
     table.count("opens_failed", |row| row.file_use.opens_failed);
     table.count("stats", |row| row.file_use.stats);
+    table.count("stats_failed", |row| row.file_use.stats_failed);
     table.count("mmaps", |row| row.file_use.mmaps);
+    table.count("mmaps_failed", |row| row.file_use.mmaps_failed);
     table.int64("mmap_bytes", |row| row.file_use.mmap_bytes.total(row.file_use.mmaps));
     table.timestamp("ts_first", |row| row.file_use.ts_first);
     table.timestamp("ts_last", |row| row.file_use.ts_last);

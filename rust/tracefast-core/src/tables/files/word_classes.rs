@@ -35,8 +35,8 @@ pub(crate) enum Act {
     Transfer,
     /// Opens it by name.
     Open,
-    /// Asks for its size and times.
-    Stat,
+    /// Looks at it: asks for its size and times, whether it exists, where it leads.
+    Look,
     Map,
     Close,
     /// Submits to `io_uring`.
@@ -59,8 +59,8 @@ impl Act {
             Self::Transfer
         } else if classes.has(Classes::OPENS) {
             Self::Open
-        } else if classes.has(Classes::STATS) {
-            Self::Stat
+        } else if classes.has(Classes::LOOKS) {
+            Self::Look
         } else if classes.has(Classes::MAPS) {
             Self::Map
         } else if classes.has(Classes::CLOSES) {
