@@ -105,7 +105,7 @@ def test_files_that_are_not_whole(run, events, name):
     data = (events / name).read_bytes()
     for length in (8, 100, len(data) // 2, len(data) - 1):
         (events / name).write_bytes(data[:length])
-        refused(events / name, "not whole")
+        refused(events / name, "incomplete or damaged")
         ran = run("files", name)
         assert (ran.returncode, ran.stdout) == (2, "")
         assert ran.stderr.startswith(f"error: {name}: ")
@@ -318,7 +318,7 @@ def test_a_column_twice_is_refused_by_name(run, spawn_strace, tmp_path, form):
     else:
         with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, twice.schema) as writer:
             writer.write_table(twice)
-    said = f"{file}: the file of events is not whole: it has the column 'name' more than once"
+    said = f"{file}: the file of events is incomplete or damaged: it has the column 'name' more than once"
     with pytest.raises(tf.Error, match=re.escape(said)):
         tf.scan(file)
     for command in (["files"], ["sql", "SELECT count(*) FROM events"]):

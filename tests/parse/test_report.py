@@ -182,7 +182,7 @@ def test_reports_are_equal_if_they_count_the_same(report, logs, tmp_path):
     copied.write_bytes(logs[0].read_bytes())
     assert tf.parse(copied, None) != tf.parse(logs[0], None)
     assert report != report.to_json()
-    with pytest.raises(ValueError, match="not that of a report"):
+    with pytest.raises(ValueError, match="not a report"):
         _core.report_of("{}", 0.0)
 
 
