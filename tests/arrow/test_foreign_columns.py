@@ -318,7 +318,8 @@ def test_a_column_twice_is_refused_by_name(run, spawn_strace, tmp_path, form):
     else:
         with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, twice.schema) as writer:
             writer.write_table(twice)
-    said = f"{file}: the file of events is incomplete or damaged: it has the column 'name' more than once"
+    damaged = "the file of events is incomplete or damaged"
+    said = f"{file}: {damaged}: it has the column 'name' more than once"
     with pytest.raises(tf.Error, match=re.escape(said)):
         tf.scan(file)
     for command in (["files"], ["sql", "SELECT count(*) FROM events"]):
