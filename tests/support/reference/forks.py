@@ -7,22 +7,23 @@ from __future__ import annotations
 
 import re
 
+from support.reference import processes
 from support.reference.calls import EXECS, EXITS, WAITS_FOR_CHILD, Row
 from support.reference.startup import startup
 from support.reference.tasks import (
     MAKERS,
     Birth,
     Life,
-    Process,
+    Pid,
     asked_status,
     at_least,
     end_of,
     gaps,
+    is_end,
     is_event,
     less,
     rank,
     same_call,
-    starts,
     took_place,
 )
 
@@ -51,23 +52,58 @@ OF_CHILD = (
 def slow_forks(rows: list[Row]) -> list[Row]:
     """Give the rows of the table, unsorted."""
     table: list[Row] = []
+    tracked = Tracked(rows)
     for source in dict.fromkeys(row["source"] for row in rows):
         own = [(i, row) for i, row in enumerate(rows, 1) if row["source"] == source]
-        table += Log(source, own).table()
+        table += Log(source, own, tracked).table()
     return table
+
+
+class Tracked:
+    """The processes of the slow table of processes, which say who ran what, and with whom."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        self.log = processes.Log(rows)
+        places = (i for i, row in enumerate(rows, 1) if None not in (row["task"], row["kind"]))
+        self.places = list(places)
+
+    def task(self, source: str | None, life: Life | None) -> processes.Task | None:
+        """Give the task of a life."""
+        return self.log.tasks.get((source, life.number)) if life else None
+
+    def process(self, source: str | None, life: Life | None) -> processes.Process | None:
+        """Give the process of a life with rows of its own, else of its maker if it is a thread."""
+        if life is None:
+            return None
+        if life.rows:
+            return self.task(source, life).process
+        thread = life.birth is not None and life.birth.kind == "thread"
+        return self.process(source, life.birth.caller) if thread else None
+
+    def kind(self, source: str | None, birth: Birth) -> str | None:
+        """Give the kind of a birth by its flags, or by what its child did."""
+        task = self.task(source, birth.child)
+        return birth.kind or (self.log.shown_kind(task) if task else None)
+
+    def program(self, source: str | None, birth: Birth) -> str | None:
+        """Give the program that the maker's process ran before it made a task."""
+        process = self.process(source, birth.caller)
+        at = sum(place < birth.at for place in self.places)
+        return process and self.log.image(process, at)
 
 
 class Log:
     """The events of one source."""
 
-    def __init__(self, source: str | None, rows: list[tuple[int, Row]]) -> None:
+    def __init__(self, source: str | None, rows: list[tuple[int, Row]], tracked: Tracked) -> None:
         self.source = source
+        self.tracked = tracked
         self.rows = rows
         self.lives: list[Life] = []
         self.births: list[Birth] = []
         self.numbers: dict[int, Life] = {}
         self.tids: dict[int, Life] = {}
-        self.pids: dict[int, Process] = {}
+        self.pids: dict[int, Pid] = {}
         self.pipes: list[dict[str, object]] = []
         for index, row in rows:
             self.row(index, row)
@@ -86,16 +122,8 @@ class Log:
             self.takes_event(index, row, life)
 
     def takes_event(self, index: int, row: Row, life: Life) -> None:
-        if starts(row):
-            reported = [r["ts"] for i, r in life.rows if is_event(r, "sched_process_exec")]
-            reported = [ts for ts in reported if ts is not None]
-            later = bool(reported) and (row["ts"] is None or reported[-1] >= row["ts"])
-            if row["path"] is not None or not later:
-                life.process.programs.append((index, row["path"]))
-            self.settle(life)
-        elif is_event(row, "sched_process_exec"):
-            found = re.match(r"filename=(.*) pid=", row["args"] or "")
-            life.process.programs.append((index, found and found[1]))
+        if is_end(row):
+            self.ends(row, life)
         elif row["kind"] == "event" and row["name"] in ("task_newtask", "sched_process_fork"):
             self.announces(index, row, life)
         elif is_event(row, "rss_stat"):
@@ -110,7 +138,7 @@ class Log:
         args = row["args"] or ""
         own = "curr=1 " in args or "curr=0x1 " in args
         if own and ("MM_ANONPAGES" in args or "member=0x1 " in args):
-            life.process.anon = int(re.search(f"size={NUMBER}", args)[1], 0)
+            life.pid_use.anon = int(re.search(f"size={NUMBER}", args)[1], 0)
 
     def tells_of_end(self, row: Row) -> None:
         args = row["args"] or ""
@@ -140,35 +168,21 @@ class Log:
         tid, pid = row["tid"], row["pid"]
         if tid is not None:
             self.tids[tid] = life
-        leads = tid is not None and tid == pid
-        if life.process is None:
-            same = self.pids.get(pid)
-            life.process = same if same and not (leads and same.led) else Process()
-        life.process.led |= leads
-        if pid is not None:
-            self.pids[pid] = life.process
-        self.settle(life)
+        life.pid_use = Pid() if pid is None else self.pids.setdefault(pid, Pid())
 
-    def settle(self, life: Life) -> None:
-        birth = life.birth
-        if birth is None:
-            return
-        if life.process is None and birth.thread:
-            life.process = birth.process
-        elif life.process is None and birth.kind is not None:
-            life.process = Process(led=True)
-            if birth.child_pid is not None:
-                self.pids[birth.child_pid] = life.process
-        if life.process is not None and not birth.thread and life.process.birth is None:
-            life.process.birth = birth
+    def ends(self, row: Row, life: Life) -> None:
+        task = self.tracked.task(self.source, life)
+        if task.tid == task.pid and row["name"] != "superseded":
+            # The next process with this id is another one.
+            self.pids.pop(task.pid, None)
 
     def makes(self, index: int, row: Row, caller: Life | None) -> None:
         pid = row["ret"] if row["ret"] is not None and row["ret"] > 0 else None
         birth = self.birth_of(index, row, caller, pid)
-        process = caller.process if caller else None
+        pid_use = caller.pid_use if caller else None
         birth.rows.append(row)
-        birth.at, birth.caller, birth.process = index, caller, process
-        sizes = (process.anon if process else None, row["anon_bytes"], birth.anon)
+        birth.at, birth.caller = index, caller
+        sizes = (pid_use.anon if pid_use else None, row["anon_bytes"], birth.anon)
         birth.anon = next((size for size in sizes if size is not None), None)
         birth.child_pid = pid if pid is not None else birth.child_pid
         if caller is not None:
@@ -176,8 +190,8 @@ class Log:
             caller.attempts = [b for b in caller.attempts if b is not birth]
             if (row["errno"] or "").startswith("ERESTART"):
                 caller.attempts.append(birth)
-        if process is not None:
-            process.made = birth
+        if pid_use is not None:
+            pid_use.made = birth
         if row["child"] is not None or pid is not None:
             self.bind(birth, self.child_of(index, row["child"], pid, birth))
 
@@ -195,15 +209,12 @@ class Log:
                 reported.flags,
             )
             reported.child.birth = birth
-            if reported.child.process is not None and reported.child.process.birth is reported:
-                reported.child.process.birth = birth
         if same:
             return same[0]
         if reported is not None:
             reported.ts, reported.line = row["ts"], row["line"]
             return reported
-        process = caller.process if caller else None
-        self.births.append(Birth(index, row["ts"], row["line"], caller, process))
+        self.births.append(Birth(index, row["ts"], row["line"], caller))
         return self.births[-1]
 
     def child_of(self, index: int, number: int | None, pid: int | None, birth: Birth) -> Life:
@@ -218,12 +229,14 @@ class Log:
             child.number = number if child.number is None else child.number
         if pid is not None:
             self.tids[pid] = child
+            if not child.rows:
+                # The id is used again.
+                self.pids.pop(pid, None)
         return child
 
     def bind(self, birth: Birth, child: Life) -> None:
         birth.child = child
         child.birth = child.birth or birth
-        self.settle(child)
 
     def announced(self, row: Row, caller: Life | None, pid: int | None) -> Birth | None:
         if caller is None:
@@ -255,8 +268,8 @@ class Log:
             birth = None
         known = birth is not None
         if birth is None:
-            birth = Birth(index, row["ts"], row["line"], caller, caller.process, reported=row)
-            birth.anon = caller.process.anon
+            birth = Birth(index, row["ts"], row["line"], caller, reported=row)
+            birth.anon = caller.pid_use.anon
             self.births.append(birth)
         birth.events.add(row["name"])
         birth.child_pid = pid
@@ -264,9 +277,8 @@ class Log:
             birth.flags = int(found[2], 16)
         if not known:
             self.tids[pid] = self.new_life(index + 0.5)
+            self.pids.pop(pid, None)
             self.bind(birth, self.tids[pid])
-        else:
-            self.settle(birth.child)
         caller.announced = birth
 
     def collects(self, row: Row) -> None:
@@ -288,7 +300,7 @@ class Log:
         if row["name"] == "pipe2":
             if row["ret"] == 0 and None not in (ofd, row["ofd2"]) and args.endswith("CLOEXEC"):
                 self.pipes = [p for p in self.pipes if p["r"] != ofd]
-                pipe = {"r": ofd, "w": row["ofd2"], "life": life, "process": life.process}
+                pipe = {"r": ofd, "w": row["ofd2"], "life": life, "pid": life.pid_use}
                 self.pipes.append(pipe | {"at": index, "closed": False, "birth": None})
         elif ofd is not None:
             by_write = next((p for p in reversed(self.pipes) if p["w"] == ofd), None)
@@ -299,7 +311,7 @@ class Log:
                 self.on_read_end(by_read, row, life, closed=by_write is not None)
 
     def on_write_end(self, pipe: dict[str, object], row: Row, life: Life) -> None:
-        own = pipe["process"] is life.process
+        own = pipe["pid"] is life.pid_use
         if row["name"] == "close":
             pipe["closed"] |= own
         elif row["name"] in ("dup", "dup2", "dup3", "fcntl") and not own:
@@ -312,7 +324,7 @@ class Log:
                 pipe["birth"].reads = None
 
     def on_read_end(self, pipe: dict[str, object], row: Row, life: Life, *, closed: bool) -> None:
-        own = pipe["process"] is life.process
+        own = pipe["pid"] is life.pid_use
         if row["name"] == "close" and own and not closed:
             self.pipes.remove(pipe)
         done = row["ret"] is not None and row["ret"] >= 0
@@ -322,7 +334,7 @@ class Log:
     def reads(self, pipe: dict[str, object], row: Row, life: Life) -> None:
         first = pipe["birth"] is None
         if first:
-            made = [pipe["life"].made, life.process.made]
+            made = [pipe["life"].made, life.pid_use.made]
             made = [b for b in made if b is not None and b.at > pipe["at"]]
             pipe["birth"] = made[0] if made else None
         birth = pipe["birth"]
@@ -337,9 +349,6 @@ class Log:
     # What became of them, from all rows.
 
     def table(self) -> list[Row]:
-        for birth in self.births:
-            if birth.final_kind == "thread" and birth.kind is None and birth.name == "clone3":
-                birth.child.process = birth.process
         prices = self.prices()
         return [self.made(birth, prices) for birth in self.births]
 
@@ -349,7 +358,9 @@ class Log:
         every, fresh = [], []
         for life in self.lives:
             every += gaps(row for _, row in life.calls)
-            if life.exec is None or life.birth is None or life.birth.thread:
+            if life.exec is None or life.birth is None:
+                continue
+            if self.tracked.kind(self.source, life.birth) == "thread":
                 continue
             if life.ends and life.ends[0] < life.exec[0]:
                 continue
@@ -373,9 +384,9 @@ class Log:
             "task": last["task"],
             "pid": last["pid"],
             "tid": last["tid"],
-            "parent_image": self.program(birth) or last["comm"],
+            "parent_image": self.tracked.program(self.source, birth) or last["comm"],
             "name": birth.name,
-            "kind": birth.final_kind,
+            "kind": self.tracked.kind(self.source, birth) or birth.guessed_kind,
             "child_task": child.number if child else None,
             "child_pid": birth.child_pid,
             "errno": last["errno"] if calls else None,
@@ -385,32 +396,25 @@ class Log:
         result |= dict.fromkeys(OF_CHILD)
         if child is not None:
             result |= self.life_of(child)
+            result["image"] = self.image(child)
             result["error_pipe_ns"] = error_pipe(birth, child)
         result["parent_tasks"] = self.threads(birth)
         result["parent_anon_bytes"] = birth.anon
         low, high = bounds(result, child, prices)
         return result | {"tracer_low_ns": low, "tracer_high_ns": high}
 
-    def program(self, birth: Birth) -> str | None:
-        seen = set()
-        while birth not in seen:
-            seen.add(birth)
-            if birth.process is None:
-                return None
-            programs = [path for i, path in birth.process.programs if i < birth.at]
-            if programs:
-                return programs[-1]
-            if birth.process.birth is None:
-                return None
-            birth = birth.process.birth
-        return None
+    def image(self, child: Life) -> str | None:
+        task = self.tracked.task(self.source, child)
+        execs = self.tracked.log.started(task) if task else []
+        return execs[0][1] if execs else None
 
     def threads(self, birth: Birth) -> int | None:
-        if birth.process is None:
+        if birth.caller is None:
             return None
+        process = self.tracked.process(self.source, birth.caller)
         alive = 0
-        for life in self.lives:
-            if life.process is not birth.process:
+        for life in self.lives if process else []:
+            if life is birth.child or self.tracked.process(self.source, life) is not process:
                 continue
             if birth.ts is None:
                 born = life.known_at <= birth.at
@@ -436,9 +440,6 @@ class Log:
             and (exec_at is None or i < exec_at)
         ]
         failed_ns = [row["dur_ns"] for row in tried if row["dur_ns"] is not None]
-        events = (r["args"] or "" for _, r in child.rows if is_event(r, "sched_process_exec"))
-        named = [found[1] for args in events if (found := re.match(r"filename=(.*) pid=", args))]
-        path = exec_row["path"] if exec_row else None
         exits = [r for _, r in child.rows if r["kind"] == "exit"]
         status = [r["ret"] for r in exits if r["name"] == "exited" and r["ret"] is not None]
         signals = [r["name"] for r in exits if r["name"].startswith("SIG")]
@@ -452,7 +453,6 @@ class Log:
             "exec_failed": len(tried) if child.rows else None,
             "exec_failed_ns": sum(failed_ns) if failed_ns else None,
             "exec_ns": exec_row["dur_ns"] if exec_row else None,
-            "image": path or (named[0] if named else None),
             "lifetime_ns": less(child.end, child.start),
             "exit_status": status[0] if status else None,
             "exit_signal": signals[0] if signals else None,

@@ -5,6 +5,7 @@ All rows are in a list; every question is answered by looking through all of it 
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 
@@ -190,7 +191,7 @@ class Log:
         for task in ordered:
             if self._root(task) is not task:
                 continue
-            known = self._kind(task) is not None
+            known = self.shown_kind(task) is not None
             if task.tid == 0 or not (task.rows or known or task.guardian):
                 continue
             task.process = self._process(task, current)
@@ -231,9 +232,12 @@ class Log:
         if task.birth[2] is None and task.rows:
             thread = task.pid is not None and task.tid != task.pid and task.pid == maker.pid
         if self._by_clone3(task) and not thread:
-            alone = any(self.rows[at]["tid"] == task.tid for at, _ in self._started(task))
-            thread = task.guardian is None and not alone
+            thread = task.guardian is None and not self._started_alone(task)
         return self._root(maker) if thread else task
+
+    def _started_alone(self, task: Task) -> list[int]:
+        """Give the rows in which a task started a program, not as a thread of a process."""
+        return [at for at, _ in self.started(task) if self.rows[at]["tid"] == task.tid]
 
     def _by_clone3(self, task: Task) -> bool:
         """Say whether clone3 made a task, and its flags are not known."""
@@ -254,7 +258,7 @@ class Log:
         if end is None or end[1]["name"] != "superseded" or end[0] > task.first:
             return False
         threads = [t for t in self.tasks.values() if (t.source, t.pid) == (task.source, task.pid)]
-        taken = [at for t in threads for at, _ in self._started(t) if self.rows[at]["tid"] != t.tid]
+        taken = [at for t in threads for at, _ in self.started(t) if self.rows[at]["tid"] != t.tid]
         return not any(end[0] < at < task.first for at in taken)
 
     def _of(self, task: Task) -> list[Row]:
@@ -262,10 +266,10 @@ class Log:
 
     def execs(self, process: Process) -> list[tuple[int, Task, str | None]]:
         """Give the programs that a process started: row, task, path."""
-        found = [(at, t, path) for t in process.members for at, path in self._started(t)]
+        found = [(at, t, path) for t in process.members for at, path in self.started(t)]
         return sorted(found, key=lambda one: one[0])
 
-    def _started(self, task: Task) -> list[tuple[int, str | None]]:
+    def started(self, task: Task) -> list[tuple[int, str | None]]:
         """Give the programs that a task started: row, path."""
         found = []
         reported = False
@@ -281,9 +285,9 @@ class Log:
                 reported = False
         return found
 
-    def image(self, process: Process) -> str | None:
-        """Give the program that a process ran last."""
-        if execs := self.execs(process):
+    def image(self, process: Process, before: float = math.inf) -> str | None:
+        """Give the program that a process ran last, or before a row."""
+        if execs := [one for one in self.execs(process) if one[0] < before]:
             return execs[-1][2]
         seen = [process]
         while process.root.birth is not None and process.parent is not None:
@@ -319,7 +323,7 @@ class Log:
             "image": self.image(process),
             "images": [path for _, _, path in execs],
             "comm": self.name(process),
-            "kind": self._kind(process.root),
+            "kind": self.shown_kind(process.root),
             "ts_start": start,
             "ts_end": end,
             "lifetime_ns": None if None in (start, end) else end - start,
@@ -334,10 +338,35 @@ class Log:
             "exit_signal": outcome if how == "signal" else None,
         }
 
-    def _kind(self, task: Task) -> str | None:
-        if self._by_clone3(task):
+    def shown_kind(self, task: Task) -> str | None:
+        """Give the kind by the flags, or else by what the task did."""
+        if task.birth is None or task.birth[2] is not None:
+            return task.birth and task.birth[2]
+        maker = self.tasks[task.birth[1]]
+        if task.rows and task.pid is not None and task.tid != task.pid == maker.pid:
+            return "thread"
+        alone = self._started_alone(task)
+        if not self._by_clone3(task) or not (alone or task.guardian):
+            return None
+        # Its creator waits until a child of posix_spawn has started its program.
+        row = self.rows[task.birth[0]]
+        entered = self._entered(task, alone[0]) if alone else None
+        if None in (row["ts"], row["dur_ns"], entered) or entered <= row["ts"] + row["dur_ns"]:
             return "posix_spawn"
-        return task.birth and task.birth[2]
+        return "fork"
+
+    def _entered(self, task: Task, at: int) -> int | None:
+        """Give the time at which the call was entered that started a program."""
+        if is_call(self.rows[at]):
+            return self.rows[at]["ts"]
+        # An event reported it; the next call of execve is its own.
+        for later in task.rows[task.rows.index(at) + 1 :]:
+            row = self.rows[later]
+            if row["kind"] == "event" and row["name"] == "sched_process_exec":
+                return None
+            if is_call(row) and row["name"] in EXECS and row["status"] != "injected":
+                return row["ts"] if row["ret"] == 0 else None
+        return None
 
     def name(self, process: Process) -> str | None:
         """Give the last name of a process's leader, else of its first thread that has one."""

@@ -19,7 +19,7 @@ class Life:
 
     number: int | None = None
     rows: list[tuple[int, Row]] = field(default_factory=list)
-    process: object = None
+    pid_use: Pid | None = None
     birth: Birth | None = None
     known_at: float = 0
     collected: int | None = None
@@ -27,10 +27,6 @@ class Life:
     attempts: list[Birth] = field(default_factory=list)
     made: Birth | None = None
     announced: Birth | None = None
-
-    @property
-    def pid(self) -> int | None:
-        return self.rows[0][1]["pid"] if self.rows else None
 
     @property
     def calls(self) -> list[tuple[int, Row]]:
@@ -64,12 +60,9 @@ class Life:
 
 
 @dataclass(eq=False)
-class Process:
-    """A group of threads. Its program: (row, path or None), as they were started."""
+class Pid:
+    """A use of a process id."""
 
-    programs: list[tuple[int, str | None]] = field(default_factory=list)
-    led: bool = False
-    birth: Birth | None = None
     anon: int | None = None
     made: Birth | None = None
 
@@ -82,7 +75,6 @@ class Birth:
     ts: int | None
     line: int | None
     caller: Life | None
-    process: Process | None
     rows: list[Row] = field(default_factory=list)
     reported: Row | None = None
     flags: int | None = None
@@ -110,26 +102,14 @@ class Birth:
         return "clone3" if name in CLONE3 else name
 
     @property
-    def final_kind(self) -> str | None:
-        """Give the kind from what the child did, if nothing else shows it."""
+    def guessed_kind(self) -> str | None:
+        """Guess the kind by the calls of the child, if nothing else shows it."""
         child = self.child
-        if self.kind is not None or self.thread or child is None or self.name != "clone3":
-            return self.kind or ("thread" if self.thread else None)
-        if child.exec is not None:
-            took = [row["dur_ns"] for row in self.rows if row["dur_ns"] is not None]
-            started = child.exec[1]["ts"]
-            known = took and None not in (self.ts, started)
-            return "fork" if known and self.ts + sum(took) < started else "posix_spawn"
+        if child is None or self.name != "clone3":
+            return None
         tried = any(took_place(r) and r["name"] in EXECS and r["errno"] for _, r in child.rows)
         first = [row["name"] for _, row in child.calls][:2]
         return "thread" if "set_robust_list" in first and not tried else None
-
-    @property
-    def thread(self) -> bool:
-        if self.kind is not None:
-            return self.kind == "thread"
-        child = self.child
-        return child is not None and child.pid is not None and child.pid == self.last["pid"]
 
 
 def returns(row: Row) -> bool:
@@ -138,6 +118,10 @@ def returns(row: Row) -> bool:
 
 def is_event(row: Row, name: str) -> bool:
     return row["kind"] == "event" and row["name"] == name
+
+
+def is_end(row: Row) -> bool:
+    return row["kind"] == "exit" or is_event(row, "sched_process_exit")
 
 
 def took_place(row: Row) -> bool:

@@ -1,22 +1,23 @@
 //! The fold: which rows say something about tasks, and about which ones.
 
 use arrow_array::RecordBatch;
-use arrow_array::types::{
-    Int32Type, Int64Type, TimestampNanosecondType, UInt16Type, UInt32Type, UInt64Type,
-};
+use arrow_array::types::{Int32Type, Int64Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_schema::ArrowError;
 
 use crate::hash::HashMap;
-use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
+use crate::tables::event_columns::{Numbers, Words, event_columns};
 use crate::tables::fold::RowFold;
-use crate::tables::forks::hints::{Called, Extent, Hints};
+use crate::tables::forks::hints::{Called, Extent};
+use crate::tables::forks::pids::Pids;
 use crate::tables::forks::pipes::Pipes;
 use crate::tables::forks::startup::Step;
 use crate::tables::forks::table;
-use crate::tables::forks::task::{Birth, FRESH, Process, Task};
+use crate::tables::forks::task::{Birth, FRESH, Task};
 use crate::tables::forks::tracer::Gaps;
-use crate::tables::forks::word_classes::{Act, Errno, Outcome, RowKind};
+use crate::tables::forks::word_classes::{Act, Errno};
 use crate::tables::names::Names;
+use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
+use crate::tables::process_tracking::word_classes::{RowKind, Status};
 
 /// Tasks so far, and how they were created.
 ///
@@ -30,26 +31,23 @@ use crate::tables::names::Names;
 /// ```
 #[derive(Debug, Default)]
 pub struct Forks {
-    /// Texts of all kinds except sources.
+    pub(crate) tracker: Tracker,
+    /// Names of errors, signals, and for advice of calls.
     pub(crate) names: Names,
-    pub(crate) source_names: Names,
-    /// By number of the source, from 1; index 0 is for events without a source.
+    /// By number of the row's name in the tracker.
+    acts: Vec<Option<Act>>,
+    /// By number of the source in the tracker.
     pub(crate) sources: Vec<Source>,
     pub(crate) tasks: Vec<Task>,
-    pub(crate) processes: Vec<Process>,
+    /// By number of the task in the tracker, the index in `tasks` plus one, 0 for none.
+    pub(crate) by_tracked: Vec<u32>,
+    /// The last task of each thread id, by source.
+    pub(crate) tids: HashMap<(u32, i32), u32>,
+    pub(crate) pids: Pids,
     pub(crate) births: Vec<Birth>,
     pub(crate) pipes: Pipes,
-    /// Tasks by source and number in the events.
-    pub(crate) numbers: HashMap<(u32, u32), u32>,
-    /// The last task of each thread id, and the last process of each process id.
-    pub(crate) tids: HashMap<(u32, i32), u32>,
-    pub(crate) pids: HashMap<(u32, i32), u32>,
-    /// The task of the last row: usually the next row has the same.
-    last: Option<((u32, u32), u32)>,
-    /// Rows so far.
-    pub(crate) rows: u64,
-    /// Evidence for advice, on request.
-    pub(crate) hints: Option<Hints>,
+    /// Evidence for advice is wanted.
+    pub(crate) hints: bool,
 }
 
 #[derive(Debug, Default)]
@@ -63,62 +61,20 @@ pub(crate) struct Source {
 }
 
 event_columns! {
-    pub(crate) struct Columns {
-        ts: Numbers<TimestampNanosecondType> = "ts",
-        dur: Numbers<Int64Type> = "dur_ns",
-        task: Numbers<UInt32Type> = "task",
-        pub(crate) pid: Numbers<Int32Type> = "pid",
-        pub(crate) tid: Numbers<Int32Type> = "tid",
-        pub(crate) comm: Words<u32> = "comm",
+    pub(crate) struct ForkColumns {
         cpu: Numbers<UInt16Type> = "cpu",
-        kind: Words<RowKind> = "kind",
-        name: Words<Act> = "name",
-        called: Words<Called> = "name",
-        args: Text = "args",
-        ret: Numbers<Int64Type> = "ret",
+        pub(crate) called: Words<Called> = "name",
         errno: Words<Errno> = "errno",
-        status: Words<Outcome> = "status",
         fd: Numbers<Int32Type> = "fd",
         pub(crate) ofd: Numbers<UInt32Type> = ["ofd", "ofd2"],
-        path: Text = "path",
         offset: Numbers<Int64Type> = "offset",
         requested: Numbers<Int64Type> = "requested",
-        pub(crate) child: Numbers<UInt32Type> = "child",
         pub(crate) anon: Numbers<Int64Type> = "anon_bytes",
         pub(crate) line: Numbers<UInt64Type> = "line",
-        source: Words<u32> = "source",
     }
 }
 
-impl Columns<'_> {
-    pub(crate) fn task_of(&self, row: usize) -> Option<u32> {
-        self.task.get(row)
-    }
-
-    pub(crate) fn called(&mut self, row: usize, names: &mut Names) -> Option<Called> {
-        self.called.get(row, |name| Called::new(name, names))
-    }
-
-    pub(crate) fn injected(&mut self, row: usize) -> bool {
-        self.status.get(row, Outcome::from_word) == Some(Outcome::Injected)
-    }
-
-    pub(crate) fn ts(&self, row: usize) -> Option<i64> {
-        self.ts.get(row)
-    }
-
-    pub(crate) fn dur(&self, row: usize) -> Option<i64> {
-        self.dur.get(row)
-    }
-
-    pub(crate) fn ret(&self, row: usize) -> Option<i64> {
-        self.ret.get(row)
-    }
-
-    pub(crate) fn path(&self, row: usize) -> Option<&str> {
-        self.path.get(row)
-    }
-}
+pub(crate) type Columns<'a> = (TaskColumns<'a>, ForkColumns<'a>);
 
 /// The current row.
 #[derive(Clone, Copy)]
@@ -141,34 +97,53 @@ impl At<'_> {
 }
 
 impl Forks {
-    fn at<'a>(&mut self, columns: &mut Columns<'a>, row: usize, source: u32, act: Act) -> At<'a> {
+    fn at<'a>(
+        &mut self,
+        (tasks, columns): &mut Columns<'a>,
+        row: usize,
+        source: u32,
+        act: Act,
+    ) -> At<'a> {
         let names = &mut self.names;
         At {
             row,
             source,
             act,
-            ts: columns.ts.get(row),
-            dur: columns.dur.get(row),
-            ret: columns.ret.get(row),
+            ts: tasks.ts.get(row),
+            dur: tasks.dur.get(row),
+            ret: tasks.ret.get(row),
             errno: columns.errno.get(row, |word| Errno::from_name(word, names)),
-            args: columns.args.get(row),
-            path: columns.path.get(row),
+            args: tasks.args.get(row),
+            path: tasks.path.get(row),
         }
     }
 
-    /// A row that is not a call but reports the life of a task.
-    fn tells(&mut self, columns: &mut Columns<'_>, at: &At<'_>, task: u32, kind: RowKind) {
-        match kind {
-            RowKind::Exit => self.ends(at, task),
-            RowKind::Signal => self.told(at),
-            _ => self.event(columns, at, task),
+    /// What a row does, by the number of its name in the tracker.
+    #[inline]
+    fn act(&mut self, name: u32) -> Act {
+        match self.acts.get(name as usize) {
+            Some(&Some(act)) => act,
+            _ => self.new_act(name),
         }
+    }
+
+    #[cold]
+    fn new_act(&mut self, name: u32) -> Act {
+        let act = Act::from_name(self.tracker.row_name(name), &mut self.names);
+        if name as usize >= self.acts.len() {
+            self.acts.resize(name as usize + 1, None);
+        }
+        if let Some(known) = self.acts.get_mut(name as usize) {
+            *known = Some(act);
+        }
+        act
     }
 
     #[inline]
     fn call(&mut self, columns: &mut Columns<'_>, row: usize, source: u32, act: Act, number: u32) {
-        let ts = columns.ts.get(row);
-        if matches!(act, Act::Make(_)) && columns.ret.get(row) == Some(0) {
+        let tasks = &mut columns.0;
+        let ts = tasks.ts.get(row);
+        if matches!(act, Act::Make(_)) && tasks.ret.get(row) == Some(0) {
             // The call that created the task returns in the child.
             if let Some(task) = self.tasks.get_mut(number as usize)
                 && let Some(ts) = ts
@@ -190,7 +165,7 @@ impl Forks {
             }
         }
         let linking = task.startup.is_some();
-        let started = act == Act::Exec && columns.ret.get(row) == Some(0);
+        let started = act == Act::Exec && tasks.ret.get(row) == Some(0);
         if task.exec.is_none() && !started {
             task.lines = task.lines.saturating_add(1);
             task.robust |= act == Act::Robust && task.lines <= 2;
@@ -198,17 +173,15 @@ impl Forks {
                 task.gaps = Vec::new();
             }
         }
-        if self.hints.is_some() {
+        if self.hints {
             self.hint(columns, row, source, act, number);
         }
-        let pipes = matches!(act, Act::Close | Act::Dup | Act::Read) && !self.pipes.is_empty();
-        let bears = matches!(
+        let on_pipe = matches!(act, Act::Close | Act::Dup | Act::Read) && !self.pipes.is_empty();
+        let on_task = matches!(
             act,
             Act::Make(_) | Act::Exec | Act::Wait | Act::WaitId | Act::End | Act::Pipe
         );
-        if !(linking || pipes || bears)
-            || columns.status.get(row, Outcome::from_word) == Some(Outcome::Injected)
-        {
+        if !(linking || on_pipe || on_task) || columns.0.status(row) == Some(Status::Injected) {
             return;
         }
         let at = self.at(columns, row, source, act);
@@ -221,13 +194,13 @@ impl Forks {
             Act::Wait | Act::WaitId => self.collects(&at),
             Act::End => self.asks_to_end(&at, number),
             Act::Pipe => self.pipe(columns, &at, number),
-            Act::Close | Act::Dup | Act::Read if pipes => self.uses_pipe(columns, &at, number),
+            Act::Close | Act::Dup | Act::Read if on_pipe => self.uses_pipe(columns, &at, number),
             _ => {}
         }
     }
 
     /// A call during dynamic linking.
-    fn links(&mut self, columns: &Columns<'_>, at: &At<'_>, number: u32) {
+    fn links(&mut self, (_, columns): &Columns<'_>, at: &At<'_>, number: u32) {
         let Some(task) = self.tasks.get_mut(number as usize) else { return };
         let Some(startup) = &mut task.startup else { return };
         let step = Step {
@@ -247,23 +220,21 @@ impl Forks {
         }
     }
 
-    #[inline]
-    fn task(&mut self, columns: &Columns<'_>, row: usize, source: u32, number: u32) -> u32 {
-        let key = (source, number);
-        if let Some((last, task)) = self.last
-            && last == key
+    /// A row without a task, which may be a call that creates one.
+    #[cold]
+    fn row_without_task(&mut self, columns: &mut Columns<'_>, row: usize, source: u32) {
+        let tasks = &mut columns.0;
+        if tasks.task.get(row).is_some() || tasks.kind(row) != Some(RowKind::Call) {
+            return;
+        }
+        let Some(name) = self.tracker.name(tasks, row) else { return };
+        if let Act::Make(maker) = self.act(name)
+            && tasks.ret.get(row) != Some(0)
+            && tasks.status(row) != Some(Status::Injected)
         {
-            return task;
+            let at = self.at(columns, row, source, Act::Make(maker));
+            self.makes(columns, &at, None, maker);
         }
-        let task = match self.numbers.get(&key) {
-            Some(&task) => task,
-            None => self.appears(source, number, columns.tid.get(row)),
-        };
-        if self.tasks.get(task as usize).is_some_and(|task| !task.seen) {
-            self.seen(task, columns.tid.get(row), columns.pid.get(row));
-        }
-        self.last = Some((key, task));
-        task
     }
 }
 
@@ -271,70 +242,57 @@ impl RowFold for Forks {
     type Columns<'a> = Columns<'a>;
 
     fn empty(&self) -> Self {
-        if self.hints.is_some() { Self::with_hints() } else { Self::default() }
+        if self.hints { Self::with_hints() } else { Self::default() }
     }
 
     #[inline]
     fn row(&mut self, columns: &mut Columns<'_>, row: usize) {
-        self.rows += 1;
-        let kind = columns.kind.get(row, RowKind::from_word).unwrap_or(RowKind::Other);
-        let names = &mut self.source_names;
-        let source = columns.source.get(row, |text| names.number(text) + 1).unwrap_or(0);
+        let tasks = &mut columns.0;
+        let found = self.tracker.row(tasks, row);
+        let known = found.and_then(|found| self.tracker.tasks.get(found.task as usize));
+        let source = match known {
+            Some(task) => task.source,
+            None => self.tracker.source(tasks, row),
+        };
         if source as usize >= self.sources.len() {
             self.sources.resize_with(source as usize + 1, Source::default);
         }
-        if columns.cpu.get(row).is_some()
-            && let Some(source) = self.sources.get_mut(source as usize)
-        {
-            source.kernel = true;
-        }
-        let names = &mut self.names;
-        let act = columns.name.get(row, |name| Act::from_name(name, names)).unwrap_or(Act::Other);
-        let ts = columns.ts.get(row);
-        if self.hints.is_some()
-            && let Some(source) = self.sources.get_mut(source as usize)
-        {
-            source.extent.reaches(ts, columns.dur.get(row));
-        }
-        let task = columns.task.get(row).map(|number| self.task(columns, row, source, number));
-        if let Some(task) = task.and_then(|task| self.tasks.get_mut(task as usize)) {
-            task.first = match (task.first, ts) {
-                (Some(first), Some(ts)) => Some(first.min(ts)),
-                (first, ts) => first.or(ts),
-            };
-        }
-        match (kind, task) {
-            (RowKind::Call, Some(task)) => self.call(columns, row, source, act, task),
-            (RowKind::Call, None) => {
-                if let Act::Make(maker) = act
-                    && columns.ret.get(row) != Some(0)
-                    && columns.status.get(row, Outcome::from_word) != Some(Outcome::Injected)
-                {
-                    let at = self.at(columns, row, source, act);
-                    self.makes(columns, &at, None, maker);
-                }
+        if let Some(source) = self.sources.get_mut(source as usize) {
+            source.kernel |= columns.1.cpu.get(row).is_some();
+            if self.hints {
+                source.extent.reaches(tasks.ts.get(row), tasks.dur.get(row));
             }
-            (RowKind::Exit | RowKind::Signal | RowKind::Event, Some(task)) => {
-                let told = match kind {
-                    RowKind::Exit => true,
-                    RowKind::Signal => act == Act::Chld,
-                    _ => matches!(
-                        act,
-                        Act::NewTask | Act::Forked | Act::Executed | Act::Ended | Act::Rss
-                    ),
-                };
-                if told {
-                    let at = self.at(columns, row, source, act);
-                    self.tells(columns, &at, task, kind);
-                }
+        }
+        let Some(TaskRow { task: tracked, kind, name }) = found else {
+            self.row_without_task(columns, row, source);
+            return;
+        };
+        let task = match self.task_of(tracked) {
+            Some(task) if self.tasks.get(task as usize).is_some_and(Task::seen) => task,
+            _ => self.appears(tracked, tasks.tid.get(row)),
+        };
+        let Some(name) = name else { return };
+        let act = self.act(name);
+        match kind {
+            RowKind::Call | RowKind::Return => self.call(columns, row, source, act, task),
+            RowKind::Exit => {
+                let at = self.at(columns, row, source, act);
+                self.ends(&at, task);
+            }
+            RowKind::Signal if act == Act::Chld => {
+                let at = self.at(columns, row, source, act);
+                self.child_ended(&at);
+            }
+            RowKind::Event if matches!(act, Act::NewTask | Act::Forked | Act::Ended | Act::Rss) => {
+                let at = self.at(columns, row, source, act);
+                self.event(columns, &at, task);
             }
             _ => {}
         }
     }
 
     /// The table, in order of source and time.
-    fn table(mut self) -> Result<RecordBatch, ArrowError> {
-        self.guess();
+    fn table(self) -> Result<RecordBatch, ArrowError> {
         table::build(&self)
     }
 }

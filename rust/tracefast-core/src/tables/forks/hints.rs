@@ -6,29 +6,43 @@ use memchr::memmem;
 use crate::hash::HashMap;
 use crate::linux::syscalls::{by_name, shape};
 use crate::tables::forks::fold::{Columns, Forks};
-use crate::tables::forks::task::{Birth, FRESH, Image, Process, Task};
+use crate::tables::forks::parents::Parents;
+use crate::tables::forks::task::{Birth, FRESH, Task};
 use crate::tables::forks::word_classes::Act;
 use crate::tables::names::Names;
+use crate::tables::process_tracking::word_classes::Status;
 use crate::tables::table_builder::TableBuilder;
 
 /// How many opened files are examined: the ones that identify a program come early.
 const PYTHON_OPENS: u32 = 256;
 const TORCH_OPENS: u32 = 20_000;
 
-/// Evidence about programs.
+/// What the files that a task opened say about the program that it ran.
 #[derive(Debug, Default)]
-pub(crate) struct Hints {
-    /// By source and number of the program's path.
-    programs: HashMap<(u32, u32), Program>,
+struct Opened {
+    /// The row of the first one.
+    row: u64,
+    /// How many programs the task had started until then.
+    execs: usize,
+    opens: u32,
+    clues: Clues,
 }
 
-/// What the files that a program opens say about it.
-#[derive(Debug, Default, Clone)]
-pub(crate) struct Program {
-    /// Major and minor version of Python.
-    python: Option<(u32, u32)>,
+/// What is known about a program.
+#[derive(Debug, Default, Clone, Copy)]
+struct Clues {
+    /// The row that shows the version of Python, and its major and minor version.
+    python: Option<(u64, (u32, u32))>,
     torch: bool,
-    opens: u32,
+}
+
+/// What the opened files say about all programs.
+#[derive(Debug, Default)]
+pub(crate) struct Evidence<'a> {
+    /// By source and path.
+    programs: HashMap<(u32, &'a str), Clues>,
+    /// By process, while its program is not known.
+    processes: HashMap<u32, Clues>,
 }
 
 /// What a task did.
@@ -36,6 +50,8 @@ pub(crate) struct Program {
 pub(crate) struct Deeds {
     /// Names of the calls before it started a program, by number.
     calls: Vec<u32>,
+    /// The files that it opened, by program.
+    opened: Vec<Opened>,
     /// How many compiled Python modules it opened, and when.
     modules: u32,
     first_module: Option<i64>,
@@ -63,19 +79,29 @@ impl Called {
     }
 }
 
-impl Program {
+impl Opened {
     /// Notes the path of an open call, successful or not.
-    fn opens(&mut self, path: &str) {
-        if self.opens >= TORCH_OPENS || (self.python.is_none() && self.opens >= PYTHON_OPENS) {
+    fn add(&mut self, path: &str, row: u64) {
+        let Clues { python, torch } = &mut self.clues;
+        if self.opens >= TORCH_OPENS || (python.is_none() && self.opens >= PYTHON_OPENS) {
             return;
         }
         self.opens += 1;
-        if self.python.is_none() {
-            self.python = version(path);
+        if python.is_none() {
+            *python = version(path).map(|version| (row, version));
         }
-        if !self.torch {
-            self.torch = memmem::find(path.as_bytes(), b"/torch/").is_some();
-        }
+        *torch = *torch || memmem::find(path.as_bytes(), b"/torch/").is_some();
+    }
+}
+
+impl Clues {
+    fn join(&mut self, other: Self) {
+        // The first version counts.
+        self.python = match (self.python, other.python) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        self.torch |= other.torch;
     }
 }
 
@@ -90,23 +116,20 @@ fn version(path: &str) -> Option<(u32, u32)> {
     })
 }
 
-impl Hints {
-    /// Notes the path of an open call, successful or not.
-    pub(crate) fn opens(&mut self, source: u32, process: &mut Process, path: &str) {
-        match process.image {
-            Image::Known(image) => self.programs.entry((source, image)).or_default().opens(path),
-            Image::Inherited | Image::Unknown => process.program.opens(path),
+impl<'a> Evidence<'a> {
+    pub(crate) fn new(forks: &Forks, parents: &Parents<'a>) -> Self {
+        let mut evidence = Self::default();
+        for task in &forks.tasks {
+            let Some(process) = parents.process_of(task) else { continue };
+            for opened in &task.deeds.opened {
+                let clues = match parents.program(process, opened.row) {
+                    Some(path) => evidence.programs.entry((task.source, path)).or_default(),
+                    None => evidence.processes.entry(process).or_default(),
+                };
+                clues.join(opened.clues);
+            }
         }
-    }
-
-    fn program<'a>(
-        &'a self,
-        source: u32,
-        image: Option<u32>,
-        process: Option<&'a Process>,
-    ) -> Option<&'a Program> {
-        let by_image = image.and_then(|image| self.programs.get(&(source, image)));
-        by_image.or_else(|| process.map(|process| &process.program))
+        evidence
     }
 }
 
@@ -115,68 +138,80 @@ impl Forks {
     #[must_use]
     pub fn with_hints() -> Self {
         let mut forks = Self::default();
-        forks.hints = Some(Hints::default());
+        forks.hints = true;
         forks
     }
 
     /// Notes what a call says about its task and program.
     pub(crate) fn hint(
         &mut self,
-        columns: &mut Columns<'_>,
+        (tasks, columns): &mut Columns<'_>,
         row: usize,
         source: u32,
         act: Act,
         number: u32,
     ) {
-        let Some(hints) = &mut self.hints else { return };
         let Some(task) = self.tasks.get_mut(number as usize) else { return };
         let fresh = task.exec.is_none() && task.lines <= FRESH;
         if !(fresh || matches!(act, Act::Loader | Act::Exec | Act::Other)) {
             return;
         }
-        let Some(called) = columns.called(row, &mut self.names) else { return };
-        let started = act == Act::Exec && columns.ret(row) == Some(0);
-        if !called.opens && !started && !fresh || columns.injected(row) {
+        let names = &mut self.names;
+        let called = columns.called.get(row, |name| Called::new(name, names));
+        let Some(called) = called else { return };
+        let started = act == Act::Exec && tasks.ret.get(row) == Some(0);
+        if !called.opens && !started && !fresh || tasks.status(row) == Some(Status::Injected) {
             return;
         }
+        let (ts, dur) = (tasks.ts.get(row), tasks.dur.get(row));
         if started {
             if let Some(source) = self.sources.get_mut(source as usize) {
-                source.extent.executes(columns.dur(row));
+                source.extent.executes(dur);
             }
         } else if fresh {
             task.deeds.calls(called);
         }
         if called.opens
-            && let Some(path) = columns.path(row)
+            && let Some(path) = tasks.path.get(row)
         {
-            if columns.ret(row).is_none_or(|ret| ret >= 0) {
-                let (ts, dur) = (columns.ts(row), columns.dur(row));
-                task.deeds.opened(path, ts, ts.zip(dur).map(|(ts, dur)| ts.saturating_add(dur)));
+            if tasks.ret.get(row).is_none_or(|ret| ret >= 0) {
+                task.deeds.imports(path, ts, ts.zip(dur).map(|(ts, dur)| ts.saturating_add(dur)));
             }
-            let process = task.process.and_then(|process| self.processes.get_mut(process as usize));
-            if let Some(process) = process {
-                hints.opens(source, process, path);
-            }
+            let known = task.tracked.and_then(|tracked| self.tracker.tasks.get(tracked as usize));
+            let execs = known.map_or(0, |known| known.execs.len());
+            task.deeds.opens(path, execs, self.tracker.row);
         }
     }
 
-    pub(crate) fn hint_of(&self, birth: &Birth, image: Option<u32>, child: Option<&Task>) -> Hint {
-        let Some(hints) = &self.hints else { return Hint::default() };
-        let process = birth.process.and_then(|process| self.processes.get(process as usize));
-        let parent = hints.program(birth.source, image, process);
+    /// The evidence about the birth of a task, by the program and the process of its creator.
+    pub(crate) fn hint_of(
+        &self,
+        birth: &Birth,
+        (image, process): (Option<&str>, Option<u32>),
+        child: Option<&Task>,
+        evidence: &Evidence<'_>,
+    ) -> Hint {
+        if !self.hints {
+            return Hint::default();
+        }
+        let parent = process.map(|process| match image {
+            Some(image) => evidence.programs.get(&(birth.source, image)),
+            None => evidence.processes.get(&process),
+        });
+        let parent = parent.map(|clues| clues.copied().unwrap_or_default());
         let log = self.sources.get(birth.source as usize).map(|source| &source.extent);
         let deeds = child.map(|child| &child.deeds);
         Hint {
-            start: child.and_then(Task::start),
+            start: child.and_then(|child| self.start(child)),
             calls: child.and_then(|child| child.deeds.names(child, &self.names)),
-            modules: child.filter(|child| child.seen).map(|child| child.deeds.modules),
+            modules: child.filter(|child| child.seen()).map(|child| child.deeds.modules),
             modules_ns: deeds.and_then(|deeds| {
                 let (first, last) = deeds.first_module.zip(deeds.last_module)?;
                 Some(last.saturating_sub(first))
             }),
             python: parent
                 .and_then(|parent| parent.python)
-                .map(|(major, minor)| format!("{major}.{minor}")),
+                .map(|(_, (major, minor))| format!("{major}.{minor}")),
             torch: parent.map(|parent| parent.torch),
             log: log.and_then(|log| log.last.zip(log.first)).map(|(l, f)| l.saturating_sub(f)),
             exec: log.and_then(|log| log.exec),
@@ -191,8 +226,21 @@ impl Deeds {
         }
     }
 
-    /// Notes an opened file.
-    pub(crate) fn opened(&mut self, path: &str, ts: Option<i64>, end: Option<i64>) {
+    /// Notes the path of an open call, successful or not, of a task that has started so many
+    /// programs.
+    fn opens(&mut self, path: &str, execs: usize, row: u64) {
+        let same = |opened: &&mut Opened| opened.execs == execs;
+        if let Some(opened) = self.opened.last_mut().filter(same) {
+            opened.add(path, row);
+        } else {
+            let mut opened = Opened { row, execs, ..Opened::default() };
+            opened.add(path, row);
+            self.opened.push(opened);
+        }
+    }
+
+    /// Notes an opened file, which may be a module of Python.
+    fn imports(&mut self, path: &str, ts: Option<i64>, end: Option<i64>) {
         if let Some(ts) = ts.filter(|_| path.as_bytes().ends_with(b".pyc")) {
             self.modules = self.modules.saturating_add(1);
             self.first_module.get_or_insert(ts);

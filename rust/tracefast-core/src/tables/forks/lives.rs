@@ -1,114 +1,90 @@
 //! Lives of tasks: the programs they start, how they end, when they are reaped.
 
 use crate::linux::child_status;
-use crate::linux::clone::Kind;
 use crate::linux::task_events::{self, TaskEvent};
 use crate::tables::forks::arguments;
 use crate::tables::forks::fold::{At, Columns, Forks};
 use crate::tables::forks::startup::Startup;
-use crate::tables::forks::task::{Exec, Image, Process, Task};
+use crate::tables::forks::task::{Exec, Task};
 use crate::tables::forks::word_classes::Act;
+use crate::tables::process_tracking::task;
 
 impl Forks {
-    /// The first row of a task.
-    pub(crate) fn appears(&mut self, source: u32, number: u32, tid: Option<i32>) -> u32 {
-        // Only the call that created it was seen, or an event that reported it.
-        let promised = tid.and_then(|tid| self.tids.get(&(source, tid)).copied());
-        let promised = promised.filter(|&task| {
-            self.tasks.get(task as usize).is_some_and(|task| task.number.is_none())
-        });
-        let task = promised.unwrap_or_else(|| self.new_task(source, 0));
-        if let Some(known) = self.tasks.get_mut(task as usize) {
-            known.number = Some(number);
+    /// The record of a task that the tracker knows.
+    pub(crate) fn task_of(&self, tracked: u32) -> Option<u32> {
+        self.by_tracked.get(tracked as usize)?.checked_sub(1)
+    }
+
+    /// What the tracker knows about a task.
+    pub(crate) fn tracked(&self, task: &Task) -> Option<&task::Task> {
+        self.tracker.tasks.get(task.tracked? as usize)
+    }
+
+    /// The earliest known time of a task.
+    pub(crate) fn first(&self, task: &Task) -> Option<i64> {
+        self.tracked(task)?.ts_start
+    }
+
+    /// When a task started to run.
+    pub(crate) fn start(&self, task: &Task) -> Option<i64> {
+        task.returned.or_else(|| self.first(task))
+    }
+
+    /// Notes that a record is about a task that the tracker knows.
+    pub(crate) fn track(&mut self, number: u32, tracked: u32) {
+        if tracked as usize >= self.by_tracked.len() {
+            self.by_tracked.resize(tracked as usize + 1, 0);
         }
-        self.numbers.insert((source, number), task);
-        task
+        if let Some(known) = self.by_tracked.get_mut(tracked as usize) {
+            *known = number + 1;
+        }
+        if let Some(task) = self.tasks.get_mut(number as usize) {
+            task.tracked.get_or_insert(tracked);
+        }
+    }
+
+    /// The first row of a task.
+    #[cold]
+    pub(crate) fn appears(&mut self, tracked: u32, tid: Option<i32>) -> u32 {
+        let Some(known) = self.tracker.tasks.get(tracked as usize) else { return u32::MAX };
+        let (source, pid) = (known.source, known.pid);
+        let number = self.task_of(tracked).unwrap_or_else(|| {
+            // Only the call that created it was seen, or an event that reported it.
+            let promised = tid.and_then(|tid| self.tids.get(&(source, tid)).copied());
+            let untracked = |&task: &u32| {
+                self.tasks.get(task as usize).is_some_and(|task| task.tracked.is_none())
+            };
+            promised.filter(untracked).unwrap_or_else(|| self.new_task(source, 0))
+        });
+        self.track(number, tracked);
+        if let Some(tid) = tid {
+            self.tids.insert((source, tid), number);
+        }
+        let pid = self.pids.number(source, pid);
+        if let Some(task) = self.tasks.get_mut(number as usize) {
+            task.pid = Some(pid);
+        }
+        self.add_gaps(number);
+        number
     }
 
     /// Adds a task, known from this row on, or with `after` 1, from after this row.
     pub(crate) fn new_task(&mut self, source: u32, after: u64) -> u32 {
         let number = self.tasks.len() as u32;
-        let born_row = self.rows * 2 + after;
+        let born_row = self.tracker.row * 2 + after;
         self.tasks.push(Task { source, born_row, ..Task::default() });
         number
     }
 
-    fn new_process(&mut self, led: bool) -> u32 {
-        let number = self.processes.len() as u32;
-        self.processes.push(Process { led, ..Process::default() });
-        number
-    }
-
-    /// The first row of a task, which names its process.
-    pub(crate) fn seen(&mut self, number: u32, tid: Option<i32>, pid: Option<i32>) {
-        let Some(task) = self.tasks.get_mut(number as usize) else { return };
-        task.seen = true;
-        task.pid = pid;
-        let (source, known) = (task.source, task.process);
-        if let Some(tid) = tid {
-            self.tids.insert((source, tid), number);
-        }
-        let leads = tid.is_some() && tid == pid;
-        let process = known.unwrap_or_else(|| {
-            let same = pid.and_then(|pid| self.pids.get(&(source, pid)).copied());
-            // A second leader means another process with a reused id.
-            let same = same.filter(|&process| {
-                !leads || self.processes.get(process as usize).is_some_and(|process| !process.led)
-            });
-            same.unwrap_or_else(|| self.new_process(leads))
-        });
-        if let Some(process) = self.processes.get_mut(process as usize) {
-            process.led |= leads;
-        }
-        if let Some(pid) = pid {
-            self.pids.insert((source, pid), process);
-        }
-        if let Some(task) = self.tasks.get_mut(number as usize) {
-            task.process = Some(process);
-        }
-        self.settle(number);
-    }
-
-    /// Whether a birth is known to have created a thread.
-    pub(crate) fn is_thread(&self, birth: u32) -> bool {
-        let Some(birth) = self.births.get(birth as usize) else { return false };
-        let child = birth.child.and_then(|child| self.tasks.get(child as usize));
-        let same = child.is_some_and(|child| child.pid.is_some() && child.pid == birth.pid);
-        birth.kind().map_or(same, |kind| kind == Kind::Thread)
-    }
-
-    /// Joins a task and its birth, as far as both are known.
-    pub(crate) fn settle(&mut self, number: u32) {
+    /// Adds the gaps of a process that has started a program to those of its source.
+    pub(crate) fn add_gaps(&mut self, number: u32) {
         let Some(task) = self.tasks.get(number as usize) else { return };
-        let Some(birth) = task.birth else { return };
+        let (Some(birth), started) = (task.birth, task.exec.is_some()) else { return };
         let thread = self.is_thread(birth);
-        let Some(known) = self.births.get(birth as usize) else { return };
-        let (caller, pid, sure) = (known.process, known.child_pid, known.kind().is_some());
-        let source = known.source;
-        let process = match task.process {
-            Some(process) => Some(process),
-            None if thread => caller,
-            None if sure => {
-                let process = self.new_process(true);
-                if let Some(pid) = pid {
-                    self.pids.insert((source, pid), process);
-                }
-                Some(process)
-            }
-            None => None,
-        };
-        if let Some(process) = process.and_then(|process| self.processes.get_mut(process as usize))
-            && !thread
-        {
-            process.birth.get_or_insert(birth);
-        }
         let Some(task) = self.tasks.get_mut(number as usize) else { return };
-        task.process = process;
         if thread {
             task.gaps = Vec::new();
-        } else if task.exec.is_some()
-            && let Some(source) = self.sources.get_mut(source as usize)
-        {
+        } else if started && let Some(source) = self.sources.get_mut(task.source as usize) {
             for gap in std::mem::take(&mut task.gaps) {
                 source.fresh.push(i64::from(gap));
             }
@@ -130,27 +106,14 @@ impl Forks {
         if at.ret != Some(0) {
             return;
         }
-        let image = at.path.map(|path| self.names.number(path));
         if let Some(startup) = task.startup.take() {
             task.started = startup.finish();
         }
         if task.exec.is_none() {
             task.exec = Some(Exec { ts: at.ts, dur: at.dur });
-            task.image = image;
             task.startup = Some(Box::new(Startup::new(at.end())));
         }
-        // The event that reports it came before the call returned.
-        let told = task.event_image_ts >= at.ts && task.event_image_ts.is_some();
-        let process = task.process;
-        if let Some(process) = process.and_then(|process| self.processes.get_mut(process as usize))
-        {
-            match image {
-                Some(image) => process.image = Image::Known(image),
-                None if !told => process.image = Image::Unknown,
-                None => {}
-            }
-        }
-        self.settle(number);
+        self.add_gaps(number);
     }
 
     pub(crate) fn asks_to_end(&mut self, at: &At<'_>, number: u32) {
@@ -161,8 +124,10 @@ impl Forks {
 
     pub(crate) fn ends(&mut self, at: &At<'_>, number: u32) {
         let Some(task) = self.tasks.get_mut(number as usize) else { return };
-        task.exit_line = task.exit_line.max(at.ts);
-        task.ended_row = Some(self.rows * 2);
+        match at.act {
+            Act::Ended => task.exit_event = task.exit_event.max(at.ts),
+            _ => task.exit_line = task.exit_line.max(at.ts),
+        }
         match at.act {
             Act::Exited if task.status.is_none() => {
                 task.status = at.ret.and_then(|ret| i32::try_from(ret).ok());
@@ -170,17 +135,26 @@ impl Forks {
             Act::Signal(name) if task.signal.is_none() => task.signal = Some(name),
             _ => {}
         }
+        task.ended_row = Some(self.tracker.row * 2);
         task.settle_down();
+        let known = task.tracked.and_then(|tracked| self.tracker.tasks.get(tracked as usize));
+        if let Some(known) = known
+            && known.tid == known.pid
+            && let Some(pid) = known.pid
+            && known.end.as_ref().is_some_and(|end| !end.superseded)
+        {
+            self.pids.forget(known.source, pid);
+        }
     }
 
     /// `SIGCHLD`, which reports a child's end.
-    pub(crate) fn told(&mut self, at: &At<'_>) {
+    pub(crate) fn child_ended(&mut self, at: &At<'_>) {
         let Some(ended) = at.args.and_then(child_status::siginfo) else { return };
         let Some(&child) = self.tids.get(&(at.source, ended.pid)) else { return };
         if let Some(child) = self.tasks.get_mut(child as usize)
-            && !child.told
+            && !child.end_signalled
         {
-            child.told = true;
+            child.end_signalled = true;
             (child.utime_ns, child.stime_ns) = (ended.utime_ns, ended.stime_ns);
         }
     }
@@ -212,33 +186,13 @@ impl Forks {
                     self.announces(columns, at, number, pid, (!by_fork).then_some(flags));
                 }
             }
-            Act::Executed => {
-                let image = task_events::program(args).map(|path| self.names.number(path));
-                let Some(task) = self.tasks.get_mut(number as usize) else { return };
-                if task.event_image.is_none() {
-                    task.event_image = image;
-                }
-                task.event_image_ts = at.ts.or(task.event_image_ts);
-                let process = task.process;
-                if let Some(process) =
-                    process.and_then(|process| self.processes.get_mut(process as usize))
-                {
-                    process.image = image.map_or(Image::Unknown, Image::Known);
-                }
-            }
-            Act::Ended => {
-                let Some(task) = self.tasks.get_mut(number as usize) else { return };
-                task.exit_event = task.exit_event.max(at.ts);
-                task.ended_row = Some(self.rows * 2);
-                task.settle_down();
-            }
+            Act::Ended => self.ends(at, number),
             Act::Rss => {
-                let process = self.tasks.get(number as usize).and_then(|task| task.process);
-                if let Some(process) =
-                    process.and_then(|process| self.processes.get_mut(process as usize))
+                let pid = self.tasks.get(number as usize).and_then(|task| task.pid);
+                if let Some(pid) = pid.and_then(|pid| self.pids.get_mut(pid))
                     && let Some(bytes) = arguments::anonymous(args)
                 {
-                    process.anon = Some(bytes);
+                    pid.anon = Some(bytes);
                 }
             }
             _ => {}

@@ -9,6 +9,8 @@ pub(crate) mod births;
 pub(crate) mod fold;
 pub(crate) mod hints;
 pub(crate) mod lives;
+pub(crate) mod parents;
+pub(crate) mod pids;
 pub(crate) mod pipes;
 pub(crate) mod startup;
 pub(crate) mod table;

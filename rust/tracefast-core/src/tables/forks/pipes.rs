@@ -6,6 +6,10 @@
 use std::collections::VecDeque;
 
 use crate::hash::HashMap;
+use crate::linux::clone::Kind;
+use crate::tables::forks::arguments;
+use crate::tables::forks::fold::{At, Columns, Forks};
+use crate::tables::forks::word_classes::Act;
 
 /// How many pipes are remembered.
 const PIPES: usize = 65_536;
@@ -25,12 +29,12 @@ pub(crate) struct Wait {
 #[derive(Debug)]
 pub(crate) struct Pipe {
     pub(crate) write_end: u32,
-    /// The task and the process that created it.
+    /// The task that created it, and the number of its process id.
     pub(crate) task: u32,
-    pub(crate) process: Option<u32>,
+    pub(crate) pid: Option<u32>,
     /// The row that created it.
     pub(crate) row: u64,
-    /// Its process closed the write end.
+    /// The process that created it closed the write end.
     pub(crate) closed: bool,
     /// The birth that it reports on.
     pub(crate) birth: Option<u32>,
@@ -81,12 +85,97 @@ impl Pipes {
     }
 }
 
+impl Forks {
+    /// A call that creates a pipe.
+    pub(crate) fn pipe(&mut self, (_, columns): &Columns<'_>, at: &At<'_>, task: u32) {
+        let ends = columns.ofd[0].get(at.row).zip(columns.ofd[1].get(at.row));
+        let Some((read_end, write_end)) = ends else { return };
+        if at.ret == Some(0) && at.args.is_some_and(arguments::closes_on_exec) {
+            let pid = self.tasks.get(task as usize).and_then(|task| task.pid);
+            let row = self.tracker.row;
+            let pipe = Pipe { write_end, task, pid, row, closed: false, birth: None };
+            self.pipes.insert(at.source, read_end, pipe);
+        }
+    }
+
+    /// A call on a descriptor that may be such a pipe.
+    pub(crate) fn uses_pipe(&mut self, (_, columns): &Columns<'_>, at: &At<'_>, task: u32) {
+        let Some(ofd) = columns.ofd[0].get(at.row) else { return };
+        let pid = self.tasks.get(task as usize).and_then(|task| task.pid);
+        match at.act {
+            Act::Close => {
+                if let Some((_, pipe)) = self.pipes.written_through(at.source, ofd) {
+                    pipe.closed |= pipe.pid == pid;
+                } else if let Some(pipe) = self.pipes.read_through(at.source, ofd)
+                    && pipe.pid == pid
+                {
+                    self.pipes.remove(at.source, ofd);
+                }
+            }
+            Act::Dup => {
+                // A pipe that the child's program inherits does not report on the child.
+                if let Some((read_end, pipe)) = self.pipes.written_through(at.source, ofd)
+                    && pipe.pid != pid
+                    && at.args.is_some_and(arguments::hands_on)
+                {
+                    let birth = pipe.birth;
+                    self.pipes.remove(at.source, read_end);
+                    if let Some(birth) = birth.and_then(|b| self.births.get_mut(b as usize)) {
+                        birth.pipe = None;
+                    }
+                }
+            }
+            _ => self.reads_pipe(at, ofd, pid),
+        }
+    }
+
+    fn reads_pipe(&mut self, at: &At<'_>, ofd: u32, pid: Option<u32>) {
+        let Some(ret) = at.ret.filter(|&ret| ret >= 0) else { return };
+        let Some(pipe) = self.pipes.read_through(at.source, ofd) else { return };
+        if !pipe.closed || pipe.pid != pid {
+            return;
+        }
+        let first = pipe.birth.is_none();
+        if first {
+            // The last child of the thread that created the pipe, or else of its process id.
+            let since = |&number: &u32| {
+                self.births.get(number as usize).is_some_and(|birth| birth.row > pipe.row)
+            };
+            let by_task = self.tasks.get(pipe.task as usize).and_then(|task| task.made);
+            let by_pid = || self.pids.get(pid?)?.made;
+            pipe.birth = by_task.filter(since).or_else(|| by_pid().filter(since));
+        }
+        let number = pipe.birth;
+        let taken =
+            number.and_then(|number| self.births.get(number as usize)).is_none_or(|birth| {
+                first && birth.pipe.is_some()
+                    || birth.child.is_none()
+                    || birth.kind() == Some(Kind::Thread)
+            });
+        if taken || ret == 0 {
+            self.pipes.remove(at.source, ofd);
+        }
+        if taken {
+            return;
+        }
+        let Some(birth) = number.and_then(|number| self.births.get_mut(number as usize)) else {
+            return;
+        };
+        let wait = birth.pipe.get_or_insert_with(Wait::default);
+        if let Some(dur) = at.dur {
+            wait.ns = Some(wait.ns.unwrap_or(0).saturating_add(dur));
+        }
+        wait.end = at.end().or(wait.end);
+        wait.data |= ret > 0;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn pipe(write_end: u32, row: u64) -> Pipe {
-        Pipe { write_end, task: 0, process: None, row, closed: false, birth: None }
+        Pipe { write_end, task: 0, pid: None, row, closed: false, birth: None }
     }
 
     #[test]

@@ -3,20 +3,20 @@
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 
-use crate::hash::HashMap;
 use crate::linux::clone::Kind;
 use crate::tables::forks::fold::Forks;
-use crate::tables::forks::hints::{self, Hint};
+use crate::tables::forks::hints::{self, Evidence, Hint};
+use crate::tables::forks::parents::Parents;
 use crate::tables::forks::startup::Started;
-use crate::tables::forks::task::{Birth, Image, Task};
+use crate::tables::forks::task::{Birth, Task};
 use crate::tables::forks::tracer::{Cost, Spawn};
 use crate::tables::forks::word_classes::Maker;
 use crate::tables::table_builder::TableBuilder;
 
 /// The table, by source and time; nulls last.
 pub(crate) fn build(forks: &Forks) -> Result<RecordBatch, ArrowError> {
-    let images = images(forks);
-    let threads = Threads::new(forks);
+    let parents = Parents::new(forks);
+    let evidence = Evidence::new(forks, &parents);
     let costs: Vec<Option<Cost>> = forks
         .sources
         .iter()
@@ -27,12 +27,10 @@ pub(crate) fn build(forks: &Forks) -> Result<RecordBatch, ArrowError> {
     let mut rows: Vec<Row<'_>> = forks
         .births
         .iter()
-        .zip(images)
-        .enumerate()
-        .filter(|(_, (birth, _))| !birth.joined)
-        .map(|(number, (birth, image))| {
+        .filter(|birth| !birth.joined)
+        .map(|birth| {
             let cost = costs.get(birth.source as usize).copied().flatten();
-            Row::new(forks, number as u32, birth, image, &threads, cost)
+            Row::new(forks, birth, &parents, &evidence, cost)
         })
         .collect();
     rows.sort_by_key(|row| {
@@ -50,14 +48,14 @@ pub(crate) fn build(forks: &Forks) -> Result<RecordBatch, ArrowError> {
     table.text("parent_image", |row| row.parent_image);
     table.text("name", |row| row.birth.name.map(Maker::text));
     table.text("kind", |row| row.kind.map(Kind::text));
-    table.uint32("child_task", |row| row.child?.number);
+    table.uint32("child_task", |row| Some(forks.tracked(row.child?)?.id));
     table.int32("child_pid", |row| row.birth.child_pid);
     table.text("errno", |row| text(row.birth.errno));
     table.int64("call_ns", |row| row.birth.call);
     table.uint32("restarts", |row| Some(row.birth.attempts.saturating_sub(1)));
     table.int64("exec_gap_ns", |row| row.gap);
     table.uint32("exec_failed", |row| {
-        row.child.filter(|child| child.seen).map(|child| child.exec_failed)
+        row.child.filter(|child| child.seen()).map(|child| child.exec_failed)
     });
     table.int64("exec_failed_ns", |row| row.child?.exec_failed_ns);
     table.int64("exec_ns", |row| row.child?.exec?.dur);
@@ -80,120 +78,10 @@ pub(crate) fn build(forks: &Forks) -> Result<RecordBatch, ArrowError> {
     table.int64("parent_anon_bytes", |row| row.birth.anon);
     table.int64("tracer_low_ns", |row| Some(row.tracer?.0));
     table.int64("tracer_high_ns", |row| Some(row.tracer?.1));
-    if forks.hints.is_some() {
+    if forks.hints {
         hints::add_columns(&mut table, |row| &row.hint);
     }
     table.finish()
-}
-
-/// The program that the caller of each birth runs: its process's own, or the one it inherited.
-fn images(forks: &Forks) -> Vec<Option<u32>> {
-    #[derive(Clone, Copy)]
-    enum State {
-        New,
-        Open,
-        Found(Option<u32>),
-    }
-    let mut states = vec![State::New; forks.births.len()];
-    let mut way: Vec<u32> = Vec::new();
-    for start in 0..states.len() as u32 {
-        let mut at = Some(start);
-        let found = loop {
-            let Some(number) = at else { break None };
-            let Some(state) = states.get_mut(number as usize) else { break None };
-            match *state {
-                State::Found(image) => break image,
-                // Contradictory events: a process that created itself has no program.
-                State::Open => break None,
-                State::New => {}
-            }
-            *state = State::Open;
-            way.push(number);
-            let Some(birth) = forks.births.get(number as usize) else { break None };
-            match birth.image {
-                Image::Known(image) => break Some(image),
-                Image::Unknown => break None,
-                Image::Inherited => {
-                    let process = birth.process.and_then(|p| forks.processes.get(p as usize));
-                    at = process.and_then(|process| process.birth);
-                }
-            }
-        };
-        for number in way.drain(..) {
-            if let Some(state) = states.get_mut(number as usize) {
-                *state = State::Found(found);
-            }
-        }
-    }
-    states
-        .into_iter()
-        .map(|state| if let State::Found(image) = state { image } else { None })
-        .collect()
-}
-
-/// When the threads of a process started and ended: by time, and by row.
-#[derive(Default)]
-struct Lives {
-    born: Vec<i64>,
-    ended: Vec<i64>,
-    born_rows: Vec<u64>,
-    ended_rows: Vec<u64>,
-}
-
-impl Lives {
-    fn sort(&mut self) {
-        self.born.sort_unstable();
-        self.ended.sort_unstable();
-        self.born_rows.sort_unstable();
-        self.ended_rows.sort_unstable();
-    }
-}
-
-/// Lives of threads, by process that created tasks.
-struct Threads {
-    lives: HashMap<u32, Lives>,
-}
-
-impl Threads {
-    fn new(forks: &Forks) -> Self {
-        let mut lives: HashMap<u32, Lives> = HashMap::default();
-        for process in forks.births.iter().filter_map(|birth| birth.process) {
-            lives.entry(process).or_default();
-        }
-        for task in &forks.tasks {
-            let Some(lives) = task.process.and_then(|process| lives.get_mut(&process)) else {
-                continue;
-            };
-            let birth = task.birth.and_then(|birth| forks.births.get(birth as usize));
-            let made = || {
-                let birth = birth?;
-                Some(birth.ts?.saturating_add(birth.call.unwrap_or(0)))
-            };
-            lives.born.push(task.first.or_else(made).unwrap_or(i64::MIN));
-            lives.born_rows.push(task.born_row);
-            lives.ended.extend(task.end());
-            lives.ended_rows.extend(task.ended_row);
-        }
-        for lives in lives.values_mut() {
-            lives.sort();
-        }
-        Self { lives }
-    }
-
-    /// How many threads of the caller's process were alive at the call, the caller included.
-    fn at(&self, birth: &Birth) -> Option<u32> {
-        let lives = self.lives.get(&birth.process?)?;
-        let (born, ended) = if let Some(ts) = birth.ts {
-            (lives.born.partition_point(|&t| t <= ts), lives.ended.partition_point(|&t| t <= ts))
-        } else {
-            let row = birth.row * 2;
-            (
-                lives.born_rows.partition_point(|&r| r <= row),
-                lives.ended_rows.partition_point(|&r| r <= row),
-            )
-        };
-        Some(u32::try_from(born.saturating_sub(ended)).unwrap_or(u32::MAX).max(1))
-    }
 }
 
 /// The values of a row.
@@ -217,19 +105,20 @@ struct Row<'a> {
 impl<'a> Row<'a> {
     fn new(
         forks: &'a Forks,
-        number: u32,
         birth: &'a Birth,
-        parent_image: Option<u32>,
-        threads: &Threads,
+        parents: &Parents<'a>,
+        evidence: &Evidence<'_>,
         cost: Option<Cost>,
     ) -> Self {
-        let name = |name: Option<u32>| name.and_then(|name| forks.names.text(name));
+        let process = parents.process(birth);
+        let parent_image = process.and_then(|process| parents.program(process, birth.row));
+        let comm = || forks.tracker.comms.text(birth.comm?);
         let child = birth.child.and_then(|child| forks.tasks.get(child as usize));
-        let kind = birth.kind().or_else(|| forks.is_thread(number).then_some(Kind::Thread));
+        let kind = forks.kind(birth);
         let between = |from: Option<i64>, to: Option<i64>| {
             from.zip(to).map(|(from, to)| to.saturating_sub(from))
         };
-        let start = child.and_then(Task::start);
+        let start = child.and_then(|child| forks.start(child));
         let end = child.and_then(Task::end);
         let exec = child.and_then(|child| child.exec);
         let gap = between(start, exec.and_then(|exec| exec.ts));
@@ -239,16 +128,16 @@ impl<'a> Row<'a> {
             gap,
             exec: exec.and_then(|exec| exec.dur),
             lines: child.map_or(0, |child| child.lines),
-            followed: child.is_some_and(|child| child.seen),
+            followed: child.is_some_and(Task::seen),
             waited,
         };
         Self {
             birth,
             child,
-            source: birth.source.checked_sub(1).and_then(|source| forks.source_names.text(source)),
-            parent_image: name(parent_image.or(birth.comm)),
+            source: forks.tracker.source_name(birth.source),
+            parent_image: parent_image.or_else(comm),
             kind,
-            image: name(child.and_then(|child| child.image.or(child.event_image))),
+            image: child.and_then(|child| forks.tracked(child)?.execs.first()?.path.as_deref()),
             started: child.and_then(|child| {
                 child.started.or_else(|| child.startup.as_ref().and_then(|s| s.finish()))
             }),
@@ -257,9 +146,9 @@ impl<'a> Row<'a> {
             lifetime: between(start, end),
             // Both times are rounded, so the difference may be negative.
             reap: between(end, child.and_then(|child| child.collected)).map(|ns| ns.max(0)),
-            parent_tasks: threads.at(birth),
+            parent_tasks: parents.threads(birth),
             tracer: cost.and_then(|cost| cost.share(&spawn)),
-            hint: forks.hint_of(birth, parent_image, child),
+            hint: forks.hint_of(birth, (parent_image, process), child, evidence),
         }
     }
 }

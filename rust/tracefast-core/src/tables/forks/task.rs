@@ -1,7 +1,7 @@
-//! What is kept about tasks, processes, and births.
+//! What is kept about tasks and births.
 
 use crate::linux::clone::Kind;
-use crate::tables::forks::hints::{Deeds, Program};
+use crate::tables::forks::hints::Deeds;
 use crate::tables::forks::pipes::Wait;
 use crate::tables::forks::startup::{Started, Startup};
 use crate::tables::forks::word_classes::Maker;
@@ -20,15 +20,12 @@ pub(crate) struct Exec {
 #[derive(Debug, Default)]
 pub(crate) struct Task {
     pub(crate) source: u32,
-    /// Its number in the events; None while only its creation was seen.
-    pub(crate) number: Option<u32>,
-    /// It has rows of its own.
-    pub(crate) seen: bool,
-    pub(crate) pid: Option<i32>,
-    pub(crate) process: Option<u32>,
+    /// Its number in the tracker; None while only its creation was seen.
+    pub(crate) tracked: Option<u32>,
+    /// The number of its process id; None as long as it has no rows of its own.
+    pub(crate) pid: Option<u32>,
     pub(crate) birth: Option<u32>,
-    /// The earliest known time, and when the creating call returned in the child.
-    pub(crate) first: Option<i64>,
+    /// When the creating call returned in the child.
     pub(crate) returned: Option<i64>,
     /// Twice the numbers of its first and last rows; plus one for just after that row.
     pub(crate) born_row: u64,
@@ -44,10 +41,6 @@ pub(crate) struct Task {
     pub(crate) exec: Option<Exec>,
     pub(crate) exec_failed: u32,
     pub(crate) exec_failed_ns: Option<i64>,
-    /// The program of that execve, and of the event that reported one.
-    pub(crate) image: Option<u32>,
-    pub(crate) event_image: Option<u32>,
-    pub(crate) event_image_ts: Option<i64>,
     pub(crate) startup: Option<Box<Startup>>,
     pub(crate) started: Option<Started>,
 
@@ -59,7 +52,7 @@ pub(crate) struct Task {
     pub(crate) signal: Option<u32>,
     pub(crate) collected: Option<i64>,
     /// The signal that reports its end was seen.
-    pub(crate) told: bool,
+    pub(crate) end_signalled: bool,
     pub(crate) utime_ns: Option<i64>,
     pub(crate) stime_ns: Option<i64>,
 
@@ -73,41 +66,14 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    /// When it started to run.
-    pub(crate) fn start(&self) -> Option<i64> {
-        self.returned.or(self.first)
+    /// It has rows of its own.
+    pub(crate) fn seen(&self) -> bool {
+        self.pid.is_some()
     }
 
     pub(crate) fn end(&self) -> Option<i64> {
         self.exit_line.or(self.exit_event)
     }
-}
-
-/// The program of a process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Image {
-    /// The program of the process that created it.
-    #[default]
-    Inherited,
-    /// Not in the log.
-    Unknown,
-    /// The number of its path.
-    Known(u32),
-}
-
-/// A process: one use of a process id.
-#[derive(Debug, Default)]
-pub(crate) struct Process {
-    pub(crate) image: Image,
-    pub(crate) birth: Option<u32>,
-    /// Its first thread was seen.
-    pub(crate) led: bool,
-    /// Evidence for advice, on request, if the image is not known.
-    pub(crate) program: Program,
-    /// Its anonymous memory in bytes, from events.
-    pub(crate) anon: Option<i64>,
-    /// The last birth by a call of one of its tasks.
-    pub(crate) made: Option<u32>,
 }
 
 /// The creation of a task, or the attempt.
@@ -119,11 +85,8 @@ pub(crate) struct Birth {
     pub(crate) task: Option<u32>,
     pub(crate) pid: Option<i32>,
     pub(crate) tid: Option<i32>,
-    /// The caller, and its process.
     pub(crate) caller: Option<u32>,
-    pub(crate) process: Option<u32>,
-    /// The caller's program, and its name.
-    pub(crate) image: Image,
+    /// The caller's name, by number in the tracker.
     pub(crate) comm: Option<u32>,
     pub(crate) name: Option<Maker>,
     pub(crate) kind: Option<Kind>,

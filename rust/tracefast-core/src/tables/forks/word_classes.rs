@@ -4,33 +4,6 @@ use crate::linux::clone::is_unnamed_clone3;
 use crate::linux::syscalls::{self, Classes, Special};
 use crate::tables::names::Names;
 
-/// Kinds of rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RowKind {
-    /// A system call.
-    Call,
-    /// The end of a task.
-    Exit,
-    /// A signal.
-    Signal,
-    /// An event of the kernel.
-    Event,
-    /// Any other.
-    Other,
-}
-
-impl RowKind {
-    pub(crate) fn from_word(word: &str) -> Self {
-        match word {
-            "syscall" => Self::Call,
-            "exit" => Self::Exit,
-            "signal" => Self::Signal,
-            "event" => Self::Event,
-            _ => Self::Other,
-        }
-    }
-}
-
 /// A call that creates tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Maker(u16);
@@ -86,8 +59,6 @@ pub(crate) enum Act {
     NewTask,
     /// `sched_process_fork`.
     Forked,
-    /// `sched_process_exec`.
-    Executed,
     /// `sched_process_exit`.
     Ended,
     /// `rss_stat`.
@@ -139,7 +110,6 @@ impl Act {
             "SIGCHLD" => Self::Chld,
             "task_newtask" => Self::NewTask,
             "sched_process_fork" => Self::Forked,
-            "sched_process_exec" => Self::Executed,
             "sched_process_exit" => Self::Ended,
             "rss_stat" => Self::Rss,
             _ if name.starts_with("SIG") => Self::Signal(names.number(name)),
@@ -159,27 +129,6 @@ impl Act {
                 | Self::Read
                 | Self::Close
         )
-    }
-}
-
-/// How a call ended, as far as it matters here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// The tracer made up the result; the call did not take place.
-    Injected,
-    /// Its start is not in the log.
-    Headless,
-    /// In another way.
-    Other,
-}
-
-impl Outcome {
-    pub(crate) fn from_word(word: &str) -> Self {
-        match word {
-            "injected" => Self::Injected,
-            "headless" => Self::Headless,
-            _ => Self::Other,
-        }
     }
 }
 

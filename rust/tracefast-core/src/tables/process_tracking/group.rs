@@ -1,7 +1,7 @@
 //! Which tasks are threads of one process, and which process created which.
 
 use crate::hash::HashMap;
-use crate::linux::clone::Kind;
+use crate::tables::process_tracking::kinds::is_thread;
 use crate::tables::process_tracking::task::Task;
 
 /// One process.
@@ -28,8 +28,8 @@ const NONE: u32 = u32::MAX;
 
 /// All processes, in the order of their first sign in the log.
 pub(crate) fn processes(tasks: &[Task]) -> Vec<Process> {
-    let (mut all, of) = Grouping::new(tasks).run();
-    let parents: Vec<_> = all.iter().map(|process| parent(tasks, &of, process)).collect();
+    let (mut all, by_task) = Grouping::new(tasks).run();
+    let parents: Vec<_> = all.iter().map(|process| parent(tasks, &by_task, process)).collect();
     for (at, parent) in parents.into_iter().enumerate() {
         let Some(parent) = parent.filter(|&parent| parent as usize != at) else { continue };
         all[at].parent = Some(parent);
@@ -40,34 +40,22 @@ pub(crate) fn processes(tasks: &[Task]) -> Vec<Process> {
     all
 }
 
-/// The process of the task that created a process, or that was notified of its end.
-fn parent(tasks: &[Task], of: &[u32], process: &Process) -> Option<u32> {
-    let root = tasks.get(process.root as usize)?;
-    let maker = root.birth.map(|birth| birth.parent).or(root.guardian)?;
-    of.get(maker as usize).copied().filter(|&parent| parent != NONE)
-}
-
-/// Whether a task is a thread of its creator's process.
-fn is_thread(tasks: &[Task], task: &Task) -> bool {
-    let Some(birth) = task.birth else { return false };
-    if let Some(kind) = birth.kind {
-        return kind == Kind::Thread;
+/// By task, the number of its process. The idle task has none.
+pub(crate) fn processes_by_task(tasks: &[Task], processes: &[Process]) -> Vec<Option<u32>> {
+    let mut by_task = vec![None; tasks.len()];
+    for (number, process) in (0..).zip(processes) {
+        for &task in &process.members {
+            by_task[task as usize] = Some(number);
+        }
     }
-    // The flags are not in the log, but the model may know them. Otherwise a child of clone3 that
-    // is proved to be a process was created by posix_spawn: nothing else uses clone3 for that.
-    let maker = tasks.get(birth.parent as usize);
-    let known = task.seen
-        && task.pid.is_some()
-        && task.tid != task.pid
-        && maker.is_some_and(|maker| maker.pid == task.pid);
-    let process = task.guardian.is_some() || task.execs.iter().any(|exec| !exec.by_thread);
-    known || birth.clone3 && !process
+    by_task
 }
 
-/// How a task was created.
-pub(crate) fn kind(task: &Task) -> Option<Kind> {
-    let birth = task.birth?;
-    birth.kind.or_else(|| birth.clone3.then_some(Kind::PosixSpawn))
+/// The process of the task that created a process, or that was notified of its end.
+fn parent(tasks: &[Task], by_task: &[u32], process: &Process) -> Option<u32> {
+    let root = tasks.get(process.root as usize)?;
+    let creator = root.birth.map(|birth| birth.parent).or(root.guardian)?;
+    by_task.get(creator as usize).copied().filter(|&parent| parent != NONE)
 }
 
 struct Grouping<'a> {
@@ -96,16 +84,16 @@ impl<'a> Grouping<'a> {
                 grouping.successions.entry((task.source, pid)).or_default().push(exec.row);
             }
         }
-        let mut way = Vec::new();
+        let mut path = Vec::new();
         for task in 0..tasks.len() as u32 {
-            grouping.climb(task, &mut way);
+            grouping.find_root(task, &mut path);
         }
         grouping
     }
 
-    /// Finds the root of a task, and of all tasks on the way to it.
-    fn climb(&mut self, task: u32, way: &mut Vec<u32>) {
-        way.clear();
+    /// Finds the root of a task, and of all tasks on the path to it.
+    fn find_root(&mut self, task: u32, path: &mut Vec<u32>) {
+        path.clear();
         let mut at = task;
         let root = loop {
             let known = self.roots[at as usize];
@@ -114,44 +102,44 @@ impl<'a> Grouping<'a> {
             }
             // Marked, so that a cycle of threads that created one another ends.
             self.roots[at as usize] = at;
-            way.push(at);
-            let maker = self.tasks[at as usize].birth.map(|birth| birth.parent);
-            match maker.filter(|_| is_thread(self.tasks, &self.tasks[at as usize])) {
-                Some(maker) if (maker as usize) < self.tasks.len() => at = maker,
+            path.push(at);
+            let creator = self.tasks[at as usize].birth.map(|birth| birth.parent);
+            match creator.filter(|_| is_thread(self.tasks, &self.tasks[at as usize])) {
+                Some(creator) if (creator as usize) < self.tasks.len() => at = creator,
                 _ => break at,
             }
         };
-        for &passed in way.iter() {
+        for &passed in path.iter() {
             self.roots[passed as usize] = root;
         }
     }
 
     /// The processes, and the number of the process of each task.
     fn run(mut self) -> (Vec<Process>, Vec<u32>) {
-        let mut of = vec![NONE; self.tasks.len()];
+        let mut by_task = vec![NONE; self.tasks.len()];
         for (at, task) in self.tasks.iter().enumerate() {
             if self.roots[at] == at as u32
                 && let Some(process) = self.place(at as u32, task)
             {
-                of[at] = process;
+                by_task[at] = process;
             }
         }
         for at in 0..self.tasks.len() {
-            let process = of[self.roots[at] as usize];
-            of[at] = process;
+            let process = by_task[self.roots[at] as usize];
+            by_task[at] = process;
             if let Some(process) = self.all.get_mut(process as usize) {
                 process.members.push(at as u32);
             }
         }
-        (self.all, of)
+        (self.all, by_task)
     }
 
     /// The process of a task that is not a thread of a known process.
     fn place(&mut self, number: u32, task: &Task) -> Option<u32> {
         // The idle task was not created by a process. And a task without rows may be a thread if
         // nothing shows what it shares.
-        let told = task.guardian.is_some() || task.birth.is_some_and(|birth| birth.kind.is_some());
-        let unknown = !task.seen && !told;
+        let known = task.guardian.is_some() || task.birth.is_some_and(|birth| birth.kind.is_some());
+        let unknown = !task.seen && !known;
         if task.tid == Some(0) || unknown {
             return None;
         }
@@ -176,7 +164,7 @@ impl<'a> Grouping<'a> {
                 process.leader = number;
                 return Some(current);
             }
-            if !leads && !over(self.tasks, process, task.row) {
+            if !leads && !has_ended(self.tasks, process, task.row) {
                 return Some(current);
             }
         }
@@ -211,7 +199,7 @@ impl<'a> Grouping<'a> {
 }
 
 /// Whether the process ended before a row, according to the tracer.
-fn over(tasks: &[Task], process: &Process, row: u64) -> bool {
+fn has_ended(tasks: &[Task], process: &Process, row: u64) -> bool {
     let end = tasks.get(process.leader as usize).and_then(|task| task.end.as_ref());
     process.led && end.is_some_and(|end| end.traced && !end.superseded && end.row < row)
 }

@@ -13,6 +13,8 @@ pub(crate) struct Birth {
     pub(crate) row: u64,
     /// When the creating call was entered, or the event happened.
     pub(crate) ts: Option<i64>,
+    /// How long the call took.
+    pub(crate) dur: Option<i64>,
     /// A call reports it, which knows more than an event.
     pub(crate) by_call: bool,
     /// It was `clone3`.
@@ -35,6 +37,8 @@ pub(crate) struct End {
 #[derive(Debug)]
 pub(crate) struct Exec {
     pub(crate) row: u64,
+    /// When the call that started it was entered.
+    pub(crate) ts: Option<i64>,
     /// None if it is not in the log.
     pub(crate) path: Option<Box<str>>,
     /// The task took the place of its process's leader by it.
@@ -57,14 +61,14 @@ pub(crate) struct Task {
     pub(crate) comm: Option<u32>,
     pub(crate) execs: Vec<Exec>,
     /// An event reported the program that the current call starts.
-    pub(crate) exec_told: bool,
+    pub(crate) exec_reported: bool,
     pub(crate) birth: Option<Birth>,
     pub(crate) end: Option<End>,
     /// The exit status that it asked for: row, status, and whether for the whole process.
     pub(crate) asked: Option<(u64, i32, bool)>,
     /// The task that was notified of its end, as parents are, and how it ended.
     pub(crate) guardian: Option<u32>,
-    pub(crate) told: Option<Outcome>,
+    pub(crate) reported: Option<Outcome>,
 }
 
 impl Task {
@@ -79,12 +83,12 @@ impl Task {
             ts_start: None,
             comm: None,
             execs: Vec::new(),
-            exec_told: false,
+            exec_reported: false,
             birth: None,
             end: None,
             asked: None,
             guardian: None,
-            told: None,
+            reported: None,
         }
     }
 }

@@ -11,42 +11,53 @@ use crate::tables::names::Names;
 use crate::tables::process_tracking::task::{Birth, End, Exec, Task};
 use crate::tables::process_tracking::word_classes::{Role, RowKind, Status};
 
-/// The number for events without a source.
-const NO_SOURCE: u32 = u32::MAX;
-
 event_columns! {
     /// The columns that describe the lives of tasks.
     pub(crate) struct TaskColumns {
-        ts: Numbers<TimestampNanosecondType> = "ts",
-        task: Numbers<UInt32Type> = "task",
-        pid: Numbers<Int32Type> = "pid",
-        tid: Numbers<Int32Type> = "tid",
+        pub(crate) ts: Numbers<TimestampNanosecondType> = "ts",
+        pub(crate) dur: Numbers<Int64Type> = "dur_ns",
+        pub(crate) task: Numbers<UInt32Type> = "task",
+        pub(crate) pid: Numbers<Int32Type> = "pid",
+        pub(crate) tid: Numbers<Int32Type> = "tid",
         comm: Words<u32> = "comm",
         kind: Words<RowKind> = "kind",
         name: Words<(u32, Role)> = "name",
-        args: Text = "args",
-        ret: Numbers<Int64Type> = "ret",
+        pub(crate) args: Text = "args",
+        pub(crate) ret: Numbers<Int64Type> = "ret",
         status: Words<Status> = "status",
-        path: Text = "path",
-        child: Numbers<UInt32Type> = "child",
+        pub(crate) path: Text = "path",
+        pub(crate) child: Numbers<UInt32Type> = "child",
         source: Words<u32> = "source",
     }
 }
 
 impl TaskColumns<'_> {
-    /// The process id of a row.
-    pub(crate) fn pid(&self, row: usize) -> Option<i32> {
-        self.pid.get(row)
+    pub(crate) fn kind(&mut self, row: usize) -> Option<RowKind> {
+        self.kind.get(row, RowKind::from_word)
     }
+
+    pub(crate) fn status(&mut self, row: usize) -> Option<Status> {
+        self.status.get(row, Status::from_word)
+    }
+}
+
+/// A row of a task.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TaskRow {
+    /// The number of the task in [`Tracker::tasks`].
+    pub(crate) task: u32,
+    pub(crate) kind: RowKind,
+    /// The number of the row's name. None if it has no name or is of [`RowKind::Other`].
+    pub(crate) name: Option<u32>,
 }
 
 /// All tasks so far.
 ///
-/// [`group`](crate::tables::process_tracking::group) decides which tasks are threads of one process when all events are
-/// known: a child may have rows before the call that created it returns.
+/// [`group`](crate::tables::process_tracking::group) decides which tasks are threads of one process
+/// when all events are known: a child may have rows before the call that created it returns.
 #[derive(Debug, Default)]
 pub(crate) struct Tracker {
-    pub(crate) sources: Names,
+    sources: Names,
     pub(crate) comms: Names,
     names: Names,
     pub(crate) tasks: Vec<Task>,
@@ -58,26 +69,20 @@ pub(crate) struct Tracker {
     /// Tasks that events reported and that have no rows yet, by source and thread id.
     expected: HashMap<(u32, i32), Birth>,
     /// Rows so far.
-    row: u64,
+    pub(crate) row: u64,
 }
 
 impl Tracker {
-    /// Takes in a row: the number of its task, and [`RowKind::Call`] if it is a call of that task.
-    /// None if the row is of no task, or no sign of life.
+    /// Takes in a row. None if the row is of no task, or no sign of life.
     #[inline]
-    pub(crate) fn row(
-        &mut self,
-        columns: &mut TaskColumns<'_>,
-        row: usize,
-    ) -> Option<(u32, RowKind)> {
+    pub(crate) fn row(&mut self, columns: &mut TaskColumns<'_>, row: usize) -> Option<TaskRow> {
         self.row += 1;
         let id = columns.task.get(row)?;
-        let kind = columns.kind.get(row, RowKind::from_word)?;
+        let kind = columns.kind(row)?;
         if kind == RowKind::Notice {
             return None;
         }
-        let source = columns.source.get(row, |text| self.sources.number(text));
-        let source = source.unwrap_or(NO_SOURCE);
+        let source = self.source(columns, row);
         let number = self.number(source, id);
         let task = self.tasks.get_mut(number as usize)?;
         let ts = columns.ts.get(row);
@@ -100,20 +105,21 @@ impl Tracker {
                 }
             }
         }
+        let other = TaskRow { task: number, kind: RowKind::Other, name: None };
         if kind == RowKind::Other {
-            return Some((number, kind));
+            return Some(other);
         }
         let name = columns.name.get(row, |word| (self.names.number(word), Role::from_name(word)));
-        let Some((name, role)) = name else { return Some((number, RowKind::Other)) };
+        let Some((name, role)) = name else { return Some(other) };
+        let found = TaskRow { task: number, kind, name: Some(name) };
         match kind {
             RowKind::Call => {
-                let status = columns.status.get(row, Status::from_word);
+                let status = columns.status(row);
                 if role == Role::Fork
                     && status == Some(Status::Headless)
                     && columns.ret.get(row) == Some(0)
                 {
-                    // The parent's call, which returns in the child too.
-                    return Some((number, RowKind::Other));
+                    return Some(TaskRow { kind: RowKind::Return, ..found });
                 }
                 if role != Role::Other && status != Some(Status::Injected) {
                     self.turn(columns, row, number, name, role);
@@ -127,14 +133,42 @@ impl Tracker {
                 }
             }
             RowKind::Event => self.event(columns, row, number, role),
-            RowKind::Part | RowKind::Notice | RowKind::Other => {}
+            RowKind::Return | RowKind::Part | RowKind::Notice | RowKind::Other => {}
         }
-        Some((number, kind))
+        Some(found)
+    }
+
+    /// The number of a row's source; 0 if it has none.
+    #[inline]
+    pub(crate) fn source(&mut self, columns: &mut TaskColumns<'_>, row: usize) -> u32 {
+        columns.source.get(row, |text| self.sources.number(text) + 1).unwrap_or(0)
+    }
+
+    /// The name of a source.
+    pub(crate) fn source_name(&self, source: u32) -> Option<&str> {
+        self.sources.text(source.checked_sub(1)?)
+    }
+
+    /// The number of the task's name in a row.
+    pub(crate) fn comm(&mut self, columns: &mut TaskColumns<'_>, row: usize) -> Option<u32> {
+        columns.comm.get(row, |text| self.comms.number(text))
+    }
+
+    /// The number of a row's name.
+    pub(crate) fn name(&mut self, columns: &mut TaskColumns<'_>, row: usize) -> Option<u32> {
+        let names = &mut self.names;
+        let word = |word: &str| (names.number(word), Role::from_name(word));
+        columns.name.get(row, word).map(|(name, _)| name)
+    }
+
+    /// The name of rows with a number.
+    pub(crate) fn row_name(&self, name: u32) -> &str {
+        self.names.text(name).unwrap_or_default()
     }
 
     /// The number of a task; adds it at its first sign.
     #[inline]
-    fn number(&mut self, source: u32, id: u32) -> u32 {
+    pub(crate) fn number(&mut self, source: u32, id: u32) -> u32 {
         let key = (source, id);
         if let Some((last, number)) = self.last
             && last == key
@@ -158,10 +192,19 @@ impl Tracker {
             Role::UnknownFork => self.perhaps_forked(columns, row, number),
             Role::Exec => {
                 let Some(task) = self.tasks.get_mut(number as usize) else { return };
-                if !std::mem::take(&mut task.exec_told) && ret == Some(0) {
+                let reported = std::mem::take(&mut task.exec_reported);
+                let ts = columns.ts.get(row);
+                if ret != Some(0) {
+                    return;
+                }
+                if reported {
+                    if let Some(exec) = task.execs.last_mut() {
+                        exec.ts = ts;
+                    }
+                } else {
                     let path = columns.path.get(row).map(Into::into);
                     let by_thread = columns.tid.get(row) != task.tid;
-                    task.execs.push(Exec { row: self.row, path, by_thread });
+                    task.execs.push(Exec { row: self.row, ts, path, by_thread });
                 }
             }
             Role::Exit | Role::ExitGroup => {
@@ -178,9 +221,10 @@ impl Tracker {
                     Some((pid, child_status::wait_status(args)?))
                 };
                 let of_siginfo = || ended_child(args).filter(|_| ret == Some(0));
-                let source = self.tasks.get(number as usize).map(|task| task.source);
-                let ended = of_status().or_else(of_siginfo);
-                self.collected(source.unwrap_or(NO_SOURCE), number, ended);
+                let Some(source) = self.tasks.get(number as usize).map(|task| task.source) else {
+                    return;
+                };
+                self.collected(source, number, of_status().or_else(of_siginfo));
             }
             _ => {}
         }
@@ -204,20 +248,22 @@ impl Tracker {
             task.pid = tid;
             if let Some(tid) = tid {
                 self.by_tid.insert((source, tid), child);
-                let told = self.expected.remove(&(source, tid));
-                task.birth = task.birth.or(told);
+                let reported = self.expected.remove(&(source, tid));
+                task.birth = task.birth.or(reported);
             }
         }
         if task.birth.is_some_and(|birth| birth.by_call) {
             return;
         }
-        let told = task.birth.and_then(|birth| birth.kind);
+        let reported = task.birth.and_then(|birth| birth.kind);
         // Events have the flags, but not the stack.
-        let told =
-            told.map(|told| if clone3 && told == Kind::Vfork { Kind::PosixSpawn } else { told });
-        let ts = columns.ts.get(row);
-        let kind = kind.or(told);
-        task.birth = Some(Birth { parent, kind, row: self.row, ts, by_call: true, clone3 });
+        let reported = reported.map(|kind| match kind {
+            Kind::Vfork if clone3 => Kind::PosixSpawn,
+            _ => kind,
+        });
+        let kind = kind.or(reported);
+        let (ts, dur) = (columns.ts.get(row), columns.dur.get(row));
+        task.birth = Some(Birth { parent, kind, row: self.row, ts, dur, by_call: true, clone3 });
     }
 
     /// `clone3` as a tracer prints it that does not know it. The model does not know it either.
@@ -225,8 +271,9 @@ impl Tracker {
         let tid = columns.ret.get(row).and_then(|ret| i32::try_from(ret).ok());
         let source = self.tasks.get(parent as usize).map(|task| task.source);
         let (Some(tid), Some(source)) = (tid.filter(|&tid| tid > 0), source) else { return };
-        let (ts, kind, by_call, clone3) = (columns.ts.get(row), None, true, true);
-        let birth = Birth { parent, kind, row: self.row, ts, by_call, clone3 };
+        let (ts, dur) = (columns.ts.get(row), columns.dur.get(row));
+        let (kind, by_call, clone3) = (None, true, true);
+        let birth = Birth { parent, kind, row: self.row, ts, dur, by_call, clone3 };
         let child = self.by_tid.get(&(source, tid)).filter(|&&child| child != parent);
         // A task that started before the call is an earlier one with the same id.
         let older = |task: &Task| task.ts_start.zip(ts).is_some_and(|(start, ts)| start < ts);
@@ -246,7 +293,7 @@ impl Tracker {
             && child != parent
         {
             task.guardian.get_or_insert(parent);
-            task.told.get_or_insert(outcome);
+            task.reported.get_or_insert(outcome);
         }
     }
 
@@ -280,8 +327,8 @@ impl Tracker {
                     return;
                 };
                 let kind = if first { kind_of("task_newtask", args) } else { None };
-                let (by_call, clone3) = (false, false);
-                let birth = Birth { parent: number, kind, row: event, ts, by_call, clone3 };
+                let (dur, by_call, clone3) = (None, false, false);
+                let birth = Birth { parent: number, kind, row: event, ts, dur, by_call, clone3 };
                 let known = self.expected.entry((task.source, tid)).or_insert(birth);
                 // The second of the two events has less information.
                 if first || known.parent != number {
@@ -291,8 +338,8 @@ impl Tracker {
             Role::ExecEvent => {
                 let path = task_events::program(args).map(Into::into);
                 let by_thread = columns.tid.get(row) != task.tid;
-                task.execs.push(Exec { row: event, path, by_thread });
-                task.exec_told = true;
+                task.execs.push(Exec { row: event, ts: None, path, by_thread });
+                task.exec_reported = true;
             }
             Role::ExitEvent if task.end.is_none() => {
                 let (superseded, traced, outcome) = (false, false, None);

@@ -8,6 +8,8 @@ use crate::linux::syscalls::{Classes, classes_of};
 pub(crate) enum RowKind {
     /// A system call.
     Call,
+    /// The call that created the task, as it returns in the task itself. It is the parent's call.
+    Return,
     /// A completed part of an asynchronous submission.
     Part,
     /// The end of a task.

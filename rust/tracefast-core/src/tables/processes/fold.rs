@@ -8,7 +8,7 @@ use crate::linux::waits::{self, Giver, spent};
 use crate::tables::event_columns::{Numbers, Text, Words, event_columns};
 use crate::tables::fold::RowFold;
 use crate::tables::process_tracking::group;
-use crate::tables::process_tracking::tracker::{TaskColumns, Tracker};
+use crate::tables::process_tracking::tracker::{TaskColumns, TaskRow, Tracker};
 use crate::tables::process_tracking::word_classes::RowKind;
 use crate::tables::processes::table;
 use crate::tables::processes::word_classes::Meaning;
@@ -50,7 +50,7 @@ impl RowFold for Processes {
 
     #[inline]
     fn row(&mut self, (tasks, columns): &mut Self::Columns<'_>, row: usize) {
-        let Some((number, kind)) = self.tracker.row(tasks, row) else { return };
+        let Some(TaskRow { task: number, kind, .. }) = self.tracker.row(tasks, row) else { return };
         if !matches!(kind, RowKind::Call | RowKind::Part) {
             return;
         }

@@ -8,8 +8,9 @@ use arrow_schema::ArrowError;
 
 use crate::linux::child_status::Outcome;
 use crate::linux::clone::Kind;
-use crate::tables::process_tracking::group::{self, Process};
-use crate::tables::process_tracking::programs::{self, leader};
+use crate::tables::process_tracking::group::Process;
+use crate::tables::process_tracking::kinds::kind;
+use crate::tables::process_tracking::programs::{self, Programs, leader};
 use crate::tables::process_tracking::task::{Exec, Task};
 use crate::tables::processes::fold::Processes;
 use crate::tables::processes::work::Work;
@@ -35,8 +36,7 @@ impl<'a> Row<'a> {
         fold: &'a Processes,
         all: &'a [Process],
         process: &'a Process,
-        image: Option<&'a str>,
-        images: &'a [&'a Exec],
+        (image, images): (Option<&'a str>, &'a [&'a Exec]),
     ) -> Self {
         let tasks = &fold.tracker.tasks;
         let task = |number: u32| tasks.get(number as usize);
@@ -51,7 +51,7 @@ impl<'a> Row<'a> {
         let parent = process.parent.and_then(|at| all.get(at as usize));
         Self {
             process,
-            source: fold.tracker.sources.text(process.source),
+            source: fold.tracker.source_name(process.source),
             root,
             parent: parent.map(|parent| (parent, task(parent.root))),
             image,
@@ -89,7 +89,7 @@ fn outcome(tasks: &[Task], process: &Process, leader: Option<&Task>) -> Option<O
         let ends = members().filter_map(|task| task.end.as_ref());
         ends.filter(|end| end.outcome.is_some()).max_by_key(|end| end.row)?.outcome.clone()
     };
-    let reported = || tasks.get(process.root as usize).and_then(|task| task.told.clone());
+    let reported = || tasks.get(process.root as usize).and_then(|task| task.reported.clone());
     // The status that a task asked for. A thread that exits alone says nothing about the others.
     let asked = || {
         let whole = members().filter_map(|task| task.asked.filter(|&(.., whole)| whole));
@@ -102,13 +102,14 @@ fn outcome(tasks: &[Task], process: &Process, leader: Option<&Task>) -> Option<O
 /// The table, in order of source and start.
 pub(crate) fn build(fold: &Processes, all: &[Process]) -> Result<RecordBatch, ArrowError> {
     let tasks = &fold.tracker.tasks;
-    let started: Vec<_> = all.iter().map(|one| programs::started(tasks, one)).collect();
-    let images = programs::last(tasks, all, &started);
+    let programs = Programs::new(tasks, all);
     let mut rows: Vec<Row<'_>> = all
         .iter()
-        .zip(&started)
-        .zip(images)
-        .map(|((process, started), image)| Row::new(fold, all, process, image, started))
+        .enumerate()
+        .map(|(number, process)| {
+            let images = (programs.last(number), programs.started(number));
+            Row::new(fold, all, process, images)
+        })
         .collect();
     // Equal rows stay in the order of their first sign in the log.
     rows.sort_by_key(|row| {
@@ -123,7 +124,7 @@ pub(crate) fn build(fold: &Processes, all: &[Process]) -> Result<RecordBatch, Ar
     table.text("image", |row| row.image);
     table.array("images", lists(&rows));
     table.text("comm", |row| row.comm);
-    table.text("kind", |row| group::kind(row.root?).map(Kind::text));
+    table.text("kind", |row| kind(tasks, row.root?).map(Kind::text));
     table.timestamp("ts_start", |row| row.ts_start);
     table.timestamp("ts_end", |row| row.ts_end);
     table.int64("lifetime_ns", Row::lifetime);

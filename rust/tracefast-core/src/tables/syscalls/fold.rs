@@ -9,8 +9,9 @@ use crate::linux::waits::{self, Giver};
 use crate::tables::event_columns::{EventColumns, Numbers, Text, Words, event_columns};
 use crate::tables::fold::{Dictionaries, RowFold};
 use crate::tables::names::Names;
+use crate::tables::process_tracking::group;
+use crate::tables::process_tracking::programs::{self, Programs};
 use crate::tables::process_tracking::tracker::{TaskColumns, Tracker};
-use crate::tables::process_tracking::{group, programs};
 use crate::tables::syscalls::By;
 use crate::tables::syscalls::row::{CallFacts, Entry};
 use crate::tables::syscalls::table::{self, Row};
@@ -151,9 +152,9 @@ impl RowFold for Syscalls {
         // The first number is for calls without a source.
         let source = columns.source.get(row, |text| self.sources.number(text) + 1).unwrap_or(0);
         let names = match (tasks, task) {
-            (Some(tasks), None) => self.taskless.entry((source, tasks.pid(row))).or_default(),
+            (Some(tasks), None) => self.taskless.entry((source, tasks.pid.get(row))).or_default(),
             (_, task) => {
-                let owner = task.map_or(source, |(task, _)| task) as usize;
+                let owner = task.map_or(source, |row| row.task) as usize;
                 if owner >= self.index.len() {
                     self.index.resize_with(owner + 1, Vec::new);
                 }
@@ -183,24 +184,23 @@ impl RowFold for Syscalls {
         }
         let tasks = &tracker.tasks;
         let processes = group::processes(tasks);
-        let started: Vec<_> = processes.iter().map(|one| programs::started(tasks, one)).collect();
-        let images = programs::last(tasks, &processes, &started);
+        let programs = Programs::new(tasks, &processes);
         // For each owner: the entries of its tasks, its source, id and program.
         let mut owners = Vec::new();
         let mut alone = vec![true; tasks.len()];
-        for (process, image) in processes.iter().zip(images) {
+        for (number, process) in processes.iter().enumerate() {
             let mut members = Vec::new();
             for &task in &process.members {
                 members.extend(index.get(task as usize));
                 alone[task as usize] = false;
             }
             let comm = || tracker.comms.text(programs::comm(tasks, process)?);
-            let source = tracker.sources.text(process.source);
-            owners.push((members, source, process.pid, image.or_else(comm)));
+            let source = tracker.source_name(process.source);
+            owners.push((members, source, process.pid, programs.last(number).or_else(comm)));
         }
         for ((task, index), _) in tasks.iter().zip(&index).zip(alone).filter(|&(_, alone)| alone) {
             let comm = task.comm.and_then(|comm| tracker.comms.text(comm));
-            owners.push((vec![index], tracker.sources.text(task.source), task.pid, comm));
+            owners.push((vec![index], tracker.source_name(task.source), task.pid, comm));
         }
         for (&(number, pid), index) in &taskless {
             owners.push((vec![index], source(number), pid, None));
