@@ -132,7 +132,7 @@ class Log:
             if is_call(row) and row["name"] in FORKS and row["status"] != "injected":
                 self._fork(at, row, key, by_tid, expected)
             if is_call(row) and row["name"] in NUMBERED_CLONE3 and row["status"] != "injected":
-                self._unknown_fork(at, row, key, by_tid, expected)
+                self._fork_by_id(at, row, key, by_tid, expected)
             pid, reported = ended_child(row)
             child = by_tid.get((source, pid))
             if pid is not None and child is not None and child != key:
@@ -153,7 +153,11 @@ class Log:
 
     def _fork(self, at: int, row: Row, key: tuple, by_tid: dict, expected: dict) -> None:
         source = row["source"]
-        if row["child"] is None or row["child"] == row["task"]:
+        if row["child"] is None:
+            kind = slow_kind(row["name"], row["args"] or "")
+            self._fork_by_id(at, row, key, by_tid, expected, kind)
+            return
+        if row["child"] == row["task"]:
             return
         child = (source, row["child"])
         task = self.tasks.setdefault(child, Task(*child, at))
@@ -172,10 +176,12 @@ class Log:
                 kind = "posix_spawn"
         task.birth = (at, key, kind)
 
-    def _unknown_fork(self, at: int, row: Row, key: tuple, by_tid: dict, expected: dict) -> None:
+    def _fork_by_id(
+        self, at: int, row: Row, key: tuple, by_tid: dict, expected: dict, kind: str | None = None
+    ) -> None:
         if row["ret"] is None or row["ret"] <= 0:
             return
-        birth = (at, key, None)
+        birth = (at, key, kind)
         child = self.tasks.get(by_tid.get((row["source"], row["ret"])))
         fits = child is not None and (child.source, child.task) != key and child.birth is None
         # Who began before the call is one of the same number that is gone.

@@ -189,7 +189,7 @@ impl Tracker {
         let args = columns.args.get(row).unwrap_or_default();
         match role {
             Role::Fork => self.forked(columns, row, number, name),
-            Role::UnknownFork => self.perhaps_forked(columns, row, number),
+            Role::UnknownFork => self.forked_by_id(columns, row, number, None, true),
             Role::Exec => {
                 let Some(task) = self.tasks.get_mut(number as usize) else { return };
                 let reported = std::mem::take(&mut task.exec_reported);
@@ -232,11 +232,13 @@ impl Tracker {
 
     /// A call that creates a task, or tries to.
     fn forked(&mut self, columns: &TaskColumns<'_>, row: usize, parent: u32, name: u32) {
-        let Some(id) = columns.child.get(row) else { return };
-        let Some(source) = self.tasks.get(parent as usize).map(|task| task.source) else { return };
         let name = self.names.text(name).unwrap_or_default();
         let kind = kind_of(name, columns.args.get(row).unwrap_or_default());
         let clone3 = name == "clone3";
+        let Some(id) = columns.child.get(row) else {
+            return self.forked_by_id(columns, row, parent, kind, clone3);
+        };
+        let Some(source) = self.tasks.get(parent as usize).map(|task| task.source) else { return };
         let tid = columns.ret.get(row).and_then(|ret| i32::try_from(ret).ok());
         let child = self.number(source, id);
         if child == parent {
@@ -266,13 +268,20 @@ impl Tracker {
         task.birth = Some(Birth { parent, kind, row: self.row, ts, dur, by_call: true, clone3 });
     }
 
-    /// `clone3` as a tracer prints it that does not know it. The model does not know it either.
-    fn perhaps_forked(&mut self, columns: &TaskColumns<'_>, row: usize, parent: u32) {
+    /// A call that created a task of which only the returned id is known: the model does not know
+    /// `clone3` as a tracer prints it that does not know it either.
+    fn forked_by_id(
+        &mut self,
+        columns: &TaskColumns<'_>,
+        row: usize,
+        parent: u32,
+        kind: Option<Kind>,
+        clone3: bool,
+    ) {
         let tid = columns.ret.get(row).and_then(|ret| i32::try_from(ret).ok());
         let source = self.tasks.get(parent as usize).map(|task| task.source);
         let (Some(tid), Some(source)) = (tid.filter(|&tid| tid > 0), source) else { return };
-        let (ts, dur) = (columns.ts.get(row), columns.dur.get(row));
-        let (kind, by_call, clone3) = (None, true, true);
+        let (ts, dur, by_call) = (columns.ts.get(row), columns.dur.get(row), true);
         let birth = Birth { parent, kind, row: self.row, ts, dur, by_call, clone3 };
         let child = self.by_tid.get(&(source, tid)).filter(|&&child| child != parent);
         // A task that started before the call is an earlier one with the same id.
