@@ -154,6 +154,68 @@ def mutated(draw, text: bytes) -> bytes:
     return b"".join(chosen)
 
 
+@st.composite
+def coloured(draw, text: bytes) -> bytes:
+    """Colour some words of some lines, as `strace --color` does those of all."""
+    start = b"\x1b[%dm" % draw(st.integers(30, 107))
+    every = draw(st.integers(1, 4))
+    return b"".join(
+        re.sub(rb"\w+|[(),=]", lambda word: start + word[0] + b"\x1b[0m", line)
+        if at % every == 0
+        else line
+        for at, line in enumerate(text.splitlines(keepends=True))
+    )
+
+
+LINES = [
+    b'read(3, "x"..., 10) = 10',
+    b"read(3,  <unfinished ...>",
+    b'<... read resumed>"x", 10) = 1',
+    b"close(3) = 0",
+    b"clone(child_stack=NULL, flags=SIGCHLD) = 101",
+    b"fork( <unfinished ...>",
+    b"<... fork resumed>) = 102",
+    b"set_tid_address(0x7f) = 100",
+    b"exit_group(0) = ?",
+    b"+++ exited with 0 +++",
+    b"+++ killed by SIGKILL +++",
+    b"--- stopped by SIGSTOP ---",
+    b"strace: Process 101 attached",
+    b"hello",
+]
+
+
+@st.composite
+def half_numbered(draw) -> bytes:
+    """Draw lines of which some have a pid, as strace prints them on a terminal."""
+    form = draw(st.sampled_from([b"[pid   %d] ", b"%d "]))
+    time = draw(st.sampled_from([b"", b"1795175299.690276 ", b"10:00:00 "]))
+    pids = st.sampled_from([None, None, 100, 101, 102])
+    drawn = draw(st.lists(st.tuples(pids, st.sampled_from(LINES)), min_size=2, max_size=40))
+    return b"".join(
+        (b"" if pid is None else form % pid) + time + line + b"\n" for pid, line in drawn
+    )
+
+
+@settings(CALM, max_examples=150)
+@given(data=st.data(), block_bytes=BLOCKS, threads=THREADS)
+def test_coloured_and_half_numbered_lines(folder, data, block_bytes, threads):
+    text = data.draw(half_numbered())
+    if data.draw(st.booleans()):
+        text = data.draw(coloured(text))
+    check(folder, text, "strace", block_bytes, threads)
+
+
+@settings(CALM, max_examples=150)
+@given(text=half_numbered(), block_bytes=st.sampled_from([64, 150, 300]))
+def test_tasks_of_half_numbered_lines_do_not_depend_on_blocks(folder, text, block_bytes):
+    path = folder / "half.log"
+    path.write_bytes(text)
+    expected = pl.DataFrame(tf.read(path, format_in="strace", threads=1))
+    frame = pl.DataFrame(tf.read(path, format_in="strace", threads=2, block_bytes=block_bytes))
+    assert_frame_equal(frame, expected)
+
+
 @settings(CALM, max_examples=150)
 @given(data=st.data(), block_bytes=BLOCKS, threads=THREADS, forced=st.booleans())
 def test_real_lines_spoiled(folder, spawn, data, block_bytes, threads, forced):

@@ -8,7 +8,7 @@
 use crate::hash::HashMap;
 
 use crate::events::file_id::file_id;
-use crate::events::model_rows::KINDS_WITHOUT_TASK;
+use crate::events::model_rows::is_of_task;
 use crate::events::rows::Rows;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{EventKind, FileType};
@@ -135,9 +135,7 @@ fn part(
             }
         }
         let kind = kind[row];
-        if kind == EventKind::Unparsed as u8
-            || !named && KINDS_WITHOUT_TASK.iter().any(|&foreign| foreign as u8 == kind)
-        {
+        if !is_of_task(kind, named) {
             continue;
         }
         let sighting = &fill.sightings[slot.1];

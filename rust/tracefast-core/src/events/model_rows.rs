@@ -12,8 +12,15 @@ use crate::events::split_calls::Deferred;
 use crate::events::vocabulary::{EventKind, Motion, Op};
 
 /// Kinds of rows whose task is unknown if they do not name it.
-pub(crate) const KINDS_WITHOUT_TASK: [EventKind; 4] =
+const KINDS_WITHOUT_TASK: [EventKind; 4] =
     [EventKind::Event, EventKind::Function, EventKind::Marker, EventKind::Lost];
+
+/// Whether a row of this kind is of a task; `named`: it has the task's id.
+#[inline]
+pub(crate) fn is_of_task(kind: u8, named: bool) -> bool {
+    kind != EventKind::Unparsed as u8
+        && (named || KINDS_WITHOUT_TASK.iter().all(|&foreign| foreign as u8 != kind))
+}
 
 /// How much of the model a row needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -179,9 +186,7 @@ fn classify(rows: &Rows, details: &[Detail], tasks_may_be_named: bool, model_row
             classes[row] = if named { (class, effect.begun) } else { (RowClass::Other, false) };
             let doubtful = tasks_may_be_named && !named;
             if class != RowClass::Idle || effect.begun || doubtful || *known != task {
-                if kind == EventKind::Unparsed as u8
-                    || !named && KINDS_WITHOUT_TASK.iter().any(|&foreign| foreign as u8 == kind)
-                {
+                if !is_of_task(kind, named) {
                     continue;
                 }
                 *known = task;

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use crate::events::details::Detail;
+use crate::events::model_rows::is_of_task;
 use crate::events::schema::Column;
 use crate::events::vocabulary::{At, Motion, Op};
 use crate::text::escape::escape_invalid;
@@ -184,7 +185,8 @@ impl Rows {
     pub fn next_of(&self, task: i64, range: Range<usize>) -> Option<usize> {
         let Ok(tid) = i32::try_from(task) else {
             let mut range = range;
-            return range.find(|&row| !self.has(row, Column::Tid));
+            return range
+                .find(|&row| !self.has(row, Column::Tid) && is_of_task(self.kind[row], false));
         };
         let mut from = range.start;
         while from < range.end {
@@ -193,8 +195,11 @@ impl Rows {
             let near =
                 self.tid[from..to].iter().fold(0, |any, &other| any | u8::from(other == tid));
             if near != 0 {
-                let found =
-                    (from..to).find(|&row| self.tid[row] == tid && self.has(row, Column::Tid));
+                let found = (from..to).find(|&row| {
+                    self.tid[row] == tid
+                        && self.has(row, Column::Tid)
+                        && is_of_task(self.kind[row], true)
+                });
                 if found.is_some() {
                     return found;
                 }
@@ -301,5 +306,30 @@ impl ViewSource<'_> {
                 std::borrow::Cow::Owned(fixed) => side.put(fixed.as_bytes()),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::model_columns::task_key;
+    use crate::events::vocabulary::EventKind;
+
+    #[test]
+    fn lines_that_were_not_understood_are_of_no_task() {
+        let mut rows = Rows::default();
+        rows.reset(4);
+        let kinds = [EventKind::Unparsed, EventKind::Event, EventKind::Signal, EventKind::Syscall];
+        for kind in kinds {
+            let row = rows.push();
+            rows.kind[row] = kind as u8;
+            rows.valid[row] = Column::Kind.bit();
+        }
+        assert_eq!(rows.next_of(task_key(None), 0..4), Some(2));
+        for row in 0..4 {
+            rows.tid[row] = 7;
+            rows.valid[row] |= Column::Tid.bit();
+        }
+        assert_eq!(rows.next_of(task_key(Some(7)), 0..4), Some(1));
     }
 }

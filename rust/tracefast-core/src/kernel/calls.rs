@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::events::details::Detail;
 use crate::events::model_columns::{TaskColumns, task_key};
-use crate::events::model_rows::KINDS_WITHOUT_TASK;
+use crate::events::model_rows::is_of_task;
 use crate::events::parsed_block::key_in;
 use crate::events::rows::{Effect, NO_DETAIL};
 use crate::events::schema::Column as C;
@@ -145,12 +145,8 @@ impl Kernel {
     /// Handles a row: the block's own row `at`, or one that comes before that.
     pub(crate) fn row(&mut self, row: usize, at: u32, block: &mut BlockRows<'_>) {
         let kind = block.rows.kind[row];
-        if kind == EventKind::Unparsed as u8 {
-            return;
-        }
         let tid = block.rows.has(row, C::Tid).then(|| block.rows.tid[row]);
-        // Such a record may belong to any task.
-        if tid.is_none() && KINDS_WITHOUT_TASK.iter().any(|&foreign| kind == foreign as u8) {
+        if !is_of_task(kind, tid.is_some()) {
             return;
         }
         let effect = block.rows.effect[row];

@@ -118,6 +118,9 @@ impl Parser<'_> {
             return;
         }
         self.bytes = (end - start) as u64 + u64::from(end < self.text.len());
+        if !self.taken.as_slice().is_empty() {
+            self.count_taken();
+        }
         self.used = Some(LineUse::Events);
         if self.format.merged {
             start = self.take_prefix(start, end);
@@ -140,9 +143,6 @@ impl Parser<'_> {
         };
         if !known && !self.odd_event(start, end) {
             self.non_call(start, end);
-        }
-        if !self.taken.as_slice().is_empty() {
-            self.count_taken();
         }
         if let Some(used) = self.used {
             self.parsed.counts.add_line(used, self.bytes);
