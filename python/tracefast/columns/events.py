@@ -113,7 +113,8 @@ COLUMNS: Final = (
         "uint64",
         "Identity of the file, the same in every log; a rename keeps it.",
         detail="It is a hash (with a fixed seed) of the name at the first open (without ``.``,"
-        " ``..`` and ``//``) and its generation, of ``pipe:[…]`` or ``socket:[…]``, or of device and inode.",
+        " ``..`` and ``//``) and its generation, of ``pipe:[…]`` or ``socket:[…]``,"
+        " or of device and inode.",
     ),
     columns("file2", "uint64", "Identity of the file that `path2` or `fd2` refers to."),
     columns(
@@ -122,7 +123,8 @@ COLUMNS: Final = (
         "``regular``, ``directory``, ``pipe``, ``fifo``, ``socket``, ``char``, ``block``,"
         " ``memfd``, ``anon``, ``unknown``; null up to the first row that shows it of the file.",
         detail="A stat shows it, an open of a directory or of a device, an annotation of ``-yy``,"
-        " and what only regular files allow: an open with ``O_EXCL``, a mapping, data at an offset.",
+        " and what only regular files allow: an open with ``O_EXCL``, a mapping, data at an"
+        " offset.",
     ),
     columns(
         "size",
