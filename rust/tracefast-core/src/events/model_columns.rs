@@ -11,7 +11,7 @@ use crate::events::file_id::file_id;
 use crate::events::model_rows::is_of_task;
 use crate::events::rows::Rows;
 use crate::events::schema::Column as C;
-use crate::events::vocabulary::{EventKind, FileType};
+use crate::events::vocabulary::FileType;
 use crate::text::string_view::unpack;
 
 /// Columns of a task, from one row on.
@@ -221,6 +221,7 @@ pub(crate) fn identify(rows: &mut Rows, row: usize, second: bool, text: &[u8], s
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::events::vocabulary::EventKind;
 
     fn row(rows: &mut Rows, tid: i32, kind: EventKind) -> usize {
         let row = rows.push();

@@ -60,18 +60,18 @@ fn exchanged_names() {
 
 #[test]
 fn what_stops_being_shared() {
-    use clone_flags::{CLONE_FILES, CLONE_FS};
+    use clone_flags::{CLONE_FILES, CLONE_FS, CLONE_NEWPID};
     for (line, flags) in [
         ("unshare(CLONE_FILES) = 0", CLONE_FILES),
         ("unshare(CLONE_FS|CLONE_FILES|CLONE_SYSVSEM) = 0", CLONE_FS | CLONE_FILES),
         ("unshare(0x600) = 0", CLONE_FS | CLONE_FILES),
         ("unshare(0x400 /* CLONE_FILES */) = 0", CLONE_FILES),
         ("unshare(unshare_flags=CLONE_FILES) = 0", CLONE_FILES),
-        ("unshare(CLONE_NEWPID) = 0", 0),
+        ("unshare(CLONE_NEWPID) = 0", CLONE_NEWPID),
         // These namespaces also unshare the directories (unshare(2)).
-        ("unshare(CLONE_NEWUSER|CLONE_NEWPID) = 0", CLONE_FS),
+        ("unshare(CLONE_NEWUSER|CLONE_NEWPID) = 0", CLONE_FS | CLONE_NEWPID),
         ("unshare(CLONE_NEWNS|CLONE_FILES) = 0", CLONE_FS | CLONE_FILES),
-        ("unshare(0x30000000 /* CLONE_??? */) = 0", CLONE_FS),
+        ("unshare(0x30000000 /* CLONE_??? */) = 0", CLONE_FS | CLONE_NEWPID),
     ] {
         let effect = effect(line);
         assert_eq!((effect.op, effect.flags), (Op::Unshare, flags), "{line}");
