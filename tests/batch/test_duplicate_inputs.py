@@ -101,6 +101,17 @@ def test_what_is_named_twice_is_read_once(runs, run):
     assert ran.stdout.splitlines()[1].split(",")[:3] == ["openat", "2", "0"]
 
 
+def test_a_hard_link_is_the_same_log(runs, run):
+    Path("hard.strace").hardlink_to("one/app.strace")
+    assert calls("one/app.strace", "hard.strace") == {"one/app.strace": 2}
+    ran = run("syscalls", "one/app.strace", "hard.strace", "--format", "csv")
+    assert ran.returncode == 0, ran.stderr
+    assert "hard.strace" not in ran.stdout
+    tf.parse("hard.strace", "hard.parquet")
+    with pytest.raises(tf.Error, match="is also given"):
+        tf.scan(["hard.parquet", "one/app.strace"]).collect()
+
+
 def test_the_common_name_of_logs_means_each_of_them():
     tasks = DATA / "tasks"
     alone = tf.scan(str(tasks / "log")).collect()

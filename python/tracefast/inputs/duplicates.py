@@ -12,7 +12,7 @@ from pathlib import Path
 from tracefast import _core
 from tracefast.error_hints import error_with_hint
 from tracefast.inputs.contents import Content
-from tracefast.inputs.sources import STDIN
+from tracefast.inputs.sources import STDIN, identity
 
 _TAIL = 65_536
 _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\x00", b"BZh")
@@ -86,7 +86,7 @@ def _logs_of(file: str) -> Iterable[tuple[str, int]]:
 def _is_made_of(part: _Log, name: str, log: str) -> bool:
     """Say whether a part of a Parquet or Arrow file was made from this log."""
     paths = (Path(part.file).parent / name, Path(name))
-    if name == STDIN or Path(log).resolve() not in {path.resolve() for path in paths}:
+    if name == STDIN or identity(log) not in {identity(str(path)) for path in paths}:
         return False
     if not Path(log).is_file():  # The common name of the logs of several tasks.
         return True

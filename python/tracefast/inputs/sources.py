@@ -14,6 +14,8 @@ from tracefast.inputs.contents import TASK_SUFFIX, is_prefix_of_task_logs, sniff
 Source = str | os.PathLike[str]
 Sources = Source | Iterable[Source]
 
+Identity = str | tuple[int, int]
+
 STDIN: Final = "-"
 
 # A name such as `s3://bucket/run.parquet`.
@@ -33,7 +35,7 @@ def expand(sources: Sources, *, lazily: bool = False) -> list[str]:
         ``-`` is standard input. The common name of the logs of several tasks (``log`` for
         ``log.1234`` and ``log.1235``, written by ``strace -ff -o log``) stays as it is: the parser
         finds them. A directory stands for its files (`files_in`). A file that is named twice, even
-        by another path, is listed once. A leading ``~`` stands for the user's home directory.
+        by another path or a hard link, is listed once. A leading ``~`` stands for the user's home directory.
     lazily
         Keep URLs, which polars can scan.
 
@@ -89,26 +91,48 @@ def expand(sources: Sources, *, lazily: bool = False) -> list[str]:
 
 
 def without_repeats(names: Iterable[str]) -> list[str]:
-    """Leave out files that are named a second time, even by another path.
+    """Leave out files that are named a second time, even by another path or a hard link.
 
     Examples
     --------
     >>> without_repeats(["demo.strace", "./demo.strace", "-"])
     ['demo.strace', '-']
     """
-    kept: dict[str, str] = {}
+    kept: dict[Identity, str] = {}
     for name in names:
-        kept.setdefault(name if name == STDIN or is_url(name) else os.path.realpath(name), name)
+        kept.setdefault(name if name == STDIN or is_url(name) else identity(name), name)
+    paths = {
+        name: name if name == STDIN or is_url(name) else os.path.realpath(name)
+        for name in kept.values()
+    }
     # The common name of the logs of several tasks stands for each of them.
-    common = [key for key in kept if not Path(key).exists() and is_prefix_of_task_logs(key)]
+    common = [
+        path for path in paths.values() if not Path(path).exists() and is_prefix_of_task_logs(path)
+    ]
     return [
         name
-        for key, name in kept.items()
+        for name, path in paths.items()
         if not any(
-            key.startswith(prefix) and TASK_SUFFIX.fullmatch(key[len(prefix) :])
+            path.startswith(prefix) and TASK_SUFFIX.fullmatch(path[len(prefix) :])
             for prefix in common
         )
     ]
+
+
+def identity(name: str) -> Identity:
+    """Say which file a name stands for: its device and inode, or its path if there is none.
+
+    Examples
+    --------
+    >>> identity("demo.strace") == identity("./demo.strace")
+    True
+    """
+    try:
+        status = Path(name).stat()
+    except OSError:
+        return os.path.realpath(name)
+    # Some network file systems have no inodes.
+    return (status.st_dev, status.st_ino) if status.st_ino else os.path.realpath(name)
 
 
 def as_several(sources: Sources) -> Iterable[Source]:
