@@ -249,3 +249,17 @@ def test_impossible_times_are_unknown(run, tmp_path):
     # The halves of vfork have times of their own.
     assert (row["call_ns"], row["exec_ns"]) == (200_000, None)
     assert (row["child_utime_ns"], row["child_stime_ns"]) == (None, 30_000_000)
+
+
+def test_the_gap_before_an_execve_is_never_negative(run, tmp_path):
+    # The clock was set back between the return of fork and the execve.
+    log = tmp_path / "back.strace"
+    log.write_text(
+        "100 1700000000.000000 fork() = 101 <0.000100>\n"
+        "101 1700000000.500000 <... fork resumed>) = 0 <0.000010>\n"
+        '101 1699999999.000000 execve("/bin/true", ["true"], 0x7ff /* 2 vars */) = 0 <0.000100>\n'
+        "101 1699999999.100000 +++ exited with 0 +++\n"
+    )
+    row = tf.forks(tf.scan(log)).collect().row(0, named=True)
+    assert (row["image"], row["exec_gap_ns"]) == ("/bin/true", None)
+    assert run("forks", log).returncode == 0

@@ -69,7 +69,8 @@ def processes(events: Events) -> pl.LazyFrame:
             Bytes moved by reads and writes of files, pipes and sockets, as in `tracefast.files`.
         `exit_status` : Int32
             Its exit status, from its last event, from its parent's SIGCHLD or wait, or from its own
-            call of exit.
+            call of exit. If other threads outlast the first one, it is that of the last thread, as
+            in Linux since 5.17, unless the parent got another one.
         `exit_signal` : String
             The signal that killed it.
 

@@ -62,7 +62,8 @@ COLUMNS: Final = (
         "exit_status",
         "Int32",
         "Its exit status, from its last event, from its parent's SIGCHLD or wait, or from its own"
-        " call of exit.",
+        " call of exit. If other threads outlast the first one, it is that of the last thread, as"
+        " in Linux since 5.17, unless the parent got another one.",
     ),
     columns("exit_signal", "String", "The signal that killed it."),
 )

@@ -448,8 +448,9 @@ class Log:
         if not status and asked and not signals:
             status = [asked[-1]]
         reap = less(child.collected, child.end)
+        gap = less(exec_row["ts"], child.start) if exec_row else None
         result = {
-            "exec_gap_ns": less(exec_row["ts"], child.start) if exec_row else None,
+            "exec_gap_ns": None if gap is None or gap < 0 else gap,
             "exec_failed": len(tried) if child.rows else None,
             "exec_failed_ns": sum(failed_ns) if failed_ns else None,
             "exec_ns": exec_row["dur_ns"] if exec_row else None,

@@ -336,3 +336,32 @@ def test_clone3_of_a_strace_that_does_not_know_it(tmp_path, name):
         (10, None, None, 2, None),
         (12, 10, "posix_spawn", 1, "/bin/true"),
     ]
+
+
+OUTLASTED = """
+100 1700000000.000000 clone(child_stack=0x7f, flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD|CLONE_SYSVSEM) = 101 <0.000010>
+100 1700000000.000100 exit(0) = ?
+101 1700000000.000200 exit({}) = ?
+101 1700000000.000300 +++ exited with 5 +++
+100 1700000000.000400 +++ exited with 0 +++
+""".lstrip()  # noqa: E501
+
+
+@pytest.mark.parametrize("before", ["", "99 1699999999.000000 fork() = 100 <0.000100>\n"])
+def test_the_status_of_a_process_is_that_of_its_last_thread(tmp_path, before):
+    log = tmp_path / "outlasted.strace"
+    log.write_text(before + OUTLASTED.format(5))
+    table = tf.processes(tf.scan(log)).filter(pl.col("pid") == 100).collect()
+    assert table.select("exit_status", "exit_signal").rows() == [(5, None)]
+
+
+def test_the_status_that_the_parent_got_is_that_of_the_process(tmp_path):
+    # As Linux before 5.17 has it.
+    log = tmp_path / "outlasted.strace"
+    got = (
+        "99 1700000001.000000 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=100,"
+        " si_uid=0, si_status=0, si_utime=0, si_stime=0} ---\n"
+    )
+    log.write_text("99 1699999999.000000 fork() = 100 <0.000100>\n" + OUTLASTED.format(5) + got)
+    table = tf.processes(tf.scan(log)).filter(pl.col("pid") == 100).collect()
+    assert table["exit_status"].to_list() == [0]

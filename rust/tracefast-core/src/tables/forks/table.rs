@@ -121,7 +121,8 @@ impl<'a> Row<'a> {
         let start = child.and_then(|child| forks.start(child));
         let end = child.and_then(Task::end);
         let exec = child.and_then(|child| child.exec);
-        let gap = between(start, exec.and_then(|exec| exec.ts));
+        // Clocks of processors may differ by a little, and a clock may be set back.
+        let gap = between(start, exec.and_then(|exec| exec.ts)).filter(|&gap| gap >= 0);
         let waited = matches!(kind, Some(Kind::Vfork | Kind::PosixSpawn));
         let spawn = Spawn {
             call: birth.call,
