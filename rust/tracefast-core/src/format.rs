@@ -164,6 +164,11 @@ impl Format {
         matches!(self, Self::Strace(format) if format.merged)
     }
 
+    /// Whether the log does not show in which order calls of different tasks took place.
+    pub(crate) fn is_unordered(&self) -> bool {
+        matches!(self, Self::Strace(format) if format.unordered)
+    }
+
     /// Several lines without what the merge or other programs added to each.
     pub fn own_lines<'a>(&self, lines: &'a [u8]) -> Cow<'a, [u8]> {
         match self {

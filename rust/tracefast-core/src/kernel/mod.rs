@@ -115,8 +115,14 @@ pub(crate) struct Kernel {
 }
 
 impl Kernel {
-    /// An empty model; `cut`: for a log in several files, one for each task.
-    pub(crate) fn new(cut: bool) -> Self {
-        Self { cut, ..Self::default() }
+    /// An empty model; `cut`: for a log in several files, one for each task; `unordered`: the
+    /// log does not show in which order calls of different tasks took place.
+    pub(crate) fn new(cut: bool, unordered: bool) -> Self {
+        let mut this = Self { cut, ..Self::default() };
+        this.tasks.separate = cut;
+        if unordered {
+            this.tasks.lose_order();
+        }
+        this
     }
 }

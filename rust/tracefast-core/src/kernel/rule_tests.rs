@@ -245,6 +245,7 @@ files! {
     names,
     namespaces,
     offsets,
+    order,
     overlap,
     passing,
     paths,

@@ -72,7 +72,7 @@ impl Stream {
             format,
             unfinished: UnfinishedCalls::new(format.root()),
             functions: FunctionStacks::default(),
-            kernel: Kernel::new(format.is_merged()),
+            kernel: Kernel::new(format.is_merged(), format.is_unordered()),
             clock: SourceClock::default(),
             line: 0,
         });

@@ -22,6 +22,11 @@ pub struct Format {
     pub merged: bool,
     /// The task that the log file is named after.
     pub task: Option<i32>,
+    /// The log does not show the order of calls of different tasks: lines come at the ends of calls
+    /// (`-z`, `--status`), or the logs of several tasks have no times, or only seconds.
+    pub unordered: bool,
+    /// Not all calls that move positions are in the log.
+    pub filtered: bool,
 }
 
 impl Format {

@@ -34,7 +34,7 @@ impl Kernel {
     /// A new descriptor for a description of another task; `None`: for one that is not known.
     fn receive(&mut self, task: TaskRef, fd: i32, file: Option<DescriptionRef>, cloexec: bool) {
         if let Some(file) = file {
-            self.tasks.install(task, fd, file, cloexec);
+            self.tasks.receive(task, fd, file, cloexec);
         } else {
             let at = Position::At(Offset::Relative(0));
             self.tasks.open(task, fd, OpenFileDescription::inherited(at), cloexec);

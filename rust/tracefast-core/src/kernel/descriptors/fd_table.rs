@@ -22,6 +22,8 @@ const MAX_FD: i32 = 1 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct FdTable {
     slots: Vec<Option<Descriptor>>,
+    /// Other tasks use it too, in an order that the log does not show.
+    pub unordered: bool,
 }
 
 impl FdTable {
@@ -181,7 +183,16 @@ impl FdTable {
         for slot in self.slots.iter().flatten() {
             files.keep(slot.file);
         }
-        Self { slots: self.slots.clone() }
+        Self { slots: self.slots.clone(), unordered: false }
+    }
+
+    /// Other tasks may use the descriptions too, in an order that the log does not show.
+    pub(crate) fn lose_order(&self, files: &mut OpenFileDescriptions) {
+        for slot in self.slots.iter().flatten() {
+            if let Some(open) = files.get(slot.file) {
+                open.unordered = true;
+            }
+        }
     }
 
     /// Closes every descriptor.

@@ -49,6 +49,8 @@ pub(crate) struct OpenFileDescription {
     pub relative: bool,
     /// Rows showed relative offsets, and since then something has proved where those count from.
     pub proved: bool,
+    /// Other tasks may use it too, in an order that the log does not show.
+    pub unordered: bool,
     /// The process that it stands for (`pidfd_open(2)`).
     pub process: Option<i32>,
     /// The end of a pair of sockets or of a pipe that it is.
@@ -77,6 +79,7 @@ impl OpenFileDescription {
             switched: 0,
             relative: false,
             proved: false,
+            unordered: false,
             process: None,
             end: None,
         }

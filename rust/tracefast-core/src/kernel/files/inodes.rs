@@ -77,6 +77,8 @@ pub(crate) struct Inodes {
     pub types: Types,
     /// Files that descriptions append to.
     pub appended: Vec<InodeRef>,
+    /// The log does not show the order of changes.
+    unordered: bool,
 }
 
 impl Inodes {
@@ -108,7 +110,7 @@ impl Inodes {
             }
             return at;
         }
-        let inode = Inode {
+        let mut inode = Inode {
             refs: 1,
             id,
             length: Length::unknown(since),
@@ -117,6 +119,9 @@ impl Inodes {
             appended: false,
             others: Vec::new(),
         };
+        if self.unordered {
+            inode.length.lose_order();
+        }
         let at = if let Some(at) = self.free.pop() {
             self.open[at as usize] = Some(inode);
             at
@@ -139,6 +144,15 @@ impl Inodes {
     pub(crate) fn tick(&mut self) -> Moment {
         self.now += 1;
         self.now
+    }
+
+    /// From here on the log does not show in which order tasks change files.
+    pub(crate) fn lose_order(&mut self) {
+        if !std::mem::replace(&mut self.unordered, true) {
+            for inode in self.open.iter_mut().flatten() {
+                inode.length.lose_order();
+            }
+        }
     }
 
     /// One user less.

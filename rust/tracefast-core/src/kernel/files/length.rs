@@ -112,6 +112,11 @@ impl Length {
         self.born = self.born.max(born);
     }
 
+    /// The log does not show in which order it changes: it is never known.
+    pub(crate) fn lose_order(&mut self) {
+        (self.size, self.appender, self.born) = (None, Appender::Several, Moment::MAX);
+    }
+
     /// The size, if it is known.
     pub(crate) fn size(&self) -> Option<i64> {
         self.size
@@ -161,11 +166,12 @@ impl Length {
     /// Such a call, which began at `since`, is over. Returns whether other calls may have changed
     /// the size meanwhile.
     pub(crate) fn end(&mut self, resize: Option<ResizeStart>, since: Moment) -> bool {
+        let unordered = self.born == Moment::MAX;
         match resize {
             Some(resize) => {
                 self.cutting =
                     self.cutting.saturating_sub(u32::from(resize.changes == Changes::Any));
-                self.in_progress.end(resize.call_start, None, true).overlapped
+                self.in_progress.end(resize.call_start, None, true).overlapped || unordered
             }
             None if !self.in_progress.is_empty() => self.in_progress.pass(None, true).overlapped,
             None => {
@@ -279,7 +285,7 @@ impl Length {
     pub(crate) fn ends(&mut self, at: i64, since: Moment, read: Moment, now: Moment) -> Ended {
         let none = Ended::default();
         // A cut since the previous read may have left the end far before `at`.
-        if self.cutting > 0 || self.cut > read {
+        if self.cutting > 0 || self.cut > read || self.born == Moment::MAX {
             return none;
         }
         if !self.is_still(since) {

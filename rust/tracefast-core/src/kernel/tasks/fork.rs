@@ -96,6 +96,9 @@ impl Tasks {
         let early =
             early.and_then(|at| self.task(at)).filter(|task| task.unexpected && !task.exited);
         let early = early.map(|task| task.id);
+        if early.is_some() && !self.separate {
+            self.lose_order();
+        }
         self.remove(Some(tid));
         let new = self.add(Some(tid), Some(task), flags);
         if let (Some(id), Some(task)) = (early, self.slots[new].as_mut()) {

@@ -122,6 +122,10 @@ pub(crate) struct Tasks {
     /// Records of calls that are over, for reuse.
     #[allow(clippy::vec_box)] // They go from here to their task as they are.
     spare: Vec<Box<Pending>>,
+    /// The log does not show the order of calls of different tasks.
+    unordered: bool,
+    /// The log of each task is in a file of its own.
+    pub separate: bool,
 }
 
 impl Tasks {
@@ -130,6 +134,9 @@ impl Tasks {
     }
 
     fn add(&mut self, tid: Option<i32>, parent: Option<TaskRef>, flags: u32) -> TaskRef {
+        if self.unordered {
+            self.share(parent, flags);
+        }
         let parent = parent.and_then(|parent| self.task(parent));
         let foreign = parent
             .is_some_and(|parent| parent.foreign || parent.separates || flags & CLONE_NEWPID != 0);
@@ -186,7 +193,37 @@ impl Tasks {
             let file = OpenFileDescription::inherited(Position::At(Offset::Relative(0)));
             table.open(&mut self.files, fd, file, false);
         }
+        if self.unordered {
+            table.lose_order(&mut self.files);
+        }
         self.tables.add(table)
+    }
+
+    /// A new task may use the descriptions of `parent`, and change files that others have open, in an
+    /// order that the log does not show.
+    #[cold]
+    fn share(&mut self, parent: Option<TaskRef>, flags: u32) {
+        if self.next > 0 {
+            self.files.inodes.lose_order();
+        }
+        if let Some(at) = parent.and_then(|parent| self.task(parent)).map(|task| task.table) {
+            let table = &mut self.tables.items[at].1;
+            table.lose_order(&mut self.files);
+            table.unordered |= flags & CLONE_FILES != 0;
+        }
+    }
+
+    /// The log does not show, from here on, the order of calls of different tasks.
+    #[cold]
+    pub(crate) fn lose_order(&mut self) {
+        if std::mem::replace(&mut self.unordered, true) || self.next == 0 {
+            return;
+        }
+        self.files.inodes.lose_order();
+        for (users, table) in &mut self.tables.items {
+            table.lose_order(&mut self.files);
+            table.unordered = *users > 1;
+        }
     }
 
     fn remove(&mut self, tid: Option<i32>) {
@@ -381,13 +418,38 @@ impl Tasks {
         cloexec: bool,
     ) -> Option<DescriptionRef> {
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
-        self.tables.items[at].1.open(&mut self.files, fd, file, cloexec)
+        let inherited = file.inherited;
+        let table = &mut self.tables.items[at].1;
+        let file = table.open(&mut self.files, fd, file, cloexec)?;
+        if table.unordered || self.unordered && inherited {
+            self.unordered(file);
+        }
+        Some(file)
+    }
+
+    /// Other tasks may use the description too, in an order that the log does not show.
+    #[cold]
+    fn unordered(&mut self, file: DescriptionRef) {
+        if let Some(open) = self.files.get(file) {
+            open.unordered = true;
+        }
     }
 
     /// See [`FdTable::install`].
     pub(crate) fn install(&mut self, task: TaskRef, fd: i32, file: DescriptionRef, cloexec: bool) {
         let at = self.slots[task].as_ref().map_or(0, |task| task.table);
         self.tables.items[at].1.install(&mut self.files, fd, file, cloexec);
+        if self.tables.items[at].1.unordered {
+            self.unordered(file);
+        }
+    }
+
+    /// See [`FdTable::install`]; `file` comes from another task.
+    pub(crate) fn receive(&mut self, task: TaskRef, fd: i32, file: DescriptionRef, cloexec: bool) {
+        self.install(task, fd, file, cloexec);
+        if self.unordered {
+            self.unordered(file);
+        }
     }
 
     /// Ends the sharing of what `flags` (clone flags) names: unshare(2).

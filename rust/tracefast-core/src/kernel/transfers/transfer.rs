@@ -162,12 +162,13 @@ fn start(open: &OpenFileDescription, length: Option<&Length>, side: Side, met: M
         return Start::Ambiguous;
     }
     if met.appends {
-        return append_at(length, open, side.at, met.size_raced || met.overlapped);
+        let raced = met.size_raced || met.overlapped || open.unordered;
+        return append_at(length, open, side.at, raced);
     }
     match side.at {
         At::Given => side.given.map_or(Start::Unknown, |at| Start::At(Offset::Exact(at))),
         At::Elsewhere | At::Stream => Start::Unknown,
-        At::Position if met.overlapped => Start::Ambiguous,
+        At::Position if met.overlapped || open.unordered => Start::Ambiguous,
         At::Position => match open.position {
             Position::At(offset) => Start::At(offset),
             Position::None | Position::Unknown => Start::Unknown,
@@ -261,7 +262,7 @@ impl OpenFileDescription {
             return None;
         }
         match (at, self.position) {
-            (At::Position, Position::At(spot)) => Some(spot),
+            (At::Position, Position::At(spot)) if !self.unordered => Some(spot),
             (At::Given, _) => given().map(Offset::Exact),
             _ => None,
         }
@@ -452,7 +453,7 @@ pub(crate) fn seek(
         return None;
     };
     let base = match (seek.whence, open.position) {
-        (whence::SEEK_CUR, Position::At(Offset::Relative(at))) => {
+        (whence::SEEK_CUR, Position::At(Offset::Relative(at))) if !open.unordered => {
             Some(to.wrapping_sub(seek.by).wrapping_sub(at)).filter(|&base| base >= 0)
         }
         _ => None,

@@ -1,10 +1,12 @@
 //! Finds the format of a log from its first lines, since strace writes no header.
 
 pub(crate) mod first_task;
+mod recording;
 
 use crate::strace::call::ending::{self, Gap};
 use crate::strace::call::result;
 use crate::strace::colour;
+use crate::strace::detect::recording::Recording;
 use crate::strace::format::Format;
 use crate::strace::leader::line_layout;
 use crate::strace::leader::{Delta, Layout, Pid, Time};
@@ -51,7 +53,9 @@ pub fn detect(text: &[u8]) -> Option<Format> {
     let root = bracket.then(|| first_task::find(text)).flatten();
     let terminal = bracket && is_terminal(text);
     let times_calls = timed > untimed;
-    Some(Format { layout, times_calls, gap, terminal, root, ..Format::default() })
+    let Recording { by_ends: unordered, filtered } = Recording::detect(text, &layout);
+    let format = Format { layout, times_calls, gap, terminal, root, ..Format::default() };
+    Some(Format { unordered, filtered, ..format })
 }
 
 /// Whether `text` holds something that strace prints on a terminal only, or that others wrote.

@@ -20,6 +20,9 @@ const MOVES: Classes = Classes::READS
     .and(Classes::RESIZES)
     .and(Classes::STATS);
 
+/// The coarsest resolution, ns, at which times show the order of most calls: that of `-tt`.
+const COARSEST: i64 = 1_000;
+
 /// When a line had its effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct EffectTime {
@@ -59,6 +62,11 @@ impl Clock {
     /// The time column of a line.
     pub(crate) fn column(layout: &Layout, line: &[u8]) -> Option<i64> {
         if Self::is_known(layout) { layout.leader(line)?.time } else { None }
+    }
+
+    /// Whether times are so fine that they show the order of most calls.
+    pub(crate) fn is_fine(layout: &Layout, line: &[u8]) -> bool {
+        layout.leader(line).is_some_and(|leader| unit(&line[..leader.next]) <= COARSEST)
     }
 
     /// Sets the clock to the log's first time: lines before it go with it.

@@ -165,6 +165,7 @@ fn choose(name: &str, insisted: bool, found: Vec<Sniffed>) -> (Option<Input>, Ve
         times_calls: timed > untimed,
         gap: filled().map(|one| one.0.gap).max().unwrap_or_default(),
         merged: true,
+        unordered: !members.iter().any(|one| one.fine),
         ..strace::Format::default()
     };
     let spans: Vec<(i64, i64)> = members
@@ -233,6 +234,8 @@ struct Sniffed {
     others: Vec<i32>,
     first: Option<i64>,
     last: Option<i64>,
+    /// Its times show the order of calls.
+    fine: bool,
 }
 
 impl Sniffed {
@@ -253,6 +256,7 @@ impl Sniffed {
             others: Vec::new(),
             first: None,
             last: None,
+            fine: false,
         };
         if head.is_empty() {
             return Ok(Some(out));
@@ -268,7 +272,9 @@ impl Sniffed {
             out.hits += 1;
             out.own = out.own.or_else(|| own_task(event));
             out.others.extend(other_task(event));
-            out.last = Clock::column(&format.layout, line).or(out.last);
+            let time = Clock::column(&format.layout, line);
+            out.fine |= time.is_some() && Clock::is_fine(&format.layout, line);
+            out.last = time.or(out.last);
             out.first = out.first.or(out.last);
         }
         if format.layout.time == Time::Day && facts.len() > HEAD as u64 {
