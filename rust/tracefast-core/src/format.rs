@@ -169,6 +169,11 @@ impl Format {
         matches!(self, Self::Strace(format) if format.unordered)
     }
 
+    /// Whether calls that move positions are missing in the log.
+    pub(crate) fn is_filtered(&self) -> bool {
+        matches!(self, Self::Strace(format) if format.filtered)
+    }
+
     /// Several lines without what the merge or other programs added to each.
     pub fn own_lines<'a>(&self, lines: &'a [u8]) -> Cow<'a, [u8]> {
         match self {

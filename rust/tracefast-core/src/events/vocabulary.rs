@@ -109,6 +109,8 @@ vocabulary! {
         Exact => "exact",
         /// Relative to the first access of the description.
         Relative => "relative",
+        /// Position in the file if no call moved it that was not traced.
+        Assumed => "assumed",
         /// Overlapping calls whose order the log does not imply.
         Ambiguous => "ambiguous",
         /// Not known.
@@ -212,6 +214,8 @@ pub enum Op {
     Truncate,
     /// The file of `fd` has at least `number` bytes; −1: any number.
     Allocate,
+    /// Sets up a program that was just started, which every C library and runtime does.
+    SetUp,
     /// Creates a descriptor (`fd`) for the process with the id in `at`; −100 if that is not known.
     OpenProcess,
     /// Creates a descriptor (`fd`) for descriptor `at` of the process that `fd2` refers to.

@@ -256,6 +256,7 @@ impl Kernel {
         if !found || effect.made_up || rows.status[row] == Status::Interrupted as u8 {
             return false;
         }
+        let filtered = self.tasks.files.is_filtered();
         let Some((open, inodes)) = self.tasks.files.with_inodes(file) else { return false };
         let given = (valid & C::Offset.bit() != 0).then(|| rows.offset[row]);
         let Some(start) = open.reads_at(place, || given) else {
@@ -263,10 +264,14 @@ impl Kernel {
             let stream = !matches!(place, At::Given | At::Elsewhere) && open.is_stream();
             return stream && open.in_progress.is_alone(call_start);
         };
+        if filtered && matches!(start, Offset::Relative(_)) {
+            return false;
+        }
         if !open.in_progress.is_alone(call_start) {
             return false;
         }
         let (at, known) = match start {
+            Offset::Exact(at) if filtered && place == At::Position => (at, OffsetKnown::Assumed),
             Offset::Exact(at) => (at, OffsetKnown::Exact),
             Offset::Relative(at) => (at, OffsetKnown::Relative),
         };

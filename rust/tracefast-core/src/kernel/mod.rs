@@ -83,6 +83,7 @@ mod rule_tests;
 mod tasks;
 pub(crate) mod transfers;
 
+use crate::format::Format;
 use crate::kernel::descriptors::messages::Messages;
 use crate::kernel::descriptors::number_in_use::{Occupants, Waiting};
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
@@ -110,18 +111,25 @@ pub(crate) struct Kernel {
     renamed: bool,
     /// The source is one log in several files (`strace -ff`): only times show where calls end.
     cut: bool,
+    /// Only tasks are traced that traced tasks make, unlike in a log of the whole system.
+    follows: bool,
     waiting: Vec<Waiting>,
     occupants: Occupants,
 }
 
 impl Kernel {
-    /// An empty model; `cut`: for a log in several files, one for each task; `unordered`: the
-    /// log does not show in which order calls of different tasks took place.
-    pub(crate) fn new(cut: bool, unordered: bool) -> Self {
-        let mut this = Self { cut, ..Self::default() };
+    /// An empty model, for a log of this format; `complete`: all calls are in it, as the user says.
+    pub(crate) fn new(format: &Format, complete: bool) -> Self {
+        let cut = format.is_merged();
+        let mut this =
+            Self { cut, follows: matches!(format, Format::Strace(_)), ..Self::default() };
         this.tasks.separate = cut;
-        if unordered {
+        this.tasks.files.complete = complete;
+        if format.is_unordered() {
             this.tasks.lose_order();
+        }
+        if format.is_filtered() {
+            this.tasks.files.filter();
         }
         this
     }

@@ -239,6 +239,7 @@ files! {
     close,
     dup,
     exec,
+    filtered,
     fork,
     ftrace,
     memory,

@@ -43,6 +43,8 @@ pub struct Stream {
     pool: Arc<Pool>,
     /// Run the model of the kernel. Without it, columns that need it have no values.
     pub model: bool,
+    /// All calls that move positions are in the logs, as the user says.
+    pub assume_complete: bool,
     /// Counts so far.
     pub counts: RunCounts,
 }
@@ -58,6 +60,7 @@ impl Stream {
             source: None,
             pool,
             model: true,
+            assume_complete: false,
             counts: RunCounts::default(),
         }
     }
@@ -72,7 +75,7 @@ impl Stream {
             format,
             unfinished: UnfinishedCalls::new(format.root()),
             functions: FunctionStacks::default(),
-            kernel: Kernel::new(format.is_merged(), format.is_unordered()),
+            kernel: Kernel::new(&format, self.assume_complete),
             clock: SourceClock::default(),
             line: 0,
         });

@@ -45,6 +45,7 @@ impl Kernel {
         if found.is_some() || fd < 0 || !shown() {
             return found;
         }
+        self.tasks.expect_set_up(task);
         let file = OpenFileDescription::inherited(Position::At(Offset::Relative(0)));
         self.tasks.open(task, fd, file, false)
     }

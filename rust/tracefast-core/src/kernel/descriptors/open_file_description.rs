@@ -168,9 +168,25 @@ pub(crate) struct OpenFileDescriptions {
     pub inodes: Inodes,
     /// The last number that was assigned.
     numbers: u32,
+    /// Not all calls that move positions are in the log.
+    filtered: bool,
+    /// All of them are, as the user says.
+    pub complete: bool,
 }
 
 impl OpenFileDescriptions {
+    /// Whether calls that move positions may be missing in the log.
+    #[inline]
+    pub(crate) fn is_filtered(&self) -> bool {
+        self.filtered
+    }
+
+    /// Such calls are missing, from here on at the latest.
+    #[cold]
+    pub(crate) fn filter(&mut self) {
+        self.filtered = !self.complete;
+    }
+
     pub(crate) fn add(&mut self, file: OpenFileDescription) -> DescriptionRef {
         if let Some(at) = self.free.pop() {
             self.files[at as usize] = Some(file);

@@ -92,7 +92,11 @@ impl Kernel {
                     self.comms.executed(tid);
                 }
                 self.tasks.exec(task);
+                if self.follows && !self.cut {
+                    self.tasks.started();
+                }
             }
+            (Op::SetUp, ..) => self.tasks.space(task).set_up(),
             (Op::Unshare, ..) if done => self.tasks.unshare(task, effect.flags),
             (Op::Gone, ..) if effect.flags & gone_flags::NAMED != 0 => self.tasks.exited(tid),
             (Op::Gone, ..) => {

@@ -37,6 +37,10 @@ impl Tasks {
                 .position(|slot| slot.as_ref().is_some_and(|task| task.id == parent));
             return self.add(Some(tid), parent, flags);
         }
+        // strace follows a task only from the call that makes it, which was not traced then.
+        if self.followed && !self.forks && !self.unordered {
+            self.files.filter();
+        }
         let at = self.add(tid, None, 0);
         if let Some(task) = self.slots[at].as_mut() {
             task.unexpected = true;
@@ -48,6 +52,7 @@ impl Tasks {
     pub(crate) fn forking(&mut self, task: TaskRef, flags: u32) {
         let (parent, _) = self.identity(task);
         self.forking.retain(|forking| forking.parent != parent);
+        self.forks = true;
         self.forking.push_back(Forking { parent, flags, child: None, confirmed: false });
     }
 

@@ -22,6 +22,8 @@ pub(crate) struct AddressSpace {
     heap: Option<(u64, u64)>,
     /// It began in the log, so all of it is known.
     known: bool,
+    /// A call of its tasks was of those that every program starts with.
+    set_up: bool,
 }
 
 impl AddressSpace {
@@ -37,8 +39,20 @@ impl AddressSpace {
         self.known.then_some(bytes)
     }
 
+    /// Whether the log shows the start of its program, but none of the calls that every program
+    /// starts with.
+    pub(crate) fn lacks_set_up(&self) -> bool {
+        self.known && !self.set_up
+    }
+
+    /// A task has set itself up.
+    pub(crate) fn set_up(&mut self) {
+        self.set_up = true;
+    }
+
     /// Applies a change.
     pub(crate) fn change(&mut self, memory: Memory) {
+        self.set_up = true;
         match memory {
             Memory::Map { start, len, anonymous, writable } => {
                 self.cut(start, len);

@@ -126,6 +126,10 @@ pub(crate) struct Tasks {
     unordered: bool,
     /// The log of each task is in a file of its own.
     pub separate: bool,
+    /// The log has each task from the call that makes it on, but for the first one.
+    followed: bool,
+    /// There are calls that make tasks.
+    forks: bool,
 }
 
 impl Tasks {
@@ -352,6 +356,20 @@ impl Tasks {
     pub(crate) fn space(&mut self, task: TaskRef) -> &mut AddressSpace {
         let at = self.slots[task].as_ref().map_or(0, |task| task.space);
         &mut self.spaces.items[at].1
+    }
+
+    /// The task opens or uses a file. No loader and no C library does that before it has memory, so
+    /// a program without any call for that shows that not all calls were traced.
+    #[inline]
+    pub(crate) fn expect_set_up(&mut self, task: TaskRef) {
+        if !self.files.is_filtered() && self.space(task).lacks_set_up() {
+            self.files.filter();
+        }
+    }
+
+    /// A program was started. If strace started it, it follows all tasks from there on.
+    pub(crate) fn started(&mut self) {
+        self.followed |= self.next == 1;
     }
 
     /// A number of its address space, unique among the live ones.

@@ -57,8 +57,14 @@ impl Kernel {
         } else if block.rows.has(row, C::Size) && !failed && !made_up {
             base = self.sized(row, block, files[0]);
         }
-        if let Some(base) = base {
-            notice(block, row, false, base);
+        self.notice(row, block, false, base);
+    }
+
+    /// What relative offsets count from, if that is proved. Where calls were not traced, offsets need
+    /// not count from one place.
+    fn notice(&self, row: usize, block: &mut BlockRows<'_>, second: bool, base: Option<i64>) {
+        if let Some(base) = base.filter(|_| !self.tasks.files.is_filtered()) {
+            notice(block, row, second, base);
         }
     }
 
@@ -94,9 +100,7 @@ impl Kernel {
         };
         let found = transfer::transfer(&mut self.tasks.files, file, held, block.since, side);
         put_found(block, row, second, found);
-        if let Some(base) = found.base {
-            notice(block, row, second, base);
-        }
+        self.notice(row, block, second, found.base);
         found.known.map(|known| known as u8)
     }
 
@@ -111,9 +115,8 @@ impl Kernel {
         if block.rows.has(row, C::Errno) || block.rows.effect[row].made_up {
             return;
         }
-        if let Some(base) = self.sized(row, block, file) {
-            notice(block, row, false, base);
-        }
+        let base = self.sized(row, block, file);
+        self.notice(row, block, false, base);
     }
 
     fn seek(

@@ -71,6 +71,7 @@ pub(crate) fn transfer(
     since: Moment,
     side: Side,
 ) -> Found {
+    let filtered = files.is_filtered();
     let Some((open, inodes)) = files.with_inodes(file) else { return Found::default() };
     if held.is_none() && !matches!(side.at, At::Given | At::Elsewhere) && open.is_idle_stream() {
         return through(side);
@@ -84,6 +85,9 @@ pub(crate) fn transfer(
         let access = read(open, inodes, start, bytes, since, side.at);
         let mut found = Found { access, ..Found::default() };
         found.put(Start::At(start));
+        if filtered {
+            found.assume(side.at);
+        }
         return found;
     }
     if side.at == At::Stream && open.position != Position::None {
@@ -102,7 +106,11 @@ pub(crate) fn transfer(
     let mut length = open.inode.and_then(|inode| inodes.get(inode)).map(|inode| &mut inode.length);
     let met = meet(open, length.as_deref_mut(), held, since, side);
     let start = start(open, length.as_deref(), side, met);
-    finish(open, length, side, met, start, [since, now])
+    let mut found = finish(open, length, side, met, start, [since, now]);
+    if filtered {
+        found.assume(if met.appends { At::Position } else { side.at });
+    }
+    found
 }
 
 /// How a transfer overlapped other calls on its description and its file.
@@ -308,6 +316,24 @@ fn through(side: Side) -> Found {
 }
 
 impl Found {
+    /// Calls that were not traced may have moved the position, or changed the size, before a transfer
+    /// that began `at`.
+    #[cold]
+    fn assume(&mut self, at: At) {
+        (self.size, self.base) = (None, None);
+        match self.known {
+            Some(OffsetKnown::Exact) if at == At::Position => {
+                self.known = Some(OffsetKnown::Assumed);
+            }
+            // Not even the distance from the first access is known.
+            Some(OffsetKnown::Relative) => {
+                self.access = self.access.filter(|&access| access == Access::Eof);
+                (self.offset, self.known) = (None, Some(OffsetKnown::Unknown));
+            }
+            _ => {}
+        }
+    }
+
     fn put(&mut self, start: Start) {
         let known = match start {
             Start::At(Offset::Exact(at)) => {

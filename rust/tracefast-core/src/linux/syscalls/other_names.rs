@@ -145,7 +145,6 @@ pub(crate) static NAMES: &[&str] = &[
     "s390_sthyi",
     "sched_get_priority_max",
     "sched_get_priority_min",
-    "sched_getaffinity",
     "sched_getattr",
     "sched_getparam",
     "sched_getscheduler",

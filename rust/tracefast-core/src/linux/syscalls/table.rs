@@ -278,10 +278,12 @@ pub(crate) static TABLE: &[(&str, Shape)] = &[
     ("chroot", Shape::path(0).op(Op::Chroot)),
     // What else is called before a program's `main`.
     ("set_robust_list", does(LINKS)),
-    ("set_tid_address", does(LINKS)),
-    ("set_thread_area", does(LINKS)),
-    ("set_tls", does(LINKS)),
-    ("arch_prctl", does(LINKS)),
+    ("set_tid_address", does(LINKS).op(Op::SetUp)),
+    ("set_thread_area", does(LINKS).op(Op::SetUp)),
+    ("set_tls", does(LINKS).op(Op::SetUp)),
+    ("arch_prctl", does(LINKS).op(Op::SetUp)),
+    // The first call of programs of Go on machines without arch_prctl.
+    ("sched_getaffinity", Shape::EMPTY.op(Op::SetUp)),
     ("rseq", does(LINKS)),
     ("prlimit64", does(LINKS)),
     ("getrlimit", does(LINKS)),

@@ -324,6 +324,7 @@ impl Files {
         };
         match (side.known, side.offset, place) {
             (None, _, _) | (_, _, Place::Relative(..)) => {}
+            (Some(Known::Assumed), Some(_), _) => file_use.know(Known::Assumed),
             (Some(_), Some(_), Place::Exact(_)) => file_use.know(Known::Exact),
             (Some(_), Some(_), _) => file_use.know(Known::Relative),
             (Some(known @ (Known::Ambiguous | Known::Unknown)), None, _) => file_use.know(known),

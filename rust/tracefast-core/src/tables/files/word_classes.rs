@@ -112,6 +112,8 @@ pub(crate) enum Known {
     Exact,
     /// Relative to the description's first access.
     Relative,
+    /// The position itself, if no call moved it that was not traced.
+    Assumed,
     /// One of several positions.
     Ambiguous,
     /// Not at all.
@@ -123,6 +125,7 @@ impl Known {
         match word {
             "exact" => Self::Exact,
             "relative" => Self::Relative,
+            "assumed" => Self::Assumed,
             "ambiguous" => Self::Ambiguous,
             _ => Self::Unknown,
         }
@@ -132,6 +135,7 @@ impl Known {
         match self {
             Self::Exact => "exact",
             Self::Relative => "relative",
+            Self::Assumed => "assumed",
             Self::Ambiguous => "ambiguous",
             Self::Unknown => "unknown",
         }
