@@ -303,6 +303,7 @@ class Reader:
         block_bytes: int = 262144,
         columns: list[str] | None = None,
         machine: str | None = None,
+        assume_complete: bool = False,
         predicate: tuple[Any, ...] | None = None,
         limit: int | None = None,
         progress: Progress | None = None,
@@ -362,6 +363,7 @@ def parse(
     clobber: bool = True,
     machine: str | None = None,
     model: bool = True,
+    assume_complete: bool = False,
     explain: Callable[[list[tuple[str, int, str, str]]], object] | None = None,
     progress: Progress | None = None,
 ) -> Report: ...

@@ -36,6 +36,7 @@ def parse(
     clobber: bool = True,
     machine: Machine | None = None,
     model: bool = True,
+    assume_complete: bool = False,
     explain: Explain | None = None,
     progress: _core.Progress | None = None,
 ) -> _core.Report:
@@ -78,6 +79,9 @@ def parse(
         Follow tasks, descriptors and files through the log. Without it, parsing is faster, and the
         columns that need it are null: `task`, `ofd`, `offset`, `access`, `child`, and `path` where
         only the descriptor is printed.
+    assume_complete
+        Take it that all calls that open files or move positions were traced, even if the log seems
+        to lack some of them: positions are then ``exact`` where they would be ``assumed``.
     explain
         Called with lines that were not understood, in order, several at a time: a list of tuples
         of source, line number, text, and a description of what was expected there. If it raises an
@@ -145,6 +149,7 @@ def parse(
         clobber=clobber,
         machine=machine,
         model=model,
+        assume_complete=assume_complete,
         explain=explain,
         progress=progress,
     )
@@ -156,6 +161,7 @@ def read(
     columns: "Sequence[str] | None" = None,
     format_in: FormatIn | None = None,
     machine: Machine | None = None,
+    assume_complete: bool = False,
     threads: int | None = None,
     block_bytes: int = 262_144,
     progress: _core.Progress | None = None,
@@ -176,7 +182,7 @@ def read(
         Names of the columns to read, in this order; others are never built. All by default.
     format_in
         Format of the logs; detected from the text by default.
-    machine
+    machine, assume_complete
         As for :func:`parse`.
     threads
         Number of worker threads; all cores by default.
@@ -231,5 +237,6 @@ def read(
         block_bytes=integer("block_bytes", block_bytes, low=1, high=_BLOCK_BYTES),
         columns=None if columns is None else list(columns),
         machine=machine,
+        assume_complete=assume_complete,
         progress=progress,
     )

@@ -36,6 +36,7 @@ def scan(
     *,
     format_in: FormatIn | None = None,
     machine: Machine | None = None,
+    assume_complete: bool = False,
     threads: int | None = None,
     storage_options: Mapping[str, str] | None = None,
     progress: _core.Progress | None = None,
@@ -67,7 +68,7 @@ def scan(
         ``https://``, ``file://``) must be of Parquet files, and may contain a pattern.
     format_in
         Format of the logs; detected from the text by default.
-    machine
+    machine, assume_complete
         As for :func:`tracefast.parse`.
     threads
         Number of worker threads for logs; all cores by default.
@@ -145,7 +146,14 @@ def scan(
             direct = content == "parquet" and not is_shared
             openers.append(direct_read.parquet(files) if direct else direct_read.unreadable)
         else:
-            logs = _LogBuilder(tuple(files), format_in, machine, threads, progress)
+            logs = _LogBuilder(
+                tuple(files),
+                format_in,
+                machine,
+                threads,
+                progress,
+                assume_complete=assume_complete,
+            )
             openers.append(logs.batches)
             frames.append(
                 scan_external_reader(
@@ -332,6 +340,7 @@ class _LogBuilder(FileReaderBuilder):
     machine: Machine | None
     threads: int | None
     progress: _core.Progress | None
+    assume_complete: bool = False
     taken: set[str] = field(default_factory=set, compare=False)
 
     def open(
@@ -354,6 +363,7 @@ class _LogBuilder(FileReaderBuilder):
             list(self.names),
             format_in=self.format_in,
             machine=self.machine,
+            assume_complete=self.assume_complete,
             threads=self.threads,
             columns=columns,
             predicate=predicate,

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
+import tracefast as tf
 from support.kernel import rules, truth
 from support.paths import DATA
 
@@ -100,3 +102,67 @@ def test_separate_logs_overlap_by_their_times(tmp_path: Path) -> None:
         (1000, 4, 30, "exact"),
         (1001, 4, 35, "exact"),
     ]
+
+
+@pytest.mark.parametrize(
+    "times",
+    [("", "", "", ""), ("12:00:01 ", "12:00:01 ", "12:00:01 ", "12:00:02 ")],
+    ids=["without times", "whole seconds"],
+)
+def test_separate_logs_without_fine_times_have_no_order(
+    times: tuple[str, ...], tmp_path: Path
+) -> None:
+    """What their tasks share is ambiguous, and what one of them opens for itself is exact."""
+    opened, read, forked, again = times
+    (tmp_path / "cut.strace.1000").write_text(
+        f"""\
+{opened}openat(AT_FDCWD, "/data", O_RDONLY) = 3
+{read}read(3, "x"..., 10) = 10
+{forked}clone(child_stack=NULL, flags=SIGCHLD) = 1001
+{again}read(3, "x"..., 10) = 10
+"""
+    )
+    (tmp_path / "cut.strace.1001").write_text(
+        f"""\
+{forked}read(3, "x"..., 20) = 20
+{again}openat(AT_FDCWD, "/own", O_RDONLY) = 4
+{again}read(4, "x"..., 20) = 20
+"""
+    )
+    rows = truth.read_rows(tmp_path / "cut.strace").filter(name="read").sort("tid", "line")
+    found = rows.select("tid", "path", "offset", "offset_known").rows()
+    assert found == [
+        (1000, "/data", 0, "exact"),
+        (1000, "/data", None, "ambiguous"),
+        (1001, "/data", None, "ambiguous"),
+        (1001, "/own", 0, "exact"),
+    ]
+
+
+def test_nothing_is_assumed_where_the_user_says_that_the_log_is_complete(tmp_path: Path) -> None:
+    log = tmp_path / "filtered.strace"
+    log.write_text(
+        """\
+100 execve("/bin/x", ["x"], 0x7ffc /* 9 vars */) = 0
+100 openat(AT_FDCWD, "/data", O_RDONLY) = 3
+100 read(3, "x"..., 10) = 10
+100 read(3, "x"..., 10) = 10
+"""
+    )
+    for complete, known in [(False, "assumed"), (True, "exact")]:
+        target = tmp_path / f"{known}.parquet"
+        tf.parse(log, target, assume_complete=complete)
+        read = pl.DataFrame(tf.read(log, assume_complete=complete))
+        scanned = tf.scan(log, assume_complete=complete).collect()
+        tf.parse_many(log, tmp_path / known, assume_complete=complete)
+        (made,) = (tmp_path / known).glob("*.parquet")
+        for rows in (read, scanned, pl.read_parquet(target), pl.read_parquet(made)):
+            reads = rows.filter(pl.col("name").cast(pl.String) == "read")
+            assert reads["offset"].to_list() == [0, 10]
+            assert reads["offset_known"].cast(pl.String).unique().to_list() == [known]
+        (file,) = tf.files(scanned).filter(pl.col("reads") > 0).collect().iter_rows(named=True)
+        assert file["offset_known"] == known
+        assert (file["read_consecutive"], file["read_unknown"]) == (1, 0)
+        assert file["read_unique_bytes"] == 20
+        gaps = tf.accesses(scanned, "/data").select("offset_known", "gap").collect().rows()
+        assert gaps == [(known, None), (known, 0)]

@@ -22,6 +22,7 @@ class Options:
     row_group: int = 65_536
     compression: str | None = None
     model: bool = True
+    assume_complete: bool = False
 
     def keywords(self) -> dict[str, object]:
         """Give the options as keyword arguments."""
@@ -44,6 +45,7 @@ class Options:
             row_group=self.row_group,
             compression=self.compression,
             model=self.model,
+            assume_complete=self.assume_complete,
             threads=threads,
             progress=progress,
         )

@@ -28,6 +28,7 @@ def parse_many(
     row_group: int = 65_536,
     compression: str | None = None,
     model: bool = True,
+    assume_complete: bool = False,
 ) -> "pl.DataFrame":
     """Parse many logs, each into its own Parquet file; continue where an earlier run ended.
 
@@ -59,7 +60,7 @@ def parse_many(
     threads
         Worker threads for each log; by default the logs in progress share the cores, and with an
         `executor` each has one.
-    row_group, compression, model
+    row_group, compression, model, assume_complete
         As for :func:`parse`.
 
     Returns
@@ -104,7 +105,7 @@ def parse_many(
     """
     import polars as pl
 
-    options = Options(format_in, machine, row_group, compression, model)
+    options = Options(format_in, machine, row_group, compression, model, assume_complete)
     batch = Batch(logs, out_dir, options, resume=resume, shard=shard)
     records = batch.run(executor=executor, jobs=jobs, threads=threads)
     rows = [_row(record, batch.out_dir) for record in records]

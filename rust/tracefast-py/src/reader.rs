@@ -110,7 +110,8 @@ impl Reader {
     #[new]
     #[pyo3(signature = (
         sources, *, format_in = None, threads = None, block_bytes = 262_144, columns = None,
-        machine = None, predicate = None, limit = None, progress = None, plain_words = false
+        machine = None, assume_complete = false, predicate = None, limit = None, progress = None,
+        plain_words = false
     ), text_signature = None)]
     #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python's keyword arguments.
     #[allow(clippy::redundant_closure_for_method_calls)] // The method's lifetimes do not fit.
@@ -122,6 +123,7 @@ impl Reader {
         block_bytes: usize,
         columns: Option<Vec<String>>,
         machine: Option<&str>,
+        assume_complete: bool,
         predicate: Option<Wanted>,
         limit: Option<usize>,
         progress: Option<&Bound<'_, Progress>>,
@@ -131,6 +133,7 @@ impl Reader {
         let mut options = options(format_in, threads, block_bytes, READ_ROWS, columns, machine)?;
         options.predicate = predicate.map(|Wanted(predicate)| predicate);
         options.limit = limit;
+        options.assume_complete = assume_complete;
         if plain_words {
             options.projection = options.projection.with_plain_words();
         }

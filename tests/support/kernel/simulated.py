@@ -66,6 +66,7 @@ class Task:
     call: Call | None = None
     held: Call | None = None  # The vfork that waits for this task.
     quiet: Call | None = None  # This task says nothing before that call ends.
+    started: bool = False  # Its program has just been started.
 
 
 @dataclass(eq=False)
@@ -259,6 +260,10 @@ class Machine:
     # -- what programs do
 
     def choose(self, task: Task) -> Call | None:
+        if task.started:
+            # No program does without memory.
+            task.started = False
+            return Call(task, "brk", "NULL", ret=0x5000, at_once=True)
         table = task.table
         changes = not table.forking
         fds = sorted(table.slots)
@@ -573,6 +578,7 @@ class Machine:
             task.table.busy -= 1
             task.table = Table(slots, busy=1)  # `finish` counts it down.
             task.held = None
+            task.started = True
 
         task.table.forking = True
         call.last = last

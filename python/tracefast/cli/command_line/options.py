@@ -26,6 +26,14 @@ MachineOption = Annotated[
         show_default=False,
     ),
 ]
+AssumeCompleteOption = Annotated[
+    bool,
+    typer.Option(
+        "--assume-complete",
+        help="All calls that open files or move positions were traced, even if the log seems to"
+        " lack some of them.",
+    ),
+]
 WhereOption = Annotated[
     str | None,
     typer.Option(

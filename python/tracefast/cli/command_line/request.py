@@ -39,7 +39,7 @@ class Request:
         How many rows to print: 0 for all, None for as many as fit a terminal.
     wide
         Show all columns.
-    format_in, machine
+    format_in, machine, assume_complete
         As for :func:`tracefast.scan`.
     quiet
         Print only errors on standard error.
@@ -56,6 +56,7 @@ class Request:
     wide: bool = False
     format_in: FormatIn | None = None
     machine: Machine | None = None
+    assume_complete: bool = False
     quiet: bool = False
 
     def note(self, text: str) -> None:
@@ -126,6 +127,7 @@ def _shared_options(
     no_clobber: options.ClobberOption = False,
     format_in: options.FormatInOption = None,
     machine: options.MachineOption = None,
+    assume_complete: options.AssumeCompleteOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
     """Declare the options that all tables share, for typer to read."""

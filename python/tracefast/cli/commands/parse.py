@@ -84,6 +84,7 @@ def parse(
     ] = None,
     format_in: options.FormatInOption = None,
     machine: options.MachineOption = None,
+    assume_complete: options.AssumeCompleteOption = False,
     threads: Annotated[
         int | None,
         typer.Option(min=1, metavar="N", help="Worker threads for each log.  [default: all cores]"),
@@ -149,7 +150,7 @@ def parse(
         return parse_each(
             logs,
             out_dir,
-            Options(format_in, machine, row_group, compression),
+            Options(format_in, machine, row_group, compression, assume_complete=assume_complete),
             jobs=jobs,
             threads=threads,
             shard=shard,
@@ -174,6 +175,7 @@ def parse(
             sink=chosen_sink,
             format_in=format_in,
             machine=machine,
+            assume_complete=assume_complete,
             threads=threads,
             row_group=row_group,
             compression=compression,

@@ -113,7 +113,11 @@ def _collect(
     names: list[str], analysis: Analysis, request: Request, progress: Progress
 ) -> pl.DataFrame:
     events = tracefast.scan(
-        names, format_in=request.format_in, machine=request.machine, progress=progress
+        names,
+        format_in=request.format_in,
+        machine=request.machine,
+        assume_complete=request.assume_complete,
+        progress=progress,
     )
     if request.window:
         from tracefast.cli.inputs.events_in_window import filter_window

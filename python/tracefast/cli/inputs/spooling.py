@@ -82,7 +82,13 @@ def spool_pipe(name: str, folder: Path, request: Request) -> Path:
 
 def _parse(source: str, path: Path, request: Request) -> Path:
     """Parse a log into Parquet, and print its warnings."""
-    report = tracefast.parse(source, path, format_in=request.format_in, machine=request.machine)
+    report = tracefast.parse(
+        source,
+        path,
+        format_in=request.format_in,
+        machine=request.machine,
+        assume_complete=request.assume_complete,
+    )
     for warning in report.warnings:
         request.warn(warning)
     return path

@@ -211,6 +211,13 @@ def _notes(table: pl.DataFrame, rings: Iterable[tuple[int, int]]) -> Iterator[st
                 f"{plural(_sum(lost[f'{op}_unknown']), op)} of {plural(_files(lost), 'file')},"
                 " whose offset the log does not show: in no access class, and not in covered"
             )
+    assumed = table.filter(pl.col("offset_known") == "assumed")
+    if not assumed.is_empty():
+        yield (
+            f"{plural(_files(assumed), 'file')} whose offsets are assumed: not all calls that move"
+            " positions were traced; record without -e or with the filter of docs/files.md, or"
+            " insist with --assume-complete"
+        )
     relative = table.filter(pl.col("offset_known") == "relative")
     if not relative.is_empty():
         yield (

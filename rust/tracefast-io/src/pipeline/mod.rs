@@ -50,6 +50,8 @@ pub struct Options {
     pub machine: Option<Machine>,
     /// Run the model of the kernel; without it the columns that need it are null.
     pub model: bool,
+    /// All calls that move positions are in the logs, whatever these seem to show.
+    pub assume_complete: bool,
     /// Which rows are made into batches; all by default. Groups count the others as well.
     pub predicate: Option<Predicate>,
     /// How many rows are wanted, before the predicate; reading stops there.
@@ -66,6 +68,7 @@ impl Default for Options {
             format: None,
             machine: None,
             model: true,
+            assume_complete: false,
             predicate: None,
             limit: None,
         }
@@ -195,6 +198,7 @@ impl<E: Encode> Pipeline<E> {
         let threads = options.threads();
         let mut stream = Stream::new(Arc::clone(&pool));
         stream.model = options.model;
+        stream.assume_complete = options.assume_complete;
         let grouper = RowGrouper::new(stream, options.group_rows, options.limit);
         let state = State {
             plan: None,

@@ -15,6 +15,34 @@ const SUCCEED: usize = 32;
 /// How many transfers there must be before it is likely that seeks were not traced.
 const TRANSFERS: usize = 64;
 
+/// Calls that a user may choose who wants to see input and output only.
+const IO: [&[u8]; 24] = [
+    b"access",
+    b"close",
+    b"copy_file_range",
+    b"creat",
+    b"execve",
+    b"exit",
+    b"exit_group",
+    b"fdatasync",
+    b"fstat",
+    b"fsync",
+    b"ftruncate",
+    b"newfstatat",
+    b"open",
+    b"openat",
+    b"openat2",
+    b"pread64",
+    b"preadv",
+    b"pwrite64",
+    b"pwritev",
+    b"rename",
+    b"sendfile",
+    b"stat",
+    b"statx",
+    b"unlink",
+];
+
 /// By how much calls must overlap, ns: their times are rounded.
 const OVERLAP: i64 = 10_000;
 
@@ -30,7 +58,8 @@ pub(crate) struct Recording {
 /// The facts that decide, of the lines so far.
 #[derive(Debug, Default)]
 struct Facts {
-    first: Option<Option<i32>>,
+    /// The task of the first call, by its number or 0.
+    first: Option<i32>,
     /// There are lines of several tasks.
     several: bool,
     /// A call has two halves.
@@ -39,8 +68,8 @@ struct Facts {
     /// A call failed.
     failed: bool,
     transfers: usize,
-    /// There are calls that move positions, or without which no program starts.
-    moves: bool,
+    /// There are calls that no choice of input and output includes: seeks, memory, waits ….
+    unfiltered: bool,
     /// Lines of tasks are not in the order of their times, or a child comes before its parent's
     /// call.
     disordered: bool,
@@ -59,14 +88,14 @@ impl Recording {
         let mut facts = Facts::default();
         for line in text.split(|&b| b == b'\n') {
             facts.see(line.strip_suffix(b"\r").unwrap_or(line), layout);
-            if facts.split && facts.moves {
+            if facts.split && facts.unfiltered {
                 break;
             }
         }
         let succeeds = facts.calls >= SUCCEED && !facts.failed;
         Self {
             by_ends: facts.several && !facts.split && (facts.disordered || succeeds),
-            filtered: facts.transfers >= TRANSFERS && !facts.moves,
+            filtered: facts.transfers >= TRANSFERS && !facts.unfiltered,
         }
     }
 }
@@ -79,8 +108,8 @@ impl Facts {
         let Some(len) = call_name(event) else { return };
         let name = &event[..len];
         match name {
-            b"lseek" | b"_llseek" | b"brk" | b"mmap" | b"mmap2" => self.moves = true,
             b"read" | b"readv" | b"write" | b"writev" => self.transfers += 1,
+            _ if !IO.contains(&name) => self.unfiltered = true,
             _ => {}
         }
         // With `-z`, too, a few lines end so.
@@ -89,7 +118,8 @@ impl Facts {
         }
         self.calls += 1;
         self.failed |= memchr::memmem::find(event, b" = -1 E").is_some();
-        self.several |= *self.first.get_or_insert(leader.pid) != leader.pid;
+        let task = leader.pid.unwrap_or(0);
+        self.several |= *self.first.get_or_insert(task) != task;
         if classes_of(name).has(Classes::FORKS)
             && let Some(at) = rfind(event, b" = ", 0)
         {
@@ -172,6 +202,7 @@ mod tests {
         assert!(recording(&log("")).filtered);
         assert!(!recording(&log("7 lseek(3, 0, SEEK_SET) = 0\n")).filtered);
         assert!(!recording(&log("7 brk(NULL) = 0x5000\n")).filtered);
+        assert!(!recording(&log("7 epoll_wait(4, [], 9, -1) = 0\n")).filtered);
         assert!(!recording("7 read(3, \"x\", 1) = 1\n").filtered);
     }
 }
