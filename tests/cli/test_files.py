@@ -119,6 +119,22 @@ def test_what_is_below_the_table(run, log):
     assert run("files", log, "--match", "*.bin", "--top", 1).stderr.startswith("total: 2 files, ")
 
 
+def test_the_table_says_what_assumed_offsets_are_based_on(make_events):
+    one = {"kind": "syscall", "name": "read", "file": 1, "path": "/a", "ret": 5, "bytes": 5}
+    one |= {"file_type": "regular", "offset_known": "assumed", "requested": 5, "ofd": 1}
+    reads = [one | {"offset": 0, "access": "first"}, one | {"offset": 5, "access": "consecutive"}]
+    table = tf.files(make_events(reads)).collect()
+    assert table.select("read_consecutive", "read_unknown", "offset_known").row(0) == (
+        1,
+        0,
+        "assumed",
+    )
+    assert total_and_notes(table)[1:] == [
+        "note: 1 file whose offsets are assumed: not all calls that move positions were traced;"
+        " record without -e or with the filter of docs/files.md, or insist with --assume-complete"
+    ]
+
+
 def test_offsets_that_the_log_does_not_show_are_counted(make_events):
     one = {"kind": "syscall", "name": "read", "file": 1, "path": "/a", "ret": 5, "bytes": 5}
     one |= {"file_type": "regular", "offset_known": "ambiguous", "requested": 5, "ofd": 1}
