@@ -130,8 +130,11 @@ def test_the_table_says_what_assumed_offsets_are_based_on(make_events):
         "assumed",
     )
     assert total_and_notes(table)[1:] == [
-        "note: 1 file whose offsets are assumed: not all calls that move positions were traced;"
-        " record without -e or with the filter of docs/files.md, or insist with --assume-complete"
+        (
+            "note: 1 file whose offsets are assumed: not all calls that move positions were traced;"
+            " record without -e or with the filter of docs/files.md, or insist with"
+            " --assume-complete"
+        )
     ]
 
 
