@@ -108,7 +108,8 @@ def write_whole(
         # A device or a pipe cannot be renamed to.
         path.write_bytes(data)
         return
-    name = f".{path.name[:_NAME_PART]}.{os.urandom(8).hex()}.tmp"
+    # A run that was killed leaves it; the name says whose it is.
+    name = f".tracefast-{path.name[:_NAME_PART]}.{os.urandom(8).hex()}.tmp"
     partial = (folder or path.parent) / name
     try:
         try:

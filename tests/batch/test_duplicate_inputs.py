@@ -101,7 +101,8 @@ def test_what_is_named_twice_is_read_once(runs, run):
     assert ran.stdout.splitlines()[1].split(",")[:3] == ["openat", "2", "0"]
 
 
-def test_a_hard_link_is_the_same_log(runs, run):
+@pytest.mark.usefixtures("runs")
+def test_a_hard_link_is_the_same_log(run):
     Path("hard.strace").hardlink_to("one/app.strace")
     assert calls("one/app.strace", "hard.strace") == {"one/app.strace": 2}
     ran = run("syscalls", "one/app.strace", "hard.strace", "--format", "csv")

@@ -35,7 +35,8 @@ def expand(sources: Sources, *, lazily: bool = False) -> list[str]:
         ``-`` is standard input. The common name of the logs of several tasks (``log`` for
         ``log.1234`` and ``log.1235``, written by ``strace -ff -o log``) stays as it is: the parser
         finds them. A directory stands for its files (`files_in`). A file that is named twice, even
-        by another path or a hard link, is listed once. A leading ``~`` stands for the user's home directory.
+        by another path or a hard link, is listed once. A leading ``~`` stands for the user's home
+        directory.
     lazily
         Keep URLs, which polars can scan.
 

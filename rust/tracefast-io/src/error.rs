@@ -42,6 +42,8 @@ pub enum ErrorKind {
         /// How many bytes are searched for one.
         limit: u64,
     },
+    /// The log became shorter while it was read.
+    Shrunk,
     /// The output exists and may not be replaced.
     Exists,
     /// The output is a directory.
@@ -198,6 +200,7 @@ impl ErrorKind {
             Self::TooMuchText { .. } => "too_much_text",
             Self::TooManyNames { .. } => "too_many_names",
             Self::NoEvent { .. } => "no_event",
+            Self::Shrunk => "shrunk",
             Self::Exists => "exists",
             Self::IsADirectory => "is_a_directory",
             Self::Parquet(_) => "parquet",
@@ -233,6 +236,7 @@ impl fmt::Display for ErrorKind {
                 )
             }
             Self::NoEvent { limit } => write!(f, "no event starts in {limit} bytes"),
+            Self::Shrunk => f.write_str("became shorter while it was read"),
             Self::Exists => f.write_str("already exists"),
             Self::IsADirectory => f.write_str("is a directory"),
             Self::Parquet(error) => write!(f, "cannot write Parquet: {error}"),

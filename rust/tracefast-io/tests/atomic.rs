@@ -49,7 +49,7 @@ fn nothing_is_there_before_the_end() {
     // A hidden file in the same folder, so that only a rename remains.
     let there = names(folder.path());
     let temporary = Path::new(&there[0]);
-    assert!(there[0].starts_with(".out.parquet."), "{there:?}");
+    assert!(there[0].starts_with(".tracefast-out.parquet."), "{there:?}");
     assert_eq!(temporary.extension(), Some("tmp".as_ref()), "{there:?}");
     file.commit().unwrap();
     assert_eq!(fs::read(&path).unwrap().len(), 1 << 20);
@@ -63,6 +63,23 @@ fn what_is_dropped_leaves_nothing() {
     file.write_all(b"half of it").unwrap();
     drop(file);
     assert!(names(folder.path()).is_empty());
+}
+
+#[test]
+fn what_a_killed_writer_left_is_removed() {
+    let folder = folder();
+    let path = folder.path().join("out.parquet");
+    let other = AtomicFile::create(&path, true).unwrap();
+    for abandoned in [".tracefast-out.parquet.Abc123.tmp", ".tracefast-out.parquet.x.Abc123.tmp"] {
+        fs::write(folder.path().join(abandoned), "half").unwrap();
+    }
+    write(&path, "all").unwrap();
+    // What is being written, or belongs to another output, stays.
+    let there = names(folder.path());
+    assert_eq!(there.len(), 3, "{there:?}");
+    assert!(!there.contains(&".tracefast-out.parquet.Abc123.tmp".to_owned()), "{there:?}");
+    other.commit().unwrap();
+    assert_eq!(names(folder.path()), [".tracefast-out.parquet.x.Abc123.tmp", "out.parquet"]);
 }
 
 #[test]

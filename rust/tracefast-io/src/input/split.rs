@@ -122,7 +122,7 @@ fn line_start(
 /// part.
 ///
 /// # Errors
-/// The file cannot be read, or a line is longer than a block can be.
+/// The file cannot be read or became shorter, or a line is longer than a block can be.
 pub fn read_block(
     file: &File,
     len: u64,
@@ -161,8 +161,11 @@ fn read_block_within(
         let space = block.space(want);
         let read = have;
         have += read_at(file, &mut space[have..], offset + have as u64)?;
-        // A file that was truncated meanwhile ends at its new end.
-        let ends = have < want || offset + have as u64 >= len;
+        if have < want && offset + (have as u64) < len {
+            let error = Error::new(ErrorKind::Shrunk);
+            return Err(error.with_hint("parse it when nothing writes it, or parse a copy"));
+        }
+        let ends = offset + have as u64 >= len;
         let text = &block.space(want)[..have];
         let at_start =
             |at: usize| at.checked_sub(1).map_or(part_start == 0, |at| text[at] == b'\n');
@@ -341,6 +344,20 @@ mod tests {
                 block.text().to_vec()
             })
             .collect()
+    }
+
+    #[test]
+    fn a_file_that_becomes_shorter_is_an_error() {
+        let format = Format::detect(b"1 read(3, \"\", 1) = 0\n", None).expect("strace");
+        let mut file = tempfile::tempfile().expect("a temporary file");
+        file.write_all(&b"1 read(3, \"\", 1) = 0\n".repeat(100)).expect("room for it");
+        let len = file.metadata().expect("its length").len();
+        file.set_len(len - 30).expect("shorter");
+        let mut block = Block::default();
+        let last = block_count(len, 1000) - 1;
+        let error =
+            read_block(&file, len, last, 1000, &format, &mut block).expect_err("the end is gone");
+        assert_eq!(error.kind().word(), "shrunk");
     }
 
     fn by_stream(text: &[u8], size: usize, format: &Format) -> Vec<Vec<u8>> {

@@ -1,20 +1,28 @@
 //! Files that appear whole or not at all.
 //!
-//! A regular file is written under another name beside its place and renamed when it is complete.
+//! A regular file is written under another name beside its place, `.tracefast-NAME.RANDOM.tmp`, and
+//! renamed when it is complete. Where a process was killed, that file is left. The next one that writes
+//! the same output removes it: a file that is being written is locked (flock(2)).
 //! What is no regular file (a pipe, a terminal, `/dev/null`) cannot be replaced by one and is
 //! written as it is.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IoSlice, Write};
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, flock};
 use tempfile::{Builder, NamedTempFile};
 
 use crate::error::{Error, ErrorKind, Result};
 
 /// Bytes collected before they are written.
 const BUFFER: usize = 256 << 10;
+
+/// What the names of temporary files end with, and how many random characters come before that.
+const SUFFIX: &str = ".tmp";
+const RANDOM: usize = 6;
 
 /// The most links to follow before they are taken for a loop.
 const MOST_LINKS: usize = 40;
@@ -169,16 +177,51 @@ fn open(path: &Path, clobber: bool) -> Result<Target> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    // Opened as any file is, so that the user's mask applies, and errors keep their number.
-    let file = Builder::new()
-        .prefix(&format!(".{name}."))
-        .suffix(".tmp")
-        .make_in(folder, |path| OpenOptions::new().write(true).create_new(true).open(path))?;
+    let prefix = format!(".tracefast-{name}.");
+    remove_abandoned(folder, &prefix);
+    let file = locked(folder, &prefix)?;
     if let Some(permissions) = replaced {
         // Where the file system has no permissions, there are none to keep.
         let _ = file.as_file().set_permissions(permissions);
     }
     Ok(Target::Temporary { file, place })
+}
+
+/// Creates a temporary file and locks it, so that no other process takes it for abandoned.
+fn locked(folder: &Path, prefix: &str) -> io::Result<NamedTempFile> {
+    loop {
+        // Opened as any file is, so that the user's mask applies, and errors keep their number.
+        let file = Builder::new()
+            .prefix(prefix)
+            .suffix(SUFFIX)
+            .rand_bytes(RANDOM)
+            .make_in(folder, |path| OpenOptions::new().write(true).create_new(true).open(path))?;
+        // Some file systems have no locks: there, abandoned files stay.
+        let removed = flock(file.as_file(), FlockOperation::LockExclusive).is_ok()
+            && file.as_file().metadata()?.nlink() == 0;
+        // Another process may have removed it before it was locked.
+        if !removed {
+            return Ok(file);
+        }
+    }
+}
+
+/// Removes temporary files of an output whose writers are gone.
+fn remove_abandoned(folder: &Path, prefix: &str) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let random = name
+            .to_str()
+            .and_then(|name| name.strip_prefix(prefix)?.strip_suffix(SUFFIX))
+            .is_some_and(|random| random.len() == RANDOM);
+        if random
+            && let Ok(file) = OpenOptions::new().write(true).open(entry.path())
+            && flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
+        {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 enum Resolved {
