@@ -1,27 +1,24 @@
 //! Types of files, as far as the log has shown them.
 
-use std::collections::VecDeque;
-
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::FileType;
-use crate::hash::HashMap;
 use crate::kernel::block_rows::BlockRows;
 
-/// How many files are remembered.
-const REMEMBERED: usize = 1 << 16;
+/// How many files are remembered, at most: those with the same last bits share a place.
+const PLACES: usize = 1 << 14;
 
-/// The type of each file by its identity, the oldest first forgotten.
+/// The type of each file by its identity, which is a hash. The latest at a place is remembered.
 #[derive(Debug, Default)]
 pub(crate) struct Types {
-    known: HashMap<u64, u8>,
-    order: VecDeque<u64>,
+    known: Vec<Option<(u64, u8)>>,
 }
 
 impl Types {
     /// The type of the file, if a row has shown it.
     #[inline]
     pub(crate) fn get(&self, id: u64) -> Option<u8> {
-        self.known.get(&id).copied()
+        let &(known, file_type) = self.known.get(id as usize % PLACES)?.as_ref()?;
+        (known == id).then_some(file_type)
     }
 
     /// A row has shown the type of the file.
@@ -30,14 +27,10 @@ impl Types {
         if file_type == FileType::Unknown as u8 {
             return;
         }
-        if self.known.insert(id, file_type).is_none() {
-            self.order.push_back(id);
-            if self.order.len() > REMEMBERED
-                && let Some(oldest) = self.order.pop_front()
-            {
-                self.known.remove(&oldest);
-            }
+        if self.known.is_empty() {
+            self.known.resize(PLACES, None);
         }
+        self.known[id as usize % PLACES] = Some((id, file_type));
     }
 
     /// The row acts on a file by its path, and shows the type of the file, or gets it.
