@@ -95,12 +95,18 @@ impl Kernel {
         changes: Option<Changes>,
     ) -> Option<Held> {
         self.tasks.files.keep(file);
+        if changes.is_some() && self.tasks.files.at(file).is_some_and(|open| open.unsure) {
+            self.tasks.files.follow_file(file);
+        }
         let (open, inodes) = self.tasks.files.with_inodes(file)?;
         let call_start = position.then(|| open.in_progress.begin());
         let resize = match (open.inode, changes) {
             (Some(inode), Some(changes)) => inodes.begin_change(inode, changes),
             _ => None,
         };
+        if open.unsure && position {
+            self.tasks.files.move_others(file, true);
+        }
         Some(Held { fd, file, call_start, resize, switches: false })
     }
 

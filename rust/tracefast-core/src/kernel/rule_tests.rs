@@ -246,6 +246,7 @@ files! {
     names,
     namespaces,
     offsets,
+    older,
     order,
     overlap,
     passing,

@@ -37,7 +37,9 @@ impl Kernel {
             self.tasks.receive(task, fd, file, cloexec);
         } else {
             let at = Position::At(Offset::Relative(0));
-            self.tasks.open(task, fd, OpenFileDescription::inherited(at), cloexec);
+            let mut file = OpenFileDescription::inherited(at);
+            file.others.unexplained = true;
+            self.tasks.open(task, fd, file, cloexec);
         }
     }
 
@@ -100,6 +102,12 @@ impl Kernel {
             received.iter().map(|one| one.path.as_ref().map(|view| block.text_of(view))).collect();
         let cloexec = block.rows.effect[row].flags & open_flags::CLOEXEC != 0;
         let message = self.messages.receive(end, &paths);
+        if message.is_none() && !received.is_empty() {
+            // It may be part of any message.
+            for file in self.messages.files() {
+                self.tasks.files.suspect(file);
+            }
+        }
         for (i, one) in received.iter().enumerate() {
             let file = message.as_ref().and_then(|message| message.files.get(i).copied().flatten());
             self.receive(task, one.fd, file, cloexec);

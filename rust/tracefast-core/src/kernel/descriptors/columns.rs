@@ -191,12 +191,14 @@ impl Kernel {
         identify: bool,
         file_type: Option<u8>,
     ) {
+        let renames = self.tasks.files.older.renames;
         let Some((open, inodes)) = self.tasks.files.with_inodes(file) else { return };
         let id = identify.then(|| inodes.identity(file_id(path)));
         let stream = !path.starts_with(b"/") || crate::linux::devices::is_stream_device(path);
         open.path = Some(path.into());
         open.id = id.or(open.id);
         open.file_type = file_type.or(open.file_type);
+        open.named = renames;
         open.changed();
         if stream && open.inherited || file_type.is_some_and(is_stream) {
             open.never_positioned(inodes);
@@ -205,6 +207,9 @@ impl Kernel {
             && open.position != Position::None
         {
             open.inode = Some(inodes.join(id));
+        }
+        if open.unsure {
+            self.tasks.files.compare_again(file);
         }
     }
 
@@ -225,6 +230,9 @@ impl Kernel {
                 open.changed();
                 if let Some(id) = open.id {
                     inodes.types.learn(id, file_type);
+                }
+                if open.unsure {
+                    self.tasks.files.compare_again(file);
                 }
             }
         }

@@ -57,6 +57,11 @@ impl Messages {
         self.messages.remove(at)
     }
 
+    /// The descriptions of all of them.
+    pub(crate) fn files(&self) -> impl Iterator<Item = DescriptionRef> {
+        self.messages.iter().flat_map(|message| &message.files).flatten().copied()
+    }
+
     /// Removes the oldest message that may be the one received at `to`: with as many descriptions,
     /// with these names where names are known, through the same pair where pairs are known.
     pub(crate) fn receive(&mut self, to: Option<End>, names: &[Option<&[u8]>]) -> Option<Message> {

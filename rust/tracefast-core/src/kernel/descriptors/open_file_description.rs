@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::kernel::descriptors::messages::End;
+use crate::kernel::descriptors::same_description::{OlderDescriptions, Others};
 use crate::kernel::files::inodes::{InodeRef, Inodes};
 use crate::kernel::files::length::Moment;
 use crate::kernel::transfers::position::{CallsInProgress, Position, Stream};
@@ -39,6 +40,18 @@ pub(crate) struct OpenFileDescription {
     pub append: bool,
     /// It is older than the log, or was opened by a call that was not traced.
     pub inherited: bool,
+    /// Other descriptions may be the same one.
+    pub unsure: bool,
+    /// Which ones those are.
+    pub others: Others,
+    /// A call on one of those may have moved the position.
+    pub doubtful: bool,
+    /// Whether writes append is not known: it is older than the log.
+    pub may_append: bool,
+    /// Its position is where its last write ended.
+    pub at_end_of_write: bool,
+    /// How many names had changed when it got its name.
+    pub named: u32,
     /// When the last read that returned data began.
     pub read: Moment,
     /// Calls under way that change `append`.
@@ -74,6 +87,12 @@ impl OpenFileDescription {
             in_progress: CallsInProgress::default(),
             append: false,
             inherited: false,
+            unsure: false,
+            others: Others::default(),
+            doubtful: false,
+            may_append: false,
+            at_end_of_write: false,
+            named: 0,
             read: 0,
             switching: 0,
             switched: 0,
@@ -87,7 +106,13 @@ impl OpenFileDescription {
 
     /// A description that is older than the log.
     pub(crate) fn inherited(position: Position) -> Self {
-        Self { inherited: true, position, ..Self::new(None, None, None) }
+        Self {
+            inherited: true,
+            unsure: true,
+            may_append: true,
+            position,
+            ..Self::new(None, None, None)
+        }
     }
 
     /// The number that rows show; 0 if no row has needed it.
@@ -159,13 +184,20 @@ pub(crate) fn is_rooted(view: u128) -> bool {
     (view >> 32) as u8 == b'/'
 }
 
+/// Whether it is a path, and not `pipe:[1]`, `socket:[1]` and the like.
+pub(crate) fn is_rooted_path(path: &[u8]) -> bool {
+    path.starts_with(b"/")
+}
+
 /// All open file descriptions. A description without users is removed at once.
 #[derive(Debug, Default)]
 pub(crate) struct OpenFileDescriptions {
-    files: Vec<Option<OpenFileDescription>>,
+    pub files: Vec<Option<OpenFileDescription>>,
     free: Vec<DescriptionRef>,
     /// The files that they are of.
     pub inodes: Inodes,
+    /// Those that may be the same.
+    pub older: OlderDescriptions,
     /// The last number that was assigned.
     numbers: u32,
     /// Not all calls that move positions are in the log.
@@ -201,6 +233,12 @@ impl OpenFileDescriptions {
     #[inline]
     pub(crate) fn get(&mut self, file: DescriptionRef) -> Option<&mut OpenFileDescription> {
         self.files.get_mut(file as usize).and_then(Option::as_mut)
+    }
+
+    /// The description, which does not change.
+    #[inline]
+    pub(crate) fn at(&self, file: DescriptionRef) -> Option<&OpenFileDescription> {
+        self.files.get(file as usize).and_then(Option::as_ref)
     }
 
     /// The description, and the files.
@@ -243,6 +281,10 @@ impl OpenFileDescriptions {
             open.refs -= 1;
             if open.refs == 0 {
                 let inode = open.inode;
+                if open.unsure {
+                    let others = std::mem::take(&mut open.others);
+                    self.forget(file, &others);
+                }
                 self.files[file as usize] = None;
                 self.free.push(file);
                 if let Some(inode) = inode {

@@ -75,6 +75,9 @@ pub(crate) struct Length {
     changed: Moment,
     /// When the file was last made shorter.
     cut: Moment,
+    /// The description with this number wrote last: if it appends, the file ends where that write
+    /// ended. 0: none.
+    last_writer: u32,
     /// When the size became known or last changed.
     size_since: Moment,
     /// Until then, no file that may be the same one under another name has changed.
@@ -102,6 +105,7 @@ impl Length {
             born,
             changed: 0,
             cut: 0,
+            last_writer: 0,
             size_since: 0,
             proved: born,
         }
@@ -125,7 +129,7 @@ impl Length {
     /// Whether the size, or who appends, counts for anything.
     #[inline]
     pub(crate) fn counts(&self) -> bool {
-        self.size.is_some() || matches!(self.appender, Appender::One(..))
+        self.size.is_some() || self.last_writer != 0 || matches!(self.appender, Appender::One(..))
     }
 
     /// See [`crate::kernel::files::other_names`].
@@ -141,12 +145,22 @@ impl Length {
 
     /// Another name of this file may have been used to change it.
     pub(crate) fn lose(&mut self) {
-        (self.size, self.appender) = (None, Appender::Several);
+        (self.size, self.appender, self.last_writer) = (None, Appender::Several, 0);
     }
 
     /// A call is under way that may change the size.
     pub(crate) fn is_changing(&self) -> bool {
         !self.in_progress.is_empty()
+    }
+
+    /// The description that wrote last, if nothing has changed the file since.
+    pub(crate) fn last_writer(&self) -> u32 {
+        self.last_writer
+    }
+
+    /// The description with this number has written, while nothing else changed the file.
+    pub(crate) fn wrote(&mut self, number: u32) {
+        self.last_writer = number;
     }
 
     /// Which descriptions have appended while the size was not known.
@@ -199,6 +213,7 @@ impl Length {
         if !self.counts() || matches!(change, Change::Cut(_)) {
             self.proved = now;
         }
+        self.last_writer = 0;
         (self.changed, self.size_since) = (now, now);
         if matches!(change, Change::Cut(_) | Change::Any) {
             self.cut = now;

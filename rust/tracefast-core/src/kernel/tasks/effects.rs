@@ -82,6 +82,9 @@ impl Kernel {
                         inodes.append_to(inode);
                     }
                 }
+                if let Some(file) = files[0] {
+                    self.tasks.files.know_append(file, appends);
+                }
             }
             (Op::Fork, ..) => self.forked(task, tid, row, block, ret.filter(|_| done)),
             (Op::Appear, ..) => {
@@ -119,9 +122,11 @@ impl Kernel {
             }
             (Op::Rename, ..) if done => {
                 self.renamed = true;
+                self.tasks.files.older.renames += 1;
                 self.rename(row, block, names, effect.flags == 1);
             }
             (Op::Unlink, ..) if done => {
+                self.tasks.files.older.renames += 1;
                 for name in every_name(block, row, false, names[0]) {
                     self.tasks.files.inodes.unlink(name);
                 }

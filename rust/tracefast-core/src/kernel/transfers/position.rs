@@ -162,6 +162,11 @@ impl CallsInProgress {
         self.count == 0
     }
 
+    /// Whether one such call is under way.
+    pub(crate) fn is_single(&self) -> bool {
+        self.count == 1
+    }
+
     /// A call begins.
     pub(crate) fn begin(&mut self) -> CallStart {
         let alone = self.count == 0;

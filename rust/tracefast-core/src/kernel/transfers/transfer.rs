@@ -45,6 +45,8 @@ pub(crate) struct Found {
     pub offset: Option<i64>,
     /// The offset that the log gives is not where the transfer began.
     pub misleading: bool,
+    /// It was a write that begins at the end of the file, or may do so.
+    at_end: bool,
     /// How well that is known.
     pub known: Option<OffsetKnown>,
     /// The class.
@@ -59,6 +61,8 @@ pub(crate) struct Found {
 #[derive(Debug, Clone, Copy)]
 enum Start {
     At(Offset),
+    /// Here, if it does not append.
+    Assumed(i64),
     Ambiguous,
     Unknown,
 }
@@ -93,10 +97,52 @@ pub(crate) fn transfer(
     if side.at == At::Stream && open.position != Position::None {
         open.never_positioned(inodes);
     }
+    let mut found = if open.unsure {
+        unsure(files, file, held, since, side)
+    } else {
+        moved(open, inodes, held, since, side)
+    };
+    if filtered {
+        found.assume(if found.at_end { At::Position } else { side.at });
+    }
+    found
+}
+
+/// The same for a description that may be the same as others.
+#[inline(never)]
+fn unsure(
+    files: &mut OpenFileDescriptions,
+    file: DescriptionRef,
+    held: Option<Held>,
+    since: Moment,
+    side: Side,
+) -> Found {
+    if side.write {
+        files.follow_file(file);
+    }
+    files.number(file);
+    let Some((open, inodes)) = files.with_inodes(file) else { return Found::default() };
+    let found = moved(open, inodes, held, since, side);
+    if side.at == At::Position {
+        let moved = matches!(side.end, End::Moved(1..) | End::Unknown);
+        files.moved_others(file, moved);
+    }
+    found
+}
+
+/// The same for any description.
+#[inline]
+fn moved(
+    open: &mut OpenFileDescription,
+    inodes: &mut Inodes,
+    held: Option<Held>,
+    since: Moment,
+    side: Side,
+) -> Found {
     let now = inodes.tick();
     if let Some(inode) = open.inode {
         let ends = !side.write && side.end == End::Moved(0);
-        if ends || side.write && (open.append || open.switching > 0) {
+        if ends || side.write && (open.append || open.may_append || open.switching > 0) {
             inodes.check_other_names(inode);
         }
         if side.write && !matches!(side.end, End::Failed | End::Nothing | End::Moved(..=0)) {
@@ -106,11 +152,7 @@ pub(crate) fn transfer(
     let mut length = open.inode.and_then(|inode| inodes.get(inode)).map(|inode| &mut inode.length);
     let met = meet(open, length.as_deref_mut(), held, since, side);
     let start = start(open, length.as_deref(), side, met);
-    let mut found = finish(open, length, side, met, start, [since, now]);
-    if filtered {
-        found.assume(if met.appends { At::Position } else { side.at });
-    }
-    found
+    finish(open, length, side, met, start, [since, now])
 }
 
 /// How a transfer overlapped other calls on its description and its file.
@@ -118,6 +160,8 @@ pub(crate) fn transfer(
 struct Met {
     /// The write appends, or may append.
     appends: bool,
+    /// It writes, and whether it appends is not known.
+    may_append: bool,
     /// Whether the write appends depends on which call came first: `O_APPEND` was switched
     /// meanwhile.
     append_unclear: bool,
@@ -143,10 +187,13 @@ fn meet(
     let size_raced = side.write
         && length.is_some_and(|length| length.end(held.and_then(|held| held.resize), since));
     let append_unclear = side.write && (open.switching > 0 || open.switched > since);
-    let appends = side.write && (open.append || append_unclear);
+    let may_append = side.write && open.may_append && !append_unclear;
+    let appends = side.write && (open.append && !may_append || append_unclear);
     let moved = match side.end {
         // An append moves the position to the end of the file, wherever that is.
-        End::Moved(1..) | End::Unknown if appends && side.at == At::Position => None,
+        End::Moved(1..) | End::Unknown if (appends || may_append) && side.at == At::Position => {
+            None
+        }
         End::Moved(moved) if side.at == At::Position => Some(moved),
         End::Unknown if side.at == At::Position => None,
         _ => Some(0),
@@ -160,7 +207,7 @@ fn meet(
     };
     // An explicit offset does not depend on other calls that move the position.
     let overlapped = side.at == At::Position && overlap.is_some_and(|overlap| overlap.overlapped);
-    Met { appends, append_unclear, size_raced, overlapped, overlap }
+    Met { appends, may_append, append_unclear, size_raced, overlapped, overlap }
 }
 
 /// Second phase: where the transfer began.
@@ -173,12 +220,16 @@ fn start(open: &OpenFileDescription, length: Option<&Length>, side: Side, met: M
         let raced = met.size_raced || met.overlapped || open.unordered;
         return append_at(length, open, side.at, raced);
     }
+    if met.may_append {
+        return write_at(length, open, side, met);
+    }
     match side.at {
         At::Given => side.given.map_or(Start::Unknown, |at| Start::At(Offset::Exact(at))),
         At::Elsewhere | At::Stream => Start::Unknown,
         At::Position if met.overlapped || open.unordered => Start::Ambiguous,
         At::Position => match open.position {
             Position::At(offset) => Start::At(offset),
+            Position::Unknown if open.doubtful => Start::Ambiguous,
             Position::None | Position::Unknown => Start::Unknown,
         },
     }
@@ -199,7 +250,8 @@ fn finish(
     let positioned = open.position != Position::None;
     // Append ignores the offset that a pwrite gives: pwrite(2), BUGS.
     let misleading = met.appends && side.at == At::Given;
-    let mut found = Found { misleading, ..Found::default() };
+    let at_end = met.appends || met.may_append;
+    let mut found = Found { misleading, at_end, ..Found::default() };
     match side.end {
         End::Failed => found.access = Some(Access::Error),
         End::Nothing => {}
@@ -227,6 +279,7 @@ fn finish(
                 found.put(start);
                 let offset = match start {
                     Start::At(offset) => Some(offset),
+                    Start::Assumed(at) => Some(Offset::Exact(at)),
                     Start::Ambiguous | Start::Unknown => None,
                 };
                 found.access = open.streams[usize::from(side.write)].see(offset, bytes);
@@ -245,6 +298,14 @@ fn finish(
     {
         let appends = met.appends && !met.append_unclear;
         length.change(changed(side.end, start, appends, open.number()), met.size_raced, now);
+        let alone = !met.size_raced && !met.overlapped;
+        if let (End::Moved(1..), At::Position, true) = (side.end, side.at, met.may_append && alone)
+        {
+            length.wrote(open.number());
+        }
+    }
+    if side.at == At::Position && matches!(side.end, End::Moved(1..) | End::Unknown) {
+        open.at_end_of_write = side.write && !met.overlapped;
     }
     if found.known == Some(OffsetKnown::Relative) {
         open.relative = true;
@@ -270,7 +331,7 @@ impl OpenFileDescription {
             return None;
         }
         match (at, self.position) {
-            (At::Position, Position::At(spot)) if !self.unordered => Some(spot),
+            (At::Position, Position::At(spot)) if !(self.unordered | self.unsure) => Some(spot),
             (At::Given, _) => given().map(Offset::Exact),
             _ => None,
         }
@@ -344,6 +405,10 @@ impl Found {
                 self.offset = Some(at);
                 OffsetKnown::Relative
             }
+            Start::Assumed(at) => {
+                self.offset = Some(at);
+                OffsetKnown::Assumed
+            }
             Start::Ambiguous => OffsetKnown::Ambiguous,
             Start::Unknown => OffsetKnown::Unknown,
         };
@@ -365,6 +430,32 @@ fn append_at(length: Option<&Length>, open: &OpenFileDescription, at: At, raced:
         }
         (None, Appender::Nobody) if may_count(open, at) => Start::At(Offset::Relative(0)),
         _ => Start::Unknown,
+    }
+}
+
+/// Where a write begins that may append: known only if the end of the file is where it would begin
+/// otherwise.
+fn write_at(length: Option<&Length>, open: &OpenFileDescription, side: Side, met: Met) -> Start {
+    let size = length.filter(|_| !met.size_raced).and_then(Length::size);
+    let at = match (side.at, open.position) {
+        (At::Given, _) => side.given.map(Offset::Exact),
+        (At::Position, _) if met.overlapped || open.unordered => return Start::Ambiguous,
+        (At::Position, Position::Unknown) if open.doubtful => return Start::Ambiguous,
+        (At::Position, Position::At(offset)) => Some(offset),
+        _ => None,
+    };
+    let Some(at) = at else { return Start::Unknown };
+    // Offsets count from its first access, wherever that is.
+    let first = at == Offset::Relative(0) && open.streams == [Stream::Fresh; 2] && !open.relative;
+    let last = length.filter(|_| !met.size_raced).map_or(0, Length::last_writer);
+    let on = side.at == At::Position && open.at_end_of_write && last == open.number();
+    if first || on || size.map(Offset::Exact) == Some(at) {
+        Start::At(at)
+    } else if side.at == At::Given {
+        // Few programs give offsets and open with `O_APPEND`.
+        side.given.map_or(Start::Unknown, Start::Assumed)
+    } else {
+        Start::Unknown
     }
 }
 
@@ -453,6 +544,31 @@ pub(crate) fn seek(
     seek: Seek,
 ) -> Option<i64> {
     let (open, inodes) = files.with_inodes(file)?;
+    let base = sought(open, inodes, held, seek);
+    if open.unsure && !seek.failed {
+        let known = open.position == seek.to.map_or(Position::Unknown, exact);
+        let same = seek.whence == whence::SEEK_CUR && seek.by == 0 && known;
+        open.doubtful &= !known;
+        open.at_end_of_write &= same;
+        let ordered = known && !open.unordered;
+        if let (whence::SEEK_CUR, Some(to), true) = (seek.whence, seek.to, ordered) {
+            files.compare_positions(file, to.wrapping_sub(seek.by));
+        }
+        files.moved_others(file, !same);
+    }
+    base
+}
+
+fn exact(at: i64) -> Position {
+    Position::At(Offset::Exact(at))
+}
+
+fn sought(
+    open: &mut OpenFileDescription,
+    inodes: &mut Inodes,
+    held: Option<Held>,
+    seek: Seek,
+) -> Option<i64> {
     // Calls that overlap come before it or after it.
     let moved = seek.failed.then_some(0);
     let overlap = match held.and_then(|held| held.call_start) {
@@ -506,6 +622,7 @@ pub(crate) fn sized(
     size: i64,
 ) -> Option<i64> {
     let number = files.number(file);
+    files.compare_sizes(file, size, since);
     let (open, inodes) = files.with_inodes(file)?;
     let (at, now) = length_of(open, inodes, number)?;
     inodes.check_other_names(at);
