@@ -262,7 +262,8 @@ impl Kernel {
         let Some(start) = open.reads_at(place, || given) else {
             // There are no offsets in a pipe.
             let stream = !matches!(place, At::Given | At::Elsewhere) && open.is_stream();
-            return stream && open.in_progress.is_alone(call_start);
+            let unseen = place == At::Stream && !self.follows;
+            return stream && !unseen && open.in_progress.is_alone(call_start);
         };
         if filtered && matches!(start, Offset::Relative(_)) {
             return false;

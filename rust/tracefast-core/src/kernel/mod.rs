@@ -84,7 +84,7 @@ mod tasks;
 pub(crate) mod transfers;
 
 use crate::format::Format;
-use crate::kernel::descriptors::messages::Messages;
+use crate::kernel::descriptors::messages::{Messages, UnseenMessages};
 use crate::kernel::descriptors::number_in_use::{Occupants, Waiting};
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
 use crate::kernel::tasks::Tasks;
@@ -113,6 +113,8 @@ pub(crate) struct Kernel {
     cut: bool,
     /// Only tasks are traced that traced tasks make, unlike in a log of the whole system.
     follows: bool,
+    /// Where the log does not show which descriptors messages carry: who sends and receives any.
+    unseen: UnseenMessages,
     waiting: Vec<Waiting>,
     occupants: Occupants,
 }

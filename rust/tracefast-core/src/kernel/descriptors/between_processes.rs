@@ -1,6 +1,8 @@
 //! Descriptors that come from another process: sent through a socket (`SCM_RIGHTS`, unix(7)), or
 //! taken with `pidfd_getfd(2)`.
 
+use std::collections::HashSet;
+
 use crate::events::details::Detail;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::open_flags;
@@ -51,6 +53,41 @@ impl Kernel {
             }
             self.show_file(block, row, file, false);
         }
+    }
+
+    /// The row is a message whose contents the log does not show.
+    #[cold]
+    pub(crate) fn unseen_message(&mut self, row: usize, block: &BlockRows<'_>) {
+        let name = block.names.get(block.rows.name[row] as usize).map_or("", |name| &**name);
+        let Some(group) = block.whose.group else { return };
+        if name.starts_with("recvm") {
+            self.unseen.receivers.insert(group);
+        } else if name.starts_with("sendm")
+            && self.unseen.senders.insert(group)
+            && self.unseen.arrived
+        {
+            // It may have been received before the call returned.
+            let senders = HashSet::from([group]);
+            for file in self.tasks.files_of(&senders) {
+                self.tasks.files.suspect(file);
+                self.tasks.files.doubt(file);
+            }
+        }
+    }
+
+    /// Whether a message that the log does not show may have brought a descriptor of the task. Then
+    /// it may be any that a sender has.
+    #[cold]
+    pub(crate) fn may_have_arrived(&mut self, task: TaskRef) -> bool {
+        let (_, group) = self.tasks.identity(task);
+        let arrived = group.is_some_and(|group| self.unseen.receivers.contains(&group));
+        if arrived {
+            self.unseen.arrived = true;
+            for file in self.tasks.files_of(&self.unseen.senders) {
+                self.tasks.files.suspect(file);
+            }
+        }
+        arrived
     }
 
     /// Descriptors are sent through a socket.

@@ -46,7 +46,10 @@ impl Kernel {
             return found;
         }
         self.tasks.expect_set_up(task);
-        let file = OpenFileDescription::inherited(Position::At(Offset::Relative(0)));
+        let mut file = OpenFileDescription::inherited(Position::At(Offset::Relative(0)));
+        if !self.unseen.receivers.is_empty() {
+            file.others.unexplained = self.may_have_arrived(task);
+        }
         self.tasks.open(task, fd, file, false)
     }
 

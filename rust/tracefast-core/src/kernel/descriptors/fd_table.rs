@@ -195,6 +195,11 @@ impl FdTable {
         }
     }
 
+    /// The descriptions that it leads to.
+    pub(crate) fn files(&self) -> impl Iterator<Item = DescriptionRef> {
+        self.slots.iter().flatten().map(|slot| slot.file)
+    }
+
     /// Closes every descriptor.
     pub(crate) fn clear(&mut self, files: &mut OpenFileDescriptions) {
         for slot in self.slots.drain(..).flatten() {

@@ -1,6 +1,6 @@
 //! Messages that carry descriptors (`SCM_RIGHTS`) and have not been received.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
@@ -25,6 +25,18 @@ pub(crate) struct Message {
     pub files: Vec<Option<DescriptionRef>>,
     /// Their names.
     paths: Vec<Option<Arc<[u8]>>>,
+}
+
+/// Processes that send and receive messages whose contents the log does not show, as in ftrace. By
+/// thread group.
+#[derive(Debug, Default)]
+pub(crate) struct UnseenMessages {
+    /// Those that send.
+    pub senders: HashSet<i32>,
+    /// Those that receive.
+    pub receivers: HashSet<i32>,
+    /// A descriptor came that a message may have brought.
+    pub arrived: bool,
 }
 
 /// How many messages are kept: the receiver may not be in the log at all.

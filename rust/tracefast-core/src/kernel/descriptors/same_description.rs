@@ -291,6 +291,13 @@ impl OpenFileDescriptions {
         }
     }
 
+    /// A call may have moved the position of the description.
+    pub(crate) fn doubt(&mut self, file: DescriptionRef) {
+        if let Some(open) = self.get(file) {
+            open.doubt();
+        }
+    }
+
     /// The description has no users any more.
     pub(crate) fn forget(&mut self, file: DescriptionRef, others: &Others) {
         for &other in &others.same {

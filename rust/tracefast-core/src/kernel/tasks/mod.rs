@@ -12,7 +12,7 @@ mod namespaces;
 mod shared;
 pub(crate) mod task_cache;
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::hash::HashMap;
@@ -263,6 +263,16 @@ impl Tasks {
     #[inline]
     pub(crate) fn identity(&self, task: TaskRef) -> (u32, Option<i32>) {
         self.task(task).map_or((0, None), |task| (task.id, task.group))
+    }
+
+    /// The descriptions that tasks of these thread groups have.
+    pub(crate) fn files_of(&self, groups: &HashSet<i32>) -> Vec<DescriptionRef> {
+        let tasks = self.slots.iter().flatten();
+        let of = tasks.filter(|task| task.group.is_some_and(|group| groups.contains(&group)));
+        let mut tables: Vec<usize> = of.map(|task| task.table).collect();
+        tables.sort_unstable();
+        tables.dedup();
+        tables.iter().flat_map(|&table| self.tables.items[table].1.files()).collect()
     }
 
     /// The fd table of the task.

@@ -3,7 +3,7 @@
 use crate::events::details::Detail;
 use crate::events::rows::Effect;
 use crate::events::schema::Column as C;
-use crate::events::vocabulary::{Access, EventKind, Motion, Op, Status};
+use crate::events::vocabulary::{Access, At, EventKind, Motion, Op, Status};
 use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
 use crate::kernel::files::inodes::Inodes;
@@ -91,6 +91,10 @@ impl Kernel {
         let (column, given) =
             if second { (C::Offset2, rows.offset2[row]) } else { (C::Offset, rows.offset[row]) };
         let Effect { motion, place, place2, .. } = rows.effect[row];
+        if place == At::Stream && !self.follows {
+            self.unseen_message(row, block);
+        }
+        let rows = &*block.rows;
         let side = Side {
             write: writes(motion, second),
             at: if second { place2 } else { place },
