@@ -248,7 +248,7 @@ fn without_times_tasks_follow_one_another() {
         ("delta.700", "     0.000000 getpid() = 700\n     0.000010 close(3) = 0\n"),
         ("delta.701", "     0.000005 getpid() = 701\n"),
     ]);
-    for (name, why) in [("plain", "it has no times"), ("delta", "count from the line before")] {
+    for (name, why) in [("plain", "it has no times"), ("delta", "count from the previous line")] {
         let (rows, report) = logs.read(&[name]);
         assert_eq!(brief(&rows), [(700, 1, "getpid"), (700, 2, "close"), (701, 1, "getpid")]);
         assert!(rows.iter().all(|row| row.ts.is_none()));

@@ -169,7 +169,7 @@ fn what_cannot_be_written_is_no_compression() {
     for text in ["", "lz4", "zstd:", "zstd:0", "zstd:23", "zstd:-1", "zstd:+1", "zstd:x", "none:1"]
     {
         let error = text.parse::<Compression>().unwrap_err().to_string();
-        assert!(error.ends_with(&format!("or 'none', not '{text}'")), "{error}");
+        assert!(error.ends_with(&format!("or 'none', got '{text}'")), "{error}");
     }
 }
 

@@ -183,7 +183,7 @@ mod tests {
                 "     0.000123 close(3) = 0\n",
                 "close(3) = 0",
                 "\"     0.000123 \" (seconds since the previous line); missing: seconds since the \
-                 line before",
+                 previous line",
             ),
         ] {
             assert_eq!(explained(log, line), format!("{such} {expected}"), "{line}");
