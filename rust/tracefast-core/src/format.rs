@@ -160,7 +160,7 @@ impl Format {
     /// Whether these are the merged lines of several logs of strace, each with a prefix that has
     /// its task and number.
     #[inline]
-    pub fn is_merged(&self) -> bool {
+    pub(crate) fn is_merged(&self) -> bool {
         matches!(self, Self::Strace(format) if format.merged)
     }
 
@@ -175,7 +175,7 @@ impl Format {
     }
 
     /// Several lines without what the merge or other programs added to each.
-    pub fn own_lines<'a>(&self, lines: &'a [u8]) -> Cow<'a, [u8]> {
+    pub(crate) fn own_lines<'a>(&self, lines: &'a [u8]) -> Cow<'a, [u8]> {
         match self {
             Self::Strace(format) if format.merged => strace::task_prefix::without_prefixes(lines),
             Self::Strace(_) => Cow::Borrowed(lines),

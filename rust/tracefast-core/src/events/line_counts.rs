@@ -47,7 +47,7 @@ impl LineCounts {
 
     /// Counts one line.
     #[inline]
-    pub fn add_line(&mut self, used: LineUse, bytes: u64) {
+    pub(crate) fn add_line(&mut self, used: LineUse, bytes: u64) {
         self.lines[used as usize] += 1;
         self.bytes[used as usize] += bytes;
     }
@@ -144,4 +144,4 @@ pub struct Example {
 }
 
 /// Examples that a report shows.
-pub const MAX_EXAMPLES: usize = 3;
+pub(crate) const MAX_EXAMPLES: usize = 3;

@@ -131,14 +131,14 @@ impl ModelRows {
 
     /// The row need not be looked at after all.
     #[inline]
-    pub fn leave_out(&mut self, row: usize) {
+    pub(crate) fn leave_out(&mut self, row: usize) {
         if let Some(word) = self.visits.get_mut(row / 64) {
             *word &= !(1 << (row % 64));
         }
     }
 
     /// All rows from `from` on must be looked at.
-    pub fn visit_all(&mut self, from: usize, rows: usize) {
+    pub(crate) fn visit_all(&mut self, from: usize, rows: usize) {
         self.visits.resize(rows.div_ceil(64), 0);
         if let Some(word) = self.visits.get_mut(from / 64) {
             *word |= u64::MAX << (from % 64);

@@ -121,7 +121,7 @@ impl Parsed {
     }
 
     /// Finds the rows that the model of the kernel must look at.
-    pub fn find_model_rows(&mut self) {
+    pub(crate) fn find_model_rows(&mut self) {
         let Self { rows, side, model_rows, deferred, comm_changes, .. } = self;
         model_rows.find(
             rows,
@@ -133,7 +133,7 @@ impl Parsed {
 
     /// Writes the columns that the model left to be written. `text`, `side`: the buffers that the
     /// views point into.
-    pub fn write_model_columns(&mut self, text: &[u8], side: &[u8]) {
+    pub(crate) fn write_model_columns(&mut self, text: &[u8], side: &[u8]) {
         self.model_columns.write(&mut self.rows, text, side);
     }
 
@@ -178,7 +178,7 @@ impl Parsed {
 }
 
 /// Key of `text` in `names`, added if new.
-pub fn key_in(names: &mut Vec<Arc<str>>, text: &str) -> u32 {
+pub(crate) fn key_in(names: &mut Vec<Arc<str>>, text: &str) -> u32 {
     let at = names.iter().position(|known| **known == *text);
     at.unwrap_or_else(|| {
         names.push(text.into());

@@ -12,9 +12,6 @@ use crate::events::vocabulary::{At, Motion, Op};
 use crate::text::escape::escape_invalid;
 use crate::text::string_view::{self, Place};
 
-/// No row.
-pub const NO_ROW: u32 = u32::MAX;
-
 /// The clock of the time of a row.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RowClock {
@@ -182,7 +179,7 @@ impl Rows {
 
     /// The first row in `range` of the task with this key: see
     /// [`crate::events::model_columns::task_key`].
-    pub fn next_of(&self, task: i64, range: Range<usize>) -> Option<usize> {
+    pub(crate) fn next_of(&self, task: i64, range: Range<usize>) -> Option<usize> {
         let Ok(tid) = i32::try_from(task) else {
             let mut range = range;
             return range

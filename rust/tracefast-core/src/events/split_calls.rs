@@ -64,7 +64,7 @@ pub enum LossReason {
 
 impl OpenCall {
     /// Status of its row if it never ends.
-    pub fn status_if_lost(&self, reason: LossReason) -> Status {
+    pub(crate) fn status_if_lost(&self, reason: LossReason) -> Status {
         match reason {
             LossReason::Killed => Status::Killed,
             LossReason::Superseded => Status::Superseded,

@@ -140,7 +140,7 @@ impl FileType {
     /// The key of the type to keep. `known` comes from the call that created the descriptor, and
     /// `mode` from a stat call, in which a pipe without a name looks like one with a name, and a
     /// memory file like any regular file.
-    pub fn settled(known: Option<u8>, mode: Option<u8>) -> Option<u8> {
+    pub(crate) fn settled(known: Option<u8>, mode: Option<u8>) -> Option<u8> {
         let is = |key: Option<u8>, what: Self| key == Some(what as u8);
         let more = is(known, Self::Pipe) && is(mode, Self::Fifo)
             || is(known, Self::Memfd) && is(mode, Self::Regular);
@@ -272,15 +272,15 @@ pub mod open_flags {
     /// A successful execve closes it.
     pub const CLOEXEC: u32 = 1 << 8;
     /// The type in the low byte is known.
-    pub const TYPED: u32 = 1 << 9;
+    pub(crate) const TYPED: u32 = 1 << 9;
     /// `O_APPEND`.
-    pub const APPEND: u32 = 1 << 10;
+    pub(crate) const APPEND: u32 = 1 << 10;
     /// `O_TRUNC`: the file is empty.
-    pub const TRUNC: u32 = 1 << 11;
+    pub(crate) const TRUNC: u32 = 1 << 11;
     /// The call created the file (`O_CREAT` with `O_EXCL`, `O_TMPFILE`).
-    pub const NEW: u32 = 1 << 12;
+    pub(crate) const NEW: u32 = 1 << 12;
     /// `O_PATH`: nothing can be read or written.
-    pub const PATH: u32 = 1 << 13;
+    pub(crate) const PATH: u32 = 1 << 13;
 }
 
 /// Values of the internal column `flags` for [`Op::Seek`]: those of the kernel.
@@ -289,10 +289,10 @@ pub mod whence {
     pub const SEEK_SET: u32 = 0;
     pub const SEEK_CUR: u32 = 1;
     pub const SEEK_END: u32 = 2;
-    pub const SEEK_DATA: u32 = 3;
-    pub const SEEK_HOLE: u32 = 4;
+    pub(crate) const SEEK_DATA: u32 = 3;
+    pub(crate) const SEEK_HOLE: u32 = 4;
     /// Another one, or not in the text.
-    pub const OTHER: u32 = 5;
+    pub(crate) const OTHER: u32 = 5;
 }
 
 /// Bits of the internal column `flags` for [`Op::Gone`].
@@ -308,7 +308,7 @@ pub mod clone_flags {
     pub const CLONE_FS: u32 = 0x200;
     pub const CLONE_FILES: u32 = 0x400;
     pub const CLONE_VFORK: u32 = 0x4000;
-    pub const CLONE_PARENT: u32 = 0x8000;
+    pub(crate) const CLONE_PARENT: u32 = 0x8000;
     pub const CLONE_THREAD: u32 = 0x1_0000;
     pub const CLONE_NEWPID: u32 = 0x2000_0000;
 }

@@ -141,7 +141,7 @@ pub fn entry(layout: &Layout, line: &[u8]) -> Option<Entry> {
 }
 
 /// Removes the prefixes from the second and later of several lines that belong together.
-pub fn without_prefixes(lines: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn without_prefixes(lines: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr(b'\n', lines).is_none() {
         return Cow::Borrowed(lines);
     }

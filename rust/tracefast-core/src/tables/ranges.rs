@@ -96,7 +96,7 @@ impl Ranges {
     }
 
     /// Adds all of `other`, moved by `by`.
-    pub fn absorb(&mut self, other: &mut Self, by: i64) {
+    pub(crate) fn absorb(&mut self, other: &mut Self, by: i64) {
         for &(start, end) in other.merged() {
             self.insert(start.saturating_add(by), end.saturating_add(by));
         }

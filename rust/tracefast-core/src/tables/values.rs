@@ -57,7 +57,7 @@ impl Values {
     }
 
     /// How often `value` occurred.
-    pub fn count_of(&mut self, value: i64) -> u64 {
+    pub(crate) fn count_of(&mut self, value: i64) -> u64 {
         self.count();
         let found = self.counted.binary_search_by_key(&value, |&(value, _)| value);
         found.map_or(0, |at| self.counted[at].1)
@@ -70,7 +70,7 @@ impl Values {
     }
 
     /// Adds all of `other`.
-    pub fn absorb(&mut self, mut other: Self) {
+    pub(crate) fn absorb(&mut self, mut other: Self) {
         other.count();
         self.count();
         self.recent = other.counted;

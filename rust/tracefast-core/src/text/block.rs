@@ -83,7 +83,7 @@ impl Block {
     }
 
     /// Changes the text in place. `change` returns the new length, which must not be greater.
-    pub fn edit(&mut self, change: impl FnOnce(&mut [u8]) -> usize) {
+    pub(crate) fn edit(&mut self, change: impl FnOnce(&mut [u8]) -> usize) {
         if !self.buf.is_empty() {
             let start = self.start + PAD;
             let len = change(&mut self.buf[start..start + self.len]).min(self.len);
@@ -119,7 +119,7 @@ impl Block {
     }
 
     /// The buffer itself, and where in it the text begins, so that Arrow can hold it.
-    pub fn into_buffer(self) -> (Vec<u8>, usize) {
+    pub(crate) fn into_buffer(self) -> (Vec<u8>, usize) {
         let start = if self.buf.is_empty() { 0 } else { self.start + PAD };
         (self.buf, start)
     }

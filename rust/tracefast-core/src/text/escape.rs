@@ -39,7 +39,7 @@ pub fn unescape_into(escaped: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends the bytes that `escaped` stands for to `out`, even if they are not UTF-8.
-pub fn unescape_raw(escaped: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn unescape_raw(escaped: &[u8], out: &mut Vec<u8>) {
     let mut rest = escaped;
     while let Some(at) = memchr::memchr(b'\\', rest) {
         out.extend_from_slice(&rest[..at]);

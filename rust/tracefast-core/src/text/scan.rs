@@ -259,7 +259,7 @@ pub fn first_of<const N: usize>(text: &[u8], at: usize, bytes: [u8; N]) -> Optio
 /// The index of the first byte in `text` from `at` on that may start a token or be a bracket in
 /// strace's text: one of `"'(),/<[]{}`, or another byte between `!` and `/`.
 #[inline]
-pub fn first_special(text: &[u8], at: usize) -> Option<usize> {
+pub(crate) fn first_special(text: &[u8], at: usize) -> Option<usize> {
     first(text, at, specials, is_special)
 }
 

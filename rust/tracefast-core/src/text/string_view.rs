@@ -57,7 +57,13 @@ fn short(bytes: &[u8]) -> u128 {
 /// As [`pack`], for `padded[start..start + len]` where 16 bytes from `start` on may be loaded:
 /// short strings need no copy of unknown length.
 #[inline]
-pub fn pack_padded(padded: &[u8], start: usize, len: usize, place: Place, offset: usize) -> u128 {
+pub(crate) fn pack_padded(
+    padded: &[u8],
+    start: usize,
+    len: usize,
+    place: Place,
+    offset: usize,
+) -> u128 {
     let Some(head) = padded.get(start..).and_then(|s| s.first_chunk::<16>()) else {
         return pack(&padded[start..start + len], place, offset);
     };

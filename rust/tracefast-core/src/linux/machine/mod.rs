@@ -132,7 +132,7 @@ impl Machine {
     }
 
     /// Registers have 32 bits.
-    pub fn is_narrow(self) -> bool {
+    pub(crate) fn is_narrow(self) -> bool {
         matches!(self, Self::I386 | Self::Arm)
     }
 
@@ -168,13 +168,13 @@ impl Default for SyscallAbi {
 impl SyscallAbi {
     /// The same log as recorded on `machine`.
     #[must_use]
-    pub fn on_machine(self, machine: Machine) -> Self {
+    pub(crate) fn on_machine(self, machine: Machine) -> Self {
         Self { machine: Some(machine), narrow: machine.is_narrow(), ..self }
     }
 
     /// The machine by which calls got their names, as users know it; `None`: they have names in the
     /// log, or there are none.
-    pub fn machine_name(&self) -> Option<&'static str> {
+    pub(crate) fn machine_name(&self) -> Option<&'static str> {
         let by_number = self.numbered && !self.named;
         by_number.then(|| self.machine.map_or("unknown", Machine::name))
     }

@@ -50,7 +50,7 @@ impl Gap {
 }
 
 /// Removes the blank that versions up to 4.26 print after `resumed>`.
-pub fn strip_gap(rest: &[u8], gap: Gap) -> &[u8] {
+pub(crate) fn strip_gap(rest: &[u8], gap: Gap) -> &[u8] {
     match rest {
         // No later version prints these, even if earlier lines are of a newer version.
         [b' ', b' ' | b')', ..] => &rest[1..],
@@ -64,7 +64,7 @@ pub fn strip_gap(rest: &[u8], gap: Gap) -> &[u8] {
 
 /// Position of the `)` that, with blanks, precedes the ` = ` whose last blank is at `mark`.
 #[inline]
-pub fn plain_end(line: &[u8], mark: usize) -> Option<usize> {
+pub(crate) fn plain_end(line: &[u8], mark: usize) -> Option<usize> {
     let mut i = mark.checked_sub(2)?;
     while i > 0 && line[i - 1] == b' ' {
         i -= 1;
@@ -73,7 +73,7 @@ pub fn plain_end(line: &[u8], mark: usize) -> Option<usize> {
 }
 
 /// If `text` has exactly one ` = `, the position of its last blank.
-pub fn only_mark(text: &[u8]) -> Option<usize> {
+pub(crate) fn only_mark(text: &[u8]) -> Option<usize> {
     let mut marks = memchr::memchr_iter(b'=', text)
         .filter(|&at| at > 0 && text[at - 1] == b' ' && text.get(at + 1) == Some(&b' '));
     let first = marks.next()?;
@@ -176,7 +176,7 @@ pub fn tail(head: &[u8], line: &[u8], torn: bool, room: &mut Vec<u8>) -> Tail {
 }
 
 /// Whether a call may end on this line.
-pub fn may_end(line: &[u8]) -> bool {
+pub(crate) fn may_end(line: &[u8]) -> bool {
     line.ends_with(b">") || memmem::find(line, b" = ").is_some()
 }
 
@@ -199,7 +199,7 @@ pub fn cut_args(text: &[u8]) -> usize {
 }
 
 /// The result after the `)` at `end`: blanks, `= `, value.
-pub fn result_after(text: &[u8], end: usize) -> Option<Outcome> {
+pub(crate) fn result_after(text: &[u8], end: usize) -> Option<Outcome> {
     let rest = &text[end + 1..];
     let blanks = rest.iter().position(|&b| b != b' ')?;
     if blanks == 0 || !rest[blanks..].starts_with(b"= ") {

@@ -6,7 +6,7 @@ use crate::text::number;
 use crate::text::search;
 
 /// Longest accepted name of an error, in bytes. Anything longer is other text.
-pub const ERRNO_MAX: usize = 63;
+pub(crate) const ERRNO_MAX: usize = 63;
 
 /// The result of a call. Ranges refer to the text that it was parsed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
