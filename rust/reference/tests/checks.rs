@@ -11,6 +11,19 @@ fn every_line_counts_once_and_blocks_do_not_matter() {
 }
 
 #[test]
+fn doubts_about_older_descriptions_do_not_depend_on_blocks() {
+    for first in ["\"abc\", 3) = 3 <0.000010>", "\"abc\", 3) = ?", "\"\\177ELF.00>"] {
+        let log = format!(
+            "1003  1795229587.200101 read(0,  <unfinished ...>\n\
+             3215  1795229587.100101 read(3</etc/ld.so.cache>, {first}\n\
+             3215  1795229587.100201 read(3</etc/ld.so.cache>,  <unfinished ...>\n\
+             3215  1795229587.100701 <... read resumed>\"\", 4096) = 0 <0.000500>\n"
+        );
+        checks::accounting(log.as_bytes());
+    }
+}
+
+#[test]
 fn the_same_holds_for_ftrace() {
     run(3000, mutants_ftrace::mutant, checks::accounting);
     run(300, |numbers| checks::made_ftrace_log(&numbers.bytes(150)), checks::accounting);

@@ -105,7 +105,7 @@ impl Kernel {
             _ => None,
         };
         if open.unsure && position {
-            self.tasks.files.move_others(file, true);
+            self.tasks.files.move_others(file, false);
         }
         Some(Held { fd, file, call_start, resize, switches: false })
     }

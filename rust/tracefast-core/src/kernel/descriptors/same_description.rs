@@ -60,7 +60,10 @@ impl OpenFileDescription {
     fn doubt(&mut self) {
         match self.position {
             Position::None => return,
-            Position::Unknown if self.in_progress.is_empty() => return,
+            Position::Unknown if self.in_progress.is_empty() => {
+                self.doubtful = true;
+                return;
+            }
             // Offsets count from its first access, wherever that is; but not after it.
             _ if self.is_fresh() && self.in_progress.is_single() => {
                 self.others.doubt_next = true;

@@ -121,6 +121,10 @@ fn unsure(
         files.follow_file(file);
     }
     files.number(file);
+    if held.is_none() && side.at == At::Position {
+        // What the entry of a split call does.
+        files.move_others(file, false);
+    }
     let Some((open, inodes)) = files.with_inodes(file) else { return Found::default() };
     let found = moved(open, inodes, held, since, side);
     if side.at == At::Position {
