@@ -60,10 +60,7 @@ impl OpenFileDescription {
     fn doubt(&mut self) {
         match self.position {
             Position::None => return,
-            Position::Unknown if self.in_progress.is_empty() => {
-                self.doubtful = true;
-                return;
-            }
+            Position::Unknown if self.in_progress.is_empty() => return,
             // Offsets count from its first access, wherever that is; but not after it.
             _ if self.is_fresh() && self.in_progress.is_single() => {
                 self.others.doubt_next = true;
@@ -266,6 +263,9 @@ impl OpenFileDescriptions {
         self.older.active = active;
         let Some(open) = self.get(file) else { return };
         if under_way {
+            // Where a call is under way that may move the same position, this one is doubtful even
+            // if it was not known.
+            open.doubtful |= open.position == Position::Unknown;
             open.doubt();
         }
         if !std::mem::replace(&mut open.others.active, true) {

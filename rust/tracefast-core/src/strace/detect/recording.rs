@@ -105,6 +105,13 @@ impl Facts {
         let Some(leader) = layout.leader(line) else { return };
         let event = &line[leader.next..];
         self.split |= event.starts_with(b"<... ");
+        if event.starts_with(b"+++ ")
+            && let Some(pid) = leader.pid
+        {
+            // A later task may have its number.
+            self.unexpected.remove(&pid);
+            self.made.remove(&pid);
+        }
         let Some(len) = call_name(event) else { return };
         let name = &event[..len];
         match name {
@@ -178,6 +185,8 @@ mod tests {
         // The child comes before its parent's call.
         assert!(by_ends("8 read(3, \"\", 1) = 0\n7 clone(flags=SIGCHLD) = 8\n"));
         assert!(!by_ends("7 clone(flags=SIGCHLD) = 8\n8 read(3, \"\", 1) = 0\n"));
+        // Its number was that of a task that has ended.
+        assert!(!by_ends("8 close(3) = 0\n8 +++ exited with 0 +++\n7 clone(flags=SIGCHLD) = 8\n"));
         assert!(!by_ends(
             "8 1700000000.000100 read(3, \"\", 1) = 0 <0.000100>\n7 1700000000.000200 close(4) = 0 <0.000010>\n"
         ));
