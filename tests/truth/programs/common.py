@@ -1,0 +1,92 @@
+"""What the traced programs share: they run as `python GROUP.py SCENARIO` in an empty folder."""
+
+import ctypes
+import os
+import signal
+import struct
+import sys
+
+WORD = 8
+R, W, RW = os.O_RDONLY, os.O_WRONLY, os.O_RDWR
+NEW = os.O_CREAT | os.O_TRUNC
+APPEND = os.O_APPEND
+
+
+def gate():
+    """Wait for a tracer that attaches, if there is to be one."""
+    if "TRUTH_GATE" in os.environ:
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def run(scenarios):
+    """Run the scenario named on the command line; one with a parameter passes the gate itself."""
+    function = scenarios[sys.argv[1].replace("-", "_")]
+    if function.__code__.co_argcount:
+        function(gate)
+    else:
+        gate()
+        function()
+
+
+def cannot(why):
+    """End where this machine does not have what the scenario needs."""
+    os.write(1, why.encode())
+    os._exit(77)
+
+
+def make(name, size=0, flags=RW):
+    """Create a file of this size, and open it again."""
+    made = os.open(name, W | NEW, 0o644)
+    if size:
+        os.write(made, bytes(size))
+    os.close(made)
+    return os.open(name, flags)
+
+
+def words(name, count, flags=RW):
+    """Create a file in which each word of 8 bytes says where it is."""
+    made = os.open(name, W | NEW, 0o644)
+    os.write(made, b"".join(struct.pack("<Q", WORD * at) for at in range(count)))
+    os.close(made)
+    return os.open(name, flags)
+
+
+def unique(writer, number):
+    """Give a word that only this write writes."""
+    return struct.pack("<HHI", writer + 1, 0xFACE, number)
+
+
+def child(function, *arguments):
+    """Fork a child that runs a function."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            function(*arguments)
+        except BaseException as error:
+            os.write(2, repr(error).encode())
+            os._exit(1)
+        os._exit(0)
+    return pid
+
+
+def join(*pids):
+    for pid in pids:
+        _, status = os.waitpid(pid, 0)
+        if status:
+            os._exit(os.waitstatus_to_exitcode(status) & 0xFF or 1)
+
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def syscall(number, *arguments):
+    """Make a system call by number; numbers are those of x86-64."""
+    if os.uname().machine != "x86_64":
+        cannot("system calls by number need x86-64")
+    LIBC.syscall.restype = ctypes.c_long
+    wide = [a if isinstance(a, ctypes._SimpleCData) or not isinstance(a, int) else ctypes.c_long(a)
+            for a in arguments]
+    result = LIBC.syscall(ctypes.c_long(number), *wide)
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
