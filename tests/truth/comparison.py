@@ -1,7 +1,5 @@
 """Rows of a log held against what the kernel said at each call."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,9 +7,12 @@ from typing import Any
 import polars as pl
 
 from support.kernel import truth as rows_of
-from truth.recording import FILTER, Recording
+from truth.recording import Recording
+from truth.scenarios import FILTER
 
 Row = dict[str, Any]
+# How the place of a transfer is known. Where `open`, nobody can say where it began.
+COUNTS = ["exact", "relative", "ambiguous", "unknown", "none", "open", "wrong"]
 ASYNCHRONOUS = {"pread", "pwrite", "fsync", "fdsync", "poll", "noop"}
 PLACED = {"regular", "block"}
 
@@ -23,11 +24,6 @@ class Outcome:
     counts: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     unpaired: list[str] = field(default_factory=list)
-
-    @property
-    def rows(self) -> int:
-        """Transfers of which the truth is known."""
-        return self.counts.total() - self.counts["open"]
 
     @property
     def less(self) -> int:
@@ -101,44 +97,43 @@ def asynchronous(
     return paired
 
 
-def judge(
-    call: dict[str, str], row: Row, outcome: Outcome, bases: dict[tuple[str, int], int]
-) -> None:
-    """Say how a row does."""
-    how = row["offset_known"]
-    sides = [("offset", "type", "at", "ofd"), ("offset2", "type2", "at2", "ofd2")]
-    real = [side for side in sides if call[side[1]] in PLACED]
-    if not real:
+SIDES = [("offset", "type", "at", "ofd"), ("offset2", "type2", "at2", "ofd2")]
+Bases = dict[tuple[str, int], int]
+
+
+def judge(call: dict[str, str], row: Row, outcome: Outcome, bases: Bases) -> None:
+    """Count a row, by how well its place is known and whether it is right."""
+    sides = [side for side in SIDES if call[side[1]] in PLACED]
+    if not sides:
         # A pipe has no positions: nothing is claimed, or only that nobody knows.
-        if how == "exact" and (row["offset"] is not None or row["offset2"] is not None):
+        if row["offset_known"] == "exact" and (row["offset"], row["offset2"]) != (None, None):
             outcome.counts["wrong"] += 1
             outcome.wrong.append(f"{brief(row)}: {call['type']} has no positions")
         return
-    verdict = how or "none"
-    for offset, _, at, ofd in real:
-        claimed, place = row[offset], call[at]
-        if claimed is None:
-            verdict = "none" if verdict == "exact" else verdict
-        elif place == "":
-            verdict = "open"
-        elif how == "exact" and claimed != int(place):
-            verdict = "wrong"
-        elif how == "relative":
-            base = int(place) - claimed
-            proved = row["position"] if offset == "offset" else None
-            if bases.setdefault((row["source"], row[ofd]), base) != base or (
-                proved is not None and proved != int(place)
-            ):
-                verdict = "wrong"
-        elif how not in {"exact", "relative"}:
-            verdict = "wrong"
-        if verdict == "wrong":
-            outcome.wrong.append(f"{brief(row)}: began at {place} of {call['path']}")
-            break
-    outcome.counts[verdict] += 1
-    size = row["size"]
-    if size is not None and call["size"] and call["file"].startswith("fe") and False:
-        outcome.counts["size"] += 1
+    verdicts = [verdict(call, row, side, bases) for side in sides]
+    worst = max(verdicts, key=COUNTS.index)
+    outcome.counts[worst] += 1
+    if worst == "wrong":
+        places = " and ".join(call[at] for _, _, at, _ in sides)
+        outcome.wrong.append(f"{brief(row)}: began at {places} of {call['path']}")
+
+
+def verdict(call: dict[str, str], row: Row, side: tuple[str, ...], bases: Bases) -> str:
+    """Say how well one end of a transfer is known: one of COUNTS."""
+    offset, _, at, ofd = side
+    how, claimed = row["offset_known"] or "none", row[offset]
+    if claimed is None:
+        return "none" if how == "exact" else how
+    if call[at] == "":
+        return "open"
+    place = int(call[at])
+    right = how == "exact" and claimed == place
+    if how == "relative":
+        # The place of the first access; a row after it may prove where that was.
+        base = bases.setdefault((row["source"], row[ofd]), place - claimed)
+        proved = row["position"] if offset == "offset" else None
+        right = place - claimed == base and proved in {None, place}
+    return how if right else "wrong"
 
 
 BRIEF = ["line", "tid", "name", "fd", "ofd", "fd2", "ret", "offset", "offset2", "offset_known"]

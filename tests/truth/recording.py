@@ -1,41 +1,23 @@
 """Run a program under strace, with the observer inside strace: a log, and the truth beside it."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
-import ctypes
 import os
 import shutil
 import signal
 import struct
 import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from truth.scenarios import Scenario
+from support.paths import DATA
+from truth.scenarios import RECORDERS, Scenario
 
-HERE = Path(__file__).resolve().parent
-PROGRAMS = HERE / "programs"
-FILTER = ["openat", "read", "close", "write"]
-RECORDERS = {
-    "f": ["-f", "-ttt", "-T"],
-    "y": ["-f", "-y"],
-    "yy": ["-f", "-yy"],
-    "ff": ["-ff", "-ttt"],
-    "ff-untimed": ["-ff"],
-    "z": ["-f", "-z"],
-    "filtered": ["-f", "-e", f"trace={','.join(FILTER)}"],
-    "seccomp": [
-        "-f",
-        "--seccomp-bpf",
-        "-e",
-        "trace=%file,%desc,%process,%memory,%network",
-    ],
-    "attached": ["-f", "-ttt"],
-}
-SKIPPED = 77
+OBSERVER = Path(__file__).with_name("observer.c")
+PROGRAMS = DATA / "truth" / "programs"
+SKIPPED, NOT_FOUND = 77, 127  # Exit status of a scenario, and of a shell.
 COLUMNS = ["tid", "call", "ret", "fd", "fd2", "type", "type2", "at", "at2", "size", "file", "path"]
 
 
@@ -50,7 +32,7 @@ def build(folder: Path) -> Path:
     if compiler is None:
         raise CannotRecordError("no C compiler")
     subprocess.run(
-        [compiler, "-O1", "-shared", "-fPIC", "-o", library, HERE / "observer.c", "-ldl"],
+        [compiler, "-O1", "-shared", "-fPIC", "-o", library, OBSERVER, "-ldl"],
         check=True,
     )
     return library
@@ -68,14 +50,16 @@ class Recording:
             return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-def fixed_addresses() -> None:
-    """Make addresses the same in every run: recorded logs compress better."""
-    ctypes.CDLL(None).personality(0x0040000)  # ADDR_NO_RANDOMIZE
+@dataclass
+class Studio:
+    """What recordings share."""
+
+    library: Path
+    programs: Path = PROGRAMS
+    python: str = sys.executable
 
 
-def record(
-    scenario: Scenario, recorder: str, library: Path, work: Path, log: Path, python: str
-) -> Recording:
+def record(scenario: Scenario, recorder: str, studio: Studio, work: Path, log: Path) -> Recording:
     """Run a scenario in the empty folder `work`; `log` is where the log goes."""
     raw = log.with_name("observed.tsv")
     environment = {
@@ -94,12 +78,12 @@ def record(
             stdout=subprocess.DEVNULL,
         )
     program = (
-        [python, "-S", "-E", "-s", "-B", str(PROGRAMS / f"{scenario.group}.py"), scenario.name]
+        [studio.python, "-SEsB", str(studio.programs / f"{scenario.group}.py"), scenario.name]
         if scenario.command is None
         else ["sh", "-c", scenario.command]
     )
     strace = ["strace", "-s", "16", *RECORDERS[recorder], "-o", str(log)]
-    preloaded = environment | {"LD_PRELOAD": str(library), "TRACEFAST_TRUTH": str(raw)}
+    preloaded = environment | {"LD_PRELOAD": str(studio.library), "TRACEFAST_TRUTH": str(raw)}
     if recorder == "attached":
         status, printed = attached(strace, program, preloaded, environment, work)
     else:
@@ -110,11 +94,10 @@ def record(
             env=preloaded,
             capture_output=True,
             stdin=subprocess.DEVNULL,
-            timeout=60,
-            preexec_fn=fixed_addresses,
+            timeout=20,
         )
         status, printed = done.returncode, (done.stdout + done.stderr).decode(errors="replace")
-    if status == SKIPPED:
+    if status in {SKIPPED, NOT_FOUND} or "ptrace(" in printed:
         raise CannotRecordError(printed)
     if status:
         raise RuntimeError(f"{scenario.name}, {recorder}: exit status {status}\n{printed}")
@@ -140,7 +123,6 @@ def attached(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        preexec_fn=fixed_addresses,
     )
     tracer = None
     try:
@@ -154,8 +136,8 @@ def attached(
         if "attached" not in seen:
             raise CannotRecordError(seen)
         os.kill(stopped[-1], signal.SIGCONT)
-        printed, _ = running.communicate(timeout=60)
-        tracer.communicate(timeout=60)
+        printed, _ = running.communicate(timeout=20)
+        tracer.communicate(timeout=20)
     finally:
         for process in (running, tracer):
             if process is not None and process.poll() is None:
@@ -215,32 +197,30 @@ def places_of_words(work: Path) -> dict[int, int]:
     return found
 
 
-READS = ("read", "readv", "preadv", "preadv2", "pread64")
-
-
 def place(row: dict[str, str], side: str, landed: dict[int, int], *, words: bool = False) -> str:
     """Give where one end of a call began; empty if it has no such end, or nobody can say."""
-    kind, before, after = row[f"type{side}"], row[f"before{side}"], row[f"after{side}"]
-    if kind not in {"regular", "block"} or not before:
+    if row[f"type{side}"] not in {"regular", "block"} or not row[f"before{side}"]:
         return ""
+    said = said_by_data(row, landed) if words and not side else None
+    if said is not None:
+        return str(said)
+    before, after = row[f"before{side}"], row[f"after{side}"]
     moved, explicit = int(row["ret"]), row[f"offset{side}"]
-    reads = row["call"] in READS
-    writes = side == "2" or "write" in row["call"]
-    name = Path(row[f"path{side}"]).name
-    if words and row["word"] and not side and moved >= 8:
-        word = int(row["word"])
-        if reads and name.startswith("words") and not explicit:
-            return str(word)
-        if writes and word in landed:
-            return str(landed[word])
-    appends = row["append"] == "1" and side == "" or int(row[f"flags{side}"]) & os.O_APPEND
-    if row["call"] in {"sendfile", "splice", "copy_file_range"}:
-        appends = appends and writes
-    if writes and appends and moved:
-        sizes = row[f"size_before{side}"], row[f"size_after{side}"]
-        if "" in sizes:
-            return ""
-        return sizes[0] if int(sizes[0]) + moved == int(sizes[1]) else ""
+    # Flags of pwritev2 have their say.
+    appends = int(row["flags2"]) & os.O_APPEND if side else row["append"] == "1"
+    if appends and moved and (side or "write" in row["call"]):
+        first, last = row[f"size_before{side}"], row[f"size_after{side}"]
+        return first if last and int(first) + moved == int(last) else ""
     if explicit:
         return explicit
     return before if after and int(before) + moved == int(after) else ""
+
+
+def said_by_data(row: dict[str, str], landed: dict[int, int]) -> int | None:
+    """Give what the first word of the data says: where it is, or which write it is of."""
+    if not row["word"] or int(row["ret"]) < 8:
+        return None
+    word = int(row["word"])
+    if "write" in row["call"]:
+        return landed.get(word)
+    return word if Path(row["path"]).name.startswith("words") and not row["offset"] else None

@@ -1,54 +1,69 @@
-"""Show how each scenario does with each recorder, run now.
+"""Show how each scenario does with each recorder.
 
-`PYTHONPATH=tests python -m truth.table [--details] [SCENARIO | RECORDER | GROUP]...`
+`PYTHONPATH=tests python -m truth.table [--live] [--details] [--write] [NAME]...`
+
+A NAME is a scenario, a group or a recorder. Without `--live` the recorded logs are read; with it
+the scenarios run now. `--write` writes known.tsv, which the tests hold results against.
 """
-
-from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
-from truth.comparison import Outcome, compare
-from truth.recording import RECORDERS, CannotRecordError, build, record
-from truth.scenarios import SCENARIOS
+from truth.archive import recorded
+from truth.comparison import COUNTS, Outcome, compare
+from truth.known import FILE, Known
+from truth.recording import CannotRecordError, Studio, build, record
+from truth.scenarios import RECORDERS, SCENARIOS, Scenario
 
 
-def main() -> int:
-    chosen = [word for word in sys.argv[1:] if not word.startswith("-")]
-    recorders = [name for name in chosen if name in RECORDERS] or list(RECORDERS)
-    wanted = set(chosen) - set(RECORDERS)
-    details = "--details" in sys.argv
-    wrong = 0
+def outcomes(names: list[str], *, live: bool) -> Iterator[tuple[Scenario, str, Outcome | str]]:
+    """Compare what was recorded, or what is recorded now."""
+    wanted = set(names) - set(RECORDERS)
+    recorders = set(names) & set(RECORDERS) or set(RECORDERS)
     with tempfile.TemporaryDirectory() as folder:
-        library = build(Path(folder))
+        studio = Studio(build(Path(folder))) if live else None
         for scenario in SCENARIOS:
             if wanted and not wanted & {scenario.name, scenario.group}:
                 continue
-            for recorder in scenario.recorders or recorders:
-                if recorder not in recorders:
-                    continue
-                with tempfile.TemporaryDirectory() as scratch:
-                    (work := Path(scratch) / "run").mkdir()
-                    log = Path(scratch) / "log.strace"
-                    try:
-                        made = record(scenario, recorder, library, work, log, "/usr/bin/python3")
-                    except CannotRecordError as error:
-                        print(f"{scenario.point} {scenario.name:32} {recorder:10} skipped: {error}")
-                        continue
-                    outcome = compare(made, recorder)
-                    wrong += len(outcome.wrong)
-                    print(f"{scenario.point} {scenario.name:32} {recorder:10} {shown(outcome)}")
-                    lines = outcome.unpaired + (outcome.wrong if details else [])
-                    for line in lines[:8]:
-                        print("     ", line)
-    return int(wrong > 0)
+            for recorder in scenario.recorders:
+                if recorder in recorders:
+                    yield scenario, recorder, outcome(scenario, recorder, studio)
 
 
-def shown(outcome: Outcome) -> str:
-    names = ["exact", "relative", "ambiguous", "unknown", "none", "open", "wrong"]
-    counts = [f"{outcome.counts[name] or '.':>5}" for name in names]
-    return " ".join(counts) + (f" unpaired {len(outcome.unpaired)}" if outcome.unpaired else "")
+def outcome(scenario: Scenario, recorder: str, studio: Studio | None) -> Outcome | str:
+    if studio is None:
+        recording = recorded(scenario.group, scenario.name, recorder)
+        return "not recorded" if recording is None else compare(recording, recorder)
+    with tempfile.TemporaryDirectory() as scratch:
+        (work := Path(scratch) / "run").mkdir()
+        try:
+            made = record(scenario, recorder, studio, work, Path(scratch) / "log.strace")
+        except CannotRecordError as error:
+            return str(error)
+        return compare(made, recorder)
+
+
+def main() -> int:
+    options = [word for word in sys.argv[1:] if word.startswith("-")]
+    names = [word for word in sys.argv[1:] if not word.startswith("-")]
+    print(f"  {'':32} {'':10}", *[f"{name[:9]:>9}" for name in COUNTS])
+    known, failed = [], False
+    for scenario, recorder, found in outcomes(names, live="--live" in options):
+        head = f"{scenario.point} {scenario.name:32} {recorder:10}"
+        if isinstance(found, str):
+            print(head, found)
+            continue
+        print(head, *[f"{found.counts[name] or '.':>9}" for name in COUNTS])
+        failed |= bool(found.wrong or found.unpaired)
+        known.append(Known(scenario.name, recorder, found.less, len(found.wrong)))
+        for line in [*found.unpaired, *(found.wrong if "--details" in options else [])]:
+            print("     ", line)
+    if "--write" in options:
+        lines = ["\t".join(map(str, one)) for one in known if one.less or one.wrong]
+        FILE.write_text("\n".join(["\t".join(Known._fields), *lines]) + "\n")
+    return int(failed)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,10 @@ import struct
 import sys
 
 WORD = 8
+SIGCHLD = 17
+CLONE_VM, CLONE_FILES, CLONE_VFORK = 0x100, 0x400, 0x4000
+CLONE_NEWNS, CLONE_NEWPID = 0x20000, 0x20000000
+MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
 R, W, RW = os.O_RDONLY, os.O_WRONLY, os.O_RDWR
 NEW = os.O_CREAT | os.O_TRUNC
 APPEND = os.O_APPEND
@@ -60,12 +64,12 @@ def child(function, *arguments):
     """Fork a child that runs a function."""
     pid = os.fork()
     if pid == 0:
+        status = 1
         try:
             function(*arguments)
-        except BaseException as error:
-            os.write(2, repr(error).encode())
-            os._exit(1)
-        os._exit(0)
+            status = 0
+        finally:
+            os._exit(status)
     return pid
 
 
@@ -84,8 +88,7 @@ def syscall(number, *arguments):
     if os.uname().machine != "x86_64":
         cannot("system calls by number need x86-64")
     LIBC.syscall.restype = ctypes.c_long
-    wide = [a if isinstance(a, ctypes._SimpleCData) or not isinstance(a, int) else ctypes.c_long(a)
-            for a in arguments]
+    wide = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
     result = LIBC.syscall(ctypes.c_long(number), *wide)
     if result < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))

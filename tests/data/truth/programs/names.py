@@ -2,7 +2,23 @@
 
 import os
 
-from common import APPEND, NEW, RW, LIBC, R, W, cannot, child, join, make, run
+from common import (
+    APPEND,
+    CLONE_NEWNS,
+    LIBC,
+    MS_BIND,
+    MS_PRIVATE,
+    MS_REC,
+    NEW,
+    RW,
+    R,
+    W,
+    cannot,
+    child,
+    join,
+    make,
+    run,
+)
 
 
 def through(first, second):
@@ -190,7 +206,6 @@ def exchanged():
 
 def bind_mount():
     tree()
-    CLONE_NEWNS, MS_BIND, MS_REC, MS_PRIVATE = 0x20000, 4096, 16384, 1 << 18
     if LIBC.unshare(CLONE_NEWNS) or LIBC.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None):
         cannot("mounts need root")
     os.close(make("d/x", 50))

@@ -7,9 +7,9 @@ from common import (
     APPEND,
     NEW,
     RW,
+    WORD,
     R,
     W,
-    WORD,
     child,
     join,
     make,
@@ -18,7 +18,7 @@ from common import (
     words,
 )
 
-ROUNDS = 60
+ROUNDS = 30
 
 
 def together(*functions):
