@@ -9,8 +9,10 @@ import struct
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from support.paths import DATA
 from truth.scenarios import RECORDERS, Scenario
@@ -84,26 +86,50 @@ def record(scenario: Scenario, recorder: str, studio: Studio, work: Path, log: P
     )
     strace = ["strace", "-s", "16", *RECORDERS[recorder], "-o", str(log)]
     preloaded = environment | {"LD_PRELOAD": str(studio.library), "TRACEFAST_TRUTH": str(raw)}
-    if recorder == "attached":
-        status, printed = attached(strace, program, preloaded, environment, work)
-    else:
-        done = subprocess.run(
-            [*strace, *program],
-            check=False,
-            cwd=work,
-            env=preloaded,
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            timeout=20,
-        )
-        status, printed = done.returncode, (done.stdout + done.stderr).decode(errors="replace")
-    if status in {SKIPPED, NOT_FOUND} or "ptrace(" in printed:
-        raise CannotRecordError(printed)
+    printed = log.with_name("printed")
+    with output(scenario, work, printed) as out:
+        if recorder == "attached":
+            status = attached(strace, program, preloaded, environment, work, out)
+        else:
+            status = subprocess.run(
+                [*strace, *program],
+                check=False,
+                cwd=work,
+                env=preloaded,
+                stdout=out,
+                stderr=out,
+                stdin=subprocess.DEVNULL,
+                timeout=20,
+            ).returncode
+    said = printed.read_text(errors="replace")
+    printed.unlink()
+    if status in {SKIPPED, NOT_FOUND} or "ptrace(" in said:
+        raise CannotRecordError(said)
     if status:
-        raise RuntimeError(f"{scenario.name}, {recorder}: exit status {status}\n{printed}")
+        raise RuntimeError(f"{scenario.name}, {recorder}: exit status {status}\n{said}")
     if not raw.exists():
         raise CannotRecordError("strace does not take the observer")
     return Recording(log, settle(raw, work, words=scenario.words))
+
+
+@contextlib.contextmanager
+def output(scenario: Scenario, work: Path, printed: Path) -> Iterator[IO[bytes]]:
+    """Give what the program has as its output: a pipe, or a file if the scenario wants one."""
+    if scenario.output is None:
+        with (
+            printed.open("wb") as file,
+            subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=file) as reader,
+        ):
+            assert reader.stdin is not None
+            yield reader.stdin
+        return
+
+    def opener(path: str, _: int) -> int:
+        return os.open(path, os.O_WRONLY | os.O_CREAT | (scenario.output or 0), 0o644)
+
+    printed.touch()
+    with open(work / "out", "wb", opener=opener) as file:
+        yield file
 
 
 def attached(
@@ -112,7 +138,8 @@ def attached(
     preloaded: dict[str, str],
     environment: dict[str, str],
     work: Path,
-) -> tuple[int, str]:
+    output: IO[bytes],
+) -> int:
     """Attach to the program where it stops itself, and let it go on."""
     if program[0] == "sh":
         program = ["sh", "-c", f"kill -STOP $$; {program[2]}"]
@@ -121,8 +148,8 @@ def attached(
         cwd=work,
         env=environment | {"TRUTH_GATE": "1"},
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stdout=output,
+        stderr=output,
     )
     tracer = None
     try:
@@ -136,14 +163,14 @@ def attached(
         if "attached" not in seen:
             raise CannotRecordError(seen)
         os.kill(stopped[-1], signal.SIGCONT)
-        printed, _ = running.communicate(timeout=20)
+        running.wait(timeout=20)
         tracer.communicate(timeout=20)
     finally:
         for process in (running, tracer):
             if process is not None and process.poll() is None:
                 process.kill()
                 process.wait()
-    return running.returncode, printed.decode(errors="replace")
+    return running.returncode
 
 
 def stopped_tasks(running: subprocess.Popen[bytes]) -> list[int]:

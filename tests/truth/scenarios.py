@@ -1,5 +1,6 @@
 """The scenarios: what is run, and which kind of loss it is about."""
 
+import os
 from dataclasses import dataclass
 
 # What a scenario is about, where it is not an ordinary program.
@@ -49,6 +50,7 @@ class Scenario:
     setup: str = ""
     words: bool = False  # The data say where they are.
     recorders: tuple[str, ...] = tuple(RECORDERS)
+    output: int | None = None  # Flags of a file that the program has as its output from the start.
 
 
 def group(
@@ -234,6 +236,8 @@ SCENARIOS = [
         "under-way",
         recorders=("attached",),
     ),
+    Scenario("redirected", 7, "older", output=os.O_TRUNC),
+    Scenario("redirected-to-end", 7, "older", output=os.O_APPEND),
     command("shell", "echo a >x; echo b >>x; cat x x >>y; while read l; do echo $l; done <y >z"),
     command("copies", "cp x y; cp -r d e; mv y z; ln z w; install -m 600 w v", TREE),
     command("blocks", "dd if=x of=y bs=7 skip=3 seek=5 count=40 conv=notrunc status=none", TREE),

@@ -95,4 +95,26 @@ def under_way(gate):
     os.read(came, 8)
 
 
+def redirected():
+    """Output and errors go into one file through one description: `program >out 2>&1`."""
+    for number in range(3):
+        os.write(1, bytes(10 + number))
+        os.write(2, bytes(20))
+    join(child(os.write, 1, bytes(5)))
+    os.write(2, bytes(7))
+    os.lseek(1, 0, os.SEEK_CUR)
+    os.write(2, bytes(7))
+    os.write(1, bytes(7))
+
+
+def redirected_to_end():
+    """The same with `program >>out`: what is inherited appends."""
+    other = os.open("out", W)
+    os.write(1, bytes(10))
+    os.pwrite(other, bytes(10), 300)
+    os.write(1, bytes(10))
+    os.lseek(1, 0, os.SEEK_SET)
+    os.write(1, bytes(10))
+
+
 run(globals())
