@@ -18,7 +18,7 @@ _TYPES = {
 
 
 def _columns(event: str) -> str:
-    decoder = _core.Decoder.of(event)
+    decoder = _core.Decoder.for_event(event)
     if decoder is None:
         raise ValueError(event)
     schema = pl.Schema(decoder.schema)

@@ -168,7 +168,7 @@ def test_what_no_file_can_have_is_refused(run, spawn_strace, tmp_path, arguments
 
 def test_compressions_that_cannot_be_written_are_refused(spawn_strace, tmp_path):
     for text in ("lz4", "zstd:0", "zstd:23", ""):
-        with pytest.raises(ValueError, match=f"or 'none', not '{text}'"):
+        with pytest.raises(ValueError, match=f"or 'none', got '{text}'"):
             tf.parse(spawn_strace, tmp_path / "a.parquet", compression=text)
     with pytest.raises(ValueError, match="Arrow files have none"):
         tf.parse(spawn_strace, tmp_path / "a.arrow", compression="zstd")

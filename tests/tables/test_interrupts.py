@@ -28,7 +28,10 @@ print("done")
 TABLE = CHILD.format(
     before="""
 from tracefast import scanning
-scanning.files_sharing_names = lambda _: frozenset()  # the same log many times
+from tracefast.inputs import sources
+# The same log many times.
+scanning.files_sharing_names = lambda _: frozenset()
+sources.identity = lambda name: name
 events = tf.scan(names)
 tables = {
     "files": lambda: tf.files(events),
