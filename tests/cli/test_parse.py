@@ -170,7 +170,7 @@ def test_compressions_that_cannot_be_written_are_refused(spawn_strace, tmp_path)
     for text in ("lz4", "zstd:0", "zstd:23", ""):
         with pytest.raises(ValueError, match=f"or 'none', got '{text}'"):
             tf.parse(spawn_strace, tmp_path / "a.parquet", compression=text)
-    with pytest.raises(ValueError, match="Arrow files have none"):
+    with pytest.raises(ValueError, match="only for Parquet: leave it out for Arrow"):
         tf.parse(spawn_strace, tmp_path / "a.arrow", compression="zstd")
     with pytest.raises(ValueError, match="row_group must be between 1 and 16777216"):
         tf.parse(spawn_strace, tmp_path / "a.parquet", row_group=0)
