@@ -15,7 +15,7 @@ const SUCCEED: usize = 32;
 /// How many transfers there must be before it is likely that seeks were not traced.
 const TRANSFERS: usize = 64;
 
-/// Calls that a user may choose who wants to see input and output only.
+/// Calls that users choose to see only input and output.
 const IO: [&[u8]; 24] = [
     b"access",
     b"close",

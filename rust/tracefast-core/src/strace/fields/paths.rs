@@ -80,7 +80,7 @@ fn through_proc(path: &[u8]) -> Option<&[u8]> {
 }
 
 /// Whether the identity of a path depends on whether a directory in it is a symbolic link, which the
-/// log does not show. A base that strace shows is none.
+/// log does not show. A base that strace shows is not such a directory.
 #[inline]
 fn may_lead_elsewhere(path: &[u8], shown_base: bool, plain: bool) -> bool {
     if !plain {
