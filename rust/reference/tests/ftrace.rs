@@ -15,7 +15,8 @@ use tracefast_reference::ftrace::{Hints, Reading, header, read};
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 1500,
+        // `PROPTEST_CASES` may ask for more.
+        cases: ProptestConfig::default().cases.max(1500),
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
@@ -86,6 +87,26 @@ fn the_reference_joins_what_line_feeds_and_nuls_tear_apart() {
         LineUse::Events,
     ];
     assert_eq!(log.uses, uses);
+}
+
+/// The record in between, whose name has a line feed in it, cannot start a block.
+#[test]
+fn a_stack_is_the_calls_before_a_broken_name() {
+    let log = "# tracer: nop
+#
+            bash-8       (      7) [001] .....  2881.879172: sys_openat -> 0x0
+        new
+line-7       (      6) [000] .....  2881.879258: sys_close(fd: 0x3)
+            bash-8       (      7) [001] .....  2881.879258: <stack trace>
+ => schedule+0x23/0xa0
+";
+    let Some(Format::Ftrace(format)) = Format::detect(log.as_bytes(), None) else {
+        panic!("ftrace's");
+    };
+    assert!(format.stacks);
+    assert_eq!(ftrace_differences(Format::Ftrace(format), log.as_bytes()), None);
+    let call = &slow(log).rows[0];
+    assert_eq!(call.extra.as_deref(), Some(&b" => schedule+0x23/0xa0"[..]));
 }
 
 /// The recorded logs that the repository has, and those written by hand.

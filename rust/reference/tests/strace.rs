@@ -16,7 +16,8 @@ use tracefast_reference::strace::{
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 2000,
+        // `PROPTEST_CASES` may ask for more.
+        cases: ProptestConfig::default().cases.max(2000),
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

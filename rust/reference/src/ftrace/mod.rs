@@ -88,7 +88,7 @@ pub fn read(log: &[u8], hints: &Hints<'_>) -> Reading {
     let mut ends = Vec::new();
     let mut texts = Vec::new();
     let mut start = 0;
-    for line in whole {
+    for &line in &whole {
         let (from, upto) = wrapper::inner(line, wrap);
         texts.push(&line[from..upto]);
         ends.push(start + upto);
@@ -116,7 +116,7 @@ pub fn read(log: &[u8], hints: &Hints<'_>) -> Reading {
             reader.reading.uses[first..=last].fill(LineUse::Continuation);
             at = last;
         }
-        if !hints.stacks || (hints.seam)(texts[at]) {
+        if !hints.stacks || (hints.seam)(whole[at]) {
             reader.last.clear();
         }
         let place = Place { first: first as u64 + 1, last: at as u64 + 1, end: ends[at] };

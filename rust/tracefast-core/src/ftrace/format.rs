@@ -86,6 +86,9 @@ impl Format {
         let whole = line.len() < LINE_START;
         let (start, end) = self.own(line);
         let line = &line[start..end];
+        if self.stacks && !stacks::is_seam(line) {
+            return false;
+        }
         // Only a complete line can be recognized as one of `function_graph`, and it is longer than
         // a part of a name.
         let graph = whole
@@ -95,7 +98,7 @@ impl Format {
             !is_continuation(line)
                 && layouts::parse(line, self.layout).is_some_and(|header| self.is_whole(&header))
         };
-        (graph || record()) && (!self.stacks || stacks::is_seam(line))
+        graph || record()
     }
 
     /// The record's columns start on its own line: a name with line feeds ends before its column

@@ -11,7 +11,7 @@ use crate::ftrace::format::{Format, Graph};
 use crate::ftrace::function_graph;
 use crate::ftrace::header::cache::{HeaderCache, KnownColumns};
 use crate::ftrace::header::{Header, Layout, layouts};
-use crate::ftrace::non_records::stacks::{LastRecords, StackOwner, is_seam};
+use crate::ftrace::non_records::stacks::{LastRecords, StackOwner};
 use crate::ftrace::payload;
 use crate::ftrace::payload::cache::{PayloadCache, PayloadKind};
 use crate::ftrace::payload::{CallId, Payload, function};
@@ -128,6 +128,12 @@ impl Parser<'_> {
     fn line(&mut self, columns: &mut HeaderCache, start: usize, end: usize) {
         self.bytes = (end - start) as u64 + u64::from(end < self.text.len());
         self.used = Some(LineUse::Events);
+        // Where a block may start, and only there: see `stacks`.
+        if self.format.stacks
+            && self.format.stands_alone(&self.text[start..end.min(start + LINE_START)])
+        {
+            self.grammar.last.clear();
+        }
         let (from, to) = self.format.own(&self.text[start..end]);
         let (start, end) = (start + from, start + to);
         if self.format.graph == Graph::No || self.pieces.is_some() || !self.graph(start, end) {
@@ -189,9 +195,6 @@ impl Parser<'_> {
     fn one(&mut self, start: usize, end: usize, header: &Header) {
         self.flush_lines();
         self.time(header);
-        if self.format.stacks && is_seam(&self.text[start..end]) {
-            self.grammar.last.clear();
-        }
         let base = start + header.payload;
         if self.seen(start, end, header) {
             return;

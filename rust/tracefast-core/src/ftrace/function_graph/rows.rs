@@ -10,7 +10,7 @@ use crate::ftrace::function_graph::line::{FunctionLine, LineTask};
 use crate::ftrace::function_graph::separators::Separator;
 use crate::ftrace::function_graph::{parse, separator};
 use crate::ftrace::header::{Clock, Header};
-use crate::ftrace::non_records::stacks::{StackOwner, is_seam};
+use crate::ftrace::non_records::stacks::StackOwner;
 use crate::ftrace::parser::Parser;
 use crate::ftrace::payload::{self, Payload};
 use crate::ftrace::pending::LineOwner;
@@ -41,9 +41,6 @@ impl Parser<'_> {
         let line = &text[start..end];
         if let Some(line) = parse(line, self.format.graph == Graph::Bare) {
             self.apart();
-            if self.format.stacks && is_seam(&text[start..end]) {
-                self.grammar.last.clear();
-            }
             self.graph_line(start, &line);
             return true;
         }
