@@ -3,7 +3,11 @@
 import sys
 from contextlib import suppress
 
-from tracefast.cli.system.signals import turn_termination_into_interrupt
+from tracefast.cli.system.signals import (
+    exit_code_of_interrupt,
+    ignore_interrupts,
+    turn_termination_into_interrupt,
+)
 from tracefast.cli.system.streams import open_missing_streams
 
 
@@ -18,6 +22,12 @@ def main() -> None:
             print(f"tracefast {__version__}", flush=True)
             return
     turn_termination_into_interrupt()
-    from tracefast.cli.app import run
+    try:
+        from tracefast.cli.app import run
 
-    run()
+        code = run()
+        ignore_interrupts()
+    except KeyboardInterrupt:
+        ignore_interrupts()
+        code = exit_code_of_interrupt()
+    sys.exit(code)

@@ -21,6 +21,7 @@ from tracefast.cli.commands.syscalls import syscalls
 from tracefast.cli.commands.version import version
 from tracefast.cli.messages.errors import CommandError
 from tracefast.cli.messages.stderr import print_error
+from tracefast.cli.system.signals import exit_code_of_interrupt
 from tracefast.cli.system.streams import discard_stdout
 from tracefast.inputs.sources import STDIN
 
@@ -91,8 +92,8 @@ app.command(short_help="Show versions, for bug reports.")(version)
 app.command(short_help="Print a completion script for a shell.")(completion)
 
 
-def run() -> None:
-    """Run the command line, and leave with its exit code."""
+def run() -> int:
+    """Run the command line; give its exit code."""
     commands = typer.main.get_command(app)
     words = sys.argv[1:]
     if words[:1] == ["help"]:
@@ -104,6 +105,9 @@ def run() -> None:
         # The reader of a help text has seen enough.
         discard_stdout()
         code = DONE
+    except typer.Abort:
+        # An interrupt outside the commands, as typer raises it.
+        code = exit_code_of_interrupt()
     except CommandError as error:
         print_error(error)
         code = FAILED
@@ -120,4 +124,4 @@ def run() -> None:
             command = next((word for word in words[:1] if word in names), None)
             print_error(to_command_error(error, command))
         code = FAILED
-    sys.exit(code or DONE)
+    return code or DONE

@@ -204,15 +204,37 @@ def test_a_command_that_is_terminated_leaves_no_files(command, tmp_path, argumen
     assert not left(folder)
 
 
+def wait_until_open(path, process):
+    """Wait until a process has a file open, or has ended."""
+    while process.poll() is None:
+        with suppress(OSError):  # A descriptor, or the process, may be gone already.
+            if any(one.readlink() == path for one in Path(f"/proc/{process.pid}/fd").iterdir()):
+                return
+        time.sleep(0.001)
+
+
+def test_an_interrupt_while_it_ends(command, tmp_path):
+    (tmp_path / "a.strace").write_bytes(LINE % (1, 1))
+    for wait in range(20):
+        terminal = Terminal(command, "files", "a.strace", cwd=tmp_path)
+        terminal.read(until=b"total: ")
+        time.sleep(wait / 1000)
+        with suppress(ProcessLookupError):
+            os.killpg(terminal.process.pid, signal.SIGINT)
+        code = terminal.end()
+        assert b"Traceback" not in terminal.text, terminal.text
+        assert code in {0, 130}, terminal.text
+
+
 def test_an_interrupt_from_the_keyboard(command, tmp_path, big):
     for arguments in (("parse", big, "-o", "out.parquet"), ("files", big, "-o", "out.parquet")):
         (tmp_path / "out.parquet").write_text("precious")
         terminal = Terminal(command, *arguments, cwd=tmp_path)
-        time.sleep(0.5)
+        wait_until_open(big, terminal.process)
         os.killpg(terminal.process.pid, signal.SIGINT)
         code = terminal.end()
-        assert code in {0, 130}
-        assert b"Traceback" not in terminal.text
+        assert b"Traceback" not in terminal.text, terminal.text
+        assert code in {0, 130}, terminal.text
         assert left(tmp_path) == {"out.parquet"}
         # Whoever is fast enough is done, even if the interrupt comes while the process ends: then
         # all of it is there.

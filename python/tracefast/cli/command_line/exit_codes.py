@@ -1,7 +1,6 @@
 """Exit codes, and the decorator that gives every command its own."""
 
 import functools
-import signal
 import sys
 from collections.abc import Callable
 from typing import Final, ParamSpec
@@ -11,7 +10,7 @@ import typer
 from tracefast import Error
 from tracefast.cli.messages.errors import CommandError, name_not_utf8
 from tracefast.cli.messages.stderr import print_error
-from tracefast.cli.system.signals import exit_code_of_interrupt
+from tracefast.cli.system.signals import exit_code_of_interrupt, ignore_interrupts
 from tracefast.cli.system.streams import discard_stdout
 from tracefast.inputs.sources import STDIN
 
@@ -34,8 +33,7 @@ def exits_with_code(command: Callable[P, int]) -> Callable[P, None]:
             code = command(*args, **options)
             sys.stdout.flush()
         except KeyboardInterrupt:
-            # Polars may deliver the same signal a second time, while the interpreter shuts down.
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            ignore_interrupts()
             code = exit_code_of_interrupt()
         except BrokenPipeError:
             # The reader has seen enough, as `head` does: this is not an error.

@@ -34,6 +34,15 @@ def _wait(handled: list[signal.Signals]) -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
 
+def ignore_interrupts() -> None:
+    """Ignore SIGINT from now on: the work is done or given up, and its exit code is known.
+
+    Without this, one that comes while the interpreter shuts down would end the process by that
+    signal, or with a traceback. Polars may deliver the same signal twice.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def exit_code_of_interrupt() -> int:
     """Give the exit code of an interrupted command, as a shell does: 128 plus the signal.
 
