@@ -65,14 +65,23 @@ COLUMNS: Final = (
         "Time that the caller spends reading a close-on-exec pipe (``pipe2``) whose other end"
         " it has closed. The pipe shows whether the child could execute its program.",
     ),
-    columns("lifetime_ns", "Int64", "From the start of the child to its exit."),
-    columns("exit_status", "Int32", "Exit status of a child that exited."),
+    columns(
+        "lifetime_ns",
+        "Int64",
+        "From the start of the child to its exit; null where the clock was set back between.",
+    ),
+    columns(
+        "exit_status",
+        "Int32",
+        "Exit status of a child that exited: for a process as in `tracefast.processes`.",
+    ),
     columns("exit_signal", "String", "The signal that killed the child."),
     columns("reap_ns", "Int64", "From its exit to the return of the wait that collected it."),
     columns(
         "child_utime_ns child_stime_ns",
         "Int64",
-        "Its time on a processor, in user mode and in the kernel, as SIGCHLD reports it.",
+        "Its time on a processor, in user mode and in the kernel, as SIGCHLD reports it. Null"
+        " if that is more than its threads can have had.",
     ),
     columns(
         "parent_tasks",

@@ -447,21 +447,38 @@ class Log:
         asked = [status for status in asked if status is not None]
         if not status and asked and not signals:
             status = [asked[-1]]
+        task = self.tracked.task(self.source, child)
+        if task and task.process and task.process.root is task:
+            how, outcome = self.tracked.log.outcome(task.process) or (None, None)
+            status = [outcome] if how == "status" else [] if how else status
+            signals = [outcome] if how == "signal" else [] if how else signals
         reap = less(child.collected, child.end)
-        gap = less(exec_row["ts"], child.start) if exec_row else None
+        if reap is not None and -1_000_000 <= reap < 0:
+            reap = 0
+        most = None
+        own = task is not None and task.process is not None and task.process.root is task
+        if own and child.rows and child.birth and None not in (child.birth.ts, child.end):
+            most = forward(less(child.end, child.birth.ts))
+            most = most if most is None else (most + 1_000_000_000) * len(task.process.members)
+        utime, stime = child.signal or (None, None)
         result = {
-            "exec_gap_ns": None if gap is None or gap < 0 else gap,
+            "exec_gap_ns": forward(less(exec_row["ts"], child.start)) if exec_row else None,
             "exec_failed": len(tried) if child.rows else None,
             "exec_failed_ns": sum(failed_ns) if failed_ns else None,
             "exec_ns": exec_row["dur_ns"] if exec_row else None,
-            "lifetime_ns": less(child.end, child.start),
+            "lifetime_ns": forward(less(child.end, child.start)),
             "exit_status": status[0] if status else None,
             "exit_signal": signals[0] if signals else None,
-            "reap_ns": None if reap is None else max(reap, 0),
-            "child_utime_ns": child.signal[0] if child.signal else None,
-            "child_stime_ns": child.signal[1] if child.signal else None,
+            "reap_ns": forward(reap),
+            "child_utime_ns": utime if most is None or (utime or 0) <= most else None,
+            "child_stime_ns": stime if most is None or (stime or 0) <= most else None,
         }
         return result | startup(child)
+
+
+def forward(ns: int | None) -> int | None:
+    """Give a time, unless the clock was set back in it."""
+    return None if ns is None or ns < 0 else ns
 
 
 def error_pipe(birth: Birth, child: Life) -> int | None:

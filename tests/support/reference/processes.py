@@ -318,7 +318,7 @@ class Log:
         if start is None and process.root.birth:
             start = self.rows[process.root.birth[0]]["ts"]
         end = self._end(process, leader)
-        how, outcome = self._outcome(process, leader) or (None, None)
+        how, outcome = self.outcome(process) or (None, None)
         parent = process.parent
         return {
             "source": process.root.source,
@@ -411,7 +411,10 @@ class Log:
         times = [end[1]["ts"] for end in ends if end and end[1]["name"] != "superseded"]
         return max((ts for ts in times if ts is not None), default=None)
 
-    def _outcome(self, process: Process, leader: Task | None) -> tuple[str, object] | None:
+    def outcome(self, process: Process) -> tuple[str, object] | None:
+        """Say how a process ended."""
+        leader = self._leader(process)
+
         def of(end: tuple[int, Row] | None) -> tuple[str, object] | None:
             if end is None or end[1]["kind"] != "exit":
                 return None
@@ -419,9 +422,16 @@ class Log:
                 return None if end[1]["ret"] is None else ("status", end[1]["ret"])
             return ("signal", end[1]["name"]) if end[1]["name"].startswith("SIG") else None
 
+        ends = [end for task in process.members if (end := self._ends(task)) and of(end)]
+        left = leader and self._asked(leader)
+        if left and left[2] == "exit":
+            # Threads that outlast the leader; the last one gives the status, since Linux 5.17.
+            others = [self._ends(task) for task in process.members if task is not leader]
+            later = [end for end in others if of(end) and end[0] > left[0]]
+            if later:
+                return process.root.reported or of(max(later, key=lambda end: end[0]))
         if leader and (outcome := of(self._ends(leader))):
             return outcome
-        ends = [end for task in process.members if (end := self._ends(task)) and of(end)]
         if ends:
             return of(max(ends, key=lambda end: end[0]))
         if process.root.reported:

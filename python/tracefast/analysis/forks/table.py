@@ -77,15 +77,16 @@ def forks(events: Events) -> pl.LazyFrame:
             Time that the caller spends reading a close-on-exec pipe (``pipe2``) whose other end it
             has closed. The pipe shows whether the child could execute its program.
         `lifetime_ns` : Int64
-            From the start of the child to its exit.
+            From the start of the child to its exit; null where the clock was set back between.
         `exit_status` : Int32
-            Exit status of a child that exited.
+            Exit status of a child that exited: for a process as in `tracefast.processes`.
         `exit_signal` : String
             The signal that killed the child.
         `reap_ns` : Int64
             From its exit to the return of the wait that collected it.
         `child_utime_ns`, `child_stime_ns` : Int64
-            Its time on a processor, in user mode and in the kernel, as SIGCHLD reports it.
+            Its time on a processor, in user mode and in the kernel, as SIGCHLD reports it. Null if
+            that is more than its threads can have had.
         `parent_tasks` : UInt32
             Threads of the caller at the time of the call, including itself; a thread whose end is
             not in the log is counted until the end.

@@ -20,6 +20,10 @@ _ODDITIES: Final = {
     "foreign": ("{} line holds output of the program", "{} lines hold output of the program"),
     "shared_lines": ("{} record shares another's line", "{} records share another's line"),
     "impossible_durations": ("{} duration is impossible", "{} durations are impossible"),
+    "impossible_cpu_times": (
+        "{} child has an impossible processor time",
+        "{} children have impossible processor times",
+    ),
 }
 
 

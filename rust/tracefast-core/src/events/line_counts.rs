@@ -95,17 +95,20 @@ pub struct Oddities {
     pub shared_lines: u64,
     /// Calls with a duration that none can have: it is null.
     pub impossible_durations: u64,
+    /// Ends of processes with a processor time that none can have: it is null in tables.
+    pub impossible_cpu_times: u64,
 }
 
 impl Oddities {
     /// The name and value of every count.
-    pub fn fields(&self) -> [(&'static str, u64); 5] {
+    pub fn fields(&self) -> [(&'static str, u64); 6] {
         [
             ("time_steps_back", self.time_steps_back),
             ("relayouts", self.relayouts),
             ("foreign", self.foreign),
             ("shared_lines", self.shared_lines),
             ("impossible_durations", self.impossible_durations),
+            ("impossible_cpu_times", self.impossible_cpu_times),
         ]
     }
 
@@ -117,18 +120,26 @@ impl Oddities {
             foreign: count("foreign"),
             shared_lines: count("shared_lines"),
             impossible_durations: count("impossible_durations"),
+            impossible_cpu_times: count("impossible_cpu_times"),
         }
     }
 
     /// Adds the counts of another part of the log.
     pub fn add(&mut self, other: &Self) {
-        let Self { time_steps_back, relayouts, foreign, shared_lines, impossible_durations } =
-            other;
+        let Self {
+            time_steps_back,
+            relayouts,
+            foreign,
+            shared_lines,
+            impossible_durations,
+            impossible_cpu_times,
+        } = other;
         self.time_steps_back += time_steps_back;
         self.relayouts += relayouts;
         self.foreign += foreign;
         self.shared_lines += shared_lines;
         self.impossible_durations += impossible_durations;
+        self.impossible_cpu_times += impossible_cpu_times;
     }
 }
 

@@ -37,17 +37,32 @@ pub(crate) fn siginfo(args: &str) -> Option<EndedChild> {
         "CLD_KILLED" | "CLD_DUMPED" | "2" | "3" | "0x2" | "0x3" => false,
         _ => return None,
     };
-    let ticks = |key| {
-        let ns = field(args, key).and_then(number)?.checked_mul(TICK_NS)?;
-        (0..=LONGEST_NS).contains(&ns).then_some(ns)
-    };
     let status = field(args, "si_status=");
     Some(EndedChild {
         pid: i32::try_from(number(field(args, "si_pid=")?)?).ok()?,
         outcome: if exited { status.and_then(exit_status) } else { status.and_then(signal) },
-        utime_ns: ticks("si_utime="),
-        stime_ns: ticks("si_stime="),
+        utime_ns: cpu_time(args, "si_utime=").and_then(possible),
+        stime_ns: cpu_time(args, "si_stime=").and_then(possible),
     })
+}
+
+/// Whether a `struct siginfo` has a processor time that no process can have.
+pub(crate) fn has_impossible_cpu_time(args: &[u8]) -> bool {
+    let times = || str::from_utf8(&args[memmem::find(args, b"si_utime=")?..]).ok();
+    let impossible = |key| {
+        times().is_some_and(|times| cpu_time(times, key).is_some_and(|ns| possible(ns).is_none()))
+    };
+    impossible("si_utime=") || impossible("si_stime=")
+}
+
+/// A processor time as printed, in ns.
+fn cpu_time(args: &str, key: &str) -> Option<i128> {
+    Some(i128::from(field(args, key).and_then(number)?) * i128::from(TICK_NS))
+}
+
+/// A processor time, if a process can have it.
+fn possible(ns: i128) -> Option<i64> {
+    i64::try_from(ns).ok().filter(|ns| (0..=LONGEST_NS).contains(ns))
 }
 
 /// What the status that wait4 fills in says: `[{WIFEXITED(s) && WEXITSTATUS(s) == 3}]`.

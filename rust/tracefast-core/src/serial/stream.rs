@@ -276,6 +276,7 @@ mod tests {
                     foreign: 3,
                     shared_lines: 4,
                     impossible_durations: 5,
+                    impossible_cpu_times: 6,
                 };
                 stream.resolve(Block::default(), parsed);
             }
@@ -288,6 +289,7 @@ mod tests {
                 ("foreign", 6 * by),
                 ("shared_lines", 8 * by),
                 ("impossible_durations", 10 * by),
+                ("impossible_cpu_times", 12 * by),
             ]
         };
         assert_eq!(stream.counts.total.oddities.fields(), fields(2));

@@ -63,7 +63,7 @@ pub(crate) fn join(parsed: &mut Parsed, row: usize, format: &Format, exit: CallE
         Some(_) if restart => Status::Interrupted,
         Some(_) => Status::Complete,
     };
-    let Parsed { rows, side, .. } = parsed;
+    let Parsed { rows, side, oddities, .. } = parsed;
     if let Some(args) = exit.args {
         rows.args[row] = args.view;
         valid |= C::Args.bit();
@@ -71,10 +71,14 @@ pub(crate) fn join(parsed: &mut Parsed, row: usize, format: &Format, exit: CallE
         match exit.entry {
             Some(entry) => {
                 // Clocks of two processors may disagree: then the time in the call is not known.
-                let dur = left.and_then(|left| left.checked_sub(entry)).filter(|&dur| dur >= 0);
+                let dur = left.and_then(|left| left.checked_sub(entry));
                 if let Some(dur) = dur.filter(|_| format.clock != Clock::Ticks) {
-                    rows.dur[row] = dur;
-                    valid |= C::DurNs.bit();
+                    if dur >= 0 {
+                        rows.dur[row] = dur;
+                        valid |= C::DurNs.bit();
+                    } else {
+                        oddities.impossible_durations += 1;
+                    }
                 }
                 rows.ts[row] = entry;
                 valid |= C::Ts.bit();

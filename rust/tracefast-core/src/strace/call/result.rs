@@ -23,7 +23,7 @@ pub struct Outcome {
     pub errno_number: Option<u64>,
     /// Text after the value that is not the explanation of the error.
     pub aux: Option<(usize, usize)>,
-    /// Time in the call, ns.
+    /// Time in the call, ns; negative if it is printed with a sign.
     pub dur: Option<i64>,
     /// How the call ended, as far as the result shows it.
     pub status: ResultStatus,
@@ -239,7 +239,11 @@ pub fn elapsed(line: &[u8], from: usize) -> Option<(usize, i64)> {
         let ns = i64::from(whole - b'0') * 1_000_000_000 + micros * 1_000;
         return Some((open - 1, ns));
     }
-    let (ns, n) = number::seconds(body)?;
+    // Old versions take times from gettimeofday(2), whose clock may be set back.
+    let (ns, n) = match body.strip_prefix(b"-") {
+        Some(body) => (-1, number::seconds(body)?.1 + 1),
+        None => number::seconds(body)?,
+    };
     (n == body.len()).then_some((open - 1, ns))
 }
 
@@ -260,6 +264,7 @@ mod tests {
         assert_eq!(parsed("3").ret, Some(3));
         assert_eq!(parsed("3 <0.000017>").dur, Some(17_000));
         assert_eq!(parsed("0 <0>").dur, Some(0));
+        assert_eq!((parsed("3 <-1.999990>").dur, parsed("3 <-1.999990>").aux), (Some(-1), None));
         assert_eq!(parsed("0x7f86bb6f5000 <0.000063>").ret, Some(0x7f86_bb6f_5000));
         assert_eq!(parsed("0xfffffffffffffffe").ret, Some(-2));
         assert_eq!(parsed("022").ret, Some(0o22));

@@ -38,7 +38,7 @@ pub(crate) fn write_outcome(
         valid |= C::Ret.bit();
     }
     match outcome.dur {
-        Some(dur) if dur <= LONGEST_NS => {
+        Some(dur) if (0..=LONGEST_NS).contains(&dur) => {
             rows.dur[row] = dur;
             valid |= C::DurNs.bit();
         }
@@ -214,12 +214,14 @@ fn write_joined(
     // Until here the row's time is that of the exit.
     let entry = match (half.head, half.entry) {
         (Some(_), entry) => {
-            // If the clock was set back, the duration is unknown.
-            if let (Some(entry), Some(exit), false) = (entry, exit, rows.has(row, C::DurNs))
-                && exit >= entry
-            {
-                rows.dur[row] = exit.wrapping_sub(entry);
-                rows.valid[row] |= C::DurNs.bit();
+            if let (Some(entry), Some(exit), false) = (entry, exit, rows.has(row, C::DurNs)) {
+                if exit >= entry {
+                    rows.dur[row] = exit.wrapping_sub(entry);
+                    rows.valid[row] |= C::DurNs.bit();
+                } else {
+                    // The clock was set back.
+                    parsed.oddities.impossible_durations += 1;
+                }
             }
             entry
         }

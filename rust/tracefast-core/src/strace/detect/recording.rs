@@ -139,7 +139,7 @@ impl Facts {
         self.unexpected.extend(leader.pid.filter(|pid| !self.made.contains(pid)));
         if let Some(time) = leader.time.filter(|_| layout.time != Time::None) {
             let took = if line.ends_with(b">") { result::elapsed(line, leader.next) } else { None };
-            self.time(time, took.map_or(0, |(_, took)| took), leader.pid);
+            self.time(time, took.map_or(0, |(_, took)| took.max(0)), leader.pid);
         }
     }
 

@@ -8,6 +8,7 @@ use crate::events::parsed_block::Parsed;
 use crate::events::schema::Column as C;
 use crate::events::split_calls::{LossReason, TraceChange};
 use crate::events::vocabulary::{EventKind, Op, Status};
+use crate::linux::child_status;
 use crate::strace::leader::Pid;
 use crate::strace::leader::line_layout::stands_alone;
 use crate::strace::line_start::is_continuation;
@@ -108,6 +109,11 @@ impl Parser<'_> {
         let (key, _) = self.name((name_at, len));
         let row = self.row(line, ts);
         let view = self.view(args_at, line.end - 4);
+        if &self.text[name_at..name_at + len] == b"SIGCHLD" {
+            let siginfo = &self.text[args_at..line.end - 4];
+            let impossible = child_status::has_impossible_cpu_time(siginfo);
+            self.parsed.oddities.impossible_cpu_times += u64::from(impossible);
+        }
         let rows = &mut self.parsed.rows;
         rows.kind[row] = EventKind::Signal as u8;
         rows.status[row] = Status::Complete as u8;

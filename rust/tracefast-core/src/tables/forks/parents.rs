@@ -1,10 +1,12 @@
 //! The processes that created tasks: the program that each ran, and its threads at that time.
 
 use crate::hash::HashMap;
+use crate::linux::child_status::Outcome;
 use crate::linux::clone::Kind;
 use crate::tables::forks::fold::Forks;
 use crate::tables::forks::task::{Birth, Task};
-use crate::tables::process_tracking::group;
+use crate::tables::process_tracking::group::{self, Process};
+use crate::tables::process_tracking::outcome;
 use crate::tables::process_tracking::programs::Programs;
 
 /// The processes of all tasks, when all events are in.
@@ -12,6 +14,7 @@ pub(crate) struct Parents<'a> {
     forks: &'a Forks,
     /// By number of the task in the tracker, the number of its process.
     by_task: Vec<Option<u32>>,
+    processes: Vec<Process>,
     programs: Programs<'a>,
     /// Lives of threads, by process that created tasks.
     lives: HashMap<u32, Lives>,
@@ -41,7 +44,7 @@ impl<'a> Parents<'a> {
         let processes = group::processes(tasks);
         let by_task = group::processes_by_task(tasks, &processes);
         let programs = Programs::new(tasks, &processes);
-        let mut parents = Self { forks, by_task, programs, lives: HashMap::default() };
+        let mut parents = Self { forks, by_task, processes, programs, lives: HashMap::default() };
         parents.lives = parents.lives();
         parents
     }
@@ -91,6 +94,23 @@ impl<'a> Parents<'a> {
     pub(crate) fn process(&self, birth: &Birth) -> Option<u32> {
         let caller = self.forks.tasks.get(birth.caller? as usize)?;
         self.by_task.get(caller.tracked? as usize).copied().flatten()
+    }
+
+    /// How a child ended that is a process, not a thread.
+    pub(crate) fn outcome(&self, child: &Task) -> Option<Outcome> {
+        outcome::outcome(&self.forks.tracker.tasks, self.own_process(child)?)
+    }
+
+    /// How many threads a child had that is a process.
+    pub(crate) fn threads_of(&self, child: &Task) -> Option<usize> {
+        self.own_process(child).filter(|_| child.seen()).map(|process| process.members.len())
+    }
+
+    /// The process of a child that is its first task.
+    fn own_process(&self, child: &Task) -> Option<&Process> {
+        let process = self.by_task.get(child.tracked? as usize).copied().flatten()?;
+        let process = self.processes.get(process as usize)?;
+        (Some(process.root) == child.tracked).then_some(process)
     }
 
     /// The program that a process ran before a row.

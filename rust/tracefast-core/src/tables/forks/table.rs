@@ -3,6 +3,7 @@
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 
+use crate::linux::child_status::Outcome;
 use crate::linux::clone::Kind;
 use crate::tables::forks::fold::Forks;
 use crate::tables::forks::hints::{self, Evidence, Hint};
@@ -66,14 +67,22 @@ pub(crate) fn build(forks: &Forks) -> Result<RecordBatch, ArrowError> {
     table.uint32("startup_misses", |row| Some(row.started?.misses));
     table.int64("error_pipe_ns", |row| row.pipe);
     table.int64("lifetime_ns", |row| row.lifetime);
-    table.int32("exit_status", |row| {
-        let child = row.child?;
-        child.status.or(child.status_asked.filter(|_| child.signal.is_none()))
+    table.int32("exit_status", |row| match &row.outcome {
+        Some(Outcome::Status(status)) => Some(*status),
+        Some(Outcome::Signal(_)) => None,
+        None => {
+            let child = row.child?;
+            child.status.or(child.status_asked.filter(|_| child.signal.is_none()))
+        }
     });
-    table.text("exit_signal", |row| text(row.child?.signal));
+    table.text("exit_signal", |row| match &row.outcome {
+        Some(Outcome::Signal(name)) => Some(&**name),
+        Some(Outcome::Status(_)) => None,
+        None => text(row.child?.signal),
+    });
     table.int64("reap_ns", |row| row.reap);
-    table.int64("child_utime_ns", |row| row.child?.utime_ns);
-    table.int64("child_stime_ns", |row| row.child?.stime_ns);
+    table.int64("child_utime_ns", |row| row.cpu_time(row.child?.utime_ns));
+    table.int64("child_stime_ns", |row| row.cpu_time(row.child?.stime_ns));
     table.uint32("parent_tasks", |row| row.parent_tasks);
     table.int64("parent_anon_bytes", |row| row.birth.anon);
     table.int64("tracer_low_ns", |row| Some(row.tracer?.0));
@@ -83,6 +92,12 @@ pub(crate) fn build(forks: &Forks) -> Result<RecordBatch, ArrowError> {
     }
     table.finish()
 }
+
+/// Times of a log may be whole seconds.
+const CPU_TIME_ROUNDING: i64 = 1_000_000_000;
+
+/// How much a child's end may seem to come after the return of the wait that collected it.
+const REAP_ROUNDING: i64 = 1_000_000;
 
 /// The values of a row.
 struct Row<'a> {
@@ -96,6 +111,10 @@ struct Row<'a> {
     gap: Option<i64>,
     pipe: Option<i64>,
     lifetime: Option<i64>,
+    /// The most time that its threads can have had on processors.
+    cpu_most: Option<i64>,
+    /// How the child ended, if it is a process.
+    outcome: Option<Outcome>,
     reap: Option<i64>,
     parent_tasks: Option<u32>,
     tracer: Option<(i64, i64)>,
@@ -115,14 +134,15 @@ impl<'a> Row<'a> {
         let comm = || forks.tracker.comms.text(birth.comm?);
         let child = birth.child.and_then(|child| forks.tasks.get(child as usize));
         let kind = forks.kind(birth);
+        // None where the clock was set back between the two.
         let between = |from: Option<i64>, to: Option<i64>| {
-            from.zip(to).map(|(from, to)| to.saturating_sub(from))
+            let ns = from.zip(to).map(|(from, to)| to.saturating_sub(from));
+            ns.filter(|&ns| ns >= 0)
         };
         let start = child.and_then(|child| forks.start(child));
         let end = child.and_then(Task::end);
         let exec = child.and_then(|child| child.exec);
-        // Clocks of processors may differ by a little, and a clock may be set back.
-        let gap = between(start, exec.and_then(|exec| exec.ts)).filter(|&gap| gap >= 0);
+        let gap = between(start, exec.and_then(|exec| exec.ts));
         let waited = matches!(kind, Some(Kind::Vfork | Kind::PosixSpawn));
         let spawn = Spawn {
             call: birth.call,
@@ -145,12 +165,27 @@ impl<'a> Row<'a> {
             gap,
             pipe: child.and_then(|child| pipe(birth, child)),
             lifetime: between(start, end),
-            // Both times are rounded, so the difference may be negative.
-            reap: between(end, child.and_then(|child| child.collected)).map(|ns| ns.max(0)),
+            cpu_most: between(birth.ts, end).zip(child).and_then(|(ns, child)| {
+                let threads = parents.threads_of(child)?;
+                ns.saturating_add(CPU_TIME_ROUNDING).checked_mul(i64::try_from(threads).ok()?)
+            }),
+            outcome: child.and_then(|child| parents.outcome(child)),
+            reap: child.and_then(|child| child.collected).zip(end).and_then(|(collected, end)| {
+                // Both times are rounded.
+                let rounded = (-REAP_ROUNDING..0).contains(&collected.saturating_sub(end));
+                if rounded { Some(0) } else { between(Some(end), Some(collected)) }
+            }),
             parent_tasks: parents.threads(birth),
             tracer: cost.and_then(|cost| cost.share(&spawn)),
             hint: forks.hint_of(birth, (parent_image, process), child, evidence),
         }
+    }
+}
+
+impl Row<'_> {
+    /// A processor time, unless the log is too short for it.
+    fn cpu_time(&self, ns: Option<i64>) -> Option<i64> {
+        ns.filter(|&ns| self.cpu_most.is_none_or(|most| ns <= most))
     }
 }
 

@@ -1,11 +1,12 @@
 //! What a process is: which tasks are its threads, what created it, which programs it ran.
 //!
 //! Every table asks here, so all tables agree. [`tracker`] keeps a record of each task, [`kinds`]
-//! says how it was created, [`group`] decides which tasks are one process, and [`programs`] finds
-//! what it ran. Memory grows with tasks and the programs that they started.
+//! says how it was created, [`group`] decides which tasks are one process, [`programs`] finds what it
+//! ran, and [`outcome`] how it ended. Memory grows with tasks and the programs that they started.
 
 pub(crate) mod group;
 pub(crate) mod kinds;
+pub(crate) mod outcome;
 pub(crate) mod programs;
 pub(crate) mod task;
 pub(crate) mod tracker;

@@ -124,6 +124,7 @@ impl Clock {
         let moves = classes.has(MOVES);
         let ends = line.last() == Some(&b'>');
         let took = if ends { result::elapsed(line, leader.next) } else { None };
+        let took = took.filter(|&(_, took)| took >= 0);
         let Some((open, took)) = took else { return Some(EffectTime { moves, ..at }) };
         let end = time.saturating_add(self.days).saturating_add(took).max(start);
         let cut = self.unit + fraction(&line[open + 2..line.len() - 1]);
