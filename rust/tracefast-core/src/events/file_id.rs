@@ -18,6 +18,16 @@ pub fn file_id(name: &[u8]) -> u64 {
     if is_normal(name) { xxh3_64(name) } else { xxh3_64(&normal(name, true)) }
 }
 
+/// The same, and whether a component of the path is `..`, as [`leads_up`] gives it.
+#[inline]
+pub(crate) fn file_id_and_up(name: &[u8]) -> (u64, bool) {
+    if is_normal(name) {
+        (xxh3_64(name), false)
+    } else {
+        (xxh3_64(&normal(name, true)), leads_up(name))
+    }
+}
+
 /// The same, but `d/../x` is not `x`: the two may be different files.
 pub(crate) fn name_id(name: &[u8]) -> u64 {
     if is_normal(name) { xxh3_64(name) } else { xxh3_64(&normal(name, false)) }
@@ -106,6 +116,7 @@ mod tests {
             (b"/.git/..x/.", b"/.git/..x"),
         ] {
             assert_eq!(file_id(name), xxh3_64(same), "{}", String::from_utf8_lossy(name));
+            assert_eq!(file_id_and_up(name), (file_id(name), leads_up(name)));
         }
         for name in [&b"/a/.b"[..], b"..", "pipe:[1]".as_bytes(), b"", b"/", b".x/a...", b"a/b.."] {
             assert_eq!(file_id(name), xxh3_64(name), "{}", String::from_utf8_lossy(name));

@@ -94,8 +94,8 @@ impl Kernel {
         position: bool,
         changes: Option<Changes>,
     ) -> Option<Held> {
-        self.tasks.files.keep(file);
-        if changes.is_some() && self.tasks.files.at(file).is_some_and(|open| open.unsure) {
+        let unsure = self.tasks.files.keep(file)?.unsure;
+        if unsure && changes.is_some() {
             self.tasks.files.follow_file(file);
         }
         let (open, inodes) = self.tasks.files.with_inodes(file)?;
@@ -104,7 +104,7 @@ impl Kernel {
             (Some(inode), Some(changes)) => inodes.begin_change(inode, changes),
             _ => None,
         };
-        if open.unsure && position {
+        if unsure && position {
             self.tasks.files.move_others(file, false);
         }
         Some(Held { fd, file, call_start, resize, switches: false })

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use crate::events::file_id::{file_id, leads_up};
+use crate::events::file_id::{file_id, file_id_and_up, leads_up};
 use crate::events::rows::AT_FDCWD;
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::Op;
@@ -179,10 +179,11 @@ impl FieldWriter<'_> {
         };
         let plain =
             self.source.utf8 && prefix.is_empty() && (!path.cut || path.text.ends_with(b"..."));
-        let (view, id) = if plain {
+        let (view, id, up) = if plain {
             let view =
                 string_view::pack(path.text, self.source.place, self.source.base + path.start);
-            (view, file_id(path.text))
+            let (id, up) = file_id_and_up(path.text);
+            (view, id, up)
         } else {
             let start = self.side.bytes.len();
             self.side.bytes.extend_from_slice(prefix.as_bytes());
@@ -192,12 +193,12 @@ impl FieldWriter<'_> {
             }
             // A short text is stored in the view itself.
             let id = file_id(&self.side.bytes[start..]);
-            (self.side.since(start), id)
+            (self.side.since(start), id, leads_up(path.text))
         };
         // A cut path and an unresolved relative path identify no file.
         let id = (!relative && !path.cut).then_some(id);
         let row = self.row;
-        let up = !relative && leads_up(path.text);
+        let up = !relative && up;
         let effect = &mut self.rows.effect[row];
         if second {
             effect.at2 = start;

@@ -243,7 +243,7 @@ impl Kernel {
 
     /// Notes that the file is regular where the call has done what only such files allow: it moved
     /// data at an offset of its own, or mapped the file. Devices that allow it are in `/dev`.
-    #[inline]
+    #[inline(always)] // Nearly every row comes by here, and the test is two comparisons.
     pub(crate) fn infer_regular(
         &mut self,
         row: usize,
@@ -255,12 +255,13 @@ impl Kernel {
             && effect.motion != Motion::None
             && block.rows.has(row, C::Bytes)
             && block.rows.bytes[row] > 0;
-        let detailed = effect.op == Op::Use && effect.detail != NO_DETAIL;
+        let detailed = effect.detail != NO_DETAIL && effect.op == Op::Use;
         if moved || detailed {
             self.note_regular(row, block, file, moved);
         }
     }
 
+    #[inline(never)]
     fn note_regular(
         &mut self,
         row: usize,

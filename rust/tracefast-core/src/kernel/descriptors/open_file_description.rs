@@ -269,10 +269,11 @@ impl OpenFileDescriptions {
     }
 
     /// Adds a user: a descriptor, a call in progress, a message.
-    pub(crate) fn keep(&mut self, file: DescriptionRef) {
-        if let Some(file) = self.get(file) {
-            file.refs += 1;
-        }
+    #[inline]
+    pub(crate) fn keep(&mut self, file: DescriptionRef) -> Option<&mut OpenFileDescription> {
+        let open = self.get(file)?;
+        open.refs += 1;
+        Some(open)
     }
 
     /// One user less.

@@ -236,8 +236,9 @@ impl OpenFileDescriptions {
             return;
         }
         self.compare(file);
-        let mut active = std::mem::take(&mut self.older.active);
         let mut under_way = self.older.many;
+        let alone = self.at(file).is_none_or(|open| open.others.same.is_empty());
+        let mut active = if alone { Vec::new() } else { std::mem::take(&mut self.older.active) };
         let mut at = 0;
         while let Some(&other) = active.get(at) {
             let same =
@@ -260,7 +261,9 @@ impl OpenFileDescriptions {
                 at += 1;
             }
         }
-        self.older.active = active;
+        if !alone {
+            self.older.active = active;
+        }
         let Some(open) = self.get(file) else { return };
         if under_way {
             // Where a call is under way that may move the same position, this one is doubtful even

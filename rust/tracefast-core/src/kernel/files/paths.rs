@@ -126,7 +126,11 @@ pub(crate) fn unsure_name(block: &BlockRows<'_>, row: usize, second: bool) -> Op
     if !marked {
         return None;
     }
-    let path = block.text_of(view);
+    name_that_leads_up(block.text_of(view))
+}
+
+#[inline(never)]
+fn name_that_leads_up(path: &[u8]) -> Option<u64> {
     leads_up(path).then(|| name_id(path))
 }
 

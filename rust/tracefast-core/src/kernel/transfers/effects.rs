@@ -57,13 +57,16 @@ impl Kernel {
         } else if block.rows.has(row, C::Size) && !failed && !made_up {
             base = self.sized(row, block, files[0]);
         }
-        self.notice(row, block, false, base);
+        if let Some(base) = base {
+            self.notice(row, block, false, base);
+        }
     }
 
-    /// What relative offsets count from, if that is proved. Where calls were not traced, offsets need
-    /// not count from one place.
-    fn notice(&self, row: usize, block: &mut BlockRows<'_>, second: bool, base: Option<i64>) {
-        if let Some(base) = base.filter(|_| !self.tasks.files.is_filtered()) {
+    /// What relative offsets count from is proved. Where calls were not traced, offsets need not
+    /// count from one place.
+    #[cold]
+    fn notice(&self, row: usize, block: &mut BlockRows<'_>, second: bool, base: i64) {
+        if !self.tasks.files.is_filtered() {
             notice(block, row, second, base);
         }
     }
@@ -104,7 +107,9 @@ impl Kernel {
         };
         let found = transfer::transfer(&mut self.tasks.files, file, held, block.since, side);
         put_found(block, row, second, found);
-        self.notice(row, block, second, found.base);
+        if let Some(base) = found.base {
+            self.notice(row, block, second, base);
+        }
         found.known.map(|known| known as u8)
     }
 
@@ -120,7 +125,9 @@ impl Kernel {
             return;
         }
         let base = self.sized(row, block, file);
-        self.notice(row, block, false, base);
+        if let Some(base) = base {
+            self.notice(row, block, false, base);
+        }
     }
 
     fn seek(

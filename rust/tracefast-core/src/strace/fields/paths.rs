@@ -1,7 +1,7 @@
 //! Paths among the arguments: what they are relative to, and what an empty one means.
 
 use crate::events::details::Detail;
-use crate::events::file_id::{file_id, leads_up};
+use crate::events::file_id::{file_id, file_id_and_up, leads_up};
 use crate::events::rows::{AT_FDCWD, NO_DETAIL};
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{FileType, Op};
@@ -208,6 +208,7 @@ impl FieldWriter<'_> {
             .filter(|note| is_rooted(note));
         let from = self.side.bytes.len();
         let mut relative = !absolute;
+        let mut up = None;
         let (view, id) = if !self.shape.prefix.is_empty() {
             relative = false;
             self.side.bytes.extend_from_slice(self.shape.prefix.as_bytes());
@@ -219,7 +220,9 @@ impl FieldWriter<'_> {
             self.appended(from)
         } else if plain {
             let at = self.source.base + start + 1;
-            (string_view::pack(body, self.source.place, at), file_id(body))
+            let (id, leads_up) = if relative { (0, false) } else { file_id_and_up(body) };
+            up = Some(leads_up);
+            (string_view::pack(body, self.source.place, at), id)
         } else {
             unescape_into(body, &mut self.side.bytes);
             self.appended(from)
@@ -228,7 +231,7 @@ impl FieldWriter<'_> {
         if base.is_some() {
             self.directory(at);
         }
-        let up = !relative && may_lead_elsewhere(body, base.is_some(), plain);
+        let up = !relative && up.unwrap_or_else(|| may_lead_elsewhere(body, base.is_some(), plain));
         let effect = &mut self.rows.effect[self.row];
         // The model has to look at the text of such a path again.
         if second {
