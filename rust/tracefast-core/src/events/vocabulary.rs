@@ -220,13 +220,16 @@ pub enum Op {
     OpenProcess,
     /// Creates a descriptor (`fd`) for descriptor `at` of the process that `fd2` refers to.
     Take,
+    /// The kernel does what the ring `fd` asks for (`io_uring(7)`), as in `flags` ([`ring_flags`]).
+    Submit,
 }
 
 impl Op {
     /// Whether it uses files through descriptors, without creating or closing one.
     #[inline]
     pub fn uses(self) -> bool {
-        matches!(self, Self::Use | Self::Seek | Self::SetStatus | Self::Truncate | Self::Allocate)
+        use Op::{Allocate, Seek, SetStatus, Submit, Truncate, Use};
+        matches!(self, Use | Seek | SetStatus | Truncate | Allocate | Submit)
     }
 
     /// Whether it uses files by path, or, if a path is empty, by the descriptor before it.
@@ -281,6 +284,16 @@ pub mod open_flags {
     pub(crate) const NEW: u32 = 1 << 12;
     /// `O_PATH`: nothing can be read or written.
     pub(crate) const PATH: u32 = 1 << 13;
+    /// It is a ring that the kernel looks at by itself (`IORING_SETUP_SQPOLL`).
+    pub(crate) const POLLS: u32 = 1 << 14;
+}
+
+/// Bits of the internal column `flags` for [`Op::Submit`].
+pub mod ring_flags {
+    /// When the call ends, all that it asked for is done.
+    pub(crate) const WAITS: u32 = 1;
+    /// From here on the kernel looks for more by itself.
+    pub(crate) const POLLS: u32 = 2;
 }
 
 /// Values of the internal column `flags` for [`Op::Seek`]: those of the kernel.

@@ -71,6 +71,9 @@ impl Kernel {
             let fds = fds.clone();
             pending.message = Some(self.send(task, pending.held[0].map(|held| held.file), &fds));
         }
+        if head.op == Op::Submit {
+            pending.submits = self.submit(task, head.flags);
+        }
         self.tasks.put_pending(task, pending);
         match (head.op, head.fd) {
             (Op::Close, Some(fd)) => self.tasks.closing(task, fd),

@@ -115,6 +115,8 @@ pub(crate) struct Kernel {
     follows: bool,
     /// Where the log does not show which descriptors messages carry: who sends and receives any.
     unseen: UnseenMessages,
+    /// From here on the kernel may change any file, as a ring of `io_uring` asks.
+    rings: bool,
     waiting: Vec<Waiting>,
     occupants: Occupants,
 }

@@ -253,6 +253,7 @@ files! {
     paths,
     relative,
     results,
+    rings,
     size,
     streams,
     two_files,

@@ -7,6 +7,7 @@ pub(crate) mod clone;
 pub(crate) mod devices;
 pub mod errno;
 pub mod machine;
+pub(crate) mod rings;
 pub mod syscalls;
 pub(crate) mod task_events;
 pub(crate) mod waits;

@@ -6,6 +6,7 @@ use crate::events::vocabulary::{FileType, Op, clone_flags, open_flags, whence};
 use crate::ftrace::call::arguments::SplitArguments;
 use crate::ftrace::fields::FieldWriter;
 use crate::linux::bpf::COMMANDS_THAT_OPEN;
+use crate::linux::rings::{self, Enter};
 use crate::linux::syscalls::flags::{
     CLOSE_RANGE_UNSHARE, O_APPEND, O_DIRECTORY, RENAME_EXCHANGE, TCGETS, TIOCGWINSZ,
 };
@@ -56,6 +57,13 @@ pub(crate) fn range_flags(split: &SplitArguments, text: &[u8]) -> u32 {
     known
 }
 
+/// The arguments of `io_uring_enter`.
+#[cold]
+pub(crate) fn ring_enter(split: &SplitArguments, text: &[u8]) -> Enter {
+    let int = |at| split.number(text, at).map(|number| number as u32);
+    Enter { to_submit: int(1), min_complete: int(2), flags: int(3) }
+}
+
 impl FieldWriter<'_> {
     /// Effects and columns of single calls.
     #[inline]
@@ -72,6 +80,10 @@ impl FieldWriter<'_> {
             }
             Op::Open | Op::OpenAnon | Op::OpenPair => {
                 self.rows.effect[row].flags = self.opened();
+                if shape.special == Special::RingSetup {
+                    // The text has only the address of the flags.
+                    self.rows.effect[row].flags |= rings::made(None);
+                }
             }
             Op::OpenProcess | Op::Take => {
                 self.rows.effect[row].flags = self.opened();
@@ -141,6 +153,21 @@ impl FieldWriter<'_> {
                 let fd = self.int(1).filter(|_| self.int(0) == Some(P_PIDFD));
                 self.fd(fd.map(|fd| fd as i32));
             }
+            Special::RingEnter => {
+                let enter = ring_enter(self.split, self.source.bytes);
+                if let Some(asks) = enter.asked(ret) {
+                    self.rows.effect[self.row].op = Op::Submit;
+                    self.rows.effect[self.row].flags = asks;
+                }
+                if enter.by_index() {
+                    self.rows.valid[self.row] &= !C::Fd.bit();
+                }
+            }
+            Special::RingRegister => {
+                if ret.is_some() && self.int(1).is_some_and(rings::keeps_by_number) {
+                    self.rows.effect[self.row].op = Op::Submit;
+                }
+            }
             // The kernel prints no addresses of sockets, directories found, parts of submissions or
             // their ends.
             Special::None
@@ -152,6 +179,7 @@ impl FieldWriter<'_> {
             | Special::Getcwd
             | Special::How
             | Special::Mount
+            | Special::RingSetup
             | Special::Submission => {}
         }
     }

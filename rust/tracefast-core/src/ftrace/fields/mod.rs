@@ -175,6 +175,13 @@ pub(crate) fn head_of(
             };
             head.fd = descriptor(split, text, shape.fd);
             head.fd2 = descriptor(split, text, shape.fd2);
+            if shape.special == Special::RingEnter {
+                let enter = effects::ring_enter(split, text);
+                if let Some(asks) = enter.asks() {
+                    (head.op, head.flags) = (Op::Submit, asks);
+                }
+                head.fd = head.fd.filter(|_| !enter.by_index());
+            }
             if shape.motion != Motion::None {
                 let (place, place2) = places(split, text, sys, abi);
                 let second = shape.fd2 != NONE && place2 == At::Position;

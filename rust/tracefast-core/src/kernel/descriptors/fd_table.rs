@@ -24,6 +24,10 @@ pub(crate) struct FdTable {
     slots: Vec<Option<Descriptor>>,
     /// Other tasks use it too, in an order that the log does not show.
     pub unordered: bool,
+    /// The kernel may change it as a ring of `io_uring` asks.
+    pub rings: bool,
+    /// How many descriptors were looked at for rings so far.
+    pub looked_at: usize,
 }
 
 impl FdTable {
@@ -183,7 +187,7 @@ impl FdTable {
         for slot in self.slots.iter().flatten() {
             files.keep(slot.file);
         }
-        Self { slots: self.slots.clone(), unordered: false }
+        Self { slots: self.slots.clone(), unordered: false, rings: self.rings, looked_at: 0 }
     }
 
     /// Other tasks may use the descriptions too, in an order that the log does not show.

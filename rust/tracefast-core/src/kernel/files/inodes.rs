@@ -73,6 +73,8 @@ pub(crate) struct Inodes {
     pub last_changed: (u64, Moment, Moment),
     /// Calls under way that may change the size of a file.
     pub resizing: u32,
+    /// Calls under way that may change any file.
+    pub rings: u32,
     /// What types files have.
     pub types: Types,
     /// Files that descriptions append to.

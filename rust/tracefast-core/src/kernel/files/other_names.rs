@@ -15,6 +15,9 @@ const COMPARED: usize = 1024;
 /// How many files that are other ones are remembered for each file.
 const OTHERS: usize = 16;
 
+/// Stands for the identity of any file.
+const ANY: u64 = 0;
+
 impl Inode {
     fn differs(&self, id: u64, opened: Moment, created: Moment) -> bool {
         created > self.opened || self.created > opened || self.others.contains(&id)
@@ -90,7 +93,8 @@ impl Inodes {
                 && left.changed > proved
                 && !inode.differs(left.id, Moment::MAX, left.created)
         });
-        let doubtful = open || left || self.forgotten > proved || self.open.len() > COMPARED;
+        let any = self.rings > 0 || self.forgotten > proved;
+        let doubtful = open || left || any || self.open.len() > COMPARED;
         if let Some(inode) = self.get(at) {
             if doubtful {
                 inode.length.lose();
@@ -98,6 +102,20 @@ impl Inodes {
                 inode.length.prove(now);
             }
         }
+    }
+
+    /// The kernel is asked to change files that the log does not show.
+    pub(crate) fn begin_unseen_changes(&mut self) {
+        self.rings += 1;
+        self.resizing += 1;
+    }
+
+    /// It has done so.
+    pub(crate) fn end_unseen_changes(&mut self) {
+        let now = self.tick();
+        (self.rings, self.resizing) = (self.rings - 1, self.resizing - 1);
+        self.forgotten = now;
+        self.note_change(ANY, now);
     }
 
     /// A call created the file, which is just open once.

@@ -4,10 +4,11 @@ use crate::events::details::Detail;
 use crate::events::file_id::file_id;
 use crate::events::rows::{AT_FDCWD, NO_DETAIL};
 use crate::events::schema::Column as C;
-use crate::events::vocabulary::{Op, clone_flags, gone_flags, open_flags};
+use crate::events::vocabulary::{Op, clone_flags, gone_flags, open_flags, ring_flags};
 use crate::kernel::Kernel;
 use crate::kernel::block_rows::BlockRows;
 use crate::kernel::descriptors::open_file_description::DescriptionRef;
+use crate::kernel::descriptors::rings;
 use crate::kernel::files::paths::{self, LONGEST};
 use crate::kernel::tasks::TaskRef;
 use crate::kernel::transfers::calls_under_way::Pending;
@@ -44,6 +45,9 @@ impl Kernel {
                     self.named(task, row, block, pending);
                 }
                 self.open(task, fd, row, block, false, names[0]);
+                if effect.flags & open_flags::POLLS != 0 && effect.op == Op::OpenAnon {
+                    self.submit(task, ring_flags::POLLS);
+                }
             }
             (Op::OpenPair, Some(fd), Some(fd2)) if done => {
                 let ends = [
@@ -84,6 +88,14 @@ impl Kernel {
                 }
                 if let Some(file) = files[0] {
                     self.tasks.files.know_append(file, appends);
+                }
+            }
+            (Op::Submit, ..) if !failed => {
+                let waits = effect.flags & ring_flags::WAITS != 0;
+                if !(effect.begun && waits)
+                    && let Some(held) = self.submit(task, effect.flags)
+                {
+                    rings::done(&mut self.tasks.files, held);
                 }
             }
             (Op::Fork, ..) => self.forked(task, tid, row, block, ret.filter(|_| done)),

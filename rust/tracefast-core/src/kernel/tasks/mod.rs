@@ -449,7 +449,7 @@ impl Tasks {
         let inherited = file.inherited;
         let table = &mut self.tables.items[at].1;
         let file = table.open(&mut self.files, fd, file, cloexec)?;
-        if table.unordered || self.unordered && inherited {
+        if table.unordered || (self.unordered || table.rings) && inherited {
             self.unordered(file);
         }
         Some(file)
@@ -457,7 +457,7 @@ impl Tasks {
 
     /// Other tasks may use the description too, in an order that the log does not show.
     #[cold]
-    fn unordered(&mut self, file: DescriptionRef) {
+    pub(crate) fn unordered(&mut self, file: DescriptionRef) {
         if let Some(open) = self.files.get(file) {
             open.unordered = true;
         }

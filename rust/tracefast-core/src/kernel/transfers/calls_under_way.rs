@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::events::vocabulary::Motion;
 use crate::kernel::descriptors::open_file_description::{DescriptionRef, OpenFileDescriptions};
+use crate::kernel::descriptors::rings;
 use crate::kernel::files::length::{Change, Moment, ResizeStart};
 use crate::kernel::transfers::position::{CallStart, Total};
 
@@ -48,6 +49,8 @@ pub(crate) struct Pending {
     pub message: Option<u64>,
     /// The path that an event within the call shows.
     pub path: Option<Arc<[u8]>>,
+    /// What the kernel may move until the call ends, as a ring asks.
+    pub submits: Option<Vec<Held>>,
     /// The call has faulted on a mapped file, so events of the page cache may be about that.
     pub fault: bool,
 }
@@ -76,6 +79,9 @@ impl Pending {
             if let Some(held) = held.take() {
                 drop_held(files, held);
             }
+        }
+        if let Some(held) = self.submits.take() {
+            rings::done(files, held);
         }
     }
 }

@@ -158,6 +158,12 @@ pub(crate) enum Special {
     Events,
     /// The first argument says whether the second is a descriptor.
     Waitid,
+    /// The flags of a new ring of `io_uring` are in a structure.
+    RingSetup,
+    /// It submits what is in the ring.
+    RingEnter,
+    /// Some commands give the ring descriptions to keep.
+    RingRegister,
 }
 
 impl Shape {

@@ -3,6 +3,7 @@
 use crate::events::schema::Column as C;
 use crate::events::vocabulary::{FileType, Op, clone_flags, open_flags};
 use crate::linux::bpf::COMMANDS_THAT_OPEN;
+use crate::linux::rings::{self, Enter};
 use crate::linux::syscalls::flags::{
     CLOSE_RANGE_UNSHARE, O_APPEND, RENAME_EXCHANGE, TCGETS, TIOCGWINSZ,
 };
@@ -78,6 +79,9 @@ impl FieldWriter<'_> {
             Op::Fork => self.rows.effect[row].flags = fork_flags(text, sys),
             Op::Open | Op::OpenAnon | Op::OpenPair | Op::OpenProcess | Op::Take => {
                 self.rows.effect[row].flags = self.opened(split);
+                if shape.special == Special::RingSetup {
+                    self.rows.effect[row].flags |= ring_made(text);
+                }
                 if shape.op == Op::OpenPair && ret == Some(0) {
                     self.pair();
                 }
@@ -162,6 +166,21 @@ impl FieldWriter<'_> {
                     self.descriptor(split.start(1), false);
                 }
             }
+            Special::RingEnter => {
+                let enter = ring_enter(text);
+                if let Some(asks) = enter.asked(ret) {
+                    self.rows.effect[row].op = Op::Submit;
+                    self.rows.effect[row].flags = asks;
+                }
+                if enter.by_index() {
+                    self.rows.valid[row] &= !C::Fd.bit();
+                }
+            }
+            Special::RingRegister => {
+                if ret.is_some() && keeps(text) {
+                    self.rows.effect[row].op = Op::Submit;
+                }
+            }
             Special::None
             | Special::Address
             | Special::Cancel
@@ -169,6 +188,7 @@ impl FieldWriter<'_> {
             | Special::Current
             | Special::How
             | Special::Mount
+            | Special::RingSetup
             | Special::Submission => {}
         }
     }
@@ -359,6 +379,34 @@ impl FieldWriter<'_> {
             }
         }
     }
+}
+
+/// What `io_uring_setup(8, {flags=IORING_SETUP_SQPOLL, …})` makes.
+#[cold]
+fn ring_made(args: &[u8]) -> u32 {
+    let split = Split::new(args, 1);
+    let form = split.get(args, 1).unwrap_or_default();
+    let at = form.strip_prefix(b"{").and_then(|form| search::find(form, b"flags=", 1));
+    rings::made(at.map(|at| flags::mask(&form[at + 7..], rings::bit)))
+}
+
+/// The arguments of `io_uring_enter(4, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0)`.
+#[cold]
+pub(crate) fn ring_enter(args: &[u8]) -> Enter {
+    let split = Split::new(args, 3);
+    let count = |at| split.get(args, at).and_then(number::whole_integer);
+    let count = |at| count(at).and_then(|count| u32::try_from(count).ok());
+    let flags = split.get(args, 3).map(|flags| flags::mask(flags, rings::bit));
+    Enter { to_submit: count(1), min_complete: count(2), flags }
+}
+
+/// Whether `io_uring_register(4, IORING_REGISTER_FILES, [3], 1)` gives the ring descriptions.
+#[cold]
+fn keeps(args: &[u8]) -> bool {
+    let split = Split::new(args, 1);
+    let command = split.get(args, 1).unwrap_or_default();
+    let (number, n) = number::c_integer(command);
+    if n > 0 { rings::keeps_by_number(number as u32) } else { rings::keeps(command) }
 }
 
 /// The status flags as [`Op::SetStatus`] stores them.

@@ -106,6 +106,15 @@ pub(crate) fn head(args: &[u8], sys: u16, side: &mut Side) -> EntryEffect {
                 (head.op, head.flags) = (Op::SetStatus, status);
             }
         }
+        Special::RingEnter => {
+            let enter = effects::ring_enter(args);
+            if let Some(asks) = enter.asks() {
+                (head.op, head.flags) = (Op::Submit, asks);
+            }
+            if enter.by_index() {
+                return head;
+            }
+        }
         _ => {}
     }
     match shape.op {

@@ -1,0 +1,74 @@
+//! `io_uring`: the kernel reads, writes, opens and closes files as a process asks through memory
+//! (`io_uring(7)`). The log shows that a process asks, not for what.
+//!
+//! So whatever its descriptors refer to may have moved, and any file may have changed: a ring opens
+//! files, too. If the call waits until all is done, a seek or a stat after it proves a position or a
+//! size again. If not, descriptions that were open have no order with what the kernel does, nor have
+//! those that it keeps (`IORING_REGISTER_FILES`), until they are closed; and sizes are not known from
+//! there on. With `IORING_SETUP_SQPOLL` that includes descriptions that are opened later.
+
+use crate::events::vocabulary::ring_flags;
+use crate::kernel::Kernel;
+use crate::kernel::descriptors::open_file_description::OpenFileDescriptions;
+use crate::kernel::files::length::Changes;
+use crate::kernel::tasks::TaskRef;
+use crate::kernel::transfers::calls_under_way::{Held, drop_held};
+use crate::kernel::transfers::position::Position;
+
+/// How many descriptors of a process are looked at, over all submissions. After that whatever it has
+/// is without order.
+const LOOKED_AT: usize = 1 << 20;
+
+impl Kernel {
+    /// The task asks the kernel to do what is in a ring, as in `flags` ([`ring_flags`]). Returns what
+    /// the kernel may move until the call ends, if all is done then.
+    #[cold]
+    pub(crate) fn submit(&mut self, task: TaskRef, flags: u32) -> Option<Vec<Held>> {
+        let table = self.tasks.table(task);
+        table.rings = true;
+        if table.unordered {
+            self.any_file_changes();
+            return None;
+        }
+        let open: Vec<_> = table.all().collect();
+        table.looked_at += open.len();
+        let polls = flags & ring_flags::POLLS != 0 || table.looked_at > LOOKED_AT;
+        table.unordered = polls;
+        if flags & ring_flags::WAITS == 0 || polls {
+            for (_, file) in open {
+                self.tasks.unordered(file);
+                self.tasks.files.moved_others(file, true);
+            }
+            self.any_file_changes();
+            return None;
+        }
+        self.tasks.files.inodes.begin_unseen_changes();
+        let moves = |position| position != Position::None;
+        let mut held = Vec::new();
+        for (fd, file) in open {
+            if self.tasks.files.at(file).is_some_and(|open| moves(open.position)) {
+                held.extend(self.hold(fd, file, true, Some(Changes::Any)));
+            }
+        }
+        Some(held)
+    }
+
+    /// The kernel may change any file from here on.
+    fn any_file_changes(&mut self) {
+        if !std::mem::replace(&mut self.rings, true) {
+            self.tasks.files.inodes.begin_unseen_changes();
+        }
+    }
+}
+
+/// All that a call has submitted is done.
+#[cold]
+pub(crate) fn done(files: &mut OpenFileDescriptions, held: Vec<Held>) {
+    for held in held {
+        if files.at(held.file).is_some_and(|open| open.unsure) {
+            files.moved_others(held.file, true);
+        }
+        drop_held(files, held);
+    }
+    files.inodes.end_unseen_changes();
+}
