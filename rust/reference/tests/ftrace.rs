@@ -109,6 +109,36 @@ line-7       (      6) [000] .....  2881.879258: sys_close(fd: 0x3)
     assert_eq!(call.extra.as_deref(), Some(&b" => schedule+0x23/0xa0"[..]));
 }
 
+/// The kernel adds one stack of its own and one of the program to a record: the record of another
+/// one is missing, and no older record is its owner.
+#[test]
+fn a_record_has_one_stack_of_each_kind() {
+    let columns = "            bash-8       [001] .....  2881.87";
+    let stack = |kind: &str, frame: &str| format!("{columns}9172: <{kind}>\n => {frame}\n");
+    for (record, end) in [
+        ("sys_lseek(fd: 3, offset: 0, whence: 1)", ""),
+        ("sched_waking: comm=x pid=9", ""),
+        ("sys_close(fd: 3)", "sys_close -> 0x0"),
+    ] {
+        let mut log = format!("# tracer: nop\n{columns}9171: {record}\n");
+        if !end.is_empty() {
+            log += &format!("{columns}9171: {end}\n");
+        }
+        log += &stack("stack trace", "a");
+        log += &stack("user stack trace", "b");
+        log += &stack("stack trace", "c");
+        log += &stack("user stack trace", "d");
+        let format = Format::detect(log.as_bytes(), None).expect("ftrace's");
+        assert_eq!(ftrace_differences(format, log.as_bytes()), None, "{log}");
+        let found: Vec<_> = slow(&log)
+            .rows
+            .iter()
+            .map(|row| String::from_utf8(row.extra.clone().unwrap_or_default()).unwrap())
+            .collect();
+        assert_eq!(found, [" => a\n => b", "", "", " => c", " => d"], "{log}");
+    }
+}
+
 /// The recorded logs that the repository has, and those written by hand.
 #[test]
 fn recorded_logs_are_read_alike() {

@@ -135,9 +135,10 @@ struct Reader<'a> {
     calls: calls::Calls,
     /// The row that the next line may belong to.
     open: Option<Open>,
-    /// The task of each processor's last record, and its row. Stacks are not records, but a stack
-    /// of another task shows that the record was not the last.
-    last: HashMap<u16, (Option<i32>, usize)>,
+    /// The task of each processor's last record, its row, and the stacks that it has, at most one of
+    /// each kind. Stacks are not records, but one that cannot be its own shows that the record was
+    /// not the last.
+    last: HashMap<u16, (Option<i32>, usize, Vec<&'static str>)>,
 }
 
 /// Where a line is.
@@ -287,11 +288,14 @@ impl Reader<'_> {
                 // It belongs to what its task did just before on its processor.
                 let last = header.cpu.and_then(|cpu| self.last.remove(&cpu));
                 // Whose record it was may be unknown.
-                let last = last.filter(|&(tid, _)| tid.is_none() || tid == header.tid);
-                if let (Some(cpu), Some(last)) = (header.cpu, last) {
-                    self.last.insert(cpu, last);
+                let last = last.filter(|(tid, _, stacks)| {
+                    (tid.is_none() || *tid == header.tid) && !stacks.contains(name)
+                });
+                let owner = last.as_ref().map_or(own, |&(_, row, _)| row);
+                if let (Some(cpu), Some((tid, row, mut stacks))) = (header.cpu, last) {
+                    stacks.push(name);
+                    self.last.insert(cpu, (tid, row, stacks));
                 }
-                let owner = last.map_or(own, |(_, row)| row);
                 let before = rows[owner].extra.clone().unwrap_or_default();
                 let mut frames = None;
                 if !frame.is_empty() {
@@ -339,10 +343,10 @@ impl Reader<'_> {
         self.open = Some(Open { row: own, text, free: !framed, stack, frames: None });
         // A call that has ended is not what any processor is in.
         if call != self.calls.row_of(header.tid) {
-            self.last.retain(|_, (_, row)| Some(*row) != call);
+            self.last.retain(|_, (_, row, _)| Some(*row) != call);
         }
         if let Some(cpu) = header.cpu {
-            self.last.insert(cpu, (header.tid, own));
+            self.last.insert(cpu, (header.tid, own, Vec::new()));
         }
         used
     }

@@ -246,9 +246,10 @@ impl Parser<'_> {
             }
             Payload::Stack { name, frame } => {
                 let key = self.static_key(name);
-                let owner = self.grammar.last.owner(header);
+                let last = self.grammar.last.take(header, name == b"user_stack");
                 let row = self.event(start, header, EventKind::Event, Some(key), (end, end));
-                self.grammar.last.keep(header, owner);
+                self.grammar.last.put_back(header, last);
+                let owner = last.map(|last| last.owner);
                 let target = owner.filter(|&owner| self.takes_frames(owner));
                 let target = target.unwrap_or(StackOwner::Row(row));
                 self.owner = Some(LineOwner {

@@ -22,10 +22,26 @@ pub(crate) enum StackOwner {
     Call(u32),
 }
 
-/// The last record of each processor: its task, and what a stack of it belongs to.
+/// A record that stacks may follow.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LastRecord {
+    tid: Option<i32>,
+    /// What its stacks belong to.
+    pub(crate) owner: StackOwner,
+    /// Its stack in the kernel, and that of the program, have come: it has at most one of each.
+    stacks: [bool; 2],
+}
+
+impl LastRecord {
+    fn new(tid: Option<i32>, owner: StackOwner) -> Self {
+        Self { tid, owner, stacks: [false; 2] }
+    }
+}
+
+/// The last record of each processor.
 #[derive(Debug, Default)]
 pub(crate) struct LastRecords {
-    cpus: HashMap<u16, (Option<i32>, StackOwner)>,
+    cpus: HashMap<u16, LastRecord>,
 }
 
 impl LastRecords {
@@ -37,7 +53,7 @@ impl LastRecords {
     /// A record that a stack may follow.
     pub(crate) fn record(&mut self, header: &Header, target: StackOwner) {
         if let Some(cpu) = header.cpu {
-            self.cpus.insert(cpu, (header.pid, target));
+            self.cpus.insert(cpu, LastRecord::new(header.pid, target));
         }
     }
 
@@ -47,7 +63,7 @@ impl LastRecords {
     pub(crate) fn line(&mut self, cpu: Option<u16>, tid: Option<i32>, row: Option<usize>) {
         match (cpu, row) {
             (Some(cpu), Some(row)) => {
-                self.cpus.insert(cpu, (tid, StackOwner::Row(row)));
+                self.cpus.insert(cpu, LastRecord::new(tid, StackOwner::Row(row)));
             }
             (Some(cpu), None) => {
                 self.cpus.remove(&cpu);
@@ -56,21 +72,22 @@ impl LastRecords {
         }
     }
 
-    /// Another stack cannot follow a stack, so this changes nothing.
-    pub(crate) fn keep(&mut self, header: &Header, target: Option<StackOwner>) {
-        match (target, header.cpu) {
-            (Some(target), _) => self.record(header, target),
-            (None, Some(cpu)) => {
-                self.cpus.remove(&cpu);
-            }
-            (None, None) => {}
-        }
+    /// Takes the record that a stack belongs to; `user`: it is the stack of the program. `None` if
+    /// that record is not in the log.
+    pub(crate) fn take(&mut self, header: &Header, user: bool) -> Option<LastRecord> {
+        let mut record = self.cpus.remove(&header.cpu?)?;
+        let same = record.tid.is_none() || record.tid == header.pid;
+        let first = !std::mem::replace(&mut record.stacks[usize::from(user)], true);
+        (same && first).then_some(record)
     }
 
-    /// What the stack with these columns belongs to.
-    pub(crate) fn owner(&self, header: &Header) -> Option<StackOwner> {
-        let (pid, target) = *self.cpus.get(&header.cpu?)?;
-        (pid.is_none() || pid == header.pid).then_some(target)
+    /// Puts it back, for the record's other stack; the row of the stack itself has none.
+    pub(crate) fn put_back(&mut self, header: &Header, record: Option<LastRecord>) {
+        let Some(cpu) = header.cpu else { return };
+        match record {
+            Some(record) => drop(self.cpus.insert(cpu, record)),
+            None => drop(self.cpus.remove(&cpu)),
+        }
     }
 }
 
