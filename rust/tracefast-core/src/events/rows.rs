@@ -170,11 +170,25 @@ rows! {
     extra: u128,
 }
 
+/// The most that one read or write moves: read(2), write(2).
+const MAX_RW_COUNT: i64 = 0x7fff_f000;
+
 impl Rows {
     /// The row has a value in this column.
     #[inline]
     pub fn has(&self, row: usize, column: Column) -> bool {
         self.valid[row] & column.bit() != 0
+    }
+
+    /// The call moved more bytes than the kernel lets it: the line is damaged, or the result is
+    /// that of another call.
+    #[inline]
+    pub(crate) fn is_excessive(&self, row: usize) -> bool {
+        // copy_file_range(2) had no limit but the count before Linux 5.19.
+        let limited = self.effect[row].motion != Motion::Copy;
+        let most = if limited { MAX_RW_COUNT } else { i64::MAX };
+        let asked = if self.has(row, Column::Requested) { self.requested[row] } else { most };
+        self.bytes[row] > asked.min(most)
     }
 
     /// The first row in `range` of the task with this key: see

@@ -253,7 +253,8 @@ impl Kernel {
         let effect = &rows.effect[row];
         let (bytes, place) = (rows.bytes[row], effect.place);
         let found = valid & (C::Bytes.bit() | C::Errno.bit()) == C::Bytes.bit() && bytes > 0;
-        if !found || effect.made_up || rows.status[row] == Status::Interrupted as u8 {
+        let made_up = effect.made_up || rows.status[row] == Status::Interrupted as u8;
+        if !found || made_up || rows.is_excessive(row) {
             return false;
         }
         let filtered = self.tasks.files.is_filtered();

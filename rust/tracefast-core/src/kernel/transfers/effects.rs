@@ -37,7 +37,7 @@ impl Kernel {
                 transfer::End::Nothing
             } else if failed {
                 transfer::End::Failed
-            } else if has(C::Bytes) {
+            } else if has(C::Bytes) && !block.rows.is_excessive(row) {
                 transfer::End::Moved(block.rows.bytes[row])
             } else {
                 transfer::End::Unknown
@@ -144,8 +144,9 @@ impl Kernel {
             to = position;
         }
         let failed = failed || effect.made_up;
-        let seek =
-            Seek { whence: effect.flags, by: effect.number, to: to.filter(|_| !failed), failed };
+        // Only memory (`/proc/PID/mem`) has positions that do not fit.
+        let to = to.filter(|&to| !failed && to >= 0);
+        let seek = Seek { whence: effect.flags, by: effect.number, to, failed };
         let mut base = transfer::seek(&mut self.tasks.files, file, held, seek);
         if block.failed_with(row, "ESPIPE")
             && let Some((open, inodes)) = self.tasks.files.with_inodes(file)

@@ -18,8 +18,8 @@ impl Offset {
     /// The offset `bytes` further on.
     pub(crate) fn plus(self, bytes: i64) -> Self {
         match self {
-            Self::Exact(at) => Self::Exact(at.wrapping_add(bytes)),
-            Self::Relative(at) => Self::Relative(at.wrapping_add(bytes)),
+            Self::Exact(at) => Self::Exact(at.saturating_add(bytes)),
+            Self::Relative(at) => Self::Relative(at.saturating_add(bytes)),
         }
     }
 

@@ -52,9 +52,9 @@ impl Timer {
         self.calls += 1;
         let Some(CallSpan { start, end }) = span else { return };
         self.known += 1;
-        // A call that ended before the previous one reduces the sum.
         let from = self.last.filter(|&last| start <= last).unwrap_or(start);
-        self.ns = self.ns.saturating_add(end.saturating_sub(from));
+        // In logs whose times step back, a call may end before the previous one did.
+        self.ns = self.ns.saturating_add(end.saturating_sub(from).max(0));
         self.last = self.last.max(Some(end));
     }
 
