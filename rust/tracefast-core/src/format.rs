@@ -171,7 +171,7 @@ impl Format {
 
     /// Whether calls that move positions are missing in the log.
     pub(crate) fn is_filtered(&self) -> bool {
-        matches!(self, Self::Strace(format) if format.filtered)
+        matches!(self, Self::Strace(format) if format.traced.are_filtered())
     }
 
     /// Several lines without what the merge or other programs added to each.

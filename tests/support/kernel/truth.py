@@ -83,10 +83,12 @@ def with_positions(rows: pl.DataFrame) -> pl.DataFrame:
     return shifted.with_columns(position=position)
 
 
-def read_rows(log: Path) -> pl.DataFrame:
+def read_rows(log: Path, *, assume_complete: bool = False) -> pl.DataFrame:
     """Rows of a log with names as text."""
     names = ["kind", "name", "status", "offset_known", "access", "access2", "file_type", "source"]
-    return pl.DataFrame(tf.read(log)).with_columns(pl.col(names).cast(pl.String))
+    return pl.DataFrame(tf.read(log, assume_complete=assume_complete)).with_columns(
+        pl.col(names).cast(pl.String)
+    )
 
 
 def aliases_of(rows: pl.DataFrame, logs: list[Path]) -> dict[str, str]:

@@ -1,6 +1,7 @@
 //! The properties of a log that hold for all of its lines.
 
 use crate::strace::call::ending::Gap;
+use crate::strace::detect::traced_calls::TracedCalls;
 use crate::strace::leader::clock;
 use crate::strace::leader::{DAY, Delta, Layout, Time};
 
@@ -25,8 +26,8 @@ pub struct Format {
     /// The log does not show the order of calls of different tasks: lines come at the ends of calls
     /// (`-z`, `--status`), or the logs of several tasks have no times, or only seconds.
     pub unordered: bool,
-    /// Not all calls that move positions are in the log.
-    pub filtered: bool,
+    /// Which calls the first lines show.
+    pub traced: TracedCalls,
 }
 
 impl Format {

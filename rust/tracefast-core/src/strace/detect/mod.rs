@@ -2,6 +2,7 @@
 
 pub(crate) mod first_task;
 mod recording;
+pub mod traced_calls;
 
 use crate::strace::call::ending::{self, Gap};
 use crate::strace::call::result;
@@ -53,9 +54,9 @@ pub fn detect(text: &[u8]) -> Option<Format> {
     let root = bracket.then(|| first_task::find(text)).flatten();
     let terminal = bracket && is_terminal(text);
     let times_calls = timed > untimed;
-    let Recording { by_ends: unordered, filtered } = Recording::detect(text, &layout);
+    let Recording { by_ends: unordered, traced } = Recording::detect(text, &layout);
     let format = Format { layout, times_calls, gap, terminal, root, ..Format::default() };
-    Some(Format { unordered, filtered, ..format })
+    Some(Format { unordered, traced, ..format })
 }
 
 /// Whether `text` holds something that strace prints on a terminal only, or that others wrote.

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use crate::linux::syscalls::{Classes, classes_of};
 use crate::strace::call::result;
+use crate::strace::detect::traced_calls::TracedCalls;
 use crate::strace::leader::{DAY, Layout, Time};
 use crate::strace::line_start::call_name;
 use crate::text::number;
@@ -11,37 +12,6 @@ use crate::text::search::rfind;
 
 /// How many calls must succeed before it is likely that only such calls are in the log.
 const SUCCEED: usize = 32;
-
-/// How many transfers there must be before it is likely that seeks were not traced.
-const TRANSFERS: usize = 64;
-
-/// Calls that users choose to see only input and output.
-const IO: [&[u8]; 24] = [
-    b"access",
-    b"close",
-    b"copy_file_range",
-    b"creat",
-    b"execve",
-    b"exit",
-    b"exit_group",
-    b"fdatasync",
-    b"fstat",
-    b"fsync",
-    b"ftruncate",
-    b"newfstatat",
-    b"open",
-    b"openat",
-    b"openat2",
-    b"pread64",
-    b"preadv",
-    b"pwrite64",
-    b"pwritev",
-    b"rename",
-    b"sendfile",
-    b"stat",
-    b"statx",
-    b"unlink",
-];
 
 /// By how much calls must overlap, ns: their times are rounded.
 const OVERLAP: i64 = 10_000;
@@ -51,8 +21,8 @@ const OVERLAP: i64 = 10_000;
 pub(crate) struct Recording {
     /// Lines come at the ends of calls, and no call is split: `-z`, `--status`.
     pub by_ends: bool,
-    /// Not all calls that move positions are in the log.
-    pub filtered: bool,
+    /// Which calls were traced.
+    pub traced: TracedCalls,
 }
 
 /// The facts that decide, of the lines so far.
@@ -67,9 +37,7 @@ struct Facts {
     calls: usize,
     /// A call failed.
     failed: bool,
-    transfers: usize,
-    /// There are calls that no choice of input and output includes: seeks, memory, waits ….
-    unfiltered: bool,
+    traced: TracedCalls,
     /// Lines of tasks are not in the order of their times, or a child comes before its parent's
     /// call.
     disordered: bool,
@@ -88,14 +56,14 @@ impl Recording {
         let mut facts = Facts::default();
         for line in text.split(|&b| b == b'\n') {
             facts.see(line.strip_suffix(b"\r").unwrap_or(line), layout);
-            if facts.split && facts.unfiltered {
+            if facts.split && facts.traced.are_all() {
                 break;
             }
         }
         let succeeds = facts.calls >= SUCCEED && !facts.failed;
         Self {
             by_ends: facts.several && !facts.split && (facts.disordered || succeeds),
-            filtered: facts.transfers >= TRANSFERS && !facts.unfiltered,
+            traced: facts.traced,
         }
     }
 }
@@ -105,20 +73,17 @@ impl Facts {
         let Some(leader) = layout.leader(line) else { return };
         let event = &line[leader.next..];
         self.split |= event.starts_with(b"<... ");
-        if event.starts_with(b"+++ ")
-            && let Some(pid) = leader.pid
-        {
-            // A later task may have its number.
-            self.unexpected.remove(&pid);
-            self.made.remove(&pid);
+        if event.starts_with(b"+++ ") {
+            self.traced.see_end(event);
+            if let Some(pid) = leader.pid {
+                // A later task may have its number.
+                self.unexpected.remove(&pid);
+                self.made.remove(&pid);
+            }
         }
         let Some(len) = call_name(event) else { return };
         let name = &event[..len];
-        match name {
-            b"read" | b"readv" | b"write" | b"writev" => self.transfers += 1,
-            _ if !IO.contains(&name) => self.unfiltered = true,
-            _ => {}
-        }
+        self.traced.see(name, event);
         // With `-z`, too, a few lines end so.
         if self.split || event.ends_with(b" ...>") {
             return;
@@ -203,15 +168,5 @@ mod tests {
         assert!(recording(&log("")).by_ends);
         assert!(!recording(&log("7 close(3) = -1 EBADF (Bad file descriptor)\n")).by_ends);
         assert!(!recording(&"7 close(3) = 0\n".repeat(99)).by_ends);
-    }
-
-    #[test]
-    fn programs_that_read_files_seek_or_have_memory() {
-        let log = |rest: &str| "7 read(3, \"x\", 1) = 1\n".repeat(TRANSFERS) + rest;
-        assert!(recording(&log("")).filtered);
-        assert!(!recording(&log("7 lseek(3, 0, SEEK_SET) = 0\n")).filtered);
-        assert!(!recording(&log("7 brk(NULL) = 0x5000\n")).filtered);
-        assert!(!recording(&log("7 epoll_wait(4, [], 9, -1) = 0\n")).filtered);
-        assert!(!recording("7 read(3, \"x\", 1) = 1\n").filtered);
     }
 }

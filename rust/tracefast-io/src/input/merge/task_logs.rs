@@ -12,6 +12,7 @@ use std::io::Read;
 use std::path::Path;
 
 use tracefast_core::format::{Format, Wanted};
+use tracefast_core::strace::detect::traced_calls::TracedCalls;
 use tracefast_core::strace::leader::{Delta, Layout, Pid, Time};
 use tracefast_core::strace::{self, line_start};
 
@@ -166,6 +167,7 @@ fn choose(name: &str, insisted: bool, found: Vec<Sniffed>) -> (Option<Input>, Ve
         gap: filled().map(|one| one.0.gap).max().unwrap_or_default(),
         merged: true,
         unordered: !members.iter().any(|one| one.fine),
+        traced: filled().fold(TracedCalls::default(), |all, one| all.and(one.0.traced)),
         ..strace::Format::default()
     };
     let spans: Vec<(i64, i64)> = members
